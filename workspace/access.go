@@ -1,0 +1,240 @@
+package workspace
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// Stat describes what p leads to, following links inside the folder.
+func (p Path) Stat() (fs.FileInfo, error) {
+	info, err := p.root.fs.Stat(filepath.FromSlash(p.rel))
+	return info, p.fault(err)
+}
+
+// Lstat describes the entry p itself.
+func (p Path) Lstat() (fs.FileInfo, error) {
+	info, err := p.root.fs.Lstat(filepath.FromSlash(p.rel))
+	return info, p.fault(err)
+}
+
+// OpenFile opens a regular file for reading. It never blocks: a FIFO, a device
+// or a socket gives NOT_A_FILE, judged on the opened handle and not on the name.
+func (p Path) OpenFile() (*os.File, fs.FileInfo, error) {
+	f, err := p.root.fs.OpenFile(filepath.FromSlash(p.rel), os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nil, nil, p.fault(p.notAFile(err))
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = p.kindFault(info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, p.fault(err)
+	}
+	return f, info, nil
+}
+
+// ReadFile reads a whole regular file of at most limit bytes; a longer one is
+// FILE_TOO_LARGE.
+func (p Path) ReadFile(limit int64) ([]byte, fs.FileInfo, error) {
+	f, info, err := p.OpenFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	if info.Size() > limit {
+		return nil, info, TooLarge(p, info.Size(), limit)
+	}
+	data := make([]byte, 0, info.Size()+1)
+	data, err = readAll(io.LimitReader(f, limit+1), data)
+	switch {
+	case err != nil:
+		return nil, info, p.fault(err)
+	case int64(len(data)) > limit: // it grew while it was read, or lies about its size
+		return nil, info, TooLarge(p, int64(len(data)), limit)
+	}
+	return data, info, nil
+}
+
+// readAll is io.ReadAll into a buffer of the expected size, so that a file is
+// read with one allocation.
+func readAll(r io.Reader, buf []byte) ([]byte, error) {
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+}
+
+// ReadDir lists a folder in the order of names.
+func (p Path) ReadDir() ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(p.root.fs.FS(), p.rel)
+	if err == nil {
+		return entries, nil
+	}
+	if info, statErr := p.Stat(); statErr == nil && !info.IsDir() {
+		err = fault.New(fault.NotAFile, "%s is a file, not a folder; read it with read_file", fault.Quote(p.String()))
+	}
+	return nil, p.fault(err)
+}
+
+// Root gives package change the handle to write through. Nobody else writes.
+func (p Path) Root() *os.Root { return p.root.fs }
+
+// Target is where p leads once every symbolic link on the way is followed: p
+// itself for most paths. What does not exist yet is resolved through the nearest
+// folder that does.
+func (p Path) Target() (Path, error) {
+	existing, rest := filepath.FromSlash(p.rel), ""
+	for {
+		real, err := filepath.EvalSymlinks(filepath.Join(p.root.dir, existing))
+		if err == nil {
+			rel, ok := within(p.root.dir, filepath.Join(real, rest))
+			if !ok {
+				return Path{}, outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace")
+			}
+			p.rel = filepath.ToSlash(rel)
+			return p, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || existing == "." {
+			return Path{}, p.fault(err)
+		}
+		rest = filepath.Join(filepath.Base(existing), rest)
+		existing = filepath.Dir(existing)
+	}
+}
+
+// checkInside asks the kernel whether the way to p stays in its folder.
+func (p Path) checkInside() error {
+	_, err := p.root.fs.Stat(filepath.FromSlash(p.rel))
+	if err != nil && escapes(err) {
+		return outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace")
+	}
+	return nil
+}
+
+// escapes recognises the one error of os.Root that has no exported value.
+func escapes(err error) bool {
+	var pathErr *fs.PathError
+	return errors.As(err, &pathErr) && pathErr.Err.Error() == "path escapes from parent"
+}
+
+// fault turns an access error into what an agent is told. The path in it is the
+// one that the agent knows, not the operating system's.
+func (p Path) fault(err error) error {
+	var known *fault.Error
+	name := fault.Quote(p.String())
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return p.notFound()
+	case escapes(err):
+		return outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace")
+	case errors.Is(err, fs.ErrPermission):
+		return fault.New(fault.PermissionDenied, "permission denied: %s", name)
+	case isNameTooLong(err):
+		return fault.New(fault.InvalidPath, "a name in %s is longer than the file system allows", name)
+	case isNotDir(err):
+		return fault.New(fault.FileNotFound, "%s does not exist: a part of the path is a file, not a folder", name)
+	}
+	return fault.New(fault.ExecutionFailed, "%s could not be read: %s", name, reason(err))
+}
+
+// reason drops the absolute path that the operating system puts before it.
+func reason(err error) string {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err.Error()
+	}
+	return err.Error()
+}
+
+// notAFile names what stands there when opening it for reading failed for its kind.
+func (p Path) notAFile(err error) error {
+	info, statErr := p.root.fs.Stat(filepath.FromSlash(p.rel))
+	if statErr != nil || info.Mode().IsRegular() {
+		return err
+	}
+	return p.kindFault(info)
+}
+
+func (p Path) kindFault(info fs.FileInfo) error {
+	name := fault.Quote(p.String())
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return fault.New(fault.NotAFile, "%s is a folder; list it with list_files", name)
+	case mode&fs.ModeNamedPipe != 0:
+		return fault.New(fault.NotAFile, "%s is a named pipe, not a regular file", name)
+	case mode&fs.ModeSocket != 0:
+		return fault.New(fault.NotAFile, "%s is a socket, not a regular file", name)
+	}
+	return fault.New(fault.NotAFile, "%s is a device, not a regular file", name)
+}
+
+// TooLarge is the refusal of a file over a limit, with both numbers.
+func TooLarge(p Path, size, limit int64) *fault.Error {
+	return fault.New(fault.FileTooLarge, "%s has %d bytes, over the limit of %d", fault.Quote(p.String()), size, limit).
+		With("size", size).With("limit", limit)
+}
+
+// notFound names up to five files that the agent may have meant.
+func (p Path) notFound() error {
+	err := fault.New(fault.FileNotFound, "%s does not exist", fault.Quote(p.String()))
+	var similar []string
+	want := strings.ToLower(p.Base())
+	entries, _ := fs.ReadDir(p.root.fs.FS(), path.Dir(p.rel)) // no folder, no similar names
+	for _, e := range entries {
+		if isSimilar(want, strings.ToLower(e.Name())) && len(similar) < 5 {
+			similar = append(similar, fault.Quote(p.Dir().Join(e.Name()).String()))
+		}
+	}
+	if len(similar) == 0 {
+		return err.WithHint("list the folder with list_files to see what is there")
+	}
+	return err.With("similar", similar).WithHint("did you mean %s?", strings.Join(similar, ", "))
+}
+
+func isSimilar(want, have string) bool {
+	stem := func(s string) string { return strings.TrimSuffix(s, path.Ext(s)) }
+	if stem(want) == stem(have) || len(want) > 3 && strings.Contains(have, stem(want)) {
+		return true
+	}
+	return distance(want, have) <= 1+len(want)/5
+}
+
+// distance is the Levenshtein distance in bytes; names are short.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost = 1 + min(diagonal, row[j], row[j-1])
+			}
+			diagonal, row[j] = row[j], cost
+		}
+	}
+	return row[len(b)]
+}
