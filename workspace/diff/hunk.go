@@ -1,0 +1,177 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Op says what becomes of a line of a hunk.
+type Op byte
+
+// The operations, as a unified diff writes them.
+const (
+	Context Op = ' '
+	Delete  Op = '-'
+	Insert  Op = '+'
+)
+
+// Line is one line of a hunk. Text includes its line end; the last line of a
+// file may have none.
+type Line struct {
+	Op   Op
+	Text string
+}
+
+// Hunk is a run of changes with the lines around them. OldStart and NewStart
+// are the numbers that its header shows: the first line, counted from 1, or,
+// where the hunk has no line on that side, the line before.
+type Hunk struct {
+	OldStart, OldLines int
+	NewStart, NewLines int
+	Section            string // the heading the hunk stands under, such as a function's first line
+	Lines              []Line
+}
+
+// Header is the hunk's "@@" line as git prints it, without a line end.
+func (h Hunk) Header() string {
+	header := "@@ -" + span(h.OldStart, h.OldLines) + " +" + span(h.NewStart, h.NewLines) + " @@"
+	if h.Section != "" {
+		header += " " + h.Section
+	}
+	return header
+}
+
+func span(start, lines int) string {
+	if lines == 1 {
+		return fmt.Sprint(start)
+	}
+	return fmt.Sprintf("%d,%d", start, lines)
+}
+
+// Hunks compares two texts and returns their changes, each with so many lines
+// of context; changes whose context would touch share a hunk.
+func Hunks(before, after string, context int) []Hunk {
+	if before == after {
+		return nil
+	}
+	old, changed := SplitLines(before), SplitLines(after)
+	edits := Lines(old, changed)
+	context = min(max(context, 0), max(len(old), len(changed)))
+
+	var hunks []Hunk
+	headings := headings{lines: old}
+	for len(edits) > 0 {
+		group := 1
+		for group < len(edits) && edits[group].OldStart-edits[group-1].OldEnd <= 2*context {
+			group++
+		}
+		h := hunk(old, changed, edits[:group], context)
+		h.Section = headings.above(edits[0].OldStart - min(context, edits[0].OldStart))
+		hunks = append(hunks, h)
+		edits = edits[group:]
+	}
+	return hunks
+}
+
+func hunk(old, changed []string, edits []Edit, context int) Hunk {
+	first, last := edits[0], edits[len(edits)-1]
+	before := min(context, first.OldStart)
+	after := min(context, len(old)-last.OldEnd)
+	h := Hunk{
+		OldStart: first.OldStart - before, OldLines: last.OldEnd + after - (first.OldStart - before),
+		NewStart: first.NewStart - before, NewLines: last.NewEnd + after - (first.NewStart - before),
+	}
+	at := h.OldStart
+	for _, e := range edits {
+		h.add(Context, old[at:e.OldStart])
+		h.add(Delete, old[e.OldStart:e.OldEnd])
+		h.add(Insert, changed[e.NewStart:e.NewEnd])
+		at = e.OldEnd
+	}
+	h.add(Context, old[at:at+after])
+	if h.OldLines > 0 {
+		h.OldStart++
+	}
+	if h.NewLines > 0 {
+		h.NewStart++
+	}
+	return h
+}
+
+func (h *Hunk) add(op Op, lines []string) {
+	for _, line := range lines {
+		h.Lines = append(h.Lines, Line{op, line})
+	}
+}
+
+// headings finds the last heading above a line, for lines in rising order.
+type headings struct {
+	lines []string
+	next  int
+	last  string
+}
+
+func (h *headings) above(line int) string {
+	for ; h.next < line; h.next++ {
+		if text := h.lines[h.next]; startsHeading(text) {
+			h.last = text
+		}
+	}
+	return shortened(h.last)
+}
+
+// startsHeading is git's rule for files of which it knows nothing else.
+func startsHeading(line string) bool {
+	if line == "" {
+		return false
+	}
+	c := line[0]
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$'
+}
+
+// shortened cuts a heading to git's 80 bytes, but never inside a character.
+func shortened(heading string) string {
+	const most = 80
+	if len(heading) > most {
+		end := most
+		for end > most-utf8.UTFMax && !utf8.RuneStart(heading[end]) {
+			end--
+		}
+		heading = heading[:end]
+	}
+	return strings.TrimRight(heading, " \t\r\n\v\f")
+}
+
+// Unified writes hunks in the format of git diff and patch, without the lines
+// that name the files.
+func Unified(hunks []Hunk) string {
+	var out strings.Builder
+	for _, h := range hunks {
+		out.WriteString(h.Header())
+		out.WriteByte('\n')
+		for _, line := range h.Lines {
+			out.WriteByte(byte(line.Op))
+			out.WriteString(line.Text)
+			if !strings.HasSuffix(line.Text, "\n") {
+				out.WriteString("\n\\ No newline at end of file\n")
+			}
+		}
+	}
+	return out.String()
+}
+
+// Count returns how many lines hunks add and delete.
+func Count(hunks []Hunk) (additions, deletions int) {
+	for _, h := range hunks {
+		for _, line := range h.Lines {
+			switch line.Op {
+			case Insert:
+				additions++
+			case Delete:
+				deletions++
+			}
+		}
+	}
+	return additions, deletions
+}

@@ -1,0 +1,155 @@
+package diff
+
+import "slices"
+
+// region is a part of both sequences: old lines a0 to a1, new lines b0 to b1.
+type region struct{ a0, a1, b0, b1 int }
+
+func (r region) size() int { return r.a1 - r.a0 + r.b1 - r.b0 }
+
+// search looks for the longest common subsequence of a and b.
+//
+// It is Myers' linear-space algorithm: two searches run towards each other
+// along the diagonals, where they meet the region is cut in two. A region in
+// which they do not meet within reach is cut at the lines that occur once on
+// both sides (patience), or else at the furthest point that either came to.
+// So the script is shortest up to `reach` changes, and the work is at most
+// about budget steps, plus a constant for each line.
+type search struct {
+	a, b              []int32
+	deleted, inserted []bool
+
+	forward, backward []int32 // furthest x on each diagonal, from either end
+	onceA, onceB      []int32 // scratch of patience, by line number
+	position          []int32
+
+	reach  int // how many edits either search may make before it gives up
+	budget int // steps left; afterwards reach is minReach
+}
+
+const (
+	totalBudget = 20_000_000
+	minReach    = 16
+)
+
+func newSearch(a, b []int32, kinds int) *search {
+	diagonals := len(a) + len(b) + 3
+	return &search{
+		a: a, b: b,
+		deleted: make([]bool, len(a)), inserted: make([]bool, len(b)),
+		forward: make([]int32, diagonals), backward: make([]int32, diagonals),
+		onceA: make([]int32, kinds), onceB: make([]int32, kinds), position: make([]int32, kinds),
+		reach:  max(minReach, totalBudget/diagonals),
+		budget: totalBudget,
+	}
+}
+
+// solve marks the changed lines of r. Patience is tried on regions up to the
+// size of patience alone, for it looks at every line of one. solve recurses
+// into the smaller half of a cut, so its depth is logarithmic.
+func (s *search) solve(r region, patience int) {
+	for {
+		r = s.trim(r)
+		if r.a0 == r.a1 || r.b0 == r.b1 {
+			s.mark(r)
+			return
+		}
+		x, y, met := s.middle(r)
+		if !met && r.size() <= patience {
+			patience = r.size() / 2
+			if anchors := s.anchors(r); len(anchors) > 0 {
+				s.between(r, anchors, patience)
+				return
+			}
+		}
+		left, right := region{r.a0, x, r.b0, y}, region{x, r.a1, y, r.b1}
+		if left.size() > right.size() {
+			left, right = right, left
+		}
+		s.solve(left, patience)
+		r = right
+	}
+}
+
+func (s *search) trim(r region) region {
+	head := commonPrefix(s.a[r.a0:r.a1], s.b[r.b0:r.b1])
+	r.a0 += head
+	r.b0 += head
+	tail := commonSuffix(s.a[r.a0:r.a1], s.b[r.b0:r.b1])
+	r.a1 -= tail
+	r.b1 -= tail
+	return r
+}
+
+func (s *search) mark(r region) {
+	for i := r.a0; i < r.a1; i++ {
+		s.deleted[i] = true
+	}
+	for j := r.b0; j < r.b1; j++ {
+		s.inserted[j] = true
+	}
+}
+
+// anchor is a line that occurs once on either side of a region.
+type anchor struct{ a, b int }
+
+// between solves the gaps that anchors leave in r.
+func (s *search) between(r region, anchors []anchor, patience int) {
+	a, b := r.a0, r.b0
+	for _, at := range anchors {
+		s.solve(region{a, at.a, b, at.b}, patience)
+		a, b = at.a+1, at.b+1
+	}
+	s.solve(region{a, r.a1, b, r.b1}, patience)
+}
+
+// anchors returns the longest series of once-only lines that rises on both
+// sides.
+func (s *search) anchors(r region) []anchor {
+	for _, id := range s.a[r.a0:r.a1] {
+		s.onceA[id]++
+	}
+	for j := r.b0; j < r.b1; j++ {
+		s.onceB[s.b[j]]++
+		s.position[s.b[j]] = int32(j)
+	}
+	var unique []anchor
+	for i := r.a0; i < r.a1; i++ {
+		if id := s.a[i]; s.onceA[id] == 1 && s.onceB[id] == 1 {
+			unique = append(unique, anchor{i, int(s.position[id])})
+		}
+	}
+	for _, id := range s.a[r.a0:r.a1] {
+		s.onceA[id] = 0
+	}
+	for _, id := range s.b[r.b0:r.b1] {
+		s.onceB[id] = 0
+	}
+	return rising(unique)
+}
+
+// rising is the longest increasing subsequence by b of anchors ordered by a.
+func rising(all []anchor) []anchor {
+	var ends []int // ends[n] is the anchor with the lowest b that ends a series of n+1
+	previous := make([]int, len(all))
+	for i, at := range all {
+		n, _ := slices.BinarySearchFunc(ends, at.b, func(end, b int) int { return all[end].b - b })
+		previous[i] = -1
+		if n > 0 {
+			previous[i] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[n] = i
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	series := make([]anchor, len(ends))
+	for i, at := len(ends)-1, ends[len(ends)-1]; i >= 0; i, at = i-1, previous[at] {
+		series[i] = all[at]
+	}
+	return series
+}
