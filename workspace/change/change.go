@@ -1,0 +1,109 @@
+// Package change is what an agent wants to be different: change sets, how they
+// look before they are made, and how they are made.
+//
+// Tools make a Set from a snapshot; the door shows its Preview, and after a yes
+// hands it to a Committer. Nothing else in the program writes to the workspace.
+package change
+
+import (
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/diff"
+	"pillion/workspace/document"
+)
+
+// Operation says what happens to a file.
+type Operation string
+
+// The operations of this contract version.
+const (
+	Create    Operation = "create"
+	Overwrite Operation = "overwrite"
+	Unchanged Operation = "unchanged"
+)
+
+// File is one file of a Set: what it was in the snapshot and what it is to be.
+type File struct {
+	Before *document.File   // Exists is false where the file is new
+	After  document.Content // the whole content to be
+	// Target is Before.Path with every symbolic link followed: what is written.
+	Target     workspace.Path
+	CreateDirs bool
+}
+
+// New plans the change of before into after. The path's links are followed here
+// once, so that policy, dialog and commit all speak of the same file.
+func New(before *document.File, after document.Content) (File, error) {
+	target, err := before.Path.Target()
+	if err != nil {
+		return File{}, err
+	}
+	if before.Buffer != nil && before.Buffer.ReadOnly {
+		return File{}, fault.New(fault.PermissionDenied, "%s is read-only in the editor", fault.Quote(before.Path.String()))
+	}
+	return File{Before: before, After: after, Target: target}, nil
+}
+
+// Path is the file's path as the agent named it.
+func (f File) Path() workspace.Path { return f.Before.Path }
+
+// Operation is what the change does to the file.
+func (f File) Operation() Operation {
+	switch {
+	case !f.Before.Exists:
+		return Create
+	case f.Before.Content == f.After:
+		return Unchanged
+	}
+	return Overwrite
+}
+
+// Hunks are the change as lines, with three lines of context.
+func (f File) Hunks() []diff.Hunk {
+	return diff.Hunks(f.Before.Text, f.After.Text, contextLines)
+}
+
+const contextLines = 3
+
+// Diff is the change in git's format.
+func (f File) Diff(hunks []diff.Hunk) string {
+	if len(hunks) == 0 {
+		return ""
+	}
+	name := f.Path().String()
+	var out strings.Builder
+	out.WriteString("diff --git " + gitName("a/"+name) + " " + gitName("b/"+name) + "\n")
+	from := gitName("a/" + name)
+	if !f.Before.Exists {
+		out.WriteString("new file mode 100644\n")
+		from = "/dev/null"
+	}
+	out.WriteString("--- " + from + "\n+++ " + gitName("b/"+name) + "\n")
+	out.WriteString(diff.Unified(hunks))
+	return out.String()
+}
+
+// gitName quotes a name as git does when it has characters that need it.
+func gitName(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) {
+		return name
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(name) + `"`
+}
+
+// Set is a change of one or several files that is made as a whole or not at all.
+type Set struct {
+	Files []File
+	Label string // what the editor calls its undo step
+}
+
+// Changes reports whether the set would change anything.
+func (s Set) Changes() bool {
+	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Operation() != Unchanged })
+}
+
+// Only is the set's single file, for tools that change one.
+func Only(f File, label string) Set { return Set{Files: []File{f}, Label: label} }

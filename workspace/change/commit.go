@@ -1,0 +1,132 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace/diff"
+	"pillion/workspace/document"
+)
+
+// Editor holds the buffers that are open. Package rpc implements it over the
+// wire; nil means that nothing is ever open.
+type Editor interface {
+	// Takes reports whether a change of this open file goes through the editor.
+	// If not, it is written to disk and the editor reloads it.
+	Takes(f *document.File) bool
+	// Edit applies the edits as one undo step, only if the buffer is at exactly
+	// the version named.
+	Edit(ctx context.Context, e BufferEdit) (BufferResult, error)
+}
+
+// BufferEdit is document/edit: a change of one open buffer.
+type BufferEdit struct {
+	URI     string              `json:"uri"`
+	Version int32               `json:"version"`
+	Edits   []document.TextEdit `json:"edits"`
+	Save    bool                `json:"save"`
+	Label   string              `json:"label"`
+}
+
+// BufferResult is the editor's answer to a BufferEdit.
+type BufferResult struct {
+	Applied bool   `json:"applied"`
+	Version int32  `json:"version"`
+	Dirty   bool   `json:"dirty"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Outcome is what became of one file.
+type Outcome struct {
+	File      File
+	Operation Operation
+	Hunks     []diff.Hunk
+	Bytes     int    // bytes of the whole content, as they stand on disk or would
+	Version   string // of the content as it is now
+	Saved     bool   // false: it is unsaved text in the human's buffer
+	Formatted bool   // the editor changed the text when it saved
+}
+
+// ErrMoved is wrapped by every failure that means: the plan rests on a file that
+// has changed since. Planning again may succeed.
+var ErrMoved = errors.New("the file changed since it was read")
+
+// Committer makes change sets.
+type Committer struct {
+	Documents *document.Store
+	Editor    Editor
+}
+
+// step is the change of one file, in the phases that a set needs to be made as a
+// whole: everything that can fail for its own reasons happens in stage.
+type step interface {
+	stage() error
+	apply(ctx context.Context) error
+	undo(ctx context.Context)
+	finish() Outcome
+	discard() // removes what stage left
+}
+
+// Commit makes the set: all of it, or, when it fails, none.
+func (c *Committer) Commit(ctx context.Context, s Set) ([]Outcome, error) {
+	steps := make([]step, len(s.Files))
+	for i, f := range s.Files {
+		steps[i] = c.step(f, s.Label)
+		defer steps[i].discard()
+	}
+	for _, st := range steps {
+		if err := st.stage(); err != nil {
+			return nil, err
+		}
+	}
+	for i, st := range steps {
+		if err := st.apply(ctx); err != nil {
+			undoAll(ctx, steps[:i])
+			return nil, err
+		}
+	}
+	out := make([]Outcome, len(steps))
+	for i, st := range steps {
+		out[i] = st.finish()
+	}
+	return out, nil
+}
+
+// undoAll takes changes back even when the call that made them was cancelled.
+func undoAll(ctx context.Context, done []step) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	for _, st := range slices.Backward(done) {
+		st.undo(ctx)
+	}
+}
+
+const undoTime = 5 * time.Second
+
+func (c *Committer) step(f File, label string) step {
+	switch {
+	case f.Operation() == Unchanged:
+		return unchanged{f}
+	case f.Before.Buffer != nil && c.Editor != nil && c.Editor.Takes(f.Before):
+		return &bufferStep{file: f, label: label, committer: c}
+	}
+	return &diskStep{file: f}
+}
+
+type unchanged struct{ file File }
+
+func (u unchanged) stage() error                { return nil }
+func (u unchanged) apply(context.Context) error { return nil }
+func (u unchanged) undo(context.Context)        {}
+func (u unchanged) discard()                    {}
+
+func (u unchanged) finish() Outcome {
+	return Outcome{File: u.file, Operation: Unchanged, Bytes: int(u.file.Before.Size), Version: u.file.Before.Version, Saved: !u.file.Before.Dirty}
+}
+
+func moved(f File) error {
+	return fault.New(fault.ConcurrentModification, "%s changed while the call ran; read it again: %w", fault.Quote(f.Path().String()), ErrMoved)
+}

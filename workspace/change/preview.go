@@ -1,0 +1,122 @@
+package change
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"pillion/workspace/diff"
+)
+
+// FilePreview is one file of a proposal as a dialog shows it: the wire shape of
+// approval/request.
+type FilePreview struct {
+	Path         string        `json:"path"`
+	URI          string        `json:"uri"`
+	Operation    Operation     `json:"operation"`
+	Language     string        `json:"language"`
+	Size         int           `json:"size"`
+	Before       string        `json:"before"`
+	After        string        `json:"after"`
+	Diff         string        `json:"diff"`
+	Hunks        []HunkPreview `json:"hunks"`
+	Additions    int           `json:"additions"`
+	Deletions    int           `json:"deletions"`
+	OpenInEditor bool          `json:"openInEditor"`
+	Dirty        bool          `json:"dirty"`
+}
+
+// HunkPreview names one hunk.
+type HunkPreview struct {
+	ID     string `json:"id"`
+	Header string `json:"header"`
+}
+
+// Preview is the set as a dialog shows it.
+func (s Set) Preview() []FilePreview {
+	out := make([]FilePreview, 0, len(s.Files))
+	for _, f := range s.Files {
+		out = append(out, f.preview())
+	}
+	return out
+}
+
+func (f File) preview() FilePreview {
+	hunks := f.Hunks()
+	added, deleted := diff.Count(hunks)
+	p := FilePreview{
+		Path:         f.Path().String(),
+		URI:          f.Path().URI(),
+		Operation:    f.Operation(),
+		Language:     language(f.Path().Base()),
+		Size:         len(f.After.Text),
+		Before:       f.Before.Text,
+		After:        f.After.Text,
+		Diff:         f.Diff(hunks),
+		Hunks:        make([]HunkPreview, 0, len(hunks)),
+		Additions:    added,
+		Deletions:    deleted,
+		OpenInEditor: f.Before.Buffer != nil,
+		Dirty:        f.Before.Dirty,
+	}
+	for i, h := range hunks {
+		p.Hunks = append(p.Hunks, HunkPreview{ID: strconv.Itoa(i + 1), Header: h.Header()})
+	}
+	return p
+}
+
+// OnlyMoved reports whether two previews make the same edits to the same lines,
+// which merely stand elsewhere in the file now. A yes to one is a yes to the other.
+func OnlyMoved(a, b Set) bool {
+	if len(a.Files) != len(b.Files) {
+		return false
+	}
+	for i := range a.Files {
+		f, g := a.Files[i], b.Files[i]
+		if f.Target != g.Target || f.Operation() != g.Operation() || f.Before.Dirty != g.Before.Dirty ||
+			f.After.Encoding != g.After.Encoding || f.After.BOM != g.After.BOM || !sameLines(f.Hunks(), g.Hunks()) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameLines(a, b []diff.Hunk) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if len(a[i].Lines) != len(b[i].Lines) {
+			return false
+		}
+		for j, line := range a[i].Lines {
+			if line != b[i].Lines[j] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// language is the LSP language identifier that a file name suggests, or "".
+func language(name string) string {
+	name = strings.ToLower(name)
+	if id, ok := languagesByName[name]; ok {
+		return id
+	}
+	return languagesByExtension[strings.TrimPrefix(path.Ext(name), ".")]
+}
+
+var languagesByName = map[string]string{
+	"makefile": "makefile", "dockerfile": "dockerfile", "go.mod": "go.mod", "go.sum": "go.sum",
+}
+
+var languagesByExtension = map[string]string{
+	"bash": "shellscript", "c": "c", "cc": "cpp", "clj": "clojure", "cpp": "cpp", "cs": "csharp", "css": "css",
+	"dart": "dart", "ex": "elixir", "exs": "elixir", "go": "go", "h": "c", "hpp": "cpp", "hs": "haskell",
+	"html": "html", "java": "java", "js": "javascript", "json": "json", "jsx": "javascriptreact", "kt": "kotlin",
+	"lua": "lua", "md": "markdown", "mjs": "javascript", "php": "php", "pl": "perl", "py": "python", "r": "r",
+	"rb": "ruby", "rs": "rust", "scala": "scala", "scss": "scss", "sh": "shellscript", "sql": "sql", "swift": "swift",
+	"tex": "latex", "toml": "toml", "ts": "typescript", "tsx": "typescriptreact", "vue": "vue", "xml": "xml",
+	"yaml": "yaml", "yml": "yaml", "zig": "zig", "zsh": "shellscript",
+}

@@ -1,0 +1,205 @@
+package document
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+
+	"pillion/internal/fault"
+)
+
+// Encoding is the canonical name of a character encoding: "utf-8", "utf-16le",
+// "utf-16be", or a label of the WHATWG Encoding Standard such as "windows-1252".
+type Encoding string
+
+// UTF8 is what a file is when nothing says otherwise.
+const UTF8 Encoding = "utf-8"
+
+const (
+	utf16LE Encoding = "utf-16le"
+	utf16BE Encoding = "utf-16be"
+)
+
+var boms = []struct {
+	encoding Encoding
+	mark     string
+}{
+	{UTF8, "\xef\xbb\xbf"},
+	{utf16LE, "\xff\xfe"},
+	{utf16BE, "\xfe\xff"},
+}
+
+// LookupEncoding finds an encoding by any of its usual names, as agents and
+// editors spell them: "UTF-8", "utf8bom", "windows1252", "latin-1".
+func LookupEncoding(name string) (Encoding, error) {
+	plain := strings.ToLower(strings.TrimSpace(name))
+	folded := strings.NewReplacer("-", "", "_", "", " ", "").Replace(plain)
+	switch folded {
+	case "utf8", "utf8bom":
+		return UTF8, nil
+	case "utf16le":
+		return utf16LE, nil
+	case "utf16be":
+		return utf16BE, nil
+	}
+	for _, candidate := range []string{plain, editorSpelling(folded)} {
+		if e, err := htmlindex.Get(candidate); err == nil {
+			if canonical, err := htmlindex.Name(e); err == nil {
+				return Encoding(canonical), nil
+			}
+		}
+	}
+	return "", fault.New(fault.EncodingError, "unknown encoding %s", fault.Quote(name)).
+		WithHint("use a name such as utf-8, utf-16le, windows-1252, iso-8859-15 or shift_jis")
+}
+
+// editorSpelling puts back the dashes that VS Code leaves out of its names.
+func editorSpelling(folded string) string {
+	switch {
+	case folded == "shiftjis":
+		return "shift_jis"
+	case folded == "koi8r" || folded == "koi8u":
+		return "koi8-" + folded[4:]
+	}
+	for _, family := range []string{"windows", "iso8859"} {
+		if rest, ok := strings.CutPrefix(folded, family); ok && rest != "" {
+			return strings.Replace(family, "iso8859", "iso-8859", 1) + "-" + rest
+		}
+	}
+	return folded
+}
+
+func (e Encoding) codec() (encoding.Encoding, error) {
+	switch e {
+	case utf16LE:
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), nil
+	case utf16BE:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), nil
+	}
+	return htmlindex.Get(string(e))
+}
+
+// Content is decoded text together with what it takes to write it back.
+type Content struct {
+	Text     string
+	Encoding Encoding
+	BOM      bool
+}
+
+// Decode reads data in the given encoding; an empty one means what a byte order
+// mark says, else UTF-8. It fails with BINARY_FILE for what is not text, and with
+// ENCODING_ERROR when decoding would lose bytes.
+func Decode(data []byte, want Encoding) (Content, error) {
+	c := Content{Encoding: want}
+	for _, b := range boms {
+		if bytes.HasPrefix(data, []byte(b.mark)) && (want == "" || want == b.encoding) {
+			c.Encoding, c.BOM = b.encoding, true
+			data = data[len(b.mark):]
+			break
+		}
+	}
+	if c.Encoding == "" {
+		c.Encoding = UTF8
+	}
+	if c.Encoding == UTF8 {
+		return decodeUTF8(c, data)
+	}
+	return decodeLegacy(c, data)
+}
+
+func decodeUTF8(c Content, data []byte) (Content, error) {
+	switch {
+	case bytes.IndexByte(data[:min(len(data), sniffLength)], 0) >= 0:
+		return c, fault.New(fault.BinaryFile, "the file is binary, not text")
+	case !utf8.Valid(data):
+		return c, fault.New(fault.EncodingError, "the file is not UTF-8: byte %d cannot be decoded", invalidAt(data)).
+			WithHint("name its encoding, for example encoding \"windows-1252\"")
+	}
+	c.Text = string(data)
+	return c, nil
+}
+
+// sniffLength is how far into a file git and ripgrep look for a NUL byte.
+const sniffLength = 8000
+
+func invalidAt(data []byte) int {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n <= 1 {
+			return i
+		}
+		i += n
+	}
+	return len(data)
+}
+
+func decodeLegacy(c Content, data []byte) (Content, error) {
+	codec, err := c.Encoding.codec()
+	if err != nil {
+		return c, fault.New(fault.EncodingError, "unknown encoding %s", fault.Quote(string(c.Encoding)))
+	}
+	text, err := codec.NewDecoder().Bytes(data)
+	if err == nil {
+		c.Text = string(text)
+		var back []byte
+		if back, err = codec.NewEncoder().Bytes(text); err == nil && bytes.Equal(back, data) {
+			return c, nil
+		}
+	}
+	return c, fault.New(fault.EncodingError, "the file does not decode as %s without loss", c.Encoding).
+		WithHint("name another encoding, or leave the file to a program that knows its format")
+}
+
+// Encode gives the bytes of the content on disk. It fails with ENCODING_ERROR
+// when the encoding has no bytes for a character, and names the first.
+func (c Content) Encode() ([]byte, error) {
+	mark := ""
+	for _, b := range boms {
+		if c.BOM && b.encoding == c.Encoding {
+			mark = b.mark
+		}
+	}
+	if c.Encoding == UTF8 || c.Encoding == "" {
+		return append([]byte(mark), c.Text...), nil
+	}
+	codec, err := c.Encoding.codec()
+	if err != nil {
+		return nil, fault.New(fault.EncodingError, "unknown encoding %s", fault.Quote(string(c.Encoding)))
+	}
+	out, err := codec.NewEncoder().Bytes([]byte(c.Text))
+	if err != nil {
+		return nil, c.unencodable(codec)
+	}
+	return append([]byte(mark), out...), nil
+}
+
+func (c Content) unencodable(codec encoding.Encoding) error {
+	for i, r := range c.Text {
+		if _, err := codec.NewEncoder().String(string(r)); err != nil {
+			line := 1 + strings.Count(c.Text[:i], "\n")
+			return fault.New(fault.EncodingError, "line %d has %s (%U), which %s cannot hold", line, fault.Quote(string(r)), r, c.Encoding).
+				WithHint("leave the character out, or write the file with encoding \"utf-8\"")
+		}
+	}
+	return fault.New(fault.EncodingError, "the text cannot be written as %s", c.Encoding)
+}
+
+// Same reports whether two contents are the same text to a reader: line ends,
+// byte order mark and encoding apart. Editors normalise these when they open a file.
+func (c Content) Same(text string) bool {
+	return c.Text == text || normalise(c.Text) == normalise(text)
+}
+
+func normalise(s string) string {
+	if !strings.Contains(s, "\r") {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+}
+
+func (c Content) String() string { return fmt.Sprintf("%d characters of %s", len(c.Text), c.Encoding) }

@@ -1,0 +1,151 @@
+package document
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"pillion/workspace/diff"
+)
+
+// Position is a place in text as LSP counts: both from 0, characters in UTF-16
+// code units, lines ended by "\n", "\r\n" or "\r".
+type Position struct {
+	Line      uint32 `json:"line"`
+	Character uint32 `json:"character"`
+}
+
+// Range is the text from Start up to End.
+type Range struct {
+	Start Position `json:"start"`
+	End   Position `json:"end"`
+}
+
+// TextEdit replaces a Range. Edits of one list do not overlap and all count in
+// the text before any of them.
+type TextEdit struct {
+	Range   Range  `json:"range"`
+	NewText string `json:"newText"`
+}
+
+// Offset is the byte offset of pos in text. As LSP asks, a character beyond the
+// end of its line is the end of the line, and a line beyond the text its end.
+func Offset(text string, pos Position) int {
+	start := 0
+	for line := uint32(0); line < pos.Line; line++ {
+		n := lineBreak(text[start:])
+		if n < 0 {
+			return len(text)
+		}
+		start += n
+	}
+	units := uint32(0)
+	for i, r := range text[start:] {
+		if units >= pos.Character || r == '\n' || r == '\r' {
+			return start + i
+		}
+		units += utf16Units(r)
+	}
+	return len(text)
+}
+
+// lineBreak is the length of the first line with its end, or -1 without one.
+func lineBreak(s string) int {
+	i := strings.IndexAny(s, "\r\n")
+	switch {
+	case i < 0:
+		return -1
+	case strings.HasPrefix(s[i:], "\r\n"):
+		return i + 2
+	}
+	return i + 1
+}
+
+func utf16Units(r rune) uint32 {
+	if r > 0xffff {
+		return 2
+	}
+	return 1
+}
+
+// Apply replaces the range of one change, as textDocument/didChange sends it.
+func Apply(text string, r Range, newText string) string {
+	start, end := Offset(text, r.Start), Offset(text, r.End)
+	if end < start {
+		start, end = end, start
+	}
+	return text[:start] + newText + text[end:]
+}
+
+// Edits are the smallest edits, line by line and trimmed to the characters that
+// differ, that turn before into after. Small edits leave the human's cursor,
+// folds and marks where they are.
+func Edits(before, after string) []TextEdit {
+	old, now := diff.SplitLines(before), diff.SplitLines(after)
+	oldAt, newAt := offsets(old), offsets(now)
+	c := cursor{text: before}
+	var out []TextEdit
+	for _, e := range diff.Lines(old, now) {
+		start, end := oldAt[e.OldStart], oldAt[e.OldEnd]
+		text := after[newAt[e.NewStart]:newAt[e.NewEnd]]
+		prefix := commonPrefix(before[start:end], text)
+		start, text = start+prefix, text[prefix:]
+		suffix := commonSuffix(before[start:end], text)
+		end, text = end-suffix, text[:len(text)-suffix]
+		out = append(out, TextEdit{Range{c.position(start), c.position(end)}, text})
+	}
+	return out
+}
+
+func offsets(lines []string) []int {
+	out := make([]int, len(lines)+1)
+	for i, line := range lines {
+		out[i+1] = out[i] + len(line)
+	}
+	return out
+}
+
+// cursor turns growing byte offsets into positions in one pass.
+type cursor struct {
+	text      string
+	lineStart int
+	line      uint32
+}
+
+func (c *cursor) position(offset int) Position {
+	for {
+		n := lineBreak(c.text[c.lineStart:])
+		if n < 0 || c.lineStart+n > offset {
+			break
+		}
+		c.lineStart += n
+		c.line++
+	}
+	var units uint32
+	for _, r := range c.text[c.lineStart:offset] {
+		units += utf16Units(r)
+	}
+	return Position{c.line, units}
+}
+
+// commonPrefix never cuts a character, nor a "\r\n", in two.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && (n < len(a) && !utf8.RuneStart(a[n]) || n < len(b) && !utf8.RuneStart(b[n]) || a[n-1] == '\r') {
+		n--
+	}
+	return n
+}
+
+func commonSuffix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	for n > 0 && (!utf8.RuneStart(a[len(a)-n]) || a[len(a)-n] == '\n') {
+		n--
+	}
+	return n
+}
