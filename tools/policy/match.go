@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// judgement is what a deny or ask rule says about a call.
+type judgement int
+
+const (
+	differs judgement = iota // the rule is about other calls
+	matches
+	unclear // only a shell parser, or a tool's own knowledge, could tell
+)
+
+// judge reads the rule as one that restricts: wide, and on folded names.
+func (r Rule) judge(req Request) judgement {
+	switch {
+	case !r.names(req.Tool):
+		return differs
+	case r.Specifier == "":
+		return matches
+	case req.Command != nil:
+		return r.judgeCommand(*req.Command)
+	case len(req.Paths) == 0 || r.Folder != "":
+		return unclear
+	}
+	if slices.ContainsFunc(req.Paths, r.restrictsPath) {
+		return matches
+	}
+	return differs
+}
+
+// restrictsPath holds for every name that the file has, absolute ones too, and
+// for what lies below a folder that the rule matches.
+func (r Rule) restrictsPath(p PathFact) bool {
+	specifier := plainPath(r.Specifier)
+	for _, name := range p.names() {
+		for _, spelled := range []string{name, p.Root + "/" + p.inRoot(name)} {
+			for at := plainPath(spelled); ; at = path.Dir(at) {
+				if r.matchesPath(at, specifier) {
+					return true
+				}
+				if at == "." {
+					break
+				}
+			}
+		}
+	}
+	return false
+}
+
+// plainPath gives a path one relative, folded spelling.
+func plainPath(name string) string {
+	return strings.TrimPrefix(path.Clean("/"+fold(name)), "/")
+}
+
+func (r Rule) judgeCommand(c Command) judgement {
+	switch {
+	case r.Folder != "" && fold(r.Folder) != fold(folder(c.Cwd)):
+		return differs
+	case r.pattern:
+		return unclear
+	case strings.TrimSpace(r.Specifier) == strings.TrimSpace(c.Line):
+		return matches
+	}
+	return differs
+}
+
+// allowed says whether allow rules and grants cover the whole call. They are
+// read narrowly: names as they stand, and every path must be covered.
+func allowed(req Request) bool {
+	given := slices.DeleteFunc(slices.Concat(req.Rules.Allow, req.Grants), func(r Rule) bool {
+		return !r.names(req.Tool)
+	})
+	if slices.ContainsFunc(given, func(r Rule) bool { return r.Specifier == "" && r.Folder == "" }) {
+		return true
+	}
+	if req.Command != nil {
+		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsCommand(*req.Command) })
+	}
+	for _, fact := range req.Paths {
+		if !slices.ContainsFunc(given, func(r Rule) bool { return r.allowsPath(fact) }) {
+			return false
+		}
+	}
+	return len(req.Paths) > 0
+}
+
+func (r Rule) allowsCommand(c Command) bool {
+	return c.bare() && !r.pattern && r.Specifier == c.Line && r.Folder == folder(c.Cwd)
+}
+
+// allowsPath looks at the file that would be reached, so that a link which is
+// turned round later does not carry the yes with it.
+func (r Rule) allowsPath(p PathFact) bool {
+	return r.Folder == "" && r.matchesPath(p.real(), r.Specifier)
+}
+
+func (r Rule) matchesPath(name, specifier string) bool {
+	if !r.pattern {
+		return name == specifier
+	}
+	return glob(specifier).MatchString(name)
+}
+
+// names says whether the rule is about the tool. Dots and underscores are one:
+// most agents know git.push as git_push.
+func (r Rule) names(tool string) bool {
+	return strings.ReplaceAll(r.Tool, ".", "_") == strings.ReplaceAll(tool, ".", "_")
+}
+
+// bare says that the line alone decides what the command does.
+func (c Command) bare() bool { return len(c.Env) == 0 && c.Stdin == "" }
+
+var wildcard = regexp.MustCompile(`\*\*/|\*+`)
+
+// glob compiles a path pattern. Only * is special: names with brackets or braces
+// are common in source trees, and a rule must mean the file that it spells.
+func glob(pattern string) *regexp.Regexp {
+	var out strings.Builder
+	out.WriteString(`(?s)^`)
+	last := 0
+	for _, at := range wildcard.FindAllStringIndex(pattern, -1) {
+		out.WriteString(regexp.QuoteMeta(pattern[last:at[0]]))
+		switch token := pattern[at[0]:at[1]]; {
+		case token == "**/" && (at[0] == 0 || pattern[at[0]-1] == '/'):
+			out.WriteString(`(?:.*/)?`)
+		case token == "*":
+			out.WriteString(`[^/]*`)
+		default:
+			out.WriteString(`.*`)
+			if strings.HasSuffix(token, "/") {
+				out.WriteString(`/`)
+			}
+		}
+		last = at[1]
+	}
+	out.WriteString(regexp.QuoteMeta(pattern[last:]))
+	out.WriteString(`$`)
+	return regexp.MustCompile(out.String())
+}

@@ -1,0 +1,217 @@
+// Package policy answers one question: may this call run, must a human be asked,
+// or is it refused?
+//
+// Decide is the entry point; everything it looks at is in the Request. The order
+// is fixed: system places, deny rules and repository internals refuse; then the
+// class × mode table of the tool contract speaks; protected paths, secrets, ask
+// rules and AlwaysAsk turn "run" into "ask"; allow rules and the grants of the
+// session turn "ask" into "run", but only an ask that came from the table alone.
+//
+// Deliberately not here: I/O, state, path resolution (the workspace hands in
+// resolved PathFacts), and the reading of shell commands. A command rule is
+// compared with the whole line; a rule with a wildcard for commands is parsed but
+// cannot be judged without a shell parser, so it never allows, and as a deny or
+// ask rule it asks.
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// Request is all that policy looks at.
+type Request struct {
+	Tool    string
+	Access  Access
+	Mode    Mode
+	Paths   []PathFact // every path the plan touches, as the workspace resolved them
+	Command *Command   // for tools that run a command line
+	Rules   Rules      // from settings
+	Grants  []Rule     // what the human granted this session
+	// AlwaysAsk is set when the call itself demands a human: requiresApproval,
+	// git.push, the strict presets.
+	AlwaysAsk bool
+	// Home is the user's own home folder, absolute. Without it every home below a
+	// wide root counts as somebody else's.
+	Home string
+}
+
+// PathFact is one path of a plan, with what the workspace knows about it.
+type PathFact struct {
+	Path       string // as tools print it, slash separated, relative to its root
+	Write      bool   // the call itself creates, changes, moves or deletes it
+	Executable bool   // an existing file with an x bit, or one that gets it
+	Root       string // the root's absolute path
+	Folder     string // the root's name where it stands in front of Path (multi-root), else empty
+	LinkTarget string // in Path's form; set when Path resolves elsewhere in the root
+	// BareRepository says that the path lies in a folder laid out as a bare
+	// repository, which its name need not show.
+	BareRepository bool
+}
+
+// names lists what the path is called: itself, and what it resolves to.
+func (p PathFact) names() []string {
+	if p.LinkTarget == "" || p.LinkTarget == p.Path {
+		return []string{p.Path}
+	}
+	return []string{p.Path, p.LinkTarget}
+}
+
+// real is the name of the file that a read or write would reach.
+func (p PathFact) real() string {
+	if p.LinkTarget != "" {
+		return p.LinkTarget
+	}
+	return p.Path
+}
+
+// Command is what an exec tool would run.
+type Command struct {
+	Line string
+	Cwd  string // as tools print paths; "" and "." are the workspace root
+	// Env and Stdin change what a line does, so no grant holds when one is given.
+	Env   map[string]string
+	Stdin string
+}
+
+// Decision is the answer.
+type Decision struct {
+	Verdict Verdict
+	Code    fault.Code // of a refusal: PolicyDenied, or PermissionDenied for system places
+	// Reasons say why it asks or refuses: sentences for the human, lower case, no
+	// full stop, names escaped. Empty when it runs.
+	Reasons []string
+	// Rememberable is true exactly when Offers is not empty.
+	Rememberable bool
+	Offers       []Offer
+	// OncePerSession is set when the only question is about secrets: a yes to this
+	// key holds for the session. Compare it with what the session was granted.
+	OncePerSession string
+}
+
+// Offer is a rule that the human may have remembered along with a yes. It covers
+// this very call again and nothing else.
+type Offer struct {
+	ID    string
+	Title string
+	Scope string // "session"
+	Rule  Rule
+}
+
+// Decide says what may happen to the call.
+func Decide(r Request) Decision {
+	if d, refused := refuse(r); refused {
+		return d
+	}
+	if r.Access == Human {
+		return Decision{Verdict: Run} // its dialog is the question
+	}
+	firm := firmQuestions(r)
+	secrets := secretReads(r)
+	asks := verdictOf(r.Access, r.Mode) == Ask && !allowed(r)
+	switch {
+	case len(firm) == 0 && len(secrets) == 0 && !asks:
+		return Decision{Verdict: Run}
+	case len(firm) == 0 && !asks:
+		return Decision{
+			Verdict:        Ask,
+			Reasons:        secretReasons(secrets),
+			OncePerSession: "secret:" + strings.Join(secrets, ", "),
+		}
+	}
+	d := Decision{Verdict: Ask}
+	if asks {
+		d.Reasons = append(d.Reasons, tableReasons(r)...)
+	}
+	d.Reasons = append(d.Reasons, firm...)
+	d.Reasons = append(d.Reasons, secretReasons(secrets)...)
+	if len(firm) == 0 && len(secrets) == 0 {
+		d.Offers = offers(r)
+		d.Rememberable = len(d.Offers) > 0
+	}
+	return d
+}
+
+// refuse finds what no human is asked about.
+func refuse(r Request) (Decision, bool) {
+	if reasons := systemReasons(r); len(reasons) > 0 {
+		return refusal(fault.PermissionDenied, reasons...), true
+	}
+	for _, rule := range r.Rules.Deny {
+		if rule.judge(r) == matches {
+			return refusal(fault.PolicyDenied, fmt.Sprintf("the settings deny it with the rule %s", rule)), true
+		}
+	}
+	if reasons := repositoryReasons(r); len(reasons) > 0 {
+		return refusal(fault.PolicyDenied, reasons...), true
+	}
+	verdict := verdictOf(r.Access, r.Mode)
+	special := append(protectedReasons(r), secretReasons(secretReads(r))...)
+	switch {
+	case verdict == Refuse && r.Mode != Plan:
+		return refusal(fault.PolicyDenied, fmt.Sprintf(
+			"unknown access class %q or mode %q", r.Access, r.Mode)), true
+	case r.Mode == Plan && (verdict == Refuse || len(special) > 0 && r.Access != Human):
+		return refusal(fault.PolicyDenied, append([]string{
+			"this session is in plan mode, which only reads; present the plan to the human first",
+		}, special...)...), true
+	}
+	return Decision{}, false
+}
+
+func refusal(code fault.Code, reasons ...string) Decision {
+	return Decision{Verdict: Refuse, Code: code, Reasons: reasons}
+}
+
+// firmQuestions lists why the call asks whatever was allowed or granted.
+func firmQuestions(r Request) []string {
+	reasons := protectedReasons(r)
+	if r.AlwaysAsk {
+		reasons = append(reasons, "this call always needs a yes")
+	}
+	for _, rule := range r.Rules.Deny {
+		if rule.judge(r) == unclear {
+			reasons = append(reasons, fmt.Sprintf("the settings may deny it: the rule %s cannot be judged for this call", rule))
+		}
+	}
+	for _, rule := range r.Rules.Ask {
+		if rule.judge(r) != differs {
+			reasons = append(reasons, fmt.Sprintf("the settings ask first with the rule %s", rule))
+		}
+	}
+	return reasons
+}
+
+// tableReasons say why a class asks at all.
+func tableReasons(r Request) []string {
+	reasons := []string{classReason[r.Access]}
+	if r.Command == nil {
+		return reasons
+	}
+	if len(r.Command.Env) > 0 {
+		reasons = append(reasons, "the command gets environment variables of its own: "+variableNames(r.Command.Env))
+	}
+	if r.Command.Stdin != "" {
+		reasons = append(reasons, "the command reads text that the agent gives it")
+	}
+	return reasons
+}
+
+// offers gives the one exact rule that would answer this call the next time.
+func offers(r Request) []Offer {
+	rule := Rule{Tool: r.Tool}
+	switch {
+	case r.Command != nil:
+		if !r.Command.bare() || r.Command.Line == "" {
+			return nil
+		}
+		rule.Specifier, rule.Folder = r.Command.Line, folder(r.Command.Cwd)
+	case r.Access == Edit && len(r.Paths) == 1 && r.Paths[0].real() != "":
+		rule.Specifier = r.Paths[0].real()
+	default:
+		return nil
+	}
+	return []Offer{{ID: "session", Title: "Approve for this session", Scope: "session", Rule: rule}}
+}

@@ -1,0 +1,211 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// The tails of the sentences that say why a path is protected.
+const (
+	runsInEditor   = "can make the editor run programs"
+	runsInGit      = "can make git run programs"
+	runsInShell    = "can make the shell run programs"
+	runsInBuild    = "can make the build server run programs"
+	runsInAgent    = "can make agents run programs"
+	steersAgents   = "tells agents what to do"
+	loosensPillion = "can change what agents may do here"
+	isRepository   = "belongs to a git repository itself, which only git may change"
+)
+
+// protectedNames protect a path that has them anywhere in it: a nested .vscode
+// counts as soon as its folder is opened by itself. Written as fold spells them;
+// a * stands at one end only.
+var protectedNames = []struct{ pattern, effect string }{
+	{".gitmodules", runsInGit},
+	{".gitattributes", runsInGit},
+	{".husky", runsInGit},
+	{".vscode", runsInEditor},
+	{".idea", runsInEditor},
+	{"*.code-workspace", runsInEditor},
+	{".devcontainer", runsInEditor},
+	{".nvim.lua", runsInEditor},
+	{".nvimrc", runsInEditor},
+	{".exrc", runsInEditor},
+	{".envrc", runsInShell},
+	{"agents.md", steersAgents},
+	{"claude.md", steersAgents},
+	{".mcp.json", runsInAgent},
+	{".cursor*", steersAgents},
+	{".claude", steersAgents},
+	{".codex", steersAgents},
+	{".agents", steersAgents},
+	{".pillion", loosensPillion},
+}
+
+// Protected says why a write to path always needs a human, "" when it does not,
+// and whether the file and patch tools may not write there at all. It goes by
+// the name alone, so it holds for paths that do not exist yet.
+func Protected(path string) (reason string, denied bool) {
+	effect, denied := protectedEffect(elements(path))
+	if effect == "" {
+		return "", false
+	}
+	return fault.Quote(path) + " " + effect, denied
+}
+
+func protectedEffect(names []string) (effect string, denied bool) {
+	for i, name := range names {
+		if isDotGit(name) || i > 0 && isBareMember(names[i-1], name) {
+			return isRepository, true
+		}
+		if effect == "" {
+			effect = nameEffect(name)
+		}
+		if effect == "" && isWorkflows(names[i:]) {
+			effect = runsInBuild
+		}
+	}
+	// Nothing is a repository without its HEAD, so whoever lays a bare one out by
+	// hand passes here.
+	if effect == "" && len(names) > 0 && names[len(names)-1] == "head" {
+		effect = "can make its folder a git repository, whose settings run programs"
+	}
+	return effect, false
+}
+
+func nameEffect(name string) string {
+	for _, p := range protectedNames {
+		if matchesName(p.pattern, name) {
+			return p.effect
+		}
+	}
+	return ""
+}
+
+// isWorkflows is .github/workflows and below, and .github itself: a folder
+// renamed to it may bring workflows along.
+func isWorkflows(names []string) bool {
+	return matchesName(".github", names[0]) && (len(names) == 1 || matchesName("workflows", names[1]))
+}
+
+// hashedGit is what Windows calls .git when GIT~1 to GIT~4 are taken.
+var hashedGit = regexp.MustCompile(`^gi[0-9a-f]{4}~[0-9]+$`)
+
+func isDotGit(name string) bool {
+	return matchesName(".git", name) || hashedGit.MatchString(name)
+}
+
+// isBareMember knows a bare repository by the customary name of its folder;
+// others are found by the workspace.
+func isBareMember(folder, name string) bool {
+	if !strings.HasSuffix(folder, ".git") {
+		return false
+	}
+	switch name {
+	case "head", "config", "config.worktree", "hooks", "info", "objects", "refs", "packed-refs", "worktrees", "modules":
+		return true
+	}
+	return false
+}
+
+// matchesName compares a folded element with a folded pattern that may have a *
+// at one end, and with the short names that Windows gives such files.
+func matchesName(pattern, name string) bool {
+	if suffix, ok := strings.CutPrefix(pattern, "*"); ok {
+		stem, ext, short := splitShort(name)
+		return strings.HasSuffix(name, suffix) || short && stem != "" && ext == clip(suffix[1:], 3) && ext != suffix[1:]
+	}
+	prefix, open := strings.CutSuffix(pattern, "*")
+	if name == prefix || open && strings.HasPrefix(name, prefix) {
+		return true
+	}
+	stem, ext, short := splitShort(name)
+	if !short {
+		return false
+	}
+	wantStem, wantExt := shortParts(prefix)
+	return strings.HasPrefix(wantStem, stem) && len(stem) >= len(wantStem)-1 && (open || ext == wantExt)
+}
+
+var shortName = regexp.MustCompile(`^([^~.]{1,6})~[0-9]+(?:\.([^~.]{0,3}))?$`)
+
+// splitShort takes an 8.3 name like VSCODE~1 or NVIM~1.LUA apart.
+func splitShort(name string) (stem, ext string, ok bool) {
+	if !strings.Contains(name, "~") {
+		return "", "", false
+	}
+	m := shortName.FindStringSubmatch(name)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[2], true
+}
+
+// shortParts gives what an 8.3 name keeps of a long one.
+func shortParts(name string) (stem, ext string) {
+	name = strings.TrimLeft(name, ".")
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		name, ext = name[:dot], clip(name[dot+1:], 3)
+	}
+	return clip(strings.ReplaceAll(name, ".", ""), 6), ext
+}
+
+func clip(s string, n int) string { return s[:min(n, len(s))] }
+
+// protectedReasons list the writes that need a human in every mode.
+func protectedReasons(r Request) []string {
+	var reasons []string
+	for _, fact := range r.Paths {
+		if !fact.Write {
+			continue
+		}
+		if reason := fact.protected(); reason != "" {
+			reasons = append(reasons, reason)
+		}
+	}
+	return reasons
+}
+
+func (p PathFact) protected() string {
+	for _, name := range p.names() {
+		if reason, _ := Protected(name); reason != "" {
+			return reason
+		}
+		if Secret(name) {
+			return secretReason(name)
+		}
+	}
+	switch {
+	case p.BareRepository:
+		return fault.Quote(p.Path) + " " + isRepository
+	case p.Executable:
+		return fault.Quote(p.Path) + " is a program: it has the executable bit"
+	}
+	return ""
+}
+
+// repositoryReasons list the writes of file and patch tools into a repository's
+// own files, which are refused. Git tools go there by way of git.
+func repositoryReasons(r Request) []string {
+	if r.Access != Edit {
+		return nil
+	}
+	var reasons []string
+	for _, fact := range r.Paths {
+		if fact.Write && fact.inRepository() {
+			reasons = append(reasons, fault.Quote(fact.Path)+" "+isRepository)
+		}
+	}
+	return reasons
+}
+
+func (p PathFact) inRepository() bool {
+	for _, name := range p.names() {
+		if _, denied := Protected(name); denied {
+			return true
+		}
+	}
+	return p.BareRepository
+}

@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// Access is a tool's class: the most that a call of it can do.
+type Access string
+
+// The classes.
+const (
+	Read    Access = "read"
+	Edit    Access = "edit"
+	Exec    Access = "exec"
+	Network Access = "network"
+	VCS     Access = "vcs"
+	Human   Access = "human"
+	Session Access = "session"
+)
+
+// Mode is how freely a session's agent may work.
+type Mode string
+
+// The modes.
+const (
+	Plan       Mode = "plan"
+	Default    Mode = "default"
+	AutoEdit   Mode = "auto_edit"
+	FullAccess Mode = "full_access"
+)
+
+var modes = []Mode{Plan, Default, AutoEdit, FullAccess}
+
+// ParseMode reads a mode by its name on the wire.
+func ParseMode(s string) (Mode, error) {
+	if slices.Contains(modes, Mode(s)) {
+		return Mode(s), nil
+	}
+	return "", fault.New(fault.InvalidArguments,
+		"unknown mode %s: use plan, default, auto_edit or full_access", fault.Quote(s))
+}
+
+// Verdict is what happens to a call.
+type Verdict string
+
+// The verdicts.
+const (
+	Run    Verdict = "run"
+	Ask    Verdict = "ask"
+	Refuse Verdict = "refuse"
+)
+
+// table is section 7 of the tool contract, without its special rows.
+var table = map[Access]map[Mode]Verdict{
+	Read:    {Plan: Run, Default: Run, AutoEdit: Run, FullAccess: Run},
+	Session: {Plan: Run, Default: Run, AutoEdit: Run, FullAccess: Run},
+	Human:   {Plan: Run, Default: Run, AutoEdit: Run, FullAccess: Run},
+	Edit:    {Plan: Refuse, Default: Ask, AutoEdit: Run, FullAccess: Run},
+	Exec:    {Plan: Refuse, Default: Ask, AutoEdit: Ask, FullAccess: Run},
+	Network: {Plan: Refuse, Default: Ask, AutoEdit: Ask, FullAccess: Run},
+	VCS:     {Plan: Refuse, Default: Ask, AutoEdit: Ask, FullAccess: Run},
+}
+
+// verdictOf refuses what the table does not know.
+func verdictOf(access Access, mode Mode) Verdict {
+	if v, ok := table[access][mode]; ok {
+		return v
+	}
+	return Refuse
+}
+
+var classReason = map[Access]string{
+	Edit:    "this tool changes files",
+	Exec:    "this tool runs a program",
+	Network: "this tool reaches the network",
+	VCS:     "this tool changes the git repository",
+}
+
+func variableNames(env map[string]string) string {
+	names := slices.Sorted(maps.Keys(env))
+	for i, name := range names {
+		names[i] = fault.Quote(name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// String makes a request readable in a failing test.
+func (r Request) String() string {
+	return fmt.Sprintf("%s (%s) in %s", r.Tool, r.Access, r.Mode)
+}

@@ -1,0 +1,200 @@
+// Package session holds one agent's conversation: who the agent is, its mode and
+// turn, which versions of files it saw, and what the human granted it.
+//
+// A Set keeps the open sessions; Set.Open is the entry point. Everything is in
+// memory and safe for concurrent use. Deliberately not here: what a mode or a
+// grant means (that is policy), waiting approvals, and the calls themselves. A
+// session decides nothing; it remembers.
+package session
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"pillion/tools/policy"
+)
+
+// Agent is who a session belongs to.
+type Agent struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Via     string `json:"via,omitempty"` // "editor", "mcp", "terminal" or "chat"
+}
+
+// Session is one agent's conversation.
+type Session struct {
+	id      string
+	agent   Agent
+	started time.Time
+	rate    *rate
+
+	mu      sync.Mutex // guards what follows
+	mode    policy.Mode
+	dialect string
+	turn    int
+	paused  bool
+	reason  string            // why it is paused
+	seen    map[string]string // path → version, as last read or written
+	grants  []policy.Rule
+	once    map[string]bool // keys of questions that one yes answers for the session
+}
+
+// New makes a session in its first turn.
+func New(id string, agent Agent, mode policy.Mode) *Session {
+	return &Session{
+		id:      id,
+		agent:   agent,
+		started: time.Now(),
+		rate:    newRate(DefaultLimits),
+		mode:    mode,
+		turn:    1,
+		seen:    map[string]string{},
+		once:    map[string]bool{},
+	}
+}
+
+// ID is the session's id on every wire.
+func (s *Session) ID() string { return s.id }
+
+// Agent is who opened the session.
+func (s *Session) Agent() Agent { return s.agent }
+
+// Mode is how freely the agent may work now.
+func (s *Session) Mode() policy.Mode {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mode
+}
+
+// SetMode changes the mode of the calls that are decided from now on.
+func (s *Session) SetMode(mode policy.Mode) error {
+	mode, err := policy.ParseMode(string(mode))
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mode = mode
+	return nil
+}
+
+// Dialect names the tool dialect that the agent speaks; empty is the canonical one.
+func (s *Session) Dialect() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dialect
+}
+
+// SetDialect records the agent's dialect; which ones exist is not known here.
+func (s *Session) SetDialect(dialect string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dialect = dialect
+}
+
+// Saw records that the agent knows this version of a path.
+func (s *Session) Saw(path, version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[path] = version
+}
+
+// Seen gives the version of a path that the agent knows.
+func (s *Session) Seen(path string) (version string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	version, ok = s.seen[path]
+	return version, ok
+}
+
+// Grant remembers a rule that the human approved for this session.
+func (s *Session) Grant(r policy.Rule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.grants, r) {
+		s.grants = append(s.grants, r)
+	}
+}
+
+// Grants lists the remembered rules in the order they were given.
+func (s *Session) Grants() []policy.Rule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.grants)
+}
+
+// GrantOnce remembers the yes to a policy.Decision's OncePerSession key.
+func (s *Session) GrantOnce(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.once[key] = true
+}
+
+// GrantedOnce says whether that key was answered with yes. The empty key never is.
+func (s *Session) GrantedOnce(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return key != "" && s.once[key]
+}
+
+// Pause stops the session until its next turn: the human cancelled, and the
+// agent's protocol has no way to be told. The first reason stays.
+func (s *Session) Pause(reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.paused {
+		s.paused, s.reason = true, reason
+	}
+}
+
+// Paused says whether and why the session is paused.
+func (s *Session) Paused() (reason string, paused bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reason, s.paused
+}
+
+// NewTurn begins the next turn, ends a pause, and gives the turn's number.
+func (s *Session) NewTurn() (turn int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn++
+	s.paused, s.reason = false, ""
+	return s.turn
+}
+
+// Turn is the number of the current turn; the first is 1.
+func (s *Session) Turn() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turn
+}
+
+// Info is a session as the wire shows it.
+type Info struct {
+	SessionID   string      `json:"sessionId"`
+	Agent       Agent       `json:"agent"`
+	Mode        policy.Mode `json:"mode"`
+	Dialect     string      `json:"dialect,omitempty"`
+	Turn        int         `json:"turn"`
+	Paused      bool        `json:"paused"`
+	PauseReason string      `json:"pauseReason,omitempty"`
+	Started     time.Time   `json:"started"`
+}
+
+// Info describes the session at this moment.
+func (s *Session) Info() Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Info{
+		SessionID:   s.id,
+		Agent:       s.agent,
+		Mode:        s.mode,
+		Dialect:     s.dialect,
+		Turn:        s.turn,
+		Paused:      s.paused,
+		PauseReason: s.reason,
+		Started:     s.started.UTC(),
+	}
+}

@@ -1,0 +1,103 @@
+package session
+
+import (
+	"slices"
+	"sync"
+
+	"pillion/internal/fault"
+	"pillion/tools/policy"
+)
+
+// maxOpen bounds the memory that unknown session ids can take: a call with one
+// opens a session.
+const maxOpen = 1000
+
+// Set is the open sessions.
+type Set struct {
+	mu          sync.Mutex // guards what follows
+	defaultMode policy.Mode
+	limits      Limits
+	open        []*Session // in the order they were opened
+}
+
+// NewSet makes an empty set whose sessions start in defaultMode.
+func NewSet(defaultMode policy.Mode) *Set {
+	return &Set{defaultMode: defaultMode, limits: DefaultLimits}
+}
+
+// SetDefaults changes how sessions start that are opened from now on.
+func (s *Set) SetDefaults(mode policy.Mode, limits Limits) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.defaultMode, s.limits = mode, limits
+}
+
+// Open gives the session of that id and says whether it is new. An empty id makes
+// one up, an empty mode is the default one. Opening again changes nothing.
+func (s *Set) Open(id string, agent Agent, mode policy.Mode) (_ *Session, created bool, _ error) {
+	if id == "" {
+		id = NewID()
+	}
+	if err := CheckID(id); err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if mode == "" {
+		mode = s.defaultMode
+	}
+	if _, err := policy.ParseMode(string(mode)); err != nil {
+		return nil, false, err
+	}
+	if at := s.index(id); at >= 0 {
+		return s.open[at], false, nil
+	}
+	if len(s.open) >= maxOpen {
+		return nil, false, fault.New(fault.RateLimited,
+			"%d sessions are open already: close one, or use the id of an open one", len(s.open))
+	}
+	opened := New(id, agent, mode)
+	opened.SetLimits(s.limits)
+	s.open = append(s.open, opened)
+	return opened, true, nil
+}
+
+// Get gives an open session.
+func (s *Set) Get(id string) (*Session, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := s.index(id); at >= 0 {
+		return s.open[at], true
+	}
+	return nil, false
+}
+
+// Close forgets a session and says whether it was open. Its calls are not ended
+// here.
+func (s *Set) Close(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.index(id)
+	if at < 0 {
+		return false
+	}
+	s.open = slices.Delete(s.open, at, at+1)
+	return true
+}
+
+// List describes the open sessions, the oldest first.
+func (s *Set) List() []Info {
+	s.mu.Lock()
+	open := slices.Clone(s.open)
+	s.mu.Unlock()
+	infos := make([]Info, 0, len(open))
+	for _, one := range open {
+		infos = append(infos, one.Info())
+	}
+	return infos
+}
+
+// index needs s.mu.
+func (s *Set) index(id string) int {
+	return slices.IndexFunc(s.open, func(one *Session) bool { return one.id == id })
+}
