@@ -1,0 +1,158 @@
+package diff_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/workspace/diff"
+)
+
+// The tests of this file hold the package against the real git, which must be
+// installed.
+
+func git(t *testing.T, dir, stdin string, args ...string) (string, error) {
+	t.Helper()
+	command := exec.Command("git", args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+	command.Stdin = strings.NewReader(stdin)
+	out, err := command.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return string(out) + string(exit.Stderr), err
+	}
+	if err != nil {
+		t.Fatalf("these tests compare with the real git: %v", err)
+	}
+	return string(out), nil
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gitDiff is git's own diff of two texts from the first hunk on.
+func gitDiff(t *testing.T, dir, before, after string, context int) string {
+	t.Helper()
+	write(t, filepath.Join(dir, "before"), before)
+	write(t, filepath.Join(dir, "after"), after)
+	out, _ := git(t, dir, "", "diff", "--no-index", "--no-color", fmt.Sprint("-U", context), "before", "after")
+	if at := strings.Index(out, "@@ "); at >= 0 {
+		return out[at:]
+	}
+	return ""
+}
+
+// unique is a text in which no line occurs twice, so that only one shortest
+// diff exists, with headings in it.
+func unique(r *rand.Rand, lines int) []string {
+	out := make([]string, lines)
+	for i := range out {
+		indent := []string{"", "\t", "    ", "_", "$", "é", "\t\t"}[r.IntN(7)]
+		out[i] = fmt.Sprintf("%sline %d%s\n", indent, i, strings.Repeat(" and more é", r.IntN(2)*r.IntN(12)))
+	}
+	return out
+}
+
+// edited replaces, drops and adds unique lines.
+func edited(r *rand.Rand, lines []string) []string {
+	var out []string
+	for i, line := range lines {
+		switch r.IntN(12) {
+		case 0:
+		case 1:
+			out = append(out, fmt.Sprint("changed ", i, "\n"))
+		case 2:
+			out = append(out, line, fmt.Sprint("added ", i, "\r\n"))
+		default:
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func joined(r *rand.Rand, lines []string) string {
+	text := strings.Join(lines, "")
+	if r.IntN(3) == 0 {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	return text
+}
+
+// Where only one shortest diff exists, ours is git's to the byte: headers,
+// headings, order, missing final newlines.
+func TestSameAsGit(t *testing.T) {
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(7, 8))
+	for range 150 {
+		lines := unique(r, r.IntN(60))
+		before, after := joined(r, lines), joined(r, edited(r, lines))
+		for _, context := range []int{0, 1, 3, 8} {
+			got, want := diff.Unified(diff.Hunks(before, after, context)), gitDiff(t, dir, before, after, context)
+			if got != want {
+				t.Fatalf("context %d, before\n%s\nafter\n%s\ngot\n%s\ngit\n%s", context, before, after, got, want)
+			}
+		}
+	}
+}
+
+// Every diff applies with git, forwards and backwards.
+func TestApplies(t *testing.T) {
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(9, 10))
+	path := filepath.Join(dir, "f")
+	for i := range 120 {
+		before := randomText(r, 1+r.IntN(60), 1+r.IntN(12))
+		after := mutated(r, before, 1+r.IntN(12))
+		context := []int{0, 1, 3, 200}[i%4]
+		if before == after || after == "" || before == "" {
+			continue // a patch for an empty text needs header lines of its own
+		}
+		patch := "--- a/f\n+++ b/f\n" + diff.Unified(diff.Hunks(before, after, context))
+		for _, run := range []struct{ from, to, flag string }{{before, after, "--verbose"}, {after, before, "--reverse"}} {
+			write(t, path, run.from)
+			if out, err := git(t, dir, patch, "apply", "--unidiff-zero", "--whitespace=nowarn", run.flag); err != nil {
+				t.Fatalf("git apply %s: %s\n%s\nfrom %q", run.flag, out, patch, run.from)
+			}
+			if got, _ := os.ReadFile(path); string(got) != run.to {
+				t.Fatalf("git apply %s gave %q, want %q\n%s", run.flag, got, run.to, patch)
+			}
+		}
+	}
+}
+
+// On texts full of repetition the two may choose differently, but ours is
+// hardly ever longer, and reads the same in nearly all cases.
+func TestCloseToGit(t *testing.T) {
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(11, 12))
+	ours, theirs, same, rounds := 0, 0, 0, 300
+	for range rounds {
+		before := randomText(r, 20+r.IntN(60), 4+r.IntN(20))
+		after := mutated(r, before, 1+r.IntN(6))
+		got, want := diff.Hunks(before, after, 3), gitDiff(t, dir, before, after, 3)
+		added, deleted := diff.Count(got)
+		ours += added + deleted
+		theirs += changedLines(want)
+		if diff.Unified(got) == want {
+			same++
+		}
+	}
+	t.Logf("ours %d changed lines, git's %d, byte for byte the same in %d of %d", ours, theirs, same, rounds)
+	if ours > theirs || same < rounds*8/10 {
+		t.Errorf("ours has %d changed lines, git's %d; the same in %d of %d", ours, theirs, same, rounds)
+	}
+}
+
+func changedLines(unified string) int {
+	return len(slices.DeleteFunc(diff.SplitLines(unified), func(line string) bool {
+		return line[0] != '+' && line[0] != '-'
+	}))
+}
