@@ -1,0 +1,170 @@
+// Package approval is where a call waits for a human's yes.
+//
+// Queue.Ask is the entry point, and package tools calls it in exactly one place.
+// A Request is bound by its digest to the bytes that it shows; while it waits,
+// the plan beneath it is made again whenever the world moves, and an answer holds
+// only for what was on show when it was given. How a question is put to the human
+// (editor dialog, terminal, not at all) is an Asker's business.
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"pillion/workspace/change"
+)
+
+// Request is one question to the human: the params of approval/request.
+type Request struct {
+	ApprovalID  string          `json:"approvalId"`
+	CallID      string          `json:"callId"`
+	SessionID   string          `json:"sessionId"`
+	Agent       Agent           `json:"agent"`
+	Tool        string          `json:"tool"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Reasons     []string        `json:"reasons"`
+	Arguments   json.RawMessage `json:"arguments"`
+	Preview     Preview         `json:"preview"`
+	Decisions   []Choice        `json:"decisions"`
+	Digest      string          `json:"digest"`
+	ExpiresAt   *time.Time      `json:"expiresAt,omitempty"`
+}
+
+// Agent names who asks.
+type Agent struct {
+	Name string `json:"name"`
+	Via  string `json:"via"`
+}
+
+// Preview shows what would happen. Kind says which fields are meant.
+type Preview struct {
+	Kind string `json:"kind"` // diff, command, url or text
+
+	Files []change.FilePreview `json:"files,omitempty"` // diff
+
+	Command string        `json:"command,omitempty"` // command
+	Cwd     string        `json:"cwd,omitempty"`
+	Parts   []CommandPart `json:"parts,omitempty"`
+	Writes  []string      `json:"writes,omitempty"`
+	Unsaved []string      `json:"unsaved,omitempty"` // open files whose text the command would not see
+
+	URL      string `json:"url,omitempty"`      // url
+	Markdown string `json:"markdown,omitempty"` // text
+}
+
+// CommandPart is one simple command of a command line, and why it asks.
+type CommandPart struct {
+	Argv []string `json:"argv"`
+	Why  string   `json:"why"`
+}
+
+// Scope is how long a decision holds.
+type Scope string
+
+// The scopes.
+const (
+	Once      Scope = "once"
+	Session   Scope = "session"
+	Workspace Scope = "workspace"
+)
+
+// Choice is one decision that the sidecar offers. A remembered one shows the
+// exact rule that will be kept.
+type Choice struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Scope Scope  `json:"scope"`
+	Rule  string `json:"rule,omitempty"`
+}
+
+// The decisions that are always offered, the refusing one first.
+const (
+	RejectID  = "reject"
+	ApproveID = "approve"
+)
+
+// Decision is what the human chose.
+type Decision string
+
+// The decisions.
+const (
+	Approve Decision = "approve"
+	Edit    Decision = "edit"
+	Reject  Decision = "reject"
+	Cancel  Decision = "cancel"
+)
+
+// Answer is the result of approval/request.
+type Answer struct {
+	Decision          Decision          `json:"decision"`
+	DecisionID        string            `json:"decisionId,omitempty"`
+	ModifiedArguments json.RawMessage   `json:"modifiedArguments,omitempty"`
+	After             map[string]string `json:"after,omitempty"`
+	Selected          []string          `json:"selected,omitempty"`
+	Feedback          string            `json:"feedback,omitempty"`
+	Digest            string            `json:"digest,omitempty"`
+}
+
+// Changed tells an open dialog that the text beneath it changed.
+type Changed struct {
+	ApprovalID string  `json:"approvalId"`
+	Digest     string  `json:"digest"`
+	Preview    Preview `json:"preview"`
+	// Moved: the same lines change as before, only elsewhere in the file. A yes
+	// already given stands.
+	Moved bool `json:"moved"`
+}
+
+// Outcome says how a request ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Approved   Outcome = "approved"
+	Edited     Outcome = "edited"
+	Rejected   Outcome = "rejected"
+	Cancelled  Outcome = "cancelled"
+	Withdrawn  Outcome = "withdrawn"  // the agent gave up waiting
+	Expired    Outcome = "expired"    // nobody answered in time
+	Superseded Outcome = "superseded" // asked again, because what it showed has changed
+	Stale      Outcome = "stale"      // what it showed cannot be done any more
+)
+
+// Asker puts questions to the human. Ask blocks until there is an answer or ctx
+// ends; Changed and Resolved never block.
+type Asker interface {
+	Ask(ctx context.Context, r Request) (Answer, error)
+	Changed(c Changed)
+	Resolved(approvalID string, outcome Outcome)
+}
+
+// ErrUnavailable is an Asker's error where no human can be asked. Its text says
+// what would help.
+var ErrUnavailable = errors.New("nobody can be asked")
+
+// ErrExpired ends a request that was not answered in time.
+var ErrExpired = errors.New("nobody answered in time")
+
+// Nobody is the Asker that denies, for want of anyone to ask.
+type Nobody struct {
+	Why string // what to do to be asked, a clause without a full stop
+}
+
+// Ask denies.
+func (n Nobody) Ask(context.Context, Request) (Answer, error) {
+	return Answer{}, unavailable{n.Why}
+}
+
+// Changed does nothing.
+func (Nobody) Changed(Changed) {}
+
+// Resolved does nothing.
+func (Nobody) Resolved(string, Outcome) {}
+
+type unavailable struct{ why string }
+
+func (u unavailable) Error() string { return u.why }
+func (u unavailable) Unwrap() error { return ErrUnavailable }

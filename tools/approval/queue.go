@@ -1,0 +1,199 @@
+package approval
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Plan is what a request stands for while it waits. The door implements it.
+type Plan interface {
+	// Request is the question about the plan as it stands.
+	Request() Request
+	// Moved signals that the plan may rest on something that has changed.
+	Moved() <-chan struct{}
+	// Again makes the plan anew and reports how it compares with the last one.
+	// An error means that it cannot be done any more.
+	Again(ctx context.Context) (Continuity, error)
+}
+
+// Continuity compares a plan that was made again with the one before it.
+type Continuity int
+
+// The ways in which a plan continues.
+const (
+	Same      Continuity = iota
+	Shifted              // the same edits, elsewhere in the file
+	Different            // something else: it needs a yes of its own
+)
+
+// Queue holds the requests that wait. Each is answered by itself; they do not
+// wait for one another.
+type Queue struct {
+	asker  Asker
+	expiry time.Duration
+
+	mu      sync.Mutex // guards waiting
+	waiting map[string]Request
+}
+
+// NewQueue makes a queue that asks through asker. An expiry of zero means that a
+// request waits for as long as its agent does.
+func NewQueue(asker Asker, expiry time.Duration) *Queue {
+	return &Queue{asker: asker, expiry: expiry, waiting: map[string]Request{}}
+}
+
+// Waiting lists the requests that are not answered yet, in no order.
+func (q *Queue) Waiting() []Request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := make([]Request, 0, len(q.waiting))
+	for _, r := range q.waiting {
+		out = append(out, r)
+	}
+	return out
+}
+
+// Ask puts the plan to the human and returns the answer. On return the answer
+// holds for the plan as it stands now: if the world moved after the human looked,
+// the plan has been made again and, unless its edits only shifted, the human has
+// been asked again.
+func (q *Queue) Ask(ctx context.Context, p Plan) (Answer, error) {
+	if q.expiry > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, q.expiry, ErrExpired)
+		defer cancel()
+	}
+	for {
+		answer, holds, err := q.ask(ctx, p)
+		if err != nil || holds {
+			return answer, err
+		}
+	}
+}
+
+// ask shows one dialog. It reports false when its answer was given for something
+// that is no longer the plan.
+func (q *Queue) ask(ctx context.Context, p Plan) (Answer, bool, error) {
+	d := q.open(p.Request())
+	defer q.forget(d.id)
+	dialog, dismiss := context.WithCancel(ctx)
+	defer dismiss()
+	answers := make(chan reply, 1)
+	go func() {
+		answer, err := q.asker.Ask(dialog, d.request)
+		answers <- reply{answer, err}
+	}()
+	for {
+		select {
+		case r := <-answers:
+			return q.settle(ctx, d, p, r)
+		case <-p.Moved():
+			if err := q.follow(ctx, d, p); err != nil {
+				q.asker.Resolved(d.id, Stale)
+				return Answer{}, false, err
+			}
+		case <-ctx.Done():
+			return Answer{}, false, q.withdraw(ctx, d)
+		}
+	}
+}
+
+type reply struct {
+	answer Answer
+	err    error
+}
+
+// dialog is one request on show.
+type dialog struct {
+	id      string
+	request Request
+	// current is the digest of the plan as it stands; accepted holds every digest
+	// whose yes is a yes to the current plan.
+	current  string
+	accepted map[string]bool
+}
+
+func (q *Queue) open(r Request) *dialog {
+	r.ApprovalID = rand.Text()
+	if q.expiry > 0 {
+		at := time.Now().Add(q.expiry).UTC()
+		r.ExpiresAt = &at
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting[r.ApprovalID] = r
+	return &dialog{id: r.ApprovalID, request: r, current: r.Digest, accepted: map[string]bool{r.Digest: true}}
+}
+
+func (q *Queue) forget(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.waiting, id)
+}
+
+// follow makes the plan again and brings the open dialog up to date.
+func (q *Queue) follow(ctx context.Context, d *dialog, p Plan) error {
+	continuity, err := p.Again(ctx)
+	if err != nil {
+		return err
+	}
+	now := p.Request()
+	if now.Digest == d.current {
+		return nil
+	}
+	if continuity == Different {
+		clear(d.accepted)
+	}
+	d.current = now.Digest
+	d.accepted[now.Digest] = true
+	q.asker.Changed(Changed{ApprovalID: d.id, Digest: now.Digest, Preview: now.Preview, Moved: continuity == Shifted})
+	return nil
+}
+
+// settle takes an answer, after one last look at the world.
+func (q *Queue) settle(ctx context.Context, d *dialog, p Plan, r reply) (Answer, bool, error) {
+	if r.err != nil {
+		if ctx.Err() != nil {
+			return Answer{}, false, q.withdraw(ctx, d)
+		}
+		q.asker.Resolved(d.id, Withdrawn)
+		return Answer{}, false, r.err
+	}
+	if r.answer.Digest == "" {
+		r.answer.Digest = d.request.Digest
+	}
+	if outcome, said := refusals[r.answer.Decision]; said {
+		q.asker.Resolved(d.id, outcome)
+		return r.answer, true, nil
+	}
+	if err := q.follow(ctx, d, p); err != nil {
+		q.asker.Resolved(d.id, Stale)
+		return Answer{}, false, err
+	}
+	if !d.accepted[r.answer.Digest] {
+		q.asker.Resolved(d.id, Superseded)
+		return Answer{}, false, nil
+	}
+	outcome := Approved
+	if r.answer.Decision == Edit {
+		outcome = Edited
+	}
+	q.asker.Resolved(d.id, outcome)
+	return r.answer, true, nil
+}
+
+var refusals = map[Decision]Outcome{Reject: Rejected, Cancel: Cancelled}
+
+// withdraw takes the dialog down because the call ended before the human did.
+func (q *Queue) withdraw(ctx context.Context, d *dialog) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, ErrExpired) {
+		q.asker.Resolved(d.id, Expired)
+		return ErrExpired
+	}
+	q.asker.Resolved(d.id, Withdrawn)
+	return ctx.Err()
+}
