@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# The real agents that the tests run offline: Claude Code, Codex and Qwen Code.
+. "$(dirname "$0")/lib.sh"
+
+build() {
+  npm_install "$1" "@anthropic-ai/claude-code@$CLAUDE_VERSION" "@openai/codex@$CODEX_VERSION" "@qwen-code/qwen-code@$QWEN_VERSION"
+}
+
+try() {
+  local bin=$1/node_modules/.bin home
+  home=$(mktemp -d)
+  export HOME=$home
+  trap 'rm -rf "$home"' EXIT
+  "$bin/claude" --version | grep -F "$CLAUDE_VERSION" &&
+    "$bin/codex" --version | grep -F "$CODEX_VERSION" &&
+    "$bin/qwen" --version | grep -F "$QWEN_VERSION"
+}
+
+ensure agents "claude-$CLAUDE_VERSION-codex-$CODEX_VERSION-qwen-$QWEN_VERSION"
