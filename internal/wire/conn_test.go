@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// pipes returns the two ends of a connection over the system's pipes.
+func pipes(t testing.TB) (a, b io.ReadWriteCloser) {
+	t.Helper()
+	fromA, toB, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromB, toA, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Stdio(fromB, toB), Stdio(fromA, toA)
+}
+
+// connect returns two connections that are each other's peers.
+func connect(t testing.TB, a, b Options) (*Conn, *Conn) {
+	t.Helper()
+	endA, endB := pipes(t)
+	if a.Logf == nil {
+		a.Logf = t.Logf
+	}
+	if b.Logf == nil {
+		b.Logf = t.Logf
+	}
+	connA, connB := NewConn(endA, a), NewConn(endB, b)
+	t.Cleanup(func() {
+		connA.Close()
+		connB.Close()
+		wait(t, connA.Done(), "the end of a connection")
+		wait(t, connB.Done(), "the end of a connection")
+	})
+	return connA, connB
+}
+
+func wait[T any](t testing.TB, c <-chan T, what string) (got T) {
+	t.Helper()
+	select {
+	case got = <-c:
+	case <-time.After(patience):
+		t.Fatalf("waited %v for %s", patience, what)
+	}
+	return got
+}
+
+func echo(_ context.Context, _ *Conn, req *Request) (any, error) { return Raw(req.Params), nil }
+
+func TestCallBothWays(t *testing.T) {
+	client, server := connect(t, Options{Handler: echo}, Options{Handler: echo})
+	for _, c := range []*Conn{client, server} {
+		var got struct{ Text string }
+		if err := c.Call(t.Context(), "echo", map[string]string{"text": "<é\n>"}, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Text != "<é\n>" {
+			t.Errorf("got %q", got.Text)
+		}
+	}
+}
+
+func TestHandlerErrors(t *testing.T) {
+	var calls atomic.Int32
+	_, client := connect(t, Options{
+		Logf: func(string, ...any) {},
+		Handler: func(_ context.Context, _ *Conn, req *Request) (any, error) {
+			calls.Add(1)
+			switch req.Method {
+			case "own":
+				return nil, &Error{Code: CodeInvalidParams, Message: "no\n\"good\"", Data: map[string]int{"line": 3}}
+			case "cancelled":
+				return nil, context.Canceled
+			case "panic":
+				panic("on purpose")
+			case "unmarshallable":
+				return make(chan int), nil
+			}
+			return nil, errors.New("plain")
+		},
+	}, Options{})
+	for method, want := range map[string]Error{
+		"own":            {Code: CodeInvalidParams, Message: "no\n\"good\"", Data: `{"line":3}`},
+		"cancelled":      {Code: CodeRequestCancelled, Message: "the request was cancelled"},
+		"panic":          {Code: CodeInternal, Message: "internal error in panic, the log says more"},
+		"unmarshallable": {Code: CodeInternal, Message: "the result of unmarshallable cannot be marshalled: json: unsupported type: chan int"},
+		"other":          {Code: CodeInternal, Message: "plain"},
+	} {
+		err := client.Call(t.Context(), method, nil, nil)
+		var got *Error
+		if !errors.As(err, &got) {
+			t.Fatalf("%s: got %v, want an *Error", method, err)
+		}
+		data, _ := got.Data.(json.RawMessage)
+		wantData, _ := want.Data.(string)
+		if got.Code != want.Code || got.Message != want.Message || string(data) != wantData {
+			t.Errorf("%s: got %+v, want %+v", method, got, want)
+		}
+	}
+	if calls.Load() != 5 {
+		t.Errorf("the handler ran %d times", calls.Load())
+	}
+}
+
+func TestLargeResultArrivesWhole(t *testing.T) {
+	big := AppendString(nil, strings.Repeat("a line of text\n", 100_000))
+	client, _ := connect(t, Options{}, Options{
+		Handler: func(context.Context, *Conn, *Request) (any, error) { return Raw(big), nil },
+	})
+	var got Raw
+	if err := client.Call(t.Context(), "read", nil, &got); err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(big) {
+		t.Errorf("got %d bytes, want %d", len(got), len(big))
+	}
+}
+
+func TestCallEndsWithItsContext(t *testing.T) {
+	started, ended := make(chan struct{}), make(chan error, 1)
+	client, _ := connect(t, Options{}, Options{
+		Handler: func(ctx context.Context, _ *Conn, _ *Request) (any, error) {
+			close(started)
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return nil, ctx.Err()
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-started; cancel() }()
+	if err := client.Call(ctx, "wait", nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := wait(t, ended, "the handler to be cancelled"); !errors.Is(err, context.Canceled) {
+		t.Errorf("the handler saw %v", err)
+	}
+}

@@ -1,0 +1,229 @@
+package wire
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// task is one request of the peer, from its arrival to its answer.
+type task struct {
+	Request
+	ctx    context.Context
+	cancel context.CancelFunc
+	// inline tasks run on the read loop, which must not wait for the peer.
+	inline bool
+
+	// Guarded by dispatcher.mu.
+	dropped bool // answered while it waited in the queue
+	started bool
+	parked  int // how many waits of its handler gave its place up
+}
+
+// dispatcher runs the peer's requests: at most workers at once, the others in
+// the order of their arrival. Whoever takes a task out of inflight answers it.
+type dispatcher struct {
+	workers, queueLen, queueBytes int
+
+	run  func(*task) *frame // runs the handler; the frame is the answer
+	send func(f *frame, mayWait bool)
+
+	mu       sync.Mutex
+	inflight map[string]*task
+	queue    []*task
+	waiting  int // tasks in queue that are not dropped
+	bytes    int // their parameters
+	running  int // goroutines that hold one of the workers' places
+	active   int // tasks whose handler has not returned, parked ones included
+	closed   bool
+	idle     chan struct{} // closed when closed and nothing is active
+}
+
+func newDispatcher(o Options, run func(*task) *frame, send func(*frame, bool)) *dispatcher {
+	return &dispatcher{
+		run: run, send: send,
+		workers: o.Workers, queueLen: o.Queue, queueBytes: 4 * o.MaxFrame,
+		inflight: map[string]*task{},
+		idle:     make(chan struct{}),
+	}
+}
+
+// add takes a task in, to run it in the pool, or refuses it.
+func (d *dispatcher) add(t *task) *Error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.closed:
+		return cancelled
+	case d.inflight[t.ID] != nil:
+		return Errorf(CodeInvalidRequest, "a request with the id %s is running already, use a new id", t.ID)
+	case len(d.inflight) >= d.workers+d.queueLen, d.waiting > 0 && d.bytes+len(t.Params) > d.queueBytes:
+		return Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(d.inflight))
+	}
+	d.inflight[t.ID] = t
+	switch {
+	case t.inline:
+		t.started = true
+		d.active++
+	case d.running < d.workers:
+		d.startLocked(t)
+		go d.work(t)
+	default:
+		d.queue = append(d.queue, t)
+		d.waiting++
+		d.bytes += len(t.Params)
+	}
+	return nil
+}
+
+func (d *dispatcher) startLocked(t *task) {
+	t.started = true
+	d.active++
+	d.running++
+}
+
+func (d *dispatcher) work(t *task) {
+	for t != nil {
+		reply := d.run(t)
+		d.finish(t)
+		t = d.next()
+		// With nothing left to run this goroutine can wait for the peer.
+		d.send(reply, t == nil)
+	}
+}
+
+// runInline runs a task that add has taken in on the caller's goroutine.
+func (d *dispatcher) runInline(t *task) {
+	reply := d.run(t)
+	d.finish(t)
+	d.send(reply, false)
+}
+
+// finish forgets t, before it is answered: from then on its id is free.
+func (d *dispatcher) finish(t *task) {
+	t.cancel()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.inflight, t.ID)
+	d.active--
+	d.checkIdle()
+}
+
+// next gives the worker's place to the task that waits longest, or up.
+func (d *dispatcher) next() *task {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.running--
+	if d.running >= d.workers {
+		return nil
+	}
+	return d.takeLocked()
+}
+
+func (d *dispatcher) takeLocked() *task {
+	for len(d.queue) > 0 {
+		t := d.queue[0]
+		d.queue[0] = nil
+		d.queue = d.queue[1:]
+		if !t.dropped {
+			d.waiting--
+			d.bytes -= len(t.Params)
+			d.startLocked(t)
+			return t
+		}
+	}
+	d.queue = nil
+	return nil
+}
+
+// cancel ends the request with this id. It returns the task if it had not
+// started; the caller answers it.
+func (d *dispatcher) cancel(id string) *task {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.inflight[id]
+	if t == nil {
+		return nil
+	}
+	t.cancel()
+	if t.started {
+		return nil
+	}
+	d.dropLocked(t)
+	return t
+}
+
+func (d *dispatcher) dropLocked(t *task) {
+	delete(d.inflight, t.ID)
+	t.dropped = true
+	d.waiting--
+	d.bytes -= len(t.Params)
+	t.Params = nil
+}
+
+// close lets nothing start any more and returns the tasks that had not.
+func (d *dispatcher) close() (left []*task) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	for _, t := range d.queue {
+		if !t.dropped {
+			d.dropLocked(t)
+			left = append(left, t)
+		}
+	}
+	d.queue = nil
+	d.checkIdle()
+	return left
+}
+
+func (d *dispatcher) checkIdle() {
+	if d.closed && d.active == 0 {
+		select {
+		case <-d.idle:
+		default:
+			close(d.idle)
+		}
+	}
+}
+
+// wait waits until every handler has returned, at most for limit.
+func (d *dispatcher) wait(limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-d.idle:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// park gives t's place in the pool up while its handler waits for something
+// other than the machine.
+func (d *dispatcher) park(t *task) {
+	d.mu.Lock()
+	var next *task
+	if t.parked++; t.parked == 1 {
+		if d.running--; d.running < d.workers {
+			next = d.takeLocked()
+		}
+	}
+	d.mu.Unlock()
+	if next != nil {
+		go d.work(next)
+	}
+}
+
+// resume takes the place again, one too many if need be: what has started
+// never waits for what has not.
+func (d *dispatcher) resume(t *task) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t.parked--; t.parked == 0 {
+		d.running++
+	}
+}

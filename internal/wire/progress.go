@@ -1,0 +1,175 @@
+package wire
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+)
+
+// TextChunk is a piece of a command's output as the value of $/progress:
+// {"kind":"report","stream":…,"text":…}. While the peer does not read, a chunk
+// is appended to the one of the same token and stream that waits already. Where
+// that grows over its cap the middle is dropped, and "dropped" says how many
+// bytes are missing where the text has its gap.
+type TextChunk struct {
+	Stream string
+	Text   string
+}
+
+// maxChunk is the most text that one waiting chunk holds, half of it the oldest
+// and half the newest.
+const maxChunk = 256 << 10
+
+// chunk is progress text that waits to be written.
+type chunk struct {
+	token   json.RawMessage
+	stream  string
+	head    []byte
+	tail    []byte // ring of maxChunk/2 bytes once full
+	start   int    // where the ring starts
+	dropped int
+}
+
+func (c *chunk) size() int { return len(c.head) + len(c.tail) + len(c.token) + len(c.stream) }
+
+func (c *chunk) add(text string) {
+	const half = maxChunk / 2
+	if len(c.tail) == 0 {
+		n := min(len(text), half-len(c.head))
+		c.head = append(c.head, text[:n]...)
+		text = text[n:]
+	}
+	if over := len(text) - half; over > 0 {
+		c.dropped += over + len(c.tail)
+		c.tail, c.start = append(c.tail[:0], text[over:]...), 0
+		return
+	}
+	n := min(len(text), half-len(c.tail))
+	if n > 0 {
+		c.tail = append(c.tail, text[:n]...)
+		text = text[n:]
+	}
+	c.dropped += len(text)
+	for len(text) > 0 {
+		n := copy(c.tail[c.start:], text)
+		c.start = (c.start + n) % half
+		text = text[n:]
+	}
+}
+
+// frame is the notification; nothing is added to the chunk afterwards.
+func (c *chunk) frame() *frame {
+	text := append([]byte(nil), c.head...)
+	text = append(text, c.tail[c.start:]...)
+	text = append(text, c.tail[:c.start]...)
+	dropped := c.dropped
+	if dropped > 0 {
+		text, dropped = closeGap(text, len(c.head), dropped)
+	}
+	params := make([]byte, 0, len(text)+len(text)/8+len(c.token)+len(c.stream)+128)
+	params = append(params, `{"token":`...)
+	params = append(params, c.token...)
+	params = append(params, `,"value":{"kind":"report","stream":`...)
+	params = AppendString(params, c.stream)
+	params = append(params, `,"text":`...)
+	params = AppendString(params, string(text))
+	if dropped > 0 {
+		params = append(params, `,"dropped":`...)
+		params = strconv.AppendInt(params, int64(dropped), 10)
+	}
+	params = append(params, "}}"...)
+	return notificationFrame("$/progress", params)
+}
+
+// closeGap cuts the halves of characters on both sides of the gap away and puts
+// a line into it that says how much is missing.
+func closeGap(text []byte, at, dropped int) ([]byte, int) {
+	left, right := at, at
+	for left > 0 && at-left < utf8.UTFMax && !utf8.RuneStart(text[left-1]) {
+		left--
+	}
+	if left > 0 && !utf8.FullRune(text[left-1:at]) {
+		left--
+	} else {
+		left = at
+	}
+	for right < len(text) && right-at < utf8.UTFMax && !utf8.RuneStart(text[right]) {
+		right++
+	}
+	dropped += right - left
+	out := append([]byte(nil), text[:left]...)
+	out = append(out, "\n[… "...)
+	out = strconv.AppendInt(out, int64(dropped), 10)
+	out = append(out, " bytes left out, they came faster than they were read …]\n"...)
+	return append(out, text[right:]...), dropped
+}
+
+// progressIndex finds the progress that waits: by token and key what can be
+// replaced, by token and stream what can grow, and by token alone the frame
+// queued last, because text keeps its order with the other stream's while the
+// backlog is small.
+type progressIndex map[string]*frame
+
+func (p progressIndex) left(f *frame) {
+	if f.key == "" {
+		return
+	}
+	if p[f.key] == f {
+		delete(p, f.key)
+	}
+	if f.text != nil {
+		if last := string(f.text.token); p[last] == f {
+			delete(p, last)
+		}
+	}
+}
+
+// progressText queues text, joined to what waits already where it can be.
+func (w *writer) progressText(token json.RawMessage, c TextChunk) (lead bool, err error) {
+	key := string(token) + "\x00text\x00" + c.Stream
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return false, w.err
+	}
+	crowded := w.bytes > w.budget/2
+	if f := w.waiting[key]; f != nil {
+		inOrder := w.waiting[string(token)] == f
+		fits := len(f.text.head)+len(f.text.tail)+len(c.Text) <= maxChunk
+		if crowded || inOrder && fits {
+			before := f.size()
+			f.text.add(c.Text)
+			w.bytes += f.size() - before
+			return false, nil
+		}
+	}
+	f := &frame{key: key, text: &chunk{token: token, stream: c.Stream}}
+	f.text.add(c.Text)
+	w.waiting[key] = f
+	w.waiting[string(token)] = f
+	return w.pushLocked(f)
+}
+
+// progressValue queues a value in the place of an older one of the same key, if
+// one waits.
+func (w *writer) progressValue(f *frame) (lead bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return false, w.err
+	}
+	if old := w.waiting[f.key]; f.key != "" && old != nil {
+		w.bytes += f.size() - old.size()
+		old.head, old.body, old.tail = f.head, f.body, f.tail
+		w.dropped++
+		return false, nil
+	}
+	if w.bytes > w.budget/2 {
+		w.dropped++
+		return false, ErrBacklog
+	}
+	if f.key != "" {
+		w.waiting[f.key] = f
+	}
+	return w.pushLocked(f)
+}

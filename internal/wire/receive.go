@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"runtime/debug"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// receive takes a request or notification, on the read loop.
+func (c *Conn) receive(m *message) {
+	req := Request{Method: m.method, Params: m.params, ID: m.id, Notification: m.id == ""}
+	switch {
+	case !req.Notification:
+		c.request(req)
+	case req.Method == "$/cancelRequest":
+		c.cancelRequest(req.Params)
+	default:
+		ctx := context.WithValue(c.base, taskKey{}, onReadLoop)
+		if _, err := c.invoke(ctx, &req); err != nil {
+			c.o.Logf("%s: %v", req.Method, err)
+		}
+	}
+}
+
+func (c *Conn) request(req Request) {
+	if c.overloaded() {
+		c.reply(errorFrame(req.ID, Errorf(CodeBusy, "%d bytes of replies wait unread, read them before you send more", c.out.load())), false)
+		return
+	}
+	t := &task{Request: req, inline: c.o.Inline(req.Method)}
+	ctx, cancel := context.WithCancel(c.base)
+	t.cancel = cancel
+	t.ctx = &taskContext{Context: ctx, conn: c, task: t}
+	if bad := c.tasks.add(t); bad != nil {
+		cancel()
+		c.reply(errorFrame(req.ID, bad), false)
+		return
+	}
+	if t.inline {
+		c.tasks.runInline(t)
+	}
+}
+
+// handle runs a request's handler and makes its answer.
+func (c *Conn) handle(t *task) *frame {
+	if t.ctx.Err() != nil {
+		return errorFrame(t.ID, cancelled)
+	}
+	result, err := c.invoke(t.ctx, &t.Request)
+	if err != nil {
+		return errorFrame(t.ID, replyError(t.ctx, err))
+	}
+	body, err := encode(result)
+	if err != nil {
+		c.o.Logf("%s: the result cannot be marshalled: %v", t.Method, err)
+		return errorFrame(t.ID, Errorf(CodeInternal, "the result of %s cannot be marshalled: %v", t.Method, err))
+	}
+	return resultFrame(t.ID, body)
+}
+
+// invoke calls the handler and turns a panic into an error: one broken tool
+// must not take the others' unsaved work along.
+func (c *Conn) invoke(ctx context.Context, req *Request) (result any, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			c.o.Logf("panic in %s: %v\n%s", req.Method, reason, debug.Stack())
+			result, err = nil, Errorf(CodeInternal, "internal error in %s, the log says more", req.Method)
+		}
+	}()
+	return c.o.Handler(ctx, c, req)
+}
+
+func (c *Conn) cancelRequest(params json.RawMessage) {
+	var p struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	id, ok := canonicalID(p.ID)
+	if !ok {
+		return
+	}
+	if t := c.tasks.cancel(id); t != nil {
+		c.reply(errorFrame(t.ID, cancelled), false)
+	}
+}
+
+// refuse answers a frame that holds no message we take.
+func (c *Conn) refuse(r *refusal) {
+	c.reply(errorFrame(r.id, &Error{Code: r.code, Message: r.reason}), false)
+}
+
+// reply sends an answer. If mayWait is true and nobody writes, the caller's
+// goroutine does, which saves a switch to another one.
+func (c *Conn) reply(f *frame, mayWait bool) {
+	lead, err := c.transmit(f, func() error {
+		return c.rpc.SendResponse(context.Background(), &jsonrpc2.Response{})
+	})
+	if err != nil {
+		return // the connection is gone, and who asked with it
+	}
+	if c.out.load() > 2*c.o.WriteBudget {
+		c.writerFailed(ErrBacklog)
+	}
+	c.write(lead, mayWait)
+}
+
+// taskContext is a request's context. It knows its task without the cost of a
+// context value.
+type taskContext struct {
+	context.Context
+	conn *Conn
+	task *task
+}
+
+type taskKey struct{}
+
+// onReadLoop stands for the task that a notification does not have.
+var onReadLoop = &taskContext{task: &task{inline: true}}
+
+func (t *taskContext) Value(key any) any {
+	if key == (taskKey{}) {
+		return t
+	}
+	return t.Context.Value(key)
+}
+
+// Waiting tells the connection, whose handler has the context ctx, that the
+// handler now waits for a person or another process: until resume is called its
+// place among Options.Workers is free for other requests. Call does so by itself.
+func Waiting(ctx context.Context) (resume func()) {
+	t, ok := ctx.Value(taskKey{}).(*taskContext)
+	if !ok || t.task.inline {
+		return func() {}
+	}
+	t.conn.tasks.park(t.task)
+	return func() { t.conn.tasks.resume(t.task) }
+}

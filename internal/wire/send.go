@@ -1,0 +1,261 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// transmit sends f by way of jsonrpc2. If lead is true the caller must call
+// write.
+func (c *Conn) transmit(f *frame, via func() error) (lead bool, err error) {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	c.codec.out, c.codec.lead = f, false
+	if err := via(); err != nil {
+		if errors.Is(err, jsonrpc2.ErrClosed) {
+			err = ErrClosed
+		}
+		return false, err
+	}
+	return c.codec.lead, nil
+}
+
+// write sees to it that what was queued is written.
+func (c *Conn) write(lead, mayWait bool) {
+	switch {
+	case lead && mayWait:
+		c.out.drain()
+	case lead:
+		go c.out.drain()
+	}
+}
+
+func (c *Conn) overloaded() bool { return c.out.load() > c.o.WriteBudget }
+
+// Call sends a request and waits for its result, which is decoded into result
+// unless that is nil; a *json.RawMessage or *Raw gets it as it came. An error of
+// the peer is an *Error. When ctx ends first, the peer is sent $/cancelRequest,
+// ctx.Err() is returned at once and a later reply is ignored.
+func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	if t, ok := ctx.Value(taskKey{}).(*taskContext); ok && t.task.inline {
+		return fmt.Errorf("%s was called by a handler on the read loop, where its reply could never be read", method)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	body, err := encodeParams(method, params)
+	if err != nil {
+		return err
+	}
+	if c.overloaded() {
+		return ErrBacklog
+	}
+	id := c.seq.Add(1)
+	slot := c.calls.open(id)
+	defer c.calls.close(id)
+	var waiter jsonrpc2.Waiter
+	lead, err := c.transmit(requestFrame(id, method, body), func() (err error) {
+		waiter, err = c.rpc.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.write(lead, false)
+	if err := c.await(ctx, waiter, id); err != nil {
+		return err
+	}
+	return slot.decode(result)
+}
+
+func encodeParams(method string, params any) ([]byte, error) {
+	if params == nil {
+		return nil, nil
+	}
+	body, err := encode(params)
+	if err != nil {
+		return nil, fmt.Errorf("the parameters of %s cannot be marshalled: %w", method, err)
+	}
+	return body, nil
+}
+
+// await waits for the reply to the call id.
+func (c *Conn) await(ctx context.Context, waiter jsonrpc2.Waiter, id uint64) error {
+	defer Waiting(ctx)()
+	either, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.base, cancel)()
+	err := waiter.Wait(either, nil)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		_ = c.Notify("$/cancelRequest", Raw(fmt.Appendf(nil, `{"id":%d}`, id)))
+		return ctx.Err()
+	}
+	return ErrClosed
+}
+
+// Notify queues a notification. It never waits for the peer; ErrBacklog says
+// that it was not queued because too much is unread.
+func (c *Conn) Notify(method string, params any) error {
+	body, err := encodeParams(method, params)
+	if err != nil {
+		return err
+	}
+	if c.overloaded() {
+		return ErrBacklog
+	}
+	lead, err := c.transmit(notificationFrame(method, body), func() error {
+		return c.rpc.Notify(context.Background(), method, nil)
+	})
+	if err != nil {
+		return err
+	}
+	c.write(lead, false)
+	return nil
+}
+
+// Progress queues a $/progress notification. While it waits unwritten, a
+// TextChunk is joined to the waiting one of the same token and stream, and
+// another value replaces the waiting one of the same token and key. A value
+// without a key is never replaced: when the peer does not read, ErrBacklog says
+// that it was not queued. See Options.WriteBudget.
+func (c *Conn) Progress(token, value any, key string) error {
+	tokenJSON, err := encode(token)
+	if err != nil {
+		return fmt.Errorf("the progress token cannot be marshalled: %w", err)
+	}
+	if text, ok := asChunk(value); ok {
+		lead, err := c.out.progressText(tokenJSON, text)
+		c.write(lead, false)
+		return err
+	}
+	body, err := encode(value)
+	if err != nil {
+		return fmt.Errorf("the progress cannot be marshalled: %w", err)
+	}
+	params := append([]byte(`{"token":`), tokenJSON...)
+	params = append(params, `,"value":`...)
+	params = append(append(params, body...), '}')
+	f := notificationFrame("$/progress", params)
+	if key != "" {
+		f.key = string(tokenJSON) + "\x00value\x00" + key
+	}
+	lead, err := c.out.progressValue(f)
+	c.write(lead, false)
+	return err
+}
+
+func asChunk(value any) (TextChunk, bool) {
+	switch v := value.(type) {
+	case TextChunk:
+		return v, true
+	case *TextChunk:
+		return *v, true
+	}
+	return TextChunk{}, false
+}
+
+// Writable waits until the peer has read so much that a quarter of the write
+// budget waits at most. What streams a large answer calls it between pieces.
+func (c *Conn) Writable(ctx context.Context) error {
+	for {
+		load, change, err := c.out.watch()
+		if err != nil || load <= c.o.WriteBudget/4 {
+			return err
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// calls are the payloads of the replies that our calls wait for. That a reply
+// has come is jsonrpc2's to tell.
+type calls struct {
+	mu    sync.Mutex
+	slots map[uint64]*reply
+}
+
+// reply is written by the reader before jsonrpc2 wakes the caller.
+type reply struct {
+	result json.RawMessage
+	err    error
+}
+
+func (c *calls) open(id uint64) *reply {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	slot := &reply{}
+	c.slots[id] = slot
+	return slot
+}
+
+func (c *calls) close(id uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.slots, id)
+}
+
+// fill keeps what the reply m says for the call that waits for it.
+func (c *calls) fill(id uint64, m *message) (waiting bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	slot := c.slots[id]
+	if slot == nil {
+		return false
+	}
+	switch {
+	case m.fail != nil:
+		slot.err = decodeError(m.fail)
+	case m.result != nil:
+		slot.result = m.result
+	default:
+		slot.err = Errorf(CodeInvalidRequest, "the peer answered with neither result nor error")
+	}
+	delete(c.slots, id)
+	return true
+}
+
+// replied takes a reply and returns the id under which jsonrpc2 knows the call,
+// or 0 if it cannot know it.
+func (c *Conn) replied(m *message) uint64 {
+	id := replyID(m.id)
+	waiting := c.calls.fill(id, m)
+	switch {
+	case waiting, id > 0 && id <= c.seq.Load() && (m.result != nil || m.fail != nil):
+		return id // a call that gave up waiting is forgotten by jsonrpc2 now
+	case m.result == nil && m.fail == nil:
+		c.refuse(&refusal{id: m.id, code: CodeInvalidRequest, reason: "the message has neither a method nor a result"})
+	case m.id == "" && m.fail != nil:
+		c.o.Logf("the peer reports: %v", decodeError(m.fail))
+	default:
+		c.o.Logf("a reply with the unknown id %.64s was ignored", m.id)
+	}
+	return 0
+}
+
+func (r *reply) decode(result any) error {
+	if r.err != nil {
+		return r.err
+	}
+	switch into := result.(type) {
+	case nil:
+		return nil
+	case *json.RawMessage:
+		*into = r.result
+		return nil
+	case *Raw:
+		*into = Raw(r.result)
+		return nil
+	}
+	return json.Unmarshal(r.result, result)
+}

@@ -1,0 +1,101 @@
+// Package wire is a JSON-RPC 2.0 connection in Content-Length frames, as the
+// Language Server Protocol has them. The editor's stdio and the agents' socket
+// both run on it. NewConn starts one.
+//
+// The JSON-RPC layer is sourcegraph/jsonrpc2 with a codec of our own. What is
+// promised on top of it:
+//
+//   - Notifications, and requests that Options.Inline names, run on the read loop
+//     in the order of their arrival. Other requests start in that order on a
+//     bounded pool, so each sees what the notifications before it did.
+//   - Every request is answered exactly once, also when its handler panics, is
+//     cancelled or never gets to run.
+//   - $/cancelRequest is handled here, as soon as it is read: the context of a
+//     request that runs is cancelled, one that waits is answered at once.
+//   - The reader never waits for the writer, nor does anything that sends. What
+//     a peer leaves unread is bounded: see Options.WriteBudget.
+//   - A frame that is no message is answered and passed over. Only a broken
+//     header block, after which the next frame cannot be found, ends the
+//     connection.
+//
+// What methods there are, the lifecycle of a language server and the decoding of
+// parameters are deliberately not here: they are the Handler's.
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"log"
+)
+
+// Request is a request or notification of the peer.
+type Request struct {
+	Method string
+	// Params is the JSON as it came, or nil when absent or null. It is the
+	// handler's own, also after it has returned.
+	Params       json.RawMessage
+	ID           string // as JSON: 7 or "7"; empty for notifications
+	Notification bool
+}
+
+// Handler answers one message; for a notification what it returns is ignored,
+// apart from an error being logged. The result is anything that can be
+// marshalled, or a Raw. Of the errors an *Error gives its own code, a cancelled
+// context -32800 and anything else -32603.
+//
+// The context ends when the peer cancels the request, when the handler has
+// returned and when the connection ends. A handler that finishes its work all
+// the same may return the result, which is then sent. A handler that waits for
+// something other than the machine (a person, another process) calls Waiting.
+type Handler func(ctx context.Context, conn *Conn, req *Request) (any, error)
+
+// Options say how a connection works. The zero value of each is its default.
+type Options struct {
+	Handler Handler
+	// Inline names the requests that run on the read loop. They must not wait
+	// for the peer; Call refuses to.
+	Inline func(method string) bool
+
+	Workers   int // requests that run at once; 64
+	Queue     int // requests that wait for a worker, then CodeBusy; 1024
+	MaxFrame  int // bytes of a message; 32 MiB
+	MaxHeader int // bytes of a header block; 64 KiB
+	MaxDepth  int // nesting of a message; 512
+
+	// WriteBudget is how many bytes may wait for a peer that does not read;
+	// 64 MiB. Past half of it progress is coalesced: text loses its middle,
+	// values replace older ones of the same key, others get ErrBacklog. Past
+	// all of it new requests are refused with CodeBusy, and Call and Notify
+	// get ErrBacklog; replies are still kept. Past twice the budget the
+	// connection is closed.
+	WriteBudget int
+
+	Logf  func(format string, args ...any) // log.Printf
+	Ready func(*Conn)                      // called before the first message is read
+}
+
+func (o Options) withDefaults() Options {
+	orDefault := func(n *int, value int) {
+		if *n <= 0 {
+			*n = value
+		}
+	}
+	orDefault(&o.Workers, 64)
+	orDefault(&o.Queue, 1024)
+	orDefault(&o.MaxFrame, 32<<20)
+	orDefault(&o.MaxHeader, 64<<10)
+	orDefault(&o.MaxDepth, 512)
+	orDefault(&o.WriteBudget, 64<<20)
+	if o.Logf == nil {
+		o.Logf = log.Printf
+	}
+	if o.Inline == nil {
+		o.Inline = func(string) bool { return false }
+	}
+	if o.Handler == nil {
+		o.Handler = func(_ context.Context, _ *Conn, req *Request) (any, error) {
+			return nil, Errorf(CodeMethodNotFound, "there is no method %q", req.Method)
+		}
+	}
+	return o
+}

@@ -1,0 +1,202 @@
+package wire
+
+import (
+	"bufio"
+	"io"
+	"sync"
+	"time"
+)
+
+// frame is one message that waits to be written.
+type frame struct {
+	head []byte // header block and envelope, up to a large body
+	body []byte // large, not copied; may be nil
+	tail string
+	text *chunk // instead of head: progress text that can still grow
+	key  string // progress with the same key replaces it while it waits
+}
+
+func (f *frame) size() int {
+	if f.text != nil {
+		return f.text.size()
+	}
+	return len(f.head) + len(f.body) + len(f.tail)
+}
+
+// frameCost is what a waiting frame costs beside its bytes.
+const frameCost = 128
+
+// writer queues frames and writes them in order. Nothing that queues ever
+// waits: the frames are written by whoever finds that no one else does, in
+// drain, which is run by a goroutine that may wait for the peer.
+type writer struct {
+	dst    *bufio.Writer
+	budget int
+	failed func(error) // called once, from drain, without the lock
+
+	mu      sync.Mutex
+	queue   []*frame
+	first   int // index of the first waiting frame in queue
+	bytes   int // waiting or being written
+	active  bool
+	err     error
+	waiting progressIndex
+	dropped int           // frames of progress that were replaced or refused
+	change  chan struct{} // closed when bytes shrank, for those who wait for it; nil if no one does
+}
+
+func newWriter(dst io.Writer, budget int, failed func(error)) *writer {
+	return &writer{dst: bufio.NewWriterSize(dst, 64<<10), budget: budget, failed: failed, waiting: progressIndex{}}
+}
+
+// push queues f. If lead is true nobody is writing and the caller must see to
+// it that drain runs.
+func (w *writer) push(f *frame) (lead bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pushLocked(f)
+}
+
+func (w *writer) pushLocked(f *frame) (lead bool, err error) {
+	if w.err != nil {
+		return false, w.err
+	}
+	w.queue = append(w.queue, f)
+	w.bytes += f.size() + frameCost
+	lead = !w.active
+	w.active = true
+	return lead, nil
+}
+
+// load is how many bytes wait.
+func (w *writer) load() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.bytes
+}
+
+// drain writes until nothing waits.
+func (w *writer) drain() {
+	for {
+		f := w.pop()
+		if f == nil {
+			return
+		}
+		err := w.write(f)
+		w.mu.Lock()
+		w.bytes -= f.size() + frameCost
+		w.mu.Unlock()
+		if err != nil {
+			w.stop(err)
+			w.failed(err)
+			return
+		}
+	}
+}
+
+// pop takes the first frame. Before it returns nil, everything has left the
+// buffer and the writing goroutine's role is given up.
+func (w *writer) pop() *frame {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.first == len(w.queue) {
+		w.queue, w.first = w.queue[:0], 0
+		w.wake()
+		if w.err != nil || w.dst.Buffered() == 0 {
+			w.active = false
+			return nil
+		}
+		w.mu.Unlock()
+		err := w.dst.Flush()
+		w.mu.Lock()
+		if err != nil {
+			w.stopLocked(err)
+			w.mu.Unlock()
+			w.failed(err)
+			w.mu.Lock()
+		}
+	}
+	f := w.queue[w.first]
+	w.queue[w.first] = nil
+	w.first++
+	if w.first >= 1024 && w.first*2 >= len(w.queue) {
+		w.queue = w.queue[:copy(w.queue, w.queue[w.first:])]
+		w.first = 0
+	}
+	w.waiting.left(f)
+	w.wake()
+	return f
+}
+
+func (w *writer) write(f *frame) error {
+	if f.text != nil {
+		f = f.text.frame()
+	}
+	if _, err := w.dst.Write(f.head); err != nil {
+		return err
+	}
+	if _, err := w.dst.Write(f.body); err != nil {
+		return err
+	}
+	_, err := w.dst.WriteString(f.tail)
+	return err
+}
+
+func (w *writer) wake() {
+	if w.change != nil {
+		close(w.change)
+		w.change = nil
+	}
+}
+
+// changed is closed when less waits than now, or nothing will be written again.
+func (w *writer) changedLocked() <-chan struct{} {
+	if w.change == nil {
+		w.change = make(chan struct{})
+	}
+	return w.change
+}
+
+// flush waits until everything queued has been written, at most for limit.
+func (w *writer) flush(limit time.Duration) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		w.mu.Lock()
+		if !w.active {
+			w.mu.Unlock()
+			return
+		}
+		change := w.changedLocked()
+		w.mu.Unlock()
+		select {
+		case <-change:
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// stop drops what waits; what is pushed from now on is refused with err.
+func (w *writer) stop(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopLocked(err)
+	w.active = false
+	w.wake()
+}
+
+func (w *writer) stopLocked(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+	w.queue, w.first, w.bytes = nil, 0, 0
+	w.waiting = progressIndex{}
+}
+
+// watch returns what waits and a channel that is closed when that has changed.
+func (w *writer) watch() (load int, change <-chan struct{}, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.bytes, w.changedLocked(), w.err
+}
