@@ -2,12 +2,13 @@
 // or is it refused?
 //
 // Decide is the entry point; everything it looks at is in the Request. The order
-// is fixed: system places, deny rules and repository internals refuse; then the
-// class × mode table of the tool contract speaks; protected paths, secrets, ask
-// rules and AlwaysAsk turn "run" into "ask"; allow rules and the grants of the
-// session turn "ask" into "run", but only an ask that came from the table alone.
+// is fixed: deny rules and repository internals refuse; then the class × mode
+// table of the tool contract speaks; protected paths, secrets, ask rules and
+// AlwaysAsk turn "run" into "ask"; allow rules and the grants of the session turn
+// "ask" into "run", but only an ask that came from the table alone.
 //
-// Deliberately not here: I/O, state, path resolution (the workspace hands in
+// Deliberately not here: I/O, state, path resolution and the system places that a
+// wide root holds (the workspace refuses those before a plan exists, and hands in
 // resolved PathFacts), and the reading of shell commands. A command rule is
 // compared with the whole line; a rule with a wildcard for commands is parsed but
 // cannot be judged without a shell parser, so it never allows, and as a deny or
@@ -33,9 +34,6 @@ type Request struct {
 	// AlwaysAsk is set when the call itself demands a human: requiresApproval,
 	// git.push, the strict presets.
 	AlwaysAsk bool
-	// Home is the user's own home folder, absolute. Without it every home below a
-	// wide root counts as somebody else's.
-	Home string
 }
 
 // PathFact is one path of a plan, with what the workspace knows about it.
@@ -59,6 +57,14 @@ func (p PathFact) names() []string {
 	return []string{p.Path, p.LinkTarget}
 }
 
+// inRoot takes the root's name off the front of a printed path.
+func (p PathFact) inRoot(name string) string {
+	if p.Folder == "" {
+		return name
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(name, p.Folder), "/")
+}
+
 // real is the name of the file that a read or write would reach.
 func (p PathFact) real() string {
 	if p.LinkTarget != "" {
@@ -79,15 +85,16 @@ type Command struct {
 // Decision is the answer.
 type Decision struct {
 	Verdict Verdict
-	Code    fault.Code // of a refusal: PolicyDenied, or PermissionDenied for system places
+	Code    fault.Code // of a refusal
 	// Reasons say why it asks or refuses: sentences for the human, lower case, no
 	// full stop, names escaped. Empty when it runs.
 	Reasons []string
 	// Rememberable is true exactly when Offers is not empty.
 	Rememberable bool
 	Offers       []Offer
-	// OncePerSession is set when the only question is about secrets: a yes to this
-	// key holds for the session. Compare it with what the session was granted.
+	// OncePerSession is set when the only question is about reading secrets: a yes
+	// holds for the session. It names the files: "secret:.env", and a newline
+	// between several.
 	OncePerSession string
 }
 
@@ -118,7 +125,7 @@ func Decide(r Request) Decision {
 		return Decision{
 			Verdict:        Ask,
 			Reasons:        secretReasons(secrets),
-			OncePerSession: "secret:" + strings.Join(secrets, ", "),
+			OncePerSession: "secret:" + strings.Join(secrets, "\n"),
 		}
 	}
 	d := Decision{Verdict: Ask}
@@ -136,33 +143,30 @@ func Decide(r Request) Decision {
 
 // refuse finds what no human is asked about.
 func refuse(r Request) (Decision, bool) {
-	if reasons := systemReasons(r); len(reasons) > 0 {
-		return refusal(fault.PermissionDenied, reasons...), true
-	}
 	for _, rule := range r.Rules.Deny {
 		if rule.judge(r) == matches {
-			return refusal(fault.PolicyDenied, fmt.Sprintf("the settings deny it with the rule %s", rule)), true
+			return refusal(fmt.Sprintf("the settings deny it with the rule %s", rule)), true
 		}
 	}
 	if reasons := repositoryReasons(r); len(reasons) > 0 {
-		return refusal(fault.PolicyDenied, reasons...), true
+		return refusal(reasons...), true
 	}
 	verdict := verdictOf(r.Access, r.Mode)
 	special := append(protectedReasons(r), secretReasons(secretReads(r))...)
 	switch {
 	case verdict == Refuse && r.Mode != Plan:
-		return refusal(fault.PolicyDenied, fmt.Sprintf(
+		return refusal(fmt.Sprintf(
 			"unknown access class %q or mode %q", r.Access, r.Mode)), true
 	case r.Mode == Plan && (verdict == Refuse || len(special) > 0 && r.Access != Human):
-		return refusal(fault.PolicyDenied, append([]string{
+		return refusal(append([]string{
 			"this session is in plan mode, which only reads; present the plan to the human first",
 		}, special...)...), true
 	}
 	return Decision{}, false
 }
 
-func refusal(code fault.Code, reasons ...string) Decision {
-	return Decision{Verdict: Refuse, Code: code, Reasons: reasons}
+func refusal(reasons ...string) Decision {
+	return Decision{Verdict: Refuse, Code: fault.PolicyDenied, Reasons: reasons}
 }
 
 // firmQuestions lists why the call asks whatever was allowed or granted.

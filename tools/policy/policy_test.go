@@ -1,0 +1,276 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+)
+
+// contract is section 7 of the tool contract, typed again.
+const contract = `
+class    plan    default  auto_edit  full_access
+read     run     run      run        run
+session  run     run      run        run
+human    run     run      run        run
+edit     refuse  ask      run        run
+exec     refuse  ask      ask        run
+network  refuse  ask      ask        run
+vcs      refuse  ask      ask        run`
+
+type row struct {
+	access Access
+	mode   Mode
+	want   Verdict
+}
+
+func contractRows(t *testing.T) []row {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(contract), "\n")
+	head := strings.Fields(lines[0])[1:]
+	var rows []row
+	for _, line := range lines[1:] {
+		cells := strings.Fields(line)
+		for i, mode := range head {
+			rows = append(rows, row{Access(cells[0]), Mode(mode), Verdict(cells[i+1])})
+		}
+	}
+	if len(rows) != 28 {
+		t.Fatalf("the contract has 28 cells, the test found %d", len(rows))
+	}
+	return rows
+}
+
+func (r row) request() Request {
+	req := Request{Tool: "a_tool", Access: r.access, Mode: r.mode}
+	switch r.access {
+	case Read:
+		req.Paths = []PathFact{{Path: "src/app.py"}}
+	case Edit:
+		req.Paths = []PathFact{{Path: "src/app.py", Write: true}}
+	case Exec:
+		req.Command = &Command{Line: "make test"}
+	}
+	return req
+}
+
+func (r row) changes() bool { return slices.Contains([]Access{Edit, Exec, Network, VCS}, r.access) }
+
+func TestClassByMode(t *testing.T) {
+	for _, r := range contractRows(t) {
+		got := Decide(r.request())
+		check(t, r.request(), r.want)
+		if rememberable := r.want == Ask && (r.access == Edit || r.access == Exec); got.Rememberable != rememberable {
+			t.Errorf("%s: rememberable = %v", r.request(), got.Rememberable)
+		}
+		if got.OncePerSession != "" {
+			t.Errorf("%s: asks once per session for %q", r.request(), got.OncePerSession)
+		}
+	}
+}
+
+// check decides and holds the answer against what every answer must keep to.
+func check(t *testing.T, r Request, want Verdict) Decision {
+	t.Helper()
+	d := Decide(r)
+	if d.Verdict != want {
+		t.Errorf("%s: %s because %q, want %s", r, d.Verdict, d.Reasons, want)
+	}
+	if (d.Verdict == Run) != (len(d.Reasons) == 0) {
+		t.Errorf("%s: %s with reasons %q", r, d.Verdict, d.Reasons)
+	}
+	if (d.Verdict == Refuse) != (d.Code != "") {
+		t.Errorf("%s: %s with code %q", r, d.Verdict, d.Code)
+	}
+	if d.Rememberable != (len(d.Offers) > 0) || d.Rememberable && d.Verdict != Ask {
+		t.Errorf("%s: %s, rememberable %v, offers %v", r, d.Verdict, d.Rememberable, d.Offers)
+	}
+	for _, reason := range d.Reasons {
+		if reason == "" || strings.HasSuffix(reason, ".") || reason != fault.Escape(reason) || strings.Contains(reason, "\n") {
+			t.Errorf("%s: reason %q is not a plain sentence without a full stop", r, reason)
+		}
+	}
+	return d
+}
+
+// atLeastAsk is what a special row makes of a cell.
+func atLeastAsk(r row) Verdict {
+	switch {
+	case r.mode == Plan:
+		return Refuse
+	case r.want == Run:
+		return Ask
+	}
+	return r.want
+}
+
+func TestProtectedWritesAskInEveryMode(t *testing.T) {
+	facts := map[string]PathFact{
+		"by name":        {Path: "sub/.vscode/settings.json", Write: true},
+		"by link target": {Path: "notes", LinkTarget: ".envrc", Write: true},
+		"executable":     {Path: "build.sh", Executable: true, Write: true},
+		"secret":         {Path: "deploy/.env.local", Write: true},
+	}
+	for name, fact := range facts {
+		for _, r := range contractRows(t) {
+			if r.access == Human {
+				continue // it changes nothing by itself
+			}
+			req := r.request()
+			req.Paths = append(req.Paths, fact)
+			req.Rules.Allow = []Rule{{Tool: "a_tool"}, {Tool: "a_tool", Specifier: fact.real()}}
+			req.Grants = req.Rules.Allow
+			d := check(t, req, atLeastAsk(r))
+			if d.Rememberable || d.OncePerSession != "" {
+				t.Errorf("%s, %s: can be remembered: %+v", name, req, d)
+			}
+		}
+	}
+}
+
+func TestRepositoryInternalsAreRefusedToFileTools(t *testing.T) {
+	for name, fact := range map[string]PathFact{
+		"dot git":        {Path: "a/.git/hooks/pre-commit", Write: true},
+		"dot git itself": {Path: ".git", Write: true},
+		"through a link": {Path: "notes", LinkTarget: ".git/config", Write: true},
+		"bare by layout": {Path: "origin/config", BareRepository: true, Write: true},
+		"bare by name":   {Path: "origin.git/hooks/post-receive", Write: true},
+	} {
+		for _, mode := range modes {
+			req := Request{Tool: "write_file", Access: Edit, Mode: mode, Paths: []PathFact{fact}}
+			req.Rules.Allow = []Rule{{Tool: "write_file"}}
+			if d := check(t, req, Refuse); d.Code != fault.PolicyDenied {
+				t.Errorf("%s: code %s", name, d.Code)
+			}
+			req.Access = VCS // git's own writes are not file edits
+			if want := (row{VCS, mode, verdictOf(VCS, mode)}); mode != Plan {
+				check(t, req, atLeastAsk(want))
+			}
+			fact.Write = false
+			check(t, Request{Tool: "read_file", Access: Read, Mode: mode, Paths: []PathFact{fact}}, Run)
+			fact.Write = true
+		}
+	}
+}
+
+func TestSecretsAskOncePerSession(t *testing.T) {
+	secret := []PathFact{{Path: "README.md"}, {Path: "b/id_rsa"}, {Path: "plain", LinkTarget: ".env"}, {Path: ".env"}}
+	for _, mode := range modes {
+		req := Request{Tool: "read_many_files", Access: Read, Mode: mode, Paths: secret}
+		req.Rules.Allow = []Rule{{Tool: "read_many_files"}}
+		want := Ask
+		if mode == Plan {
+			want = Refuse
+		}
+		d := check(t, req, want)
+		if want == Ask && d.OncePerSession != "secret:.env\nb/id_rsa" {
+			t.Errorf("%s: key %q", req, d.OncePerSession)
+		}
+	}
+	check(t, Request{Tool: "apply_patch_review", Access: Human, Mode: Plan, Paths: secret}, Run)
+}
+
+// A yes to one set of secrets must not open another: a file's own name cannot
+// spell the key of two.
+func TestSecretKeysAreDistinct(t *testing.T) {
+	two := check(t, Request{Tool: "r", Access: Read, Mode: Default, Paths: []PathFact{{Path: ".env"}, {Path: ".env.b"}}}, Ask)
+	one := check(t, Request{Tool: "r", Access: Read, Mode: Default, Paths: []PathFact{{Path: ".env\n.env.b"}}}, Ask)
+	if one.OncePerSession == two.OncePerSession {
+		t.Errorf("both are %q", one.OncePerSession)
+	}
+}
+
+// A call that asks for another reason as well does not open the secret for good.
+func TestSecretBesideAnotherQuestion(t *testing.T) {
+	req := Request{
+		Tool: "edit_file", Access: Edit, Mode: Default,
+		Paths: []PathFact{{Path: "a.py", Write: true}, {Path: ".env"}},
+	}
+	d := check(t, req, Ask)
+	if d.OncePerSession != "" || len(d.Reasons) != 2 {
+		t.Errorf("got %+v", d)
+	}
+	req.Grants = []Rule{{Tool: "edit_file"}}
+	if d = check(t, req, Ask); d.OncePerSession != "secret:.env" {
+		t.Errorf("with the edit granted: %+v", d)
+	}
+}
+
+func TestAlwaysAsk(t *testing.T) {
+	for _, r := range contractRows(t) {
+		req := r.request()
+		req.AlwaysAsk = true
+		req.Rules.Allow = []Rule{{Tool: req.Tool}}
+		want := atLeastAsk(r)
+		if r.access == Human || r.mode == Plan && !r.changes() {
+			want = map[bool]Verdict{true: Run, false: Ask}[r.access == Human]
+		}
+		if d := check(t, req, want); d.Rememberable {
+			t.Errorf("%s: rememberable", req)
+		}
+	}
+}
+
+func TestDenyBeatsAskBeatsAllow(t *testing.T) {
+	rule := []Rule{{Tool: "a_tool"}}
+	for _, r := range contractRows(t) {
+		req := r.request()
+		req.Rules, req.Grants = Rules{Allow: rule, Ask: rule, Deny: rule}, rule
+		check(t, req, Refuse)
+
+		req.Rules.Deny = nil
+		want := r.want
+		if want == Run && r.access != Human {
+			want = Ask
+		}
+		if d := check(t, req, want); d.Rememberable {
+			t.Errorf("%s: an ask rule was offered to be remembered away", req)
+		}
+
+		req.Rules.Ask = nil
+		if want = r.want; want == Ask {
+			want = Run
+		}
+		check(t, req, want)
+		req.Rules.Allow = nil
+		check(t, req, want)
+	}
+}
+
+func TestUnknownClassOrModeIsRefused(t *testing.T) {
+	check(t, Request{Tool: "t", Access: "telepathy", Mode: FullAccess}, Refuse)
+	check(t, Request{Tool: "t", Access: Read, Mode: ""}, Refuse)
+	check(t, Request{Tool: "t"}, Refuse)
+}
+
+func TestReasonsNameWhatIsUnusual(t *testing.T) {
+	d := check(t, Request{Tool: "run_command", Access: Exec, Mode: Default, Command: &Command{
+		Line: "make", Env: map[string]string{"B": "2", "A\u202e": "1"}, Stdin: "yes",
+	}}, Ask)
+	want := []string{
+		"this tool runs a program",
+		`the command gets environment variables of its own: "A\u202e", B`,
+		"the command reads text that the agent gives it",
+	}
+	if !slices.Equal(d.Reasons, want) {
+		t.Errorf("reasons %q", d.Reasons)
+	}
+	d = check(t, Request{Tool: "write_file", Access: Edit, Mode: Default, Paths: []PathFact{{Path: ".vscode/tasks.json", Write: true}}}, Ask)
+	if !slices.Contains(d.Reasons, ".vscode/tasks.json can make the editor run programs") {
+		t.Errorf("reasons %q", d.Reasons)
+	}
+}
+
+func TestParseMode(t *testing.T) {
+	for _, mode := range []string{"plan", "default", "auto_edit", "full_access"} {
+		if got, err := ParseMode(mode); err != nil || string(got) != mode {
+			t.Errorf("%s: %q, %v", mode, got, err)
+		}
+	}
+	for _, mode := range []string{"", "Default", "yolo"} {
+		if _, err := ParseMode(mode); fault.CodeOf(err) != fault.InvalidArguments {
+			t.Errorf("%q: %v", mode, err)
+		}
+	}
+}

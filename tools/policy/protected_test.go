@@ -1,0 +1,155 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+)
+
+func TestProtected(t *testing.T) {
+	for _, path := range []string{
+		".gitmodules", "sub/.gitmodules", ".gitattributes", "a/.gitattributes",
+		".vscode/settings.json", "sub/.vscode/tasks.json", ".VSCode/x", ".vscode", ".v\u200bscode/x", ".vſcode/x",
+		".idea/x", "my.code-workspace", "a/B.CODE-WORKSPACE", ".devcontainer/devcontainer.json", ".devcontainer",
+		".nvim.lua", ".nvimrc", ".exrc", ".envrc", "a/.envrc",
+		".husky/pre-commit", ".github/workflows/ci.yml", ".github/workflows", ".GitHub/Workflows/x", ".github", "sub/.github/workflows/x",
+		"AGENTS.md", "agents.md", "sub/CLAUDE.md", ".mcp.json", ".cursorrules", ".cursor/rules/x", ".claude/settings.json",
+		".codex/config.toml", ".agents/x", ".pillion/settings.json",
+		".vscode./settings.json", ".vscode /settings.json", ".vscode::$INDEX_ALLOCATION/settings.json", "AGENTS.md::$DATA", "AGENTS.md.",
+		"VSCODE~1/settings.json", "vscod~12/x", "NVIM~1.LUA", "PILLIO~1/x", "DEVCON~1/x", "MCP~1.JSO", "MY~1.COD", "GITHUB~1/WORKFL~1/x",
+		"x/HEAD", "HEAD",
+		`.vscode\settings.json`,
+	} {
+		reason, denied := Protected(path)
+		if reason == "" || denied {
+			t.Errorf("%q: reason %q, denied %v, want it to ask", path, reason, denied)
+		}
+	}
+	for _, path := range []string{
+		".git", "a/.git", "a/.git/x", ".GIT/config", "git~1", "GIT~2/config", "gi7eb4~1/config", ".git./x", ".git . ./x", ".git::$INDEX_ALLOCATION/x",
+		".git:stream", ".gi\u200ct/x", ".\u200dg\ufeffit", ".g\u0131t/x", ".G\u0130T/x", ".ｇｉｔ/x", ".git／config", `a\.git\config`, `.git\hooks`,
+		"repo.git/hooks/x", "repo.git/config", "a/repo.GIT/HEAD", ".vscode/.git/x", ".g\xffit/x", "./.git/x", ".git/../src/x",
+	} {
+		if reason, denied := Protected(path); reason == "" || !denied {
+			t.Errorf("%q: reason %q, denied %v, want it denied", path, reason, denied)
+		}
+	}
+	for _, path := range []string{
+		"", ".", "src/app.py", ".gitignore", ".gitkeep", ".git-blame-ignore-revs", "git", "git/x", "digit", "x.git", "x.git/readme.md", "gitty~x",
+		".github/CODEOWNERS", ".github/ISSUE_TEMPLATE/x", "workflows/x", "vscode/x", "a.vscode", ".vscode-test/x", "agents.mdx", "AGENTS", "cursor/x",
+		"head.go", "HEAD/x", "nvim.lua", "code-workspace", "x~1", "src/a~1.py", "~1", "…/ü.txt", ".ideas/x", "backup~1.lua",
+	} {
+		if reason, denied := Protected(path); reason != "" || denied {
+			t.Errorf("%q: reason %q, denied %v, want it free", path, reason, denied)
+		}
+	}
+}
+
+func TestProtectedReasonEscapesTheName(t *testing.T) {
+	reason, _ := Protected(".vscode/a\u202eb")
+	if !strings.HasPrefix(reason, `".vscode/a\u202eb" `) {
+		t.Errorf("reason %s", reason)
+	}
+}
+
+func TestSecret(t *testing.T) {
+	for _, path := range []string{
+		".env", "a/.env.local", ".ENV", ".env.example", "server.pem", "x/id_rsa", "id_ed25519.pub", "tls.key", ".netrc", ".npmrc",
+		".env.", ".env::$DATA", ".e\u200bnv", "ENV~1.LOC", "a\\.env",
+	} {
+		if !Secret(path) {
+			t.Errorf("%q is not taken for a secret", path)
+		}
+	}
+	for _, path := range []string{"", ".", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa", "a.keys", "netrc", "a.env"} {
+		if Secret(path) {
+			t.Errorf("%q is taken for a secret", path)
+		}
+	}
+}
+
+// ignorables are Unicode's default ignorable code points, typed from
+// DerivedCoreProperties.txt, which HFS+ and ext4 with casefold leave out of names.
+var ignorables = []rune{
+	0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180E, 0x180F,
+	0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x202A, 0x202B, 0x202C, 0x202D, 0x202E,
+	0x2060, 0x2061, 0x2062, 0x2063, 0x2064, 0x2065, 0x2066, 0x2067, 0x2068, 0x2069,
+	0x206A, 0x206B, 0x206C, 0x206D, 0x206E, 0x206F, 0x3164, 0xFE00, 0xFE0F, 0xFEFF, 0xFFA0, 0xFFF0, 0xFFF8,
+	0x1BCA0, 0x1BCA3, 0x1D173, 0x1D17A, 0xE0000, 0xE0001, 0xE0020, 0xE007F, 0xE0100, 0xE01EF, 0xE0FFF,
+}
+
+func TestEveryIgnorableIsIgnored(t *testing.T) {
+	for _, r := range ignorables {
+		path := ".g" + string(r) + "it/config"
+		if _, denied := Protected(path); !denied {
+			t.Errorf("%+q escapes", path)
+		}
+	}
+}
+
+// vary spells name the way choices say: letter case and equal letters, runs of
+// ignorable characters between, and what Windows drops from the end.
+func vary(name string, choices []byte) string {
+	next := func() byte {
+		if len(choices) == 0 {
+			return 0
+		}
+		b := choices[0]
+		choices = choices[1:]
+		return b
+	}
+	var out strings.Builder
+	pad := func() {
+		for range next() % 4 {
+			out.WriteRune(ignorables[int(next())%len(ignorables)])
+		}
+	}
+	for _, r := range name {
+		pad()
+		for range next() % 4 {
+			r = unicode.SimpleFold(r)
+		}
+		out.WriteRune(r)
+	}
+	pad()
+	endings := []string{"", ".", " ", ". .", "::$INDEX_ALLOCATION", ":x", " ::$DATA"}
+	out.WriteString(endings[int(next())%len(endings)])
+	return out.String()
+}
+
+func FuzzNoSpellingOfGitEscapes(f *testing.F) {
+	f.Add([]byte{}, "", "")
+	f.Add([]byte{1, 2, 1, 3, 9, 9, 9, 1, 0, 1, 2, 1, 1}, "a/b", "config")
+	f.Add([]byte{0, 1, 0, 1, 0, 1, 0, 1, 0, 4}, "x\xff", "hooks/pre-commit")
+	f.Fuzz(func(t *testing.T, choices []byte, before, after string) {
+		name := vary(".git", choices)
+		for _, path := range []string{name, before + "/" + name, name + "/" + after, before + "/" + name + "/" + after} {
+			if _, denied := Protected(path); !denied {
+				t.Errorf("%+q escapes", path)
+			}
+			r := edit(path)
+			r.Mode = FullAccess
+			if d := Decide(r); d.Verdict != Refuse {
+				t.Errorf("%+q: %s", path, d.Verdict)
+			}
+		}
+		other := before + "/" + vary(".vscode", choices) + "/" + after
+		if reason, _ := Protected(other); reason == "" {
+			t.Errorf("%+q escapes", other)
+		}
+	})
+}
+
+func FuzzPathsNeverPanic(f *testing.F) {
+	f.Add(".~1.x")
+	f.Add("~")
+	f.Add(":")
+	f.Add("*~1.code-workspace")
+	f.Fuzz(func(_ *testing.T, path string) {
+		Protected(path)
+		Secret(path)
+		r := edit(path)
+		r.Rules.Deny = []Rule{{Tool: "edit_file", Specifier: path, pattern: true}}
+		Decide(r)
+	})
+}

@@ -1,0 +1,321 @@
+package policy
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+)
+
+func mustParse(t *testing.T, s string) Rule {
+	t.Helper()
+	r, err := ParseRule(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestParseRule(t *testing.T) {
+	for text, want := range map[string]Rule{
+		"read_file":                            {Tool: "read_file"},
+		"git.push":                             {Tool: "git.push"},
+		"run_command(make test)":               {Tool: "run_command", Specifier: "make test"},
+		"run_command(make test) in tools/gen":  {Tool: "run_command", Specifier: "make test", Folder: "tools/gen"},
+		"run_command(echo (a) in b)":           {Tool: "run_command", Specifier: "echo (a) in b"},
+		`run_command("echo ')' in b") in "c "`: {Tool: "run_command", Specifier: "echo ')' in b", Folder: "c "},
+		`run_command("ls *")`:                  {Tool: "run_command", Specifier: "ls *"},
+		"run_command(git status *)":            {Tool: "run_command", Specifier: "git status *", pattern: true},
+		"edit_file(src/**)":                    {Tool: "edit_file", Specifier: "src/**", pattern: true},
+		"edit_file(app/[id]/page.tsx)":         {Tool: "edit_file", Specifier: "app/[id]/page.tsx"},
+		`run_command("a\nb")`:                  {Tool: "run_command", Specifier: "a\nb"},
+		`run_command(git commit -m "it's ok")`: {Tool: "run_command", Specifier: `git commit -m "it's ok"`},
+	} {
+		if got := mustParse(t, text); got != want {
+			t.Errorf("%s: %#v", text, got)
+		} else if got.String() != text {
+			t.Errorf("%s prints as %s", text, got)
+		}
+	}
+}
+
+func TestParseRuleErrors(t *testing.T) {
+	for text, says := range map[string]string{
+		"":                       "tool's name",
+		"(x)":                    "tool's name",
+		" read_file":             "tool's name",
+		"read file":              "only (specifier)",
+		"read_file ":             "only (specifier)",
+		"read_file(":             "do not match",
+		"read_file()":            "empty",
+		"read_file( a)":          "blanks",
+		"read_file(a\nb)":        "one visible line",
+		"read_file(a\u200bb)":    "one visible line",
+		"run_command(a) on b":    "only ' in folder'",
+		"run_command(a) in .":    "workspace root",
+		`run_command(a) in "b`:   "quotes do not end",
+		`run_command("a)`:        "double quotes",
+		`run_command("a" b)`:     "closing parenthesis",
+		`run_command("")`:        "closing parenthesis",
+		"run_command(echo (a)":   "do not match",
+		"run_command(a)) in b":   "only ' in folder'",
+		"run_command(a)(b)":      "only ' in folder'",
+		"read_file(a) in ":       "workspace root",
+		"run_command(a) in b/..": "workspace root",
+	} {
+		_, err := ParseRule(text)
+		if fault.CodeOf(err) != fault.InvalidArguments || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want it to say %q", text, err, says)
+		}
+	}
+}
+
+func TestRuleIsOneStringInSettings(t *testing.T) {
+	var rules Rules
+	if err := json.Unmarshal([]byte(`{"allow": ["read_file", "run_command(make test) in sub"]}`), &rules); err != nil {
+		t.Fatal(err)
+	}
+	if got := rules.Allow[1]; got != (Rule{Tool: "run_command", Specifier: "make test", Folder: "sub"}) {
+		t.Errorf("read %#v", got)
+	}
+	if text, err := json.Marshal(rules.Allow); err != nil || string(text) != `["read_file","run_command(make test) in sub"]` {
+		t.Errorf("wrote %s, %v", text, err)
+	}
+}
+
+func offered(t *testing.T, r Request) Rule {
+	t.Helper()
+	d := check(t, r, Ask)
+	if len(d.Offers) != 1 || d.Offers[0].Scope != "session" {
+		t.Fatalf("%s: offers %v", r, d.Offers)
+	}
+	return d.Offers[0].Rule
+}
+
+func command(line, cwd string) Request {
+	return Request{Tool: "run_command", Access: Exec, Mode: Default, Command: &Command{Line: line, Cwd: cwd}}
+}
+
+func edit(paths ...string) Request {
+	r := Request{Tool: "edit_file", Access: Edit, Mode: Default}
+	for _, p := range paths {
+		r.Paths = append(r.Paths, PathFact{Path: p, Write: true})
+	}
+	return r
+}
+
+func TestOffersCoverTheCallAndNothingElse(t *testing.T) {
+	granted := func(r Request, rule Rule) Request {
+		r.Grants = []Rule{rule}
+		return r
+	}
+	rule := offered(t, command("make test", "."))
+	if rule.String() != "run_command(make test)" {
+		t.Errorf("offers %s", rule)
+	}
+	check(t, granted(command("make test", ""), rule), Run)
+	check(t, granted(command("make test", "sub"), rule), Ask)
+	check(t, granted(command("make test ", ""), rule), Ask)
+	check(t, granted(command("make test; rm -rf .", ""), rule), Ask)
+	check(t, granted(command("make  test", ""), rule), Ask)
+	other := command("make test", "")
+	other.Tool = "run_persistent"
+	check(t, granted(other, rule), Ask)
+	withEnv := command("make test", "")
+	withEnv.Command.Env = map[string]string{"MAKEFLAGS": "-f /tmp/evil"}
+	if d := check(t, granted(withEnv, rule), Ask); d.Rememberable {
+		t.Error("a command with its own environment can be remembered")
+	}
+	withStdin := command("sh", "")
+	withStdin.Command.Stdin = "rm -rf ."
+	check(t, granted(withStdin, Rule{Tool: "run_command", Specifier: "sh"}), Ask)
+
+	rule = offered(t, command("make test", "sub/"))
+	if rule.String() != "run_command(make test) in sub" {
+		t.Errorf("offers %s", rule)
+	}
+	check(t, granted(command("make test", "sub"), rule), Run)
+	check(t, granted(command("make test", ""), rule), Ask)
+
+	rule = offered(t, command("ls *", ""))
+	if rule.String() != `run_command("ls *")` {
+		t.Errorf("offers %s", rule)
+	}
+	check(t, granted(command("ls *", ""), mustParse(t, rule.String())), Run)
+	check(t, granted(command("ls -l", ""), mustParse(t, rule.String())), Ask)
+}
+
+func TestOffersForEdits(t *testing.T) {
+	rule := offered(t, edit("src/app.py"))
+	if rule.String() != "edit_file(src/app.py)" {
+		t.Errorf("offers %s", rule)
+	}
+	again := edit("src/app.py")
+	again.Grants = []Rule{rule}
+	check(t, again, Run)
+	for _, other := range []Request{edit("src/App.py"), edit("src/app.py/x"), edit("src"), edit("src/app.py", "b")} {
+		other.Grants = []Rule{rule}
+		check(t, other, Ask)
+	}
+	if d := check(t, edit("a", "b"), Ask); d.Rememberable {
+		t.Errorf("offers %v for two files", d.Offers)
+	}
+	both := edit("a", "b")
+	both.Grants = []Rule{{Tool: "edit_file", Specifier: "a"}, {Tool: "edit_file", Specifier: "b"}}
+	check(t, both, Run)
+
+	link := edit("link")
+	link.Paths[0].LinkTarget = "src/app.py"
+	link.Grants = []Rule{{Tool: "edit_file", Specifier: "link"}}
+	check(t, link, Ask) // the link may lead elsewhere since
+	if rule = offered(t, link); rule.Specifier != "src/app.py" {
+		t.Errorf("offers %s for a link", rule)
+	}
+	link.Grants = []Rule{rule}
+	check(t, link, Run)
+}
+
+// A rule with a folder and no specifier cannot be written, so it must not allow.
+func TestFolderAloneAllowsNothing(t *testing.T) {
+	r := command("rm -rf /", "")
+	r.Grants = []Rule{{Tool: "run_command", Folder: "sub"}}
+	check(t, r, Ask)
+}
+
+func TestRulesFromSettings(t *testing.T) {
+	secretsRule := "edit_file(secrets/**)"
+	for _, c := range []struct {
+		list, rule string
+		call       Request
+		want       Verdict
+	}{
+		{"allow", "edit_file(src/**)", edit("src/a/b.py"), Run},
+		{"allow", "edit_file(src/**)", edit("src/a.py", "README.md"), Ask},
+		{"allow", "edit_file(src/**)", edit("SRC/a.py"), Ask},
+		{"allow", "edit_file(src/*.py)", edit("src/a.py"), Run},
+		{"allow", "edit_file(src/*.py)", edit("src/a/b.py"), Ask},
+		{"allow", "edit_file(**/*.md)", edit("README.md"), Run},
+		{"allow", "edit_file(**/*.md)", edit("docs/a/b.md"), Run},
+		{"allow", "edit_file(**/*.md)", edit("docs/bmd"), Ask},
+		{"allow", `edit_file("src/**")`, edit("src/a.py"), Ask},
+		{"allow", `edit_file(src)`, edit("src/a.py"), Ask},
+		{"allow", "write_file", edit("src/a.py"), Ask},
+		{"allow", "run_command", command("rm -rf build", "sub"), Run},
+		{"allow", "run_command(git status *)", command("git status -s", ""), Ask},
+		{"allow", "run_command(*)", command("ls", ""), Ask},
+		{"deny", secretsRule, edit("secrets/a"), Refuse},
+		{"deny", secretsRule, edit("Secrets/a\u200d"), Refuse},
+		{"deny", secretsRule, edit("b", "secrets/a"), Refuse},
+		{"deny", secretsRule, edit("src/secrets/a"), Ask},
+		{"deny", "edit_file(secrets)", edit("secrets/a/b"), Refuse},
+		{"deny", "edit_file(/secrets/)", edit("secrets/a/b"), Refuse},
+		{"deny", "edit_file(./secrets)", edit("secrets"), Refuse},
+		{"deny", "edit_file(vendor/*)", edit("vendor/x/y.go"), Refuse},
+		{"deny", "edit_file(secret)", edit("secrets"), Ask},
+		{"deny", "run_command(make deploy)", command("make deploy", "sub"), Refuse},
+		{"deny", "run_command(make deploy) in sub", command("make deploy", "Sub"), Refuse},
+		{"deny", "run_command(make deploy) in sub", command("make deploy", ""), Ask},
+		{"deny", "run_command(make deploy)", command("make test", ""), Ask},
+		{"deny", "run_command", command("make test", ""), Refuse},
+	} {
+		rule := mustParse(t, c.rule)
+		switch c.list {
+		case "allow":
+			c.call.Rules.Allow = []Rule{rule}
+		case "deny":
+			c.call.Rules.Deny = []Rule{rule}
+		}
+		if got := Decide(c.call); got.Verdict != c.want {
+			t.Errorf("%s %s for %v %v: %s %q, want %s", c.list, c.rule, c.call.Paths, c.call.Command, got.Verdict, got.Reasons, c.want)
+		}
+	}
+}
+
+func TestDenyRuleSpeltWithAnAbsolutePath(t *testing.T) {
+	r := edit("app/secrets/a")
+	r.Mode = FullAccess
+	r.Paths[0].Root, r.Paths[0].Folder = "/home/u/app", "app"
+	r.Rules.Deny = []Rule{mustParse(t, "edit_file(/home/u/app/secrets/**)")}
+	check(t, r, Refuse)
+	r.Paths[0].Root = "/home/v/app"
+	check(t, r, Run)
+}
+
+func TestDenyRuleHoldsForLinkTargets(t *testing.T) {
+	r := Request{Tool: "read_file", Access: Read, Mode: Default, Paths: []PathFact{{Path: "a", LinkTarget: "secrets/a"}}}
+	r.Rules.Deny = []Rule{mustParse(t, "read_file(secrets/**)")}
+	check(t, r, Refuse)
+}
+
+// What only a shell parser could tell asks, also where the table would run it.
+func TestRulesThatCannotBeJudgedAsk(t *testing.T) {
+	for _, list := range []string{"deny", "ask"} {
+		r := command("git  push", "")
+		r.Mode = FullAccess
+		r.Grants = []Rule{{Tool: "run_command", Specifier: "git  push"}}
+		rule := []Rule{mustParse(t, "run_command(git push *)")}
+		if list == "deny" {
+			r.Rules.Deny = rule
+		} else {
+			r.Rules.Ask = rule
+		}
+		if d := check(t, r, Ask); d.Rememberable || !strings.Contains(strings.Join(d.Reasons, " "), "run_command(git push *)") {
+			t.Errorf("%s: %+v", list, d)
+		}
+	}
+	fetch := Request{Tool: "web_fetch", Access: Network, Mode: FullAccess}
+	fetch.Rules.Deny = []Rule{mustParse(t, "web_fetch(example.com)")}
+	check(t, fetch, Ask)
+}
+
+func TestRuleNamesAToolWithDotsOrUnderscores(t *testing.T) {
+	r := Request{Tool: "git.push", Access: VCS, Mode: FullAccess}
+	r.Rules.Deny = []Rule{mustParse(t, "git_push")}
+	check(t, r, Refuse)
+}
+
+func FuzzRuleRoundTrip(f *testing.F) {
+	for _, line := range []string{
+		"make test", "ls *", `echo ")"`, "a\nb", "a\tb", " x ", "((", "\"", "`x`", "\xff", "\u202etxt", "\u3164",
+		"\ufffd", "echo (a) in b", `\`, "a) in (b", "'", "\U000e0100",
+	} {
+		f.Add(line, "")
+		f.Add("x", line)
+	}
+	f.Fuzz(func(t *testing.T, line, cwd string) {
+		if line == "" {
+			return // no rule is offered for it
+		}
+		rule := Decide(command(line, cwd)).Offers[0].Rule
+		text := rule.String()
+		if strings.ContainsAny(text, "\n\t") || fault.Escape(text) != text {
+			t.Errorf("rule %q hides something", text)
+		}
+		back, err := ParseRule(text)
+		if err != nil || back != rule {
+			t.Errorf("%#v printed as %s, read as %#v, %v", rule, text, back, err)
+		}
+		again := command(line, cwd)
+		again.Grants = []Rule{back}
+		if d := Decide(again); d.Verdict != Run {
+			t.Errorf("%s does not cover its own call: %v", text, d.Reasons)
+		}
+	})
+}
+
+func FuzzParseRule(f *testing.F) {
+	for _, s := range []string{"a(b) in c", `a("b")`, "a(**)", "a.b-c", `a("\u202e") in "x"`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		rule, err := ParseRule(s)
+		if err != nil {
+			return
+		}
+		if back, err := ParseRule(rule.String()); err != nil || back != rule {
+			t.Errorf("%q is %#v, printed %q, read %#v, %v", s, rule, rule, back, err)
+		}
+		Decide(Request{Tool: rule.Tool, Access: Edit, Mode: Default, Paths: []PathFact{{Path: s}}, Rules: Rules{Allow: []Rule{rule}}})
+	})
+}
