@@ -5,8 +5,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -82,52 +82,43 @@ func readAll(r io.Reader, buf []byte) ([]byte, error) {
 	}
 }
 
-// ReadDir lists a folder in the order of names.
+// ReadDir lists a folder in the order of names. It never blocks on what is not a
+// folder.
 func (p Path) ReadDir() ([]fs.DirEntry, error) {
-	entries, err := fs.ReadDir(p.root.fs.FS(), p.rel)
-	if err == nil {
-		return entries, nil
+	entries, err := p.readEntries()
+	if err != nil {
+		return nil, p.fault(p.notAFolder(err))
 	}
-	if info, statErr := p.Stat(); statErr == nil && !info.IsDir() {
-		err = fault.New(fault.NotAFile, "%s is a file, not a folder; read it with read_file", fault.Quote(p.String()))
+	return entries, nil
+}
+
+// readEntries does not go through fs.FS, which refuses names that are not UTF-8
+// and waits for the other end of a FIFO.
+func (p Path) readEntries() ([]fs.DirEntry, error) {
+	f, err := p.root.fs.OpenFile(filepath.FromSlash(p.rel), os.O_RDONLY|dirFlags, 0)
+	if err != nil {
+		return nil, err
 	}
-	return nil, p.fault(err)
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// notAFolder says so where that is why p could not be listed.
+func (p Path) notAFolder(err error) error {
+	info, statErr := p.root.fs.Stat(filepath.FromSlash(p.rel))
+	switch {
+	case statErr != nil || info.IsDir():
+		return err
+	case info.Mode().IsRegular():
+		return fault.New(fault.NotAFile, "%s is a file, not a folder; read it with read_file", fault.Quote(p.String()))
+	}
+	return p.kindFault(info)
 }
 
 // Root gives package change the handle to write through. Nobody else writes.
 func (p Path) Root() *os.Root { return p.root.fs }
-
-// Target is where p leads once every symbolic link on the way is followed: p
-// itself for most paths. What does not exist yet is resolved through the nearest
-// folder that does.
-func (p Path) Target() (Path, error) {
-	existing, rest := filepath.FromSlash(p.rel), ""
-	for {
-		real, err := filepath.EvalSymlinks(filepath.Join(p.root.dir, existing))
-		if err == nil {
-			rel, ok := within(p.root.dir, filepath.Join(real, rest))
-			if !ok {
-				return Path{}, outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace")
-			}
-			p.rel = filepath.ToSlash(rel)
-			return p, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) || existing == "." {
-			return Path{}, p.fault(err)
-		}
-		rest = filepath.Join(filepath.Base(existing), rest)
-		existing = filepath.Dir(existing)
-	}
-}
-
-// checkInside asks the kernel whether the way to p stays in its folder.
-func (p Path) checkInside() error {
-	_, err := p.root.fs.Stat(filepath.FromSlash(p.rel))
-	if err != nil && escapes(err) {
-		return outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace")
-	}
-	return nil
-}
 
 // escapes recognises the one error of os.Root that has no exported value.
 func escapes(err error) bool {
@@ -146,7 +137,7 @@ func (p Path) fault(err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return p.notFound()
 	case escapes(err):
-		return outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace")
+		return p.linkOutside()
 	case errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.PermissionDenied, "permission denied: %s", name)
 	case isNameTooLong(err):
@@ -192,49 +183,4 @@ func (p Path) kindFault(info fs.FileInfo) error {
 func TooLarge(p Path, size, limit int64) *fault.Error {
 	return fault.New(fault.FileTooLarge, "%s has %d bytes, over the limit of %d", fault.Quote(p.String()), size, limit).
 		With("size", size).With("limit", limit)
-}
-
-// notFound names up to five files that the agent may have meant.
-func (p Path) notFound() error {
-	err := fault.New(fault.FileNotFound, "%s does not exist", fault.Quote(p.String()))
-	var similar []string
-	want := strings.ToLower(p.Base())
-	entries, _ := fs.ReadDir(p.root.fs.FS(), path.Dir(p.rel)) // no folder, no similar names
-	for _, e := range entries {
-		if isSimilar(want, strings.ToLower(e.Name())) && len(similar) < 5 {
-			similar = append(similar, fault.Quote(p.Dir().Join(e.Name()).String()))
-		}
-	}
-	if len(similar) == 0 {
-		return err.WithHint("list the folder with list_files to see what is there")
-	}
-	return err.With("similar", similar).WithHint("did you mean %s?", strings.Join(similar, ", "))
-}
-
-func isSimilar(want, have string) bool {
-	stem := func(s string) string { return strings.TrimSuffix(s, path.Ext(s)) }
-	if stem(want) == stem(have) || len(want) > 3 && strings.Contains(have, stem(want)) {
-		return true
-	}
-	return distance(want, have) <= 1+len(want)/5
-}
-
-// distance is the Levenshtein distance in bytes; names are short.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(diagonal, row[j], row[j-1])
-			}
-			diagonal, row[j] = row[j], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -2,7 +2,10 @@
 
 package workspace
 
-const openFlags = 0
+const (
+	openFlags = 0
+	dirFlags  = 0
+)
 
 func isNameTooLong(error) bool { return false }
 

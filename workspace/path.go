@@ -6,16 +6,18 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode"
 
 	"pillion/internal/fault"
 )
 
 // Path is a place inside a workspace folder. Paths are comparable: two are equal
-// when they name the same entry of the same folder. The zero Path is no place.
+// when they name the same entry of the same folder, with symbolic links not
+// followed (see Target), and stay so when folders are added or removed around
+// them. The zero Path is no place.
 type Path struct {
-	root  *root
-	rel   string // slash separated, clean; "." is the folder itself
-	multi bool   // printed with the folder's name
+	root *root
+	rel  string // slash separated, clean; "." is the folder itself
 }
 
 // String is the path as tools print it: relative to the workspace folder, and
@@ -24,7 +26,7 @@ func (p Path) String() string {
 	switch {
 	case p.root == nil:
 		return ""
-	case !p.multi:
+	case !p.root.multi.Load():
 		return p.rel
 	}
 	return path.Join(p.root.name, p.rel)
@@ -52,6 +54,22 @@ func (p Path) URI() string {
 // The name comes from a listing of p, not from an agent.
 func (p Path) Join(name string) Path {
 	p.rel = path.Join(p.rel, name)
+	return p.innermost()
+}
+
+// innermost names p through the deepest open folder that holds it, so that an
+// entry has one Path however it was reached.
+func (p Path) innermost() Path {
+	nested := p.root.nested.Load()
+	if nested == nil || len(*nested) == 0 {
+		return p
+	}
+	abs := p.Abs()
+	for _, r := range *nested {
+		if rel, ok := within(r.dir, abs); ok {
+			return Path{root: r, rel: filepath.ToSlash(rel)}
+		}
+	}
 	return p
 }
 
@@ -107,23 +125,30 @@ func (w *Workspace) resolve(name string) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	if err := p.checkInside(); err != nil {
+	if p, err = p.checkInside(); err != nil {
 		return Path{}, err
 	}
-	return p, p.checkSystemPlace()
+	if err := p.checkSystemPlace(); err != nil {
+		return Path{}, err
+	}
+	return p, nil
 }
 
 // FromURI finds the Path of a file URI that the editor sent.
 func (w *Workspace) FromURI(uri string) (Path, bool) {
 	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" {
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
 		return Path{}, false
 	}
 	name := u.Path
 	if runtime.GOOS == "windows" {
 		name = strings.TrimPrefix(name, "/")
 	}
-	p, err := place(w.snapshot(), filepath.Clean(filepath.FromSlash(name)))
+	name = filepath.FromSlash(name)
+	if !filepath.IsAbs(name) {
+		return Path{}, false
+	}
+	p, err := placeAbsolute(w.snapshot(), name)
 	return p, err == nil
 }
 
@@ -131,7 +156,7 @@ func (w *Workspace) checkName(name string) error {
 	switch {
 	case len(name) > w.limits.PathLength:
 		return fault.New(fault.InvalidPath, "the path is longer than %d bytes", w.limits.PathLength)
-	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+	case strings.ContainsFunc(name, unicode.IsControl):
 		return fault.New(fault.InvalidPath, "the path %s has control characters", fault.Quote(name))
 	case runtime.GOOS != "windows" && (strings.HasPrefix(name, `\`) || hasDriveLetter(name)):
 		return fault.New(fault.InvalidPath, "%s is a Windows path; use forward slashes, relative to the workspace folder", fault.Quote(name))
@@ -151,19 +176,18 @@ func hasDriveLetter(name string) bool {
 
 // place finds the folder that holds name and what is left of the name in it.
 func place(roots []*root, name string) (Path, error) {
-	multi := len(roots) > 1
 	if filepath.IsAbs(name) {
-		return placeAbsolute(roots, name, multi)
+		return placeAbsolute(roots, name)
 	}
 	rel := path.Clean(filepath.ToSlash(name))
-	if !multi {
+	if len(roots) == 1 {
 		return Path{root: roots[0], rel: rel}, nil
 	}
 	first, rest, _ := strings.Cut(rel, "/")
 	names := make([]string, 0, len(roots))
 	for _, r := range roots {
 		if r.name == first {
-			return Path{root: r, rel: path.Clean("./" + rest), multi: true}, nil
+			return Path{root: r, rel: path.Clean("./" + rest)}.innermost(), nil
 		}
 		names = append(names, r.name)
 	}
@@ -171,20 +195,20 @@ func place(roots []*root, name string) (Path, error) {
 }
 
 // placeAbsolute takes the longest folder that holds the absolute name.
-func placeAbsolute(roots []*root, name string, multi bool) (Path, error) {
+func placeAbsolute(roots []*root, name string) (Path, error) {
 	var best Path
 	longest := -1
 	for _, r := range roots {
 		for _, dir := range []string{r.dir, r.given} {
 			if rel, ok := within(dir, filepath.Clean(name)); ok && len(dir) > longest {
-				best, longest = Path{root: r, rel: filepath.ToSlash(rel), multi: multi}, len(dir)
+				best, longest = Path{root: r, rel: filepath.ToSlash(rel)}, len(dir)
 			}
 		}
 	}
 	if longest < 0 {
 		return Path{}, outside(name)
 	}
-	return best, nil
+	return best.innermost(), nil
 }
 
 func within(dir, name string) (string, bool) {

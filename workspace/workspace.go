@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Folder is a workspace folder as the editor names it.
@@ -32,16 +33,26 @@ type Limits struct {
 // a Path stays usable for as long as its folder is open.
 type Workspace struct {
 	limits Limits
+	multi  atomic.Bool // several folders are open
 
 	mu    sync.RWMutex // guards roots
 	roots []*root
 }
 
+// root is one open folder. All but nested is fixed when it is opened, so that a
+// Path stays equal to itself whatever folders come and go around it.
 type root struct {
-	name  string
-	dir   string // absolute, symbolic links resolved
-	given string // absolute, as the editor spelled it
-	fs    *os.Root
+	name   string
+	asked  string // the name that the editor gave it, before it was made unique
+	dir    string // absolute, symbolic links resolved
+	given  string // absolute, as the editor spelled it
+	fs     *os.Root
+	closed closedPlaces
+	multi  *atomic.Bool
+
+	// nested are the open folders inside this one, deepest first. What lies in
+	// them is named through them alone.
+	nested atomic.Pointer[[]*root]
 }
 
 // Open opens the folders. It fails when one of them is not a readable folder.
@@ -54,20 +65,28 @@ func Open(folders ...Folder) (*Workspace, error) {
 }
 
 // SetFolders makes folders the workspace's folders. Those that were open before
-// stay open and keep their Paths valid; on error nothing changes.
+// stay open and keep their Paths valid; one that is named twice is taken once;
+// on error nothing changes.
 func (w *Workspace) SetFolders(folders ...Folder) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var opened, next []*root
 	for _, f := range folders {
-		if i := slices.IndexFunc(w.roots, func(r *root) bool { return r.given == filepath.Clean(f.Dir) }); i >= 0 {
+		if slices.ContainsFunc(next, f.isOpenAs) {
+			continue
+		}
+		if i := slices.IndexFunc(w.roots, f.isOpenAs); i >= 0 && w.roots[i].asked == f.Name {
 			next = append(next, w.roots[i])
 			continue
 		}
-		r, err := openRoot(f)
+		r, err := w.openRoot(f)
 		if err != nil {
 			closeAll(opened)
 			return err
+		}
+		if slices.ContainsFunc(next, func(other *root) bool { return other.dir == r.dir }) {
+			closeAll([]*root{r})
+			continue
 		}
 		opened, next = append(opened, r), append(next, r)
 	}
@@ -76,11 +95,16 @@ func (w *Workspace) SetFolders(folders ...Folder) error {
 			closeAll([]*root{r})
 		}
 	}
-	w.roots = uniqueNames(next)
+	nameApart(opened, next)
+	nest(next)
+	w.multi.Store(len(next) > 1)
+	w.roots = next
 	return nil
 }
 
-func openRoot(f Folder) (*root, error) {
+func (f Folder) isOpenAs(r *root) bool { return r.given == filepath.Clean(f.Dir) }
+
+func (w *Workspace) openRoot(f Folder) (*root, error) {
 	if !filepath.IsAbs(f.Dir) {
 		return nil, fmt.Errorf("workspace folder %q is not an absolute path", f.Dir)
 	}
@@ -93,23 +117,45 @@ func openRoot(f Folder) (*root, error) {
 		return nil, fmt.Errorf("workspace folder: %w", err)
 	}
 	name := f.Name
-	if name == "" || strings.ContainsAny(name, "/\x00") {
+	if name == "" || strings.ContainsAny(name, "/\\\x00") || name == "." || name == ".." {
 		name = filepath.Base(f.Dir)
 	}
-	return &root{name: name, dir: real, given: filepath.Clean(f.Dir), fs: opened}, nil
+	return &root{
+		name: name, asked: f.Name, dir: real, given: filepath.Clean(f.Dir), fs: opened,
+		closed: closedPlacesBelow(real), multi: &w.multi,
+	}, nil
 }
 
-// uniqueNames tells folders of one name apart, in order: app, app-2, app-3.
-func uniqueNames(roots []*root) []*root {
+// nameApart tells new folders from those of the same name, in order: app, app-2,
+// app-3. A folder that was open before keeps its name.
+func nameApart(opened, all []*root) {
 	taken := map[string]bool{}
-	for _, r := range roots {
+	for _, r := range all {
+		if !slices.Contains(opened, r) {
+			taken[r.name] = true
+		}
+	}
+	for _, r := range opened {
 		name := r.name
 		for n := 2; taken[name]; n++ {
 			name = fmt.Sprintf("%s-%d", r.name, n)
 		}
 		r.name, taken[name] = name, true
 	}
-	return roots
+}
+
+// nest tells each folder which others lie inside it.
+func nest(roots []*root) {
+	for _, r := range roots {
+		var inside []*root
+		for _, other := range roots {
+			if _, ok := within(r.dir, other.dir); ok && other != r {
+				inside = append(inside, other)
+			}
+		}
+		slices.SortFunc(inside, func(a, b *root) int { return len(b.dir) - len(a.dir) })
+		r.nested.Store(&inside)
+	}
 }
 
 func closeAll(roots []*root) {
@@ -134,7 +180,7 @@ func (w *Workspace) Close() error {
 func (w *Workspace) Roots() []Path {
 	var out []Path
 	for _, r := range w.snapshot() {
-		out = append(out, Path{root: r, rel: ".", multi: w.isMulti()})
+		out = append(out, Path{root: r, rel: "."})
 	}
 	return out
 }
@@ -144,5 +190,3 @@ func (w *Workspace) snapshot() []*root {
 	defer w.mu.RUnlock()
 	return w.roots
 }
-
-func (w *Workspace) isMulti() bool { return len(w.snapshot()) > 1 }

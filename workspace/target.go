@@ -1,0 +1,100 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// maxLinks is how many symbolic links one way may have, as in Linux.
+const maxLinks = 40
+
+// Target is where p leads once every symbolic link on the way is followed: p
+// itself for most paths. What does not exist yet is resolved as far as it
+// exists, through dangling links too. Two Paths with one Target are one file.
+func (p Path) Target() (Path, error) {
+	at, ahead := ".", strings.Split(p.rel, "/")
+	for links := 0; len(ahead) > 0; {
+		next := path.Join(at, ahead[0])
+		link, err := p.linkAt(at, ahead[0])
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return Path{root: p.root, rel: path.Join(next, path.Join(ahead[1:]...))}.innermost(), nil
+		case err != nil:
+			return Path{}, p.fault(err)
+		case link == "":
+			at, ahead = next, ahead[1:]
+			continue
+		}
+		if links++; links > maxLinks {
+			return Path{}, fault.New(fault.InvalidPath, "%s leads through too many symbolic links, perhaps in a circle", fault.Quote(p.String()))
+		}
+		if !filepath.IsAbs(link) {
+			ahead = append(strings.Split(filepath.ToSlash(link), "/"), ahead[1:]...)
+			continue
+		}
+		rel, ok := p.root.reaches(link)
+		if !ok {
+			return Path{}, p.linkOutside()
+		}
+		at, ahead = ".", append(strings.Split(filepath.ToSlash(rel), "/"), ahead[1:]...)
+	}
+	return Path{root: p.root, rel: at}.innermost(), nil
+}
+
+// linkAt reads the symbolic link name in the folder at, which is free of links
+// itself; "" is no link. Climbing above the workspace folder counts as a link to
+// the absolute place, from where the way may come back.
+func (p Path) linkAt(at, name string) (string, error) {
+	if name == ".." && at == "." {
+		return filepath.Dir(p.root.dir), nil
+	}
+	next := filepath.FromSlash(path.Join(at, name))
+	info, err := p.root.fs.Lstat(next)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return "", err
+	}
+	return p.root.fs.Readlink(next)
+}
+
+// reaches finds an absolute place inside the folder.
+func (r *root) reaches(abs string) (string, bool) {
+	for _, dir := range []string{r.dir, r.given} {
+		if rel, ok := within(dir, abs); ok {
+			return rel, true
+		}
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", false
+	}
+	return within(r.dir, real)
+}
+
+// checkInside asks the kernel whether the way to p stays in its folder. It gives
+// the path to go on with: p itself, or p's target where a link on the way is
+// spelled in a manner that os.Root refuses (absolute, or out and in again)
+// although it ends inside.
+func (p Path) checkInside() (Path, error) {
+	if !p.leaves() {
+		return p, nil
+	}
+	target, err := p.Target()
+	if err != nil || target.leaves() {
+		return Path{}, p.linkOutside()
+	}
+	return target, nil
+}
+
+func (p Path) leaves() bool {
+	_, err := p.root.fs.Stat(filepath.FromSlash(p.rel))
+	return err != nil && escapes(err)
+}
+
+func (p Path) linkOutside() *fault.Error {
+	return outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace")
+}
