@@ -152,6 +152,10 @@ func TestRepositoryInternalsAreRefusedToFileTools(t *testing.T) {
 			fact.Write = true
 		}
 	}
+	// A patch may rest on such a file without touching it.
+	req := edit("a.py")
+	req.Paths = append(req.Paths, PathFact{Path: ".git/HEAD"})
+	check(t, req, Ask)
 }
 
 func TestSecretsAskOncePerSession(t *testing.T) {
@@ -178,6 +182,15 @@ func TestSecretKeysAreDistinct(t *testing.T) {
 	one := check(t, Request{Tool: "r", Access: Read, Mode: Default, Paths: []PathFact{{Path: ".env\n.env.b"}}}, Ask)
 	if one.OncePerSession == two.OncePerSession {
 		t.Errorf("both are %q", one.OncePerSession)
+	}
+}
+
+func TestSecretWritesAskEachTime(t *testing.T) {
+	req := edit("deploy/.env")
+	req.Mode = AutoEdit
+	d := check(t, req, Ask)
+	if d.OncePerSession != "" || !slices.Equal(d.Reasons, []string{"deploy/.env looks like a file that holds secrets"}) {
+		t.Errorf("got %+v", d)
 	}
 }
 

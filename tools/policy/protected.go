@@ -114,8 +114,8 @@ func isBareMember(folder, name string) bool {
 // at one end, and with the short names that Windows gives such files.
 func matchesName(pattern, name string) bool {
 	if suffix, ok := strings.CutPrefix(pattern, "*"); ok {
-		stem, ext, short := splitShort(name)
-		return strings.HasSuffix(name, suffix) || short && stem != "" && ext == clip(suffix[1:], 3) && ext != suffix[1:]
+		_, ext, short := splitShort(name)
+		return strings.HasSuffix(name, suffix) || short && ext == clip(suffix[1:], 3)
 	}
 	prefix, open := strings.CutSuffix(pattern, "*")
 	if name == prefix || open && strings.HasPrefix(name, prefix) {

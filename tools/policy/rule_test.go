@@ -203,6 +203,7 @@ func TestRulesFromSettings(t *testing.T) {
 		{"allow", "write_file", edit("src/a.py"), Ask},
 		{"allow", "run_command", command("rm -rf build", "sub"), Run},
 		{"allow", "run_command(git status *)", command("git status -s", ""), Ask},
+		{"allow", "run_command(git status *)", command("git status *", ""), Ask},
 		{"allow", "run_command(*)", command("ls", ""), Ask},
 		{"deny", secretsRule, edit("secrets/a"), Refuse},
 		{"deny", secretsRule, edit("Secrets/a\u200d"), Refuse},
