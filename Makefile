@@ -1,0 +1,37 @@
+# Every recipe is one command or one script. `make help` lists them.
+
+.DEFAULT_GOAL := help
+.PHONY: help build try try-vscode test lint generate bench vsix setup clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## the binary, in bin/pillion
+	@scripts/build.sh bin/pillion
+
+try: build ## a scripted agent works on a sample project and asks you in this terminal
+	@bin/pillion try
+
+try-vscode: ## the same in a real VS Code in your browser; prints its address
+	@node scripts/try-vscode.mjs
+
+test: ## everything that CI runs; the first run installs what it needs into a cache folder
+	@node scripts/check.mjs
+
+lint: ## formatting, vet, staticcheck, types, eslint and the freshness of generated files
+	@node scripts/check.mjs lint
+
+generate: ## write the generated files anew
+	@go generate ./...
+
+bench: build ## speed and size, as ratios against other programs in the same run
+	@node scripts/bench.mjs
+
+vsix: ## the VS Code extension with the binary in it, in vscode-extension/pillion.vsix
+	@scripts/vsix.sh
+
+setup: ## install what the tests need without running them
+	@scripts/setup.sh
+
+clean: ## remove what was built here; the cache folder stays
+	@rm -rf bin artifacts vscode-extension/dist vscode-extension/bin vscode-extension/*.vsix

@@ -1,0 +1,122 @@
+// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, extension, editor; all of them by default.
+// Every step runs even when an earlier one failed; the exit code is 1 when anything failed.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Steps, command } from './lib/steps.mjs';
+import { goTest, nodeTest } from './lib/runners.mjs';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const extension = path.join(root, 'vscode-extension');
+const endToEnd = path.join(extension, 'test', 'e2e');
+process.chdir(root);
+
+const groups = { lint, build, go, extension: extensionTests, editor };
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in groups));
+if (unknown.length > 0) {
+  console.error(`check: no group ${unknown.join(', ')}; there are ${Object.keys(groups).join(', ')}`);
+  process.exit(2);
+}
+
+const steps = new Steps();
+await steps.run('set-up: Debian packages', () => command('scripts/setup/apt.sh', []));
+for (const name of Object.keys(groups)) {
+  if (wanted.length === 0 || wanted.includes(name)) await groups[name]();
+}
+process.exitCode = steps.close();
+
+async function lint() {
+  let tools = '';
+  await steps.run('set-up: Go tools', () => { tools = part('go-tools'); });
+  const tool = (name) => path.join(tools, name);
+  await steps.run('gofumpt', async () => {
+    const unformatted = await command(tool('gofumpt'), ['-l', ...goFiles()], { quiet: true });
+    if (unformatted.length > 0) throw new Error(`not formatted, run gofumpt -w: ${unformatted.join(' ')}`);
+  });
+  await steps.run('go vet', () => command('go', ['vet', './...']));
+  await steps.run('staticcheck', () => command(tool('staticcheck'), ['./...']));
+  await steps.run('govulncheck', (tally) => govulncheck(tool('govulncheck'), tally));
+  await steps.run('generated files are fresh', freshness);
+  await steps.run('extension: packages', () => command('scripts/npm-ci.sh', [extension], { quiet: true }));
+  await steps.run('extension: types', () => command('npm', ['run', '--silent', 'check'], { cwd: extension }));
+  await steps.run('extension: eslint', () => command('npm', ['run', '--silent', 'lint'], { cwd: extension }));
+  await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
+  await steps.run('end-to-end tests: types', () => command('npm', ['run', '--silent', 'check'], { cwd: endToEnd }));
+}
+
+async function build() {
+  await steps.run('build', () => command('scripts/build.sh', ['bin/pillion']));
+  for (const [os, arch] of [['darwin', 'arm64'], ['windows', 'amd64'], ['linux', 'arm64']]) {
+    const env = { GOOS: os, GOARCH: arch, CGO_ENABLED: '0' };
+    await steps.run(`cross-compile and vet: ${os}/${arch}`, async () => {
+      await command('go', ['build', '-buildvcs=false', '-o', devNull(), './...'], { env });
+      await command('go', ['vet', './...'], { env });
+    });
+  }
+}
+
+async function go() {
+  await steps.run('go test -race', (tally) => goTest(['-race', './...'], tally));
+}
+
+async function extensionTests() {
+  await steps.run('extension: packages', () => command('scripts/npm-ci.sh', [extension], { quiet: true }));
+  await steps.run('extension: unit tests', (tally) => nodeTest('npm', ['test', '--silent'], tally, { cwd: extension }));
+}
+
+/** The real VS Code and the real agents. */
+async function editor() {
+  await steps.run('set-up: VS Code', () => part('code-server'));
+  await steps.run('set-up: agents', () => part('agents'));
+  await steps.run('the extension, packaged', () => command('scripts/vsix.sh', [], { quiet: true }));
+  await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
+  await steps.run('in real VS Code, with real agents', (tally) => nodeTest('npm', ['test', '--silent'], tally, { cwd: endToEnd }));
+}
+
+/** Makes a part of the tool chain stand and answers its folder. */
+function part(name) {
+  return execFileSync(`scripts/setup/${name}.sh`, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+}
+
+/** Files of the project, tracked or about to be: what git would show, without what it ignores. */
+function projectFiles() {
+  return execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8', maxBuffer: 1 << 26 })
+    .split('\0').filter((file) => file !== '' && fs.existsSync(file));
+}
+
+function goFiles() {
+  return projectFiles().filter((file) => file.endsWith('.go'));
+}
+
+/** Generates everything and compares: what changed was stale, and is now fresh on disk. */
+async function freshness() {
+  const digests = () => new Map(projectFiles().map((file) => [file, createHash('sha256').update(fs.readFileSync(file)).digest('hex')]));
+  const before = digests();
+  await command('go', ['generate', './...'], { quiet: true });
+  const stale = [...digests()].filter(([file, digest]) => before.get(file) !== digest).map(([file]) => file);
+  if (stale.length > 0) throw new Error(`stale, commit what make generate wrote: ${stale.join(' ')}`);
+}
+
+/** Without its database govulncheck can say nothing; that is said, and is no failure. */
+async function govulncheck(program, tally) {
+  const output = [];
+  try {
+    await command(program, ['./...'], { onLine: (line) => output.push(line) });
+  } catch (error) {
+    const unreachable = output.find((line) => line.includes('fetching vulnerabilities'));
+    if (!unreachable) {
+      for (const line of output) console.log(line);
+      throw error;
+    }
+    tally.passed = 0;
+    tally.skipped.push(`its database cannot be had here: ${unreachable}`);
+    console.log(`not run, its database cannot be had here: ${unreachable}`);
+  }
+}
+
+function devNull() {
+  return process.platform === 'win32' ? 'NUL' : '/dev/null';
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# setup.sh [PART…]: makes these parts of the tool chain stand, or all of them; see scripts/setup.
+set -euo pipefail
+cd "$(dirname "$0")/setup"
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(apt node24 code-server agents peer go-tools)
+for part in "${parts[@]}"; do
+  "./$part.sh" >/dev/null
+done
