@@ -1,0 +1,46 @@
+/**
+ * An agent as Pillion meets it: a real MCP client (the official SDK) that starts `pillion mcp` in the project, as an
+ * agent's own configuration would.
+ */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { pillion } from './places.js';
+
+/** @typedef {{isError: boolean, text: string, structured: any}} ToolResult */
+
+export class Agent {
+  #client;
+  #transport;
+  /** What `pillion mcp` wrote on stderr. */
+  stderr = '';
+
+  /** @param {import('./sandbox.js').Sandbox} sandbox @param {string} name */
+  constructor(sandbox, name) {
+    this.#client = new Client({ name, version: '1.0.0' });
+    this.#transport = new StdioClientTransport({ command: pillion(), args: ['mcp'], cwd: sandbox.project, env: sandbox.env, stderr: 'pipe' });
+    this.#transport.stderr?.on('data', (data) => (this.stderr += data));
+  }
+
+  /** @param {import('./sandbox.js').Sandbox} sandbox @param {string} [name] */
+  static async start(sandbox, name = 'scripted-agent') {
+    const agent = new Agent(sandbox, name);
+    await agent.#client.connect(agent.#transport);
+    return agent;
+  }
+
+  async tools() {
+    return (await this.#client.listTools()).tools;
+  }
+
+  /** @param {string} name @param {Record<string, unknown>} args @param {{signal?: AbortSignal, timeout?: number}} [options]
+   * @returns {Promise<ToolResult>} */
+  async call(name, args, { signal, timeout = 120_000 } = {}) {
+    const result = await this.#client.callTool({ name, arguments: args }, undefined, { signal, timeout });
+    const content = /** @type {{type: string, text?: string}[]} */ (result.content);
+    return { isError: result.isError === true, text: content.map((part) => part.text ?? '').join('\n'), structured: result.structuredContent };
+  }
+
+  async close() {
+    await this.#client.close();
+  }
+}

@@ -1,0 +1,65 @@
+/** VS Code itself, as a server in a sandbox: its own settings and extensions, and the Pillion extension installed. */
+import { execFileSync, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { part, program, vsix } from './places.js';
+import { eventually, patience } from './expect.js';
+
+/** What differs from a fresh VS Code: quiet surroundings, and the desktop's way of saving (a browser saves by itself). */
+const quiet = {
+  'files.autoSave': 'off',
+  'workbench.startupEditor': 'none',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.enableExperiments': false,
+  'telemetry.telemetryLevel': 'off',
+  'extensions.autoUpdate': false,
+  'git.openRepositoryInParentFolders': 'never',
+};
+
+/** A window that vanished without a goodbye counts as closed after this many seconds. */
+export const grace = 3;
+
+export class CodeServer {
+  #child;
+  /** @type {string} */
+  url = '';
+  output = '';
+
+  /** @param {import('node:child_process').ChildProcess} child */
+  constructor(child) {
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (this.output += data));
+  }
+
+  /** @param {import('./sandbox.js').Sandbox} sandbox @param {Record<string, unknown>} [settings] */
+  static async start(sandbox, settings = {}) {
+    const place = (/** @type {string} */ name) => path.join(sandbox.root, name);
+    fs.mkdirSync(place('vscode/User'), { recursive: true });
+    fs.writeFileSync(place('vscode/User/settings.json'), JSON.stringify({ ...quiet, ...settings }));
+    const env = { ...sandbox.env, PATH: `${part('node24')}/node_modules/.bin:${sandbox.env.PATH}` };
+    const folders = ['--user-data-dir', place('vscode'), '--extensions-dir', place('extensions')];
+    const server = program('code-server', 'code-server');
+    execFileSync(server, [...folders, '--install-extension', vsix()], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(server, [
+      '--auth', 'none', '--bind-addr', '127.0.0.1:0', ...folders, '--disable-workspace-trust', '--disable-telemetry',
+      '--disable-update-check', '--reconnection-grace-time', String(grace), sandbox.project,
+    ], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const running = new CodeServer(child);
+    running.url = await eventually('VS Code listens', () => {
+      if (child.exitCode !== null) throw new Error(`it ended: ${running.output}`);
+      return /listening on (http:\S+)/.exec(running.output)?.[1];
+    });
+    return running;
+  }
+
+  /** Ends it as a person's shutdown would: the processes of a window have time to end their own children. */
+  async stop() {
+    const gone = new Promise((resolve) => this.#child.once('exit', resolve));
+    if (this.#child.exitCode === null && this.#child.pid) {
+      process.kill(-this.#child.pid, 'SIGTERM');
+      const late = setTimeout(() => process.kill(-/** @type {number} */ (this.#child.pid), 'SIGKILL'), patience);
+      await gone;
+      clearTimeout(late);
+    }
+  }
+}

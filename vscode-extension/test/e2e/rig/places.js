@@ -1,0 +1,42 @@
+/** Where things stand: this tree, what it builds, and the parts of the tool chain in the cache. */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const tree = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../..');
+export const artifacts = path.join(tree, 'artifacts');
+
+/** The binary inside the extension: the agent must speak to a sidecar of its own build. */
+export function pillion() {
+  return built('vscode-extension/bin/pillion');
+}
+
+export function vsix() {
+  return built('vscode-extension/pillion.vsix');
+}
+
+/** @param {string} file */
+function built(file) {
+  const place = path.join(tree, file);
+  if (!fs.existsSync(place)) throw new Error(`${file} is not there; run make vsix`);
+  return place;
+}
+
+/** @type {Map<string, string>} */
+const parts = new Map();
+
+/** A part of the tool chain, made if need be. @param {'node24' | 'code-server' | 'agents'} name */
+export function part(name) {
+  let place = parts.get(name);
+  if (place === undefined) {
+    place = execFileSync(path.join(tree, 'scripts/setup', `${name}.sh`), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+    parts.set(name, place);
+  }
+  return place;
+}
+
+/** A program of a part that npm installed. @param {'code-server' | 'agents'} name @param {string} program */
+export function program(name, program) {
+  return path.join(part(name), 'node_modules/.bin', program);
+}

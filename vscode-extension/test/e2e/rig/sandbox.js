@@ -1,0 +1,95 @@
+/**
+ * A person's machine for one test: a home, a project and an environment of its own, so that nothing reads or writes the
+ * real user's configuration, and so that every process started in it can be told apart by its HOME.
+ */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { processesIn } from './processes.js';
+import { eventually } from './expect.js';
+
+export class Sandbox {
+  /** @param {string} root */
+  constructor(root) {
+    this.root = root;
+    this.home = path.join(root, 'home');
+    this.project = path.join(root, 'project');
+    fs.mkdirSync(this.home);
+    fs.mkdirSync(this.project);
+  }
+
+  /** @param {Record<string, string>} [files] of the project, committed to its git repository */
+  static create(files = {}) {
+    // Short, because a Unix socket's whole path has about a hundred bytes.
+    const sandbox = new Sandbox(fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'pillion-')));
+    for (const [name, text] of Object.entries(files)) sandbox.write(name, text);
+    sandbox.git('init', '--quiet', '--initial-branch=main');
+    sandbox.git('config', 'user.name', 'Rider');
+    sandbox.git('config', 'user.email', 'rider@example.com');
+    sandbox.git('add', '--all');
+    sandbox.git('commit', '--quiet', '--allow-empty', '--message=first');
+    return sandbox;
+  }
+
+  /** What every program in the sandbox sees. */
+  get env() {
+    return {
+      PATH: process.env.PATH ?? '', HOME: this.home, LANG: 'C.UTF-8', TMPDIR: os.tmpdir(), SHELL: '/bin/bash', USER: os.userInfo().username,
+    };
+  }
+
+  /** @param {string} name in the project */
+  path(name) {
+    return path.join(this.project, name);
+  }
+
+  /** @param {string} name @param {string} text */
+  write(name, text) {
+    fs.mkdirSync(path.dirname(this.path(name)), { recursive: true });
+    fs.writeFileSync(this.path(name), text);
+  }
+
+  /** @param {string} name */
+  read(name) {
+    return fs.readFileSync(this.path(name), 'utf8');
+  }
+
+  /** @param {string} name */
+  exists(name) {
+    return fs.existsSync(this.path(name));
+  }
+
+  /** @param {string[]} args */
+  git(...args) {
+    return execFileSync('git', args, { cwd: this.project, env: this.env, encoding: 'utf8' });
+  }
+
+  /** Programs that are running in this sandbox, as command lines. @param {RegExp} [matching] */
+  running(matching = /./) {
+    return processesIn(this.home).filter((p) => matching.test(p.command)).map((p) => `${p.pid} ${p.command}`);
+  }
+
+  /** Fails unless everything that was started in here has ended, then removes the sandbox. */
+  async dispose() {
+    try {
+      await eventually(`everything ended in ${this.home}`, () => {
+        const left = this.running();
+        if (left.length > 0) throw new Error(`still running: ${left.join('; ')}`);
+        return true;
+      }, 10_000);
+    } finally {
+      for (const left of processesIn(this.home)) kill(left.pid);
+      fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+    }
+  }
+}
+
+/** @param {number} pid */
+function kill(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
+  }
+}
