@@ -34,26 +34,23 @@ func (r Rule) judge(req Request) judgement {
 	return differs
 }
 
-// restrictsPath holds for every name that the file has, absolute ones too, and
-// for what lies below a folder that the rule matches.
+// restrictsPath holds for every name that the file has, however the rule spells
+// it, and for what lies below a folder that the rule matches.
 func (r Rule) restrictsPath(p PathFact) bool {
 	specifier := plainPath(r.Specifier)
-	for _, name := range p.names() {
-		for _, spelled := range []string{name, p.Root + "/" + p.inRoot(name)} {
-			for at := plainPath(spelled); ; at = path.Dir(at) {
-				if r.matchesPath(at, specifier) {
-					return true
-				}
-				if at == "." {
-					break
-				}
-			}
-		}
+	if inside, ok := strings.CutPrefix(specifier, plainPath(p.Root)+"/"); ok && p.Root != "" {
+		specifier = plainPath(p.printed(inside)) // spelled with its absolute path
 	}
-	return false
+	return slices.ContainsFunc(p.names(), func(name string) bool {
+		at := plainPath(name)
+		for at != "" && !r.matchesPath(at, specifier) {
+			at = strings.TrimPrefix(path.Dir("/"+at), "/")
+		}
+		return r.matchesPath(at, specifier)
+	})
 }
 
-// plainPath gives a path one relative, folded spelling.
+// plainPath gives a path one relative, folded spelling; the root is "".
 func plainPath(name string) string {
 	return strings.TrimPrefix(path.Clean("/"+fold(name)), "/")
 }

@@ -17,6 +17,7 @@ package policy
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"pillion/internal/fault"
@@ -38,40 +39,35 @@ type Request struct {
 
 // PathFact is one path of a plan, with what the workspace knows about it.
 type PathFact struct {
-	Path       string // as tools print it, slash separated, relative to its root
+	Path       string // slash separated, relative to its root
 	Write      bool   // the call itself creates, changes, moves or deletes it
 	Executable bool   // an existing file with an x bit, or one that gets it
 	Root       string // the root's absolute path
-	Folder     string // the root's name where it stands in front of Path (multi-root), else empty
+	Folder     string // the root's name, where tools print it in front (multi-root), else empty
 	LinkTarget string // in Path's form; set when Path resolves elsewhere in the root
 	// BareRepository says that the path lies in a folder laid out as a bare
 	// repository, which its name need not show.
 	BareRepository bool
 }
 
-// names lists what the path is called: itself, and what it resolves to.
+// names lists what the path is called, as tools print it: itself, and what it
+// resolves to.
 func (p PathFact) names() []string {
 	if p.LinkTarget == "" || p.LinkTarget == p.Path {
-		return []string{p.Path}
+		return []string{p.printed(p.Path)}
 	}
-	return []string{p.Path, p.LinkTarget}
-}
-
-// inRoot takes the root's name off the front of a printed path.
-func (p PathFact) inRoot(name string) string {
-	if p.Folder == "" {
-		return name
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(name, p.Folder), "/")
+	return []string{p.printed(p.Path), p.printed(p.LinkTarget)}
 }
 
 // real is the name of the file that a read or write would reach.
 func (p PathFact) real() string {
-	if p.LinkTarget != "" {
-		return p.LinkTarget
-	}
-	return p.Path
+	names := p.names()
+	return names[len(names)-1]
 }
+
+// printed leads a path with its root's name, so that no rule for a file of one
+// root holds in another.
+func (p PathFact) printed(name string) string { return path.Join(p.Folder, name) }
 
 // Command is what an exec tool would run.
 type Command struct {
@@ -212,7 +208,7 @@ func offers(r Request) []Offer {
 			return nil
 		}
 		rule.Specifier, rule.Folder = r.Command.Line, folder(r.Command.Cwd)
-	case r.Access == Edit && len(r.Paths) == 1 && r.Paths[0].real() != "":
+	case r.Access == Edit && len(r.Paths) == 1:
 		rule.Specifier = r.Paths[0].real()
 	default:
 		return nil

@@ -179,9 +179,9 @@ func (p PathFact) protected() string {
 	}
 	switch {
 	case p.BareRepository:
-		return fault.Quote(p.Path) + " " + isRepository
+		return fault.Quote(p.printed(p.Path)) + " " + isRepository
 	case p.Executable:
-		return fault.Quote(p.Path) + " is a program: it has the executable bit"
+		return fault.Quote(p.printed(p.Path)) + " is a program: it has the executable bit"
 	}
 	return ""
 }
@@ -195,7 +195,7 @@ func repositoryReasons(r Request) []string {
 	var reasons []string
 	for _, fact := range r.Paths {
 		if fact.Write && fact.inRepository() {
-			reasons = append(reasons, fault.Quote(fact.Path)+" "+isRepository)
+			reasons = append(reasons, fault.Quote(fact.printed(fact.Path))+" "+isRepository)
 		}
 	}
 	return reasons

@@ -214,6 +214,9 @@ func TestRulesFromSettings(t *testing.T) {
 		{"deny", "edit_file(./secrets)", edit("secrets"), Refuse},
 		{"deny", "edit_file(vendor/*)", edit("vendor/x/y.go"), Refuse},
 		{"deny", "edit_file(secret)", edit("secrets"), Ask},
+		{"deny", "edit_file(*)", edit("a/b"), Refuse},
+		{"deny", "edit_file(**)", edit("."), Refuse},
+		{"deny", "edit_file(.)", edit("a/b"), Refuse},
 		{"deny", "run_command(make deploy)", command("make deploy", "sub"), Refuse},
 		{"deny", "run_command(make deploy) in sub", command("make deploy", "Sub"), Refuse},
 		{"deny", "run_command(make deploy) in sub", command("make deploy", ""), Ask},
@@ -234,13 +237,32 @@ func TestRulesFromSettings(t *testing.T) {
 }
 
 func TestDenyRuleSpeltWithAnAbsolutePath(t *testing.T) {
-	r := edit("app/secrets/a")
+	r := edit("secrets/a")
 	r.Mode = FullAccess
 	r.Paths[0].Root, r.Paths[0].Folder = "/home/u/app", "app"
 	r.Rules.Deny = []Rule{mustParse(t, "edit_file(/home/u/app/secrets/**)")}
 	check(t, r, Refuse)
 	r.Paths[0].Root = "/home/v/app"
 	check(t, r, Run)
+	r.Rules.Deny = []Rule{mustParse(t, "edit_file(home)")} // a folder of the project, not /home
+	check(t, r, Run)
+}
+
+func TestRulesInAWorkspaceOfSeveralRoots(t *testing.T) {
+	in := func(folder string) Request {
+		r := edit("src/app.py")
+		r.Paths[0].Folder = folder
+		return r
+	}
+	rule := offered(t, in("api"))
+	if rule.String() != "edit_file(api/src/app.py)" {
+		t.Errorf("offers %s", rule)
+	}
+	for folder, want := range map[string]Verdict{"api": Run, "web": Ask, "": Ask} {
+		r := in(folder)
+		r.Grants = []Rule{rule}
+		check(t, r, want)
+	}
 }
 
 func TestDenyRuleHoldsForLinkTargets(t *testing.T) {
