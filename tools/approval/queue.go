@@ -17,6 +17,9 @@ type Plan interface {
 	// Again makes the plan anew and reports how it compares with the last one.
 	// An error means that it cannot be done any more.
 	Again(ctx context.Context) (Continuity, error)
+	// Adopt makes the text that the human gave for an earlier plan a part of the
+	// current one, or fails when the two do not fit together.
+	Adopt(a Answer) error
 }
 
 // Continuity compares a plan that was made again with the one before it.
@@ -175,7 +178,7 @@ func (q *Queue) settle(ctx context.Context, d *dialog, p Plan, r reply) (Answer,
 	}
 	if !d.accepted[r.answer.Digest] {
 		q.asker.Resolved(d.id, Superseded)
-		return Answer{}, false, nil
+		return Answer{}, false, adoptLate(p, r.answer)
 	}
 	outcome := Approved
 	if r.answer.Decision == Edit {
@@ -183,6 +186,15 @@ func (q *Queue) settle(ctx context.Context, d *dialog, p Plan, r reply) (Answer,
 	}
 	q.asker.Resolved(d.id, outcome)
 	return r.answer, true, nil
+}
+
+// adoptLate keeps what the human wrote for a plan that is no longer the plan: it
+// is merged, and shown again.
+func adoptLate(p Plan, a Answer) error {
+	if a.Decision != Edit || len(a.After) == 0 {
+		return nil
+	}
+	return p.Adopt(a)
 }
 
 var refusals = map[Decision]Outcome{Reject: Rejected, Cancel: Cancelled}

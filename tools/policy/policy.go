@@ -126,7 +126,7 @@ func Decide(r Request) Decision {
 	}
 	d := Decision{Verdict: Ask}
 	if asks {
-		d.Reasons = append(d.Reasons, tableReasons(r)...)
+		d.Reasons = append(d.Reasons, classReason[r.Access])
 	}
 	d.Reasons = append(d.Reasons, firm...)
 	d.Reasons = append(d.Reasons, secretReasons(secrets)...)
@@ -180,21 +180,6 @@ func firmQuestions(r Request) []string {
 		if rule.judge(r) != differs {
 			reasons = append(reasons, fmt.Sprintf("the settings ask first with the rule %s", rule))
 		}
-	}
-	return reasons
-}
-
-// tableReasons say why a class asks at all.
-func tableReasons(r Request) []string {
-	reasons := []string{classReason[r.Access]}
-	if r.Command == nil {
-		return reasons
-	}
-	if len(r.Command.Env) > 0 {
-		reasons = append(reasons, "the command gets environment variables of its own: "+variableNames(r.Command.Env))
-	}
-	if r.Command.Stdin != "" {
-		reasons = append(reasons, "the command reads text that the agent gives it")
 	}
 	return reasons
 }

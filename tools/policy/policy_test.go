@@ -257,21 +257,19 @@ func TestUnknownClassOrModeIsRefused(t *testing.T) {
 	check(t, Request{Tool: "t"}, Refuse)
 }
 
-func TestReasonsNameWhatIsUnusual(t *testing.T) {
-	d := check(t, Request{Tool: "run_command", Access: Exec, Mode: Default, Command: &Command{
-		Line: "make", Env: map[string]string{"B": "2", "A\u202e": "1"}, Stdin: "yes",
-	}}, Ask)
-	want := []string{
-		"this tool runs a program",
-		`the command gets environment variables of its own: "A\u202e", B`,
-		"the command reads text that the agent gives it",
-	}
-	if !slices.Equal(d.Reasons, want) {
-		t.Errorf("reasons %q", d.Reasons)
-	}
-	d = check(t, Request{Tool: "write_file", Access: Edit, Mode: Default, Paths: []PathFact{{Path: ".vscode/tasks.json", Write: true}}}, Ask)
-	if !slices.Contains(d.Reasons, ".vscode/tasks.json can make the editor run programs") {
-		t.Errorf("reasons %q", d.Reasons)
+func TestReasons(t *testing.T) {
+	for _, c := range []struct {
+		call Request
+		want []string
+	}{
+		{edit("a.py"), []string{"this tool changes files"}},
+		{command("make", ""), []string{"this tool runs a program"}},
+		{edit(".vscode/tasks.json"), []string{"this tool changes files", ".vscode/tasks.json can make the editor run programs"}},
+		{Request{Tool: "git.push", Access: VCS, Mode: FullAccess, AlwaysAsk: true}, []string{"this call always needs a yes"}},
+	} {
+		if d := check(t, c.call, Ask); !slices.Equal(d.Reasons, c.want) {
+			t.Errorf("%s: reasons %q, want %q", c.call, d.Reasons, c.want)
+		}
 	}
 }
 

@@ -2,9 +2,7 @@ package policy
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"pillion/internal/fault"
 )
@@ -74,19 +72,13 @@ func verdictOf(access Access, mode Mode) Verdict {
 	return Refuse
 }
 
+// classReason says why a class asks at all; what is special about one call, its
+// tool says beside it.
 var classReason = map[Access]string{
 	Edit:    "this tool changes files",
 	Exec:    "this tool runs a program",
 	Network: "this tool reaches the network",
 	VCS:     "this tool changes the git repository",
-}
-
-func variableNames(env map[string]string) string {
-	names := slices.Sorted(maps.Keys(env))
-	for i, name := range names {
-		names[i] = fault.Quote(name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // String makes a request readable in a failing test.

@@ -1,0 +1,176 @@
+package tools
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+	"pillion/workspace/change"
+)
+
+// Execute is the one door. Whatever side a call comes from, it is found, decoded,
+// planned, judged, approved if need be, checked once more, and done here. It
+// never fails as such: what went wrong is in the result.
+func (r *Registry) Execute(ctx context.Context, c Call) Result {
+	if c.CallID == "" {
+		c.CallID = rand.Text()
+	}
+	if c.Output == nil {
+		c.Output = func(string, string) {}
+	}
+	started := time.Now()
+	r.report(c, Activity{State: Running, Summary: ""}, started)
+	answer, err := r.run(ctx, c)
+	if err != nil {
+		answer = &Answer{Err: fault.From(err)}
+	}
+	result := answer.result()
+	state := Done
+	if result.IsError {
+		state = Failed
+	}
+	r.report(c, Activity{State: state, Summary: answer.summary()}, started)
+	return result
+}
+
+func (a *Answer) summary() string {
+	if a.Err != nil {
+		return a.Err.Message
+	}
+	return a.Summary
+}
+
+func (r *Registry) report(c Call, a Activity, started time.Time) {
+	if r.Activity == nil {
+		return
+	}
+	agent := c.Session.Agent()
+	a.CallID, a.SessionID, a.Tool = c.CallID, c.Session.ID(), c.Name
+	a.Agent = approval.Agent{Name: agent.Name, Via: agent.Via}
+	a.Title = c.Name
+	if t, ok := catalogue[c.Name]; ok {
+		a.Title = t.Title
+	}
+	a.DurationMS = time.Since(started).Milliseconds()
+	r.Activity(a)
+}
+
+// run takes a call from its name to its answer.
+func (r *Registry) run(ctx context.Context, c Call) (*Answer, error) {
+	if reason, paused := c.Session.Paused(); paused {
+		return nil, fault.New(fault.Cancelled, "the human paused this session: %s", reason).
+			WithHint("stop here and wait; the human resumes the session in the editor")
+	}
+	p, err := r.prepare(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.allowRate(c, p.tool); err != nil {
+		return nil, err
+	}
+	switch p.decision.Verdict {
+	case policy.Refuse:
+		return nil, p.refusal()
+	case policy.Ask:
+		if err := r.approve(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := r.do(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for path, version := range answer.Saw {
+		c.Session.Saw(path.Abs(), version)
+	}
+	return answer, nil
+}
+
+func (r *Registry) allowRate(c Call, t Tool) error {
+	kind := session.Changes
+	if t.Access == policy.Read || t.Access == policy.Session || t.Access == policy.Human {
+		kind = session.Reads
+	}
+	wait, ok := c.Session.Allow(kind)
+	if ok {
+		return nil
+	}
+	return fault.New(fault.RateLimited, "too many calls in the last minute; wait %d ms", wait.Milliseconds()).
+		With("retry_after_ms", wait.Milliseconds())
+}
+
+// approve asks the human about the plan. It is the program's one approval site.
+func (r *Registry) approve(ctx context.Context, p *pending) error {
+	if key := p.decision.OncePerSession; key != "" && p.call.Session.GrantedOnce(key) {
+		return nil
+	}
+	started := time.Now()
+	r.report(p.call, Activity{State: Waiting, Summary: p.title()}, started)
+	stop := p.watch()
+	defer stop()
+	answer, err := r.Approvals.Ask(ctx, p)
+	switch {
+	case errors.Is(err, approval.ErrUnavailable):
+		return fault.New(fault.ApprovalUnavailable, "this call needs a human's approval and nobody can be asked: %w", err)
+	case errors.Is(err, approval.ErrExpired):
+		return fault.New(fault.UserRejected, "nobody answered the approval in time; nothing was changed")
+	case err != nil:
+		return err
+	}
+	r.report(p.call, Activity{State: Running, Summary: p.title()}, started)
+	return p.take(ctx, answer)
+}
+
+// do carries the plan out. Edits whose file moved in the last moment are planned
+// again, and made if they still are the edits that were approved.
+func (r *Registry) do(ctx context.Context, p *pending) (*Answer, error) {
+	switch plan := p.plan.(type) {
+	case *Answer:
+		return plan, nil
+	case *Action:
+		return plan.Run(ctx, Hands{Processes: r.Processes, Human: r.Human, Output: p.call.Output})
+	}
+	for attempt := 0; ; attempt++ {
+		answer, err := r.commit(ctx, p)
+		if !errors.Is(err, change.ErrMoved) || attempt == maxReplans {
+			return answer, err
+		}
+		continuity, err := p.Again(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if continuity == approval.Different && p.decision.Verdict != policy.Run {
+			if err := r.approve(ctx, p); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// maxReplans bounds the race with somebody who changes the file all the time.
+const maxReplans = 5
+
+func (r *Registry) commit(ctx context.Context, p *pending) (*Answer, error) {
+	edits := p.edits()
+	if edits == nil {
+		return p.plan.(*Answer), nil // planned again, there is nothing left to change
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.timeout())
+	defer cancel()
+	outcomes, err := r.Committer.Commit(ctx, edits.Set)
+	if err != nil {
+		return nil, err
+	}
+	answer := edits.Answer(outcomes)
+	answer.Saw = map[workspacePath]string{}
+	for _, o := range outcomes {
+		answer.Saw[o.File.Path()] = o.Version
+	}
+	p.noteHumanEdit(answer, outcomes)
+	return answer, nil
+}

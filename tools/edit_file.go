@@ -1,0 +1,153 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+)
+
+var _ = define(NewEdit(Spec{
+	Name:  "edit_file",
+	Title: "Edit file",
+	Description: "Replaces text in a file. old_string must be in the file exactly once, unless replace_all or expected_replacements says otherwise; " +
+		"give enough lines around the place to make it unique. Several replacements go into edits and are made in order. " +
+		"The human sees the difference and approves, edits or rejects it.",
+	Destructive: true,
+}, planEditFile))
+
+type editFileArgs struct {
+	Path                 string     `json:"path" jsonschema:"the file, relative to the workspace folder"`
+	OldString            string     `json:"old_string,omitempty" jsonschema:"the text to replace, as it stands in the file"`
+	NewString            string     `json:"new_string,omitempty" jsonschema:"the text to put there; empty deletes"`
+	ReplaceAll           bool       `json:"replace_all,omitempty" jsonschema:"replace every occurrence; default false"`
+	ExpectedReplacements int        `json:"expected_replacements,omitempty" jsonschema:"how many occurrences there must be; all are replaced; default 1"`
+	Edits                []textEdit `json:"edits,omitempty" jsonschema:"several replacements, made in order, instead of old_string and new_string"`
+	ExpectedVersion      string     `json:"expected_version,omitempty" jsonschema:"version that the file must still have, as read_file gave it"`
+}
+
+type textEdit struct {
+	OldString            string `json:"old_string" jsonschema:"the text to replace, as it stands in the file"`
+	NewString            string `json:"new_string" jsonschema:"the text to put there; empty deletes"`
+	ReplaceAll           bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence; default false"`
+	ExpectedReplacements int    `json:"expected_replacements,omitempty" jsonschema:"how many occurrences there must be; default 1"`
+}
+
+func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error) {
+	edits, err := args.list()
+	if err != nil {
+		return nil, err
+	}
+	p, err := in.Snapshot.Workspace().Resolve(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	before, err := in.Snapshot.Read(p, "")
+	if err != nil {
+		return nil, err
+	}
+	if args.ExpectedVersion != "" && args.ExpectedVersion != before.Version {
+		return nil, conflict(before, args.ExpectedVersion)
+	}
+	text, made, notes, err := applyEdits(before, edits)
+	if err != nil {
+		return nil, err
+	}
+	if size := int64(len(text)); size > in.Limits.WriteBytes && size > int64(len(before.Text)) {
+		return nil, fault.New(fault.FileTooLarge, "the file would have %d bytes, over the limit of %d", size, in.Limits.WriteBytes)
+	}
+	f, err := change.New(before, document.Content{Text: text, Encoding: before.Encoding, BOM: before.BOM})
+	if err != nil {
+		return nil, err
+	}
+	known := knownVersion(in.Session, p, args.ExpectedVersion)
+	extra := changedFile{Replacements: made, Merged: known != "" && known != before.Version}
+	e := &Edits{Title: "Edit " + fault.Quote(p.String()), Reasons: notes}
+	e.Set = change.Only(f, e.Title)
+	e.Answer = func(o []change.Outcome) *Answer {
+		a := changedAnswer(o[0], extra)
+		a.Notes = append(a.Notes, notes...)
+		return a
+	}
+	return e, nil
+}
+
+// list is the replacements, in whichever way they were given.
+func (a editFileArgs) list() ([]textEdit, error) {
+	single := a.OldString != "" || a.NewString != "" || a.ReplaceAll || a.ExpectedReplacements != 0
+	switch {
+	case single && len(a.Edits) > 0:
+		return nil, invalid("give either old_string and new_string, or edits")
+	case len(a.Edits) > 0:
+	case a.OldString == "":
+		return nil, invalid("argument old_string is missing: it is the text to replace").WithHint("to create a file use write_file")
+	default:
+		a.Edits = []textEdit{{a.OldString, a.NewString, a.ReplaceAll, a.ExpectedReplacements}}
+	}
+	for i, e := range a.Edits {
+		switch {
+		case e.OldString == "":
+			return nil, invalid("edit %d has an empty old_string; it must be the text to replace", i+1)
+		case e.OldString == e.NewString:
+			return nil, invalid("edit %d has an old_string and a new_string that are the same", i+1)
+		case e.ExpectedReplacements < 0:
+			return nil, invalid("edit %d expects fewer than no replacements", i+1)
+		}
+	}
+	return a.Edits, nil
+}
+
+// applyEdits makes the replacements in order. Notes say where matching was lenient.
+func applyEdits(f *document.File, edits []textEdit) (text string, made int, notes []string, err error) {
+	text = f.Text
+	for i, e := range edits {
+		found := findText(text, e.OldString)
+		if err := e.checkCount(text, found); err != nil {
+			return "", 0, nil, numbered(err, f, i, len(edits))
+		}
+		if found.leniency != "" {
+			notes = append(notes, fmt.Sprintf("old_string of edit %d matched only %s", i+1, found.leniency))
+		}
+		text = found.replace(text, e.NewString)
+		made += len(found.spans)
+	}
+	return text, made, notes, nil
+}
+
+func (e textEdit) checkCount(text string, found occurrences) error {
+	n := len(found.spans)
+	want := max(1, e.ExpectedReplacements)
+	switch {
+	case n == 0:
+		return noMatch(text, e.OldString)
+	case e.ReplaceAll && e.ExpectedReplacements == 0, n == want:
+		return nil
+	case n < want:
+		return fault.New(fault.EditNoMatch, "old_string is in the file %s, not %d times", times(n), want).
+			With("found", n).With("lines", found.lines(text))
+	}
+	return fault.New(fault.EditAmbiguous, "old_string is in the file %s, at lines %s", times(n), joinInts(found.lines(text))).
+		With("found", n).With("lines", found.lines(text)).With("nearest", found.context(text)).
+		WithHint("add lines around the place until it is unique, or set replace_all")
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// numbered puts the file's name, and of several edits the number, into a failure.
+func numbered(err error, f *document.File, i, of int) error {
+	e := *fault.From(err)
+	e.Message = fault.Quote(f.Path.String()) + ": " + e.Message
+	if of > 1 {
+		e.Message = strings.Replace(e.Message, "old_string", fmt.Sprintf("old_string of edit %d", i+1), 1)
+		e.Message += "; no edit was made"
+	}
+	return &e
+}

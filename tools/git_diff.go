@@ -1,0 +1,74 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/git"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "git.diff",
+	Title: "Git diff",
+	Description: "Shows what changed in the git repository, in git's format: the work tree against the index, with staged the index against the last commit, " +
+		"with base the work tree (or index) against that commit. Unsaved editor text is not in it. Runs nothing that the repository configures.",
+}, planGitDiff))
+
+type gitDiffArgs struct {
+	Path         string `json:"path,omitempty" jsonschema:"file or folder to compare, relative to the workspace folder; default is all of it"`
+	Staged       bool   `json:"staged,omitempty" jsonschema:"compare the index with the last commit; default false"`
+	Base         string `json:"base,omitempty" jsonschema:"commit, branch or tag to compare with"`
+	ContextLines *int   `json:"context_lines,omitempty" jsonschema:"unchanged lines around each change; default 3"`
+}
+
+type gitDiffResult struct {
+	Diff         string `json:"diff"`
+	FilesChanged int    `json:"files_changed"`
+	Additions    int    `json:"additions"`
+	Deletions    int    `json:"deletions"`
+}
+
+func planGitDiff(ctx context.Context, in Input, args gitDiffArgs) (*Answer, error) {
+	contextLines := 3
+	if args.ContextLines != nil {
+		contextLines = *args.ContextLines
+	}
+	if contextLines < 0 || contextLines > 1000 {
+		return nil, invalid("context_lines must be between 0 and 1000")
+	}
+	p, err := in.Snapshot.Workspace().ResolveDir(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	got, err := git.Diff(ctx, p.RootDir(), git.DiffOptions{
+		Dir: p.Abs(), Staged: args.Staged, Base: args.Base, Context: contextLines, MaxBytes: in.Limits.DiffBytes,
+	})
+	if err != nil {
+		return nil, err
+	}
+	text := got.Diff
+	if text == "" {
+		text = "no changes"
+	}
+	return &Answer{
+		Result:  gitDiffResult{got.Diff, got.FilesChanged, got.Additions, got.Deletions},
+		Text:    text,
+		Summary: fmt.Sprintf("%s, +%d −%d", count(got.FilesChanged, "file"), got.Additions, got.Deletions),
+		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```diff\n%s\n```", fault.Escape(got.Diff))},
+		Reads:   changedPaths(p, got.Files),
+	}, nil
+}
+
+// changedPaths are the files whose content the diff shows, for policy.
+func changedPaths(p workspace.Path, files []git.FileChange) []workspace.Path {
+	for !p.IsRoot() {
+		p = p.Dir()
+	}
+	var out []workspace.Path
+	for _, f := range files {
+		out = append(out, p.Join(f.Path))
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package tools
+
+import (
+	"context"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/process"
+	"pillion/tools/session"
+	"pillion/workspace"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+)
+
+// Input is all that a plan is made from.
+type Input struct {
+	Snapshot *document.Snapshot
+	Session  *session.Session
+	Limits   Limits
+	Timeout  time.Duration // what the caller allows the call, 0 if it does not say
+}
+
+// Limits are the sizes of the contract's section 1; all are settings.
+type Limits struct {
+	ReadBytes   int64
+	WriteBytes  int64
+	DiffBytes   int64
+	OutputBytes int64 // kept of each output stream of a command
+	CallTime    time.Duration
+	CommandTime time.Duration // default of run_command
+	CommandMax  time.Duration
+}
+
+// DefaultLimits are those of the contract.
+var DefaultLimits = Limits{
+	ReadBytes:   10 << 20,
+	WriteBytes:  5 << 20,
+	DiffBytes:   5 << 20,
+	OutputBytes: 1 << 20,
+	CallTime:    30 * time.Second,
+	CommandTime: 120 * time.Second,
+	CommandMax:  600 * time.Second,
+}
+
+// Plan is what a call would do: an *Answer, an *Edits or an *Action.
+type Plan interface {
+	// touches are the paths that policy judges.
+	touches() []touch
+}
+
+type touch struct {
+	path  workspace.Path
+	write bool
+	file  *document.File // of a write: what is there now
+}
+
+// Answer is the plan of a call that only looks, and the outcome of the others.
+type Answer struct {
+	// Result becomes structuredContent, led by "ok". A struct, or nil.
+	Result any
+	// Text is what the model reads first; Notes follow it, each a part of its own.
+	Text    string
+	Notes   []string
+	Media   []Part // images and audio
+	Summary string // one line for the activity list
+	Display *Display
+	// Reads are the files whose content the answer shows.
+	Reads []workspace.Path
+	// Saw is what the session knows of files afterwards.
+	Saw map[workspace.Path]string
+	// Err makes the answer a failure that still carries Result.
+	Err *fault.Error
+}
+
+func (a *Answer) touches() []touch {
+	out := make([]touch, 0, len(a.Reads))
+	for _, p := range a.Reads {
+		out = append(out, touch{path: p})
+	}
+	return out
+}
+
+// Edits is the plan of a call that changes files.
+type Edits struct {
+	Set     change.Set
+	Title   string   // what the dialog is headed with
+	Reasons []string // what the human should know beside the diff
+	// Answer tells what became of the set.
+	Answer func([]change.Outcome) *Answer
+}
+
+func (e *Edits) touches() []touch {
+	out := make([]touch, 0, len(e.Set.Files))
+	for _, f := range e.Set.Files {
+		out = append(out, touch{path: f.Path(), write: true, file: f.Before})
+	}
+	return out
+}
+
+// Action is the plan of a call that does something other than change files.
+type Action struct {
+	Title   string
+	Preview approval.Preview
+	Command *policy.Command // of a call that runs a command line
+	Reasons []string
+	// Run does it. Nothing has happened before, and it is called at most once.
+	Run func(ctx context.Context, hands Hands) (*Answer, error)
+}
+
+func (a *Action) touches() []touch { return nil }
+
+// Hands are what an Action may act with.
+type Hands struct {
+	Processes Processes
+	Human     Human
+	Output    func(stream, text string) // streamed while it runs; never nil
+}
+
+// Processes runs commands; *process.Runner does.
+type Processes interface {
+	Run(ctx context.Context, spec process.Spec, output func(process.Stream, []byte)) (process.Result, error)
+}
+
+// Human can be asked things that are no approval.
+type Human interface {
+	// Prompt shows a message and returns the action that was chosen, or
+	// "cancel" when the dialog was dismissed.
+	Prompt(ctx context.Context, callID, message string, actions []string) (string, error)
+}

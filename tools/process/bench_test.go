@@ -1,0 +1,54 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// BenchmarkTrue compares the shortest command with what a bare login shell costs.
+func BenchmarkTrue(b *testing.B) {
+	b.Run("guarded", func(b *testing.B) {
+		r := newRunner(b)
+		for b.Loop() {
+			if _, err := r.Run(b.Context(), Spec{Command: "true", Dir: "/"}, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("guarded, warm", func(b *testing.B) {
+		r := newRunner(b)
+		for b.Loop() {
+			b.StopTimer()
+			r.launcher.filling.Wait()
+			time.Sleep(20 * time.Millisecond) // what an agent thinks at the very least
+			b.StartTimer()
+			if _, err := r.Run(b.Context(), Spec{Command: "true", Dir: "/"}, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("direct", func(b *testing.B) {
+		for b.Loop() {
+			cmd := exec.Command("/bin/sh", "-lc", "true")
+			cmd.Env = Environment(os.Environ())
+			if err := cmd.Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkThroughput is 64 MB on one line, of which 1 MiB is kept.
+func BenchmarkThroughput(b *testing.B) {
+	r := newRunner(b)
+	b.SetBytes(64 << 20)
+	for b.Loop() {
+		if _, err := r.Run(b.Context(), Spec{Command: "head -c 67108864 /dev/zero", Dir: "/"}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

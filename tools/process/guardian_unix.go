@@ -1,0 +1,202 @@
+//go:build unix
+
+package process
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// A guardian finds its pipes at these descriptors. The command gets none of
+// them: it has its own three streams and nothing else.
+const (
+	controlFD = 3 + iota // read: the assignment, then nothing until it closes, which is the order to end
+	statusFD             // write: reports, one JSON object a line
+	stdinFD              // the command's streams
+	stdoutFD
+	stderrFD
+)
+
+// assignment is what the sidecar sends down the control pipe. Its fields are
+// bytes because JSON strings cannot hold a path that is not UTF-8.
+type assignment struct {
+	Args  [][]byte
+	Dir   []byte
+	Env   [][]byte
+	Stdin bool // false: the command reads /dev/null
+}
+
+// report is what comes back up the status pipe: first that the command runs,
+// then how it ended, or only an error.
+type report struct {
+	Shell   int    `json:",omitempty"` // process id, and id of the group and the session
+	Ended   bool   `json:",omitempty"`
+	Code    int    `json:",omitempty"`
+	Ordered bool   `json:",omitempty"` // it was still running when the order to end came
+	Error   string `json:",omitempty"`
+}
+
+// Guardian is the body of the hidden subcommand `guardian`: it takes one
+// assignment, runs it, ends everything that came of it and returns the exit code
+// of the process. It is not for people: without its pipes it returns 2.
+func Guardian([]string) int {
+	if !havePipes() {
+		fmt.Fprintln(os.Stderr, "pillion guardian is started by pillion itself; there is nothing to do for it here")
+		return 2
+	}
+	// The parent-death signal of the command is tied to the thread that starts
+	// it, so that thread has to live as long as the guardian.
+	runtime.LockOSThread()
+	harden()
+	seal()
+	// Handled, not ignored: the command would inherit that it is ignored.
+	signal.Notify(make(chan os.Signal, 1))
+	go debug.FreeOSMemory() // give back what the start of the whole program took
+
+	control := os.NewFile(controlFD, "control")
+	status := json.NewEncoder(os.NewFile(statusFD, "status"))
+	var todo assignment
+	if err := json.NewDecoder(control).Decode(&todo); err != nil {
+		return 0 // a spare that was not needed
+	}
+	shell, err := todo.start()
+	if err != nil {
+		_ = status.Encode(report{Error: err.Error()})
+		return 0
+	}
+	// A sidecar that does not listen is dead, and the control pipe says so.
+	_ = status.Encode(report{Shell: shell})
+
+	g := &guard{shell: shell}
+	go func() {
+		_, _ = io.Copy(io.Discard, control)
+		g.order()
+	}()
+	g.wait()
+	code, left := g.clear()
+	final := report{Ended: true, Code: code, Ordered: g.ordered}
+	if len(left) > 0 {
+		final.Error = fmt.Sprintf("the command is over, but this of it could not be ended: %s", strings.Join(left, ", "))
+	}
+	_ = status.Encode(final)
+	return 0
+}
+
+// havePipes reports whether the sidecar started this process, and sets the
+// descriptors that the command will get to the blocking mode it expects.
+func havePipes() bool {
+	for fd := controlFD; fd <= stderrFD; fd++ {
+		var info syscall.Stat_t
+		if syscall.Fstat(fd, &info) != nil || info.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+			return false
+		}
+		if fd >= stdinFD && syscall.SetNonblock(fd, false) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// seal keeps every open descriptor from the command: the guardian's pipes, and
+// those that the editor left open when it started the sidecar.
+func seal() {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil { // a system without it: more than anybody leaks
+		for fd := controlFD; fd < 1024; fd++ {
+			syscall.CloseOnExec(fd)
+		}
+	}
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= controlFD {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
+// start runs the command as the leader of a session and a group of its own, and
+// drops the guardian's copies of its streams.
+func (a assignment) start() (shell int, err error) {
+	stdin := stdinFD
+	if !a.Stdin {
+		if stdin, err = syscall.Open(os.DevNull, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+			return 0, fmt.Errorf("open %s: %w", os.DevNull, err)
+		}
+		defer syscall.Close(stdin)
+	}
+	args := texts(a.Args)
+	shell, err = syscall.ForkExec(args[0], args, &syscall.ProcAttr{
+		Dir:   string(a.Dir),
+		Env:   texts(a.Env),
+		Files: []uintptr{uintptr(stdin), stdoutFD, stderrFD},
+		Sys:   attributes(),
+	})
+	for fd := stdinFD; fd <= stderrFD; fd++ {
+		syscall.Close(fd)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("run %s in %q: %w", args[0], a.Dir, err)
+	}
+	return shell, nil
+}
+
+// guard is the command that a guardian looks after.
+type guard struct {
+	shell int
+
+	mu      sync.Mutex // guards what follows, and that shell is still ours to signal
+	over    bool       // the shell has ended
+	ordered bool       // the shell was ended by order
+	status  syscall.WaitStatus
+}
+
+// order ends the shell's process group. What is not in it is found by clear,
+// once the shell is gone.
+func (g *guard) order() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over {
+		return
+	}
+	g.ordered = true
+	_ = syscall.Kill(-g.shell, syscall.SIGKILL)
+}
+
+// ended takes the shell's end in, while its number still cannot be another's.
+func (g *guard) ended() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.over = true
+	_ = syscall.Kill(-g.shell, syscall.SIGKILL)
+}
+
+func (g *guard) code() int {
+	if g.status.Signaled() {
+		return 128 + int(g.status.Signal())
+	}
+	return g.status.ExitStatus()
+}
+
+func texts(list [][]byte) []string {
+	out := make([]string, len(list))
+	for i, b := range list {
+		out[i] = string(b)
+	}
+	return out
+}
+
+func raw(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}

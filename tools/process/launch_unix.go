@@ -1,0 +1,257 @@
+//go:build unix
+
+package process
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// maxCommand leaves room for what shell puts before the command: the kernel
+// takes no argument of more than 128 KiB.
+const maxCommand = 96 << 10
+
+// sendWithin bounds how long a guardian may take to read its assignment.
+const sendWithin = 10 * time.Second
+
+// launcher starts guardians and keeps a spare one, which hides the start-up of
+// this whole program from the next command.
+type launcher struct {
+	program   string
+	filling   sync.WaitGroup
+	guardians sync.WaitGroup // each is watched until it is gone
+
+	mu     sync.Mutex // guards what follows
+	spare  *guarded
+	closed bool
+}
+
+// guarded is a child and the pipe that ends it.
+type guarded struct {
+	child
+	control *os.File
+}
+
+func newLauncher() (*launcher, error) {
+	if len(os.Args) > 1 && os.Args[1] == "guardian" {
+		return nil, errors.New("this program does not answer the guardian subcommand; call process.Guardian first thing in main")
+	}
+	program, err := self()
+	if err != nil {
+		return nil, err
+	}
+	return &launcher{program: program}, nil
+}
+
+func (l *launcher) start(o order) (*child, error) {
+	todo := assignment{Args: raw(o.args), Dir: []byte(o.dir), Env: raw(o.env), Stdin: o.stdin}
+	for {
+		c, spare, err := l.take()
+		if err != nil {
+			return nil, err
+		}
+		err = c.assign(todo)
+		if err == nil {
+			return &c.child, nil
+		}
+		c.discard()
+		// Half an assignment starts nothing, so another guardian may have it: a
+		// spare may have been killed while it waited.
+		if !spare {
+			return nil, fmt.Errorf("give the command to its guardian: %w", err)
+		}
+	}
+}
+
+// take returns the spare guardian, or a new one.
+func (l *launcher) take() (c *guarded, spare bool, err error) {
+	l.mu.Lock()
+	c, l.spare = l.spare, nil
+	l.mu.Unlock()
+	if c != nil {
+		return c, true, nil
+	}
+	c, err = l.spawn()
+	return c, false, err
+}
+
+func (l *launcher) refill() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.spare != nil {
+		return
+	}
+	l.filling.Go(func() {
+		c, err := l.spawn()
+		if err != nil {
+			return // the next command tries again and says so
+		}
+		l.mu.Lock()
+		if l.closed || l.spare != nil {
+			l.mu.Unlock()
+			c.discard()
+			return
+		}
+		l.spare = c
+		l.mu.Unlock()
+	})
+}
+
+func (l *launcher) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.filling.Wait()
+	if l.spare != nil { // nobody else is left who could take it
+		l.spare.discard()
+		l.spare = nil
+	}
+	l.guardians.Wait()
+}
+
+// spawn starts a guardian that waits for its assignment. All its pipes exist from
+// the start, because a running process cannot be handed another one.
+func (l *launcher) spawn() (*guarded, error) {
+	var pipes [5]struct{ read, write *os.File }
+	closeAll := func() {
+		for _, p := range pipes {
+			p.read.Close() // a nil *os.File only returns an error
+			p.write.Close()
+		}
+	}
+	for i := range pipes {
+		var err error
+		if pipes[i].read, pipes[i].write, err = os.Pipe(); err != nil {
+			closeAll()
+			return nil, fmt.Errorf("make a pipe: %w", err)
+		}
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		closeAll()
+		return nil, err
+	}
+	defer null.Close()
+	control, status, stdin, stdout, stderr := pipes[0], pipes[1], pipes[2], pipes[3], pipes[4]
+	theirs := []*os.File{control.read, status.write, stdin.read, stdout.write, stderr.write}
+	guardian, err := os.StartProcess(l.program, []string{"pillion", "guardian"}, &os.ProcAttr{
+		Dir: "/",
+		// One thread at a time is enough for somebody who only waits.
+		Env:   []string{"GOMAXPROCS=1"},
+		Files: append([]*os.File{null, null, os.Stderr}, theirs...),
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		closeAll()
+		return nil, fmt.Errorf("start a guardian: %w", err)
+	}
+	for _, f := range theirs {
+		f.Close()
+	}
+	c := &guarded{control: control.write, child: child{
+		stdin:   stdin.write,
+		stdout:  stdout.read,
+		stderr:  stderr.read,
+		outcome: make(chan outcome, 1),
+		end:     func() { control.write.Close() },
+		abandon: func() { _ = guardian.Kill() },
+	}}
+	l.guardians.Go(func() { c.watch(guardian, status.read) })
+	return c, nil
+}
+
+// assign tells the guardian what to do.
+func (c *guarded) assign(todo assignment) error {
+	line, err := json.Marshal(todo)
+	if err != nil {
+		return err
+	}
+	if err := c.control.SetWriteDeadline(time.Now().Add(sendWithin)); err != nil {
+		return err
+	}
+	if _, err := c.control.Write(line); err != nil {
+		return err
+	}
+	if !todo.Stdin {
+		c.stdin.Close()
+		c.stdin = nil
+	}
+	return nil
+}
+
+// watch delivers the outcome and follows the guardian to its end.
+func (c *guarded) watch(guardian *os.Process, status *os.File) {
+	reports := json.NewDecoder(status)
+	var last report
+	var shell int
+	for {
+		var next report
+		if reports.Decode(&next) != nil {
+			break
+		}
+		last, shell = next, max(shell, next.Shell)
+		if next.Ended {
+			// The guardian has nothing left to do but to go.
+			c.outcome <- next.outcome()
+		}
+	}
+	status.Close()
+	state, err := guardian.Wait()
+	c.end()
+	switch {
+	case last.Ended:
+	case last.Error != "":
+		c.outcome <- last.outcome()
+	case err != nil:
+		c.outcome <- outcome{err: fmt.Errorf("wait for the command's guardian: %w", err)}
+	case shell == 0:
+		c.outcome <- outcome{err: fmt.Errorf("the guardian ended before it ran the command (%v)", state)}
+	default:
+		killSession(shell)
+		c.outcome <- outcome{code: 128 + int(syscall.SIGKILL), err: fmt.Errorf(
+			"the command was ended because its guardian was lost (%v); a command must not signal processes it did not start", state)}
+	}
+}
+
+func (r report) outcome() outcome {
+	out := outcome{code: r.Code, ordered: r.Ordered}
+	if r.Error != "" {
+		out.err = errors.New(r.Error)
+	}
+	return out
+}
+
+// discard ends a guardian that got no assignment.
+func (c *guarded) discard() {
+	c.end()
+	obey := time.AfterFunc(obeyWithin, c.abandon)
+	<-c.outcome
+	obey.Stop()
+	for _, f := range []*os.File{c.stdin, c.stdout, c.stderr} {
+		f.Close()
+	}
+}
+
+// shell is how a command is run by a login shell.
+func shell(command string, env []string) []string {
+	return []string{"/bin/sh", "-lc", script(command, valueOf(env, "PATH"))}
+}
+
+// script puts the editor's PATH back in front of what the profile made of it,
+// unless the profile kept it. It stands on the command's first line, so that the
+// line numbers in a shell's complaints stay right.
+func script(command, path string) string {
+	if path == "" {
+		return command
+	}
+	quoted := quote(path)
+	return `case "$PATH" in *` + quoted + `*) ;; *) PATH=` + quoted + `:"$PATH" ;; esac; ` + command
+}
+
+func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -1,0 +1,313 @@
+// Package process runs a shell command so that everything the command started
+// is gone when Run returns: after its own exit, a timeout, a cancelled context,
+// Close, and even after a SIGKILL of this program.
+//
+// Entry point: NewRunner, then Runner.Run. On Unix a command runs below a
+// guardian, a process of our own program that main.go starts through Guardian
+// (`pillion guardian`); it knows one order, the end of its control pipe, which
+// comes by Run or by the death of the sidecar alike. On Linux the guardian is
+// a child subreaper, so that a double fork, a new session or an ignored signal
+// hides nothing from it; on other Unix systems it ends the command's process
+// group. On Windows a Job Object does all of it.
+//
+// The command is run by `/bin/sh -lc`. A login shell's profile often replaces
+// PATH (Debian's does), which would hide the tools that the user's editor
+// finds, so the editor's PATH is put in front again; see script.
+//
+// What is left, for docs/security.md: a command runs as the user, so it can
+// kill its guardian on purpose. Then its shell dies (parent-death signal) and
+// Run ends what is left of the shell's session and returns an error, but a
+// child that moved to a session of its own before that survives. The same
+// goes for work handed to a service that was running already (at, cron,
+// systemd-run, docker), for what a set-uid program runs as another user, and
+// for a process that the kernel cannot end yet: Run says so if it can see it.
+//
+// Deliberately not here: whether a command may run (policy), the question to
+// the human (approval), the sandbox, and processes that outlive a call.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"pillion/internal/fault"
+)
+
+const (
+	// timedOut is the exit code of a command that ran into its time limit, as
+	// timeout(1) has it.
+	timedOut = 124
+	// obeyWithin is how long a command has to be gone after the order to end
+	// before the guardian itself is ended. With clearWithin and drainWithin it
+	// stays below the 5 s that Close promises.
+	obeyWithin = 3 * time.Second
+	// closeWithin bounds Close.
+	closeWithin = 5 * time.Second
+)
+
+// ErrClosed is what Run returns for a command that Close ended or that came
+// after it.
+var ErrClosed = errors.New("commands are no longer run: pillion is shutting down")
+
+// Spec says what to run.
+type Spec struct {
+	Command     string            // run by /bin/sh -lc (cmd /C on Windows)
+	Dir         string            // absolute folder
+	Env         map[string]string // added to the clean environment, already approved
+	Stdin       string            // empty: /dev/null
+	Timeout     time.Duration     // 0: none
+	OutputLimit int64             // bytes kept per stream, head + tail; 0: 1 MiB
+}
+
+// Stream names one of a command's two outputs.
+type Stream string
+
+// The outputs of a command.
+const (
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
+)
+
+// Result is what became of a command.
+type Result struct {
+	ExitCode       int    // 128+signal when killed by a signal; 124 on timeout
+	Stdout, Stderr string // head, a line that counts what was left out, tail; always valid UTF-8
+	Truncated      bool
+	TimedOut       bool
+	Duration       time.Duration
+}
+
+// child is one started command, as each system's launcher gives it.
+type child struct {
+	stdin          *os.File // write end; nil: the command reads /dev/null
+	stdout, stderr *os.File // read ends
+	// outcome delivers once, when nothing of the command is left or can be ended.
+	outcome chan outcome
+	// end orders the end of everything. It may be called at any time, also twice.
+	end func()
+	// abandon ends what should have obeyed end.
+	abandon func()
+}
+
+// outcome is how a command ended.
+type outcome struct {
+	code    int
+	ordered bool // it ended because it was told to
+	err     error
+}
+
+// order is what a launcher needs to know to start a command.
+type order struct {
+	args    []string // unused on Windows, where cmd takes one line
+	command string
+	dir     string
+	env     []string
+	stdin   bool
+}
+
+// Runner runs commands, several at once if asked.
+type Runner struct {
+	launcher *launcher
+	base     []string
+	closing  chan struct{}
+
+	mu      sync.Mutex // guards closed and the first Add to running
+	closed  bool
+	running sync.WaitGroup
+}
+
+// NewRunner makes a Runner with the clean environment of this program. It
+// starts nothing; from the first Run on one spare guardian is kept warm.
+func NewRunner() (*Runner, error) {
+	launcher, err := newLauncher()
+	if err != nil {
+		return nil, fmt.Errorf("prepare to run commands: %w", err)
+	}
+	return &Runner{
+		launcher: launcher,
+		base:     Environment(os.Environ()),
+		closing:  make(chan struct{}),
+	}, nil
+}
+
+// Run runs the command and returns when everything it started is gone. Calls of
+// output never overlap; each gets raw bytes that are valid during the call alone
+// and never end within a UTF-8 sequence, unless the stream does. A slow output
+// slows the command and loses nothing; it must return when ctx is done.
+//
+// A command that ran to its end or into its timeout gives no error, whatever
+// its exit code. After a cancelled ctx the error is ctx.Err(); that and every
+// later error come with what was printed so far.
+func (r *Runner) Run(ctx context.Context, spec Spec, output func(Stream, []byte)) (Result, error) {
+	if err := spec.check(); err != nil {
+		return Result{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	if err := r.enter(); err != nil {
+		return Result{}, err
+	}
+	defer r.running.Done()
+
+	begin := time.Now()
+	c, err := r.launcher.start(spec.order(r.base))
+	if err != nil {
+		return Result{}, fmt.Errorf("start the command: %w", err)
+	}
+	feeding := feed(c.stdin, spec.Stdin)
+	capture := newCapture(spec.OutputLimit, output)
+	capture.read(c.stdout, c.stderr)
+
+	ended, cause := r.await(ctx, c, spec.Timeout)
+	feeding.stop()
+	r.launcher.refill()
+	result := capture.drain(c.stdout, c.stderr)
+	result.ExitCode = ended.code
+	result.Duration = time.Since(begin)
+	switch {
+	case cause == errTimeout && ended.ordered:
+		result.ExitCode, result.TimedOut = timedOut, true
+	case cause != nil && cause != errTimeout:
+		return result, cause
+	}
+	return result, ended.err
+}
+
+// errTimeout tells await's caller that the command's own time limit came first.
+var errTimeout = errors.New("time limit reached")
+
+// await waits for the end of the command, and orders it when something else
+// comes first, which is then the cause.
+func (r *Runner) await(ctx context.Context, c *child, limit time.Duration) (ended outcome, cause error) {
+	var expired <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	select {
+	case ended = <-c.outcome:
+		return ended, nil
+	case <-ctx.Done():
+		cause = ctx.Err()
+	case <-expired:
+		cause = errTimeout
+	case <-r.closing:
+		cause = ErrClosed
+	}
+	c.end()
+	obey := time.NewTimer(obeyWithin)
+	defer obey.Stop()
+	select {
+	case ended = <-c.outcome:
+	case <-obey.C:
+		c.abandon()
+		ended = <-c.outcome
+		ended.ordered = true
+	}
+	return ended, cause
+}
+
+// enter counts a Run in, unless the Runner is closed.
+func (r *Runner) enter() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	r.running.Add(1)
+	return nil
+}
+
+// Close ends every command that runs and the spare guardian, and waits for
+// them, at most 5 s. It may be called twice.
+func (r *Runner) Close() error {
+	r.mu.Lock()
+	if !r.closed {
+		r.closed = true
+		close(r.closing)
+	}
+	r.mu.Unlock()
+
+	gone := make(chan struct{})
+	go func() {
+		r.running.Wait()
+		r.launcher.close()
+		close(gone)
+	}()
+	bound := time.NewTimer(closeWithin)
+	defer bound.Stop()
+	select {
+	case <-gone:
+		return nil
+	case <-bound.C:
+		return errors.New("some commands did not end in time; look for them in the list of processes")
+	}
+}
+
+// check refuses what the system would refuse later with a message that helps
+// nobody.
+func (s Spec) check() error {
+	switch {
+	case strings.ContainsRune(s.Command, 0):
+		return fault.New(fault.InvalidArguments, "the command holds a NUL character; remove it")
+	case len(s.Command) > maxCommand:
+		return fault.New(fault.InvalidArguments,
+			"the command has %d bytes and at most %d are possible; write it to a file and run that", len(s.Command), maxCommand)
+	case !filepath.IsAbs(s.Dir):
+		return fault.New(fault.InvalidPath, "the folder to run in must be absolute, not %s", fault.Quote(s.Dir))
+	}
+	for name, value := range s.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
+			return fault.New(fault.InvalidArguments, "the environment variable %s cannot be set; use a plain name and value", fault.Quote(name))
+		}
+	}
+	info, err := os.Stat(s.Dir)
+	if err != nil {
+		return fault.New(fault.FileNotFound, "the folder %s to run in cannot be opened: %w", fault.Quote(s.Dir), err)
+	}
+	if !info.IsDir() {
+		return fault.New(fault.InvalidPath, "%s is no folder; name the folder to run in", fault.Quote(s.Dir))
+	}
+	return nil
+}
+
+func (s Spec) order(base []string) order {
+	env := merge(base, map[string]string{"PWD": s.Dir})
+	env = merge(env, s.Env)
+	return order{
+		args:    shell(s.Command, env),
+		command: s.Command,
+		dir:     s.Dir,
+		env:     env,
+		stdin:   s.Stdin != "",
+	}
+}
+
+// merge returns base with more in it, sorted; base is not changed.
+func merge(base []string, more map[string]string) []string {
+	out := make([]string, 0, len(base)+len(more))
+	for _, entry := range base {
+		name, _, _ := strings.Cut(entry, "=")
+		replaced := false
+		for other := range more {
+			replaced = replaced || sameName(name, other)
+		}
+		if !replaced {
+			out = append(out, entry)
+		}
+	}
+	for name, value := range more {
+		out = append(out, name+"="+value)
+	}
+	sort.Strings(out)
+	return out
+}

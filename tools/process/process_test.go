@@ -1,0 +1,323 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pillion/internal/fault"
+)
+
+// TestMain lets the test binary play the two other programs of a test: the
+// guardian, and a sidecar that is there to be killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "guardian":
+			os.Exit(Guardian(os.Args[2:]))
+		case "sidecar":
+			os.Exit(sidecar(os.Args[2]))
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func newRunner(t testing.TB) *Runner {
+	t.Helper()
+	r, err := NewRunner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// run runs a command that must not take long and must not fail to run.
+func run(t testing.TB, r *Runner, spec Spec) Result {
+	t.Helper()
+	if spec.Dir == "" {
+		spec.Dir = t.TempDir()
+	}
+	result, err := r.Run(t.Context(), spec, nil)
+	if err != nil {
+		t.Fatalf("run %q: %v\nstdout: %s\nstderr: %s", spec.Command, err, result.Stdout, result.Stderr)
+	}
+	return result
+}
+
+// eventually waits until ok holds. It polls, because nothing announces that an
+// unrelated process has gone.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 5 s: %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	r := newRunner(t)
+	for command, want := range map[string]int{
+		"true":                   0,
+		"":                       0,
+		"exit 7":                 7,
+		"kill -TERM $$":          128 + int(syscall.SIGTERM),
+		"kill -9 $$":             128 + int(syscall.SIGKILL),
+		"/no/such/program":       127,
+		"echo x | (exit 3)":      3,
+		"exec sh -c 'exit 9'":    9,
+		"trap 'exit 4' EXIT; :":  4,
+		"sh -c 'kill -INT $$'":   128 + int(syscall.SIGINT),
+		"if true; then exit 5\n": 2,
+	} {
+		if got := run(t, r, Spec{Command: command}); got.ExitCode != want || got.TimedOut {
+			t.Errorf("%q: exit code %d, want %d (%+v)", command, got.ExitCode, want, got)
+		}
+	}
+}
+
+func TestStreamsAreSplit(t *testing.T) {
+	r := newRunner(t)
+	streamed := map[Stream]string{}
+	result, err := r.Run(t.Context(), Spec{Command: "echo out; echo err >&2; printf end", Dir: t.TempDir()},
+		func(s Stream, b []byte) { streamed[s] += string(b) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Stdout != "out\nend" || result.Stderr != "err\n" || result.Truncated {
+		t.Errorf("result %+v", result)
+	}
+	if streamed[Stdout] != result.Stdout || streamed[Stderr] != result.Stderr {
+		t.Errorf("streamed %q", streamed)
+	}
+	if result.Duration <= 0 {
+		t.Errorf("duration %v", result.Duration)
+	}
+}
+
+func TestStdin(t *testing.T) {
+	r := newRunner(t)
+	long := strings.Repeat("0123456789abcde\n", 1<<14) // more than a pipe holds
+	for name, c := range map[string]struct{ command, stdin, want string }{
+		"text":       {"cat", "grüße\n", "grüße\n"},
+		"none":       {"cat; readlink /proc/self/fd/0 || echo /dev/null", "", "/dev/null\n"},
+		"long":       {"wc -c | tr -d ' '", long, fmt.Sprintln(len(long))},
+		"never read": {"echo done", long, "done\n"},
+	} {
+		if got := run(t, r, Spec{Command: c.command, Stdin: c.stdin}).Stdout; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestFolder(t *testing.T) {
+	r := newRunner(t)
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link \xff")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	// The name the caller used, not what it resolves to; and bytes, not text.
+	if got := run(t, r, Spec{Command: "pwd | od -An -c | tr -d ' \n' | tail -c 4", Dir: link}).Stdout; got != `377\n` && got != `77\n` {
+		t.Errorf("pwd ends in %q", got)
+	}
+}
+
+func TestTimeoutKeepsWhatWasPrinted(t *testing.T) {
+	r := newRunner(t)
+	result := run(t, r, Spec{Command: "echo before; trap '' TERM; sleep 999; echo after", Timeout: 300 * time.Millisecond})
+	if result.ExitCode != 124 || !result.TimedOut || result.Stdout != "before\n" {
+		t.Errorf("%+v", result)
+	}
+	// A command that ends in time is not touched by its limit.
+	if result := run(t, r, Spec{Command: "exit 6", Timeout: time.Minute}); result.ExitCode != 6 || result.TimedOut {
+		t.Errorf("%+v", result)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	r := newRunner(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	result, err := r.Run(ctx, Spec{Command: "echo up; sleep 999", Dir: t.TempDir()}, func(Stream, []byte) { cancel() })
+	if !errors.Is(err, context.Canceled) || result.Stdout != "up\n" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if _, err := r.Run(ctx, Spec{Command: "true", Dir: t.TempDir()}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("run with a cancelled context: %v", err)
+	}
+}
+
+func TestCloseWhileRunning(t *testing.T) {
+	r := newRunner(t)
+	up := make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := r.Run(context.Background(), Spec{Command: "echo up; sleep 999", Dir: "/"}, func(Stream, []byte) { close(up) })
+		ended <- err
+	}()
+	<-up
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("the command that ran: %v", err)
+		}
+	default:
+		t.Error("Close returned before the command had ended")
+	}
+	if _, err := r.Run(t.Context(), Spec{Command: "true", Dir: "/"}, nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("a command after Close: %v", err)
+	}
+}
+
+func TestEightAtOnce(t *testing.T) {
+	r := newRunner(t)
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			// Each waits until all eight are there: none is queued behind another.
+			command := fmt.Sprintf("touch %d; until [ $(ls | wc -l) = 8 ]; do sleep 0.01; done; echo %d; exit %d", i, i, i)
+			result, err := r.Run(t.Context(), Spec{Command: command, Dir: dir, Timeout: time.Minute}, nil)
+			if err != nil || result.ExitCode != i || result.Stdout != fmt.Sprintln(i) {
+				t.Errorf("command %d: %+v, %v", i, result, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestOutputIsSerialAndComplete(t *testing.T) {
+	r := newRunner(t)
+	var inside atomic.Int32
+	got := map[Stream]*strings.Builder{Stdout: {}, Stderr: {}}
+	result, err := r.Run(t.Context(), Spec{Command: "seq 100000 & seq 100000 >&2; wait", Dir: t.TempDir(), OutputLimit: 1000},
+		func(s Stream, b []byte) {
+			if inside.Add(1) != 1 {
+				t.Error("output was called while it ran")
+			}
+			got[s].Write(b)
+			inside.Add(-1)
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for i := range 100000 {
+		fmt.Fprintln(&want, i+1)
+	}
+	for s, text := range got {
+		if text.String() != want.String() {
+			t.Errorf("%s: %d bytes arrived, want %d", s, text.Len(), want.Len())
+		}
+	}
+	if !result.Truncated || len(result.Stdout) > 1100 || !strings.HasPrefix(result.Stdout, "1\n2\n") ||
+		!strings.HasSuffix(result.Stdout, "99999\n100000\n") {
+		t.Errorf("kept %d bytes: %.40q", len(result.Stdout), result.Stdout)
+	}
+}
+
+func TestSlowOutputSlowsTheCommand(t *testing.T) {
+	r := newRunner(t)
+	dir := t.TempDir()
+	release := make(chan struct{})
+	first := make(chan struct{})
+	var once sync.Once
+	var total atomic.Int64
+	ended := make(chan error, 1)
+	go func() {
+		// A megabyte fits no pipe, so the marker is only there if somebody read on.
+		_, err := r.Run(context.Background(), Spec{Command: "echo go; head -c 1000000 /dev/zero; touch written", Dir: dir},
+			func(_ Stream, b []byte) {
+				once.Do(func() { close(first) })
+				<-release
+				total.Add(int64(len(b)))
+			})
+		ended <- err
+	}()
+	<-first
+	if _, err := os.Stat(filepath.Join(dir, "written")); err == nil {
+		t.Error("the command did not wait for its reader")
+	}
+	close(release)
+	if err := <-ended; err != nil || total.Load() != 1000003 {
+		t.Errorf("%d bytes arrived, %v", total.Load(), err)
+	}
+}
+
+func TestRefusedSpecs(t *testing.T) {
+	r := newRunner(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		spec Spec
+		want fault.Code
+	}{
+		"NUL":             {Spec{Command: "echo \x00", Dir: dir}, fault.InvalidArguments},
+		"too long":        {Spec{Command: strings.Repeat("x", maxCommand+1), Dir: dir}, fault.InvalidArguments},
+		"relative folder": {Spec{Command: "true", Dir: "here"}, fault.InvalidPath},
+		"no folder":       {Spec{Command: "true", Dir: file}, fault.InvalidPath},
+		"missing folder":  {Spec{Command: "true", Dir: filepath.Join(dir, "no")}, fault.FileNotFound},
+		"variable":        {Spec{Command: "true", Dir: dir, Env: map[string]string{"A=B": "c"}}, fault.InvalidArguments},
+	} {
+		if _, err := r.Run(t.Context(), c.spec, nil); fault.CodeOf(err) != c.want {
+			t.Errorf("%s: %v (%s), want %s", name, err, fault.CodeOf(err), c.want)
+		}
+	}
+	// The longest one possible still runs, also with a long PATH before it.
+	t.Setenv("PATH", os.Getenv("PATH")+":"+strings.Repeat("/x", 4096))
+	long := "true " + strings.Repeat("x", maxCommand-5)
+	if result := run(t, newRunner(t), Spec{Command: long}); result.ExitCode != 0 {
+		t.Errorf("longest command: %+v", result)
+	}
+}
+
+func TestStartFailureIsToldAndLeavesNothing(t *testing.T) {
+	r := newRunner(t)
+	if os.Getuid() == 0 {
+		t.Log("as root every folder can be entered, so the folder is removed instead")
+	}
+	dir := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	spec := Spec{Command: "true", Dir: dir}
+	o := spec.order(r.base)
+	if err := os.Remove(dir); err != nil { // after it was checked
+		t.Fatal(err)
+	}
+	c, err := r.launcher.start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := <-c.outcome
+	if ended.err == nil || !strings.Contains(ended.err.Error(), "no such file") {
+		t.Errorf("%+v", ended)
+	}
+	c.stdout.Close()
+	c.stderr.Close()
+}

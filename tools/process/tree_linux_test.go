@@ -1,0 +1,267 @@
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const markName = "TEST_PROCESS_MARK"
+
+var marks int
+
+// mark gives a variable that every process of one command carries.
+func mark(t testing.TB) map[string]string {
+	marks++
+	return map[string]string{markName: fmt.Sprintf("%s-%d-%d", t.Name(), os.Getpid(), marks)}
+}
+
+// marked names the living processes that carry a mark.
+func marked(env map[string]string) (found []string) {
+	want := []byte(markName + "=" + env[markName] + "\x00")
+	for _, p := range processes() {
+		environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.pid), "environ"))
+		if err == nil && !p.dead && bytes.Contains(environ, want) {
+			found = append(found, fmt.Sprintf("%s (%d)", p.name, p.pid))
+		}
+	}
+	return found
+}
+
+// guardians lists the living guardians of a process.
+func guardians(parent int) (found []entry) {
+	for _, p := range processes() {
+		if p.parent == parent && p.name == "pillion-guard" && !p.dead {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func gone(p entry) bool {
+	now, ok := lookUp(p.pid)
+	return !ok || now.dead || now.started != p.started
+}
+
+// hydra is a chain of processes: each moves to a new session, starts the next
+// one and is gone.
+const hydra = `H='setsid sh -c "$H" >/dev/null 2>&1 </dev/null &'; export H; eval "$H"`
+
+func TestNothingIsLeftAtTheShellsEnd(t *testing.T) {
+	r := newRunner(t)
+	for name, command := range map[string]string{
+		"background":       "sleep 999 & echo hi",
+		"session":          "setsid sleep 999 & echo hi",
+		"holds the pipes":  "(sleep 999; echo late) & echo hi",
+		"ignored signals":  "(trap '' TERM HUP INT; sleep 999; sleep 999) & echo hi",
+		"double fork":      "(setsid sh -c 'exec 0<&- 1>&- 2>&-; sleep 999 & exit' &); echo hi",
+		"nested sessions":  "setsid sh -c 'setsid sh -c \"setsid sleep 999 & sleep 999\" & sleep 999' & echo hi",
+		"stopped":          "setsid sh -c 'kill -STOP $$' & echo hi",
+		"many":             "for i in $(seq 200); do setsid sleep 999 & done; echo hi",
+		"bomb":             "f() { [ $1 = 0 ] || { f $(($1-1)) & f $(($1-1)) & }; sleep 999; }; f 7 & echo hi",
+		"bomb in sessions": `B='if [ $1 != 0 ]; then for i in 1 2; do setsid sh -c "$B" sh $(($1-1)) & done; fi; sleep 999'; export B; sh -c "$B" sh 5 & echo hi`,
+		"hydra":            hydra + "; echo hi",
+		"nohup":            "nohup sleep 999 >/dev/null 2>&1 & echo hi",
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := mark(t)
+			result := run(t, r, Spec{Command: command, Env: env, Timeout: 20 * time.Second})
+			if left := marked(env); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			if result.ExitCode != 0 || result.Stdout != "hi\n" {
+				t.Errorf("%+v", result)
+			}
+		})
+	}
+}
+
+func TestNothingIsLeftAfterOrders(t *testing.T) {
+	command := "setsid sleep 999 & (trap '' TERM; sleep 999) & " + hydra + "; echo up; wait"
+	orders := map[string]func(*testing.T, *Runner, Spec){
+		"timeout": func(t *testing.T, r *Runner, spec Spec) {
+			spec.Timeout = 200 * time.Millisecond
+			if result := run(t, r, spec); result.ExitCode != 124 || !result.TimedOut {
+				t.Errorf("%+v", result)
+			}
+		},
+		"cancel": func(t *testing.T, r *Runner, spec Spec) {
+			ctx, cancel := context.WithCancel(t.Context())
+			_, err := r.Run(ctx, spec, func(Stream, []byte) { cancel() })
+			if err != context.Canceled {
+				t.Error(err)
+			}
+		},
+		"close": func(t *testing.T, r *Runner, spec Spec) {
+			_, err := r.Run(t.Context(), spec, func(Stream, []byte) { go r.Close() })
+			if err != ErrClosed {
+				t.Error(err)
+			}
+		},
+	}
+	for name, end := range orders {
+		t.Run(name, func(t *testing.T) {
+			spec := Spec{Command: command, Dir: t.TempDir(), Env: mark(t)}
+			end(t, newRunner(t), spec)
+			if left := marked(spec.Env); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// sidecar is the program that TestKilledSidecar kills.
+func sidecar(mark string) int {
+	r, err := NewRunner()
+	if err != nil {
+		return 1
+	}
+	env := map[string]string{markName: mark}
+	// The first command leaves a spare guardian behind it.
+	for _, command := range []string{"true", "setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait"} {
+		if _, err := r.Run(context.Background(), Spec{Command: command, Dir: "/", Env: env},
+			func(_ Stream, b []byte) { os.Stdout.Write(b) }); err != nil {
+			return 1
+		}
+	}
+	return 0
+}
+
+func TestKilledSidecar(t *testing.T) {
+	env := mark(t)
+	cmd := exec.Command("/proc/self/exe", "sidecar", env[markName])
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil || line != "up\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	eventually(t, "one guardian at work and one spare", func() bool { return len(guardians(cmd.Process.Pid)) == 2 })
+	guards := guardians(cmd.Process.Pid)
+	if len(marked(env)) < 3 {
+		t.Fatalf("runs: %v", marked(env))
+	}
+
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "no process of the command is left", func() bool { return len(marked(env)) == 0 })
+	for _, g := range guards {
+		eventually(t, "the guardian is gone", func() bool { return gone(g) })
+	}
+	_, _ = io.Copy(io.Discard, stdout)
+	_ = cmd.Wait()
+}
+
+func TestKilledGuardian(t *testing.T) {
+	r := newRunner(t)
+	env := mark(t)
+	result, err := r.Run(t.Context(), Spec{
+		Command: "(trap '' TERM; sleep 999) & sleep 999 & echo up; kill -9 $PPID; sleep 999",
+		Dir:     t.TempDir(), Env: env,
+	}, nil)
+	if err == nil || !strings.Contains(err.Error(), "guardian was lost") || result.Stdout != "up\n" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if left := marked(env); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if got := run(t, r, Spec{Command: "echo next"}).Stdout; got != "next\n" {
+		t.Errorf("the next command: %q", got)
+	}
+}
+
+func TestStoppedGuardian(t *testing.T) {
+	t.Parallel() // it takes the whole obeyWithin
+	r := newRunner(t)
+	env := mark(t)
+	result, _ := r.Run(t.Context(), Spec{
+		Command: "echo up; kill -STOP $PPID; sleep 999", Dir: t.TempDir(), Env: env, Timeout: 100 * time.Millisecond,
+	}, nil)
+	if result.ExitCode != 124 || !result.TimedOut || result.Stdout != "up\n" {
+		t.Errorf("%+v", result)
+	}
+	if left := marked(env); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestGuardianSurvivesOrdinarySignals(t *testing.T) {
+	r := newRunner(t)
+	result := run(t, r, Spec{Command: "for s in HUP INT TERM QUIT USR1 PIPE TSTP ALRM; do kill -$s $PPID; done; kill -TERM 0; exit 3"})
+	if result.ExitCode != 128+int(syscall.SIGTERM) {
+		t.Errorf("%+v", result)
+	}
+}
+
+func TestDeadSpareIsReplaced(t *testing.T) {
+	r := newRunner(t)
+	run(t, r, Spec{Command: "true"})
+	eventually(t, "there is a spare", func() bool { return len(guardians(os.Getpid())) == 1 })
+	spare := guardians(os.Getpid())[0]
+	spare.kill()
+	eventually(t, "the spare is gone, and no zombie", func() bool { _, there := lookUp(spare.pid); return !there })
+	if got := run(t, r, Spec{Command: "echo again"}).Stdout; got != "again\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestNoZombie(t *testing.T) {
+	r := newRunner(t)
+	for range 5 {
+		run(t, r, Spec{Command: "sleep 999 & true"})
+	}
+	for _, p := range processes() {
+		if p.parent == os.Getpid() && p.dead {
+			t.Errorf("zombie: %s (%d)", p.name, p.pid)
+		}
+	}
+	// Nor do orphans pile up below a guardian while its command runs.
+	result := run(t, r, Spec{Command: `
+		for i in $(seq 20); do (sh -c : & echo $! >> pids); done
+		until [ $(wc -l < pids) = 20 ]; do :; done
+		for p in $(cat pids); do while [ -e /proc/$p ]; do sleep 0.01; done; done
+		echo reaped`, Timeout: 10 * time.Second})
+	if result.Stdout != "reaped\n" {
+		t.Errorf("%+v", result)
+	}
+}
+
+func TestCommandHasOnlyItsStreams(t *testing.T) {
+	r := newRunner(t)
+	result := run(t, r, Spec{Command: "ls /proc/$$/fd; (echo lie >&3) 2>/dev/null || (echo lie >&4) 2>/dev/null || echo refused"})
+	if result.Stdout != "0\n1\n2\nrefused\n" {
+		t.Errorf("descriptors: %q", result.Stdout)
+	}
+	// No terminal, default signals, nothing blocked, a session of its own.
+	result = run(t, r, Spec{Command: `(: </dev/tty) 2>/dev/null || echo no terminal
+		grep -E '^Sig(Blk|Ign):' /proc/self/status
+		cut -d' ' -f6 /proc/self/stat | grep -qx $$ && echo own session`})
+	want := "no terminal\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\nown session\n"
+	if result.Stdout != want {
+		t.Errorf("%q, want %q", result.Stdout, want)
+	}
+}
+
+func TestGuardianIsNotForPeople(t *testing.T) {
+	out, err := exec.Command("/proc/self/exe", "guardian").CombinedOutput()
+	exit, ok := err.(*exec.ExitError)
+	if !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), "started by pillion itself") {
+		t.Errorf("%v: %s", err, out)
+	}
+}

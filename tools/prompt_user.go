@@ -1,0 +1,71 @@
+package tools
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+)
+
+var _ = define(NewHuman(Spec{
+	Name:  "prompt_user",
+	Title: "Ask the human",
+	Description: "Asks the human a question in the editor and waits for one of the actions that you offer. " +
+		"A dismissed dialog gives the action \"cancel\".",
+}, planPromptUser))
+
+type promptUserArgs struct {
+	Message string   `json:"message" jsonschema:"the question, in plain words"`
+	Actions []string `json:"actions" jsonschema:"the answers to choose from, one to eight short labels"`
+}
+
+type promptUserResult struct {
+	Action string `json:"action"`
+}
+
+func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, error) {
+	if err := args.check(); err != nil {
+		return nil, err
+	}
+	return &Action{
+		Title:   "Ask the human",
+		Preview: approval.Preview{Kind: "text", Markdown: fault.Escape(args.Message)},
+		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+			action, err := hands.Human.Prompt(ctx, in.Session.ID(), fault.Escape(args.Message), args.Actions)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.Contains(args.Actions, action) {
+				action = "cancel"
+			}
+			return &Answer{Result: promptUserResult{action}, Text: "The human chose: " + action, Summary: "answered: " + action}, nil
+		},
+	}, nil
+}
+
+func (a promptUserArgs) check() error {
+	switch {
+	case strings.TrimSpace(a.Message) == "":
+		return invalid("message is empty; it is the question that the human reads")
+	case len([]rune(a.Message)) > maxMessage:
+		return invalid("message has more than %d characters", maxMessage)
+	case len(a.Actions) == 0 || len(a.Actions) > 8:
+		return invalid("actions must hold one to eight labels")
+	}
+	seen := map[string]bool{}
+	for _, action := range a.Actions {
+		if strings.TrimSpace(action) == "" || fault.Escape(action) != action || len(action) > 100 || strings.Contains(action, "\n") {
+			return invalid("%s cannot be an action: it must be one visible line of at most 100 bytes", fault.Quote(action))
+		}
+		if seen[action] {
+			return invalid("action %s is given twice", fault.Quote(action))
+		}
+		seen[action] = true
+	}
+	return nil
+}
+
+// maxMessage is the contract's limit for text that is shown to the human.
+const maxMessage = 10_000

@@ -1,0 +1,182 @@
+package tools
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/internal/wire"
+	"pillion/workspace"
+	"pillion/workspace/document"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "read_file",
+	Title: "Read file",
+	Description: "Reads a text file of the workspace, with the human's unsaved changes when it is open in the editor. " +
+		"Give start_line and end_line for a part of it; files over the size limit can only be read in parts. Images and audio come back as such.",
+}, planReadFile))
+
+type readFileArgs struct {
+	Path      string `json:"path" jsonschema:"the file, relative to the workspace folder"`
+	Encoding  string `json:"encoding,omitempty" jsonschema:"character encoding; default is UTF-8, or what a byte order mark or the editor says"`
+	StartLine int    `json:"start_line,omitempty" jsonschema:"first line to read, from 1"`
+	EndLine   int    `json:"end_line,omitempty" jsonschema:"last line to read, inclusive"`
+}
+
+type readFileResult struct {
+	content    string
+	encoding   document.Encoding
+	eol        string
+	bom        bool
+	size       int64
+	modified   time.Time
+	startLine  int
+	endLine    int
+	linesRead  int
+	totalLines int
+	hasMore    bool
+	version    string
+	source     document.Source
+}
+
+// appendFields is written by hand because the content may be megabytes.
+func (r readFileResult) appendFields(dst []byte) []byte {
+	dst = append(dst, `"content":`...)
+	dst = wire.AppendString(dst, r.content)
+	dst = append(dst, `,"encoding":`...)
+	dst = wire.AppendString(dst, string(r.encoding))
+	dst = append(dst, `,"eol":`...)
+	dst = wire.AppendString(dst, r.eol)
+	dst = fmt.Appendf(dst, `,"bom":%t,"size":%d,"modified":%q,"start_line":%d,"end_line":%d,"lines_read":%d,"total_lines":%d,"has_more":%t,"version":%q,"source":%q`,
+		r.bom, r.size, r.modified.UTC().Format(time.RFC3339), r.startLine, r.endLine, r.linesRead, r.totalLines, r.hasMore, r.version, r.source)
+	return dst
+}
+
+func planReadFile(_ context.Context, in Input, args readFileArgs) (*Answer, error) {
+	p, enc, err := args.check(in)
+	if err != nil {
+		return nil, err
+	}
+	if kind := mediaTypes[strings.ToLower(path.Ext(p.Base()))]; kind != "" && in.Snapshot.Buffer(p) == nil {
+		return readMedia(in, p, kind)
+	}
+	f, err := in.Snapshot.Read(p, enc)
+	if errors.Is(err, fault.New(fault.FileTooLarge, "")) {
+		if args.StartLine == 0 && args.EndLine == 0 {
+			return nil, fault.From(err).WithHint("read a part of it with start_line and end_line")
+		}
+		return readLargeFile(in, p, enc, args)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readLines(p, f, args)
+}
+
+func (a readFileArgs) check(in Input) (workspace.Path, document.Encoding, error) {
+	switch {
+	case a.StartLine < 0 || a.EndLine < 0:
+		return workspace.Path{}, "", invalid("lines are counted from 1")
+	case a.EndLine > 0 && a.EndLine < a.StartLine:
+		return workspace.Path{}, "", invalid("end_line %d is before start_line %d", a.EndLine, a.StartLine)
+	}
+	var enc document.Encoding
+	if a.Encoding != "" {
+		var err error
+		if enc, err = document.LookupEncoding(a.Encoding); err != nil {
+			return workspace.Path{}, "", err
+		}
+	}
+	p, err := in.Snapshot.Workspace().Resolve(a.Path)
+	return p, enc, err
+}
+
+func readLines(p workspace.Path, f *document.File, args readFileArgs) (*Answer, error) {
+	r := readFileResult{
+		content: f.Text, encoding: f.Encoding, eol: document.EOL(f.Text), bom: f.BOM, size: f.Size,
+		modified: f.Modified, version: f.Version, source: f.Source, totalLines: document.LineCount(f.Text),
+	}
+	r.startLine, r.endLine = lineRange(args, r.totalLines)
+	if r.startLine != 1 || r.endLine < r.totalLines {
+		r.content = document.LineRange(f.Text, r.startLine, r.endLine)
+	}
+	r.linesRead = max(0, r.endLine-r.startLine+1)
+	r.hasMore = r.endLine < r.totalLines
+	return readAnswer(p, r), nil
+}
+
+// lineRange is what the arguments mean for a file of total lines. Past its end
+// nothing is read.
+func lineRange(args readFileArgs, total int) (first, last int) {
+	first, last = max(1, args.StartLine), total
+	if args.EndLine > 0 {
+		last = min(args.EndLine, total)
+	}
+	if first > total {
+		last = first - 1
+	}
+	return first, last
+}
+
+func readAnswer(p workspace.Path, r readFileResult) *Answer {
+	name := fault.Quote(p.String())
+	a := &Answer{
+		Result: r, Text: r.content, Reads: []workspace.Path{p},
+		Saw:     map[workspace.Path]string{p: r.version},
+		Summary: fmt.Sprintf("%s, %s", name, count(r.linesRead, "line")),
+	}
+	switch {
+	case r.totalLines > 0 && r.startLine > r.totalLines:
+		a.Notes = append(a.Notes, fmt.Sprintf("(%s has %s; there is nothing from line %d on)", name, count(r.totalLines, "line"), r.startLine))
+	case r.hasMore:
+		a.Notes = append(a.Notes, fmt.Sprintf("(lines %d to %d of %d; go on with start_line %d)", r.startLine, r.endLine, r.totalLines, r.endLine+1))
+	case r.content == "":
+		a.Notes = append(a.Notes, fmt.Sprintf("(%s is empty)", name))
+	}
+	return a
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// mediaTypes are the files that a model can look at or listen to.
+var mediaTypes = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".bmp": "image/bmp",
+	".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg", ".flac": "audio/flac", ".m4a": "audio/mp4", ".aac": "audio/aac",
+}
+
+type mediaResult struct {
+	Path     string    `json:"path"`
+	MIMEType string    `json:"mime_type"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+	Version  string    `json:"version"`
+	Source   string    `json:"source"`
+}
+
+func readMedia(in Input, p workspace.Path, kind string) (*Answer, error) {
+	data, info, err := p.ReadFile(in.Limits.ReadBytes)
+	if err != nil {
+		return nil, err
+	}
+	version := document.Version(data)
+	family, _, _ := strings.Cut(kind, "/")
+	return &Answer{
+		Result:  mediaResult{p.String(), kind, info.Size(), info.ModTime().UTC().Truncate(time.Second), version, string(document.FromDisk)},
+		Media:   []Part{{Type: family, Data: base64.StdEncoding.EncodeToString(data), MIMEType: kind}},
+		Reads:   []workspace.Path{p},
+		Saw:     map[workspace.Path]string{p: version},
+		Summary: fmt.Sprintf("%s, %s of %d bytes", fault.Quote(p.String()), family, info.Size()),
+	}, nil
+}

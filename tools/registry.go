@@ -1,0 +1,111 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+)
+
+// Registry is the tools that are on, with all that their calls need. Its fields
+// are set once, before the first call.
+type Registry struct {
+	Documents *document.Store
+	Committer *change.Committer
+	Approvals *approval.Queue
+	Processes Processes
+	Human     Human
+	Rules     func() policy.Rules // as the settings say now
+	Limits    Limits
+	// Activity hears of each call as its state changes; it must not block.
+	Activity func(Activity)
+	// Watch signals ch when one of the files may have changed on disk, until stop
+	// is called. It may miss changes: an approval is checked by content in the end.
+	Watch func(ch chan<- struct{}, dirs []string) (stop func())
+}
+
+// Call is one call of a tool.
+type Call struct {
+	Name      string
+	Arguments json.RawMessage
+	CallID    string
+	Session   *session.Session
+	// RequiresApproval: true asks whatever the rules say; it never loosens them.
+	RequiresApproval bool
+	Timeout          time.Duration // 0: the tool's own
+	Output           func(stream, text string)
+}
+
+// Activity is activity/changed: what the activity list shows of one call.
+type Activity struct {
+	CallID     string         `json:"callId"`
+	SessionID  string         `json:"sessionId"`
+	Agent      approval.Agent `json:"agent"`
+	Tool       string         `json:"tool"`
+	Title      string         `json:"title"`
+	State      State          `json:"state"`
+	Summary    string         `json:"summary"`
+	DurationMS int64          `json:"durationMs"`
+}
+
+// State is where a call stands.
+type State string
+
+// The states of a call.
+const (
+	Queued  State = "queued"
+	Running State = "running"
+	Waiting State = "waiting"
+	Done    State = "done"
+	Failed  State = "failed"
+)
+
+// Definitions are all tools, by name; the order never varies.
+func (r *Registry) Definitions() []Definition { return r.DefinitionsFiltered(nil) }
+
+// DefinitionsFiltered are the tools named in allowed, in the order of the
+// catalogue; nil means all of them, and an empty list none.
+func (r *Registry) DefinitionsFiltered(allowed []string) []Definition {
+	out := []Definition{}
+	for _, t := range Catalogue() {
+		if allowed == nil || slices.Contains(allowed, t.Name) {
+			out = append(out, t.Definition())
+		}
+	}
+	return out
+}
+
+// Need is what a call would need before it could run.
+type Need struct {
+	Verdict      policy.Verdict    `json:"decision"` // run, ask or refuse
+	Reasons      []string          `json:"reasons"`
+	Title        string            `json:"title,omitempty"`
+	Preview      *approval.Preview `json:"preview,omitempty"`
+	Rememberable []approval.Choice `json:"decisions,omitempty"`
+	Digest       string            `json:"digest,omitempty"`
+	Error        *fault.Error      `json:"error,omitempty"`
+}
+
+// ApprovalRequest says what approval a call would need, without running it.
+func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
+	p, err := r.prepare(ctx, c)
+	if err != nil {
+		return Need{Verdict: policy.Refuse, Reasons: []string{err.Error()}, Error: fault.From(err)}
+	}
+	n := Need{Verdict: p.decision.Verdict, Reasons: p.reasons()}
+	switch n.Verdict {
+	case policy.Refuse:
+		n.Error = p.refusal()
+	case policy.Ask:
+		request := p.Request()
+		n.Title, n.Preview, n.Rememberable, n.Digest = request.Title, &request.Preview, request.Decisions, request.Digest
+	}
+	return n
+}

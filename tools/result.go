@@ -1,0 +1,144 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"pillion/internal/bug"
+	"pillion/internal/fault"
+	"pillion/internal/wire"
+	"pillion/workspace/change"
+)
+
+// Result is a call's answer on every wire.
+type Result struct {
+	Content    []Part
+	Structured json.RawMessage // an object with "ok"
+	IsError    bool
+	Display    *Display
+	Err        *fault.Error // nil when Structured says ok
+}
+
+// Part is one piece of what the model reads, as in MCP.
+type Part struct {
+	Type     string `json:"type"` // text, image or audio
+	Text     string `json:"text,omitempty"`
+	Data     string `json:"data,omitempty"` // base64
+	MIMEType string `json:"mimeType,omitempty"`
+}
+
+// Display is what people see of a result.
+type Display struct {
+	Kind     string               `json:"kind"` // markdown, diff or command
+	Text     string               `json:"text,omitempty"`
+	Files    []change.FilePreview `json:"files,omitempty"`
+	Command  string               `json:"command,omitempty"`
+	ExitCode *int                 `json:"exitCode,omitempty"`
+	Stdout   string               `json:"stdout,omitempty"`
+	Stderr   string               `json:"stderr,omitempty"`
+}
+
+// Cancelled reports that the call ended because its caller gave up.
+func (r Result) Cancelled() bool { return r.Err != nil && r.Err.Code == fault.Cancelled }
+
+// MarshalJSON gives the wire form.
+func (r Result) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+
+// AppendJSON appends the wire form. Large text is escaped once and never parsed
+// again, which is most of the time that a big read takes.
+func (r Result) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"content":[`...)
+	for i, p := range r.Content {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = p.appendJSON(dst)
+	}
+	dst = append(dst, `],"structuredContent":`...)
+	dst = append(dst, r.Structured...)
+	dst = append(dst, `,"isError":`...)
+	if r.IsError {
+		dst = append(dst, "true"...)
+	} else {
+		dst = append(dst, "false"...)
+	}
+	if r.Display != nil {
+		dst = append(dst, `,"display":`...)
+		dst = append(dst, mustMarshal(r.Display)...)
+	}
+	return append(dst, '}')
+}
+
+func (p Part) appendJSON(dst []byte) []byte {
+	if p.Type != "text" {
+		return append(dst, mustMarshal(p)...)
+	}
+	dst = append(dst, `{"type":"text","text":`...)
+	return append(wire.AppendString(dst, p.Text), '}')
+}
+
+// appender is a result that writes its own fields, for the sake of large text.
+type appender interface {
+	appendFields(dst []byte) []byte // `"a":1,"b":2`, no braces
+}
+
+// structured puts "ok", and the error if there is one, in front of the fields.
+func structured(fields any, err *fault.Error) json.RawMessage {
+	out := []byte(`{"ok":true`)
+	if err != nil {
+		out = append([]byte(`{"ok":false,"error":`), mustMarshal(err)...)
+	}
+	switch f := fields.(type) {
+	case nil:
+	case appender:
+		out = f.appendFields(append(out, ','))
+	default:
+		if body := mustMarshal(f); len(body) > len("{}") {
+			out = append(append(out, ','), body[1:len(body)-1]...)
+		}
+	}
+	return append(out, '}')
+}
+
+// mustMarshal serves types of this package, which all have a JSON form. It does
+// not escape <, > and &: the readers are models and editors, not browsers.
+func mustMarshal(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		bug.Errorf("a result of type %T has no JSON form: %v", v, err) //nolint:errcheck // reported there
+		return []byte("null")
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// result is the wire form of an answer.
+func (a *Answer) result() Result {
+	r := Result{Structured: structured(a.Result, a.Err), IsError: a.Err != nil, Display: a.Display, Err: a.Err}
+	if a.Err != nil {
+		r.Content = append(r.Content, Part{Type: "text", Text: errorText(a.Err)})
+	}
+	if a.Text != "" || len(a.Media) == 0 && a.Err == nil {
+		r.Content = append(r.Content, Part{Type: "text", Text: a.Text})
+	}
+	r.Content = append(r.Content, a.Media...)
+	for _, note := range a.Notes {
+		r.Content = append(r.Content, Part{Type: "text", Text: note})
+	}
+	return r
+}
+
+// failure is the wire form of a call that came to nothing.
+func failure(err error) Result {
+	e := fault.From(err)
+	return (&Answer{Err: e}).result()
+}
+
+func errorText(e *fault.Error) string {
+	text := string(e.Code) + ": " + e.Message
+	if e.Hint != "" {
+		text += "\n" + e.Hint
+	}
+	return text
+}

@@ -1,0 +1,230 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"pillion/internal/bug"
+	"pillion/internal/fault"
+)
+
+// schemaFor reflects a tool's argument struct. Fields with omitempty are
+// optional; the jsonschema tag is the description that the model reads.
+func schemaFor[A any]() *jsonschema.Schema {
+	s, err := jsonschema.For[A](nil)
+	if err != nil {
+		panic(bug.Errorf("a tool's arguments have no schema: %v", err))
+	}
+	return withoutNull(s)
+}
+
+// withoutNull takes "null" out of the types: reflection puts it there for every
+// slice and pointer, and many models refuse a schema with a list of types.
+func withoutNull(s *jsonschema.Schema) *jsonschema.Schema {
+	if len(s.Types) > 0 {
+		types := slices.DeleteFunc(slices.Clone(s.Types), func(t string) bool { return t == "null" })
+		if len(types) == 1 {
+			s.Type, s.Types = types[0], nil
+		}
+	}
+	for _, property := range s.Properties {
+		withoutNull(property)
+	}
+	if s.Items != nil {
+		withoutNull(s.Items)
+	}
+	return s
+}
+
+// decode reads arguments strictly: every key known, none twice (letter case
+// apart), each of its type, none missing.
+func decode(s *jsonschema.Schema, raw json.RawMessage, into any) error {
+	if len(bytes.TrimSpace(raw)) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		raw = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := checkValue(d, s, ""); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return invalid("the arguments are followed by something else")
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return invalid("the arguments do not fit: %v", err)
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) *fault.Error {
+	return fault.New(fault.InvalidArguments, format, args...)
+}
+
+func checkValue(d *json.Decoder, s *jsonschema.Schema, at string) error {
+	token, err := d.Token()
+	if err != nil {
+		return invalid("the arguments are not valid JSON: %v", err)
+	}
+	if got := typeOf(token); s.Type != "" && got != s.Type && (got != "integer" || s.Type != "number") {
+		return invalid("%s is to be %s, not %s", place(at), article(s.Type), article(got))
+	}
+	switch token {
+	case json.Delim('{'):
+		return checkObject(d, s, at)
+	case json.Delim('['):
+		return checkArray(d, s, at)
+	}
+	return nil
+}
+
+func checkObject(d *json.Decoder, s *jsonschema.Schema, at string) error {
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return invalid("the arguments are not valid JSON: %v", err)
+		}
+		key, _ := token.(string)
+		property, err := propertyOf(s, key, at)
+		if err != nil {
+			return err
+		}
+		if seen[strings.ToLower(key)] {
+			return invalid("argument %s is given twice", fault.Quote(join(at, key)))
+		}
+		seen[strings.ToLower(key)] = true
+		if err := checkValue(d, property, join(at, key)); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return invalid("the arguments are not valid JSON: %v", err)
+	}
+	for _, name := range s.Required {
+		if !seen[name] {
+			return invalid("argument %s is missing: %s", join(at, name), s.Properties[name].Description)
+		}
+	}
+	return nil
+}
+
+// propertyOf is the schema of one key. Maps allow any key.
+func propertyOf(s *jsonschema.Schema, key, at string) (*jsonschema.Schema, error) {
+	if property := s.Properties[key]; property != nil {
+		return property, nil
+	}
+	if s.Properties == nil && s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil {
+		return s.AdditionalProperties, nil
+	}
+	err := invalid("unknown argument %s", fault.Quote(join(at, key)))
+	if nearest := nearestKey(s, key); nearest != "" {
+		return nil, err.WithHint("did you mean %q?", join(at, nearest)).With("nearest", nearest)
+	}
+	return nil, err.WithHint("this tool takes %s", known(s))
+}
+
+func known(s *jsonschema.Schema) string {
+	if len(s.PropertyOrder) == 0 {
+		return "no arguments"
+	}
+	return strings.Join(s.PropertyOrder, ", ")
+}
+
+// nearestKey is the known key with the most letter pairs in common with key.
+func nearestKey(s *jsonschema.Schema, key string) string {
+	best, bestScore := "", 0.0
+	for _, name := range s.PropertyOrder {
+		if score := similarity(name, key); score > bestScore {
+			best, bestScore = name, score
+		}
+	}
+	if bestScore < 0.3 && len(s.PropertyOrder) > 1 {
+		return ""
+	}
+	return best
+}
+
+// similarity is the Dice coefficient of letter pairs, from 0 to 1.
+func similarity(a, b string) float64 {
+	fold := strings.NewReplacer("_", "", "-", "", " ", "")
+	a, b = fold.Replace(strings.ToLower(a)), fold.Replace(strings.ToLower(b))
+	if a == b {
+		return 1
+	}
+	pairs := map[string]int{}
+	for i := 0; i+2 <= len(a); i++ {
+		pairs[a[i:i+2]]++
+	}
+	common := 0
+	for i := 0; i+2 <= len(b); i++ {
+		if pairs[b[i:i+2]] > 0 {
+			pairs[b[i:i+2]]--
+			common++
+		}
+	}
+	return 2 * float64(common) / float64(max(1, len(a)+len(b)-2))
+}
+
+func checkArray(d *json.Decoder, s *jsonschema.Schema, at string) error {
+	items := s.Items
+	if items == nil {
+		items = &jsonschema.Schema{}
+	}
+	for i := 0; d.More(); i++ {
+		if err := checkValue(d, items, at+"["+strconv.Itoa(i)+"]"); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+func join(at, key string) string {
+	if at == "" {
+		return key
+	}
+	return at + "." + key
+}
+
+func place(at string) string {
+	if at == "" {
+		return "the arguments value"
+	}
+	return "argument " + fault.Quote(at)
+}
+
+func article(typ string) string {
+	if strings.ContainsRune("aeiou", rune(typ[0])) {
+		return "an " + typ
+	}
+	if typ == "null" {
+		return typ
+	}
+	return "a " + typ
+}
+
+func typeOf(token json.Token) string {
+	switch v := token.(type) {
+	case json.Delim:
+		if v == '{' {
+			return "object"
+		}
+		return "array"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "number"
+		}
+		return "integer"
+	}
+	return "null"
+}

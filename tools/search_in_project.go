@@ -1,0 +1,104 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/policy"
+	"pillion/workspace"
+	"pillion/workspace/search"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "search_in_project",
+	Title: "Search in project",
+	Description: "Searches the text of the workspace's files, unsaved changes included; binary files and files that git ignores are skipped. " +
+		"The query is plain text unless regex is set. Three hits or fewer come with the lines around them.",
+}, planSearch))
+
+type searchArgs struct {
+	Query         string `json:"query" jsonschema:"what to look for; plain text, or a regular expression (RE2) with regex"`
+	Path          string `json:"path,omitempty" jsonschema:"folder or file to search, relative to the workspace folder; default is all of it"`
+	CaseSensitive bool   `json:"case_sensitive,omitempty" jsonschema:"tell upper from lower case; default false"`
+	Regex         bool   `json:"regex,omitempty" jsonschema:"the query is a regular expression; default false"`
+	Glob          string `json:"glob,omitempty" jsonschema:"only files that match, such as *.py or src/**"`
+	ContextLines  int    `json:"context_lines,omitempty" jsonschema:"lines to give before and after each hit"`
+	MaxMatches    int    `json:"max_matches,omitempty" jsonschema:"most hits to give; default 200"`
+}
+
+type searchResult struct {
+	Matches       []search.Match `json:"matches"`
+	Count         int            `json:"count"`
+	FilesSearched int            `json:"files_searched"`
+	Truncated     bool           `json:"truncated"`
+}
+
+func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error) {
+	switch {
+	case args.Query == "":
+		return nil, invalid("query is empty; it is the text to look for")
+	case args.ContextLines < 0 || args.ContextLines > 100:
+		return nil, invalid("context_lines must be between 0 and 100")
+	case args.MaxMatches < 0:
+		return nil, invalid("max_matches must be 1 or more")
+	}
+	roots, err := foldersAt(in, args.Path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := roots[0].Stat(); err != nil {
+		return nil, err
+	}
+	source := searchSource{in: in}
+	found, err := search.Run(ctx, roots, search.Query{
+		Text: args.Query, Regex: args.Regex, CaseSensitive: args.CaseSensitive, Glob: args.Glob,
+		Context: args.ContextLines, MaxMatches: args.MaxMatches,
+	}, source)
+	if err != nil {
+		return nil, err
+	}
+	if found.Matches == nil {
+		found.Matches = []search.Match{}
+	}
+	a := &Answer{
+		Result:  searchResult{found.Matches, found.Count, found.FilesSearched, found.Truncated},
+		Text:    searchText(found),
+		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(clip(args.Query, 60))),
+	}
+	if found.Truncated {
+		a.Notes = append(a.Notes, "(there are more; narrow the search with path, glob or a longer query, or raise max_matches)")
+	}
+	return a, nil
+}
+
+// searchSource leaves out the files whose reading would have to be asked for.
+type searchSource struct{ in Input }
+
+func (s searchSource) ReadText(p workspace.Path) (string, error) {
+	if policy.Secret(p.Rel()) {
+		if _, seen := s.in.Session.Seen(p.Abs()); !seen {
+			return "", fault.New(fault.PermissionDenied, "%s looks like a secret", fault.Quote(p.String()))
+		}
+	}
+	return s.in.Snapshot.ReadText(p)
+}
+
+func searchText(r search.Result) string {
+	if len(r.Matches) == 0 {
+		return fmt.Sprintf("no hits in %s", count(r.FilesSearched, "file"))
+	}
+	var out strings.Builder
+	for _, m := range r.Matches {
+		name := fault.Quote(m.Path)
+		for i, line := range m.Before {
+			fmt.Fprintf(&out, "%s-%d- %s\n", name, m.Line-len(m.Before)+i, line)
+		}
+		fmt.Fprintf(&out, "%s:%d: %s\n", name, m.Line, m.Text)
+		for i, line := range m.After {
+			fmt.Fprintf(&out, "%s-%d- %s\n", name, m.Line+1+i, line)
+		}
+	}
+	return out.String()
+}

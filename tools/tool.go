@@ -1,0 +1,139 @@
+// Package tools is what an agent may do in the human's workspace.
+//
+// A tool is a value in a file of its own, made by a constructor that names its
+// access class. It plans and does not act: its plan is an Answer, an Edits (a
+// change set) or an Action, made from a snapshot alone, and making it twice gives
+// the same. Registry.Execute (call.go) is the one door that every call takes,
+// from whichever side it comes; it decides, asks, and does.
+//
+// Not here: wires (packages rpc and agents), writing files (workspace/change),
+// starting processes (tools/process). No tool's file touches any of these.
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"pillion/internal/bug"
+	"pillion/tools/policy"
+)
+
+// Spec is what a tool says of itself.
+type Spec struct {
+	Name        string // as in the contract, dots included
+	Title       string // for people: two or three words
+	Description string // for the model: what it does, when to use it
+	Idempotent  bool   // a second call with the same arguments changes nothing more
+	OpenWorld   bool   // it reaches beyond the workspace
+	Destructive bool   // what it changes may be lost
+}
+
+// Tool is one thing that an agent may do.
+type Tool struct {
+	Spec
+	Access policy.Access // the most that a call can do; its plan may say less
+
+	schema *jsonschema.Schema
+	plan   func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error)
+}
+
+// NewRead makes a tool that only looks.
+func NewRead[A any](s Spec, plan func(context.Context, Input, A) (*Answer, error)) Tool {
+	s.Idempotent = true
+	return newTool(s, policy.Read, plan)
+}
+
+// NewEdit makes a tool that changes files.
+func NewEdit[A any](s Spec, plan func(context.Context, Input, A) (*Edits, error)) Tool {
+	return newTool(s, policy.Edit, plan)
+}
+
+// NewExec makes a tool that runs programs.
+func NewExec[A any](s Spec, plan func(context.Context, Input, A) (*Action, error)) Tool {
+	return newTool(s, policy.Exec, plan)
+}
+
+// NewHuman makes a tool that is a dialog with the human.
+func NewHuman[A any](s Spec, plan func(context.Context, Input, A) (*Action, error)) Tool {
+	return newTool(s, policy.Human, plan)
+}
+
+func newTool[A any, P Plan](s Spec, access policy.Access, plan func(context.Context, Input, A) (P, error)) Tool {
+	schema := schemaFor[A]()
+	return Tool{Spec: s, Access: access, schema: schema, plan: func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error) {
+		var args A
+		if err := decode(schema, raw, &args); err != nil {
+			return nil, err
+		}
+		p, err := plan(ctx, in, args)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}}
+}
+
+// catalogue is filled by the tools' own files as the package starts.
+var catalogue = map[string]Tool{}
+
+// define puts a tool into the catalogue; each tool's file calls it once.
+func define(t Tool) Tool {
+	if _, taken := catalogue[t.Name]; taken {
+		panic(bug.Errorf("two tools are called %s", t.Name))
+	}
+	catalogue[t.Name] = t
+	return t
+}
+
+// Catalogue is every tool there is, by name.
+func Catalogue() []Tool {
+	out := make([]Tool, 0, len(catalogue))
+	for _, t := range catalogue {
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Definition is a tool as tools/list shows it.
+type Definition struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Access      policy.Access   `json:"access"`
+	Annotations Annotations     `json:"annotations"`
+}
+
+// Annotations are MCP's hints. They follow from the access class.
+type Annotations struct {
+	ReadOnly    bool `json:"readOnlyHint"`
+	Destructive bool `json:"destructiveHint"`
+	Idempotent  bool `json:"idempotentHint"`
+	OpenWorld   bool `json:"openWorldHint"`
+}
+
+// Definition describes the tool for a model.
+func (t Tool) Definition() Definition {
+	schema, err := json.Marshal(t.schema)
+	if err != nil {
+		panic(bug.Errorf("the schema of %s: %v", t.Name, err))
+	}
+	readOnly := t.Access == policy.Read || t.Access == policy.Human
+	return Definition{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: schema, Access: t.Access,
+		Annotations: Annotations{
+			ReadOnly:    readOnly,
+			Destructive: t.Destructive || t.Access == policy.Exec,
+			Idempotent:  t.Idempotent,
+			OpenWorld:   t.OpenWorld || t.Access == policy.Exec || t.Access == policy.Network,
+		},
+	}
+}
+
+func (t Tool) String() string { return fmt.Sprintf("%s (%s)", t.Name, t.Access) }

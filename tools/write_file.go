@@ -1,0 +1,186 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"pillion/internal/fault"
+	"pillion/tools/session"
+	"pillion/workspace"
+	"pillion/workspace/change"
+	"pillion/workspace/diff"
+	"pillion/workspace/document"
+)
+
+var _ = define(NewEdit(Spec{
+	Name:  "write_file",
+	Title: "Write file",
+	Description: "Creates a file or replaces its whole content. The human sees the difference and approves, edits or rejects it. " +
+		"Read an existing file first; for a change of a part use edit_file.",
+	Idempotent:  true,
+	Destructive: true,
+}, planWriteFile))
+
+type writeFileArgs struct {
+	Path            string `json:"path" jsonschema:"the file, relative to the workspace folder"`
+	Content         string `json:"content" jsonschema:"the whole new content"`
+	Encoding        string `json:"encoding,omitempty" jsonschema:"character encoding; default is the one that the file has, else UTF-8"`
+	CreateDirs      *bool  `json:"create_dirs,omitempty" jsonschema:"make missing folders above the file; default true"`
+	Backup          *bool  `json:"backup,omitempty" jsonschema:"keep what was replaced; default true"`
+	ExpectedVersion string `json:"expected_version,omitempty" jsonschema:"version that the file must still have, as read_file gave it; default is the one this session read last"`
+}
+
+// changedFile are the fields that write_file and edit_file share.
+type changedFile struct {
+	Success      bool             `json:"success"`
+	Path         string           `json:"path"`
+	Operation    change.Operation `json:"operation"`
+	BytesWritten int              `json:"bytes_written"`
+	Size         int              `json:"size"`
+	Additions    int              `json:"additions"`
+	Deletions    int              `json:"deletions"`
+	Diff         string           `json:"diff"`
+	Version      string           `json:"version"`
+	Merged       bool             `json:"merged"`
+	Saved        bool             `json:"saved"`
+	Formatted    bool             `json:"formatted,omitempty"`
+	Replacements int              `json:"replacements,omitempty"`
+}
+
+func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, error) {
+	if size := int64(len(args.Content)); size > in.Limits.WriteBytes {
+		return nil, fault.New(fault.FileTooLarge, "the content has %d bytes, over the limit of %d", size, in.Limits.WriteBytes).
+			With("size", size).With("limit", in.Limits.WriteBytes).WithHint("write a smaller file, or make the change with edit_file")
+	}
+	before, err := readForWriting(in, args.Path, args.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkVersion(in, before, args.ExpectedVersion, args.Content); err != nil {
+		return nil, err
+	}
+	after := document.Content{Text: args.Content, Encoding: document.UTF8}
+	if before.Exists {
+		after.Text = document.KeepLineEnds(before.Text, args.Content)
+		after.Encoding, after.BOM = before.Encoding, before.BOM
+	}
+	if args.Encoding != "" {
+		if after.Encoding, err = document.LookupEncoding(args.Encoding); err != nil {
+			return nil, err
+		}
+	}
+	f, err := change.New(before, after)
+	if err != nil {
+		return nil, err
+	}
+	f.CreateDirs = args.CreateDirs == nil || *args.CreateDirs
+	e := &Edits{Title: writeTitle(f), Answer: func(o []change.Outcome) *Answer { return changedAnswer(o[0], changedFile{}) }}
+	e.Set = change.Only(f, e.Title)
+	if _, seen := in.Session.Seen(before.Path.Abs()); before.Exists && !seen && args.ExpectedVersion == "" {
+		e.Reasons = append(e.Reasons, "it replaces a whole file that this session has not read")
+	}
+	return e, nil
+}
+
+func writeTitle(f change.File) string {
+	if f.Operation() == change.Create {
+		return "Create " + fault.Quote(f.Path().String())
+	}
+	return "Replace " + fault.Quote(f.Path().String())
+}
+
+// readForWriting is the file as it is, or an absent one.
+func readForWriting(in Input, name, encoding string) (*document.File, error) {
+	p, err := in.Snapshot.Workspace().Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := in.Snapshot.ReadIfExists(p, "")
+	if encoding != "" && errors.Is(err, fault.New(fault.EncodingError, "")) {
+		enc, lookupErr := document.LookupEncoding(encoding)
+		if lookupErr != nil {
+			return nil, lookupErr
+		}
+		f, err = in.Snapshot.ReadIfExists(p, enc)
+	}
+	return f, err
+}
+
+// checkVersion refuses to replace a text that is not the one the agent knows.
+func checkVersion(in Input, f *document.File, expected, content string) error {
+	known := expected
+	if known == "" {
+		known, _ = in.Session.Seen(f.Path.Abs())
+	}
+	if known == "" || known == f.Version {
+		return nil
+	}
+	return conflict(f, known).With("your_text", clip(content, conflictClip))
+}
+
+// conflict tells both sides of a file that is not what the agent knows.
+func conflict(f *document.File, known string) *fault.Error {
+	name := fault.Quote(f.Path.String())
+	err := fault.New(fault.ConcurrentModification, "%s has changed since it was read", name).
+		With("expected_version", known).With("current_version", f.Version).
+		WithHint("read %s again and make the change on what it holds now", name)
+	if !f.Exists {
+		err.Message = name + " no longer exists"
+		return err.WithHint("ask the human, or write it again without expected_version after reading its folder")
+	}
+	return err.With("current_text", clip(f.Text, conflictClip))
+}
+
+// conflictClip bounds each side of a conflict in a result.
+const conflictClip = 64 << 10
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n] + "…"
+}
+
+// knownVersion is the version that an edit rests on, "" when there is none.
+func knownVersion(s *session.Session, p workspace.Path, expected string) string {
+	if expected != "" {
+		return expected
+	}
+	seen, _ := s.Seen(p.Abs())
+	return seen
+}
+
+// changedAnswer tells what became of a file; extra holds what only the tool knows.
+func changedAnswer(o change.Outcome, extra changedFile) *Answer {
+	r := extra
+	r.Success, r.Path, r.Operation = true, o.File.Path().String(), o.Operation
+	r.Diff = o.File.Diff(o.Hunks)
+	r.Version, r.Saved, r.Formatted, r.Size = o.Version, o.Saved, o.Formatted, o.Bytes
+	r.Additions, r.Deletions = diff.Count(o.Hunks)
+	if o.Operation != change.Unchanged {
+		r.BytesWritten = o.Bytes
+	}
+	a := &Answer{Result: r, Text: changedText(r), Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
+	a.Display = &Display{Kind: "diff", Files: change.Only(o.File, "").Preview()}
+	return a
+}
+
+func changedText(r changedFile) string {
+	name := fault.Quote(r.Path)
+	if r.Operation == change.Unchanged {
+		return name + " is as it was: it had this content already."
+	}
+	verb := map[change.Operation]string{change.Create: "Created", change.Overwrite: "Changed"}[r.Operation]
+	text := fmt.Sprintf("%s %s (+%d −%d).", verb, name, r.Additions, r.Deletions)
+	if !r.Saved {
+		text += " The human has unsaved changes in this file: the edit is in their buffer and not saved to disk."
+	}
+	if r.Formatted {
+		text += " The editor formatted the file when it saved it; the diff shows the result."
+	}
+	if r.Merged {
+		text += " The file had changed since you read it; the edit was made on the newer text."
+	}
+	return text + "\n" + r.Diff
+}
