@@ -1,8 +1,10 @@
 package process
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 	"unsafe"
@@ -56,33 +58,41 @@ func (g *guard) wait() {
 
 // clear ends every descendant. As a subreaper this process has a child as long
 // as it has a descendant, so that "no child" is the proof that all are gone.
+//
+// It looks at its own children first and often: that takes microseconds, and a
+// process that keeps forking and leaving can only be hit by being fast. The
+// search of the whole system finds the rest, whose parents still live.
 func (g *guard) clear() (code int, left []string) {
 	deadline := time.Now().Add(clearWithin)
-	pause := 50 * time.Microsecond
-	for round := 0; ; round++ {
-		if g.reap() {
+	signalled := map[int]bool{}
+	for round, quiet := 1, 0; ; round++ {
+		if g.reap(signalled) {
 			return g.code(), nil
 		}
-		// The shell's group has been signalled, and most often that is all there
-		// is: it gets a moment before the whole system is searched.
-		if round > 1 {
+		fresh := signalChildren(signalled)
+		if fresh && round%64 != 0 {
+			quiet = 0
+			continue
+		}
+		// The dying get a moment before the system is searched.
+		if quiet++; quiet > 2 || fresh {
 			left = killDescendants()
 		}
 		if time.Now().After(deadline) {
 			return g.code(), left
 		}
-		time.Sleep(pause)
-		pause = min(2*pause, 5*time.Millisecond)
+		time.Sleep(min(25*time.Microsecond<<min(quiet, 10), 5*time.Millisecond))
 	}
 }
 
 // reap takes in every child that is dead and reports whether that was the last.
-func (g *guard) reap() bool {
+func (g *guard) reap(signalled map[int]bool) bool {
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
 		switch {
 		case err == syscall.EINTR:
+			continue
 		case err != nil:
 			return true
 		case pid == 0:
@@ -90,7 +100,31 @@ func (g *guard) reap() bool {
 		case pid == g.shell:
 			g.status = status
 		}
+		delete(signalled, pid) // from here on the number may be another's
 	}
+}
+
+// signalChildren ends the direct children that were not signalled before, and
+// the process groups they are in, and reports whether there were any. No number
+// can have passed to another process: a child keeps it until it is reaped, and
+// its group's too. A group cannot hold strangers, as the shell began a session.
+func signalChildren(signalled map[int]bool) (fresh bool) {
+	self := os.Getpid()
+	// Orphans come to the first thread. Without this file, which a kernel may
+	// lack, killDescendants does it all.
+	list, _ := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", self))
+	for _, field := range bytes.Fields(list) {
+		pid, err := strconv.Atoi(string(field))
+		if err != nil || signalled[pid] {
+			continue
+		}
+		signalled[pid], fresh = true, true
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		if group, err := syscall.Getpgid(pid); err == nil && group > 1 && group != self {
+			_ = syscall.Kill(-group, syscall.SIGKILL)
+		}
+	}
+	return fresh
 }
 
 // killDescendants signals every living process below this one and names them.

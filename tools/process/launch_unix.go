@@ -20,6 +20,10 @@ const maxCommand = 96 << 10
 // sendWithin bounds how long a guardian may take to read its assignment.
 const sendWithin = 10 * time.Second
 
+// guardianEnv is all that a guardian gets: one thread at a time is enough for
+// somebody who only waits.
+var guardianEnv = []string{"GOMAXPROCS=1"}
+
 // launcher starts guardians and keeps a spare one, which hides the start-up of
 // this whole program from the next command.
 type launcher struct {
@@ -81,6 +85,8 @@ func (l *launcher) take() (c *guarded, spare bool, err error) {
 	return c, false, err
 }
 
+// refill sees to it that there is a spare. It is called after a command, because
+// the start of a guardian would slow down a command that starts just then.
 func (l *launcher) refill() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,9 +114,12 @@ func (l *launcher) close() {
 	l.closed = true
 	l.mu.Unlock()
 	l.filling.Wait()
-	if l.spare != nil { // nobody else is left who could take it
-		l.spare.discard()
-		l.spare = nil
+	l.mu.Lock()
+	spare := l.spare
+	l.spare = nil
+	l.mu.Unlock()
+	if spare != nil {
+		spare.discard()
 	}
 	l.guardians.Wait()
 }
@@ -141,9 +150,8 @@ func (l *launcher) spawn() (*guarded, error) {
 	control, status, stdin, stdout, stderr := pipes[0], pipes[1], pipes[2], pipes[3], pipes[4]
 	theirs := []*os.File{control.read, status.write, stdin.read, stdout.write, stderr.write}
 	guardian, err := os.StartProcess(l.program, []string{"pillion", "guardian"}, &os.ProcAttr{
-		Dir: "/",
-		// One thread at a time is enough for somebody who only waits.
-		Env:   []string{"GOMAXPROCS=1"},
+		Dir:   "/",
+		Env:   guardianEnv,
 		Files: append([]*os.File{null, null, os.Stderr}, theirs...),
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})

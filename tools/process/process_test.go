@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,8 @@ import (
 // TestMain lets the test binary play the two other programs of a test: the
 // guardian, and a sidecar that is there to be killed.
 func TestMain(m *testing.M) {
+	// A program with the race detector sleeps for a second before it exits.
+	guardianEnv = append(guardianEnv, "GORACE=atexit_sleep_ms=0")
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "guardian":
@@ -32,6 +35,26 @@ func TestMain(m *testing.M) {
 		}
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// markName is a variable by which the tests know the processes of one command.
+const markName = "TEST_PROCESS_MARK"
+
+// sidecar is the program that TestKilledSidecar kills.
+func sidecar(mark string) int {
+	r, err := NewRunner()
+	if err != nil {
+		return 1
+	}
+	env := map[string]string{markName: mark}
+	// The first command leaves a spare guardian behind it.
+	for _, command := range []string{"true", "setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait"} {
+		if _, err := r.Run(context.Background(), Spec{Command: command, Dir: "/", Env: env},
+			func(_ Stream, b []byte) { os.Stdout.Write(b) }); err != nil {
+			return 1
+		}
+	}
+	return 0
 }
 
 func newRunner(t testing.TB) *Runner {
@@ -298,9 +321,6 @@ func TestRefusedSpecs(t *testing.T) {
 
 func TestStartFailureIsToldAndLeavesNothing(t *testing.T) {
 	r := newRunner(t)
-	if os.Getuid() == 0 {
-		t.Log("as root every folder can be entered, so the folder is removed instead")
-	}
 	dir := filepath.Join(t.TempDir(), "gone")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -320,4 +340,22 @@ func TestStartFailureIsToldAndLeavesNothing(t *testing.T) {
 	}
 	c.stdout.Close()
 	c.stderr.Close()
+}
+
+// A quarter of a gigabyte on one line costs the sidecar no more than what it keeps.
+func TestMemoryIsBounded(t *testing.T) {
+	r := newRunner(t)
+	run(t, r, Spec{Command: "true"})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	result := run(t, r, Spec{Command: "head -c 256000000 /dev/zero"})
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 16<<20 {
+		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+	if !result.Truncated || len(result.Stdout) > 1<<20+100 ||
+		!strings.Contains(result.Stdout, fmt.Sprintf("[... %d bytes left out ...]", 256000000-1<<20)) {
+		t.Errorf("kept %d bytes", len(result.Stdout))
+	}
 }
