@@ -205,3 +205,13 @@ func sameAsDisk(p workspace.Path, text string) bool {
 // compareLimit bounds the file that is read to tell whether a buffer is saved;
 // editors do not keep larger ones in sync.
 const compareLimit = 64 << 20
+
+// Touched tells everyone who waits for changes that files may have changed on
+// disk, as the editor's own watcher reports it.
+func (s *Store) Touched() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watchers {
+		signal(w)
+	}
+}
