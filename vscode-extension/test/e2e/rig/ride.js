@@ -53,6 +53,7 @@ export function ride(name, files, body) {
     try {
       const server = await CodeServer.start(sandbox);
       const window = await Workbench.open(chromium, server.url);
+      await window.ready();
       const it = new Ride(sandbox, server, window);
       try {
         await body(it, t);

@@ -163,12 +163,20 @@ export class ScriptedModel {
     const id = `call_${this.requests.length + 1}`;
     if (offered.length === 0) return form.answer(null, 'done', id);
     this.requests.push({ offered, body });
-    const step = this.#steps.shift() ?? { say: 'done' };
-    if ('say' in step) return form.answer(null, step.say, id);
-    const tool = offered.find((o) => o.name === step.tool) ?? offered.find((o) => o.name.endsWith(step.tool));
-    if (!tool) return form.answer(null, `no tool ${step.tool} was offered`, id);
-    return form.answer({ offered: tool, args: step.args }, '', id);
+    const [step] = this.#steps;
+    if (!step) return form.answer(null, 'done', id);
+    const called = 'tool' in step ? find(step.tool, offered) : undefined;
+    // A step whose tool is missing stays: the test that counts what remains says so.
+    if ('tool' in step && !called) return form.answer(null, `no tool ${step.tool} was offered`, id);
+    this.#steps.shift();
+    return 'say' in step ? form.answer(null, step.say, id) : form.answer({ offered: /** @type {Offered} */ (called), args: step.args }, '', id);
   }
+}
+
+/** Pillion's own tool, whatever prefix the agent gives it: an agent's own tool may have the same bare name.
+ * @param {string} name @param {Offered[]} offered */
+function find(name, offered) {
+  return offered.find((o) => /pillion/.test((o.namespace ?? '') + o.name) && o.name.endsWith(name));
 }
 
 /** @param {http.ServerResponse} response @param {object} body */

@@ -78,21 +78,16 @@ export class Workbench {
       (tab.classList.contains('dirty') ? '* ' : '') + (tab.querySelector('.tab-label')?.textContent ?? '').trim()));
   }
 
-  /** The text of an editor on the screen, lines from top to bottom. @param {Locator} editor */
+  /** The text of an editor on the screen, lines from top to bottom; not the deleted lines that an inline diff shows between them. @param {Locator} editor */
   async text(editor) {
-    return editor.locator('.view-lines').first().evaluate((lines) => [...lines.querySelectorAll('.view-line')]
+    return editor.locator('.view-lines:not(.line-delete)').first().evaluate((lines) => [...lines.querySelectorAll('.view-line')]
       .map((line) => ({ top: parseFloat(/** @type {HTMLElement} */ (line).style.top), text: line.textContent ?? '' }))
       .sort((a, b) => a.top - b.top).map((line) => line.text.replaceAll('\u00a0', ' ').replaceAll('\u200c', '')).join('\n'));
   }
 
-  /** The plain editor (no diff) of the group that shows this tab. @param {string} label */
-  editor(label) {
-    return this.group(label).locator('.editor-instance .monaco-editor:not(.diff-editor *)').first();
-  }
-
-  /** The proposed side of a native diff. @param {string | RegExp} label */
-  proposed(label) {
-    return this.group(label).locator('.monaco-diff-editor .editor.modified');
+  /** The plain editor of the group in which this file is in front. @param {string} name */
+  editor(name) {
+    return this.group(name).locator('.editor-instance > .monaco-editor, .editor-container .monaco-editor').first();
   }
 
   /** The group in which this tab is in front. @param {string | RegExp} label */
@@ -100,14 +95,49 @@ export class Workbench {
     return this.page.locator('.editor-group-container', { has: this.page.locator('.tab.active', { hasText: label }) });
   }
 
-  /** A title button of the group that shows this tab. @param {string | RegExp} label @param {string | RegExp} button */
-  button(label, button) {
-    return this.group(label).locator('.title-actions, .editor-actions').getByRole('button', { name: button }).first();
+  /** The question whose tab is labelled so, once it is on the screen. @param {string | RegExp} label */
+  async dialog(label) {
+    await this.group(label).waitFor();
+    return new Dialog(this, label);
   }
 
-  /** Whole text of the status bar. */
+  /** What the Pillion item of the status bar says to a screen reader. */
   async status() {
-    return (await this.page.locator('.part.statusbar').innerText()).replace(/\s+/g, ' ');
+    return (await this.page.locator('.part.statusbar [id*="pillion.status"]').first().getAttribute('aria-label')) ?? '';
+  }
+
+  /** Waits until the sidecar is there. */
+  async ready() {
+    await eventually('the status bar says that Pillion is ready', async () => (await this.status()).includes('ready'));
+  }
+
+  /** Rows of the view “Waiting for You”, which this opens, as a screen reader says them. */
+  async waiting() {
+    await this.#showView();
+    return this.#rows('Waiting for You').evaluateAll((rows) => rows.map((row) => row.getAttribute('aria-label') ?? ''));
+  }
+
+  /** Rows of the view “Activity”, as a screen reader says them. */
+  async activity() {
+    await this.#showView();
+    return this.#rows('Activity').evaluateAll((rows) => rows.map((row) => row.getAttribute('aria-label') ?? ''));
+  }
+
+  /** Opens the dialog of a row in the view. @param {string | RegExp} row */
+  async show(row) {
+    await this.#showView();
+    await this.#rows('Waiting for You').filter({ hasText: row }).first().click();
+  }
+
+  async #showView() {
+    const container = this.page.locator('.part.activitybar .action-item', { has: this.page.locator('[aria-label^="Pillion"]') });
+    if (!(await this.page.locator('.pane-header', { hasText: 'Waiting for You' }).isVisible())) await container.click();
+    await this.page.locator('.pane-header', { hasText: 'Waiting for You' }).waitFor();
+  }
+
+  /** @param {string} view */
+  #rows(view) {
+    return this.page.locator('.pane', { has: this.page.locator('.pane-header', { hasText: view }) }).locator('.monaco-list-row');
   }
 
   /** Messages that are on show as notifications. */
@@ -125,9 +155,75 @@ export class Workbench {
   async close() {
     await this.page.close();
   }
+}
 
-  /** @param {string} what @param {() => any} probe */
-  async sees(what, probe) {
-    return eventually(what, probe);
+/** A proposal in VS Code's diff, or a question on a page, with its title buttons. */
+export class Dialog {
+  #window;
+  #label;
+
+  /** @param {Workbench} window @param {string | RegExp} label */
+  constructor(window, label) {
+    this.#window = window;
+    this.#label = label;
+  }
+
+  get tab() {
+    return this.#window.tab(this.#label);
+  }
+
+  /** The proposed side of the diff, in which the human may type. */
+  get proposal() {
+    return this.#window.group(this.#label).locator('.monaco-diff-editor .editor.modified');
+  }
+
+  get page() {
+    return this.#window.group(this.#label).locator('.editor-instance .monaco-editor').first();
+  }
+
+  async proposedText() {
+    return this.#window.text(this.proposal);
+  }
+
+  async pageText() {
+    return this.#window.text(this.page);
+  }
+
+  /** Its name for a screen reader may end in the key: “Approve (Ctrl+K Y)”. @param {string} title */
+  button(title) {
+    const name = new RegExp(`^${title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}( \\(|$)`);
+    return this.#window.group(this.#label).locator('.title .editor-actions').getByRole('button', { name });
+  }
+
+  async isOpen() {
+    return (await this.tab.count()) > 0;
+  }
+
+  /**
+   * Presses a title button as a person does who read the question first: a press within the first half second is not
+   * taken, so it presses until the question is gone.
+   * @param {string} title
+   */
+  async press(title) {
+    await eventually(`${title} is taken`, async () => {
+      if (await this.isOpen()) await this.button(title).click({ timeout: 1000 });
+      return !(await this.isOpen());
+    });
+  }
+
+  /** @param {string} reason */
+  async rejectWithReason(reason) {
+    await this.button('Reject with Reason…').click();
+    const input = this.#window.page.locator('.quick-input-widget .quick-input-box input');
+    await input.waitFor();
+    await input.fill(reason);
+    await this.#window.press('Enter');
+    await eventually('the question is gone', async () => !(await this.isOpen()));
+  }
+
+  /** Closes its tab, which is no answer. */
+  async closeTab() {
+    await this.tab.locator('.tab-actions [aria-label^="Close"]').click();
+    await eventually('its tab is closed', async () => !(await this.isOpen()));
   }
 }

@@ -1,0 +1,108 @@
+/** Several questions, and questions that nobody answers: the queue, closed tabs and windows, agents that give up. */
+import assert from 'node:assert/strict';
+import { ride, shareBrowser } from './rig/ride.js';
+import { eventually, steadily } from './rig/expect.js';
+import { grace } from './rig/code-server.js';
+
+const files = { 'one.txt': 'first\n', 'two.txt': 'second\n' };
+const editOne = { path: 'one.txt', old_string: 'first', new_string: 'FIRST' };
+const editTwo = { path: 'two.txt', old_string: 'second', new_string: 'SECOND' };
+
+shareBrowser();
+
+ride('two calls at once: both wait in the view, each is answered by itself', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const first = agent.call('edit_file', editOne);
+  await window.dialog(/one\.txt.*proposes/);
+  const second = agent.call('edit_file', editTwo);
+  await eventually('both wait', async () => /2 agents' calls wait/.test(await window.status()));
+  const rows = (await window.waiting()).join('\n');
+  assert.match(rows, /one\.txt/);
+  assert.match(rows, /two\.txt/);
+  await window.screenshot('two-wait');
+  await (await window.dialog(/one\.txt.*proposes/)).press('Reject');
+  await (await window.dialog(/two\.txt.*proposes/)).press('Approve');
+  assert.equal((await first).isError, true);
+  assert.equal((await second).isError, false);
+  assert.equal(sandbox.read('one.txt'), files['one.txt']);
+  assert.equal(sandbox.read('two.txt'), 'SECOND\n');
+  await window.ready();
+});
+
+ride('two agents at once: each is told its own answer', files, async (it) => {
+  const { window, sandbox } = it;
+  const red = await it.agent('red');
+  const blue = await it.agent('blue');
+  const first = red.call('edit_file', editOne);
+  await window.dialog(/one\.txt.*red proposes/);
+  const second = blue.call('edit_file', editTwo);
+  await eventually('both wait', async () => /2 agents' calls wait/.test(await window.status()));
+  await window.show('two.txt');
+  await (await window.dialog(/two\.txt.*blue proposes/)).press('Approve');
+  assert.equal((await second).isError, false);
+  assert.equal(sandbox.read('two.txt'), 'SECOND\n');
+  assert.equal(sandbox.read('one.txt'), files['one.txt']);
+  await window.show('one.txt');
+  await (await window.dialog(/one\.txt.*red proposes/)).press('Approve');
+  assert.equal((await first).isError, false);
+});
+
+ride('the tab is closed: that is no answer, the call waits and can be shown again', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const call = agent.call('edit_file', editOne);
+  const dialog = await window.dialog(/one\.txt.*proposes/);
+  await dialog.closeTab();
+  await steadily('it still waits', async () => /waits/.test(await window.status()) && !(await dialog.isOpen()), 1500);
+  assert.equal(sandbox.read('one.txt'), files['one.txt']);
+  await window.show('one.txt');
+  await (await window.dialog(/one\.txt.*proposes/)).press('Approve');
+  assert.equal((await call).isError, false);
+  assert.equal(sandbox.read('one.txt'), 'FIRST\n');
+});
+
+ride('the agent gives up: the dialog says so and cannot be approved any more', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const giveUp = new AbortController();
+  const call = agent.call('edit_file', editOne, { signal: giveUp.signal });
+  const dialog = await window.dialog(/one\.txt.*proposes/);
+  giveUp.abort('the agent gave up');
+  await assert.rejects(call);
+  await eventually('the question is gone', async () => !(await dialog.isOpen()));
+  const ended = await window.dialog('Closed question');
+  await eventually('the page says why', async () => /gave up waiting/.test(await ended.pageText()));
+  assert.equal(await ended.button('Approve').count(), 0);
+  await window.screenshot('agent-gave-up');
+  await window.ready();
+  assert.equal(sandbox.read('one.txt'), files['one.txt']);
+});
+
+ride('the window is closed while a question is open: denied, and nothing keeps running', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const call = agent.call('edit_file', editOne);
+  await window.dialog(/one\.txt.*proposes/);
+  assert.equal(sandbox.running(/pillion serve/).length, 1);
+  await window.close();
+  const result = await call;
+  assert.equal(result.isError, true);
+  assert.equal(sandbox.read('one.txt'), files['one.txt']);
+  await eventually('the sidecar has ended', () => sandbox.running(/pillion serve/).length === 0, (grace + 10) * 1000);
+});
+
+ride('the sidecar dies: it comes back by itself and agents go on', files, async (it) => {
+  const { window, sandbox } = it;
+  const [sidecar] = sandbox.running(/pillion serve/);
+  process.kill(Number.parseInt(sidecar, 10), 'SIGKILL');
+  await eventually('another sidecar runs', () => {
+    const [next] = sandbox.running(/pillion serve/);
+    return next !== undefined && next !== sidecar;
+  });
+  await window.ready();
+  const agent = await it.agent();
+  const call = agent.call('edit_file', editTwo);
+  await (await window.dialog(/two\.txt.*proposes/)).press('Approve');
+  assert.equal((await call).isError, false);
+});
