@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -18,21 +19,28 @@ const (
 // JavaScript; invalid UTF-8 becomes U+FFFD. The characters < > & stay as they
 // are: nothing here is read as HTML.
 func AppendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
+	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"')
+	start := 0 // of what is not copied yet
 	for i := 0; ; {
 		i += plainPrefix(s[i:])
 		if i == len(s) {
 			break
 		}
-		escape, width := escapeAt(s[i:])
+		if c := s[i]; c < utf8.RuneSelf {
+			dst = append(dst, s[start:i]...)
+			if short := shortEscape[c]; short != 0 {
+				dst = append(dst, '\\', short)
+			} else {
+				dst = append(dst, '\\', 'u', '0', '0', hexDigit[c>>4], hexDigit[c&15])
+			}
+			i++
+			start = i
+			continue
+		}
+		escape, width := escapeRune(s[i:])
 		if escape != "" {
 			dst = append(dst, s[start:i]...)
 			dst = append(dst, escape...)
-			start = i + width
-		} else if s[i] < utf8.RuneSelf {
-			dst = append(dst, s[start:i]...)
-			dst = append(dst, '\\', 'u', '0', '0', hexDigit[s[i]>>4], hexDigit[s[i]&15])
 			start = i + width
 		}
 		i += width
@@ -41,28 +49,13 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// escapeAt says how the character at the start of s is written and how many
-// bytes of s it takes. No escape means as it is, or, in ASCII, by number.
-func escapeAt(s string) (escape string, width int) {
-	switch s[0] {
-	case '"':
-		return `\"`, 1
-	case '\\':
-		return `\\`, 1
-	case '\n':
-		return `\n`, 1
-	case '\r':
-		return `\r`, 1
-	case '\t':
-		return `\t`, 1
-	case '\b':
-		return `\b`, 1
-	case '\f':
-		return `\f`, 1
-	}
-	if s[0] < utf8.RuneSelf {
-		return "", 1
-	}
+var shortEscape = [utf8.RuneSelf]byte{
+	'"': '"', '\\': '\\', '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f',
+}
+
+// escapeRune says how the character at the start of s, which is not ASCII, is
+// written ("" is as it is), and how many bytes of s it takes.
+func escapeRune(s string) (escape string, width int) {
 	r, width := utf8.DecodeRuneInString(s)
 	switch {
 	case r == utf8.RuneError && width == 1:

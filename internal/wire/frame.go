@@ -92,8 +92,8 @@ func (f *frames) header() (headerFields, error) {
 
 func (h *headerFields) field(line []byte) error {
 	name, value, ok := bytes.Cut(line, []byte(":"))
-	if !ok {
-		return &framingError{fmt.Sprintf("header line %q has no colon", clip(line))}
+	if !ok || !isToken(name) {
+		return &framingError{fmt.Sprintf("%q is not a header line", clip(line))}
 	}
 	value = bytes.TrimSpace(value)
 	switch {
@@ -110,6 +110,17 @@ func (h *headerFields) field(line []byte) error {
 		h.charset = foreignCharset(string(value))
 	}
 	return nil
+}
+
+// isToken says if name can be a field's name. A message without a header block,
+// the usual mistake of who tries the protocol out, is told from one by it.
+func isToken(name []byte) bool {
+	for _, c := range name {
+		if c != '-' && c != '_' && !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return len(name) > 0
 }
 
 // foreignCharset finds a character set in a content type and returns it if it

@@ -70,8 +70,10 @@ func (m *message) members(s *scanner, i int) (end int, bad *refusal) {
 		start := i
 		switch i = s.value(i, 1); {
 		case i == depthError:
-			return i, &refusal{id: m.id, code: CodeInvalidRequest,
-				reason: "the message is nested deeper than " + strconv.Itoa(s.maxDepth) + " levels"}
+			return i, &refusal{
+				id: m.id, code: CodeInvalidRequest,
+				reason: "the message is nested deeper than " + strconv.Itoa(s.maxDepth) + " levels",
+			}
 		case i < 0:
 			return i, badJSON
 		}

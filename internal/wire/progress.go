@@ -161,11 +161,9 @@ func (w *writer) progressValue(f *frame) (lead bool, err error) {
 	if old := w.waiting[f.key]; f.key != "" && old != nil {
 		w.bytes += f.size() - old.size()
 		old.head, old.body, old.tail = f.head, f.body, f.tail
-		w.dropped++
 		return false, nil
 	}
 	if w.bytes > w.budget/2 {
-		w.dropped++
 		return false, ErrBacklog
 	}
 	if f.key != "" {

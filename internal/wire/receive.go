@@ -96,14 +96,15 @@ func (c *Conn) refuse(r *refusal) {
 // reply sends an answer. If mayWait is true and nobody writes, the caller's
 // goroutine does, which saves a switch to another one.
 func (c *Conn) reply(f *frame, mayWait bool) {
+	if c.out.load() > 2*c.o.WriteBudget {
+		c.writerFailed(ErrBacklog)
+		return
+	}
 	lead, err := c.transmit(f, func() error {
 		return c.rpc.SendResponse(context.Background(), &jsonrpc2.Response{})
 	})
 	if err != nil {
 		return // the connection is gone, and who asked with it
-	}
-	if c.out.load() > 2*c.o.WriteBudget {
-		c.writerFailed(ErrBacklog)
 	}
 	c.write(lead, mayWait)
 }

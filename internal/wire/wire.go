@@ -71,7 +71,7 @@ type Options struct {
 	WriteBudget int
 
 	Logf  func(format string, args ...any) // log.Printf
-	Ready func(*Conn)                      // called before the first message is read
+	Ready func(*Conn)                      // called before the first message is read, so it must not Call
 }
 
 func (o Options) withDefaults() Options {

@@ -41,7 +41,6 @@ type writer struct {
 	active  bool
 	err     error
 	waiting progressIndex
-	dropped int           // frames of progress that were replaced or refused
 	change  chan struct{} // closed when bytes shrank, for those who wait for it; nil if no one does
 }
 

@@ -1,0 +1,236 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// progress is what a text chunk looks like on the wire.
+type progress struct {
+	Token json.RawMessage
+	Value struct {
+		Kind, Stream, Text string
+		Dropped            int
+		Percentage         int
+	}
+}
+
+func (a answer) progress(t *testing.T) progress {
+	t.Helper()
+	if a.Method != "$/progress" {
+		t.Fatalf("got %s, want progress", a)
+	}
+	var p progress
+	if err := json.Unmarshal(a.Params, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// stuff queues so much that the writer is busy and everything after it waits.
+func stuff(t *testing.T, c *Conn) {
+	t.Helper()
+	if err := c.Notify("stuffing", Raw(`"`+strings.Repeat("x", 1<<20)+`"`)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTextIsJoinedWhileItWaits(t *testing.T) {
+	p := newPeer(t, Options{})
+	stuff(t, p.conn)
+	var out, errs strings.Builder
+	for i := range 1000 {
+		line := fmt.Sprintf("line %d é\n", i)
+		out.WriteString(line)
+		if err := p.conn.Progress("tok", TextChunk{"stdout", line}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if i%100 == 99 {
+			errs.WriteString("warning\n")
+			if err := p.conn.Progress("tok", &TextChunk{"stderr", "warning\n"}, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := p.conn.Notify("end", nil); err != nil {
+		t.Fatal(err)
+	}
+	p.next() // the stuffing
+	got, streams := map[string]string{}, []string{}
+	for {
+		a := p.next()
+		if a.Method == "end" {
+			break
+		}
+		chunk := a.progress(t)
+		if string(chunk.Token) != `"tok"` || chunk.Value.Kind != "report" || chunk.Value.Dropped != 0 {
+			t.Fatalf("got %s", a)
+		}
+		got[chunk.Value.Stream] += chunk.Value.Text
+		streams = append(streams, chunk.Value.Stream)
+	}
+	if got["stdout"] != out.String() || got["stderr"] != errs.String() {
+		t.Errorf("text was lost or changed: %d and %d bytes, want %d and %d",
+			len(got["stdout"]), len(got["stderr"]), out.Len(), errs.Len())
+	}
+	if len(streams) != 20 {
+		t.Errorf("%d chunks came, want 20: joined, and in order with the other stream's: %v", len(streams), streams)
+	}
+}
+
+func TestTextLosesItsMiddleAndSaysHowMuch(t *testing.T) {
+	p := newPeer(t, Options{WriteBudget: 1 << 20})
+	stuff(t, p.conn)
+	const lines, line = 200_000, "0123456789 äöü\n"
+	for range lines {
+		if err := p.conn.Progress(7, TextChunk{"stdout", line}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if load := p.conn.out.load(); load > 4<<20 {
+		t.Errorf("%d bytes wait", load)
+	}
+	p.next()
+	chunk := p.next().progress(t)
+	text, dropped := chunk.Value.Text, chunk.Value.Dropped
+	gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
+	before, after, ok := strings.Cut(text, gap)
+	if !ok {
+		t.Fatalf("no gap in %d bytes that lack %d", len(text), dropped)
+	}
+	if got, want := len(before)+len(after)+dropped, lines*len(line); got != want {
+		t.Errorf("kept and dropped are %d bytes together, want %d", got, want)
+	}
+	all := strings.Repeat(line, lines)
+	if !strings.HasPrefix(all, before) || !strings.HasSuffix(all, after) || strings.ContainsRune(text, '\ufffd') {
+		t.Error("what is left is not the start and the end of the text")
+	}
+	if len(text) > maxChunk+200 {
+		t.Errorf("%d bytes were kept", len(text))
+	}
+}
+
+func TestValuesOfOneKeyReplaceEachOther(t *testing.T) {
+	p := newPeer(t, Options{})
+	stuff(t, p.conn)
+	for i := range 100 {
+		if err := p.conn.Progress(1, map[string]int{"percentage": i}, "percentage"); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.conn.Progress(2, map[string]int{"percentage": -i}, "percentage"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.next()
+	for token, want := range []int{1: 99, 2: -99} {
+		if token == 0 {
+			continue
+		}
+		got := p.next().progress(t)
+		if string(got.Token) != fmt.Sprint(token) || got.Value.Percentage != want {
+			t.Errorf("got %+v, want %d for token %d", got, want, token)
+		}
+	}
+	if err := p.conn.Progress(1, map[string]int{"percentage": 100}, "percentage"); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.next().progress(t); got.Value.Percentage != 100 {
+		t.Errorf("got %+v after the backlog was gone", got)
+	}
+}
+
+func TestAPeerThatDoesNotRead(t *testing.T) {
+	const budget = 4 << 20
+	result := Raw(`"` + strings.Repeat("r", 1<<20) + `"`)
+	seen := make(chan string, 100)
+	p := newPeer(t, Options{WriteBudget: budget, Handler: func(_ context.Context, _ *Conn, req *Request) (any, error) {
+		if req.Notification {
+			seen <- req.Method
+		}
+		return result, nil
+	}})
+	id := 0
+	for p.conn.out.load() <= budget {
+		id++
+		p.sendf(`{"jsonrpc":"2.0","id":%d,"method":"read"}`, id)
+		p.send(`{"jsonrpc":"2.0","method":"sync"}`)
+		wait(t, seen, "the reader to go on")
+		for p.conn.out.load() < min(id*len(result), budget) && p.conn.load(id) {
+			runtime.Gosched()
+		}
+	}
+	if err := p.conn.Notify("n", nil); !errors.Is(err, ErrBacklog) {
+		t.Errorf("Notify: got %v, want ErrBacklog", err)
+	}
+	if err := p.conn.Call(t.Context(), "c", nil, nil); !errors.Is(err, ErrBacklog) {
+		t.Errorf("Call: got %v, want ErrBacklog", err)
+	}
+	if err := p.conn.Progress(1, map[string]int{}, ""); !errors.Is(err, ErrBacklog) {
+		t.Errorf("Progress: got %v, want ErrBacklog", err)
+	}
+	p.sendf(`{"jsonrpc":"2.0","id":"one more","method":"read"}`)
+	p.send(`{"jsonrpc":"2.0","method":"edit"}`)
+	if got := wait(t, seen, "the reader to go on"); got != "edit" {
+		t.Errorf("got %s", got)
+	}
+
+	writable := make(chan error, 1)
+	go func() { writable <- p.conn.Writable(t.Context()) }()
+	for range id {
+		if a := p.next(); len(a.Result) != len(result) {
+			t.Fatalf("got %s", a)
+		}
+	}
+	p.wantError(`"one more"`, CodeBusy)
+	if err := wait(t, writable, "Writable"); err != nil {
+		t.Error(err)
+	}
+	p.send(`{"jsonrpc":"2.0","id":"last","method":"read"}`)
+	if a := p.next(); len(a.Result) != len(result) {
+		t.Errorf("got %s", a)
+	}
+}
+
+// load says if the request id is still being worked on.
+func (c *Conn) load(id int) bool {
+	c.tasks.mu.Lock()
+	defer c.tasks.mu.Unlock()
+	return c.tasks.inflight[fmt.Sprint(id)] != nil
+}
+
+func TestAPeerThatAsksAndNeverReadsIsCutOff(t *testing.T) {
+	near, far := pipes(t)
+	defer near.Close()
+	g := newGate()
+	result := Raw(`"` + strings.Repeat("r", 1<<20) + `"`)
+	c := NewConn(far, Options{WriteBudget: 4 << 20, Logf: t.Logf, Handler: func(_ context.Context, _ *Conn, req *Request) (any, error) {
+		g.arrived <- req.ID
+		<-g.open
+		return result, nil
+	}})
+	p := &peer{t: t, end: near, conn: c}
+	for id := range 20 {
+		p.sendf(`{"jsonrpc":"2.0","id":%d,"method":"read"}`, id)
+		wait(t, g.arrived, "the request")
+	}
+	g.release()
+	wait(t, c.Done(), "the end of the connection")
+	if !errors.Is(c.Err(), ErrBacklog) {
+		t.Errorf("got %v, want ErrBacklog", c.Err())
+	}
+}
+
+func TestWritableEndsWithItsContext(t *testing.T) {
+	p := newPeer(t, Options{WriteBudget: 1 << 10})
+	stuff(t, p.conn)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.conn.Writable(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// BenchmarkRawPipe is the floor: the same bytes there and back over two pipes.
+func BenchmarkRawPipe(b *testing.B) {
+	near, far := pipes(b)
+	defer near.Close()
+	msg := requestBytes(100)
+	go func() {
+		defer far.Close()
+		buf := make([]byte, len(msg))
+		for {
+			if _, err := io.ReadFull(far, buf); err != nil {
+				return
+			}
+			_, _ = far.Write(buf)
+		}
+	}()
+	buf := make([]byte, len(msg))
+	for b.Loop() {
+		_, _ = near.Write(msg)
+		_, _ = io.ReadFull(near, buf)
+	}
+}
+
+// BenchmarkEcho100 is a request and its answer as the peer of a server sees it
+// that spends nothing on its own side.
+func BenchmarkEcho100(b *testing.B) { benchEcho(b, 100) }
+
+func BenchmarkEcho1M(b *testing.B) { benchEcho(b, 1<<20) }
+
+func benchEcho(b *testing.B, size int) {
+	near, far := pipes(b)
+	server := NewConn(far, Options{Handler: echo})
+	exchange(b, near, size)
+	near.Close()
+	<-server.Done()
+}
+
+// exchange sends requests, each when the one before is answered.
+func exchange(b *testing.B, near io.ReadWriter, size int) {
+	msg := requestBytes(size)
+	answers := newFrames(near, 1<<10, 32<<20)
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		if size > 32<<10 {
+			go func() { _, _ = near.Write(msg) }()
+		} else {
+			_, _ = near.Write(msg)
+		}
+		if body, err := answers.next(); err != nil || len(body) < size {
+			b.Fatal(len(body), err)
+		}
+	}
+}
+
+// BenchmarkJSONRPC2Echo100 is jsonrpc2 as it comes.
+func BenchmarkJSONRPC2Echo100(b *testing.B) { benchPeer(b, 100) }
+
+func BenchmarkJSONRPC2Echo1M(b *testing.B) { benchPeer(b, 1<<20) }
+
+func benchPeer(b *testing.B, size int) {
+	near, far := pipes(b)
+	h := jsonrpc2.HandlerWithError(func(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
+		return r.Params, nil
+	})
+	server := jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(far, jsonrpc2.VSCodeObjectCodec{}), h)
+	exchange(b, near, size)
+	near.Close()
+	<-server.DisconnectNotify()
+}
+
+func requestBytes(size int) []byte {
+	text := strings.Repeat("func main() {\n\tprintln(\"x\")\n}\n", size/30+1)[:size]
+	params, _ := json.Marshal(map[string]string{"text": text})
+	return requestFrame(1, "echo", params).bytes()
+}
+
+func (f *frame) bytes() []byte {
+	return slices.Concat(f.head, f.body, []byte(f.tail))
+}
+
+func BenchmarkCall100(b *testing.B) {
+	client, _ := connect(b, Options{}, Options{Handler: echo})
+	params := map[string]string{"text": strings.Repeat("x", 100)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := client.Call(context.Background(), "echo", params, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAppendString(b *testing.B) {
+	text := strings.Repeat("func main() {\n\tprintln(\"x\", 'é')\n}\n", 30000)
+	b.SetBytes(int64(len(text)))
+	var out []byte
+	for b.Loop() {
+		out = AppendString(out[:0], text)
+	}
+}
+
+func BenchmarkAppendStringASCII(b *testing.B) {
+	text := strings.Repeat("a line of a hundred characters or so, which is the most usual thing there is in a source file....\n", 10000)
+	b.SetBytes(int64(len(text)))
+	var out []byte
+	for b.Loop() {
+		out = AppendString(out[:0], text)
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	msg := requestBytes(1 << 20)
+	msg = msg[bytes.IndexByte(msg, '{'):]
+	s := &scanner{maxDepth: 512}
+	b.SetBytes(int64(len(msg)))
+	for b.Loop() {
+		s.text = msg
+		if _, bad := parse(s); bad != nil {
+			b.Fatal(bad.reason)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestEndOfInputCancelsHandlersAndWaitsForThem(t *testing.T) {
+	toServer, fromClient, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromServer, toClient, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fromServer.Close()
+	started, finish := make(chan struct{}), make(chan struct{})
+	c := NewConn(Stdio(toServer, toClient), Options{
+		Workers: 1, Logf: t.Logf,
+		Handler: func(ctx context.Context, _ *Conn, _ *Request) (any, error) {
+			close(started)
+			<-ctx.Done()
+			<-finish
+			return nil, ctx.Err()
+		},
+	})
+	p := &peer{t: t, end: fromClient2{fromServer, fromClient}, frames: newFrames(fromServer, 64<<10, 1<<20), conn: c}
+	p.send(`{"jsonrpc":"2.0","id":1,"method":"running"}`)
+	p.send(`{"jsonrpc":"2.0","id":2,"method":"queued"}`)
+	<-started
+	fromClient.Close()
+	// The one that waited is answered while the other still runs.
+	p.wantError("2", CodeRequestCancelled)
+	select {
+	case <-c.Done():
+		t.Fatal("the connection ended before its handler")
+	default:
+	}
+	close(finish)
+	p.wantError("1", CodeRequestCancelled)
+	p.wantEnd()
+	wait(t, c.Done(), "the end of the connection")
+	if c.Err() != nil {
+		t.Errorf("the end of the input is no error, got %v", c.Err())
+	}
+}
+
+type fromClient2 struct {
+	io.Reader
+	io.WriteCloser
+}
+
+func TestCallsFailWhenThePeerLeaves(t *testing.T) {
+	near, far := pipes(t)
+	c := NewConn(far, Options{Logf: t.Logf})
+	called := make(chan error, 1)
+	go func() { called <- c.Call(context.Background(), "m", nil, nil) }()
+	if _, err := newFrames(near, 1<<10, 1<<10).next(); err != nil {
+		t.Fatal(err)
+	}
+	near.Close()
+	if err := wait(t, called, "the call to fail"); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
+	wait(t, c.Done(), "the end of the connection")
+	for what, err := range map[string]error{
+		"Call":     c.Call(context.Background(), "m", nil, nil),
+		"Notify":   c.Notify("m", nil),
+		"Progress": c.Progress(1, TextChunk{Text: "x"}, ""),
+		"Writable": c.Writable(context.Background()),
+	} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s after the end: got %v, want ErrClosed", what, err)
+		}
+	}
+}
+
+func TestCloseWritesWhatIsQueued(t *testing.T) {
+	near, far := pipes(t)
+	c := NewConn(far, Options{Logf: t.Logf})
+	const messages = 5000
+	p := &peer{t: t, end: near, frames: newFrames(near, 1<<10, 1<<20), conn: c}
+	for i := range messages {
+		if err := c.Notify("n", []int{i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- c.Close() }()
+	for range messages {
+		if a := p.next(); a.Method != "n" {
+			t.Fatalf("got %s", a)
+		}
+	}
+	p.wantEnd()
+	if err := wait(t, closed, "Close"); err != nil {
+		t.Error(err)
+	}
+	wait(t, c.Done(), "the end of the connection")
+	if c.Err() != nil {
+		t.Errorf("Close is no error, got %v", c.Err())
+	}
+	_ = c.Close() // a second one is harmless
+	near.Close()
+}
+
+func TestAHandlerCanClose(t *testing.T) {
+	for _, method := range []string{"exit", "inline"} {
+		p := newPeer(t, Options{
+			Inline:  func(m string) bool { return m == "inline" },
+			Handler: func(_ context.Context, c *Conn, _ *Request) (any, error) { return nil, c.Close() },
+		})
+		p.sendf(`{"jsonrpc":"2.0","method":%q}`, method)
+		p.wantEnd()
+		wait(t, p.conn.Done(), "the end of the connection")
+	}
+}
+
+func TestAPeerThatNeverReadsDoesNotHoldTheEndUp(t *testing.T) {
+	near, far := pipes(t)
+	defer near.Close()
+	c := NewConn(far, Options{Logf: t.Logf})
+	if err := c.Notify("n", []string{string(make([]byte, 1<<20))}); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- c.Close() }()
+	wait(t, closed, "Close")
+	wait(t, c.Done(), "the end of the connection")
+}
+
+// terminal cannot be read from and does not notice that it was closed.
+type terminal struct {
+	io.Writer
+	gone chan struct{}
+}
+
+func (s *terminal) Read([]byte) (int, error) { <-s.gone; return 0, io.EOF }
+func (s *terminal) Close() error             { return nil }
+
+func TestAReaderThatCannotBeInterruptedDoesNotHoldTheEndUp(t *testing.T) {
+	term := &terminal{Writer: io.Discard, gone: make(chan struct{})}
+	defer close(term.gone)
+	c := NewConn(term, Options{Logf: t.Logf})
+	c.Close()
+	wait(t, c.Done(), "the end of the connection")
+}
+
+func TestOverAUnixSocket(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	accepted := make(chan *Conn, 1)
+	go func() {
+		s, err := l.Accept()
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- NewConn(s, Options{Handler: echo, Logf: t.Logf})
+	}()
+	s, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := NewConn(s, Options{Logf: t.Logf})
+	server := wait(t, accepted, "the connection")
+	var got []string
+	if err := client.Call(t.Context(), "echo", []string{"hello"}, &got); err != nil || len(got) != 1 || got[0] != "hello" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	client.Close()
+	wait(t, client.Done(), "the client's end")
+	wait(t, server.Done(), "the server's end")
+}
+
+func TestLateAndUnknownRepliesAreIgnored(t *testing.T) {
+	p := newPeer(t, Options{Handler: echo, Logf: func(string, ...any) {}})
+	ctx, cancel := context.WithCancel(t.Context())
+	called := make(chan error, 1)
+	go func() { called <- p.conn.Call(ctx, "ask", nil, nil) }()
+	asked := p.next()
+	cancel()
+	if err := wait(t, called, "the call"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if a := p.next(); a.Method != "$/cancelRequest" || string(a.Params) != `{"id":`+string(asked.ID)+`}` {
+		t.Errorf("got %s, want a cancellation of %s", a, asked.ID)
+	}
+	for _, reply := range []string{
+		`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,"result":"late"}`,
+		`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,"result":"twice"}`,
+		`{"jsonrpc":"2.0","id":999,"result":"unknown"}`,
+		`{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"m"}}`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`,
+	} {
+		p.send(reply)
+	}
+	p.send(`{"jsonrpc":"2.0","id":1,"method":"echo"}`)
+	p.wantResult("1", "null")
+}
+
+func TestRepliesOfEveryKind(t *testing.T) {
+	for _, test := range []struct{ reply, result, fail string }{
+		{`"result":{"a":1}`, `{"a":1}`, ""},
+		{`"result":null`, `null`, ""},
+		{`"result":1,"error":null`, `1`, ""},
+		{`"result":null,"error":{"code":5,"message":"no"}`, ``, "no"},
+		{`"error":{"code":5}`, ``, ""},
+		{`"error":"text"`, ``, "the peer answered with a malformed error"},
+		{`"meta":1`, ``, "the peer answered with neither result nor error"},
+	} {
+		p := newPeer(t, Options{})
+		type outcome struct {
+			result Raw
+			err    error
+		}
+		called := make(chan outcome, 1)
+		go func() {
+			var o outcome
+			o.err = p.conn.Call(context.Background(), "ask", nil, &o.result)
+			called <- o
+		}()
+		asked := p.next()
+		p.send(`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,` + test.reply + `}`)
+		got := wait(t, called, "the call")
+		if test.result != "" {
+			if got.err != nil || string(got.result) != test.result {
+				t.Errorf("%s: got %s, %v", test.reply, got.result, got.err)
+			}
+			continue
+		}
+		var remote *Error
+		if !errors.As(got.err, &remote) || len(remote.Message) < len(test.fail) || remote.Message[:len(test.fail)] != test.fail {
+			t.Errorf("%s: got %v", test.reply, got.err)
+		}
+	}
+}

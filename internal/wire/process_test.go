@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// childServers are what this test binary can be as a child, over its own stdio.
+var childServers = map[string]func(){
+	"raw": func() {
+		buf := make([]byte, 1<<20)
+		for {
+			n, err := os.Stdin.Read(buf)
+			if err != nil {
+				return
+			}
+			_, _ = os.Stdout.Write(buf[:n])
+		}
+	},
+	"echo": func() { <-NewConn(Stdio(os.Stdin, os.Stdout), Options{Handler: echo}).Done() },
+	// close ends when it is asked to, while its stdin stays open and silent.
+	"close": func() {
+		asked := make(chan struct{})
+		stdio := Stdio(os.Stdin, os.Stdout)
+		c := NewConn(stdio, Options{Handler: func(context.Context, *Conn, *Request) (any, error) {
+			close(asked)
+			return nil, nil
+		}})
+		<-asked
+		_ = c.Close()
+		<-c.Done()
+		if _, err := stdio.Read(make([]byte, 1)); !errors.Is(err, os.ErrClosed) {
+			_, _ = fmt.Fprintf(os.Stderr, "reading a closed stdin: %v\n", err)
+		}
+	},
+}
+
+// child starts this test binary as one of childServers, over pipes or, as Node
+// and libuv do it, over sockets.
+func child(t testing.TB, name string, sockets bool) (io.ReadWriteCloser, *exec.Cmd) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "WIRE_TEST_CHILD="+name)
+	cmd.Stderr = &bytes.Buffer{}
+	open := os.Pipe
+	if sockets {
+		open = socketPair
+	}
+	childIn, in, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, childOut, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin, cmd.Stdout = childIn, childOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	childIn.Close()
+	childOut.Close()
+	return Stdio(out, in), cmd
+}
+
+func TestStdioOfAProcess(t *testing.T) {
+	for _, sockets := range []bool{false, true} {
+		stdio, cmd := child(t, "echo", sockets)
+		client := NewConn(stdio, Options{Logf: t.Logf})
+		want := string(AppendString(nil, strings.Repeat("text\n", 1<<18)))
+		var got Raw
+		if err := client.Call(t.Context(), "echo", Raw("["+want+"]"), &got); err != nil || string(got) != "["+want+"]" {
+			t.Errorf("got %d bytes and %v", len(got), err)
+		}
+		client.Close()
+		waitExit(t, cmd)
+		wait(t, client.Done(), "the end of the connection")
+	}
+}
+
+func TestCloseInterruptsTheReadOfAProcessStdin(t *testing.T) {
+	for _, sockets := range []bool{false, true} {
+		stdio, cmd := child(t, "close", sockets)
+		p := &peer{t: t, end: stdio, frames: newFrames(stdio, 1<<10, 1<<10)}
+		p.send(`{"jsonrpc":"2.0","method":"close"}`)
+		p.wantEnd()
+		waitExit(t, cmd)
+		stdio.Close()
+	}
+}
+
+// waitExit waits for a child that has nothing to complain of.
+func waitExit(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	if err := wait(t, exited, "the child to end"); err != nil {
+		t.Error(err)
+	}
+	if said := cmd.Stderr.(*bytes.Buffer).String(); said != "" {
+		t.Errorf("the child said %q", said)
+	}
+}
+
+func benchChild(b *testing.B, name string, size int) {
+	stdio, cmd := child(b, name, false)
+	exchange(b, stdio, size)
+	stdio.Close()
+	_ = cmd.Wait()
+}
+
+func BenchmarkProcessRaw100(b *testing.B)  { benchChild(b, "raw", 100) }
+func BenchmarkProcessEcho100(b *testing.B) { benchChild(b, "echo", 100) }
+func BenchmarkProcessRaw1M(b *testing.B)   { benchChild(b, "raw", 1<<20) }
+func BenchmarkProcessEcho1M(b *testing.B)  { benchChild(b, "echo", 1<<20) }
+
+func BenchmarkProcessSocketEcho100(b *testing.B) {
+	stdio, cmd := child(b, "echo", true)
+	exchange(b, stdio, 100)
+	stdio.Close()
+	_ = cmd.Wait()
+}
