@@ -1,0 +1,298 @@
+package workspace
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// ignoreRule is one line of an ignore file. It is read and matched as git does
+// (dir.c and wildmatch.c), byte by byte: the oracle in the tests is git itself.
+type ignoreRule struct {
+	negate   bool // "!": what an earlier line ignored is shown again
+	dirOnly  bool // "/" at the end
+	baseOnly bool // no other "/": judged on the last element alone
+
+	// Most lines need no regular expression.
+	literal string
+	suffix  string // "*suffix"
+	re      *regexp.Regexp
+}
+
+// maxIgnoreLine bounds the work that one line can cause.
+const maxIgnoreLine = 4096
+
+// parseIgnore reads an ignore file. What cannot match anything is left out.
+func parseIgnore(text string) []ignoreRule {
+	var rules []ignoreRule
+	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if strings.HasPrefix(line, "#") || len(line) > maxIgnoreLine {
+			continue
+		}
+		if r, ok := parseIgnoreLine(trimTrailingSpaces(line)); ok {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// trimTrailingSpaces keeps a space that a backslash protects.
+func trimTrailingSpaces(line string) string {
+	end := 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case ' ':
+			continue
+		case '\\':
+			i++
+		}
+		end = i + 1
+	}
+	return line[:min(end, len(line))]
+}
+
+func parseIgnoreLine(pattern string) (r ignoreRule, ok bool) {
+	pattern, r.negate = strings.CutPrefix(pattern, "!")
+	pattern, r.dirOnly = strings.CutSuffix(pattern, "/")
+	r.baseOnly = !strings.Contains(pattern, "/")
+	pattern = strings.TrimPrefix(pattern, "/")
+	if pattern == "" {
+		return r, false
+	}
+	wild := strings.IndexAny(pattern, `*?[\`)
+	switch {
+	case wild < 0:
+		r.literal = pattern
+	case wild == 0 && r.baseOnly && pattern[0] == '*' && !strings.ContainsAny(pattern[1:], `*?[\`):
+		r.suffix = pattern[1:]
+		ok = true
+	default:
+		r.re, ok = wildmatch(pattern, wild, !r.baseOnly)
+	}
+	return r, ok || r.literal != ""
+}
+
+// matches judges an entry by its path below the ignore file's folder.
+func (r *ignoreRule) matches(rel string, isDir bool) bool {
+	if r.dirOnly && !isDir {
+		return false
+	}
+	if r.baseOnly {
+		rel = rel[strings.LastIndexByte(rel, '/')+1:]
+	}
+	switch {
+	case r.re != nil:
+		return r.re.MatchString(bytewise(rel))
+	case r.literal != "":
+		return rel == r.literal
+	}
+	return strings.HasSuffix(rel, r.suffix)
+}
+
+// bytewise gives each byte a character of its own, so that a regular expression
+// sees bytes as git does, and names that are not UTF-8 stay apart.
+func bytewise(s string) string {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			runes := make([]rune, len(s))
+			for j := range len(s) {
+				runes[j] = rune(s[j])
+			}
+			return string(runes)
+		}
+	}
+	return s
+}
+
+// wildmatch translates a pattern with wildcards, the first of them at byte wild.
+// With slashes, "*", "?" and sets do not match a slash, and only "**" between
+// slashes does. It fails for a pattern that git never matches.
+func wildmatch(pattern string, wild int, slashes bool) (*regexp.Regexp, bool) {
+	t := translator{pattern: pattern, wild: wild, slashes: slashes}
+	t.out.WriteString(`(?s)\A`)
+	for t.at < len(pattern) {
+		if !t.next() {
+			return nil, false
+		}
+	}
+	t.out.WriteString(`\z`)
+	re, err := regexp.Compile(t.out.String())
+	return re, err == nil
+}
+
+type translator struct {
+	pattern string
+	wild    int
+	slashes bool
+	at      int
+	out     strings.Builder
+}
+
+// next translates one element of the pattern.
+func (t *translator) next() bool {
+	c := t.pattern[t.at]
+	switch c {
+	case '*':
+		t.stars()
+		return true
+	case '?':
+		t.out.WriteString(t.anyByte())
+	case '[':
+		return t.set()
+	case '\\':
+		if t.at++; t.at == len(t.pattern) {
+			return false
+		}
+		t.literal(t.pattern[t.at])
+	default:
+		t.literal(c)
+	}
+	t.at++
+	return true
+}
+
+func (t *translator) literal(c byte) { fmt.Fprintf(&t.out, `\x{%x}`, c) }
+
+func (t *translator) anyByte() string {
+	if t.slashes {
+		return `[^/]`
+	}
+	return `.`
+}
+
+// stars translates a run of stars. In git, the first run of a pattern counts as
+// standing after a slash even when plain text comes before it.
+func (t *translator) stars() {
+	start := t.at
+	for t.at < len(t.pattern) && t.pattern[t.at] == '*' {
+		t.at++
+	}
+	rest := t.pattern[t.at:]
+	double := t.at-start > 1 && (start == t.wild || t.pattern[start-1] == '/')
+	switch {
+	case !t.slashes, double && (rest == "" || strings.HasPrefix(rest, `\/`)):
+		t.out.WriteString(`.*`)
+	case double && rest[0] == '/':
+		t.out.WriteString(`(?:.*/)?`)
+		t.at++
+	default:
+		t.out.WriteString(`[^/]*`)
+	}
+}
+
+// set translates "[…]" by asking for each byte whether git's loop matches it.
+func (t *translator) set() bool {
+	var in [256]bool
+	end, negate, ok := parseSet(t.pattern, t.at+1, &in)
+	if !ok {
+		return false
+	}
+	t.at = end
+	t.out.WriteByte('[')
+	empty := true
+	for c := range 256 {
+		if in[c] != negate && !(t.slashes && c == '/') {
+			fmt.Fprintf(&t.out, `\x{%x}`, c)
+			empty = false
+		}
+	}
+	t.out.WriteByte(']')
+	return !empty
+}
+
+// parseSet reads a set from behind its bracket and gives the place after it.
+func parseSet(p string, at int, in *[256]bool) (end int, negate, ok bool) {
+	if at < len(p) && (p[at] == '!' || p[at] == '^') {
+		negate = true
+		at++
+	}
+	prev := 0 // the start of a range, if the next byte is a dash; 0 is none
+	for first := true; ; first = false {
+		if at >= len(p) {
+			return 0, false, false
+		}
+		c := p[at]
+		switch {
+		case c == ']' && !first:
+			return at + 1, negate, true
+		case c == '\\':
+			if at++; at >= len(p) {
+				return 0, false, false
+			}
+			prev = int(p[at])
+			in[p[at]] = true
+		case c == '-' && prev != 0 && at+1 < len(p) && p[at+1] != ']':
+			if at++; p[at] == '\\' {
+				at++
+			}
+			if at >= len(p) {
+				return 0, false, false
+			}
+			for b := prev; b <= int(p[at]); b++ {
+				in[b] = true
+			}
+			prev = 0
+		case c == '[' && at+1 < len(p) && p[at+1] == ':':
+			next, isClass, ok := parseClass(p, at+2, in)
+			if !ok {
+				return 0, false, false
+			}
+			if at = next; !isClass {
+				in['['] = true
+			}
+			prev = 0
+			if !isClass {
+				prev = '['
+			}
+		default:
+			prev = int(c)
+			in[c] = true
+		}
+		at++
+	}
+}
+
+// parseClass reads "[:alpha:]" from behind its colon and gives the place of its
+// last byte. Without ":]" before the next bracket, "[" was a plain one.
+func parseClass(p string, at int, in *[256]bool) (end int, isClass, ok bool) {
+	n := strings.IndexByte(p[at:], ']')
+	if n < 0 {
+		return 0, false, false
+	}
+	name, found := strings.CutSuffix(p[at:at+n], ":")
+	if !found {
+		return at - 2, false, true
+	}
+	class, ok := posixClasses[name]
+	if !ok {
+		return 0, false, false
+	}
+	for c := range 128 {
+		in[c] = in[c] || class(byte(c))
+	}
+	return at + n, true, true
+}
+
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isAlpha(c byte) bool { return isLower(c) || isUpper(c) }
+func isAlnum(c byte) bool { return isAlpha(c) || isDigit(c) }
+func isGraph(c byte) bool { return ' ' < c && c < 0x7f }
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+var posixClasses = map[string]func(byte) bool{
+	"alnum":  isAlnum,
+	"alpha":  isAlpha,
+	"blank":  isBlank,
+	"cntrl":  func(c byte) bool { return c < ' ' || c == 0x7f },
+	"digit":  isDigit,
+	"graph":  isGraph,
+	"lower":  isLower,
+	"print":  func(c byte) bool { return isGraph(c) || c == ' ' },
+	"punct":  func(c byte) bool { return isGraph(c) && !isAlnum(c) },
+	"space":  func(c byte) bool { return isBlank(c) || '\n' <= c && c <= '\r' },
+	"upper":  isUpper,
+	"xdigit": func(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' },
+}

@@ -1,0 +1,158 @@
+package workspace_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+)
+
+func TestWalkGoesDepthFirstByName(t *testing.T) {
+	noUserGit(t)
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{
+		"b/z": "", "b/a/c": "", "b-a": "", "a": "", "B": "", "é": "", "\xff\x01\n": "", "\u202ename": "", "bad\xff/in": "", "empty/": "",
+	})
+	root := open(t, dir).Roots()[0]
+	expect(t, walk(t, root, workspace.WalkOptions{}),
+		"B", "a", "b", "b/a", "b/a/c", "b/z", "b-a", "bad\xff", "bad\xff/in", "empty", "é", "\u202ename", "\xff\x01\n")
+	expect(t, walk(t, root, workspace.WalkOptions{MaxDepth: 1}),
+		"B", "a", "b", "b-a", "bad\xff", "empty", "é", "\u202ename", "\xff\x01\n")
+	expect(t, walk(t, root.Join("b"), workspace.WalkOptions{MaxDepth: 1}), "b/a", "b/z")
+}
+
+func TestWalkOfAnIgnoredFolderShowsIt(t *testing.T) {
+	noUserGit(t)
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{".gitignore": "build\n*.o", "build/a": "", "build/a.o": "", "build/sub/.git/x": "", "c": ""})
+	root := open(t, dir).Roots()[0]
+	expect(t, walk(t, root.Join("build"), workspace.WalkOptions{}), "build/a", "build/sub")
+	expect(t, walk(t, root, workspace.WalkOptions{IncludeIgnored: true}), ".gitignore", "build", "build/a", "build/a.o", "build/sub", "c")
+}
+
+func TestWalkHonoursWhatVisitReturns(t *testing.T) {
+	noUserGit(t)
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{"a/1": "", "a/2": "", "a/3": "", "b/1": "", "c": ""})
+	root := open(t, dir).Roots()[0]
+	broken := errors.New("broken")
+	for _, test := range []struct {
+		at     string
+		err    error
+		want   []string
+		result error
+	}{
+		{"a", fs.SkipDir, []string{"a", "b", "b/1", "c"}, nil},
+		{"a/2", fs.SkipDir, []string{"a", "a/1", "a/2", "b", "b/1", "c"}, nil},
+		{"c", fs.SkipDir, []string{"a", "a/1", "a/2", "a/3", "b", "b/1", "c"}, nil},
+		{"a/2", fs.SkipAll, []string{"a", "a/1", "a/2"}, nil},
+		{"a/2", broken, []string{"a", "a/1", "a/2"}, broken},
+	} {
+		var got []string
+		err := root.Walk(context.Background(), workspace.WalkOptions{}, func(e workspace.Entry) error {
+			if got = append(got, e.Path.Rel()); e.Path.Rel() == test.at {
+				return test.err
+			}
+			return nil
+		})
+		if !errors.Is(err, test.result) {
+			t.Errorf("%v at %s: error %v", test.err, test.at, err)
+		}
+		expect(t, got, test.want...)
+	}
+}
+
+func TestWalkEndsWhenCancelled(t *testing.T) {
+	noUserGit(t)
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{"a": "", "b": "", "c": ""})
+	ctx, cancel := context.WithCancel(context.Background())
+	visited := 0
+	err := open(t, dir).Roots()[0].Walk(ctx, workspace.WalkOptions{}, func(workspace.Entry) error {
+		visited++
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || visited != 1 {
+		t.Errorf("%d visited, error %v", visited, err)
+	}
+}
+
+func TestWalkFollowsNoLinkAndSaysWhatAnEntryIs(t *testing.T) {
+	noUserGit(t)
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{
+		"a/loop": "->..", "a/self": "->self", "a/out": "->/etc", "a/file": "", "a/up": "->../a", "b/": "", "gone": "->nowhere",
+	})
+	types := map[string]fs.FileMode{}
+	must(t, open(t, dir).Roots()[0].Walk(context.Background(), workspace.WalkOptions{}, func(e workspace.Entry) error {
+		types[e.Path.Rel()] = e.Type
+		return nil
+	}))
+	want := map[string]fs.FileMode{
+		"a": fs.ModeDir, "b": fs.ModeDir, "a/file": 0,
+		"a/loop": fs.ModeSymlink, "a/self": fs.ModeSymlink, "a/out": fs.ModeSymlink, "a/up": fs.ModeSymlink, "gone": fs.ModeSymlink,
+	}
+	for name, typ := range want {
+		if got, ok := types[name]; !ok || got != typ {
+			t.Errorf("%s: %v, %v", name, got, ok)
+		}
+	}
+	if len(types) != len(want) {
+		t.Errorf("visited %v", types)
+	}
+}
+
+func TestWalkOfWhatIsNoFolder(t *testing.T) {
+	noUserGit(t)
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{"file": "", "to": "->folder", "folder/a": ""})
+	root := open(t, dir).Roots()[0]
+	for name, code := range map[string]fault.Code{"file": fault.NotAFile, "gone": fault.FileNotFound, "file/a": fault.FileNotFound} {
+		err := root.Join(name).Walk(context.Background(), workspace.WalkOptions{}, func(workspace.Entry) error { return nil })
+		if fault.CodeOf(err) != code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	expect(t, walk(t, root.Join("to"), workspace.WalkOptions{}), "to/a")
+}
+
+func TestWalkCountsWhatItCannotRead(t *testing.T) {
+	noUserGit(t)
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{"a/b": "", "c": ""})
+	root := open(t, dir).Roots()[0]
+	var visited, unreadable []string
+	err := root.Walk(context.Background(), workspace.WalkOptions{
+		Unreadable: func(p workspace.Path, err error) {
+			if err == nil {
+				t.Error("no reason was given")
+			}
+			unreadable = append(unreadable, p.Rel())
+		},
+	}, func(e workspace.Entry) error {
+		visited = append(visited, e.Path.Rel())
+		if e.Path.Rel() == "a" { // a folder that goes away is unreadable for every user
+			must(t, os.RemoveAll(filepath.Join(dir, "a")))
+		}
+		return nil
+	})
+	must(t, err)
+	expect(t, visited, "a", "c")
+	expect(t, unreadable, "a")
+}
+
+func TestWalkOfNestedFoldersNamesEachEntryOnce(t *testing.T) {
+	noUserGit(t)
+	dir := t.TempDir()
+	inner := filepath.Join(dir, "outer", "inner")
+	tree(t, dir, map[string]string{"outer/a": "", "outer/inner/b/c": "", "outer/z": "", "outer/.gitignore": "c"})
+	w := open(t, filepath.Join(dir, "outer"), inner)
+	expect(t, walk(t, w.Roots()[0], workspace.WalkOptions{}), "outer/.gitignore", "outer/a", "inner", "inner/b", "outer/z")
+	expect(t, walk(t, w.Roots()[1], workspace.WalkOptions{}), "inner/b", "inner/b/c") // no repository: rules end at the folder
+}
