@@ -1,0 +1,123 @@
+// Speed and size against the npm MCP filesystem server, both through this one client in one run, printed as ratios.
+// Numbers below the limit are kept promises; this prints, it does not fail: timings belong to no test.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { RpcChild } from './lib/rpc-child.mjs';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const pillion = path.join(root, 'bin/pillion');
+const peerPart = execFileSync(path.join(root, 'scripts/setup/peer.sh'), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+const peer = path.join(peerPart, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
+
+const sandbox = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'pillion-bench-'));
+const home = path.join(sandbox, 'home');
+const project = path.join(sandbox, 'project');
+fs.mkdirSync(home);
+fs.mkdirSync(project);
+fs.writeFileSync(path.join(project, 'small.txt'), `${'x'.repeat(99)}\n`);
+fs.writeFileSync(path.join(project, 'large.txt'), `${'some words on a line, and a "quoted" one\n'.repeat(25_600)}`.slice(0, 1 << 20));
+const env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8' };
+
+// Each way in: how to start it, what to say first, and how to read a file.
+const mcpHello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } };
+const ways = {
+  serve: {
+    start: () => new RpcChild(pillion, ['serve'], { framing: 'headers', cwd: project, env }),
+    hello: { processId: process.pid, capabilities: {}, workspaceFolders: [{ uri: pathToFileURL(project).href, name: 'project' }] },
+    ready: 'initialized',
+    read: (child, name) => child.request('tools/call', { name: 'read_file', arguments: { path: name } }),
+  },
+  mcp: {
+    start: () => new RpcChild(pillion, ['mcp'], { framing: 'lines', cwd: project, env }),
+    hello: mcpHello,
+    ready: 'notifications/initialized',
+    read: (child, name) => child.request('tools/call', { name: 'read_file', arguments: { path: name } }),
+  },
+  peer: {
+    start: () => new RpcChild(process.execPath, [peer, project], { framing: 'lines', cwd: project, env }),
+    hello: mcpHello,
+    ready: 'notifications/initialized',
+    read: (child, name) => child.request('tools/call', { name: 'read_text_file', arguments: { path: path.join(project, name) } }),
+  },
+};
+
+const milliseconds = () => Number(process.hrtime.bigint()) / 1e6;
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
+
+async function open(way) {
+  const began = milliseconds();
+  const child = way.start();
+  await child.request('initialize', way.hello);
+  const took = milliseconds() - began;
+  child.notify(way.ready, {});
+  return { child, took };
+}
+
+/** Median milliseconds from spawn to the answer of initialize, the two in turn. */
+async function starts(times) {
+  const took = { serve: [], peer: [] };
+  for (let i = 0; i < times; i++) {
+    for (const name of ['serve', 'peer']) {
+      const opened = await open(ways[name]);
+      took[name].push(opened.took);
+      await opened.child.end();
+    }
+  }
+  return { serve: median(took.serve), peer: median(took.peer) };
+}
+
+/** Median milliseconds of reading one file, the ways in turn in blocks, after a warm-up. */
+async function reads(children, file, blocks, times) {
+  const took = Object.fromEntries(Object.keys(children).map((name) => [name, []]));
+  for (let block = 0; block <= blocks; block++) {
+    for (const [name, child] of Object.entries(children)) {
+      for (let i = 0; i < times; i++) {
+        const began = milliseconds();
+        const result = await ways[name].read(child, file);
+        const spent = milliseconds() - began;
+        if (result.isError) throw new Error(`${name}: ${JSON.stringify(result).slice(0, 300)}`);
+        if (block > 0) took[name].push(spent);
+      }
+    }
+  }
+  return Object.fromEntries(Object.entries(took).map(([name, numbers]) => [name, median(numbers)]));
+}
+
+/** Resident memory in MB, of the process and what it started. */
+function memory(pid) {
+  const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;
+}
+
+const rows = [];
+function row(what, ours, theirs, unit, limit) {
+  const ratio = ours / theirs;
+  rows.push([ratio <= limit ? 'ok  ' : 'OVER', what, `${ours.toFixed(2)} ${unit}`, `${theirs.toFixed(2)} ${unit}`, ratio.toFixed(3), `at most ${limit}`]);
+}
+
+try {
+  const start = await starts(10);
+  const children = {};
+  for (const name of ['serve', 'mcp', 'peer']) children[name] = (await open(ways[name])).child;
+  await new Promise((resolve) => setTimeout(resolve, 1500)); // idle, before any work
+  const idle = { serve: memory(children.serve.pid), peer: memory(children.peer.pid) };
+  const small = await reads(children, 'small.txt', 10, 200);
+  const large = await reads(children, 'large.txt', 5, 20);
+  for (const child of [children.mcp, children.peer, children.serve]) await child.end();
+
+  row('start until initialize is answered', start.serve, start.peer, 'ms', 0.05);
+  row('read 100 B over stdio', small.serve, small.peer, 'ms', 0.2);
+  row('read 1 MB over stdio', large.serve, large.peer, 'ms', 0.5);
+  row('read 100 B through pillion mcp', small.mcp, small.peer, 'ms', 0.6);
+  row('idle memory', idle.serve, idle.peer, 'MB', 0.25);
+  row('binary, against 30 MB', fs.statSync(pillion).size / 1e6, 30, 'MB', 1);
+
+  const head = ['', 'what', 'pillion', 'MCP filesystem server', 'ratio', 'wanted'];
+  const widths = head.map((_, i) => Math.max(...[head, ...rows].map((r) => r[i].length)));
+  for (const r of [head, ...rows]) console.log(r.map((cell, i) => cell.padEnd(widths[i])).join('  ').trimEnd());
+} finally {
+  fs.rmSync(sandbox, { recursive: true, force: true });
+}
