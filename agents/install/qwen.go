@@ -1,0 +1,58 @@
+package install
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// The tools of Qwen Code that change files or run commands.
+var qwenOff = []string{"run_shell_command", "edit", "write_file", "notebook_edit", "monitor", "enter_worktree"}
+
+func planQwen(o Options) (Plan, error) {
+	path := filepath.Join(o.folder("QWEN_HOME", ".qwen"), "settings.json")
+	if o.Scope == Project {
+		path = filepath.Join(o.Project, ".qwen", "settings.json")
+	}
+	present, err := has(path, "mcpServers", server)
+	if err != nil {
+		return Plan{}, err
+	}
+	files, err := planJSON(o, "qwen", path, qwenEdits(o), present)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{Files: files, Notes: qwenNotes(o)}, nil
+}
+
+func qwenEdits(o Options) []edit {
+	why := "adds the MCP server that " + o.Binary + " mcp is: offered from the first turn, allowed in advance (the editor asks), 24 days for a call"
+	key := func(name string, value any) edit {
+		return edit{path: []string{"mcpServers", server, name}, value: value, why: why, ours: true}
+	}
+	edits := []edit{
+		key("command", o.Binary),
+		key("args", []string{"mcp"}),
+		key("timeout", longestDelay),
+		key("trust", true),
+		key("alwaysLoadTools", true),
+	}
+	for _, tool := range qwenOff {
+		edits = append(edits, edit{path: []string{"permissions", "deny"}, item: tool, why: "turns Qwen Code's own tools off that change files or run commands: " + strings.Join(qwenOff, ", ")})
+	}
+	return edits
+}
+
+func qwenNotes(o Options) []string {
+	if o.Uninstall {
+		return []string{"Qwen Code has its own tools again at its next start."}
+	}
+	notes := []string{
+		"Start it with: qwen, in a folder that is open in your editor. Running sessions keep their old settings.",
+		"Can still act unseen: hooks, extensions and other MCP servers that you configured, and commands that you type yourself after an exclamation mark. --yolo does not bring its own tools back; --bare ignores all of this.",
+		"Its read_file, grep_search and glob see the disk, without what is unsaved in the editor; Pillion's read_file sees both.",
+	}
+	if o.Scope == Project {
+		notes = append(notes, "The file names a path of this machine: keep "+filepath.Join(".qwen", "settings.json")+" out of git.")
+	}
+	return notes
+}

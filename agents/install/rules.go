@@ -1,0 +1,248 @@
+package install
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pillion/internal/bug"
+)
+
+// edit is one thing that an agent's JSON settings must say.
+type edit struct {
+	path  []string
+	value any    // what stands at path, or
+	item  string // what the array at path contains
+	why   string
+	ours  bool // the whole of path belongs to Pillion: uninstalling needs no memory of it
+}
+
+func (e edit) same(o edit) bool { return slices.Equal(e.path, o.path) && e.item == o.item }
+
+// record remembers, per settings file, which of the edits made a difference:
+// a rule that the user had written before is not ours to take out again.
+type record struct {
+	File string     `json:"file"`
+	Did  []recorded `json:"did"`
+}
+
+type recorded struct {
+	Path []string `json:"path"`
+	Item string   `json:"item,omitempty"`
+	Was  any      `json:"was,omitempty"` // what a replaced value was
+}
+
+// planJSON edits one settings file and its record. present says that our
+// server is installed at all: without it and without a record, nothing in the
+// file is ours.
+func planJSON(o Options, agent, path string, edits []edit, present bool) ([]FileChange, error) {
+	before, existed, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := parseJSON(path, before)
+	if err != nil {
+		return nil, err
+	}
+	past, err := o.readRecord(agent, path)
+	if err != nil {
+		return nil, err
+	}
+	old := doc.decode()
+	change := FileChange{Path: path, Before: before, Existed: existed}
+	switch {
+	case o.Uninstall && (present || past.existed):
+		change.Why = uninstall(doc, edits, past)
+	case o.Uninstall:
+		return nil, nil
+	default:
+		change.Why, err = installInto(doc, edits, past)
+	}
+	if err = errors.Join(err, doc.broken); err != nil {
+		return nil, err
+	}
+	if !equalJSON(without(old, edits), without(doc.decode(), edits)) {
+		return nil, fmt.Errorf("%s would lose something that is not Pillion's; it was left alone, please report this", path)
+	}
+	var files []FileChange
+	if len(change.Why) > 0 {
+		change.After = doc.text
+		if o.Uninstall && doc.empty() {
+			change.After, change.Delete = "", true
+		}
+		files = append(files, change)
+	}
+	return append(files, past.change(o)...), nil
+}
+
+func installInto(doc *jsonText, edits []edit, past *recordFile) (why []string, err error) {
+	for _, e := range edits {
+		was, had := doc.get(e.path)
+		var changed bool
+		if e.item != "" {
+			changed, err = doc.add(e.path, e.item)
+		} else {
+			changed, err = doc.set(e.path, e.value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !changed {
+			continue
+		}
+		if !slices.Contains(why, e.why) {
+			why = append(why, e.why)
+		}
+		if !e.ours {
+			past.remember(e, was, had)
+		}
+	}
+	return why, nil
+}
+
+func uninstall(doc *jsonText, edits []edit, past *recordFile) (why []string) {
+	note := func(changed bool, format string, args ...any) {
+		if changed {
+			why = append(why, fmt.Sprintf(format, args...))
+		}
+	}
+	for _, e := range slices.Backward(edits) {
+		if e.ours {
+			continue // the whole object goes below
+		}
+		did, known := past.find(e)
+		switch {
+		case past.existed && !known: // it was there before us
+		case e.item != "":
+			note(doc.drop(e.path, e.item), "takes %q out of %s", e.item, strings.Join(e.path, "."))
+		case did.Was != nil:
+			changed, err := doc.set(e.path, did.Was)
+			note(err == nil && changed, "puts %s back to what it was", strings.Join(e.path, "."))
+		default:
+			if now, _ := doc.get(e.path); equalJSON(now, e.value) {
+				note(doc.remove(e.path), "takes %s out", strings.Join(e.path, "."))
+			}
+		}
+	}
+	for _, e := range edits {
+		if e.ours {
+			own := e.path[:slices.Index(e.path, server)+1]
+			note(doc.remove(own), "takes the server out")
+		}
+	}
+	if len(why) > 0 && !past.existed {
+		why = append(why, "finds no record of the installation, so rules of the same wording that you wrote yourself go as well")
+	}
+	past.text = ""
+	return why
+}
+
+// without is the document with everything that the edits touch taken out, for
+// comparing the rest.
+func without(doc any, edits []edit) any {
+	root, ok := doc.(map[string]any)
+	if !ok {
+		return doc
+	}
+	for _, e := range edits {
+		path := e.path
+		if e.ours {
+			path = path[:slices.Index(path, server)+1]
+		}
+		strip(root, path, e.item)
+	}
+	return root
+}
+
+// strip deletes the value at path, or item from the array there, and what that
+// leaves empty. Empty containers are nobody's.
+func strip(m map[string]any, path []string, item string) {
+	name := path[0]
+	switch x := m[name].(type) {
+	case map[string]any:
+		if len(path) > 1 {
+			strip(x, path[1:], item)
+		}
+		if len(path) == 1 || len(x) == 0 {
+			delete(m, name)
+		}
+	case []any:
+		x = slices.DeleteFunc(x, func(v any) bool { return item != "" && v == item })
+		m[name] = x
+		if len(x) == 0 || item == "" {
+			delete(m, name)
+		}
+	default:
+		if len(path) == 1 {
+			delete(m, name)
+		}
+	}
+}
+
+// recordFile is the record of one settings file, in Pillion's state folder.
+type recordFile struct {
+	record
+	path    string
+	before  string
+	existed bool
+	text    string // what it shall hold; empty deletes it
+}
+
+func (o Options) readRecord(agent, file string) (*recordFile, error) {
+	sum := sha256.Sum256([]byte(file))
+	r := &recordFile{path: filepath.Join(o.stateFolder(), "install", agent+"-"+hex.EncodeToString(sum[:4])+".json")}
+	var err error
+	if r.before, r.existed, err = read(r.path); err != nil {
+		return nil, err
+	}
+	r.text = r.before
+	if r.existed {
+		if err := json.Unmarshal([]byte(r.before), &r.record); err != nil {
+			return nil, fmt.Errorf("%s is damaged, delete it and run this again: %w", r.path, err)
+		}
+	}
+	r.File = file
+	return r, nil
+}
+
+func (r *recordFile) find(e edit) (recorded, bool) {
+	i := slices.IndexFunc(r.Did, func(d recorded) bool { return e.same(edit{path: d.Path, item: d.Item}) })
+	if i < 0 {
+		return recorded{}, false
+	}
+	return r.Did[i], true
+}
+
+func (r *recordFile) remember(e edit, was any, had bool) {
+	if _, known := r.find(e); known {
+		return
+	}
+	d := recorded{Path: e.path, Item: e.item}
+	if had && e.item == "" {
+		d.Was = was
+	}
+	r.Did = append(r.Did, d)
+	b, err := json.MarshalIndent(r.record, "", "  ")
+	if err != nil {
+		_ = bug.Errorf("printing a record: %w", err)
+	}
+	r.text = string(b) + "\n"
+}
+
+func (r *recordFile) change(o Options) []FileChange {
+	if r.text == r.before {
+		return nil
+	}
+	f := FileChange{Path: r.path, Before: r.before, After: r.text, Existed: r.existed, Delete: r.text == ""}
+	if o.Uninstall {
+		f.Why = []string{"forgets what the installation had added"}
+	} else {
+		f.Why = []string{"remembers which rules were added, so that uninstalling takes out these and no others"}
+	}
+	return []FileChange{f}
+}
