@@ -1,0 +1,149 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"pillion/internal/wire"
+	"pillion/tools"
+	"pillion/tools/session"
+)
+
+// callParams is tools/call, and tools/approval with fewer fields.
+type callParams struct {
+	Name             string          `json:"name"`
+	Arguments        json.RawMessage `json:"arguments"`
+	CallID           string          `json:"callId"`
+	SessionID        string          `json:"sessionId"`
+	RequiresApproval bool            `json:"requiresApproval"`
+	TimeoutSeconds   float64         `json:"timeoutSeconds"`
+	WorkDoneToken    json.RawMessage `json:"workDoneToken"`
+}
+
+func (s *server) toolsCall(ctx context.Context, raw json.RawMessage) (any, error) {
+	call, err := s.call(raw)
+	if err != nil {
+		return nil, err
+	}
+	result := s.running().Registry.Execute(ctx, call)
+	if result.Cancelled() && ctx.Err() != nil {
+		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")
+	}
+	return wire.Raw(result.AppendJSON(nil)), nil
+}
+
+func (s *server) toolsApproval(ctx context.Context, raw json.RawMessage) (any, error) {
+	call, err := s.call(raw)
+	if err != nil {
+		return nil, err
+	}
+	return s.running().Registry.ApprovalRequest(ctx, call), nil
+}
+
+// call reads the params of a call and finds its session.
+func (s *server) call(raw json.RawMessage) (tools.Call, error) {
+	p, err := params[callParams](raw)
+	switch {
+	case err != nil:
+		return tools.Call{}, err
+	case p.Name == "":
+		return tools.Call{}, wire.Errorf(wire.CodeInvalidParams, "name is missing: it is the tool to call")
+	case p.TimeoutSeconds < 0 || p.TimeoutSeconds > maxTimeout.Seconds():
+		return tools.Call{}, wire.Errorf(wire.CodeInvalidParams, "timeoutSeconds must be between 0 and %g", maxTimeout.Seconds())
+	}
+	owner, err := s.session(p.SessionID)
+	if err != nil {
+		return tools.Call{}, err
+	}
+	call := tools.Call{
+		Name: p.Name, Arguments: p.Arguments, CallID: p.CallID, Session: owner,
+		RequiresApproval: p.RequiresApproval, Timeout: time.Duration(p.TimeoutSeconds * float64(time.Second)),
+	}
+	if len(p.WorkDoneToken) > 0 {
+		call.Output = func(stream, text string) {
+			s.conn.Progress(p.WorkDoneToken, wire.TextChunk{Stream: stream, Text: text}, "") //nolint:errcheck // the result carries the output too
+		}
+	}
+	return call, nil
+}
+
+// maxTimeout is the longest that the contract lets any call run.
+const maxTimeout = 600 * time.Second
+
+// editorSession is the session of calls that name none.
+const editorSession = "editor"
+
+// session gives the session of a call; an unknown id opens one.
+func (s *server) session(id string) (*session.Session, error) {
+	if id == "" {
+		id = editorSession
+	}
+	s.mu.Lock()
+	name := s.client.Name
+	s.mu.Unlock()
+	owner, _, err := s.running().Sessions.Open(id, session.Agent{Name: name, Via: "editor"}, "")
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "sessionId: %v", err)
+	}
+	return owner, nil
+}
+
+// toolsList gives the catalogue, all of it or what is allowed, in the format
+// that the caller wants.
+func (s *server) toolsList(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[struct {
+		Dialect   string   `json:"dialect"`
+		SessionID string   `json:"sessionId"`
+		Allowed   []string `json:"allowed"`
+		Format    string   `json:"format"`
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dialect != "" && p.Dialect != "pillion" {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %q; leave it out for the canonical tools", p.Dialect)
+	}
+	definitions := s.running().Registry.DefinitionsFiltered(p.Allowed)
+	format, ok := formats[p.Format]
+	if !ok {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion, mcp, openai or gemini", p.Format)
+	}
+	list := make([]any, 0, len(definitions))
+	for _, d := range definitions {
+		list = append(list, format(d))
+	}
+	return map[string]any{"tools": list}, nil
+}
+
+// formats are the shapes in which model programs take tool definitions. All but
+// our own allow no dots in names.
+var formats = map[string]func(tools.Definition) any{
+	"":        func(d tools.Definition) any { return d },
+	"pillion": func(d tools.Definition) any { return d },
+	"mcp": func(d tools.Definition) any {
+		return map[string]any{
+			"name": plainName(d.Name), "title": d.Title, "description": d.Description,
+			"inputSchema": d.InputSchema, "annotations": d.Annotations,
+		}
+	},
+	"openai": func(d tools.Definition) any {
+		return map[string]any{"type": "function", "function": map[string]any{
+			"name": plainName(d.Name), "description": d.Description, "parameters": d.InputSchema,
+		}}
+	},
+	"gemini": func(d tools.Definition) any {
+		return map[string]any{"name": plainName(d.Name), "description": d.Description, "parametersJsonSchema": d.InputSchema}
+	},
+}
+
+func plainName(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+func (s *server) relayInfo(context.Context, json.RawMessage) (any, error) {
+	socket, token := s.running().Relay()
+	if socket == "" {
+		return nil, wire.Errorf(wire.CodeRequestFailed, "agents cannot connect: the socket could not be made, see the log")
+	}
+	return map[string]string{"socket": socket, "token": token}, nil
+}

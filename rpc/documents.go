@@ -1,0 +1,157 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"pillion/workspace"
+	"pillion/workspace/document"
+)
+
+// place finds the Path of a document that the editor speaks of. Documents that
+// are outside the workspace, or no files, are none of ours.
+func (s *server) place(u uri.URI) (workspace.Path, bool) {
+	return s.running().Documents.Workspace().FromURI(string(u))
+}
+
+func (s *server) didOpen(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := decodeLSP[protocol.DidOpenTextDocumentParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	if path, ok := s.place(p.TextDocument.URI); ok {
+		s.running().Documents.Open(path, string(p.TextDocument.URI), p.TextDocument.Version, p.TextDocument.Text)
+	}
+	return nil, nil
+}
+
+func (s *server) didChange(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := decodeLSP[protocol.DidChangeTextDocumentParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	path, ok := s.place(p.TextDocument.URI)
+	if !ok {
+		return nil, nil
+	}
+	store := s.running().Documents
+	b := store.Buffer(path)
+	if b == nil {
+		return nil, nil
+	}
+	text := b.Text
+	for _, c := range p.ContentChanges {
+		switch c := c.(type) {
+		case *protocol.TextDocumentContentChangeWholeDocument:
+			text = c.Text
+		case *protocol.TextDocumentContentChangePartial:
+			text = document.Apply(text, rangeOf(c.Range), c.Text)
+		}
+	}
+	store.Change(path, p.TextDocument.Version, text)
+	return nil, nil
+}
+
+func rangeOf(r protocol.Range) document.Range {
+	return document.Range{
+		Start: document.Position{Line: r.Start.Line, Character: r.Start.Character},
+		End:   document.Position{Line: r.End.Line, Character: r.End.Character},
+	}
+}
+
+func (s *server) didSave(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := decodeLSP[protocol.DidSaveTextDocumentParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	if path, ok := s.place(p.TextDocument.URI); ok {
+		s.running().Documents.Saved(path)
+	}
+	return nil, nil
+}
+
+func (s *server) didClose(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := decodeLSP[protocol.DidCloseTextDocumentParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	if path, ok := s.place(p.TextDocument.URI); ok {
+		s.running().Documents.Close(path)
+	}
+	return nil, nil
+}
+
+// documentState is the notification that LSP lacks: whether a buffer is saved.
+func (s *server) documentState(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[struct {
+		URI      string `json:"uri"`
+		Version  int32  `json:"version"`
+		Dirty    bool   `json:"dirty"`
+		Encoding string `json:"encoding"`
+		EOL      string `json:"eol"`
+		BOM      bool   `json:"bom"`
+		ReadOnly bool   `json:"readonly"`
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
+	if path, ok := s.place(uri.URI(p.URI)); ok {
+		s.running().Documents.SetState(path, document.State{
+			Version: p.Version, Dirty: p.Dirty, Encoding: p.Encoding, EOL: p.EOL, BOM: p.BOM, ReadOnly: p.ReadOnly,
+		})
+	}
+	return nil, nil
+}
+
+func (s *server) didChangeWatchedFiles(context.Context, json.RawMessage) (any, error) {
+	s.running().Documents.Touched()
+	return nil, nil
+}
+
+func (s *server) didChangeWorkspaceFolders(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := decodeLSP[protocol.DidChangeWorkspaceFoldersParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	w := s.running().Documents.Workspace()
+	gone := map[string]bool{}
+	for _, f := range p.Event.Removed {
+		gone[filePath(f.URI)] = true
+	}
+	var folders []workspace.Folder
+	for _, f := range w.Folders() {
+		if !gone[f.Dir] {
+			folders = append(folders, f)
+		}
+	}
+	for _, f := range p.Event.Added {
+		folders = appendFolder(folders, f.Name, f.URI)
+	}
+	if err := w.SetFolders(folders...); err != nil {
+		s.tell(messageError, "the workspace folders stay as they were: %v", err)
+	}
+	return nil, nil
+}
+
+func (s *server) didChangeConfiguration(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[struct {
+		Settings struct {
+			Pillion json.RawMessage `json:"pillion"`
+		} `json:"settings"`
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Settings.Pillion) > 0 {
+		s.running().Configure(p.Settings.Pillion)
+	}
+	return nil, nil
+}
+
+func (s *server) focused(context.Context, json.RawMessage) (any, error) {
+	s.running().Focused()
+	return nil, nil
+}

@@ -1,0 +1,194 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"pillion/internal/wire"
+	"pillion/tools"
+	"pillion/workspace"
+)
+
+// ProtocolVersion is the version of the wire beyond LSP. It changes only by
+// addition within a major version.
+const ProtocolVersion = 1
+
+// client is what the editor said it can do.
+type client struct {
+	Name         string
+	Pillion      bool // it has a plugin: capabilities.experimental.pillion
+	Capabilities editorCapabilities
+	WatchedFiles bool // it registers for watched files when asked to
+}
+
+// editorCapabilities is capabilities.experimental.pillion.
+type editorCapabilities struct {
+	Approval         bool `json:"approval"`
+	Prompt           bool `json:"prompt"`
+	Review           bool `json:"review"`
+	Plan             bool `json:"plan"`
+	Documents        bool `json:"documents"`
+	LanguageFeatures bool `json:"languageFeatures"`
+}
+
+func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error) {
+	s.mu.Lock()
+	again := s.state != created
+	s.mu.Unlock()
+	if again {
+		return nil, wire.Errorf(wire.CodeInvalidRequest, "initialize came twice")
+	}
+	p, err := decodeLSP[protocol.InitializeParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	c := clientOf(p)
+	core, err := s.options.Start(s.setup(p, c))
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeRequestFailed, "pillion cannot start here: %v", err)
+	}
+	s.mu.Lock()
+	s.core, s.client, s.state = core, c, running
+	s.mu.Unlock()
+	if p.ProcessID != nil {
+		s.watchParent(int(*p.ProcessID))
+	}
+	return encodeLSP(s.initializeResult(c))
+}
+
+func clientOf(p protocol.InitializeParams) client {
+	c := client{Name: p.ClientInfo.Name}
+	var experimental struct {
+		Pillion *editorCapabilities `json:"pillion"`
+	}
+	if json.Unmarshal(p.Capabilities.Experimental, &experimental) == nil && experimental.Pillion != nil {
+		c.Pillion, c.Capabilities = true, *experimental.Pillion
+	}
+	if w := p.Capabilities.Workspace; w != nil && w.DidChangeWatchedFiles != nil {
+		dynamic := w.DidChangeWatchedFiles.DynamicRegistration
+		c.WatchedFiles = dynamic != nil && *dynamic
+	}
+	if c.Name == "" {
+		c.Name = "editor"
+	}
+	return c
+}
+
+func (s *server) setup(p protocol.InitializeParams, c client) Setup {
+	d := &dialogs{server: s, client: c, box: make(chan struct{}, 1)}
+	return Setup{
+		Folders:  foldersOf(p),
+		Settings: json.RawMessage(p.InitializationOptions),
+		Asker:    d,
+		Human:    d,
+		Editor:   &buffers{server: s, client: c},
+		Client:   c.Name,
+		Activity: s.activity,
+		Report:   func(problem string) { s.tell(messageWarning, "%s", problem) },
+	}
+}
+
+// foldersOf takes workspaceFolders, else rootUri.
+func foldersOf(p protocol.InitializeParams) []workspace.Folder {
+	var out []workspace.Folder
+	if folders, ok := p.WorkspaceFolders.Get(); ok {
+		for _, f := range folders {
+			out = appendFolder(out, f.Name, f.URI)
+		}
+	}
+	if len(out) == 0 && p.RootURI != nil {
+		out = appendFolder(out, "", *p.RootURI)
+	}
+	return out
+}
+
+// appendFolder leaves out folders that are not on this machine's disk.
+func appendFolder(list []workspace.Folder, name string, u uri.URI) []workspace.Folder {
+	dir := filePath(u)
+	if dir == "" {
+		return list
+	}
+	return append(list, workspace.Folder{Name: name, Dir: dir})
+}
+
+func filePath(u uri.URI) string {
+	parsed, err := uri.Parse(string(u))
+	if err != nil || parsed.Scheme() != "file" {
+		return ""
+	}
+	return filepath.Clean(parsed.FsPath())
+}
+
+func (s *server) initializeResult(c client) protocol.InitializeResult {
+	yes, incremental := true, protocol.TextDocumentSyncKindIncremental
+	experimental, _ := json.Marshal(map[string]any{"pillion": map[string]int{"protocolVersion": ProtocolVersion}}) // cannot fail
+	r := protocol.InitializeResult{
+		ServerInfo: protocol.ServerInfo{Name: "pillion", Version: protocol.NewOptional(s.options.Version)},
+		Capabilities: protocol.ServerCapabilities{
+			TextDocumentSync: &protocol.TextDocumentSyncOptions{OpenClose: &yes, Change: &incremental, Save: &protocol.SaveOptions{}},
+			Workspace: &protocol.WorkspaceOptions{WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
+				Supported: &yes, ChangeNotifications: protocol.Boolean(true),
+			}},
+			Experimental: experimental,
+		},
+	}
+	if !c.Pillion {
+		r.Capabilities.ExecuteCommandProvider = protocol.ExecuteCommandOptions{Commands: commandNames()}
+	}
+	return r
+}
+
+// initialized asks for the events of watched files, without which no editor
+// sends them. It does not wait for the answer: it runs on the read loop.
+func (s *server) initialized(context.Context, json.RawMessage) (any, error) {
+	s.mu.Lock()
+	watched := s.client.WatchedFiles
+	s.mu.Unlock()
+	if watched {
+		go s.registerWatchedFiles()
+	}
+	return nil, nil
+}
+
+func (s *server) registerWatchedFiles() {
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	defer cancel()
+	err := s.conn.Call(ctx, "client/registerCapability", json.RawMessage(
+		`{"registrations":[{"id":"pillion-watched-files","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[{"globPattern":"**/*"}]}}]}`), nil)
+	if err != nil {
+		s.options.Logf("the editor does not tell of watched files: %v", err)
+	}
+}
+
+// activity passes a call's state on to an editor that shows it.
+func (s *server) activity(a tools.Activity) {
+	s.mu.Lock()
+	plugin := s.client.Pillion
+	s.mu.Unlock()
+	if plugin {
+		s.conn.Notify("activity/changed", a)       //nolint:errcheck // the list catches up with the next call
+		s.conn.Notify("agent/status", statusOf(a)) //nolint:errcheck // likewise
+	}
+}
+
+// agentStatus is agent/status.
+type agentStatus struct {
+	SessionID string `json:"sessionId"`
+	Status    string `json:"status"`
+	Message   string `json:"message"`
+}
+
+func statusOf(a tools.Activity) agentStatus {
+	status := agentStatus{SessionID: a.SessionID, Status: "executing_tool", Message: a.Title}
+	switch a.State {
+	case tools.Waiting:
+		status.Status = "waiting_approval"
+	case tools.Done, tools.Failed:
+		status.Status = "idle"
+	}
+	return status
+}

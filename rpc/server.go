@@ -1,0 +1,255 @@
+// Package rpc is the editor's side: the wire between an editor and the sidecar
+// that it spawned. It is the only package that knows that wire.
+//
+// Serve is the entry point. The connection itself (frames, order, cancellation,
+// back-pressure) is internal/wire's; here are the lifecycle of a language server,
+// the documents that the editor keeps open, the calls that it relays, and the
+// dialogs and edits that the sidecar asks of it. What a tool does is not here.
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"pillion/internal/wire"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/session"
+	"pillion/workspace"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+)
+
+// Options are what Serve is given.
+type Options struct {
+	Version string
+	// Start brings the sidecar to life once the editor has said what it opens.
+	Start func(s Setup) (*Core, error)
+	Logf  func(format string, args ...any)
+}
+
+// Setup is what the editor's initialize decides.
+type Setup struct {
+	Folders  []workspace.Folder
+	Settings json.RawMessage // the initializationOptions as they came
+	Asker    approval.Asker
+	Human    tools.Human
+	Editor   change.Editor
+	Client   string // the editor's name
+	Activity func(tools.Activity)
+	// Report tells the human something about the settings or the system.
+	Report func(problem string)
+}
+
+// Core is a running sidecar, as far as the editor's side needs it.
+type Core struct {
+	Documents *document.Store
+	Registry  *tools.Registry
+	Sessions  *session.Set
+	// Configure takes new settings, the object as under "pillion".
+	Configure func(json.RawMessage)
+	// Focused notes that this window is the one the human used last.
+	Focused func()
+	// Relay is where agents that the editor starts connect, "" without one.
+	Relay func() (socket, token string)
+	Close func() error
+}
+
+// state is where a connection stands in the lifecycle of a language server.
+type state int
+
+const (
+	created state = iota
+	running
+	stopping // after shutdown
+)
+
+// server is one editor's connection.
+type server struct {
+	options Options
+	conn    *wire.Conn
+	exited  chan struct{} // closed by exit
+	once    sync.Once
+
+	mu     sync.Mutex // guards all below
+	state  state
+	core   *Core
+	client client
+}
+
+// Serve speaks with one editor until it leaves: by exit, by closing its end, or
+// by dying. It returns the exit code that LSP asks for: 0 after shutdown and
+// exit, else 1. Nothing that the sidecar started outlives it.
+func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) int {
+	s := &server{options: o, exited: make(chan struct{})}
+	ready := make(chan struct{})
+	s.conn = wire.NewConn(stream, wire.Options{
+		Handler: func(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
+			<-ready
+			return s.handle(ctx, req)
+		},
+		Inline: func(method string) bool { return methods[method].inline },
+		Logf:   o.Logf,
+	})
+	close(ready)
+	select {
+	case <-s.exited:
+	case <-s.conn.Done():
+	case <-ctx.Done():
+	}
+	s.conn.Close() //nolint:errcheck // the editor is gone
+	<-s.conn.Done()
+	s.mu.Lock()
+	core, clean := s.core, s.state == stopping
+	s.mu.Unlock()
+	if core != nil {
+		if err := core.Close(); err != nil {
+			o.Logf("shutting down: %v", err)
+		}
+	}
+	if clean {
+		return 0
+	}
+	return 1
+}
+
+// method is how one message is handled. Requests are inline only where their
+// order among the notifications matters.
+type method struct {
+	inline bool
+	early  bool // allowed before initialize
+	late   bool // allowed after shutdown
+	handle func(s *server, ctx context.Context, params json.RawMessage) (any, error)
+}
+
+// methods is the editor's method table. It is filled by init because handlers
+// refer to it.
+var methods map[string]method
+
+func init() {
+	methods = map[string]method{
+		"initialize":  {inline: true, early: true, handle: (*server).initialize},
+		"initialized": {handle: (*server).initialized},
+		"shutdown":    {inline: true, handle: (*server).shutdown},
+		"exit":        {early: true, late: true, handle: (*server).exit},
+
+		"textDocument/didOpen":                {handle: (*server).didOpen},
+		"textDocument/didChange":              {handle: (*server).didChange},
+		"textDocument/didSave":                {handle: (*server).didSave},
+		"textDocument/didClose":               {handle: (*server).didClose},
+		"document/state":                      {handle: (*server).documentState},
+		"workspace/didChangeWatchedFiles":     {handle: (*server).didChangeWatchedFiles},
+		"workspace/didChangeWorkspaceFolders": {handle: (*server).didChangeWorkspaceFolders},
+		"workspace/didChangeConfiguration":    {handle: (*server).didChangeConfiguration},
+		"window/focused":                      {handle: (*server).focused},
+		"window/workDoneProgress/cancel":      {handle: (*server).nothing},
+		"$/setTrace":                          {handle: (*server).nothing},
+
+		"tools/list":     {handle: (*server).toolsList},
+		"tools/call":     {handle: (*server).toolsCall},
+		"tools/approval": {handle: (*server).toolsApproval},
+
+		"session/open":    {inline: true, handle: (*server).sessionOpen},
+		"session/close":   {inline: true, handle: (*server).sessionClose},
+		"session/list":    {inline: true, handle: (*server).sessionList},
+		"session/setMode": {inline: true, handle: (*server).sessionSetMode},
+		"session/newTurn": {inline: true, handle: (*server).sessionNewTurn},
+
+		"relay/info":               {handle: (*server).relayInfo},
+		"workspace/executeCommand": {handle: (*server).executeCommand},
+	}
+}
+
+func (s *server) handle(ctx context.Context, req *wire.Request) (any, error) {
+	m, known := methods[req.Method]
+	if err := s.admit(req.Method, m, known); err != nil {
+		return nil, err
+	}
+	return m.handle(s, ctx, req.Params)
+}
+
+// admit holds LSP's lifecycle in one place.
+func (s *server) admit(name string, m method, known bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.state == created && !m.early:
+		return wire.Errorf(wire.CodeServerNotInitialized, "%s came before initialize; initialize first", name)
+	case s.state == stopping && !m.late:
+		return wire.Errorf(wire.CodeInvalidRequest, "%s came after shutdown; only exit is left", name)
+	case !known:
+		return wire.Errorf(wire.CodeMethodNotFound, "unknown method: %s", name)
+	}
+	return nil
+}
+
+// running gives the core, which is there whenever admit let a message through.
+func (s *server) running() *Core {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.core
+}
+
+func (s *server) nothing(context.Context, json.RawMessage) (any, error) { return nil, nil }
+
+func (s *server) exit(context.Context, json.RawMessage) (any, error) {
+	s.once.Do(func() { close(s.exited) })
+	return nil, nil
+}
+
+func (s *server) shutdown(context.Context, json.RawMessage) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = stopping
+	return json.RawMessage("null"), nil
+}
+
+// params decodes the parameters of one of our own methods. Keys that are not
+// known are passed over: the wire grows by addition.
+func params[P any](raw json.RawMessage) (P, error) {
+	var p P
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return p, wire.Errorf(wire.CodeInvalidParams, "the params do not fit: %v", err)
+	}
+	return p, nil
+}
+
+// watchParent closes the connection when the process that spawned us is gone.
+// Pipes usually tell first; a parent whose children hold the pipes open does not.
+func (s *server) watchParent(pid int) {
+	if pid <= 0 || !processExists(pid) {
+		return // in another PID namespace, or gone already: stdin will tell
+	}
+	go func() {
+		tick := time.NewTicker(parentInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-s.conn.Done():
+				return
+			}
+			if !processExists(pid) {
+				s.options.Logf("the editor (process %d) is gone", pid)
+				s.conn.Close() //nolint:errcheck // the editor is gone
+				return
+			}
+		}
+	}()
+}
+
+const parentInterval = time.Second
+
+// tell shows the human a message, and writes it to the log.
+func (s *server) tell(kind messageType, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.options.Logf("%s", text)
+	s.conn.Notify("window/logMessage", logMessage{kind, text}) //nolint:errcheck // it is in the log
+}

@@ -1,0 +1,140 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+
+	"pillion/internal/wire"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+)
+
+type sessionParams struct {
+	SessionID string        `json:"sessionId"`
+	Agent     session.Agent `json:"agent"`
+	Mode      policy.Mode   `json:"mode"`
+	Dialect   string        `json:"dialect"`
+}
+
+func (s *server) sessionOpen(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[sessionParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dialect != "" && p.Dialect != "pillion" {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %q; leave it out for the canonical tools", p.Dialect)
+	}
+	if p.Agent.Via == "" {
+		p.Agent.Via = "editor"
+	}
+	owner, created, err := s.running().Sessions.Open(p.SessionID, p.Agent, p.Mode)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+	}
+	if created {
+		owner.SetDialect(p.Dialect)
+	}
+	return owner.Info(), nil
+}
+
+func (s *server) sessionClose(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[sessionParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]bool{"closed": s.running().Sessions.Close(p.SessionID)}, nil
+}
+
+func (s *server) sessionList(context.Context, json.RawMessage) (any, error) {
+	return map[string]any{"sessions": s.running().Sessions.List()}, nil
+}
+
+func (s *server) sessionSetMode(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[sessionParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	return s.setMode(p.SessionID, p.Mode)
+}
+
+func (s *server) setMode(id string, mode policy.Mode) (any, error) {
+	owner, err := s.known(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := owner.SetMode(mode); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+	}
+	return owner.Info(), nil
+}
+
+func (s *server) sessionNewTurn(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[sessionParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	return s.newTurn(p.SessionID)
+}
+
+func (s *server) newTurn(id string) (any, error) {
+	owner, err := s.known(id)
+	if err != nil {
+		return nil, err
+	}
+	owner.NewTurn()
+	return owner.Info(), nil
+}
+
+// known is an open session; the editor's own is opened when it is first named.
+func (s *server) known(id string) (*session.Session, error) {
+	if id == "" || id == editorSession {
+		return s.session("")
+	}
+	owner, ok := s.running().Sessions.Get(id)
+	if !ok {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "session %q is not open", id)
+	}
+	return owner, nil
+}
+
+// commands are the actions for editors without a plugin. An editor with one has
+// commands of its own, and two of one name would fail its start.
+var commands = map[string]func(s *server, args []json.RawMessage) (any, error){
+	"pillion.setMode": func(s *server, args []json.RawMessage) (any, error) {
+		var mode policy.Mode
+		var id string
+		argument(args, 0, &mode)
+		argument(args, 1, &id)
+		return s.setMode(id, mode)
+	},
+	"pillion.newTurn": func(s *server, args []json.RawMessage) (any, error) {
+		var id string
+		argument(args, 0, &id)
+		return s.newTurn(id)
+	},
+}
+
+func commandNames() []string { return []string{"pillion.newTurn", "pillion.setMode"} }
+
+// argument takes one argument of a command; what is missing or of another type
+// stays empty, which the command itself refuses.
+func argument(args []json.RawMessage, i int, into any) {
+	if i < len(args) {
+		json.Unmarshal(args[i], into) //nolint:errcheck // see above
+	}
+}
+
+func (s *server) executeCommand(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[struct {
+		Command   string            `json:"command"`
+		Arguments []json.RawMessage `json:"arguments"`
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
+	run, ok := commands[p.Command]
+	if !ok {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown command: %s", p.Command)
+	}
+	return run(s, p.Arguments)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"pillion/agents/relay"
+	"pillion/internal/wire"
+	"pillion/rpc"
+)
+
+// serve is the sidecar as an editor starts it: frames on stdin and stdout, the
+// log on stderr.
+func serve(args []string) int {
+	for _, arg := range args {
+		if arg != "--stdio" {
+			fmt.Fprintf(os.Stderr, "usage: pillion serve [--stdio]\n\nStarted by an editor; it speaks JSON-RPC on stdin and stdout.\n")
+			return 2
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: startForEditor, Logf: logf})
+}
+
+// startForEditor wires a sidecar to the editor that has just said hello, and
+// opens the socket on which agents find it.
+func startForEditor(s rpc.Setup) (*rpc.Core, error) {
+	settings, problems := settingsFrom(s.Settings)
+	for _, p := range problems {
+		s.Report(p)
+	}
+	c, err := newSidecar(surroundings{
+		folders: s.Folders, settings: settings, asker: s.Asker, human: s.Human, editor: s.Editor, activity: s.Activity,
+	})
+	if err != nil {
+		return nil, err
+	}
+	agents, err := relay.Listen(relay.Host{
+		Registry: c.registry, Sessions: c.sessions, Roots: c.roots, Editor: s.Client, Version: version,
+	})
+	if err != nil {
+		s.Report(fmt.Sprintf("agents cannot find this window: %v", err))
+	}
+	return &rpc.Core{
+		Documents: c.documents,
+		Registry:  c.registry,
+		Sessions:  c.sessions,
+		Configure: func(raw json.RawMessage) {
+			settings, problems := settingsFrom(raw)
+			for _, p := range problems {
+				s.Report(p)
+			}
+			c.configure(settings)
+		},
+		Focused: func() {
+			if agents != nil {
+				agents.Focused()
+			}
+		},
+		Relay: func() (socket, token string) {
+			if agents == nil {
+				return "", ""
+			}
+			return agents.Info()
+		},
+		Close: func() error {
+			var err error
+			if agents != nil {
+				err = agents.Close()
+			}
+			return errors.Join(err, c.Close())
+		},
+	}, nil
+}

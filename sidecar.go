@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"sync/atomic"
+
+	"pillion/config"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/process"
+	"pillion/tools/session"
+	"pillion/workspace"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+	"pillion/workspace/watch"
+)
+
+// surroundings are what a sidecar is put between: the human, however they are
+// asked, and the editor, if there is one.
+type surroundings struct {
+	folders  []workspace.Folder
+	settings config.Settings
+	asker    approval.Asker
+	human    tools.Human
+	editor   change.Editor // nil: nothing is ever open
+	activity func(tools.Activity)
+}
+
+// sidecar is the parts that every way in shares, wired together.
+type sidecar struct {
+	workspace *workspace.Workspace
+	documents *document.Store
+	registry  *tools.Registry
+	sessions  *session.Set
+	runner    *process.Runner
+	watcher   *watch.Watcher
+	rules     atomic.Pointer[policy.Rules]
+}
+
+func newSidecar(s surroundings) (*sidecar, error) {
+	w, err := workspace.Open(s.folders...)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := process.NewRunner()
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	c := &sidecar{
+		workspace: w,
+		documents: document.NewStore(w),
+		sessions:  session.NewSet(policy.Default),
+		runner:    runner,
+		watcher:   &watch.Watcher{},
+	}
+	c.registry = &tools.Registry{
+		Documents: c.documents,
+		Committer: &change.Committer{Documents: c.documents, Editor: s.editor},
+		Approvals: approval.NewQueue(s.asker, s.settings.Approvals.Expiry()),
+		Processes: runner,
+		Human:     s.human,
+		Rules:     func() policy.Rules { return *c.rules.Load() },
+		Limits:    limits(s.settings.Limits),
+		Activity:  s.activity,
+		Watch:     c.watcher.Folders,
+	}
+	c.configure(s.settings)
+	return c, nil
+}
+
+// configure takes what may change while the sidecar runs: rules, and how new
+// sessions start.
+func (c *sidecar) configure(s config.Settings) {
+	rules := s.Permissions.Rules()
+	c.rules.Store(&rules)
+	mode := s.Mode
+	if mode == "" {
+		mode = policy.Default
+	}
+	rate := session.DefaultLimits
+	if s.Limits.ChangesAMinute > 0 {
+		rate.Changes = s.Limits.ChangesAMinute
+	}
+	if s.Limits.ReadsAMinute > 0 {
+		rate.Reads = s.Limits.ReadsAMinute
+	}
+	c.sessions.SetDefaults(mode, rate)
+}
+
+func (c *sidecar) roots() []string {
+	var out []string
+	for _, p := range c.workspace.Roots() {
+		out = append(out, p.Abs())
+	}
+	return out
+}
+
+// Close ends everything that the sidecar started.
+func (c *sidecar) Close() error {
+	return errors.Join(c.runner.Close(), c.watcher.Close(), c.workspace.Close())
+}
+
+// limits puts what is set in place of the contract's defaults.
+func limits(set config.Limits) tools.Limits {
+	l := tools.DefaultLimits
+	for _, size := range []struct {
+		set  int64
+		into *int64
+	}{
+		{set.ReadBytes, &l.ReadBytes},
+		{set.WriteBytes, &l.WriteBytes},
+		{set.DiffBytes, &l.DiffBytes},
+		{set.OutputBytes, &l.OutputBytes},
+	} {
+		if size.set > 0 {
+			*size.into = size.set
+		}
+	}
+	if set.CallSeconds > 0 {
+		l.CallTime = set.Call()
+	}
+	if set.CommandSeconds > 0 {
+		l.CommandTime = min(set.Command(), l.CommandMax)
+	}
+	return l
+}
+
+// settingsFrom lays the editor's settings over the user's own.
+func settingsFrom(raw json.RawMessage) (config.Settings, []string) {
+	user, problems := config.ReadUser()
+	editor, more := config.Parse(raw)
+	return editor.Over(user), append(problems, more...)
+}
+
+// logf writes to stderr, which editors show in their log of the sidecar; stdout
+// carries frames and nothing else.
+func logf(format string, args ...any) { log.Printf(format, args...) }
+
+func init() {
+	log.SetPrefix("pillion: ")
+	log.SetFlags(log.Ltime)
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "pillion:", err)
+	return 1
+}
