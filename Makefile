@@ -22,7 +22,7 @@ lint: ## formatting, vet, staticcheck, types, eslint and the freshness of genera
 	@node scripts/check.mjs lint
 
 generate: ## write the generated files anew
-	@go generate ./...
+	@scripts/generate.sh
 
 bench: build ## speed and size, as ratios against other programs in the same run
 	@node scripts/bench.mjs
