@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // progress is what a text chunk looks like on the wire.
@@ -80,6 +82,48 @@ func TestTextIsJoinedWhileItWaits(t *testing.T) {
 	}
 	if len(streams) != 20 {
 		t.Errorf("%d chunks came, want 20: joined, and in order with the other stream's: %v", len(streams), streams)
+	}
+}
+
+func TestALargeChunkIsCutAndNotLostWhileThereIsRoom(t *testing.T) {
+	p := newPeer(t, Options{})
+	stuff(t, p.conn)
+	text := strings.Repeat("äöü1234567", maxChunk/10)
+	if err := p.conn.Progress(1, TextChunk{"stdout", text}, ""); err != nil {
+		t.Fatal(err)
+	}
+	p.next()
+	var got string
+	for len(got) < len(text) {
+		chunk := p.next().progress(t)
+		if chunk.Value.Dropped > 0 || len(chunk.Value.Text) > maxChunk {
+			t.Fatalf("a chunk of %d bytes lacks %d", len(chunk.Value.Text), chunk.Value.Dropped)
+		}
+		got += chunk.Value.Text
+	}
+	if got != text {
+		t.Error("the text was changed")
+	}
+}
+
+func TestTheGapOfATextIsBetweenCharacters(t *testing.T) {
+	const half = maxChunk / 2
+	for _, sizes := range [][]int{{half, half, 10}, {half - 1, half + 3}, {10, 3 * half}, {5 * half}, {half + 1, half, half, 7}} {
+		var c chunk
+		var all strings.Builder
+		for _, size := range sizes {
+			piece := strings.Repeat("a€😀é", size/10+1)
+			all.WriteString(piece)
+			c.add(piece)
+		}
+		joined := slices.Concat(c.head, c.tail[c.start:], c.tail[:c.start])
+		text, dropped := closeGap(joined, len(c.head), c.dropped)
+		gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
+		before, after, ok := strings.Cut(string(text), gap)
+		if !ok || !strings.HasPrefix(all.String(), before) || !strings.HasSuffix(all.String(), after) ||
+			len(before)+len(after)+dropped != all.Len() || !utf8.ValidString(before) || !utf8.ValidString(after) {
+			t.Errorf("%v: kept %d and %d bytes of %d, dropped %d", sizes, len(before), len(after), all.Len(), dropped)
+		}
 	}
 }
 

@@ -59,26 +59,29 @@ func (k *codec) readReply() (id uint64, err error) {
 	var skipped *frameError
 	switch {
 	case errors.As(err, &skipped):
-		k.conn.refuse(&refusal{code: CodeInvalidRequest, reason: skipped.reason})
-		return 0, nil
+		m, _ := k.parse(skipped.start)
+		return k.conn.rejected(&m, &refusal{code: CodeInvalidRequest, reason: skipped.reason}), nil
 	case err != nil:
 		return 0, err
 	}
 	if !utf8.Valid(body) {
 		body = bytes.ToValidUTF8(body, []byte("\ufffd"))
 	}
-	k.scan.text = body
-	m, bad := parse(&k.scan)
-	k.scan.text = nil
+	m, bad := k.parse(body)
 	switch {
 	case bad != nil:
-		k.conn.refuse(bad)
+		return k.conn.rejected(&m, bad), nil
 	case m.isRequest():
 		k.conn.receive(&m)
-	default:
-		return k.conn.replied(&m), nil
+		return 0, nil
 	}
-	return 0, nil
+	return k.conn.replied(&m), nil
+}
+
+func (k *codec) parse(body []byte) (message, *refusal) {
+	k.scan.text = body
+	defer func() { k.scan.text = nil }() // the reader waits long, the text need not
+	return parse(&k.scan)
 }
 
 // WriteObject implements jsonrpc2.ObjectStream. It never waits.

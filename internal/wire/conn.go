@@ -165,7 +165,7 @@ func (c *Conn) cancelQueued() {
 func (c *Conn) closeStream() error {
 	c.closeOnce.Do(func() {
 		c.closeErr = c.rwc.Close()
-		c.out.stop(ErrClosed)
+		c.out.stop()
 	})
 	return c.closeErr
 }

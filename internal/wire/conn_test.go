@@ -97,6 +97,8 @@ func TestHandlerErrors(t *testing.T) {
 				return nil, context.Canceled
 			case "panic":
 				panic("on purpose")
+			case "panics later":
+				return panics{}, nil
 			case "unmarshallable":
 				return make(chan int), nil
 			}
@@ -107,6 +109,7 @@ func TestHandlerErrors(t *testing.T) {
 		"own":            {Code: CodeInvalidParams, Message: "no\n\"good\"", Data: `{"line":3}`},
 		"cancelled":      {Code: CodeRequestCancelled, Message: "the request was cancelled"},
 		"panic":          {Code: CodeInternal, Message: "internal error in panic, the log says more"},
+		"panics later":   {Code: CodeInternal, Message: "internal error in panics later, the log says more"},
 		"unmarshallable": {Code: CodeInternal, Message: "the result of unmarshallable cannot be marshalled: json: unsupported type: chan int"},
 		"other":          {Code: CodeInternal, Message: "plain"},
 	} {
@@ -121,8 +124,41 @@ func TestHandlerErrors(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", method, got, want)
 		}
 	}
-	if calls.Load() != 5 {
+	if calls.Load() != 6 {
 		t.Errorf("the handler ran %d times", calls.Load())
+	}
+}
+
+// panics panics when it is marshalled.
+type panics struct{}
+
+func (panics) MarshalJSON() ([]byte, error) { panic("on purpose") }
+
+func TestRawInsideOtherValues(t *testing.T) {
+	type pair struct{ A, B Raw }
+	client, _ := connect(t, Options{}, Options{Handler: func(context.Context, *Conn, *Request) (any, error) {
+		return pair{A: Raw(`[1, "<"]`)}, nil
+	}})
+	var got pair
+	if err := client.Call(t.Context(), "m", nil, &got); err != nil {
+		t.Fatal(err)
+	}
+	if string(got.A) != `[1,"<"]` || string(got.B) != "null" {
+		t.Errorf("got %s and %s", got.A, got.B)
+	}
+}
+
+func TestWhatCannotBeMarshalledIsNotSent(t *testing.T) {
+	client, _ := connect(t, Options{}, Options{})
+	for what, err := range map[string]error{
+		"Call":            client.Call(t.Context(), "m", make(chan int), nil),
+		"Notify":          client.Notify("m", make(chan int)),
+		"Progress":        client.Progress(1, make(chan int), ""),
+		"Progress, token": client.Progress(make(chan int), 1, ""),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "cannot be marshalled") {
+			t.Errorf("%s: got %v", what, err)
+		}
 	}
 }
 

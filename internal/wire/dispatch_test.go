@@ -233,6 +233,7 @@ func TestWaitingFreesItsPlaceOnce(t *testing.T) {
 			g.arrived <- req.ID
 			<-g.open
 			resume()
+			resume()
 			return "asked", nil
 		}
 		n := running.Add(1)

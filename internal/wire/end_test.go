@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -205,6 +206,31 @@ func TestLateAndUnknownRepliesAreIgnored(t *testing.T) {
 	}
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"echo"}`)
 	p.wantResult("1", "null")
+}
+
+func TestACallWhoseReplyIsRefusedFails(t *testing.T) {
+	deep := strings.Repeat("[", 600) + strings.Repeat("]", 600)
+	for name, rest := range map[string]string{
+		"larger than a frame": `"result":"` + strings.Repeat("x", 1<<20) + `"}`,
+		"too deep":            `"result":` + deep + `}`,
+		"not JSON":            `"result":nope}`,
+		"cut off":             `"error":{"code":1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPeer(t, Options{MaxFrame: 1 << 20})
+			called := make(chan error, 1)
+			go func() { called <- p.conn.Call(context.Background(), "ask", nil, nil) }()
+			asked := p.next()
+			// A broken request with the same id is not that reply.
+			p.send(`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,"method":"m","params":nope}`)
+			p.wantError("null", CodeParse)
+			p.send(`{"jsonrpc":"2.0","id":` + string(asked.ID) + `,` + rest)
+			var refused *Error
+			if err := wait(t, called, "the call"); !errors.As(err, &refused) || !strings.HasPrefix(refused.Message, "the reply was refused: ") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 }
 
 func TestRepliesOfEveryKind(t *testing.T) {

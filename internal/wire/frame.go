@@ -24,7 +24,10 @@ type framingError struct{ reason string }
 func (e *framingError) Error() string { return e.reason }
 
 // frameError is a frame that was passed over; the next one can be read.
-type frameError struct{ reason string }
+type frameError struct {
+	reason string
+	start  []byte // the first bytes of the body, by which a reply can be told
+}
 
 func (e *frameError) Error() string { return e.reason }
 
@@ -44,18 +47,24 @@ func (f *frames) next() ([]byte, error) {
 	}
 	switch {
 	case head.length > int64(f.maxFrame):
-		err = &frameError{fmt.Sprintf("message of %d bytes is larger than the limit of %d bytes, send less at once",
-			head.length, f.maxFrame)}
+		return nil, f.skip(head.length, fmt.Sprintf("message of %d bytes is larger than the limit of %d bytes, send less at once",
+			head.length, f.maxFrame))
 	case head.charset != "":
-		err = &frameError{fmt.Sprintf("character set %q is not supported, send utf-8", head.charset)}
-	}
-	if err != nil {
-		if _, skipErr := io.CopyN(io.Discard, f.r, head.length); skipErr != nil {
-			return nil, midFrame(skipErr)
-		}
-		return nil, err
+		return nil, f.skip(head.length, fmt.Sprintf("character set %q is not supported, send utf-8", head.charset))
 	}
 	return f.body(int(head.length))
+}
+
+// skip reads over a body without holding it.
+func (f *frames) skip(length int64, reason string) error {
+	start := make([]byte, min(length, 2*maxID))
+	if _, err := io.ReadFull(f.r, start); err != nil {
+		return midFrame(err)
+	}
+	if _, err := io.CopyN(io.Discard, f.r, length-int64(len(start))); err != nil {
+		return midFrame(err)
+	}
+	return &frameError{reason, start}
 }
 
 // headerFields is what a header block says.

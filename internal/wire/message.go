@@ -17,6 +17,7 @@ type message struct {
 	fail   json.RawMessage // the member "error"; nil if absent or null
 
 	version, hasMethod, nullID bool
+	answers                    bool // it has a result or an error, readable or not
 }
 
 // refusal is a frame that is no message we take. The connection lives on.
@@ -27,7 +28,8 @@ type refusal struct {
 }
 
 // parse reads the envelope of a message and checks all of its text. Values are
-// not decoded: that is for the handler who knows their types.
+// not decoded: that is for the handler who knows their types. A refused message
+// is returned as far as it was read.
 func parse(s *scanner) (message, *refusal) {
 	var m message
 	i := s.space(0)
@@ -67,6 +69,7 @@ func (m *message) members(s *scanner, i int) (end int, bad *refusal) {
 			return i, badJSON
 		}
 		name := memberName(s.text[nameStart:i])
+		m.answers = m.answers || name >= 0 && (memberNames[name] == "result" || memberNames[name] == "error")
 		start := i
 		switch i = s.value(i, 1); {
 		case i == depthError:

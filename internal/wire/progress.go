@@ -7,10 +7,11 @@ import (
 )
 
 // TextChunk is a piece of a command's output as the value of $/progress:
-// {"kind":"report","stream":…,"text":…}. While the peer does not read, a chunk
-// is appended to the one of the same token and stream that waits already. Where
-// that grows over its cap the middle is dropped, and "dropped" says how many
-// bytes are missing where the text has its gap.
+// {"kind":"report","stream":…,"text":…}, cut between characters by who sends it.
+// While the peer is behind, a chunk is appended to the one of the same token and
+// stream that waits already. When half of the write budget waits, what is more
+// than 256 KiB of a stream loses its middle: a line in the gap and "dropped" say
+// how many bytes are missing.
 type TextChunk struct {
 	Stream string
 	Text   string
@@ -126,25 +127,51 @@ func (p progressIndex) left(f *frame) {
 
 // progressText queues text, joined to what waits already where it can be.
 func (w *writer) progressText(token json.RawMessage, c TextChunk) (lead bool, err error) {
-	key := string(token) + "\x00text\x00" + c.Stream
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err != nil {
-		return false, w.err
+	for {
+		var piece string
+		piece, c.Text = c.Text, ""
+		if w.bytes <= w.budget/2 {
+			piece, c.Text = cutText(piece)
+		}
+		first, err := w.queueText(token, c.Stream, piece)
+		if lead = lead || first; err != nil || c.Text == "" {
+			return lead, err
+		}
 	}
+}
+
+// cutText cuts what is more than one chunk holds off, between two characters.
+func cutText(text string) (piece, rest string) {
+	if len(text) <= maxChunk {
+		return text, ""
+	}
+	cut := maxChunk
+	for cut > maxChunk-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut], text[cut:]
+}
+
+func (w *writer) queueText(token json.RawMessage, stream, text string) (lead bool, err error) {
+	if w.stopped {
+		return false, ErrClosed
+	}
+	key := string(token) + "\x00text\x00" + stream
 	crowded := w.bytes > w.budget/2
 	if f := w.waiting[key]; f != nil {
 		inOrder := w.waiting[string(token)] == f
-		fits := len(f.text.head)+len(f.text.tail)+len(c.Text) <= maxChunk
+		fits := len(f.text.head)+len(f.text.tail)+len(text) <= maxChunk
 		if crowded || inOrder && fits {
 			before := f.size()
-			f.text.add(c.Text)
+			f.text.add(text)
 			w.bytes += f.size() - before
 			return false, nil
 		}
 	}
-	f := &frame{key: key, text: &chunk{token: token, stream: c.Stream}}
-	f.text.add(c.Text)
+	f := &frame{key: key, text: &chunk{token: token, stream: stream}}
+	f.text.add(text)
 	w.waiting[key] = f
 	w.waiting[string(token)] = f
 	return w.pushLocked(f)
@@ -155,8 +182,8 @@ func (w *writer) progressText(token json.RawMessage, c TextChunk) (lead bool, er
 func (w *writer) progressValue(f *frame) (lead bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err != nil {
-		return false, w.err
+	if w.stopped {
+		return false, ErrClosed
 	}
 	if old := w.waiting[f.key]; f.key != "" && old != nil {
 		w.bytes += f.size() - old.size()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"runtime/debug"
+	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -48,28 +49,32 @@ func (c *Conn) handle(t *task) *frame {
 	if t.ctx.Err() != nil {
 		return errorFrame(t.ID, cancelled)
 	}
-	result, err := c.invoke(t.ctx, &t.Request)
+	body, err := c.invoke(t.ctx, &t.Request)
 	if err != nil {
 		return errorFrame(t.ID, replyError(t.ctx, err))
-	}
-	body, err := encode(result)
-	if err != nil {
-		c.o.Logf("%s: the result cannot be marshalled: %v", t.Method, err)
-		return errorFrame(t.ID, Errorf(CodeInternal, "the result of %s cannot be marshalled: %v", t.Method, err))
 	}
 	return resultFrame(t.ID, body)
 }
 
-// invoke calls the handler and turns a panic into an error: one broken tool
-// must not take the others' unsaved work along.
-func (c *Conn) invoke(ctx context.Context, req *Request) (result any, err error) {
+// invoke calls the handler and encodes its result. It turns a panic of either
+// into an error: one broken tool must not take the others' unsaved work along.
+func (c *Conn) invoke(ctx context.Context, req *Request) (body []byte, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			c.o.Logf("panic in %s: %v\n%s", req.Method, reason, debug.Stack())
-			result, err = nil, Errorf(CodeInternal, "internal error in %s, the log says more", req.Method)
+			body, err = nil, Errorf(CodeInternal, "internal error in %s, the log says more", req.Method)
 		}
 	}()
-	return c.o.Handler(ctx, c, req)
+	result, err := c.o.Handler(ctx, c, req)
+	if err != nil || req.Notification {
+		return nil, err
+	}
+	body, err = encode(result)
+	if err != nil {
+		c.o.Logf("%s: the result cannot be marshalled: %v", req.Method, err)
+		return nil, Errorf(CodeInternal, "the result of %s cannot be marshalled: %v", req.Method, err)
+	}
+	return body, nil
 }
 
 func (c *Conn) cancelRequest(params json.RawMessage) {
@@ -138,5 +143,5 @@ func Waiting(ctx context.Context) (resume func()) {
 		return func() {}
 	}
 	t.conn.tasks.park(t.task)
-	return func() { t.conn.tasks.resume(t.task) }
+	return sync.OnceFunc(func() { t.conn.tasks.resume(t.task) })
 }

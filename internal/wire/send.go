@@ -205,31 +205,35 @@ func (c *calls) close(id uint64) {
 	delete(c.slots, id)
 }
 
-// fill keeps what the reply m says for the call that waits for it.
-func (c *calls) fill(id uint64, m *message) (waiting bool) {
+// fill keeps a reply for the call that waits for it.
+func (c *calls) fill(id uint64, r reply) (waiting bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	slot := c.slots[id]
 	if slot == nil {
 		return false
 	}
-	switch {
-	case m.fail != nil:
-		slot.err = decodeError(m.fail)
-	case m.result != nil:
-		slot.result = m.result
-	default:
-		slot.err = Errorf(CodeInvalidRequest, "the peer answered with neither result nor error")
-	}
+	*slot = r
 	delete(c.slots, id)
 	return true
+}
+
+// reply reads what a message that is no request answers.
+func (m *message) reply() reply {
+	switch {
+	case m.fail != nil:
+		return reply{err: decodeError(m.fail)}
+	case m.result != nil:
+		return reply{result: m.result}
+	}
+	return reply{err: Errorf(CodeInvalidRequest, "the peer answered with neither result nor error")}
 }
 
 // replied takes a reply and returns the id under which jsonrpc2 knows the call,
 // or 0 if it cannot know it.
 func (c *Conn) replied(m *message) uint64 {
 	id := replyID(m.id)
-	waiting := c.calls.fill(id, m)
+	waiting := c.calls.fill(id, m.reply())
 	switch {
 	case waiting, id > 0 && id <= c.seq.Load() && (m.result != nil || m.fail != nil):
 		return id // a call that gave up waiting is forgotten by jsonrpc2 now
@@ -240,6 +244,17 @@ func (c *Conn) replied(m *message) uint64 {
 	default:
 		c.o.Logf("a reply with the unknown id %.64s was ignored", m.id)
 	}
+	return 0
+}
+
+// rejected answers a message that we do not take. If it is a reply, the call
+// that waits for it fails instead of waiting for ever, and the result is its id.
+func (c *Conn) rejected(m *message, bad *refusal) uint64 {
+	id := replyID(m.id)
+	if m.answers && !m.hasMethod && c.calls.fill(id, reply{err: Errorf(bad.code, "the reply was refused: %s", bad.reason)}) {
+		return id
+	}
+	c.refuse(bad)
 	return 0
 }
 

@@ -32,14 +32,14 @@ const frameCost = 128
 type writer struct {
 	dst    *bufio.Writer
 	budget int
-	failed func(error) // called once, from drain, without the lock
+	failed func(error) // called from drain, without the lock
 
 	mu      sync.Mutex
 	queue   []*frame
 	first   int // index of the first waiting frame in queue
 	bytes   int // waiting or being written
 	active  bool
-	err     error
+	stopped bool
 	waiting progressIndex
 	change  chan struct{} // closed when bytes shrank, for those who wait for it; nil if no one does
 }
@@ -57,8 +57,8 @@ func (w *writer) push(f *frame) (lead bool, err error) {
 }
 
 func (w *writer) pushLocked(f *frame) (lead bool, err error) {
-	if w.err != nil {
-		return false, w.err
+	if w.stopped {
+		return false, ErrClosed
 	}
 	w.queue = append(w.queue, f)
 	w.bytes += f.size() + frameCost
@@ -86,7 +86,7 @@ func (w *writer) drain() {
 		w.bytes -= f.size() + frameCost
 		w.mu.Unlock()
 		if err != nil {
-			w.stop(err)
+			w.stop()
 			w.failed(err)
 			return
 		}
@@ -101,7 +101,7 @@ func (w *writer) pop() *frame {
 	for w.first == len(w.queue) {
 		w.queue, w.first = w.queue[:0], 0
 		w.wake()
-		if w.err != nil || w.dst.Buffered() == 0 {
+		if w.stopped || w.dst.Buffered() == 0 {
 			w.active = false
 			return nil
 		}
@@ -109,7 +109,7 @@ func (w *writer) pop() *frame {
 		err := w.dst.Flush()
 		w.mu.Lock()
 		if err != nil {
-			w.stopLocked(err)
+			w.stopLocked()
 			w.mu.Unlock()
 			w.failed(err)
 			w.mu.Lock()
@@ -148,7 +148,8 @@ func (w *writer) wake() {
 	}
 }
 
-// changed is closed when less waits than now, or nothing will be written again.
+// changedLocked is closed when less waits than now, or nothing will be written
+// again.
 func (w *writer) changedLocked() <-chan struct{} {
 	if w.change == nil {
 		w.change = make(chan struct{})
@@ -176,19 +177,17 @@ func (w *writer) flush(limit time.Duration) {
 	}
 }
 
-// stop drops what waits; what is pushed from now on is refused with err.
-func (w *writer) stop(err error) {
+// stop drops what waits; what is pushed from now on is refused.
+func (w *writer) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stopLocked(err)
+	w.stopLocked()
 	w.active = false
 	w.wake()
 }
 
-func (w *writer) stopLocked(err error) {
-	if w.err == nil {
-		w.err = err
-	}
+func (w *writer) stopLocked() {
+	w.stopped = true
 	w.queue, w.first, w.bytes = nil, 0, 0
 	w.waiting = progressIndex{}
 }
@@ -197,5 +196,8 @@ func (w *writer) stopLocked(err error) {
 func (w *writer) watch() (load int, change <-chan struct{}, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.bytes, w.changedLocked(), w.err
+	if w.stopped {
+		return 0, nil, ErrClosed
+	}
+	return w.bytes, w.changedLocked(), nil
 }
