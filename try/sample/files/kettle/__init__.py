@@ -1,0 +1,1 @@
+"""kettle: how long a tea wants to steep."""
