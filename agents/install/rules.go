@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,41 +107,44 @@ func installInto(doc *jsonText, edits []edit, past *recordFile) (why []string, e
 }
 
 func uninstall(doc *jsonText, edits []edit, past *recordFile) (why []string) {
-	note := func(changed bool, format string, args ...any) {
-		if changed {
-			why = append(why, fmt.Sprintf(format, args...))
-		}
-	}
-	for _, e := range slices.Backward(edits) {
-		if e.ours {
-			continue // the whole object goes below
-		}
+	dropped := map[string][]string{}
+	for _, e := range edits {
 		did, known := past.find(e)
+		name := strings.Join(e.path, ".")
 		switch {
+		case e.ours: // the whole object goes below
 		case past.existed && !known: // it was there before us
 		case e.item != "":
-			note(doc.drop(e.path, e.item), "takes %q out of %s", e.item, strings.Join(e.path, "."))
+			if doc.drop(e.path, e.item) {
+				dropped[name] = append(dropped[name], e.item)
+			}
 		case did.Was != nil:
-			changed, err := doc.set(e.path, did.Was)
-			note(err == nil && changed, "puts %s back to what it was", strings.Join(e.path, "."))
+			if changed, err := doc.set(e.path, did.Was); err == nil && changed {
+				why = append(why, "puts "+name+" back to what it was")
+			}
 		default:
-			if now, _ := doc.get(e.path); equalJSON(now, e.value) {
-				note(doc.remove(e.path), "takes %s out", strings.Join(e.path, "."))
+			if now, ok := doc.get(e.path); ok && equalJSON(now, e.value) && doc.remove(e.path) {
+				why = append(why, "takes "+name+" out")
 			}
 		}
 	}
-	for _, e := range edits {
-		if e.ours {
-			own := e.path[:slices.Index(e.path, server)+1]
-			note(doc.remove(own), "takes the server out")
-		}
+	for _, name := range slices.Sorted(maps.Keys(dropped)) {
+		why = append(why, "takes "+strings.Join(dropped[name], ", ")+" out of "+name)
 	}
 	if len(why) > 0 && !past.existed {
 		why = append(why, "finds no record of the installation, so rules of the same wording that you wrote yourself go as well")
 	}
+	for _, e := range edits {
+		if e.ours && doc.remove(e.own()) {
+			why = append(why, "takes the server out")
+		}
+	}
 	past.text = ""
 	return why
 }
+
+// own is the path of the object that is all Pillion's.
+func (e edit) own() []string { return e.path[:slices.Index(e.path, server)+1] }
 
 // without is the document with everything that the edits touch taken out, for
 // comparing the rest.
@@ -152,7 +156,7 @@ func without(doc any, edits []edit) any {
 	for _, e := range edits {
 		path := e.path
 		if e.ours {
-			path = path[:slices.Index(path, server)+1]
+			path = e.own()
 		}
 		strip(root, path, e.item)
 	}
