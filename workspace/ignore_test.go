@@ -18,7 +18,7 @@ import (
 	"pillion/workspace"
 )
 
-var rounds = flag.Int("ignore.rounds", 150, "random trees that the ignore rules are held against git with")
+var rounds = flag.Int("ignore.rounds", 60, "random trees that the ignore rules are held against git with")
 
 // tree writes files, by their slash separated names, below dir. A name with a
 // slash at its end is an empty folder, text that starts with "->" a link.

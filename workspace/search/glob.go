@@ -1,0 +1,220 @@
+package search
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+)
+
+const longestGlob = 1000 // bytes
+
+// CompileGlob makes a predicate over slash separated paths out of a glob:
+//
+//   - any characters but a slash
+//     ?        one character but a slash
+//     **       between slashes, any folders or none; at the end, all below
+//     [a-z]    one of these characters; [!a-z] and [^a-z] one that is not
+//     {a,b}    one of these globs
+//     \x       the character x itself
+//
+// As in ripgrep's -g, a glob without a slash is about the name at any depth, one
+// with a slash about the path from the folder's top, a slash at the end means all
+// below that folder, and a leading "!" leaves out what the glob matches, with
+// all below it. Letter case counts. Time is linear in the path's length.
+func CompileGlob(pattern string) (func(rel string) bool, error) {
+	g, err := compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return func(rel string) bool { return g.re.MatchString(rel) != g.negate }, nil
+}
+
+type glob struct {
+	negate bool
+	re     *regexp.Regexp
+}
+
+// selects judges p by each name that an agent may mean: the path from the folder
+// that is searched, from the workspace folder, and as tools print it.
+func (g *glob) selects(searched, p workspace.Path) bool {
+	names := []string{p.Rel(), strings.TrimPrefix(p.Rel(), searched.Rel()+"/"), p.String()}
+	for _, name := range names {
+		if g.re.MatchString(name) {
+			return !g.negate
+		}
+	}
+	return g.negate
+}
+
+func compile(pattern string) (*glob, error) {
+	if len(pattern) > longestGlob {
+		return nil, fault.New(fault.InvalidArguments, "the glob is longer than %d bytes; give a shorter one", longestGlob)
+	}
+	rest, negate := strings.CutPrefix(pattern, "!")
+	path := strings.TrimPrefix(strings.TrimPrefix(rest, "."), "/")
+	if !strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "./") {
+		path = rest
+	}
+	name, isFolder := strings.CutSuffix(path, "/")
+	if name == "" {
+		return nil, fault.New(fault.InvalidArguments, "the glob %s names nothing; give one like *.go or src/**/*.ts", fault.Quote(pattern))
+	}
+	t := translator{whole: pattern, from: len(pattern) - len(path), pattern: name}
+	if err := t.translate(); err != nil {
+		return nil, err
+	}
+	body := t.out.String()
+	if path == rest && !strings.Contains(name, "/") {
+		body = `(?:.*/)?` + body
+	}
+	switch {
+	case negate:
+		body += `(?:/.*)?`
+	case isFolder:
+		body += `/.*`
+	}
+	re, err := regexp.Compile(`(?s)\A` + body + `\z`)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArguments, "the glob %s is too involved: %w", fault.Quote(pattern), err)
+	}
+	return &glob{negate: negate, re: re}, nil
+}
+
+// translator turns a glob into a regular expression, character by character.
+type translator struct {
+	whole   string // as the agent wrote it
+	from    int    // where pattern starts in it
+	pattern string
+	at      int
+	braces  []int // where the open ones are
+	out     strings.Builder
+}
+
+func (t *translator) translate() error {
+	for t.at < len(t.pattern) {
+		if err := t.next(); err != nil {
+			return err
+		}
+	}
+	if len(t.braces) > 0 {
+		return t.wrong(t.braces[len(t.braces)-1], `"{" is not closed; add "}", or write \{ for the character itself`)
+	}
+	return nil
+}
+
+func (t *translator) next() error {
+	c, size := utf8.DecodeRuneInString(t.pattern[t.at:])
+	t.at += size
+	switch {
+	case c == '*':
+		t.stars()
+	case c == '?':
+		t.out.WriteString(`[^/]`)
+	case c == '[':
+		return t.set()
+	case c == '{':
+		t.braces = append(t.braces, t.at-1)
+		t.out.WriteString(`(?:`)
+	case c == ',' && len(t.braces) > 0:
+		t.out.WriteString(`|`)
+	case c == '}' && len(t.braces) > 0:
+		t.braces = t.braces[:len(t.braces)-1]
+		t.out.WriteString(`)`)
+	case c == '}':
+		return t.wrong(t.at-1, `"}" closes nothing; write \} for the character itself`)
+	case c == '\\' && t.at == len(t.pattern):
+		return t.wrong(t.at-1, `nothing comes after the backslash; write \\ for the character itself`)
+	case c == '\\':
+		c, size = utf8.DecodeRuneInString(t.pattern[t.at:])
+		t.at += size
+		t.literal(c)
+	default:
+		t.literal(c)
+	}
+	return nil
+}
+
+func (t *translator) literal(c rune) { t.out.WriteString(regexp.QuoteMeta(string(c))) }
+
+// stars translates a run of stars whose first is behind.
+func (t *translator) stars() {
+	start := t.at - 1
+	t.at += len(t.pattern[t.at:]) - len(strings.TrimLeft(t.pattern[t.at:], "*"))
+	isEdge := func(c byte) bool { return c == '/' || len(t.braces) > 0 && strings.IndexByte("{,}", c) >= 0 }
+	double := t.at-start > 1 && (start == 0 || isEdge(t.pattern[start-1]))
+	switch {
+	case double && t.at < len(t.pattern) && t.pattern[t.at] == '/':
+		t.at++
+		t.out.WriteString(`(?:.*/)?`)
+	case double && (t.at == len(t.pattern) || isEdge(t.pattern[t.at])):
+		t.out.WriteString(`.*`)
+	default:
+		t.out.WriteString(`[^/]*`)
+	}
+}
+
+// set translates "[…]", whose bracket is behind. It never matches a slash.
+func (t *translator) set() error {
+	open := t.at - 1
+	var body strings.Builder
+	negate := t.take('!') || t.take('^')
+	for first := true; first || !t.take(']'); first = false {
+		low, err := t.setRune(open)
+		if err != nil {
+			return err
+		}
+		high := low
+		if dash := t.at; t.take('-') {
+			if t.at < len(t.pattern) && t.pattern[t.at] == ']' {
+				t.at = dash // a dash at the end is one of the characters
+			} else if high, err = t.setRune(open); err != nil {
+				return err
+			}
+		}
+		if high < low {
+			return t.wrong(open, fmt.Sprintf("the range %c-%c goes backwards; write %c-%c", low, high, high, low))
+		}
+		for _, part := range [][2]rune{{low, min(high, '/'-1)}, {max(low, '/'+1), high}} {
+			if part[0] <= part[1] {
+				fmt.Fprintf(&body, `\x{%x}-\x{%x}`, part[0], part[1])
+			}
+		}
+	}
+	switch {
+	case negate:
+		t.out.WriteString(`[^/` + body.String() + `]`)
+	case body.Len() == 0: // only a slash was named
+		t.out.WriteString(`[^\x{0}-\x{10ffff}]`)
+	default:
+		t.out.WriteString(`[` + body.String() + `]`)
+	}
+	return nil
+}
+
+func (t *translator) take(c byte) bool {
+	if t.at < len(t.pattern) && t.pattern[t.at] == c {
+		t.at++
+		return true
+	}
+	return false
+}
+
+// setRune reads one character of the set that was opened at open.
+func (t *translator) setRune(open int) (rune, error) {
+	t.take('\\')
+	if t.at == len(t.pattern) {
+		return 0, t.wrong(open, `"[" is not closed; add "]", or write \[ for the character itself`)
+	}
+	c, size := utf8.DecodeRuneInString(t.pattern[t.at:])
+	t.at += size
+	return c, nil
+}
+
+func (t *translator) wrong(at int, why string) error {
+	character := utf8.RuneCountInString(t.whole[:t.from+at]) + 1
+	return fault.New(fault.InvalidArguments, "the glob %s is wrong at character %d: %s", fault.Quote(t.whole), character, why)
+}
