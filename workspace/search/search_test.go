@@ -347,7 +347,7 @@ func TestCancelStopsTheSearch(t *testing.T) {
 func TestResultOnTheWire(t *testing.T) {
 	w := project(t, map[string]string{"f": "a\nx \"\u2028\n"})
 	for query, want := range map[search.Query]string{
-		{Text: "none"}: `{"matches":[],"count":0,"files_searched":1,"truncated":false}`,
+		{Text: "none"}:                           `{"matches":[],"count":0,"files_searched":1,"truncated":false}`,
 		{Text: "x", Context: search.AutoContext}: `{"matches":[{"path":"f","line":2,"column":1,"text":"x \"\u2028","before":["a"]}],"count":1,"files_searched":1,"truncated":false}`,
 	} {
 		data, err := json.Marshal(run(t, w, query))
