@@ -7,10 +7,11 @@ build() {
 }
 
 try() {
-  local bin=$1/node_modules/.bin home
-  home=$(mktemp -d)
-  export HOME=$home
-  trap 'rm -rf "$home"' EXIT
+  local bin=$1/node_modules/.bin
+  # They write into their home as soon as they start.
+  HOME=$(mktemp -d)
+  export HOME
+  trap 'rm -rf "$HOME"' EXIT
   "$bin/claude" --version | grep -F "$CLAUDE_VERSION" &&
     "$bin/codex" --version | grep -F "$CODEX_VERSION" &&
     "$bin/qwen" --version | grep -F "$QWEN_VERSION"

@@ -2,9 +2,12 @@
  * One test in a real VS Code: a sandbox with a project, a window on it, and agents. Whatever happens, everything is
  * closed, what is left running fails the test, and a failure leaves a screenshot and the sidecar's own words.
  */
+import fs from 'node:fs';
+import path from 'node:path';
 import { test, before, after } from 'node:test';
 import { Agent } from './agent.js';
 import { CodeServer } from './code-server.js';
+import { artifacts } from './places.js';
 import { Sandbox } from './sandbox.js';
 import { Workbench, browser } from './workbench.js';
 
@@ -42,6 +45,17 @@ export class Ride {
   }
 }
 
+/** What helps to understand a failure: the screen, and what the sidecar wrote. @param {string} name @param {Ride} ride */
+async function keep(name, { sandbox, window }) {
+  const title = `failed-${name.replace(/\W+/g, '-').slice(0, 60)}`;
+  if (!window.page.isClosed()) await window.screenshot(title);
+  const logs = path.join(sandbox.root, 'vscode/logs');
+  const names = fs.existsSync(logs) ? fs.readdirSync(logs, { recursive: true, encoding: 'utf8' }) : [];
+  const words = names.filter((file) => /pillion[^/]*\.log$/i.test(file)).map((file) => fs.readFileSync(path.join(logs, file), 'utf8'));
+  fs.mkdirSync(artifacts, { recursive: true });
+  fs.writeFileSync(path.join(artifacts, `${title}.log`), words.join('\n'));
+}
+
 /**
  * @param {string} name
  * @param {Record<string, string>} files
@@ -58,7 +72,7 @@ export function ride(name, files, body) {
       try {
         await body(it, t);
       } catch (error) {
-        await window.screenshot(`failed-${name.replace(/\W+/g, '-')}`);
+        await keep(name, it);
         throw error;
       } finally {
         await it.close();

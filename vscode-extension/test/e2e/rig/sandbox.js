@@ -19,10 +19,15 @@ export class Sandbox {
     fs.mkdirSync(this.project);
   }
 
+  /** With an empty project. */
+  static empty() {
+    // Short, because a Unix socket's whole path has about a hundred bytes.
+    return new Sandbox(fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'pillion-')));
+  }
+
   /** @param {Record<string, string>} [files] of the project, committed to its git repository */
   static create(files = {}) {
-    // Short, because a Unix socket's whole path has about a hundred bytes.
-    const sandbox = new Sandbox(fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'pillion-')));
+    const sandbox = Sandbox.empty();
     for (const [name, text] of Object.entries(files)) sandbox.write(name, text);
     sandbox.git('init', '--quiet', '--initial-branch=main');
     sandbox.git('config', 'user.name', 'Rider');

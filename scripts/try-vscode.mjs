@@ -1,0 +1,50 @@
+// make try-vscode: a real VS Code in your browser, with the extension, on a copy of the sample project; as soon as its
+// window is open an agent goes to work, so that dialogs appear. Everything lives in a temporary folder with a home of its
+// own, and is gone after Ctrl+C.
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const rig = path.join(root, 'vscode-extension/test/e2e');
+const sh = (script, ...args) => execFileSync(path.join(root, 'scripts', script), args, { stdio: ['ignore', 'ignore', 'inherit'] });
+
+console.log('making VS Code and the extension ready; the first time takes some minutes');
+sh('setup.sh', 'apt', 'code-server');
+sh('vsix.sh');
+sh('npm-ci.sh', rig);
+
+const { Sandbox } = await import(path.join(rig, 'rig/sandbox.js'));
+const { CodeServer } = await import(path.join(rig, 'rig/code-server.js'));
+const { Agent } = await import(path.join(rig, 'rig/agent.js'));
+const { eventually } = await import(path.join(rig, 'rig/expect.js'));
+
+const sandbox = Sandbox.empty();
+const steps = JSON.parse(execFileSync('go', ['run', '-buildvcs=false', './scripts/sample', sandbox.project], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
+const server = await CodeServer.start(sandbox);
+let agent;
+process.once('SIGINT', leave);
+process.once('SIGTERM', leave);
+
+console.log(`\nopen this in a browser on this machine:\n\n    ${server.url}\n\nand stop with Ctrl+C`);
+const aDay = 24 * 3600 * 1000;
+await eventually('a window is open', () => sandbox.running(/pillion serve/).length > 0, aDay);
+agent = await Agent.start(sandbox, 'sample-agent');
+for (const step of steps) await take(step);
+console.log('\nthe agent is done; the window stays until Ctrl+C');
+
+async function take({ Say, Tool, Arguments }) {
+  console.log(`\nagent: ${Say}`);
+  if (!Tool) return;
+  console.log(`       ${Tool} ${JSON.stringify(Arguments)}`);
+  const { isError, text } = await agent.call(Tool.replaceAll('.', '_'), Arguments, { timeout: aDay });
+  console.log(text.split('\n').map((line) => `${isError ? '  !    ' : '       '}${line}`).join('\n'));
+}
+
+async function leave() {
+  console.log('\nclosing');
+  await agent?.close();
+  await server.stop();
+  await sandbox.dispose();
+  process.exit(0);
+}
