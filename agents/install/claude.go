@@ -74,7 +74,7 @@ func claudeNotes(o Options) []string {
 	}
 	notes := []string{
 		"Start it with: claude, in a folder that is open in your editor. Running sessions keep their old settings.",
-		"Can still act unseen: hooks, plugins and other MCP servers that you configured, and commands that you type yourself after an exclamation mark. --dangerously-skip-permissions does not bring its own tools back.",
+		"Can still act unseen: hooks, plugins and other MCP servers that you configured, commands that you type yourself, and a Claude Code that is started with other settings (--setting-sources). --dangerously-skip-permissions does not bring its own tools back.",
 		"Its Read, Grep and Glob see the disk, without what is unsaved in the editor; Pillion's read_file sees both. Its plan mode cannot write its plan file; let it show the plan in the chat.",
 	}
 	if o.Scope == Project {

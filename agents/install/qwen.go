@@ -48,7 +48,7 @@ func qwenNotes(o Options) []string {
 	}
 	notes := []string{
 		"Start it with: qwen, in a folder that is open in your editor. Running sessions keep their old settings.",
-		"Can still act unseen: hooks, extensions and other MCP servers that you configured, and commands that you type yourself after an exclamation mark. --yolo does not bring its own tools back; --bare ignores all of this.",
+		"Can still act unseen: hooks, extensions and other MCP servers that you configured, commands that you type yourself, and a Qwen Code that is started with --bare, which ignores all of this. --yolo does not bring its own tools back.",
 		"Its read_file, grep_search and glob see the disk, without what is unsaved in the editor; Pillion's read_file sees both.",
 	}
 	if o.Scope == Project {
