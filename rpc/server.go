@@ -12,6 +12,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -253,3 +255,6 @@ func (s *server) tell(kind messageType, format string, args ...any) {
 	s.options.Logf("%s", text)
 	s.conn.Notify("window/logMessage", logMessage{kind, text}) //nolint:errcheck // it is in the log
 }
+
+// Methods are the names of all methods that an editor may call.
+func Methods() []string { return slices.Sorted(maps.Keys(methods)) }

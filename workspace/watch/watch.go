@@ -6,6 +6,8 @@
 package watch
 
 import (
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
@@ -29,16 +31,35 @@ func (w *Watcher) Folders(ch chan<- struct{}, dirs []string) (stop func()) {
 	if !w.start() {
 		return func() {}
 	}
+	var watched []string
 	for _, dir := range dirs {
-		if w.folders[dir] == nil {
-			if w.kernel.Add(dir) != nil {
-				continue // the folder is gone, or the system's limit is reached
-			}
-			w.folders[dir] = map[chan<- struct{}]int{}
+		if dir = existing(dir); w.add(dir) {
+			w.folders[dir][ch]++
+			watched = append(watched, dir)
 		}
-		w.folders[dir][ch]++
 	}
-	return sync.OnceFunc(func() { w.forget(ch, dirs) })
+	return sync.OnceFunc(func() { w.forget(ch, watched) })
+}
+
+// existing is dir or the nearest folder above it that is there.
+func existing(dir string) string {
+	for {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() || filepath.Dir(dir) == dir {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// add reports false where the system's limit is reached.
+func (w *Watcher) add(dir string) bool {
+	if w.folders[dir] == nil {
+		if w.kernel.Add(dir) != nil {
+			return false
+		}
+		w.folders[dir] = map[chan<- struct{}]int{}
+	}
+	return true
 }
 
 func (w *Watcher) start() bool {
@@ -92,10 +113,13 @@ func (w *Watcher) forget(ch chan<- struct{}, dirs []string) {
 	defer w.mu.Unlock()
 	for _, dir := range dirs {
 		channels := w.folders[dir]
+		if channels == nil {
+			continue // closed meanwhile
+		}
 		if channels[ch]--; channels[ch] <= 0 {
 			delete(channels, ch)
 		}
-		if channels != nil && len(channels) == 0 {
+		if len(channels) == 0 {
 			delete(w.folders, dir)
 			w.kernel.Remove(dir) //nolint:errcheck // the folder may be gone
 		}

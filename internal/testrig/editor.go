@@ -1,0 +1,493 @@
+// Package testrig is what tests stand on: an editor that speaks to the real
+// sidecar over real pipes and does on demand what a real editor will not.
+package testrig
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pillion/internal/wire"
+	"pillion/workspace/document"
+)
+
+// Patience is how long a test waits for what must happen.
+const Patience = 20 * time.Second
+
+// Editor is a fake editor that has spawned `pillion serve`.
+type Editor struct {
+	Conn    *wire.Conn
+	Command *exec.Cmd
+	Dir     string
+	Home    string
+
+	// Approvals are the dialogs that opened, in order; answer each by its channel.
+	Approvals chan *Approval
+	Prompts   chan *Prompt
+	Changed   chan json.RawMessage // approval/changed
+	Resolved  chan json.RawMessage // approval/resolved
+	Boxes     chan *Box            // window/showMessageRequest
+
+	t       testing.TB
+	stdin   io.WriteCloser
+	mu      sync.Mutex // guards buffers
+	buffers map[string]*Buffer
+	// OnEdit, if set, answers document/edit instead of the editor's own way.
+	OnEdit func(params json.RawMessage) (any, error)
+	// Format, if set, is what the editor's formatter makes of a saved text.
+	Format func(string) string
+}
+
+// Buffer is a document that the fake editor has open.
+type Buffer struct {
+	Version int32
+	Text    string
+	Dirty   bool
+}
+
+// Approval is an open dialog.
+type Approval struct {
+	Params map[string]any
+	Raw    json.RawMessage
+	Answer chan any
+	Ctx    context.Context
+}
+
+// Text is one of the dialog's own fields, for example "digest".
+func (a *Approval) Text(key string) string {
+	s, _ := a.Params[key].(string)
+	return s
+}
+
+// File is a field of the preview's first file.
+func (a *Approval) File(key string) any {
+	preview, _ := a.Params["preview"].(map[string]any)
+	files, _ := preview["files"].([]any)
+	if len(files) == 0 {
+		return nil
+	}
+	file, _ := files[0].(map[string]any)
+	return file[key]
+}
+
+// Prompt is an open question.
+type Prompt struct {
+	Message string
+	Actions []string
+	Answer  chan string
+}
+
+// Box is a message box of an editor without a plugin. An empty answer dismisses it.
+type Box struct {
+	Message string
+	Actions []string
+	Answer  chan string
+}
+
+// Options say what the fake editor can do.
+type Options struct {
+	Plain    bool           // no capabilities.experimental.pillion
+	Settings map[string]any // initializationOptions
+	Silent   bool           // do not initialize
+	Dirs     []string       // workspace folders; default is one new one
+}
+
+// Spawn starts the sidecar: command is the test binary that acts as pillion.
+func Spawn(t testing.TB, command []string, o Options) *Editor {
+	t.Helper()
+	dir, home := t.TempDir(), t.TempDir()
+	if len(o.Dirs) == 0 {
+		o.Dirs = []string{dir}
+	}
+	e := &Editor{
+		Dir: o.Dirs[0], Home: home, t: t, buffers: map[string]*Buffer{},
+		Approvals: make(chan *Approval, 64), Prompts: make(chan *Prompt, 64), Boxes: make(chan *Box, 64),
+		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256),
+	}
+	e.Command = exec.Command(command[0], command[1:]...)
+	e.Command.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "PILLION_TEST_MAIN=1")
+	e.Command.Dir = dir
+	e.Command.Stderr = &logWriter{t: t}
+	stdin, err := e.Command.StdinPipe()
+	must(t, err)
+	stdout, err := e.Command.StdoutPipe()
+	must(t, err)
+	must(t, e.Command.Start())
+	e.stdin = stdin
+	if o.Silent {
+		e.Conn = wire.NewConn(wire.Stdio(stdout, stdin), wire.Options{Handler: e.handle})
+	} else {
+		e.Conn = wire.NewConn(wire.Stdio(stdout, stdin), wire.Options{Handler: e.handle})
+		e.Initialize(o)
+	}
+	t.Cleanup(e.Stop)
+	return e
+}
+
+// Stop ends the sidecar as an editor that quits does.
+func (e *Editor) Stop() {
+	e.Conn.Close() //nolint:errcheck // it may be gone
+	done := make(chan error, 1)
+	go func() { done <- e.Command.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(Patience):
+		e.Command.Process.Kill() //nolint:errcheck // it may be gone
+		e.t.Errorf("the sidecar did not end when its editor closed the pipes")
+	}
+}
+
+// Initialize says hello.
+func (e *Editor) Initialize(o Options) json.RawMessage {
+	e.t.Helper()
+	capabilities := map[string]any{"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}}
+	if !o.Plain {
+		capabilities["experimental"] = map[string]any{"pillion": map[string]bool{
+			"approval": true, "prompt": true, "review": false, "plan": false, "documents": true, "languageFeatures": false,
+		}}
+	}
+	var folders []any
+	for _, dir := range o.Dirs {
+		folders = append(folders, map[string]any{"uri": URI(dir), "name": filepath.Base(dir)})
+	}
+	var result json.RawMessage
+	e.Must("initialize", map[string]any{
+		"processId": os.Getpid(), "clientInfo": map[string]any{"name": "fake editor", "version": "1"},
+		"rootUri": URI(e.Dir), "workspaceFolders": folders, "capabilities": capabilities, "initializationOptions": o.Settings,
+	}, &result)
+	e.Notify("initialized", map[string]any{})
+	return result
+}
+
+// URI is the file URI of an absolute path.
+func URI(file string) string { return (&url.URL{Scheme: "file", Path: file}).String() }
+
+// Must makes a request that has to succeed.
+func (e *Editor) Must(method string, params, result any) {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	if err := e.Conn.Call(ctx, method, params, result); err != nil {
+		e.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+// Code makes a request that has to fail, and gives its JSON-RPC error code.
+func (e *Editor) Code(method string, params any) int64 {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	err := e.Conn.Call(ctx, method, params, nil)
+	var broken *wire.Error
+	if !errors.As(err, &broken) {
+		e.t.Fatalf("%s: got %v, want a JSON-RPC error", method, err)
+	}
+	return broken.Code
+}
+
+// Notify sends a notification.
+func (e *Editor) Notify(method string, params any) {
+	e.t.Helper()
+	must(e.t, e.Conn.Notify(method, params))
+}
+
+// Result is a tool result.
+type Result struct {
+	Content           []map[string]any `json:"content"`
+	StructuredContent map[string]any   `json:"structuredContent"`
+	IsError           bool             `json:"isError"`
+	Display           map[string]any   `json:"display"`
+}
+
+// Code is the error code of a failed result, "" of another.
+func (r Result) Code() string { return r.Error("code") }
+
+// Error is a text field of a failed result's error.
+func (r Result) Error(key string) string {
+	fault, _ := r.StructuredContent["error"].(map[string]any)
+	s, _ := fault[key].(string)
+	return s
+}
+
+// Text is all text that the model reads.
+func (r Result) Text() string {
+	var out strings.Builder
+	for _, part := range r.Content {
+		s, _ := part["text"].(string)
+		out.WriteString(s + "\n")
+	}
+	return out.String()
+}
+
+// Call calls a tool and waits for its result.
+func (e *Editor) Call(tool string, arguments any) Result {
+	e.t.Helper()
+	var r Result
+	e.Must("tools/call", map[string]any{"name": tool, "arguments": arguments}, &r)
+	return r
+}
+
+// Start calls a tool and gives the channel on which its result will come.
+func (e *Editor) Start(tool string, arguments any) <-chan Result {
+	out := make(chan Result, 1)
+	go func() {
+		var r Result
+		ctx, cancel := context.WithTimeout(context.Background(), 2*Patience)
+		defer cancel()
+		if err := e.Conn.Call(ctx, "tools/call", map[string]any{"name": tool, "arguments": arguments}, &r); err != nil {
+			e.t.Errorf("tools/call %s: %v", tool, err)
+		}
+		out <- r
+	}()
+	return out
+}
+
+// Wait takes the next value of a channel, which has to come.
+func Wait[V any](t testing.TB, ch <-chan V, what string) V {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(Patience):
+		t.Fatalf("%s did not come", what)
+		panic("unreachable")
+	}
+}
+
+// Write makes a file in the workspace.
+func (e *Editor) Write(name, text string) string {
+	e.t.Helper()
+	file := filepath.Join(e.Dir, name)
+	must(e.t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must(e.t, os.WriteFile(file, []byte(text), 0o644))
+	return file
+}
+
+// Read is a file of the workspace, "" if it is not there.
+func (e *Editor) Read(name string) string {
+	data, _ := os.ReadFile(filepath.Join(e.Dir, name))
+	return string(data)
+}
+
+// Open opens a file of the workspace as its text stands on disk.
+func (e *Editor) Open(name string) {
+	e.t.Helper()
+	uri := URI(filepath.Join(e.Dir, name))
+	b := &Buffer{Version: 1, Text: e.Read(name)}
+	e.mu.Lock()
+	e.buffers[uri] = b
+	e.mu.Unlock()
+	e.Notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+		"uri": uri, "languageId": "plaintext", "version": 1, "text": b.Text,
+	}})
+	e.state(uri, b)
+}
+
+// Buffer is the text of an open file as the editor has it.
+func (e *Editor) Buffer(name string) Buffer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return *e.buffers[URI(filepath.Join(e.Dir, name))]
+}
+
+// Type replaces a range of an open file, as typing does.
+func (e *Editor) Type(name string, r document.Range, text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	uri := URI(filepath.Join(e.Dir, name))
+	b := e.buffers[uri]
+	e.change(uri, b, []document.TextEdit{{Range: r, NewText: text}}, true)
+}
+
+// change applies edits that do not depend on one another, last first.
+func (e *Editor) change(uri string, b *Buffer, edits []document.TextEdit, dirty bool) {
+	var events []any
+	for i := len(edits) - 1; i >= 0; i-- {
+		b.Text = document.Apply(b.Text, edits[i].Range, edits[i].NewText)
+		events = append(events, map[string]any{"range": edits[i].Range, "text": edits[i].NewText})
+	}
+	b.Version++
+	e.Notify("textDocument/didChange", map[string]any{
+		"textDocument": map[string]any{"uri": uri, "version": b.Version}, "contentChanges": events,
+	})
+	if b.Dirty != dirty {
+		b.Dirty = dirty
+		e.state(uri, b)
+	}
+}
+
+func (e *Editor) state(uri string, b *Buffer) {
+	e.Notify("document/state", map[string]any{
+		"uri": uri, "version": b.Version, "dirty": b.Dirty, "encoding": "utf8", "eol": "\n", "bom": false, "readonly": false,
+	})
+}
+
+// handle is the editor's side of the wire.
+func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
+	params := append(json.RawMessage(nil), req.Params...)
+	switch req.Method {
+	case "approval/request":
+		a := &Approval{Raw: params, Answer: make(chan any, 1), Ctx: ctx}
+		if err := json.Unmarshal(params, &a.Params); err != nil {
+			return nil, err
+		}
+		e.Approvals <- a
+		return await(ctx, a.Answer)
+	case "approval/changed":
+		e.Changed <- params
+	case "approval/resolved":
+		e.Resolved <- params
+	case "prompt/user":
+		p := &Prompt{Answer: make(chan string, 1)}
+		if err := json.Unmarshal(params, p); err != nil {
+			return nil, err
+		}
+		e.Prompts <- p
+		action, err := await(ctx, p.Answer)
+		return map[string]any{"action": action}, err
+	case "window/showMessageRequest":
+		return e.box(ctx, params)
+	case "document/edit":
+		return e.edit(params)
+	case "workspace/applyEdit":
+		return e.applyEdit(params)
+	case "client/registerCapability":
+		return json.RawMessage("null"), nil
+	default:
+		if !req.Notification {
+			return nil, wire.Errorf(wire.CodeMethodNotFound, "the fake editor has no %s", req.Method)
+		}
+	}
+	return nil, nil
+}
+
+func await[V any](ctx context.Context, ch <-chan V) (any, error) {
+	select {
+	case v := <-ch:
+		return v, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (e *Editor) box(ctx context.Context, params json.RawMessage) (any, error) {
+	var p struct {
+		Message string `json:"message"`
+		Actions []struct {
+			Title string `json:"title"`
+		} `json:"actions"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	b := &Box{Message: p.Message, Answer: make(chan string, 1)}
+	for _, a := range p.Actions {
+		b.Actions = append(b.Actions, a.Title)
+	}
+	e.Boxes <- b
+	chosen, err := await(ctx, b.Answer)
+	if err != nil || chosen == "" {
+		return json.RawMessage("null"), err
+	}
+	return map[string]any{"title": chosen}, nil
+}
+
+// edit is document/edit as a plugin does it.
+func (e *Editor) edit(params json.RawMessage) (any, error) {
+	if e.OnEdit != nil {
+		return e.OnEdit(params)
+	}
+	var p struct {
+		URI     string              `json:"uri"`
+		Version int32               `json:"version"`
+		Edits   []document.TextEdit `json:"edits"`
+		Save    bool                `json:"save"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b := e.buffers[p.URI]
+	if b == nil || b.Version != p.Version {
+		return map[string]any{"applied": false, "version": 0, "dirty": false, "reason": "another version"}, nil
+	}
+	e.change(p.URI, b, p.Edits, true)
+	if p.Save {
+		if e.Format != nil {
+			b.Text = e.Format(b.Text)
+			b.Version++
+			e.Notify("textDocument/didChange", map[string]any{
+				"textDocument": map[string]any{"uri": p.URI, "version": b.Version}, "contentChanges": []any{map[string]any{"text": b.Text}},
+			})
+		}
+		e.save(p.URI, b)
+	}
+	return map[string]any{"applied": true, "version": b.Version, "dirty": b.Dirty}, nil
+}
+
+func (e *Editor) save(uri string, b *Buffer) {
+	u, err := url.Parse(uri)
+	must(e.t, err)
+	must(e.t, os.WriteFile(u.Path, []byte(b.Text), 0o644))
+	b.Dirty = false
+	e.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": uri}})
+	e.state(uri, b)
+}
+
+// applyEdit is LSP's own way: the version is looked at, nothing is saved.
+func (e *Editor) applyEdit(params json.RawMessage) (any, error) {
+	var p struct {
+		Edit struct {
+			DocumentChanges []struct {
+				TextDocument struct {
+					URI     string `json:"uri"`
+					Version int32  `json:"version"`
+				} `json:"textDocument"`
+				Edits []document.TextEdit `json:"edits"`
+			} `json:"documentChanges"`
+		} `json:"edit"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range p.Edit.DocumentChanges {
+		b := e.buffers[c.TextDocument.URI]
+		if b == nil || b.Version != c.TextDocument.Version {
+			return map[string]any{"applied": false}, nil
+		}
+		e.change(c.TextDocument.URI, b, c.Edits, true)
+	}
+	return map[string]any{"applied": true}, nil
+}
+
+func must(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
+
+// logWriter shows the sidecar's log among the test's, while the test runs.
+type logWriter struct {
+	t  testing.TB
+	mu sync.Mutex
+}
+
+func (w *logWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.t.Logf("sidecar: %s", strings.TrimSuffix(string(p), "\n"))
+	return len(p), nil
+}
