@@ -1,0 +1,219 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"pillion/internal/fault"
+	"pillion/internal/wire"
+	"pillion/tools"
+	"pillion/tools/session"
+)
+
+// agent is one connection, which is one session.
+type agent struct {
+	server *Server
+	conn   *wire.Conn
+	stream *stream
+	ended  chan struct{} // closed when nothing of the connection is left
+
+	hello   chan struct{} // closed when the agent has introduced itself
+	session atomic.Pointer[session.Session]
+	plain   atomic.Bool // results go without display
+}
+
+func newAgent(s *Server, conn net.Conn) *agent {
+	a := &agent{server: s, stream: &stream{Conn: conn}, ended: make(chan struct{}), hello: make(chan struct{})}
+	wire.NewConn(a.stream, wire.Options{
+		Handler: a.handle,
+		Ready:   func(c *wire.Conn) { a.conn = c }, // before the first message is read
+		// On the read loop, so that what follows it finds the session.
+		Inline:  func(method string) bool { return method == methodHello },
+		Workers: 32, Queue: 256,
+		Logf: s.host.Logf,
+	})
+	return a
+}
+
+// stream can be told to end when what is being said has been written.
+type stream struct {
+	net.Conn
+	last atomic.Bool
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	n, err := s.Conn.Write(p)
+	if s.last.Load() {
+		_ = s.Close()
+	}
+	return n, err
+}
+
+// serveUntilEnd returns when the connection has ended; the session ends with it.
+func (a *agent) serveUntilEnd() {
+	timer := time.NewTimer(helloTime)
+	defer timer.Stop()
+	select {
+	case <-a.hello:
+	case <-a.conn.Done():
+	case <-timer.C:
+		_ = a.conn.Close()
+	}
+	<-a.conn.Done()
+	if s := a.session.Load(); s != nil {
+		a.server.host.Sessions.Close(s.ID())
+	}
+}
+
+func (a *agent) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
+	if req.Notification {
+		return nil, nil
+	}
+	if req.Method == methodHello {
+		return a.greet(req.Params)
+	}
+	owner := a.session.Load()
+	if owner == nil {
+		return nil, wire.Errorf(wire.CodeServerNotInitialized, "agent/hello must come first")
+	}
+	switch req.Method {
+	case methodList:
+		return a.list(req.Params)
+	case methodCall:
+		return a.call(ctx, owner, req.Params)
+	}
+	return nil, wire.Errorf(wire.CodeMethodNotFound, "agents cannot call %q; there are tools/list and tools/call", req.Method)
+}
+
+// greet checks the token and opens the connection's session. The connection ends
+// after a refusal.
+func (a *agent) greet(raw json.RawMessage) (any, error) {
+	if a.session.Load() != nil {
+		return nil, wire.Errorf(wire.CodeInvalidRequest, "agent/hello has been said already")
+	}
+	owner, err := a.open(raw)
+	if err != nil {
+		a.stream.last.Store(true)
+		return nil, err
+	}
+	a.session.Store(owner)
+	close(a.hello)
+	return Welcome{ProtocolVersion: ProtocolVersion, Editor: a.server.host.Editor, Version: a.server.host.Version}, nil
+}
+
+func (a *agent) open(raw json.RawMessage) (*session.Session, error) {
+	var h Hello
+	if err := decode(raw, &h); err != nil {
+		return nil, err
+	}
+	switch {
+	case !sameSecret(h.Token, a.server.entry.Token):
+		return nil, wire.Errorf(wire.CodeInvalidRequest, "the token is wrong; read it again from the registry's entry")
+	case h.ProtocolVersion != ProtocolVersion:
+		return nil, wire.Errorf(wire.CodeInvalidParams, "protocol version %d is not spoken here, only %d; use the pillion that the editor runs (%s)",
+			h.ProtocolVersion, ProtocolVersion, a.server.host.Version)
+	case h.Cwd != "" && !filepath.IsAbs(h.Cwd):
+		return nil, wire.Errorf(wire.CodeInvalidParams, "cwd must be an absolute path")
+	}
+	who := session.Agent{Name: label(h.Agent.Name, "agent"), Version: label(h.Agent.Version, ""), Via: "mcp"}
+	owner, _, err := a.server.host.Sessions.Open("", who, "")
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeBusy, "%v", err)
+	}
+	a.plain.Store(h.OmitDisplay)
+	return owner, nil
+}
+
+// sameSecret takes the same time however much of the two is equal.
+func sameSecret(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// label makes what an agent says of itself fit for a dialog: one visible line.
+func label(s, otherwise string) string {
+	const most = 80
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	if s == "" {
+		return otherwise
+	}
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return fault.Escape(s)
+}
+
+func (a *agent) list(raw json.RawMessage) (any, error) {
+	var p struct {
+		Dialect string   `json:"dialect"`
+		Allowed []string `json:"allowed"`
+	}
+	if err := decode(raw, &p); err != nil {
+		return nil, err
+	}
+	if p.Dialect != "" && p.Dialect != "pillion" {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %s; leave it out for the canonical tools", fault.Quote(p.Dialect))
+	}
+	return map[string]any{"tools": a.server.host.Registry.DefinitionsFiltered(p.Allowed)}, nil
+}
+
+func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMessage) (any, error) {
+	var p Call
+	if err := decode(raw, &p); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.Name == "":
+		return nil, wire.Errorf(wire.CodeInvalidParams, "name is missing: it is the tool to call")
+	case p.TimeoutSeconds < 0 || p.TimeoutSeconds > maxTimeout.Seconds():
+		return nil, wire.Errorf(wire.CodeInvalidParams, "timeoutSeconds must be between 0 and %g", maxTimeout.Seconds())
+	case len(p.ProgressToken) > maxToken:
+		return nil, wire.Errorf(wire.CodeInvalidParams, "progressToken is longer than %d bytes", maxToken)
+	}
+	call := tools.Call{
+		Name: p.Name, Arguments: p.Arguments, CallID: rand.Text(), Session: owner,
+		RequiresApproval: p.RequiresApproval, Timeout: time.Duration(p.TimeoutSeconds * float64(time.Second)),
+	}
+	if len(p.ProgressToken) > 0 && string(p.ProgressToken) != "null" {
+		defer a.report(&call, p.ProgressToken)()
+	}
+	result := a.server.host.Registry.Execute(ctx, call)
+	if ctx.Err() != nil && result.Cancelled() {
+		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")
+	}
+	if a.plain.Load() {
+		result.Display = nil
+	}
+	return wire.Raw(result.AppendJSON(nil)), nil
+}
+
+const maxToken = 1024 // bytes of a progress token
+
+// decode reads params. A session is the connection's and cannot be named.
+func decode(raw json.RawMessage, into any) error {
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	if bytes.Contains(raw, []byte(`"sessionId"`)) { // spares large arguments a second reading
+		var named struct {
+			SessionID json.RawMessage `json:"sessionId"`
+		}
+		if json.Unmarshal(raw, &named) == nil && named.SessionID != nil {
+			return wire.Errorf(wire.CodeInvalidParams, "sessionId cannot be given here: a connection is its own session")
+		}
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return wire.Errorf(wire.CodeInvalidParams, "the params cannot be read: %v", err)
+	}
+	return nil
+}

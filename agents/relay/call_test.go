@@ -1,0 +1,260 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"pillion/agents/internal/agenttest"
+	"pillion/internal/wire"
+	"pillion/tools/approval"
+)
+
+func TestListAndCall(t *testing.T) {
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	s := listen(t, registry(t), p)
+	c := dial(t, s.entry)
+	if c.Editor() != "VS Code" {
+		t.Errorf("the editor is called %q", c.Editor())
+	}
+	list, err := c.Tools(t.Context())
+	if err != nil || len(list) != len(p.Registry.Definitions()) || list[0].Name == "" || len(list[0].InputSchema) == 0 {
+		t.Fatalf("listed %d tools, %v", len(list), err)
+	}
+	got, err := c.Call(t.Context(), Call{Name: "read_file", Arguments: args(t, map[string]any{"path": "a.txt"})}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := read(t, got); r.IsError || r.Structured.Content != "hello\n" || r.Content[0].Text != "hello\n" {
+		t.Errorf("read %s", got)
+	}
+	got, err = c.Call(t.Context(), Call{Name: "read_fil"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := read(t, got); !r.IsError || r.Structured.Error.Code != "TOOL_NOT_FOUND" || !strings.HasPrefix(r.Structured.Error.Message, "unknown tool") {
+		t.Errorf("an unknown tool gave %s", got)
+	}
+}
+
+func TestAConnectionIsASession(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	a, b := dial(t, s.entry), dial(t, s.entry)
+	open := p.Sessions.List()
+	if len(open) != 2 || open[0].SessionID == open[1].SessionID {
+		t.Fatalf("open sessions: %+v", open)
+	}
+	if who := open[0].Agent; who.Name != "tester" || who.Version != "0.1" || who.Via != "mcp" {
+		t.Errorf("the agent is %+v", who)
+	}
+	a.Close()
+	b.Close()
+	waitUntil(t, "the sessions are closed", func() bool { return len(p.Sessions.List()) == 0 })
+}
+
+func TestApprovalIsAsked(t *testing.T) {
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
+	s := listen(t, registry(t), p)
+	c := dial(t, s.entry)
+	edit := Call{Name: "edit_file", Arguments: args(t, map[string]any{"path": "a.txt", "old_string": "one", "new_string": "two"})}
+
+	first := call(t, c, t.Context(), edit, nil)
+	d := p.Human.Next(t)
+	if d.Agent.Name != "tester" || d.Agent.Via != "mcp" || d.Tool != "edit_file" {
+		t.Errorf("the dialog shows %+v", d.Request)
+	}
+	d.Answer(approval.Answer{Decision: approval.Reject, Feedback: "use three"})
+	if r := read(t, agenttest.Wait(t, first, "the result").text); !r.IsError || r.Structured.Error.Code != "USER_REJECTED" || !strings.Contains(r.Content[0].Text, "use three") {
+		t.Errorf("a rejected call gave %+v", r)
+	}
+	if got := p.Read(t, "a.txt"); got != "one\n" {
+		t.Errorf("the rejected edit was made: %q", got)
+	}
+
+	second := call(t, c, t.Context(), edit, nil)
+	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
+	if r := read(t, agenttest.Wait(t, second, "the result").text); r.IsError || len(r.Display) == 0 {
+		t.Errorf("an approved call gave %+v", r)
+	}
+	if got := p.Read(t, "a.txt"); got != "two\n" {
+		t.Errorf("the file holds %q", got)
+	}
+}
+
+func TestDisplayCanBeOmitted(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	c, err := Dial(t.Context(), s.entry, Hello{Agent: Agent{Name: "plain"}, OmitDisplay: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	pending := call(t, c, t.Context(), Call{Name: "write_file", Arguments: args(t, map[string]any{"path": "n.txt", "content": "n"})}, nil)
+	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
+	if r := read(t, agenttest.Wait(t, pending, "the result").text); r.IsError || r.Display != nil {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	c := dial(t, s.entry)
+	heard := newEars()
+	pending := call(t, c, t.Context(), Call{Name: "run_command", Arguments: args(t, map[string]any{"command": "echo out; echo err >&2"})}, heard.hear)
+	d := p.Human.Next(t)
+	heard.wait(t, func(v Progress) bool { return v.Message == "waiting for the human's approval in VS Code" })
+	d.Answer(approval.Answer{Decision: approval.Approve})
+	if r := read(t, agenttest.Wait(t, pending, "the result").text); r.Structured.Stdout != "out\n" {
+		t.Errorf("got %+v", r)
+	}
+	heard.wait(t, func(v Progress) bool { return v.Stream == "stdout" && v.Text == "out\n" })
+	heard.wait(t, func(v Progress) bool { return v.Stream == "stderr" && v.Text == "err\n" })
+}
+
+func TestCancelWithdrawsTheDialog(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	c := dial(t, s.entry)
+	ctx, cancel := context.WithCancel(t.Context())
+	pending := call(t, c, ctx, write(t, "n.txt"), nil)
+	d := p.Human.Next(t)
+	cancel()
+	if r := agenttest.Wait(t, pending, "the end of the call"); !errors.Is(r.err, context.Canceled) {
+		t.Errorf("the cancelled call ended with %v", r.err)
+	}
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+	d.Answer(approval.Answer{Decision: approval.Approve})
+	if names := files(t, p.Dir); len(names) != 0 {
+		t.Errorf("a late yes made %v", names)
+	}
+	if _, err := c.Tools(t.Context()); err != nil {
+		t.Errorf("the connection is of no use any more: %v", err)
+	}
+}
+
+func TestCancelledOnTheWire(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	c := raw(t, s)
+	if err := c.Call(t.Context(), methodHello, Hello{Token: s.entry.Token, ProtocolVersion: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Call(context.Background(), methodCall, write(t, "n.txt"), nil) }()
+	p.Human.Next(t)
+	if err := c.Notify("$/cancelRequest", map[string]int{"id": 2}); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, agenttest.Wait(t, ended, "the answer"), wire.CodeRequestCancelled)
+}
+
+func TestTheAgentGoesAway(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	c := dial(t, s.entry)
+	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
+	d := p.Human.Next(t)
+	c.Close()
+	if r := agenttest.Wait(t, pending, "the end of the call"); !IsClosed(r.err) {
+		t.Errorf("the call ended with %v", r.err)
+	}
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+	waitUntil(t, "the session is closed", func() bool { return len(p.Sessions.List()) == 0 })
+}
+
+func TestTheSidecarGoesAway(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	c := dial(t, s.entry)
+	pending := call(t, c, t.Context(), write(t, "n.txt"), nil)
+	d := p.Human.Next(t)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := agenttest.Wait(t, pending, "the end of the call")
+	var told *wire.Error
+	if !IsClosed(r.err) && !errors.As(r.err, &told) {
+		t.Errorf("the call ended with %s, %v", r.text, r.err)
+	}
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+	agenttest.Wait(t, c.Done(), "the end of the connection")
+}
+
+// Two agents at once: each has its own answer.
+func TestTwoAgents(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	one := call(t, dial(t, s.entry), t.Context(), write(t, "one.txt"), nil)
+	first := p.Human.Next(t)
+	two := call(t, dial(t, s.entry), t.Context(), write(t, "two.txt"), nil)
+	second := p.Human.Next(t)
+	if first.SessionID == second.SessionID {
+		t.Error("two agents share a session")
+	}
+	second.Answer(approval.Answer{Decision: approval.Approve})
+	if r := read(t, agenttest.Wait(t, two, "the second result").text); r.IsError {
+		t.Errorf("the second agent got %+v", r)
+	}
+	first.Answer(approval.Answer{Decision: approval.Reject})
+	if r := read(t, agenttest.Wait(t, one, "the first result").text); !r.IsError {
+		t.Errorf("the first agent got %+v", r)
+	}
+}
+
+func write(t testing.TB, name string) Call {
+	return Call{Name: "write_file", Arguments: args(t, map[string]any{"path": name, "content": "new\n"})}
+}
+
+type ending struct {
+	text json.RawMessage
+	err  error
+}
+
+func call(t testing.TB, c *Client, ctx context.Context, what Call, progress func(Progress)) <-chan ending {
+	t.Helper()
+	out := make(chan ending, 1)
+	go func() {
+		text, err := c.Call(ctx, what, progress)
+		out <- ending{json.RawMessage(text), err}
+	}()
+	return out
+}
+
+// ears keep what they hear.
+type ears struct {
+	mu    sync.Mutex // guards what follows
+	heard []Progress
+	more  chan struct{}
+}
+
+func newEars() *ears { return &ears{more: make(chan struct{}, 1)} }
+
+func (e *ears) hear(p Progress) {
+	e.mu.Lock()
+	e.heard = append(e.heard, p)
+	e.mu.Unlock()
+	select {
+	case e.more <- struct{}{}:
+	default:
+	}
+}
+
+func (e *ears) wait(t testing.TB, wanted func(Progress) bool) {
+	t.Helper()
+	for {
+		e.mu.Lock()
+		for _, p := range e.heard {
+			if wanted(p) {
+				e.mu.Unlock()
+				return
+			}
+		}
+		e.mu.Unlock()
+		agenttest.Wait(t, e.more, "progress")
+	}
+}

@@ -1,0 +1,125 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	"pillion/internal/wire"
+	"pillion/tools"
+)
+
+// Client is an agent's end of a connection.
+type Client struct {
+	conn    *wire.Conn
+	welcome Welcome
+
+	mu       sync.Mutex // guards all below
+	seq      uint64
+	progress map[string]func(Progress) // by token
+}
+
+// Dial connects to a sidecar and introduces the agent. The token and the version
+// of the protocol are filled in.
+func Dial(ctx context.Context, e Entry, h Hello) (*Client, error) {
+	var d net.Dialer
+	stream, err := d.DialContext(ctx, "unix", e.Socket)
+	if err != nil {
+		return nil, fmt.Errorf("the editor's pillion cannot be reached: %w", err)
+	}
+	c := &Client{progress: map[string]func(Progress){}}
+	c.conn = wire.NewConn(stream, wire.Options{Handler: c.handle, Logf: func(string, ...any) {}})
+	h.Token, h.ProtocolVersion = e.Token, ProtocolVersion
+	if err := c.conn.Call(ctx, methodHello, h, &c.welcome); err != nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("the editor's pillion refused the connection: %w", err)
+	}
+	return c, nil
+}
+
+// Editor is the name of the editor at the other end.
+func (c *Client) Editor() string { return c.welcome.Editor }
+
+// Done is closed when the connection has ended.
+func (c *Client) Done() <-chan struct{} { return c.conn.Done() }
+
+// Close ends the connection and with it the session; what still runs is cancelled.
+func (c *Client) Close() error {
+	err := c.conn.Close()
+	<-c.conn.Done()
+	return err
+}
+
+// Tools lists the tools.
+func (c *Client) Tools(ctx context.Context) ([]tools.Definition, error) {
+	var out struct {
+		Tools []tools.Definition `json:"tools"`
+	}
+	if err := c.conn.Call(ctx, methodList, struct{}{}, &out); err != nil {
+		return nil, err
+	}
+	return out.Tools, nil
+}
+
+// Call calls a tool and gives its result as it came: an object with content,
+// structuredContent and isError. progress hears of the call until Call returns;
+// it holds up everything that the sidecar sends. When ctx ends the sidecar is told
+// and ctx.Err() is returned.
+func (c *Client) Call(ctx context.Context, call Call, progress func(Progress)) (wire.Raw, error) {
+	if progress != nil {
+		token := c.watch(progress)
+		defer c.unwatch(token)
+		call.ProgressToken = json.RawMessage(token)
+	}
+	var result wire.Raw
+	if err := c.conn.Call(ctx, methodCall, call, &result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// IsClosed reports that a call failed because the connection ended, so that
+// nobody knows what became of it.
+func IsClosed(err error) bool { return errors.Is(err, wire.ErrClosed) }
+
+func (c *Client) watch(progress func(Progress)) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seq++
+	token := strconv.FormatUint(c.seq, 10)
+	c.progress[token] = progress
+	return token
+}
+
+func (c *Client) unwatch(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.progress, token)
+}
+
+func (c *Client) handle(_ context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
+	if !req.Notification {
+		return nil, wire.Errorf(wire.CodeMethodNotFound, "an agent answers no requests")
+	}
+	if req.Method != methodProgress {
+		return nil, nil
+	}
+	var p struct {
+		Token json.RawMessage `json:"token"`
+		Value Progress        `json:"value"`
+	}
+	if err := json.Unmarshal(req.Params, &p); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	progress := c.progress[string(p.Token)]
+	c.mu.Unlock()
+	if progress != nil {
+		progress(p.Value)
+	}
+	return nil, nil
+}

@@ -1,0 +1,101 @@
+package relay
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Find gives the sidecar whose workspace holds the folder cwd: the one with the
+// longest matching root, and among equals the window that was focused last.
+// Sidecars that are gone are passed over and their entries removed.
+func Find(cwd string) (Entry, bool, error) {
+	folder, err := registryFolder()
+	if err != nil {
+		return Entry{}, false, err
+	}
+	return findIn(folder, cwd)
+}
+
+func findIn(folder, cwd string) (Entry, bool, error) {
+	registered := entries(folder)
+	if len(registered) == 0 {
+		return Entry{}, false, nil
+	}
+	above, err := ancestors(cwd)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	var found []candidate
+	for id, e := range registered {
+		if depth, ok := e.holds(above); ok {
+			found = append(found, candidate{id: id, entry: e, depth: depth})
+		}
+	}
+	slices.SortFunc(found, candidate.compare)
+	for _, c := range found {
+		if !c.entry.isDead() {
+			return c.entry, true, nil
+		}
+		c.entry.remove(folder, c.id)
+	}
+	return Entry{}, false, nil
+}
+
+// candidate is an entry with how far its root is above the folder.
+type candidate struct {
+	id    string
+	entry Entry
+	depth int
+}
+
+func (c candidate) compare(other candidate) int {
+	if c.depth != other.depth {
+		return c.depth - other.depth
+	}
+	if order := other.entry.Focused.Compare(c.entry.Focused); order != 0 {
+		return order
+	}
+	return strings.Compare(c.id, other.id)
+}
+
+// ancestors are the folder, without symlinks, and all folders above it.
+func ancestors(cwd string) ([]os.FileInfo, error) {
+	dir, err := filepath.Abs(cwd)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	var out []os.FileInfo
+	for {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, info)
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return out, nil
+		}
+		dir = parent
+	}
+}
+
+// holds finds the root that is nearest above. Folders are compared by what they
+// are, not by name: links and letter case do not matter.
+func (e Entry) holds(above []os.FileInfo) (depth int, ok bool) {
+	for _, root := range e.Roots {
+		info, err := os.Stat(root)
+		if err != nil {
+			continue
+		}
+		at := slices.IndexFunc(above, func(dir os.FileInfo) bool { return os.SameFile(dir, info) })
+		if at >= 0 && (!ok || at < depth) {
+			depth, ok = at, true
+		}
+	}
+	return depth, ok
+}

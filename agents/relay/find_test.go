@@ -1,0 +1,210 @@
+package relay
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/agents/internal/agenttest"
+)
+
+func TestFind(t *testing.T) {
+	folder := registry(t)
+	p := agenttest.NewProject(t, map[string]string{"sub/deep/x": "", "other/x": ""})
+	sub, deep := filepath.Join(p.Dir, "sub"), filepath.Join(p.Dir, "sub", "deep")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(deep, link); err != nil {
+		t.Fatal(err)
+	}
+	none := t.TempDir()
+	find := func(cwd string) string {
+		t.Helper()
+		e, ok, err := findIn(folder, cwd)
+		if err != nil || !ok {
+			return ""
+		}
+		return e.Socket
+	}
+	if got := find(p.Dir); got != "" {
+		t.Errorf("found %s in an empty registry", got)
+	}
+	whole := listen(t, folder, p, none, p.Dir)
+	if got := find(deep); got != whole.entry.Socket {
+		t.Errorf("the only sidecar is not found: %q", got)
+	}
+	part := listen(t, folder, p, sub)
+	twin := listen(t, folder, p, sub)
+	for cwd, want := range map[string]*Server{
+		p.Dir: whole, filepath.Join(p.Dir, "other"): whole, none: whole, sub: twin, deep: twin, link: twin,
+	} {
+		if got := find(cwd); got != want.entry.Socket {
+			t.Errorf("%s: found %q, want %q", cwd, got, want.entry.Socket)
+		}
+	}
+	part.Focused()
+	if got := find(link); got != part.entry.Socket {
+		t.Error("the window focused last is not preferred")
+	}
+	part.Close()
+	if got := find(link); got != twin.entry.Socket {
+		t.Error("a closed sidecar is still found")
+	}
+	if got := find(filepath.Dir(p.Dir)); got != "" {
+		t.Errorf("found %s for a folder outside", got)
+	}
+	if _, _, err := findIn(folder, filepath.Join(p.Dir, "missing")); err == nil {
+		t.Error("a missing folder is no error")
+	}
+}
+
+func TestRootsChanged(t *testing.T) {
+	folder := registry(t)
+	p := agenttest.NewProject(t, map[string]string{"a/x": "", "b/x": ""})
+	roots := []string{filepath.Join(p.Dir, "a")}
+	s := listen(t, folder, p)
+	s.host.Roots = func() []string { return roots }
+	s.RootsChanged()
+	if _, ok, _ := findIn(folder, filepath.Join(p.Dir, "b")); ok {
+		t.Error("a folder that is not open is found")
+	}
+	roots = append(roots, filepath.Join(p.Dir, "b"))
+	s.RootsChanged()
+	if _, ok, _ := findIn(folder, filepath.Join(p.Dir, "b")); !ok {
+		t.Error("an added folder is not found")
+	}
+}
+
+// A sidecar that was killed leaves its entry and its socket.
+func TestTheDeadAreSwept(t *testing.T) {
+	folder := registry(t)
+	p := agenttest.NewProject(t, nil)
+	kill := func() Entry {
+		s := listen(t, folder, p)
+		s.listener.SetUnlinkOnClose(false)
+		left := s.entry
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeEntry(folder, s.id, left); err != nil {
+			t.Fatal(err)
+		}
+		return left
+	}
+	kill()
+	if _, ok, err := findIn(folder, p.Dir); ok || err != nil {
+		t.Fatalf("the dead sidecar is found, %v", err)
+	}
+	if left := files(t, folder); len(left) != 0 {
+		t.Errorf("looking left %v", left)
+	}
+	kill()
+	s := listen(t, folder, p)
+	if left := files(t, folder); len(left) != 2 {
+		t.Errorf("starting left %v", left)
+	}
+	s.Close()
+	if left := files(t, folder); len(left) != 0 {
+		t.Errorf("the end left %v", left)
+	}
+}
+
+func TestOnlyStraysAreSwept(t *testing.T) {
+	folder := registry(t)
+	socket := func(name string) string {
+		path := filepath.Join(folder, name)
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.SetUnlinkOnClose(false)
+		l.Close()
+		return path
+	}
+	file := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	old := time.Now().Add(-time.Hour)
+	gone := []string{socket("old.sock"), file(".new-x", "")}
+	kept := []string{
+		file("broken.json", "{"), file("notes.txt", ""),
+		file("elsewhere.json", `{"pid":1,"host":"another machine","socket":"/nowhere","roots":["/"]}`),
+	}
+	for _, path := range append(gone, kept...) {
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept = append(kept, socket("new.sock"), file(".new-y", ""))
+	sweep(folder)
+	for _, path := range gone {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("%s is left", path)
+		}
+	}
+	for _, path := range kept {
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("swept away: %v", err)
+		}
+	}
+}
+
+// The path of a socket is short by nature; homes are not.
+func TestALongHome(t *testing.T) {
+	short := registry(t)
+	t.Setenv("TMPDIR", short)
+	folder := filepath.Join(t.TempDir(), strings.Repeat("long/", 20), "relay")
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, folder, p)
+	if !strings.HasPrefix(s.entry.Socket, short) {
+		t.Errorf("the socket is at %s", s.entry.Socket)
+	}
+	e, ok, err := findIn(folder, p.Dir)
+	if !ok || err != nil {
+		t.Fatalf("found %v, %v", ok, err)
+	}
+	dial(t, e)
+	s.Close()
+	if left := files(t, filepath.Dir(s.entry.Socket)); len(left) != 0 {
+		t.Errorf("the end left %v", left)
+	}
+}
+
+func TestAFolderOfSomebodyElse(t *testing.T) {
+	folder := registry(t)
+	elsewhere := filepath.Join(folder, "elsewhere")
+	link := filepath.Join(folder, "link")
+	if err := os.Mkdir(elsewhere, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := makePrivate(link); err == nil {
+		t.Error("a link is taken for the folder")
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can make a folder somebody else's")
+	}
+	if err := os.Chown(elsewhere, 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	if err := makePrivate(elsewhere); err == nil {
+		t.Error("another user's folder is taken")
+	}
+}
+
+func TestTheRegistryIsBelowHome(t *testing.T) {
+	t.Setenv("HOME", "/home/somebody")
+	t.Setenv("XDG_STATE_HOME", "/elsewhere")
+	t.Setenv("XDG_RUNTIME_DIR", "/elsewhere")
+	if got, err := registryFolder(); err != nil || got != "/home/somebody/.local/state/pillion/relay" {
+		t.Errorf("the registry is %s, %v", got, err)
+	}
+}

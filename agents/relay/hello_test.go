@@ -1,0 +1,146 @@
+package relay
+
+import (
+	"context"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/agents/internal/agenttest"
+	"pillion/internal/wire"
+)
+
+// waitUntil polls for something that has no event.
+func waitUntil(t testing.TB, what string, isSo func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(agenttest.Patience)
+	for !isSo() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestHelloComesFirst(t *testing.T) {
+	s := listen(t, registry(t), agenttest.NewProject(t, nil))
+	c := raw(t, s)
+	for _, method := range []string{methodList, methodCall, "session/open", "nonsense"} {
+		wantCode(t, c.Call(t.Context(), method, struct{}{}, nil), wire.CodeServerNotInitialized)
+	}
+	if err := c.Call(t.Context(), methodHello, Hello{Token: s.entry.Token, ProtocolVersion: 1}, nil); err != nil {
+		t.Fatalf("after them, agent/hello: %v", err)
+	}
+	wantCode(t, c.Call(t.Context(), methodHello, Hello{Token: s.entry.Token, ProtocolVersion: 1}, nil), wire.CodeInvalidRequest)
+	if err := c.Call(t.Context(), methodList, nil, nil); err != nil {
+		t.Errorf("tools/list without params: %v", err)
+	}
+}
+
+func TestARefusedHelloEndsTheConnection(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	for name, c := range map[string]struct {
+		hello any
+		code  int64
+	}{
+		"wrong token":        {Hello{Token: s.entry.Token + "x", ProtocolVersion: 1}, wire.CodeInvalidRequest},
+		"no token":           {Hello{ProtocolVersion: 1}, wire.CodeInvalidRequest},
+		"future protocol":    {Hello{Token: s.entry.Token, ProtocolVersion: 2}, wire.CodeInvalidParams},
+		"relative cwd":       {Hello{Token: s.entry.Token, ProtocolVersion: 1, Cwd: "here"}, wire.CodeInvalidParams},
+		"token of a number":  {map[string]any{"token": 7}, wire.CodeInvalidParams},
+		"names its session":  {map[string]any{"token": s.entry.Token, "protocolVersion": 1, "sessionId": "editor"}, wire.CodeInvalidParams},
+		"nothing whatsoever": {struct{}{}, wire.CodeInvalidRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := raw(t, s)
+			wantCode(t, conn.Call(t.Context(), methodHello, c.hello, nil), c.code)
+			agenttest.Wait(t, conn.Done(), "the end of the connection")
+		})
+	}
+	if open := p.Sessions.List(); len(open) != 0 {
+		t.Errorf("sessions are open: %+v", open)
+	}
+}
+
+// What answers an approval, names a session or changes one is the editor's.
+func TestAgentsHaveNoOtherMethods(t *testing.T) {
+	s := listen(t, registry(t), agenttest.NewProject(t, nil))
+	c := dial(t, s.entry)
+	for _, method := range []string{
+		"approval/request", "approval/resolved", "workspace/executeCommand", "session/setMode", "session/open", "session/list",
+		"relay/info", "tools/approval", "initialize", "shutdown", "document/edit", "journal/revert",
+	} {
+		wantCode(t, c.conn.Call(t.Context(), method, struct{}{}, nil), wire.CodeMethodNotFound)
+	}
+	for _, method := range []string{methodCall, methodList} {
+		params := map[string]any{"name": "list_files", "arguments": struct{}{}, "sessionId": "editor"}
+		wantCode(t, c.conn.Call(t.Context(), method, params, nil), wire.CodeInvalidParams)
+	}
+	for name, params := range map[string]any{
+		"no name":      struct{}{},
+		"bad timeout":  map[string]any{"name": "list_files", "timeoutSeconds": 1e9},
+		"an array":     []int{1},
+		"name of type": map[string]any{"name": 1},
+	} {
+		if err := c.conn.Call(t.Context(), methodCall, params, nil); err == nil {
+			t.Errorf("%s is accepted", name)
+		} else {
+			wantCode(t, err, wire.CodeInvalidParams)
+		}
+	}
+	// A value that only looks like one is no session.
+	if _, err := c.Call(t.Context(), Call{Name: "list_files", Arguments: args(t, map[string]any{"sessionId": "editor"})}, nil); err != nil {
+		t.Errorf("sessionId as a tool's own argument: %v", err)
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for given, want := range map[string]string{
+		"claude-code": "claude-code", "": "agent", " \n\t": "agent", "a\nb": "a b", "a\u202eb": `a\u202eb`, "\xff": `\ufffd`,
+		strings.Repeat("x", 200): strings.Repeat("x", 80) + "…",
+	} {
+		if got := label(given, "agent"); got != want {
+			t.Errorf("label(%q) = %q, want %q", given, got, want)
+		}
+	}
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	s := listen(t, registry(t), agenttest.NewProject(t, nil))
+	for range maxConnections {
+		dial(t, s.entry)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)
+	defer cancel()
+	if c, err := Dial(ctx, s.entry, Hello{}); err == nil {
+		c.Close()
+		t.Fatal("one more is let in")
+	}
+}
+
+func TestTheSocketIsPrivate(t *testing.T) {
+	folder := registry(t)
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := listen(t, folder, agenttest.NewProject(t, nil))
+	for path, want := range map[string]os.FileMode{
+		folder: 0o700, s.entry.Socket: 0o600, entryPath(folder, s.id): 0o600,
+	} {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s has the mode %v, want %v; %v", path, info.Mode().Perm(), want, err)
+		}
+	}
+	conn, err := net.Dial("unix", s.entry.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := checkPeer(conn.(*net.UnixConn)); err != nil {
+		t.Errorf("this very user is refused: %v", err)
+	}
+}

@@ -1,0 +1,238 @@
+package relay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Entry is how the registry knows a sidecar: one file, "<id>.json", readable by
+// its user alone.
+type Entry struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"` // a home may be shared between machines, a socket is not
+	Socket  string    `json:"socket"`
+	Token   string    `json:"token"`
+	Roots   []string  `json:"roots"` // absolute workspace folders
+	Focused time.Time `json:"focused"`
+	Started time.Time `json:"started"`
+	Editor  string    `json:"editor"`
+	Version string    `json:"version"`
+}
+
+// registryFolder depends on the user's home alone: agents start their servers
+// without XDG_RUNTIME_DIR and the like.
+func registryFolder() (string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("the agents' registry has no place: %w", err)
+	}
+	if runtime.GOOS == "windows" {
+		return filepath.Join(home, "AppData", "Local", "pillion", "relay"), nil
+	}
+	return filepath.Join(home, ".local", "state", "pillion", "relay"), nil
+}
+
+// maxSocketPath is the shortest sun_path of the systems that we run on, less its
+// final zero.
+const maxSocketPath = 103
+
+// socketPath is beside the entry, or in a folder of ours for temporary files
+// where the home's path is too long for a socket.
+func socketPath(folder, id string) (string, error) {
+	path := filepath.Join(folder, id+".sock")
+	if len(path) <= maxSocketPath {
+		return path, nil
+	}
+	short := temporaryFolder()
+	if err := makePrivate(short); err != nil {
+		return "", fmt.Errorf("the agents' socket has no place: %w", err)
+	}
+	path = filepath.Join(short, id+".sock")
+	if len(path) > maxSocketPath {
+		return "", fmt.Errorf("the agents' socket has no place: %s is too long for a socket; set TMPDIR to a shorter one", path)
+	}
+	return path, nil
+}
+
+func temporaryFolder() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("pillion-%d", os.Getuid()))
+}
+
+// makePrivate makes the folder, or takes one that is there if it is ours.
+func makePrivate(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() || !isOurs(info) {
+		return fmt.Errorf("%s is not a folder of this user; remove it", folder)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return os.Chmod(folder, 0o700)
+	}
+	return nil
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// writeEntry replaces the entry as a whole.
+func writeEntry(folder, id string, e Entry) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(folder, temporaryPrefix+id+"-*") // 0600
+	if err != nil {
+		return fmt.Errorf("registering the agents' socket: %w", err)
+	}
+	_, err = temp.Write(text)
+	err = errors.Join(err, temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), entryPath(folder, id))
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+		return fmt.Errorf("registering the agents' socket: %w", err)
+	}
+	return nil
+}
+
+const (
+	temporaryPrefix = ".new-"
+	entrySuffix     = ".json"
+	maxEntry        = 1 << 20 // bytes
+)
+
+func entryPath(folder, id string) string { return filepath.Join(folder, id+entrySuffix) }
+
+func removeEntry(folder, id string) error {
+	err := os.Remove(entryPath(folder, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// entries reads the registry. Files that are no entries of this user on this
+// machine are left out.
+func entries(folder string) map[string]Entry {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	here, out := hostname(), map[string]Entry{}
+	for _, f := range files {
+		id, ok := strings.CutSuffix(f.Name(), entrySuffix)
+		if !ok || strings.HasPrefix(id, ".") {
+			continue
+		}
+		if e, err := readEntry(entryPath(folder, id)); err == nil && e.Host == here {
+			out[id] = e
+		}
+	}
+	return out
+}
+
+func readEntry(path string) (Entry, error) {
+	var e Entry
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return e, err
+	case !info.Mode().IsRegular() || !isOurs(info) || info.Size() > maxEntry:
+		return e, fmt.Errorf("%s is no entry of this user", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return e, err
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		return e, err
+	}
+	if e.Socket == "" || e.PID <= 0 {
+		return e, fmt.Errorf("%s names no socket", path)
+	}
+	return e, nil
+}
+
+// sweep removes what sidecars that are gone left behind.
+func sweep(folder string) {
+	for id, e := range entries(folder) {
+		if e.isDead() {
+			e.remove(folder, id)
+		}
+	}
+	sweepStrays(folder)
+	if short := temporaryFolder(); short != folder {
+		if info, err := os.Lstat(short); err == nil && info.IsDir() && isOurs(info) {
+			sweepStrays(short)
+		}
+	}
+}
+
+// isDead is sure: a sidecar that is only slow is not. The process id is no proof,
+// since an editor in a container or a Flatpak counts its processes by itself.
+func (e Entry) isDead() bool {
+	conn, err := net.Dial("unix", e.Socket)
+	if err != nil {
+		return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+	}
+	_ = conn.Close()
+	return false
+}
+
+func (e Entry) remove(folder, id string) {
+	_ = removeEntry(folder, id)
+	// The entry is ours, and so is what it names; but only a socket is removed.
+	if info, err := os.Lstat(e.Socket); err == nil && info.Mode().Type() == fs.ModeSocket && isOurs(info) {
+		_ = os.Remove(e.Socket)
+	}
+}
+
+// strayAge keeps a sidecar that starts at this moment from being taken for one
+// that is gone.
+const strayAge = time.Minute
+
+// sweepStrays removes sockets that nobody listens on and half-written entries.
+func sweepStrays(folder string) {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		path := filepath.Join(folder, f.Name())
+		info, err := f.Info()
+		if err != nil || !isOurs(info) || time.Since(info.ModTime()) < strayAge {
+			continue
+		}
+		stray := strings.HasPrefix(f.Name(), temporaryPrefix)
+		if info.Mode().Type() == fs.ModeSocket {
+			conn, err := net.Dial("unix", path)
+			if err == nil {
+				_ = conn.Close()
+			}
+			stray = errors.Is(err, syscall.ECONNREFUSED)
+		}
+		if stray {
+			_ = os.Remove(path)
+		}
+	}
+}

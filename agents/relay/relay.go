@@ -1,0 +1,109 @@
+// Package relay is the socket by which agents reach the sidecar of an editor, and
+// the registry in which they find it.
+//
+// Listen opens a sidecar's socket and puts an entry for it into the registry;
+// Find looks up the sidecar whose workspace holds a folder; Dial connects to it.
+// What is spoken is JSON-RPC in Content-Length frames (package wire) with a
+// method table of its own: agent/hello, tools/list, tools/call, $/cancelRequest,
+// and $/progress back.
+//
+// Who may connect: the socket is 0600 in a folder that is ours alone, the peer's
+// user is checked where the system tells it, and agent/hello carries the token
+// that only the registry's entry (0600 too) and the editor know.
+//
+// Deliberately not here: anything that answers an approval, names a session, or
+// changes one. Agents have this channel and no other, so what it lacks they
+// cannot do.
+package relay
+
+import (
+	"encoding/json"
+	"log"
+	"time"
+
+	"pillion/tools"
+	"pillion/tools/session"
+)
+
+// ProtocolVersion is what agent/hello must name. Within it the wire changes by
+// addition alone.
+const ProtocolVersion = 1
+
+// The methods of the relay.
+const (
+	methodHello    = "agent/hello"
+	methodList     = "tools/list"
+	methodCall     = "tools/call"
+	methodProgress = "$/progress"
+)
+
+// Host is what the relay needs of the sidecar.
+type Host struct {
+	Registry *tools.Registry
+	Sessions *session.Set
+	Roots    func() []string // absolute workspace folders, now
+	Editor   string          // for people: "VS Code"
+	Version  string          // of the sidecar
+	Logf     func(format string, args ...any)
+}
+
+func (h Host) withDefaults() Host {
+	if h.Logf == nil {
+		h.Logf = log.Printf
+	}
+	if h.Editor == "" {
+		h.Editor = "the editor"
+	}
+	return h
+}
+
+// Hello is how an agent introduces itself.
+type Hello struct {
+	Token           string `json:"token"`
+	ProtocolVersion int    `json:"protocolVersion"`
+	Agent           Agent  `json:"agent"`
+	Cwd             string `json:"cwd,omitempty"`
+	// OmitDisplay leaves "display" out of results: it is for people, and half of
+	// what a result weighs.
+	OmitDisplay bool `json:"omitDisplay,omitempty"`
+}
+
+// Agent is who connects.
+type Agent struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+}
+
+// Welcome is the answer to agent/hello.
+type Welcome struct {
+	ProtocolVersion int    `json:"protocolVersion"`
+	Editor          string `json:"editor"`
+	Version         string `json:"version"`
+}
+
+// Call is the params of tools/call.
+type Call struct {
+	Name             string          `json:"name"`
+	Arguments        json.RawMessage `json:"arguments,omitempty"`
+	RequiresApproval bool            `json:"requiresApproval,omitempty"`
+	TimeoutSeconds   float64         `json:"timeoutSeconds,omitempty"`
+	ProgressToken    json.RawMessage `json:"progressToken,omitempty"`
+}
+
+// Progress is the value of $/progress: a piece of a command's output (Stream and
+// Text), or a sign of life with a sentence for people (Message).
+type Progress struct {
+	Kind    string `json:"kind"` // report
+	Stream  string `json:"stream,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Dropped int    `json:"dropped,omitempty"` // bytes that the text lacks
+	Message string `json:"message,omitempty"`
+}
+
+// Bounds of what one user's agents can take.
+const (
+	maxConnections = 128
+	maxTimeout     = 600 * time.Second
+	helloTime      = 10 * time.Second // for agent/hello to come
+	beatTime       = 5 * time.Second  // between two signs of life
+)

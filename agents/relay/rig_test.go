@@ -1,0 +1,130 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pillion/agents/internal/agenttest"
+	"pillion/internal/wire"
+)
+
+func TestMain(m *testing.M) { agenttest.Main(m) }
+
+// beat is how often a call gives a sign of life in the tests.
+const beat = 10 * time.Millisecond
+
+// registry is a registry folder of this test's own.
+func registry(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "relay") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return folder
+}
+
+// listen opens the socket of a sidecar on these folders.
+func listen(t testing.TB, folder string, p *agenttest.Project, roots ...string) *Server {
+	t.Helper()
+	if len(roots) == 0 {
+		roots = []string{p.Dir}
+	}
+	s, err := listenIn(folder, Host{
+		Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return roots },
+		Editor: "VS Code", Version: "1.2.3", Logf: t.Logf,
+	}, beat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func dial(t testing.TB, e Entry) *Client {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)
+	defer cancel()
+	c, err := Dial(ctx, e, Hello{Agent: Agent{Name: "tester", Version: "0.1"}, Cwd: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// raw is a connection on which nothing was said yet.
+func raw(t testing.TB, s *Server) *wire.Conn {
+	t.Helper()
+	stream, err := net.Dial("unix", s.entry.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := wire.NewConn(stream, wire.Options{Logf: t.Logf})
+	t.Cleanup(func() {
+		c.Close()
+		<-c.Done()
+	})
+	return c
+}
+
+func wantCode(t testing.TB, err error, code int64) {
+	t.Helper()
+	var refused *wire.Error
+	if !errors.As(err, &refused) || refused.Code != code {
+		t.Fatalf("got %v, want the error %d", err, code)
+	}
+	if refused.Message == "" {
+		t.Error("the error says nothing")
+	}
+}
+
+// result is what a call gave.
+type result struct {
+	Content    []struct{ Type, Text string }
+	Structured struct {
+		OK      bool
+		Content string
+		Stdout  string
+		Error   *struct{ Code, Message, Hint string }
+	} `json:"structuredContent"`
+	IsError bool
+	Display json.RawMessage
+}
+
+func read(t testing.TB, text []byte) result {
+	t.Helper()
+	var r result
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return r
+}
+
+func args(t testing.TB, v any) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func files(t testing.TB, folder string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}

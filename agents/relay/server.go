@@ -1,0 +1,174 @@
+package relay
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server is a sidecar's socket.
+type Server struct {
+	host     Host
+	folder   string
+	id       string
+	listener *net.UnixListener
+	beat     time.Duration
+
+	entryMu sync.Mutex // one writer of the entry at a time; guards entry
+	entry   Entry
+
+	mu     sync.Mutex // guards all below
+	agents map[*agent]struct{}
+	closed bool
+
+	accepting sync.WaitGroup
+}
+
+// Listen opens the socket and registers it. Whatever sidecars that are gone left
+// behind is removed.
+func Listen(h Host) (*Server, error) {
+	folder, err := registryFolder()
+	if err != nil {
+		return nil, err
+	}
+	return listenIn(folder, h, beatTime)
+}
+
+func listenIn(folder string, h Host, beat time.Duration) (*Server, error) {
+	if err := makePrivate(folder); err != nil {
+		return nil, fmt.Errorf("the agents' registry: %w", err)
+	}
+	sweep(folder)
+	s := &Server{
+		host: h.withDefaults(), folder: folder, beat: beat,
+		id:     strconv.Itoa(os.Getpid()) + "-" + strings.ToLower(rand.Text()[:8]),
+		agents: map[*agent]struct{}{},
+	}
+	socket, err := socketPath(folder, s.id)
+	if err != nil {
+		return nil, err
+	}
+	s.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("opening the agents' socket: %w", err)
+	}
+	now := time.Now().UTC()
+	s.entry = Entry{
+		PID: os.Getpid(), Host: hostname(), Socket: socket, Token: rand.Text(),
+		Focused: now, Started: now, Editor: s.host.Editor, Version: h.Version,
+	}
+	if err := errors.Join(os.Chmod(socket, 0o600), s.register(nil)); err != nil {
+		_ = s.listener.Close()
+		return nil, err
+	}
+	s.accepting.Go(s.accept)
+	return s, nil
+}
+
+// Info is what an agent needs to connect.
+func (s *Server) Info() (socket, token string) { return s.entry.Socket, s.entry.Token }
+
+// Focused records that the human used this window last.
+func (s *Server) Focused() {
+	s.update(func(e *Entry) { e.Focused = time.Now().UTC() })
+}
+
+// RootsChanged registers the workspace folders as they are now.
+func (s *Server) RootsChanged() { s.update(nil) }
+
+func (s *Server) update(change func(*Entry)) {
+	if err := s.register(change); err != nil {
+		s.host.Logf("agents may not find this window: %v", err)
+	}
+}
+
+// register writes the entry, with the roots of this moment.
+func (s *Server) register(change func(*Entry)) error {
+	s.entryMu.Lock()
+	defer s.entryMu.Unlock()
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return nil
+	}
+	if change != nil {
+		change(&s.entry)
+	}
+	s.entry.Roots = s.host.Roots()
+	return writeEntry(s.folder, s.id, s.entry)
+}
+
+// Close ends the connections, and removes the entry and the socket.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	agents := make([]*agent, 0, len(s.agents))
+	for a := range s.agents {
+		agents = append(agents, a)
+	}
+	s.mu.Unlock()
+	s.entryMu.Lock() // nobody writes the entry from here on
+	err := errors.Join(removeEntry(s.folder, s.id), s.listener.Close())
+	s.entryMu.Unlock()
+	for _, a := range agents {
+		_ = a.conn.Close()
+	}
+	for _, a := range agents {
+		<-a.ended
+	}
+	s.accepting.Wait()
+	return err
+}
+
+func (s *Server) accept() {
+	for {
+		conn, err := s.listener.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			s.host.Logf("taking an agent's connection: %v", err)
+			time.Sleep(50 * time.Millisecond) // out of descriptors: a hot loop would not help
+			continue
+		}
+		if err := s.admit(conn); err != nil {
+			s.host.Logf("an agent's connection was refused: %v", err)
+			_ = conn.Close()
+		}
+	}
+}
+
+func (s *Server) admit(conn *net.UnixConn) error {
+	if err := checkPeer(conn); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return net.ErrClosed
+	case len(s.agents) >= maxConnections:
+		return fmt.Errorf("%d agents are connected already", len(s.agents))
+	}
+	a := newAgent(s, conn)
+	s.agents[a] = struct{}{}
+	go func() {
+		a.serveUntilEnd()
+		s.mu.Lock()
+		delete(s.agents, a)
+		s.mu.Unlock()
+		close(a.ended)
+	}()
+	return nil
+}
