@@ -78,27 +78,30 @@ func (p *pending) timeout() time.Duration {
 	return p.registry.Limits.CallTime
 }
 
-// replan makes the plan from a new snapshot and judges it.
+// replan makes the plan from a new snapshot and judges it. When that fails the
+// last plan stays, with the snapshot that it rests on.
 func (p *pending) replan(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout())
 	defer cancel()
+	next := *p
 	for {
-		if err := p.planOnce(ctx); err != nil {
+		if err := next.planOnce(ctx); err != nil {
 			return err
 		}
-		if !p.waitForEditor(ctx) {
+		if !next.waitForEditor(ctx) {
 			break
 		}
 	}
-	request, err := p.policyRequest()
+	request, err := next.policyRequest()
 	if err != nil {
 		return err
 	}
-	p.decision = policy.Decide(request)
-	p.digest = p.computeDigest()
-	if e := p.edits(); e != nil {
-		p.proposed[p.digest] = e.Set
+	next.decision = policy.Decide(request)
+	next.digest = next.computeDigest()
+	if e := next.edits(); e != nil {
+		next.proposed[next.digest] = e.Set
 	}
+	*p = next
 	return nil
 }
 

@@ -36,6 +36,7 @@ type Editor struct {
 	Changed   chan json.RawMessage // approval/changed
 	Resolved  chan json.RawMessage // approval/resolved
 	Boxes     chan *Box            // window/showMessageRequest
+	Progress  chan json.RawMessage // $/progress
 
 	t       testing.TB
 	stdin   io.WriteCloser
@@ -110,8 +111,8 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	}
 	e := &Editor{
 		Dir: o.Dirs[0], Home: home, t: t, buffers: map[string]*Buffer{},
-		Approvals: make(chan *Approval, 64), Prompts: make(chan *Prompt, 64), Boxes: make(chan *Box, 64),
-		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256),
+		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Boxes: make(chan *Box, 64),
+		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
 	}
 	e.Command = exec.Command(command[0], command[1:]...)
 	e.Command.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "PILLION_TEST_MAIN=1")
@@ -137,7 +138,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 func (e *Editor) Stop() {
 	e.Conn.Close() //nolint:errcheck // it may be gone
 	done := make(chan error, 1)
-	go func() { done <- e.Command.Wait() }()
+	go func() { done <- e.Command.Wait() }() // a second Wait, after the test's own, only fails
 	select {
 	case <-done:
 	case <-time.After(Patience):
@@ -344,6 +345,8 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		return await(ctx, a.Answer)
 	case "approval/changed":
 		e.Changed <- params
+	case "$/progress":
+		e.Progress <- params
 	case "approval/resolved":
 		e.Resolved <- params
 	case "prompt/user":
@@ -371,6 +374,7 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 }
 
 func await[V any](ctx context.Context, ch <-chan V) (any, error) {
+	defer wire.Waiting(ctx)()
 	select {
 	case v := <-ch:
 		return v, nil

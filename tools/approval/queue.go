@@ -89,11 +89,18 @@ func (q *Queue) ask(ctx context.Context, p Plan) (Answer, bool, error) {
 		answer, err := q.asker.Ask(dialog, d.request)
 		answers <- reply{answer, err}
 	}()
+	var again <-chan time.Time // runs after a plan that could not be made
 	for {
 		select {
 		case r := <-answers:
 			return q.settle(ctx, d, p, r)
 		case <-p.Moved():
+			// A program that writes a file in place leaves it empty for a moment.
+			if q.follow(ctx, d, p) != nil && again == nil {
+				again = time.After(graceTime)
+			}
+		case <-again:
+			again = nil
 			if err := q.follow(ctx, d, p); err != nil {
 				q.asker.Resolved(d.id, Stale)
 				return Answer{}, false, err
@@ -103,6 +110,9 @@ func (q *Queue) ask(ctx context.Context, p Plan) (Answer, bool, error) {
 		}
 	}
 }
+
+// graceTime is how long a plan may be impossible before its dialog is given up.
+const graceTime = time.Second
 
 type reply struct {
 	answer Answer
