@@ -92,22 +92,27 @@ func unlikeness(want, have string) (int, bool) {
 	return 0, false
 }
 
-// distance is the Levenshtein distance in bytes; names are short.
+// distance is the number of bytes put in, left out, changed or swapped with the
+// next that tells a from b (optimal string alignment); names are short.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	var before []int // the row before last
+	last, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := diagonal
+			cost := last[j-1]
 			if a[i-1] != b[j-1] {
-				cost = 1 + min(diagonal, row[j], row[j-1])
+				cost = 1 + min(cost, last[j], row[j-1])
 			}
-			diagonal, row[j] = row[j], cost
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cost = min(cost, before[j-2]+1)
+			}
+			row[j] = cost
 		}
+		before, last, row = last, row, make([]int, len(b)+1)
 	}
-	return row[len(b)]
+	return last[len(b)]
 }

@@ -47,18 +47,22 @@ func (p Path) Target() (Path, error) {
 }
 
 // linkAt reads the symbolic link name in the folder at, which is free of links
-// itself; "" is no link. Climbing above the workspace folder counts as a link to
-// the absolute place, from where the way may come back.
+// itself; "" is no link. A link that climbs above the workspace folder is made
+// absolute, for it may come back into it.
 func (p Path) linkAt(at, name string) (string, error) {
 	if name == ".." && at == "." {
-		return filepath.Dir(p.root.dir), nil
+		return filepath.Dir(p.root.dir), nil // above the workspace folder
 	}
 	next := filepath.FromSlash(path.Join(at, name))
 	info, err := p.root.fs.Lstat(next)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return "", err
 	}
-	return p.root.fs.Readlink(next)
+	link, err := p.root.fs.Readlink(next)
+	if up := path.Join(at, filepath.ToSlash(link)); !filepath.IsAbs(link) && (up == ".." || strings.HasPrefix(up, "../")) {
+		link = filepath.Join(p.root.dir, filepath.FromSlash(up))
+	}
+	return link, err
 }
 
 // reaches finds an absolute place inside the folder.

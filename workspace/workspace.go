@@ -3,8 +3,10 @@
 // agent into a Path inside them.
 //
 // Every access goes through os.Root, so the kernel decides what is inside a
-// root; names are checked first only to give a clear refusal. The package reads;
-// it never writes. Writing is package change's work.
+// root; names are checked first only to give a clear refusal. The one exception
+// are ignore rules: git keeps some above the folder and in the user's home. Links
+// are followed inside a folder and never out of it. The package reads; it never
+// writes. Writing is package change's work.
 package workspace
 
 import (

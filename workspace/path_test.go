@@ -1,0 +1,441 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// resolve gives the printed path, or the error's code.
+func resolve(w *workspace.Workspace, name string) string {
+	p, err := w.Resolve(name)
+	if err != nil {
+		return string(fault.CodeOf(err))
+	}
+	return p.String()
+}
+
+const (
+	outsideWorkspace = string(fault.PathOutsideWorkspace)
+	invalidPath      = string(fault.InvalidPath)
+	permissionDenied = string(fault.PermissionDenied)
+)
+
+func TestResolve(t *testing.T) {
+	outer := t.TempDir()
+	dir := filepath.Join(outer, "ws")
+	tree(t, outer, map[string]string{
+		"ws/file":            "",
+		"ws/sub/deep":        "",
+		"ws/link":            "->file",
+		"ws/dir":             "->sub",
+		"ws/sub/up":          "->../file",
+		"ws/sub/back":        "->../../ws/file",
+		"ws/absolute":        "->" + dir + "/file",
+		"ws/absolute-new":    "->" + dir + "/sub/new",
+		"ws/absolute-dir":    "->" + dir + "/sub",
+		"ws/dangling":        "->nowhere",
+		"ws/loop":            "->loop",
+		"ws/out":             "->../secret",
+		"ws/out-absolute":    "->" + outer + "/secret",
+		"ws/out-dir":         "->..",
+		"ws/out-dangling":    "->../nowhere",
+		"ws/out-etc":         "->/etc",
+		"ws/sub/chain":       "->../out",
+		"ws/absolute-out":    "->" + dir + "/out",
+		"ws/dir-out":         "->absolute-dir/../../secret",
+		"ws2/file":           "",
+		"secret":             "canary",
+		"spelled":            "->ws",
+		"ws/..file":          "",
+		"ws/file..":          "",
+		"ws/ sp ace ":        "",
+		"ws/\u00e9\u202e":    "",
+		"ws/back\\slash":     "",
+		"ws/c:":              "",
+		"ws/-":               "",
+		"ws/~":               "",
+		"ws/$HOME":           "",
+		"ws/%2e%2e/secret":   "",
+		"ws/sub/dangling-up": "->../new/file",
+	})
+	w := open(t, dir)
+	long := strings.Repeat("x/", 2048)
+	for name, want := range map[string]string{
+		"file":              "file",
+		"./file":            "file",
+		"sub//deep":         "sub/deep",
+		"sub/./deep/":       "sub/deep",
+		".":                 ".",
+		"./":                ".",
+		"new/and/deep":      "new/and/deep",
+		"file/below":        "file/below", // only an access shows that file is no folder
+		dir:                 ".",
+		dir + "/":           ".",
+		dir + "/sub/deep":   "sub/deep",
+		dir + "//sub/.//x":  "sub/x",
+		dir + "/new":        "new",
+		"link":              "link",
+		"dir/deep":          "dir/deep",
+		"sub/up":            "sub/up",
+		"sub/back":          "file",
+		"absolute":          "file",
+		"absolute-new":      "sub/new",
+		"absolute-dir/deep": "sub/deep",
+		"dangling":          "dangling",
+		"loop":              "loop",
+		"..file":            "..file",
+		"file..":            "file..",
+		" sp ace ":          " sp ace ",
+		"\u00e9\u202e":      "\u00e9\u202e",
+		`back\slash`:        `back\slash`,
+		"-":                 "-",
+		"~":                 "~",
+		"~/x":               "~/x", // no shell expands it
+		"$HOME":             "$HOME",
+		"%2e%2e/secret":     "%2e%2e/secret", // nor does a URI decoder
+
+		"..":                        outsideWorkspace,
+		"../secret":                 outsideWorkspace,
+		"../ws/file":                outsideWorkspace,
+		"sub/../file":               outsideWorkspace,
+		"sub/..":                    outsideWorkspace,
+		dir + "/../secret":          outsideWorkspace,
+		dir + "/sub/../file":        outsideWorkspace,
+		"/":                         outsideWorkspace,
+		"/file":                     outsideWorkspace,
+		"/etc/passwd":               outsideWorkspace,
+		"//etc/passwd":              outsideWorkspace,
+		outer:                       outsideWorkspace,
+		dir + "2/file":              outsideWorkspace,
+		strings.ToUpper(dir):        outsideWorkspace,
+		"out":                       outsideWorkspace,
+		"out/":                      outsideWorkspace,
+		"out-absolute":              outsideWorkspace,
+		"out-dir":                   outsideWorkspace,
+		"out-dir/secret":            outsideWorkspace,
+		"out-dir/ws/file":           outsideWorkspace,
+		"out-dangling":              outsideWorkspace,
+		"out-etc/passwd":            outsideWorkspace,
+		"out-etc/nowhere/at/all":    outsideWorkspace,
+		"sub/chain":                 outsideWorkspace,
+		"absolute-out":              outsideWorkspace,
+		"dir-out":                   outsideWorkspace,
+		filepath.Join(dir, "out"):   outsideWorkspace,
+		filepath.Join(outer, "ws2"): outsideWorkspace,
+
+		"":                                   invalidPath,
+		"\x00":                               invalidPath,
+		"fi\x00le":                           invalidPath,
+		"a\nb":                               invalidPath,
+		"a\tb":                               invalidPath,
+		"\x1b[31m":                           invalidPath,
+		"\x7f":                               invalidPath,
+		"\u0085":                             invalidPath,
+		dir + "/\x01":                        invalidPath,
+		long + "x":                           invalidPath,
+		`\`:                                  invalidPath,
+		`\file`:                              invalidPath,
+		`\\server\share`:                     invalidPath,
+		"C:":                                 invalidPath,
+		"c:/file":                            invalidPath,
+		`C:\file`:                            invalidPath,
+		"c:file":                             "c:file",
+		strings.Repeat("x", 4096):            strings.Repeat("x", 4096),
+		filepath.Join(outer, "spelled/file"): outsideWorkspace, // open knows the folder as ws
+	} {
+		if got := resolve(w, name); got != want {
+			t.Errorf("%.80q: %.80q, want %.80q", name, got, want)
+		}
+	}
+	if got, err := w.ResolveDir(""); err != nil || got.String() != "." {
+		t.Errorf("the empty folder name: %v, %v", got, err)
+	}
+
+	spelled := open(t, filepath.Join(outer, "spelled"))
+	for _, name := range []string{filepath.Join(outer, "spelled/file"), filepath.Join(dir, "file")} {
+		if got := resolve(spelled, name); got != "file" {
+			t.Errorf("%s, opened through a link: %s", name, got)
+		}
+	}
+}
+
+func TestResolveWithoutAFolder(t *testing.T) {
+	w := open(t)
+	if got := resolve(w, "file"); got != outsideWorkspace {
+		t.Error(got)
+	}
+	if _, ok := w.FromURI("file:///etc/passwd"); ok {
+		t.Error("a URI was found in no folder")
+	}
+}
+
+func TestTarget(t *testing.T) {
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{
+		"a/b/c": "", "link": "->a/b", "a/link": "->b/c", "twice": "->link/../link", "dangling": "->a/new/file", "absolute": "->" + dir + "/a/link",
+		"over": "->../" + filepath.Base(dir) + "/a", "loop": "->loop", "ping": "->pong", "pong": "->ping", "self": "->" + dir + "/self",
+		"out": "->/etc/nowhere", "a/up": "->../../x", "climb": "->a/../../..",
+	})
+	w := open(t, dir)
+	root := w.Roots()[0]
+	for name, want := range map[string]string{
+		".": ".", "a/b": "a/b", "new/x": "new/x", "link/c": "a/b/c", "link/new/x": "a/b/new/x", "a/link": "a/b/c", "twice": "a/b/c",
+		"dangling": "a/new/file", "dangling/x": "a/new/file/x", "absolute": "a/b/c", "over/b": "a/b", "loop": invalidPath, "ping": invalidPath, "self": invalidPath,
+		"out": outsideWorkspace, "a/up": outsideWorkspace, "climb": outsideWorkspace, "a/b/c/d": string(fault.FileNotFound),
+	} {
+		got, err := root.Join(name).Target()
+		if said := string(fault.CodeOf(err)); err != nil && said != want || err == nil && got.String() != want {
+			t.Errorf("%s: %v, %v, want %s", name, got, err, want)
+		}
+	}
+}
+
+func TestSeveralFolders(t *testing.T) {
+	outer := t.TempDir()
+	tree(t, outer, map[string]string{"app/a": "", "app/inner/b": "", "other/app/c": "", "lib/app/d": "", "x/link": "->../app/a"})
+	w, err := workspace.Open(
+		workspace.Folder{Dir: filepath.Join(outer, "app")},
+		workspace.Folder{Dir: filepath.Join(outer, "other/app")},
+		workspace.Folder{Dir: filepath.Join(outer, "lib/app"), Name: "library"},
+		workspace.Folder{Dir: filepath.Join(outer, "app/inner"), Name: "with/slash"},
+		workspace.Folder{Dir: filepath.Join(outer, "app/")},
+	)
+	must(t, err)
+	t.Cleanup(func() { must(t, w.Close()) })
+	for name, want := range map[string]string{
+		"app/a":                               "app/a",
+		"app":                                 "app",
+		"./app/":                              "app",
+		"app-2/c":                             "app-2/c",
+		"library/d":                           "library/d",
+		"inner/b":                             "inner/b",
+		"app/inner/b":                         "inner/b", // one file has one Path
+		"app/inner":                           "inner",
+		filepath.Join(outer, "app/inner/b"):   "inner/b",
+		filepath.Join(outer, "other/app/c"):   "app-2/c",
+		filepath.Join(outer, "app/new/thing"): "app/new/thing",
+		"a":                                   invalidPath,
+		".":                                   invalidPath,
+		"nowhere/x":                           invalidPath,
+		"app/../app-2/c":                      outsideWorkspace,
+		filepath.Join(outer, "x"):             outsideWorkspace,
+	} {
+		if got := resolve(w, name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	_, err = w.ResolveDir("")
+	if fault.CodeOf(err) != fault.InvalidPath || !strings.Contains(err.Error(), "app, app-2, library, inner") {
+		t.Errorf("the empty folder name: %v", err)
+	}
+	direct, err := w.Resolve(filepath.Join(outer, "app/inner/b"))
+	must(t, err)
+	if joined := w.Roots()[0].Join("inner").Join("b"); joined != direct {
+		t.Errorf("%v and %v are two Paths of one file", joined, direct)
+	}
+}
+
+func TestPathsOutliveAChangeOfFolders(t *testing.T) {
+	outer := t.TempDir()
+	tree(t, outer, map[string]string{"one/a": "text", "two/a": ""})
+	one, two := workspace.Folder{Dir: filepath.Join(outer, "one")}, workspace.Folder{Dir: filepath.Join(outer, "two")}
+	w := open(t, one.Dir)
+	before, err := w.Resolve("a")
+	must(t, err)
+
+	var reading sync.WaitGroup // a Path may be printed while the folders change
+	stop := make(chan struct{})
+	reading.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = before.String()
+			}
+		}
+	})
+	must(t, w.SetFolders(two, one))
+	close(stop)
+	reading.Wait()
+
+	after, err := w.Resolve("one/a")
+	must(t, err)
+	if before != after || before.String() != "one/a" {
+		t.Errorf("%v is no longer %v", before, after)
+	}
+	if _, _, err := before.ReadFile(10); err != nil {
+		t.Error(err)
+	}
+	if err := w.SetFolders(one, workspace.Folder{Dir: filepath.Join(outer, "gone")}); err == nil {
+		t.Error("a folder that does not exist was opened")
+	}
+	if err := w.SetFolders(workspace.Folder{Dir: "relative"}); err == nil {
+		t.Error("a relative folder was opened")
+	}
+	if got := len(w.Roots()); got != 2 {
+		t.Errorf("a failed change left %d folders", got)
+	}
+	must(t, w.SetFolders(one))
+	if before.String() != "a" {
+		t.Errorf("alone again it is %s", before)
+	}
+	must(t, w.SetFolders(workspace.Folder{Dir: one.Dir, Name: "renamed"}, two))
+	if got := w.Roots()[0].String(); got != "renamed" {
+		t.Errorf("the renamed folder is called %s", got)
+	}
+}
+
+func TestURIs(t *testing.T) {
+	outer := t.TempDir()
+	tree(t, outer, map[string]string{"my folder#1/a": "", "link": "->my folder#1"})
+	w := open(t, filepath.Join(outer, "link"))
+	for _, name := range []string{
+		".", "a", "sp ace", "50%", "100%25", "a#b", "a?b=c", "é/日本/😀", "a+b&c;d:e@f", "%2e%2e", "[x]", "back\\slash", "'quote\"", "tab\there", "\u202e", "~",
+	} {
+		p := w.Roots()[0].Join(name)
+		if got, ok := w.FromURI(p.URI()); !ok || got != p {
+			t.Errorf("%q: by %s came %v", name, p.URI(), got)
+		}
+		if !strings.HasPrefix(p.URI(), "file:///") || !strings.Contains(p.URI(), "/link") || strings.ContainsAny(p.URI(), " #?\"\\\t") {
+			t.Errorf("%q: %s", name, p.URI())
+		}
+	}
+	for uri, want := range map[string]string{
+		"file://" + outer + "/link/a":                   "a",
+		"file://" + outer + "/link/a/../b":              "b",
+		"file://" + outer + "/link/%61":                 "a",
+		"file://localhost" + outer + "/link/a":          "a",
+		"file://" + outer + "/my%20folder%231/a":        "a", // the same folder by its own name
+		"FILE://" + outer + "/link/a":                   "a",
+		"file://" + outer + "/link":                     ".",
+		"file://" + outer + "/link/":                    ".",
+		"file://server" + outer + "/link/a":             "",
+		"file://" + outer + "/link/../secret":           "",
+		"file://" + outer + "/link/%2e%2e/secret":       "",
+		"file://" + outer + "/link2/a":                  "",
+		"untitled:Untitled-1":                           "",
+		"git:" + outer + "/link/a":                      "",
+		"vscode-notebook-cell://" + outer + "/link/a#W": "",
+		"file:a":                        "",
+		"file:":                         "",
+		"":                              "",
+		outer + "/link/a":               "",
+		"file://" + outer + "/link/%zz": "",
+	} {
+		got, ok := w.FromURI(uri)
+		if ok != (want != "") || got.String() != want {
+			t.Errorf("%s: %q, %v, want %q", uri, got, ok, want)
+		}
+	}
+}
+
+func FuzzResolveStaysInside(f *testing.F) {
+	outer := f.TempDir()
+	dir := filepath.Join(outer, "ws")
+	tree(f, outer, map[string]string{
+		"canary": "canary", "ws/a/b": "inside", "ws/out": "->..", "ws/a/out": "->../../canary", "ws/abs": "->" + outer, "ws/in": "->" + dir + "/a",
+		"ws/again": "->../ws/out", "ws/up": "->a/../..", "ws2/canary": "canary",
+	})
+	w := open(f, dir)
+	for _, seed := range []string{
+		"a/b", "../canary", "out/canary", "a/out", "abs/canary", "in/../../canary", "again/canary", "up/canary", dir + "2/canary", dir + "/../canary",
+		"./a/./out", "a//out/", "in/out", "C:/canary", `..\canary`, "out/ws/a/b", "/proc/self/root" + outer + "/canary", "a/b/../../../canary", "\u2025/canary", "..;/canary",
+	} {
+		f.Add(seed)
+		f.Add(dir + "/" + seed)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		p, err := w.Resolve(name)
+		if err != nil {
+			if !strings.Contains("INVALID_PATH PATH_OUTSIDE_WORKSPACE PERMISSION_DENIED", string(fault.CodeOf(err))) {
+				t.Errorf("%q: %v", name, err)
+			}
+			return
+		}
+		target, err := p.Target()
+		for _, at := range []workspace.Path{p, target} {
+			if at.IsZero() {
+				continue
+			}
+			data, _, err := at.ReadFile(100)
+			if err == nil && string(data) != "inside" {
+				t.Errorf("%q leads out, to %s", name, data)
+			}
+			if rel, err := filepath.Rel(dir, at.Abs()); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+				t.Errorf("%q is named %s", name, at.Abs())
+			}
+		}
+		if again, ok := w.FromURI(p.URI()); err == nil && (!ok || again != p) {
+			t.Errorf("%q: by %s came %v", name, p.URI(), again)
+		}
+	})
+}
+
+func TestSystemPlacesBelowAWideFolder(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	tree(t, home, map[string]string{
+		".ssh/id": "", ".aws/credentials": "", ".local/share/keyrings/k": "", "keys": "->.ssh", "project/hosts": "->/etc/hosts", "project/a": "", "later": "->.gnupg/new",
+	})
+	top := open(t, "/")
+	for name, want := range map[string]string{
+		"/proc/self/environ":              permissionDenied,
+		"proc":                            permissionDenied,
+		"/sys/kernel":                     permissionDenied,
+		"/dev/null":                       permissionDenied,
+		"/etc/passwd":                     permissionDenied,
+		"etc/does/not/exist":              permissionDenied,
+		"/boot":                           permissionDenied,
+		"/root/x":                         permissionDenied,
+		"/home/somebody-else/x":           permissionDenied,
+		"/home/somebody-else":             permissionDenied,
+		"/Users/somebody-else/x":          permissionDenied,
+		"/home":                           "home",
+		"/etcetera":                       "etcetera",
+		"/":                               ".",
+		home + "/.ssh/id":                 permissionDenied,
+		home + "/.ssh":                    permissionDenied,
+		home + "/.gnupg/new":              permissionDenied, // also before it exists
+		home + "/.local/share/keyrings/k": permissionDenied,
+		home + "/keys/id":                 permissionDenied,
+		home + "/later":                   permissionDenied,
+		home + "/project/hosts":           permissionDenied,
+		home + "/project/a":               strings.TrimPrefix(home, "/") + "/project/a",
+		home + "/.local/share/x":          strings.TrimPrefix(home, "/") + "/.local/share/x",
+	} {
+		if got := resolve(top, name); got != want {
+			t.Errorf("below /, %s: %s, want %s", name, got, want)
+		}
+	}
+	all := walk(t, open(t, home).Roots()[0], workspace.WalkOptions{})
+	expect(t, all, ".local", ".local/share", "keys", "later", "project", "project/a", "project/hosts")
+
+	inside := open(t, filepath.Join(home, ".ssh")) // opened by the human, so it is open
+	if got := resolve(inside, "id"); got != "id" {
+		t.Errorf("in a private folder that was opened itself: %s", got)
+	}
+}
+
+func TestAHomeBelowHomes(t *testing.T) {
+	homes := t.TempDir()
+	tree(t, homes, map[string]string{"me/.ssh/id": "", "me/a": ""})
+	must(t, os.Symlink(filepath.Join(homes, "me"), filepath.Join(homes, "spelled")))
+	t.Setenv("HOME", filepath.Join(homes, "spelled")) // a home that is a link
+	w := open(t, homes)
+	for name, want := range map[string]string{"me/.ssh/id": permissionDenied, "spelled/.ssh/id": permissionDenied, "me/a": "me/a"} {
+		if got := resolve(w, name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
