@@ -33,7 +33,8 @@ func (g *guard) wait() {
 func (g *guard) clear() (code int, left []string) {
 	deadline := time.Now().Add(clearWithin)
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
-		if syscall.Kill(-g.shell, syscall.SIGKILL) == syscall.ESRCH {
+		// ESRCH: it is empty. EPERM: on macOS only zombies are in it.
+		if syscall.Kill(-g.shell, syscall.SIGKILL) != nil {
 			return g.code(), nil
 		}
 		if time.Now().After(deadline) {

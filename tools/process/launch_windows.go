@@ -45,6 +45,7 @@ func (*launcher) start(o order) (*child, error) {
 		_ = process.Kill()
 		_, _ = process.Wait()
 		j.close()
+		c.stdin.Close() // nil for the null device, which is no harm
 		c.stdout.Close()
 		c.stderr.Close()
 		return nil, err

@@ -22,7 +22,7 @@ import (
 )
 
 // TestMain lets the test binary play the two other programs of a test: the
-// guardian, and a sidecar that is there to be killed.
+// guardian, and a sidecar of its own.
 func TestMain(m *testing.M) {
 	// A program with the race detector sleeps for a second before it exits.
 	guardianEnv = append(guardianEnv, "GORACE=atexit_sleep_ms=0")
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		case "guardian":
 			os.Exit(Guardian(os.Args[2:]))
 		case "sidecar":
-			os.Exit(sidecar(os.Args[2]))
+			os.Exit(sidecar(os.Args[2:]))
 		}
 	}
 	goleak.VerifyTestMain(m)
@@ -40,15 +40,15 @@ func TestMain(m *testing.M) {
 // markName is a variable by which the tests know the processes of one command.
 const markName = "TEST_PROCESS_MARK"
 
-// sidecar is the program that TestKilledSidecar kills.
-func sidecar(mark string) int {
+// sidecar is another program that runs commands, with a mark on them.
+func sidecar(args []string) int {
 	r, err := NewRunner()
 	if err != nil {
 		return 1
 	}
-	env := map[string]string{markName: mark}
-	// The first command leaves a spare guardian behind it.
-	for _, command := range []string{"true", "setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait"} {
+	defer r.Close()
+	env := map[string]string{markName: args[0]}
+	for _, command := range args[1:] {
 		if _, err := r.Run(context.Background(), Spec{Command: command, Dir: "/", Env: env},
 			func(_ Stream, b []byte) { os.Stdout.Write(b) }); err != nil {
 			return 1
@@ -82,19 +82,6 @@ func run(t testing.TB, r *Runner, spec Spec) Result {
 		t.Fatalf("run %q: %v\nstdout: %s\nstderr: %s", spec.Command, err, result.Stdout, result.Stderr)
 	}
 	return result
-}
-
-// eventually waits until ok holds. It polls, because nothing announces that an
-// unrelated process has gone.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 5 s: %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
 }
 
 func TestExitCode(t *testing.T) {

@@ -51,6 +51,19 @@ func gone(p entry) bool {
 	return !ok || now.dead || now.started != p.started
 }
 
+// eventually waits until ok holds. It polls, because nothing announces that an
+// unrelated process has gone.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 5 s: %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
 // hydra is a chain of processes: each moves to a new session, starts the next
 // one and is gone.
 const hydra = `H='setsid sh -c "$H" >/dev/null 2>&1 </dev/null &'; export H; eval "$H"`
@@ -120,7 +133,9 @@ func TestNothingIsLeftAfterOrders(t *testing.T) {
 
 func TestKilledSidecar(t *testing.T) {
 	env := mark(t)
-	cmd := exec.Command("/proc/self/exe", "sidecar", env[markName])
+	// The first command leaves a spare guardian behind it.
+	cmd := exec.Command("/proc/self/exe", "sidecar", env[markName], "true",
+		"setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -167,6 +182,28 @@ func TestKilledGuardian(t *testing.T) {
 	}
 }
 
+// A child that moved to a session of its own before the command killed its
+// guardian is the known gap; it must not hold up Run through the pipe it holds.
+func TestEscapedChildHoldsNothingUp(t *testing.T) {
+	r := newRunner(t)
+	env := mark(t)
+	t.Cleanup(func() {
+		for _, p := range processes() {
+			if environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid)); bytes.Contains(environ, []byte(env[markName])) {
+				p.kill()
+			}
+		}
+	})
+	begin := time.Now()
+	result, err := r.Run(t.Context(), Spec{
+		Command: "setsid sh -c 'echo up; touch up; sleep 999' & until [ -e up ]; do :; done; kill -9 $PPID; sleep 999",
+		Dir:     t.TempDir(), Env: env, Timeout: 20 * time.Second,
+	}, nil)
+	if err == nil || result.TimedOut || result.Stdout != "up\n" || time.Since(begin) > 10*time.Second {
+		t.Errorf("%+v, %v after %v", result, err, time.Since(begin))
+	}
+}
+
 func TestStoppedGuardian(t *testing.T) {
 	t.Parallel() // it takes the whole obeyWithin
 	r := newRunner(t)
@@ -193,10 +230,10 @@ func TestGuardianSurvivesOrdinarySignals(t *testing.T) {
 func TestDeadSpareIsReplaced(t *testing.T) {
 	r := newRunner(t)
 	run(t, r, Spec{Command: "true"})
-	eventually(t, "there is a spare", func() bool { return len(guardians(os.Getpid())) == 1 })
-	spare := guardians(os.Getpid())[0]
-	spare.kill()
-	eventually(t, "the spare is gone, and no zombie", func() bool { _, there := lookUp(spare.pid); return !there })
+	r.launcher.filling.Wait()
+	spare := r.launcher.spare
+	spare.abandon()
+	eventually(t, "the spare is gone", func() bool { return len(spare.outcome) == 1 })
 	if got := run(t, r, Spec{Command: "echo again"}).Stdout; got != "again\n" {
 		t.Errorf("%q", got)
 	}
@@ -240,6 +277,19 @@ func TestCommandHasOnlyItsStreams(t *testing.T) {
 	want := "no terminal\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\nown session\n"
 	if result.Stdout != want {
 		t.Errorf("%q, want %q", result.Stdout, want)
+	}
+}
+
+// A command has the same user as its guardian, and still cannot reach its pipes.
+func TestGuardianIsClosedToItsCommand(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe", "sidecar", "peek", "ls /proc/$PPID/fd 2>&1; echo lie 2>&1 >/proc/$PPID/fd/4")
+	if os.Getuid() == 0 { // root may open anything, so somebody else has to try
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		cmd.Dir = "/"
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Count(strings.ToLower(string(out)), "denied") != 2 {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
