@@ -168,7 +168,9 @@ func (r *Runner) Run(ctx context.Context, spec Spec, output func(Stream, []byte)
 
 	ended, cause := r.await(ctx, c, spec.Timeout)
 	feeding.stop()
-	r.launcher.refill()
+	if cause != ErrClosed {
+		r.launcher.refill()
+	}
 	result := capture.drain(c.stdout, c.stderr)
 	result.ExitCode = ended.code
 	result.Duration = time.Since(begin)
