@@ -1,0 +1,199 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// config is git's configuration from all its files, later ones last: keys are
+// "section.key" or "section.subsection.key", section and key in lower case.
+// Nothing in it is ever run. includeIf is not followed.
+type config map[string][]string
+
+// get is the last value of key, "" if there is none.
+func (c config) get(key string) string {
+	values := c[key]
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+func (c config) bool(key string, otherwise bool) bool {
+	if len(c[key]) == 0 {
+		return otherwise
+	}
+	switch value := strings.ToLower(c.get(key)); value {
+	case "true", "yes", "on":
+		return true
+	case "false", "no", "off", "":
+		return false
+	default:
+		n, err := strconv.Atoi(value)
+		return err == nil && n != 0
+	}
+}
+
+func (c config) int(key string, otherwise int) int {
+	if n, err := strconv.Atoi(c.get(key)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// readConfig reads the system's, the user's and the repository's files. A file
+// that cannot be read counts as empty.
+func readConfig(gitDir, commonDir string) config {
+	c := config{}
+	if _, off := os.LookupEnv("GIT_CONFIG_NOSYSTEM"); !off {
+		c.read("/etc/gitconfig", 0)
+	}
+	if global, set := os.LookupEnv("GIT_CONFIG_GLOBAL"); set {
+		c.read(global, 0)
+	} else {
+		c.read(filepath.Join(userConfigDir(), "config"), 0)
+		c.read(filepath.Join(homeDir(), ".gitconfig"), 0)
+	}
+	c.read(filepath.Join(commonDir, "config"), 0)
+	if c.bool("extensions.worktreeconfig", false) {
+		c.read(filepath.Join(gitDir, "config.worktree"), 0)
+	}
+	return c
+}
+
+func homeDir() string {
+	home, _ := os.UserHomeDir()
+	return home
+}
+
+// userConfigDir is where git keeps the user's files other than ~/.gitconfig.
+func userConfigDir() string {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git")
+	}
+	return filepath.Join(homeDir(), ".config", "git")
+}
+
+func (c config) read(name string, depth int) {
+	const deepest = 10
+	text, err := readSmall(name)
+	if err != nil || depth > deepest {
+		return
+	}
+	parseConfig(string(text), func(key, value string) {
+		c[key] = append(c[key], value)
+		if key == "include.path" {
+			c.read(expandPath(value, filepath.Dir(name)), depth+1)
+		}
+	})
+}
+
+// expandPath resolves a path value: "~/" is the home folder, others are
+// relative to dir.
+func expandPath(value, dir string) string {
+	if rest, ok := strings.CutPrefix(value, "~/"); ok {
+		return filepath.Join(homeDir(), rest)
+	}
+	if filepath.IsAbs(value) {
+		return value
+	}
+	return filepath.Join(dir, value)
+}
+
+// parseConfig calls set for each variable, in order. What it does not
+// understand it skips, line by line.
+func parseConfig(text string, set func(key, value string)) {
+	section := ""
+	text = strings.TrimPrefix(text, "\ufeff")
+	for text != "" {
+		text = strings.TrimLeft(text, " \t\r\n")
+		switch {
+		case text == "":
+		case text[0] == '[':
+			section, text = parseSection(text[1:])
+		case text[0] == '#' || text[0] == ';':
+			_, text, _ = strings.Cut(text, "\n")
+		default:
+			end := strings.IndexAny(text, "=\n#;")
+			if end < 0 {
+				end = len(text)
+			}
+			key := section + "." + strings.ToLower(strings.TrimSpace(text[:end]))
+			if end == len(text) || text[end] != '=' { // a lone name is true
+				set(key, "true")
+				_, text, _ = strings.Cut(text[end:], "\n")
+				continue
+			}
+			var value string
+			value, text = parseValue(text[end+1:])
+			set(key, value)
+		}
+	}
+}
+
+// parseSection reads what follows "[": name] or name "subsection"].
+func parseSection(text string) (section, rest string) {
+	end := strings.IndexAny(text, "]\"\n")
+	if end < 0 {
+		return "", ""
+	}
+	section = strings.ToLower(strings.TrimSpace(text[:end]))
+	if text[end] != '"' {
+		return section, text[end+1:]
+	}
+	var sub strings.Builder
+	i := end + 1
+	for ; i < len(text) && text[i] != '"' && text[i] != '\n'; i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			i++
+		}
+		sub.WriteByte(text[i])
+	}
+	_, rest, _ = strings.Cut(text[min(i, len(text)):], "]")
+	return section + "." + sub.String(), rest
+}
+
+// parseValue reads a value up to its line's end: quotes, escapes, comments and
+// continued lines as git has them.
+func parseValue(text string) (value, rest string) {
+	var out strings.Builder
+	quoted, solid := false, 0 // solid: the length without trailing blanks
+	text = strings.TrimLeft(text, " \t")
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '\n':
+			return out.String()[:solid], text[i+1:]
+		case c == '"':
+			quoted = !quoted
+			solid = out.Len()
+			continue
+		case !quoted && (c == '#' || c == ';'):
+			_, rest, _ = strings.Cut(text[i:], "\n")
+			return out.String()[:solid], rest
+		case c == '\\' && i+1 < len(text):
+			i++
+			switch text[i] {
+			case '\n':
+				continue
+			case 'n':
+				out.WriteByte('\n')
+			case 't':
+				out.WriteByte('\t')
+			case 'b':
+				out.WriteByte('\b')
+			default:
+				out.WriteByte(text[i])
+			}
+			solid = out.Len()
+			continue
+		}
+		out.WriteByte(c)
+		if quoted || c != ' ' && c != '\t' && c != '\r' {
+			solid = out.Len()
+		}
+	}
+	return out.String()[:solid], ""
+}

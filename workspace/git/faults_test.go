@@ -1,0 +1,178 @@
+package git_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/workspace/git"
+)
+
+// asFault checks the code of an error and that its words say want.
+func asFault(t *testing.T, err error, code fault.Code, want ...string) *fault.Error {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code != code {
+		t.Fatalf("got %#v, want %s", err, code)
+	}
+	for _, words := range want {
+		if !strings.Contains(f.Message+"\n"+f.Hint, words) {
+			t.Errorf("%q does not stand in %q, hint %q", words, f.Message, f.Hint)
+		}
+	}
+	return f
+}
+
+func TestNoRepository(t *testing.T) {
+	dir := t.TempDir()
+	_, err := git.Diff(context.Background(), dir, git.DiffOptions{Dir: dir})
+	asFault(t, err, fault.GitNotInitialized, "no git repository", "git init")
+
+	r := newRig(t)
+	parent := filepath.Dir(r.top)
+	_, err = git.Diff(context.Background(), parent, git.DiffOptions{Dir: parent})
+	asFault(t, err, fault.GitNotInitialized, "repositories below: "+filepath.Base(r.top))
+
+	r.must(os.RemoveAll(r.path(".git/objects"))) // what is left is none
+	_, err = r.diff(git.DiffOptions{})
+	asFault(t, err, fault.GitNotInitialized)
+}
+
+func TestBadBase(t *testing.T) {
+	r := newRig(t)
+	_, err := r.diff(git.DiffOptions{Base: "HEAD"})
+	asFault(t, err, fault.GitError, "HEAD names no commit", "no commit yet")
+
+	r.write("a", "1\n")
+	r.commit()
+	r.git("branch", "topic")
+	r.git("tag", "v1")
+	blob := strings.TrimSpace(r.git("rev-parse", "HEAD:a"))
+	for base, words := range map[string]string{
+		"nonsense":               "branches and tags here: main, topic, v1",
+		"HEAD~1":                 "HEAD~1 names no commit",
+		"HEAD^2":                 "names no commit",
+		"HEAD^{tree}":            "names no commit",
+		"HEAD~99999999999999999": "names no commit",
+		"main..topic":            "range",
+		"main@{1}":               "reflog",
+		"../../etc/passwd":       "range",
+		"refs/heads":             "names no commit",
+		"-x":                     "names no commit",
+		"ab\ncd":                 `"ab\ncd" names no commit`,
+		"a\u202eb":               `"a\u202eb" names no commit`,
+		blob:                     "is a blob, not a commit",
+		strings.Repeat("ab", 20): "is missing",
+	} {
+		_, err := r.diff(git.DiffOptions{Base: base})
+		asFault(t, err, fault.GitError, words)
+	}
+}
+
+func TestUnknownPath(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.commit()
+	_, err := r.diff(git.DiffOptions{Dir: r.path("no/such")})
+	asFault(t, err, fault.FileNotFound, "no/such")
+	_, err = r.diff(git.DiffOptions{Dir: filepath.Dir(r.top)})
+	asFault(t, err, fault.PathOutsideWorkspace)
+	r.must(os.Symlink(filepath.Dir(r.top), r.path("out")))
+	_, err = r.diff(git.DiffOptions{Dir: r.path("out/x")})
+	asFault(t, err, fault.PathOutsideWorkspace)
+	if _, err = r.diff(git.DiffOptions{Dir: r.path("out")}); err != nil {
+		t.Errorf("the link itself: %v", err)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "")
+	r.write("b", "")
+	r.commit()
+	r.write("a", numbered(1000))
+	r.write("b", "1\n2\n")
+	whole := r.same(git.DiffOptions{Context: 3})
+	size := int64(len(whole.Diff))
+	if got, err := r.diff(git.DiffOptions{Context: 3, MaxBytes: size}); err != nil || got.Diff != whole.Diff {
+		t.Errorf("at the limit: %v", err)
+	}
+	_, err := r.diff(git.DiffOptions{Context: 3, MaxBytes: size - 1})
+	f := asFault(t, err, fault.FileTooLarge, "give a path")
+	files, _ := f.Details["files"].([]git.FileChange)
+	if len(files) != 2 || files[0] != (git.FileChange{Path: "a", Additions: 1000, Status: "M"}) || files[1].Additions != 2 ||
+		f.Details["additions"] != 1002 || f.Details["size"] != size {
+		t.Errorf("details %+v", f.Details)
+	}
+}
+
+func TestUnsupported(t *testing.T) {
+	for name, c := range map[string]struct{ key, value, words string }{
+		"sha256":    {"extensions.objectFormat", "sha256", "another hash than SHA-1"},
+		"reftable":  {"extensions.refStorage", "reftable", "reference storage reftable"},
+		"extension": {"extensions.surprise", "true", "extension surprise"},
+		"version":   {"core.repositoryFormatVersion", "7", "format version 7"},
+		"bare":      {"core.bare", "true", "bare"},
+		"work tree": {"core.worktree", "/etc", "core.worktree"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.write("a", "1\n")
+			r.commit()
+			config, err := os.ReadFile(r.path(".git/config"))
+			r.must(err)
+			section, key, _ := strings.Cut(c.key, ".")
+			r.write(".git/config", string(config)+"[core]\nrepositoryFormatVersion = 1\n["+section+"]\n"+key+" = "+c.value+"\n")
+			_, err = r.diff(git.DiffOptions{})
+			asFault(t, err, fault.GitError, c.words)
+		})
+	}
+	t.Run("split index", func(t *testing.T) {
+		r := newRig(t)
+		r.write("a", "1\n")
+		r.commit()
+		r.git("update-index", "--split-index")
+		_, err := r.diff(git.DiffOptions{})
+		asFault(t, err, fault.GitError, "split")
+	})
+	t.Run("real SHA-256 repository", func(t *testing.T) {
+		r := newRig(t)
+		r.remove(".git")
+		r.git("init", "-q", "--object-format=sha256")
+		r.write("a", "1\n")
+		r.git("add", "a")
+		_, err := r.diff(git.DiffOptions{Staged: true})
+		asFault(t, err, fault.GitError, "another hash than SHA-1")
+	})
+}
+
+func TestUnreadableFile(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Log("root reads every file: what is left to check is that it does")
+	}
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.commit()
+	r.write("a", "2\n")
+	r.must(os.Chmod(r.path("a"), 0o000))
+	_, err := r.diff(git.DiffOptions{})
+	if os.Geteuid() == 0 {
+		r.must(err)
+		return
+	}
+	asFault(t, err, fault.PermissionDenied, "a cannot be read")
+}
+
+func TestCancelled(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.commit()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := git.Diff(ctx, r.top, git.DiffOptions{Dir: r.top})
+	asFault(t, err, fault.Cancelled)
+}

@@ -1,0 +1,132 @@
+// Package git reads repositories, so far for one question: Diff.
+//
+// It runs nothing, and so nothing that a repository can configure: no hooks,
+// clean or process filters, textconv, external diffs, fsmonitor, pagers or
+// aliases. Objects are read with go-git; the index, references, configuration
+// and attributes are read here, because a work tree must be compared the way
+// git does it (racy entries, line ends, renames) and fast.
+//
+// What follows from running nothing: a file with a clean filter is compared as
+// it is on disk, save for Git LFS, whose filter is a hash that is computed
+// here. working-tree-encoding is not applied either. Not read at all, with an
+// error that says so: SHA-256 and reftable repositories, split indexes,
+// repositories whose work tree is elsewhere (core.worktree). The environment's
+// GIT_DIR and GIT_INDEX_FILE are not looked at.
+package git
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// DiffOptions says what Diff compares. With neither Staged nor Base it is the
+// work tree with the index.
+type DiffOptions struct {
+	Dir      string // absolute: the folder or file to look at, which need not exist any more
+	Staged   bool   // compare the index instead of the work tree
+	Base     string // compare with this commit instead of the index or HEAD
+	Context  int    // lines of context around a change
+	MaxBytes int64  // the longest diff to return; 0 is no limit
+}
+
+// FileChange is what happened to one file.
+type FileChange struct {
+	Path      string `json:"path"` // relative to the top of the repository
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+	Binary    bool   `json:"binary,omitempty"`
+	Status    string `json:"status"` // git's letter: A, D, M, R, T (type changed) or U (unmerged)
+}
+
+// DiffResult is a diff in git's format, whose paths are relative to Top, and
+// its numbers.
+type DiffResult struct {
+	Diff         string
+	FilesChanged int
+	Additions    int
+	Deletions    int
+	Files        []FileChange
+	Top          string // absolute: the folder of the repository's work tree
+}
+
+// Diff compares two states of the repository that o.Dir lies in. The
+// repository may begin below root, the workspace's absolute folder, or above
+// it; only files inside o.Dir are read and shown.
+//
+// Failures are *fault.Error: GIT_NOT_INITIALIZED where there is no repository,
+// GIT_ERROR for one that cannot be read or a base that names no commit,
+// FILE_NOT_FOUND for a path that neither side knows, FILE_TOO_LARGE over
+// MaxBytes, with the numbers of each file in its details.
+func Diff(ctx context.Context, root string, o DiffOptions) (DiffResult, error) {
+	place, err := locate(root, o.Dir)
+	if err != nil {
+		return DiffResult{}, err
+	}
+	repo, err := discover(place)
+	if err != nil {
+		return DiffResult{}, err
+	}
+	defer repo.close()
+
+	comparison := &comparison{ctx: ctx, repo: repo, prefix: repo.prefix(place.dir)}
+	changes, err := comparison.run(o)
+	if err != nil {
+		return DiffResult{}, err
+	}
+	if len(changes) == 0 && !comparison.matched && !place.exists {
+		return DiffResult{}, fault.New(fault.FileNotFound,
+			"%s is neither in the work tree nor in what it would be compared with", fault.Quote(comparison.prefix))
+	}
+	return (&printer{ctx: ctx, repo: repo, context: o.Context, limit: o.MaxBytes}).print(changes)
+}
+
+// place is a folder or file of the workspace, with the symbolic links on the
+// way to it resolved.
+type place struct {
+	root, dir string
+	exists    bool
+}
+
+// locate resolves dir inside root. dir itself may be a link, since git tracks
+// links, or be gone.
+func locate(root, dir string) (place, error) {
+	resolved, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return place{}, fault.From(err)
+	}
+	p := place{root: resolved, dir: resolved, exists: true}
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return place{}, fault.New(fault.PathOutsideWorkspace, "%s is outside the workspace; give a path inside it", fault.Quote(dir))
+	}
+	if rel == "." {
+		return p, nil
+	}
+	p.dir, p.exists = resolveParent(filepath.Join(resolved, rel))
+	if !inside(resolved, p.dir) {
+		return place{}, fault.New(fault.PathOutsideWorkspace, "%s leads out of the workspace; give a path inside it", fault.Quote(rel))
+	}
+	return p, nil
+}
+
+// resolveParent resolves the links in the path of name, but not name itself.
+func resolveParent(name string) (resolved string, exists bool) {
+	parent, base := filepath.Dir(name), filepath.Base(name)
+	if at, err := filepath.EvalSymlinks(parent); err == nil {
+		at = filepath.Join(at, base)
+		return at, lexists(at)
+	}
+	if parent == name {
+		return name, false
+	}
+	parent, _ = resolveParent(parent)
+	return filepath.Join(parent, base), false
+}
+
+// inside reports whether name is dir or lies in it; both are clean.
+func inside(dir, name string) bool {
+	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}

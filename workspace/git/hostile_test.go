@@ -1,0 +1,182 @@
+package git_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// traps are the ways in which a repository can make git run a program. Each
+// leaves its mark when it is sprung by the git command beside it. (A pager
+// needs a terminal to be sprung.)
+var traps = []struct {
+	name   string
+	spring []string
+	set    func(r *rig, script string)
+}{
+	{"fsmonitor", []string{"diff"}, func(r *rig, script string) { r.git("config", "core.fsmonitor", script) }},
+	{"textconv", []string{"diff"}, func(r *rig, script string) {
+		r.git("config", "diff.trap.textconv", script)
+		r.write(".gitattributes", "* diff=trap\n")
+	}},
+	{"external diff", []string{"diff"}, func(r *rig, script string) { r.git("config", "diff.external", script) }},
+	{"diff driver", []string{"diff"}, func(r *rig, script string) {
+		r.git("config", "diff.trap.command", script)
+		r.write(".gitattributes", "* diff=trap\n")
+	}},
+	{"clean filter", []string{"diff"}, func(r *rig, script string) {
+		r.git("config", "filter.trap.clean", script)
+		r.write(".gitattributes", "* filter=trap\n")
+	}},
+	{"process filter", []string{"diff"}, func(r *rig, script string) {
+		r.git("config", "filter.trap.process", script)
+		r.write(".gitattributes", "* filter=trap\n")
+	}},
+	{"filter named lfs", []string{"diff"}, func(r *rig, script string) {
+		r.git("config", "filter.lfs.clean", script)
+		r.write(".gitattributes", "* filter=lfs\n")
+	}},
+	{"alias", []string{"d"}, func(r *rig, script string) { r.git("config", "alias.d", "!"+script) }},
+	{"hook", []string{"checkout", "-f", "HEAD", "--", "."}, func(r *rig, script string) {
+		r.git("config", "core.hooksPath", filepath.Dir(script))
+		r.must(os.Symlink(script, filepath.Join(filepath.Dir(script), "post-checkout")))
+		r.must(os.Symlink(script, filepath.Join(filepath.Dir(script), "post-index-change")))
+	}},
+	{"included configuration", []string{"diff"}, func(r *rig, script string) {
+		r.write("included", "[core]\n\tfsmonitor = "+script+"\n")
+		r.git("config", "include.path", r.path("included"))
+	}},
+}
+
+// Diff springs none of them; the real git does, so the traps are good.
+func TestRunsNothing(t *testing.T) {
+	for _, trap := range traps {
+		t.Run(trap.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.write("a", "one\n")
+			r.write("b", "one\n")
+			r.commit()
+			mark := filepath.Join(t.TempDir(), "mark")
+			script := filepath.Join(t.TempDir(), "trap")
+			r.must(os.WriteFile(script, []byte("#!/bin/sh\necho sprung >> "+mark+"\nexit 0\n"), 0o755))
+			trap.set(r, script)
+			r.write("a", "two\n")
+			r.must(os.Remove(r.path("b")))
+			r.write("b", "one\n")
+
+			for _, o := range everyKind {
+				if _, err := r.diff(o); err != nil {
+					t.Errorf("%+v: %v", o, err)
+				}
+			}
+			if _, err := os.Stat(mark); err == nil {
+				t.Fatal("Diff ran the repository's program")
+			}
+			_, _ = r.try("", trap.spring...)
+			if _, err := os.Stat(mark); err != nil {
+				t.Error("git does not spring this trap either: the test shows nothing")
+			}
+		})
+	}
+}
+
+// Diff leaves no trace in the repository: git's own diff may rewrite the index.
+func TestWritesNothing(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "one\n")
+	r.commit()
+	r.write("a", "one\n") // other times, which a refresh would record
+	before := snapshot(t, r.top)
+	for _, o := range everyKind {
+		if _, err := r.diff(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := snapshot(t, r.top)
+	for name, was := range before {
+		if after[name] != was {
+			t.Errorf("%s changed", name)
+		}
+	}
+	if len(before) != len(after) {
+		t.Errorf("%d files became %d", len(before), len(after))
+	}
+}
+
+// snapshot is the content and time of every file below dir.
+func snapshot(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[path] = info.ModTime().String() + "\n" + string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// A repository made by hand to lead git astray is refused or read as harmless.
+func TestCraftedRepositories(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(outside, []byte("outside\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, craft := range map[string]func(r *rig){
+		"empty index": func(r *rig) { r.write(".git/index", "") },
+		"garbage index": func(r *rig) {
+			r.write(".git/index", "DIRC\x00\x00\x00\x02\xff\xff\xff\xff0123456789012345678901234567890")
+		},
+		"head that loops":     func(r *rig) { r.write(".git/HEAD", "ref: HEAD\n") },
+		"head that leads out": func(r *rig) { r.write(".git/HEAD", "ref: refs/../../../../../"+outside+"\n") },
+		"garbage head":        func(r *rig) { r.write(".git/HEAD", "\x00\xff") },
+		"garbage config":      func(r *rig) { r.write(".git/config", "[core\n\"\\\n=[x \"y") },
+		"config in a loop":    func(r *rig) { r.write(".git/config", "[include]\npath = config\n") },
+		"garbage refs":        func(r *rig) { r.write(".git/packed-refs", "\x00 x\n^^\n") },
+		"head is a fifo": func(r *rig) {
+			r.remove(".git/HEAD")
+			fifo(r.T, r.path(".git/HEAD"))
+		},
+		"config is a fifo": func(r *rig) {
+			r.remove(".git/config")
+			fifo(r.T, r.path(".git/config"))
+		},
+		"attributes are a fifo": func(r *rig) { fifo(r.T, r.path(".gitattributes")) },
+		"attributes lead out":   func(r *rig) { r.must(os.Symlink(outside, r.path(".gitattributes"))) },
+		"objects are garbage": func(r *rig) {
+			r.must(filepath.WalkDir(r.path(".git/objects"), func(path string, d os.DirEntry, err error) error {
+				if d.Type().IsRegular() {
+					r.must(os.Chmod(path, 0o600))
+					r.must(os.WriteFile(path, []byte("garbage"), 0o600))
+				}
+				return err
+			}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.write("a", "one\n")
+			r.commit()
+			r.write("a", "two\n")
+			craft(r)
+			for _, o := range everyKind {
+				// An error, or a diff of a alone: the point is that neither
+				// hangs, panics or shows another file.
+				if got, err := r.diff(o); err == nil && len(got.Files) > 1 {
+					t.Errorf("%+v: %+v", o, got.Files)
+				}
+			}
+		})
+	}
+}

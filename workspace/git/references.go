@@ -1,0 +1,111 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// head is the commit that is checked out; ok is false before the first commit.
+func (r *repository) head() (plumbing.Hash, bool) { return r.reference("HEAD") }
+
+// reference follows a full name, such as refs/heads/main, to an object.
+func (r *repository) reference(name string) (plumbing.Hash, bool) {
+	const deepest = 10 // symbolic references that name symbolic references
+	for range deepest {
+		text, ok := r.loose(name)
+		if !ok {
+			h, ok := r.packed()[name]
+			return h, ok
+		}
+		target, symbolic := strings.CutPrefix(text, "ref:")
+		if !symbolic {
+			return parseHash(text)
+		}
+		name = strings.TrimSpace(target)
+	}
+	return plumbing.ZeroHash, false
+}
+
+// loose is the text of a reference's own file.
+func (r *repository) loose(name string) (string, bool) {
+	if !safeReference(name) {
+		return "", false
+	}
+	dir := r.commonDir
+	if !strings.HasPrefix(name, "refs/") || perWorkTree(name) {
+		dir = r.gitDir
+	}
+	text, err := readSmall(filepath.Join(dir, filepath.FromSlash(name)))
+	return strings.TrimSpace(string(text)), err == nil
+}
+
+func perWorkTree(name string) bool {
+	return strings.HasPrefix(name, "refs/bisect/") || strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/rewritten/")
+}
+
+// safeReference reports whether name may be looked up as a file: below refs,
+// or one of the capital names such as HEAD and MERGE_HEAD.
+func safeReference(name string) bool {
+	if !fs.ValidPath(name) || strings.ContainsAny(name, "\\:") || slices.Contains(strings.Split(name, "/"), "..") {
+		return false
+	}
+	return strings.HasPrefix(name, "refs/") || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+}
+
+// packed reads packed-refs.
+func (r *repository) packed() map[string]plumbing.Hash {
+	text, _ := readSmall(filepath.Join(r.commonDir, "packed-refs"))
+	refs := map[string]plumbing.Hash{}
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		hash, name, _ := strings.Cut(lines.Text(), " ")
+		if h, ok := parseHash(hash); ok && name != "" {
+			refs[name] = h
+		}
+	}
+	return refs
+}
+
+// names lists the short names of branches and tags, those that a caller is
+// likely to mean first.
+func (r *repository) names() []string {
+	full := map[string]bool{}
+	for name := range r.packed() {
+		full[name] = true
+	}
+	_ = filepath.WalkDir(filepath.Join(r.commonDir, "refs"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if rel, err := filepath.Rel(r.commonDir, path); err == nil {
+				full[filepath.ToSlash(rel)] = true
+			}
+		}
+		return nil
+	})
+	var names []string
+	for _, prefix := range []string{"refs/heads/", "refs/tags/", "refs/remotes/"} {
+		var some []string
+		for name := range full {
+			if short, ok := strings.CutPrefix(name, prefix); ok && !strings.HasSuffix(name, "/HEAD") {
+				some = append(some, short)
+			}
+		}
+		slices.Sort(some)
+		names = append(names, some...)
+	}
+	return names
+}
+
+func parseHash(text string) (plumbing.Hash, bool) {
+	var h plumbing.Hash
+	if len(text) != 2*len(h) {
+		return h, false
+	}
+	_, err := hex.Decode(h[:], []byte(text))
+	return h, err == nil && !h.IsZero()
+}

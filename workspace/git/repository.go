@@ -1,0 +1,219 @@
+package git
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// repository is an open repository with a work tree.
+type repository struct {
+	top       string // the work tree
+	gitDir    string // HEAD, index
+	commonDir string // objects, refs, config: gitDir, but for linked work trees
+	config    config
+	objects   *objects
+	work      *workTree
+}
+
+// discover opens the repository that p lies in: the nearest folder at or above
+// it that holds a .git, above the workspace as well.
+func discover(p place) (*repository, error) {
+	for at := p.dir; ; at = filepath.Dir(at) {
+		gitDir, err := gitDirOf(at)
+		if err != nil {
+			return nil, err
+		}
+		if gitDir != "" {
+			base := at
+			if !inside(p.root, at) {
+				base = p.root
+			}
+			return open(at, gitDir, base)
+		}
+		if filepath.Dir(at) == at {
+			return nil, notInitialized(p)
+		}
+	}
+}
+
+func notInitialized(p place) *fault.Error {
+	err := fault.New(fault.GitNotInitialized, "there is no git repository here")
+	var below []string
+	entries, _ := os.ReadDir(p.dir)
+	for _, e := range entries {
+		if lexists(filepath.Join(p.dir, e.Name(), ".git")) {
+			below = append(below, fault.Quote(e.Name()))
+		}
+	}
+	if len(below) > 0 {
+		return err.WithHint("repositories below: %s; give one of them as path", strings.Join(below[:min(len(below), 10)], ", "))
+	}
+	return err.WithHint("git init makes this folder one; without a repository, compare with what read_file showed before")
+}
+
+// gitDirOf returns the git folder that top's .git is or, as in linked work
+// trees and submodules, names. It is "" where top is no repository.
+func gitDirOf(top string) (string, error) {
+	dotGit := filepath.Join(top, ".git")
+	info, err := os.Stat(dotGit)
+	switch {
+	case err != nil:
+		return "", nil
+	case info.IsDir():
+		if isGitDir(dotGit) {
+			return dotGit, nil
+		}
+		return "", nil
+	case !info.Mode().IsRegular():
+		return "", nil
+	}
+	text, err := readSmall(dotGit)
+	if err != nil {
+		return "", fault.From(err)
+	}
+	target, ok := strings.CutPrefix(string(text), "gitdir: ")
+	if target = strings.TrimRight(target, "\r\n"); ok && !filepath.IsAbs(target) {
+		target = filepath.Join(top, filepath.FromSlash(target))
+	}
+	if !ok || !isGitDir(target) {
+		return "", fault.New(fault.GitError, "the file %s does not name a git folder; git worktree repair may mend it", fault.Quote(dotGit))
+	}
+	return filepath.Clean(target), nil
+}
+
+func isGitDir(dir string) bool {
+	return lexists(filepath.Join(dir, "HEAD")) && isDir(filepath.Join(commonDirOf(dir), "objects"))
+}
+
+func commonDirOf(gitDir string) string {
+	text, err := readSmall(filepath.Join(gitDir, "commondir"))
+	if err != nil {
+		return gitDir
+	}
+	common := filepath.FromSlash(strings.TrimSpace(string(text)))
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(gitDir, common)
+	}
+	return filepath.Clean(common)
+}
+
+// open opens the repository whose work tree is top. Of its files only those
+// below base are read.
+func open(top, gitDir, base string) (*repository, error) {
+	r := &repository{top: top, gitDir: gitDir, commonDir: commonDirOf(gitDir)}
+	r.config = readConfig(r.gitDir, r.commonDir)
+	if err := r.supported(); err != nil {
+		return nil, err
+	}
+	work, err := openWorkTree(top, base)
+	if err != nil {
+		return nil, err
+	}
+	r.work = work
+	r.objects = openObjects(r.commonDir)
+	r.work.conversion = conversion{config: r.config, attributes: newAttributes(r), objects: r.objects}
+	r.work.fileMode = r.config.bool("core.filemode", true)
+	r.work.symlinks = r.config.bool("core.symlinks", true)
+	return r, nil
+}
+
+func (r *repository) close() {
+	r.work.close()
+	r.objects.close()
+}
+
+// supported refuses what would be read wrongly.
+func (r *repository) supported() error {
+	refuse := func(what, do string) error {
+		return fault.New(fault.GitError, "this repository uses %s, which is not supported; %s", what, do)
+	}
+	const useGit = "run git diff with run_command instead"
+	c := r.config
+	if format := c.get("core.repositoryformatversion"); !slices.Contains([]string{"", "0", "1"}, format) {
+		return refuse("format version "+fault.Quote(format), useGit)
+	}
+	switch {
+	case !slices.Contains([]string{"", "sha1"}, strings.ToLower(c.get("extensions.objectformat"))):
+		return refuse("another hash than SHA-1", useGit)
+	case !slices.Contains([]string{"", "files"}, strings.ToLower(c.get("extensions.refstorage"))):
+		return refuse("the reference storage "+fault.Quote(c.get("extensions.refstorage")), useGit)
+	case c.get("core.repositoryformatversion") == "1" && c.unknownExtension() != "":
+		return refuse("the extension "+fault.Quote(c.unknownExtension()), useGit)
+	case c.bool("core.bare", false):
+		return fault.New(fault.GitError, "this repository is bare: it has no work tree to compare; give base and path in a clone of it")
+	}
+	if tree := c.get("core.worktree"); tree != "" {
+		if !filepath.IsAbs(tree) {
+			tree = filepath.Join(r.gitDir, tree)
+		}
+		if resolved, err := filepath.EvalSymlinks(tree); err != nil || resolved != r.top {
+			return refuse("a work tree in another folder (core.worktree)", useGit)
+		}
+	}
+	return nil
+}
+
+// unknownExtension is one that may change how the repository is to be read.
+func (c config) unknownExtension() string {
+	known := []string{
+		"noop", "noop-v1", "partialclone", "preciousobjects", "worktreeconfig",
+		"objectformat", "refstorage", "compatobjectformat", "relativeworktrees",
+	}
+	for key := range c {
+		if name, ok := strings.CutPrefix(key, "extensions."); ok && !slices.Contains(known, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// prefix is dir as a path of the repository, "" for all of it.
+func (r *repository) prefix(dir string) string {
+	rel, err := filepath.Rel(r.top, dir)
+	if err != nil || rel == "." {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// The files of a git folder that are read whole. None is near this size, save
+// packed-refs of repositories with half a million references.
+const maxGitFile = 64 << 20
+
+// readSmall reads a regular file of a git folder. A FIFO in its place would
+// block, so the file is opened non-blocking and looked at first.
+func readSmall(name string) ([]byte, error) { return readWithin(name, maxGitFile) }
+
+func readWithin(name string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	case info.Size() > limit:
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("too large")}
+	}
+	return readAll(f, info.Size())
+}
+
+func lexists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

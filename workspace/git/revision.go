@@ -1,0 +1,157 @@
+package git
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"pillion/internal/fault"
+)
+
+// commit finds the commit that a revision names: a branch, tag, remote branch,
+// hash or its beginning, HEAD or @, X@{upstream}, each with ~N, ^N and
+// ^{commit} behind it. Ranges and entries of the reflog are refused.
+func (r *repository) commit(revision string) (*object.Commit, error) {
+	if strings.Contains(revision, "..") {
+		return nil, fault.New(fault.GitError, "%s is a range; give the one commit to compare with", fault.Quote(revision))
+	}
+	end := strings.IndexAny(revision, "~^")
+	if end < 0 {
+		end = len(revision)
+	}
+	start, ok := r.named(revision[:end])
+	if !ok {
+		return nil, r.unknown(revision)
+	}
+	commit, err := r.objects.commit(start)
+	if err != nil {
+		return nil, err
+	}
+	for steps := revision[end:]; steps != ""; {
+		if commit, steps, err = r.step(commit, steps); err != nil {
+			return nil, err
+		}
+		if commit == nil {
+			return nil, r.unknown(revision)
+		}
+	}
+	return commit, nil
+}
+
+// step takes one of ~N, ^N and ^{commit} off steps. No commit is returned
+// where there is none that way, or for other steps.
+func (r *repository) step(from *object.Commit, steps string) (*object.Commit, string, error) {
+	if rest, ok := strings.CutPrefix(steps, "^{commit}"); ok {
+		return from, rest, nil
+	}
+	digits := 1
+	for digits < len(steps) && '0' <= steps[digits] && steps[digits] <= '9' {
+		digits++
+	}
+	n := 1
+	if digits > 1 {
+		var err error
+		if n, err = strconv.Atoi(steps[1:digits]); err != nil {
+			return nil, "", nil
+		}
+	}
+	rest := steps[digits:]
+	if steps[0] == '^' {
+		if n == 0 {
+			return from, rest, nil
+		}
+		to, err := r.parent(from, n)
+		return to, rest, err
+	}
+	if steps[0] != '~' {
+		return nil, "", nil
+	}
+	var err error
+	for ; n > 0 && from != nil && err == nil; n-- {
+		from, err = r.parent(from, 1)
+	}
+	return from, rest, err
+}
+
+// parent is the nth parent, counted from 1, or nil.
+func (r *repository) parent(of *object.Commit, n int) (*object.Commit, error) {
+	if n > len(of.ParentHashes) {
+		return nil, nil
+	}
+	return r.objects.commit(of.ParentHashes[n-1])
+}
+
+// named finds what a revision without steps names, in git's order.
+func (r *repository) named(name string) (plumbing.Hash, bool) {
+	if name == "@" {
+		name = "HEAD"
+	}
+	if h, ok := parseHash(strings.ToLower(name)); ok {
+		return h, true
+	}
+	for _, suffix := range []string{"@{upstream}", "@{u}"} {
+		if branch, ok := strings.CutSuffix(strings.ToLower(name), suffix); ok {
+			return r.upstream(name[:len(branch)])
+		}
+	}
+	for _, full := range []string{
+		name, "refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name, "refs/remotes/" + name + "/HEAD",
+	} {
+		if h, ok := r.reference(full); ok {
+			return h, true
+		}
+	}
+	return r.objects.abbreviated(strings.ToLower(name))
+}
+
+// upstream is the remote branch that a branch follows; "" is the current one.
+func (r *repository) upstream(branch string) (plumbing.Hash, bool) {
+	if branch == "" || branch == "@" || branch == "HEAD" {
+		text, _ := r.loose("HEAD")
+		branch = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(text, "ref:")), "refs/heads/")
+	}
+	remote := r.config.get("branch." + branch + ".remote")
+	merge := r.config.get("branch." + branch + ".merge")
+	if remote == "" || merge == "" {
+		return plumbing.ZeroHash, false
+	}
+	if remote == "." {
+		return r.reference(merge)
+	}
+	return r.reference("refs/remotes/" + remote + "/" + strings.TrimPrefix(merge, "refs/heads/"))
+}
+
+// unknown is the error for a revision that names no commit; it says what does.
+func (r *repository) unknown(revision string) error {
+	err := fault.New(fault.GitError, "%s names no commit of this repository", fault.Quote(revision))
+	if _, born := r.head(); !born {
+		return err.WithHint("the repository has no commit yet; leave base out, or use staged to see what would be committed")
+	}
+	if strings.Contains(revision, "@{") {
+		return err.WithHint("entries of the reflog are not looked up; give a branch, a tag or a hash")
+	}
+	const most = 20
+	names := r.names()
+	quoted := make([]string, 0, most)
+	for _, name := range names[:min(most, len(names))] {
+		quoted = append(quoted, fault.Quote(name))
+	}
+	more := ""
+	if len(names) > most {
+		more = ", and " + strconv.Itoa(len(names)-most) + " more"
+	}
+	return err.WithHint("branches and tags here: %s%s; also HEAD, HEAD~1 or a hash", strings.Join(quoted, ", "), more)
+}
+
+// hexPrefix decodes the whole bytes of an abbreviated hash.
+func hexPrefix(text string) ([]byte, bool) {
+	const shortest = 4
+	if len(text) < shortest || len(text) > 40 || strings.Trim(text, "0123456789abcdef") != "" {
+		return nil, false
+	}
+	prefix, err := hex.DecodeString(text[:len(text)&^1])
+	return prefix, err == nil
+}
