@@ -4,7 +4,7 @@ package workspace
 func (w *Workspace) Folders() []Folder {
 	var out []Folder
 	for _, r := range w.snapshot() {
-		out = append(out, Folder{Name: r.name, Dir: r.given})
+		out = append(out, Folder{Name: r.asked, Dir: r.given})
 	}
 	return out
 }

@@ -286,7 +286,11 @@ func TestPathsOutliveAChangeOfFolders(t *testing.T) {
 	if got := len(w.Roots()); got != 2 {
 		t.Errorf("a failed change left %d folders", got)
 	}
-	must(t, w.SetFolders(one))
+	must(t, w.SetFolders(w.Folders()...))
+	must(t, w.SetFolders(workspace.Folder{Dir: one.Dir, Name: "one"}))
+	if again, err := w.Resolve("a"); err != nil || again != before {
+		t.Errorf("naming the folder as it is called opened it anew: %v", err)
+	}
 	if before.String() != "a" {
 		t.Errorf("alone again it is %s", before)
 	}

@@ -22,11 +22,7 @@ type finder func(ctx context.Context, text string) func(from int) (start, end in
 func newFinder(q Query) (finder, error) {
 	switch {
 	case q.Regex:
-		re, err := compileRegex(q)
-		if err != nil {
-			return nil, err
-		}
-		return findRegex(re), nil
+		return newRegexFinder(q)
 	case strings.ContainsAny(q.Text, "\r\n"):
 		return nil, fault.New(fault.InvalidArguments, "the query spans several lines, but a match is within one line; look for one of its lines")
 	case q.CaseSensitive:
@@ -35,13 +31,13 @@ func newFinder(q Query) (finder, error) {
 	return findFolded(q.Text), nil
 }
 
-func compileRegex(q Query) (*regexp.Regexp, error) {
-	pattern := q.Text
+func newRegexFinder(q Query) (finder, error) {
+	pattern, flags := q.Text, syntax.Perl
 	if !q.CaseSensitive {
-		pattern = "(?i:" + pattern + ")"
+		pattern, flags = "(?i:"+pattern+")", flags|syntax.FoldCase
 	}
-	// The pattern alone first, so that the error is about what the agent wrote.
-	tree, err := syntax.Parse(q.Text, syntax.Perl)
+	// What the agent wrote is parsed alone, so that an error is about that.
+	tree, err := syntax.Parse(q.Text, flags)
 	if err != nil {
 		return nil, badRegex(q.Text, err)
 	}
@@ -52,7 +48,36 @@ func compileRegex(q Query) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, badRegex(q.Text, err)
 	}
-	return re, nil
+	switch word, folded := requiredText(tree); {
+	case word == "":
+		return findRegex(re), nil
+	case folded:
+		return findRegexNear(re, findFolded(word)), nil
+	default:
+		return findRegexNear(re, findExact(word)), nil
+	}
+}
+
+// requiredText is the longest text that every match holds, as far as that is easy
+// to see, and whether its letters' case may differ.
+func requiredText(tree *syntax.Regexp) (text string, folded bool) {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		return string(tree.Rune), tree.Flags&syntax.FoldCase != 0
+	case syntax.OpCapture, syntax.OpPlus:
+		return requiredText(tree.Sub[0])
+	case syntax.OpRepeat:
+		if tree.Min > 0 {
+			return requiredText(tree.Sub[0])
+		}
+	case syntax.OpConcat:
+		for _, sub := range tree.Sub {
+			if t, f := requiredText(sub); len(t) > len(text) {
+				text, folded = t, f
+			}
+		}
+	}
+	return text, folded
 }
 
 func holdsLineEnd(tree *syntax.Regexp) bool {
@@ -92,6 +117,29 @@ func findRegex(re *regexp.Regexp) finder {
 					return from + found[0], from + found[1]
 				}
 				from = next
+			}
+			return -1, -1
+		}
+	}
+}
+
+// findRegexNear tries the expression only on lines where required, a part of
+// every match, is found.
+func findRegexNear(re *regexp.Regexp, required finder) finder {
+	return func(ctx context.Context, text string) func(int) (int, int) {
+		next := required(ctx, text)
+		return func(from int) (int, int) {
+			for n := 1; from < len(text) && (n%1024 != 0 || ctx.Err() == nil); n++ {
+				at, _ := next(from)
+				if at < 0 {
+					break
+				}
+				begin := strings.LastIndexByte(text[:at], '\n') + 1
+				line, after := lineAt(text, begin)
+				if found := re.FindStringIndex(line); found != nil {
+					return begin + found[0], begin + found[1]
+				}
+				from = after
 			}
 			return -1, -1
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -143,6 +144,27 @@ func TestFoldedSearchEqualsGosRegexp(t *testing.T) {
 					t.Errorf("%q: plain %q, regex %q", query, brief(plain), brief(regex))
 				}
 			}
+		}
+	}
+}
+
+func TestRegexEqualsGosRegexpLineByLine(t *testing.T) {
+	words := []string{"", "Foo", "foo bar", "bar foo", "fOObar", "foofoo", "Kelvin \u212A", "x=1;", "(a)", "été", "a.b", "\xff", "aaa", "func (x) Name()", "FUNC name()"}
+	text := strings.Join(words, "\n") + "\n" + strings.Join(words, "|") + "\n"
+	w := project(t, map[string]string{"f": text})
+	for _, pattern := range []string{
+		"foo", "fo+", "(foo)+", "(?:foo)?", "foo|bar", "foo(bar)?", "(foo|bar) foo", "^foo", "foo$", "^$", "k", "[k]elvin", "(?-i)foo", "(?i)foo", "x{2,3}", "(aa){1,}", "(aa){0,1}a",
+		`func \w+`, `func .*name\(\)`, `\bfoo\b`, `.*`, `\(a\)`, `é.é`, `[^a]\.b`, "(?s).foo", "a*b*", `\pL+`, "(foo)(bar)", "f(o(o))b",
+	} {
+		for _, sensitive := range []bool{false, true} {
+			re := regexp.MustCompile(map[bool]string{false: "(?i:", true: "(?:"}[sensitive] + pattern + ")")
+			want := []string{}
+			for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+				if at := re.FindStringIndex(line); at != nil {
+					want = append(want, fmt.Sprintf("f:%d:%d:%s", i+1, utf8.RuneCountInString(line[:at[0]])+1, strings.ToValidUTF8(line, "\ufffd")))
+				}
+			}
+			expect(t, brief(run(t, w, search.Query{Text: pattern, Regex: true, CaseSensitive: sensitive})), want)
 		}
 	}
 }
