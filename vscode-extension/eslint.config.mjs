@@ -1,0 +1,22 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["dist/", "node_modules/", "bin/", "test/e2e/", "src/tools.generated.ts"] },
+  {
+    files: ["src/**/*.ts", "test/unit/**/*.ts"],
+    extends: [js.configs.recommended, ...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/dot-notation": "off",
+      "max-lines": ["error", 400],
+      "max-lines-per-function": ["error", 80],
+    },
+  },
+  {
+    files: ["**/*.mjs"],
+    extends: [js.configs.recommended],
+    languageOptions: { globals: { process: "readonly", Buffer: "readonly", console: "readonly" } },
+  },
+);

@@ -1,0 +1,20 @@
+// Bundles the extension into dist/extension.js, or with --tests the unit tests into dist/test/.
+import { readdirSync, rmSync } from "node:fs";
+import * as esbuild from "esbuild";
+
+const flags = new Set(process.argv.slice(2));
+const common = { bundle: true, platform: "node", target: "node20", format: "cjs", logLevel: "warning", external: ["vscode"] };
+
+if (flags.has("--tests")) {
+  rmSync("dist/test", { recursive: true, force: true });
+  const entryPoints = readdirSync("test/unit").filter((name) => name.endsWith(".test.ts")).map((name) => `test/unit/${name}`);
+  await esbuild.build({ ...common, entryPoints, outdir: "dist/test", sourcemap: "inline" });
+} else {
+  const production = flags.has("--production");
+  const options = { ...common, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", minify: production, sourcemap: !production };
+  if (flags.has("--watch")) {
+    await (await esbuild.context(options)).watch();
+  } else {
+    await esbuild.build(options);
+  }
+}

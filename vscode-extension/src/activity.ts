@@ -1,0 +1,70 @@
+// What the agents did lately, newest first, and which of their sessions stand still. Pure; the view draws it.
+
+import type { ActivityChanged, AgentIdentity } from "./protocol";
+
+export const activityLimit = 200;
+
+export interface PausedSession {
+  sessionId: string;
+  agent: AgentIdentity;
+}
+
+export class Activity {
+  private readonly calls = new Map<string, ActivityChanged>();
+  private readonly pausedSessions = new Map<string, PausedSession>();
+
+  get entries(): readonly ActivityChanged[] {
+    return [...this.calls.values()].reverse();
+  }
+
+  get paused(): readonly PausedSession[] {
+    return [...this.pausedSessions.values()];
+  }
+
+  get running(): number {
+    return this.entries.filter((entry) => entry.state === "running").length;
+  }
+
+  /** A call keeps its place in the list while its state changes. */
+  record(entry: ActivityChanged): void {
+    this.calls.set(entry.callId, entry);
+    for (const callId of this.calls.keys()) {
+      if (this.calls.size <= activityLimit) {
+        break;
+      }
+      this.calls.delete(callId);
+    }
+    if (entry.state === "running" || entry.state === "done" || entry.state === "waiting") {
+      this.pausedSessions.delete(entry.sessionId);
+    }
+  }
+
+  pause(session: PausedSession): void {
+    this.pausedSessions.set(session.sessionId, session);
+  }
+
+  resume(sessionId: string): void {
+    this.pausedSessions.delete(sessionId);
+  }
+
+  /** Nothing runs any more: the sidecar is gone. */
+  end(): void {
+    this.pausedSessions.clear();
+    for (const [callId, entry] of this.calls) {
+      if (entry.state !== "done" && entry.state !== "failed") {
+        this.calls.set(callId, { ...entry, state: "failed", summary: "the sidecar stopped" });
+      }
+    }
+  }
+}
+
+/** `0.4 s`, `12 s`, `3 min`; nothing below a tenth of a second. */
+export function duration(ms: number): string {
+  if (!(ms >= 100)) {
+    return "";
+  }
+  if (ms < 9_950) {
+    return `${(ms / 1000).toFixed(1)} s`;
+  }
+  return ms < 120_000 ? `${String(Math.round(ms / 1000))} s` : `${String(Math.round(ms / 60_000))} min`;
+}

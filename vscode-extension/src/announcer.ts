@@ -1,0 +1,47 @@
+// Says that something waits, and where. A notification answers nothing: it vanishes by itself, and its one button shows
+// the dialog.
+
+import { window } from "vscode";
+import { type Approval, type ApprovalListener, deed } from "./approvals";
+import { short, visible } from "./escape";
+
+/** More notifications than this at a time only cover the editor; the view and the status bar count the rest. */
+const atOnce = 3;
+
+export class Announcer implements Partial<ApprovalListener> {
+  private open = 0;
+
+  constructor(private readonly show: (approvalId: string) => void) {}
+
+  added(approval: Approval): void {
+    const { agent, ...request } = approval.request;
+    void this.announce(approval, `${visible(agent.name)} wants to ${short(deed(request), 120)}`);
+  }
+
+  changed(approval: Approval): void {
+    if (approval.beneath === "moved") {
+      void this.announce(approval, `${this.name(approval)} moved on disk; the proposal is updated`);
+    }
+    if (approval.beneath === "conflict") {
+      void this.announce(approval, `${this.name(approval)} changed on disk; your text will be merged with it and shown again`);
+    }
+  }
+
+  private name(approval: Approval): string {
+    return short(approval.files[0]?.path ?? "what this rests on", 80);
+  }
+
+  private async announce(approval: Approval, message: string): Promise<void> {
+    if (this.open >= atOnce) {
+      return;
+    }
+    this.open += 1;
+    try {
+      if ((await window.showInformationMessage(message, "Show")) === "Show") {
+        this.show(approval.id);
+      }
+    } finally {
+      this.open -= 1;
+    }
+  }
+}

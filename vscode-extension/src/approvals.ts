@@ -1,0 +1,290 @@
+// The approvals that wait for this human: what is on show, what they edited, whether an answer counts yet. Pure: the
+// clock comes in, nothing here knows VS Code. An answer is taken once, never within `inertMs` of what it answers, and
+// closing anything is none. What the dialogs look like is not decided here.
+
+import type {
+  ApprovalAnswer,
+  ApprovalChanged,
+  ApprovalDecision,
+  ApprovalRequest,
+  FilePreview,
+  Preview,
+} from "./protocol";
+
+/** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
+export const inertMs = 500;
+
+export type Verdict = "taken" | "too-soon" | "gone";
+
+/** What a button asks for; the answer on the wire follows from it and from what the human edited. */
+export type Choice =
+  | { kind: "approve" }
+  | { kind: "remember"; decisionId: string }
+  | { kind: "reject"; feedback?: string }
+  | { kind: "cancel" };
+
+export class Approval {
+  /** `updated` or `moved` after the text beneath changed, `conflict` while the human's own edit rests on the older text. */
+  beneath: "unchanged" | "updated" | "moved" | "conflict" = "unchanged";
+  private edited = new Map<string, string>();
+  private pending: ApprovalChanged | undefined;
+  private previous: ApprovalRequest | undefined;
+  private armedAt: number;
+
+  constructor(
+    private shown: ApprovalRequest,
+    private readonly now: () => number,
+    private readonly settle: (answer: ApprovalAnswer) => void,
+    readonly abandon: (outcome: string) => void,
+  ) {
+    this.armedAt = now() + inertMs;
+  }
+
+  get id(): string {
+    return this.shown.approvalId;
+  }
+
+  get request(): Readonly<ApprovalRequest> {
+    return this.shown;
+  }
+
+  get files(): readonly FilePreview[] {
+    return this.shown.preview.kind === "diff" ? (this.shown.preview.files ?? []) : [];
+  }
+
+  get isEdited(): boolean {
+    return this.edited.size > 0;
+  }
+
+  get isArmed(): boolean {
+    return this.now() >= this.armedAt;
+  }
+
+  /** The choices that are remembered, each with the rule that would be saved. */
+  get remembering(): readonly ApprovalDecision[] {
+    return (this.shown.decisions ?? []).filter((decision) => decision.scope !== "once");
+  }
+
+  disarm(): void {
+    this.armedAt = this.now() + inertMs;
+  }
+
+  /**
+   * The human's text for one file, or undefined when it equals what the agent proposed. `older` when they typed into
+   * the text that a change was just about to replace.
+   */
+  edit(path: string, text: string | undefined, older = false): void {
+    if (text !== undefined) {
+      this.edited.set(path, text);
+      if (older) {
+        this.stepBack();
+      }
+    } else if (this.edited.delete(path) && !this.isEdited && this.pending) {
+      const { pending } = this;
+      this.pending = undefined;
+      this.adopt(pending);
+    }
+  }
+
+  /**
+   * The text beneath changed. A human's own edit stays on show with the text and the digest that it rests on: the
+   * sidecar merges an answer to an older digest and shows the result again.
+   */
+  change(changed: ApprovalChanged): void {
+    this.disarm();
+    if (this.isEdited) {
+      this.pending = changed;
+      this.beneath = "conflict";
+    } else {
+      this.adopt(changed);
+    }
+  }
+
+  answer(choice: Choice): boolean {
+    if (!this.isArmed) {
+      return false;
+    }
+    this.settle(this.answerFor(choice));
+    return true;
+  }
+
+  private stepBack(): void {
+    if (this.previous) {
+      const { preview, digest } = this.shown;
+      this.pending = { approvalId: this.id, digest, preview, moved: this.beneath === "moved" };
+      this.shown = this.previous;
+      this.previous = undefined;
+      this.beneath = "conflict";
+    }
+  }
+
+  private adopt(changed: ApprovalChanged): void {
+    this.previous = this.shown;
+    this.shown = { ...this.shown, preview: changed.preview, digest: changed.digest };
+    this.beneath = changed.moved ? "moved" : "updated";
+    this.disarm();
+  }
+
+  private answerFor(choice: Choice): ApprovalAnswer {
+    switch (choice.kind) {
+      case "reject":
+        return { decision: "reject", ...this.refusal(), ...(choice.feedback ? { feedback: choice.feedback } : {}) };
+      case "cancel":
+        return { decision: "cancel", digest: this.shown.digest };
+      default:
+        return this.consent(choice.kind === "remember" ? choice.decisionId : this.once());
+    }
+  }
+
+  private consent(decisionId: string | undefined): ApprovalAnswer {
+    const { digest } = this.shown;
+    const chosen = decisionId === undefined ? {} : { decisionId };
+    return this.isEdited
+      ? { decision: "edit", ...chosen, after: Object.fromEntries(this.edited), digest }
+      : { decision: "approve", ...chosen, digest };
+  }
+
+  private refusal(): Partial<ApprovalAnswer> {
+    const offered = (this.shown.decisions ?? []).find((decision) => decision.id === "reject");
+    return { ...(offered ? { decisionId: offered.id } : {}), digest: this.shown.digest };
+  }
+
+  private once(): string | undefined {
+    const refusing = new Set(["reject", "cancel"]);
+    return (this.shown.decisions ?? []).find((decision) => decision.scope === "once" && !refusing.has(decision.id))?.id;
+  }
+}
+
+export interface ApprovalListener {
+  added(approval: Approval): void;
+  changed(approval: Approval): void;
+  /** Answered here, or dead: `outcome` says which. */
+  removed(approval: Approval, outcome: string): void;
+}
+
+export class Approvals {
+  private readonly waiting = new Map<string, Approval>();
+  private readonly listeners: Partial<ApprovalListener>[] = [];
+
+  constructor(private readonly now: () => number) {}
+
+  /** Listeners hear of everything in the order in which they came. */
+  listen(listener: Partial<ApprovalListener>): void {
+    this.listeners.push(listener);
+  }
+
+  /** In order of arrival. */
+  get all(): readonly Approval[] {
+    return [...this.waiting.values()];
+  }
+
+  get(id: string): Approval | undefined {
+    return this.waiting.get(id);
+  }
+
+  /** Resolves with the human's answer; rejects with `gone(outcome)` when nobody can give one any more. */
+  open(request: ApprovalRequest, gone: (outcome: string) => Error): Promise<ApprovalAnswer> {
+    this.remove(request.approvalId, "replaced");
+    return new Promise((settle, fail) => {
+      const approval = new Approval(request, this.now, settle, (outcome) => {
+        fail(gone(outcome));
+      });
+      this.waiting.set(approval.id, approval);
+      this.tell((listener) => listener.added?.(approval));
+    });
+  }
+
+  change(changed: ApprovalChanged): void {
+    const approval = this.waiting.get(changed.approvalId);
+    if (approval) {
+      approval.change(changed);
+      this.tell((listener) => listener.changed?.(approval));
+    }
+  }
+
+  edit(id: string, path: string, text: string | undefined, older = false): void {
+    const approval = this.waiting.get(id);
+    if (approval) {
+      approval.edit(path, text, older);
+      this.tell((listener) => listener.changed?.(approval));
+    }
+  }
+
+  answer(id: string, choice: Choice): Verdict {
+    const approval = this.waiting.get(id);
+    if (!approval) {
+      return "gone";
+    }
+    if (!approval.answer(choice)) {
+      return "too-soon";
+    }
+    this.waiting.delete(id);
+    this.tell((listener) => listener.removed?.(approval, choice.kind));
+    return "taken";
+  }
+
+  /** Somebody else settled it: another window, the agent that gave up, an expiry. */
+  remove(id: string, outcome: string): void {
+    const approval = this.waiting.get(id);
+    if (approval) {
+      this.waiting.delete(id);
+      approval.abandon(outcome);
+      this.tell((listener) => listener.removed?.(approval, outcome));
+    }
+  }
+
+  /** Nobody can answer any more. */
+  end(outcome: string): void {
+    for (const approval of this.all) {
+      this.remove(approval.id, outcome);
+    }
+  }
+
+  private tell(event: (listener: Partial<ApprovalListener>) => void): void {
+    this.listeners.forEach(event);
+  }
+}
+
+/** What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`. */
+export function subject(preview: Preview): string {
+  switch (preview.kind) {
+    case "diff": {
+      const files = preview.files ?? [];
+      return files.length === 1 ? (files[0]?.path ?? "") : `${String(files.length)} files`;
+    }
+    case "command":
+      return preview.command;
+    case "url":
+      return preview.url;
+    default:
+      return "";
+  }
+}
+
+/** `edit src/app.py`, `create notes.md`, `run pytest -q`: completes “claude wants to …”. */
+export function deed({ preview, tool }: Pick<ApprovalRequest, "preview" | "tool">): string {
+  switch (preview.kind) {
+    case "diff":
+      return `${verb(preview.files ?? [], tool)} ${subject(preview)}`;
+    case "command":
+      return `run ${preview.command}`;
+    case "url":
+      return `fetch ${preview.url}`;
+    default:
+      return `use ${tool}`;
+  }
+}
+
+function verb(files: readonly FilePreview[], tool: string): string {
+  const [operation, another] = new Set(files.map((file) => file.operation));
+  if (operation === "overwrite" && tool === "write_file") {
+    return "overwrite";
+  }
+  return another === undefined && ["create", "delete", "rename", "move"].includes(operation ?? "") ? (operation ?? "") : "edit";
+}
+
+/** `+3 −1` over all files. */
+export function size(files: readonly FilePreview[]): string {
+  const sum = (pick: (file: FilePreview) => number): number => files.reduce((total, file) => total + pick(file), 0);
+  return `+${String(sum((file) => file.additions))} −${String(sum((file) => file.deletions))}`;
+}

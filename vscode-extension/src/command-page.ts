@@ -1,0 +1,210 @@
+// The read-only page on which a human decides about a command, an address or a text: what exactly would happen, where,
+// why it asks, and what each answer means. Pure: it gives lines and the places to paint; pages.ts shows them.
+
+import type { Approval } from "./approvals";
+import { short, visible, visibleLines } from "./escape";
+import type { ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
+
+export type Paint = "heading" | "code" | "prompt" | "label" | "rule" | "warning" | "muted";
+
+/** A painted stretch of one line; `code` and `warning` without an end colour the whole line. */
+export interface Mark {
+  paint: Paint;
+  line: number;
+  from: number;
+  to: number;
+}
+
+export interface Page {
+  text: string;
+  marks: readonly Mark[];
+}
+
+const labelWidth = 14;
+
+export function commandPage(approval: Approval): Page {
+  const sheet = new Sheet();
+  const { request } = approval;
+  sheet.line(`${visible(request.agent.name)} wants to ${act(request.preview, request.tool)}`, "heading");
+  if (approval.beneath !== "unchanged") {
+    sheet.line("This was updated since it first appeared: what it rests on changed.", "warning");
+  }
+  sheet.gap();
+  body(sheet, request.preview);
+  sheet.gap();
+  facts(sheet, request);
+  sheet.gap();
+  answers(sheet, request);
+  return sheet.page();
+}
+
+/** Shown in place of a dialog that died while somebody looked at it. */
+export function endedPage(request: ApprovalRequest, outcome: string): Page {
+  const sheet = new Sheet();
+  sheet.line(endings[outcome] ?? `This question was closed: ${visible(outcome)}`, "heading");
+  sheet.gap();
+  sheet.line(`${visible(request.agent.name)} wanted to ${act(request.preview, request.tool)}:`, "muted");
+  body(sheet, request.preview);
+  sheet.gap();
+  sheet.line("It cannot be approved any more, and nothing of it was done. This tab may be closed.");
+  return sheet.page();
+}
+
+const endings: Record<string, string> = {
+  "agent gave up": "The agent gave up waiting",
+  cancelled: "The agent gave up waiting",
+  expired: "Nobody answered in time",
+  "sidecar stopped": "Pillion stopped, so nobody waits for this answer any more",
+};
+
+function act(preview: Preview, tool: string): string {
+  switch (preview.kind) {
+    case "command":
+      return "run a command";
+    case "url":
+      return "fetch an address";
+    case "diff":
+      return "change files";
+    default:
+      return `use ${visible(tool)}`;
+  }
+}
+
+function body(sheet: Sheet, preview: Preview): void {
+  switch (preview.kind) {
+    case "command":
+      sheet.code(visibleLines(preview.command), "$ ", "> ");
+      return;
+    case "url":
+      sheet.code([visible(preview.url)], "", "");
+      return;
+    case "diff":
+      changes(sheet, preview);
+      return;
+    default:
+      for (const line of visibleLines(preview.markdown)) {
+        sheet.line(line);
+      }
+  }
+}
+
+function changes(sheet: Sheet, preview: DiffPreview): void {
+  for (const file of preview.files ?? []) {
+    sheet.line(`${file.operation} ${visible(file.path)} (+${String(file.additions)} −${String(file.deletions)})`, "rule");
+    sheet.code(visibleLines(file.diff), "", "");
+  }
+}
+
+function facts(sheet: Sheet, request: ApprovalRequest): void {
+  const { preview } = request;
+  if (preview.kind === "command") {
+    sheet.fact("Folder", [visible(preview.cwd) || "."]);
+  }
+  sheet.fact("Why it asks", (request.reasons ?? []).map(visible));
+  if (request.description && request.description !== request.title) {
+    sheet.fact("The agent says", visibleLines(request.description));
+  }
+  if (preview.kind === "command") {
+    commandFacts(sheet, preview);
+  }
+  sheet.fact("Asked by", [`${visible(request.agent.name)}${request.agent.via ? ` through ${visible(request.agent.via)}` : ""}`]);
+}
+
+function commandFacts(sheet: Sheet, preview: CommandPreview): void {
+  const parts = preview.parts ?? [];
+  if (parts.length > 1 || parts.some((part) => part.why)) {
+    sheet.fact("It runs", parts.map((part) => argv(part.argv ?? []) + (part.why ? `   (${visible(part.why)})` : "")));
+  }
+  sheet.fact("It writes", (preview.writes ?? []).map(visible));
+  sheet.fact("Network", plain(preview.network, "allowed", "off"));
+  sheet.fact("Sandbox", plain(preview.sandbox, "on", "none: it runs with your own rights"));
+  if (visible(preview.command.replaceAll("\n", "")) !== preview.command.replaceAll("\n", "")) {
+    sheet.line("Invisible characters in this command are written out above, as \\t or \\u{200b}.", "warning");
+  }
+}
+
+function answers(sheet: Sheet, request: ApprovalRequest): void {
+  const remembered = (request.decisions ?? []).filter((decision) => decision.scope !== "once");
+  sheet.answer("Approve", "this once");
+  for (const decision of remembered) {
+    sheet.answer(visible(decision.title), decision.rule ? "and from now on, without asking:" : "", decision.rule);
+  }
+  sheet.answer("Reject", "the agent goes on without it; a reason of yours reaches it");
+  sheet.answer("Cancel", "the agent stops");
+}
+
+/** Arguments as they would be typed, so that a blank inside one cannot pass for two. */
+export function argv(words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+=:,./*?~-]+$/.test(word) ? word : `'${visible(word).replaceAll("'", "'\\''")}'`)).join(" ");
+}
+
+/** A field whose form is the sidecar's business: yes, no, a name, or an object of such. */
+function plain(value: unknown, yes: string, no: string): string[] {
+  if (value === undefined || value === null || value === "") {
+    return [];
+  }
+  if (typeof value === "boolean") {
+    return [value ? yes : no];
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => visible(String(item)));
+  }
+  return [short(typeof value === "string" ? value : JSON.stringify(value), 400)];
+}
+
+/** Lines under construction, with their paint. */
+class Sheet {
+  private readonly lines: string[] = [];
+  private readonly marks: Mark[] = [];
+
+  page(): Page {
+    return { text: `${this.lines.join("\n")}\n`, marks: this.marks };
+  }
+
+  gap(): void {
+    if (this.lines.at(-1) !== "") {
+      this.lines.push("");
+    }
+  }
+
+  line(text: string, paint?: Paint): void {
+    this.lines.push(text);
+    if (paint) {
+      this.mark(paint, 0, text.length);
+    }
+  }
+
+  code(lines: readonly string[], first: string, following: string): void {
+    lines.forEach((line, index) => {
+      const prompt = index === 0 ? first : following;
+      this.lines.push(prompt + line);
+      this.mark("code", 0, prompt.length + line.length);
+      this.mark("prompt", 0, prompt.length);
+      for (const escape of line.matchAll(/\\u\{[0-9a-f]+\}/g)) {
+        this.mark("warning", prompt.length + escape.index, prompt.length + escape.index + escape[0].length);
+      }
+    });
+  }
+
+  fact(label: string, values: readonly string[]): void {
+    values.forEach((value, index) => {
+      this.lines.push((index === 0 ? label : "").padEnd(labelWidth) + value);
+      this.mark("label", 0, index === 0 ? label.length : 0);
+    });
+  }
+
+  answer(title: string, meaning: string, rule?: string): void {
+    const start = `${title.padEnd(28)}${meaning}`.trimEnd();
+    const rest = rule === undefined ? "" : ` ${visible(rule)}`;
+    this.lines.push(start + rest);
+    this.mark("label", 0, title.length);
+    this.mark("muted", title.length, start.length);
+    this.mark("rule", start.length + 1, start.length + rest.length);
+  }
+
+  private mark(paint: Paint, from: number, to: number): void {
+    if (to > from) {
+      this.marks.push({ paint, line: this.lines.length - 1, from, to });
+    }
+  }
+}

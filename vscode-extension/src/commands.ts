@@ -1,0 +1,214 @@
+// Every command, in one table.
+
+import { commands, type Disposable, env, type LogOutputChannel, Uri, window } from "vscode";
+import type { Activity } from "./activity";
+import { type Approvals, type Choice, deed } from "./approvals";
+import { short, visible } from "./escape";
+import type { Front } from "./front";
+import { methods, type SessionNewTurn } from "./protocol";
+import type { Prompts } from "./prompts";
+import { approvalIdOf } from "./schemes";
+import type { Session } from "./session";
+import type { Entry } from "./view";
+
+export interface Workbench {
+  approvals: Approvals;
+  prompts: Prompts;
+  activity: Activity;
+  front: Front;
+  session: Session;
+  log: LogOutputChannel;
+  refresh: () => void;
+}
+
+type Handler = (bench: Workbench, ...args: unknown[]) => unknown;
+
+const table: Record<string, Handler> = {
+  ...answering("approve", (bench, ids) => {
+    answer(bench, ids, { kind: "approve" });
+  }),
+  ...answering("approveAndRemember", approveAndRemember),
+  ...answering("reject", (bench, ids) => {
+    answer(bench, ids, { kind: "reject" });
+  }),
+  ...answering("rejectWithReason", rejectWithReason),
+  ...answering("cancel", (bench, ids) => {
+    answer(bench, ids, { kind: "cancel" });
+  }),
+  "pillion.answerTogether": answerTogether,
+  "pillion.show": show,
+  "pillion.showWaiting": showWaiting,
+  "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry)),
+  "pillion.resume": resume,
+  "pillion.restart": (bench) => bench.session.restart(),
+  "pillion.stop": (bench) => bench.session.stop(),
+  "pillion.showLog": (bench) => {
+    bench.log.show();
+  },
+  "pillion.explainFailure": (bench) => explainFailure(bench),
+  "pillion.connectAgent": connectAgent,
+};
+
+export function registerCommands(bench: Workbench): Disposable[] {
+  return Object.entries(table).map(([id, handler]) => commands.registerCommand(id, (...args: unknown[]) => handler(bench, ...args)));
+}
+
+/** Says what went wrong with the sidecar, with the way out. */
+export async function explainFailure({ session, log }: Pick<Workbench, "session" | "log">): Promise<void> {
+  const { state } = session;
+  if (state.kind !== "failed") {
+    return;
+  }
+  const actions = state.missing ? ["Open Setting", "Try Again"] : ["Restart", "Show Output"];
+  switch (await window.showErrorMessage(`Pillion: ${state.problem}`, ...actions)) {
+    case "Open Setting":
+      await commands.executeCommand("workbench.action.openSettings", "pillion.path");
+      break;
+    case "Show Output":
+      log.show();
+      break;
+    case "Restart":
+    case "Try Again":
+      await session.restart();
+  }
+}
+
+/**
+ * One answer's command, under three names: for a dialog's title or a link in it (an address comes along), for the view
+ * (entries come along; there it has an icon) and for keys. A key that was meant for another editor must not hit a dialog
+ * that has just got the focus.
+ */
+function answering(name: string, give: (bench: Workbench, ids: readonly string[], decisionId?: unknown) => unknown): Record<string, Handler> {
+  return {
+    [`pillion.${name}`]: (bench, first, second) => give(bench, first instanceof Uri ? named(first) : focused(bench), second),
+    [`pillion.${name}InView`]: (bench, first, second) => give(bench, listed(first, second)),
+    [`pillion.${name}ByKey`]: (bench) => give(bench, bench.front.takesKeys ? focused(bench) : []),
+  };
+}
+
+function named(uri: Uri): string[] {
+  return [approvalIdOf(uri)].filter((id) => id !== undefined);
+}
+
+function focused({ front }: Workbench): string[] {
+  return front.focused === undefined ? [] : [front.focused];
+}
+
+/** The entry whose button was pressed, or the whole selection when it is part of it. */
+function listed(pressed: unknown, selected: unknown): string[] {
+  const entries = Array.isArray(selected) && selected.includes(pressed) ? (selected as Entry[]) : [pressed as Entry];
+  return [...new Set(entries.flatMap((entry) => ("approval" in entry ? [entry.approval.id] : [])))];
+}
+
+function answer({ approvals, activity }: Workbench, ids: readonly string[], choice: Choice): void {
+  for (const id of ids) {
+    const request = approvals.get(id)?.request;
+    const verdict = approvals.answer(id, choice);
+    if (verdict === "too-soon") {
+      window.setStatusBarMessage("$(watch) Pillion: that came within half a second of the dialog, so it was not taken as your answer", 4000);
+    }
+    if (verdict === "taken" && choice.kind === "cancel" && request?.agent.via === "mcp") {
+      activity.pause({ sessionId: request.sessionId, agent: request.agent });
+    }
+  }
+}
+
+async function approveAndRemember(bench: Workbench, ids: readonly string[], decisionId?: unknown): Promise<void> {
+  if (typeof decisionId === "string") {
+    answer(bench, ids, { kind: "remember", decisionId }); // a link that shows the rule itself
+    return;
+  }
+  for (const id of ids) {
+    const remembering = bench.approvals.get(id)?.remembering ?? [];
+    const items = remembering.map((decision) => ({
+      label: visible(decision.title),
+      detail: decision.rule ? `saves the rule  ${visible(decision.rule)}` : "",
+      decisionId: decision.id,
+    }));
+    const chosen = await window.showQuickPick(items, { title: "Approve and remember", placeHolder: "What is remembered is exactly the rule shown" });
+    if (chosen) {
+      answer(bench, [id], { kind: "remember", decisionId: chosen.decisionId });
+    }
+  }
+}
+
+async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) {
+    return;
+  }
+  const feedback = await window.showInputBox({
+    title: "Reject with a reason",
+    prompt: "The agent reads this and goes on. Escape leaves the question waiting.",
+    placeHolder: "for example: keep the old name, other modules import it",
+    ignoreFocusOut: true,
+  });
+  if (feedback !== undefined) {
+    answer(bench, ids, { kind: "reject", feedback });
+  }
+}
+
+async function answerTogether(bench: Workbench): Promise<void> {
+  const items = bench.approvals.all.map((approval) => ({
+    label: short(deed(approval.request), 120),
+    description: visible(approval.request.agent.name),
+    picked: true,
+    id: approval.id,
+  }));
+  const chosen = await window.showQuickPick(items, { title: "Answer together: which ones?", canPickMany: true, ignoreFocusOut: true });
+  if (!chosen || chosen.length === 0) {
+    return;
+  }
+  const ids = chosen.map((item) => item.id);
+  const choices = [
+    { label: "$(close) Reject", answer: "reject" },
+    { label: "$(check) Approve", answer: "approve" },
+    { label: "$(debug-stop) Cancel", answer: "cancel" },
+  ] satisfies { label: string; answer: Choice["kind"] }[];
+  const choice = await window.showQuickPick(choices, { title: `All ${String(ids.length)} of them:` });
+  if (choice) {
+    answer(bench, ids, { kind: choice.answer });
+  }
+}
+
+async function show({ front }: Workbench, target: unknown, path: unknown): Promise<void> {
+  const entry = typeof target === "object" && target !== null && "approval" in target ? (target as Entry & { kind: "approval" }) : undefined;
+  const id = entry ? entry.approval.id : String(target);
+  if (!(await front.show(id, typeof path === "string" ? path : undefined))) {
+    void window.showInformationMessage("That call waits no longer: it was answered or withdrawn.");
+  }
+}
+
+/** The first that waits, or the view when nothing does. */
+async function showWaiting({ approvals, prompts, front }: Workbench): Promise<void> {
+  const [approval] = approvals.all;
+  const [prompt] = prompts.all;
+  await commands.executeCommand("pillion.waiting.focus");
+  if (approval) {
+    await front.show(approval.id);
+  } else if (prompt) {
+    await prompts.pick(prompt.promptId);
+  }
+}
+
+async function resume({ session, activity, refresh }: Workbench, target: unknown): Promise<void> {
+  const entry = target as Entry;
+  if (entry.kind === "paused") {
+    const { sessionId } = entry.session;
+    await session.request(methods.sessionNewTurn, { sessionId } satisfies SessionNewTurn);
+    activity.resume(sessionId);
+    refresh();
+  }
+}
+
+async function connectAgent(): Promise<void> {
+  const agents = ["claude", "codex", "qwen"];
+  const agent = await window.showQuickPick(agents, { title: "Connect an agent", placeHolder: "The command that sets it up is copied for you to run" });
+  if (agent) {
+    await env.clipboard.writeText(`pillion mcp install ${agent}`);
+    void window.showInformationMessage(`Copied: pillion mcp install ${agent}. Run it in a terminal; it shows what it would write first.`);
+  }
+}
+
+function promptIdOf(entry: Entry): string {
+  return entry.kind === "prompt" ? entry.prompt.promptId : "";
+}

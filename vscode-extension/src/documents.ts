@@ -1,0 +1,173 @@
+// What LSP does not say about open documents (`document/state`), and the sidecar's edits to them (`document/edit`).
+// A state always follows the change whose version it names, and an edit is answered only after the changes that it caused
+// were sent.
+
+import { accessSync, constants } from "node:fs";
+import {
+  Disposable,
+  EndOfLine,
+  Range,
+  type Tab,
+  TabInputCustom,
+  TabInputNotebook,
+  type TextDocument,
+  type TextDocumentChangeEvent,
+  type TextEditor,
+  Uri,
+  window,
+  workspace,
+  WorkspaceEdit,
+} from "vscode";
+import type { Middleware } from "vscode-languageclient/node";
+import { encodingOf } from "./encoding";
+import { type DocumentEdit, type DocumentEditResult, type DocumentState, methods, type TextEdit } from "./protocol";
+
+export type Notify = (method: string, params: unknown) => Promise<void>;
+
+export class Documents implements Disposable {
+  /** What the sidecar knows, by address; versions left out. */
+  private readonly told = new Map<string, string>();
+  /** The last change on its way to the sidecar, by address. */
+  private readonly sending = new Map<string, Promise<void>>();
+  private notify: Notify | undefined;
+  private readonly subscriptions = Disposable.from(
+    workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      if (contentChanges.length === 0) {
+        void this.report(document);
+      }
+    }),
+    window.tabGroups.onDidChangeTabs(({ opened, changed }) => {
+      [...opened, ...changed].forEach((tab) => {
+        this.reportTab(tab);
+      });
+    }),
+  );
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  /** A sidecar has just been started, or is gone: nothing was told yet. */
+  attach(notify: Notify | undefined): void {
+    this.told.clear();
+    this.sending.clear();
+    this.notify = notify;
+  }
+
+  readonly middleware: Middleware = {
+    didOpen: (document, next) => this.afterSending(document, next(document)),
+    didChange: (event: TextDocumentChangeEvent, next) => this.afterSending(event.document, next(event)),
+    didClose: async (document, next) => {
+      this.told.delete(document.uri.toString());
+      this.sending.delete(document.uri.toString());
+      await next(document);
+    },
+  };
+
+  async edit(request: DocumentEdit): Promise<DocumentEditResult> {
+    const document = workspace.textDocuments.find((open) => open.uri.toString() === Uri.parse(request.uri).toString());
+    if (!document) {
+      return { applied: false, version: 0, dirty: false, reason: "the document is not open" };
+    }
+    if (document.version !== request.version) {
+      return refusal(document, `the document is at version ${String(document.version)}, not ${String(request.version)}`);
+    }
+    if (!(await apply(document, request.edits ?? []))) {
+      return refusal(document, "VS Code did not apply the edit; the document changed meanwhile or is read-only");
+    }
+    const saved = !request.save || (await document.save());
+    await this.sending.get(document.uri.toString());
+    return { ...state(document), ...(saved ? {} : { reason: "the edit was applied but could not be saved" }), applied: true };
+  }
+
+  private async afterSending(document: TextDocument, sent: Promise<void>): Promise<void> {
+    this.sending.set(document.uri.toString(), sent);
+    await sent;
+    await this.report(document);
+  }
+
+  private async report(document: TextDocument): Promise<void> {
+    const key = document.uri.toString();
+    const sent = this.sending.get(key);
+    if (!sent) {
+      return; // not one that the sidecar follows
+    }
+    await sent;
+    if (this.sending.get(key) === sent) {
+      await this.tell({ uri: key, version: document.version, ...facts(document) });
+    } // else a later change is on its way and reports for both
+  }
+
+  /** Notebooks and custom editors are no text documents; all that can be told of them is whether they are dirty. */
+  private reportTab(tab: Tab): void {
+    if (tab.input instanceof TabInputNotebook || tab.input instanceof TabInputCustom) {
+      const { uri } = tab.input;
+      if (uri.scheme === "file") {
+        const rest = { encoding: "", eol: "\n", bom: false, readonly: false } as const;
+        void this.tell({ uri: uri.toString(), version: 0, dirty: tab.isDirty, ...rest });
+      }
+    }
+  }
+
+  private async tell(state: DocumentState): Promise<void> {
+    const known = JSON.stringify({ ...state, version: 0 });
+    if (this.notify && this.told.get(state.uri) !== known) {
+      this.told.set(state.uri, known);
+      await this.notify(methods.documentState, state);
+    }
+  }
+}
+
+function facts(document: TextDocument): Omit<DocumentState, "uri" | "version"> {
+  return {
+    dirty: document.isDirty,
+    ...encodingOf(document.encoding),
+    eol: document.eol === EndOfLine.CRLF ? "\r\n" : "\n",
+    readonly: !isWritable(document.uri),
+  };
+}
+
+function isWritable(uri: Uri): boolean {
+  try {
+    accessSync(uri.fsPath, constants.W_OK);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT";
+  }
+}
+
+/** One undo step of its own, and only if VS Code still holds the version that the ranges were made for. */
+async function apply(document: TextDocument, edits: readonly TextEdit[]): Promise<boolean> {
+  const changes = edits.map(({ range, newText }) => ({
+    range: new Range(range.start.line, range.start.character, range.end.line, range.end.character),
+    newText,
+  }));
+  const editor = window.visibleTextEditors.find((visible) => visible.document === document);
+  if (editor) {
+    return applyInEditor(editor, changes);
+  }
+  const edit = new WorkspaceEdit();
+  for (const { range, newText } of changes) {
+    edit.replace(document.uri, range, newText);
+  }
+  return workspace.applyEdit(edit);
+}
+
+async function applyInEditor(editor: TextEditor, changes: { range: Range; newText: string }[]): Promise<boolean> {
+  return editor.edit(
+    (builder) => {
+      for (const { range, newText } of changes) {
+        builder.replace(range, newText);
+      }
+    },
+    { undoStopBefore: true, undoStopAfter: true },
+  );
+}
+
+function state(document: TextDocument): { version: number; dirty: boolean } {
+  return { version: document.version, dirty: document.isDirty };
+}
+
+function refusal(document: TextDocument, reason: string): DocumentEditResult {
+  return { applied: false, ...state(document), reason };
+}

@@ -1,0 +1,30 @@
+// Text that an agent chose, made safe to show: nothing in it may hide, reorder or break out of its line.
+
+/** Control, format, unassigned and private characters, odd spaces, and everything that renders as nothing. */
+const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u115f\u1160\u3164\uffa0]|(?! )\p{Zs}/gu;
+
+const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\u001b": "\\e", "\0": "\\0" };
+
+/** One line: every invisible character is written out as `\u{…}`. */
+export function visible(text: string): string {
+  return text.replace(unseen, (character) => named[character] ?? written(character));
+}
+
+/** Several lines: as `visible`, but line feeds stay. */
+export function visibleLines(text: string): string[] {
+  return text.split("\n").map(visible);
+}
+
+/** One line of at most `limit` characters, cut in the middle so that both ends can be read. */
+export function short(text: string, limit: number): string {
+  const characters = Array.from(visible(text));
+  if (characters.length <= limit) {
+    return characters.join("");
+  }
+  const head = Math.ceil((limit - 1) * 0.7);
+  return `${characters.slice(0, head).join("")}…${characters.slice(characters.length - (limit - 1 - head)).join("")}`;
+}
+
+function written(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}

@@ -1,0 +1,57 @@
+// Where everything is put together; nothing is decided here.
+
+import { type ExtensionContext, window } from "vscode";
+import { Activity } from "./activity";
+import { ActivityView } from "./activity-view";
+import { Announcer } from "./announcer";
+import { Approvals } from "./approvals";
+import { explainFailure, registerCommands } from "./commands";
+import { Documents } from "./documents";
+import { Front } from "./front";
+import { registerLanguageModelTools } from "./language-model-tools";
+import { Pages } from "./pages";
+import { Prompts } from "./prompts";
+import { Proposals } from "./proposal";
+import { Session } from "./session";
+import { attend } from "./sidecar-handlers";
+import { StatusBar } from "./status-bar";
+import { WaitingView } from "./view";
+import { watchFocus } from "./window-focus";
+
+let session: Session | undefined;
+
+export async function activate(context: ExtensionContext): Promise<void> {
+  const log = window.createOutputChannel("Pillion", { log: true });
+  const now = (): number => performance.now();
+  const [activity, approvals, documents, statusBar] = [new Activity(), new Approvals(now), new Documents(), new StatusBar()];
+  const [proposals, pages] = [new Proposals(approvals), new Pages(approvals)];
+  const front = new Front(approvals, proposals, pages, now);
+  const prompts = new Prompts(refresh);
+  const [waitingView, activityView] = [new WaitingView(approvals, prompts, activity), new ActivityView(activity)];
+  const bench = { approvals, prompts, activity, documents, front, log, refresh };
+  const sidecar = new Session(context, log, documents, (client) => { attend(client, bench); });
+  session = sidecar;
+
+  function refresh(): void {
+    waitingView.refresh();
+    activityView.refresh();
+    statusBar.update(sidecar.state, waitingView.count, activity.running);
+  }
+
+  const announcer = new Announcer((id) => void front.show(id));
+  [proposals, pages, front, announcer, { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
+  sidecar.onDidChangeState(({ kind }) => {
+    if (kind !== "ready") {
+      [approvals, prompts, activity].forEach((waiting) => { waiting.end("sidecar stopped"); });
+    }
+    refresh();
+    void explainFailure({ session: sidecar, log });
+  });
+  context.subscriptions.push(log, documents, statusBar, proposals, pages, front, waitingView, activityView, sidecar, watchFocus(sidecar));
+  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)));
+  await sidecar.restart();
+}
+
+export async function deactivate(): Promise<void> {
+  await session?.stop();
+}

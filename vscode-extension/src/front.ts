@@ -1,0 +1,195 @@
+// Which waiting approval lies in front, and where its editor opens. Nothing here takes the focus unless the human asked
+// for it, and nothing opens over the editor in which they may be typing: a dialog comes up beside it. One is in front at
+// a time; when it is answered the next one follows. A tab that the human closed stays closed until they ask for it.
+
+import { commands, Disposable, type Tab, type Uri, ViewColumn, window, workspace } from "vscode";
+import { type Approval, type ApprovalListener, type Approvals, inertMs, size } from "./approvals";
+import { visible } from "./escape";
+import type { Pages } from "./pages";
+import type { Proposals } from "./proposal";
+import { approvalIdOf, ended, resourceOf } from "./schemes";
+
+export class Front implements Partial<ApprovalListener>, Disposable {
+  private readonly offered = new Set<string>();
+  private inSight = new Set<string>();
+  private active: string | undefined;
+  private activeSince = 0;
+  private work: Promise<unknown> = Promise.resolve();
+  private readonly subscriptions: Disposable;
+
+  constructor(
+    private readonly approvals: Approvals,
+    private readonly proposals: Proposals,
+    private readonly pages: Pages,
+    private readonly now: () => number,
+  ) {
+    this.subscriptions = Disposable.from(
+      window.tabGroups.onDidChangeTabs((event) => {
+        this.look();
+        if (event.closed.some((tab) => resourceOf(tab)?.scheme === ended)) {
+          this.next();
+        }
+      }),
+      window.tabGroups.onDidChangeTabGroups(() => {
+        this.look();
+      }),
+    );
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  /** The approval whose tab is the active one, for commands that come by key or from the palette. */
+  get focused(): string | undefined {
+    return this.active;
+  }
+
+  /** A key that was meant for another editor must not hit a dialog that has just got the focus. */
+  get takesKeys(): boolean {
+    return this.now() >= this.activeSince + inertMs;
+  }
+
+  added(): void {
+    this.next();
+  }
+
+  /** What the human answered makes room for the next; what died while they looked at it says so. */
+  removed(approval: Approval, outcome: string): void {
+    const seen = this.inSight.has(approval.id);
+    const focused = this.active === approval.id;
+    void this.queue(async () => {
+      if (seen && !isAnswer(outcome) && (focused || !this.waiting())) {
+        await this.showEnded(approval, outcome, focused);
+      } else {
+        await this.openNext(!(focused && isAnswer(outcome)));
+      }
+      await this.close(approval);
+      this.proposals.forget(approval);
+    });
+  }
+
+  /** The human asked to see it. */
+  async show(id: string, path?: string): Promise<boolean> {
+    const approval = this.approvals.get(id);
+    if (!approval) {
+      return false;
+    }
+    await this.queue(() => this.open(approval, false, path));
+    return true;
+  }
+
+  private next(): void {
+    void this.queue(() => this.openNext(true));
+  }
+
+  /** Brings the oldest one that was never offered to the front, unless one is there already. */
+  private async openNext(preserveFocus: boolean): Promise<void> {
+    const approval = this.waiting();
+    if (approval && !this.approvals.all.some((other) => this.inSight.has(other.id)) && !endedHasFocus()) {
+      await this.open(approval, preserveFocus);
+    }
+  }
+
+  private waiting(): Approval | undefined {
+    return this.approvals.all.find((approval) => !this.offered.has(approval.id));
+  }
+
+  private async open(approval: Approval, preserveFocus: boolean, path?: string): Promise<void> {
+    this.offered.add(approval.id);
+    const options = { viewColumn: column(), preserveFocus, preview: false };
+    const file = approval.files.find((candidate) => candidate.path === path) ?? approval.files[0];
+    if (file) {
+      const { left, right } = await this.proposals.ready(approval, file);
+      await commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options);
+    } else {
+      await commands.executeCommand("vscode.open", await this.pages.ready(approval), options);
+    }
+    await window.tabGroups.close(tabsWith((uri) => uri.scheme === ended), true);
+    this.look();
+  }
+
+  private async showEnded(approval: Approval, outcome: string, focus: boolean): Promise<void> {
+    const uri = await this.pages.readyEnded(approval, outcome);
+    await commands.executeCommand("vscode.open", uri, { viewColumn: column(), preserveFocus: !focus, preview: true });
+  }
+
+  private async close(approval: Approval): Promise<void> {
+    const tabs = tabsWith((uri) => approvalIdOf(uri) === approval.id);
+    const uris = new Set(tabs.map((tab) => resourceOf(tab)?.toString()));
+    for (const document of workspace.textDocuments) {
+      if (uris.has(document.uri.toString()) && document.isDirty) {
+        await document.save(); // to memory; a dirty tab would ask
+      }
+    }
+    await window.tabGroups.close(tabs, true);
+  }
+
+  /** A dialog that comes into sight takes no answer at first. */
+  private look(): void {
+    const inSight = new Set<string>();
+    for (const group of window.tabGroups.all) {
+      const id = approvalIdOf(resourceOf(group.activeTab));
+      if (id !== undefined) {
+        inSight.add(id);
+        if (!this.inSight.has(id)) {
+          this.approvals.get(id)?.disarm();
+        }
+      }
+    }
+    this.inSight = inSight;
+    const active = approvalIdOf(resourceOf(window.tabGroups.activeTabGroup.activeTab));
+    if (active !== this.active) {
+      this.active = active;
+      this.activeSince = this.now();
+    }
+    const rememberable = [...inSight].some((id) => (this.approvals.get(id)?.remembering.length ?? 0) > 0);
+    void commands.executeCommand("setContext", "pillion.canRemember", rememberable);
+  }
+
+  private queue<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.work.then(step);
+    this.work = done.catch(() => undefined);
+    return done;
+  }
+}
+
+/** Where dialogs lie already; else beside the active editor; else in the empty middle. */
+function column(): ViewColumn {
+  const dialogs = window.tabGroups.all.find((group) => isDialog(group.activeTab));
+  if (dialogs) {
+    return dialogs.viewColumn;
+  }
+  const active = window.tabGroups.activeTabGroup;
+  return active.tabs.length === 0 ? active.viewColumn : ViewColumn.Beside;
+}
+
+function isDialog(tab: Tab | undefined): boolean {
+  const uri: Uri | undefined = resourceOf(tab);
+  return approvalIdOf(uri) !== undefined || uri?.scheme === ended;
+}
+
+function endedHasFocus(): boolean {
+  return resourceOf(window.tabGroups.activeTabGroup.activeTab)?.scheme === ended;
+}
+
+function isAnswer(outcome: string): boolean {
+  return ["approve", "remember", "reject", "cancel"].includes(outcome);
+}
+
+function tabsWith(condition: (uri: Uri) => boolean): Tab[] {
+  return window.tabGroups.all
+    .flatMap((group) => group.tabs)
+    .filter((tab) => {
+      const uri = resourceOf(tab);
+      return uri !== undefined && condition(uri);
+    });
+}
+
+function diffTitle(approval: Approval, path: string): string {
+  const { files, request } = approval;
+  const file = files.find((candidate) => candidate.path === path);
+  const name = visible(path.split("/").at(-1) ?? path);
+  const place = files.length > 1 ? ` (${String(files.findIndex((other) => other.path === path) + 1)} of ${String(files.length)})` : "";
+  return `${name}${place}: ${visible(request.agent.name)} proposes ${file ? size([file]) : ""}`;
+}

@@ -1,0 +1,161 @@
+// Shows the pages of command-page.ts as read-only documents: their paint, and the answers as links above the text.
+
+import {
+  CodeLens,
+  type CodeLensProvider,
+  Disposable,
+  EventEmitter,
+  languages,
+  OverviewRulerLane,
+  Range,
+  type TextDocument,
+  type TextDocumentContentProvider,
+  type TextEditor,
+  type TextEditorDecorationType,
+  ThemeColor,
+  type Uri,
+  window,
+  workspace,
+} from "vscode";
+import type { Approval, ApprovalListener, Approvals } from "./approvals";
+import { commandPage, endedPage, type Page, type Paint } from "./command-page";
+import { visible } from "./escape";
+import { address, approvalIdOf, ended, page } from "./schemes";
+
+const language = "pillion-page";
+
+export class Pages implements TextDocumentContentProvider, CodeLensProvider, ApprovalListener, Disposable {
+  private readonly shown = new Map<string, Page>();
+  private readonly changes = new EventEmitter<Uri>();
+  private readonly paints = paints();
+  private readonly subscriptions: Disposable;
+  readonly onDidChange = this.changes.event;
+
+  constructor(private readonly approvals: Approvals) {
+    this.subscriptions = Disposable.from(
+      workspace.registerTextDocumentContentProvider(page, this),
+      workspace.registerTextDocumentContentProvider(ended, this),
+      languages.registerCodeLensProvider({ scheme: page }, this),
+      window.onDidChangeVisibleTextEditors((editors) => {
+        editors.forEach((editor) => {
+          this.paint(editor);
+        });
+      }),
+      workspace.onDidChangeTextDocument(({ document }) => {
+        this.repaint(document);
+      }),
+      this.changes,
+      ...this.paints.values(),
+    );
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  added(approval: Approval): void {
+    this.put(pageAddress(approval), commandPage(approval));
+  }
+
+  changed(approval: Approval): void {
+    this.added(approval);
+  }
+
+  removed(approval: Approval): void {
+    this.shown.delete(pageAddress(approval).toString());
+  }
+
+  async ready(approval: Approval): Promise<Uri> {
+    return this.open(pageAddress(approval));
+  }
+
+  async readyEnded(approval: Approval, outcome: string): Promise<Uri> {
+    const uri = address(ended, approval.id, "Closed question");
+    this.put(uri, endedPage(approval.request, outcome));
+    return this.open(uri);
+  }
+
+  provideTextDocumentContent(uri: Uri): string {
+    return this.shown.get(uri.toString())?.text ?? "This question was answered or closed.\n";
+  }
+
+  provideCodeLenses(document: TextDocument): CodeLens[] {
+    const approval = this.approvals.get(approvalIdOf(document.uri) ?? "");
+    if (!approval) {
+      return [];
+    }
+    const lens = (title: string, command: string, ...more: unknown[]): CodeLens =>
+      new CodeLens(new Range(0, 0, 0, 0), { title, command, arguments: [document.uri, ...more] });
+    return [
+      lens("$(check) Approve", "pillion.approve"),
+      ...approval.remembering.map((decision) => lens(`$(check-all) ${visible(decision.title)}`, "pillion.approveAndRemember", decision.id)),
+      lens("$(close) Reject", "pillion.reject"),
+      lens("$(comment) Reject with Reason…", "pillion.rejectWithReason"),
+      lens("$(debug-stop) Cancel", "pillion.cancel"),
+    ];
+  }
+
+  private async open(uri: Uri): Promise<Uri> {
+    const document = await workspace.openTextDocument(uri);
+    if (document.languageId !== language) {
+      await languages.setTextDocumentLanguage(document, language);
+    }
+    return uri;
+  }
+
+  private put(uri: Uri, content: Page): void {
+    this.shown.set(uri.toString(), content);
+    this.changes.fire(uri);
+  }
+
+  private repaint(document: TextDocument): void {
+    for (const editor of window.visibleTextEditors) {
+      if (editor.document === document) {
+        this.paint(editor);
+      }
+    }
+  }
+
+  private paint(editor: TextEditor): void {
+    const content = this.shown.get(editor.document.uri.toString());
+    if (!content) {
+      return;
+    }
+    for (const [paint, decoration] of this.paints) {
+      const marks = content.marks.filter((mark) => mark.paint === paint);
+      editor.setDecorations(
+        decoration,
+        marks.map((mark) => new Range(mark.line, mark.from, mark.line, mark.to)),
+      );
+    }
+  }
+}
+
+function pageAddress(approval: Approval): Uri {
+  const name = { command: "Run a command?", url: "Fetch an address?", diff: "Change files?", text: "Allow this?" };
+  return address(page, approval.id, name[approval.request.preview.kind]);
+}
+
+function paints(): Map<Paint, TextEditorDecorationType> {
+  const color = (id: string): ThemeColor => new ThemeColor(id);
+  const make = window.createTextEditorDecorationType.bind(window);
+  return new Map<Paint, TextEditorDecorationType>([
+    ["heading", make({ fontWeight: "bold", color: color("editor.foreground") })],
+    [
+      "code",
+      make({
+        isWholeLine: true,
+        backgroundColor: color("textCodeBlock.background"),
+        borderColor: color("focusBorder"),
+        borderStyle: "solid",
+        borderWidth: "0 0 0 3px",
+        overviewRulerLane: OverviewRulerLane.Left,
+      }),
+    ],
+    ["prompt", make({ color: color("descriptionForeground") })],
+    ["label", make({ color: color("textLink.foreground") })],
+    ["muted", make({ color: color("descriptionForeground") })],
+    ["rule", make({ color: color("textPreformat.foreground"), backgroundColor: color("textPreformat.background") })],
+    ["warning", make({ color: color("editorWarning.foreground"), fontWeight: "bold" })],
+  ]);
+}

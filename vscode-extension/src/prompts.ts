@@ -1,0 +1,74 @@
+// Questions that an agent asks the human (`prompt/user`). Never modal: a question waits in the view until somebody picks
+// an answer or cancels it there; a notification or a list that vanishes answers nothing.
+
+import { type CancellationToken, type Disposable, window } from "vscode";
+import { short, visible } from "./escape";
+import type { PromptAnswer, PromptRequest } from "./protocol";
+
+export interface Prompt extends PromptRequest {
+  answer(action: string): void;
+}
+
+export class Prompts {
+  private readonly waiting = new Map<string, Prompt>();
+
+  constructor(private readonly changed: () => void) {}
+
+  get all(): readonly Prompt[] {
+    return [...this.waiting.values()];
+  }
+
+  async open(request: PromptRequest, token: CancellationToken, gone: () => Error): Promise<PromptAnswer> {
+    let cancelled: Disposable | undefined;
+    try {
+      return await new Promise<PromptAnswer>((resolve, reject) => {
+        cancelled = token.onCancellationRequested(() => {
+          reject(gone());
+        });
+        const answer = (action: string): void => {
+          resolve({ action });
+        };
+        const prompt: Prompt = { ...request, answer };
+        this.waiting.set(request.promptId, prompt);
+        this.changed();
+        void announce(prompt, () => this.pick(prompt.promptId));
+      });
+    } finally {
+      cancelled?.dispose();
+      this.waiting.delete(request.promptId);
+      this.changed();
+    }
+  }
+
+  /** Lets the human choose. Leaving the list leaves the question waiting. */
+  async pick(promptId: string): Promise<void> {
+    const prompt = this.waiting.get(promptId);
+    if (!prompt) {
+      void window.showInformationMessage("That question was answered or withdrawn already.");
+      return;
+    }
+    const items = [
+      ...(prompt.actions ?? []).map((action) => ({ label: visible(action), action })),
+      { label: "$(close) Cancel", description: "answer nothing; the agent goes on", action: "cancel" },
+    ];
+    const title = "An agent asks";
+    const chosen = await window.showQuickPick(items, { title, placeHolder: short(prompt.message, 300), ignoreFocusOut: true });
+    if (chosen) {
+      this.waiting.get(promptId)?.answer(chosen.action);
+    }
+  }
+
+  end(): void {
+    for (const prompt of this.all) {
+      this.waiting.delete(prompt.promptId);
+    }
+    this.changed();
+  }
+}
+
+async function announce(prompt: Prompt, pick: () => Promise<void>): Promise<void> {
+  const chosen = await window.showInformationMessage(short(prompt.message, 200), "Answer…");
+  if (chosen) {
+    await pick();
+  }
+}

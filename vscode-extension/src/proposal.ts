@@ -1,0 +1,196 @@
+// The two sides of a diff that waits: the original, read-only, and the proposal, which the human may edit in place. The
+// proposal is saved to memory after each change, so that closing its tab asks nothing, and it is never on any disk.
+
+import {
+  commands,
+  Disposable,
+  EventEmitter,
+  type FileChangeEvent,
+  FileChangeType,
+  FilePermission,
+  FileSystemError,
+  type FileSystemProvider,
+  FileType,
+  type FileStat,
+  type TextDocument,
+  type TextDocumentContentProvider,
+  type Uri,
+  window,
+  workspace,
+} from "vscode";
+import type { Approval, Approvals } from "./approvals";
+import type { FilePreview } from "./protocol";
+import { address, original, proposal } from "./schemes";
+
+interface ProposedFile {
+  approvalId: string;
+  path: string;
+  /** What the agent proposes now. */
+  after: string;
+  /** What VS Code last saved. */
+  bytes: Uint8Array;
+  readonly: boolean;
+  /** False from a change of `after` until an open editor shows it. */
+  onShow: boolean;
+  ctime: number;
+  mtime: number;
+}
+
+export class Proposals implements FileSystemProvider, TextDocumentContentProvider, Disposable {
+  private readonly files = new Map<string, ProposedFile>();
+  private readonly originals = new Map<string, string>();
+  private readonly fileChanges = new EventEmitter<FileChangeEvent[]>();
+  private readonly originalChanges = new EventEmitter<Uri>();
+  private readonly subscriptions: Disposable;
+  readonly onDidChangeFile = this.fileChanges.event;
+  readonly onDidChange = this.originalChanges.event;
+
+  constructor(private readonly approvals: Approvals) {
+    this.subscriptions = Disposable.from(
+      workspace.registerFileSystemProvider(proposal, this, { isCaseSensitive: true }),
+      workspace.registerTextDocumentContentProvider(original, this),
+      workspace.onDidChangeTextDocument((event) => {
+        if (event.document.uri.scheme === proposal && event.contentChanges.length > 0) {
+          this.edited(event.document);
+        }
+      }),
+      this.fileChanges,
+      this.originalChanges,
+    );
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  added(approval: Approval): void {
+    approval.files.forEach((file) => {
+      this.put(approval, file);
+    });
+  }
+
+  changed(approval: Approval): void {
+    if (!approval.isEdited) {
+      this.added(approval);
+    }
+  }
+
+  /** Once the tabs are closed; until then VS Code may still read. */
+  forget(approval: Approval): void {
+    for (const file of approval.files) {
+      this.originals.delete(address(original, approval.id, file.path).toString());
+      this.files.delete(address(proposal, approval.id, file.path).toString());
+    }
+  }
+
+  /** Opens both sides as UTF-8, whatever the human's `files.encoding` says of files on disk. */
+  async ready(approval: Approval, file: FilePreview): Promise<{ left: Uri; right: Uri }> {
+    const left = address(original, approval.id, file.path);
+    const right = address(proposal, approval.id, file.path);
+    await workspace.openTextDocument(right, { encoding: "utf8" });
+    return { left, right };
+  }
+
+  provideTextDocumentContent(uri: Uri): string {
+    return this.originals.get(uri.toString()) ?? "";
+  }
+
+  stat(uri: Uri): FileStat {
+    const file = this.find(uri);
+    return {
+      type: FileType.File,
+      ctime: file.ctime,
+      mtime: file.mtime,
+      size: file.bytes.byteLength,
+      ...(file.readonly ? { permissions: FilePermission.Readonly } : {}),
+    };
+  }
+
+  readFile(uri: Uri): Uint8Array {
+    return this.find(uri).bytes;
+  }
+
+  writeFile(uri: Uri, content: Uint8Array): void {
+    const file = this.find(uri);
+    file.bytes = content;
+    file.mtime += 1;
+  }
+
+  watch(): Disposable {
+    return new Disposable(() => undefined);
+  }
+
+  readDirectory(): [string, FileType][] {
+    return [];
+  }
+
+  createDirectory(uri: Uri): void {
+    throw FileSystemError.NoPermissions(uri);
+  }
+
+  delete(uri: Uri): void {
+    throw FileSystemError.NoPermissions(uri);
+  }
+
+  rename(uri: Uri): void {
+    throw FileSystemError.NoPermissions(uri);
+  }
+
+  private find(uri: Uri): ProposedFile {
+    const file = this.files.get(uri.toString());
+    if (!file) {
+      throw FileSystemError.FileNotFound(uri);
+    }
+    return file;
+  }
+
+  private put(approval: Approval, file: FilePreview): void {
+    const left = address(original, approval.id, file.path);
+    const right = address(proposal, approval.id, file.path);
+    const known = this.files.get(right.toString());
+    this.originals.set(left.toString(), file.before);
+    this.originalChanges.fire(left);
+    if (known?.after === file.after) {
+      return;
+    }
+    this.files.set(right.toString(), {
+      approvalId: approval.id,
+      path: file.path,
+      after: file.after,
+      bytes: Buffer.from(file.after, "utf8"),
+      readonly: file.operation === "delete",
+      onShow: !workspace.textDocuments.some((document) => document.uri.toString() === right.toString()),
+      ctime: known?.ctime ?? Date.now(),
+      mtime: Math.max(Date.now(), (known?.mtime ?? 0) + 1),
+    });
+    this.fileChanges.fire([{ type: FileChangeType.Changed, uri: right }]);
+  }
+
+  private edited(document: TextDocument): void {
+    const file = this.files.get(document.uri.toString());
+    if (!file) {
+      return;
+    }
+    const text = document.getText();
+    const same = sameText(text, file.after);
+    const older = !file.onShow && !same;
+    file.onShow ||= same;
+    this.approvals.edit(file.approvalId, file.path, same ? undefined : text, older);
+    if (document.isDirty) {
+      void save(document);
+    }
+  }
+}
+
+/** Without the human's formatters and trimmers where that can be said: they would eat what is being typed. */
+export async function save(document: TextDocument): Promise<void> {
+  if (window.activeTextEditor?.document === document) {
+    await commands.executeCommand("workbench.action.files.saveWithoutFormatting");
+  } else {
+    await document.save();
+  }
+}
+
+function sameText(one: string, other: string): boolean {
+  return one.replaceAll("\r\n", "\n") === other.replaceAll("\r\n", "\n");
+}

@@ -1,0 +1,238 @@
+// The wire between this extension and `pillion serve`, beyond what LSP defines: one plain interface per message, with the
+// field names that docs/protocol.md fixes. A test on the Go side compares these names with its own, so this file holds
+// shapes and method names and nothing else.
+
+export const methods = {
+  approvalRequest: "approval/request",
+  approvalChanged: "approval/changed",
+  approvalResolved: "approval/resolved",
+  promptUser: "prompt/user",
+  agentStatus: "agent/status",
+  activityChanged: "activity/changed",
+  workspaceChanged: "workspace/changed",
+  documentEdit: "document/edit",
+  documentState: "document/state",
+  windowFocused: "window/focused",
+  toolsCall: "tools/call",
+  sessionNewTurn: "session/newTurn",
+} as const;
+
+/** `capabilities.experimental.pillion` of `initialize`: what this editor can do beyond LSP. */
+export interface EditorCapabilities {
+  approval: boolean;
+  prompt: boolean;
+  review: boolean;
+  plan: boolean;
+  documents: boolean;
+  languageFeatures: boolean;
+}
+
+export interface AgentIdentity {
+  name: string;
+  via: string;
+}
+
+export interface ApprovalRequest {
+  approvalId: string;
+  callId: string;
+  sessionId: string;
+  agent: AgentIdentity;
+  tool: string;
+  title: string;
+  description: string;
+  reasons: string[] | null;
+  arguments: unknown;
+  preview: Preview;
+  decisions: ApprovalDecision[] | null;
+  digest: string;
+  /** RFC 3339. */
+  expiresAt?: string;
+}
+
+export interface ApprovalDecision {
+  id: string;
+  title: string;
+  scope: "once" | "session" | "workspace";
+  /** The exact rule that this choice saves. */
+  rule?: string;
+}
+
+export type Preview = DiffPreview | CommandPreview | UrlPreview | TextPreview;
+
+export interface DiffPreview {
+  kind: "diff";
+  files: FilePreview[] | null;
+}
+
+export interface FilePreview {
+  path: string;
+  uri: string;
+  operation: string;
+  language: string;
+  /** Bytes. */
+  size: number;
+  before: string;
+  after: string;
+  /** Unified text. */
+  diff: string;
+  hunks: HunkPreview[] | null;
+  additions: number;
+  deletions: number;
+  openInEditor: boolean;
+  dirty: boolean;
+}
+
+export interface HunkPreview {
+  id: string;
+  header: string;
+}
+
+export interface CommandPreview {
+  kind: "command";
+  command: string;
+  cwd: string;
+  parts: CommandPart[] | null;
+  writes: string[] | null;
+  network: unknown;
+  sandbox: unknown;
+}
+
+export interface CommandPart {
+  argv: string[] | null;
+  why: string;
+}
+
+export interface UrlPreview {
+  kind: "url";
+  url: string;
+  [detail: string]: unknown;
+}
+
+export interface TextPreview {
+  kind: "text";
+  markdown: string;
+}
+
+export interface ApprovalAnswer {
+  decision: "approve" | "edit" | "reject" | "cancel";
+  decisionId?: string;
+  /** The human's own text, by path as in the preview; with decision `edit`. */
+  after?: Record<string, string>;
+  feedback?: string;
+  /** What was on show when the human answered. */
+  digest?: string;
+}
+
+export interface ApprovalChanged {
+  approvalId: string;
+  digest: string;
+  preview: Preview;
+  /** True when the same change only sits elsewhere now. */
+  moved: boolean;
+}
+
+export interface ApprovalResolved {
+  approvalId: string;
+  outcome: string;
+}
+
+export interface PromptRequest {
+  promptId: string;
+  message: string;
+  actions: string[] | null;
+}
+
+export interface PromptAnswer {
+  action: string;
+}
+
+export interface AgentStatus {
+  sessionId: string;
+  status: "idle" | "thinking" | "executing_tool" | "waiting_approval" | "error";
+  message: string;
+}
+
+export interface ActivityChanged {
+  callId: string;
+  sessionId: string;
+  agent: AgentIdentity;
+  tool: string;
+  title: string;
+  state: "queued" | "running" | "waiting" | "done" | "failed";
+  summary: string;
+  durationMs: number;
+}
+
+export interface WorkspaceChanged {
+  changes: WorkspaceChange[] | null;
+}
+
+export interface WorkspaceChange {
+  path: string;
+  type: string;
+  /** `agent:<session>`, `editor` or `outside`. */
+  by: string;
+}
+
+export interface DocumentEdit {
+  uri: string;
+  version: number;
+  edits: TextEdit[] | null;
+  save: boolean;
+  label: string;
+}
+
+export interface TextEdit {
+  range: Range;
+  newText: string;
+}
+
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+/** Zero-based; `character` counts UTF-16 code units. */
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface DocumentEditResult {
+  applied: boolean;
+  version: number;
+  dirty: boolean;
+  reason?: string;
+}
+
+export interface DocumentState {
+  uri: string;
+  version: number;
+  dirty: boolean;
+  encoding: string;
+  eol: "\n" | "\r\n";
+  bom: boolean;
+  readonly: boolean;
+}
+
+export interface ToolCall {
+  name: string;
+  arguments: unknown;
+}
+
+export interface ToolResult {
+  content: ToolContent[] | null;
+  structuredContent?: unknown;
+  isError?: boolean;
+}
+
+export interface ToolContent {
+  type: string;
+  text?: string;
+  data?: string;
+  mimeType?: string;
+}
+
+export interface SessionNewTurn {
+  sessionId: string;
+}

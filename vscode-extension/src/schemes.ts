@@ -1,0 +1,30 @@
+// The addresses of what a dialog shows. Each carries its approval's id as its authority, so that a title button, a key or
+// a closed tab leads back to the approval, and the path that VS Code prints is the file's own.
+
+import { type Tab, TabInputText, TabInputTextDiff, Uri } from "vscode";
+
+/** The file as it is; read-only. */
+export const original = "pillion-original";
+/** What the agent proposes; the human may edit it. */
+export const proposal = "pillion-proposal";
+/** A command, an address or a text; read-only. */
+export const page = "pillion-page";
+/** A dialog that died while it was looked at; read-only and without buttons. */
+export const ended = "pillion-ended";
+
+export function address(scheme: string, approvalId: string, name: string): Uri {
+  const authority = Buffer.from(approvalId, "utf8").toString("hex"); // VS Code compares authorities without letter case
+  return Uri.from({ scheme, authority, path: `/${name.replace(/^\/+/, "")}` });
+}
+
+export function approvalIdOf(uri: Uri | undefined): string | undefined {
+  return uri && [original, proposal, page].includes(uri.scheme) ? Buffer.from(uri.authority, "hex").toString("utf8") : undefined;
+}
+
+/** What a tab holds; of a diff, the side that can be edited. */
+export function resourceOf(tab: Tab | undefined): Uri | undefined {
+  if (tab?.input instanceof TabInputTextDiff) {
+    return tab.input.modified;
+  }
+  return tab?.input instanceof TabInputText ? tab.input.uri : undefined;
+}

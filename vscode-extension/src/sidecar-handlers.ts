@@ -1,0 +1,67 @@
+// What the sidecar says to this editor, and who here answers it.
+
+import type { LogOutputChannel } from "vscode";
+import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
+import type { Activity } from "./activity";
+import type { Approvals } from "./approvals";
+import type { Documents } from "./documents";
+import type { Prompts } from "./prompts";
+import {
+  type ActivityChanged,
+  type AgentStatus,
+  type ApprovalAnswer,
+  type ApprovalChanged,
+  type ApprovalRequest,
+  type ApprovalResolved,
+  type DocumentEdit,
+  methods,
+  type PromptRequest,
+} from "./protocol";
+
+export interface Listeners {
+  approvals: Approvals;
+  prompts: Prompts;
+  activity: Activity;
+  documents: Documents;
+  log: LogOutputChannel;
+  refresh: () => void;
+}
+
+export function attend(client: LanguageClient, to: Listeners): void {
+  client.onRequest(methods.approvalRequest, (request: ApprovalRequest, token: CancellationToken) => approve(to.approvals, request, token));
+  client.onNotification(methods.approvalChanged, (changed: ApprovalChanged) => {
+    to.approvals.change(changed);
+  });
+  client.onNotification(methods.approvalResolved, ({ approvalId, outcome }: ApprovalResolved) => {
+    to.approvals.remove(approvalId, outcome);
+  });
+  client.onRequest(methods.promptUser, (request: PromptRequest, token: CancellationToken) => to.prompts.open(request, token, () => withdrawn("withdrawn")));
+  client.onRequest(methods.documentEdit, (request: DocumentEdit) => to.documents.edit(request));
+  client.onNotification(methods.activityChanged, (entry: ActivityChanged) => {
+    to.activity.record(entry);
+    to.refresh();
+  });
+  client.onNotification(methods.agentStatus, (status: AgentStatus) => {
+    to.log.debug(`agent ${status.sessionId}: ${status.status} ${status.message}`);
+  });
+  client.onNotification(methods.workspaceChanged, () => {
+    // VS Code sees the files change by itself.
+  });
+}
+
+async function approve(approvals: Approvals, request: ApprovalRequest, token: CancellationToken): Promise<ApprovalAnswer> {
+  const answer = approvals.open(request, withdrawn);
+  const cancelled = token.onCancellationRequested(() => {
+    approvals.remove(request.approvalId, "cancelled");
+  });
+  try {
+    return await answer;
+  } finally {
+    cancelled.dispose();
+  }
+}
+
+/** Nobody's answer: not a rejection, which the human would have had to give. */
+function withdrawn(outcome: string): Error {
+  return new ResponseError(LSPErrorCodes.RequestCancelled, `the dialog was closed: ${outcome}`);
+}

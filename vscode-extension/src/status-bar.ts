@@ -1,0 +1,54 @@
+// One item in the status bar: is the sidecar there, and does anything wait for the human?
+
+import { Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";
+import type { State } from "./session";
+
+export class StatusBar implements Disposable {
+  private readonly item = window.createStatusBarItem("pillion.status", StatusBarAlignment.Left, 10);
+
+  constructor() {
+    this.item.name = "Pillion";
+    this.item.show();
+  }
+
+  dispose(): void {
+    this.item.dispose();
+  }
+
+  update(state: State, waiting: number, running: number): void {
+    const look = lookOf(state, waiting, running);
+    this.item.text = look.text;
+    this.item.tooltip = new MarkdownString(look.tooltip);
+    this.item.backgroundColor = look.background && new ThemeColor(`statusBarItem.${look.background}Background`);
+    this.item.command = state.kind === "failed" ? "pillion.explainFailure" : "pillion.showWaiting";
+    this.item.accessibilityInformation = { label: look.tooltip };
+  }
+}
+
+interface Look {
+  text: string;
+  tooltip: string;
+  background?: "warning" | "error";
+}
+
+function lookOf(state: State, waiting: number, running: number): Look {
+  switch (state.kind) {
+    case "failed":
+      return { text: "$(error) Pillion", tooltip: `Pillion: ${state.problem}`, background: "error" };
+    case "starting":
+      return { text: "$(loading~spin) Pillion", tooltip: "Pillion is starting" };
+    case "stopped":
+      return { text: "$(circle-slash) Pillion", tooltip: "Pillion is stopped" };
+    default:
+      if (waiting > 0) {
+        return { text: `$(bell-dot) Pillion: ${String(waiting)} waiting`, tooltip: `${things(waiting)} for your answer`, background: "warning" };
+      }
+      return running > 0
+        ? { text: "$(sync~spin) Pillion", tooltip: "Pillion: an agent is at work" }
+        : { text: "$(check) Pillion", tooltip: `Pillion ${state.version} is ready; nothing waits for you` };
+  }
+}
+
+function things(count: number): string {
+  return count === 1 ? "Pillion: one agent's call waits" : `Pillion: ${String(count)} agents' calls wait`;
+}

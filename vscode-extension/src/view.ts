@@ -1,0 +1,165 @@
+// The view “Waiting for you”: every approval, question and paused agent, with a badge that counts them.
+
+import {
+  commands,
+  Disposable,
+  EventEmitter,
+  MarkdownString,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCollapsibleState,
+  type TreeDataProvider,
+  type TreeView,
+  window,
+} from "vscode";
+import type { Activity, PausedSession } from "./activity";
+import { type Approval, type Approvals, deed, size, subject } from "./approvals";
+import { short, visible } from "./escape";
+import type { FilePreview } from "./protocol";
+import type { Prompt, Prompts } from "./prompts";
+
+export type Entry =
+  | { kind: "approval"; approval: Approval }
+  | { kind: "file"; approval: Approval; file: FilePreview }
+  | { kind: "reason"; approval: Approval; text: string; icon: string }
+  | { kind: "prompt"; prompt: Prompt }
+  | { kind: "paused"; session: PausedSession };
+
+export class WaitingView implements TreeDataProvider<Entry>, Disposable {
+  private readonly changes = new EventEmitter<undefined>();
+  private readonly tree: TreeView<Entry>;
+  readonly onDidChangeTreeData = this.changes.event;
+
+  constructor(
+    private readonly approvals: Approvals,
+    private readonly prompts: Prompts,
+    private readonly activity: Activity,
+  ) {
+    this.tree = window.createTreeView<Entry>("pillion.waiting", { treeDataProvider: this, canSelectMany: true, showCollapseAll: false });
+  }
+
+  dispose(): void {
+    this.tree.dispose();
+    this.changes.dispose();
+  }
+
+  get count(): number {
+    return this.approvals.all.length + this.prompts.all.length;
+  }
+
+  refresh(): void {
+    this.changes.fire(undefined);
+    const { count } = this;
+    void commands.executeCommand("setContext", "pillion.severalWait", this.approvals.all.length > 1);
+    this.tree.badge = count > 0 ? { value: count, tooltip: `${String(count)} waiting for your answer` } : undefined;
+  }
+
+  getChildren(entry?: Entry): Entry[] {
+    if (!entry) {
+      return [
+        ...this.approvals.all.map((approval) => ({ kind: "approval" as const, approval })),
+        ...this.prompts.all.map((prompt) => ({ kind: "prompt" as const, prompt })),
+        ...this.activity.paused.map((session) => ({ kind: "paused" as const, session })),
+      ];
+    }
+    return entry.kind === "approval" ? details(entry.approval) : [];
+  }
+
+  getTreeItem(entry: Entry): TreeItem {
+    switch (entry.kind) {
+      case "approval":
+        return approvalItem(entry.approval);
+      case "file":
+        return fileItem(entry.approval, entry.file);
+      case "reason": {
+        const item = new TreeItem(entry.text);
+        item.iconPath = new ThemeIcon(entry.icon);
+        item.tooltip = entry.text;
+        return item;
+      }
+      case "prompt":
+        return promptItem(entry.prompt);
+      default:
+        return pausedItem(entry.session);
+    }
+  }
+}
+
+/** Its files when there are several, then why it asks. */
+function details(approval: Approval): Entry[] {
+  const { files, request } = approval;
+  const note = notes[approval.beneath];
+  return [
+    ...(files.length > 1 ? files.map((file) => ({ kind: "file" as const, approval, file })) : []),
+    ...(note ? [{ kind: "reason" as const, approval, text: note, icon: "history" }] : []),
+    ...(request.reasons ?? []).map((text) => ({ kind: "reason" as const, approval, text: visible(text), icon: "info" })),
+  ];
+}
+
+const notes: Record<Approval["beneath"], string | undefined> = {
+  unchanged: undefined,
+  updated: "The text beneath changed, and the proposal with it: look again",
+  moved: "Moved on disk, updated: the same change, elsewhere in the file",
+  conflict: "The file changed on disk; your text will be merged with it and shown again",
+};
+
+function approvalItem(approval: Approval): TreeItem {
+  const { request, files } = approval;
+  const hasDetails = details(approval).length > 0;
+  const expansion = files.length > 1 ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed;
+  const item = new TreeItem(short(subject(request.preview) || request.title || request.tool, 120), hasDetails ? expansion : TreeItemCollapsibleState.None);
+  item.id = approval.id;
+  item.contextValue = approval.remembering.length > 0 ? "approval.rememberable" : "approval";
+  item.description = [visible(request.agent.name), files.length > 0 ? size(files) : "", approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
+  item.iconPath = new ThemeIcon(icons[request.preview.kind]);
+  item.tooltip = approvalTooltip(approval);
+  item.accessibilityInformation = { label: `${visible(request.agent.name)} wants to ${short(deed(request), 200)}` };
+  item.command = { title: "Show", command: "pillion.show", arguments: [approval.id] };
+  return item;
+}
+
+const icons = { diff: "diff", command: "terminal", url: "globe", text: "note" };
+
+function approvalTooltip(approval: Approval): MarkdownString {
+  const { request } = approval;
+  const tooltip = new MarkdownString();
+  tooltip.appendText(`${visible(request.agent.name)} wants to ${short(deed(request), 2000)}\n`);
+  for (const reason of request.reasons ?? []) {
+    tooltip.appendText(`\n${visible(reason)}\n`);
+  }
+  for (const decision of approval.remembering) {
+    tooltip.appendText(`\n${visible(decision.title)}: ${visible(decision.rule ?? "")}\n`);
+  }
+  return tooltip;
+}
+
+function fileItem(approval: Approval, file: FilePreview): TreeItem {
+  const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path));
+  item.id = `${approval.id}\n${file.path}`;
+  item.description = `${visible(file.path.split("/").slice(0, -1).join("/"))} ${size([file])}`.trim();
+  item.tooltip = `${file.operation} ${visible(file.path)}`;
+  item.iconPath = new ThemeIcon(file.operation === "delete" ? "diff-removed" : file.operation === "create" ? "diff-added" : "diff-modified");
+  item.command = { title: "Show", command: "pillion.show", arguments: [approval.id, file.path] };
+  return item;
+}
+
+function promptItem(prompt: Prompt): TreeItem {
+  const item = new TreeItem(short(prompt.message, 120));
+  item.id = prompt.promptId;
+  item.contextValue = "prompt";
+  item.description = "an agent asks";
+  item.iconPath = new ThemeIcon("question");
+  item.tooltip = visible(prompt.message);
+  item.command = { title: "Answer", command: "pillion.answerPrompt", arguments: [prompt.promptId] };
+  return item;
+}
+
+function pausedItem(session: PausedSession): TreeItem {
+  const item = new TreeItem(`${visible(session.agent.name)} is paused`);
+  item.id = session.sessionId;
+  item.contextValue = "paused";
+  item.description = "you cancelled its call";
+  item.iconPath = new ThemeIcon("debug-pause");
+  item.tooltip = "Its calls are refused until you let it go on.";
+  return item;
+}
