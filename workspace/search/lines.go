@@ -48,8 +48,8 @@ func (s *search) matches(ctx context.Context, path, text string) ([]Match, error
 // linesAround is how many lines to show around the match with this index.
 func (s *search) linesAround(index int) int {
 	switch {
-	case s.context != 0:
-		return max(s.context, 0)
+	case s.context != AutoContext:
+		return s.context
 	case index >= autoMatches:
 		return 0 // so many that none will be shown
 	}

@@ -17,15 +17,16 @@ import (
 	"pillion/workspace"
 )
 
-// NoContext as Query.Context gives no lines around the matches, however few.
-const NoContext = -1
+// AutoContext as Query.Context gives lines around the matches when there are so
+// few that they are likely to be read one by one.
+const AutoContext = -1
 
 const (
 	defaultMatches = 200    // without Query.MaxMatches
 	mostMatches    = 10_000 // whatever Query.MaxMatches says
-	mostContext    = 100    // whatever Query.Context says
-	autoLines      = 2      // on each side, when Query.Context is 0
-	autoMatches    = 3      // at most, for them to be given
+	mostContext    = 50     // whatever Query.Context says
+	autoLines      = 2      // on each side, by AutoContext
+	autoMatches    = 3      // at most, for AutoContext to give lines
 	longestQuery   = 10_000 // bytes
 )
 
@@ -35,11 +36,8 @@ type Query struct {
 	Regex         bool
 	CaseSensitive bool   // else by Unicode's simple case folding
 	Glob          string // files to look into, see CompileGlob; "" is all
-	// Context is how many lines to give before and after a match, at most 100.
-	// With 0 there are two when there are no more than three matches, for then
-	// they are likely to be read one by one; see NoContext.
-	Context    int
-	MaxMatches int // 0 is 200; at most 10,000
+	Context       int    // lines before and after a match, at most 50, or AutoContext
+	MaxMatches    int    // 0 is 200; at most 10,000
 	// IncludeIgnored looks into ignored files too.
 	IncludeIgnored bool
 }
@@ -125,7 +123,7 @@ func newSearch(q Query, src Source) (*search, error) {
 		return nil, fault.New(fault.InvalidArguments, "the query is longer than %d bytes; look for a part of it", longestQuery)
 	case q.MaxMatches < 0:
 		return nil, fault.New(fault.InvalidArguments, "max_matches is %d; give 1 or more", q.MaxMatches)
-	case q.Context < NoContext:
+	case q.Context < AutoContext:
 		return nil, fault.New(fault.InvalidArguments, "context_lines is %d; give 0 or more", q.Context)
 	case q.MaxMatches == 0:
 		s.limit = defaultMatches
@@ -245,7 +243,7 @@ func (s *search) collect(ctx context.Context, order <-chan *job) (Result, error)
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	if s.context == 0 && len(r.Matches) > autoMatches {
+	if s.context == AutoContext && len(r.Matches) > autoMatches {
 		for i := range r.Matches {
 			r.Matches[i].Before, r.Matches[i].After = nil, nil
 		}

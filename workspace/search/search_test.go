@@ -177,14 +177,14 @@ func TestContext(t *testing.T) {
 		limit   int
 		want    [][2][]string // before and after each match
 	}{
-		"few matches get two lines": {ten, 0, 0, [][2][]string{{{"1", "2"}, {"4", "5"}}, {{"6"}, {"8", "9"}}, {nil, nil}}},
-		"four get none":             {"x\n" + ten, 0, 0, [][2][]string{{}, {}, {}, {}}},
-		"three of more get them":    {"x\n" + ten, 0, 3, [][2][]string{{nil, {"1", "2"}}, {nil, {"4", "5"}}, {{"6"}, {"8", "9"}}}},
-		"none asked for":            {ten, search.NoContext, 0, [][2][]string{{}, {}, {}}},
+		"few matches get two lines": {ten, search.AutoContext, 0, [][2][]string{{{"1", "2"}, {"4", "5"}}, {{"6"}, {"8", "9"}}, {nil, nil}}},
+		"four get none":             {"x\n" + ten, search.AutoContext, 0, [][2][]string{{}, {}, {}, {}}},
+		"three of more get them":    {"x\n" + ten, search.AutoContext, 3, [][2][]string{{nil, {"1", "2"}}, {nil, {"4", "5"}}, {{"6"}, {"8", "9"}}}},
+		"none asked for":            {ten, 0, 0, [][2][]string{{}, {}, {}}},
 		"one line":                  {ten, 1, 0, [][2][]string{{{"2"}, {"4"}}, {{"6"}, {"8"}}, {{"9"}, nil}}},
 		"no line is shown twice":    {"x\na\nx\nx\nb\nc\nx\n", 2, 0, [][2][]string{{nil, {"a"}}, {nil, nil}, {nil, {"b", "c"}}, {nil, nil}}},
 		"line ends are cut":         {"a\r\nx\r\n\r\n", 2, 0, [][2][]string{{{"a"}, {""}}}},
-		"many lines asked for":      {strings.Repeat("a\n", 160) + "x", 1000, 0, [][2][]string{{strings.Split(strings.Repeat("a", 100), ""), nil}}},
+		"many lines asked for":      {strings.Repeat("a\n", 60) + "x", 1000, 0, [][2][]string{{strings.Split(strings.Repeat("a", 50), ""), nil}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(t, project(t, map[string]string{"f": test.text}), search.Query{Text: "x", Context: test.context, MaxMatches: test.limit})
@@ -369,8 +369,8 @@ func TestCancelStopsTheSearch(t *testing.T) {
 func TestResultOnTheWire(t *testing.T) {
 	w := project(t, map[string]string{"f": "a\nx \"\u2028\n"})
 	for query, want := range map[search.Query]string{
-		{Text: "none"}: `{"matches":[],"count":0,"files_searched":1,"truncated":false}`,
-		{Text: "x"}:    `{"matches":[{"path":"f","line":2,"column":1,"text":"x \"\u2028","before":["a"]}],"count":1,"files_searched":1,"truncated":false}`,
+		{Text: "none"}:                           `{"matches":[],"count":0,"files_searched":1,"truncated":false}`,
+		{Text: "x", Context: search.AutoContext}: `{"matches":[{"path":"f","line":2,"column":1,"text":"x \"\u2028","before":["a"]}],"count":1,"files_searched":1,"truncated":false}`,
 	} {
 		data, err := json.Marshal(run(t, w, query))
 		must(t, err)
