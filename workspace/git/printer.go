@@ -153,7 +153,7 @@ func (p *printer) patch(ch change, count *FileChange) error {
 
 // ended adds the tab by which patch tells a name with blanks from a time.
 func ended(name string) string {
-	if strings.Contains(name, " ") && name[0] != '"' {
+	if strings.Contains(name, " ") {
 		return name + "\t"
 	}
 	return name
