@@ -147,6 +147,25 @@ func TestUnsavedTextSurvives(t *testing.T) {
 	}
 }
 
+func TestALinkToAnOpenFileLeadsToItsBuffer(t *testing.T) {
+	e := spawnWithApp(t, testrig.Options{})
+	if err := os.Symlink("app.py", filepath.Join(e.Dir, "link.py")); err != nil {
+		t.Fatal(err)
+	}
+	e.Open("app.py")
+	e.Type("app.py", at(0, 0), "# mine\n")
+	if r := e.Call("read_file", object{"path": "link.py"}); r.StructuredContent["content"] != "# mine\n"+app {
+		t.Errorf("through the link: %v", r.StructuredContent)
+	}
+	done := e.Start("edit_file", object{"path": "link.py", "old_string": "sum(prices)", "new_string": "0"})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	testrig.Wait(t, done, "the result")
+	if b := e.Buffer("app.py"); b.Text != "# mine\n"+strings.Replace(app, "sum(prices)", "0", 1) || e.Read("app.py") != app {
+		t.Errorf("buffer %q, disk %q", b.Text, e.Read("app.py"))
+	}
+}
+
 func at(line, character uint32) document.Range {
 	p := document.Position{Line: line, Character: character}
 	return document.Range{Start: p, End: p}

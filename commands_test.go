@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -95,6 +97,46 @@ func TestACommandSeesNoSecrets(t *testing.T) {
 	if !strings.Contains(out, "PATH=") {
 		t.Errorf("the command has no PATH: %s", out)
 	}
+}
+
+// TestACommandCannotReachTheSidecarsPipes: through them it could answer its own
+// approval. To root nothing is closed, so as root the sidecar runs as nobody.
+func TestACommandCannotReachTheSidecarsPipes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux opens the pipes of a process to others by name")
+	}
+	o := allowed()
+	command := os.Args[0]
+	if os.Getuid() == 0 {
+		const nobody = 65534
+		o.UID = nobody
+		command = copyForEveryone(t, command)
+	}
+	e := testrig.Spawn(t, []string{command, "serve"}, o)
+	line := fmt.Sprintf("cat /proc/%d/fdinfo/0 >/dev/null && echo open; ls /proc/%[1]d/fd && echo listed; echo ran", e.Command.Process.Pid)
+	out, _ := e.Call("run_command", object{"command": line}).StructuredContent["stdout"].(string)
+	if out != "ran\n" {
+		t.Errorf("the command reached the sidecar: %q", out)
+	}
+}
+
+// copyForEveryone puts a program where any user can run it.
+func copyForEveryone(t *testing.T, program string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pillion-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	data, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "pillion")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(file, data, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // survivor starts a command that leaves processes in every way it can, and gives

@@ -23,6 +23,7 @@ func serve(args []string) int {
 			return 2
 		}
 	}
+	harden()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: startForEditor, Logf: logf})

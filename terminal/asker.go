@@ -23,8 +23,12 @@ import (
 
 // Asker asks on a terminal, one question at a time.
 type Asker struct {
+	// Echo repeats each answer, for when answers are piped in and no terminal
+	// shows them.
+	Echo bool
+
 	out   io.Writer
-	style style
+	style Style
 	lines <-chan string
 	edit  string // the person's editor, "" when none is set
 
@@ -45,7 +49,7 @@ func NewAsker(in io.Reader, out io.Writer, colour bool) *Asker {
 	if editor == "" {
 		editor = os.Getenv("EDITOR")
 	}
-	return &Asker{out: out, style: style{colour}, lines: lines, edit: editor}
+	return &Asker{out: out, style: Style{Colour: colour}, lines: lines, edit: editor}
 }
 
 // Ask shows the request and reads the person's choice.
@@ -55,7 +59,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	a.show(r)
 	keys := a.keys(r)
 	for {
-		fmt.Fprintf(a.out, "%s ", a.style.bold(keys.prompt()))
+		fmt.Fprintf(a.out, "%s ", a.style.Bold(keys.prompt()))
 		line, err := a.read(ctx)
 		if err != nil {
 			return approval.Answer{}, err
@@ -65,7 +69,7 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 			if err == nil {
 				return answer, nil
 			}
-			fmt.Fprintln(a.out, a.style.red(err.Error()))
+			fmt.Fprintln(a.out, a.style.Red(err.Error()))
 			continue
 		}
 		fmt.Fprintln(a.out, "Please type one of the letters.")
@@ -73,12 +77,12 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 }
 
 func (a *Asker) show(r approval.Request) {
-	fmt.Fprintf(a.out, "\n%s %s\n", a.style.yellow("?"), a.style.bold(fault.Quote(r.Agent.Name)+" asks: "+fault.Escape(r.Title)))
+	fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(fault.Quote(r.Agent.Name)+" asks: "+fault.Escape(r.Title)))
 	for _, reason := range r.Reasons {
-		fmt.Fprintln(a.out, "  "+a.style.yellow("•")+" "+fault.Escape(reason))
+		fmt.Fprintln(a.out, "  "+a.style.Yellow("•")+" "+fault.Escape(reason))
 	}
 	fmt.Fprintln(a.out)
-	a.style.preview(a.out, r.Preview)
+	a.style.Preview(a.out, r.Preview)
 	fmt.Fprintln(a.out)
 }
 
@@ -179,6 +183,9 @@ func (a *Asker) read(ctx context.Context) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("the terminal is closed (%w)", approval.ErrUnavailable)
 		}
+		if a.Echo {
+			fmt.Fprintln(a.out, line)
+		}
 		return line, nil
 	case <-ctx.Done():
 		fmt.Fprintln(a.out)
@@ -189,7 +196,7 @@ func (a *Asker) read(ctx context.Context) (string, error) {
 // Changed says that what is on show has changed; the answer will be asked again.
 func (a *Asker) Changed(c approval.Changed) {
 	if !c.Moved {
-		fmt.Fprintln(a.out, a.style.yellow("\nThe files changed meanwhile. Whatever you answer, you will see the new proposal first."))
+		fmt.Fprintln(a.out, a.style.Yellow("\nThe files changed meanwhile. Whatever you answer, you will see the new proposal first."))
 	}
 }
 
@@ -205,7 +212,7 @@ func (a *Asker) Resolved(_ string, outcome approval.Outcome) {
 func (a *Asker) Prompt(ctx context.Context, _, message string, actions []string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	fmt.Fprintf(a.out, "\n%s %s\n", a.style.yellow("?"), a.style.bold(message))
+	fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(message))
 	for i, action := range actions {
 		fmt.Fprintf(a.out, "  [%d] %s\n", i+1, action)
 	}
@@ -233,9 +240,9 @@ type Yes struct {
 
 // Ask shows the request and approves it.
 func (y Yes) Ask(_ context.Context, r approval.Request) (approval.Answer, error) {
-	s := style{y.Colour}
-	fmt.Fprintf(y.Out, "%s %s\n", s.yellow("approved with --yes:"), fault.Escape(r.Title))
-	s.preview(y.Out, r.Preview)
+	s := Style{Colour: y.Colour}
+	fmt.Fprintf(y.Out, "%s %s\n", s.Yellow("approved with --yes:"), fault.Escape(r.Title))
+	s.Preview(y.Out, r.Preview)
 	return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID, Digest: r.Digest}, nil
 }
 

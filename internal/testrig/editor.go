@@ -100,6 +100,7 @@ type Options struct {
 	Settings map[string]any // initializationOptions
 	Silent   bool           // do not initialize
 	Dirs     []string       // workspace folders; default is one new one
+	UID      int            // run the sidecar as this user; 0 is the own one
 }
 
 // Spawn starts the sidecar: command is the test binary that acts as pillion.
@@ -118,6 +119,9 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	e.Command.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "PILLION_TEST_MAIN=1")
 	e.Command.Dir = dir
 	e.Command.Stderr = &logWriter{t: t}
+	if o.UID != 0 {
+		must(t, RunAs(e.Command, o.UID, filepath.Dir(dir), dir, home))
+	}
 	stdin, err := e.Command.StdinPipe()
 	must(t, err)
 	stdout, err := e.Command.StdoutPipe()

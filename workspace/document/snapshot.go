@@ -69,8 +69,13 @@ func (s *Store) Snapshot(limit int64) *Snapshot {
 // Workspace is the workspace beneath the snapshot.
 func (s *Snapshot) Workspace() *workspace.Workspace { return s.store.workspace }
 
-// Buffer is the open buffer of p in this view, or nil.
-func (s *Snapshot) Buffer(p workspace.Path) *Buffer { return s.buffers[p] }
+// Buffer is the open buffer in this view of the file that p leads to, or nil.
+func (s *Snapshot) Buffer(p workspace.Path) *Buffer {
+	if len(s.buffers) == 0 {
+		return nil
+	}
+	return s.buffers[real(p)]
+}
 
 // Dirty lists the buffers of this view whose text is not on disk.
 func (s *Snapshot) Dirty() []*Buffer {
@@ -113,7 +118,7 @@ func (s *Snapshot) ReadIfExists(p workspace.Path, enc Encoding) (*File, error) {
 }
 
 func (s *Snapshot) read(p workspace.Path, enc Encoding) (*File, error) {
-	b := s.buffers[p]
+	b := s.Buffer(p)
 	if b != nil && enc == "" {
 		enc = b.Encoding
 	}
@@ -186,7 +191,7 @@ func naming(p workspace.Path, err error) error {
 
 // ReadText is the text of p as the agent must see it, for searches.
 func (s *Snapshot) ReadText(p workspace.Path) (string, error) {
-	if b := s.buffers[p]; b != nil {
+	if s.Buffer(p) != nil {
 		f, err := s.ReadIfExists(p, "")
 		if err != nil {
 			return "", err

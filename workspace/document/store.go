@@ -70,8 +70,17 @@ func NewStore(w *workspace.Workspace) *Store {
 // Workspace is the workspace beneath the buffers.
 func (s *Store) Workspace() *workspace.Workspace { return s.workspace }
 
-// Buffer is the open buffer of p, or nil.
-func (s *Store) Buffer(p workspace.Path) *Buffer { return (*s.buffers.Load())[p] }
+// Buffer is the open buffer of the file that p leads to, or nil.
+func (s *Store) Buffer(p workspace.Path) *Buffer { return (*s.buffers.Load())[real(p)] }
+
+// real is what buffers are kept by: the file itself, so that a symbolic link to
+// an open file leads to its buffer and not past it.
+func real(p workspace.Path) workspace.Path {
+	if target, err := p.Target(); err == nil {
+		return target
+	}
+	return p
+}
 
 // Open records a buffer that the editor opened.
 func (s *Store) Open(p workspace.Path, uri string, version int32, text string) {
@@ -136,6 +145,7 @@ func eolName(s string) string {
 func (s *Store) Close(p workspace.Path) { s.set(p, nil) }
 
 func (s *Store) set(p workspace.Path, b *Buffer) {
+	p = real(p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := maps.Clone(*s.buffers.Load())

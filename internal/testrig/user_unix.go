@@ -1,0 +1,20 @@
+//go:build unix
+
+package testrig
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// RunAs has the command run as another user, who gets the folders. Only root can.
+func RunAs(command *exec.Cmd, uid int, folders ...string) error {
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
+	for _, dir := range folders {
+		if err := os.Chown(dir, uid, uid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
