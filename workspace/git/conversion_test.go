@@ -21,12 +21,12 @@ func TestConversion(t *testing.T) {
 		"* text=auto\n*.x eol=crlf\n[attr]mine text diff\n/dir/** mine\nlf.* -text\n",
 	}
 	for i, attrs := range attributes {
-		for _, autocrlf := range []string{"", "true", "input", "false"} {
+		for _, autocrlf := range []string{"", "true", "input"} {
 			t.Run(fmt.Sprint(i, autocrlf), func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
 				for name, text := range contents {
-					for _, place := range []string{name, name + ".x", "dir/" + name} {
+					for _, place := range places(name) {
 						r.write(place, text)
 						r.write("over-crlf/"+place, "old\r\n")
 						r.write("over-lf/"+place, "old\n")
@@ -40,7 +40,7 @@ func TestConversion(t *testing.T) {
 					r.git("config", "core.autocrlf", autocrlf)
 				}
 				for name, text := range contents {
-					for _, place := range []string{name, name + ".x", "dir/" + name} {
+					for _, place := range places(name) {
 						r.write(place, text+"more\r\n")
 						r.write("over-crlf/"+place, text)
 						r.write("over-lf/"+place, text)
@@ -54,6 +54,10 @@ func TestConversion(t *testing.T) {
 		}
 	}
 }
+
+// places are the paths at which TestConversion has each content: one for every
+// rule of its last attributes.
+func places(name string) []string { return []string{name, name + ".x", "dir/" + name} }
 
 func TestAttributePatterns(t *testing.T) {
 	paths := []string{
