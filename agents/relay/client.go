@@ -75,11 +75,33 @@ func (c *Client) Call(ctx context.Context, call Call, progress func(Progress)) (
 		defer c.unwatch(token)
 		call.ProgressToken = json.RawMessage(token)
 	}
+	params, err := call.params()
+	if err != nil {
+		return nil, err
+	}
 	var result wire.Raw
-	if err := c.conn.Call(ctx, methodCall, call, &result); err != nil {
+	if err := c.conn.Call(ctx, methodCall, params, &result); err != nil {
 		return nil, err
 	}
 	return result, nil
+}
+
+// params is the call as JSON. Its arguments, which may be large, are looked at
+// but not written anew.
+func (c Call) params() (wire.Raw, error) {
+	arguments := c.Arguments
+	c.Arguments = nil
+	head, err := json.Marshal(c)
+	if err != nil || len(arguments) == 0 {
+		return head, err
+	}
+	if !json.Valid(arguments) {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "the arguments are not valid JSON")
+	}
+	out := make([]byte, 0, len(head)+len(arguments)+len(`,"arguments":`))
+	out = append(out, head[:len(head)-1]...)
+	out = append(out, `,"arguments":`...)
+	return append(append(out, arguments...), '}'), nil
 }
 
 // IsClosed reports that a call failed because the connection ended, so that

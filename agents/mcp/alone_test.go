@@ -1,0 +1,256 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/agents/internal/agenttest"
+	"pillion/agents/relay"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/session"
+)
+
+func TestAnEditorComesAndGoes(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	door := &alone{dir: p.Dir, t: t}
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, nil)
+	read := func(when string) {
+		t.Helper()
+		if r := a.call(t, "read_file", object{"path": "a.txt"}); r.isError || r.text != "hello\n" {
+			t.Errorf("%s: got %+v", when, r)
+		}
+	}
+	read("without an editor")
+	if door.count() != 1 || door.opened[0].Name != "tester" {
+		t.Fatalf("doors were opened for %+v", door.opened)
+	}
+
+	s := editor(t, p)
+	read("with an editor")
+	if open := p.Sessions.List(); len(open) != 1 {
+		t.Fatalf("the editor that was opened later is not found: %+v", open)
+	}
+	pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": "n"}})
+	d := p.Human.Next(t)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := agenttest.Wait(t, pending, "the result"); r.code() != "EXECUTION_FAILED" || !strings.Contains(r.text, "the editor was closed") {
+		t.Errorf("the call that ran got %+v", r)
+	}
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+	read("when the editor has gone")
+	if door.count() != 1 {
+		t.Errorf("%d doors were opened", door.count())
+	}
+
+	editor(t, p)
+	read("with the next editor")
+	if open := p.Sessions.List(); len(open) != 1 {
+		t.Errorf("the next editor is not found: %+v", open)
+	}
+}
+
+func TestAnEditorThatDoesNotAnswer(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	door := &alone{dir: p.Dir, t: t}
+	mute := func(string) (sidecar, bool, error) {
+		return sidecar{editor: "VS Code", connect: func(context.Context, relay.Hello) (*relay.Client, error) {
+			return nil, errors.New("no answer")
+		}}, true, nil
+	}
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, find: mute}, nil)
+	if r := a.call(t, "read_file", object{"path": "a.txt"}); r.code() != "EXECUTION_FAILED" || !strings.Contains(r.text, "reload") {
+		t.Errorf("got %+v", r)
+	}
+	if door.count() != 0 {
+		t.Error("the tools work behind the editor's back")
+	}
+	if list, err := a.ListTools(t.Context(), nil); err != nil || len(list.Tools) == 0 {
+		t.Errorf("the tools are not listed: %v", err)
+	}
+}
+
+func TestNoDoorAtAll(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	for name, open := range map[string]func(session.Agent, approval.Asker, tools.Human) (*Door, error){
+		"none":   nil,
+		"broken": func(session.Agent, approval.Asker, tools.Human) (*Door, error) { return nil, errors.New("too bad") },
+	} {
+		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: open}, nil)
+		if r := a.call(t, "list_files", object{}); r.code() != "EXECUTION_FAILED" {
+			t.Errorf("%s: got %+v", name, r)
+		}
+	}
+}
+
+func TestWithoutFormsTheCallIsRefused(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	door := &alone{dir: p.Dir, t: t}
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, nil)
+	r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
+	if r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, openAnEditor) || exists(p, "n.txt") {
+		t.Errorf("got %+v", r)
+	}
+	if r := a.call(t, "prompt_user", object{"message": "well?", "actions": []string{"yes"}}); r.code() != "APPROVAL_UNAVAILABLE" {
+		t.Errorf("a question gave %+v", r)
+	}
+}
+
+func TestAsking(t *testing.T) {
+	accept := func(content object) func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		return func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: "accept", Content: content}, nil
+		}
+	}
+	act := func(action string) func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		return func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: action}, nil
+		}
+	}
+	for name, c := range map[string]struct {
+		elicit     func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error)
+		code, text string
+	}{
+		"approve":              {accept(object{"decision": "approve"}), "", ""},
+		"reject with a reason": {accept(object{"decision": "reject", "feedback": "not now"}), "USER_REJECTED", "not now"},
+		"decline":              {act("decline"), "USER_REJECTED", "rejected"},
+		"cancel":               {act("cancel"), "APPROVAL_UNAVAILABLE", "closed without an answer"},
+		"accept nothing":       {act("accept"), "USER_REJECTED", "rejected"},
+		"not one of them":      {accept(object{"decision": "approve everything"}), "APPROVAL_UNAVAILABLE", "cannot ask"},
+		"an error": {func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+			return nil, errors.New("broken")
+		}, "APPROVAL_UNAVAILABLE", "broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home(t)
+			p := agenttest.NewProject(t, nil)
+			door := &alone{dir: p.Dir, t: t}
+			a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, c.elicit)
+			r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
+			if r.code() != c.code || !strings.Contains(r.text, c.text) || exists(p, "n.txt") != (c.code == "") {
+				t.Errorf("got %+v", r)
+			}
+			if r := a.call(t, "list_files", object{}); r.isError {
+				t.Errorf("the next call gave %+v", r)
+			}
+		})
+	}
+}
+
+func TestWhatIsAsked(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
+	door := &alone{dir: p.Dir, t: t}
+	asked := make(chan *sdk.ElicitParams, 10)
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		asked <- q
+		decision := q.RequestedSchema.(map[string]any)["properties"].(map[string]any)["decision"].(map[string]any)
+		ids := decision["enum"].([]any)
+		return &sdk.ElicitResult{Action: "accept", Content: object{"decision": ids[len(ids)-1]}}, nil
+	})
+	edit := func(from, to string) result {
+		return a.call(t, "edit_file", object{"path": "a.txt", "old_string": from, "new_string": to})
+	}
+	if r := edit("one", "t\u202ewo"); r.isError {
+		t.Fatalf("got %+v", r)
+	}
+	q := agenttest.Wait(t, asked, "the question")
+	for _, want := range []string{"tester", "a.txt", "-one", `+t\u202ewo`} {
+		if !strings.Contains(q.Message, want) {
+			t.Errorf("the question lacks %q:\n%s", want, q.Message)
+		}
+	}
+	decision := q.RequestedSchema.(map[string]any)["properties"].(map[string]any)["decision"].(map[string]any)
+	ids, titles := fmt.Sprint(decision["enum"]), fmt.Sprint(decision["enumNames"])
+	if !strings.HasPrefix(ids, "[reject approve") || !strings.Contains(titles, "edit_file") {
+		t.Errorf("offered are %s, shown as %s", ids, titles)
+	}
+	// The last choice was for the session: nobody is asked again.
+	if r := edit("t\u202ewo", "three"); r.isError || len(asked) != 0 {
+		t.Errorf("got %+v, asked %d more times", r, len(asked))
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	door := &alone{dir: p.Dir, t: t}
+	answers := []*sdk.ElicitResult{{Action: "accept", Content: object{"action": "no"}}, {Action: "decline"}}
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		next := answers[0]
+		answers = answers[1:]
+		return next, nil
+	})
+	for _, want := range []string{"no", "cancel"} {
+		r := a.call(t, "prompt_user", object{"message": "well?", "actions": []string{"yes", "no"}})
+		if r.isError || !strings.HasSuffix(r.text, want) {
+			t.Errorf("want %q, got %+v", want, r)
+		}
+	}
+}
+
+// One question at a time; a cancelled call takes its question along.
+func TestOneQuestionAtATime(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	door := &alone{dir: p.Dir, t: t}
+	asked, withdrawn := make(chan string, 10), make(chan struct{}, 10)
+	first := true
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, func(ctx context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		asked <- q.Message
+		if first {
+			first = false
+			<-ctx.Done()
+			withdrawn <- struct{}{}
+			return nil, ctx.Err()
+		}
+		return &sdk.ElicitResult{Action: "accept", Content: object{"decision": "approve"}}, nil
+	})
+	write := func(ctx context.Context, name string) <-chan result {
+		params := &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": name, "content": "n"}}
+		params.SetProgressToken(name)
+		return a.start(ctx, t, params)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	one := write(ctx, "one.txt")
+	agenttest.Wait(t, asked, "the first question")
+	two := write(t.Context(), "two.txt")
+	// The second waits too, as its progress tells, but is not on show.
+	for n := agenttest.Wait(t, a.progress, "progress"); n.ProgressToken != "two.txt" || !strings.Contains(n.Message, "waiting"); {
+		n = agenttest.Wait(t, a.progress, "progress")
+	}
+	if len(asked) != 0 {
+		t.Error("two questions are open at once")
+	}
+	cancel()
+	agenttest.Wait(t, withdrawn, "the end of the first question")
+	agenttest.Wait(t, one, "the end of the first call")
+	if r := agenttest.Wait(t, two, "the second result"); r.isError || !exists(p, "two.txt") || exists(p, "one.txt") {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestLongQuestions(t *testing.T) {
+	long := approval.Request{Agent: approval.Agent{Name: "a"}, Title: "Run", Preview: approval.Preview{Kind: "command", Command: strings.Repeat("echo x\n", 1000)}}
+	text, whole := question(long)
+	if whole || len(text) > maxQuestionBytes+100 || !strings.Contains(text, "more lines are not shown") {
+		t.Errorf("whole %v, %d bytes", whole, len(text))
+	}
+	short := approval.Request{Title: "Run", Preview: approval.Preview{Kind: "command", Command: "make", Cwd: "sub", Writes: []string{"out"}}}
+	text, whole = question(short)
+	if lines := strings.Split(text, "\n"); !whole || !slices.Contains(lines, "$ make") || !slices.Contains(lines, "in sub") || !slices.Contains(lines, "writes out") {
+		t.Errorf("whole %v:\n%s", whole, text)
+	}
+}

@@ -1,0 +1,128 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/internal/fault"
+	"pillion/tools"
+)
+
+// list shows the tools of the sidecar, or our own when there is none.
+func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Result, error) {
+	ctx, cancel := s.until(ctx)
+	defer cancel()
+	definitions := (&tools.Registry{}).Definitions()
+	if d, err := s.route.door(ctx, req.Session); err != nil {
+		s.o.Logf("listing the tools: %v", err)
+	} else if theirs, err := d.tools(ctx); err != nil {
+		s.o.Logf("listing the tools: %v", err)
+	} else {
+		definitions = theirs
+	}
+	s.names.learn(definitions)
+	out := &sdk.ListToolsResult{Tools: make([]*sdk.Tool, 0, len(definitions))}
+	for _, d := range definitions {
+		out.Tools = append(out.Tools, &sdk.Tool{
+			Name: plainName(d.Name), Title: d.Title, Description: s.names.plainText(d.Description), InputSchema: d.InputSchema,
+			Annotations: &sdk.ToolAnnotations{
+				Title: d.Title, ReadOnlyHint: d.Annotations.ReadOnly, IdempotentHint: d.Annotations.Idempotent,
+				DestructiveHint: &d.Annotations.Destructive, OpenWorldHint: &d.Annotations.OpenWorld,
+			},
+		})
+	}
+	return out, nil
+}
+
+// call passes a call on. Whatever goes wrong with it is a result, which models
+// can read; errors of the protocol are for requests that are none.
+func (s *server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
+	if req.Params == nil || req.Params.Name == "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name is missing: it is the tool to call"}
+	}
+	ctx, cancel := s.until(ctx)
+	defer cancel()
+	hear := newReporter(ctx, req.Session, req.Params.GetProgressToken())
+	defer hear.stop()
+	d, err := s.route.door(ctx, req.Session)
+	if err != nil {
+		return s.out.hold(failure(ctx, err)), nil
+	}
+	body, err := d.call(ctx, s.names.canonical(req.Params.Name), req.Params.Arguments, hear)
+	if err != nil {
+		body = failure(ctx, err)
+	}
+	return s.out.hold(body), nil
+}
+
+// failure is the result of a call that came to nothing.
+func failure(ctx context.Context, err error) []byte {
+	if ctx.Err() != nil {
+		err = fault.New(fault.Cancelled, "the call was cancelled")
+	}
+	known := fault.From(err)
+	text := string(known.Code) + ": " + known.Message
+	if known.Hint != "" {
+		text += "\n" + known.Hint
+	}
+	structured, marshalErr := json.Marshal(map[string]any{"ok": false, "error": known})
+	if marshalErr != nil {
+		structured = []byte(`{"ok":false}`)
+	}
+	return tools.Result{
+		Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured, IsError: true,
+	}.AppendJSON(nil)
+}
+
+// names turns the names of models, which most accept without dots alone, into
+// those of the contract and back.
+type names struct {
+	mu     sync.Mutex        // guards what follows
+	dotted map[string]string // git_diff → git.diff
+}
+
+func plainName(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+// learn takes the tools' names in. Until it is called our own catalogue's count.
+func (n *names) learn(definitions []tools.Definition) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.dotted = map[string]string{}
+	for _, d := range definitions {
+		if plain := plainName(d.Name); plain != d.Name {
+			n.dotted[plain] = d.Name
+		}
+	}
+}
+
+func (n *names) table() map[string]string {
+	n.mu.Lock()
+	known := n.dotted
+	n.mu.Unlock()
+	if known == nil {
+		n.learn((&tools.Registry{}).Definitions())
+		return n.table()
+	}
+	return known // never changed, only replaced
+}
+
+// canonical is the contract's name; a name that is it already, or unknown, stays.
+func (n *names) canonical(name string) string {
+	if dotted, ok := n.table()[name]; ok {
+		return dotted
+	}
+	return name
+}
+
+// plainText puts the names that the model knows into a text for it.
+func (n *names) plainText(text string) string {
+	for plain, dotted := range n.table() {
+		text = strings.ReplaceAll(text, dotted, plain)
+	}
+	return text
+}

@@ -1,0 +1,191 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/agents/internal/agenttest"
+	"pillion/tools"
+	"pillion/tools/approval"
+)
+
+func TestToolsAreListed(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	check := func(where string, a *agent) {
+		t.Helper()
+		list, err := a.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := (&tools.Registry{}).Definitions()
+		if len(list.Tools) != len(want) {
+			t.Fatalf("%s lists %d tools, want %d", where, len(list.Tools), len(want))
+		}
+		for i, tool := range list.Tools {
+			if tool.Name != strings.ReplaceAll(want[i].Name, ".", "_") || tool.Title != want[i].Title || tool.Description == "" {
+				t.Errorf("%s lists %+v for %s", where, tool, want[i].Name)
+			}
+			if schema, ok := tool.InputSchema.(map[string]any); !ok || schema["type"] != "object" {
+				t.Errorf("%s: the schema of %s is %v", where, tool.Name, tool.InputSchema)
+			}
+			if tool.Annotations.ReadOnlyHint != want[i].Annotations.ReadOnly || *tool.Annotations.DestructiveHint != want[i].Annotations.Destructive {
+				t.Errorf("%s: the annotations of %s are %+v", where, tool.Name, tool.Annotations)
+			}
+		}
+	}
+	check("without an editor", connect(t, "tester", Options{Cwd: p.Dir}, nil))
+	editor(t, p)
+	check("with an editor", connect(t, "tester", Options{Cwd: p.Dir}, nil))
+}
+
+func TestACallGoesToTheEditor(t *testing.T) {
+	home(t)
+	big := strings.Repeat("line\n", 100_000)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n", "big.txt": big})
+	editor(t, p)
+	a := connect(t, "claude-code", Options{Cwd: p.Dir}, nil)
+	if open := p.Sessions.List(); len(open) != 0 {
+		t.Errorf("connected before the first call: %+v", open)
+	}
+	if r := a.call(t, "read_file", object{"path": "a.txt"}); r.isError || r.text != "hello\n" || r.structured.Content != "hello\n" {
+		t.Errorf("got %+v", r)
+	}
+	if r := a.call(t, "read_file", object{"path": "big.txt"}); r.text != big || r.structured.Content != big {
+		t.Errorf("of %d bytes %d came back", len(big), len(r.text))
+	}
+	open := p.Sessions.List()
+	if len(open) != 1 || open[0].Agent.Name != "claude-code" || open[0].Agent.Version != "0.1" || open[0].Agent.Via != "mcp" {
+		t.Errorf("the sessions are %+v", open)
+	}
+}
+
+func TestDottedNames(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
+	for _, name := range []string{"git_diff", "git.diff"} {
+		if r := a.call(t, name, object{}); r.code() != "GIT_NOT_INITIALIZED" {
+			t.Errorf("%s gave %+v", name, r)
+		}
+	}
+	for _, name := range []string{"git_dif", "nonsense"} {
+		if r := a.call(t, name, object{}); !r.isError || r.code() != "TOOL_NOT_FOUND" || !strings.Contains(r.text, "unknown tool") {
+			t.Errorf("%s gave %+v", name, r)
+		}
+	}
+	if r := a.call(t, "read_file", object{"pth": "a.txt"}); r.code() != "INVALID_ARGUMENTS" {
+		t.Errorf("an unknown argument gave %+v", r)
+	}
+}
+
+func TestRefusalAndApproval(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
+	editor(t, p)
+	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
+	edit := &sdk.CallToolParams{Name: "edit_file", Arguments: object{"path": "a.txt", "old_string": "one", "new_string": "two"}}
+	pending := a.start(t.Context(), t, edit)
+	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Reject, Feedback: "use three"})
+	if r := agenttest.Wait(t, pending, "the result"); r.code() != "USER_REJECTED" || !strings.Contains(r.text, "use three") {
+		t.Errorf("got %+v", r)
+	}
+	pending = a.start(t.Context(), t, edit)
+	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
+	if r := agenttest.Wait(t, pending, "the result"); r.isError || p.Read(t, "a.txt") != "two\n" {
+		t.Errorf("got %+v, and the file holds %q", r, p.Read(t, "a.txt"))
+	}
+}
+
+func TestCancelWithdrawsTheDialog(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	pending := a.start(ctx, t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": "n"}})
+	d := p.Human.Next(t)
+	cancel()
+	if r := agenttest.Wait(t, pending, "the end of the call"); !errors.Is(r.err, context.Canceled) {
+		t.Errorf("got %+v", r)
+	}
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+	if r := a.call(t, "list_files", object{}); r.isError || exists(p, "n.txt") {
+		t.Errorf("afterwards: %+v", r)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
+	params := &sdk.CallToolParams{Name: "run_command", Arguments: object{"command": "echo out; echo err >&2"}}
+	params.SetProgressToken("mine")
+	pending := a.start(t.Context(), t, params)
+	d := p.Human.Next(t)
+	last := 0.0
+	var heard strings.Builder
+	hear := func(want string) {
+		t.Helper()
+		for !strings.Contains(heard.String(), want) {
+			n := agenttest.Wait(t, a.progress, "progress that says "+want)
+			if n.ProgressToken != "mine" || n.Progress <= last {
+				t.Errorf("after %v came %+v", last, n)
+			}
+			last = n.Progress
+			heard.WriteString(n.Message)
+		}
+	}
+	hear("waiting for the human's approval in VS Code")
+	d.Answer(approval.Answer{Decision: approval.Approve})
+	hear("out\n")
+	hear("err\n")
+	if r := agenttest.Wait(t, pending, "the result"); r.isError {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestTwoAgents(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	write := func(a *agent, name string) (<-chan result, *agenttest.Dialog) {
+		pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": name, "content": "n"}})
+		return pending, p.Human.Next(t)
+	}
+	one, first := write(connect(t, "one", Options{Cwd: p.Dir}, nil), "one.txt")
+	two, second := write(connect(t, "two", Options{Cwd: p.Dir}, nil), "two.txt")
+	if first.Agent.Name != "one" || second.Agent.Name != "two" || first.SessionID == second.SessionID {
+		t.Errorf("asked for %+v and %+v", first.Agent, second.Agent)
+	}
+	second.Answer(approval.Answer{Decision: approval.Approve})
+	if r := agenttest.Wait(t, two, "the second result"); r.isError || !exists(p, "two.txt") {
+		t.Errorf("the second agent got %+v", r)
+	}
+	first.Answer(approval.Answer{Decision: approval.Reject})
+	if r := agenttest.Wait(t, one, "the first result"); r.code() != "USER_REJECTED" || exists(p, "one.txt") {
+		t.Errorf("the first agent got %+v", r)
+	}
+}
+
+// The human's cancel stops the agent, whose protocol cannot be told otherwise.
+func TestTheHumanCancels(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
+	pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": "n"}})
+	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Cancel})
+	if r := agenttest.Wait(t, pending, "the result"); r.code() != "CANCELLED" || !strings.Contains(r.text, "the human cancelled") {
+		t.Errorf("got %+v", r)
+	}
+	if r := a.call(t, "list_files", object{}); r.code() != "CANCELLED" || !strings.Contains(r.text, "paused") {
+		t.Errorf("the next call gave %+v", r)
+	}
+}

@@ -1,0 +1,155 @@
+// Package mcp is `pillion mcp`: the MCP server that an agent's own configuration
+// starts, on stdin and stdout.
+//
+// Serve is the entry point. MCP ends here: a call goes on, as it is, to the
+// sidecar of the editor that is open on the agent's folder (package relay), where
+// the human is asked. Which editor that is is looked up at the first call, and
+// again when the editor has gone. With no editor open the tools run here, and
+// what needs asking is asked by MCP's elicitation where the client has it.
+//
+// The official SDK keeps the protocol: handshake, versions, cancellation. Two
+// things are done around it. Requests for tools are taken by a middleware,
+// because the tools and their errors are the sidecar's to tell. And results,
+// which may be megabytes, are written by our own transport as they came, because
+// the SDK would parse and copy them twice.
+//
+// Deliberately not here: tools, policy, approvals, and the newest revision of the
+// protocol (2026-07-28), in which a server cannot ask the human anything while a
+// call runs.
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/internal/wire"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/session"
+)
+
+// Options say what to serve. In, Out and Cwd are needed.
+type Options struct {
+	In      io.Reader
+	Out     io.Writer
+	Cwd     string // the agent's folder
+	Version string
+	Dialect string // empty: the canonical tools
+	// Alone starts the tools without an editor; nil: there is no such thing.
+	Alone func(agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
+	Logf  func(format string, args ...any)
+
+	find func(cwd string) (sidecar, bool, error) // the registry
+	beat time.Duration                           // between two signs of life
+}
+
+// Door is the tools on the agent's folder, without an editor.
+type Door struct {
+	Registry *tools.Registry
+	Session  *session.Session
+	Close    func() error
+}
+
+const beatTime = 5 * time.Second
+
+func (o Options) withDefaults() Options {
+	if o.Logf == nil {
+		o.Logf = log.Printf
+	}
+	if o.find == nil {
+		o.find = findSidecar
+	}
+	if o.beat == 0 {
+		o.beat = beatTime
+	}
+	return o
+}
+
+const instructions = "These tools work in the human's own editor on this project. Use them for every file, search, command and git question: " +
+	"they see unsaved changes, and the human approves edits and commands in the editor. A call may wait for that approval; do not repeat it meanwhile. " +
+	"When the human rejects a call, follow the reason that they give."
+
+// server is one MCP connection.
+type server struct {
+	o     Options
+	ctx   context.Context // ends the calls
+	out   *stdio
+	route *route
+	names names
+}
+
+// Serve answers until the agent closes In or ctx ends.
+func Serve(ctx context.Context, o Options) error {
+	o = o.withDefaults()
+	if o.Dialect != "" && o.Dialect != "pillion" {
+		return fmt.Errorf("unknown dialect %q; leave it out for the canonical tools", o.Dialect)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &server{o: o, ctx: ctx, out: newStdio(wire.Stdio(o.In, o.Out)), route: newRoute(o)}
+	defer s.route.close()
+
+	protocol := sdk.NewServer(&sdk.Implementation{Name: "pillion", Title: "Pillion", Version: o.Version}, &sdk.ServerOptions{
+		Instructions:              instructions,
+		Logger:                    slog.New(slog.DiscardHandler),
+		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		SupportedProtocolVersions: handshakeVersions(),
+	})
+	protocol.AddReceivingMiddleware(s.middleware)
+	connection, err := protocol.Connect(ctx, s.out, nil)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { s.end(connection) })
+	err = connection.Wait()
+	if stop() || ctx.Err() == nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// newProtocol is the first revision without a handshake.
+const newProtocol = "2026-07-28"
+
+func handshakeVersions() []string {
+	return slices.DeleteFunc(sdk.SupportedProtocolVersions(), func(v string) bool { return v >= newProtocol })
+}
+
+// endGrace is how long the last answers may take to be written.
+const endGrace = time.Second
+
+// end closes the connection: politely, and then by force, should the agent not
+// read its answers.
+func (s *server) end(connection *sdk.ServerSession) {
+	force := time.AfterFunc(endGrace, func() { _ = s.out.Close() })
+	defer force.Stop()
+	_ = connection.Close()
+}
+
+// middleware takes what is about tools; the rest is the SDK's.
+func (s *server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		switch r := req.(type) {
+		case *sdk.ListToolsRequest:
+			return s.list(ctx, r)
+		case *sdk.CallToolRequest:
+			return s.call(ctx, r)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// until gives a context that also ends with the server: the SDK's own do not.
+func (s *server) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.ctx, cancel)
+	return ctx, sync.OnceFunc(func() { stop(); cancel() })
+}

@@ -1,0 +1,193 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/agents/internal/agenttest"
+	"pillion/agents/relay"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+)
+
+func TestMain(m *testing.M) { agenttest.Main(m) }
+
+// home gives the test a home, and so a registry, of its own.
+func home(t testing.TB) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "home") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Setenv("HOME", dir)
+	t.Setenv("TMPDIR", dir)
+}
+
+// editor opens the project in an editor's sidecar.
+func editor(t testing.TB, p *agenttest.Project) *relay.Server {
+	t.Helper()
+	s, err := relay.Listen(relay.Host{
+		Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return []string{p.Dir} },
+		Editor: "VS Code", Version: "1.2.3", Logf: t.Logf,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// serve runs a server on the folder; the result is its end of the pipes.
+func serve(t testing.TB, o Options) (in io.WriteCloser, out io.ReadCloser) {
+	t.Helper()
+	fromAgent, toServer := io.Pipe()
+	fromServer, toAgent := io.Pipe()
+	o.In, o.Out, o.Version = fromAgent, toAgent, "1.2.3"
+	if o.Logf == nil {
+		o.Logf = t.Logf
+	}
+	if o.beat == 0 {
+		o.beat = 10 * time.Millisecond
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(context.Background(), o) }()
+	t.Cleanup(func() {
+		toServer.Close()
+		fromServer.Close()
+		agenttest.Wait(t, ended, "the end of the server")
+	})
+	return toServer, fromServer
+}
+
+// agent is a real MCP client.
+type agent struct {
+	*sdk.ClientSession
+	progress chan *sdk.ProgressNotificationParams
+}
+
+// connect starts a server and a client of that name. elicit nil: the client has
+// no forms.
+func connect(t testing.TB, name string, o Options, elicit func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error)) *agent {
+	t.Helper()
+	in, out := serve(t, o)
+	a := &agent{progress: make(chan *sdk.ProgressNotificationParams, 1000)}
+	options := &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { a.progress <- r.Params },
+	}
+	if elicit != nil {
+		options.ElicitationHandler = func(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return elicit(ctx, r.Params)
+		}
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: name, Version: "0.1"}, options)
+	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)
+	defer cancel()
+	session, err := client.Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.ClientSession = session
+	t.Cleanup(func() { session.Close() })
+	return a
+}
+
+// result is what a call gave.
+type result struct {
+	text       string // of the first part
+	structured struct {
+		OK      bool
+		Content string
+		Error   *struct{ Code, Message, Hint string }
+	}
+	isError bool
+	err     error
+}
+
+func (r result) code() string {
+	if r.structured.Error == nil {
+		return ""
+	}
+	return r.structured.Error.Code
+}
+
+func (a *agent) call(t testing.TB, name string, arguments any) result {
+	t.Helper()
+	return agenttest.Wait(t, a.start(t.Context(), t, &sdk.CallToolParams{Name: name, Arguments: arguments}), "the result")
+}
+
+func (a *agent) start(ctx context.Context, t testing.TB, p *sdk.CallToolParams) <-chan result {
+	out := make(chan result, 1)
+	go func() {
+		got, err := a.CallTool(ctx, p)
+		if err != nil {
+			out <- result{err: err}
+			return
+		}
+		r := result{isError: got.IsError}
+		if len(got.Content) > 0 {
+			if text, ok := got.Content[0].(*sdk.TextContent); ok {
+				r.text = text.Text
+			}
+		}
+		structured, err := json.Marshal(got.StructuredContent)
+		if err == nil {
+			err = json.Unmarshal(structured, &r.structured)
+		}
+		r.err = err
+		out <- r
+	}()
+	return out
+}
+
+// alone gives servers a door without an editor, and counts them.
+type alone struct {
+	dir    string
+	t      testing.TB
+	mu     sync.Mutex // guards what follows
+	opened []session.Agent
+	closed int
+}
+
+func (a *alone) open(who session.Agent, asker approval.Asker, human tools.Human) (*Door, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.opened = append(a.opened, who)
+	return &Door{
+		Registry: agenttest.NewRegistry(a.t, a.dir, asker, human),
+		Session:  session.New(session.NewID(), who, policy.Default),
+		Close: func() error {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.closed++
+			return nil
+		},
+	}, nil
+}
+
+func (a *alone) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.opened)
+}
+
+func exists(p *agenttest.Project, name string) bool {
+	_, err := os.Stat(filepath.Join(p.Dir, name))
+	return err == nil
+}
+
+type object map[string]any

@@ -1,0 +1,190 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/agents/relay"
+	"pillion/internal/fault"
+	"pillion/internal/wire"
+	"pillion/tools"
+	"pillion/tools/session"
+)
+
+// door is what calls go through: a sidecar's, or our own.
+type door interface {
+	tools(ctx context.Context) ([]tools.Definition, error)
+	// call gives the result as the JSON of MCP's.
+	call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) ([]byte, error)
+}
+
+// sidecar is one that was found; connect connects to it.
+type sidecar struct {
+	editor  string
+	connect func(ctx context.Context, h relay.Hello) (*relay.Client, error)
+}
+
+func findSidecar(cwd string) (sidecar, bool, error) {
+	e, ok, err := relay.Find(cwd)
+	return sidecar{editor: e.Editor, connect: func(ctx context.Context, h relay.Hello) (*relay.Client, error) {
+		return relay.Dial(ctx, e, h)
+	}}, ok, err
+}
+
+// route knows the way of a call: to the editor that is open on the folder, and
+// as long as there is none, to tools of our own.
+type route struct {
+	o Options
+
+	turn   chan struct{} // holds one token: whoever has it may use what follows
+	editor *editorDoor
+	alone  *aloneDoor
+}
+
+func newRoute(o Options) *route {
+	r := &route{o: o, turn: make(chan struct{}, 1)}
+	r.turn <- struct{}{}
+	return r
+}
+
+// connectTime bounds the wait for an editor that does not answer.
+const connectTime = 10 * time.Second
+
+// door finds the way for one call. An editor that is there but cannot be reached
+// is an error: working behind its back would lose what is unsaved in it.
+func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, error) {
+	select {
+	case <-r.turn:
+		defer func() { r.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if r.editor != nil && !r.editor.isGone() {
+		return r.editor, nil
+	}
+	r.editor = nil
+	found, ok, err := r.o.find(r.o.Cwd)
+	if err != nil {
+		r.o.Logf("looking for an editor: %v", err)
+	}
+	if !ok {
+		return r.byOurselves(client)
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	who := agentOf(client)
+	conn, err := found.connect(ctx, relay.Hello{
+		Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: r.o.Cwd, OmitDisplay: true,
+	})
+	if err != nil {
+		return nil, fault.New(fault.ExecutionFailed, "%w", err).
+			WithHint("%s has this folder open but does not answer; ask the human to reload its window", fault.Quote(found.editor))
+	}
+	r.editor = &editorDoor{client: conn}
+	return r.editor, nil
+}
+
+func agentOf(client *sdk.ServerSession) session.Agent {
+	who := session.Agent{Name: "agent", Via: "mcp"}
+	if p := client.InitializeParams(); p != nil && p.ClientInfo != nil && p.ClientInfo.Name != "" {
+		who.Name, who.Version = p.ClientInfo.Name, p.ClientInfo.Version
+	}
+	return who
+}
+
+func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
+	if r.alone != nil {
+		return r.alone, nil
+	}
+	if r.o.Alone == nil {
+		return nil, fault.New(fault.ExecutionFailed, "no editor is open on %s", fault.Quote(r.o.Cwd)).WithHint("%s", openAnEditor)
+	}
+	ask := newAsker(client)
+	d, err := r.o.Alone(agentOf(client), ask, ask)
+	if err != nil {
+		return nil, fault.New(fault.ExecutionFailed, "the tools cannot be started on %s: %w", fault.Quote(r.o.Cwd), err)
+	}
+	r.alone = &aloneDoor{Door: d, beat: r.o.beat}
+	return r.alone, nil
+}
+
+// close is called when no call runs any more.
+func (r *route) close() {
+	<-r.turn
+	if r.editor != nil {
+		_ = r.editor.client.Close()
+	}
+	if r.alone != nil && r.alone.Close != nil {
+		if err := r.alone.Close(); err != nil {
+			r.o.Logf("ending the tools: %v", err)
+		}
+	}
+}
+
+// editorDoor leads to an editor's sidecar.
+type editorDoor struct{ client *relay.Client }
+
+func (d *editorDoor) isGone() bool {
+	select {
+	case <-d.client.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+func (d *editorDoor) tools(ctx context.Context) ([]tools.Definition, error) {
+	return d.client.Tools(ctx)
+}
+
+func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) ([]byte, error) {
+	body, err := d.client.Call(ctx, relay.Call{Name: name, Arguments: arguments}, hear.progress())
+	if err == nil || ctx.Err() != nil {
+		return body, err
+	}
+	var refused *wire.Error
+	switch {
+	case relay.IsClosed(err), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
+		return nil, fault.New(fault.ExecutionFailed, "the editor was closed while this call ran, so nobody knows how far it got").
+			WithHint("look at the files before you call again; the next call looks for an editor anew")
+	case errors.As(err, &refused) && refused.Code == wire.CodeBusy:
+		return nil, fault.New(fault.RateLimited, "%w", err)
+	case errors.As(err, &refused) && refused.Code == wire.CodeInvalidParams:
+		return nil, fault.New(fault.InvalidArguments, "%w", err)
+	}
+	return nil, fmt.Errorf("the editor's pillion failed: %w", err)
+}
+
+// aloneDoor is our own tools.
+type aloneDoor struct {
+	*Door
+	beat time.Duration
+}
+
+func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
+	return d.Registry.Definitions(), nil
+}
+
+func (d *aloneDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) ([]byte, error) {
+	call := tools.Call{
+		Name: name, Arguments: arguments, CallID: rand.Text(), Session: d.Session,
+		Output: func(_, text string) { hear.output(text) },
+	}
+	defer hear.beat(d.beat, func() string {
+		for _, r := range d.Registry.Approvals.Waiting() {
+			if r.CallID == call.CallID {
+				return "waiting for the human's approval"
+			}
+		}
+		return name + " is running"
+	})()
+	result := d.Registry.Execute(ctx, call)
+	result.Display = nil
+	return result.AppendJSON(nil), nil
+}
