@@ -29,7 +29,7 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 	if err != nil {
 		answer = &Answer{Err: fault.From(err)}
 	}
-	result := answer.result()
+	result := catalogue[c.Name].result(answer)
 	state := Done
 	if result.IsError {
 		state = Failed

@@ -17,6 +17,7 @@ var _ = define(NewEdit(Spec{
 		"give enough lines around the place to make it unique. Several replacements go into edits and are made in order. " +
 		"The human sees the difference and approves, edits or rejects it.",
 	Destructive: true,
+	Success:     true,
 }, planEditFile))
 
 type editFileArgs struct {

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -14,6 +15,7 @@ var _ = define(NewRead(Spec{
 	Title: "Git diff",
 	Description: "Shows what changed in the git repository, in git's format: the work tree against the index, with staged the index against the last commit, " +
 		"with base the work tree (or index) against that commit. Unsaved editor text is not in it. Runs nothing that the repository configures.",
+	Success: true,
 }, planGitDiff))
 
 type gitDiffArgs struct {
@@ -57,18 +59,23 @@ func planGitDiff(ctx context.Context, in Input, args gitDiffArgs) (*Answer, erro
 		Text:    text,
 		Summary: fmt.Sprintf("%s, +%d −%d", count(got.FilesChanged, "file"), got.Additions, got.Deletions),
 		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```diff\n%s\n```", fault.Escape(got.Diff))},
-		Reads:   changedPaths(p, got.Files),
+		Reads:   changedPaths(p, got),
 	}, nil
 }
 
-// changedPaths are the files whose content the diff shows, for policy.
-func changedPaths(p workspace.Path, files []git.FileChange) []workspace.Path {
+// changedPaths are the files whose content the diff shows, for policy. The diff
+// names them from the top of the repository, which may lie above the workspace
+// folder or below it.
+func changedPaths(p workspace.Path, got git.DiffResult) []workspace.Path {
 	for !p.IsRoot() {
 		p = p.Dir()
 	}
 	var out []workspace.Path
-	for _, f := range files {
-		out = append(out, p.Join(f.Path))
+	for _, f := range got.Files {
+		rel, err := filepath.Rel(p.Abs(), filepath.Join(got.Top, filepath.FromSlash(f.Path)))
+		if err == nil && filepath.IsLocal(rel) {
+			out = append(out, p.Join(filepath.ToSlash(rel)))
+		}
 	}
 	return out
 }

@@ -17,6 +17,7 @@ var _ = define(NewRead(Spec{
 	Title: "List files",
 	Description: "Lists a folder of the workspace, in the order of names. Files that git ignores are left out unless include_ignored is set. " +
 		"With recursive it lists the whole tree below; pattern (a glob such as *.py or src/**/*.ts) narrows either.",
+	Success: true,
 }, planListFiles))
 
 type listFilesArgs struct {

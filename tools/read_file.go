@@ -21,6 +21,7 @@ var _ = define(NewRead(Spec{
 	Title: "Read file",
 	Description: "Reads a text file of the workspace, with the human's unsaved changes when it is open in the editor. " +
 		"Give start_line and end_line for a part of it; files over the size limit can only be read in parts. Images and audio come back as such.",
+	Success: true,
 }, planReadFile))
 
 type readFileArgs struct {

@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 
 	"pillion/internal/bug"
 	"pillion/internal/fault"
@@ -82,11 +83,16 @@ type appender interface {
 	appendFields(dst []byte) []byte // `"a":1,"b":2`, no braces
 }
 
-// structured puts "ok", and the error if there is one, in front of the fields.
-func structured(fields any, err *fault.Error) json.RawMessage {
-	out := []byte(`{"ok":true`)
+// structured puts "ok" in front of the fields, with success the same again under
+// that name, and the error if there is one.
+func structured(fields any, err *fault.Error, success bool) json.RawMessage {
+	ok := strconv.FormatBool(err == nil)
+	out := []byte(`{"ok":` + ok)
+	if success {
+		out = append(out, `,"success":`+ok...)
+	}
 	if err != nil {
-		out = append([]byte(`{"ok":false,"error":`), mustMarshal(err)...)
+		out = append(append(out, `,"error":`...), mustMarshal(err)...)
 	}
 	switch f := fields.(type) {
 	case nil:
@@ -113,9 +119,9 @@ func mustMarshal(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// result is the wire form of an answer.
-func (a *Answer) result() Result {
-	r := Result{Structured: structured(a.Result, a.Err), IsError: a.Err != nil, Display: a.Display, Err: a.Err}
+// result is the wire form of the tool's answer.
+func (t Tool) result(a *Answer) Result {
+	r := Result{Structured: structured(a.Result, a.Err, t.Success), IsError: a.Err != nil, Display: a.Display, Err: a.Err}
 	if a.Err != nil {
 		r.Content = append(r.Content, Part{Type: "text", Text: errorText(a.Err)})
 	}
@@ -127,12 +133,6 @@ func (a *Answer) result() Result {
 		r.Content = append(r.Content, Part{Type: "text", Text: note})
 	}
 	return r
-}
-
-// failure is the wire form of a call that came to nothing.
-func failure(err error) Result {
-	e := fault.From(err)
-	return (&Answer{Err: e}).result()
 }
 
 func errorText(e *fault.Error) string {

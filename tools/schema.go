@@ -84,6 +84,10 @@ func checkValue(d *json.Decoder, s *jsonschema.Schema, at string) error {
 }
 
 func checkObject(d *json.Decoder, s *jsonschema.Schema, at string) error {
+	fold := strings.ToLower
+	if isMap(s) {
+		fold = func(key string) string { return key } // the names of variables have a case
+	}
 	seen := map[string]bool{}
 	for d.More() {
 		token, err := d.Token()
@@ -95,10 +99,10 @@ func checkObject(d *json.Decoder, s *jsonschema.Schema, at string) error {
 		if err != nil {
 			return err
 		}
-		if seen[strings.ToLower(key)] {
+		if seen[fold(key)] {
 			return invalid("argument %s is given twice", fault.Quote(join(at, key)))
 		}
-		seen[strings.ToLower(key)] = true
+		seen[fold(key)] = true
 		if err := checkValue(d, property, join(at, key)); err != nil {
 			return err
 		}
@@ -119,7 +123,7 @@ func propertyOf(s *jsonschema.Schema, key, at string) (*jsonschema.Schema, error
 	if property := s.Properties[key]; property != nil {
 		return property, nil
 	}
-	if s.Properties == nil && s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil {
+	if isMap(s) {
 		return s.AdditionalProperties, nil
 	}
 	err := invalid("unknown argument %s", fault.Quote(join(at, key)))
@@ -127,6 +131,11 @@ func propertyOf(s *jsonschema.Schema, key, at string) (*jsonschema.Schema, error
 		return nil, err.WithHint("did you mean %q?", join(at, nearest)).With("nearest", nearest)
 	}
 	return nil, err.WithHint("this tool takes %s", known(s))
+}
+
+// isMap: an object that takes any key.
+func isMap(s *jsonschema.Schema) bool {
+	return s.Properties == nil && s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil
 }
 
 func known(s *jsonschema.Schema) string {

@@ -16,6 +16,7 @@ var _ = define(NewRead(Spec{
 	Title: "Search in project",
 	Description: "Searches the text of the workspace's files, unsaved changes included; binary files and files that git ignores are skipped. " +
 		"The query is plain text unless regex is set. Three hits or fewer come with the lines around them.",
+	Success: true,
 }, planSearch))
 
 type searchArgs struct {
@@ -24,8 +25,8 @@ type searchArgs struct {
 	CaseSensitive bool   `json:"case_sensitive,omitempty" jsonschema:"tell upper from lower case; default false"`
 	Regex         bool   `json:"regex,omitempty" jsonschema:"the query is a regular expression; default false"`
 	Glob          string `json:"glob,omitempty" jsonschema:"only files that match, such as *.py or src/**"`
-	ContextLines  int    `json:"context_lines,omitempty" jsonschema:"lines to give before and after each hit"`
-	MaxMatches    int    `json:"max_matches,omitempty" jsonschema:"most hits to give; default 200"`
+	ContextLines  *int   `json:"context_lines,omitempty" jsonschema:"lines to give before and after each hit, at most 50; default 0, or a few when there are three hits or fewer"`
+	MaxMatches    int    `json:"max_matches,omitempty" jsonschema:"most hits to give, at most 10000; default 200"`
 }
 
 type searchResult struct {
@@ -36,11 +37,15 @@ type searchResult struct {
 }
 
 func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error) {
+	contextLines := search.AutoContext
+	if args.ContextLines != nil {
+		contextLines = *args.ContextLines
+	}
 	switch {
 	case args.Query == "":
 		return nil, invalid("query is empty; it is the text to look for")
-	case args.ContextLines < 0 || args.ContextLines > 100:
-		return nil, invalid("context_lines must be between 0 and 100")
+	case args.ContextLines != nil && (contextLines < 0 || contextLines > 50):
+		return nil, invalid("context_lines must be between 0 and 50")
 	case args.MaxMatches < 0:
 		return nil, invalid("max_matches must be 1 or more")
 	}
@@ -54,7 +59,7 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	source := searchSource{in: in}
 	found, err := search.Run(ctx, roots, search.Query{
 		Text: args.Query, Regex: args.Regex, CaseSensitive: args.CaseSensitive, Glob: args.Glob,
-		Context: args.ContextLines, MaxMatches: args.MaxMatches,
+		Context: contextLines, MaxMatches: args.MaxMatches,
 	}, source)
 	if err != nil {
 		return nil, err

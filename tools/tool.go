@@ -31,6 +31,7 @@ type Spec struct {
 	Idempotent  bool   // a second call with the same arguments changes nothing more
 	OpenWorld   bool   // it reaches beyond the workspace
 	Destructive bool   // what it changes may be lost
+	Success     bool   // its results also say "success", as CodeLab's agents read it
 }
 
 // Tool is one thing that an agent may do.

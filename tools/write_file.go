@@ -20,6 +20,7 @@ var _ = define(NewEdit(Spec{
 		"Read an existing file first; for a change of a part use edit_file.",
 	Idempotent:  true,
 	Destructive: true,
+	Success:     true,
 }, planWriteFile))
 
 type writeFileArgs struct {
@@ -33,7 +34,6 @@ type writeFileArgs struct {
 
 // changedFile are the fields that write_file and edit_file share.
 type changedFile struct {
-	Success      bool             `json:"success"`
 	Path         string           `json:"path"`
 	Operation    change.Operation `json:"operation"`
 	BytesWritten int              `json:"bytes_written"`
@@ -154,7 +154,7 @@ func knownVersion(s *session.Session, p workspace.Path, expected string) string 
 // changedAnswer tells what became of a file; extra holds what only the tool knows.
 func changedAnswer(o change.Outcome, extra changedFile) *Answer {
 	r := extra
-	r.Success, r.Path, r.Operation = true, o.File.Path().String(), o.Operation
+	r.Path, r.Operation = o.File.Path().String(), o.Operation
 	r.Diff = o.File.Diff(o.Hunks)
 	r.Version, r.Saved, r.Formatted, r.Size = o.Version, o.Saved, o.Formatted, o.Bytes
 	r.Additions, r.Deletions = diff.Count(o.Hunks)

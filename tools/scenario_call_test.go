@@ -1,0 +1,207 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/tools/approval"
+)
+
+// call is one call of a scenario.
+type call struct {
+	tool             string
+	arguments        json.RawMessage
+	session          string
+	timeout          time.Duration
+	requiresApproval bool
+	text             bool // report what the model reads as well
+	answers          []answer
+}
+
+// answer is what the human does with one question.
+type answer struct {
+	approval.Answer
+	nobody    bool     // there is no human
+	choice    string   // of a prompt
+	meanwhile []string // what happens while the question is open
+}
+
+func (c *call) meanwhile() []string {
+	var out []string
+	for _, a := range c.answers {
+		out = append(out, a.meanwhile...)
+	}
+	return out
+}
+
+// readCall reads a call section. The first line is the tool's name and its
+// arguments, which may go on over further lines ($BASE is the folder around
+// everything); then, a line each:
+//
+//	answer approve | reject REASON | cancel REASON | nobody
+//	answer remember ID          approve, by the decision of that id
+//	answer edit {PATH: TEXT}    approve with the human's own text
+//	answer arguments {…}        approve with other arguments
+//	answer choose LABEL         of prompt_user; empty: the dialog is dismissed
+//	meanwhile LINE              while the last question above is open: a line of a setup section
+//	session NAME                whose call it is; main by default
+//	timeout DURATION            the caller's own limit
+//	requires approval           as a gateway says
+//	show text                   report what the model reads, too
+func (w *world) readCall(text string) *call {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	c := &call{session: "main"}
+	name, arguments, _ := strings.Cut(lines[0], " ")
+	c.tool = name
+	for _, line := range lines[1:] {
+		verb, rest, _ := strings.Cut(line, " ")
+		switch verb {
+		case "answer":
+			c.answers = append(c.answers, w.readAnswer(rest))
+		case "meanwhile":
+			last := &c.answers[len(c.answers)-1]
+			last.meanwhile = append(last.meanwhile, rest)
+		case "session":
+			c.session = rest
+		case "timeout":
+			c.timeout, _ = time.ParseDuration(rest)
+		case "requires":
+			c.requiresApproval = true
+		case "show":
+			c.text = true
+		default:
+			arguments += "\n" + line
+		}
+	}
+	c.arguments = json.RawMessage(strings.ReplaceAll(arguments, "$BASE", w.base))
+	return c
+}
+
+func (w *world) readAnswer(line string) answer {
+	verb, rest, _ := strings.Cut(line, " ")
+	a := answer{choice: rest}
+	var err error
+	switch verb {
+	case "approve":
+		a.Decision, a.DecisionID = approval.Approve, approval.ApproveID
+	case "remember":
+		a.Decision, a.DecisionID = approval.Approve, rest
+	case "reject", "cancel":
+		a.Decision, a.Feedback = approval.Decision(verb), rest
+	case "edit":
+		a.Decision = approval.Edit
+		err = json.Unmarshal([]byte(rest), &a.After)
+	case "arguments":
+		a.Decision, a.ModifiedArguments = approval.Edit, json.RawMessage(rest)
+	case "nobody":
+		a.nobody = true
+	case "choose":
+	default:
+		w.t.Fatalf("no such answer: %s", line)
+	}
+	if err != nil {
+		w.t.Fatalf("answer %s: %v", line, err)
+	}
+	return a
+}
+
+// human answers as the scenario says. It implements approval.Asker and tools.Human.
+type human struct {
+	do func(line string) // lets something happen
+
+	next  []answer
+	asked []string // what was put to it in this call, for the report
+	extra int      // questions that the scenario has no answer for
+}
+
+func (h *human) take(c *call) { h.next, h.asked, h.extra = c.answers, nil, 0 }
+
+func (h *human) done(t *testing.T) {
+	if len(h.next) > 0 {
+		t.Errorf("%d answers were not asked for", len(h.next))
+	}
+	if h.extra > 0 {
+		t.Errorf("%d questions have no answer in the scenario", h.extra)
+	}
+}
+
+func (h *human) answer() answer {
+	if len(h.next) == 0 {
+		h.extra++
+		return answer{nobody: true}
+	}
+	a := h.next[0]
+	h.next = h.next[1:]
+	for _, line := range a.meanwhile {
+		h.do(line)
+	}
+	return a
+}
+
+// Ask answers an approval.
+func (h *human) Ask(_ context.Context, r approval.Request) (approval.Answer, error) {
+	h.asked = append(h.asked, describe(r)...)
+	a := h.answer()
+	if a.nobody {
+		return approval.Nobody{Why: "open the folder in an editor"}.Ask(context.Background(), r)
+	}
+	return a.Answer, nil
+}
+
+// Changed and Resolved are package approval's to test.
+func (h *human) Changed(approval.Changed)         {}
+func (h *human) Resolved(string, approval.Outcome) {}
+
+// Prompt answers prompt_user.
+func (h *human) Prompt(_ context.Context, _, message string, actions []string) (string, error) {
+	h.asked = append(h.asked, fmt.Sprintf("prompted: %s %q", message, actions))
+	if a := h.answer(); a.choice != "" {
+		return a.choice, nil
+	}
+	return "cancel", nil
+}
+
+func describe(r approval.Request) []string {
+	out := []string{"asked: " + r.Title}
+	for _, reason := range r.Reasons {
+		out = append(out, "  because "+reason)
+	}
+	out = append(out, describePreview(r.Preview)...)
+	for _, d := range r.Decisions[2:] {
+		out = append(out, fmt.Sprintf("  offers %s (%s): %s", d.Title, d.ID, d.Rule))
+	}
+	return out
+}
+
+func describePreview(p approval.Preview) []string {
+	var out []string
+	for _, f := range p.Files {
+		line := fmt.Sprintf("  shows %s %s +%d −%d", f.Operation, f.Path, f.Additions, f.Deletions)
+		for _, state := range []struct {
+			is   bool
+			name string
+		}{{f.OpenInEditor, "open"}, {f.Dirty, "unsaved"}} {
+			if state.is {
+				line += ", " + state.name
+			}
+		}
+		out = append(out, line)
+	}
+	if p.Kind == "command" {
+		out = append(out, fmt.Sprintf("  runs %q in %s", p.Command, p.Cwd))
+	}
+	for _, part := range p.Parts {
+		out = append(out, fmt.Sprintf("  of it %q: %s", part.Argv, part.Why))
+	}
+	for _, name := range p.Writes {
+		out = append(out, "  writes "+name)
+	}
+	if p.Markdown != "" {
+		out = append(out, "  says "+strings.ReplaceAll(p.Markdown, "\n", "\n     | "))
+	}
+	return out
+}

@@ -1,0 +1,214 @@
+package tools_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/tools/txtar"
+
+	"pillion/tools"
+	"pillion/tools/process"
+	"pillion/workspace/diff"
+)
+
+// TestMain lets the test binary be the guardian that commands run below.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "guardian" {
+		os.Exit(process.Guardian(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+var update = flag.Bool("update", false, "write what the calls gave into the scenario files; read the difference before you keep it")
+
+// TestScenarios plays testdata/*.txtar, a file a tool, through the door of a real
+// Registry. A file is a txtar archive of these sections, in order:
+//
+//	-- any/path --      a file of the workspace
+//	-- setup --         what else happens before the next call, a line each; see world.do
+//	-- call: what for   a line "TOOL ARGUMENTS", and what happens meanwhile; see readCall
+//	-- want --          all that came of the call, exactly; see report
+//
+// Beside the exact result every call is held to what holds for all: see check.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenario files: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { playFile(t, file) })
+	}
+}
+
+func playFile(t *testing.T, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	for i := 0; i < len(archive.Files); i++ {
+		section := &archive.Files[i]
+		name, isCall := strings.CutPrefix(section.Name, "call: ")
+		switch {
+		case section.Name == "setup":
+			w.setup(string(section.Data))
+		case isCall:
+			if i+1 == len(archive.Files) || archive.Files[i+1].Name != "want" {
+				archive.Files = slices.Insert(archive.Files, i+1, txtar.File{Name: "want"})
+			}
+			i++
+			t.Run(name, func(t *testing.T) { playCall(t, w, string(section.Data), &archive.Files[i]) })
+		default:
+			w.write(section.Name, string(section.Data))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func playCall(t *testing.T, w *world, text string, want *txtar.File) {
+	w.t = t
+	c := w.readCall(text)
+	before := w.look()
+	result := w.execute(c)
+	after := w.look()
+	check(t, c, result, before, after)
+	got := w.report(c, result, before, after)
+	if *update {
+		want.Data = []byte(got)
+		return
+	}
+	if want := string(want.Data); got != want {
+		t.Errorf("want −, got +:\n%s\nrun go test ./tools -run TestScenarios -update, and read the difference", diff.Unified(diff.Hunks(want, got, 3)))
+	}
+}
+
+// check holds a result to what is true of every call: it says whether it is ok,
+// a failure tells in one clause with a code of the contract what is wrong, and has
+// changed nothing; and the registry still answers.
+func check(t *testing.T, c *call, r tools.Result, before, after view) {
+	var s struct {
+		OK      *bool
+		Success *bool
+		Error   *struct{ Code, Message, Hint string }
+	}
+	if err := json.Unmarshal(r.Structured, &s); err != nil {
+		t.Fatalf("not JSON: %v\n%s", err, r.Structured)
+	}
+	switch {
+	case s.OK == nil:
+		t.Errorf("the result does not say ok: %s", r.Structured)
+	case *s.OK == r.IsError, *s.OK != (s.Error == nil), s.Success != nil && *s.Success != *s.OK:
+		t.Errorf("ok, success, error and isError do not agree: %s, isError %t", r.Structured, r.IsError)
+	}
+	if s.Error != nil {
+		checkWords(t, s.Error.Code, s.Error.Message, s.Error.Hint)
+		if c.tool != "run_command" && len(c.meanwhile()) == 0 && !before.equal(after) {
+			t.Errorf("a failed call changed something:\n%s", after.since(before))
+		}
+	}
+	if len(r.Content) == 0 {
+		t.Error("the model gets nothing to read")
+	}
+}
+
+func checkWords(t *testing.T, code, message, hint string) {
+	if !slices.Contains(contractCodes, code) {
+		t.Errorf("%s is no code of the contract", code)
+	}
+	first, _ := utf8.DecodeRuneInString(message)
+	isName := strings.ContainsAny(strings.SplitN(message, " ", 2)[0], "./_\"") // a file's name keeps its case
+	if message == "" || unicode.IsUpper(first) && !isName || strings.HasSuffix(message, ".") {
+		t.Errorf("an error is a lower-case clause without a full stop: %q", message)
+	}
+	if first, _ := utf8.DecodeRuneInString(hint); hint != "" && (unicode.IsUpper(first) && !strings.HasPrefix(hint, "README") || strings.HasSuffix(hint, ".")) {
+		t.Errorf("a hint is a lower-case clause without a full stop: %q", hint)
+	}
+}
+
+// contractCodes are those of CONTRACT section 3.
+var contractCodes = strings.Fields(`
+	FILE_NOT_FOUND FILE_EXISTS FILE_TOO_LARGE NOT_A_FILE BINARY_FILE PERMISSION_DENIED INVALID_PATH PATH_OUTSIDE_WORKSPACE
+	ENCODING_ERROR CONCURRENT_MODIFICATION EDIT_NO_MATCH EDIT_AMBIGUOUS PATCH_APPLY_FAILED WORK_TREE_DIRTY
+	GIT_NOT_INITIALIZED GIT_ERROR TOOL_NOT_FOUND INVALID_ARGUMENTS EXECUTION_FAILED TIMEOUT CANCELLED USER_REJECTED
+	APPROVAL_UNAVAILABLE POLICY_DENIED RATE_LIMITED LSP_UNAVAILABLE PROCESS_NOT_FOUND AGENT_ERROR LLM_ERROR`)
+
+// execute makes the call, and then sees whether the registry still answers.
+func (w *world) execute(c *call) tools.Result {
+	w.start()
+	w.human.take(c)
+	result := w.registry.Execute(context.Background(), tools.Call{
+		Name: c.tool, Arguments: c.arguments, CallID: "call", Session: w.session(c.session),
+		Timeout: c.timeout, RequiresApproval: c.requiresApproval,
+	})
+	w.human.done(w.t)
+	probe := w.registry.Execute(context.Background(), tools.Call{
+		Name: "list_files", Arguments: json.RawMessage(`{"limit":1}`), CallID: "probe", Session: w.session("probe"),
+	})
+	if probe.IsError {
+		w.t.Errorf("after the call nothing works any more: %s", probe.Structured)
+	}
+	return result
+}
+
+// report is all that came of a call: the questions to the human, the result, what
+// the model reads beside it, and what is different on disk and in the editor.
+func (w *world) report(c *call, r tools.Result, before, after view) string {
+	var out strings.Builder
+	for _, line := range w.human.asked {
+		out.WriteString(line + "\n")
+	}
+	out.WriteString(w.redact(string(indent(r.Structured))) + "\n")
+	for i, part := range r.Content {
+		switch {
+		case part.Type != "text":
+			fmt.Fprintf(&out, "%s %s, %d characters of base64\n", part.Type, part.MIMEType, len(part.Data))
+		case r.IsError && i == 0, i == 0 && !c.text:
+		default:
+			out.WriteString("text " + strings.ReplaceAll(w.redact(strings.TrimSuffix(part.Text, "\n")), "\n", "\n   | ") + "\n")
+		}
+	}
+	out.WriteString(w.redact(after.since(before)))
+	return out.String()
+}
+
+func indent(raw json.RawMessage) []byte {
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return raw
+	}
+	return out.Bytes()
+}
+
+var varying = []struct {
+	find *regexp.Regexp
+	put  string
+}{
+	{regexp.MustCompile(`"modified": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`), `"modified": "<time>"`},
+	{regexp.MustCompile(`"duration_ms": \d+`), `"duration_ms": "<ms>"`},
+	{regexp.MustCompile(`"retry_after_ms": \d+`), `"retry_after_ms": "<ms>"`},
+	{regexp.MustCompile(`wait \d+ ms`), `wait <n> ms`},
+}
+
+// redact puts placeholders for what differs from run to run.
+func (w *world) redact(s string) string {
+	s = strings.ReplaceAll(s, w.base, "$BASE")
+	for _, v := range varying {
+		s = v.find.ReplaceAllString(s, v.put)
+	}
+	return s
+}

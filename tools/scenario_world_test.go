@@ -1,0 +1,353 @@
+package tools_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/process"
+	"pillion/tools/session"
+	"pillion/workspace"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+)
+
+// world is what a scenario happens in: a workspace on disk, an editor, a human,
+// and the registry between them. Files lie below base/project; base holds what is
+// outside.
+type world struct {
+	t       *testing.T
+	base    string
+	folders []string // below project
+
+	store    *document.Store
+	registry *tools.Registry
+	human    *human
+	editor   *editor
+	rules    policy.Rules
+	limits   tools.Limits
+	sessions map[string]*session.Session
+}
+
+func newWorld(t *testing.T) *world {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}}
+	w.write("../outside/secret.txt", "out of reach\n")
+	t.Setenv("HOME", w.path("../home"))
+	t.Setenv("XDG_CONFIG_HOME", w.path("../home/.config"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	if err := os.MkdirAll(w.path("../home"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// start wires the registry at the first call.
+func (w *world) start() {
+	if w.registry != nil {
+		return
+	}
+	var folders []workspace.Folder
+	for _, name := range w.folders {
+		folders = append(folders, workspace.Folder{Dir: w.path(name)})
+	}
+	ws, err := workspace.Open(folders...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	runner, err := process.NewRunner()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { runner.Close() })
+	w.store = document.NewStore(ws)
+	w.human = &human{do: w.do}
+	w.editor = &editor{store: w.store}
+	w.registry = &tools.Registry{
+		Documents: w.store,
+		Committer: &change.Committer{Documents: w.store, Editor: w.editor},
+		Approvals: approval.NewQueue(w.human, 0),
+		Processes: runner,
+		Human:     w.human,
+		Rules:     func() policy.Rules { return w.rules },
+		Limits:    w.limits,
+	}
+}
+
+func (w *world) session(name string) *session.Session {
+	if w.sessions[name] == nil {
+		w.sessions[name] = session.New(name, session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
+	}
+	return w.sessions[name]
+}
+
+// path is a name of the scenario on disk.
+func (w *world) path(name string) string {
+	return filepath.Join(w.base, "project", filepath.FromSlash(name))
+}
+
+func (w *world) write(name, text string) {
+	p := w.path(name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) setup(text string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			w.do(line)
+		}
+	}
+}
+
+// do lets one thing happen. TEXT is a Go string literal, and so may be PATH.
+//
+//	write PATH TEXT    somebody writes a file on disk; "TEXT" * N repeats it
+//	remove PATH
+//	link PATH TARGET
+//	mode PATH OCTAL
+//	fifo PATH
+//	git ARGUMENTS…     runs git in the workspace
+//	folders NAME…      the workspace folders; before the first call
+//	open PATH          the editor opens a file
+//	type PATH TEXT     the human makes this the text of an open buffer
+//	format TEXT        what the editor puts in front of a file that it saves
+//	session NAME MODE  a session's mode
+//	resume NAME        a session's next turn
+//	allow|ask|deny RULE
+//	limit read|write|diff|output BYTES; before the first call
+//	rate NAME N        of a session: so many changes and reads a minute
+func (w *world) do(line string) {
+	verb, rest, _ := strings.Cut(line, " ")
+	name, argument, _ := strings.Cut(rest, " ")
+	if quoted, err := strconv.QuotedPrefix(rest); err == nil {
+		name, argument = w.text(quoted), strings.TrimPrefix(rest[len(quoted):], " ")
+	}
+	switch verb {
+	case "write":
+		w.write(name, w.text(argument))
+	case "remove":
+		w.must(os.RemoveAll(w.path(name)))
+	case "link":
+		w.must(os.MkdirAll(filepath.Dir(w.path(name)), 0o755))
+		w.must(os.Symlink(strings.ReplaceAll(argument, "$BASE", w.base), w.path(name)))
+	case "mode":
+		w.must(os.Chmod(w.path(name), fs.FileMode(w.number(argument, 8))))
+	case "fifo":
+		w.must(makeFIFO(w.path(name)))
+	case "git":
+		w.git(rest)
+	case "folders":
+		w.folders = strings.Fields(rest)
+	default:
+		w.doLive(verb, name, argument, rest)
+	}
+}
+
+// doLive is do for what needs the editor, the sessions or the settings.
+func (w *world) doLive(verb, name, argument, rest string) {
+	switch verb {
+	case "open":
+		w.start()
+		w.editor.open(w, name)
+	case "type":
+		w.editor.typeText(w, name, w.text(argument))
+	case "format":
+		w.editor.format = w.text(rest)
+	case "session":
+		w.must(w.session(name).SetMode(policy.Mode(argument)))
+	case "resume":
+		w.session(name).NewTurn()
+	case "rate":
+		n := int(w.number(argument, 10))
+		w.session(name).SetLimits(session.Limits{Changes: n, Reads: n})
+	case "limit":
+		size := w.number(argument, 10)
+		*map[string]*int64{"read": &w.limits.ReadBytes, "write": &w.limits.WriteBytes, "diff": &w.limits.DiffBytes, "output": &w.limits.OutputBytes}[name] = size
+	case "allow", "ask", "deny":
+		rule, err := policy.ParseRule(rest)
+		w.must(err)
+		list := map[string]*[]policy.Rule{"allow": &w.rules.Allow, "ask": &w.rules.Ask, "deny": &w.rules.Deny}[verb]
+		*list = append(*list, rule)
+	default:
+		w.t.Fatalf("no such thing can happen: %s %s", verb, rest)
+	}
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) text(literal string) string {
+	quoted, err := strconv.QuotedPrefix(literal)
+	w.must(err)
+	text, err := strconv.Unquote(quoted)
+	w.must(err)
+	if times, ok := strings.CutPrefix(literal[len(quoted):], " * "); ok {
+		return strings.Repeat(text, int(w.number(times, 10)))
+	}
+	return text
+}
+
+func (w *world) number(s string, base int) int64 {
+	n, err := strconv.ParseInt(s, base, 64)
+	w.must(err)
+	return n
+}
+
+func (w *world) git(arguments string) {
+	args := []string{"-c", "user.name=A Person", "-c", "user.email=person@example.org", "-c", "init.defaultBranch=main"}
+	cmd := exec.Command("git", append(args, strings.Fields(arguments)...)...)
+	cmd.Dir = w.path(".")
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("git %s: %v\n%s", arguments, err, out)
+	}
+}
+
+// editor is an editor with documents open. It implements change.Editor.
+type editor struct {
+	store  *document.Store
+	format string
+}
+
+func (e *editor) open(w *world, name string) {
+	p, err := w.store.Workspace().Resolve(name)
+	w.must(err)
+	data, err := os.ReadFile(p.Abs())
+	w.must(err)
+	c, err := document.Decode(data, "")
+	w.must(err)
+	e.store.Open(p, p.URI(), 1, c.Text)
+	e.store.SetState(p, document.State{Version: 1, Encoding: string(c.Encoding), BOM: c.BOM})
+}
+
+func (e *editor) typeText(w *world, name, text string) {
+	p, err := w.store.Workspace().Resolve(name)
+	w.must(err)
+	b := e.store.Buffer(p)
+	e.store.Change(p, b.Version+1, text)
+	e.store.SetState(p, document.State{Version: b.Version + 1, Dirty: true, Encoding: string(b.Encoding), BOM: b.BOM})
+}
+
+// Takes every open file, as a plugin does.
+func (e *editor) Takes(*document.File) bool { return true }
+
+// Edit does what a plugin does for document/edit.
+func (e *editor) Edit(_ context.Context, edit change.BufferEdit) (change.BufferResult, error) {
+	p, ok := e.store.Workspace().FromURI(edit.URI)
+	b := e.store.Buffer(p)
+	if !ok || b == nil || b.Version != edit.Version {
+		return change.BufferResult{Reason: "the document has another version"}, nil
+	}
+	text := b.Text
+	for _, one := range slices.Backward(edit.Edits) {
+		text = document.Apply(text, one.Range, one.NewText)
+	}
+	if edit.Save {
+		text = e.format + text
+		data, err := document.Content{Text: text, Encoding: b.Encoding, BOM: b.BOM}.Encode()
+		if err == nil {
+			err = os.WriteFile(p.Abs(), data, 0o644)
+		}
+		if err != nil {
+			return change.BufferResult{}, err
+		}
+	}
+	e.store.Change(p, b.Version+1, text)
+	e.store.SetState(p, document.State{Version: b.Version + 1, Dirty: !edit.Save, Encoding: string(b.Encoding), BOM: b.BOM})
+	return change.BufferResult{Applied: true, Version: b.Version + 1, Dirty: !edit.Save}, nil
+}
+
+// view is all there is to see: each file below base, and each unsaved buffer.
+type view map[string]string
+
+func (w *world) look() view {
+	v := view{}
+	err := filepath.WalkDir(w.base, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(w.path("."), name)
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		v["disk "+filepath.ToSlash(rel)] = describeEntry(name, info)
+		return nil
+	})
+	w.must(err)
+	if w.store != nil {
+		for _, b := range w.store.Dirty() {
+			v["unsaved "+b.Path.String()] = strconv.Quote(b.Text)
+		}
+	}
+	return v
+}
+
+func describeEntry(name string, info fs.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "folder"
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, _ := os.Readlink(name)
+		return "link to " + target
+	case !info.Mode().IsRegular():
+		return info.Mode().Type().String()
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err.Error()
+	}
+	text := strconv.Quote(string(data))
+	if info.Mode()&0o111 != 0 {
+		text += " executable"
+	}
+	return text
+}
+
+func (v view) equal(other view) bool { return v.since(other) == "" }
+
+// since says what is different now, a line each.
+func (v view) since(before view) string {
+	var out []string
+	for name, now := range v {
+		was, there := before[name]
+		switch {
+		case !there:
+			out = append(out, fmt.Sprintf("%s is new: %s", name, now))
+		case was != now:
+			out = append(out, fmt.Sprintf("%s is now: %s", name, now))
+		}
+	}
+	for name := range before {
+		if _, there := v[name]; !there {
+			out = append(out, name+" is gone")
+		}
+	}
+	slices.Sort(out)
+	if len(out) == 0 {
+		return ""
+	}
+	return strings.Join(out, "\n") + "\n"
+}
