@@ -64,6 +64,11 @@ func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 				agents.Focused()
 			}
 		},
+		FoldersChanged: func() {
+			if agents != nil {
+				agents.RootsChanged()
+			}
+		},
 		Relay: func() (socket, token string) {
 			if agents == nil {
 				return "", ""

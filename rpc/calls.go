@@ -80,10 +80,7 @@ func (s *server) session(id string) (*session.Session, error) {
 	if id == "" {
 		id = editorSession
 	}
-	s.mu.Lock()
-	name := s.client.Name
-	s.mu.Unlock()
-	owner, _, err := s.running().Sessions.Open(id, session.Agent{Name: name, Via: "editor"}, "")
+	owner, _, err := s.running().Sessions.Open(id, session.Agent{Name: s.clientName(), Via: "editor"}, "")
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "sessionId: %v", err)
 	}

@@ -54,9 +54,13 @@ func denied(err error) error {
 	return err
 }
 
-func approvalUnavailable(why string) error {
-	return fmt.Errorf("%s (%w)", why, approval.ErrUnavailable)
-}
+func approvalUnavailable(why string) error { return unavailable(why) }
+
+// unavailable is approval.ErrUnavailable with a text that says what would help.
+type unavailable string
+
+func (u unavailable) Error() string { return string(u) }
+func (u unavailable) Unwrap() error { return approval.ErrUnavailable }
 
 // Changed brings an open dialog up to date.
 func (d *dialogs) Changed(c approval.Changed) {

@@ -132,7 +132,9 @@ func (s *server) didChangeWorkspaceFolders(_ context.Context, raw json.RawMessag
 	}
 	if err := w.SetFolders(folders...); err != nil {
 		s.tell(messageError, "the workspace folders stay as they were: %v", err)
+		return nil, nil
 	}
+	s.running().FoldersChanged()
 	return nil, nil
 }
 

@@ -56,6 +56,8 @@ type Core struct {
 	Configure func(json.RawMessage)
 	// Focused notes that this window is the one the human used last.
 	Focused func()
+	// FoldersChanged notes that other folders are open now.
+	FoldersChanged func()
 	// Relay is where agents that the editor starts connect, "" without one.
 	Relay func() (socket, token string)
 	Close func() error
@@ -194,6 +196,13 @@ func (s *server) running() *Core {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.core
+}
+
+// clientName is what the editor calls itself.
+func (s *server) clientName() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client.Name
 }
 
 func (s *server) nothing(context.Context, json.RawMessage) (any, error) { return nil, nil }

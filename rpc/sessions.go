@@ -24,6 +24,9 @@ func (s *server) sessionOpen(_ context.Context, raw json.RawMessage) (any, error
 	if p.Dialect != "" && p.Dialect != "pillion" {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %q; leave it out for the canonical tools", p.Dialect)
 	}
+	if p.Agent.Name == "" { // a dialog names who asks
+		p.Agent.Name = s.clientName()
+	}
 	if p.Agent.Via == "" {
 		p.Agent.Via = "editor"
 	}
