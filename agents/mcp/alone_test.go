@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -187,11 +188,11 @@ func TestPrompt(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, nil)
 	door := &alone{dir: p.Dir, t: t}
-	answers := []*sdk.ElicitResult{{Action: "accept", Content: object{"action": "no"}}, {Action: "decline"}}
+	answers := make(chan *sdk.ElicitResult, 2)
+	answers <- &sdk.ElicitResult{Action: "accept", Content: object{"action": "no"}}
+	answers <- &sdk.ElicitResult{Action: "decline"}
 	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
-		next := answers[0]
-		answers = answers[1:]
-		return next, nil
+		return <-answers, nil
 	})
 	for _, want := range []string{"no", "cancel"} {
 		r := a.call(t, "prompt_user", object{"message": "well?", "actions": []string{"yes", "no"}})
@@ -207,11 +208,10 @@ func TestOneQuestionAtATime(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
 	door := &alone{dir: p.Dir, t: t}
 	asked, withdrawn := make(chan string, 10), make(chan struct{}, 10)
-	first := true
+	var count atomic.Int32
 	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, func(ctx context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 		asked <- q.Message
-		if first {
-			first = false
+		if count.Add(1) == 1 {
 			<-ctx.Done()
 			withdrawn <- struct{}{}
 			return nil, ctx.Err()

@@ -1,0 +1,236 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"pillion/agents/internal/agenttest"
+	"pillion/tools/approval"
+)
+
+// wirePeer is an agent that writes its lines by hand.
+type wirePeer struct {
+	t   testing.TB
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+// line is any message of the server.
+type line struct {
+	ID     json.RawMessage
+	Method string
+	Params struct{ ID json.RawMessage }
+	Result json.RawMessage
+	Error  *struct {
+		Code    int
+		Message string
+	}
+}
+
+func newWirePeer(t testing.TB, o Options) *wirePeer {
+	t.Helper()
+	in, out := serve(t, o)
+	p := &wirePeer{t: t, in: in, out: bufio.NewScanner(out)}
+	p.out.Buffer(nil, 64<<20)
+	return p
+}
+
+func (p *wirePeer) sendf(format string, args ...any) {
+	p.t.Helper()
+	if _, err := fmt.Fprintf(p.in, format+"\n", args...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *wirePeer) next() line {
+	p.t.Helper()
+	scanned := make(chan bool, 1)
+	go func() { scanned <- p.out.Scan() }()
+	if !agenttest.Wait(p.t, scanned, "a line") {
+		p.t.Fatalf("the server has ended: %v", p.out.Err())
+	}
+	var l line
+	if err := json.Unmarshal(p.out.Bytes(), &l); err != nil {
+		p.t.Fatalf("%v in %.200s", err, p.out.Bytes())
+	}
+	return l
+}
+
+func (p *wirePeer) wantError(id string, code int) {
+	p.t.Helper()
+	if l := p.next(); l.Error == nil || l.Error.Code != code || string(l.ID) != id {
+		p.t.Errorf("got %+v, want the error %d for %s", l, code, id)
+	}
+}
+
+func (p *wirePeer) wantResult(id, part string) {
+	p.t.Helper()
+	if l := p.next(); string(l.ID) != id || !strings.Contains(string(l.Result), part) {
+		p.t.Errorf("got %s: %.300s %+v, want %s in the result of %s", l.ID, l.Result, l.Error, part, id)
+	}
+}
+
+const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`
+
+func (p *wirePeer) hello() {
+	p.t.Helper()
+	p.sendf(hello, "2025-06-18")
+	p.wantResult("0", `"protocolVersion":"2025-06-18"`)
+	p.sendf(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+func TestLinesThatAreNoMessages(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	door := &alone{dir: p.Dir, t: t}
+	peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: door.open})
+	peer.hello()
+	for text, code := range map[string]int{
+		`{`: -32700, `nonsense`: -32700, `[]`: -32600, `[{"jsonrpc":"2.0","id":1,"method":"ping"}]`: -32600, `7`: -32600, `{}`: -32600,
+	} {
+		peer.sendf("%s", text)
+		peer.wantError("null", code)
+	}
+	peer.sendf("\n\r\n") // nothing at all is no mistake
+	peer.sendf(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"read_file","arguments":{"path":"a.txt"}}}`)
+	peer.wantResult(`"x"`, `"content":"hello\n"`)
+	peer.sendf(`{"jsonrpc":"2.0","id":2,"method":"no/such"}`)
+	peer.wantError("2", -32601)
+	peer.sendf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{}}`)
+	peer.wantError("3", -32602)
+	peer.sendf(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"a.txt","path":"b.txt"}}}`)
+	peer.wantResult("4", "INVALID_ARGUMENTS") // a doubled key has come through as it was
+}
+
+func TestALineThatIsTooLong(t *testing.T) {
+	home(t)
+	peer := newWirePeer(t, Options{Cwd: t.TempDir()})
+	peer.hello()
+	sent := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(peer.in, io.MultiReader(
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`), io.LimitReader(zeros{}, maxLine), strings.NewReader("\"}}\n")))
+		sent <- err
+	}()
+	peer.wantError("null", -32600)
+	if err := agenttest.Wait(t, sent, "the end of the line"); err != nil {
+		t.Fatal(err)
+	}
+	peer.sendf(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	peer.wantResult("2", "{}")
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+func TestBeforeTheHandshake(t *testing.T) {
+	home(t)
+	peer := newWirePeer(t, Options{Cwd: t.TempDir()})
+	for i, method := range []string{"tools/list", "tools/call"} {
+		peer.sendf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"name":"list_files"}}`, i, method)
+		if l := peer.next(); l.Error == nil {
+			t.Errorf("%s was answered: %s", method, l.Result)
+		}
+	}
+	peer.hello()
+}
+
+func TestVersions(t *testing.T) {
+	home(t)
+	for asked, want := range map[string]string{
+		"2024-11-05": "2024-11-05", "2025-11-25": "2025-11-25", "2026-07-28": "2025-11-25", "1999-01-01": "2025-11-25",
+	} {
+		peer := newWirePeer(t, Options{Cwd: t.TempDir()})
+		peer.sendf(hello, asked)
+		peer.wantResult("0", fmt.Sprintf(`"protocolVersion":%q`, want))
+	}
+}
+
+// A cancelled call is answered with CANCELLED inside.
+func TestCancelled(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	peer := newWirePeer(t, Options{Cwd: p.Dir})
+	peer.hello()
+	peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"n.txt","content":"n"}}}`)
+	d := p.Human.Next(t)
+	peer.sendf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+	peer.wantResult("1", `"code":"CANCELLED"`)
+}
+
+// The agent goes away while the human is asked.
+func TestTheEndOfInput(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	peer := newWirePeer(t, Options{Cwd: p.Dir})
+	peer.hello()
+	peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"n.txt","content":"n"}}}`)
+	d := p.Human.Next(t)
+	peer.in.Close()
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+}
+
+// The program is told to end while the human is asked and the agent reads nothing.
+func TestTheEndOfTheContext(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, Options{In: in, Out: out, Cwd: p.Dir, Logf: t.Logf}) }()
+	reader := bufio.NewReader(fromServer)
+	fmt.Fprintf(toServer, hello+"\n", "2025-06-18")
+	if _, err := reader.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(toServer, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"n.txt","content":"n"}}}`)
+	d := p.Human.Next(t)
+	cancel()
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+	if err := agenttest.Wait(t, ended, "the end of the server"); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestUnknownDialect(t *testing.T) {
+	if err := Serve(t.Context(), Options{Dialect: "klingon"}); err == nil {
+		t.Error("an unknown dialect is served")
+	}
+}
+
+func TestHeldResultsStayOnOneLine(t *testing.T) {
+	s := newStdio(nopCloser{})
+	r := s.hold([]byte("{\n\"a\": 1}"))
+	key, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, ok := s.take(key)
+	if !ok || string(body) != `{"a":1}` || len(s.held) != 0 {
+		t.Errorf("took %q, %v, %d are left", body, ok, len(s.held))
+	}
+	if _, ok := s.take(key); ok {
+		t.Error("a result is sent twice")
+	}
+}
+
+type nopCloser struct{ io.ReadWriter }
+
+func (nopCloser) Close() error { return nil }
