@@ -49,3 +49,9 @@ require (
 	gopkg.in/warnings.v0 v0.1.2 // indirect
 	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
+
+ignore (
+	./artifacts
+	./bin
+	./vscode-extension
+)
