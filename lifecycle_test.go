@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -119,6 +120,23 @@ func TestTheSidecarEndsWithTheProcessThatItServes(t *testing.T) {
 	parent.Process.Kill() //nolint:errcheck // it runs
 	parent.Wait()         //nolint:errcheck // killed
 	testrig.Wait(t, e.Conn.Done(), "the end of the sidecar")
+}
+
+func TestAFolderThatIsGoneIsLeftOut(t *testing.T) {
+	here := t.TempDir()
+	e := spawn(t, testrig.Options{Dirs: []string{here, filepath.Join(here, "gone")}})
+	e.Write("a.txt", "here")
+	if r := e.Call("read_file", object{"path": "a.txt"}); r.StructuredContent["content"] != "here" {
+		t.Errorf("read_file: %v", r.StructuredContent)
+	}
+}
+
+func TestWithoutAFolderThereIsNothingToDo(t *testing.T) {
+	e := spawn(t, testrig.Options{Silent: true})
+	e.Must("initialize", object{"processId": nil, "rootUri": nil, "capabilities": object{}}, nil)
+	if r := e.Call("read_file", object{"path": "a.txt"}); r.Code() != "PATH_OUTSIDE_WORKSPACE" {
+		t.Errorf("read_file: %v", r.StructuredContent)
+	}
 }
 
 // raw is a sidecar whose frames the test writes by hand.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -39,6 +40,7 @@ func mcpCommand(args []string) int {
 		return fail(err)
 	}
 	harden()
+	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err = mcp.Serve(ctx, mcp.Options{In: os.Stdin, Out: os.Stdout, Cwd: cwd, Version: version, Alone: aloneIn(cwd), Logf: logf})

@@ -7,11 +7,15 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"pillion/agents/relay"
+	"pillion/internal/fault"
 	"pillion/internal/wire"
 	"pillion/rpc"
+	"pillion/workspace"
 )
 
 // serve is the sidecar as an editor starts it: frames on stdin and stdout, the
@@ -24,10 +28,30 @@ func serve(args []string) int {
 		}
 	}
 	harden()
+	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: startForEditor, Logf: logf})
 }
+
+// foldersThere leaves out, and tells of, folders that are not there: a workspace
+// of several must not fail for one of them.
+func foldersThere(s rpc.Setup) []workspace.Folder {
+	return slices.DeleteFunc(slices.Clone(s.Folders), func(f workspace.Folder) bool {
+		info, err := os.Stat(f.Dir)
+		if err == nil && !info.IsDir() {
+			err = errors.New("it is a file")
+		}
+		if err != nil {
+			s.Report(fmt.Sprintf("the workspace folder %s is left out: %v", fault.Quote(f.Dir), err))
+		}
+		return err != nil
+	})
+}
+
+// gcPercent lets the small heap of a sidecar grow to 16 MB between collections:
+// one read of a megabyte makes a few of them in garbage.
+const gcPercent = 400
 
 // startForEditor wires a sidecar to the editor that has just said hello, and
 // opens the socket on which agents find it.
@@ -37,7 +61,7 @@ func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 		s.Report(p)
 	}
 	c, err := newSidecar(surroundings{
-		folders: s.Folders, settings: settings, asker: s.Asker, human: s.Human, editor: s.Editor, activity: s.Activity,
+		folders: foldersThere(s), settings: settings, asker: s.Asker, human: s.Human, editor: s.Editor, activity: s.Activity,
 	})
 	if err != nil {
 		return nil, err

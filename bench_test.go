@@ -1,0 +1,43 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/terminal"
+	"pillion/tools"
+	"pillion/tools/session"
+)
+
+// BenchmarkReadFile is the door's own cost, without a wire.
+func BenchmarkReadFile(b *testing.B) {
+	for name, size := range map[string]int{"100B": 100, "1MB": 1 << 20} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			text := strings.Repeat("a line of text that is as long as lines are\n", size/44+1)[:size]
+			if err := os.WriteFile(filepath.Join(dir, "file.txt"), []byte(text), 0o644); err != nil {
+				b.Fatal(err)
+			}
+			c, err := sidecarAt(dir, terminal.Yes{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer c.Close()
+			c.sessions.SetDefaults("default", session.Limits{})
+			reader, _, err := c.sessions.Open("", session.Agent{Name: "bench"}, "")
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				r := c.registry.Execute(b.Context(), tools.Call{Name: "read_file", Arguments: json.RawMessage(`{"path":"file.txt"}`), Session: reader})
+				if r.IsError || len(r.AppendJSON(nil)) < size {
+					b.Fatal(r.Err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,155 @@
+package testrig
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+
+	"pillion/internal/wire"
+	"pillion/workspace/document"
+)
+
+// handle is the editor's side of the wire.
+func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
+	params := append(json.RawMessage(nil), req.Params...)
+	switch req.Method {
+	case "approval/request":
+		a := &Approval{Raw: params, Answer: make(chan any, 1), Ctx: ctx}
+		if err := json.Unmarshal(params, &a.Params); err != nil {
+			return nil, err
+		}
+		e.Approvals <- a
+		return await(ctx, a.Answer)
+	case "approval/changed":
+		e.Changed <- params
+	case "$/progress":
+		e.Progress <- params
+	case "approval/resolved":
+		e.Resolved <- params
+	case "prompt/user":
+		p := &Prompt{Answer: make(chan string, 1)}
+		if err := json.Unmarshal(params, p); err != nil {
+			return nil, err
+		}
+		e.Prompts <- p
+		action, err := await(ctx, p.Answer)
+		return map[string]any{"action": action}, err
+	case "window/showMessageRequest":
+		return e.box(ctx, params)
+	case "document/edit":
+		return e.edit(params)
+	case "workspace/applyEdit":
+		return e.applyEdit(params)
+	case "client/registerCapability":
+		return json.RawMessage("null"), nil
+	default:
+		if !req.Notification {
+			return nil, wire.Errorf(wire.CodeMethodNotFound, "the fake editor has no %s", req.Method)
+		}
+	}
+	return nil, nil
+}
+
+func await[V any](ctx context.Context, ch <-chan V) (any, error) {
+	defer wire.Waiting(ctx)()
+	select {
+	case v := <-ch:
+		return v, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (e *Editor) box(ctx context.Context, params json.RawMessage) (any, error) {
+	var p struct {
+		Message string `json:"message"`
+		Actions []struct {
+			Title string `json:"title"`
+		} `json:"actions"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	b := &Box{Message: p.Message, Answer: make(chan string, 1)}
+	for _, a := range p.Actions {
+		b.Actions = append(b.Actions, a.Title)
+	}
+	e.Boxes <- b
+	chosen, err := await(ctx, b.Answer)
+	if err != nil || chosen == "" {
+		return json.RawMessage("null"), err
+	}
+	return map[string]any{"title": chosen}, nil
+}
+
+// edit is document/edit as a plugin does it.
+func (e *Editor) edit(params json.RawMessage) (any, error) {
+	if e.OnEdit != nil {
+		return e.OnEdit(params)
+	}
+	var p struct {
+		URI     string              `json:"uri"`
+		Version int32               `json:"version"`
+		Edits   []document.TextEdit `json:"edits"`
+		Save    bool                `json:"save"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b := e.buffers[p.URI]
+	if b == nil || b.Version != p.Version {
+		return map[string]any{"applied": false, "version": 0, "dirty": false, "reason": "another version"}, nil
+	}
+	e.change(p.URI, b, p.Edits, true)
+	if p.Save {
+		if e.Format != nil {
+			b.Text = e.Format(b.Text)
+			b.Version++
+			e.Notify("textDocument/didChange", map[string]any{
+				"textDocument": map[string]any{"uri": p.URI, "version": b.Version}, "contentChanges": []any{map[string]any{"text": b.Text}},
+			})
+		}
+		e.save(p.URI, b)
+	}
+	return map[string]any{"applied": true, "version": b.Version, "dirty": b.Dirty}, nil
+}
+
+func (e *Editor) save(uri string, b *Buffer) {
+	u, err := url.Parse(uri)
+	must(e.t, err)
+	must(e.t, os.WriteFile(u.Path, []byte(b.Text), 0o644))
+	b.Dirty = false
+	e.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": uri}})
+	e.state(uri, b)
+}
+
+// applyEdit is LSP's own way: the version is looked at, nothing is saved.
+func (e *Editor) applyEdit(params json.RawMessage) (any, error) {
+	var p struct {
+		Edit struct {
+			DocumentChanges []struct {
+				TextDocument struct {
+					URI     string `json:"uri"`
+					Version int32  `json:"version"`
+				} `json:"textDocument"`
+				Edits []document.TextEdit `json:"edits"`
+			} `json:"documentChanges"`
+		} `json:"edit"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range p.Edit.DocumentChanges {
+		b := e.buffers[c.TextDocument.URI]
+		if b == nil || b.Version != c.TextDocument.Version {
+			return map[string]any{"applied": false}, nil
+		}
+		e.change(c.TextDocument.URI, b, c.Edits, true)
+	}
+	return map[string]any{"applied": true}, nil
+}
