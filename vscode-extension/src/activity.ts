@@ -1,24 +1,19 @@
 // What the agents did lately, newest first, and which of their sessions stand still. Pure; the view draws it.
 
-import type { ActivityChanged, AgentIdentity } from "./protocol";
+import type { ActivityChanged, SessionInfo } from "./protocol";
 
 export const activityLimit = 200;
 
-export interface PausedSession {
-  sessionId: string;
-  agent: AgentIdentity;
-}
-
 export class Activity {
   private readonly calls = new Map<string, ActivityChanged>();
-  private readonly pausedSessions = new Map<string, PausedSession>();
+  private pausedSessions: readonly SessionInfo[] = [];
 
   get entries(): readonly ActivityChanged[] {
     return [...this.calls.values()].reverse();
   }
 
-  get paused(): readonly PausedSession[] {
-    return [...this.pausedSessions.values()];
+  get paused(): readonly SessionInfo[] {
+    return this.pausedSessions;
   }
 
   get running(): number {
@@ -34,22 +29,15 @@ export class Activity {
       }
       this.calls.delete(callId);
     }
-    if (entry.state === "running" || entry.state === "done" || entry.state === "waiting") {
-      this.pausedSessions.delete(entry.sessionId);
-    }
   }
 
-  pause(session: PausedSession): void {
-    this.pausedSessions.set(session.sessionId, session);
-  }
-
-  resume(sessionId: string): void {
-    this.pausedSessions.delete(sessionId);
+  know(sessions: readonly SessionInfo[]): void {
+    this.pausedSessions = sessions.filter((session) => session.paused);
   }
 
   /** Nothing runs any more: the sidecar is gone. */
   end(): void {
-    this.pausedSessions.clear();
+    this.pausedSessions = [];
     for (const [callId, entry] of this.calls) {
       if (entry.state !== "done" && entry.state !== "failed") {
         this.calls.set(callId, { ...entry, state: "failed", summary: "the sidecar stopped" });

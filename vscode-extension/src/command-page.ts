@@ -1,7 +1,7 @@
 // The read-only page on which a human decides about a command, an address or a text: what exactly would happen, where,
 // why it asks, and what each answer means. Pure: it gives lines and the places to paint; pages.ts shows them.
 
-import type { Approval } from "./approvals";
+import { type Approval, subject } from "./approvals";
 import { short, visible, visibleLines } from "./escape";
 import type { ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
 
@@ -21,6 +21,7 @@ export interface Page {
 }
 
 const labelWidth = 14;
+const answerWidth = 26;
 
 export function commandPage(approval: Approval): Page {
   const sheet = new Sheet();
@@ -51,9 +52,10 @@ export function endedPage(request: ApprovalRequest, outcome: string): Page {
 }
 
 const endings: Record<string, string> = {
-  "agent gave up": "The agent gave up waiting",
-  cancelled: "The agent gave up waiting",
+  withdrawn: "The agent gave up waiting",
   expired: "Nobody answered in time",
+  superseded: "This is asked again, because what it showed has changed",
+  stale: "What this showed cannot be done any more",
   "sidecar stopped": "Pillion stopped, so nobody waits for this answer any more",
 };
 
@@ -73,16 +75,19 @@ function act(preview: Preview, tool: string): string {
 function body(sheet: Sheet, preview: Preview): void {
   switch (preview.kind) {
     case "command":
-      sheet.code(visibleLines(preview.command), "$ ", "> ");
+      sheet.code(visibleLines(preview.command), "  $ ", "  > ");
+      if (visibleLines(preview.command).join("\n") !== preview.command) {
+        sheet.line("  Invisible characters of this command are written out, as \\t or \\u{200b}.", "warning");
+      }
       return;
     case "url":
-      sheet.code([visible(preview.url)], "", "");
+      sheet.code([visible(preview.url)], "  ", "  ");
       return;
     case "diff":
       changes(sheet, preview);
       return;
     default:
-      for (const line of visibleLines(preview.markdown)) {
+      for (const line of visibleLines(preview.markdown ?? "")) {
         sheet.line(line);
       }
   }
@@ -98,16 +103,17 @@ function changes(sheet: Sheet, preview: DiffPreview): void {
 function facts(sheet: Sheet, request: ApprovalRequest): void {
   const { preview } = request;
   if (preview.kind === "command") {
-    sheet.fact("Folder", [visible(preview.cwd) || "."]);
+    sheet.fact("Folder", [visible(preview.cwd ?? "") || "."]);
   }
   sheet.fact("Why it asks", (request.reasons ?? []).map(visible));
-  if (request.description && request.description !== request.title) {
+  if (request.description && request.description !== request.title && request.description !== subject(preview)) {
     sheet.fact("The agent says", visibleLines(request.description));
   }
   if (preview.kind === "command") {
     commandFacts(sheet, preview);
   }
-  sheet.fact("Asked by", [`${visible(request.agent.name)}${request.agent.via ? ` through ${visible(request.agent.via)}` : ""}`]);
+  const via = { mcp: ", over MCP", editor: ", in this editor", terminal: ", in a terminal" }[request.agent.via] ?? "";
+  sheet.fact("Asked by", [visible(request.agent.name) + via]);
 }
 
 function commandFacts(sheet: Sheet, preview: CommandPreview): void {
@@ -116,20 +122,18 @@ function commandFacts(sheet: Sheet, preview: CommandPreview): void {
     sheet.fact("It runs", parts.map((part) => argv(part.argv ?? []) + (part.why ? `   (${visible(part.why)})` : "")));
   }
   sheet.fact("It writes", (preview.writes ?? []).map(visible));
+  sheet.fact("It misses", (preview.unsaved ?? []).map((path) => `what you have not saved in ${visible(path)}`), "warning");
   sheet.fact("Network", plain(preview.network, "allowed", "off"));
   sheet.fact("Sandbox", plain(preview.sandbox, "on", "none: it runs with your own rights"));
-  if (visible(preview.command.replaceAll("\n", "")) !== preview.command.replaceAll("\n", "")) {
-    sheet.line("Invisible characters in this command are written out above, as \\t or \\u{200b}.", "warning");
-  }
 }
 
 function answers(sheet: Sheet, request: ApprovalRequest): void {
   const remembered = (request.decisions ?? []).filter((decision) => decision.scope !== "once");
   sheet.answer("Approve", "this once");
   for (const decision of remembered) {
-    sheet.answer(visible(decision.title), decision.rule ? "and from now on, without asking:" : "", decision.rule);
+    sheet.answer(visible(decision.title), "", decision.rule);
   }
-  sheet.answer("Reject", "the agent goes on without it; a reason of yours reaches it");
+  sheet.answer("Reject", "the agent goes on, with your reason if you give one");
   sheet.answer("Cancel", "the agent stops");
 }
 
@@ -186,20 +190,23 @@ class Sheet {
     });
   }
 
-  fact(label: string, values: readonly string[]): void {
+  fact(label: string, values: readonly string[], paint?: Paint): void {
     values.forEach((value, index) => {
       this.lines.push((index === 0 ? label : "").padEnd(labelWidth) + value);
       this.mark("label", 0, index === 0 ? label.length : 0);
+      if (paint) {
+        this.mark(paint, labelWidth, labelWidth + value.length);
+      }
     });
   }
 
+  /** A choice and what it means; `rule` is what choosing it saves. */
   answer(title: string, meaning: string, rule?: string): void {
-    const start = `${title.padEnd(28)}${meaning}`.trimEnd();
-    const rest = rule === undefined ? "" : ` ${visible(rule)}`;
-    this.lines.push(start + rest);
+    const start = title.padEnd(answerWidth) + (rule === undefined ? meaning : "from now on: ");
+    this.lines.push(start + visible(rule ?? ""));
     this.mark("label", 0, title.length);
     this.mark("muted", title.length, start.length);
-    this.mark("rule", start.length + 1, start.length + rest.length);
+    this.mark("rule", start.length, start.length + visible(rule ?? "").length);
   }
 
   private mark(paint: Paint, from: number, to: number): void {

@@ -1,11 +1,10 @@
 // Every command, in one table.
 
-import { commands, type Disposable, env, type LogOutputChannel, Uri, window } from "vscode";
-import type { Activity } from "./activity";
+import { commands, type Disposable, env, type LogOutputChannel, Uri, window, workspace } from "vscode";
 import { type Approvals, type Choice, deed } from "./approvals";
 import { short, visible } from "./escape";
 import type { Front } from "./front";
-import { methods, type SessionNewTurn } from "./protocol";
+import type { Paused } from "./paused";
 import type { Prompts } from "./prompts";
 import { approvalIdOf } from "./schemes";
 import type { Session } from "./session";
@@ -14,11 +13,10 @@ import type { Entry } from "./view";
 export interface Workbench {
   approvals: Approvals;
   prompts: Prompts;
-  activity: Activity;
+  paused: Paused;
   front: Front;
   session: Session;
   log: LogOutputChannel;
-  refresh: () => void;
 }
 
 type Handler = (bench: Workbench, ...args: unknown[]) => unknown;
@@ -40,6 +38,7 @@ const table: Record<string, Handler> = {
   "pillion.showWaiting": showWaiting,
   "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry)),
   "pillion.resume": resume,
+  "pillion.saveUnseen": saveUnseen,
   "pillion.restart": (bench) => bench.session.restart(),
   "pillion.stop": (bench) => bench.session.stop(),
   "pillion.showLog": (bench) => {
@@ -100,15 +99,10 @@ function listed(pressed: unknown, selected: unknown): string[] {
   return [...new Set(entries.flatMap((entry) => ("approval" in entry ? [entry.approval.id] : [])))];
 }
 
-function answer({ approvals, activity }: Workbench, ids: readonly string[], choice: Choice): void {
+function answer({ approvals }: Workbench, ids: readonly string[], choice: Choice): void {
   for (const id of ids) {
-    const request = approvals.get(id)?.request;
-    const verdict = approvals.answer(id, choice);
-    if (verdict === "too-soon") {
+    if (approvals.answer(id, choice) === "too-soon") {
       window.setStatusBarMessage("$(watch) Pillion: that came within half a second of the dialog, so it was not taken as your answer", 4000);
-    }
-    if (verdict === "taken" && choice.kind === "cancel" && request?.agent.via === "mcp") {
-      activity.pause({ sessionId: request.sessionId, agent: request.agent });
     }
   }
 }
@@ -190,13 +184,21 @@ async function showWaiting({ approvals, prompts, front }: Workbench): Promise<vo
   }
 }
 
-async function resume({ session, activity, refresh }: Workbench, target: unknown): Promise<void> {
+async function resume({ paused }: Workbench, target: unknown): Promise<void> {
   const entry = target as Entry;
   if (entry.kind === "paused") {
-    const { sessionId } = entry.session;
-    await session.request(methods.sessionNewTurn, { sessionId } satisfies SessionNewTurn);
-    activity.resume(sessionId);
-    refresh();
+    await paused.resume(entry.session.sessionId);
+  }
+}
+
+/** So that the command sees them. The sidecar notices and brings the dialog up to date. */
+async function saveUnseen({ approvals }: Workbench, uri: unknown): Promise<void> {
+  const preview = uri instanceof Uri ? approvals.get(approvalIdOf(uri) ?? "")?.request.preview : undefined;
+  const unsaved = new Set(preview?.kind === "command" ? preview.unsaved : []);
+  for (const document of workspace.textDocuments) {
+    if (document.isDirty && unsaved.has(workspace.asRelativePath(document.uri))) {
+      await document.save();
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import { Documents } from "./documents";
 import { Front } from "./front";
 import { registerLanguageModelTools } from "./language-model-tools";
 import { Pages } from "./pages";
+import { Paused } from "./paused";
 import { Prompts } from "./prompts";
 import { Proposals } from "./proposal";
 import { Session } from "./session";
@@ -28,8 +29,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const front = new Front(approvals, proposals, pages, now);
   const prompts = new Prompts(refresh);
   const [waitingView, activityView] = [new WaitingView(approvals, prompts, activity), new ActivityView(activity)];
-  const bench = { approvals, prompts, activity, documents, front, log, refresh };
-  const sidecar = new Session(context, log, documents, (client) => { attend(client, bench); });
+  const paused = new Paused(() => sidecar, activity, refresh);
+  const bench = { approvals, prompts, activity, documents, front, paused, log, refresh };
+  const sidecar: Session = new Session(context, log, documents, (client) => { attend(client, bench); });
   session = sidecar;
 
   function refresh(): void {
@@ -47,7 +49,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     refresh();
     void explainFailure({ session: sidecar, log });
   });
-  context.subscriptions.push(log, documents, statusBar, proposals, pages, front, waitingView, activityView, sidecar, watchFocus(sidecar));
+  context.subscriptions.push(log, documents, statusBar, proposals, pages, front, waitingView, activityView, paused, sidecar, watchFocus(sidecar));
   context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)));
   await sidecar.restart();
 }

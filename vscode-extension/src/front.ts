@@ -14,6 +14,8 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   private inSight = new Set<string>();
   private active: string | undefined;
   private activeSince = 0;
+  /** Whether the page of a dead dialog is left to the human who was looking, or makes room for the next question. */
+  private endedStays = false;
   private work: Promise<unknown> = Promise.resolve();
   private readonly subscriptions: Disposable;
 
@@ -60,6 +62,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     const focused = this.active === approval.id;
     void this.queue(async () => {
       if (seen && !isAnswer(outcome) && (focused || !this.waiting())) {
+        this.endedStays = outcome !== "superseded";
         await this.showEnded(approval, outcome, focused);
       } else {
         await this.openNext(!(focused && isAnswer(outcome)));
@@ -86,8 +89,8 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   /** Brings the oldest one that was never offered to the front, unless one is there already. */
   private async openNext(preserveFocus: boolean): Promise<void> {
     const approval = this.waiting();
-    if (approval && !this.approvals.all.some((other) => this.inSight.has(other.id)) && !endedHasFocus()) {
-      await this.open(approval, preserveFocus);
+    if (approval && !this.approvals.all.some((other) => this.inSight.has(other.id)) && !(endedHasFocus() && this.endedStays)) {
+      await this.open(approval, preserveFocus && !endedHasFocus());
     }
   }
 

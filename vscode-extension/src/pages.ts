@@ -92,6 +92,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
       lens("$(close) Reject", "pillion.reject"),
       lens("$(comment) Reject with Reason…", "pillion.rejectWithReason"),
       lens("$(debug-stop) Cancel", "pillion.cancel"),
+      ...unseen(approval).map((title) => lens(title, "pillion.saveUnseen")),
     ];
   }
 
@@ -129,6 +130,13 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
       );
     }
   }
+}
+
+/** The offer to save what the command would not see. */
+function unseen(approval: Approval): string[] {
+  const { preview } = approval.request;
+  const count = preview.kind === "command" ? (preview.unsaved ?? []).length : 0;
+  return count > 0 ? [`$(save) Save ${count === 1 ? "the unsaved file" : `${String(count)} unsaved files`} first`] : [];
 }
 
 function pageAddress(approval: Approval): Uri {

@@ -14,6 +14,7 @@ export const methods = {
   documentState: "document/state",
   windowFocused: "window/focused",
   toolsCall: "tools/call",
+  sessionList: "session/list",
   sessionNewTurn: "session/newTurn",
 } as const;
 
@@ -90,11 +91,13 @@ export interface HunkPreview {
 export interface CommandPreview {
   kind: "command";
   command: string;
-  cwd: string;
-  parts: CommandPart[] | null;
-  writes: string[] | null;
-  network: unknown;
-  sandbox: unknown;
+  cwd?: string;
+  parts?: CommandPart[] | null;
+  writes?: string[] | null;
+  /** Open files whose text the command would not see. */
+  unsaved?: string[] | null;
+  network?: unknown;
+  sandbox?: unknown;
 }
 
 export interface CommandPart {
@@ -110,7 +113,7 @@ export interface UrlPreview {
 
 export interface TextPreview {
   kind: "text";
-  markdown: string;
+  markdown?: string;
 }
 
 export interface ApprovalAnswer {
@@ -235,4 +238,16 @@ export interface ToolContent {
 
 export interface SessionNewTurn {
   sessionId: string;
+}
+
+export interface SessionList {
+  sessions: SessionInfo[] | null;
+}
+
+export interface SessionInfo {
+  sessionId: string;
+  agent: AgentIdentity;
+  mode: string;
+  paused: boolean;
+  pauseReason?: string;
 }

@@ -5,6 +5,7 @@ import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseErr
 import type { Activity } from "./activity";
 import type { Approvals } from "./approvals";
 import type { Documents } from "./documents";
+import type { Paused } from "./paused";
 import type { Prompts } from "./prompts";
 import {
   type ActivityChanged,
@@ -23,6 +24,7 @@ export interface Listeners {
   prompts: Prompts;
   activity: Activity;
   documents: Documents;
+  paused: Paused;
   log: LogOutputChannel;
   refresh: () => void;
 }
@@ -39,6 +41,9 @@ export function attend(client: LanguageClient, to: Listeners): void {
   client.onRequest(methods.documentEdit, (request: DocumentEdit) => to.documents.edit(request));
   client.onNotification(methods.activityChanged, (entry: ActivityChanged) => {
     to.activity.record(entry);
+    if (entry.state === "failed") {
+      to.paused.check();
+    }
     to.refresh();
   });
   client.onNotification(methods.agentStatus, (status: AgentStatus) => {
@@ -52,7 +57,7 @@ export function attend(client: LanguageClient, to: Listeners): void {
 async function approve(approvals: Approvals, request: ApprovalRequest, token: CancellationToken): Promise<ApprovalAnswer> {
   const answer = approvals.open(request, withdrawn);
   const cancelled = token.onCancellationRequested(() => {
-    approvals.remove(request.approvalId, "cancelled");
+    approvals.remove(request.approvalId, "withdrawn");
   });
   try {
     return await answer;

@@ -12,10 +12,10 @@ import {
   type TreeView,
   window,
 } from "vscode";
-import type { Activity, PausedSession } from "./activity";
+import type { Activity } from "./activity";
 import { type Approval, type Approvals, deed, size, subject } from "./approvals";
 import { short, visible } from "./escape";
-import type { FilePreview } from "./protocol";
+import type { FilePreview, SessionInfo } from "./protocol";
 import type { Prompt, Prompts } from "./prompts";
 
 export type Entry =
@@ -23,7 +23,7 @@ export type Entry =
   | { kind: "file"; approval: Approval; file: FilePreview }
   | { kind: "reason"; approval: Approval; text: string; icon: string }
   | { kind: "prompt"; prompt: Prompt }
-  | { kind: "paused"; session: PausedSession };
+  | { kind: "paused"; session: SessionInfo };
 
 export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   private readonly changes = new EventEmitter<undefined>();
@@ -154,11 +154,11 @@ function promptItem(prompt: Prompt): TreeItem {
   return item;
 }
 
-function pausedItem(session: PausedSession): TreeItem {
+function pausedItem(session: SessionInfo): TreeItem {
   const item = new TreeItem(`${visible(session.agent.name)} is paused`);
   item.id = session.sessionId;
   item.contextValue = "paused";
-  item.description = "you cancelled its call";
+  item.description = session.pauseReason ? visible(session.pauseReason) : "you cancelled its call";
   item.iconPath = new ThemeIcon("debug-pause");
   item.tooltip = "Its calls are refused until you let it go on.";
   return item;
