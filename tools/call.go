@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -27,7 +28,7 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 	r.report(c, Activity{State: Running, Summary: ""}, started)
 	answer, err := r.run(ctx, c)
 	if err != nil {
-		answer = &Answer{Err: fault.From(err)}
+		answer = failed(c, err)
 	}
 	result := catalogue[c.Name].result(answer)
 	state := Done
@@ -36,6 +37,19 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 	}
 	r.report(c, Activity{State: state, Summary: answer.summary()}, started)
 	return result
+}
+
+// failed is the answer of a call that came to nothing. Of a file that was to be
+// changed it still says which.
+func failed(c Call, err error) *Answer {
+	a := &Answer{Err: fault.From(err)}
+	var named struct {
+		Path string `json:"path"`
+	}
+	if catalogue[c.Name].Access == policy.Edit && json.Unmarshal(c.Arguments, &named) == nil && named.Path != "" {
+		a.Result = named
+	}
+	return a
 }
 
 func (a *Answer) summary() string {
@@ -85,8 +99,9 @@ func (r *Registry) run(ctx context.Context, c Call) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.noteAmended(answer)
 	for path, version := range answer.Saw {
-		c.Session.Saw(path.Abs(), version)
+		saw(c.Session, path, version)
 	}
 	return answer, nil
 }
@@ -129,14 +144,17 @@ func (r *Registry) approve(ctx context.Context, p *pending) error {
 // do carries the plan out. Edits whose file moved in the last moment are planned
 // again, and made if they still are the edits that were approved.
 func (r *Registry) do(ctx context.Context, p *pending) (*Answer, error) {
-	switch plan := p.plan.(type) {
-	case *Answer:
-		return plan, nil
-	case *Action:
-		return plan.Run(ctx, Hands{Processes: r.Processes, Human: r.Human, Output: p.call.Output})
-	}
 	for attempt := 0; ; attempt++ {
-		answer, err := r.commit(ctx, p)
+		var edits *Edits
+		switch plan := p.plan.(type) {
+		case *Answer:
+			return plan, nil
+		case *Action:
+			return plan.Run(ctx, Hands{Processes: r.Processes, Human: r.Human, Output: p.call.Output})
+		case *Edits:
+			edits = plan
+		}
+		answer, err := r.commit(ctx, p, edits)
 		if !errors.Is(err, change.ErrMoved) || attempt == maxReplans {
 			return answer, err
 		}
@@ -155,22 +173,14 @@ func (r *Registry) do(ctx context.Context, p *pending) (*Answer, error) {
 // maxReplans bounds the race with somebody who changes the file all the time.
 const maxReplans = 5
 
-func (r *Registry) commit(ctx context.Context, p *pending) (*Answer, error) {
-	edits := p.edits()
-	if edits == nil {
-		return p.plan.(*Answer), nil // planned again, there is nothing left to change
-	}
+func (r *Registry) commit(ctx context.Context, p *pending, edits *Edits) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout())
 	defer cancel()
 	outcomes, err := r.Committer.Commit(ctx, edits.Set)
 	if err != nil {
 		return nil, err
 	}
-	answer := edits.Answer(outcomes)
-	answer.Saw = map[workspacePath]string{}
-	for _, o := range outcomes {
-		answer.Saw[o.File.Path()] = o.Version
-	}
+	answer := edits.answer(outcomes)
 	p.noteHumanEdit(answer, outcomes)
 	return answer, nil
 }

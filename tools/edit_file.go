@@ -28,6 +28,7 @@ type editFileArgs struct {
 	ExpectedReplacements int        `json:"expected_replacements,omitempty" jsonschema:"how many occurrences there must be; all are replaced; default 1"`
 	Edits                []textEdit `json:"edits,omitempty" jsonschema:"several replacements, made in order, instead of old_string and new_string"`
 	ExpectedVersion      string     `json:"expected_version,omitempty" jsonschema:"version that the file must still have, as read_file gave it"`
+	Encoding             string     `json:"encoding,omitempty" jsonschema:"character encoding of the file; default is UTF-8, or what a byte order mark or the editor says"`
 }
 
 type textEdit struct {
@@ -46,7 +47,11 @@ func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error
 	if err != nil {
 		return nil, err
 	}
-	before, err := in.Snapshot.Read(p, "")
+	enc, err := encodingNamed(args.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	before, err := in.Snapshot.Read(p, enc)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +98,9 @@ func (a editFileArgs) list() ([]textEdit, error) {
 		case e.OldString == "":
 			return nil, invalid("edit %d has an empty old_string; it must be the text to replace", i+1)
 		case e.OldString == e.NewString:
-			return nil, invalid("edit %d has an old_string and a new_string that are the same", i+1)
+			return nil, invalid("edit %d has an old_string and a new_string that are the same; nothing would change", i+1)
 		case e.ExpectedReplacements < 0:
-			return nil, invalid("edit %d expects fewer than no replacements", i+1)
+			return nil, invalid("expected_replacements of edit %d must be 1 or more", i+1)
 		}
 	}
 	return a.Edits, nil
@@ -128,7 +133,8 @@ func (e textEdit) checkCount(text string, found occurrences) error {
 		return nil
 	case n < want:
 		return fault.New(fault.EditNoMatch, "old_string is in the file %s, not %d times", times(n), want).
-			With("found", n).With("lines", found.lines(text))
+			With("found", n).With("lines", found.lines(text)).
+			WithHint("set expected_replacements to %d if these are the places, else read the file again", n)
 	}
 	return fault.New(fault.EditAmbiguous, "old_string is in the file %s, at lines %s", times(n), joinInts(found.lines(text))).
 		With("found", n).With("lines", found.lines(text)).With("nearest", found.context(text)).

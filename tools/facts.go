@@ -1,9 +1,8 @@
 package tools
 
 import (
-	"path"
-
 	"pillion/tools/policy"
+	"pillion/tools/session"
 	"pillion/workspace"
 )
 
@@ -18,8 +17,11 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		Grants:    p.call.Session.Grants(),
 		AlwaysAsk: p.call.RequiresApproval,
 	}
-	if action, ok := p.plan.(*Action); ok {
-		r.Command = action.Command
+	switch plan := p.plan.(type) {
+	case *Answer:
+		r.Access = policy.Read // whatever the tool could do, this plan only looks
+	case *Action:
+		r.Command = plan.Command
 	}
 	for _, t := range p.plan.touches() {
 		fact, err := factOf(t)
@@ -40,7 +42,7 @@ func factOf(t touch) (policy.PathFact, error) {
 		Path:           t.path.Rel(),
 		Write:          t.write,
 		Root:           t.path.RootDir(),
-		BareRepository: inBareRepository(target),
+		BareRepository: t.write && inBareRepository(target),
 	}
 	if t.path.String() != t.path.Rel() {
 		fact.Folder = folderName(t.path)
@@ -52,6 +54,28 @@ func factOf(t touch) (policy.PathFact, error) {
 		fact.Executable = t.file.Mode.IsRegular() && t.file.Mode&0o111 != 0
 	}
 	return fact, nil
+}
+
+// looksSecret says whether reading p has to be asked for.
+func looksSecret(p workspace.Path) bool {
+	target, err := p.Target()
+	return policy.Secret(p.Rel()) || err == nil && policy.Secret(target.Rel())
+}
+
+// seen is the version of p that the session knows, under whatever name it read it.
+func seen(s *session.Session, p workspace.Path) (version string, ok bool) {
+	return s.Seen(fileName(p))
+}
+
+// saw has the session know a version of p.
+func saw(s *session.Session, p workspace.Path, version string) { s.Saw(fileName(p), version) }
+
+// fileName is one name for one file: links to it lead to the same.
+func fileName(p workspace.Path) string {
+	if target, err := p.Target(); err == nil {
+		return target.Abs()
+	}
+	return p.Abs()
 }
 
 // folderName is the name that a path of a multi-root workspace is led by.
@@ -77,7 +101,7 @@ func inBareRepository(p workspace.Path) bool {
 
 func isBareRepository(dir workspace.Path) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {
-		if _, err := dir.Join(path.Clean(name)).Lstat(); err != nil {
+		if !dir.Join(name).Exists() {
 			return false
 		}
 	}

@@ -158,12 +158,27 @@ func (o occurrences) replace(in, text string) string {
 func (o occurrences) reindent(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
-		old := splitIndent(line).indent
+		if strings.TrimSpace(line) == "" {
+			continue // no line of its own after the last newline, and blank lines stay blank
+		}
+		old := o.knownIndent(splitIndent(line).indent)
 		if now, ok := o.indent[old]; ok {
 			lines[i] = now + line[len(old):]
 		}
 	}
 	return strings.Join(lines, "")
+}
+
+// knownIndent is the longest indentation of old_string that a line of new_string
+// begins with; what is deeper stays relative to it.
+func (o occurrences) knownIndent(indent string) string {
+	best := ""
+	for known := range o.indent {
+		if len(known) > len(best) && strings.HasPrefix(indent, known) {
+			best = known
+		}
+	}
+	return best
 }
 
 // withLineEnds writes the newlines of text as the lines around s end.
@@ -194,8 +209,10 @@ func (o occurrences) lines(text string) []int {
 // context shows the first places, so that the agent can tell them apart.
 func (o occurrences) context(text string) []string {
 	var out []string
+	shown := 0
 	for _, line := range o.lines(text)[:min(len(o.spans), 5)] {
-		out = append(out, showLines(text, line-1, line+1)...)
+		out = append(out, showLines(text, max(shown+1, line-1), line+1)...)
+		shown = line + 1
 	}
 	return out
 }
@@ -244,7 +261,7 @@ func showLines(text string, first, last int) []string {
 	visible := strings.NewReplacer(" ", "·", "\t", "→", "\r", "␍")
 	var out []string
 	n := 0
-	for line := range strings.SplitSeq(text, "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		if n++; n > last {
 			break
 		}

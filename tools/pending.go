@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"pillion/tools/policy"
 	"pillion/workspace"
 	"pillion/workspace/change"
-	"pillion/workspace/diff"
 	"pillion/workspace/document"
 )
 
@@ -38,6 +36,7 @@ type pending struct {
 	moved    chan struct{}
 	proposed map[string]change.Set   // each set that was on show, by its digest
 	human    map[workspacePath]human // what the human made of the proposal
+	amended  bool                    // the arguments are the human's
 }
 
 // human is a proposal as the human changed it.
@@ -109,10 +108,26 @@ func (p *pending) planOnce(ctx context.Context) error {
 	p.snapshot = p.registry.Documents.Snapshot(p.registry.Limits.ReadBytes)
 	plan, err := p.tool.plan(ctx, Input{Snapshot: p.snapshot, Session: p.call.Session, Limits: p.registry.Limits, Timeout: p.call.Timeout}, p.call.Arguments)
 	if err != nil {
-		return err
+		return p.withoutSecrets(err)
 	}
 	p.plan = plan
+	if e := p.edits(); e != nil && !e.Set.Changes() {
+		p.plan = e.unchanged()
+	}
 	return p.keepHumanEdit()
+}
+
+// withoutSecrets takes the lines of a file out of an error about it, when reading
+// it would have to be asked for.
+func (p *pending) withoutSecrets(err error) error {
+	e := fault.From(err)
+	for path := range p.snapshot.Rests() {
+		if _, known := seen(p.call.Session, path); !known && looksSecret(path) {
+			return fault.New(e.Code, "%s", e.Message).
+				WithHint("read_file shows %s after the human agreed: it looks like a file that holds secrets", fault.Quote(path.String()))
+		}
+	}
+	return err
 }
 
 // waitForEditor reports true, after a wait, when an edit rests on an open file
@@ -143,10 +158,7 @@ func (p *pending) waitForEditor(ctx context.Context) bool {
 const reloadTime = 3 * time.Second
 
 func (p *pending) edits() *Edits {
-	e, ok := p.plan.(*Edits)
-	if !ok || !e.Set.Changes() {
-		return nil
-	}
+	e, _ := p.plan.(*Edits)
 	return e
 }
 
@@ -292,8 +304,8 @@ func (p *pending) Again(ctx context.Context) (approval.Continuity, error) {
 	}
 	now := p.edits()
 	switch {
-	case p.digest == oldDigest:
-		return approval.Same, nil
+	case p.digest == oldDigest, p.decision.Verdict == policy.Run:
+		return approval.Same, nil // what needs no yes is covered by any
 	case p.decision.Verdict == policy.Refuse:
 		return approval.Different, p.refusal()
 	case old != nil && now != nil && change.OnlyMoved(old.Set, now.Set):
@@ -359,7 +371,7 @@ func (p *pending) remember(decisionID string) {
 // takeEdit plans with the arguments or the text that the human gave.
 func (p *pending) takeEdit(ctx context.Context, a approval.Answer) error {
 	if len(a.ModifiedArguments) > 0 {
-		p.call.Arguments = a.ModifiedArguments
+		p.call.Arguments, p.amended = a.ModifiedArguments, true
 		if err := p.replan(ctx); err != nil {
 			return err
 		}
@@ -421,38 +433,4 @@ func (p *pending) keepHumanEdit() error {
 		e.Set.Files[i].After.Text = text
 	}
 	return nil
-}
-
-// noteHumanEdit tells the agent, as a patch, what the human made of its proposal.
-func (p *pending) noteHumanEdit(a *Answer, outcomes []change.Outcome) {
-	var patch strings.Builder
-	for _, o := range outcomes {
-		edit, ok := p.human[o.File.Path()]
-		if !ok {
-			continue
-		}
-		name := o.File.Path().String()
-		patch.WriteString("--- proposed/" + name + "\n+++ approved/" + name + "\n")
-		patch.WriteString(diff.Unified(diff.Hunks(edit.proposed, edit.text, 3)))
-	}
-	if patch.Len() == 0 {
-		return
-	}
-	a.Notes = append(a.Notes, "The human changed the proposal before approving it. What they changed, as a patch from your proposal to what was written:\n"+patch.String())
-	a.Result = withHumanEdit{fields: a.Result, diff: patch.String()}
-}
-
-// withHumanEdit adds the human's own changes to a tool's fields.
-type withHumanEdit struct {
-	fields any
-	diff   string
-}
-
-func (w withHumanEdit) appendFields(dst []byte) []byte {
-	body, err := json.Marshal(w.fields)
-	if err == nil && len(body) > len("{}") {
-		dst = append(append(dst, body[1:len(body)-1]...), ',')
-	}
-	dst = append(dst, `"edited_by_human":true,"human_diff":`...)
-	return append(dst, mustMarshal(w.diff)...)
 }

@@ -91,6 +91,26 @@ type Edits struct {
 	Answer func([]change.Outcome) *Answer
 }
 
+// answer tells what became of the set, and what the session knows by it.
+func (e *Edits) answer(outcomes []change.Outcome) *Answer {
+	a := e.Answer(outcomes)
+	a.Saw = map[workspace.Path]string{}
+	for _, o := range outcomes {
+		a.Saw[o.File.Path()] = o.Version
+	}
+	return a
+}
+
+// unchanged is the answer of a set that would change nothing: it shows what is
+// there, as reading does, and there is nothing to ask about.
+func (e *Edits) unchanged() *Answer {
+	a := e.answer(e.Set.Unchanged())
+	for _, f := range e.Set.Files {
+		a.Reads = append(a.Reads, f.Path())
+	}
+	return a
+}
+
 func (e *Edits) touches() []touch {
 	out := make([]touch, 0, len(e.Set.Files))
 	for _, f := range e.Set.Files {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ type readFileResult struct {
 
 // appendFields is written by hand because the content may be megabytes.
 func (r readFileResult) appendFields(dst []byte) []byte {
+	dst = slices.Grow(dst, 512+escapedWeight(len(r.content)))
 	dst = append(dst, `"content":`...)
 	dst = wire.AppendString(dst, r.content)
 	dst = append(dst, `,"encoding":`...)
@@ -84,19 +86,24 @@ func planReadFile(_ context.Context, in Input, args readFileArgs) (*Answer, erro
 func (a readFileArgs) check(in Input) (workspace.Path, document.Encoding, error) {
 	switch {
 	case a.StartLine < 0 || a.EndLine < 0:
-		return workspace.Path{}, "", invalid("lines are counted from 1")
+		return workspace.Path{}, "", invalid("lines are counted from 1; leave out start_line and end_line for the whole file")
 	case a.EndLine > 0 && a.EndLine < a.StartLine:
 		return workspace.Path{}, "", invalid("end_line %d is before start_line %d", a.EndLine, a.StartLine)
 	}
-	var enc document.Encoding
-	if a.Encoding != "" {
-		var err error
-		if enc, err = document.LookupEncoding(a.Encoding); err != nil {
-			return workspace.Path{}, "", err
-		}
+	enc, err := encodingNamed(a.Encoding)
+	if err != nil {
+		return workspace.Path{}, "", err
 	}
 	p, err := in.Snapshot.Workspace().Resolve(a.Path)
 	return p, enc, err
+}
+
+// encodingNamed leaves it open, "", where no encoding is named.
+func encodingNamed(name string) (document.Encoding, error) {
+	if name == "" {
+		return "", nil
+	}
+	return document.LookupEncoding(name)
 }
 
 func readLines(p workspace.Path, f *document.File, args readFileArgs) (*Answer, error) {

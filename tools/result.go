@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"pillion/internal/bug"
@@ -48,6 +49,7 @@ func (r Result) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 // AppendJSON appends the wire form. Large text is escaped once and never parsed
 // again, which is most of the time that a big read takes.
 func (r Result) AppendJSON(dst []byte) []byte {
+	dst = slices.Grow(dst, r.weight())
 	dst = append(dst, `{"content":[`...)
 	for i, p := range r.Content {
 		if i > 0 {
@@ -69,6 +71,19 @@ func (r Result) AppendJSON(dst []byte) []byte {
 	}
 	return append(dst, '}')
 }
+
+// weight is about how many bytes the wire form takes, so that a megabyte is not
+// moved again and again while the buffer grows.
+func (r Result) weight() int {
+	n := 256 + len(r.Structured)
+	for _, p := range r.Content {
+		n += 64 + escapedWeight(len(p.Text)) + len(p.Data)
+	}
+	return n
+}
+
+// escapedWeight allows for an eighth of the text to be escaped.
+func escapedWeight(n int) int { return n + n/8 }
 
 func (p Part) appendJSON(dst []byte) []byte {
 	if p.Type != "text" {
@@ -94,16 +109,22 @@ func structured(fields any, err *fault.Error, success bool) json.RawMessage {
 	if err != nil {
 		out = append(append(out, `,"error":`...), mustMarshal(err)...)
 	}
-	switch f := fields.(type) {
-	case nil:
-	case appender:
-		out = f.appendFields(append(out, ','))
-	default:
-		if body := mustMarshal(f); len(body) > len("{}") {
-			out = append(append(out, ','), body[1:len(body)-1]...)
+	if fields != nil {
+		more := appendFields(append(out, ','), fields)
+		if len(more) > len(out)+1 {
+			out = more
 		}
 	}
 	return append(out, '}')
+}
+
+// appendFields appends the fields of a struct without its braces.
+func appendFields(dst []byte, fields any) []byte {
+	if f, ok := fields.(appender); ok {
+		return f.appendFields(dst)
+	}
+	body := mustMarshal(fields)
+	return append(dst, body[1:len(body)-1]...)
 }
 
 // mustMarshal serves types of this package, which all have a JSON form. It does

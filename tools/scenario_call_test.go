@@ -153,7 +153,7 @@ func (h *human) Ask(_ context.Context, r approval.Request) (approval.Answer, err
 }
 
 // Changed and Resolved are package approval's to test.
-func (h *human) Changed(approval.Changed)         {}
+func (h *human) Changed(approval.Changed)          {}
 func (h *human) Resolved(string, approval.Outcome) {}
 
 // Prompt answers prompt_user.

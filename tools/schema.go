@@ -54,7 +54,7 @@ func decode(s *jsonschema.Schema, raw json.RawMessage, into any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return invalid("the arguments are followed by something else")
+		return invalid("the arguments are followed by something else; give one JSON object")
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return invalid("the arguments do not fit: %v", err)

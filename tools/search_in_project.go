@@ -56,7 +56,7 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	if _, err := roots[0].Stat(); err != nil {
 		return nil, err
 	}
-	source := searchSource{in: in}
+	source := searchSource{in: in, at: roots[0]}
 	found, err := search.Run(ctx, roots, search.Query{
 		Text: args.Query, Regex: args.Regex, CaseSensitive: args.CaseSensitive, Glob: args.Glob,
 		Context: contextLines, MaxMatches: args.MaxMatches,
@@ -79,13 +79,18 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 }
 
 // searchSource leaves out the files whose reading would have to be asked for.
-type searchSource struct{ in Input }
+type searchSource struct {
+	in Input
+	at workspace.Path // what was asked for
+}
 
 func (s searchSource) ReadText(p workspace.Path) (string, error) {
-	if policy.Secret(p.Rel()) {
-		if _, seen := s.in.Session.Seen(p.Abs()); !seen {
-			return "", fault.New(fault.PermissionDenied, "%s looks like a secret", fault.Quote(p.String()))
-		}
+	isSecret := policy.Secret(p.Rel()) || p == s.at && looksSecret(p) // below a folder no link is followed
+	if !isSecret {
+		return s.in.Snapshot.ReadText(p)
+	}
+	if _, known := seen(s.in.Session, p); !known {
+		return "", fault.New(fault.PermissionDenied, "%s looks like a file that holds secrets; read_file asks the human for it", fault.Quote(p.String()))
 	}
 	return s.in.Snapshot.ReadText(p)
 }

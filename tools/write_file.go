@@ -75,12 +75,30 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 		return nil, err
 	}
 	f.CreateDirs = args.CreateDirs == nil || *args.CreateDirs
+	if err := checkFolder(f); err != nil {
+		return nil, err
+	}
 	e := &Edits{Title: writeTitle(f), Answer: func(o []change.Outcome) *Answer { return changedAnswer(o[0], changedFile{}) }}
 	e.Set = change.Only(f, e.Title)
-	if _, seen := in.Session.Seen(before.Path.Abs()); before.Exists && !seen && args.ExpectedVersion == "" {
+	if _, known := seen(in.Session, before.Path); before.Exists && !known && args.ExpectedVersion == "" {
 		e.Reasons = append(e.Reasons, "it replaces a whole file that this session has not read")
 	}
+	if before.Exists && before.Encoding != after.Encoding {
+		e.Reasons = append(e.Reasons, fmt.Sprintf("it changes the file's encoding from %s to %s", before.Encoding, after.Encoding))
+	}
 	return e, nil
+}
+
+// checkFolder says before anyone is asked that there is no folder to write to.
+func checkFolder(f change.File) error {
+	if f.CreateDirs {
+		return nil
+	}
+	_, err := f.Target.Dir().Stat()
+	if errors.Is(err, fault.New(fault.FileNotFound, "")) {
+		return fault.New(fault.FileNotFound, "the folder of %s does not exist; leave out create_dirs to have it made", fault.Quote(f.Path().String()))
+	}
+	return err
 }
 
 func writeTitle(f change.File) string {
@@ -111,7 +129,7 @@ func readForWriting(in Input, name, encoding string) (*document.File, error) {
 func checkVersion(in Input, f *document.File, expected, content string) error {
 	known := expected
 	if known == "" {
-		known, _ = in.Session.Seen(f.Path.Abs())
+		known, _ = seen(in.Session, f.Path)
 	}
 	if known == "" || known == f.Version {
 		return nil
@@ -147,8 +165,8 @@ func knownVersion(s *session.Session, p workspace.Path, expected string) string 
 	if expected != "" {
 		return expected
 	}
-	seen, _ := s.Seen(p.Abs())
-	return seen
+	version, _ := seen(s, p)
+	return version
 }
 
 // changedAnswer tells what became of a file; extra holds what only the tool knows.

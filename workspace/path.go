@@ -220,5 +220,6 @@ func within(dir, name string) (string, bool) {
 }
 
 func outside(name string) *fault.Error {
-	return fault.New(fault.PathOutsideWorkspace, "%s is outside the workspace", fault.Quote(name))
+	return fault.New(fault.PathOutsideWorkspace, "%s is outside the workspace", fault.Quote(name)).
+		WithHint("name a file in the workspace folder, relative to it")
 }

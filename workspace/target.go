@@ -100,5 +100,5 @@ func (p Path) leaves() bool {
 }
 
 func (p Path) linkOutside() *fault.Error {
-	return outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace")
+	return outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace; name a file inside it")
 }

@@ -44,6 +44,11 @@ func New(before *document.File, after document.Content) (File, error) {
 	if before.Buffer != nil && before.Buffer.ReadOnly {
 		return File{}, fault.New(fault.PermissionDenied, "%s is read-only in the editor", fault.Quote(before.Path.String()))
 	}
+	if after.Encoding != document.UTF8 {
+		if _, err := after.Encode(); err != nil {
+			return File{}, err // better said before anyone is asked
+		}
+	}
 	return File{Before: before, After: after, Target: target}, nil
 }
 
@@ -70,12 +75,15 @@ const contextLines = 3
 
 // Diff is the change in git's format.
 func (f File) Diff(hunks []diff.Hunk) string {
-	if len(hunks) == 0 {
+	if len(hunks) == 0 && f.Before.Exists {
 		return ""
 	}
 	name := f.Path().String()
 	var out strings.Builder
 	out.WriteString("diff --git " + gitName("a/"+name) + " " + gitName("b/"+name) + "\n")
+	if len(hunks) == 0 {
+		return out.String() + "new file mode 100644\n"
+	}
 	from := gitName("a/" + name)
 	if !f.Before.Exists {
 		out.WriteString("new file mode 100644\n")

@@ -127,6 +127,15 @@ func (u unchanged) finish() Outcome {
 	return Outcome{File: u.file, Operation: Unchanged, Bytes: int(u.file.Before.Size), Version: u.file.Before.Version, Saved: !u.file.Before.Dirty}
 }
 
+// Unchanged are the outcomes of a set that changes nothing.
+func (s Set) Unchanged() []Outcome {
+	out := make([]Outcome, 0, len(s.Files))
+	for _, f := range s.Files {
+		out = append(out, unchanged{f}.finish())
+	}
+	return out
+}
+
 func moved(f File) error {
 	return fault.New(fault.ConcurrentModification, "%s changed while the call ran; read it again: %w", fault.Quote(f.Path().String()), ErrMoved)
 }

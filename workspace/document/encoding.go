@@ -115,7 +115,8 @@ func Decode(data []byte, want Encoding) (Content, error) {
 func decodeUTF8(c Content, data []byte) (Content, error) {
 	switch {
 	case bytes.IndexByte(data[:min(len(data), sniffLength)], 0) >= 0:
-		return c, fault.New(fault.BinaryFile, "the file is binary, not text")
+		return c, fault.New(fault.BinaryFile, "the file is binary, not text").
+			WithHint("look at it with a program that knows its format, by run_command")
 	case !utf8.Valid(data):
 		return c, fault.New(fault.EncodingError, "the file is not UTF-8: byte %d cannot be decoded", invalidAt(data)).
 			WithHint("name its encoding, for example encoding \"windows-1252\"")

@@ -166,7 +166,7 @@ func readDisk(p workspace.Path, enc Encoding, limit int64) (*File, error) {
 	switch {
 	case errors.Is(err, fault.New(fault.FileNotFound, "")):
 		if _, err := p.Lstat(); err == nil {
-			return nil, fault.New(fault.FileNotFound, "%s is a symbolic link that leads nowhere", fault.Quote(p.String()))
+			return nil, fault.New(fault.FileNotFound, "%s is a symbolic link that leads nowhere; name the file itself", fault.Quote(p.String()))
 		}
 		return f, nil
 	case err != nil:
