@@ -108,6 +108,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     } else {
       await commands.executeCommand("vscode.open", await this.pages.ready(approval), options);
     }
+    approval.disarm(); // only now are its buttons on show
     await window.tabGroups.close(tabsWith((uri) => uri.scheme === ended), true);
     this.look();
   }
