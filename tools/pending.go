@@ -243,13 +243,17 @@ func (p *pending) preview() approval.Preview {
 	case *Action:
 		return plan.Preview
 	}
-	return approval.Preview{Kind: "text", Markdown: readPreview(p.plan)}
+	return approval.Preview{Kind: "text", Markdown: p.readPreview()}
 }
 
-func readPreview(plan Plan) string {
+func (p *pending) readPreview() string {
+	reads := p.plan.touches()
+	if len(reads) == 0 {
+		return fmt.Sprintf("The agent wants to use %s with these arguments:\n\n    %s\n", p.tool.Name, fault.Escape(string(p.call.Arguments)))
+	}
 	var out strings.Builder
 	out.WriteString("The agent wants to read:\n")
-	for _, t := range plan.touches() {
+	for _, t := range reads {
 		out.WriteString("\n- `" + fault.Quote(t.path.String()) + "`")
 	}
 	return out.String()

@@ -50,7 +50,7 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 	preview := approval.Preview{Kind: "command", Command: args.Command, Cwd: cwd, Unsaved: unsaved}
 	preview.Parts, preview.Writes = commandParts(args.Command)
 	return &Action{
-		Title:   "Run " + fault.Quote(clip(firstLine(args.Command), 60)),
+		Title:   "Run " + fault.Escape(clip(firstLine(args.Command), 60)),
 		Preview: preview,
 		Command: &policy.Command{Line: args.Command, Cwd: cwd, Env: args.Env, Stdin: args.Stdin},
 		Reasons: args.reasons(unsaved),
@@ -77,13 +77,13 @@ func (a runCommandArgs) check(in Input) (workspace.Path, time.Duration, error) {
 	case strings.TrimSpace(a.Command) == "":
 		return workspace.Path{}, 0, invalid("command is empty; it is the line to run")
 	case strings.ContainsRune(a.Command, 0):
-		return workspace.Path{}, 0, invalid("command has a NUL byte")
+		return workspace.Path{}, 0, invalid("command has a NUL byte; leave it out")
 	case a.TimeoutSeconds < 0 || timeout > in.Limits.CommandMax:
 		return workspace.Path{}, 0, invalid("timeout_seconds must be between 0 and %g", in.Limits.CommandMax.Seconds())
 	}
 	for name := range a.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(a.Env[name], 0) {
-			return workspace.Path{}, 0, invalid("%s cannot be the name of a variable", fault.Quote(name))
+			return workspace.Path{}, 0, invalid("no variable can be called %s; give a plain name and value", fault.Quote(name))
 		}
 	}
 	dir, err := in.Snapshot.Workspace().ResolveDir(a.Cwd)
@@ -92,7 +92,7 @@ func (a runCommandArgs) check(in Input) (workspace.Path, time.Duration, error) {
 	}
 	info, err := dir.Stat()
 	if err == nil && !info.IsDir() {
-		err = fault.New(fault.NotAFile, "cwd %s is a file, not a folder", fault.Quote(dir.String()))
+		err = fault.New(fault.NotAFile, "cwd %s is a file, not a folder; name the folder to run in", fault.Quote(dir.String()))
 	}
 	return dir, timeout, err
 }

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"pillion/internal/fault"
 	"pillion/tools"
 	"pillion/tools/process"
 	"pillion/workspace/diff"
@@ -157,9 +158,9 @@ func (w *world) execute(c *call) tools.Result {
 	})
 	w.human.done(w.t)
 	probe := w.registry.Execute(context.Background(), tools.Call{
-		Name: "list_files", Arguments: json.RawMessage(`{"limit":1}`), CallID: "probe", Session: w.session("probe"),
+		Name: "read_file", Arguments: json.RawMessage(`{"path":""}`), CallID: "probe", Session: w.session("probe"),
 	})
-	if probe.IsError {
+	if probe.Err == nil || probe.Err.Code != fault.InvalidPath {
 		w.t.Errorf("after the call nothing works any more: %s", probe.Structured)
 	}
 	return result
@@ -183,7 +184,7 @@ func (w *world) report(c *call, r tools.Result, before, after view) string {
 		}
 	}
 	out.WriteString(w.redact(after.since(before)))
-	return out.String()
+	return fault.Escape(out.String())
 }
 
 func indent(raw json.RawMessage) []byte {

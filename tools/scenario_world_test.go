@@ -26,7 +26,8 @@ import (
 // and the registry between them. Files lie below base/project; base holds what is
 // outside.
 type world struct {
-	t       *testing.T
+	t       *testing.T // of the call that runs
+	file    *testing.T
 	base    string
 	folders []string // below project
 
@@ -44,14 +45,16 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}}
+	w := &world{t: t, file: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}}
 	w.write("../outside/secret.txt", "out of reach\n")
 	t.Setenv("HOME", w.path("../home"))
 	t.Setenv("XDG_CONFIG_HOME", w.path("../home/.config"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	if err := os.MkdirAll(w.path("../home"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"NVIM", "VSCODE_IPC_HOOK_CLI", "PILLION_TOKEN", "DISPLAY", "WAYLAND_DISPLAY"} {
+		t.Setenv(name, "what a command must not see")
 	}
+	w.must(os.MkdirAll(w.path("../home"), 0o755))
+	w.must(os.MkdirAll(w.path("."), 0o755))
 	return w
 }
 
@@ -72,7 +75,7 @@ func (w *world) start() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { runner.Close() })
+	w.file.Cleanup(func() { w.must(runner.Close()) })
 	w.store = document.NewStore(ws)
 	w.human = &human{do: w.do}
 	w.editor = &editor{store: w.store}

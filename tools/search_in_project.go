@@ -34,6 +34,7 @@ type searchResult struct {
 	Count         int            `json:"count"`
 	FilesSearched int            `json:"files_searched"`
 	Truncated     bool           `json:"truncated"`
+	Skipped       int            `json:"skipped,omitempty"` // files that might hold hits and could not be searched
 }
 
 func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error) {
@@ -68,12 +69,15 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 		found.Matches = []search.Match{}
 	}
 	a := &Answer{
-		Result:  searchResult{found.Matches, found.Count, found.FilesSearched, found.Truncated},
+		Result:  searchResult{found.Matches, found.Count, found.FilesSearched, found.Truncated, found.Skipped},
 		Text:    searchText(found),
 		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(clip(args.Query, 60))),
 	}
 	if found.Truncated {
 		a.Notes = append(a.Notes, "(there are more; narrow the search with path, glob or a longer query, or raise max_matches)")
+	}
+	if found.Skipped > 0 {
+		a.Notes = append(a.Notes, fmt.Sprintf("(%s not searched: too large, in an unknown encoding, or a secret)", count(found.Skipped, "file")))
 	}
 	return a, nil
 }

@@ -34,7 +34,7 @@ func ReadCommand(line string) CommandReading {
 		case *syntax.CallExpr:
 			r.addCall(n)
 		case *syntax.Redirect:
-			if writes(n.Op) && n.Word != nil {
+			if writes(n.Op) && n.Word != nil && n.Word.Lit() != "/dev/null" {
 				r.Writes = append(r.Writes, printed(n.Word))
 			}
 		case *syntax.FuncDecl:
@@ -56,6 +56,7 @@ func (r *CommandReading) add(p CommandPart) {
 func (r *CommandReading) addCall(call *syntax.CallExpr) {
 	part := CommandPart{Why: "it runs a program"}
 	for _, a := range call.Assigns {
+		part.Argv = append(part.Argv, printed(a))
 		if a.Name != nil {
 			part.Why = "it sets " + a.Name.Value
 		}
@@ -70,7 +71,7 @@ func (r *CommandReading) addCall(call *syntax.CallExpr) {
 		}
 		part.Argv = append(part.Argv, text)
 	}
-	if len(part.Argv) > 0 || len(call.Assigns) > 0 {
+	if len(part.Argv) > 0 {
 		r.add(part)
 	}
 }
