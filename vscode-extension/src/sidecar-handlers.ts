@@ -54,10 +54,15 @@ export function attend(client: LanguageClient, to: Listeners): void {
   });
 }
 
+const resolvedTime = 100; // ms
+
 async function approve(approvals: Approvals, request: ApprovalRequest, token: CancellationToken): Promise<ApprovalAnswer> {
   const answer = approvals.open(request, withdrawn);
+  // A cancellation overtakes the approval/resolved that was sent before it and says why; that one gets its chance first.
   const cancelled = token.onCancellationRequested(() => {
-    approvals.remove(request.approvalId, "withdrawn");
+    setTimeout(() => {
+      approvals.remove(request.approvalId, "withdrawn");
+    }, resolvedTime);
   });
   try {
     return await answer;
