@@ -184,3 +184,9 @@ func TooLarge(p Path, size, limit int64) *fault.Error {
 	return fault.New(fault.FileTooLarge, "%s has %d bytes, over the limit of %d", fault.Quote(p.String()), size, limit).
 		With("size", size).With("limit", limit)
 }
+
+// Exists reports whether there is an entry at p, whatever it is.
+func (p Path) Exists() bool {
+	_, err := p.root.fs.Lstat(filepath.FromSlash(p.rel))
+	return err == nil
+}
