@@ -32,13 +32,14 @@ type Options struct {
 // Outcome is what the ride came to.
 type Outcome struct {
 	Calls    int
-	Refused  int // answered with no by the human
-	Failed   int // for any other reason
+	Refused  int  // answered with no by the human
+	Stopped  bool // by the human's cancel
+	Failed   int  // for any other reason
 	LastDiff string
 }
 
-// Run has the agent take its steps. A step that the human refuses does not end
-// the ride: the agent says so and goes on.
+// Run has the agent take its steps. A step that the human rejects does not end
+// the ride, a cancel does.
 func Run(ctx context.Context, o Options) (Outcome, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "sample-agent", Version: "1"}, nil)
 	agent, err := client.Connect(ctx, &mcp.CommandTransport{Command: o.Server}, nil)
@@ -48,11 +49,14 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	defer agent.Close() //nolint:errcheck // the ride is over
 	var out Outcome
 	for _, step := range sample.Ride() {
+		if step.Tool == "" && out.Refused > 0 {
+			step.Say = "You said no to something, so I leave it at that."
+		}
 		fmt.Fprintf(o.Out, "\n%s %s\n", o.Style.Cyan("agent:"), step.Say)
 		if step.Tool == "" {
 			continue
 		}
-		if err := o.take(ctx, agent, step, &out); err != nil {
+		if err := o.take(ctx, agent, step, &out); err != nil || out.Stopped {
 			return out, err
 		}
 	}
@@ -73,8 +77,10 @@ func (o Options) take(ctx context.Context, agent *mcp.ClientSession, step sample
 	}
 	text := textOf(result)
 	switch {
-	case strings.HasPrefix(text, string(fault.UserRejected)), strings.HasPrefix(text, string(fault.Cancelled)):
+	case strings.HasPrefix(text, string(fault.UserRejected)):
 		out.Refused++
+	case strings.HasPrefix(text, string(fault.Cancelled)):
+		out.Refused, out.Stopped = out.Refused+1, true
 	case result.IsError:
 		out.Failed++
 	case step.Tool == "git.diff":
