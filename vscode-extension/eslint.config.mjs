@@ -10,6 +10,7 @@ export default tseslint.config(
     rules: {
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/dot-notation": "off",
+      "@typescript-eslint/no-floating-promises": ["error", { allowForKnownSafeCalls: [{ from: "package", name: "test", package: "node:test" }] }],
       "max-lines": ["error", 400],
       "max-lines-per-function": ["error", 80],
     },

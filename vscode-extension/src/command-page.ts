@@ -95,8 +95,10 @@ function body(sheet: Sheet, preview: Preview): void {
 
 function changes(sheet: Sheet, preview: DiffPreview): void {
   for (const file of preview.files ?? []) {
-    sheet.line(`${file.operation} ${visible(file.path)} (+${String(file.additions)} −${String(file.deletions)})`, "rule");
-    sheet.code(visibleLines(file.diff), "", "");
+    sheet.line(`  ${visible(file.path)}  +${String(file.additions)} -${String(file.deletions)}`, "rule");
+    if (file.diff) {
+      sheet.code(visibleLines(file.diff), "  ", "  ");
+    }
   }
 }
 
@@ -131,9 +133,10 @@ function answers(sheet: Sheet, request: ApprovalRequest): void {
   const remembered = (request.decisions ?? []).filter((decision) => decision.scope !== "once");
   sheet.answer("Approve", "this once");
   for (const decision of remembered) {
-    sheet.answer(visible(decision.title), "", decision.rule);
+    sheet.answer(visible(decision.title), "and from now on, without asking:", decision.rule);
   }
-  sheet.answer("Reject", "the agent goes on, with your reason if you give one");
+  sheet.answer("Reject", "the agent goes on without it");
+  sheet.answer("Reject with Reason…", "and reads why");
   sheet.answer("Cancel", "the agent stops");
 }
 
@@ -202,11 +205,13 @@ class Sheet {
 
   /** A choice and what it means; `rule` is what choosing it saves. */
   answer(title: string, meaning: string, rule?: string): void {
-    const start = title.padEnd(answerWidth) + (rule === undefined ? meaning : "from now on: ");
-    this.lines.push(start + visible(rule ?? ""));
+    this.lines.push(title.padEnd(answerWidth) + meaning);
     this.mark("label", 0, title.length);
-    this.mark("muted", title.length, start.length);
-    this.mark("rule", start.length, start.length + visible(rule ?? "").length);
+    this.mark("muted", title.length, answerWidth + meaning.length);
+    if (rule !== undefined) {
+      this.lines.push(" ".repeat(answerWidth) + visible(rule));
+      this.mark("rule", answerWidth, answerWidth + visible(rule).length);
+    }
   }
 
   private mark(paint: Paint, from: number, to: number): void {

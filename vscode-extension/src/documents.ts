@@ -25,7 +25,7 @@ import { type DocumentEdit, type DocumentEditResult, type DocumentState, methods
 export type Notify = (method: string, params: unknown) => Promise<void>;
 
 export class Documents implements Disposable {
-  /** What the sidecar knows, by address; versions left out. */
+  /** What the sidecar knows, by address. */
   private readonly told = new Map<string, string>();
   /** The last change on its way to the sidecar, by address. */
   private readonly sending = new Map<string, Promise<void>>();
@@ -72,20 +72,23 @@ export class Documents implements Disposable {
     if (document.version !== request.version) {
       return refusal(document, `the document is at version ${String(document.version)}, not ${String(request.version)}`);
     }
+    const save = request.save && !document.isDirty; // what the human has not saved is theirs to save
     if (!(await apply(document, request.edits ?? []))) {
       return refusal(document, "VS Code did not apply the edit; the document changed meanwhile or is read-only");
     }
-    const saved = !request.save || (await document.save());
+    const saved = !save || (await document.save());
     await this.sending.get(document.uri.toString());
     return { ...state(document), ...(saved ? {} : { reason: "the edit was applied but could not be saved" }), applied: true };
   }
 
   private async afterSending(document: TextDocument, sent: Promise<void>): Promise<void> {
+    const { version } = document;
     this.sending.set(document.uri.toString(), sent);
     await sent;
-    await this.report(document);
+    await this.tell({ uri: document.uri.toString(), version, ...facts(document) });
   }
 
+  /** Something other than the text changed: saved, or another encoding. */
   private async report(document: TextDocument): Promise<void> {
     const key = document.uri.toString();
     const sent = this.sending.get(key);
@@ -95,7 +98,7 @@ export class Documents implements Disposable {
     await sent;
     if (this.sending.get(key) === sent) {
       await this.tell({ uri: key, version: document.version, ...facts(document) });
-    } // else a later change is on its way and reports for both
+    } // else a later change is on its way and tells this too
   }
 
   /** Notebooks and custom editors are no text documents; all that can be told of them is whether they are dirty. */
@@ -110,7 +113,8 @@ export class Documents implements Disposable {
   }
 
   private async tell(state: DocumentState): Promise<void> {
-    const known = JSON.stringify({ ...state, version: 0 });
+    // A clean state is told again for a new version: who sees a change come in takes the document for dirty.
+    const known = JSON.stringify({ ...state, version: state.dirty ? 0 : state.version });
     if (this.notify && this.told.get(state.uri) !== known) {
       this.told.set(state.uri, known);
       await this.notify(methods.documentState, state);

@@ -1,4 +1,4 @@
-// Shows the pages of command-page.ts as read-only documents: their paint, and the answers as links above the text.
+// Shows the pages of command-page.ts as read-only documents, and paints them.
 
 import {
   CodeLens,
@@ -19,7 +19,6 @@ import {
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
 import { commandPage, endedPage, type Page, type Paint } from "./command-page";
-import { visible } from "./escape";
 import { address, approvalIdOf, ended, page } from "./schemes";
 
 const language = "pillion-page";
@@ -79,21 +78,17 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
     return this.shown.get(uri.toString())?.text ?? "This question was answered or closed.\n";
   }
 
+  /** The one thing that can be done here besides answering: save what the command would not see. */
   provideCodeLenses(document: TextDocument): CodeLens[] {
     const approval = this.approvals.get(approvalIdOf(document.uri) ?? "");
-    if (!approval) {
+    const preview = approval?.request.preview;
+    const count = preview?.kind === "command" ? (preview.unsaved ?? []).length : 0;
+    if (count === 0) {
       return [];
     }
-    const lens = (title: string, command: string, ...more: unknown[]): CodeLens =>
-      new CodeLens(new Range(0, 0, 0, 0), { title, command, arguments: [document.uri, ...more] });
-    return [
-      lens("$(check) Approve", "pillion.approve"),
-      ...approval.remembering.map((decision) => lens(`$(check-all) ${visible(decision.title)}`, "pillion.approveAndRemember", decision.id)),
-      lens("$(close) Reject", "pillion.reject"),
-      lens("$(comment) Reject with Reason…", "pillion.rejectWithReason"),
-      lens("$(debug-stop) Cancel", "pillion.cancel"),
-      ...unseen(approval).map((title) => lens(title, "pillion.saveUnseen")),
-    ];
+    const line = this.shown.get(document.uri.toString())?.marks.find((mark) => mark.paint === "warning")?.line ?? 0;
+    const title = `$(save) Save ${count === 1 ? "it" : "them"} first`;
+    return [new CodeLens(new Range(line, 0, line, 0), { title, command: "pillion.saveUnseen", arguments: [document.uri] })];
   }
 
   private async open(uri: Uri): Promise<Uri> {
@@ -130,13 +125,6 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
       );
     }
   }
-}
-
-/** The offer to save what the command would not see. */
-function unseen(approval: Approval): string[] {
-  const { preview } = approval.request;
-  const count = preview.kind === "command" ? (preview.unsaved ?? []).length : 0;
-  return count > 0 ? [`$(save) Save ${count === 1 ? "the unsaved file" : `${String(count)} unsaved files`} first`] : [];
 }
 
 function pageAddress(approval: Approval): Uri {

@@ -1,0 +1,13 @@
+/** A tool as `tools/list` gives it. */
+export interface CatalogueTool {
+  name: string;
+  title: string;
+  description: string;
+  access: string;
+  inputSchema: unknown;
+}
+
+export function registeredName(name: string): string;
+export function contribution(tool: CatalogueTool): Record<string, unknown>;
+export function source(tools: readonly CatalogueTool[]): string;
+export function withTools(packageText: string, tools: readonly CatalogueTool[]): string;

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Activity, activityLimit, duration } from "../../src/activity";
+import type { ActivityChanged, SessionInfo } from "../../src/protocol";
+
+function entry(callId: string, state: ActivityChanged["state"]): ActivityChanged {
+  const agent = { name: "claude", via: "mcp" };
+  return { callId, sessionId: "s1", agent, tool: "read_file", title: "Read a", state, summary: "", durationMs: 0 };
+}
+
+test("a call keeps its place while its state changes; the newest is first", () => {
+  const activity = new Activity();
+  activity.record(entry("one", "running"));
+  activity.record(entry("two", "queued"));
+  activity.record(entry("one", "done"));
+  assert.deepEqual(activity.entries.map((known) => `${known.callId} ${known.state}`), ["two queued", "one done"]);
+  assert.equal(activity.running, 0);
+});
+
+test("the oldest calls are forgotten beyond the limit", () => {
+  const activity = new Activity();
+  for (let call = 0; call <= activityLimit; call++) {
+    activity.record(entry(String(call), "done"));
+  }
+  assert.equal(activity.entries.length, activityLimit);
+  assert.equal(activity.entries.at(-1)?.callId, "1");
+});
+
+test("when the sidecar ends, what ran has failed and nobody is paused", () => {
+  const activity = new Activity();
+  activity.record(entry("one", "running"));
+  activity.record(entry("two", "done"));
+  activity.know([{ sessionId: "s1", agent: { name: "claude", via: "mcp" }, mode: "default", paused: true }]);
+  assert.equal(activity.paused.length, 1);
+  activity.end();
+  assert.deepEqual(activity.entries.map((known) => known.state), ["done", "failed"]);
+  assert.deepEqual(activity.paused, []);
+});
+
+test("of the sessions only the paused ones are kept", () => {
+  const activity = new Activity();
+  const session: SessionInfo = { sessionId: "s1", agent: { name: "a", via: "mcp" }, mode: "default", paused: false };
+  activity.know([session, { ...session, sessionId: "s2", paused: true }]);
+  assert.deepEqual(activity.paused.map((paused) => paused.sessionId), ["s2"]);
+});
+
+test("durations are as exact as they matter", () => {
+  assert.deepEqual([3, 420, 9949, 12_300, 600_000].map(duration), ["", "0.4 s", "9.9 s", "12 s", "10 min"]);
+});

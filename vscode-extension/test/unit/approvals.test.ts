@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Approval, Approvals, deed, inertMs, size } from "../../src/approvals";
+import type { ApprovalAnswer, DiffPreview } from "../../src/protocol";
+import { command, file, request } from "./samples";
+
+interface Table {
+  approvals: Approvals;
+  answer: Promise<ApprovalAnswer>;
+  heard: string[];
+  pass: (ms: number) => void;
+}
+
+/** One approval on a table with a clock that stands still until it is told to move. */
+function table(more = {}): Table {
+  let clock = 0;
+  const heard: string[] = [];
+  const approvals = new Approvals(() => clock);
+  approvals.listen({
+    added: ({ id }) => heard.push(`added ${id}`),
+    changed: ({ id }) => heard.push(`changed ${id}`),
+    removed: ({ id }, outcome) => heard.push(`removed ${id} ${outcome}`),
+  });
+  const answer = approvals.open(request(undefined, more), (outcome) => new Error(outcome));
+  answer.catch(() => undefined);
+  return { approvals, answer, heard, pass: (ms) => (clock += ms) };
+}
+
+function only(approvals: Approvals): Approval {
+  const [approval] = approvals.all;
+  assert.ok(approval);
+  return approval;
+}
+
+const movedPreview: DiffPreview = { kind: "diff", files: [{ ...file, before: "head\nold\n", after: "head\nnew\n" }] };
+const moved = { approvalId: "a1", digest: "digest-2", preview: movedPreview, moved: true };
+
+test("a yes within the first half second is not taken, a later one is, and only once", async () => {
+  const { approvals, answer, heard, pass } = table();
+  pass(inertMs - 1);
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "too-soon");
+  assert.equal(approvals.all.length, 1);
+  pass(1);
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "taken");
+  assert.equal(approvals.answer("a1", { kind: "reject" }), "gone");
+  assert.deepEqual(await answer, { decision: "approve", decisionId: "approve", digest: "digest-1" });
+  assert.deepEqual(heard, ["added a1", "removed a1 approve"]);
+});
+
+test("coming to the front starts the half second anew", () => {
+  const { approvals, pass } = table();
+  pass(10_000);
+  only(approvals).disarm();
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "too-soon");
+});
+
+test("a change starts the half second anew and is answered with its own digest", async () => {
+  const { approvals, answer, pass } = table();
+  pass(10_000);
+  approvals.change(moved);
+  assert.equal(only(approvals).beneath, "moved");
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "too-soon");
+  pass(inertMs);
+  approvals.answer("a1", { kind: "approve" });
+  assert.equal((await answer).digest, "digest-2");
+});
+
+test("what the human edited goes back with the yes", async () => {
+  const { approvals, answer, pass } = table();
+  approvals.edit("a1", "src/app.py", "mine\n");
+  pass(inertMs);
+  approvals.answer("a1", { kind: "approve" });
+  assert.deepEqual(await answer, {
+    decision: "edit",
+    decisionId: "approve",
+    after: { "src/app.py": "mine\n" },
+    digest: "digest-1",
+  });
+});
+
+test("an edit that was taken back is no edit", async () => {
+  const { approvals, answer, pass } = table();
+  approvals.edit("a1", "src/app.py", "mine\n");
+  approvals.edit("a1", "src/app.py", undefined);
+  pass(inertMs);
+  approvals.answer("a1", { kind: "approve" });
+  assert.equal((await answer).decision, "approve");
+});
+
+test("a change beneath an edit leaves the edit, its text and its digest on show", async () => {
+  const { approvals, answer, pass } = table();
+  approvals.edit("a1", "src/app.py", "mine\n");
+  approvals.change(moved);
+  const approval = only(approvals);
+  assert.equal(approval.beneath, "conflict");
+  assert.equal(approval.files[0]?.before, "old\n");
+  pass(inertMs);
+  approvals.answer("a1", { kind: "approve" });
+  const { digest, after } = await answer;
+  assert.equal(digest, "digest-1");
+  assert.deepEqual(after, { "src/app.py": "mine\n" });
+});
+
+test("taking the edit back then shows the change", () => {
+  const { approvals, pass } = table();
+  approvals.edit("a1", "src/app.py", "mine\n");
+  approvals.change(moved);
+  pass(10_000);
+  approvals.edit("a1", "src/app.py", undefined);
+  const approval = only(approvals);
+  assert.equal(approval.beneath, "moved");
+  assert.equal(approval.request.digest, "digest-2");
+  assert.equal(approval.isArmed, false);
+});
+
+test("typing into a text that a change was about to replace keeps the older text's digest", async () => {
+  const { approvals, answer, pass } = table();
+  approvals.change(moved);
+  approvals.edit("a1", "src/app.py", "old, mine\n", true);
+  assert.equal(only(approvals).beneath, "conflict");
+  pass(inertMs);
+  approvals.answer("a1", { kind: "approve" });
+  assert.equal((await answer).digest, "digest-1");
+});
+
+test("a remembered yes names the choice", async () => {
+  const { approvals, answer, pass } = table();
+  pass(inertMs);
+  assert.deepEqual(only(approvals).remembering.map((decision) => decision.rule), ["edit_file(src/**)"]);
+  approvals.answer("a1", { kind: "remember", decisionId: "session-1" });
+  assert.deepEqual(await answer, { decision: "approve", decisionId: "session-1", digest: "digest-1" });
+});
+
+test("a no carries its reason; cancel carries none", async () => {
+  const no = table();
+  no.pass(inertMs);
+  no.approvals.answer("a1", { kind: "reject", feedback: "keep the name" });
+  assert.deepEqual(await no.answer, { decision: "reject", decisionId: "reject", digest: "digest-1", feedback: "keep the name" });
+  const cancel = table();
+  cancel.pass(inertMs);
+  cancel.approvals.answer("a1", { kind: "cancel" });
+  assert.deepEqual(await cancel.answer, { decision: "cancel", digest: "digest-1" });
+});
+
+test("an agent that gave up, or a sidecar that ended, leaves nothing to answer", async () => {
+  const { approvals, answer, heard, pass } = table();
+  approvals.remove("a1", "withdrawn");
+  await assert.rejects(answer, /withdrawn/);
+  pass(inertMs);
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "gone");
+  assert.deepEqual(heard, ["added a1", "removed a1 withdrawn"]);
+  const other = table();
+  other.approvals.end("sidecar stopped");
+  await assert.rejects(other.answer, /sidecar stopped/);
+});
+
+test("a sidecar that offers no decisions is still answered", async () => {
+  const { approvals, answer, pass } = table({ decisions: null, reasons: null });
+  pass(inertMs);
+  approvals.answer("a1", { kind: "approve" });
+  assert.deepEqual(await answer, { decision: "approve", digest: "digest-1" });
+});
+
+test("a request is said in a few words", () => {
+  assert.equal(deed(request()), "edit src/app.py");
+  assert.equal(deed(request({ kind: "diff", files: [{ ...file, operation: "create" }] })), "create src/app.py");
+  assert.equal(deed(request({ kind: "diff", files: [file] }, { tool: "write_file" })), "overwrite src/app.py");
+  assert.equal(deed(request({ kind: "diff", files: [file, { ...file, path: "b" }] })), "edit 2 files");
+  assert.equal(deed(request(command)), "run make test");
+  assert.equal(size([file, file]), "+2 −2");
+});

@@ -1,0 +1,41 @@
+import type { ApprovalRequest, CommandPreview, FilePreview, Preview } from "../../src/protocol";
+
+export const file: FilePreview = {
+  path: "src/app.py",
+  uri: "file:///project/src/app.py",
+  operation: "overwrite",
+  language: "python",
+  size: 4,
+  before: "old\n",
+  after: "new\n",
+  diff: "",
+  hunks: [],
+  additions: 1,
+  deletions: 1,
+  openInEditor: false,
+  dirty: false,
+};
+
+export const command: CommandPreview = { kind: "command", command: "make test", cwd: "project", parts: [], writes: [] };
+
+export function request(preview: Preview = { kind: "diff", files: [file] }, more: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  return {
+    approvalId: "a1",
+    callId: "c1",
+    sessionId: "s1",
+    agent: { name: "claude", via: "mcp" },
+    tool: "edit_file",
+    title: "Edit src/app.py",
+    description: "",
+    reasons: ["edits ask in this mode"],
+    arguments: {},
+    preview,
+    decisions: [
+      { id: "reject", title: "Reject", scope: "once" },
+      { id: "approve", title: "Approve", scope: "once" },
+      { id: "session-1", title: "Approve for this session", scope: "session", rule: "edit_file(src/**)" },
+    ],
+    digest: "digest-1",
+    ...more,
+  };
+}
