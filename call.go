@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,12 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 
-	"golang.org/x/term"
-
+	"pillion/internal/fault"
 	"pillion/terminal"
 	"pillion/tools"
 	"pillion/tools/approval"
@@ -22,43 +19,79 @@ import (
 	"pillion/workspace"
 )
 
+const callHelp = `usage: pillion call [--yes] [--json] [-C FOLDER] TOOL [JSON]
+
+Calls a tool as an agent would. Before anything is changed or run you are shown
+what it is, in the terminal, and asked.
+
+  TOOL         one of those that ` + "`pillion tools`" + ` lists
+  JSON         the tool's arguments; - reads them from standard input
+  -C FOLDER    work in FOLDER instead of the current folder
+  --yes        approve everything, for scripts
+  --json       print the whole result as JSON
+
+For example:
+
+  pillion call read_file '{"path": "README.md"}'
+  pillion call run_command '{"command": "make test"}'
+
+It works on the files as they are on disk. What an editor holds unsaved is not
+seen, and the editor is not told: save your files first.
+
+To edit a proposal before it is made, it opens $VISUAL, or else $EDITOR.
+
+The exit status is 0 if it was done, 1 if it failed or you refused, 2 if the
+command line is wrong, 130 after Ctrl+C.
+`
+
 // call lets a person call a tool: the same door, the question in the terminal.
 func call(args []string) int {
 	flags := flag.NewFlagSet("pillion call", flag.ContinueOnError)
-	yes := flags.Bool("yes", false, "approve everything, for scripts")
-	asJSON := flags.Bool("json", false, "print the whole result as JSON")
-	folder := flags.String("C", ".", "the workspace `folder`")
-	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: pillion call [--yes] [--json] [-C FOLDER] TOOL [JSON]\n\n"+
-			"JSON is the tool's arguments, or - to read them from standard input. For example:\n\n"+
-			"  pillion call read_file '{\"path\": \"README.md\"}'\n\nSee `pillion tools` for the tools.")
-		flags.PrintDefaults()
+	yes := flags.Bool("yes", false, "")
+	asJSON := flags.Bool("json", false, "")
+	folder := flags.String("C", ".", "")
+	operands, code, ok := parse(flags, callHelp, [2]int{1, 2}, args)
+	if !ok {
+		return code
 	}
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return 0
-	} else if err != nil {
-		return 2
-	}
-	if flags.NArg() < 1 || flags.NArg() > 2 {
-		flags.Usage()
-		return 2
-	}
-	arguments, err := argumentsOf(flags.Arg(1))
+	arguments, err := argumentsOf(operands[1:])
 	if err != nil {
 		return fail(err)
 	}
-	human, err := humanAtTerminal(*yes)
+	harden()
+	ctx, stop := untilInterrupted()
+	defer stop()
+	c, err := sidecarAt(*folder, humanAtTerminal(*yes, ctx.Done()))
 	if err != nil {
 		return fail(err)
 	}
-	return callHere(*folder, flags.Arg(0), arguments, human, *asJSON)
+	result, err := c.callAsPerson(ctx, operands[0], arguments)
+	if err = errors.Join(err, c.Close()); err != nil {
+		return fail(err)
+	}
+	c.showResult(result, *asJSON)
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case result.IsError:
+		return exitFailed
+	}
+	return 0
 }
 
-func argumentsOf(arg string) (json.RawMessage, error) {
-	if arg != "-" {
-		return json.RawMessage(arg), nil
+func argumentsOf(operands []string) (json.RawMessage, error) {
+	switch {
+	case len(operands) == 0:
+		return nil, nil
+	case operands[0] != "-":
+		return json.RawMessage(operands[0]), nil
 	}
-	return io.ReadAll(os.Stdin)
+	const most = 64 << 20 // more than any tool takes
+	raw, err := io.ReadAll(io.LimitReader(os.Stdin, most+1))
+	if err == nil && len(raw) > most {
+		err = fmt.Errorf("the arguments on standard input are longer than %d bytes", most)
+	}
+	return raw, err
 }
 
 // asked is a human who can approve and answer.
@@ -67,44 +100,38 @@ type asked interface {
 	tools.Human
 }
 
-// humanAtTerminal asks on the terminal itself, so that a result can be piped.
-func humanAtTerminal(yes bool) (asked, error) {
-	colour := hasColour(os.Stderr)
+// humanAtTerminal asks on the terminal itself, so that a result can be piped out
+// and arguments piped in.
+func humanAtTerminal(yes bool, stop <-chan struct{}) asked {
 	if yes {
-		return terminal.Yes{Out: os.Stderr, Colour: colour}, nil
+		return terminal.Yes{Out: os.Stderr, Style: terminal.StyleOf(os.Stderr), Own: true}
 	}
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return terminal.Nobody{Nobody: approval.Nobody{Why: "run it in a terminal, or with --yes to approve everything"}}, nil
+	in, out, ok := terminal.Open()
+	if !ok {
+		return terminal.Nobody{Nobody: approval.Nobody{Why: "run it in a terminal, or with --yes to approve everything"}}
 	}
-	return terminal.NewAsker(os.Stdin, os.Stderr, colour), nil
+	return terminal.NewAsker(terminal.Options{In: in, Out: out, Style: terminal.StyleOf(out), Own: true, Stop: stop})
 }
 
-func hasColour(f *os.File) bool {
-	return term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-}
-
-func callHere(folder, tool string, arguments json.RawMessage, human asked, asJSON bool) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	c, err := sidecarAt(folder, human)
-	if err != nil {
-		return fail(err)
-	}
-	defer c.Close() //nolint:errcheck // the process ends here
+func (c *sidecar) callAsPerson(ctx context.Context, tool string, arguments json.RawMessage) (tools.Result, error) {
 	person, _, err := c.sessions.Open("", session.Agent{Name: "you", Version: version, Via: "terminal"}, "")
 	if err != nil {
-		return fail(err)
+		return tools.Result{}, err
 	}
-	result := c.registry.Execute(ctx, tools.Call{Name: tool, Arguments: arguments, Session: person})
+	return c.registry.Execute(ctx, tools.Call{Name: tool, Arguments: arguments, Session: person}), nil
+}
+
+func (c *sidecar) showResult(r tools.Result, asJSON bool) {
 	if asJSON {
-		os.Stdout.Write(append(result.AppendJSON(nil), '\n')) //nolint:errcheck // nobody is left to tell
-	} else {
-		terminal.Show(os.Stdout, result, hasColour(os.Stdout))
+		os.Stdout.Write(append(r.AppendJSON(nil), '\n')) //nolint:errcheck // nobody is left to tell
+		return
 	}
-	if result.IsError {
-		return 1
+	asker, interactive := c.registry.Human.(*terminal.Asker)
+	style := terminal.StyleOf(os.Stdout)
+	terminal.Show(os.Stdout, os.Stderr, r, style, interactive && style.Width > 0 && asker.Asked())
+	if r.Err != nil && r.Err.Code == fault.ToolNotFound {
+		fmt.Fprintln(os.Stderr, "`pillion tools` lists the tools that there are.")
 	}
-	return 0
 }
 
 // sidecarAt is a sidecar without an editor, on one folder.
@@ -122,27 +149,12 @@ func sidecarAt(folder string, human asked) (*sidecar, error) {
 	})
 }
 
-// listTools prints the catalogue.
-func listTools(args []string) int {
-	definitions := (&tools.Registry{}).Definitions()
-	if len(args) == 1 && args[0] == "--json" {
-		var out bytes.Buffer
-		e := json.NewEncoder(&out)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		if err := e.Encode(map[string]any{"tools": definitions}); err != nil {
-			return fail(err)
-		}
-		os.Stdout.Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
-		return 0
-	}
-	for _, d := range definitions {
-		fmt.Printf("%-18s %-8s %s\n", d.Name, d.Access, d.Title)
-	}
-	return 0
-}
+const versionHelp = "usage: pillion version\n\nPrints the version of this program.\n"
 
-func printVersion([]string) int {
+func printVersion(args []string) int {
+	if _, code, ok := parse(flag.NewFlagSet("pillion version", flag.ContinueOnError), versionHelp, [2]int{0, 0}, args); !ok {
+		return code
+	}
 	revision := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/term"
 
@@ -19,108 +18,126 @@ import (
 	"pillion/try/sample"
 )
 
+const tryHelp = `usage: pillion try [--yes] [--dir FOLDER]
+
+A scripted agent mends a bug in a small sample project, and you decide, in this
+terminal, what it may do. Nothing outside of the sample's folder is touched.
+
+  --dir FOLDER    put the sample there, instead of into a new temporary folder;
+                  it has to be empty, or not to exist yet
+  --yes           approve everything, for scripts
+
+Answers can be piped in, one a line: printf 'a\na\n' | pillion try
+
+The exit status is 0 when the agent came to its end, whatever you answered, 1 if
+something failed or the answers ran out, 2 if the command line is wrong, 130
+after Ctrl+C.
+`
+
 // tryRide has a scripted agent work on a copy of the sample project. The
 // questions are asked in this terminal; the agent comes in the way that real
 // ones do, through a `pillion mcp` of its own.
 func tryRide(args []string) int {
 	flags := flag.NewFlagSet("pillion try", flag.ContinueOnError)
-	yes := flags.Bool("yes", false, "approve everything, for scripts")
-	dir := flags.String("dir", "", "where to put the sample project; default is a new temporary `folder`")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return 0
-	} else if err != nil {
-		return 2
+	yes := flags.Bool("yes", false, "")
+	dir := flags.String("dir", "", "")
+	if _, code, ok := parse(flags, tryHelp, [2]int{0, 0}, args); !ok {
+		return code
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	harden()
+	ctx, stop := untilInterrupted()
 	defer stop()
-	project, err := makeSample(*dir)
+	place, err := makeSample(*dir)
 	if err != nil {
 		return fail(err)
 	}
-	if err := ride(ctx, project, *yes); err != nil {
+	style := terminal.StyleOf(os.Stdout)
+	introduce(style, place)
+	human := &witness{asked: humanForRide(*yes, style, ctx.Done())}
+	outcome, err := ride(ctx, place, human, style)
+	account{style: style, out: os.Stdout, place: place, outcome: outcome, human: human, interrupted: ctx.Err() != nil}.print()
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case err != nil:
 		return fail(err)
+	case outcome.Left > 0 && !human.cancelled():
+		return exitFailed
 	}
 	return 0
 }
 
-func makeSample(dir string) (string, error) {
+// place is where the sample is.
+type place struct {
+	project string
+	remove  string // what to delete when done with it
+}
+
+func makeSample(dir string) (place, error) {
 	if dir == "" {
 		parent, err := os.MkdirTemp("", "pillion-try-")
 		if err != nil {
-			return "", err
+			return place{}, err
 		}
-		dir = filepath.Join(parent, "kettle")
+		project := filepath.Join(parent, "kettle")
+		return place{project: project, remove: parent}, sample.Write(project)
 	}
-	dir, err := filepath.Abs(dir)
+	project, err := filepath.Abs(dir)
 	if err != nil {
-		return "", err
+		return place{}, err
 	}
-	return dir, sample.Write(dir)
+	return place{project: project, remove: project}, sample.Write(project)
 }
 
-func ride(ctx context.Context, project string, yes bool) error {
-	style := terminal.Style{Colour: hasColour(os.Stdout)}
-	c, err := sidecarAt(project, humanForRide(yes, style.Colour))
+func introduce(style terminal.Style, p place) {
+	fmt.Println(style.Bold("Pillion: an agent works, you decide"))
+	fmt.Println()
+	fmt.Println(style.Wrap("", "", "A small project with one bug is now in "+p.project+"."))
+	fmt.Println(style.Wrap("", "", "A scripted agent looks for the bug. It may read by itself; before it changes a file or runs a command, you are asked here."))
+}
+
+// ride lets the agent work until its script ends, or the human does. When it
+// returns nothing runs any more, and no agent can find this terminal.
+func ride(ctx context.Context, p place, human asked, style terminal.Style) (outcome try.Outcome, err error) {
+	c, err := sidecarAt(p.project, human)
 	if err != nil {
-		return err
+		return outcome, err
 	}
-	defer c.Close() //nolint:errcheck // the process ends here
+	defer func() { err = errors.Join(err, c.Close()) }()
 	agents, err := relay.Listen(relay.Host{Registry: c.registry, Sessions: c.sessions, Roots: c.roots, Editor: "this terminal", Version: version, Logf: logf})
 	if err != nil {
-		return fmt.Errorf("the agent would not find this terminal: %w", err)
+		return outcome, fmt.Errorf("the agent would not find this terminal: %w", err)
 	}
-	defer agents.Close() //nolint:errcheck // the process ends here
-	server, err := mcpServerIn(ctx, project)
+	defer func() { err = errors.Join(err, agents.Close()) }()
+	server, err := mcpServerIn(p.project)
 	if err != nil {
-		return err
+		return outcome, err
 	}
-	fmt.Printf("%s\n\nThe sample project is in %s.\nA scripted agent works on it now. What changes something is asked here first.\n",
-		style.Bold("Pillion: try it"), project)
-	out, err := try.Run(ctx, try.Options{Out: os.Stdout, Style: style, Dir: project, Server: server})
-	if err != nil {
-		return err
-	}
-	report(style, project, out)
-	if out.Failed > 0 {
-		return fmt.Errorf("%d of the agent's calls failed", out.Failed)
-	}
-	return nil
+	return try.Run(ctx, try.Options{Out: os.Stdout, Style: style, Server: server})
 }
 
 // humanForRide asks on standard input even when that is no terminal, so that the
 // answers can be piped in.
-func humanForRide(yes, colour bool) asked {
+func humanForRide(yes bool, style terminal.Style, stop <-chan struct{}) asked {
 	if yes {
-		return terminal.Yes{Out: os.Stdout, Colour: colour}
+		return terminal.Yes{Out: os.Stdout, Style: style}
 	}
-	asker := terminal.NewAsker(os.Stdin, os.Stdout, colour)
-	asker.Echo = !term.IsTerminal(int(os.Stdin.Fd()))
-	return asker
+	return terminal.NewAsker(terminal.Options{In: os.Stdin, Out: os.Stdout, Style: style, Stop: stop})
 }
 
-// mcpServerIn is this very program as an agent would start it.
-func mcpServerIn(ctx context.Context, project string) (*exec.Cmd, error) {
+// mcpServerIn is this very program as an agent would start it. It ends when its
+// input does, also when this program is killed.
+func mcpServerIn(project string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	server := exec.CommandContext(ctx, self, "mcp")
-	server.Dir, server.Stderr = project, os.Stderr
-	return server, nil
-}
-
-func report(style terminal.Style, project string, out try.Outcome) {
-	fmt.Printf("\n%s\n", style.Bold("What happened"))
-	fmt.Printf("  The agent made %d calls; you refused %d.\n", out.Calls, out.Refused)
-	if strings.Contains(out.LastDiff, "diff --git") {
-		fmt.Println("  It changed kettle/clock.py, as the diff above shows. Nothing is committed.")
+	server := exec.Command(self, "mcp")
+	server.Dir = project
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		server.Stderr = io.Discard // its log would run into the questions
 	} else {
-		fmt.Println("  Nothing in the project changed.")
+		server.Stderr = os.Stderr
 	}
-	fmt.Printf("  Look around:  cd %s && git diff && ./run-tests.sh\n", project)
-	fmt.Println("\nNext: `make try-vscode` shows the same in VS Code; `pillion mcp install claude` sets a real agent up.")
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return
-	}
-	fmt.Println("The folder is yours; delete it when you are done.")
+	return server, nil
 }

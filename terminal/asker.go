@@ -5,222 +5,269 @@
 package terminal
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path"
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/term"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 )
 
+// Options are what an Asker is made of.
+type Options struct {
+	In    io.Reader
+	Out   io.Writer
+	Style Style // of Out
+	// Own: the calls are the person's own, one a session. They are not told who
+	// asks, nor offered to have a rule remembered.
+	Own bool
+	// Stop, when closed, says that the person has stopped the program.
+	Stop <-chan struct{}
+}
+
 // Asker asks on a terminal, one question at a time.
 type Asker struct {
-	// Echo repeats each answer, for when answers are piped in and no terminal
-	// shows them.
-	Echo bool
+	o       Options
+	style   Style
+	in      *input
+	echo    bool     // answers come from a pipe, so no terminal shows them
+	editor  []string // the person's editor, as a command
+	console console  // where programs run that take the terminal over
+	turn    chan struct{}
 
-	out   io.Writer
-	style Style
-	lines <-chan string
-	edit  string // the person's editor, "" when none is set
-
-	mu sync.Mutex // held while a question is on show
+	mu    sync.Mutex // guards asked and open
+	asked bool
+	open  *question // nil when none is on show
 }
 
-// NewAsker asks on out and reads answers from in, line by line, until in ends.
-func NewAsker(in io.Reader, out io.Writer, colour bool) *Asker {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		s := bufio.NewScanner(in)
-		for s.Scan() {
-			lines <- s.Text()
-		}
-	}()
-	editor := os.Getenv("VISUAL")
-	if editor == "" {
-		editor = os.Getenv("EDITOR")
+// question is the one on show.
+type question struct {
+	id      string
+	wake    chan struct{} // signalled with changed
+	changed *approval.Changed
+	outcome approval.Outcome // how it ended, if not by an answer
+}
+
+// NewAsker asks on o.Out and reads answers from o.In, line by line.
+func NewAsker(o Options) *Asker {
+	a := &Asker{o: o, style: o.Style, echo: true, editor: findEditor(), turn: make(chan struct{}, 1)}
+	var discard func()
+	if tty, ok := o.In.(*os.File); ok && term.IsTerminal(int(tty.Fd())) {
+		a.echo = false
+		a.console.in = tty
+		discard = func() { flush(tty) }
 	}
-	return &Asker{out: out, style: Style{Colour: colour}, lines: lines, edit: editor}
+	a.console.out, _ = o.Out.(*os.File)
+	a.in = newInput(o.In, discard)
+	return a
 }
 
-// Ask shows the request and reads the person's choice.
-func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, error) {
+// Asked reports whether there has been a question.
+func (a *Asker) Asked() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return a.asked
+}
+
+// Ask shows the request and reads the person's choice. There is no default: an
+// empty line is no answer.
+func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, error) {
+	if err := a.takeTurn(ctx); err != nil {
+		return approval.Answer{}, err
+	}
+	defer a.leaveTurn()
+	q := a.opened(r.ApprovalID)
+	defer a.closed()
 	a.show(r)
-	keys := a.keys(r)
 	for {
-		fmt.Fprintf(a.out, "%s ", a.style.Bold(keys.prompt()))
-		line, err := a.read(ctx)
-		if err != nil {
-			return approval.Answer{}, err
-		}
-		if k, ok := keys.find(line); ok {
-			answer, err := k.answer(ctx)
-			if err == nil {
-				return answer, nil
-			}
-			fmt.Fprintln(a.out, a.style.Red(err.Error()))
+		choices := a.choices(r)
+		line, err := a.read(ctx, a.style.Bold("Your answer ("+choices.letters()+"):")+" ", q.wake)
+		if errors.Is(err, errWoken) {
+			r = a.update(q, r)
 			continue
 		}
-		fmt.Fprintln(a.out, "Please type one of the letters.")
-	}
-}
-
-func (a *Asker) show(r approval.Request) {
-	fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(fault.Quote(r.Agent.Name)+" asks: "+fault.Escape(r.Title)))
-	for _, reason := range r.Reasons {
-		fmt.Fprintln(a.out, "  "+a.style.Yellow("•")+" "+fault.Escape(reason))
-	}
-	fmt.Fprintln(a.out)
-	a.style.Preview(a.out, r.Preview)
-	fmt.Fprintln(a.out)
-}
-
-// key is one letter that answers.
-type key struct {
-	letter, label string
-	answer        func(context.Context) (approval.Answer, error)
-}
-
-type keyList []key
-
-func (l keyList) prompt() string {
-	var labels []string
-	for _, k := range l {
-		labels = append(labels, "["+k.letter+"]"+strings.TrimPrefix(k.label, k.letter))
-	}
-	return strings.Join(labels, "  ") + "?"
-}
-
-func (l keyList) find(line string) (key, bool) {
-	word := strings.ToLower(strings.TrimSpace(line))
-	for _, k := range l {
-		if word == k.letter || word == k.label {
-			return k, true
-		}
-	}
-	return key{}, false
-}
-
-// keys are the choices for a request. There is no default: an empty line is no
-// answer.
-func (a *Asker) keys(r approval.Request) keyList {
-	decided := func(d approval.Decision, id string) func(context.Context) (approval.Answer, error) {
-		return func(context.Context) (approval.Answer, error) {
-			return approval.Answer{Decision: d, DecisionID: id, Digest: r.Digest}, nil
-		}
-	}
-	out := keyList{{"a", "approve", decided(approval.Approve, approval.ApproveID)}}
-	for _, c := range r.Decisions {
-		if c.Scope == approval.Session {
-			out = append(out, key{"s", "session: allow " + fault.Escape(c.Rule), decided(approval.Approve, c.ID)})
-		}
-	}
-	if a.edit != "" && r.Preview.Kind == "diff" {
-		out = append(out, key{"e", "edit", func(ctx context.Context) (approval.Answer, error) { return a.editProposal(ctx, r) }})
-	}
-	return append(out, key{"r", "reject", a.reject}, key{"c", "cancel", decided(approval.Cancel, "")})
-}
-
-func (a *Asker) reject(ctx context.Context) (approval.Answer, error) {
-	fmt.Fprint(a.out, "Reason, for the agent (empty for none): ")
-	reason, err := a.read(ctx)
-	return approval.Answer{Decision: approval.Reject, Feedback: strings.TrimSpace(reason)}, err
-}
-
-// editProposal opens the person's editor on each proposed text.
-func (a *Asker) editProposal(ctx context.Context, r approval.Request) (approval.Answer, error) {
-	answer := approval.Answer{Decision: approval.Edit, After: map[string]string{}, Digest: r.Digest}
-	for _, f := range r.Preview.Files {
-		text, err := a.editText(ctx, path.Base(f.Path), f.After)
 		if err != nil {
-			return answer, fmt.Errorf("the editor did not finish: %w", err)
+			return approval.Answer{}, a.ended(ctx, q, err)
 		}
-		if text != f.After {
-			answer.After[f.Path] = text
+		answer, err := choices.answer(ctx, line)
+		if err == nil {
+			return answer, nil
 		}
+		if ctx.Err() != nil {
+			return approval.Answer{}, a.ended(ctx, q, ctx.Err())
+		}
+		fmt.Fprintln(a.o.Out, a.style.Yellow(fault.Escape(err.Error())))
 	}
-	if len(answer.After) == 0 {
-		return answer, errors.New("nothing was edited")
-	}
-	return answer, nil
 }
 
-func (a *Asker) editText(ctx context.Context, name, text string) (string, error) {
-	dir, err := os.MkdirTemp("", "pillion-edit-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	file := dir + string(os.PathSeparator) + name
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return "", err
-	}
-	words := strings.Fields(a.edit)
-	command := exec.CommandContext(ctx, words[0], append(words[1:], file)...)
-	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := command.Run(); err != nil {
-		return "", err
-	}
-	edited, err := os.ReadFile(file)
-	return string(edited), err
-}
-
-// read waits for a line. The end of the input is nobody to answer.
-func (a *Asker) read(ctx context.Context) (string, error) {
+func (a *Asker) takeTurn(ctx context.Context) error {
 	select {
-	case line, ok := <-a.lines:
-		if !ok {
-			return "", fmt.Errorf("the terminal is closed (%w)", approval.ErrUnavailable)
-		}
-		if a.Echo {
-			fmt.Fprintln(a.out, line)
-		}
-		return line, nil
+	case a.turn <- struct{}{}:
+		return nil
 	case <-ctx.Done():
-		fmt.Fprintln(a.out)
-		return "", ctx.Err()
+		return ctx.Err()
 	}
 }
 
-// Changed says that what is on show has changed; the answer will be asked again.
+func (a *Asker) leaveTurn() { <-a.turn }
+
+func (a *Asker) opened(id string) *question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = true
+	a.open = &question{id: id, wake: make(chan struct{}, 1)}
+	return a.open
+}
+
+func (a *Asker) closed() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open = nil
+}
+
+// show puts the request on the screen, with what can be answered.
+func (a *Asker) show(r approval.Request) {
+	who := ""
+	if !a.o.Own {
+		who = fault.Quote(r.Agent.Name) + " asks: "
+	}
+	fmt.Fprintf(a.o.Out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(who+fault.Escape(r.Title)))
+	for _, reason := range r.Reasons {
+		fmt.Fprintln(a.o.Out, a.style.Wrap("  "+a.style.Yellow("•")+" ", "    ", fault.Escape(reason)))
+	}
+	a.showPreview(r)
+}
+
+func (a *Asker) showPreview(r approval.Request) {
+	fmt.Fprintln(a.o.Out)
+	lines := a.style.previewLines(r.Preview)
+	for _, line := range lines[:min(len(lines), a.mostLines())] {
+		fmt.Fprintln(a.o.Out, line)
+	}
+	if hidden := len(lines) - a.mostLines(); hidden > 0 {
+		fmt.Fprintln(a.o.Out, a.style.Yellow(fmt.Sprintf("  ! %d more lines are not shown; type v to see all %d.", hidden, len(lines))))
+	}
+	fmt.Fprintln(a.o.Out)
+	for _, c := range a.choices(r) {
+		fmt.Fprintln(a.o.Out, a.style.Wrap("  "+a.style.Bold(c.letter)+"  ", "     ", c.label))
+	}
+	a.in.forget()
+}
+
+// mostLines is how long a preview may be. There is no screen to be swamped where
+// answers come from a pipe, and nobody to type v.
+func (a *Asker) mostLines() int {
+	if a.echo {
+		return int(^uint(0) >> 1)
+	}
+	return mostLines
+}
+
+// update shows what has become of the request while it was on show.
+func (a *Asker) update(q *question, r approval.Request) approval.Request {
+	a.mu.Lock()
+	c := q.changed
+	a.mu.Unlock()
+	r.Preview, r.Digest = c.Preview, c.Digest
+	fmt.Fprintln(a.o.Out, "\n\n"+a.style.Yellow("! What this rests on has changed while you looked. Now it is:"))
+	a.showPreview(r)
+	return r
+}
+
+// ended says why a question is over that nobody answered.
+func (a *Asker) ended(ctx context.Context, q *question, err error) error {
+	if ctx.Err() == nil {
+		fmt.Fprintln(a.o.Out)
+		_, err := approval.Nobody{Why: "there is no more input to read an answer from"}.Ask(ctx, approval.Request{})
+		return err
+	}
+	a.mu.Lock()
+	outcome := q.outcome
+	a.mu.Unlock()
+	said := "The agent no longer waits for an answer; nothing was done."
+	switch {
+	case a.stopped() || a.o.Own && outcome == "":
+		said = ""
+	case outcome == approval.Stale:
+		said = "This cannot be done any more; nothing was done."
+	case errors.Is(context.Cause(ctx), approval.ErrExpired):
+		said = "Nobody answered in time; nothing was done."
+	}
+	fmt.Fprintln(a.o.Out)
+	if said != "" {
+		fmt.Fprintln(a.o.Out, a.style.Yellow(said))
+	}
+	return err
+}
+
+func (a *Asker) stopped() bool {
+	select {
+	case <-a.o.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// read waits for a line after a prompt.
+func (a *Asker) read(ctx context.Context, prompt string, wake <-chan struct{}) (string, error) {
+	fmt.Fprint(a.o.Out, prompt)
+	line, err := a.in.read(ctx, wake)
+	if a.echo && err == nil {
+		fmt.Fprintln(a.o.Out, fault.Escape(line))
+	}
+	return line, err
+}
+
+// Changed brings the question on show up to date. A yes to lines that have only
+// moved stands, so nothing is said of those.
 func (a *Asker) Changed(c approval.Changed) {
-	if !c.Moved {
-		fmt.Fprintln(a.out, a.style.Yellow("\nThe files changed meanwhile. Whatever you answer, you will see the new proposal first."))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open == nil || a.open.id != c.ApprovalID || c.Moved {
+		return
+	}
+	a.open.changed = &c
+	select {
+	case a.open.wake <- struct{}{}:
+	default:
 	}
 }
 
-// Resolved says so when a question ended without an answer.
-func (a *Asker) Resolved(_ string, outcome approval.Outcome) {
-	switch outcome {
-	case approval.Withdrawn, approval.Expired, approval.Stale:
-		fmt.Fprintf(a.out, "(%s)\n", outcome)
+// Resolved remembers how a question ended that is still on show.
+func (a *Asker) Resolved(id string, outcome approval.Outcome) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open != nil && a.open.id == id {
+		a.open.outcome = outcome
 	}
 }
 
 // Prompt asks a question with numbered answers.
 func (a *Asker) Prompt(ctx context.Context, _, message string, actions []string) (string, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	fmt.Fprintf(a.out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(message))
-	for i, action := range actions {
-		fmt.Fprintf(a.out, "  [%d] %s\n", i+1, action)
+	if err := a.takeTurn(ctx); err != nil {
+		return "", err
 	}
+	defer a.leaveTurn()
+	a.opened("")
+	defer a.closed()
+	fmt.Fprintf(a.o.Out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(a.style.Wrap("", "  ", fault.Escape(message))))
+	for i, action := range actions {
+		fmt.Fprintln(a.o.Out, a.style.Wrap(fmt.Sprintf("  %s  ", a.style.Bold(strconv.Itoa(i+1))), "     ", fault.Escape(action)))
+	}
+	a.in.forget()
 	for {
-		fmt.Fprint(a.out, "Number, or empty to cancel: ")
-		line, err := a.read(ctx)
+		line, err := a.read(ctx, a.style.Bold(fmt.Sprintf("Your answer (1-%d, or Enter for none of them):", len(actions)))+" ", nil)
 		if err != nil {
-			return "", err
+			fmt.Fprintln(a.o.Out)
+			return "", noAnswer(ctx, err)
 		}
 		line = strings.TrimSpace(line)
 		if line == "" {
@@ -229,38 +276,13 @@ func (a *Asker) Prompt(ctx context.Context, _, message string, actions []string)
 		if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(actions) {
 			return actions[n-1], nil
 		}
+		fmt.Fprintln(a.o.Out, a.style.Yellow("Please type one of the numbers."))
 	}
 }
 
-// Yes approves everything, for scripts. It shows what it approves on out.
-type Yes struct {
-	Out    io.Writer
-	Colour bool
-}
-
-// Ask shows the request and approves it.
-func (y Yes) Ask(_ context.Context, r approval.Request) (approval.Answer, error) {
-	s := Style{Colour: y.Colour}
-	fmt.Fprintf(y.Out, "%s %s\n", s.Yellow("approved with --yes:"), fault.Escape(r.Title))
-	s.Preview(y.Out, r.Preview)
-	return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID, Digest: r.Digest}, nil
-}
-
-// Changed does nothing: the plan is checked again before anything is done.
-func (Yes) Changed(approval.Changed) {}
-
-// Resolved does nothing.
-func (Yes) Resolved(string, approval.Outcome) {}
-
-// Prompt cannot be answered by a script.
-func (Yes) Prompt(context.Context, string, string, []string) (string, error) {
-	return "", fault.New(fault.ApprovalUnavailable, "--yes answers no questions; run it in a terminal")
-}
-
-// Nobody is the human of a program without a terminal.
-type Nobody struct{ approval.Nobody }
-
-// Prompt refuses.
-func (n Nobody) Prompt(context.Context, string, string, []string) (string, error) {
-	return "", fault.New(fault.ApprovalUnavailable, "the human cannot be asked: %s", n.Why)
+func noAnswer(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return fault.New(fault.ApprovalUnavailable, "the human cannot be asked: there is no more input to read an answer from")
 }

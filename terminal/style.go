@@ -1,96 +1,113 @@
 package terminal
 
 import (
-	"fmt"
-	"io"
+	"os"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"pillion/internal/fault"
-	"pillion/tools"
-	"pillion/tools/approval"
 )
 
-// Style colours text if the terminal has colours.
-type Style struct{ Colour bool }
+// Style is how text is laid out for one output: in colour, or not, and how wide.
+type Style struct {
+	Colour bool
+	Width  int // columns, 0 where lines may be of any length
+}
 
-func (s Style) wrap(code, text string) string {
-	if !s.Colour {
+// StyleOf is the style for a file: plain unless it is a terminal, and without
+// colours where NO_COLOR is set (https://no-color.org) or the terminal is dumb.
+func StyleOf(f *os.File) Style {
+	fd := int(f.Fd())
+	if !term.IsTerminal(fd) {
+		return Style{}
+	}
+	s := Style{Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", Width: 80}
+	if width, _, err := term.GetSize(fd); err == nil && width > 0 {
+		s.Width = width
+	}
+	return s
+}
+
+func (s Style) paint(code, text string) string {
+	if !s.Colour || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
 // Bold, and the colours below, leave text alone where there are none.
-func (s Style) Bold(text string) string   { return s.wrap("1", text) }
-func (s Style) Red(text string) string    { return s.wrap("31", text) }
-func (s Style) Green(text string) string  { return s.wrap("32", text) }
-func (s Style) Yellow(text string) string { return s.wrap("33", text) }
-func (s Style) Cyan(text string) string   { return s.wrap("36", text) }
-func (s Style) Dim(text string) string    { return s.wrap("2", text) }
+func (s Style) Bold(text string) string { return s.paint("1", text) }
 
-// Preview shows what would happen. Nothing in it can move the cursor or colour
-// the screen: all that is invisible was made visible first.
-func (s Style) Preview(out io.Writer, p approval.Preview) {
-	switch p.Kind {
-	case "diff":
-		for _, f := range p.Files {
-			s.Diff(out, f.Diff)
-			if f.Dirty {
-				fmt.Fprintln(out, s.Yellow("  (this file has unsaved changes in the editor; they stay, and it stays unsaved)"))
+// Red is for what is taken away, refused or wrong.
+func (s Style) Red(text string) string { return s.paint("31", text) }
+
+// Green is for what is added or done.
+func (s Style) Green(text string) string { return s.paint("32", text) }
+
+// Yellow is for what wants attention.
+func (s Style) Yellow(text string) string { return s.paint("33", text) }
+
+// Cyan is for signposts.
+func (s Style) Cyan(text string) string { return s.paint("36", text) }
+
+// Dim is for what need not be read.
+func (s Style) Dim(text string) string { return s.paint("2", text) }
+
+// reveal makes everything invisible in text visible. Where there are colours it
+// stands out, so that a \u202e that was made visible differs from one that is
+// written in the file.
+func (s Style) reveal(text string, paint func(string) string) string {
+	if fault.Escape(text) == text {
+		return paint(text)
+	}
+	var out strings.Builder
+	plain := 0
+	for i := 0; i < len(text); {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		shown := fault.Escape(text[i : i+size])
+		if shown != text[i:i+size] {
+			out.WriteString(paint(text[plain:i]) + s.paint("7;31", shown))
+			plain = i + size
+		}
+		i += size
+	}
+	out.WriteString(paint(text[plain:]))
+	return out.String()
+}
+
+// the narrowest column that text is wrapped to
+const narrowest = 20
+
+// Wrap breaks prose between words. Its first line stands after first, the others
+// after rest, which holds no colours.
+func (s Style) Wrap(first, rest, text string) string {
+	room := s.Width - utf8.RuneCountInString(rest)
+	if s.Width == 0 || room < narrowest {
+		return first + strings.ReplaceAll(text, "\n", "\n"+rest)
+	}
+	var out strings.Builder
+	out.WriteString(first)
+	for i, paragraph := range strings.Split(text, "\n") {
+		if i > 0 {
+			out.WriteString("\n" + rest)
+		}
+		used := 0
+		for j, word := range strings.Split(paragraph, " ") {
+			size := utf8.RuneCountInString(word)
+			switch {
+			case j == 0:
+			case used+1+size <= room:
+				out.WriteByte(' ')
+				used++
+			default:
+				out.WriteString("\n" + rest)
+				used = 0
 			}
-		}
-	case "command":
-		for line := range strings.SplitSeq(fault.Escape(p.Command), "\n") {
-			fmt.Fprintln(out, "  "+s.Cyan("$ ")+s.Bold(line))
-		}
-		fmt.Fprintln(out, "  "+s.Dim("in "+folder(p.Cwd)))
-		for _, w := range p.Writes {
-			fmt.Fprintln(out, "  "+s.Yellow("writes "+fault.Quote(w)))
-		}
-	default:
-		fmt.Fprintln(out, approval.PlainPreview(p, 10_000))
-	}
-}
-
-func folder(cwd string) string {
-	if cwd == "." {
-		return "the workspace folder"
-	}
-	return fault.Quote(cwd)
-}
-
-// Diff shows a unified diff.
-func (s Style) Diff(out io.Writer, text string) {
-	for line := range strings.SplitSeq(strings.TrimSuffix(fault.Escape(text), "\n"), "\n") {
-		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "):
-			line = s.Bold(line)
-		case strings.HasPrefix(line, "@@"):
-			line = s.Cyan(line)
-		case strings.HasPrefix(line, "+"):
-			line = s.Green(line)
-		case strings.HasPrefix(line, "-"):
-			line = s.Red(line)
-		}
-		fmt.Fprintln(out, "  "+line)
-	}
-}
-
-// Show prints a result for a person.
-func Show(out io.Writer, r tools.Result, colour bool) {
-	s := Style{Colour: colour}
-	for i, part := range r.Content {
-		switch {
-		case part.Type != "text":
-			fmt.Fprintf(out, "(%s, %d bytes of base64)\n", part.MIMEType, len(part.Data))
-		case r.IsError && i == 0:
-			fmt.Fprintln(out, s.Red(fault.Escape(part.Text)))
-		case r.Display != nil && r.Display.Kind == "diff" && i == 0:
-			head, body, _ := strings.Cut(part.Text, "\n")
-			fmt.Fprintln(out, s.Green("✓ ")+fault.Escape(head))
-			s.Diff(out, body)
-		default:
-			fmt.Fprintln(out, strings.TrimSuffix(fault.Escape(part.Text), "\n"))
+			out.WriteString(word)
+			used += size
 		}
 	}
+	return out.String()
 }

@@ -1,0 +1,93 @@
+package terminal
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+)
+
+// choice is one letter that answers.
+type choice struct {
+	letter, word string
+	label        string
+	// answer gives the answer, or an error that the person is told before they
+	// are asked again. What stands after the letter is rest.
+	answer func(ctx context.Context, rest string) (approval.Answer, error)
+	rest   bool // text may stand after the letter
+}
+
+type choices []choice
+
+// told is why a line was no answer: a sentence for the person, who is asked again.
+type told string
+
+func (t told) Error() string { return string(t) }
+
+// choices are what can be answered to a request.
+func (a *Asker) choices(r approval.Request) choices {
+	decided := func(d approval.Decision, id string) func(context.Context, string) (approval.Answer, error) {
+		return func(context.Context, string) (approval.Answer, error) {
+			return approval.Answer{Decision: d, DecisionID: id, Digest: r.Digest}, nil
+		}
+	}
+	out := choices{{letter: "a", word: "approve", label: "approve", answer: decided(approval.Approve, approval.ApproveID)}}
+	for _, c := range r.Decisions {
+		if c.Scope == approval.Session && !a.o.Own {
+			out = append(out, choice{
+				letter: "s", word: "session", label: "approve, and for this session allow " + fault.Escape(c.Rule),
+				answer: decided(approval.Approve, c.ID),
+			})
+			break
+		}
+	}
+	if len(a.editor) > 0 && canEdit(r.Preview) {
+		out = append(out, choice{
+			letter: "e", word: "edit", label: "edit it first, in " + fault.Quote(filepath.Base(a.editor[0])),
+			answer: func(ctx context.Context, _ string) (approval.Answer, error) { return a.editProposal(ctx, r) },
+		})
+	}
+	if len(a.style.previewLines(r.Preview)) > a.mostLines() {
+		out = append(out, choice{letter: "v", word: "view", label: "view all of it", answer: func(context.Context, string) (approval.Answer, error) {
+			return approval.Answer{}, a.view(r)
+		}})
+	}
+	cancel := "cancel: reject this, and stop the agent"
+	if a.o.Own {
+		cancel = "cancel"
+	}
+	return append(out,
+		choice{letter: "r", word: "reject", label: "reject; say why after it, if you like", answer: a.reject, rest: true},
+		choice{letter: "c", word: "cancel", label: cancel, answer: decided(approval.Cancel, "")})
+}
+
+func (l choices) letters() string {
+	var out []string
+	for _, c := range l {
+		out = append(out, c.letter)
+	}
+	return strings.Join(out, " ")
+}
+
+// answer finds the choice that a line makes. Nothing but a letter or its word,
+// alone on the line, is a yes.
+func (l choices) answer(ctx context.Context, line string) (approval.Answer, error) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	word = strings.ToLower(word)
+	for _, c := range l {
+		if (word == c.letter || word == c.word) && (rest == "" || c.rest) {
+			return c.answer(ctx, strings.TrimSpace(rest))
+		}
+	}
+	return approval.Answer{}, told("Please type one of the letters and press Enter: " + l.letters())
+}
+
+func (a *Asker) reject(ctx context.Context, reason string) (approval.Answer, error) {
+	if reason == "" {
+		// An end of the input here is still a no.
+		reason, _ = a.read(ctx, "Why? It is told to the agent (Enter for no reason): ", nil)
+	}
+	return approval.Answer{Decision: approval.Reject, Feedback: strings.TrimSpace(reason)}, ctx.Err()
+}

@@ -1,0 +1,47 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+)
+
+// Yes approves everything, for scripts. It shows what it approves on Out.
+type Yes struct {
+	Out   io.Writer
+	Style Style
+	Own   bool // the calls are the person's own, so it need not be said who asks
+}
+
+// Ask shows the request and approves it.
+func (y Yes) Ask(_ context.Context, r approval.Request) (approval.Answer, error) {
+	who := ""
+	if !y.Own {
+		who = fault.Quote(r.Agent.Name) + " asks: "
+	}
+	fmt.Fprintf(y.Out, "\n%s %s\n", y.Style.Bold(who+fault.Escape(r.Title)), y.Style.Yellow("(approved by --yes)"))
+	y.Style.Preview(y.Out, r.Preview)
+	return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID, Digest: r.Digest}, nil
+}
+
+// Changed does nothing: the plan is checked again before anything is done.
+func (Yes) Changed(approval.Changed) {}
+
+// Resolved does nothing.
+func (Yes) Resolved(string, approval.Outcome) {}
+
+// Prompt cannot be answered by a script.
+func (Yes) Prompt(context.Context, string, string, []string) (string, error) {
+	return "", fault.New(fault.ApprovalUnavailable, "--yes answers no questions; run it in a terminal")
+}
+
+// Nobody is the human of a program without a terminal.
+type Nobody struct{ approval.Nobody }
+
+// Prompt refuses.
+func (n Nobody) Prompt(context.Context, string, string, []string) (string, error) {
+	return "", fault.New(fault.ApprovalUnavailable, "the human cannot be asked: %s", n.Why)
+}

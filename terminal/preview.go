@@ -1,0 +1,171 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/workspace/change"
+)
+
+// mostLines is how much of a preview stands above a question. What is not there
+// is counted, and can be looked at.
+const mostLines = 120
+
+// Preview shows what would happen. Nothing in it can move the cursor or colour
+// the screen: all that is invisible is made visible.
+func (s Style) Preview(out io.Writer, p approval.Preview) {
+	for _, line := range s.previewLines(p) {
+		fmt.Fprintln(out, line)
+	}
+}
+
+// previewLines are the lines of a preview, ready for the screen.
+func (s Style) previewLines(p approval.Preview) []string {
+	var lines []string
+	switch p.Kind {
+	case "diff":
+		for i, f := range p.Files {
+			if i > 0 {
+				lines = append(lines, "")
+			}
+			lines = append(lines, s.fileLines(f)...)
+		}
+	case "command":
+		lines = s.commandLines(p)
+	default:
+		for line := range strings.SplitSeq(strings.TrimSuffix(approval.PlainPreview(p, len(p.Markdown)+len(p.URL)), "\n"), "\n") {
+			lines = append(lines, "  "+line)
+		}
+	}
+	if hasInvisible(p) {
+		lines = append(lines, "", "  "+s.Yellow("! There are invisible characters in this; they are shown as escapes such as \\u200b."))
+	}
+	return lines
+}
+
+func hasInvisible(p approval.Preview) bool {
+	text := p.Command
+	for _, f := range p.Files {
+		text += strings.ReplaceAll(f.Diff, "\r\n", "\n")
+	}
+	return fault.Escape(text) != text
+}
+
+func (s Style) fileLines(f change.FilePreview) []string {
+	lines := []string{"  " + s.fileHead(f)}
+	lines = append(lines, s.diffLines(hunksOf(f.Diff))...)
+	if f.Dirty {
+		lines = append(lines, s.Yellow("  (this file has unsaved changes in the editor; they stay, and it stays unsaved)"))
+	}
+	return lines
+}
+
+func (s Style) fileHead(f change.FilePreview) string {
+	head := s.Bold(fault.Quote(f.Path))
+	if f.Operation == change.Create {
+		head += s.Dim("  new file")
+	}
+	if f.Additions > 0 {
+		head += "  " + s.Green(fmt.Sprintf("+%d", f.Additions))
+	}
+	if f.Deletions > 0 {
+		head += "  " + s.Red(fmt.Sprintf("−%d", f.Deletions))
+	}
+	return head
+}
+
+// hunksOf is a file's diff without the lines that name the file.
+func hunksOf(text string) string {
+	if strings.HasPrefix(text, "@@") {
+		return text
+	}
+	if i := strings.Index(text, "\n@@"); i >= 0 {
+		return text[i+1:]
+	}
+	return text
+}
+
+// Diff shows a unified diff, each line after indent.
+func (s Style) Diff(out io.Writer, indent, text string) {
+	for _, line := range s.diffLines(text) {
+		fmt.Fprintln(out, indent+line)
+	}
+}
+
+func (s Style) diffLines(text string) []string {
+	text = strings.TrimSuffix(text, "\n")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	crlf := allCRLF(lines)
+	inHunk := false
+	for i, line := range lines {
+		inHunk = inHunk && !strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "@@")
+		if crlf {
+			line = strings.TrimSuffix(line, "\r")
+		}
+		lines[i] = "  " + s.reveal(line, s.paintOf(line, inHunk))
+	}
+	return lines
+}
+
+// paintOf is the colour of one line of a diff.
+func (s Style) paintOf(line string, inHunk bool) func(string) string {
+	switch {
+	case strings.HasPrefix(line, "@@"):
+		return s.Cyan
+	case !inHunk:
+		return s.Bold
+	case strings.HasPrefix(line, "+"):
+		return s.Green
+	case strings.HasPrefix(line, "-"):
+		return s.Red
+	case strings.HasPrefix(line, "\\"):
+		return s.Dim
+	}
+	return func(text string) string { return text }
+}
+
+// allCRLF reports a diff in which every line ends as on Windows: only where line
+// ends differ are they worth showing.
+func allCRLF(lines []string) bool {
+	found := false
+	for _, line := range lines {
+		if line == "" || !strings.ContainsRune("+- ", rune(line[0])) || strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+++") {
+			continue
+		}
+		if !strings.HasSuffix(line, "\r") {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+func (s Style) commandLines(p approval.Preview) []string {
+	var lines []string
+	sign := "$ "
+	for line := range strings.SplitSeq(p.Command, "\n") {
+		lines = append(lines, "  "+s.Cyan(sign)+s.reveal(line, s.Bold))
+		sign = "> "
+	}
+	lines = append(lines, "  "+s.Dim("in "+folder(p.Cwd)))
+	for _, w := range p.Writes {
+		lines = append(lines, "  "+s.Yellow("writes "+fault.Quote(w)))
+	}
+	for _, u := range p.Unsaved {
+		lines = append(lines, "  "+s.Yellow("does not see what is unsaved in "+fault.Quote(u)))
+	}
+	return lines
+}
+
+func folder(cwd string) string {
+	if cwd == "." || cwd == "" {
+		return "the workspace folder"
+	}
+	return fault.Quote(cwd)
+}
