@@ -16,6 +16,7 @@ import (
 	"pillion/tools/policy"
 	"pillion/workspace"
 	"pillion/workspace/change"
+	"pillion/workspace/diff"
 	"pillion/workspace/document"
 )
 
@@ -196,7 +197,7 @@ func (p *pending) Request() approval.Request {
 		Agent:       approval.Agent{Name: agent.Name, Via: agent.Via},
 		Tool:        p.tool.Name,
 		Title:       p.title(),
-		Description: p.tool.Description,
+		Description: p.description(),
 		Reasons:     p.reasons(),
 		Arguments:   p.call.Arguments,
 		Preview:     p.preview(),
@@ -217,6 +218,30 @@ func (p *pending) title() string {
 		}
 	}
 	return p.tool.Title
+}
+
+// description is a sentence on what this very call would do.
+func (p *pending) description() string {
+	switch plan := p.plan.(type) {
+	case *Edits:
+		return describeEdits(plan)
+	case *Action:
+		if plan.Command != nil {
+			return "Runs this command line with /bin/sh. Whatever it starts ends with it."
+		}
+	case *Answer:
+		return "Shows the agent what these files hold."
+	}
+	return p.tool.Description
+}
+
+func describeEdits(e *Edits) string {
+	added, deleted := 0, 0
+	for _, f := range e.Set.Files {
+		a, d := diff.Count(f.Hunks())
+		added, deleted = added+a, deleted+d
+	}
+	return fmt.Sprintf("Changes %s: %s added, %s removed.", count(len(e.Set.Files), "file"), count(added, "line"), count(deleted, "line"))
 }
 
 func (p *pending) reasons() []string {
