@@ -1,7 +1,7 @@
 // The read-only page on which a human decides about a command, an address or a text: what exactly would happen, where,
 // why it asks, and what each answer means. Pure: it gives lines and the places to paint; pages.ts shows them.
 
-import { type Approval, subject } from "./approvals";
+import type { Approval } from "./approvals";
 import { short, visible, visibleLines } from "./escape";
 import type { ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
 
@@ -105,12 +105,10 @@ function changes(sheet: Sheet, preview: DiffPreview): void {
 function facts(sheet: Sheet, request: ApprovalRequest): void {
   const { preview } = request;
   if (preview.kind === "command") {
-    sheet.fact("Folder", [visible(preview.cwd ?? "") || "."]);
+    const folder = visible(preview.cwd ?? "");
+    sheet.fact("Folder", [["", "."].includes(folder) ? "the workspace folder" : folder]);
   }
   sheet.fact("Why it asks", (request.reasons ?? []).map(visible));
-  if (request.description && request.description !== request.title && request.description !== subject(preview)) {
-    sheet.fact("The agent says", visibleLines(request.description));
-  }
   if (preview.kind === "command") {
     commandFacts(sheet, preview);
   }
@@ -120,7 +118,7 @@ function facts(sheet: Sheet, request: ApprovalRequest): void {
 
 function commandFacts(sheet: Sheet, preview: CommandPreview): void {
   const parts = preview.parts ?? [];
-  if (parts.length > 1 || parts.some((part) => part.why)) {
+  if (parts.length > 1 || parts.some((part) => argv(part.argv ?? []) !== preview.command.trim())) {
     sheet.fact("It runs", parts.map((part) => argv(part.argv ?? []) + (part.why ? `   (${visible(part.why)})` : "")));
   }
   sheet.fact("It writes", (preview.writes ?? []).map(visible));

@@ -51,6 +51,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, front, waitingView, activityView, paused, sidecar, watchFocus(sidecar));
   context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)));
+  await front.tidy();
   await sidecar.restart();
 }
 

@@ -42,6 +42,11 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     this.subscriptions.dispose();
   }
 
+  /** Tabs that VS Code kept from an earlier life of this window: nobody waits for them any more. */
+  async tidy(): Promise<void> {
+    await window.tabGroups.close(tabsWith((uri) => approvalIdOf(uri) !== undefined || uri.scheme === ended), true);
+  }
+
   /** The approval whose tab is the active one, for commands that come by key or from the palette. */
   get focused(): string | undefined {
     return this.active;

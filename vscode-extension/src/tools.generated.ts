@@ -9,8 +9,12 @@ export interface Tool {
 }
 
 export const tools: readonly Tool[] = [
-  { name: "read_file", registered: "pillion_read_file", title: "Read a file" },
-  { name: "edit_file", registered: "pillion_edit_file", title: "Edit a file" },
-  { name: "git.diff", registered: "pillion_git_diff", title: "Show changes" },
-  { name: "run_command", registered: "pillion_run_command", title: "Run a command" },
+  { name: "edit_file", registered: "pillion_edit_file", title: "Edit file" },
+  { name: "git.diff", registered: "pillion_git_diff", title: "Git diff" },
+  { name: "list_files", registered: "pillion_list_files", title: "List files" },
+  { name: "prompt_user", registered: "pillion_prompt_user", title: "Ask the human" },
+  { name: "read_file", registered: "pillion_read_file", title: "Read file" },
+  { name: "run_command", registered: "pillion_run_command", title: "Run command" },
+  { name: "search_in_project", registered: "pillion_search_in_project", title: "Search in project" },
+  { name: "write_file", registered: "pillion_write_file", title: "Write file" },
 ];

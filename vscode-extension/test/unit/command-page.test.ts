@@ -75,7 +75,7 @@ test("unsaved text that the command would not see is named", () => {
 
 test("fields that the sidecar leaves out leave no empty lines", () => {
   const page = pageFor({ kind: "command", command: "ls" }, { reasons: null, decisions: null });
-  assert.match(page.text, /^Folder {8}\.$/m);
+  assert.match(page.text, /^Folder {8}the workspace folder$/m);
   assert.doesNotMatch(page.text, /It runs|It writes|Network|Sandbox|undefined|null/);
 });
 
