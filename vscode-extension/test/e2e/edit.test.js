@@ -115,6 +115,8 @@ ride('the very lines change while the question is open: never written on the old
   assert.match(result.structured.error.code, /^(CONCURRENT_MODIFICATION|EDIT_NO_MATCH)$/);
   assert.equal(sandbox.read('greet.py'), outside);
   await eventually('the dialog can no longer be approved', async () => !(await dialog.isOpen()));
+  const ended = await window.dialog('Closed question');
+  await eventually('the page says why', async () => /cannot be done any more/.test(await ended.pageText()));
   await window.screenshot('proposal-overtaken');
 });
 

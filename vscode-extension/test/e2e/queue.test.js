@@ -79,6 +79,21 @@ ride('the agent gives up: the dialog says so and cannot be approved any more', f
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
 });
 
+ride('cancelled: the agent is paused until the human lets it go on', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const call = agent.call('edit_file', editOne);
+  await (await window.dialog(/one\.txt.*proposes/)).press('Cancel');
+  const cancelled = await call;
+  assert.equal(cancelled.structured.error.code, 'CANCELLED');
+  assert.equal(sandbox.read('one.txt'), files['one.txt']);
+  await eventually('the view says that it is paused', async () => (await window.waiting()).some((row) => /paused/.test(row)));
+  await window.screenshot('paused');
+  assert.equal((await agent.call('read_file', { path: 'one.txt' })).isError, true);
+  await window.pressInView(/paused/, 'Resume');
+  await eventually('its calls go through again', async () => !(await agent.call('read_file', { path: 'one.txt' })).isError);
+});
+
 ride('the window is closed while a question is open: denied, and nothing keeps running', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();

@@ -1,6 +1,6 @@
 /** Polling expectations: a test waits for what a person would see, up to a deadline, and never sleeps for a fixed time. */
 
-export const patience = 20_000;
+export const patience = 30_000;
 const pause = 50;
 
 /**

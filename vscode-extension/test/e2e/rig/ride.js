@@ -23,12 +23,26 @@ export function shareBrowser() {
 export class Ride {
   /** @type {Agent[]} */
   #agents = [];
+  /** @type {CodeServer | undefined} */
+  #server;
+  /** @type {Workbench | undefined} */
+  #window;
 
-  /** @param {Sandbox} sandbox @param {CodeServer} server @param {Workbench} window */
-  constructor(sandbox, server, window) {
+  /** @param {Sandbox} sandbox */
+  constructor(sandbox) {
     this.sandbox = sandbox;
-    this.server = server;
-    this.window = window;
+  }
+
+  /** Starts VS Code and waits until a person could begin. */
+  async begin() {
+    this.#server = await CodeServer.start(this.sandbox);
+    this.#window = await Workbench.open(chromium, this.#server.url);
+    await this.#window.ready();
+  }
+
+  get window() {
+    if (!this.#window) throw new Error('no window is open');
+    return this.#window;
   }
 
   /** @param {string} [name] */
@@ -38,22 +52,22 @@ export class Ride {
     return agent;
   }
 
+  /** Keeps what helps to understand a failure: the screen, and what the sidecar and the agents' side wrote. @param {string} name */
+  async keep(name) {
+    const title = `failed-${name.replace(/\W+/g, '-').slice(0, 60)}`;
+    if (this.#window && !this.#window.page.isClosed()) await this.#window.screenshot(title);
+    const logs = path.join(this.sandbox.root, 'vscode/logs');
+    const names = fs.existsSync(logs) ? fs.readdirSync(logs, { recursive: true, encoding: 'utf8' }) : [];
+    const sidecar = names.filter((file) => /pillion[^/]*\.log$/i.test(file)).map((file) => fs.readFileSync(path.join(logs, file), 'utf8'));
+    fs.mkdirSync(artifacts, { recursive: true });
+    fs.writeFileSync(path.join(artifacts, `${title}.log`), [...sidecar, ...this.#agents.map((agent) => agent.stderr), this.#server?.output].join('\n'));
+  }
+
   async close() {
     await Promise.allSettled(this.#agents.map((agent) => agent.close()));
-    await this.window.close();
-    await this.server.stop();
+    await this.#window?.close();
+    await this.#server?.stop();
   }
-}
-
-/** What helps to understand a failure: the screen, and what the sidecar wrote. @param {string} name @param {Ride} ride */
-async function keep(name, { sandbox, window }) {
-  const title = `failed-${name.replace(/\W+/g, '-').slice(0, 60)}`;
-  if (!window.page.isClosed()) await window.screenshot(title);
-  const logs = path.join(sandbox.root, 'vscode/logs');
-  const names = fs.existsSync(logs) ? fs.readdirSync(logs, { recursive: true, encoding: 'utf8' }) : [];
-  const words = names.filter((file) => /pillion[^/]*\.log$/i.test(file)).map((file) => fs.readFileSync(path.join(logs, file), 'utf8'));
-  fs.mkdirSync(artifacts, { recursive: true });
-  fs.writeFileSync(path.join(artifacts, `${title}.log`), words.join('\n'));
 }
 
 /**
@@ -64,21 +78,22 @@ async function keep(name, { sandbox, window }) {
 export function ride(name, files, body) {
   test(name, { timeout: 180_000 }, async (t) => {
     const sandbox = Sandbox.create(files);
+    const it = new Ride(sandbox);
+    /** @type {unknown} */
+    let failure;
     try {
-      const server = await CodeServer.start(sandbox);
-      const window = await Workbench.open(chromium, server.url);
-      await window.ready();
-      const it = new Ride(sandbox, server, window);
-      try {
-        await body(it, t);
-      } catch (error) {
-        await keep(name, it);
-        throw error;
-      } finally {
-        await it.close();
-      }
-    } finally {
-      await sandbox.dispose();
+      await it.begin();
+      await body(it, t);
+    } catch (error) {
+      failure = error;
+      await it.keep(name);
     }
+    await it.close();
+    try {
+      await sandbox.dispose();
+    } catch (left) {
+      failure ??= left; // what failed first says more
+    }
+    if (failure) throw failure;
   });
 }

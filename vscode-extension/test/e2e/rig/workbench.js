@@ -111,22 +111,30 @@ export class Workbench {
     await eventually('the status bar says that Pillion is ready', async () => (await this.status()).includes('ready'));
   }
 
-  /** Rows of the view “Waiting for You”, which this opens, as a screen reader says them. */
+  /** Rows of the view “Waiting for You”, which this opens. */
   async waiting() {
     await this.#showView();
-    return this.#rows('Waiting for You').evaluateAll((rows) => rows.map((row) => row.getAttribute('aria-label') ?? ''));
+    return this.#rows('Waiting for You').allInnerTexts();
   }
 
-  /** Rows of the view “Activity”, as a screen reader says them. */
+  /** Rows of the view “Activity”. */
   async activity() {
     await this.#showView();
-    return this.#rows('Activity').evaluateAll((rows) => rows.map((row) => row.getAttribute('aria-label') ?? ''));
+    return this.#rows('Activity').allInnerTexts();
   }
 
   /** Opens the dialog of a row in the view. @param {string | RegExp} row */
   async show(row) {
     await this.#showView();
     await this.#rows('Waiting for You').filter({ hasText: row }).first().click();
+  }
+
+  /** Presses a button of a row in the view, which comes up under the mouse. @param {string | RegExp} row @param {string} button */
+  async pressInView(row, button) {
+    await this.#showView();
+    const item = this.#rows('Waiting for You').filter({ hasText: row }).first();
+    await item.hover();
+    await item.getByRole('button', { name: button }).first().click();
   }
 
   async #showView() {
