@@ -28,7 +28,7 @@ type writeFileArgs struct {
 	Content         string `json:"content" jsonschema:"the whole new content"`
 	Encoding        string `json:"encoding,omitempty" jsonschema:"character encoding; default is the one that the file has, else UTF-8"`
 	CreateDirs      *bool  `json:"create_dirs,omitempty" jsonschema:"make missing folders above the file; default true"`
-	Backup          *bool  `json:"backup,omitempty" jsonschema:"keep what was replaced; default true"`
+	Backup          *bool  `json:"backup,omitempty" jsonschema:"taken for compatibility; what was replaced is not kept yet, so commit what you may want back"`
 	ExpectedVersion string `json:"expected_version,omitempty" jsonschema:"version that the file must still have, as read_file gave it; default is the one this session read last"`
 }
 

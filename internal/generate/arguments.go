@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pillion/tools"
+)
+
+// property is the part of JSON Schema that the tools' arguments use.
+type property struct {
+	Type        string              `json:"type"`
+	Description string              `json:"description"`
+	Items       json.RawMessage     `json:"items"`
+	Properties  map[string]property `json:"properties"`
+	Required    []string            `json:"required"`
+}
+
+func argumentsTable(d tools.Definition) (string, error) {
+	var schema property
+	if err := json.Unmarshal(d.InputSchema, &schema); err != nil {
+		return "", err
+	}
+	order, err := keys(d.InputSchema)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	out.WriteString("| argument | type | |\n|---|---|---|\n")
+	for _, name := range order {
+		p := schema.Properties[name]
+		label := "`" + name + "`"
+		if slices.Contains(schema.Required, name) {
+			label = "**" + label + "**"
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s |\n", label, typeName(p), cell(p.Description))
+	}
+	return out.String(), nil
+}
+
+// typeName is the type in words; of objects in a list it names the keys, with a
+// question mark after those that may be left out.
+func typeName(p property) string {
+	switch p.Type {
+	case "array":
+		return "array of " + itemName(p.Items)
+	case "object":
+		return "object of strings"
+	}
+	return p.Type
+}
+
+func itemName(raw json.RawMessage) string {
+	var item property
+	if json.Unmarshal(raw, &item) != nil || item.Type != "object" {
+		return item.Type + "s"
+	}
+	names, err := keys(raw)
+	if err != nil {
+		return "objects"
+	}
+	for i, name := range names {
+		if !slices.Contains(item.Required, name) {
+			names[i] += "?"
+		}
+	}
+	return "`{" + strings.Join(names, ", ") + "}`"
+}
+
+// keys are the properties of a schema in the order in which they are written.
+func keys(schema json.RawMessage) ([]string, error) {
+	var top struct {
+		Properties json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(schema, &top); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(strings.NewReader(string(top.Properties)))
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	var out []string
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, fmt.Sprint(name))
+		var skipped json.RawMessage
+		if err := d.Decode(&skipped); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/tools"
+)
+
+const root = "../.."
+
+// TestFresh fails when a generated file is not what would be generated now.
+func TestFresh(t *testing.T) {
+	files, err := generate(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is stale: run make generate, and read the difference: it is what agents see of the change", name)
+		}
+	}
+	old, err := snapshots(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range old {
+		if files[name] == nil {
+			t.Errorf("%s is of a tool that there is no more: run make generate", name)
+		}
+	}
+}
+
+func TestFillKeepsTheProse(t *testing.T) {
+	doc := "before\n<!-- generated: arguments of read_file -->\nold table\n<!-- end of generated -->\nafter\n"
+	got, err := fill([]byte(doc), tools.Catalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := fill(got, tools.Catalogue())
+	if err != nil || !bytes.Equal(got, again) {
+		t.Errorf("generating twice differs: %v\n%s", err, again)
+	}
+	text := string(got)
+	if !strings.HasPrefix(text, "before\n") || !strings.HasSuffix(text, "\nafter\n") || strings.Contains(text, "old table") ||
+		!strings.Contains(text, "| **`path`** | string |") {
+		t.Errorf("filled in wrongly:\n%s", text)
+	}
+}
+
+func TestFillRefusesBrokenMarkers(t *testing.T) {
+	for _, doc := range []string{
+		"<!-- generated: arguments of no_such_tool -->\n<!-- end of generated -->",
+		"<!-- generated: something -->\n<!-- end of generated -->",
+		"<!-- generated: catalogue -->\nand no end",
+	} {
+		if _, err := fill([]byte(doc), tools.Catalogue()); err == nil {
+			t.Errorf("taken without a word: %q", doc)
+		}
+	}
+}
+
+// TestKeysKeepTheirOrder: tables list arguments as the struct does, the
+// important ones first.
+func TestKeysKeepTheirOrder(t *testing.T) {
+	got, err := keys([]byte(`{"properties":{"z":{},"a":{"properties":{"x":{}}},"m":{}}}`))
+	if err != nil || !slices.Equal(got, []string{"z", "a", "m"}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}

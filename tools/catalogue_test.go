@@ -1,0 +1,131 @@
+package tools_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/tools"
+)
+
+// TestCatalogue holds what belongs to a tool together: its Go file, its value in
+// the registry, its scenarios, its snapshot and its chapter in the documentation.
+// Adding a tool is adding these; nothing else lists them.
+func TestCatalogue(t *testing.T) {
+	var registered []string
+	for _, d := range (&tools.Registry{}).Definitions() {
+		registered = append(registered, stem(d.Name))
+	}
+	if !slices.IsSorted(registered) || len(registered) == 0 {
+		t.Errorf("the registry's order varies or it is empty: %v", registered)
+	}
+	for what, got := range map[string][]string{
+		"Go files that define a tool":            definingFiles(t),
+		"scenario files in testdata":             scenarioFiles(t),
+		"snapshots in testdata/schema":           names(t, "testdata/schema/*.json", ".json"),
+		"chapters in docs/tools.md with a table": documented(t),
+	} {
+		if !slices.Equal(got, registered) {
+			t.Errorf("%s: %v\nbut the registry has: %v", what, got, registered)
+		}
+	}
+}
+
+func stem(tool string) string { return strings.ReplaceAll(tool, ".", "_") }
+
+// definingFiles are the stems of the files that call define, which must do it
+// once each, for the tool of their name.
+func definingFiles(t *testing.T) []string {
+	var out []string
+	for _, file := range names(t, "*.go", ".go") {
+		for _, found := range defined.FindAllStringSubmatch(read(t, file+".go"), -1) {
+			if stem(found[1]) != file {
+				t.Errorf("%s.go defines %s; a tool's file has its name", file, found[1])
+			}
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+var defined = regexp.MustCompile(`= define\(New\w+\(Spec\{\s+Name:\s+"([^"]+)"`)
+
+// scenarioFiles are the tools' own; further ones, named TOOL_….txtar, are
+// counted with their tool.
+func scenarioFiles(t *testing.T) []string {
+	var out []string
+	for _, name := range names(t, "testdata/*.txtar", ".txtar") {
+		main := slices.ContainsFunc(out, func(tool string) bool { return strings.HasPrefix(name, tool+"_") })
+		if !main {
+			out = append(out, name)
+		}
+	}
+	for _, name := range out {
+		text := read(t, "testdata/"+name+".txtar")
+		if !strings.Contains(text, "\n  \"ok\": true") || !strings.Contains(text, "\n  \"ok\": false") {
+			t.Errorf("testdata/%s.txtar has no success or no failure", name)
+		}
+	}
+	return out
+}
+
+var chapter = regexp.MustCompile("(?m)^## `([^`]+)`\n(?:[^#]|#[^#])*?<!-- generated: arguments of ([^ ]+) -->")
+
+func documented(t *testing.T) []string {
+	var out []string
+	for _, found := range chapter.FindAllStringSubmatch(read(t, "../docs/tools.md"), -1) {
+		if found[1] != found[2] {
+			t.Errorf("the chapter on %s has the table of %s", found[1], found[2])
+		}
+		out = append(out, stem(found[1]))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// names are the files of a pattern without folder and extension, in order.
+func names(t *testing.T, pattern, extension string) []string {
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, name := range found {
+		out = append(out, strings.TrimSuffix(filepath.Base(name), extension))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func read(t *testing.T, name string) string {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestDefinitions holds what every model and editor relies on.
+func TestDefinitions(t *testing.T) {
+	name := regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)?$`)
+	for _, d := range (&tools.Registry{}).Definitions() {
+		switch {
+		case !name.MatchString(d.Name):
+			t.Errorf("%s: a name has small letters, digits and underscores", d.Name)
+		case d.Title == "" || d.Description == "" || d.Access == "":
+			t.Errorf("%s has no title, description or class", d.Name)
+		case d.Annotations.ReadOnly && d.Annotations.Destructive:
+			t.Errorf("%s is read-only and destructive at once", d.Name)
+		}
+		schema := string(d.InputSchema)
+		if !strings.Contains(schema, `"additionalProperties":false`) {
+			t.Errorf("%s takes unknown arguments: %s", d.Name, schema)
+		}
+		if regexp.MustCompile(`"type":\[`).MatchString(schema) {
+			t.Errorf("%s has a list of types, which many models refuse: %s", d.Name, schema)
+		}
+	}
+}
