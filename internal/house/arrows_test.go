@@ -1,0 +1,193 @@
+package house
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows are the packages and what of this module each may import. All may import
+// internal/fault and internal/bug but these two themselves.
+var arrows = map[string][]string{
+	"internal/fault": {},
+	"internal/bug":   {},
+	"internal/wire":  {},
+
+	"workspace":          {},
+	"workspace/diff":     {},
+	"workspace/watch":    {},
+	"workspace/git":      {"workspace/diff"},
+	"workspace/search":   {"workspace"},
+	"workspace/document": {"workspace", "workspace/diff"},
+	"workspace/change":   {"workspace", "workspace/diff", "workspace/document"},
+
+	"tools/policy":   {},
+	"tools/session":  {"tools/policy"},
+	"tools/process":  {},
+	"tools/approval": {"workspace/change"},
+	"tools": {
+		"tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/search",
+	},
+
+	"rpc": {
+		"tools", "tools/approval", "tools/policy", "tools/session",
+		"workspace", "workspace/change", "workspace/document", "internal/wire",
+	},
+	"agents/relay":   {"tools", "tools/session", "internal/wire"},
+	"agents/mcp":     {"tools", "tools/approval", "tools/session", "agents/relay", "internal/wire"},
+	"agents/install": {},
+	"terminal":       {"tools", "tools/approval", "workspace/change"},
+	"try":            {"terminal", "try/sample"},
+	"try/sample":     {},
+	"config":         {"tools/policy"},
+
+	"": { // main wires
+		"agents/install", "agents/mcp", "agents/relay", "config", "rpc", "terminal", "try", "try/sample",
+		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/watch", "internal/wire",
+	},
+}
+
+// workshop are the packages that no program of ours is made of: tests' rigs,
+// generators, this one. They import what they need, and nobody imports them.
+var workshop = []string{"internal/house", "internal/generate", "internal/testrig", "agents/internal/agenttest", "scripts/sample"}
+
+// confined are packages from outside and the only ones that may import them: their
+// types stop there.
+var confined = map[string][]string{
+	"go.lsp.dev/":                         {"rpc"},
+	"github.com/sourcegraph/jsonrpc2":     {"internal/wire"},
+	"github.com/modelcontextprotocol/":    {"agents/mcp", "try"},
+	"github.com/go-git/":                  {"workspace/git", "try/sample"},
+	"github.com/fsnotify/":                {"workspace/watch"},
+	"github.com/google/jsonschema-go/":    {"tools"},
+	"golang.org/x/text/encoding":          {"workspace/document"},
+	"github.com/tailscale/hujson":         {"agents/install"},
+	"github.com/pelletier/go-toml/":       {"agents/install"},
+	"golang.org/x/tools/":                 {},
+	"mvdan.cc/sh/":                        {"", "tools/policy", "terminal"},
+	"net/http":                            {},
+	"os/exec":                             {"", "terminal", "try"}, // a person's own editor, and pillion try's own agent
+	"github.com/rogpeppe/go-internal":     {},
+	"github.com/go-json-experiment/json/": {},
+}
+
+// listed is a package as `go list` shows it.
+type listed struct {
+	ImportPath, Name string
+	Imports          []string
+	Error            *struct{ Err string }
+}
+
+// list asks for the module's packages as they are built for one system.
+func list(t *testing.T, goos string) map[string]listed {
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Name,Imports,Error", "./...")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	found := map[string]listed{}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			return found
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if name, ok := local(p.ImportPath); ok && !strings.Contains(name, "node_modules") {
+			found[name] = p
+		}
+	}
+}
+
+// local is the name of a package of ours, "" for main.
+func local(path string) (string, bool) {
+	if path == module {
+		return "", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+func TestArrows(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		found := list(t, goos)
+		for name, p := range found {
+			if slices.Contains(workshop, name) {
+				continue
+			}
+			allowed, known := arrows[name]
+			if !known {
+				t.Errorf("package %s is on no map: draw it in ARCHITECTURE.md, and here", name)
+			}
+			for _, path := range p.Imports {
+				checkImport(t, goos, name, path, allowed)
+			}
+		}
+		for name := range arrows {
+			if _, exists := found[name]; !exists {
+				t.Errorf("%s: package %q is on the map and does not exist", goos, name)
+			}
+		}
+	}
+}
+
+func checkImport(t *testing.T, goos, name, path string, allowed []string) {
+	if other, ours := local(path); ours {
+		isGround := (other == "internal/fault" || other == "internal/bug") && name != "internal/fault" && name != "internal/bug"
+		if !isGround && !slices.Contains(allowed, other) {
+			t.Errorf("%s: %q imports %q, against the arrows", goos, name, other)
+		}
+		return
+	}
+	for prefix, homes := range confined {
+		if strings.HasPrefix(path, prefix) && !slices.Contains(homes, name) {
+			t.Errorf("%s: %q imports %s, which belongs to %q alone", goos, name, path, homes)
+		}
+	}
+}
+
+// TestArrowsHaveNoCircle: the map itself goes one way.
+func TestArrowsHaveNoCircle(t *testing.T) {
+	var visit func(name string, above []string)
+	visit = func(name string, above []string) {
+		if slices.Contains(above, name) {
+			t.Fatalf("a circle on the map: %v → %s", above, name)
+		}
+		for _, next := range arrows[name] {
+			visit(next, append(slices.Clone(above), name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(arrows)) {
+		visit(name, nil)
+	}
+}
+
+// TestPolicyIsPure: policy looks at its Request and at nothing else.
+func TestPolicyIsPure(t *testing.T) {
+	for _, path := range list(t, "linux")["tools/policy"].Imports {
+		for _, impure := range []string{"os", "net", "io", "syscall", "time", "sync", "math/rand", "path/filepath", "log", "runtime", "context", "embed"} {
+			if path == impure || strings.HasPrefix(path, impure+"/") {
+				t.Errorf("tools/policy imports %s: it has no I/O, no state and no clock", path)
+			}
+		}
+	}
+}
+
+// TestToolsHaveNoHands: no tool's file can touch the disk, a process or the net.
+func TestToolsHaveNoHands(t *testing.T) {
+	for _, path := range list(t, "linux")["tools"].Imports {
+		for _, hand := range []string{"os", "os/exec", "net", "net/http", "syscall", "io/ioutil", "golang.org/x/sys/unix", "plugin"} {
+			if path == hand {
+				t.Errorf("package tools imports %s: a tool plans, and others act", path)
+			}
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package house
+
+import (
+	"go/ast"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const mirrorFile = "vscode-extension/src/protocol.ts"
+
+// mirror says which Go type each interface of the extension's protocol file is
+// the other end of: a struct, or the first one inside a function.
+var mirror = map[string]struct{ file, name string }{
+	"EditorCapabilities": {"rpc/lifecycle.go", "editorCapabilities"},
+	"AgentIdentity":      {"tools/approval/approval.go", "Agent"},
+	"ApprovalRequest":    {"tools/approval/approval.go", "Request"},
+	"ApprovalDecision":   {"tools/approval/approval.go", "Choice"},
+	"CommandPart":        {"tools/approval/approval.go", "CommandPart"},
+	"ApprovalAnswer":     {"tools/approval/approval.go", "Answer"},
+	"ApprovalChanged":    {"tools/approval/approval.go", "Changed"},
+	"ApprovalResolved":   {"rpc/dialogs.go", "approvalResolved"},
+	"FilePreview":        {"workspace/change/preview.go", "FilePreview"},
+	"HunkPreview":        {"workspace/change/preview.go", "HunkPreview"},
+	"PromptRequest":      {"rpc/dialogs.go", "promptUser"},
+	"PromptAnswer":       {"rpc/dialogs.go", "Prompt"},
+	"AgentStatus":        {"rpc/lifecycle.go", "agentStatus"},
+	"ActivityChanged":    {"tools/registry.go", "Activity"},
+	"DocumentEdit":       {"workspace/change/commit.go", "BufferEdit"},
+	"DocumentEditResult": {"workspace/change/commit.go", "BufferResult"},
+	"TextEdit":           {"workspace/document/position.go", "TextEdit"},
+	"Range":              {"workspace/document/position.go", "Range"},
+	"Position":           {"workspace/document/position.go", "Position"},
+	"DocumentState":      {"rpc/documents.go", "documentState"},
+	"ToolContent":        {"tools/result.go", "Part"},
+}
+
+// parts are interfaces that read or send a part of a Go type: the rest of it has
+// no use in the extension.
+var parts = map[string]struct{ file, name string }{
+	"SessionInfo": {"tools/session/session.go", "Info"},
+	"ToolCall":    {"rpc/calls.go", "callParams"},
+}
+
+// union is what approval.Preview is to the extension: an interface a kind.
+var union = []string{"DiffPreview", "CommandPreview", "UrlPreview", "TextPreview"}
+
+// ahead are fields and interfaces that DESIGN section 2 and 4 name and the sidecar does not
+// send yet, or that have no struct in Go.
+var ahead = []string{
+	"CommandPreview.network", "CommandPreview.sandbox", "WorkspaceChanged", "WorkspaceChange",
+	"ToolResult", "SessionNewTurn", "SessionList",
+}
+
+// TestMirror: both ends of the wire use the same field names.
+func TestMirror(t *testing.T) {
+	structs := jsonStructs(t)
+	interfaces := typeScript(t)
+	for name, fields := range interfaces {
+		goType, whole := mirror[name]
+		if !whole {
+			goType = parts[name]
+		}
+		switch {
+		case slices.Contains(union, name), slices.Contains(ahead, name):
+			continue
+		case goType.name == "":
+			t.Errorf("%s: interface %s mirrors nothing that this test knows; say what, in mirror", mirrorFile, name)
+			continue
+		}
+		want := structs[goType.file+" "+goType.name]
+		if want == nil {
+			t.Errorf("there is no struct with JSON names in %s %s", goType.file, goType.name)
+		}
+		compare(t, name, fields, want, whole)
+	}
+	for name := range mirror {
+		if interfaces[name] == nil {
+			t.Errorf("%s has no interface %s", mirrorFile, name)
+		}
+	}
+}
+
+// compare wants every field of the extension in Go, and, of a whole mirror, every
+// field that Go always sends in the extension.
+func compare(t *testing.T, name string, have, want map[string]bool, whole bool) {
+	for field := range have {
+		if _, known := want[field]; !known {
+			t.Errorf("%s: %s.%s is not on the Go side, which has %v", mirrorFile, name, field, slices.Sorted(maps.Keys(want)))
+		}
+	}
+	for field, optional := range want {
+		if _, known := have[field]; whole && !known && !optional {
+			t.Errorf("%s: %s lacks %s", mirrorFile, name, field)
+		}
+	}
+}
+
+// TestMirrorOfPreviews: approval.Preview is one struct in Go and a union there.
+func TestMirrorOfPreviews(t *testing.T) {
+	interfaces := typeScript(t)
+	want := jsonStructs(t)["tools/approval/approval.go Preview"]
+	all := map[string]bool{}
+	for _, name := range union {
+		for field := range interfaces[name] {
+			if slices.Contains(ahead, name+"."+field) {
+				continue
+			}
+			all[field] = true
+		}
+	}
+	if have, want := slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(want)); !slices.Equal(have, want) {
+		t.Errorf("the previews of %s have %v, but approval.Preview has %v", mirrorFile, have, want)
+	}
+}
+
+var (
+	tsInterface = regexp.MustCompile(`(?s)export interface (\w+) \{\n(.*?)\n\}`)
+	tsField     = regexp.MustCompile(`(?m)^  (\w+)(\??):`)
+)
+
+// typeScript are the interfaces of the protocol file, each with its fields and
+// whether they may be missing.
+func typeScript(t *testing.T) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, found := range tsInterface.FindAllStringSubmatch(string(read(t, mirrorFile)), -1) {
+		fields := map[string]bool{}
+		for _, field := range tsField.FindAllStringSubmatch(found[2], -1) {
+			fields[field[1]] = field[2] == "?"
+		}
+		out[found[1]] = fields
+	}
+	if len(out) < 10 {
+		t.Fatalf("%s has only %d interfaces; is it written in another way now?", mirrorFile, len(out))
+	}
+	return out
+}
+
+// jsonStructs are the structs with JSON names, by file and name of the type or
+// function that they stand in, each with its names and whether they may be missing.
+func jsonStructs(t *testing.T) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, f := range goFiles(t) {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				addStruct(out, f.name+" "+d.Name.Name, d)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if s, ok := spec.(*ast.TypeSpec); ok {
+						addStruct(out, f.name+" "+s.Name.Name, s)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+func addStruct(into map[string]map[string]bool, key string, in ast.Node) {
+	ast.Inspect(in, func(n ast.Node) bool {
+		s, ok := n.(*ast.StructType)
+		if !ok || into[key] != nil {
+			return true
+		}
+		fields := map[string]bool{}
+		for _, f := range s.Fields.List {
+			if f.Tag == nil {
+				continue
+			}
+			name, options, _ := strings.Cut(reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json"), ",")
+			if name != "" && name != "-" {
+				fields[name] = strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+			}
+		}
+		if len(fields) > 0 {
+			into[key] = fields
+		}
+		return true
+	})
+}

@@ -1,0 +1,251 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOneApprovalSite: a human is asked for approval in one place of the program.
+func TestOneApprovalSite(t *testing.T) {
+	const ask = "(*" + module + "/tools/approval.Queue).Ask"
+	sites := usesOf(t, func(name string) bool { return name == ask })[ask]
+	if len(sites) != 1 || sites[0].file != "tools/call.go" {
+		t.Errorf("Queue.Ask is to be called once, in tools/call.go; it is used at %v", places(sites))
+	}
+}
+
+// TestOneDoor: a tool's plan is made where every call passes.
+func TestOneDoor(t *testing.T) {
+	const ask = module + "/tools.Input"
+	for _, p := range load(t) {
+		for id, object := range p.TypesInfo.Uses {
+			at := position(p.Fset, id.Pos())
+			if object.Pkg() != nil && object.Pkg().Path()+"."+object.Name() == ask && p.PkgPath != module+"/tools" {
+				t.Errorf("%s:%d makes plans by itself; every call goes through Registry.Execute", at.Filename, at.Line)
+			}
+		}
+	}
+}
+
+func places(uses []use) []string {
+	var out []string
+	for _, u := range uses {
+		out = append(out, u.file+":"+itoa(u.line))
+	}
+	return out
+}
+
+// writing are the functions that change what is on disk.
+var writing = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields(`WriteFile Create Rename Remove RemoveAll Mkdir MkdirAll Chmod Chown Lchown Chtimes Symlink Link`) {
+		writing["os."+name] = true
+		writing["(*os.Root)."+name] = true
+	}
+	for _, name := range strings.Fields(`CreateTemp MkdirTemp Truncate CopyFS`) {
+		writing["os."+name] = true
+	}
+	for _, name := range strings.Fields(`Rename Renameat Renameat2 Unlink Unlinkat Mkdir Link Linkat Symlink Open Openat Creat Truncate`) {
+		writing["golang.org/x/sys/unix."+name] = true
+		writing["syscall."+name] = true
+	}
+}
+
+// writers are the packages that may write, and what.
+var writers = map[string]string{
+	"workspace/change":          "the workspace, after a yes",
+	"agents/install":            "agents' configuration, which the person saw first",
+	"agents/relay":              "the registry and the socket, in the runtime folder",
+	"terminal":                  "a temporary file for the person's own editor",
+	"try/sample":                "the sample project, into a new folder",
+	"tools/process":             "the guardian's own name",
+	"":                          "the new folder of pillion try",
+	"internal/generate":         "generated files",
+	"internal/testrig":          "tests' folders",
+	"agents/internal/agenttest": "tests' folders",
+}
+
+func TestWhoWrites(t *testing.T) {
+	for name, uses := range usesOf(t, func(name string) bool { return writing[name] }) {
+		for _, u := range uses {
+			pkg, _ := local(u.pkg)
+			if writers[pkg] == "" {
+				t.Errorf("%s:%d uses %s; package %q may not write", u.file, u.line, name, pkg)
+			}
+		}
+	}
+	// Opening is reading unless its flags say otherwise.
+	opening := usesOf(t, func(name string) bool { return name == "os.OpenFile" || name == "(*os.Root).OpenFile" })
+	for _, uses := range opening {
+		for _, u := range uses {
+			pkg, _ := local(u.pkg)
+			if flags := openFlags(u); writers[pkg] == "" && flags != "" {
+				t.Errorf("%s:%d opens with %s; package %q may not write", u.file, u.line, flags, pkg)
+			}
+		}
+	}
+}
+
+// openFlags are the writing flags in the arguments of the call at u.
+func openFlags(u use) string {
+	var found []string
+	ast.Inspect(u.in, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || call.Fun.End() != u.node.End() {
+			return true
+		}
+		for _, arg := range call.Args {
+			ast.Inspect(arg, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && slices.Contains([]string{"O_WRONLY", "O_RDWR", "O_CREATE", "O_TRUNC", "O_APPEND"}, id.Name) {
+					found = append(found, id.Name)
+				}
+				return true
+			})
+		}
+		return false
+	})
+	return strings.Join(found, "|")
+}
+
+// TestTheRootHandle: the handle by which a workspace folder can be written to goes
+// to package change alone.
+func TestTheRootHandle(t *testing.T) {
+	const handle = "(" + module + "/workspace.Path).Root"
+	for _, u := range usesOf(t, func(name string) bool { return name == handle })[handle] {
+		if u.pkg != module+"/workspace/change" {
+			t.Errorf("%s:%d takes a folder's writable handle, which is for workspace/change alone", u.file, u.line)
+		}
+	}
+}
+
+func TestPackageComments(t *testing.T) {
+	for _, p := range load(t) {
+		has := slices.ContainsFunc(p.Syntax, func(f *ast.File) bool { return f.Doc != nil })
+		if !has && len(p.Syntax) > 0 {
+			t.Errorf("%s has no package comment: its role, its entry point, what is deliberately not there", p.PkgPath)
+		}
+	}
+}
+
+// goFile is a parsed file of the project, tests included.
+type goFile struct {
+	name string
+	fset *token.FileSet
+	*ast.File
+}
+
+func (f goFile) line(n ast.Node) int { return f.fset.Position(n.Pos()).Line }
+
+func (f goFile) isTest() bool { return strings.HasSuffix(f.name, "_test.go") }
+
+func goFiles(t *testing.T) []goFile {
+	var out []goFile
+	for _, name := range projectFiles(t, ".go") {
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, filepath.Join(root, filepath.FromSlash(name)), nil, parser.SkipObjectResolution|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, goFile{name, fset, parsed})
+	}
+	return out
+}
+
+// TestTestsDoNotSleep: a test waits for what is to happen. Sleeping is for the
+// pause of a loop that looks again and again, and for a bubble with its own clock.
+func TestTestsDoNotSleep(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if !f.isTest() && !strings.HasPrefix(f.name, "internal/testrig/") {
+			continue
+		}
+		var around []ast.Node
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			if n == nil {
+				around = around[:len(around)-1]
+				return true
+			}
+			around = append(around, n)
+			if isCall(n, "time", "Sleep") && !slices.ContainsFunc(around, maySleep) {
+				t.Errorf("%s:%d sleeps; wait for what is to happen", f.name, f.line(n))
+			}
+			return true
+		})
+	}
+}
+
+func maySleep(n ast.Node) bool {
+	_, isLoop := n.(*ast.ForStmt)
+	return isLoop || isCall(n, "synctest", "Test")
+}
+
+func isCall(n ast.Node, pkg, name string) bool {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || selector.Sel.Name != name {
+		return false
+	}
+	x, ok := selector.X.(*ast.Ident)
+	return ok && x.Name == pkg
+}
+
+// TestSkippingSaysWhy: no test is left out in silence.
+func TestSkippingSaysWhy(t *testing.T) {
+	for _, f := range goFiles(t) {
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			selector, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			silent := selector.Sel.Name == "SkipNow" || (selector.Sel.Name == "Skip" || selector.Sel.Name == "Skipf") && len(call.Args) == 0
+			if x, ok := selector.X.(*ast.Ident); ok && silent && (x.Name == "t" || x.Name == "b" || x.Name == "tb") {
+				t.Errorf("%s:%d skips and does not say why", f.name, f.line(n))
+			}
+			return true
+		})
+	}
+}
+
+// TestSizes holds files and functions to what can be read in one go.
+func TestSizes(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if f.isTest() {
+			continue
+		}
+		if n := lineCount(read(t, f.name)); n > 500 {
+			t.Errorf("%s has %d lines, over 500: it holds more than one noun", f.name, n)
+		}
+		for _, d := range f.Decls {
+			function, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := f.fset.Position(function.End()).Line - f.line(function) + 1; n > 80 {
+				t.Errorf("%s:%d: %s has %d lines, over 80", f.name, f.line(function), function.Name.Name, n)
+			}
+		}
+	}
+	for _, name := range projectFiles(t, ".ts", ".mjs") {
+		if n := lineCount(read(t, name)); n > 500 && !strings.Contains(name, ".generated.") {
+			t.Errorf("%s has %d lines, over 500", name, n)
+		}
+	}
+	for name, limit := range map[string]int{"main.go": 60, "vscode-extension/src/extension.ts": 60} {
+		if n := lineCount(read(t, name)); n > limit {
+			t.Errorf("%s has %d lines; an entry point has at most %d", path.Base(name), n, limit)
+		}
+	}
+}

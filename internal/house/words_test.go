@@ -1,0 +1,107 @@
+package house
+
+import (
+	"bytes"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// TestNothingOfThisMachine: no committed file names the place where it was written
+// or the registries that this machine happens to use.
+func TestNothingOfThisMachine(t *testing.T) {
+	forbidden := map[string]string{}
+	if abs, err := filepath.Abs(root); err == nil {
+		if above := filepath.Dir(abs) + "/"; strings.Count(above, "/") >= 2 && above != "/home/" && above != "/tmp/" {
+			forbidden[above] = "the folder of this checkout"
+		}
+	}
+	for _, host := range registryHosts() {
+		forbidden[host] = "a registry that is this machine's own"
+	}
+	for _, name := range projectFiles(t) {
+		if info, err := os.Stat(filepath.Join(root, name)); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		data := read(t, name)
+		for word, what := range forbidden {
+			if at := bytes.Index(data, []byte(word)); at >= 0 {
+				t.Errorf("%s:%d has %s", name, 1+bytes.Count(data[:at], []byte("\n")), what)
+			}
+		}
+	}
+}
+
+// public are the registries that everybody uses.
+var public = []string{"registry.npmjs.org", "proxy.golang.org", "sum.golang.org", "pypi.org", "files.pythonhosted.org"}
+
+func registryHosts() []string {
+	var out []string
+	add := func(text string) {
+		for _, found := range regexp.MustCompile(`https?://[^\s,|"']+`).FindAllString(text, -1) {
+			u, err := url.Parse(found)
+			if err != nil || u.Hostname() == "" || u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127.") {
+				continue
+			}
+			isPublic := false
+			for _, host := range public {
+				isPublic = isPublic || u.Hostname() == host
+			}
+			if !isPublic {
+				out = append(out, u.Hostname())
+			}
+		}
+	}
+	for _, name := range []string{"GOPROXY", "GONOSUMDB", "npm_config_registry", "NPM_CONFIG_REGISTRY", "PIP_INDEX_URL", "UV_INDEX_URL"} {
+		add(os.Getenv(name))
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		for _, name := range []string{".npmrc", ".config/pip/pip.conf", ".pip/pip.conf"} {
+			data, _ := os.ReadFile(filepath.Join(home, name))
+			add(string(data))
+		}
+	}
+	data, _ := os.ReadFile("/etc/npmrc")
+	add(string(data))
+	if env, err := exec.Command("go", "env", "GOPROXY").Output(); err == nil {
+		add(string(env))
+	}
+	return out
+}
+
+// TestLocksNamePublicRegistries: what npm wrote down can be fetched by anyone.
+func TestLocksNamePublicRegistries(t *testing.T) {
+	resolved := regexp.MustCompile(`"resolved": "([^"]+)"`)
+	for _, name := range projectFiles(t, "package-lock.json") {
+		for _, found := range resolved.FindAllStringSubmatch(string(read(t, name)), -1) {
+			if !strings.HasPrefix(found[1], "https://registry.npmjs.org/") {
+				t.Errorf("%s: a package comes from a place that is not everybody's", name)
+				break
+			}
+		}
+	}
+}
+
+// TestNoHiddenCharacters: source reads as it runs. Characters that turn or hide
+// text are written as escapes.
+func TestNoHiddenCharacters(t *testing.T) {
+	for _, name := range projectFiles(t, ".go", ".ts", ".mjs", ".json", ".md", ".sh", ".txtar", ".txt", "Makefile") {
+		data := read(t, name)
+		if !utf8.Valid(data) {
+			t.Errorf("%s is not UTF-8", name)
+		}
+		for i, r := range string(data) {
+			if r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 || r == 0xfeff {
+				t.Errorf("%s:%d has %U; write it as an escape", name, 1+bytes.Count(data[:i], []byte("\n")), r)
+			}
+		}
+	}
+}
