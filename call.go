@@ -69,9 +69,13 @@ func call(args []string) int {
 	if err = errors.Join(err, c.Close()); err != nil {
 		return fail(err)
 	}
+	stopped := ctx.Err() != nil && result.Cancelled()
+	if stopped && !*asJSON {
+		result.Content[0].Text = "pillion: stopped"
+	}
 	c.showResult(result, *asJSON)
 	switch {
-	case ctx.Err() != nil:
+	case stopped:
 		return exitInterrupted
 	case result.IsError:
 		return exitFailed

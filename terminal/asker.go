@@ -57,14 +57,13 @@ type question struct {
 
 // NewAsker asks on o.Out and reads answers from o.In, line by line.
 func NewAsker(o Options) *Asker {
-	a := &Asker{o: o, style: o.Style, echo: true, editor: findEditor(), turn: make(chan struct{}, 1)}
+	a := &Asker{o: o, style: o.Style, echo: true, editor: findEditor(), turn: make(chan struct{}, 1), console: console{out: o.Out}}
 	var discard func()
 	if tty, ok := o.In.(*os.File); ok && term.IsTerminal(int(tty.Fd())) {
 		a.echo = false
 		a.console.in = tty
 		discard = func() { flush(tty) }
 	}
-	a.console.out, _ = o.Out.(*os.File)
 	a.in = newInput(o.In, discard)
 	return a
 }

@@ -39,7 +39,8 @@ func findEditor() []string {
 
 // console is where programs run that take the terminal over.
 type console struct {
-	in, out *os.File // nil where there is no terminal
+	in  *os.File // nil where there is no terminal
+	out io.Writer
 }
 
 // run waits for a program. It is ended only when the person stops pillion: what
@@ -61,9 +62,7 @@ func (c console) run(stop <-chan struct{}, stdin io.Reader, words ...string) err
 	if stdin == nil && c.in != nil {
 		command.Stdin = c.in
 	}
-	if c.out != nil {
-		command.Stdout, command.Stderr = c.out, c.out
-	}
+	command.Stdout, command.Stderr = c.out, c.out
 	return command.Run()
 }
 

@@ -1,0 +1,170 @@
+package terminal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pillion/tools/approval"
+)
+
+// withEditor has VISUAL be a shell script, under a path with blanks and with an
+// argument of its own. The script gets the file as $file.
+func withEditor(t *testing.T, script string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the editors of these tests are shell scripts; the code that starts them is the same")
+	}
+	file := filepath.Join(t.TempDir(), "an editor")
+	text := "#!/bin/sh\n[ \"$1\" = 'two words' ] || exit 9\nfile=$2\n" + script + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("VISUAL", fmt.Sprintf("'%s' \"two words\"", file))
+	t.Setenv("EDITOR", "false")
+}
+
+func edited(t *testing.T, r approval.Request) (approval.Answer, error, string) {
+	t.Helper()
+	a, out := piped("e\nc\n")
+	answer, err := a.Ask(t.Context(), r)
+	return answer, err, out.String()
+}
+
+func TestEditsAProposal(t *testing.T) {
+	withEditor(t, `case "$file" in */app.py) ;; *) exit 8;; esac
+[ "$(cat "$file")" = new ] || exit 7
+printf 'newer\n' >"$file"`)
+	answer, err, out := edited(t, editRequest)
+	if err != nil || answer.Decision != approval.Edit || answer.After["app.py"] != "newer\n" || answer.Digest != "d1" {
+		t.Errorf("answer %+v, error %v\n%s", answer, err, out)
+	}
+	if !strings.Contains(out, `e  edit it first, in an editor`) {
+		t.Errorf("the editor is not named:\n%s", out)
+	}
+}
+
+// TestAnEditThatIsNone leaves the question open; the c after it is what counts.
+func TestAnEditThatIsNone(t *testing.T) {
+	for script, says := range map[string]string{
+		"true":                        "You left it as it was proposed; a approves it.",
+		"exit 1":                      "did not finish (exit status 1), so nothing of it is taken.",
+		`echo newer >"$file"; exit 1`: "did not finish (exit status 1), so nothing of it is taken.",
+		`rm "$file"`:                  "The editor left no file",
+		`printf '\377' >"$file"`:      "What the editor left is not UTF-8",
+	} {
+		t.Run(script, func(t *testing.T) {
+			withEditor(t, script)
+			answer, err, out := edited(t, editRequest)
+			if err != nil || answer.Decision != approval.Cancel || !strings.Contains(out, says) {
+				t.Errorf("answer %+v, error %v, want %q\n%s", answer, err, says, out)
+			}
+		})
+	}
+}
+
+// TestAnEditorMayEndTheLastLine: that alone is no edit.
+func TestAnEditorMayEndTheLastLine(t *testing.T) {
+	withEditor(t, `printf '\n' >>"$file"`)
+	r := editRequest
+	r.Preview.Files = append(r.Preview.Files[:0:0], r.Preview.Files...)
+	r.Preview.Files[0].After = "no line end"
+	if _, _, out := edited(t, r); !strings.Contains(out, "You left it as it was proposed") {
+		t.Errorf("a line end of the editor's counts as an edit:\n%s", out)
+	}
+}
+
+func TestEditsACommand(t *testing.T) {
+	withEditor(t, `printf 'echo "mine"\n' >"$file"`)
+	r := approval.Request{
+		Digest: "d1", Arguments: json.RawMessage(`{"command":"echo theirs","cwd":"sub"}`),
+		Preview: approval.Preview{Kind: "command", Command: "echo theirs", Cwd: "sub"},
+	}
+	answer, err, out := edited(t, r)
+	var arguments map[string]string
+	if err := errors.Join(err, json.Unmarshal(answer.ModifiedArguments, &arguments)); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if answer.Decision != approval.Edit || arguments["command"] != `echo "mine"` || arguments["cwd"] != "sub" {
+		t.Errorf("answer %+v", answer)
+	}
+	for script, says := range map[string]string{"true": "a approves it", `: >"$file"`: "You left no command; r rejects it."} {
+		withEditor(t, script)
+		if answer, _, out := edited(t, r); answer.Decision != approval.Cancel || !strings.Contains(out, says) {
+			t.Errorf("%s: answer %+v\n%s", script, answer, out)
+		}
+	}
+}
+
+func TestWhatIsOnlyReadCannotBeEdited(t *testing.T) {
+	withEditor(t, "true")
+	a, out := piped("c\n")
+	if _, err := a.Ask(t.Context(), approval.Request{Preview: approval.Preview{Kind: "text", Markdown: "Read .env"}}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "  e  ") {
+		t.Errorf("an edit is offered:\n%s", out)
+	}
+}
+
+// TestTheEditorGetsEveryKey: nothing reads the terminal while an editor has it.
+func TestTheEditorGetsEveryKey(t *testing.T) {
+	withEditor(t, "true")
+	in := &countedReader{text: strings.NewReader("e\nc\n")}
+	a := NewAsker(Options{In: in, Out: newScreen()})
+	line, err := a.in.read(t.Context(), nil)
+	if err != nil || line != "e" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if in.reads != 1 {
+		t.Errorf("%d reads for one line: the next one competes with the editor", in.reads)
+	}
+}
+
+// countedReader gives a line a read, as a terminal does.
+type countedReader struct {
+	text  *strings.Reader
+	reads int
+}
+
+func (r *countedReader) Read(p []byte) (int, error) {
+	r.reads++
+	n := 0
+	for n < len(p) {
+		b, err := r.text.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		p[n] = b
+		n++
+		if b == '\n' {
+			break
+		}
+	}
+	return n, nil
+}
+
+func TestAHugeProposalIsCutAndCanBeViewed(t *testing.T) {
+	noEditor(t)
+	t.Setenv("PAGER", "/bin/cat")
+	r := editRequest
+	r.Preview.Files = append(r.Preview.Files[:0:0], r.Preview.Files...)
+	r.Preview.Files[0].Diff = "@@ -0,0 +1,500 @@\n" + strings.Repeat("+line\n", 499) + "+the last\n"
+	a, out := piped("v\na\n")
+	a.echo = false // a person's terminal
+	if _, err := a.Ask(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	shown, viewed, _ := strings.Cut(out.String(), "Your answer")
+	if !strings.Contains(shown, "! 382 more lines are not shown; type v to see all 502.") || strings.Contains(shown, "+the last") {
+		t.Errorf("the question is not cut, or does not say so:\n%s", shown)
+	}
+	if !strings.Contains(viewed, "+the last") {
+		t.Errorf("v does not show the end:\n%s", viewed)
+	}
+}
