@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"pillion/agents/relay"
 	"pillion/internal/fault"
 	"pillion/tools"
 )
@@ -39,29 +40,62 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 	return out, nil
 }
 
-// call passes a call on. Whatever goes wrong with it is a result, which models
-// can read; errors of the protocol are for requests that are none.
-func (s *server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
-	if req.Params == nil || req.Params.Name == "" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name is missing: it is the tool to call"}
-	}
-	ctx, cancel := s.until(ctx)
-	defer cancel()
-	hear := newReporter(ctx, req.Session, req.Params.GetProgressToken())
+// call passes a call on. Whatever goes wrong is a result too, which models can
+// read; errors of the protocol are for requests that are none.
+func (s *server) call(ctx context.Context, client *sdk.ServerSession, c callParams) relay.Result {
+	hear := newReporter(ctx, client, c.Meta.ProgressToken)
 	defer hear.stop()
-	d, err := s.route.door(ctx, req.Session)
+	d, err := s.route.door(ctx, client)
 	if err != nil {
-		return s.out.hold(failure(ctx, err)), nil
+		return failure(ctx, err)
 	}
-	body, err := d.call(ctx, s.names.canonical(req.Params.Name), req.Params.Arguments, hear)
+	result, err := d.call(ctx, s.names.canonical(c.Name), c.Arguments, hear)
 	if err != nil {
-		body = failure(ctx, err)
+		return failure(ctx, err)
 	}
-	return s.out.hold(body), nil
+	return result
 }
 
+// callParams is the params of MCP's tools/call.
+type callParams struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Meta      struct {
+		ProgressToken any `json:"progressToken"`
+	} `json:"_meta"`
+}
+
+func (c callParams) check() *jsonrpc.Error {
+	if c.Name == "" {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name is missing: it is the tool to call"}
+	}
+	return nil
+}
+
+// slowCall is a call that came by way of the SDK: one sent right behind the
+// handshake, without waiting for its end.
+func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
+	ctx, cancel := s.until(ctx)
+	defer cancel()
+	c := callParams{Name: req.Params.Name, Arguments: req.Params.Arguments}
+	c.Meta.ProgressToken = req.Params.GetProgressToken()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return &rawResult{body: s.call(ctx, req.Session, c).Bytes()}, nil
+}
+
+// rawResult is a result that is JSON already.
+type rawResult struct {
+	sdk.ResultBase
+	body json.RawMessage
+}
+
+// MarshalJSON gives the result as it is.
+func (r *rawResult) MarshalJSON() ([]byte, error) { return r.body, nil }
+
 // failure is the result of a call that came to nothing.
-func failure(ctx context.Context, err error) []byte {
+func failure(ctx context.Context, err error) relay.Result {
 	if ctx.Err() != nil {
 		err = fault.New(fault.Cancelled, "the call was cancelled")
 	}
@@ -74,9 +108,7 @@ func failure(ctx context.Context, err error) []byte {
 	if marshalErr != nil {
 		structured = []byte(`{"ok":false}`)
 	}
-	return tools.Result{
-		Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured, IsError: true,
-	}.AppendJSON(nil)
+	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured, IsError: true})
 }
 
 // names turns the names of models, which most accept without dots alone, into

@@ -7,11 +7,10 @@
 // again when the editor has gone. With no editor open the tools run here, and
 // what needs asking is asked by MCP's elicitation where the client has it.
 //
-// The official SDK keeps the protocol: handshake, versions, cancellation. Two
-// things are done around it. Requests for tools are taken by a middleware,
-// because the tools and their errors are the sidecar's to tell. And results,
-// which may be megabytes, are written by our own transport as they came, because
-// the SDK would parse and copy them twice.
+// The official SDK keeps the protocol: handshake, versions, elicitation, progress.
+// Calls alone go around it (calls.go): our transport takes them off the input and
+// writes their results as they came, because the SDK would parse a call four
+// times and a result, which may be megabytes, twice.
 //
 // Deliberately not here: tools, policy, approvals, and the newest revision of the
 // protocol (2026-07-28), in which a server cannot ask the human anything while a
@@ -84,6 +83,10 @@ type server struct {
 	out   *stdio
 	route *route
 	names names
+	calls calls
+
+	ready  chan struct{} // closed when client is set
+	client *sdk.ServerSession
 }
 
 // Serve answers until the agent closes In or ctx ends.
@@ -93,9 +96,11 @@ func Serve(ctx context.Context, o Options) error {
 		return fmt.Errorf("unknown dialect %q; leave it out for the canonical tools", o.Dialect)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &server{o: o, ctx: ctx, out: newStdio(wire.Stdio(o.In, o.Out)), route: newRoute(o)}
+	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}
+	s.out = newStdio(wire.Stdio(o.In, o.Out), s.take)
 	defer s.route.close()
+	defer s.calls.wait()
+	defer cancel()
 
 	protocol := sdk.NewServer(&sdk.Implementation{Name: "pillion", Title: "Pillion", Version: o.Version}, &sdk.ServerOptions{
 		Instructions:              instructions,
@@ -108,6 +113,8 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	s.client = connection
+	close(s.ready)
 	stop := context.AfterFunc(ctx, func() { s.end(connection) })
 	err = connection.Wait()
 	if stop() || ctx.Err() == nil {
@@ -141,7 +148,7 @@ func (s *server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 		case *sdk.ListToolsRequest:
 			return s.list(ctx, r)
 		case *sdk.CallToolRequest:
-			return s.call(ctx, r)
+			return s.slowCall(ctx, r)
 		}
 		return next(ctx, method, req)
 	}

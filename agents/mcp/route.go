@@ -20,8 +20,7 @@ import (
 // door is what calls go through: a sidecar's, or our own.
 type door interface {
 	tools(ctx context.Context) ([]tools.Definition, error)
-	// call gives the result as the JSON of MCP's.
-	call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) ([]byte, error)
+	call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error)
 }
 
 // sidecar is one that was found; connect connects to it.
@@ -79,9 +78,7 @@ func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, erro
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	who := agentOf(client)
-	conn, err := found.connect(ctx, relay.Hello{
-		Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: r.o.Cwd, OmitDisplay: true,
-	})
+	conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: r.o.Cwd})
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "%w", err).
 			WithHint("%s has this folder open but does not answer; ask the human to reload its window", fault.Quote(found.editor))
@@ -143,7 +140,7 @@ func (d *editorDoor) tools(ctx context.Context) ([]tools.Definition, error) {
 	return d.client.Tools(ctx)
 }
 
-func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) ([]byte, error) {
+func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error) {
 	body, err := d.client.Call(ctx, relay.Call{Name: name, Arguments: arguments}, hear.progress())
 	if err == nil || ctx.Err() != nil {
 		return body, err
@@ -171,7 +168,7 @@ func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
 	return d.Registry.Definitions(), nil
 }
 
-func (d *aloneDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) ([]byte, error) {
+func (d *aloneDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error) {
 	call := tools.Call{
 		Name: name, Arguments: arguments, CallID: rand.Text(), Session: d.Session,
 		Output: func(_, text string) { hear.output(text) },
@@ -184,7 +181,5 @@ func (d *aloneDoor) call(ctx context.Context, name string, arguments json.RawMes
 		}
 		return name + " is running"
 	})()
-	result := d.Registry.Execute(ctx, call)
-	result.Display = nil
-	return result.AppendJSON(nil), nil
+	return relay.NewResult(d.Registry.Execute(ctx, call)), nil
 }

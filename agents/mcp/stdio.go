@@ -8,31 +8,50 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // stdio is MCP's stdio transport: one JSON-RPC message a line. Unlike the SDK's
-// own it survives a line that is no message, and writes held results as they are.
+// own it survives a line that is no message, lets what runs be answered when the
+// input ends, and can take a message before the SDK sees it.
 type stdio struct {
 	rwc io.ReadWriteCloser
 	in  *bufio.Reader
+	out *bufio.Writer // guarded by writing
+	// take may keep a message to itself; it then answers it, with reply.
+	take func(envelope) bool
 
 	writing sync.Mutex // one message at a time
 
-	mu   sync.Mutex // guards all below
-	seq  uint64
-	held map[string][]byte // results that wait for their turn, by placeholder
+	mu         sync.Mutex    // guards all below
+	unanswered int           // requests that were read
+	idle       chan struct{} // closed when there are none; made by who waits for it
 }
 
-// maxLine is the size of the largest message, as in package wire.
-const maxLine = 32 << 20
+// envelope is a message whose parts were not looked at.
+type envelope struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
 
-func newStdio(rwc io.ReadWriteCloser) *stdio {
-	return &stdio{rwc: rwc, in: bufio.NewReaderSize(rwc, 64<<10), held: map[string][]byte{}}
+func (e envelope) isRequest() bool {
+	return e.Method != "" && len(e.ID) > 0 && strings.IndexByte(`"-0123456789`, e.ID[0]) >= 0
+}
+
+const (
+	maxLine   = 32 << 20    // bytes of a message, as in package wire
+	drainTime = time.Second // for answers after the end of the input
+)
+
+func newStdio(rwc io.ReadWriteCloser, take func(envelope) bool) *stdio {
+	return &stdio{rwc: rwc, in: bufio.NewReaderSize(rwc, 64<<10), out: bufio.NewWriterSize(rwc, 16<<10), take: take}
 }
 
 // Connect makes stdio its own connection.
@@ -44,31 +63,80 @@ func (s *stdio) SessionID() string { return "" }
 // Close ends a Read that waits, where the system can.
 func (s *stdio) Close() error { return s.rwc.Close() }
 
-// Read gives the next message. Lines that are none are answered and passed over.
+// Read gives the next message that is for the SDK. Lines that are no messages are
+// answered and passed over.
 func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
 	for {
 		line, err := s.line()
-		if errors.Is(err, errTooLong) {
-			s.refuse(jsonrpc.CodeInvalidRequest, err.Error())
-			continue
-		}
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			if err != nil {
-				return nil, err
-			}
-			continue
-		}
-		message, bad := jsonrpc.DecodeMessage(line)
+		line = bytes.TrimSpace(line)
 		switch {
-		case bad == nil:
-			return message, nil
-		case line[0] == '[':
-			s.refuse(jsonrpc.CodeInvalidRequest, "batches are not supported, send each message on a line of its own")
-		case !json.Valid(line):
-			s.refuse(jsonrpc.CodeParseError, "the line is not valid JSON")
-		default:
-			s.refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC message: "+bad.Error())
+		case errors.Is(err, errTooLong):
+			s.refuse(jsonrpc.CodeInvalidRequest, err.Error())
+		case len(line) > 0:
+			if message := s.message(line); message != nil {
+				return message, nil
+			}
+		case err != nil:
+			s.drain()
+			return nil, err
 		}
+	}
+}
+
+// message decodes a line. It is nil when the message has been seen to.
+func (s *stdio) message(line []byte) jsonrpc.Message {
+	var e envelope
+	if json.Unmarshal(line, &e) == nil && e.Version == "2.0" && e.Method != "" {
+		if e.isRequest() {
+			s.count(1)
+		}
+		if s.take(e) {
+			return nil
+		}
+	}
+	message, err := jsonrpc.DecodeMessage(line)
+	switch {
+	case err == nil:
+		return message
+	case line[0] == '[':
+		s.refuse(jsonrpc.CodeInvalidRequest, "batches are not supported, send each message on a line of its own")
+	case !json.Valid(line):
+		s.refuse(jsonrpc.CodeParseError, "the line is not valid JSON")
+	default:
+		s.refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC message: "+err.Error())
+	}
+	if e.isRequest() && e.Version == "2.0" {
+		s.count(-1)
+	}
+	return nil
+}
+
+// count keeps the number of requests that wait for their answer.
+func (s *stdio) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unanswered += n; s.unanswered <= 0 && s.idle != nil {
+		close(s.idle)
+		s.idle = nil
+	}
+}
+
+// drain waits for the answers to what was asked before the input ended: who pipes
+// a few lines in wants to read them.
+func (s *stdio) drain() {
+	s.mu.Lock()
+	if s.unanswered <= 0 {
+		s.mu.Unlock()
+		return
+	}
+	idle := make(chan struct{})
+	s.idle = idle
+	s.mu.Unlock()
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-idle:
+	case <-timer.C:
 	}
 }
 
@@ -111,80 +179,44 @@ func (s *stdio) refuse(code int64, message string) {
 
 // Write sends one message.
 func (s *stdio) Write(_ context.Context, message jsonrpc.Message) error {
-	if r, ok := message.(*jsonrpc.Response); ok && r.Error == nil {
-		if body, ok := s.take(r.Result); ok {
-			return s.writeResult(r.ID, body)
-		}
-	}
 	text, err := jsonrpc.EncodeMessage(message)
 	if err != nil {
 		return fmt.Errorf("encoding a message: %w", err)
 	}
-	return s.write(append(text, '\n'))
+	err = s.write(append(text, '\n'))
+	if _, ok := message.(*jsonrpc.Response); ok {
+		s.count(-1)
+	}
+	return err
 }
 
-// large is the size from which a result is not copied into its line.
-const large = 16 << 10
-
-func (s *stdio) writeResult(id jsonrpc.ID, body []byte) error {
-	idText, err := json.Marshal(id.Raw())
-	if err != nil {
-		return err
+// reply answers a request that was taken. The member is "result" or "error", and
+// its value the JSON that the pieces make.
+func (s *stdio) reply(id json.RawMessage, member string, pieces ...[]byte) {
+	defer s.count(-1)
+	for _, piece := range pieces {
+		if bytes.IndexByte(piece, '\n') >= 0 { // a line feed between tokens would end the line
+			var compact bytes.Buffer
+			if json.Compact(&compact, bytes.Join(pieces, nil)) == nil {
+				pieces = [][]byte{compact.Bytes()}
+			}
+			break
+		}
 	}
-	head := make([]byte, 0, len(idText)+48+min(len(body), large))
-	head = append(head, `{"jsonrpc":"2.0","id":`...)
-	head = append(head, idText...)
-	head = append(head, `,"result":`...)
-	if len(body) < large {
-		return s.write(append(append(head, body...), "}\n"...))
-	}
-	return s.write(head, body, []byte("}\n"))
+	line := make([][]byte, 0, len(pieces)+2)
+	line = append(line, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"%s":`, id, member))
+	line = append(line, pieces...)
+	_ = s.write(append(line, []byte("}\n"))...) // a broken stream is Read's to notice
 }
 
-func (s *stdio) write(parts ...[]byte) error {
+// write sends the pieces; small ones go together.
+func (s *stdio) write(pieces ...[]byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	for _, part := range parts {
-		if _, err := s.rwc.Write(part); err != nil {
+	for _, piece := range pieces {
+		if _, err := s.out.Write(piece); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// heldResult stands for a result that Write puts in its place. On the way through
-// the SDK it is a JSON string, which no other result of MCP can be.
-type heldResult struct {
-	sdk.ResultBase
-	placeholder string
-}
-
-// MarshalJSON gives the placeholder.
-func (r *heldResult) MarshalJSON() ([]byte, error) { return []byte(r.placeholder), nil }
-
-// hold keeps a result, which must be JSON, until the SDK sends it.
-func (s *stdio) hold(body []byte) sdk.Result {
-	if bytes.IndexByte(body, '\n') >= 0 { // a line feed between tokens would end the line
-		var compact bytes.Buffer
-		if json.Compact(&compact, body) == nil {
-			body = compact.Bytes()
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seq++
-	placeholder := `"` + strconv.FormatUint(s.seq, 10) + `"`
-	s.held[placeholder] = body
-	return &heldResult{placeholder: placeholder}
-}
-
-func (s *stdio) take(result json.RawMessage) ([]byte, bool) {
-	if len(result) == 0 || result[0] != '"' {
-		return nil, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	body, ok := s.held[string(result)]
-	delete(s.held, string(result))
-	return body, ok
+	return s.out.Flush()
 }

@@ -215,22 +215,66 @@ func TestUnknownDialect(t *testing.T) {
 	}
 }
 
-func TestHeldResultsStayOnOneLine(t *testing.T) {
-	s := newStdio(nopCloser{})
-	r := s.hold([]byte("{\n\"a\": 1}"))
-	key, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, ok := s.take(key)
-	if !ok || string(body) != `{"a":1}` || len(s.held) != 0 {
-		t.Errorf("took %q, %v, %d are left", body, ok, len(s.held))
-	}
-	if _, ok := s.take(key); ok {
-		t.Error("a result is sent twice")
+// Who pipes a few lines in and closes wants to read the answers.
+func TestLinesThatArePipedIn(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	door := &alone{dir: p.Dir, t: t}
+	for range 20 {
+		peer := newWirePeer(t, Options{Cwd: p.Dir, Alone: door.open})
+		go func() {
+			fmt.Fprintf(peer.in, hello+"\n", "2025-06-18")
+			io.WriteString(peer.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+
+				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"a.txt"}}}`+"\n"+
+				`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+			peer.in.Close()
+		}()
+		got := map[string]string{}
+		for range 3 {
+			l := peer.next()
+			got[string(l.ID)] = string(l.Result)
+		}
+		if !strings.Contains(got["0"], "serverInfo") || !strings.Contains(got["1"], "hello") || !strings.Contains(got["2"], "git_diff") {
+			t.Fatalf("got %v", got)
+		}
 	}
 }
 
-type nopCloser struct{ io.ReadWriter }
+func TestIDs(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	peer := newWirePeer(t, Options{Cwd: p.Dir})
+	peer.hello()
+	const call = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"n.txt","content":"n"}}}`
+	peer.sendf(call, `"a\u002fb"`)
+	d := p.Human.Next(t)
+	peer.sendf(call, `"a/b"`)
+	peer.wantError(`"a/b"`, -32600) // it runs already
+	peer.sendf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a/b"}}`)
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+	peer.wantResult(`"a/b"`, "CANCELLED")
+	for _, id := range []string{"{}", "[1]", "true"} {
+		peer.sendf(call, id)
+		peer.wantError("null", -32600)
+	}
+	peer.sendf(`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`)
+	peer.wantError("5", -32602)
+}
 
-func (nopCloser) Close() error { return nil }
+func TestResultsStayOnOneLine(t *testing.T) {
+	var out strings.Builder
+	s := newStdio(writeOnly{&out}, nil)
+	s.reply([]byte("1"), "result", []byte("{\n\"a\": 1}"))
+	long := strings.Repeat("x", 100_000)
+	s.reply([]byte("2"), "result", []byte(`"`), []byte(long), []byte(`"`))
+	want := `{"jsonrpc":"2.0","id":1,"result":{"a":1}}` + "\n" + `{"jsonrpc":"2.0","id":2,"result":"` + long + `"}` + "\n"
+	if out.String() != want {
+		t.Errorf("wrote %.200q", out.String())
+	}
+}
+
+type writeOnly struct{ io.Writer }
+
+func (writeOnly) Read([]byte) (int, error) { return 0, io.EOF }
+func (writeOnly) Close() error             { return nil }

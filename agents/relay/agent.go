@@ -29,7 +29,7 @@ type agent struct {
 
 	hello   chan struct{} // closed when the agent has introduced itself
 	session atomic.Pointer[session.Session]
-	plain   atomic.Bool // results go without display
+	brief   atomic.Bool // results go without what is there twice
 }
 
 func newAgent(s *Server, conn net.Conn) *agent {
@@ -130,7 +130,7 @@ func (a *agent) open(raw json.RawMessage) (*session.Session, error) {
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeBusy, "%v", err)
 	}
-	a.plain.Store(h.OmitDisplay)
+	a.brief.Store(h.Brief)
 	return owner, nil
 }
 
@@ -191,8 +191,8 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 	if ctx.Err() != nil && result.Cancelled() {
 		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")
 	}
-	if a.plain.Load() {
-		result.Display = nil
+	if a.brief.Load() {
+		return appendBrief(result), nil
 	}
 	return wire.Raw(result.AppendJSON(nil)), nil
 }

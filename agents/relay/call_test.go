@@ -28,15 +28,15 @@ func TestListAndCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := read(t, got); r.IsError || r.Structured.Content != "hello\n" || r.Content[0].Text != "hello\n" {
-		t.Errorf("read %s", got)
+	if r := read(t, got.Bytes()); r.IsError || r.Structured.Content != "hello\n" || r.Content[0].Text != "hello\n" {
+		t.Errorf("read %s", got.Bytes())
 	}
 	got, err = c.Call(t.Context(), Call{Name: "read_fil"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := read(t, got); !r.IsError || r.Structured.Error.Code != "TOOL_NOT_FOUND" || !strings.HasPrefix(r.Structured.Error.Message, "unknown tool") {
-		t.Errorf("an unknown tool gave %s", got)
+	if r := read(t, got.Bytes()); !r.IsError || r.Structured.Error.Code != "TOOL_NOT_FOUND" || !strings.HasPrefix(r.Structured.Error.Message, "unknown tool") {
+		t.Errorf("an unknown tool gave %s", got.Bytes())
 	}
 }
 
@@ -77,7 +77,7 @@ func TestApprovalIsAsked(t *testing.T) {
 
 	second := call(t, c, t.Context(), edit, nil)
 	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
-	if r := read(t, agenttest.Wait(t, second, "the result").text); r.IsError || len(r.Display) == 0 {
+	if r := read(t, agenttest.Wait(t, second, "the result").text); r.IsError {
 		t.Errorf("an approved call gave %+v", r)
 	}
 	if got := p.Read(t, "a.txt"); got != "two\n" {
@@ -85,17 +85,24 @@ func TestApprovalIsAsked(t *testing.T) {
 	}
 }
 
-func TestDisplayCanBeOmitted(t *testing.T) {
+// An agent that does not ask for brief results gets whole ones.
+func TestWholeResults(t *testing.T) {
 	p := agenttest.NewProject(t, nil)
 	s := listen(t, registry(t), p)
-	c, err := Dial(t.Context(), s.entry, Hello{Agent: Agent{Name: "plain"}, OmitDisplay: true})
-	if err != nil {
+	c := raw(t, s)
+	if err := c.Call(t.Context(), methodHello, Hello{Token: s.entry.Token, ProtocolVersion: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	pending := call(t, c, t.Context(), Call{Name: "write_file", Arguments: args(t, map[string]any{"path": "n.txt", "content": "n"})}, nil)
+	text := make(chan json.RawMessage, 1)
+	go func() {
+		var got json.RawMessage
+		if err := c.Call(context.Background(), methodCall, write(t, "n.txt"), &got); err != nil {
+			t.Error(err)
+		}
+		text <- got
+	}()
 	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
-	if r := read(t, agenttest.Wait(t, pending, "the result").text); r.IsError || r.Display != nil {
+	if r := read(t, agenttest.Wait(t, text, "the result")); r.IsError || len(r.Content) == 0 || len(r.Display) == 0 {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -220,7 +227,7 @@ func call(t testing.TB, c *Client, ctx context.Context, what Call, progress func
 	out := make(chan ending, 1)
 	go func() {
 		text, err := c.Call(ctx, what, progress)
-		out <- ending{json.RawMessage(text), err}
+		out <- ending{text.Bytes(), err}
 	}()
 	return out
 }

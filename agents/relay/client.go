@@ -23,8 +23,8 @@ type Client struct {
 	progress map[string]func(Progress) // by token
 }
 
-// Dial connects to a sidecar and introduces the agent. The token and the version
-// of the protocol are filled in.
+// Dial connects to a sidecar and introduces the agent. The token, the version of
+// the protocol and the form of results are filled in.
 func Dial(ctx context.Context, e Entry, h Hello) (*Client, error) {
 	var d net.Dialer
 	stream, err := d.DialContext(ctx, "unix", e.Socket)
@@ -33,7 +33,7 @@ func Dial(ctx context.Context, e Entry, h Hello) (*Client, error) {
 	}
 	c := &Client{progress: map[string]func(Progress){}}
 	c.conn = wire.NewConn(stream, wire.Options{Handler: c.handle, Logf: func(string, ...any) {}})
-	h.Token, h.ProtocolVersion = e.Token, ProtocolVersion
+	h.Token, h.ProtocolVersion, h.Brief = e.Token, ProtocolVersion, true
 	if err := c.conn.Call(ctx, methodHello, h, &c.welcome); err != nil {
 		_ = c.Close()
 		return nil, fmt.Errorf("the editor's pillion refused the connection: %w", err)
@@ -65,11 +65,10 @@ func (c *Client) Tools(ctx context.Context) ([]tools.Definition, error) {
 	return out.Tools, nil
 }
 
-// Call calls a tool and gives its result as it came: an object with content,
-// structuredContent and isError. progress hears of the call until Call returns;
+// Call calls a tool. progress hears of the call until Call returns;
 // it holds up everything that the sidecar sends. When ctx ends the sidecar is told
 // and ctx.Err() is returned.
-func (c *Client) Call(ctx context.Context, call Call, progress func(Progress)) (wire.Raw, error) {
+func (c *Client) Call(ctx context.Context, call Call, progress func(Progress)) (Result, error) {
 	if progress != nil {
 		token := c.watch(progress)
 		defer c.unwatch(token)
@@ -83,7 +82,7 @@ func (c *Client) Call(ctx context.Context, call Call, progress func(Progress)) (
 	if err := c.conn.Call(ctx, methodCall, params, &result); err != nil {
 		return nil, err
 	}
-	return result, nil
+	return readBrief(result)
 }
 
 // params is the call as JSON. Its arguments, which may be large, are looked at

@@ -63,9 +63,11 @@ type Hello struct {
 	ProtocolVersion int    `json:"protocolVersion"`
 	Agent           Agent  `json:"agent"`
 	Cwd             string `json:"cwd,omitempty"`
-	// OmitDisplay leaves "display" out of results: it is for people, and half of
-	// what a result weighs.
-	OmitDisplay bool `json:"omitDisplay,omitempty"`
+	// Brief makes results lighter: no "display", which is for people, and a long
+	// text that is in structuredContent anyway is there as {"type":"text",
+	// "range":[from,to]}, in bytes of structuredContent as it was sent, which
+	// then comes last.
+	Brief bool `json:"brief,omitempty"`
 }
 
 // Agent is who connects.

@@ -146,7 +146,7 @@ func foreignCharset(contentType string) string {
 }
 
 // trusted is how much memory a length is given before its bytes arrive.
-const trusted = 1 << 20
+const trusted = 4 << 20
 
 func (f *frames) body(n int) ([]byte, error) {
 	body := make([]byte, min(n, trusted))
