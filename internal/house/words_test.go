@@ -91,9 +91,12 @@ func TestLocksNamePublicRegistries(t *testing.T) {
 }
 
 // TestNoHiddenCharacters: source reads as it runs. Characters that turn or hide
-// text are written as escapes.
+// text are written as escapes. What a test feeds to the program may have them.
 func TestNoHiddenCharacters(t *testing.T) {
 	for _, name := range projectFiles(t, ".go", ".ts", ".mjs", ".json", ".md", ".sh", ".txtar", ".txt", "Makefile") {
+		if strings.Contains("/"+name, "/testdata/") {
+			continue
+		}
 		data := read(t, name)
 		if !utf8.Valid(data) {
 			t.Errorf("%s is not UTF-8", name)
