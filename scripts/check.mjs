@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import { devNull } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Steps, command } from './lib/steps.mjs';
@@ -51,10 +52,7 @@ async function build() {
   await steps.run('build', () => command('scripts/build.sh', ['bin/pillion']));
   for (const [os, arch] of [['darwin', 'arm64'], ['windows', 'amd64'], ['linux', 'arm64']]) {
     const env = { GOOS: os, GOARCH: arch, CGO_ENABLED: '0' };
-    await steps.run(`cross-compile and vet: ${os}/${arch}`, async () => {
-      await command('go', ['build', '-buildvcs=false', '-o', devNull(), './...'], { env });
-      await command('go', ['vet', './...'], { env });
-    });
+    await steps.run(`cross-compile: ${os}/${arch}`, () => command('go', ['build', '-buildvcs=false', '-o', devNull, './...'], { env }));
   }
 }
 
@@ -115,8 +113,4 @@ async function govulncheck(program, tally) {
     tally.skipped.push(`its database cannot be had here: ${unreachable}`);
     console.log(`not run, its database cannot be had here: ${unreachable}`);
   }
-}
-
-function devNull() {
-  return process.platform === 'win32' ? 'NUL' : '/dev/null';
 }
