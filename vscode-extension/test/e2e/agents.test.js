@@ -27,10 +27,10 @@ for (const name of /** @type {const} */ (['claude', 'codex', 'qwen'])) {
     const model = await ScriptedModel.start(task);
     try {
       const turn = run(name, sandbox, model.url, 'mend add.py');
-      const proposal = await window.dialog(/add\.py.*proposes/);
+      const proposal = await (await window.dialog(/add\.py.*proposes/)).drawn();
       await window.screenshot(`agent-${name}-edit`);
       await proposal.press('Approve');
-      const question = await window.dialog('Run a command?');
+      const question = await (await window.dialog('Run a command?')).drawn();
       await window.screenshot(`agent-${name}-command`);
       await question.press('Approve');
       const said = await turn;

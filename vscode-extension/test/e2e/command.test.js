@@ -12,7 +12,7 @@ ride('a command asks on a page that shows it whole; approved, it runs', files, a
   const { window } = it;
   const agent = await it.agent();
   const call = agent.call('run_command', { command: 'sh count.sh && echo counted' });
-  const dialog = await window.dialog(question);
+  const dialog = await (await window.dialog(question)).drawn();
   await eventually('the page shows the exact command', async () => (await dialog.pageText()).includes('$ sh count.sh && echo counted'));
   assert.match(await dialog.pageText(), /Folder/);
   assert.match(await dialog.pageText(), /Why it asks/);

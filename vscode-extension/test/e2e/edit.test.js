@@ -15,7 +15,7 @@ ride('approved, the file open and clean: the editor and the disk hold the new te
   await window.openFile('greet.py');
   const agent = await it.agent();
   const call = agent.call('edit_file', edit);
-  const dialog = await window.dialog(proposal);
+  const dialog = await (await window.dialog(proposal)).drawn();
   await eventually('the proposed side is shown', async () => (await dialog.proposedText()).includes('f"Hello, {name}!"'));
   await window.screenshot('proposal');
   assert.equal(sandbox.read('greet.py'), greeting);

@@ -98,6 +98,7 @@ export class Workbench {
   /** The question whose tab is labelled so, once it is on the screen. @param {string | RegExp} label */
   async dialog(label) {
     await this.group(label).waitFor();
+    await this.group(label).locator('.view-line').first().waitFor();
     return new Dialog(this, label);
   }
 
@@ -187,6 +188,13 @@ export class Dialog {
 
   get page() {
     return this.#window.group(this.#label).locator('.editor-instance .monaco-editor').first();
+  }
+
+  /** Waits until everything of it is drawn, so that a screenshot shows what a person would look at. */
+  async drawn() {
+    await this.button('Approve').waitFor();
+    await this.#window.group(this.#label).locator('.view-line span span').last().waitFor();
+    return this;
   }
 
   async proposedText() {
