@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 
@@ -34,6 +35,11 @@ var boms = []struct {
 	{utf16BE, "\xfe\xff"},
 }
 
+// codePages are what editors offer beyond the WHATWG Encoding Standard.
+var codePages = map[Encoding]encoding.Encoding{
+	"ibm437": charmap.CodePage437, "ibm850": charmap.CodePage850, "ibm852": charmap.CodePage852, "ibm865": charmap.CodePage865,
+}
+
 // LookupEncoding finds an encoding by any of its usual names, as agents and
 // editors spell them: "UTF-8", "utf8bom", "windows1252", "latin-1".
 func LookupEncoding(name string) (Encoding, error) {
@@ -47,6 +53,9 @@ func LookupEncoding(name string) (Encoding, error) {
 	case "utf16be":
 		return utf16BE, nil
 	}
+	if page := Encoding(strings.Replace(folded, "cp", "ibm", 1)); codePages[page] != nil {
+		return page, nil
+	}
 	for _, candidate := range []string{plain, editorSpelling(folded)} {
 		if e, err := htmlindex.Get(candidate); err == nil {
 			if canonical, err := htmlindex.Name(e); err == nil {
@@ -58,13 +67,15 @@ func LookupEncoding(name string) (Encoding, error) {
 		WithHint("use a name such as utf-8, utf-16le, windows-1252, iso-8859-15 or shift_jis")
 }
 
+var editorNames = map[string]string{
+	"shiftjis": "shift_jis", "koi8r": "koi8-r", "koi8u": "koi8-u", "eucjp": "euc-jp", "euckr": "euc-kr",
+	"big5hkscs": "big5-hkscs", "cp950": "big5", "macroman": "macintosh",
+}
+
 // editorSpelling puts back the dashes that VS Code leaves out of its names.
 func editorSpelling(folded string) string {
-	switch {
-	case folded == "shiftjis":
-		return "shift_jis"
-	case folded == "koi8r" || folded == "koi8u":
-		return "koi8-" + folded[4:]
+	if name := editorNames[folded]; name != "" {
+		return name
 	}
 	for _, family := range []string{"windows", "iso8859"} {
 		if rest, ok := strings.CutPrefix(folded, family); ok && rest != "" {
@@ -80,6 +91,9 @@ func (e Encoding) codec() (encoding.Encoding, error) {
 		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), nil
 	case utf16BE:
 		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), nil
+	}
+	if page := codePages[e]; page != nil {
+		return page, nil
 	}
 	return htmlindex.Get(string(e))
 }
@@ -97,7 +111,7 @@ type Content struct {
 func Decode(data []byte, want Encoding) (Content, error) {
 	c := Content{Encoding: want}
 	for _, b := range boms {
-		if bytes.HasPrefix(data, []byte(b.mark)) && (want == "" || want == b.encoding) {
+		if bytes.HasPrefix(data, []byte(b.mark)) && want.admits(b.encoding) {
 			c.Encoding, c.BOM = b.encoding, true
 			data = data[len(b.mark):]
 			break
@@ -112,17 +126,33 @@ func Decode(data []byte, want Encoding) (Content, error) {
 	return decodeLegacy(c, data)
 }
 
+// admits reports whether a file may turn out to be of another encoding by its
+// mark: "utf-16" alone does not say which of the two.
+func (e Encoding) admits(marked Encoding) bool {
+	return e == "" || e == marked || e.isUTF16() && marked.isUTF16()
+}
+
+func (e Encoding) isUTF16() bool { return e == utf16LE || e == utf16BE }
+
 func decodeUTF8(c Content, data []byte) (Content, error) {
 	switch {
-	case bytes.IndexByte(data[:min(len(data), sniffLength)], 0) >= 0:
-		return c, fault.New(fault.BinaryFile, "the file is binary, not text").
-			WithHint("look at it with a program that knows its format, by run_command")
+	case looksBinary(data):
+		return c, binary()
 	case !utf8.Valid(data):
 		return c, fault.New(fault.EncodingError, "the file is not UTF-8: byte %d cannot be decoded", invalidAt(data)).
 			WithHint("name its encoding, for example encoding \"windows-1252\"")
 	}
 	c.Text = string(data)
 	return c, nil
+}
+
+func looksBinary(data []byte) bool {
+	return bytes.IndexByte(data[:min(len(data), sniffLength)], 0) >= 0
+}
+
+func binary() error {
+	return fault.New(fault.BinaryFile, "the file is binary, not text").
+		WithHint("look at it with a program that knows its format, by run_command")
 }
 
 // sniffLength is how far into a file git and ripgrep look for a NUL byte.
@@ -145,6 +175,9 @@ func decodeLegacy(c Content, data []byte) (Content, error) {
 		return c, fault.New(fault.EncodingError, "unknown encoding %s", fault.Quote(string(c.Encoding)))
 	}
 	text, err := codec.NewDecoder().Bytes(data)
+	if looksBinary(text) {
+		return c, binary()
+	}
 	if err == nil {
 		c.Text = string(text)
 		var back []byte
@@ -172,16 +205,27 @@ func (c Content) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, fault.New(fault.EncodingError, "unknown encoding %s", fault.Quote(string(c.Encoding)))
 	}
-	out, err := codec.NewEncoder().Bytes([]byte(c.Text))
-	if err != nil {
+	out, ok := encodes(codec, c.Text)
+	if !ok {
 		return nil, c.unencodable(codec)
 	}
 	return append([]byte(mark), out...), nil
 }
 
+// encodes gives the bytes of text, and false unless they are the text when they
+// are read again: some encodings have one byte for two characters.
+func encodes(codec encoding.Encoding, text string) ([]byte, bool) {
+	out, err := codec.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		return nil, false
+	}
+	back, err := codec.NewDecoder().Bytes(out)
+	return out, err == nil && string(back) == text
+}
+
 func (c Content) unencodable(codec encoding.Encoding) error {
 	for i, r := range c.Text {
-		if _, err := codec.NewEncoder().String(string(r)); err != nil {
+		if _, ok := encodes(codec, string(r)); !ok {
 			line := 1 + strings.Count(c.Text[:i], "\n")
 			return fault.New(fault.EncodingError, "line %d has %s (%U), which %s cannot hold", line, fault.Quote(string(r)), r, c.Encoding).
 				WithHint("leave the character out, or write the file with encoding \"utf-8\"")

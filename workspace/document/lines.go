@@ -52,14 +52,21 @@ func lineStart(text string, n int) int {
 	return offset
 }
 
-// KeepLineEnds gives after, a text written with plain newlines, the line ends of
-// before: a line that stood there keeps its own, a new one takes that of the line
-// above it. Text that brings carriage returns of its own is left alone.
+// KeepLineEnds gives after, which an agent wrote with plain newlines, the line
+// ends of before: a line that stood there keeps its own, a new one takes that of
+// the line above it. Text that brings carriage returns of its own is left alone.
 func KeepLineEnds(before, after string) string {
 	if !strings.Contains(before, "\r\n") || strings.Contains(after, "\r") {
 		return after
 	}
-	old, now := diff.SplitLines(before), diff.SplitLines(after)
+	return RestoreLineEnds(before, after)
+}
+
+// RestoreLineEnds is KeepLineEnds for a text that went through an editor, which
+// shows mixed line ends all alike: whatever ends edited has, a line that stood in
+// shown keeps its own.
+func RestoreLineEnds(shown, edited string) string {
+	old, now := splitLines(shown), splitLines(edited)
 	ends := make([]string, len(now))
 	i, j := 0, 0
 	keep := func(until int) {
@@ -67,47 +74,64 @@ func KeepLineEnds(before, after string) string {
 			ends[j] = lineEnd(old[i])
 		}
 	}
-	for _, e := range diff.Lines(plainLines(old), now) {
+	for _, e := range diff.Lines(plainLines(old), plainLines(now)) {
 		keep(e.OldStart)
 		i, j = e.OldEnd, e.NewEnd
 	}
 	keep(len(old))
-	return joinWithEnds(now, ends, lineEnd(old[0]))
+	first := ""
+	if len(old) > 0 {
+		first = lineEnd(old[0])
+	}
+	return joinWithEnds(now, ends, first)
 }
 
-func joinWithEnds(lines, ends []string, first string) string {
-	var out strings.Builder
-	current := first
+// joinWithEnds gives each line its end, or that of the line above it.
+func joinWithEnds(lines, ends []string, current string) string {
+	var out []byte
 	for k, line := range lines {
 		if ends[k] != "" {
 			current = ends[k]
 		}
-		if body, ended := strings.CutSuffix(line, "\n"); ended {
-			out.WriteString(body + current)
-			continue
+		own := lineEnd(line)
+		body, end := line[:len(line)-len(own)], own
+		if own != "" && current != "" {
+			end = current
 		}
-		out.WriteString(line)
+		if end == "\n" && body == "" && len(out) > 0 && out[len(out)-1] == '\r' {
+			end = "\r" // the two would be one line end
+		}
+		out = append(append(out, body...), end...)
 	}
-	return out.String()
+	return string(out)
+}
+
+// splitLines cuts after every end of a line that any editor knows.
+func splitLines(s string) []string {
+	var out []string
+	for s != "" {
+		n := lineBreak(s)
+		if n < 0 {
+			n = len(s)
+		}
+		out, s = append(out, s[:n]), s[n:]
+	}
+	return out
 }
 
 func plainLines(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		out[i] = strings.TrimSuffix(line, lineEnd(line))
-		if lineEnd(line) != "" {
-			out[i] += "\n"
-		}
+		out[i] = normalise(line)
 	}
 	return out
 }
 
 func lineEnd(line string) string {
-	switch {
-	case strings.HasSuffix(line, "\r\n"):
-		return "\r\n"
-	case strings.HasSuffix(line, "\n"):
-		return "\n"
+	for _, end := range []string{"\r\n", "\n", "\r"} {
+		if strings.HasSuffix(line, end) {
+			return end
+		}
 	}
 	return ""
 }

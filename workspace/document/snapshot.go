@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -35,12 +37,33 @@ type File struct {
 	Modified time.Time
 	Mode     fs.FileMode
 
-	Buffer *Buffer // nil when it is not open
+	Buffer *Buffer // nil when it is not open; whose text it is, Source says
 	Dirty  bool    // the buffer's text is not on disk
 	// Behind: the buffer is clean, but the disk moved on and the editor has not
 	// reloaded it yet. The disk's text is then the file's text.
-	Behind      bool
+	Behind bool
+	// Lossy: the editor shows replacement characters for bytes on disk that it
+	// could not decode, and would write those if it saved.
+	Lossy bool
+	// Held: it has unsaved changes in an editor that shows no text, such as that
+	// of a notebook.
+	Held bool
+	// DiskFault: why the bytes on disk beneath the buffer cannot be read as text.
+	DiskFault   error
 	DiskVersion string // of the bytes on disk, Absent without a file
+	DiskSize    int64
+
+	asked    Encoding // what was asked for when it was read
+	diskText string   // where the buffer shows it with other line ends
+}
+
+// OnDisk is text, a version of f.Text, as it is to be written to disk: where the
+// editor shows the file with other line ends than it has, with those that it has.
+func (f *File) OnDisk(text string) string {
+	if f.diskText == "" {
+		return text
+	}
+	return RestoreLineEnds(f.diskText, text)
 }
 
 // Version is the name of some content: the first half of its SHA-256, in hex.
@@ -53,9 +76,9 @@ func Version(data []byte) string {
 // the moment it was taken; a file on disk is as of its first read. It remembers
 // what was read, so that a plan can be checked against the world later.
 type Snapshot struct {
-	store   *Store
-	buffers map[workspace.Path]*Buffer
-	limit   int64
+	store *Store
+	open  *buffers
+	limit int64
 
 	mu    sync.Mutex // guards files
 	files map[workspace.Path]*File
@@ -63,30 +86,17 @@ type Snapshot struct {
 
 // Snapshot takes a view in which no file of more than limit bytes is read whole.
 func (s *Store) Snapshot(limit int64) *Snapshot {
-	return &Snapshot{store: s, buffers: *s.buffers.Load(), limit: limit, files: map[workspace.Path]*File{}}
+	return &Snapshot{store: s, open: s.open.Load(), limit: limit, files: map[workspace.Path]*File{}}
 }
 
 // Workspace is the workspace beneath the snapshot.
 func (s *Snapshot) Workspace() *workspace.Workspace { return s.store.workspace }
 
 // Buffer is the open buffer in this view of the file that p leads to, or nil.
-func (s *Snapshot) Buffer(p workspace.Path) *Buffer {
-	if len(s.buffers) == 0 {
-		return nil
-	}
-	return s.buffers[real(p)]
-}
+func (s *Snapshot) Buffer(p workspace.Path) *Buffer { return s.open.of(p) }
 
 // Dirty lists the buffers of this view whose text is not on disk.
-func (s *Snapshot) Dirty() []*Buffer {
-	var out []*Buffer
-	for p, b := range s.buffers {
-		if b.isDirty(func() bool { return sameAsDisk(p, b.Text) }) {
-			out = append(out, b)
-		}
-	}
-	return out
-}
+func (s *Snapshot) Dirty() []*Buffer { return s.open.dirty() }
 
 // Read gives the file at p, decoded. An empty encoding means what the editor or
 // a byte order mark says, else UTF-8. A file that does not exist is an error; use
@@ -113,6 +123,7 @@ func (s *Snapshot) ReadIfExists(p workspace.Path, enc Encoding) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.asked = enc
 	s.files[p] = f
 	return f, nil
 }
@@ -122,63 +133,82 @@ func (s *Snapshot) read(p workspace.Path, enc Encoding) (*File, error) {
 	if b != nil && enc == "" {
 		enc = b.Encoding
 	}
-	onDisk, err := readDisk(p, enc, s.limit)
-	if b == nil {
-		return onDisk, err
+	f, err := readDisk(p, enc, s.limit)
+	if b != nil {
+		return f.under(b, err)
 	}
-	if err != nil || !onDisk.Exists {
-		onDisk = &File{Path: p, DiskVersion: Absent, Modified: time.Now(), Mode: 0o644}
+	if err != nil {
+		return nil, err
 	}
-	return overlay(b, onDisk, err == nil && onDisk.Exists)
+	f.Held = len(s.open.held) > 0 && s.open.held[real(p)]
+	return f, nil
 }
 
-// overlay lays an open buffer over what is on disk.
-func overlay(b *Buffer, onDisk *File, readable bool) (*File, error) {
-	f := *onDisk
-	f.Buffer = b
-	same := readable && onDisk.Same(b.Text)
+// under lays an open buffer over what is on disk, which fault says could not be
+// read as text.
+func (f *File) under(b *Buffer, fault error) (*File, error) {
+	f.Buffer, f.DiskFault = b, fault
+	same := fault == nil && f.Exists && f.Same(b.Text)
 	f.Dirty = b.isDirty(func() bool { return same })
-	if readable && !f.Dirty && !same {
-		f.Behind, f.Source = true, FromDisk
-		return &f, nil
-	}
-	f.Exists, f.Source, f.Text = true, FromBuffer, b.Text
-	if !readable {
+	switch {
+	case !f.Dirty && !same && fault == nil:
+		// All that the editor has was saved once, so the disk is what counts: it
+		// moved on, or the file is gone.
+		f.Behind = f.Exists
+		return f, nil
+	case !f.Dirty && undecodable(fault) && b.Encoding != "" && !strings.ContainsRune(b.Text, utf8.RuneError):
+		return nil, fault // it moved on to what is no text
+	case same && f.Text != b.Text:
+		f.diskText = f.Text
+	case fault != nil || !f.Exists:
 		f.Encoding, f.BOM = b.Encoding, b.BOM
 	}
 	if f.Encoding == "" {
 		f.Encoding = UTF8
 	}
-	if same {
-		return &f, nil // the version stays that of the bytes on disk
+	f.Lossy = undecodable(fault) && strings.ContainsRune(b.Text, utf8.RuneError)
+	f.Exists, f.Source, f.Text = true, FromBuffer, b.Text
+	if !same { // else the version stays that of the bytes on disk
+		f.Version, f.Size = f.Content.version()
 	}
-	data, err := f.Encode()
-	if err != nil {
-		data = []byte(f.Text)
-	}
-	f.Version, f.Size = Version(data), int64(len(data))
-	return &f, nil
+	return f, nil
 }
 
+func undecodable(err error) bool {
+	code := fault.CodeOf(err)
+	return code == fault.EncodingError || code == fault.BinaryFile
+}
+
+// version is what the content has as bytes. Where it cannot be encoded, its
+// characters stand for them.
+func (c Content) version() (string, int64) {
+	data, err := c.Encode()
+	if err != nil {
+		data = []byte(c.Text)
+	}
+	return Version(data), int64(len(data))
+}
+
+// readDisk gives what it found out about the file even when it fails.
 func readDisk(p workspace.Path, enc Encoding, limit int64) (*File, error) {
-	f := &File{Path: p, Source: FromDisk, Version: Absent, DiskVersion: Absent}
+	f := &File{Path: p, Source: FromDisk, Version: Absent, DiskVersion: Absent, Modified: time.Now(), Mode: 0o644}
 	data, info, err := p.ReadFile(limit)
 	switch {
 	case errors.Is(err, fault.New(fault.FileNotFound, "")):
 		if _, err := p.Lstat(); err == nil {
-			return nil, fault.New(fault.FileNotFound, "%s is a symbolic link that leads nowhere; name the file itself", fault.Quote(p.String()))
+			return f, fault.New(fault.FileNotFound, "%s is a symbolic link that leads nowhere; name the file itself", fault.Quote(p.String()))
 		}
 		return f, nil
 	case err != nil:
-		return nil, err
+		f.DiskVersion = "unreadable: " + string(fault.CodeOf(err))
+		return f, err
 	}
-	f.Content, err = Decode(data, enc)
-	if err != nil {
-		return nil, naming(p, err)
-	}
-	f.Exists, f.Size, f.Modified, f.Mode = true, info.Size(), info.ModTime(), info.Mode()
+	f.Exists, f.Size, f.DiskSize, f.Modified, f.Mode = true, info.Size(), int64(len(data)), info.ModTime(), info.Mode()
 	f.Version = Version(data)
 	f.DiskVersion = f.Version
+	if f.Content, err = Decode(data, enc); err != nil {
+		return f, naming(p, err)
+	}
 	return f, nil
 }
 
@@ -225,6 +255,9 @@ func (f *File) state() string {
 	if f.Dirty {
 		s += " dirty"
 	}
+	if f.Held {
+		s += " held"
+	}
 	return s
 }
 
@@ -234,7 +267,7 @@ func (s *Store) Moved(snap *Snapshot) bool {
 	snap.mu.Lock()
 	defer snap.mu.Unlock()
 	for p, was := range snap.files {
-		f, err := now.read(p, was.Encoding)
+		f, err := now.read(p, was.asked)
 		if err != nil || f.state() != was.state() {
 			return true
 		}

@@ -9,72 +9,79 @@ package document
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"pillion/workspace"
 )
 
-// Buffer is a document that is open in the editor, at one version. It is
-// immutable: a change makes a new one.
-type Buffer struct {
-	Path     workspace.Path
-	URI      string
-	Version  int32
-	Text     string
-	Encoding Encoding // empty: unknown
-	EOL      string   // "lf", "crlf" or empty
-	BOM      bool
-	ReadOnly bool
-
-	state        dirtiness
-	stateVersion int32 // the version that state was true for
-}
-
-// dirtiness is what the editor said of a buffer; LSP itself has no such flag.
-type dirtiness int
-
-const (
-	unsaid dirtiness = iota
-	clean
-	dirty
-)
-
-// State is what the editor tells of a buffer beside its text.
-type State struct {
-	Version  int32
-	Dirty    bool
-	Encoding string
-	EOL      string
-	BOM      bool
-	ReadOnly bool
-}
-
 // Store holds the open buffers. Writers are the editor's notifications, which
 // come in order; readers take Snapshots.
 type Store struct {
 	workspace *workspace.Workspace
 
-	mu       sync.Mutex // guards writes to buffers and watchers
-	buffers  atomic.Pointer[map[workspace.Path]*Buffer]
+	mu       sync.Mutex // guards writes to open, and watchers
+	open     atomic.Pointer[buffers]
 	watchers map[chan<- struct{}]struct{}
+}
+
+// buffers are all that is open at one moment. They are never changed.
+type buffers struct {
+	named map[workspace.Path]*Buffer   // by the name that the editor has for it
+	files map[workspace.Path][]*Buffer // by the file that the name led to, last opened last
+	held  map[workspace.Path]bool      // see Store.SetState
 }
 
 // NewStore makes a store without open buffers.
 func NewStore(w *workspace.Workspace) *Store {
 	s := &Store{workspace: w, watchers: map[chan<- struct{}]struct{}{}}
-	s.buffers.Store(&map[workspace.Path]*Buffer{})
+	s.open.Store(&buffers{})
 	return s
 }
 
 // Workspace is the workspace beneath the buffers.
 func (s *Store) Workspace() *workspace.Workspace { return s.workspace }
 
-// Buffer is the open buffer of the file that p leads to, or nil.
-func (s *Store) Buffer(p workspace.Path) *Buffer { return (*s.buffers.Load())[real(p)] }
+// Buffer is the open buffer that the editor has under the name p, else the one
+// of the file that p leads to, or nil.
+func (s *Store) Buffer(p workspace.Path) *Buffer {
+	open := s.open.Load()
+	if b := open.named[p]; b != nil {
+		return b
+	}
+	return open.of(p)
+}
 
-// real is what buffers are kept by: the file itself, so that a symbolic link to
-// an open file leads to its buffer and not past it.
+// of is the buffer that speaks for the file that p leads to. A file may be open
+// under its own name and under that of a symbolic link: the one with unsaved text
+// counts, else the one of that name, else the last.
+func (o *buffers) of(p workspace.Path) *Buffer {
+	if len(o.files) == 0 {
+		return nil
+	}
+	file := real(p)
+	// A link may lead elsewhere since it was opened.
+	all := slices.DeleteFunc(slices.Clone(o.files[file]), func(b *Buffer) bool { return real(b.Path) != file })
+	if len(all) == 0 {
+		return nil
+	}
+	best := all[len(all)-1]
+	for _, b := range all {
+		if b.Path == p {
+			best = b
+		}
+	}
+	if len(all) > 1 {
+		if i := slices.IndexFunc(all, (*Buffer).dirtyNow); i >= 0 {
+			best = all[i]
+		}
+	}
+	return best
+}
+
+// real is the file itself, so that a symbolic link to an open file leads to its
+// buffer and not past it.
 func real(p workspace.Path) workspace.Path {
 	if target, err := p.Target(); err == nil {
 		return target
@@ -89,7 +96,7 @@ func (s *Store) Open(p workspace.Path, uri string, version int32, text string) {
 
 // Change gives a buffer its new text. A buffer that is not open is ignored.
 func (s *Store) Change(p workspace.Path, version int32, text string) {
-	old := s.Buffer(p)
+	old := s.open.Load().named[p]
 	if old == nil {
 		return
 	}
@@ -97,25 +104,31 @@ func (s *Store) Change(p workspace.Path, version int32, text string) {
 	next.Version, next.Text = version, text
 	// A clean buffer that now equals the disk was reloaded by the editor, which
 	// has no reason to repeat that it is clean.
-	if old.state == clean && old.stateVersion == old.Version && sameAsDisk(p, text) {
+	if old.state == clean && old.stateVersion <= version && next.sameAsDisk() {
 		next.stateVersion = version
 	}
 	s.set(p, &next)
 }
 
-// Saved records that the editor wrote the buffer to disk as it is.
+// Saved records that the editor wrote the buffer to disk. What the human typed
+// while it was being written is not saved, so the disk has the last word.
 func (s *Store) Saved(p workspace.Path) {
-	if old := s.Buffer(p); old != nil && old.state != unsaid {
+	if old := s.open.Load().named[p]; old != nil && old.state != unsaid && old.sameAsDisk() {
 		next := *old
 		next.state, next.stateVersion = clean, old.Version
 		s.set(p, &next)
 	}
 }
 
-// SetState records what the editor says of a buffer.
+// SetState records what the editor says of a buffer. Of a notebook or a custom
+// editor nothing but that is known: version 0, and no text. While such a one is
+// dirty, its file is held.
 func (s *Store) SetState(p workspace.Path, st State) {
-	old := s.Buffer(p)
+	old := s.open.Load().named[p]
 	if old == nil {
+		if st.Version == 0 {
+			s.hold(p, st.Dirty)
+		}
 		return
 	}
 	next := *old
@@ -123,41 +136,71 @@ func (s *Store) SetState(p workspace.Path, st State) {
 	if st.Dirty {
 		next.state = dirty
 	}
-	if e, err := LookupEncoding(st.Encoding); err == nil && st.Encoding != "" {
-		next.Encoding = e
+	if st.Encoding != "" {
+		next.Encoding, _ = LookupEncoding(st.Encoding) // one that is unknown here is as good as none
 	}
 	next.EOL, next.BOM, next.ReadOnly = eolName(st.EOL), st.BOM, st.ReadOnly
 	s.set(p, &next)
-}
-
-// eolName takes both the terms of EditorConfig and the characters themselves.
-func eolName(s string) string {
-	switch s {
-	case "\r\n", "crlf", "CRLF":
-		return "crlf"
-	case "\n", "lf", "LF":
-		return "lf"
-	}
-	return ""
 }
 
 // Close forgets a buffer.
 func (s *Store) Close(p workspace.Path) { s.set(p, nil) }
 
 func (s *Store) set(p workspace.Path, b *Buffer) {
-	p = real(p)
+	if b != nil {
+		b.file = real(p)
+	}
+	s.update(func(o *buffers) {
+		if old := o.named[p]; old != nil {
+			o.files[old.file] = slices.DeleteFunc(slices.Clone(o.files[old.file]), func(b *Buffer) bool { return b == old })
+			if len(o.files[old.file]) == 0 {
+				delete(o.files, old.file)
+			}
+		}
+		delete(o.named, p)
+		if b != nil {
+			delete(o.held, b.file)
+			o.named[p] = b
+			o.files[b.file] = append(slices.Clone(o.files[b.file]), b)
+		}
+	})
+}
+
+func (s *Store) hold(p workspace.Path, held bool) {
+	file := real(p)
+	s.update(func(o *buffers) {
+		delete(o.held, file)
+		if held {
+			o.held[file] = true
+		}
+	})
+}
+
+// update publishes a changed copy of what is open.
+func (s *Store) update(change func(*buffers)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := maps.Clone(*s.buffers.Load())
-	if b == nil {
-		delete(next, p)
-	} else {
-		next[p] = b
+	old := s.open.Load()
+	next := &buffers{named: cloned(old.named), files: cloned(old.files), held: cloned(old.held)}
+	change(next)
+	s.open.Store(next)
+	s.signalAll()
+}
+
+// cloned never gives nil.
+func cloned[V any](m map[workspace.Path]V) map[workspace.Path]V {
+	if m == nil {
+		return map[workspace.Path]V{}
 	}
-	s.buffers.Store(&next)
-	for w := range s.watchers {
-		signal(w)
-	}
+	return maps.Clone(m)
+}
+
+// Touched tells everyone who waits for changes that files may have changed on
+// disk, as the editor's own watcher reports it.
+func (s *Store) Touched() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.signalAll()
 }
 
 // Notify has the store signal ch, without blocking, after each change of a
@@ -173,55 +216,27 @@ func (s *Store) Notify(ch chan<- struct{}) (stop func()) {
 	}
 }
 
-func signal(ch chan<- struct{}) {
-	select {
-	case ch <- struct{}{}:
-	default: // one signal is waiting already
+func (s *Store) signalAll() {
+	for w := range s.watchers {
+		select {
+		case w <- struct{}{}:
+		default: // one signal is waiting already
+		}
 	}
 }
 
 // Dirty lists the open buffers whose text is not on disk, in no order.
-func (s *Store) Dirty() []*Buffer {
+func (s *Store) Dirty() []*Buffer { return s.open.Load().dirty() }
+
+func (o *buffers) dirty() []*Buffer {
 	var out []*Buffer
-	for p, b := range *s.buffers.Load() {
-		if b.isDirty(func() bool { return sameAsDisk(p, b.Text) }) {
+	for _, b := range o.named {
+		if b.dirtyNow() {
 			out = append(out, b)
 		}
 	}
+	for p := range o.held {
+		out = append(out, &Buffer{Path: p, URI: p.URI(), file: p, state: dirty})
+	}
 	return out
-}
-
-// isDirty trusts the editor's word for the version that it was said of. A newer
-// version, or no word at all, is judged by comparing with the disk.
-func (b *Buffer) isDirty(sameAsDisk func() bool) bool {
-	switch {
-	case b.state == dirty:
-		return true
-	case b.state == clean && b.stateVersion >= b.Version:
-		return false
-	}
-	return !sameAsDisk()
-}
-
-func sameAsDisk(p workspace.Path, text string) bool {
-	data, _, err := p.ReadFile(compareLimit)
-	if err != nil {
-		return false
-	}
-	c, err := Decode(data, "")
-	return err == nil && c.Same(text)
-}
-
-// compareLimit bounds the file that is read to tell whether a buffer is saved;
-// editors do not keep larger ones in sync.
-const compareLimit = 64 << 20
-
-// Touched tells everyone who waits for changes that files may have changed on
-// disk, as the editor's own watcher reports it.
-func (s *Store) Touched() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for w := range s.watchers {
-		signal(w)
-	}
 }

@@ -1,0 +1,78 @@
+package document
+
+import "pillion/workspace"
+
+// Buffer is a document that is open in the editor, at one version. It is
+// immutable: a change makes a new one.
+type Buffer struct {
+	Path     workspace.Path // as the editor names it
+	URI      string
+	Version  int32
+	Text     string
+	Encoding Encoding // empty: unknown
+	EOL      string   // "lf", "crlf" or empty
+	BOM      bool
+	ReadOnly bool
+
+	file         workspace.Path // what Path led to at this version
+	state        dirtiness
+	stateVersion int32 // the version that state was said of
+}
+
+// dirtiness is what the editor said of a buffer; LSP itself has no such flag.
+type dirtiness int
+
+const (
+	unsaid dirtiness = iota
+	clean
+	dirty
+)
+
+// State is what the editor tells of a buffer beside its text.
+type State struct {
+	Version  int32
+	Dirty    bool
+	Encoding string
+	EOL      string
+	BOM      bool
+	ReadOnly bool
+}
+
+// eolName takes both the terms of EditorConfig and the characters themselves.
+func eolName(s string) string {
+	switch s {
+	case "\r\n", "crlf", "CRLF":
+		return "crlf"
+	case "\n", "lf", "LF":
+		return "lf"
+	}
+	return ""
+}
+
+// isDirty trusts "dirty" until something else is said, and "clean" for the very
+// version that it was said of. Any other version, or no word at all, is judged by
+// comparing with the disk.
+func (b *Buffer) isDirty(sameAsDisk func() bool) bool {
+	switch {
+	case b.state == dirty:
+		return true
+	case b.state == clean && b.stateVersion == b.Version:
+		return false
+	}
+	return !sameAsDisk()
+}
+
+func (b *Buffer) dirtyNow() bool { return b.isDirty(b.sameAsDisk) }
+
+func (b *Buffer) sameAsDisk() bool {
+	data, _, err := b.Path.ReadFile(compareLimit)
+	if err != nil {
+		return false
+	}
+	c, err := Decode(data, b.Encoding)
+	return err == nil && c.Same(b.Text)
+}
+
+// compareLimit bounds the file that is read to tell whether a buffer is saved;
+// editors do not keep larger ones in sync.
+const compareLimit = 64 << 20
