@@ -2,7 +2,7 @@
 // the dialog.
 
 import { window } from "vscode";
-import { type Approval, type ApprovalListener, deed } from "./approvals";
+import { type Approval, type ApprovalListener, deed, particulars } from "./approvals";
 import { short, visible } from "./escape";
 
 /** More notifications than this at a time only cover the editor; the view and the status bar count the rest. */
@@ -14,8 +14,9 @@ export class Announcer implements Partial<ApprovalListener> {
   constructor(private readonly show: (approvalId: string) => void) {}
 
   added(approval: Approval): void {
-    const { agent, ...request } = approval.request;
-    void this.announce(approval, `${visible(agent.name)} wants to ${short(deed(request), 120)}`);
+    const message = `${visible(approval.request.agent.name)} wants to ${short(deed(approval.request), 120)}`;
+    const reasons = particulars(approval.request).map((reason) => short(reason, 160));
+    void this.announce(approval, [message, ...reasons].join("; "));
   }
 
   changed(approval: Approval): void {

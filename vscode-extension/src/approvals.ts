@@ -245,6 +245,14 @@ export class Approvals {
   }
 }
 
+/** What the human should know of what lies beneath a dialog. */
+export const beneathNotes: Record<Approval["beneath"], string | undefined> = {
+  unchanged: undefined,
+  updated: "what it rests on changed, and the proposal with it: look again",
+  moved: "moved on disk, updated: the same change, elsewhere in the file",
+  conflict: "the file changed on disk; your text will be merged with it and shown again",
+};
+
 /** What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`. */
 export function subject(preview: Preview): string {
   switch (preview.kind) {
@@ -281,6 +289,11 @@ function verb(files: readonly FilePreview[], tool: string): string {
     return "overwrite";
   }
   return another === undefined && ["create", "delete", "rename", "move"].includes(operation ?? "") ? (operation ?? "") : "edit";
+}
+
+/** Why this very call asks; not what holds for every call of its tool. */
+export function particulars({ reasons }: Pick<ApprovalRequest, "reasons">): string[] {
+  return (reasons ?? []).filter((reason) => !reason.startsWith("this tool "));
 }
 
 /** `+3 −1` over all files. */

@@ -1,6 +1,6 @@
 // What LSP does not say about open documents (`document/state`), and the sidecar's edits to them (`document/edit`).
-// A state always follows the change whose version it names, and an edit is answered only after the changes that it caused
-// were sent.
+// A state always follows the change whose version it names, and an edit is answered only after all that it
+// caused was told.
 
 import { accessSync, constants } from "node:fs";
 import {
@@ -77,7 +77,7 @@ export class Documents implements Disposable {
       return refusal(document, "VS Code did not apply the edit; the document changed meanwhile or is read-only");
     }
     const saved = !save || (await document.save());
-    await this.sending.get(document.uri.toString());
+    await this.report(document);
     return { ...state(document), ...(saved ? {} : { reason: "the edit was applied but could not be saved" }), applied: true };
   }
 

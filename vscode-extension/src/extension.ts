@@ -3,6 +3,7 @@
 import { type ExtensionContext, window } from "vscode";
 import { Activity } from "./activity";
 import { ActivityView } from "./activity-view";
+import { Annotations } from "./annotations";
 import { Announcer } from "./announcer";
 import { Approvals } from "./approvals";
 import { explainFailure, registerCommands } from "./commands";
@@ -25,9 +26,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const log = window.createOutputChannel("Pillion", { log: true });
   const now = (): number => performance.now();
   const [activity, approvals, documents, statusBar] = [new Activity(), new Approvals(now), new Documents(), new StatusBar()];
-  const [proposals, pages] = [new Proposals(approvals), new Pages(approvals)];
-  const front = new Front(approvals, proposals, pages, now);
-  const prompts = new Prompts(refresh);
+  const [proposals, pages, annotations] = [new Proposals(approvals), new Pages(approvals), new Annotations(approvals)];
+  const [front, prompts] = [new Front(approvals, proposals, pages, now), new Prompts(refresh)];
   const [waitingView, activityView] = [new WaitingView(approvals, prompts, activity), new ActivityView(activity)];
   const paused = new Paused(() => sidecar, activity, refresh);
   const bench = { approvals, prompts, activity, documents, front, paused, log, refresh };
@@ -41,7 +41,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   }
 
   const announcer = new Announcer((id) => void front.show(id));
-  [proposals, pages, front, announcer, { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
+  [proposals, pages, annotations, front, announcer, { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
     if (kind !== "ready") {
       [approvals, prompts, activity].forEach((waiting) => { waiting.end("sidecar stopped"); });
@@ -49,7 +49,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     refresh();
     void explainFailure({ session: sidecar, log });
   });
-  context.subscriptions.push(log, documents, statusBar, proposals, pages, front, waitingView, activityView, paused, sidecar, watchFocus(sidecar));
+  context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, paused, sidecar, watchFocus(sidecar));
   context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)));
   await front.tidy();
   await sidecar.restart();

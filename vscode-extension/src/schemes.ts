@@ -21,6 +21,11 @@ export function approvalIdOf(uri: Uri | undefined): string | undefined {
   return uri && [original, proposal, page].includes(uri.scheme) ? Buffer.from(uri.authority, "hex").toString("utf8") : undefined;
 }
 
+/** The file that a side of a diff shows, as in the preview. */
+export function pathOf(uri: Uri): string {
+  return uri.path.slice(1);
+}
+
 /** What a tab holds; of a diff, the side that can be edited. */
 export function resourceOf(tab: Tab | undefined): Uri | undefined {
   if (tab?.input instanceof TabInputTextDiff) {

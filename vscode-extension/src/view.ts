@@ -13,7 +13,7 @@ import {
   window,
 } from "vscode";
 import type { Activity } from "./activity";
-import { type Approval, type Approvals, deed, size, subject } from "./approvals";
+import { type Approval, type Approvals, beneathNotes, deed, size, subject } from "./approvals";
 import { short, visible } from "./escape";
 import type { FilePreview, SessionInfo } from "./protocol";
 import type { Prompt, Prompts } from "./prompts";
@@ -88,20 +88,13 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
 /** Its files when there are several, then why it asks. */
 function details(approval: Approval): Entry[] {
   const { files, request } = approval;
-  const note = notes[approval.beneath];
+  const note = beneathNotes[approval.beneath];
   return [
     ...(files.length > 1 ? files.map((file) => ({ kind: "file" as const, approval, file })) : []),
     ...(note ? [{ kind: "reason" as const, approval, text: note, icon: "history" }] : []),
     ...(request.reasons ?? []).map((text) => ({ kind: "reason" as const, approval, text: visible(text), icon: "info" })),
   ];
 }
-
-const notes: Record<Approval["beneath"], string | undefined> = {
-  unchanged: undefined,
-  updated: "The text beneath changed, and the proposal with it: look again",
-  moved: "Moved on disk, updated: the same change, elsewhere in the file",
-  conflict: "The file changed on disk; your text will be merged with it and shown again",
-};
 
 function approvalItem(approval: Approval): TreeItem {
   const { request, files } = approval;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Approval, Approvals, deed, inertMs, size } from "../../src/approvals";
+import { type Approval, Approvals, deed, inertMs, particulars, size } from "../../src/approvals";
 import type { ApprovalAnswer, DiffPreview } from "../../src/protocol";
 import { command, file, request } from "./samples";
 
@@ -168,4 +168,5 @@ test("a request is said in a few words", () => {
   assert.equal(deed(request({ kind: "diff", files: [file, { ...file, path: "b" }] })), "edit 2 files");
   assert.equal(deed(request(command)), "run make test");
   assert.equal(size([file, file]), "+2 −2");
+  assert.deepEqual(particulars({ reasons: ["this tool changes files", "CLAUDE.md steers agents"] }), ["CLAUDE.md steers agents"]);
 });
