@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pillion/internal/testrig"
+	"pillion/internal/wire"
 )
 
 func withCancel(t *testing.T) (context.Context, context.CancelFunc) {
@@ -222,6 +223,22 @@ func TestACancelledCommandIsGone(t *testing.T) {
 	cancel()
 	testrig.Wait(t, failed, "the end of the call")
 	eventually(t, "the end of the command", func() bool { return !alive(pid) })
+}
+
+func TestProgressCanBeCancelledWhereItIsShown(t *testing.T) {
+	e := spawn(t, allowed())
+	failed := make(chan error, 1)
+	go func() {
+		failed <- e.Conn.Call(t.Context(), "tools/call", object{
+			"name": "run_command", "arguments": object{"command": "echo begun; sleep 1000"}, "workDoneToken": "shown",
+		}, nil)
+	}()
+	testrig.Wait(t, e.Progress, "the progress")
+	e.Notify("window/workDoneProgress/cancel", object{"token": "shown"})
+	var broken *wire.Error
+	if err := testrig.Wait(t, failed, "the end of the call"); !errors.As(err, &broken) || broken.Code != wire.CodeRequestCancelled {
+		t.Errorf("the call ended with %v, want -32800", err)
+	}
 }
 
 func TestAClientThatStopsReading(t *testing.T) {

@@ -23,10 +23,12 @@ type callParams struct {
 }
 
 func (s *server) toolsCall(ctx context.Context, raw json.RawMessage) (any, error) {
-	call, err := s.call(raw)
+	call, token, err := s.call(raw)
 	if err != nil {
 		return nil, err
 	}
+	ctx, done := s.progress.cancellable(ctx, token)
+	defer done()
 	result := s.running().Registry.Execute(ctx, call)
 	if result.Cancelled() && ctx.Err() != nil {
 		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")
@@ -35,27 +37,28 @@ func (s *server) toolsCall(ctx context.Context, raw json.RawMessage) (any, error
 }
 
 func (s *server) toolsApproval(ctx context.Context, raw json.RawMessage) (any, error) {
-	call, err := s.call(raw)
+	call, _, err := s.call(raw)
 	if err != nil {
 		return nil, err
 	}
 	return s.running().Registry.ApprovalRequest(ctx, call), nil
 }
 
-// call reads the params of a call and finds its session.
-func (s *server) call(raw json.RawMessage) (tools.Call, error) {
+// call reads the params of a call and finds its session. The token is that of
+// its progress, empty if it has none.
+func (s *server) call(raw json.RawMessage) (tools.Call, string, error) {
 	p, err := params[callParams](raw)
 	switch {
 	case err != nil:
-		return tools.Call{}, err
+		return tools.Call{}, "", err
 	case p.Name == "":
-		return tools.Call{}, wire.Errorf(wire.CodeInvalidParams, "name is missing: it is the tool to call")
+		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "name is missing: it is the tool to call")
 	case p.TimeoutSeconds < 0 || p.TimeoutSeconds > maxTimeout.Seconds():
-		return tools.Call{}, wire.Errorf(wire.CodeInvalidParams, "timeoutSeconds must be between 0 and %g", maxTimeout.Seconds())
+		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "timeoutSeconds must be between 0 and %g", maxTimeout.Seconds())
 	}
 	owner, err := s.session(p.SessionID)
 	if err != nil {
-		return tools.Call{}, err
+		return tools.Call{}, "", err
 	}
 	call := tools.Call{
 		Name: p.Name, Arguments: p.Arguments, CallID: p.CallID, Session: owner,
@@ -66,7 +69,7 @@ func (s *server) call(raw json.RawMessage) (tools.Call, error) {
 			s.conn.Progress(p.WorkDoneToken, wire.TextChunk{Stream: stream, Text: text}, "") //nolint:errcheck // the result carries the output too
 		}
 	}
-	return call, nil
+	return call, string(p.WorkDoneToken), nil
 }
 
 // maxTimeout is the longest that the contract lets any call run.

@@ -79,6 +79,8 @@ type server struct {
 	exited  chan struct{} // closed by exit
 	once    sync.Once
 
+	progress progress
+
 	mu     sync.Mutex // guards all below
 	state  state
 	core   *Core
@@ -150,7 +152,7 @@ func init() {
 		"workspace/didChangeWorkspaceFolders": {handle: (*server).didChangeWorkspaceFolders},
 		"workspace/didChangeConfiguration":    {handle: (*server).didChangeConfiguration},
 		"window/focused":                      {handle: (*server).focused},
-		"window/workDoneProgress/cancel":      {handle: (*server).nothing},
+		"window/workDoneProgress/cancel":      {handle: (*server).workDoneProgressCancel},
 		"$/setTrace":                          {handle: (*server).nothing},
 
 		"tools/list":     {handle: (*server).toolsList},
