@@ -31,6 +31,7 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 		answer = failed(c, err)
 	}
 	result := catalogue[c.Name].result(answer)
+	result.addChangedOutside(r.changedOutside(c.Session))
 	state := Done
 	if result.IsError {
 		state = Failed

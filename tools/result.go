@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"pillion/internal/bug"
 	"pillion/internal/fault"
@@ -154,6 +155,20 @@ func (t Tool) result(a *Answer) Result {
 		r.Content = append(r.Content, Part{Type: "text", Text: note})
 	}
 	return r
+}
+
+// addChangedOutside tells of files that are not any more as the agent knows them.
+func (r *Result) addChangedOutside(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	out := append(r.Structured[:len(r.Structured)-1:len(r.Structured)-1], `,"changed_outside":`...)
+	r.Structured = append(append(out, mustMarshal(names)...), '}')
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fault.Quote(name)
+	}
+	r.Content = append(r.Content, Part{Type: "text", Text: "(changed by somebody else since you read it: " + strings.Join(quoted, ", ") + ")"})
 }
 
 func errorText(e *fault.Error) string {

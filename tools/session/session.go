@@ -34,8 +34,8 @@ type Session struct {
 	dialect string
 	turn    int
 	paused  bool
-	reason  string            // why it is paused
-	seen    map[string]string // path → version, as last read or written
+	reason  string              // why it is paused
+	seen    map[string]sighting // by path, as last read or written
 	grants  []policy.Rule
 	once    map[string]bool // keys of questions that one yes answers for the session
 }
@@ -49,7 +49,7 @@ func New(id string, agent Agent, mode policy.Mode) *Session {
 		rate:    newRate(DefaultLimits),
 		mode:    mode,
 		turn:    1,
-		seen:    map[string]string{},
+		seen:    map[string]sighting{},
 		once:    map[string]bool{},
 	}
 }
@@ -91,21 +91,6 @@ func (s *Session) SetDialect(dialect string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dialect = dialect
-}
-
-// Saw records that the agent knows this version of a path.
-func (s *Session) Saw(path, version string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen[path] = version
-}
-
-// Seen gives the version of a path that the agent knows.
-func (s *Session) Seen(path string) (version string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	version, ok = s.seen[path]
-	return version, ok
 }
 
 // Grant remembers a rule that the human approved for this session.

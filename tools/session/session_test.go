@@ -21,6 +21,9 @@ func TestSeenVersions(t *testing.T) {
 	if _, ok := s.Seen("a"); ok {
 		t.Error("a new session has seen a file")
 	}
+	if s.Check("a", "v1", time.Now()) {
+		t.Error("a file that the agent does not know is no news to it")
+	}
 	s.Saw("a", "v1")
 	s.Saw("a", "v2")
 	if version, ok := s.Seen("a"); version != "v2" || !ok {
@@ -296,5 +299,26 @@ func TestConcurrentUse(t *testing.T) {
 	s, _ := set.Get("shared")
 	if opened != 1 || passed != 10 || len(s.Grants()) != 1 || s.Turn() != 33 || !s.GrantedOnce("secret:.env") {
 		t.Errorf("opened %d times, %d passed, grants %v, turn %d", opened, passed, s.Grants(), s.Turn())
+	}
+}
+
+// TestNewsComesOnce: a file that changed is told of once for each change.
+func TestNewsComesOnce(t *testing.T) {
+	s := New("id", Agent{}, policy.Default)
+	s.Saw("a", "v1")
+	later := time.Now().Add(time.Hour)
+	for i, step := range []struct {
+		version string
+		news    bool
+	}{{"v1", false}, {"v2", true}, {"v2", false}, {"v3", true}, {"v1", false}, {"v2", true}} {
+		if news := s.Check("a", step.version, later); news != step.news {
+			t.Errorf("step %d: %s is news: %t", i, step.version, news)
+		}
+	}
+	if version, _ := s.Seen("a"); version != "v1" {
+		t.Errorf("being told of a version is not knowing it; the session knows %s", version)
+	}
+	if known := s.Known(); len(known) != 1 || known[0].Path != "a" || !known[0].Checked.Equal(later) {
+		t.Errorf("got %v", known)
 	}
 }

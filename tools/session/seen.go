@@ -1,0 +1,65 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// sighting is what the agent knows of one file.
+type sighting struct {
+	version string
+	checked time.Time // the file had this version then
+	told    string    // the newer version that the agent was told of
+}
+
+// Saw records that the agent knows this version of a path.
+func (s *Session) Saw(path, version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[path] = sighting{version: version, checked: time.Now()}
+}
+
+// Seen gives the version of a path that the agent knows.
+func (s *Session) Seen(path string) (version string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.seen[path]
+	return known.version, ok
+}
+
+// Known is one file that the agent knows.
+type Known struct {
+	Path    string
+	Checked time.Time // it had the version that the agent knows then
+}
+
+// Known lists the files that the agent knows, by path.
+func (s *Session) Known() []Known {
+	s.mu.Lock()
+	out := make([]Known, 0, len(s.seen))
+	for path, known := range s.seen {
+		out = append(out, Known{path, known.checked})
+	}
+	s.mu.Unlock()
+	slices.SortFunc(out, func(a, b Known) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// Check records that a path has this version at a time, and says whether that is
+// news to the agent. It is news once.
+func (s *Session) Check(path, version string, at time.Time) (news bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.seen[path]
+	switch {
+	case !ok:
+		return false
+	case known.version == version:
+		known.checked, known.told = at, ""
+	case known.told != version:
+		known.told, news = version, true
+	}
+	s.seen[path] = known
+	return news
+}
