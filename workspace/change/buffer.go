@@ -18,54 +18,96 @@ type bufferStep struct {
 	committer *Committer
 
 	result BufferResult
-	text   string // read back after the edit
+	// What was read back after the edit; seen is nil as long as nothing was.
+	seen *document.Buffer
+	disk diskState
 }
+
+// diskState is the file on disk after the edit.
+type diskState struct {
+	readable bool // as text, in the file's encoding
+	text     string
+	version  string
+	size     int
+}
+
+func (b *bufferStep) buffer() *document.Buffer { return b.file.Before.Buffer }
+
+func (b *bufferStep) name() string { return fault.Quote(b.file.Path().String()) }
 
 func (b *bufferStep) stage() error {
-	if b.file.Before.Behind {
-		return moved(b.file)
+	before, after := b.file.Before, b.file.After
+	switch {
+	case b.committer.Editor == nil:
+		return fault.New(fault.PermissionDenied, "%s has unsaved changes and no editor is there to change it", b.name())
+	case after.Encoding != before.Encoding || after.BOM != before.BOM:
+		return fault.New(fault.EncodingError, "%s is open in the editor, which saves it as %s", b.name(), before.Encoding).
+			WithHint("leave out encoding, or ask the human to save the file with %s", after.Encoding)
 	}
-	if _, err := b.file.After.Encode(); err != nil {
-		return err
+	if target, err := b.buffer().Path.Target(); err != nil || target != b.file.Target {
+		return moved(b.file) // the name in the editor leads elsewhere now
 	}
-	return nil
+	_, err := after.Encode()
+	return err
 }
 
+// apply is not cut short by a cancelled call: an edit that is on its way is made
+// whole, or its failure is known.
 func (b *bufferStep) apply(ctx context.Context) error {
-	result, err := b.edit(ctx, b.file.Before.Buffer.Version, b.file.Before.Text, b.file.After.Text, !b.file.Before.Dirty)
-	if err != nil {
+	if !b.file.Before.Dirty && b.movedOnDisk() {
+		return moved(b.file) // saving would write over it
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := b.edit(ctx); err != nil {
 		return err
 	}
-	b.result = result
 	return b.readBack(ctx)
 }
 
-func (b *bufferStep) edit(ctx context.Context, version int32, from, to string, save bool) (BufferResult, error) {
-	result, err := b.committer.Editor.Edit(ctx, BufferEdit{
-		URI:     b.file.Before.Buffer.URI,
-		Version: version,
-		Edits:   document.Edits(from, to),
+func (b *bufferStep) movedOnDisk() bool {
+	data, _, err := b.file.Target.ReadFile(max(b.file.Before.DiskSize, 1))
+	if err != nil {
+		return b.file.Before.DiskFault == nil && b.file.Before.DiskVersion != document.Absent
+	}
+	return document.Version(data) != b.file.Before.DiskVersion
+}
+
+func (b *bufferStep) edit(ctx context.Context) error {
+	var err error
+	b.result, err = b.send(ctx, b.buffer(), b.file.After.Text, !b.file.Before.Dirty)
+	now := b.current()
+	atPlan := now != nil && now.Version == b.buffer().Version && (b.result.Version == 0 || b.result.Version == now.Version)
+	switch {
+	case err != nil && now != nil && !atPlan && now.Text == b.file.After.Text:
+		b.result = BufferResult{Applied: true, Version: now.Version, Dirty: true} // it is made, whatever came after
+		return nil
+	case err != nil:
+		return fault.New(fault.ExecutionFailed, "the editor could not change %s: %w", b.name(), err).
+			WithHint("read the file to see what is there")
+	case b.result.Applied:
+		return nil
+	case atPlan && b.result.Reason != "":
+		return fault.New(fault.ExecutionFailed, "the editor did not change %s: %s", b.name(), fault.Escape(b.result.Reason))
+	}
+	return moved(b.file)
+}
+
+func (b *bufferStep) send(ctx context.Context, from *document.Buffer, to string, save bool) (BufferResult, error) {
+	return b.committer.Editor.Edit(ctx, BufferEdit{
+		URI:     from.URI,
+		Version: from.Version,
+		Edits:   document.Edits(from.Text, to),
 		Save:    save,
 		Label:   b.label,
 	})
-	name := fault.Quote(b.file.Path().String())
-	switch {
-	case err != nil:
-		return result, fault.New(fault.ExecutionFailed, "the editor could not change %s: %w", name, err)
-	case !result.Applied && b.current(version) == from && result.Reason != "":
-		return result, fault.New(fault.ExecutionFailed, "the editor did not change %s: %s", name, fault.Escape(result.Reason))
-	case !result.Applied:
-		return result, moved(b.file)
-	}
-	return result, nil
 }
 
-// current is the text of the open buffer if it is still at this version.
-func (b *bufferStep) current(version int32) string {
-	if now := b.committer.Documents.Buffer(b.file.Path()); now != nil && now.Version == version {
-		return now.Text
+// current is the buffer as it is now, nil when the editor closed it.
+func (b *bufferStep) current() *document.Buffer {
+	if now := b.committer.Documents.Buffer(b.buffer().Path); now != nil && now.URI == b.buffer().URI {
+		return now
 	}
-	return ""
+	return nil
 }
 
 // readBack waits until the editor's own notifications have brought the buffer to
@@ -77,59 +119,153 @@ func (b *bufferStep) readBack(ctx context.Context) error {
 	deadline := time.NewTimer(readBackTime)
 	defer deadline.Stop()
 	for {
-		now := b.committer.Documents.Buffer(b.file.Path())
-		if now != nil && now.Version >= b.result.Version {
-			b.text = now.Text
-			return b.verify()
+		now := b.current()
+		switch {
+		case now == nil:
+			return b.closed()
+		case now.Version >= b.result.Version && b.isSettled(now):
+			return b.take(now)
+		}
+		var settled <-chan time.Time
+		if now.Version >= b.result.Version {
+			settled = time.After(settleTime)
 		}
 		select {
 		case <-changed:
+		case <-settled:
+			return b.take(now)
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-deadline.C:
-			return fault.New(fault.ExecutionFailed, "the editor said that it changed %s but never showed the new text; read the file to see what is there",
-				fault.Quote(b.file.Path().String()))
+			if now.Version >= b.result.Version {
+				return b.take(now)
+			}
+			return fault.New(fault.ExecutionFailed, "the editor said that it changed %s but never showed the new text; read the file to see what is there", b.name())
 		}
 	}
 }
 
-const readBackTime = 10 * time.Second
+const (
+	readBackTime = 10 * time.Second
+	// settleTime is how long an unsaved text that is not what was wanted must stay
+	// as it is: some editors tell of one edit in several changes.
+	settleTime = 200 * time.Millisecond
+)
 
-// verify refuses an edit that the editor claims but did not make. A text that
-// differs from both is a formatter's, or the human typing on.
-func (b *bufferStep) verify() error {
-	if b.text == b.file.Before.Text && b.file.After.Text != b.file.Before.Text {
-		return fault.New(fault.ExecutionFailed, "the editor reported the change of %s as made but the text is as before",
-			fault.Quote(b.file.Path().String()))
+func (b *bufferStep) isSettled(now *document.Buffer) bool {
+	return now.Text == b.file.After.Text || !b.result.Dirty
+}
+
+// closed judges an edit whose buffer was closed before anybody looked: by the disk.
+func (b *bufferStep) closed() error {
+	b.readDisk()
+	if !b.result.Dirty && b.disk.readable && b.holds(b.file.After.Text) {
+		last := *b.buffer()
+		last.Version, last.Text = b.result.Version, b.file.After.Text
+		b.seen = &last
+		return nil
 	}
+	return fault.New(fault.ExecutionFailed, "the editor closed %s while it was changed; read the file to see what is there", b.name())
+}
+
+// take refuses an edit that the editor claims but did not make. A text that
+// differs otherwise is a formatter's, or the human typing on.
+func (b *bufferStep) take(now *document.Buffer) error {
+	before, after := b.file.Before.Text, b.file.After.Text
+	switch {
+	case now.Text == before && after != before:
+		return fault.New(fault.ExecutionFailed, "the editor reported the change of %s as made but the text is as before", b.name()).
+			WithHint("perhaps it was taken back by the human, or by a formatter when the file was saved")
+	case b.result.Dirty && distance(before, now.Text) < distance(after, now.Text):
+		return fault.New(fault.ConcurrentModification, "the text of %s changed in the editor, which left this change out", b.name()).
+			WithHint("read it again and make the change on what it holds now")
+	}
+	b.seen = now
+	b.readDisk()
 	return nil
 }
 
-func (b *bufferStep) undo(ctx context.Context) {
-	now := b.committer.Documents.Buffer(b.file.Path())
-	if now == nil || now.Text != b.text {
-		return // the human went on typing: that text is theirs
+// distance is how many bytes are edited between two texts.
+func distance(from, to string) int {
+	n := 0
+	for _, e := range document.Edits(from, to) {
+		n += len(e.NewText) + document.Offset(from, e.Range.End) - document.Offset(from, e.Range.Start)
 	}
-	b.edit(ctx, now.Version, b.text, b.file.Before.Text, !b.file.Before.Dirty) //nolint:errcheck // nothing is left to try
+	return n
 }
 
-func (b *bufferStep) finish() Outcome {
-	now := b.file.After
-	now.Text = b.text
-	data, err := now.Encode()
+func (b *bufferStep) readDisk() {
+	data, _, err := b.file.Target.ReadFile(maxReadBack)
 	if err != nil {
-		data = []byte(b.text)
+		return
 	}
-	hunks := diff.Hunks(b.file.Before.Text, b.text, contextLines)
-	return Outcome{
+	c, err := document.Decode(data, b.file.Before.Encoding)
+	b.disk = diskState{readable: err == nil, text: c.Text, version: document.Version(data), size: len(data)}
+}
+
+// maxReadBack bounds the file that is read to tell whether it was saved; editors
+// do not keep larger ones in sync.
+const maxReadBack = 64 << 20
+
+func (b *bufferStep) holds(text string) bool { return document.Content{Text: b.disk.text}.Same(text) }
+
+// isSaved believes the editor only where the disk cannot be asked.
+func (b *bufferStep) isSaved() bool {
+	return !b.result.Dirty && (!b.disk.readable || b.holds(b.seen.Text))
+}
+
+// undo takes the change out of what the human has made of it since, or leaves it.
+func (b *bufferStep) undo(ctx context.Context) error {
+	if b.seen == nil {
+		return nil
+	}
+	made := b.file.After.Text
+	if b.isExact() {
+		made = b.seen.Text // with what a formatter added
+	}
+	now := b.current()
+	if now == nil {
+		return fault.New(fault.ExecutionFailed, "%s keeps its change: the editor closed it", b.name())
+	}
+	back, ok := b.file.Before.Text, true
+	if now.Text != made {
+		back, ok = Merge(made, back, now.Text)
+	}
+	if !ok {
+		return fault.New(fault.ExecutionFailed, "%s keeps its change: the human went on in the same lines", b.name())
+	}
+	result, err := b.send(ctx, now, back, !b.file.Before.Dirty && now.Text == made)
+	if err != nil || !result.Applied {
+		return fault.New(fault.ExecutionFailed, "%s keeps its change: the editor did not take it back", b.name())
+	}
+	b.seen = nil
+	return nil
+}
+
+// isExact: what was read back is what the editor saved, and nothing that the
+// human typed after it answered.
+func (b *bufferStep) isExact() bool { return !b.result.Dirty && b.seen.Version == b.result.Version }
+
+func (b *bufferStep) finish() Outcome {
+	o := Outcome{
 		File:      b.file,
 		Operation: b.file.Operation(),
-		Hunks:     hunks,
-		Bytes:     len(data),
-		Version:   document.Version(data),
-		Saved:     !b.result.Dirty,
-		Formatted: b.text != b.file.After.Text && !b.result.Dirty,
+		Hunks:     diff.Hunks(b.file.Before.Text, b.seen.Text, contextLines),
+		Saved:     b.isSaved(),
 	}
+	o.Formatted = o.Saved && b.isExact() && b.seen.Text != b.file.After.Text
+	if o.Saved && b.disk.readable {
+		o.Bytes, o.Version = b.disk.size, b.disk.version
+		return o
+	}
+	now := b.file.After
+	now.Text = b.seen.Text
+	data, err := now.Encode()
+	if err != nil {
+		data = []byte(now.Text)
+	}
+	o.Bytes, o.Version = len(data), document.Version(data)
+	return o
 }
 
 func (b *bufferStep) discard() {}

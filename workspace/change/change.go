@@ -41,8 +41,16 @@ func New(before *document.File, after document.Content) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	if before.Buffer != nil && before.Buffer.ReadOnly {
-		return File{}, fault.New(fault.PermissionDenied, "%s is read-only in the editor", fault.Quote(before.Path.String()))
+	name := fault.Quote(before.Path.String())
+	switch {
+	case before.Buffer != nil && before.Buffer.ReadOnly:
+		return File{}, fault.New(fault.PermissionDenied, "%s is read-only in the editor", name)
+	case before.Held:
+		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in an editor that cannot be edited through", name).
+			WithHint("ask the human to save it, then read it again")
+	case before.Lossy && !before.Dirty:
+		return File{}, fault.New(fault.EncodingError, "the editor shows %s in an encoding that loses some of its characters; saving it would make that last", name).
+			WithHint("ask the human to reopen it with its own encoding")
 	}
 	if after.Encoding != document.UTF8 {
 		if _, err := after.Encode(); err != nil {

@@ -65,7 +65,9 @@ type Committer struct {
 type step interface {
 	stage() error
 	apply(ctx context.Context) error
-	undo(ctx context.Context)
+	// undo takes back what apply did, if anything. It fails rather than take back
+	// what somebody else did since.
+	undo(ctx context.Context) error
 	finish() Outcome
 	discard() // removes what stage left
 }
@@ -82,10 +84,13 @@ func (c *Committer) Commit(ctx context.Context, s Set) ([]Outcome, error) {
 			return nil, err
 		}
 	}
-	for i, st := range steps {
-		if err := st.apply(ctx); err != nil {
-			undoAll(ctx, steps[:i])
-			return nil, err
+	for i, order := 0, buffersFirst(steps); i < len(order); i++ {
+		err := ctx.Err()
+		if err == nil {
+			err = order[i].apply(ctx)
+		}
+		if err != nil {
+			return nil, undoAll(ctx, order[:i+1], err)
 		}
 	}
 	out := make([]Outcome, len(steps))
@@ -95,13 +100,32 @@ func (c *Committer) Commit(ctx context.Context, s Set) ([]Outcome, error) {
 	return out, nil
 }
 
-// undoAll takes changes back even when the call that made them was cancelled.
-func undoAll(ctx context.Context, done []step) {
+// buffersFirst puts what may fail for reasons of the human's before what is ready
+// to be renamed.
+func buffersFirst(steps []step) []step {
+	var buffers, others []step
+	for _, st := range steps {
+		if _, ok := st.(*bufferStep); ok {
+			buffers = append(buffers, st)
+			continue
+		}
+		others = append(others, st)
+	}
+	return append(buffers, others...)
+}
+
+// undoAll takes changes back even when the call that made them was cancelled. It
+// gives the error to report: why, and what could not be taken back.
+func undoAll(ctx context.Context, done []step, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	for _, st := range slices.Backward(done) {
-		st.undo(ctx)
+		if err := st.undo(ctx); err != nil {
+			// Not to be planned again by itself: a part of it is made.
+			why = fault.New(fault.CodeOf(why), "%v; %v", why, err)
+		}
 	}
+	return why
 }
 
 const undoTime = 5 * time.Second
@@ -110,17 +134,17 @@ func (c *Committer) step(f File, label string) step {
 	switch {
 	case f.Operation() == Unchanged:
 		return unchanged{f}
-	case f.Before.Buffer != nil && c.Editor != nil && c.Editor.Takes(f.Before):
+	case f.Before.Source == document.FromBuffer && (f.Before.Dirty || c.Editor != nil && c.Editor.Takes(f.Before)):
 		return &bufferStep{file: f, label: label, committer: c}
 	}
-	return &diskStep{file: f}
+	return &diskStep{file: f, committer: c}
 }
 
 type unchanged struct{ file File }
 
 func (u unchanged) stage() error                { return nil }
 func (u unchanged) apply(context.Context) error { return nil }
-func (u unchanged) undo(context.Context)        {}
+func (u unchanged) undo(context.Context) error  { return nil }
 func (u unchanged) discard()                    {}
 
 func (u unchanged) finish() Outcome {

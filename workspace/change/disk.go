@@ -6,8 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
+	"syscall"
 
 	"pillion/internal/fault"
 	"pillion/workspace/document"
@@ -17,60 +16,51 @@ import (
 // text is written beside it and synced, the two names are exchanged, and what
 // was displaced is compared with what the plan was made from. If it is something
 // else, the names are exchanged back.
+//
+// A file that has a second hard link loses it: the other name keeps the old text.
 type diskStep struct {
-	file File
+	file      File
+	committer *Committer
 
-	data     []byte
-	dir      *os.Root // the folder that holds the file
-	handle   *os.File // the same folder, for sync and rename
-	temp     string   // name in dir, "" when there is none
-	applied  bool
-	madeDirs []string // folders that stage made, outermost first
+	data   []byte
+	folder folder
+	temp   string   // name in folder, "" when there is none
+	placed sighting // what apply put in the file's place; nothing as long as it did not
+	made   []string // folders that stage made, outermost first
 }
 
-func (d *diskStep) name() string { return path.Base(d.file.Target.Rel()) }
+func (d *diskStep) name() string { return d.file.Target.Base() }
+
+// creates: there is no file on disk, though there may be a buffer.
+func (d *diskStep) creates() bool { return d.file.Before.DiskVersion == document.Absent }
 
 func (d *diskStep) stage() error {
-	var err error
-	if d.data, err = d.file.After.Encode(); err != nil {
+	if err := d.file.Before.DiskFault; err != nil {
 		return err
 	}
-	if err := d.openDir(); err != nil {
-		return d.fault(err)
-	}
-	return d.fault(d.writeTemp())
-}
-
-func (d *diskStep) openDir() error {
-	root, rel := d.file.Target.Root(), filepath.FromSlash(path.Dir(d.file.Target.Rel()))
-	if d.file.CreateDirs {
-		if err := d.makeDirs(root, rel); err != nil {
-			return err
-		}
-	}
+	after := d.file.After
+	after.Text = d.file.Before.OnDisk(after.Text)
 	var err error
-	if d.dir, err = root.OpenRoot(rel); err != nil {
+	if d.data, err = after.Encode(); err != nil {
 		return err
 	}
-	d.handle, err = d.dir.Open(".")
-	return err
-}
-
-// makeDirs makes the folders above the file and remembers which were missing, so
-// that a change that is not made leaves none behind.
-func (d *diskStep) makeDirs(root *os.Root, rel string) error {
-	for missing := rel; missing != "."; missing = filepath.Dir(missing) {
-		if _, err := root.Stat(missing); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		d.madeDirs = append([]string{missing}, d.madeDirs...)
+	d.folder, d.made, err = openFolder(d.file.Target.Dir(), d.file.CreateDirs)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return moved(d.file)
 	}
-	return root.MkdirAll(rel, 0o777)
+	if err == nil {
+		err = d.writeTemp()
+	}
+	return d.fault(err)
 }
 
 func (d *diskStep) writeTemp() error {
+	mode := fs.FileMode(0o600) // until it has the mode of the file that it replaces
+	if d.creates() {
+		mode = 0o666
+	}
 	d.temp = ".pillion-" + rand.Text() + ".tmp"
-	f, err := d.dir.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := d.folder.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		d.temp = ""
 		return err
@@ -79,8 +69,10 @@ func (d *diskStep) writeTemp() error {
 	if _, err := f.Write(d.data); err != nil {
 		return err
 	}
-	if err := d.keepAttributes(f); err != nil {
-		return err
+	if !d.creates() {
+		if err := d.keepAttributes(f); err != nil {
+			return err
+		}
 	}
 	return f.Sync()
 }
@@ -88,113 +80,154 @@ func (d *diskStep) writeTemp() error {
 // keepAttributes gives the new file the mode, owner and extended attributes of
 // the one that it replaces.
 func (d *diskStep) keepAttributes(f *os.File) error {
-	old, err := d.dir.OpenFile(d.name(), os.O_RDONLY|nonBlocking, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
+	info, old := d.folder.openRegular(d.name())
+	if old == nil {
+		return moved(d.file)
 	}
 	defer old.Close()
-	info, err := old.Stat()
-	if err != nil {
-		return err
+	if !isWritable(d.folder.handle, d.name(), info) {
+		return fault.New(fault.PermissionDenied, "%s is read-only", fault.Quote(d.file.Path().String())).
+			WithHint("ask the human to make it writable")
 	}
-	if err := copyOwnership(old, f, info); err != nil {
-		return err
-	}
-	return f.Chmod(info.Mode().Perm() | info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky))
+	copyAttributes(old, f)
+	return f.Chmod(keepOwner(info, f))
 }
 
 func (d *diskStep) apply(context.Context) error {
-	if d.file.Before.Exists {
-		return d.replace()
-	}
-	err := renameNoReplace(d.handle, d.dir, d.temp, d.name())
-	if errors.Is(err, fs.ErrExist) {
+	if !d.isShownAsPlanned() {
 		return moved(d.file)
 	}
-	if err != nil {
+	if d.creates() {
+		return d.place()
+	}
+	return d.replace()
+}
+
+// isShownAsPlanned: the editor has the file open as it had then, if at all. A
+// human who opened it or typed since then gets the change through the editor.
+func (d *diskStep) isShownAsPlanned() bool {
+	now, then := d.committer.Documents.Buffer(d.file.Target), d.file.Before.Buffer
+	return now == nil || then != nil && now.URI == then.URI && now.Version == then.Version
+}
+
+func (d *diskStep) place() error {
+	ours := d.look(d.temp)
+	switch err := d.folder.give(d.temp, d.name()); {
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		return moved(d.file)
+	case err != nil:
 		return d.fault(err)
 	}
-	d.temp, d.applied = "", true
-	return d.fault(syncDir(d.handle))
+	d.temp, d.placed = "", ours
+	d.folder.sync()
+	return nil
 }
 
 func (d *diskStep) replace() error {
-	if !d.isUnchanged(d.name()) { // cheap, and enough where names cannot be exchanged
+	if !d.isPlanned(d.look(d.name())) { // cheap, and all there is where names cannot be exchanged
 		return moved(d.file)
 	}
-	exchanged, err := exchange(d.handle, d.dir, d.temp, d.name())
-	if err != nil {
+	ours := d.look(d.temp)
+	switch err := d.folder.exchange(d.temp, d.name()); {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrExist):
+		return moved(d.file)
+	case err != nil:
 		return d.fault(err)
 	}
-	d.applied = true
-	if !exchanged {
-		d.temp = ""
-		return d.fault(syncDir(d.handle))
+	d.placed = ours
+	displaced := d.folder.lookWhenQuiet(d.temp, d.limit())
+	if d.isPlanned(displaced) {
+		d.folder.sync()
+		return nil
 	}
-	if !d.isUnchanged(d.temp) { // somebody wrote in between: theirs goes back
-		d.undo(context.Background())
-		return moved(d.file)
+	// Somebody wrote in between, or still does. Theirs goes back.
+	if err := d.takeBack(); err != nil {
+		return err
 	}
-	return d.fault(syncDir(d.handle))
+	if displaced.busy {
+		return fault.New(fault.ConcurrentModification, "another program has %s open for writing; it is as it was", fault.Quote(d.file.Path().String())).
+			WithHint("try again when that program is done")
+	}
+	return moved(d.file)
 }
 
-// isUnchanged compares a file in the folder with what the plan was made from.
-func (d *diskStep) isUnchanged(name string) bool {
-	f, err := d.dir.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() != d.diskSize(info) {
-		return false
-	}
-	data := make([]byte, info.Size())
-	if _, err := f.ReadAt(data, 0); err != nil && info.Size() > 0 {
-		return false
-	}
-	return document.Version(data) == d.file.Before.DiskVersion
+// isPlanned compares with what the plan was made from.
+func (d *diskStep) isPlanned(s sighting) bool {
+	return !s.busy && s.version != "" && s.version == d.file.Before.DiskVersion
 }
 
-// diskSize is the size that the file must have; for an open buffer the plan does
-// not know it, and the hash alone decides.
-func (d *diskStep) diskSize(info fs.FileInfo) int64 {
-	if d.file.Before.Buffer != nil {
-		return info.Size()
+func (d *diskStep) look(name string) sighting { return d.folder.look(name, d.limit()) }
+
+// limit is the size of what is worth reading: longer files are none that is known.
+func (d *diskStep) limit() int64 { return max(d.file.Before.DiskSize, int64(len(d.data))) }
+
+func (d *diskStep) undo(context.Context) error {
+	switch {
+	case d.placed.info == nil:
+		return nil
+	case d.creates():
+		return d.takeAway()
 	}
-	return d.file.Before.Size
+	return d.takeBack()
 }
 
-func (d *diskStep) undo(context.Context) {
-	if !d.applied {
-		return
+// takeBack exchanges the names back. When something else than ours comes out,
+// somebody has replaced ours meanwhile: theirs is newer than what was just put
+// back, and takes its place in turn.
+func (d *diskStep) takeBack() error {
+	expected := d.placed
+	for range maxTurns {
+		back := d.look(d.temp)
+		err := d.folder.exchange(d.temp, d.name())
+		if errors.Is(err, fs.ErrNotExist) {
+			d.placed = sighting{}
+			return nil // they removed the file, and so it shall be
+		}
+		if err != nil {
+			return d.rescue()
+		}
+		if d.folder.lookWhenQuiet(d.temp, d.limit()).is(expected) {
+			d.placed = sighting{}
+			d.folder.sync()
+			return nil
+		}
+		expected = back
 	}
-	d.applied = false
-	if !d.file.Before.Exists {
-		d.dir.Remove(d.name()) //nolint:errcheck // nothing is left to try
-		return
-	}
-	if d.temp != "" {
-		exchange(d.handle, d.dir, d.temp, d.name()) //nolint:errcheck // nothing is left to try
-		return
-	}
-	d.restore()
+	return d.rescue()
 }
 
-// restore writes the old content back where names cannot be exchanged.
-func (d *diskStep) restore() {
-	back := &diskStep{file: File{Before: d.file.Before, After: d.file.Before.Content, Target: d.file.Target}}
-	defer back.discard()
-	if back.stage() == nil {
-		exchange(back.handle, back.dir, back.temp, back.name()) //nolint:errcheck // nothing is left to try
+// maxTurns bounds the race with somebody who replaces the file all the time.
+const maxTurns = 100
+
+// rescue leaves the temporary file, which holds somebody's text, and says so.
+func (d *diskStep) rescue() error {
+	kept := d.file.Target.Dir().Join(d.temp).String()
+	d.temp, d.placed = "", sighting{}
+	return fault.New(fault.ExecutionFailed, "%s could not be put back as it was; its former text is in %s",
+		fault.Quote(d.file.Path().String()), fault.Quote(kept))
+}
+
+// takeAway removes the file that was created, if it still is as it was.
+func (d *diskStep) takeAway() error {
+	temp := ".pillion-" + rand.Text() + ".tmp"
+	placed := d.placed
+	d.placed = sighting{}
+	if err := d.folder.give(d.name(), temp); err != nil {
+		return nil //nolint:nilerr // somebody was first
 	}
+	d.temp = temp
+	if d.folder.lookWhenQuiet(temp, d.limit()).is(placed) {
+		return nil
+	}
+	if err := d.folder.give(temp, d.name()); err != nil {
+		return d.rescue()
+	}
+	d.temp = ""
+	return fault.New(fault.ExecutionFailed, "%s stays: somebody wrote to it meanwhile", fault.Quote(d.file.Path().String()))
 }
 
 func (d *diskStep) finish() Outcome {
-	d.madeDirs = nil
+	d.made = nil
 	return Outcome{
 		File:      d.file,
 		Operation: d.file.Operation(),
@@ -208,17 +241,14 @@ func (d *diskStep) finish() Outcome {
 // discard removes the temporary file, which after an exchange holds the old
 // content, and the folders that a failed change made.
 func (d *diskStep) discard() {
-	if d.dir != nil {
+	if d.folder.root != nil {
 		if d.temp != "" {
-			d.dir.Remove(d.temp) //nolint:errcheck // swept at the next start
+			d.folder.root.Remove(d.temp) //nolint:errcheck // nothing is left to try
 		}
-		d.dir.Close()
+		d.folder.close()
 	}
-	if d.handle != nil {
-		d.handle.Close()
-	}
-	for i := len(d.madeDirs) - 1; i >= 0; i-- {
-		d.file.Target.Root().Remove(d.madeDirs[i]) //nolint:errcheck // not empty: somebody uses it
+	for i := len(d.made) - 1; i >= 0; i-- {
+		d.file.Target.Root().Remove(d.made[i]) //nolint:errcheck // not empty: somebody uses it
 	}
 }
 
@@ -232,7 +262,7 @@ func (d *diskStep) fault(err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.FileNotFound, "the folder of %s does not exist; create it, or set create_dirs", name)
 	case errors.Is(err, fs.ErrPermission):
-		return fault.New(fault.PermissionDenied, "permission denied: %s cannot be written", name)
+		return fault.New(fault.PermissionDenied, "permission denied: %s or its folder cannot be written", name)
 	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

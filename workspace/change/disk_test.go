@@ -1,0 +1,260 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/workspace/document"
+)
+
+func TestCommitToDisk(t *testing.T) {
+	for _, c := range []struct{ name, before, text, want string }{
+		{"a change", "one\ntwo\n", "one\n2\n", "one\n2\n"},
+		{"no final newline", "one", "two", "two"},
+		{"emptied", "one\n", "", ""},
+		{"from empty", "", "one\n", "one\n"},
+		{"mixed line ends", "a\r\nb\nc\r\n", "a\r\nB\nc\r\n", "a\r\nB\nc\r\n"},
+		{"with a mark", "\xef\xbb\xbfone", "two", "\xef\xbb\xbftwo"},
+		{"UTF-16", "\xff\xfea\x00", "é", "\xff\xfe\xe9\x00"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			b.write("a.txt", c.before)
+			out := b.mustCommit(b.plan("a.txt", c.text))
+			b.want("a.txt", c.want)
+			o := out[0]
+			if o.Operation != Overwrite || !o.Saved || o.Formatted || o.Bytes != len(c.want) || o.Version != document.Version([]byte(c.want)) {
+				t.Errorf("%+v", o)
+			}
+			again := b.plan("a.txt", c.text)
+			if o := b.mustCommit(again)[0]; o.Operation != Unchanged || o.Version != document.Version([]byte(c.want)) {
+				t.Errorf("again: %+v", o)
+			}
+		})
+	}
+}
+
+func TestCreate(t *testing.T) {
+	b := newBench(t)
+	if o := b.mustCommit(b.plan("deep/er/new.txt", "text\n"))[0]; o.Operation != Create || !o.Saved {
+		t.Errorf("%+v", o)
+	}
+	b.want("deep/er/new.txt", "text\n")
+	b.mustCommit(b.plan("empty.txt", ""))
+	b.want("empty.txt", "")
+}
+
+func TestCreateWithoutFolder(t *testing.T) {
+	b := newBench(t)
+	f := b.plan("deep/new.txt", "text")
+	f.CreateDirs = false
+	b.wantFault(fault.FileNotFound, f)
+	b.want("deep", "<absent>")
+}
+
+// TestFileMovedAfterThePlan: whatever stands there when the change is made stays.
+func TestFileMovedAfterThePlan(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		does func(b *bench)
+		want string // "" where it is no regular file
+	}{
+		{"written", func(b *bench) { b.write("a.txt", "human\n") }, "human\n"},
+		{"written, of the same length", func(b *bench) { b.write("a.txt", "two\n") }, "two\n"},
+		{"grown", func(b *bench) { b.write("a.txt", strings.Repeat("x", 5<<20)) }, strings.Repeat("x", 5<<20)},
+		{"deleted", func(b *bench) { b.must(os.Remove(b.abs("a.txt"))) }, "<absent>"},
+		{"a folder now", func(b *bench) { b.must(os.Remove(b.abs("a.txt"))); b.must(os.Mkdir(b.abs("a.txt"), 0o755)) }, ""},
+		{"a link now, to the same text", func(b *bench) {
+			b.write("b.txt", "one\n")
+			b.must(os.Remove(b.abs("a.txt")))
+			b.must(os.Symlink("b.txt", b.abs("a.txt")))
+		}, "one\n"},
+		{"opened in the editor", func(b *bench) { b.show("a.txt") }, "one\n"},
+		{"opened and typed in", func(b *bench) { b.show("a.txt").set("mine\n") }, "one\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t)
+			b.write("a.txt", "one\n")
+			f := b.plan("a.txt", "agent\n")
+			c.does(b)
+			before, err := os.Lstat(b.abs("a.txt"))
+			if _, err := b.commit(f); !errors.Is(err, ErrMoved) || fault.CodeOf(err) != fault.ConcurrentModification {
+				t.Errorf("committed with %v", err)
+			}
+			if c.want != "" {
+				b.want("a.txt", c.want)
+			}
+			if after, _ := os.Lstat(b.abs("a.txt")); err == nil && !os.SameFile(before, after) {
+				t.Error("another thing stands there now")
+			}
+		})
+	}
+}
+
+func TestSomebodyElseCreatesTheFile(t *testing.T) {
+	b := newBench(t)
+	f := b.plan("new.txt", "agent")
+	b.write("new.txt", "human")
+	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
+		t.Errorf("%v", err)
+	}
+	b.want("new.txt", "human")
+}
+
+func TestWritesThroughLinks(t *testing.T) {
+	b := newBench(t)
+	b.write("real/a.txt", "one")
+	b.must(os.Symlink("real/a.txt", b.abs("link.txt")))
+	b.must(os.Symlink("real", b.abs("folder")))
+	b.mustCommit(b.plan("link.txt", "two"))
+	b.want("real/a.txt", "two")
+	if info, err := os.Lstat(b.abs("link.txt")); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link itself was replaced: %v, %v", info, err)
+	}
+	b.mustCommit(b.plan("folder/a.txt", "three"))
+	b.want("real/a.txt", "three")
+	b.mustCommit(b.plan("folder/new/b.txt", "new"))
+	b.want("real/new/b.txt", "new")
+}
+
+// TestFolderBecomesALink: nobody agreed to a write where the link leads.
+func TestFolderBecomesALink(t *testing.T) {
+	b := newBench(t)
+	b.write("src/keep", "")
+	b.write(".git/hooks/keep", "")
+	created := b.plan("src/hooks/pre-commit", "#!/bin/sh\n")
+	b.must(os.RemoveAll(b.abs("src")))
+	b.must(os.Symlink(".git", b.abs("src")))
+	if _, err := b.commit(created); !errors.Is(err, ErrMoved) {
+		t.Errorf("%v", err)
+	}
+	b.want(".git/hooks/pre-commit", "<absent>")
+}
+
+func TestSecondFileFails(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "a")
+	b.write("c.txt", "c")
+	before, err := os.Stat(b.abs("a.txt"))
+	b.must(err)
+	set := []File{b.plan("a.txt", "A"), b.plan("new/deep/b.txt", "B"), b.plan("c.txt", "C")}
+	b.write("c.txt", "human")
+	if _, err := b.commit(set...); !errors.Is(err, ErrMoved) {
+		t.Errorf("%v", err)
+	}
+	b.want("a.txt", "a")
+	b.want("c.txt", "human")
+	b.want("new", "<absent>")
+	if after, _ := os.Stat(b.abs("a.txt")); !os.SameFile(before, after) {
+		t.Error("a.txt was written anew instead of put back")
+	}
+}
+
+func TestBufferIsUndoneWithTheRest(t *testing.T) {
+	b := newBench(t)
+	b.write("open.txt", "one\n")
+	b.write("closed.txt", "c")
+	doc := b.show("open.txt")
+	set := []File{b.plan("closed.txt", "C"), b.plan("open.txt", "two\n")}
+	b.write("closed.txt", "human")
+	if _, err := b.commit(set...); !errors.Is(err, ErrMoved) {
+		t.Errorf("%v", err)
+	}
+	b.want("closed.txt", "human")
+	b.want("open.txt", "one\n")
+	if doc.text != "one\n" || doc.dirty {
+		t.Errorf("the buffer holds %q", doc.text)
+	}
+}
+
+func TestUndoLeavesWhatTheHumanWentOnWith(t *testing.T) {
+	b := newBench(t)
+	b.write("open.txt", "one\n")
+	b.write("z.txt", "z")
+	doc := b.show("open.txt")
+	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
+		r := d.edit(e)
+		d.set("two and more\n")
+		b.write("z.txt", "human")
+		return r, nil
+	}
+	_, err := b.commit(b.plan("open.txt", "two\n"), b.plan("z.txt", "Z"))
+	if err == nil || errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), "open.txt") || !strings.Contains(err.Error(), "keeps its change") {
+		t.Errorf("%v: want it said that open.txt stays changed, and no new attempt", err)
+	}
+	if doc.text != "two and more\n" {
+		t.Errorf("the buffer holds %q", doc.text)
+	}
+}
+
+func TestCancelledCallChangesNothing(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one")
+	f := b.plan("a.txt", "two")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := b.Commit(ctx, Only(f, "")); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	b.want("a.txt", "one")
+}
+
+// TestTextThatDoesNotFitItsEncoding fails before anything is written.
+func TestTextThatDoesNotFitItsEncoding(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "caf\xe9")
+	before, err := b.Documents.Snapshot(limit).Read(b.path("a.txt"), "windows-1252")
+	b.must(err)
+	if _, err := New(before, document.Content{Text: "語", Encoding: "windows-1252"}); fault.CodeOf(err) != fault.EncodingError {
+		t.Errorf("planned with %v", err)
+	}
+	f, err := New(before, document.Content{Text: "thé", Encoding: "windows-1252"})
+	b.must(err)
+	f.After.Text = "語" // as a human may edit a proposal
+	b.wantFault(fault.EncodingError, f)
+	b.want("a.txt", "caf\xe9")
+	f.After.Text = "thé"
+	b.mustCommit(f)
+	b.want("a.txt", "th\xe9")
+}
+
+func TestHardLinkKeepsTheOldText(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one")
+	b.must(os.Link(b.abs("a.txt"), b.abs("other.txt")))
+	b.mustCommit(b.plan("a.txt", "two"))
+	b.want("a.txt", "two")
+	b.want("other.txt", "one")
+}
+
+// TestSwapStandsInForExchange is the way of file systems that cannot exchange names.
+func TestSwapStandsInForExchange(t *testing.T) {
+	b := newBench(t)
+	b.write("a", "A")
+	b.write("b", "B")
+	f, _, err := openFolder(b.path("."), false)
+	b.must(err)
+	defer f.close()
+	b.must(f.swap("a", "b"))
+	b.want("a", "B")
+	b.want("b", "A")
+	if err := f.swap("a", "none"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("with nothing: %v", err)
+	}
+	b.want("a", "B")
+	b.must(os.Mkdir(b.abs("dir"), 0o755))
+	if err := f.swap("a", "dir"); err == nil {
+		t.Error("a folder was swapped away")
+	}
+	b.want("a", "B")
+	names, err := filepath.Glob(b.abs("*"))
+	b.must(err)
+	if len(names) != 3 {
+		t.Errorf("left behind: %v", names)
+	}
+}

@@ -1,0 +1,252 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+)
+
+const limit = 1 << 20
+
+// bench is a workspace folder, buffers over it, an editor and a committer.
+type bench struct {
+	*Committer
+	t      testing.TB
+	dir    string
+	editor *editor
+}
+
+func newBench(t testing.TB) *bench { return newBenchIn(t, t.TempDir()) }
+
+func newBenchIn(t testing.TB, dir string) *bench {
+	w, err := workspace.Open(workspace.Folder{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := document.NewStore(w)
+	e := &editor{store: store, plugin: true}
+	b := &bench{&Committer{Documents: store, Editor: e}, t, dir, e}
+	t.Cleanup(func() { b.checkNothingIsLeft(); w.Close() })
+	return b
+}
+
+// checkNothingIsLeft looks for temporary files in every folder.
+func (b *bench) checkNothingIsLeft() {
+	filepath.WalkDir(b.dir, func(name string, _ os.DirEntry, _ error) error { //nolint:errcheck // folders that cannot be read hold none of ours
+		if strings.HasPrefix(filepath.Base(name), ".pillion-") {
+			b.t.Errorf("left behind: %s", name)
+		}
+		return nil
+	})
+}
+
+func (b *bench) abs(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
+
+func (b *bench) path(name string) workspace.Path {
+	b.t.Helper()
+	p, err := b.Documents.Workspace().Resolve(name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+func (b *bench) write(name, text string) {
+	b.t.Helper()
+	b.must(os.MkdirAll(filepath.Dir(b.abs(name)), 0o755))
+	b.must(os.WriteFile(b.abs(name), []byte(text), 0o644))
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// onDisk is the file's text, "<absent>" without one.
+func (b *bench) onDisk(name string) string {
+	b.t.Helper()
+	data, err := os.ReadFile(b.abs(name))
+	if os.IsNotExist(err) {
+		return "<absent>"
+	}
+	b.must(err)
+	return string(data)
+}
+
+func (b *bench) want(name, text string) {
+	b.t.Helper()
+	if got := b.onDisk(name); got != text {
+		b.t.Errorf("%s is %q, want %q", name, got, text)
+	}
+}
+
+// plan is the change of a file to a text.
+func (b *bench) plan(name, text string) File {
+	b.t.Helper()
+	f, err := b.tryPlan(name, text)
+	b.must(err)
+	return f
+}
+
+func (b *bench) tryPlan(name, text string) (File, error) {
+	before, err := b.Documents.Snapshot(limit).ReadIfExists(b.path(name), "")
+	if err != nil {
+		return File{}, err
+	}
+	after := document.Content{Text: text, Encoding: document.UTF8}
+	if before.Exists {
+		after.Encoding, after.BOM = before.Encoding, before.BOM
+	}
+	f, err := New(before, after)
+	f.CreateDirs = true
+	return f, err
+}
+
+func (b *bench) commit(files ...File) ([]Outcome, error) {
+	return b.Commit(context.Background(), Set{Files: files, Label: "a test"})
+}
+
+func (b *bench) mustCommit(files ...File) []Outcome {
+	b.t.Helper()
+	out, err := b.commit(files...)
+	b.must(err)
+	return out
+}
+
+// wantFault commits and wants it refused.
+func (b *bench) wantFault(code fault.Code, files ...File) error {
+	b.t.Helper()
+	_, err := b.commit(files...)
+	if fault.CodeOf(err) != code {
+		b.t.Errorf("committed with %v, want %s", err, code)
+	}
+	return err
+}
+
+// show opens the file in the editor, with the text that it has on disk.
+func (b *bench) show(name string) *openDocument {
+	b.t.Helper()
+	text := b.onDisk(name)
+	if text == "<absent>" {
+		text = ""
+	}
+	return b.editor.open(b.path(name), text)
+}
+
+// editor is a fake that holds documents and tells the store of them, in order, as
+// an editor's notifications do.
+type editor struct {
+	store  *document.Store
+	plugin bool // it has document/edit and tells what is dirty
+
+	mu        sync.Mutex // guards documents
+	documents map[string]*openDocument
+
+	// What the fake does otherwise than an honest editor would.
+	onEdit func(d *openDocument, e BufferEdit) (BufferResult, error)
+}
+
+// openDocument is one document of the editor. Its methods are called with the
+// editor's word on what happened: they tell the store at once.
+type openDocument struct {
+	editor  *editor
+	path    workspace.Path
+	version int32
+	text    string
+	dirty   bool
+	eol     string // how it is saved; empty: as it is
+	// format is what the editor's formatter makes of the text when it saves.
+	format func(string) string
+}
+
+func (e *editor) open(p workspace.Path, text string) *openDocument {
+	d := &openDocument{editor: e, path: p, version: 1, text: text}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.documents == nil {
+		e.documents = map[string]*openDocument{}
+	}
+	e.documents[p.URI()] = d
+	e.store.Open(p, p.URI(), 1, text)
+	d.tellState()
+	return d
+}
+
+func (d *openDocument) tellState() {
+	if d.editor.plugin {
+		d.editor.store.SetState(d.path, document.State{Version: d.version, Dirty: d.dirty, Encoding: "utf8"})
+	}
+}
+
+// set gives the document a text, as a human who types does.
+func (d *openDocument) set(text string) {
+	d.version++
+	d.text, d.dirty = text, true
+	d.editor.store.Change(d.path, d.version, text)
+	d.tellState()
+}
+
+func (d *openDocument) save() {
+	if d.format != nil {
+		if formatted := d.format(d.text); formatted != d.text {
+			d.set(formatted)
+		}
+	}
+	if err := os.WriteFile(d.path.Abs(), []byte(d.text), 0o644); err != nil {
+		panic(err)
+	}
+	d.dirty = false
+	d.editor.store.Saved(d.path)
+	d.tellState()
+}
+
+func (d *openDocument) close() {
+	d.editor.mu.Lock()
+	defer d.editor.mu.Unlock()
+	delete(d.editor.documents, d.path.URI())
+	d.editor.store.Close(d.path)
+}
+
+func (e *editor) Takes(f *document.File) bool { return e.plugin || f.Dirty }
+
+func (e *editor) Edit(_ context.Context, edit BufferEdit) (BufferResult, error) {
+	e.mu.Lock()
+	d := e.documents[edit.URI]
+	e.mu.Unlock()
+	if e.onEdit != nil {
+		return e.onEdit(d, edit)
+	}
+	return d.edit(edit), nil
+}
+
+// edit is what an honest editor does.
+func (d *openDocument) edit(e BufferEdit) BufferResult {
+	if d == nil {
+		return BufferResult{Reason: "the document is not open"}
+	}
+	if d.version != e.Version {
+		return BufferResult{Version: d.version, Dirty: d.dirty, Reason: fmt.Sprintf("it is at version %d", d.version)}
+	}
+	d.set(applied(d.text, e.Edits))
+	if e.Save {
+		d.save()
+	}
+	return BufferResult{Applied: true, Version: d.version, Dirty: d.dirty}
+}
+
+func applied(text string, edits []document.TextEdit) string {
+	for i := len(edits) - 1; i >= 0; i-- {
+		text = document.Apply(text, edits[i].Range, edits[i].NewText)
+	}
+	return text
+}
