@@ -110,7 +110,7 @@ export class Session implements Disposable {
   }
 
   private async connect(path: string): Promise<void> {
-    const client: LanguageClient = new LanguageClient("pillion", "Pillion", { command: path, args: ["serve"] }, this.options(() => client));
+    const client: LanguageClient = new QuietClient("pillion", "Pillion", { command: path, args: ["serve"] }, this.options(() => client));
     client.registerFeature(introduction());
     this.client = client;
     this.startedAt = Date.now();
@@ -188,6 +188,13 @@ export class Session implements Disposable {
       this.log.error(String(error));
     });
     return this.work;
+  }
+}
+
+/** Writes its troubles to the output alone: what the human has to know of them, the session's state says once. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
   }
 }
 
