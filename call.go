@@ -71,7 +71,7 @@ func call(args []string) int {
 	}
 	stopped := ctx.Err() != nil && result.Cancelled()
 	if stopped && !*asJSON {
-		result.Content[0].Text = "pillion: stopped"
+		result.Content[0].Text = "\npillion: stopped"
 	}
 	c.showResult(result, *asJSON)
 	switch {
@@ -146,7 +146,7 @@ func sidecarAt(folder string, human asked) (*sidecar, error) {
 	}
 	settings, problems := settingsFrom(nil)
 	for _, p := range problems {
-		logf("%s", p)
+		fmt.Fprintln(os.Stderr, "pillion:", p)
 	}
 	return newSidecar(surroundings{
 		folders: []workspace.Folder{{Dir: dir}}, settings: settings, asker: human, human: human,

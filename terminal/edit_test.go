@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,20 +28,23 @@ func withEditor(t *testing.T, script string) {
 	t.Setenv("EDITOR", "false")
 }
 
-func edited(t *testing.T, r approval.Request) (approval.Answer, error, string) {
+func edited(t *testing.T, r approval.Request) (approval.Answer, string) {
 	t.Helper()
 	a, out := piped("e\nc\n")
 	answer, err := a.Ask(t.Context(), r)
-	return answer, err, out.String()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return answer, out.String()
 }
 
 func TestEditsAProposal(t *testing.T) {
 	withEditor(t, `case "$file" in */app.py) ;; *) exit 8;; esac
 [ "$(cat "$file")" = new ] || exit 7
 printf 'newer\n' >"$file"`)
-	answer, err, out := edited(t, editRequest)
-	if err != nil || answer.Decision != approval.Edit || answer.After["app.py"] != "newer\n" || answer.Digest != "d1" {
-		t.Errorf("answer %+v, error %v\n%s", answer, err, out)
+	answer, out := edited(t, editRequest)
+	if answer.Decision != approval.Edit || answer.After["app.py"] != "newer\n" || answer.Digest != "d1" {
+		t.Errorf("answer %+v\n%s", answer, out)
 	}
 	if !strings.Contains(out, `e  edit it first, in an editor`) {
 		t.Errorf("the editor is not named:\n%s", out)
@@ -60,9 +62,9 @@ func TestAnEditThatIsNone(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			withEditor(t, script)
-			answer, err, out := edited(t, editRequest)
-			if err != nil || answer.Decision != approval.Cancel || !strings.Contains(out, says) {
-				t.Errorf("answer %+v, error %v, want %q\n%s", answer, err, says, out)
+			answer, out := edited(t, editRequest)
+			if answer.Decision != approval.Cancel || !strings.Contains(out, says) {
+				t.Errorf("answer %+v, want %q\n%s", answer, says, out)
 			}
 		})
 	}
@@ -74,7 +76,7 @@ func TestAnEditorMayEndTheLastLine(t *testing.T) {
 	r := editRequest
 	r.Preview.Files = append(r.Preview.Files[:0:0], r.Preview.Files...)
 	r.Preview.Files[0].After = "no line end"
-	if _, _, out := edited(t, r); !strings.Contains(out, "You left it as it was proposed") {
+	if _, out := edited(t, r); !strings.Contains(out, "You left it as it was proposed") {
 		t.Errorf("a line end of the editor's counts as an edit:\n%s", out)
 	}
 }
@@ -85,9 +87,9 @@ func TestEditsACommand(t *testing.T) {
 		Digest: "d1", Arguments: json.RawMessage(`{"command":"echo theirs","cwd":"sub"}`),
 		Preview: approval.Preview{Kind: "command", Command: "echo theirs", Cwd: "sub"},
 	}
-	answer, err, out := edited(t, r)
+	answer, out := edited(t, r)
 	var arguments map[string]string
-	if err := errors.Join(err, json.Unmarshal(answer.ModifiedArguments, &arguments)); err != nil {
+	if err := json.Unmarshal(answer.ModifiedArguments, &arguments); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if answer.Decision != approval.Edit || arguments["command"] != `echo "mine"` || arguments["cwd"] != "sub" {
@@ -95,7 +97,7 @@ func TestEditsACommand(t *testing.T) {
 	}
 	for script, says := range map[string]string{"true": "a approves it", `: >"$file"`: "You left no command; r rejects it."} {
 		withEditor(t, script)
-		if answer, _, out := edited(t, r); answer.Decision != approval.Cancel || !strings.Contains(out, says) {
+		if answer, out := edited(t, r); answer.Decision != approval.Cancel || !strings.Contains(out, says) {
 			t.Errorf("%s: answer %+v\n%s", script, answer, out)
 		}
 	}

@@ -77,8 +77,8 @@ func TestDiffColours(t *testing.T) {
 func TestLineEndsShowWhereTheyDiffer(t *testing.T) {
 	for diff, want := range map[string]string{
 		"@@ -1,2 +1,2 @@\r\n same\r\n-a\r\n+b\r\n": "  @@ -1,2 +1,2 @@\n   same\n  -a\n  +b",
-		"@@ -1 +1 @@\n-a\n+a\r\n":                 "  @@ -1 +1 @@\n  -a\n  +a\\r",
-		"@@ -1 +1 @@\n-a\r\n+a\n":                 "  @@ -1 +1 @@\n  -a\\r\n  +a",
+		"@@ -1 +1 @@\n-a\n+a\r\n":                  "  @@ -1 +1 @@\n  -a\n  +a\\r",
+		"@@ -1 +1 @@\n-a\r\n+a\n":                  "  @@ -1 +1 @@\n  -a\\r\n  +a",
 	} {
 		if got := strings.Join((Style{}).diffLines(diff), "\n"); got != want {
 			t.Errorf("%q is shown as\n%s\nwant\n%s", diff, got, want)

@@ -1,45 +1,15 @@
 package terminal
 
 import (
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
+	"pillion/internal/testrig"
 	"pillion/tools/approval"
 )
 
-// openTTY makes a terminal: what is written to keys is typed.
-func openTTY(t *testing.T) (keys, tty *os.File) {
-	t.Helper()
-	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { keys.Close() })
-	fd := int(keys.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 72}); err != nil {
-		t.Fatal(err)
-	}
-	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { tty.Close() })
-	return keys, tty
-}
-
 func TestStyleOfATerminal(t *testing.T) {
-	_, tty := openTTY(t)
+	_, tty := testrig.OpenTTY(t, 72)
 	for _, test := range []struct {
 		term, noColour string
 		want           Style
@@ -61,7 +31,7 @@ func TestStyleOfATerminal(t *testing.T) {
 // finds one that was read already, because its predecessor had ended meanwhile.
 func TestATerminalForgetsWhatWasTypedAhead(t *testing.T) {
 	noEditor(t)
-	keys, tty := openTTY(t)
+	keys, tty := testrig.OpenTTY(t, 72)
 	out := newScreen()
 	a := NewAsker(Options{In: tty, Out: out})
 	if _, err := keys.WriteString("a\n"); err != nil {
