@@ -64,13 +64,18 @@ func (q *Queue) Waiting() []Request {
 // the plan has been made again and, unless its edits only shifted, the human has
 // been asked again.
 func (q *Queue) Ask(ctx context.Context, p Plan) (Answer, error) {
+	var expires *time.Time
 	if q.expiry > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, q.expiry, ErrExpired)
 		defer cancel()
+		at := time.Now().Add(q.expiry).UTC()
+		expires = &at
 	}
 	for {
-		answer, holds, err := q.ask(ctx, p)
+		request := p.Request()
+		request.ExpiresAt = expires // one time limit, however often it is asked
+		answer, holds, err := q.ask(ctx, p, request)
 		if err != nil || holds {
 			return answer, err
 		}
@@ -79,8 +84,8 @@ func (q *Queue) Ask(ctx context.Context, p Plan) (Answer, error) {
 
 // ask shows one dialog. It reports false when its answer was given for something
 // that is no longer the plan.
-func (q *Queue) ask(ctx context.Context, p Plan) (Answer, bool, error) {
-	d := q.open(p.Request())
+func (q *Queue) ask(ctx context.Context, p Plan, request Request) (Answer, bool, error) {
+	d := q.open(request)
 	defer q.forget(d.id)
 	dialog, dismiss := context.WithCancel(ctx)
 	defer dismiss()
@@ -95,8 +100,10 @@ func (q *Queue) ask(ctx context.Context, p Plan) (Answer, bool, error) {
 		case r := <-answers:
 			return q.settle(ctx, d, p, r)
 		case <-p.Moved():
-			// A program that writes a file in place leaves it empty for a moment.
-			if q.follow(ctx, d, p) != nil && again == nil {
+			switch err := q.follow(ctx, d, p); {
+			case err == nil:
+				again = nil
+			case again == nil:
 				again = time.After(graceTime)
 			}
 		case <-again:
@@ -111,7 +118,8 @@ func (q *Queue) ask(ctx context.Context, p Plan) (Answer, bool, error) {
 	}
 }
 
-// graceTime is how long a plan may be impossible before its dialog is given up.
+// graceTime is how long a plan may be impossible before its dialog is given up: a
+// program that writes a file in place leaves it empty for a moment.
 const graceTime = time.Second
 
 type reply struct {
@@ -131,14 +139,19 @@ type dialog struct {
 
 func (q *Queue) open(r Request) *dialog {
 	r.ApprovalID = rand.Text()
-	if q.expiry > 0 {
-		at := time.Now().Add(q.expiry).UTC()
-		r.ExpiresAt = &at
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting[r.ApprovalID] = r
 	return &dialog{id: r.ApprovalID, request: r, current: r.Digest, accepted: map[string]bool{r.Digest: true}}
+}
+
+// update has Waiting show the request as it stands now.
+func (q *Queue) update(id string, now Request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := q.waiting[id]
+	r.Title, r.Reasons, r.Arguments, r.Preview, r.Digest = now.Title, now.Reasons, now.Arguments, now.Preview, now.Digest
+	q.waiting[id] = r
 }
 
 func (q *Queue) forget(id string) {
@@ -162,6 +175,7 @@ func (q *Queue) follow(ctx context.Context, d *dialog, p Plan) error {
 	}
 	d.current = now.Digest
 	d.accepted[now.Digest] = true
+	q.update(d.id, now)
 	q.asker.Changed(Changed{ApprovalID: d.id, Digest: now.Digest, Preview: now.Preview, Moved: continuity == Shifted})
 	return nil
 }
@@ -178,11 +192,15 @@ func (q *Queue) settle(ctx context.Context, d *dialog, p Plan, r reply) (Answer,
 	if r.answer.Digest == "" {
 		r.answer.Digest = d.request.Digest
 	}
-	if outcome, said := refusals[r.answer.Decision]; said {
+	outcome, yes := r.answer.Decision.outcome()
+	if !yes {
 		q.asker.Resolved(d.id, outcome)
 		return r.answer, true, nil
 	}
-	if err := q.follow(ctx, d, p); err != nil {
+	if err := q.followPatiently(ctx, d, p); err != nil {
+		if ctx.Err() != nil {
+			return Answer{}, false, q.withdraw(ctx, d)
+		}
 		q.asker.Resolved(d.id, Stale)
 		return Answer{}, false, err
 	}
@@ -190,12 +208,44 @@ func (q *Queue) settle(ctx context.Context, d *dialog, p Plan, r reply) (Answer,
 		q.asker.Resolved(d.id, Superseded)
 		return Answer{}, false, adoptLate(p, r.answer)
 	}
-	outcome := Approved
-	if r.answer.Decision == Edit {
-		outcome = Edited
-	}
 	q.asker.Resolved(d.id, outcome)
 	return r.answer, true, nil
+}
+
+// outcome is what a decision makes of the dialog, and whether it is a yes. What is
+// no decision at all is none.
+func (d Decision) outcome() (o Outcome, yes bool) {
+	switch d {
+	case Approve:
+		return Approved, true
+	case Edit:
+		return Edited, true
+	case Cancel:
+		return Cancelled, false
+	}
+	return Rejected, false
+}
+
+// followPatiently follows, and gives a plan that cannot be made at this very
+// moment the same grace as while the dialog was open.
+func (q *Queue) followPatiently(ctx context.Context, d *dialog, p Plan) error {
+	err := q.follow(ctx, d, p)
+	if err == nil {
+		return nil
+	}
+	grace := time.After(graceTime)
+	for {
+		select {
+		case <-p.Moved():
+			if q.follow(ctx, d, p) == nil {
+				return nil
+			}
+		case <-grace:
+			return q.follow(ctx, d, p)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // adoptLate keeps what the human wrote for a plan that is no longer the plan: it
@@ -206,8 +256,6 @@ func adoptLate(p Plan, a Answer) error {
 	}
 	return p.Adopt(a)
 }
-
-var refusals = map[Decision]Outcome{Reject: Rejected, Cancel: Cancelled}
 
 // withdraw takes the dialog down because the call ended before the human did.
 func (q *Queue) withdraw(ctx context.Context, d *dialog) error {
