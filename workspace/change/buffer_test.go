@@ -125,9 +125,10 @@ func TestLateNotifications(t *testing.T) {
 	b := newBench(t)
 	b.write("a.txt", "one\n")
 	b.show("a.txt")
-	answered := make(chan struct{})
+	answered, told := make(chan struct{}), make(chan struct{})
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		go func() {
+			defer close(told)
 			<-answered
 			d.edit(e)
 		}()
@@ -135,6 +136,7 @@ func TestLateNotifications(t *testing.T) {
 		return BufferResult{Applied: true, Version: e.Version + 1}, nil
 	}
 	o := b.mustCommit(b.plan("a.txt", "two\n"))[0]
+	<-told
 	if len(o.Hunks) != 1 || o.Version != document.Version([]byte("two\n")) {
 		t.Errorf("%+v", o)
 	}
@@ -175,8 +177,10 @@ func stockAnswer(e BufferEdit) BufferResult {
 
 func TestStockEditorTellsOfOneEditInSeveralChanges(t *testing.T) {
 	b, _ := stock(t, "a.txt", "a\nb\nc\n", "a\nb\nc\nmine\n")
+	told := make(chan struct{})
 	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
 		go func() {
+			defer close(told)
 			for i := len(e.Edits) - 1; i >= 0; i-- {
 				d.set(applied(d.text, e.Edits[i:i+1]))
 			}
@@ -184,6 +188,7 @@ func TestStockEditorTellsOfOneEditInSeveralChanges(t *testing.T) {
 		return stockAnswer(e), nil
 	}
 	o := b.mustCommit(b.plan("a.txt", "A\nb\nC\nmine\n"))[0]
+	<-told
 	if o.Version != document.Version([]byte("A\nb\nC\nmine\n")) || o.Saved || o.Formatted {
 		t.Errorf("half of it was taken for all: %+v", o)
 	}

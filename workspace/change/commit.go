@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"pillion/internal/fault"
@@ -58,6 +59,11 @@ var ErrMoved = errors.New("the file changed since it was read")
 type Committer struct {
 	Documents *document.Store
 	Editor    Editor
+
+	// exchanging is held from a look at the file to the look at what was
+	// displaced: in between there may be a text that is taken back again, on which
+	// no other change must be made.
+	exchanging sync.Mutex
 }
 
 // step is the change of one file, in the phases that a set needs to be made as a

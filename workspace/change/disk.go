@@ -45,11 +45,12 @@ func (d *diskStep) stage() error {
 		return err
 	}
 	d.folder, d.made, err = openFolder(d.file.Target.Dir(), d.file.CreateDirs)
-	if errors.Is(err, syscall.ENOTDIR) {
-		return moved(d.file)
-	}
 	if err == nil {
 		err = d.writeTemp()
+	}
+	// A link came into the way, or a folder went that was there or was made.
+	if errors.Is(err, syscall.ENOTDIR) || d.file.CreateDirs && errors.Is(err, fs.ErrNotExist) {
+		return moved(d.file)
 	}
 	return d.fault(err)
 }
@@ -94,6 +95,8 @@ func (d *diskStep) keepAttributes(f *os.File) error {
 }
 
 func (d *diskStep) apply(context.Context) error {
+	d.committer.exchanging.Lock()
+	defer d.committer.exchanging.Unlock()
 	if !d.isShownAsPlanned() {
 		return moved(d.file)
 	}
@@ -141,7 +144,7 @@ func (d *diskStep) replace() error {
 		return nil
 	}
 	// Somebody wrote in between, or still does. Theirs goes back.
-	if err := d.takeBack(); err != nil {
+	if _, err := d.takeBack(); err != nil {
 		return err
 	}
 	if displaced.busy {
@@ -162,38 +165,48 @@ func (d *diskStep) look(name string) sighting { return d.folder.look(name, d.lim
 func (d *diskStep) limit() int64 { return max(d.file.Before.DiskSize, int64(len(d.data))) }
 
 func (d *diskStep) undo(context.Context) error {
-	switch {
-	case d.placed.info == nil:
+	d.committer.exchanging.Lock()
+	defer d.committer.exchanging.Unlock()
+	if d.placed.info == nil {
 		return nil
-	case d.creates():
+	}
+	if d.creates() {
 		return d.takeAway()
 	}
-	return d.takeBack()
+	ours, err := d.takeBack()
+	if err == nil && !ours {
+		err = d.stays()
+	}
+	return err
+}
+
+func (d *diskStep) stays() error {
+	return fault.New(fault.ExecutionFailed, "%s stays as it is now: somebody wrote to it after this change", fault.Quote(d.file.Path().String()))
 }
 
 // takeBack exchanges the names back. When something else than ours comes out,
 // somebody has replaced ours meanwhile: theirs is newer than what was just put
-// back, and takes its place in turn.
-func (d *diskStep) takeBack() error {
+// back, and takes its place in turn; it then reports false.
+func (d *diskStep) takeBack() (ours bool, err error) {
 	expected := d.placed
-	for range maxTurns {
+	for turn := range maxTurns {
 		back := d.look(d.temp)
 		err := d.folder.exchange(d.temp, d.name())
 		if errors.Is(err, fs.ErrNotExist) {
 			d.placed = sighting{}
-			return nil // they removed the file, and so it shall be
+			return true, nil // they removed the file, and so it shall be
 		}
 		if err != nil {
-			return d.rescue()
+			break
 		}
 		if d.folder.lookWhenQuiet(d.temp, d.limit()).is(expected) {
 			d.placed = sighting{}
 			d.folder.sync()
-			return nil
+			return turn == 0, nil
 		}
 		expected = back
 	}
-	return d.rescue()
+	return false, d.rescue()
 }
 
 // maxTurns bounds the race with somebody who replaces the file all the time.
@@ -223,7 +236,7 @@ func (d *diskStep) takeAway() error {
 		return d.rescue()
 	}
 	d.temp = ""
-	return fault.New(fault.ExecutionFailed, "%s stays: somebody wrote to it meanwhile", fault.Quote(d.file.Path().String()))
+	return d.stays()
 }
 
 func (d *diskStep) finish() Outcome {

@@ -104,9 +104,8 @@ func (s *Snapshot) Dirty() []*Buffer { return s.open.dirty() }
 func (s *Snapshot) Read(p workspace.Path, enc Encoding) (*File, error) {
 	f, err := s.ReadIfExists(p, enc)
 	if err == nil && !f.Exists {
-		_, err = p.Stat()
-		if err == nil {
-			err = fault.New(fault.ConcurrentModification, "%s appeared while it was read; read it again", fault.Quote(p.String()))
+		if _, err = p.Stat(); err == nil {
+			err = appeared(p)
 		}
 	}
 	return f, err
@@ -195,10 +194,14 @@ func readDisk(p workspace.Path, enc Encoding, limit int64) (*File, error) {
 	data, info, err := p.ReadFile(limit)
 	switch {
 	case errors.Is(err, fault.New(fault.FileNotFound, "")):
-		if _, err := p.Lstat(); err == nil {
-			return f, fault.New(fault.FileNotFound, "%s is a symbolic link that leads nowhere; name the file itself", fault.Quote(p.String()))
+		info, statErr := p.Lstat()
+		switch {
+		case statErr != nil:
+			return f, nil
+		case info.Mode()&fs.ModeSymlink == 0: // it appeared this moment
+			return f, appeared(p)
 		}
-		return f, nil
+		return f, fault.New(fault.FileNotFound, "%s is a symbolic link that leads nowhere; name the file itself", fault.Quote(p.String()))
 	case err != nil:
 		f.DiskVersion = "unreadable: " + string(fault.CodeOf(err))
 		return f, err
@@ -210,6 +213,10 @@ func readDisk(p workspace.Path, enc Encoding, limit int64) (*File, error) {
 		return f, naming(p, err)
 	}
 	return f, nil
+}
+
+func appeared(p workspace.Path) error {
+	return fault.New(fault.ConcurrentModification, "%s appeared while it was read; read it again", fault.Quote(p.String()))
 }
 
 // naming puts the path into an error about bytes alone.

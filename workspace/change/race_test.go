@@ -1,0 +1,253 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"pillion/internal/fault"
+)
+
+// rounds are enough for every order of the few system calls involved to turn up.
+func rounds() int {
+	if testing.Short() {
+		return 50
+	}
+	return 120
+}
+
+// humanWrites are the ways in which programs write a file.
+var humanWrites = map[string]func(name, text string) error{
+	"in place": func(name, text string) error { return os.WriteFile(name, []byte(text), 0o644) },
+	"by rename": func(name, text string) error {
+		temp := name + ".human"
+		return errors.Join(os.WriteFile(temp, []byte(text), 0o644), os.Rename(temp, name))
+	},
+	"by append": func(name, text string) error {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(text)
+		return errors.Join(err, f.Close())
+	},
+	"in two writes": func(name, text string) error {
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
+		if err != nil {
+			return err
+		}
+		half := len(text) / 2
+		_, err = f.WriteString(text[:half])
+		_, err2 := f.WriteString(text[half:])
+		return errors.Join(err, err2, f.Close())
+	},
+	"by moving it away first": func(name, text string) error {
+		return errors.Join(os.Rename(name, name+"~"), os.WriteFile(name, []byte(text), 0o644))
+	},
+}
+
+// TestHumanWritesAtTheSameMoment: what a human writes between the plan and the
+// end of the commit is on disk afterwards, whatever becomes of the agent's change.
+func TestHumanWritesAtTheSameMoment(t *testing.T) {
+	for way, write := range humanWrites {
+		t.Run(way, func(t *testing.T) {
+			b := newBench(t)
+			made, refused := 0, 0
+			for i := range rounds() {
+				human := fmt.Sprintf("human %d\n", i)
+				err := b.commitWhile(func() error { return write(b.abs("a.txt"), human) })
+				switch {
+				case err == nil:
+					made++
+				case fault.CodeOf(err) == fault.ConcurrentModification:
+					refused++
+				default:
+					t.Fatal(err)
+				}
+				if got := b.onDisk("a.txt"); !strings.HasSuffix(got, human) {
+					t.Fatalf("round %d, committed with %v: the human wrote %q and the disk has %q", i, err, human, got)
+				}
+			}
+			t.Logf("%d made, %d refused", made, refused)
+		})
+	}
+}
+
+// commitWhile changes a.txt while a human does something to it, in the very
+// moment in which the names are exchanged.
+func (b *bench) commitWhile(human func() error) error {
+	b.t.Helper()
+	b.write("a.txt", "before\n")
+	step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer}
+	defer step.discard()
+	b.must(step.stage())
+	start, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		<-start
+		done <- human()
+	}()
+	close(start)
+	err := step.apply(context.Background())
+	b.must(<-done)
+	return err
+}
+
+// TestHumanDeletesAtTheSameMoment: the file is gone, or is the agent's.
+func TestHumanDeletesAtTheSameMoment(t *testing.T) {
+	b := newBench(t)
+	for range rounds() {
+		err := b.commitWhile(func() error { return os.Remove(b.abs("a.txt")) })
+		if err != nil && !errors.Is(err, ErrMoved) {
+			t.Fatal(err)
+		}
+		if got := b.onDisk("a.txt"); got != "<absent>" {
+			t.Fatalf("the human deleted it, and it is %q (%v)", got, err)
+		}
+	}
+}
+
+// TestSeveralAgentsAtOnce: each adds its lines, planning again when another was
+// first; none is lost.
+func TestSeveralAgentsAtOnce(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "")
+	const agents, each = 4, 25
+	var all sync.WaitGroup
+	for agent := range agents {
+		all.Go(func() {
+			for i := range each {
+				line := fmt.Sprintf("agent %d line %d\n", agent, i)
+				for {
+					before, err := b.Documents.Snapshot(limit).Read(b.path("a.txt"), "")
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					after := before.Content
+					after.Text += line
+					f, err := New(before, after)
+					if err == nil {
+						_, err = b.commit(f)
+					}
+					if err == nil {
+						break
+					}
+					if !errors.Is(err, ErrMoved) {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	text := b.onDisk("a.txt")
+	if n := strings.Count(text, "\n"); n != agents*each {
+		t.Errorf("%d lines, want %d", n, agents*each)
+	}
+	for agent := range agents {
+		for i := range each {
+			if strings.Count(text, fmt.Sprintf("agent %d line %d\n", agent, i)) != 1 {
+				t.Errorf("line %d of agent %d is there more or less than once", i, agent)
+			}
+		}
+	}
+}
+
+func TestSeveralAgentsCreateOneFile(t *testing.T) {
+	for range rounds() / 10 {
+		b := newBench(t)
+		made := make(chan string, 8)
+		var all sync.WaitGroup
+		var plans []File
+		for agent := range 8 {
+			plans = append(plans, b.plan("new/a.txt", fmt.Sprintf("agent %d", agent)))
+		}
+		for _, f := range plans {
+			all.Go(func() {
+				if _, err := b.commit(f); err == nil {
+					made <- f.After.Text
+				} else if !errors.Is(err, ErrMoved) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if len(made) != 1 {
+			t.Fatalf("%d of them made it", len(made))
+		}
+		b.want("new/a.txt", <-made)
+	}
+}
+
+// TestUndoAtTheSameMoment: the first file of a set is put back while a human
+// writes to it.
+func TestUndoAtTheSameMoment(t *testing.T) {
+	for _, way := range []string{"in place", "by rename", "by append", "in two writes"} {
+		t.Run(way, func(t *testing.T) {
+			b := newBench(t)
+			for i := range rounds() {
+				b.write("a.txt", "before\n")
+				step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer}
+				b.must(step.stage())
+				b.must(step.apply(context.Background()))
+				human := fmt.Sprintf("human %d\n", i)
+				written := make(chan error, 1)
+				go func() { written <- humanWrites[way](b.abs("a.txt"), human) }()
+				step.undo(context.Background()) //nolint:errcheck // either way the human's text must be there
+				b.must(<-written)
+				step.discard()
+				if got := b.onDisk("a.txt"); !strings.HasSuffix(got, human) {
+					t.Fatalf("round %d: the human wrote %q and the disk has %q", i, human, got)
+				}
+			}
+		})
+	}
+}
+
+// TestUndoOfACreatedFile: what a human made of it stays.
+func TestUndoOfACreatedFile(t *testing.T) {
+	b := newBench(t)
+	step := &diskStep{file: b.plan("new/a.txt", "agent"), committer: b.Committer}
+	b.must(step.stage())
+	b.must(step.apply(context.Background()))
+	b.write("new/a.txt", "human")
+	if err := step.undo(context.Background()); err == nil || !strings.Contains(err.Error(), "a.txt") {
+		t.Errorf("%v", err)
+	}
+	step.discard()
+	b.want("new/a.txt", "human")
+}
+
+func TestProgramThatKeepsTheFileOpen(t *testing.T) {
+	b := newBench(t)
+	b.write("app.log", "started\n")
+	log, err := os.OpenFile(b.abs("app.log"), os.O_WRONLY|os.O_APPEND, 0)
+	b.must(err)
+	defer log.Close()
+	if !hasWritersIn(t, b.abs("app.log")) {
+		t.Log("this system does not tell who has a file open")
+		return
+	}
+	err = b.wantFault(fault.ConcurrentModification, b.plan("app.log", "emptied\n"))
+	if errors.Is(err, ErrMoved) {
+		t.Error("it would be tried again at once")
+	}
+	_, err = log.WriteString("went on\n")
+	b.must(err)
+	b.want("app.log", "started\nwent on\n")
+}
+
+func hasWritersIn(t *testing.T, name string) bool {
+	f, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return hasWriters(f)
+}
