@@ -65,6 +65,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   removed(approval: Approval, outcome: string): void {
     const seen = this.inSight.has(approval.id);
     const focused = this.active === approval.id;
+    this.offered.delete(approval.id);
     void this.queue(async () => {
       if (seen && !isAnswer(outcome) && (focused || !this.waiting())) {
         this.endedStays = outcome !== "superseded";
@@ -79,12 +80,13 @@ export class Front implements Partial<ApprovalListener>, Disposable {
 
   /** The human asked to see it. */
   async show(id: string, path?: string): Promise<boolean> {
-    const approval = this.approvals.get(id);
-    if (!approval) {
-      return false;
-    }
-    await this.queue(() => this.open(approval, false, path));
-    return true;
+    return this.queue(async () => {
+      const approval = this.approvals.get(id);
+      if (approval) {
+        await this.open(approval, false, path);
+      }
+      return approval !== undefined;
+    });
   }
 
   private next(): void {

@@ -193,7 +193,7 @@ export class Dialog {
   /** Waits until everything of it is drawn, so that a screenshot shows what a person would look at. */
   async drawn() {
     await this.button('Approve').waitFor();
-    await this.#window.group(this.#label).locator('.view-line span span').last().waitFor();
+    await this.#window.group(this.#label).locator('.view-line span span').filter({ hasText: /\S/ }).last().waitFor();
     return this;
   }
 
