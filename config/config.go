@@ -4,16 +4,7 @@
 package config
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
-	"slices"
-	"strings"
 	"time"
 
 	"pillion/tools/policy"
@@ -21,7 +12,7 @@ import (
 
 // Settings is everything that can be set. Its JSON form is the object that
 // editors send as initializationOptions and under "pillion", and the content of
-// the user's pillion/settings.json.
+// the user's pillion/settings.json. docs/settings.md describes each key.
 type Settings struct {
 	// Path is where the editor finds the sidecar; the sidecar has no use for it.
 	Path  string `json:"path,omitempty"`
@@ -63,121 +54,28 @@ type Limits struct {
 	ReadsAMinute   int     `json:"readsPerMinute,omitempty"`
 }
 
-// Parse reads a settings object. Problems are what the human should be told:
-// unknown keys and values that cannot be; the rest of the object still counts.
-func Parse(raw json.RawMessage) (Settings, []string) {
-	var s Settings
-	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
-		return s, nil
-	}
-	problems := unknownKeys(raw, reflect.TypeFor[Settings](), "")
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return Settings{}, append(problems, "the settings cannot be read and are ignored: "+err.Error())
-	}
-	return s, append(problems, s.check()...)
-}
-
-func unknownKeys(raw json.RawMessage, t reflect.Type, at string) []string {
-	var object map[string]json.RawMessage
-	if t.Kind() != reflect.Struct || json.Unmarshal(raw, &object) != nil {
-		return nil
-	}
-	fields := map[string]reflect.Type{}
-	for f := range t.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		fields[name] = f.Type
-	}
-	var out []string
-	for _, key := range slices.Sorted(mapKeys(object)) {
-		field, known := fields[key]
-		if !known {
-			out = append(out, fmt.Sprintf("unknown setting %q is ignored", at+key))
-			continue
-		}
-		out = append(out, unknownKeys(object[key], field, at+key+".")...)
-	}
-	return out
-}
-
-func mapKeys(m map[string]json.RawMessage) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for key := range m {
-			if !yield(key) {
-				return
-			}
-		}
-	}
-}
-
-// check drops what cannot be, and says so.
-func (s *Settings) check() []string {
-	var problems []string
-	switch s.Mode {
-	case "", policy.Plan, policy.Default, policy.AutoEdit:
-	case policy.FullAccess:
-		problems = append(problems, "mode full_access cannot be a setting; choose it for a session, in the editor")
-		s.Mode = ""
-	default:
-		problems = append(problems, fmt.Sprintf("mode %q does not exist; use plan, default or auto_edit", s.Mode))
-		s.Mode = ""
-	}
-	for _, list := range []*[]string{&s.Permissions.Allow, &s.Permissions.Ask, &s.Permissions.Deny} {
-		*list = slices.DeleteFunc(*list, func(rule string) bool {
-			_, err := policy.ParseRule(rule)
-			if err != nil {
-				problems = append(problems, fmt.Sprintf("rule %q is ignored: %v", rule, err))
-			}
-			return err != nil
-		})
-	}
-	return problems
-}
-
-// UserFile is where the user's own settings are.
-func UserFile() (string, error) {
-	dir, err := os.UserConfigDir()
-	return filepath.Join(dir, "pillion", "settings.json"), err
-}
-
-// ReadUser reads the user's own file; there need not be one.
-func ReadUser() (Settings, []string) {
-	name, err := UserFile()
-	if err != nil {
-		return Settings{}, nil
-	}
-	raw, err := os.ReadFile(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return Settings{}, nil
-	case err != nil:
-		return Settings{}, []string{"the user's settings cannot be read: " + err.Error()}
-	}
-	s, problems := Parse(raw)
-	for i, p := range problems {
-		problems[i] = name + ": " + p
-	}
-	return s, problems
-}
-
-// Over lays the editor's settings over the user's: a value that is set wins, and
-// rules add up.
+// Over lays the editor's settings over the user's: a value that is set wins, each
+// by itself, and rules add up.
 func (s Settings) Over(user Settings) Settings {
 	out := s
-	out.Permissions = Permissions{
-		Allow: slices.Concat(user.Permissions.Allow, s.Permissions.Allow),
-		Ask:   slices.Concat(user.Permissions.Ask, s.Permissions.Ask),
-		Deny:  slices.Concat(user.Permissions.Deny, s.Permissions.Deny),
-	}
-	if out.Mode == "" {
-		out.Mode = user.Mode
-	}
-	if out.Approvals == (Approvals{}) {
-		out.Approvals = user.Approvals
-	}
-	if out.Limits == (Limits{}) {
-		out.Limits = user.Limits
-	}
+	lay(reflect.ValueOf(&out).Elem(), reflect.ValueOf(user))
 	return out
+}
+
+// lay fills what is not set in out from under.
+func lay(out, under reflect.Value) {
+	switch out.Kind() {
+	case reflect.Struct:
+		for i := range out.NumField() {
+			lay(out.Field(i), under.Field(i))
+		}
+	case reflect.Slice: // the rules
+		out.Set(reflect.AppendSlice(under.Slice3(0, under.Len(), under.Len()), out))
+	default:
+		if out.IsZero() {
+			out.Set(under)
+		}
+	}
 }
 
 // Rules are the permissions as policy takes them.
@@ -200,8 +98,8 @@ func (a Approvals) Expiry() time.Duration { return seconds(a.ExpireSeconds) }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Call is CallSeconds as a duration; Command is CommandSeconds.
+// Call is how long a call may take, 0 for the default.
 func (l Limits) Call() time.Duration { return seconds(l.CallSeconds) }
 
-// Command is the default time of a command.
+// Command is how long a command may take that names no time, 0 for the default.
 func (l Limits) Command() time.Duration { return seconds(l.CommandSeconds) }

@@ -1,0 +1,218 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"pillion/tools/policy"
+)
+
+// Parse reads a settings object; comments and trailing commas are allowed.
+// Problems are what the human should be told: unknown keys and values that cannot
+// be. Each key stands for itself, so that a mistake in one does not switch off a
+// rule in another.
+func Parse(raw json.RawMessage) (Settings, []string) {
+	var s Settings
+	var problems problems
+	if len(raw) == 0 {
+		return s, nil
+	}
+	plain, err := hujson.Standardize(slices.Clone(raw))
+	if err != nil {
+		return s, []string{"the settings are not valid JSON and are ignored: " + strings.TrimPrefix(err.Error(), "hujson: ")}
+	}
+	problems.decode(plain, reflect.ValueOf(&s).Elem(), "")
+	problems.check(&s)
+	return s, problems
+}
+
+type problems []string
+
+func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
+
+// decode reads raw into v, which is a part of Settings; at is its key. A null is
+// not set.
+func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
+	if string(raw) == "null" {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		p.decodeObject(raw, v, at)
+	case reflect.Slice:
+		p.decodeList(raw, v, at)
+	default:
+		if json.Unmarshal(raw, v.Addr().Interface()) != nil {
+			p.add("setting %q is ignored: it must be %s", at, wanted[v.Kind()])
+		}
+	}
+}
+
+var wanted = map[reflect.Kind]string{
+	reflect.String:  "a text",
+	reflect.Int:     "a whole number",
+	reflect.Int64:   "a whole number",
+	reflect.Float64: "a number",
+}
+
+func (p *problems) decodeObject(raw json.RawMessage, v reflect.Value, at string) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		if at == "" {
+			p.add("the settings are ignored: they must be an object")
+		} else {
+			p.add("setting %q is ignored: it must be an object", at)
+		}
+		return
+	}
+	fields := map[string]int{}
+	for i := range v.NumField() {
+		fields[keyOf(v.Type().Field(i))] = i
+	}
+	keys := make([]string, 0, len(object))
+	for key := range object {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if i, known := fields[key]; known {
+			p.decode(object[key], v.Field(i), join(at, key))
+		} else {
+			p.add("unknown setting %q is ignored%s", join(at, key), nearest(key, fields))
+		}
+	}
+}
+
+// keyOf is a field's name in JSON.
+func keyOf(f reflect.StructField) string {
+	key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return key
+}
+
+func join(at, key string) string {
+	if at == "" {
+		return key
+	}
+	return at + "." + key
+}
+
+// nearest is a hint where only the letters' case or the form of the words is wrong.
+func nearest(key string, fields map[string]int) string {
+	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
+	for known := range fields {
+		if plain(known) == plain(key) {
+			return fmt.Sprintf("; did you mean %q?", known)
+		}
+	}
+	return ""
+}
+
+// decodeList reads a list of texts; one that is none does not spoil the others.
+func (p *problems) decodeList(raw json.RawMessage, v reflect.Value, at string) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		p.add("setting %q is ignored: it must be a list of texts", at)
+		return
+	}
+	for i, raw := range list {
+		var text string
+		if string(raw) == "null" || json.Unmarshal(raw, &text) != nil {
+			p.add("setting %q is ignored: it must be a text", fmt.Sprintf("%s[%d]", at, i))
+			continue
+		}
+		v.Set(reflect.Append(v, reflect.ValueOf(text)))
+	}
+}
+
+// The contract's bound on a command's time, in seconds.
+const longestCommand = 600
+
+// check drops what cannot be, and says so.
+func (p *problems) check(s *Settings) {
+	switch s.Mode {
+	case "", policy.Plan, policy.Default, policy.AutoEdit:
+	case policy.FullAccess:
+		p.add("mode full_access cannot be a setting; choose it for a session, in the editor")
+		s.Mode = ""
+	default:
+		p.add("mode %q does not exist; use plan, default or auto_edit", s.Mode)
+		s.Mode = ""
+	}
+	if !slices.Contains([]string{"", "off", "messages", "verbose"}, s.Trace.Server) {
+		p.add("trace.server %q does not exist; use off, messages or verbose", s.Trace.Server)
+		s.Trace.Server = ""
+	}
+	p.checkRules(&s.Permissions.Allow)
+	p.checkRules(&s.Permissions.Ask)
+	p.checkRules(&s.Permissions.Deny)
+	p.checkNumbers(reflect.ValueOf(&s.Approvals).Elem(), "approvals")
+	p.checkNumbers(reflect.ValueOf(&s.Limits).Elem(), "limits")
+	if s.Limits.CommandSeconds > longestCommand {
+		p.add("limits.commandSeconds is taken for %d, the most that there is", longestCommand)
+		s.Limits.CommandSeconds = longestCommand
+	}
+}
+
+func (p *problems) checkRules(list *[]string) {
+	*list = slices.DeleteFunc(*list, func(rule string) bool {
+		_, err := policy.ParseRule(rule)
+		if err != nil {
+			p.add("rule %q is ignored: %v", rule, err)
+		}
+		return err != nil
+	})
+}
+
+// checkNumbers holds every number of a section against what it could mean.
+func (p *problems) checkNumbers(section reflect.Value, at string) {
+	for i := range section.NumField() {
+		field := section.Field(i)
+		value := math.NaN()
+		switch {
+		case field.CanInt():
+			value = float64(field.Int())
+		case field.CanFloat():
+			value = field.Float()
+		}
+		if value < 0 || value > math.MaxInt32 {
+			p.add("%s.%s is ignored: it must be between 0 and %d", at, keyOf(section.Type().Field(i)), math.MaxInt32)
+			field.SetZero()
+		}
+	}
+}
+
+// UserFile is where the user's own settings are.
+func UserFile() (string, error) {
+	dir, err := os.UserConfigDir()
+	return filepath.Join(dir, "pillion", "settings.json"), err
+}
+
+// ReadUser reads the user's own file; there need not be one.
+func ReadUser() (Settings, []string) {
+	name, err := UserFile()
+	if err != nil {
+		return Settings{}, nil
+	}
+	raw, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Settings{}, nil
+	case err != nil:
+		return Settings{}, []string{"the user's settings cannot be read: " + err.Error()}
+	}
+	s, problems := Parse(raw)
+	for i, p := range problems {
+		problems[i] = name + ": " + p
+	}
+	return s, problems
+}
