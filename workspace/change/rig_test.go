@@ -164,7 +164,6 @@ type openDocument struct {
 	version int32
 	text    string
 	dirty   bool
-	eol     string // how it is saved; empty: as it is
 	// format is what the editor's formatter makes of the text when it saves.
 	format func(string) string
 }

@@ -16,29 +16,59 @@ import (
 // Watcher shares one kernel watcher among all that wait. The zero Watcher is
 // ready; without a kernel watcher to be had it tells nothing.
 type Watcher struct {
-	mu      sync.Mutex // guards all below
-	kernel  *fsnotify.Watcher
-	failed  bool
-	folders map[string]map[chan<- struct{}]int
-	done    chan struct{}
+	mu     sync.Mutex // guards all below
+	kernel *fsnotify.Watcher
+	closed bool
+	failed bool
+	waits  map[*wait]bool
+	done   chan struct{}
+}
+
+// wait is one that waits for changes in some folders.
+type wait struct {
+	signal chan<- struct{}
+	// watched is, for each folder, the one that is watched in its place: itself,
+	// or the nearest above it that is there.
+	watched map[string]string
 }
 
 // Folders signals ch, without blocking, after each change in one of the folders,
-// until stop is called.
+// until stop is called. A folder that does not exist is waited for.
 func (w *Watcher) Folders(ch chan<- struct{}, dirs []string) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.start() {
 		return func() {}
 	}
-	var watched []string
+	one := &wait{ch, map[string]string{}}
 	for _, dir := range dirs {
-		if dir = existing(dir); w.add(dir) {
-			w.folders[dir][ch]++
-			watched = append(watched, dir)
+		one.watched[filepath.Clean(dir)] = ""
+	}
+	w.waits[one] = true
+	w.follow(one)
+	return func() { w.forget(one) }
+}
+
+// follow watches what now stands for each folder, and reports whether that is
+// another than before. Watching a folder twice is watching it once, and anew when
+// it was made anew.
+func (w *Watcher) follow(one *wait) (changed bool) {
+	for dir, before := range one.watched {
+		now := existing(dir)
+		for w.kernel.Add(now) == nil {
+			next := existing(dir) // it may have been made, or have gone, before it was watched
+			if next == now {
+				break
+			}
+			now = next
+		}
+		one.watched[dir] = now
+		if before != now {
+			changed = true
+			w.release(before)
 		}
 	}
-	return sync.OnceFunc(func() { w.forget(ch, watched) })
+	return changed
 }
 
 // existing is dir or the nearest folder above it that is there.
@@ -51,19 +81,22 @@ func existing(dir string) string {
 	}
 }
 
-// add reports false where the system's limit is reached.
-func (w *Watcher) add(dir string) bool {
-	if w.folders[dir] == nil {
-		if w.kernel.Add(dir) != nil {
-			return false
+// release ends the watching of a folder that nobody waits for any more.
+func (w *Watcher) release(dir string) {
+	for one := range w.waits {
+		for _, watched := range one.watched {
+			if watched == dir {
+				return
+			}
 		}
-		w.folders[dir] = map[chan<- struct{}]int{}
 	}
-	return true
+	if dir != "" {
+		w.kernel.Remove(dir) //nolint:errcheck // the folder may be gone
+	}
 }
 
 func (w *Watcher) start() bool {
-	if w.kernel != nil || w.failed {
+	if w.kernel != nil || w.closed || w.failed {
 		return w.kernel != nil
 	}
 	kernel, err := fsnotify.NewWatcher()
@@ -71,58 +104,71 @@ func (w *Watcher) start() bool {
 		w.failed = true
 		return false
 	}
-	w.kernel, w.folders, w.done = kernel, map[string]map[chan<- struct{}]int{}, make(chan struct{})
+	w.kernel, w.waits, w.done = kernel, map[*wait]bool{}, make(chan struct{})
 	go w.deliver(kernel, w.done)
 	return true
 }
 
-// deliver signals everyone on any event: those who wait look at what they wait
-// for anyway, and an overflow names no folder.
 func (w *Watcher) deliver(kernel *fsnotify.Watcher, done chan struct{}) {
 	defer close(done)
 	for {
 		select {
-		case _, ok := <-kernel.Events:
+		case event, ok := <-kernel.Events:
 			if !ok {
 				return
 			}
+			w.tell(event)
 		case _, ok := <-kernel.Errors:
 			if !ok {
 				return
 			}
-		}
-		w.signal()
-	}
-}
-
-func (w *Watcher) signal() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, channels := range w.folders {
-		for ch := range channels {
-			select {
-			case ch <- struct{}{}:
-			default: // one signal is waiting already
-			}
+			w.tell(fsnotify.Event{}) // an overflow, which names no folder
 		}
 	}
 }
 
-func (w *Watcher) forget(ch chan<- struct{}, dirs []string) {
+// tell signals those whom the event concerns: they look at what they wait for
+// anyway, so it need not say more.
+func (w *Watcher) tell(event fsnotify.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, dir := range dirs {
-		channels := w.folders[dir]
-		if channels == nil {
-			continue // closed meanwhile
+	if w.closed {
+		return
+	}
+	for one := range w.waits {
+		concerned := one.concerns(event.Name)
+		if event.Name == "" || event.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) {
+			concerned = w.follow(one) || concerned
 		}
-		if channels[ch]--; channels[ch] <= 0 {
-			delete(channels, ch)
+		if !concerned {
+			continue
 		}
-		if len(channels) == 0 {
-			delete(w.folders, dir)
-			w.kernel.Remove(dir) //nolint:errcheck // the folder may be gone
+		select {
+		case one.signal <- struct{}{}:
+		default: // one signal is waiting already
 		}
+	}
+}
+
+// concerns: the name is one of the folders watched, or in one. No name is all.
+func (one *wait) concerns(name string) bool {
+	for _, watched := range one.watched {
+		if name == "" || name == watched || filepath.Dir(name) == watched {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Watcher) forget(one *wait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || !w.waits[one] {
+		return
+	}
+	delete(w.waits, one)
+	for _, dir := range one.watched {
+		w.release(dir)
 	}
 }
 
@@ -130,7 +176,7 @@ func (w *Watcher) forget(ch chan<- struct{}, dirs []string) {
 func (w *Watcher) Close() error {
 	w.mu.Lock()
 	kernel, done := w.kernel, w.done
-	w.kernel, w.failed, w.folders = nil, true, nil
+	w.kernel, w.closed, w.waits = nil, true, nil
 	w.mu.Unlock()
 	if kernel == nil {
 		return nil
