@@ -238,13 +238,14 @@ func reversed(lines []string) []string {
 }
 
 // TestHardInputs holds the bound on work: each takes some hundred milliseconds
-// at most, a quadratic algorithm minutes.
+// at most, a quadratic algorithm minutes. The limit lies far from both, because
+// the race detector and a busy machine are slow as well.
 func TestHardInputs(t *testing.T) {
 	for name, texts := range hardInputs() {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			check(t, texts[0], texts[1])
-			if took := time.Since(start); took > 5*time.Second {
+			if took := time.Since(start); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})

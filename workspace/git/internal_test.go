@@ -49,13 +49,13 @@ func TestConfigBool(t *testing.T) {
 	}
 }
 
-// A pattern made to take for ever does not.
+// A pattern made to take for ever does not, even on a busy machine.
 func TestPatternsEndSoon(t *testing.T) {
 	start := time.Now()
 	matchName(strings.Repeat("*a", 500)+"b", strings.Repeat("a", 2000))
 	deep := strings.Split(strings.Repeat("a/", 2000)+"a", "/")
 	matchPath(strings.Split(strings.Repeat("**/a/", 200)+"b", "/"), deep)
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }
