@@ -33,7 +33,8 @@ export async function goTest(args, tally, options) {
 
 function settle(event, output, tally) {
   if (!event.Test) {
-    console.log(`${event.Action.padEnd(4)} ${event.Package} ${event.Elapsed ?? 0} s`);
+    const word = event.Action === 'skip' ? 'none' : event.Action; // a package without tests is no skipped test
+    console.log(`${word} ${event.Package} ${(event.Elapsed ?? 0).toFixed(1)} s`);
     if (event.Action === 'fail') process.stdout.write(output);
     return;
   }
