@@ -205,8 +205,11 @@ export class Approvals {
   edit(id: string, path: string, text: string | undefined, older = false): void {
     const approval = this.waiting.get(id);
     if (approval) {
+      const { isEdited, beneath } = approval;
       approval.edit(path, text, older);
-      this.tell((listener) => listener.changed?.(approval));
+      if (approval.isEdited !== isEdited || approval.beneath !== beneath) {
+        this.tell((listener) => listener.changed?.(approval)); // not with every key that is typed
+      }
     }
   }
 

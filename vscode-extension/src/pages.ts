@@ -53,7 +53,9 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
   }
 
   added(approval: Approval): void {
-    this.put(pageAddress(approval), commandPage(approval));
+    if (approval.files.length === 0) {
+      this.put(pageAddress(approval), commandPage(approval));
+    }
   }
 
   changed(approval: Approval): void {

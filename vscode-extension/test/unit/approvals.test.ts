@@ -78,6 +78,15 @@ test("what the human edited goes back with the yes", async () => {
   });
 });
 
+test("the others hear that the human edits, not of every key", () => {
+  const { approvals, heard } = table();
+  ["m", "mi", "mine"].forEach((text) => {
+    approvals.edit("a1", "src/app.py", text);
+  });
+  approvals.edit("a1", "src/app.py", undefined);
+  assert.deepEqual(heard, ["added a1", "changed a1", "changed a1"]);
+});
+
 test("an edit that was taken back is no edit", async () => {
   const { approvals, answer, pass } = table();
   approvals.edit("a1", "src/app.py", "mine\n");
