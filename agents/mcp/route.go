@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -44,6 +46,8 @@ type route struct {
 	turn   chan struct{} // holds one token: whoever has it may use what follows
 	editor *editorDoor
 	alone  *aloneDoor
+
+	leaving sync.WaitGroup
 }
 
 func newRoute(o Options) *route {
@@ -67,7 +71,7 @@ func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, erro
 	if r.editor != nil && !r.editor.isGone() {
 		return r.editor, nil
 	}
-	r.editor = nil
+	r.leaveEditor()
 	found, ok, err := r.o.find(r.o.Cwd)
 	if err != nil {
 		r.o.Logf("looking for an editor: %v", err)
@@ -111,12 +115,21 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	return r.alone, nil
 }
 
+// leaveEditor needs the turn.
+func (r *route) leaveEditor() {
+	if r.editor == nil {
+		return
+	}
+	old := r.editor.client
+	r.editor = nil
+	r.leaving.Go(func() { _ = old.Close() })
+}
+
 // close is called when no call runs any more.
 func (r *route) close() {
 	<-r.turn
-	if r.editor != nil {
-		_ = r.editor.client.Close()
-	}
+	r.leaveEditor()
+	r.leaving.Wait()
 	if r.alone != nil && r.alone.Close != nil {
 		if err := r.alone.Close(); err != nil {
 			r.o.Logf("ending the tools: %v", err)
@@ -125,14 +138,19 @@ func (r *route) close() {
 }
 
 // editorDoor leads to an editor's sidecar.
-type editorDoor struct{ client *relay.Client }
+type editorDoor struct {
+	client *relay.Client
+	// ending: a call was told that the sidecar ends, which comes before the end
+	// of the connection.
+	ending atomic.Bool
+}
 
 func (d *editorDoor) isGone() bool {
 	select {
 	case <-d.client.Done():
 		return true
 	default:
-		return false
+		return d.ending.Load()
 	}
 }
 
@@ -148,6 +166,7 @@ func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMe
 	var refused *wire.Error
 	switch {
 	case relay.IsClosed(err), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
+		d.ending.Store(true)
 		return nil, fault.New(fault.ExecutionFailed, "the editor was closed while this call ran, so nobody knows how far it got").
 			WithHint("look at the files before you call again; the next call looks for an editor anew")
 	case errors.As(err, &refused) && refused.Code == wire.CodeBusy:

@@ -52,6 +52,12 @@ func TestFind(t *testing.T) {
 	if got := find(link); got != twin.entry.Socket {
 		t.Error("a closed sidecar is still found")
 	}
+	both := listen(t, folder, p, p.Dir, deep)
+	twin.Focused()
+	if got := find(deep); got != both.entry.Socket {
+		t.Error("of a sidecar's roots the nearest does not count")
+	}
+	both.Close()
 	if got := find(filepath.Dir(p.Dir)); got != "" {
 		t.Errorf("found %s for a folder outside", got)
 	}
