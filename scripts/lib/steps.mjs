@@ -35,7 +35,8 @@ export class Steps {
     const sum = (field) => this.#rows.reduce((total, row) => total + row[field], 0);
     console.log('\n== summary');
     for (const row of this.#rows) {
-      console.log(`${row.failed ? 'FAIL' : 'ok  '} ${row.seconds.padStart(7)} s  ${row.name}: ${row.passed} passed, ${row.failed} failed`);
+      const word = row.failed ? 'FAIL' : row.passed ? 'ok  ' : '-   ';
+      console.log(`${word} ${row.seconds.padStart(7)} s  ${row.name}: ${row.passed} passed, ${row.failed} failed`);
     }
     for (const row of this.#rows) {
       for (const skipped of row.skipped) console.log(`not run: ${row.name}: ${skipped}`);
