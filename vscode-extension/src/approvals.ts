@@ -251,9 +251,9 @@ export class Approvals {
 /** What the human should know of what lies beneath a dialog. */
 export const beneathNotes: Record<Approval["beneath"], string | undefined> = {
   unchanged: undefined,
-  updated: "what it rests on changed, and the proposal with it: look again",
-  moved: "moved on disk, updated: the same change, elsewhere in the file",
-  conflict: "the file changed on disk; your text will be merged with it and shown again",
+  updated: "updated, look again: what it rests on changed",
+  moved: "moved on disk, updated: the same change, elsewhere",
+  conflict: "changed on disk: your text will be merged and shown again",
 };
 
 /** What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`. */

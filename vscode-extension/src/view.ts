@@ -151,8 +151,8 @@ function pausedItem(session: SessionInfo): TreeItem {
   const item = new TreeItem(`${visible(session.agent.name)} is paused`);
   item.id = session.sessionId;
   item.contextValue = "paused";
-  item.description = session.pauseReason ? visible(session.pauseReason) : "you cancelled its call";
+  item.description = "until you resume it";
   item.iconPath = new ThemeIcon("debug-pause");
-  item.tooltip = "Its calls are refused until you let it go on.";
+  item.tooltip = [visible(session.pauseReason ?? ""), "Its calls are refused until you let it go on."].filter(Boolean).join("\n");
   return item;
 }
