@@ -2,7 +2,7 @@
 // why it asks, and what each answer means. Pure: it gives lines and the places to paint; pages.ts shows them.
 
 import type { Approval } from "./approvals";
-import { short, visible, visibleLines } from "./escape";
+import { visible, visibleLines } from "./escape";
 import type { ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
 
 export type Paint = "heading" | "code" | "prompt" | "label" | "rule" | "warning" | "muted";
@@ -123,8 +123,9 @@ function commandFacts(sheet: Sheet, preview: CommandPreview): void {
   }
   sheet.fact("It writes", (preview.writes ?? []).map(visible));
   sheet.fact("It misses", (preview.unsaved ?? []).map((path) => `what you have not saved in ${visible(path)}`), "warning");
-  sheet.fact("Network", plain(preview.network, "allowed", "off"));
-  sheet.fact("Sandbox", plain(preview.sandbox, "on", "none: it runs with your own rights"));
+  const sandbox = visible(preview.sandbox ?? "");
+  sheet.fact("Network", preview.network ? ["it may reach it"] : []);
+  sheet.fact("Sandbox", sandbox ? [sandbox === "none" ? "none; it runs with your own rights" : sandbox] : []);
 }
 
 function answers(sheet: Sheet, request: ApprovalRequest): void {
@@ -141,20 +142,6 @@ function answers(sheet: Sheet, request: ApprovalRequest): void {
 /** Arguments as they would be typed, so that a blank inside one cannot pass for two. */
 export function argv(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./*?~-]+$/.test(word) ? word : `'${visible(word).replaceAll("'", "'\\''")}'`)).join(" ");
-}
-
-/** A field whose form is the sidecar's business: yes, no, a name, or an object of such. */
-function plain(value: unknown, yes: string, no: string): string[] {
-  if (value === undefined || value === null || value === "") {
-    return [];
-  }
-  if (typeof value === "boolean") {
-    return [value ? yes : no];
-  }
-  if (Array.isArray(value)) {
-    return value.map((item) => visible(String(item)));
-  }
-  return [short(typeof value === "string" ? value : JSON.stringify(value), 400)];
 }
 
 /** Lines under construction, with their paint. */

@@ -96,8 +96,10 @@ export interface CommandPreview {
   writes?: string[] | null;
   /** Open files whose text the command would not see. */
   unsaved?: string[] | null;
-  network?: unknown;
-  sandbox?: unknown;
+  /** Whether it may reach the network; left out when it may not. */
+  network?: boolean;
+  /** What really holds the command; `none` when nothing does. */
+  sandbox?: string;
 }
 
 export interface CommandPart {

@@ -28,7 +28,7 @@ test("a command's page says what runs, where, why it asks and what each answer m
     ],
     writes: ["src/out file"],
     network: true,
-    sandbox: false,
+    sandbox: "none",
   });
   assert.equal(
     page.text,
@@ -41,8 +41,8 @@ Why it asks   edits ask in this mode
 It runs       cd src
               make test   (writes out file)
 It writes     src/out file
-Network       allowed
-Sandbox       none: it runs with your own rights
+Network       it may reach it
+Sandbox       none; it runs with your own rights
 Asked by      claude, over MCP
 
 Approve                   this once
