@@ -545,3 +545,50 @@ func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 		t.Errorf("the connection lives on: %v", err)
 	}
 }
+
+func TestAYesToSomeHunksIsNoYesToAll(t *testing.T) {
+	e := spawnWithApp(t, testrig.Options{})
+	long := app + strings.Repeat("# far below\n", 20) + "end = 1\n"
+	e.Write("app.py", long)
+	done := e.Start("edit_file", object{"path": "app.py", "edits": []any{
+		object{"old_string": "sum(prices)", "new_string": "0"}, object{"old_string": "end = 1", "new_string": "end = 2"},
+	}})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "approve", "selected": []string{"1"}, "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" || e.Read("app.py") != long {
+		t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
+	}
+}
+
+func TestToolsAreFoundByTheirNamesForModels(t *testing.T) {
+	e := spawnWithApp(t, testrig.Options{})
+	for _, name := range []string{"git.diff", "git_diff"} {
+		if r := e.Call(name, object{}); r.Code() != "GIT_NOT_INITIALIZED" {
+			t.Errorf("%s: %v", name, r.StructuredContent)
+		}
+	}
+}
+
+func TestNullIsAnAbsentOptionalArgument(t *testing.T) {
+	e := spawnWithApp(t, testrig.Options{})
+	if r := e.Call("read_file", object{"path": "app.py", "encoding": nil, "start_line": nil}); r.StructuredContent["content"] != app {
+		t.Errorf("read_file: %v", r.StructuredContent)
+	}
+	if r := e.Call("read_file", object{"path": nil}); r.Code() != "INVALID_ARGUMENTS" {
+		t.Errorf("a required argument that is null: %v", r.StructuredContent)
+	}
+}
+
+func TestSeveralFolders(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	e := spawn(t, testrig.Options{Dirs: []string{one, two}, Settings: object{"permissions": object{"allow": []string{"run_command"}}}})
+	if r := e.Call("run_command", object{"command": "true"}); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "give cwd") {
+		t.Errorf("run_command: %v", r.StructuredContent)
+	}
+	if r := e.Call("git.diff", object{}); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "give path") {
+		t.Errorf("git.diff: %v", r.StructuredContent)
+	}
+	if r := e.Call("list_files", object{}); r.IsError {
+		t.Errorf("list_files: %v", r.StructuredContent)
+	}
+}

@@ -82,7 +82,7 @@ type approvalResolved struct {
 }
 
 // Prompt asks the human a question with buttons.
-func (d *dialogs) Prompt(ctx context.Context, _, message string, actions []string) (string, error) {
+func (d *dialogs) Prompt(ctx context.Context, message string, actions []string) (string, error) {
 	if !d.client.Capabilities.Prompt {
 		chosen, err := d.showBox(ctx, messageInfo, message, actions)
 		if chosen == "" {

@@ -170,25 +170,7 @@ func (s *server) activity(a tools.Activity) {
 	plugin := s.client.Pillion
 	s.mu.Unlock()
 	if plugin {
-		s.conn.Notify("activity/changed", a)       //nolint:errcheck // the list catches up with the next call
-		s.conn.Notify("agent/status", statusOf(a)) //nolint:errcheck // likewise
+		s.conn.Notify("activity/changed", a)              //nolint:errcheck // the list catches up with the next call
+		s.conn.Notify("agent/status", s.statuses.note(a)) //nolint:errcheck // likewise
 	}
-}
-
-// agentStatus is agent/status.
-type agentStatus struct {
-	SessionID string `json:"sessionId"`
-	Status    string `json:"status"`
-	Message   string `json:"message"`
-}
-
-func statusOf(a tools.Activity) agentStatus {
-	status := agentStatus{SessionID: a.SessionID, Status: "executing_tool", Message: a.Title}
-	switch a.State {
-	case tools.Waiting:
-		status.Status = "waiting_approval"
-	case tools.Done, tools.Failed:
-		status.Status = "idle"
-	}
-	return status
 }

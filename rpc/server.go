@@ -80,6 +80,7 @@ type server struct {
 	once    sync.Once
 
 	progress progress
+	statuses statuses
 
 	mu     sync.Mutex // guards all below
 	state  state

@@ -13,13 +13,15 @@ import (
 // take acts on an answer: remembers what is to be remembered, and makes the
 // human's own version of the proposal the plan.
 func (p *pending) take(ctx context.Context, a approval.Answer) error {
+	if err := p.whole(a); err != nil && a.Decision == approval.Approve {
+		return err
+	}
 	switch a.Decision {
 	case approval.Reject:
 		return rejected(a.Feedback)
 	case approval.Cancel:
 		p.call.Session.Pause("the human cancelled " + p.tool.Name)
-		return fault.New(fault.Cancelled, "the human cancelled this call and paused the session%s", said(a.Feedback)).
-			WithHint("stop here; do not try again until the human resumes the session")
+		return cancelled(a.Feedback)
 	case approval.Edit:
 		return p.takeEdit(ctx, a)
 	case approval.Approve:
@@ -35,6 +37,33 @@ func rejected(feedback string) error {
 		return err.WithHint("do not repeat the call as it is; ask what they want instead, or go another way")
 	}
 	return err.With("feedback", feedback).WithHint("go on as the human says")
+}
+
+func cancelled(feedback string) error {
+	err := fault.New(fault.Cancelled, "the human cancelled this call and paused the session%s", said(feedback)).
+		WithHint("stop here; do not try again until the human resumes the session")
+	if feedback == "" {
+		return err
+	}
+	return err.With("feedback", feedback)
+}
+
+// whole refuses a yes to some of the hunks: a part must not be taken for all.
+func (p *pending) whole(a approval.Answer) error {
+	if a.Selected == nil {
+		return nil
+	}
+	hunks := 0
+	if e := p.edits(); e != nil {
+		for _, f := range e.Set.Files {
+			hunks += len(f.Hunks())
+		}
+	}
+	if len(a.Selected) == hunks {
+		return nil
+	}
+	return fault.New(fault.UserRejected, "the human approved %d of %d hunks, and parts of a proposal cannot be made yet; nothing was changed", len(a.Selected), hunks).
+		WithHint("propose the parts as calls of their own")
 }
 
 func said(feedback string) string {

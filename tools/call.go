@@ -24,9 +24,10 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 	if c.Output == nil {
 		c.Output = func(string, string) {}
 	}
+	c.Name = canonical(c.Name)
 	started := time.Now()
-	r.report(c, Activity{State: Running, Summary: ""}, started)
-	answer, err := r.run(ctx, c)
+	r.report(c, Activity{State: Queued}, started)
+	answer, err := r.run(ctx, c, started)
 	if err != nil {
 		answer = failed(c, err)
 	}
@@ -76,10 +77,9 @@ func (r *Registry) report(c Call, a Activity, started time.Time) {
 }
 
 // run takes a call from its name to its answer.
-func (r *Registry) run(ctx context.Context, c Call) (*Answer, error) {
-	if reason, paused := c.Session.Paused(); paused {
-		return nil, fault.New(fault.Cancelled, "the human paused this session: %s", reason).
-			WithHint("stop here and wait; the human resumes the session in the editor")
+func (r *Registry) run(ctx context.Context, c Call, started time.Time) (*Answer, error) {
+	if err := paused(c.Session); err != nil {
+		return nil, err
 	}
 	p, err := r.prepare(ctx, c)
 	if err != nil {
@@ -92,11 +92,12 @@ func (r *Registry) run(ctx context.Context, c Call) (*Answer, error) {
 	case policy.Refuse:
 		return nil, p.refusal()
 	case policy.Ask:
-		if err := r.approve(ctx, p); err != nil {
+		if err := r.approve(ctx, p, started); err != nil {
 			return nil, err
 		}
 	}
-	answer, err := r.do(ctx, p)
+	r.report(c, Activity{State: Running, Summary: p.title()}, started)
+	answer, err := r.do(ctx, p, started)
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +106,15 @@ func (r *Registry) run(ctx context.Context, c Call) (*Answer, error) {
 		saw(c.Session, path, version)
 	}
 	return answer, nil
+}
+
+func paused(s *session.Session) error {
+	reason, paused := s.Paused()
+	if !paused {
+		return nil
+	}
+	return fault.New(fault.Cancelled, "the human paused this session: %s", reason).
+		WithHint("stop here and wait; the human resumes the session in the editor")
 }
 
 func (r *Registry) allowRate(c Call, t Tool) error {
@@ -121,11 +131,7 @@ func (r *Registry) allowRate(c Call, t Tool) error {
 }
 
 // approve asks the human about the plan. It is the program's one approval site.
-func (r *Registry) approve(ctx context.Context, p *pending) error {
-	if key := p.decision.OncePerSession; key != "" && p.call.Session.GrantedOnce(key) {
-		return nil
-	}
-	started := time.Now()
+func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) error {
 	r.report(p.call, Activity{State: Waiting, Summary: p.title()}, started)
 	stop := p.watch()
 	defer stop()
@@ -138,13 +144,12 @@ func (r *Registry) approve(ctx context.Context, p *pending) error {
 	case err != nil:
 		return err
 	}
-	r.report(p.call, Activity{State: Running, Summary: p.title()}, started)
 	return p.take(ctx, answer)
 }
 
 // do carries the plan out. Edits whose file moved in the last moment are planned
 // again, and made if they still are the edits that were approved.
-func (r *Registry) do(ctx context.Context, p *pending) (*Answer, error) {
+func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answer, error) {
 	for attempt := 0; ; attempt++ {
 		var edits *Edits
 		switch plan := p.plan.(type) {
@@ -164,7 +169,7 @@ func (r *Registry) do(ctx context.Context, p *pending) (*Answer, error) {
 			return nil, err
 		}
 		if continuity == approval.Different && p.decision.Verdict != policy.Run {
-			if err := r.approve(ctx, p); err != nil {
+			if err := r.approve(ctx, p, started); err != nil {
 				return nil, err
 			}
 		}

@@ -40,7 +40,7 @@ func planGitDiff(ctx context.Context, in Input, args gitDiffArgs) (*Answer, erro
 	if contextLines < 0 || contextLines > 1000 {
 		return nil, invalid("context_lines must be between 0 and 1000")
 	}
-	p, err := in.Snapshot.Workspace().ResolveDir(args.Path)
+	p, err := oneFolder(in, "path", args.Path)
 	if err != nil {
 		return nil, err
 	}

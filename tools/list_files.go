@@ -85,6 +85,20 @@ func foldersAt(in Input, name string) ([]workspace.Path, error) {
 	return []workspace.Path{p}, err
 }
 
+// oneFolder is the folder that is meant where only one can be. In a workspace of
+// several folders it has to be named.
+func oneFolder(in Input, argument, name string) (workspace.Path, error) {
+	w := in.Snapshot.Workspace()
+	if roots := w.Roots(); name == "" && len(roots) > 1 {
+		var names []string
+		for _, root := range roots {
+			names = append(names, fault.Quote(root.String()))
+		}
+		return workspace.Path{}, invalid("several folders are open; give %s, beginning with one of: %s", argument, strings.Join(names, ", "))
+	}
+	return w.ResolveDir(name)
+}
+
 type listing struct {
 	limit     int
 	recursive bool

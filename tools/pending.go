@@ -48,12 +48,26 @@ type human struct {
 
 // prepare finds, decodes, plans and judges a call.
 func (r *Registry) prepare(ctx context.Context, c Call) (*pending, error) {
+	c.Name = canonical(c.Name)
 	t, ok := catalogue[c.Name]
 	if !ok {
 		return nil, unknownTool(c.Name)
 	}
 	p := &pending{registry: r, call: c, tool: t, moved: make(chan struct{}, 1), proposed: map[string]change.Set{}}
 	return p, p.replan(ctx)
+}
+
+// canonical undoes the spelling of a name for models, most of which take no dots.
+func canonical(name string) string {
+	if _, ok := catalogue[name]; ok {
+		return name
+	}
+	for known := range catalogue {
+		if strings.ReplaceAll(known, ".", "_") == name {
+			return known
+		}
+	}
+	return name
 }
 
 func unknownTool(name string) error {
@@ -96,6 +110,9 @@ func (p *pending) replan(ctx context.Context) error {
 		return err
 	}
 	next.decision = policy.Decide(request)
+	if key := next.decision.OncePerSession; key != "" && p.call.Session.GrantedOnce(key) {
+		next.decision = policy.Decision{Verdict: policy.Run}
+	}
 	next.digest = next.computeDigest()
 	if e := next.edits(); e != nil {
 		next.proposed[next.digest] = e.Set

@@ -147,5 +147,5 @@ type Processes interface {
 type Human interface {
 	// Prompt shows a message and returns the action that was chosen, or
 	// "cancel" when the dialog was dismissed.
-	Prompt(ctx context.Context, callID, message string, actions []string) (string, error)
+	Prompt(ctx context.Context, message string, actions []string) (string, error)
 }

@@ -33,7 +33,7 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 		Title:   "Ask the human",
 		Preview: approval.Preview{Kind: "text", Markdown: fault.Escape(args.Message)},
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			action, err := hands.Human.Prompt(ctx, in.Session.ID(), fault.Escape(args.Message), args.Actions)
+			action, err := hands.Human.Prompt(ctx, fault.Escape(args.Message), args.Actions)
 			if err != nil {
 				return nil, err
 			}

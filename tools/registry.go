@@ -95,7 +95,11 @@ type Need struct {
 
 // ApprovalRequest says what approval a call would need, without running it.
 func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
-	p, err := r.prepare(ctx, c)
+	err := paused(c.Session)
+	var p *pending
+	if err == nil {
+		p, err = r.prepare(ctx, c)
+	}
 	if err != nil {
 		return Need{Verdict: policy.Refuse, Reasons: []string{err.Error()}, Error: fault.From(err)}
 	}

@@ -37,8 +37,12 @@ type runCommandResult struct {
 	Stderr     string   `json:"stderr"`
 	Truncated  bool     `json:"truncated"`
 	DurationMS int64    `json:"duration_ms"`
+	Sandbox    string   `json:"sandbox"`
 	Unsaved    []string `json:"unsaved,omitempty"`
 }
+
+// noSandbox is what holds a command today: it runs with the user's own rights.
+const noSandbox = "none"
 
 func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, error) {
 	dir, timeout, err := args.check(in)
@@ -47,7 +51,7 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 	}
 	unsaved := unsavedFiles(in)
 	cwd := dir.String()
-	preview := approval.Preview{Kind: "command", Command: args.Command, Cwd: cwd, Unsaved: unsaved}
+	preview := approval.Preview{Kind: "command", Command: args.Command, Cwd: cwd, Network: true, Sandbox: noSandbox, Unsaved: unsaved}
 	preview.Parts, preview.Writes = commandParts(args.Command)
 	return &Action{
 		Title:   "Run " + fault.Escape(clip(firstLine(args.Command), 60)),
@@ -86,7 +90,7 @@ func (a runCommandArgs) check(in Input) (workspace.Path, time.Duration, error) {
 			return workspace.Path{}, 0, invalid("no variable can be called %s; give a plain name and value", fault.Quote(name))
 		}
 	}
-	dir, err := in.Snapshot.Workspace().ResolveDir(a.Cwd)
+	dir, err := oneFolder(in, "cwd", a.Cwd)
 	if err != nil {
 		return dir, 0, err
 	}
@@ -132,7 +136,7 @@ func commandAnswer(command string, unsaved []string, timeout time.Duration, got 
 	a := &Answer{
 		Result: runCommandResult{
 			Command: command, ExitCode: got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr,
-			Truncated: got.Truncated, DurationMS: got.Duration.Milliseconds(), Unsaved: unsaved,
+			Truncated: got.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: noSandbox, Unsaved: unsaved,
 		},
 		Text:    commandText(got),
 		Summary: fmt.Sprintf("exit code %d after %s", got.ExitCode, got.Duration.Round(time.Millisecond)),
@@ -166,5 +170,5 @@ func commandParts(line string) ([]approval.CommandPart, []string) {
 	for _, p := range parsed.Parts {
 		parts = append(parts, approval.CommandPart{Argv: p.Argv, Why: p.Why})
 	}
-	return parts, parsed.Writes
+	return parts, append([]string{}, parsed.Writes...)
 }

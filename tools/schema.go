@@ -71,6 +71,9 @@ func checkValue(d *json.Decoder, s *jsonschema.Schema, at string) error {
 	if err != nil {
 		return invalid("the arguments are not valid JSON: %v", err)
 	}
+	if token == nil && slices.Contains(s.Types, "null") {
+		return nil
+	}
 	if got := typeOf(token); s.Type != "" && got != s.Type && (got != "integer" || s.Type != "number") {
 		return invalid("%s is to be %s, not %s", place(at), article(s.Type), article(got))
 	}
@@ -81,6 +84,17 @@ func checkValue(d *json.Decoder, s *jsonschema.Schema, at string) error {
 		return checkArray(d, s, at)
 	}
 	return nil
+}
+
+// checkProperty takes null for an optional argument as its absence, as many
+// models write it.
+func checkProperty(d *json.Decoder, s, property *jsonschema.Schema, key, at string) error {
+	if slices.Contains(s.Required, key) || isMap(s) {
+		return checkValue(d, property, at)
+	}
+	nullable := *property
+	nullable.Types = []string{"null"}
+	return checkValue(d, &nullable, at)
 }
 
 func checkObject(d *json.Decoder, s *jsonschema.Schema, at string) error {
@@ -103,7 +117,7 @@ func checkObject(d *json.Decoder, s *jsonschema.Schema, at string) error {
 			return invalid("argument %s is given twice", fault.Quote(join(at, key)))
 		}
 		seen[fold(key)] = true
-		if err := checkValue(d, property, join(at, key)); err != nil {
+		if err := checkProperty(d, s, property, key, join(at, key)); err != nil {
 			return err
 		}
 	}

@@ -47,8 +47,10 @@ type Preview struct {
 
 	Command string        `json:"command,omitempty"` // command
 	Cwd     string        `json:"cwd,omitempty"`
-	Parts   []CommandPart `json:"parts,omitempty"`
-	Writes  []string      `json:"writes,omitempty"`
+	Parts   []CommandPart `json:"parts,omitzero"`  // empty, not absent, of a command without any
+	Writes  []string      `json:"writes,omitzero"` // likewise
+	Network bool          `json:"network,omitempty"`
+	Sandbox string        `json:"sandbox,omitempty"` // what really holds the command: "none"
 	Unsaved []string      `json:"unsaved,omitempty"` // open files whose text the command would not see
 
 	URL      string `json:"url,omitempty"`      // url
