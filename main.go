@@ -38,6 +38,9 @@ Run a command with --help for more.
 
 func main() {
 	args := os.Args[1:]
+	if len(args) > 1 && args[0] == "help" {
+		args = append(args[1:], "--help")
+	}
 	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
 		fmt.Print(usage)
 		return

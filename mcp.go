@@ -3,8 +3,11 @@ package main
 import (
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/term"
 
 	"pillion/agents/mcp"
 	"pillion/tools"
@@ -39,14 +42,28 @@ func mcpCommand(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
+	tellPeople("an agent", "pillion mcp")
 	harden()
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = mcp.Serve(ctx, mcp.Options{In: os.Stdin, Out: os.Stdout, Cwd: cwd, Version: version, Alone: aloneIn(cwd), Logf: logf})
+	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: aloneIn(cwd), Logf: logf})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)
 	}
 	return 0
+}
+
+// standardInput can be closed while it is read. Of a terminal that is not true.
+func standardInput() io.Reader {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return os.Stdin
+	}
+	in, out := io.Pipe()
+	go func() {
+		_, err := io.Copy(out, os.Stdin)
+		out.CloseWithError(err) //nolint:errcheck // never fails
+	}()
+	return in
 }
 
 // aloneIn is the door for when no editor is open on the folder.

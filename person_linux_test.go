@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -42,11 +43,12 @@ func person(ts *testscript.TestScript, neg bool, args []string) {
 	keys, tty, err := testrig.NewTTY(columns)
 	ts.Check(err)
 	defer keys.Close()
-	command, err := inTerminal(ts, tty, args[1:])
+	ctx, cancel := context.WithTimeout(context.Background(), testrig.Patience)
+	defer cancel()
+	command, err := inTerminal(ctx, ts, tty, args[1:])
 	ts.Check(err)
 	ts.Check(command.Start())
 	ts.Check(tty.Close())
-	defer command.Process.Kill() //nolint:errcheck // it has ended, if all is well
 	ts.Check(keys.SetDeadline(time.Now().Add(testrig.Patience)))
 	s := &screen{keys: keys}
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
@@ -56,6 +58,9 @@ func person(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	s.readToEnd()
 	err = command.Wait()
+	if ctx.Err() != nil {
+		ts.Fatalf("it does not end; the screen:\n%s", s.text.String())
+	}
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
 		ts.Check(err)
@@ -63,7 +68,7 @@ func person(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprintf(ts.Stdout(), "%s[exit status %d]\n", s.plain(), command.ProcessState.ExitCode())
 }
 
-func inTerminal(ts *testscript.TestScript, tty *os.File, args []string) (*exec.Cmd, error) {
+func inTerminal(ctx context.Context, ts *testscript.TestScript, tty *os.File, args []string) (*exec.Cmd, error) {
 	program := args[0]
 	for dir := range strings.SplitSeq(ts.Getenv("PATH"), string(os.PathListSeparator)) {
 		if file := filepath.Join(dir, args[0]); !strings.Contains(program, "/") {
@@ -72,7 +77,7 @@ func inTerminal(ts *testscript.TestScript, tty *os.File, args []string) (*exec.C
 			}
 		}
 	}
-	command := exec.Command(program, args[1:]...)
+	command := exec.CommandContext(ctx, program, args[1:]...)
 	command.Dir = ts.MkAbs(".")
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "PATH", "PILLION_TEST_MAIN", "GIT_CONFIG_NOSYSTEM", "TERM", "NO_COLOR", "TMPDIR", "VISUAL", "EDITOR", "PAGER"} {
 		command.Env = append(command.Env, name+"="+ts.Getenv(name))

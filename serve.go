@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -18,15 +19,23 @@ import (
 	"pillion/workspace"
 )
 
+const serveHelp = `usage: pillion serve [--stdio]
+
+The sidecar that an editor starts. It speaks JSON-RPC, framed as a language server
+does, on its standard input and output, and logs on standard error.
+
+  --stdio    accepted, because editors pass it; there is no other way
+`
+
 // serve is the sidecar as an editor starts it: frames on stdin and stdout, the
 // log on stderr.
 func serve(args []string) int {
-	for _, arg := range args {
-		if arg != "--stdio" {
-			fmt.Fprintf(os.Stderr, "usage: pillion serve [--stdio]\n\nStarted by an editor; it speaks JSON-RPC on stdin and stdout.\n")
-			return 2
-		}
+	flags := flag.NewFlagSet("pillion serve", flag.ContinueOnError)
+	flags.Bool("stdio", true, "")
+	if _, code, ok := parse(flags, serveHelp, [2]int{0, 0}, args); !ok {
+		return code
 	}
+	tellPeople("an editor", "pillion serve")
 	harden()
 	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

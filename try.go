@@ -134,6 +134,7 @@ func mcpServerIn(project string) (*exec.Cmd, error) {
 	}
 	server := exec.Command(self, "mcp")
 	server.Dir = project
+	ownGroup(server)
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		server.Stderr = io.Discard // its log would run into the questions
 	} else {
