@@ -147,13 +147,13 @@ func (b *bufferStep) readBack(ctx context.Context) error {
 
 const (
 	readBackTime = 10 * time.Second
-	// settleTime is how long an unsaved text that is not what was wanted must stay
-	// as it is: some editors tell of one edit in several changes.
+	// settleTime is how long a text that is not what was wanted must stay as it is:
+	// an editor without a plugin may tell of one edit in several changes.
 	settleTime = 200 * time.Millisecond
 )
 
 func (b *bufferStep) isSettled(now *document.Buffer) bool {
-	return now.Text == b.file.After.Text || !b.result.Dirty
+	return now.Text == b.file.After.Text || b.buffer().Told || !b.result.Dirty
 }
 
 // closed judges an edit whose buffer was closed before anybody looked: by the disk.
@@ -176,22 +176,46 @@ func (b *bufferStep) take(now *document.Buffer) error {
 	case now.Text == before && after != before:
 		return fault.New(fault.ExecutionFailed, "the editor reported the change of %s as made but the text is as before", b.name()).
 			WithHint("perhaps it was taken back by the human, or by a formatter when the file was saved")
-	case b.result.Dirty && distance(before, now.Text) < distance(after, now.Text):
-		return fault.New(fault.ConcurrentModification, "the text of %s changed in the editor, which left this change out", b.name()).
-			WithHint("read it again and make the change on what it holds now")
+	case !b.buffer().Told && !isMade(before, after, now.Text):
+		return fault.New(fault.ConcurrentModification, "the text of %s changed in the editor at the same moment, and this change is not in it as it was made", b.name()).
+			WithHint("read it again, and make the change on what it holds now if it is missing")
 	}
 	b.seen = now
 	b.readDisk()
 	return nil
 }
 
-// distance is how many bytes are edited between two texts.
-func distance(from, to string) int {
-	n := 0
-	for _, e := range document.Edits(from, to) {
-		n += len(e.NewText) + document.Offset(from, e.Range.End) - document.Offset(from, e.Range.Start)
+// isMade reports whether now has the lines that are new in after, and has not
+// those that are gone from it. Editors without a plugin answer "applied" for edits
+// that they skipped.
+func isMade(before, after, now string) bool {
+	old, wanted, have := countLines(before), countLines(after), countLines(now)
+	moved := true // nothing but the order of lines was to change
+	for line, n := range wanted {
+		if n > old[line] {
+			moved = false
+			if have[line] < n {
+				return false
+			}
+		}
 	}
-	return n
+	for line, n := range old {
+		if n > wanted[line] {
+			moved = false
+			if have[line] > wanted[line] {
+				return false
+			}
+		}
+	}
+	return !moved || now == after
+}
+
+func countLines(text string) map[string]int {
+	lines := map[string]int{}
+	for _, line := range diff.SplitLines(text) {
+		lines[line]++
+	}
+	return lines
 }
 
 func (b *bufferStep) readDisk() {

@@ -13,13 +13,15 @@ type Buffer struct {
 	EOL      string   // "lf", "crlf" or empty
 	BOM      bool
 	ReadOnly bool
+	Told     bool // the editor tells what LSP does not: see State
 
 	file         workspace.Path // what Path led to at this version
 	state        dirtiness
 	stateVersion int32 // the version that state was said of
 }
 
-// dirtiness is what the editor said of a buffer; LSP itself has no such flag.
+// dirtiness is what the editor said of a buffer, for LSP itself has no such flag,
+// or what was seen: a buffer that had the text of the disk once is clean.
 type dirtiness int
 
 const (

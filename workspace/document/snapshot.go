@@ -39,8 +39,9 @@ type File struct {
 
 	Buffer *Buffer // nil when it is not open; whose text it is, Source says
 	Dirty  bool    // the buffer's text is not on disk
-	// Behind: the buffer is clean, but the disk moved on and the editor has not
-	// reloaded it yet. The disk's text is then the file's text.
+	// Behind: the buffer is clean, but the disk moved on and the editor, which
+	// tells what is dirty, has not reloaded it yet. The disk's text is then the
+	// file's text, as it is for the clean buffer of any other editor.
 	Behind bool
 	// Lossy: the editor shows replacement characters for bytes on disk that it
 	// could not decode, and would write those if it saved.
@@ -153,7 +154,7 @@ func (f *File) under(b *Buffer, fault error) (*File, error) {
 	case !f.Dirty && !same && fault == nil:
 		// All that the editor has was saved once, so the disk is what counts: it
 		// moved on, or the file is gone.
-		f.Behind = f.Exists
+		f.Behind = f.Exists && b.Told
 		return f, nil
 	case !f.Dirty && undecodable(fault) && b.Encoding != "" && !strings.ContainsRune(b.Text, utf8.RuneError):
 		return nil, fault // it moved on to what is no text

@@ -89,9 +89,14 @@ func real(p workspace.Path) workspace.Path {
 	return p
 }
 
-// Open records a buffer that the editor opened.
+// Open records a buffer that the editor opened. One with the text of the disk has
+// nothing unsaved in it, whatever the disk holds later.
 func (s *Store) Open(p workspace.Path, uri string, version int32, text string) {
-	s.set(p, &Buffer{Path: p, URI: uri, Version: version, Text: text})
+	b := &Buffer{Path: p, URI: uri, Version: version, Text: text}
+	if b.sameAsDisk() {
+		b.state, b.stateVersion = clean, version
+	}
+	s.set(p, b)
 }
 
 // Change gives a buffer its new text. A buffer that is not open is ignored.
@@ -113,7 +118,7 @@ func (s *Store) Change(p workspace.Path, version int32, text string) {
 // Saved records that the editor wrote the buffer to disk. What the human typed
 // while it was being written is not saved, so the disk has the last word.
 func (s *Store) Saved(p workspace.Path) {
-	if old := s.open.Load().named[p]; old != nil && old.state != unsaid && old.sameAsDisk() {
+	if old := s.open.Load().named[p]; old != nil && old.sameAsDisk() {
 		next := *old
 		next.state, next.stateVersion = clean, old.Version
 		s.set(p, &next)
@@ -132,7 +137,7 @@ func (s *Store) SetState(p workspace.Path, st State) {
 		return
 	}
 	next := *old
-	next.state, next.stateVersion = clean, st.Version
+	next.Told, next.state, next.stateVersion = true, clean, st.Version
 	if st.Dirty {
 		next.state = dirty
 	}
