@@ -68,7 +68,7 @@ var confined = map[string][]string{
 	"github.com/fsnotify/":                {"workspace/watch"},
 	"github.com/google/jsonschema-go/":    {"tools"},
 	"golang.org/x/text/encoding":          {"workspace/document"},
-	"github.com/tailscale/hujson":         {"agents/install"},
+	"github.com/tailscale/hujson":         {"agents/install", "config"},
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"", "tools/policy", "terminal"},

@@ -27,7 +27,7 @@ var mirror = map[string]struct{ file, name string }{
 	"HunkPreview":        {"workspace/change/preview.go", "HunkPreview"},
 	"PromptRequest":      {"rpc/dialogs.go", "promptUser"},
 	"PromptAnswer":       {"rpc/dialogs.go", "Prompt"},
-	"AgentStatus":        {"rpc/lifecycle.go", "agentStatus"},
+	"AgentStatus":        {"rpc/status.go", "agentStatus"},
 	"ActivityChanged":    {"tools/registry.go", "Activity"},
 	"DocumentEdit":       {"workspace/change/commit.go", "BufferEdit"},
 	"DocumentEditResult": {"workspace/change/commit.go", "BufferResult"},
@@ -51,7 +51,7 @@ var union = []string{"DiffPreview", "CommandPreview", "UrlPreview", "TextPreview
 // ahead are fields and interfaces that DESIGN section 2 and 4 name and the sidecar does not
 // send yet, or that have no struct in Go.
 var ahead = []string{
-	"CommandPreview.network", "CommandPreview.sandbox", "WorkspaceChanged", "WorkspaceChange",
+	"WorkspaceChanged", "WorkspaceChange",
 	"ToolResult", "SessionNewTurn", "SessionList",
 }
 

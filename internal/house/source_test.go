@@ -163,7 +163,9 @@ func goFiles(t *testing.T) []goFile {
 // TestTestsDoNotSleep: a test waits for what is to happen. Sleeping is for the
 // pause of a loop that looks again and again, and for a bubble with its own clock.
 func TestTestsDoNotSleep(t *testing.T) {
-	for _, f := range goFiles(t) {
+	files := goFiles(t)
+	bubbles := bubbleMakers(files)
+	for _, f := range files {
 		if !f.isTest() && !strings.HasPrefix(f.name, "internal/testrig/") {
 			continue
 		}
@@ -174,12 +176,46 @@ func TestTestsDoNotSleep(t *testing.T) {
 				return true
 			}
 			around = append(around, n)
-			if isCall(n, "time", "Sleep") && !slices.ContainsFunc(around, maySleep) {
+			if isCall(n, "time", "Sleep") && !slices.ContainsFunc(around, func(n ast.Node) bool { return maySleep(n) || bubbles[path.Dir(f.name)+" "+called(n)] }) {
 				t.Errorf("%s:%d sleeps; wait for what is to happen", f.name, f.line(n))
 			}
 			return true
 		})
 	}
+}
+
+// bubbleMakers are the functions, by folder and name, that run what they are given
+// in a bubble with its own clock.
+func bubbleMakers(files []goFile) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			function, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(function, func(n ast.Node) bool {
+				if n != nil && isCall(n, "synctest", "Test") {
+					out[path.Dir(f.name)+" "+function.Name.Name] = true
+				}
+				return true
+			})
+		}
+	}
+	return out
+}
+
+// called is the name of the function of this package that n calls, "" if none.
+func called(n ast.Node) string {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	name, ok := call.Fun.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	return name.Name
 }
 
 func maySleep(n ast.Node) bool {
