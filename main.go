@@ -29,7 +29,7 @@ const usage = `pillion lets coding agents work in your project through your edit
   pillion mcp                    the MCP server, started by an agent
   pillion mcp install AGENT      set an agent up: claude, codex or qwen
   pillion call TOOL [JSON]       call a tool yourself, in this folder
-  pillion tools [--json]         list the tools
+  pillion tools [TOOL]           list the tools, or describe one
   pillion try                    watch an agent work on a sample project
   pillion version                print the version
 

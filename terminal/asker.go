@@ -84,12 +84,11 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	defer a.leaveTurn()
 	q := a.opened(r.ApprovalID)
 	defer a.closed()
-	a.show(r)
+	choices := a.show(r)
 	for {
-		choices := a.choices(r)
 		line, err := a.read(ctx, a.style.Bold("Your answer ("+choices.letters()+"):")+" ", q.wake)
 		if errors.Is(err, errWoken) {
-			r = a.update(q, r)
+			choices = a.update(q, &r)
 			continue
 		}
 		if err != nil {
@@ -132,7 +131,7 @@ func (a *Asker) closed() {
 }
 
 // show puts the request on the screen, with what can be answered.
-func (a *Asker) show(r approval.Request) {
+func (a *Asker) show(r approval.Request) choices {
 	who := ""
 	if !a.o.Own {
 		who = fault.Quote(r.Agent.Name) + " asks: "
@@ -141,23 +140,26 @@ func (a *Asker) show(r approval.Request) {
 	for _, reason := range r.Reasons {
 		fmt.Fprintln(a.o.Out, a.style.Wrap("  "+a.style.Yellow("•")+" ", "    ", fault.Escape(reason)))
 	}
-	a.showPreview(r)
+	return a.showPreview(r)
 }
 
-func (a *Asker) showPreview(r approval.Request) {
+func (a *Asker) showPreview(r approval.Request) choices {
 	fmt.Fprintln(a.o.Out)
 	lines := a.style.previewLines(r.Preview)
 	for _, line := range lines[:min(len(lines), a.mostLines())] {
 		fmt.Fprintln(a.o.Out, line)
 	}
-	if hidden := len(lines) - a.mostLines(); hidden > 0 {
+	hidden := len(lines) - a.mostLines()
+	if hidden > 0 {
 		fmt.Fprintln(a.o.Out, a.style.Yellow(fmt.Sprintf("  ! %d more lines are not shown; type v to see all %d.", hidden, len(lines))))
 	}
 	fmt.Fprintln(a.o.Out)
-	for _, c := range a.choices(r) {
+	choices := a.choices(r, hidden > 0)
+	for _, c := range choices {
 		fmt.Fprintln(a.o.Out, a.style.Wrap("  "+a.style.Bold(c.letter)+"  ", "     ", c.label))
 	}
 	a.in.forget()
+	return choices
 }
 
 // mostLines is how long a preview may be. There is no screen to be swamped where
@@ -170,14 +172,13 @@ func (a *Asker) mostLines() int {
 }
 
 // update shows what has become of the request while it was on show.
-func (a *Asker) update(q *question, r approval.Request) approval.Request {
+func (a *Asker) update(q *question, r *approval.Request) choices {
 	a.mu.Lock()
 	c := q.changed
 	a.mu.Unlock()
 	r.Preview, r.Digest = c.Preview, c.Digest
 	fmt.Fprintln(a.o.Out, "\n\n"+a.style.Yellow("! What this rests on has changed while you looked. Now it is:"))
-	a.showPreview(r)
-	return r
+	return a.showPreview(*r)
 }
 
 // ended says why a question is over that nobody answered.

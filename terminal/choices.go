@@ -26,8 +26,8 @@ type told string
 
 func (t told) Error() string { return string(t) }
 
-// choices are what can be answered to a request.
-func (a *Asker) choices(r approval.Request) choices {
+// choices are what can be answered to a request, of which a part may be hidden.
+func (a *Asker) choices(r approval.Request, hidden bool) choices {
 	decided := func(d approval.Decision, id string) func(context.Context, string) (approval.Answer, error) {
 		return func(context.Context, string) (approval.Answer, error) {
 			return approval.Answer{Decision: d, DecisionID: id, Digest: r.Digest}, nil
@@ -49,7 +49,7 @@ func (a *Asker) choices(r approval.Request) choices {
 			answer: func(ctx context.Context, _ string) (approval.Answer, error) { return a.editProposal(ctx, r) },
 		})
 	}
-	if len(a.style.previewLines(r.Preview)) > a.mostLines() {
+	if hidden {
 		out = append(out, choice{letter: "v", word: "view", label: "view all of it", answer: func(context.Context, string) (approval.Answer, error) {
 			return approval.Answer{}, a.view(r)
 		}})
@@ -87,7 +87,11 @@ func (l choices) answer(ctx context.Context, line string) (approval.Answer, erro
 func (a *Asker) reject(ctx context.Context, reason string) (approval.Answer, error) {
 	if reason == "" {
 		// An end of the input here is still a no.
-		reason, _ = a.read(ctx, "Why? It is told to the agent (Enter for no reason): ", nil)
+		question := "Why? It is told to the agent (Enter for no reason): "
+		if a.o.Own {
+			question = "Why? (Enter for no reason): "
+		}
+		reason, _ = a.read(ctx, question, nil)
 	}
 	return approval.Answer{Decision: approval.Reject, Feedback: strings.TrimSpace(reason)}, ctx.Err()
 }

@@ -153,7 +153,11 @@ func (s Style) commandLines(p approval.Preview) []string {
 		lines = append(lines, "  "+s.Cyan(sign)+s.reveal(line, s.Bold))
 		sign = "> "
 	}
-	lines = append(lines, "  "+s.Dim("in "+folder(p.Cwd)))
+	where := "in " + folder(p.Cwd)
+	if p.Sandbox == "none" {
+		where += ", without a sandbox"
+	}
+	lines = append(lines, "  "+s.Dim(where))
 	for _, w := range p.Writes {
 		lines = append(lines, "  "+s.Yellow("writes "+fault.Quote(w)))
 	}

@@ -109,9 +109,9 @@ func TestPreviewOfFiles(t *testing.T) {
 }
 
 func TestPreviewOfACommand(t *testing.T) {
-	want := "  $ cd x &&\n  > make >log\n  in sub\n  writes log\n  does not see what is unsaved in a.go\n"
+	want := "  $ cd x &&\n  > make >log\n  in sub, without a sandbox\n  writes log\n  does not see what is unsaved in a.go\n"
 	var out bytes.Buffer
-	Style{}.Preview(&out, approval.Preview{Kind: "command", Command: "cd x &&\nmake >log", Cwd: "sub", Writes: []string{"log"}, Unsaved: []string{"a.go"}})
+	Style{}.Preview(&out, approval.Preview{Kind: "command", Command: "cd x &&\nmake >log", Cwd: "sub", Sandbox: "none", Writes: []string{"log"}, Unsaved: []string{"a.go"}})
 	if out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
