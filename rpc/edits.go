@@ -46,7 +46,10 @@ func (b *buffers) applyEdit(ctx context.Context, e change.BufferEdit) (change.Bu
 	if errors.As(err, &broken) && broken.Code == wire.CodeMethodNotFound {
 		return change.BufferResult{}, errors.New("it cannot edit open files; save the file and try again")
 	}
-	return change.BufferResult{Applied: answer.Applied, Version: e.Version + 1, Dirty: true, Reason: answer.Reason}, err
+	if err != nil || !answer.Applied {
+		return change.BufferResult{Reason: answer.Reason}, err
+	}
+	return change.BufferResult{Applied: true, Version: e.Version + 1, Dirty: true}, nil
 }
 
 // workspaceEdit is a workspace/applyEdit of text edits in one document alone.

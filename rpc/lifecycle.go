@@ -100,7 +100,9 @@ func foldersOf(p protocol.InitializeParams) []workspace.Folder {
 			out = appendFolder(out, f.Name, f.URI)
 		}
 	}
+	//lint:ignore SA1019 an editor that sends no folders may still send this one
 	if len(out) == 0 && p.RootURI != nil {
+		//lint:ignore SA1019 likewise
 		out = appendFolder(out, "", *p.RootURI)
 	}
 	return out

@@ -115,7 +115,7 @@ func (p *pending) Adopt(a approval.Answer) error {
 	for _, f := range shown.Files {
 		text, edited := a.After[f.Path().String()]
 		if edited {
-			p.human[f.Path()] = human{proposed: f.After.Text, base: f.Before.Text, text: document.KeepLineEnds(f.Before.Text, text)}
+			p.human[f.Path()] = human{proposed: f.After.Text, base: f.Before.Text, text: document.RestoreLineEnds(f.After.Text, text)}
 		}
 	}
 	if len(p.human) != len(a.After) {
@@ -148,6 +148,9 @@ func (p *pending) keepHumanEdit() error {
 				fault.Quote(f.Path().String())).With("human_text", edit.text).With("current_text", f.Before.Text)
 		}
 		e.Set.Files[i].After.Text = text
+		if _, err := e.Set.Files[i].After.Encode(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (p *pending) noteHumanEdit(a *Answer, outcomes []change.Outcome) {
 	if patch.Len() == 0 {
 		return
 	}
-	a.Notes = append(a.Notes, "The human changed the proposal before approving it. What they changed, as a patch from your proposal to what was written:\n"+patch.String())
+	a.Notes = append(a.Notes, "The human changed the proposal before approving it. What they changed, as a patch from your proposal to what they approved:\n"+patch.String())
 	a.Result = withHumanEdit{fields: a.Result, name: "human_diff", value: mustMarshal(patch.String())}
 }
 

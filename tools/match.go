@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/workspace/document"
 )
 
 // span is a part of a text, in bytes.
@@ -185,6 +186,9 @@ func (o occurrences) knownIndent(indent string) string {
 func withLineEnds(in string, s span, text string) string {
 	if strings.Contains(text, "\r") || !strings.Contains(text, "\n") {
 		return text
+	}
+	if place := in[s.start:s.end]; strings.Contains(place, "\n") {
+		return document.RestoreLineEnds(place, text)
 	}
 	end := strings.IndexByte(in[s.start:], '\n')
 	if end >= 0 {

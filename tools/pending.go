@@ -97,11 +97,13 @@ func (p *pending) replan(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout())
 	defer cancel()
 	next := *p
+	reload := time.NewTimer(reloadTime)
+	defer reload.Stop()
 	for {
 		if err := next.planOnce(ctx); err != nil {
 			return err
 		}
-		if !next.waitForEditor(ctx) {
+		if !next.waitForEditor(ctx, reload.C) {
 			break
 		}
 	}
@@ -128,10 +130,13 @@ func (p *pending) planOnce(ctx context.Context) error {
 		return p.withoutSecrets(err)
 	}
 	p.plan = plan
+	if err := p.keepHumanEdit(); err != nil {
+		return err
+	}
 	if e := p.edits(); e != nil && !e.Set.Changes() {
 		p.plan = e.unchanged()
 	}
-	return p.keepHumanEdit()
+	return nil
 }
 
 // withoutSecrets takes the lines of a file out of an error about it, when reading
@@ -150,7 +155,7 @@ func (p *pending) withoutSecrets(err error) error {
 // waitForEditor reports true, after a wait, when an edit rests on an open file
 // that the editor is about to reload: a plan made then would be on a text that
 // the editor does not have.
-func (p *pending) waitForEditor(ctx context.Context) bool {
+func (p *pending) waitForEditor(ctx context.Context, tooLong <-chan time.Time) bool {
 	e := p.edits()
 	if e == nil || !slices.ContainsFunc(e.Set.Files, func(f change.File) bool { return f.Before.Behind }) {
 		return false
@@ -160,12 +165,10 @@ func (p *pending) waitForEditor(ctx context.Context) bool {
 	if p.registry.Documents.Moved(p.snapshot) {
 		return true
 	}
-	timer := time.NewTimer(reloadTime)
-	defer timer.Stop()
 	select {
 	case <-changed:
 		return true
-	case <-timer.C:
+	case <-tooLong:
 	case <-ctx.Done():
 	}
 	return false
@@ -196,7 +199,7 @@ func (p *pending) computeDigest() string {
 		for _, f := range plan.Set.Files {
 			part(f.Target.Abs())
 			part(f.After.Text)
-			part(string(f.After.Encoding))
+			part(fmt.Sprint(f.After.Encoding, f.After.BOM))
 		}
 	case *Action:
 		part(string(mustMarshal(plan.Preview)))
@@ -222,9 +225,15 @@ func (p *pending) watch() (stop func()) {
 
 func (p *pending) folders() []string {
 	var out []string
-	for path := range p.snapshot.Rests() {
+	add := func(path workspace.Path) {
 		if dir := filepath.Dir(path.Abs()); !slices.Contains(out, dir) {
 			out = append(out, dir)
+		}
+	}
+	for path := range p.snapshot.Rests() {
+		add(path)
+		if target, err := path.Target(); err == nil {
+			add(target) // of a link, what it leads to changes as well
 		}
 	}
 	return out

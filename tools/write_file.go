@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"pillion/internal/fault"
 	"pillion/tools/session"
@@ -69,6 +70,7 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 		if after.Encoding, err = document.LookupEncoding(args.Encoding); err != nil {
 			return nil, err
 		}
+		after.BOM = document.WantsBOM(args.Encoding) || before.BOM && after.Encoding == before.Encoding
 	}
 	f, err := change.New(before, after)
 	if err != nil {
@@ -157,7 +159,7 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return s[:n] + "…"
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // knownVersion is the version that an edit rests on, "" when there is none.

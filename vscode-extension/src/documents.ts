@@ -36,9 +36,12 @@ export class Documents implements Disposable {
         void this.report(document);
       }
     }),
-    window.tabGroups.onDidChangeTabs(({ opened, changed }) => {
+    window.tabGroups.onDidChangeTabs(({ opened, changed, closed }) => {
       [...opened, ...changed].forEach((tab) => {
-        this.reportTab(tab);
+        this.reportTab(tab, tab.isDirty);
+      });
+      closed.forEach((tab) => {
+        this.reportTab(tab, false); // whatever it held is saved or given up
       });
     }),
   );
@@ -102,12 +105,12 @@ export class Documents implements Disposable {
   }
 
   /** Notebooks and custom editors are no text documents; all that can be told of them is whether they are dirty. */
-  private reportTab(tab: Tab): void {
+  private reportTab(tab: Tab, dirty: boolean): void {
     if (tab.input instanceof TabInputNotebook || tab.input instanceof TabInputCustom) {
       const { uri } = tab.input;
       if (uri.scheme === "file") {
         const rest = { encoding: "", eol: "\n", bom: false, readonly: false } as const;
-        void this.tell({ uri: uri.toString(), version: 0, dirty: tab.isDirty, ...rest });
+        void this.tell({ uri: uri.toString(), version: 0, dirty, ...rest });
       }
     }
   }

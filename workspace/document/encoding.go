@@ -248,3 +248,13 @@ func normalise(s string) string {
 }
 
 func (c Content) String() string { return fmt.Sprintf("%d characters of %s", len(c.Text), c.Encoding) }
+
+// WantsBOM reports whether a new file in the encoding of this name begins with a
+// byte order mark: UTF-16 could not be told without, and some names ask for it.
+func WantsBOM(name string) bool {
+	switch strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(strings.TrimSpace(name))) {
+	case "utf8bom", "utf16", "utf16le", "utf16be":
+		return true
+	}
+	return false
+}
