@@ -23,6 +23,7 @@ const sandbox = Sandbox.empty();
 const steps = JSON.parse(execFileSync('go', ['run', '-buildvcs=false', './scripts/sample', sandbox.project], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
 const server = await CodeServer.start(sandbox);
 let agent;
+let refused = false; // the closing words of the script are for a ride that went well
 process.once('SIGINT', leave);
 process.once('SIGTERM', leave);
 
@@ -34,10 +35,12 @@ for (const step of steps) await take(step);
 console.log('\nthe agent is done; the window stays until Ctrl+C');
 
 async function take({ Say, Tool, Arguments }) {
+  if (!Tool && refused) Say = 'You refused a part of it, so I leave it at that.';
   console.log(`\nagent: ${Say}`);
   if (!Tool) return;
   console.log(`       ${Tool} ${JSON.stringify(Arguments)}`);
   const { isError, text } = await agent.call(Tool.replaceAll('.', '_'), Arguments, { timeout: aDay });
+  refused ||= isError;
   console.log(text.split('\n').map((line) => `${isError ? '  !    ' : '       '}${line}`).join('\n'));
 }
 
