@@ -229,12 +229,16 @@ export class Dialog {
 
   /** @param {string} reason */
   async rejectWithReason(reason) {
-    await this.button('Reject with Reason…').click();
     const input = this.#window.page.locator('.quick-input-widget .quick-input-box input');
-    await input.waitFor();
-    await input.fill(reason);
-    await this.#window.press('Enter');
-    await eventually('the question is gone', async () => !(await this.isOpen()));
+    await eventually('the reason is taken', async () => {
+      if (await this.isOpen()) {
+        await this.button('Reject with Reason…').click({ timeout: 1000 });
+        await input.fill(reason, { timeout: 5000 });
+        await this.#window.press('Enter');
+        await input.waitFor({ state: 'hidden', timeout: 5000 });
+      }
+      return !(await this.isOpen());
+    });
   }
 
   /** Closes its tab, which is no answer. */
