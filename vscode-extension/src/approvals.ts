@@ -101,7 +101,9 @@ export class Approval {
   }
 
   answer(choice: Choice): boolean {
-    if (!this.isArmed) {
+    // A reason was typed into a box of its own: no stray key did that, and it must not be lost.
+    const deliberate = choice.kind === "reject" && choice.feedback !== undefined;
+    if (!this.isArmed && !deliberate) {
       return false;
     }
     this.settle(this.answerFor(choice));

@@ -47,6 +47,13 @@ test("a yes within the first half second is not taken, a later one is, and only 
   assert.deepEqual(heard, ["added a1", "removed a1 approve"]);
 });
 
+test("a typed reason is taken whenever it comes: refusing is safe, and the words must not be lost", async () => {
+  const { approvals, answer } = table();
+  assert.equal(approvals.answer("a1", { kind: "reject" }), "too-soon");
+  assert.equal(approvals.answer("a1", { kind: "reject", feedback: "not like this" }), "taken");
+  assert.equal((await answer).feedback, "not like this");
+});
+
 test("coming to the front starts the half second anew", () => {
   const { approvals, pass } = table();
   pass(10_000);
