@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"pillion/agents/relay"
+	"pillion/config"
 	"pillion/internal/fault"
 	"pillion/internal/wire"
 	"pillion/rpc"
@@ -65,55 +66,58 @@ const gcPercent = 400
 // startForEditor wires a sidecar to the editor that has just said hello, and
 // opens the socket on which agents find it.
 func startForEditor(s rpc.Setup) (*rpc.Core, error) {
-	settings, problems := settingsFrom(s.Settings)
-	for _, p := range problems {
-		s.Report(p)
-	}
 	c, err := newSidecar(surroundings{
-		folders: foldersThere(s), settings: settings, asker: s.Asker, human: s.Human, editor: s.Editor, activity: s.Activity,
+		folders: foldersThere(s), settings: reported(s, s.Settings), asker: s.Asker, human: s.Human, editor: s.Editor, activity: s.Activity,
 	})
 	if err != nil {
 		return nil, err
 	}
+	agents := listenForAgents(s, c)
+	return &rpc.Core{
+		Documents:      c.documents,
+		Registry:       c.registry,
+		Sessions:       c.sessions,
+		Configure:      func(raw json.RawMessage) { c.configure(reported(s, raw)) },
+		Focused:        agents.Focused,
+		FoldersChanged: agents.RootsChanged,
+		Relay:          agents.Info,
+		Close:          func() error { return errors.Join(agents.Close(), c.Close()) },
+	}, nil
+}
+
+// reported reads settings and tells the human what is wrong with them.
+func reported(s rpc.Setup, raw json.RawMessage) config.Settings {
+	settings, problems := settingsFrom(raw)
+	for _, p := range problems {
+		s.Report(p)
+	}
+	return settings
+}
+
+// agentsWay is the way in for agents; *relay.Server is one.
+type agentsWay interface {
+	Focused()
+	RootsChanged()
+	Info() (socket, token string)
+	Close() error
+}
+
+// listenForAgents opens the way in. Without it the editor's own calls still work.
+func listenForAgents(s rpc.Setup, c *sidecar) agentsWay {
 	agents, err := relay.Listen(relay.Host{
 		Registry: c.registry, Sessions: c.sessions, Roots: c.roots, Editor: s.Client, Version: version,
 	})
 	if err != nil {
 		s.Report(fmt.Sprintf("agents cannot find this window: %v", err))
+		return closedWay{}
 	}
-	return &rpc.Core{
-		Documents: c.documents,
-		Registry:  c.registry,
-		Sessions:  c.sessions,
-		Configure: func(raw json.RawMessage) {
-			settings, problems := settingsFrom(raw)
-			for _, p := range problems {
-				s.Report(p)
-			}
-			c.configure(settings)
-		},
-		Focused: func() {
-			if agents != nil {
-				agents.Focused()
-			}
-		},
-		FoldersChanged: func() {
-			if agents != nil {
-				agents.RootsChanged()
-			}
-		},
-		Relay: func() (socket, token string) {
-			if agents == nil {
-				return "", ""
-			}
-			return agents.Info()
-		},
-		Close: func() error {
-			var err error
-			if agents != nil {
-				err = agents.Close()
-			}
-			return errors.Join(err, c.Close())
-		},
-	}, nil
+	return agents
 }
+
+// closedWay stands for a socket that could not be made.
+type closedWay struct{}
+
+func (closedWay) Focused()                     {}
+func (closedWay) RootsChanged()                {}
+func (closedWay) Info() (socket, token string) { return "", "" }
+func (closedWay) Close() error                 { return nil }

@@ -78,9 +78,6 @@ func (r *Registry) report(c Call, a Activity, started time.Time) {
 
 // run takes a call from its name to its answer.
 func (r *Registry) run(ctx context.Context, c Call, started time.Time) (*Answer, error) {
-	if err := paused(c.Session); err != nil {
-		return nil, err
-	}
 	p, err := r.prepare(ctx, c)
 	if err != nil {
 		return nil, err

@@ -46,8 +46,11 @@ type human struct {
 	text     string // the human's
 }
 
-// prepare finds, decodes, plans and judges a call.
+// prepare finds, decodes, plans and judges a call, unless its session is paused.
 func (r *Registry) prepare(ctx context.Context, c Call) (*pending, error) {
+	if err := paused(c.Session); err != nil {
+		return nil, err
+	}
 	c.Name = canonical(c.Name)
 	t, ok := catalogue[c.Name]
 	if !ok {

@@ -84,22 +84,18 @@ func (r *Registry) DefinitionsFiltered(allowed []string) []Definition {
 
 // Need is what a call would need before it could run.
 type Need struct {
-	Verdict      policy.Verdict    `json:"decision"` // run, ask or refuse
-	Reasons      []string          `json:"reasons"`
-	Title        string            `json:"title,omitempty"`
-	Preview      *approval.Preview `json:"preview,omitempty"`
-	Rememberable []approval.Choice `json:"decisions,omitempty"`
-	Digest       string            `json:"digest,omitempty"`
-	Error        *fault.Error      `json:"error,omitempty"`
+	Verdict   policy.Verdict    `json:"decision"` // run, ask or refuse
+	Reasons   []string          `json:"reasons"`
+	Title     string            `json:"title,omitempty"`
+	Preview   *approval.Preview `json:"preview,omitempty"`
+	Decisions []approval.Choice `json:"decisions,omitempty"`
+	Digest    string            `json:"digest,omitempty"`
+	Error     *fault.Error      `json:"error,omitempty"`
 }
 
 // ApprovalRequest says what approval a call would need, without running it.
 func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
-	err := paused(c.Session)
-	var p *pending
-	if err == nil {
-		p, err = r.prepare(ctx, c)
-	}
+	p, err := r.prepare(ctx, c)
 	if err != nil {
 		return Need{Verdict: policy.Refuse, Reasons: []string{err.Error()}, Error: fault.From(err)}
 	}
@@ -109,7 +105,7 @@ func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
 		n.Error = p.refusal()
 	case policy.Ask:
 		request := p.Request()
-		n.Title, n.Preview, n.Rememberable, n.Digest = request.Title, &request.Preview, request.Decisions, request.Digest
+		n.Title, n.Preview, n.Decisions, n.Digest = request.Title, &request.Preview, request.Decisions, request.Digest
 	}
 	return n
 }
