@@ -34,8 +34,15 @@ func BenchmarkReadFile(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				r := c.registry.Execute(b.Context(), tools.Call{Name: "read_file", Arguments: json.RawMessage(`{"path":"file.txt"}`), Session: reader})
-				if r.IsError || len(r.AppendJSON(nil)) < size {
+				if r.IsError {
 					b.Fatal(r.Err)
+				}
+				n := 0
+				for _, piece := range r.Pieces() {
+					n += len(piece)
+				}
+				if n < size {
+					b.Fatalf("%d bytes", n)
 				}
 			}
 		})

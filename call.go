@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,7 +128,7 @@ func (c *sidecar) callAsPerson(ctx context.Context, tool string, arguments json.
 
 func (c *sidecar) showResult(r tools.Result, asJSON bool) {
 	if asJSON {
-		os.Stdout.Write(append(r.AppendJSON(nil), '\n')) //nolint:errcheck // nobody is left to tell
+		os.Stdout.Write(append(bytes.Join(r.Pieces(), nil), '\n')) //nolint:errcheck // nobody is left to tell
 		return
 	}
 	asker, interactive := c.registry.Human.(*terminal.Asker)

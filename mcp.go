@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"golang.org/x/term"
 
@@ -44,6 +45,8 @@ func mcpCommand(args []string) int {
 	}
 	tellPeople("an agent", "pillion mcp")
 	harden()
+	// Passing calls on takes one thread; waking others for it takes longer than it does.
+	runtime.GOMAXPROCS(1)
 	ctx, stop := untilInterrupted()
 	defer stop()
 	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: aloneIn(cwd), Logf: logf})
@@ -73,6 +76,7 @@ func aloneIn(cwd string) func(session.Agent, approval.Asker, tools.Human) (*mcp.
 		for _, p := range problems {
 			logf("%s", p)
 		}
+		runtime.SetDefaultGOMAXPROCS()
 		c, err := newSidecar(surroundings{folders: []workspace.Folder{{Dir: cwd}}, settings: settings, asker: asker, human: human})
 		if err != nil {
 			return nil, err

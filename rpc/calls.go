@@ -33,7 +33,7 @@ func (s *server) toolsCall(ctx context.Context, raw json.RawMessage) (any, error
 	if result.Cancelled() && ctx.Err() != nil {
 		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")
 	}
-	return wire.Raw(result.AppendJSON(nil)), nil
+	return wire.Pieces(result.Pieces()), nil
 }
 
 func (s *server) toolsApproval(ctx context.Context, raw json.RawMessage) (any, error) {

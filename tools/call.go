@@ -32,7 +32,7 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 		answer = failed(c, err)
 	}
 	result := catalogue[c.Name].result(answer)
-	result.addChangedOutside(r.changedOutside(c.Session))
+	result.addChangedOutside(r.changedOutside(c.Session, started))
 	state := Done
 	if result.IsError {
 		state = Failed

@@ -12,13 +12,16 @@ import (
 
 // changedOutside names the files that the session knows and that somebody else
 // has changed since, each change once.
-func (r *Registry) changedOutside(s *session.Session) []string {
+func (r *Registry) changedOutside(s *session.Session, started time.Time) []string {
 	if r.Documents == nil {
 		return nil
 	}
 	var out []string
 	now := r.Documents.Snapshot(r.Limits.ReadBytes)
 	for _, known := range s.Known() {
+		if known.Checked.After(started) {
+			continue // by this very call
+		}
 		p, err := r.Documents.Workspace().Resolve(known.Path)
 		if err != nil {
 			continue // its folder was closed

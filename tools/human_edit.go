@@ -43,12 +43,12 @@ type withHumanEdit struct {
 	value  json.RawMessage
 }
 
-func (w withHumanEdit) appendFields(dst []byte) []byte {
+func (w withHumanEdit) appendFields(dst []byte) (out []byte, field textField) {
 	if before := len(dst); w.fields != nil {
-		if dst = appendFields(dst, w.fields); len(dst) > before {
+		if dst, field = appendFields(dst, w.fields); len(dst) > before {
 			dst = append(dst, ',')
 		}
 	}
 	dst = append(dst, `"edited_by_human":true,"`+w.name+`":`...)
-	return append(dst, w.value...)
+	return append(dst, w.value...), field
 }

@@ -118,9 +118,12 @@ func (p *pending) replan(ctx context.Context) error {
 	if key := next.decision.OncePerSession; key != "" && p.call.Session.GrantedOnce(key) {
 		next.decision = policy.Decision{Verdict: policy.Run}
 	}
-	next.digest = next.computeDigest()
-	if e := next.edits(); e != nil {
-		next.proposed[next.digest] = e.Set
+	next.digest = "" // what needs no yes is bound to nothing
+	if next.decision.Verdict == policy.Ask {
+		next.digest = next.computeDigest()
+		if e := next.edits(); e != nil {
+			next.proposed[next.digest] = e.Set
+		}
 	}
 	*p = next
 	return nil

@@ -49,17 +49,19 @@ type readFileResult struct {
 }
 
 // appendFields is written by hand because the content may be megabytes.
-func (r readFileResult) appendFields(dst []byte) []byte {
+func (r readFileResult) appendFields(dst []byte) (out []byte, field textField) {
 	dst = slices.Grow(dst, 512+escapedWeight(len(r.content)))
 	dst = append(dst, `"content":`...)
+	field = textField{text: r.content, at: Span{From: len(dst)}}
 	dst = wire.AppendString(dst, r.content)
+	field.at.To = len(dst)
 	dst = append(dst, `,"encoding":`...)
 	dst = wire.AppendString(dst, string(r.encoding))
 	dst = append(dst, `,"eol":`...)
 	dst = wire.AppendString(dst, r.eol)
 	dst = fmt.Appendf(dst, `,"bom":%t,"size":%d,"modified":%q,"start_line":%d,"end_line":%d,"lines_read":%d,"total_lines":%d,"has_more":%t,"version":%q,"source":%q`,
 		r.bom, r.size, r.modified.UTC().Format(time.RFC3339), r.startLine, r.endLine, r.linesRead, r.totalLines, r.hasMore, r.version, r.source)
-	return dst
+	return dst, field
 }
 
 func planReadFile(_ context.Context, in Input, args readFileArgs) (*Answer, error) {

@@ -3,7 +3,7 @@ package tools
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -28,7 +28,13 @@ type Part struct {
 	Text     string `json:"text,omitempty"`
 	Data     string `json:"data,omitempty"` // base64
 	MIMEType string `json:"mimeType,omitempty"`
+	// Shared is where the result's Structured has the same text, as a JSON string;
+	// nil if it has not, or it is too short to matter.
+	Shared *Span `json:"-"`
 }
+
+// Span is the bytes from From up to To.
+type Span struct{ From, To int }
 
 // Display is what people see of a result.
 type Display struct {
@@ -44,66 +50,74 @@ type Display struct {
 // Cancelled reports that the call ended because its caller gave up.
 func (r Result) Cancelled() bool { return r.Err != nil && r.Err.Code == fault.Cancelled }
 
-// MarshalJSON gives the wire form.
-func (r Result) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+// MarshalJSON gives the wire form in one piece.
+func (r Result) MarshalJSON() ([]byte, error) { return bytes.Join(r.Pieces(), nil), nil }
 
-// AppendJSON appends the wire form. Large text is escaped once and never parsed
-// again, which is most of the time that a big read takes.
-func (r Result) AppendJSON(dst []byte) []byte {
-	dst = slices.Grow(dst, r.weight())
-	dst = append(dst, `{"content":[`...)
-	for i, p := range r.Content {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = p.appendJSON(dst)
-	}
-	dst = append(dst, `],"structuredContent":`...)
-	dst = append(dst, r.Structured...)
-	dst = append(dst, `,"isError":`...)
-	if r.IsError {
-		dst = append(dst, "true"...)
-	} else {
-		dst = append(dst, "false"...)
-	}
+// Pieces gives the wire form, in pieces that make it together. A text that is
+// there twice is one piece, twice in the list: a large one is escaped once, never
+// parsed again and never moved, which is most of the time that a big read takes.
+func (r Result) Pieces() [][]byte {
+	out, text := contentPieces(r.Content, r.Structured)
+	out = append(out, append(text, StructuredKey...), r.Structured)
+	text = fmt.Appendf(nil, `,"isError":%t`, r.IsError)
 	if r.Display != nil {
-		dst = append(dst, `,"display":`...)
-		dst = append(dst, mustMarshal(r.Display)...)
+		text = append(text, `,"display":`...)
+		text = append(text, mustMarshal(r.Display)...)
 	}
-	return append(dst, '}')
+	return append(out, append(text, '}'))
 }
 
-// weight is about how many bytes the wire form takes, so that a megabyte is not
-// moved again and again while the buffer grows.
-func (r Result) weight() int {
-	n := 256 + len(r.Structured)
-	for _, p := range r.Content {
-		n += 64 + escapedWeight(len(p.Text)) + len(p.Data)
+// StructuredKey is what leads to Structured in the wire form.
+const StructuredKey = `,"structuredContent":`
+
+// contentPieces is the wire form up to the end of content. The last of it, text,
+// can be appended to.
+func contentPieces(parts []Part, structured []byte) (out [][]byte, text []byte) {
+	text = []byte(`{"content":[`)
+	for i, p := range parts {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		if p.Shared == nil {
+			text = p.AppendJSON(text)
+			continue
+		}
+		text = append(text, `{"type":"text","text":`...)
+		out = append(out, text, structured[p.Shared.From:p.Shared.To])
+		text = []byte{'}'}
 	}
-	return n
+	return out, append(text, ']')
 }
 
-// escapedWeight allows for an eighth of the text to be escaped.
+// AppendJSON appends the part's wire form.
+func (p Part) AppendJSON(dst []byte) []byte {
+	if p.Type == "text" {
+		dst = append(dst, `{"type":"text","text":`...)
+		return append(wire.AppendString(dst, p.Text), '}')
+	}
+	return append(dst, mustMarshal(p)...)
+}
+
+// escapedWeight allows for an eighth of a text to be escaped.
 func escapedWeight(n int) int { return n + n/8 }
 
-func (p Part) appendJSON(dst []byte) []byte {
-	if p.Type != "text" {
-		return append(dst, mustMarshal(p)...)
-	}
-	dst = append(dst, `{"type":"text","text":`...)
-	return append(wire.AppendString(dst, p.Text), '}')
+// appender is a result that writes its own fields: `"a":1,"b":2`, no braces. One
+// of them may be a large text.
+type appender interface {
+	appendFields(dst []byte) (out []byte, field textField)
 }
 
-// appender is a result that writes its own fields, for the sake of large text.
-type appender interface {
-	appendFields(dst []byte) []byte // `"a":1,"b":2`, no braces
+// textField is a text among the fields, and where it was put.
+type textField struct {
+	text string
+	at   Span
 }
 
 // structured puts "ok" in front of the fields, with success the same again under
 // that name, and the error if there is one.
-func structured(fields any, err *fault.Error, success bool) json.RawMessage {
+func structured(fields any, err *fault.Error, success bool) (out json.RawMessage, field textField) {
 	ok := strconv.FormatBool(err == nil)
-	out := []byte(`{"ok":` + ok)
+	out = []byte(`{"ok":` + ok)
 	if success {
 		out = append(out, `,"success":`+ok...)
 	}
@@ -111,21 +125,21 @@ func structured(fields any, err *fault.Error, success bool) json.RawMessage {
 		out = append(append(out, `,"error":`...), mustMarshal(err)...)
 	}
 	if fields != nil {
-		more := appendFields(append(out, ','), fields)
-		if len(more) > len(out)+1 {
+		var more []byte
+		if more, field = appendFields(append(out, ','), fields); len(more) > len(out)+1 {
 			out = more
 		}
 	}
-	return append(out, '}')
+	return append(out, '}'), field
 }
 
 // appendFields appends the fields of a struct without its braces.
-func appendFields(dst []byte, fields any) []byte {
+func appendFields(dst []byte, fields any) (out []byte, field textField) {
 	if f, ok := fields.(appender); ok {
 		return f.appendFields(dst)
 	}
 	body := mustMarshal(fields)
-	return append(dst, body[1:len(body)-1]...)
+	return append(dst, body[1:len(body)-1]...), textField{}
 }
 
 // mustMarshal serves types of this package, which all have a JSON form. It does
@@ -143,12 +157,17 @@ func mustMarshal(v any) []byte {
 
 // result is the wire form of the tool's answer.
 func (t Tool) result(a *Answer) Result {
-	r := Result{Structured: structured(a.Result, a.Err, t.Success), IsError: a.Err != nil, Display: a.Display, Err: a.Err}
+	body, field := structured(a.Result, a.Err, t.Success)
+	r := Result{Structured: body, IsError: a.Err != nil, Display: a.Display, Err: a.Err}
 	if a.Err != nil {
 		r.Content = append(r.Content, Part{Type: "text", Text: errorText(a.Err)})
 	}
 	if a.Text != "" || len(a.Media) == 0 && a.Err == nil {
-		r.Content = append(r.Content, Part{Type: "text", Text: a.Text})
+		part := Part{Type: "text", Text: a.Text}
+		if len(a.Text) >= worthSharing && field.text == a.Text {
+			part.Shared = &field.at
+		}
+		r.Content = append(r.Content, part)
 	}
 	r.Content = append(r.Content, a.Media...)
 	for _, note := range a.Notes {
@@ -170,6 +189,9 @@ func (r *Result) addChangedOutside(names []string) {
 	}
 	r.Content = append(r.Content, Part{Type: "text", Text: "(changed by somebody else since you read it: " + strings.Join(quoted, ", ") + ")"})
 }
+
+// worthSharing is the size from which a text is not made twice.
+const worthSharing = 4 << 10
 
 func errorText(e *fault.Error) string {
 	text := string(e.Code) + ": " + e.Message

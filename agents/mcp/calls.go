@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"pillion/internal/fault"
+	"pillion/internal/lead"
 )
 
 // maxCalls is how many calls one agent can have running.
@@ -23,15 +24,14 @@ type calls struct {
 
 // take sees to calls, once the handshake is over, and to their cancellation. All
 // else is left to the SDK.
-func (s *server) take(e envelope) bool {
+func (s *server) take(e envelope) (mine, reads bool) {
 	switch {
 	case e.Method == "tools/call" && e.isRequest():
 		<-s.ready
 		if s.client.InitializeParams() == nil {
-			return false
+			return false, true
 		}
-		s.start(e)
-		return true
+		return true, s.start(e)
 	case e.Method == "notifications/cancelled":
 		var p struct {
 			RequestID json.RawMessage `json:"requestId"`
@@ -40,7 +40,7 @@ func (s *server) take(e envelope) bool {
 			s.calls.cancel(requestID(p.RequestID))
 		}
 	}
-	return false
+	return false, true
 }
 
 // requestID gives equal ids equal text, however they were escaped.
@@ -55,36 +55,45 @@ func requestID(raw json.RawMessage) string {
 	return text
 }
 
-// start runs a call on a goroutine of its own.
-func (s *server) start(e envelope) {
+// start runs a call: on the goroutine that reads if nothing else is to be read
+// yet, else on one of its own.
+func (s *server) start(e envelope) (reads bool) {
 	id := requestID(e.ID)
 	var c callParams
 	if err := json.Unmarshal(e.Params, &c); err != nil {
 		s.refuse(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params cannot be read: " + err.Error()})
-		return
+		return true
 	}
 	if err := c.check(); err != nil {
 		s.refuse(id, err)
-		return
+		return true
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	switch s.calls.add(id, cancel) {
 	case taken:
 		cancel()
 		s.refuse(id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a call with this id is running already, use a new id"})
-		return
+		return true
 	case full:
 		cancel()
 		s.out.reply(json.RawMessage(id), "result", failure(s.ctx, fault.New(fault.RateLimited, "%d calls are running already; wait for some to end", maxCalls))...)
-		return
+		return true
 	}
-	go func() {
+	run := func() {
 		defer s.calls.all.Done()
 		result := s.call(ctx, s.client, c)
 		s.calls.remove(id) // before the answer: from then on its id is free
 		cancel()
 		s.out.reply(json.RawMessage(id), "result", result...)
-	}()
+	}
+	if !s.out.alone() {
+		go run()
+		return true
+	}
+	var turn lead.Turn
+	s.out.lead.Begin(&turn)
+	run()
+	return s.out.lead.End(&turn)
 }
 
 func (s *server) refuse(id string, e *jsonrpc.Error) {

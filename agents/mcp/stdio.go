@@ -14,6 +14,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/internal/lead"
 )
 
 // stdio is MCP's stdio transport: one JSON-RPC message a line. Unlike the SDK's
@@ -23,8 +25,16 @@ type stdio struct {
 	rwc io.ReadWriteCloser
 	in  *bufio.Reader
 	out *bufio.Writer // guarded by writing
-	// take may keep a message to itself; it then answers it, with reply.
-	take func(envelope) bool
+	// take may keep a message to itself. It then answers it, with reply, and says
+	// whether the goroutine that it was called on still reads.
+	take func(envelope) (mine, reads bool)
+	lead *lead.Lead
+
+	forSDK chan jsonrpc.Message
+	ended  chan struct{} // closed when there will be no more of them, for the reason in err
+	err    error
+	closed chan struct{} // closed when nobody wants any
+	once   sync.Once
 
 	writing sync.Mutex // one message at a time
 
@@ -50,54 +60,85 @@ const (
 	drainTime = time.Second // for answers after the end of the input
 )
 
-func newStdio(rwc io.ReadWriteCloser, take func(envelope) bool) *stdio {
-	return &stdio{rwc: rwc, in: bufio.NewReaderSize(rwc, 64<<10), out: bufio.NewWriterSize(rwc, 16<<10), take: take}
+func newStdio(rwc io.ReadWriteCloser, take func(envelope) (mine, reads bool)) *stdio {
+	s := &stdio{
+		rwc: rwc, in: bufio.NewReaderSize(rwc, 64<<10), out: bufio.NewWriterSize(rwc, 16<<10), take: take,
+		forSDK: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}),
+	}
+	s.lead = lead.New(s.read)
+	return s
 }
 
 // Connect makes stdio its own connection.
-func (s *stdio) Connect(context.Context) (sdk.Connection, error) { return s, nil }
+func (s *stdio) Connect(context.Context) (sdk.Connection, error) {
+	go s.read()
+	return s, nil
+}
 
 // SessionID is empty: there is one session.
 func (s *stdio) SessionID() string { return "" }
 
 // Close ends a Read that waits, where the system can.
-func (s *stdio) Close() error { return s.rwc.Close() }
+func (s *stdio) Close() error {
+	s.once.Do(func() { close(s.closed) })
+	return s.rwc.Close()
+}
 
-// Read gives the next message that is for the SDK. Lines that are no messages are
-// answered and passed over.
-func (s *stdio) Read(context.Context) (jsonrpc.Message, error) {
-	for {
+// Read gives the next message that is for the SDK.
+func (s *stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case message := <-s.forSDK:
+		return message, nil
+	case <-s.ended:
+		return nil, s.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// read takes messages until the input ends or another goroutine has the lead.
+// Lines that are no messages are answered and passed over.
+func (s *stdio) read() {
+	for reads := true; reads; {
 		line, err := s.line()
 		line = bytes.TrimSpace(line)
 		switch {
 		case errors.Is(err, errTooLong):
 			s.refuse(jsonrpc.CodeInvalidRequest, err.Error())
 		case len(line) > 0:
-			if message := s.message(line); message != nil {
-				return message, nil
-			}
+			reads = s.message(line)
 		case err != nil:
+			s.lead.Stop()
 			s.drain()
-			return nil, err
+			s.err = err
+			close(s.ended)
+			return
 		}
 	}
 }
 
-// message decodes a line. It is nil when the message has been seen to.
-func (s *stdio) message(line []byte) jsonrpc.Message {
+// alone says that nothing has arrived behind the message that was taken last.
+func (s *stdio) alone() bool { return s.in.Buffered() == 0 }
+
+// message sees to a line, and says whether its goroutine still reads.
+func (s *stdio) message(line []byte) (reads bool) {
 	var e envelope
 	if json.Unmarshal(line, &e) == nil && e.Version == "2.0" && e.Method != "" {
 		if e.isRequest() {
 			s.count(1)
 		}
-		if s.take(e) {
-			return nil
+		if mine, reads := s.take(e); mine {
+			return reads
 		}
 	}
 	message, err := jsonrpc.DecodeMessage(line)
 	switch {
 	case err == nil:
-		return message
+		select {
+		case s.forSDK <- message:
+		case <-s.closed:
+		}
+		return true
 	case line[0] == '[':
 		s.refuse(jsonrpc.CodeInvalidRequest, "batches are not supported, send each message on a line of its own")
 	case !json.Valid(line):
@@ -108,7 +149,7 @@ func (s *stdio) message(line []byte) jsonrpc.Message {
 	if e.isRequest() && e.Version == "2.0" {
 		s.count(-1)
 	}
-	return nil
+	return true
 }
 
 // count keeps the number of requests that wait for their answer.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -33,7 +34,7 @@ type agent struct {
 }
 
 func newAgent(s *Server, conn net.Conn) *agent {
-	a := &agent{server: s, stream: &stream{Conn: conn}, ended: make(chan struct{}), hello: make(chan struct{})}
+	a := &agent{server: s, stream: newStream(conn), ended: make(chan struct{}), hello: make(chan struct{})}
 	wire.NewConn(a.stream, wire.Options{
 		Handler: a.handle,
 		Ready:   func(c *wire.Conn) { a.conn = c }, // before the first message is read
@@ -49,6 +50,23 @@ func newAgent(s *Server, conn net.Conn) *agent {
 type stream struct {
 	net.Conn
 	last atomic.Bool
+	try  func(p []byte) (int, error)
+}
+
+func newStream(conn net.Conn) *stream {
+	s := &stream{Conn: conn}
+	if c, ok := conn.(syscall.Conn); ok {
+		s.try = wire.TryWriter(c)
+	}
+	return s
+}
+
+// TryWrite is for package wire, which writes small messages without waiting.
+func (s *stream) TryWrite(p []byte) (int, error) {
+	if s.try == nil || s.last.Load() {
+		return 0, nil
+	}
+	return s.try(p)
 }
 
 func (s *stream) Write(p []byte) (int, error) {
@@ -192,9 +210,9 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")
 	}
 	if a.brief.Load() {
-		return appendBrief(result), nil
+		return briefly(result), nil
 	}
-	return wire.Raw(result.AppendJSON(nil)), nil
+	return wire.Pieces(result.Pieces()), nil
 }
 
 const maxToken = 1024 // bytes of a progress token

@@ -1,8 +1,10 @@
 package relay
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,24 +18,30 @@ func TestBriefResultsSayTheSame(t *testing.T) {
 	field := func(text string) json.RawMessage {
 		return append(wire.AppendString([]byte(`{"ok":true,"content":`), text), '}')
 	}
+	shared := tools.Part{Type: "text", Text: long, Shared: &tools.Span{From: len(`{"ok":true,"content":`), To: len(field(long)) - 1}}
 	for name, r := range map[string]tools.Result{
 		"short":      {Content: []tools.Part{{Type: "text", Text: "short"}}, Structured: field("short")},
 		"empty":      {Content: []tools.Part{{Type: "text"}}, Structured: field("")},
 		"no content": {Structured: json.RawMessage(`{"ok":true}`)},
-		"shared":     {Content: []tools.Part{{Type: "text", Text: long}, {Type: "text", Text: "note"}}, Structured: field(long)},
-		"twice":      {Content: []tools.Part{{Type: "text", Text: long}, {Type: "text", Text: long}}, Structured: field(long)},
+		"shared":     {Content: []tools.Part{shared, {Type: "text", Text: "note"}}, Structured: field(long)},
+		"twice":      {Content: []tools.Part{shared, shared}, Structured: field(long)},
 		"not shared": {Content: []tools.Part{{Type: "text", Text: long}}, Structured: field(long[1:])},
-		"key inside": {Content: []tools.Part{{Type: "text", Text: `,"structuredContent":{`}}, Structured: field(structuredKey)},
+		"key inside": {Content: []tools.Part{{Type: "text", Text: `,"structuredContent":{`}}, Structured: field(tools.StructuredKey)},
 		"failed":     {Content: []tools.Part{{Type: "text", Text: "no"}}, Structured: json.RawMessage(`{"ok":false}`), IsError: true},
 		"an image":   {Content: []tools.Part{{Type: "image", Data: "aGk=", MIMEType: "image/png"}}, Structured: json.RawMessage(`{"ok":true}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			brief := appendBrief(r)
+			brief := bytes.Join(briefly(r), nil)
 			read, err := readBrief(brief)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, local, far := decodeAny(t, r.AppendJSON(nil)), decodeAny(t, NewResult(r).Bytes()), decodeAny(t, read.Bytes())
+			plain := r
+			plain.Content = slices.Clone(r.Content)
+			for i := range plain.Content {
+				plain.Content[i].Shared = nil
+			}
+			want, local, far := decodeAny(t, bytes.Join(plain.Pieces(), nil)), decodeAny(t, NewResult(r).Bytes()), decodeAny(t, read.Bytes())
 			if !reflect.DeepEqual(local, want) || !reflect.DeepEqual(far, want) {
 				t.Errorf("whole %.300s\nlocal %.300s\nfar   %.300s", want, local, far)
 			}

@@ -16,7 +16,8 @@ import (
 var arrows = map[string][]string{
 	"internal/fault": {},
 	"internal/bug":   {},
-	"internal/wire":  {},
+	"internal/lead":  {},
+	"internal/wire":  {"internal/lead"},
 
 	"workspace":          {},
 	"workspace/diff":     {},
@@ -40,7 +41,7 @@ var arrows = map[string][]string{
 		"workspace", "workspace/change", "workspace/document", "internal/wire",
 	},
 	"agents/relay":   {"tools", "tools/session", "internal/wire"},
-	"agents/mcp":     {"tools", "tools/approval", "tools/session", "agents/relay", "internal/wire"},
+	"agents/mcp":     {"tools", "tools/approval", "tools/session", "agents/relay", "internal/lead", "internal/wire"},
 	"agents/install": {},
 	"terminal":       {"tools", "tools/approval", "workspace/change"},
 	"try":            {"terminal", "try/sample"},

@@ -89,7 +89,7 @@ func requestBytes(size int) []byte {
 }
 
 func (f *frame) bytes() []byte {
-	return slices.Concat(f.head, f.body, []byte(f.tail))
+	return slices.Concat(f.head, bytes.Join(f.body, nil), []byte(f.tail))
 }
 
 func BenchmarkCall100(b *testing.B) {

@@ -26,6 +26,7 @@ type Conn struct {
 	rwc   io.ReadWriteCloser
 	rpc   *jsonrpc2.Conn
 	codec *codec
+	in    *reader
 	out   *writer
 	tasks *dispatcher
 
@@ -54,17 +55,13 @@ func NewConn(rwc io.ReadWriteCloser, o Options) *Conn {
 	c.base, c.stop = context.WithCancel(context.Background())
 	c.out = newWriter(rwc, c.o.WriteBudget, c.writerFailed)
 	c.tasks = newDispatcher(c.o, c.handle, c.reply)
-	c.codec = &codec{
-		conn:    c,
-		frames:  newFrames(rwc, c.o.MaxHeader, c.o.MaxFrame),
-		scan:    scanner{maxDepth: c.o.MaxDepth},
-		started: make(chan struct{}),
-	}
+	c.codec = &codec{conn: c, replies: make(chan uint64, 16), ended: make(chan struct{})}
+	c.in = newReader(c)
 	c.rpc = jsonrpc2.NewConn(context.Background(), c.codec, unreachable{}, jsonrpc2.SetLogger(logger(c.o.Logf)))
 	if c.o.Ready != nil {
 		c.o.Ready(c)
 	}
-	close(c.codec.started)
+	go c.in.read()
 	return c
 }
 
@@ -151,6 +148,7 @@ func (c *Conn) finish() {
 		c.out.flush(flushGrace)
 		_ = c.closeStream()
 		_ = c.rpc.Close()
+		close(c.codec.ended)
 		close(c.done)
 	})
 }

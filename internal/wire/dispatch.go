@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"pillion/internal/lead"
 )
 
 // task is one request of the peer, from its arrival to its answer.
@@ -11,8 +13,9 @@ type task struct {
 	Request
 	ctx    context.Context
 	cancel context.CancelFunc
-	// inline tasks run on the read loop, which must not wait for the peer.
+	// inline tasks run before anything else is read, and must not wait for the peer.
 	inline bool
+	turn   lead.Turn // of a task that the reading goroutine runs
 
 	// Guarded by dispatcher.mu.
 	dropped bool // answered while it waited in the queue
@@ -48,32 +51,38 @@ func newDispatcher(o Options, run func(*task) *frame, send func(*frame, bool)) *
 	}
 }
 
-// add takes a task in, to run it in the pool, or refuses it.
-func (d *dispatcher) add(t *task) *Error {
+// add takes a task in, to run it in the pool, or refuses it. With here, which
+// an inline task gets always and another only if it is alone, the caller has to
+// run it.
+func (d *dispatcher) add(t *task, alone bool) (here bool, refused *Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.closed:
-		return cancelled
+		return false, cancelled
 	case d.inflight[t.ID] != nil:
-		return Errorf(CodeInvalidRequest, "a request with the id %s is running already, use a new id", t.ID)
+		return false, Errorf(CodeInvalidRequest, "a request with the id %s is running already, use a new id", t.ID)
 	case len(d.inflight) >= d.workers+d.queueLen, d.waiting > 0 && d.bytes+len(t.Params) > d.queueBytes:
-		return Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(d.inflight))
+		return false, Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(d.inflight))
 	}
 	d.inflight[t.ID] = t
 	switch {
 	case t.inline:
 		t.started = true
 		d.active++
+		return true, nil
 	case d.running < d.workers:
 		d.startLocked(t)
+		if alone {
+			return true, nil
+		}
 		go d.work(t)
 	default:
 		d.queue = append(d.queue, t)
 		d.waiting++
 		d.bytes += len(t.Params)
 	}
-	return nil
+	return false, nil
 }
 
 func (d *dispatcher) startLocked(t *task) {
@@ -90,6 +99,27 @@ func (d *dispatcher) work(t *task) {
 		// With nothing left to run this goroutine can wait for the peer.
 		d.send(reply, t == nil)
 	}
+}
+
+// lead runs a task on the goroutine that leads the reading, and says whether it
+// still does afterwards.
+func (d *dispatcher) lead(t *task, l *lead.Lead) (leads bool) {
+	l.Begin(&t.turn)
+	reply := d.run(t)
+	d.finish(t)
+	next := d.next()
+	leads = l.End(&t.turn)
+	switch {
+	case next == nil:
+		d.send(reply, !leads)
+	case leads:
+		d.send(reply, false)
+		go d.work(next)
+	default:
+		d.send(reply, false)
+		d.work(next)
+	}
+	return leads
 }
 
 // runInline runs a task that add has taken in on the caller's goroutine.

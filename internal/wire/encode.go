@@ -25,6 +25,22 @@ func (r *Raw) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// Pieces is a value that is JSON already, in pieces that make it together. As a
+// result it is written as it is, like Raw.
+type Pieces [][]byte
+
+// MarshalJSON makes Pieces work inside other values.
+func (p Pieces) MarshalJSON() ([]byte, error) { return Raw(bytes.Join(p, nil)).MarshalJSON() }
+
+// encodePieces is encode for what may be large.
+func encodePieces(v any) ([][]byte, error) {
+	if p, ok := v.(Pieces); ok && len(p) > 0 {
+		return p, nil
+	}
+	body, err := encode(v)
+	return [][]byte{body}, err
+}
+
 // encode makes JSON of v without a copy where v is JSON already.
 func encode(v any) ([]byte, error) {
 	switch v := v.(type) {
@@ -54,11 +70,15 @@ func orNull(raw []byte) []byte {
 // large is the size from which a body is not copied into its frame.
 const large = 8 << 10
 
-// newFrame joins the three parts of a message under a header.
-func newFrame(before, body []byte, tail string) *frame {
-	length := len(before) + len(body) + len(tail)
+// newFrame joins the parts of a message under a header.
+func newFrame(before []byte, body [][]byte, tail string) *frame {
+	size := 0
+	for _, piece := range body {
+		size += len(piece)
+	}
+	length := len(before) + size + len(tail)
 	copied := length
-	if len(body) >= large {
+	if size >= large {
 		copied = len(before)
 	}
 	head := make([]byte, 0, copied+40)
@@ -66,14 +86,16 @@ func newFrame(before, body []byte, tail string) *frame {
 	head = strconv.AppendInt(head, int64(length), 10)
 	head = append(head, "\r\n\r\n"...)
 	head = append(head, before...)
-	if len(body) >= large {
-		return &frame{head: head, body: body, tail: tail}
+	if size >= large {
+		return &frame{head: head, body: body, length: size, tail: tail}
 	}
-	head = append(head, body...)
+	for _, piece := range body {
+		head = append(head, piece...)
+	}
 	return &frame{head: append(head, tail...)}
 }
 
-func resultFrame(id string, result []byte) *frame {
+func resultFrame(id string, result [][]byte) *frame {
 	var space [96]byte
 	before := append(space[:0], `{"jsonrpc":"2.0","id":`...)
 	before = append(before, id...)
@@ -98,7 +120,7 @@ func errorFrame(id string, e *Error) *frame {
 	if err != nil {
 		return newFrame(before, nil, "}}")
 	}
-	return newFrame(append(before, `,"data":`...), data, "}}")
+	return newFrame(append(before, `,"data":`...), [][]byte{data}, "}}")
 }
 
 func requestFrame(id uint64, method string, params []byte) *frame {
@@ -117,5 +139,5 @@ func callFrame(before []byte, method string, params []byte) *frame {
 	if params == nil {
 		return newFrame(before, nil, "}")
 	}
-	return newFrame(append(before, `,"params":`...), params, "}")
+	return newFrame(append(before, `,"params":`...), [][]byte{params}, "}")
 }

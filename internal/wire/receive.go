@@ -9,12 +9,13 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// receive takes a request or notification, on the read loop.
-func (c *Conn) receive(m *message) {
+// receive takes a request or notification, on the goroutine that reads. It says
+// whether that goroutine still has the lead.
+func (c *Conn) receive(m *message) (leads bool) {
 	req := Request{Method: m.method, Params: m.params, ID: m.id, Notification: m.id == ""}
 	switch {
 	case !req.Notification:
-		c.request(req)
+		return c.request(req)
 	case req.Method == "$/cancelRequest":
 		c.cancelRequest(req.Params)
 	default:
@@ -23,25 +24,29 @@ func (c *Conn) receive(m *message) {
 			c.o.Logf("%s: %v", req.Method, err)
 		}
 	}
+	return true
 }
 
-func (c *Conn) request(req Request) {
+func (c *Conn) request(req Request) (leads bool) {
 	if c.overloaded() {
 		c.reply(errorFrame(req.ID, Errorf(CodeBusy, "%d bytes of replies wait unread, read them before you send more", c.out.load())), false)
-		return
+		return true
 	}
 	t := &task{Request: req, inline: c.o.Inline(req.Method)}
 	ctx, cancel := context.WithCancel(c.base)
 	t.cancel = cancel
 	t.ctx = &taskContext{Context: ctx, conn: c, task: t}
-	if bad := c.tasks.add(t); bad != nil {
+	here, bad := c.tasks.add(t, c.in.alone())
+	switch {
+	case bad != nil:
 		cancel()
 		c.reply(errorFrame(req.ID, bad), false)
-		return
-	}
-	if t.inline {
+	case t.inline:
 		c.tasks.runInline(t)
+	case here:
+		return c.tasks.lead(t, c.in.lead)
 	}
+	return true
 }
 
 // handle runs a request's handler and makes its answer.
@@ -58,7 +63,7 @@ func (c *Conn) handle(t *task) *frame {
 
 // invoke calls the handler and encodes its result. It turns a panic of either
 // into an error: one broken tool must not take the others' unsaved work along.
-func (c *Conn) invoke(ctx context.Context, req *Request) (body []byte, err error) {
+func (c *Conn) invoke(ctx context.Context, req *Request) (body [][]byte, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			c.o.Logf("panic in %s: %v\n%s", req.Method, reason, debug.Stack())
@@ -69,7 +74,7 @@ func (c *Conn) invoke(ctx context.Context, req *Request) (body []byte, err error
 	if err != nil || req.Notification {
 		return nil, err
 	}
-	body, err = encode(result)
+	body, err = encodePieces(result)
 	if err != nil {
 		c.o.Logf("%s: the result cannot be marshalled: %v", req.Method, err)
 		return nil, Errorf(CodeInternal, "the result of %s cannot be marshalled: %v", req.Method, err)
@@ -142,6 +147,7 @@ func Waiting(ctx context.Context) (resume func()) {
 	if !ok || t.task.inline {
 		return func() {}
 	}
+	t.conn.in.lead.Pass(&t.task.turn)
 	t.conn.tasks.park(t.task)
 	return sync.OnceFunc(func() { t.conn.tasks.resume(t.task) })
 }

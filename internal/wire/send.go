@@ -30,7 +30,7 @@ func (c *Conn) write(lead, mayWait bool) {
 	switch {
 	case lead && mayWait:
 		c.out.drain()
-	case lead:
+	case lead && !c.out.drainNow():
 		go c.out.drain()
 	}
 }
@@ -58,16 +58,15 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	id := c.seq.Add(1)
 	slot := c.calls.open(id)
 	defer c.calls.close(id)
-	var waiter jsonrpc2.Waiter
-	lead, err := c.transmit(requestFrame(id, method, body), func() (err error) {
-		waiter, err = c.rpc.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
+	lead, err := c.transmit(requestFrame(id, method, body), func() error {
+		_, err := c.rpc.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	c.write(lead, false)
-	if err := c.await(ctx, waiter, id); err != nil {
+	if err := c.await(ctx, slot, id); err != nil {
 		return err
 	}
 	return slot.decode(result)
@@ -85,20 +84,22 @@ func encodeParams(method string, params any) ([]byte, error) {
 }
 
 // await waits for the reply to the call id.
-func (c *Conn) await(ctx context.Context, waiter jsonrpc2.Waiter, id uint64) error {
+func (c *Conn) await(ctx context.Context, slot *reply, id uint64) error {
 	defer Waiting(ctx)()
-	either, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(c.base, cancel)()
-	err := waiter.Wait(either, nil)
-	switch {
-	case err == nil:
+	select {
+	case <-slot.come:
 		return nil
-	case ctx.Err() != nil:
+	case <-ctx.Done():
 		_ = c.Notify("$/cancelRequest", Raw(fmt.Appendf(nil, `{"id":%d}`, id)))
 		return ctx.Err()
+	case <-c.base.Done():
 	}
-	return ErrClosed
+	select {
+	case <-slot.come: // it came first
+		return nil
+	default:
+		return ErrClosed
+	}
 }
 
 // Notify queues a notification. It never waits for the peer; ErrBacklog says
@@ -185,16 +186,17 @@ type calls struct {
 	slots map[uint64]*reply
 }
 
-// reply is written by the reader before jsonrpc2 wakes the caller.
+// reply is written by the reader, which then closes come.
 type reply struct {
 	result json.RawMessage
 	err    error
+	come   chan struct{}
 }
 
 func (c *calls) open(id uint64) *reply {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	slot := &reply{}
+	slot := &reply{come: make(chan struct{})}
 	c.slots[id] = slot
 	return slot
 }
@@ -206,37 +208,38 @@ func (c *calls) close(id uint64) {
 }
 
 // fill keeps a reply for the call that waits for it.
-func (c *calls) fill(id uint64, r reply) (waiting bool) {
+func (c *calls) fill(id uint64, result json.RawMessage, err error) (waiting bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	slot := c.slots[id]
 	if slot == nil {
 		return false
 	}
-	*slot = r
+	slot.result, slot.err = result, err
+	close(slot.come)
 	delete(c.slots, id)
 	return true
 }
 
-// reply reads what a message that is no request answers.
-func (m *message) reply() reply {
+// answer reads what a message that is no request answers.
+func (m *message) answer() (json.RawMessage, error) {
 	switch {
 	case m.fail != nil:
-		return reply{err: decodeError(m.fail)}
+		return nil, decodeError(m.fail)
 	case m.result != nil:
-		return reply{result: m.result}
+		return m.result, nil
 	}
-	return reply{err: Errorf(CodeInvalidRequest, "the peer answered with neither result nor error")}
+	return nil, Errorf(CodeInvalidRequest, "the peer answered with neither result nor error")
 }
 
-// replied takes a reply and returns the id under which jsonrpc2 knows the call,
-// or 0 if it cannot know it.
-func (c *Conn) replied(m *message) uint64 {
+// replied takes a reply.
+func (c *Conn) replied(m *message) {
 	id := replyID(m.id)
-	waiting := c.calls.fill(id, m.reply())
+	result, err := m.answer()
+	waiting := c.calls.fill(id, result, err)
 	switch {
 	case waiting, id > 0 && id <= c.seq.Load() && (m.result != nil || m.fail != nil):
-		return id // a call that gave up waiting is forgotten by jsonrpc2 now
+		c.codec.answered(id) // also of a call that gave up waiting
 	case m.result == nil && m.fail == nil:
 		c.refuse(&refusal{id: m.id, code: CodeInvalidRequest, reason: "the message has neither a method nor a result"})
 	case m.id == "" && m.fail != nil:
@@ -244,18 +247,17 @@ func (c *Conn) replied(m *message) uint64 {
 	default:
 		c.o.Logf("a reply with the unknown id %.64s was ignored", m.id)
 	}
-	return 0
 }
 
 // rejected answers a message that we do not take. If it is a reply, the call
-// that waits for it fails instead of waiting for ever, and the result is its id.
-func (c *Conn) rejected(m *message, bad *refusal) uint64 {
+// that waits for it fails instead of waiting for ever.
+func (c *Conn) rejected(m *message, bad *refusal) {
 	id := replyID(m.id)
-	if m.answers && !m.hasMethod && c.calls.fill(id, reply{err: Errorf(bad.code, "the reply was refused: %s", bad.reason)}) {
-		return id
+	if m.answers && !m.hasMethod && c.calls.fill(id, nil, Errorf(bad.code, "the reply was refused: %s", bad.reason)) {
+		c.codec.answered(id)
+		return
 	}
 	c.refuse(bad)
-	return 0
 }
 
 func (r *reply) decode(result any) error {

@@ -23,9 +23,20 @@ func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 	}
 	if f, ok := out.(*os.File); ok {
 		s.Writer = s.pollable(f)
+		if try := TryWriter(s.Writer.(*os.File)); try != nil {
+			return &tryStdio{s, try}
+		}
 	}
 	return s
 }
+
+// tryStdio is stdio whose output can be tried.
+type tryStdio struct {
+	*stdio
+	try tryWrite
+}
+
+func (s *tryStdio) TryWrite(p []byte) (int, error) { return s.try(p) }
 
 type stdio struct {
 	io.Reader

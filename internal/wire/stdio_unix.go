@@ -3,7 +3,9 @@
 package wire
 
 import (
+	"errors"
 	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,4 +38,34 @@ func pollable(f *os.File) *os.File {
 		polled = os.NewFile(uintptr(copied), f.Name())
 	})
 	return polled
+}
+
+// TryWriter gives a function that writes to f what it takes without waiting, or
+// nil for a file that would have us wait all the same.
+func TryWriter(f syscall.Conn) func(p []byte) (int, error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	nonblocking := false
+	err = raw.Control(func(fd uintptr) {
+		flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0)
+		nonblocking = err == nil && flags&unix.O_NONBLOCK != 0
+	})
+	if err != nil || !nonblocking {
+		return nil
+	}
+	return func(p []byte) (n int, err error) {
+		failed := raw.Write(func(fd uintptr) (done bool) {
+			n, err = unix.Write(int(fd), p)
+			return true
+		})
+		switch {
+		case failed != nil:
+			return 0, failed
+		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
+			return 0, nil
+		}
+		return max(0, n), err
+	}
 }

@@ -4,23 +4,25 @@ import (
 	"bufio"
 	"io"
 	"sync"
+	"syscall"
 	"time"
 )
 
 // frame is one message that waits to be written.
 type frame struct {
-	head []byte // header block and envelope, up to a large body
-	body []byte // large, not copied; may be nil
-	tail string
-	text *chunk // instead of head: progress text that can still grow
-	key  string // progress with the same key replaces it while it waits
+	head   []byte   // header block and envelope, up to a large body
+	body   [][]byte // large, not copied; may be nil
+	length int      // of body
+	tail   string
+	text   *chunk // instead of head: progress text that can still grow
+	key    string // progress with the same key replaces it while it waits
 }
 
 func (f *frame) size() int {
 	if f.text != nil {
 		return f.text.size()
 	}
-	return len(f.head) + len(f.body) + len(f.tail)
+	return len(f.head) + f.length + len(f.tail)
 }
 
 // frameCost is what a waiting frame costs beside its bytes.
@@ -31,6 +33,7 @@ const frameCost = 128
 // drain, which is run by a goroutine that may wait for the peer.
 type writer struct {
 	dst    *bufio.Writer
+	try    tryWrite // to the same stream; nil where it cannot be had
 	budget int
 	failed func(error) // called from drain, without the lock
 
@@ -45,8 +48,18 @@ type writer struct {
 }
 
 func newWriter(dst io.Writer, budget int, failed func(error)) *writer {
-	return &writer{dst: bufio.NewWriterSize(dst, 64<<10), budget: budget, failed: failed, waiting: progressIndex{}}
+	w := &writer{dst: bufio.NewWriterSize(dst, 64<<10), budget: budget, failed: failed, waiting: progressIndex{}}
+	switch dst := dst.(type) {
+	case interface{ TryWrite([]byte) (int, error) }:
+		w.try = dst.TryWrite
+	case syscall.Conn:
+		w.try = TryWriter(dst)
+	}
+	return w
 }
+
+// tryWrite writes without waiting: as much as the system takes at once.
+type tryWrite = func(p []byte) (int, error)
 
 // push queues f. If lead is true nobody is writing and the caller must see to
 // it that drain runs.
@@ -72,6 +85,47 @@ func (w *writer) load() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.bytes
+}
+
+// drainNow writes what can be written without waiting, if that is worth a try:
+// one small frame, as most are. If it is not done then, drain must go on.
+func (w *writer) drainNow() (done bool) {
+	if w.try == nil {
+		return false
+	}
+	f := w.popAlone()
+	if f == nil {
+		return false
+	}
+	n, err := w.try(f.head)
+	if n < len(f.head) || err != nil {
+		_, _ = w.dst.Write(f.head[n:]) // it has room for it; drain finds the error again
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.bytes -= f.size() + frameCost
+	if w.first < len(w.queue) || w.dst.Buffered() > 0 || w.stopped {
+		return false
+	}
+	w.active = false
+	w.wake()
+	return true
+}
+
+// popAlone takes the only frame that waits, if it is small and nothing is left
+// in the buffer.
+func (w *writer) popAlone() *frame {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.queue)-w.first != 1 || w.dst.Buffered() > 0 {
+		return nil
+	}
+	f := w.queue[w.first]
+	if f.text != nil || f.size() > len(f.head) || len(f.head) > w.dst.Available() {
+		return nil
+	}
+	w.popLocked()
+	return f
 }
 
 // drain writes until nothing waits.
@@ -115,9 +169,16 @@ func (w *writer) pop() *frame {
 			w.mu.Lock()
 		}
 	}
+	return w.popLocked()
+}
+
+func (w *writer) popLocked() *frame {
 	f := w.queue[w.first]
 	w.queue[w.first] = nil
 	w.first++
+	if w.first == len(w.queue) {
+		w.queue, w.first = w.queue[:0], 0
+	}
 	if w.first >= 1024 && w.first*2 >= len(w.queue) {
 		w.queue = w.queue[:copy(w.queue, w.queue[w.first:])]
 		w.first = 0
@@ -134,8 +195,10 @@ func (w *writer) write(f *frame) error {
 	if _, err := w.dst.Write(f.head); err != nil {
 		return err
 	}
-	if _, err := w.dst.Write(f.body); err != nil {
-		return err
+	for _, piece := range f.body {
+		if _, err := w.dst.Write(piece); err != nil {
+			return err
+		}
 	}
 	_, err := w.dst.WriteString(f.tail)
 	return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
@@ -107,7 +108,8 @@ type Content struct {
 
 // Decode reads data in the given encoding; an empty one means what a byte order
 // mark says, else UTF-8. It fails with BINARY_FILE for what is not text, and with
-// ENCODING_ERROR when decoding would lose bytes.
+// ENCODING_ERROR when decoding would lose bytes. The data is the Content's own
+// afterwards: it must not be changed.
 func Decode(data []byte, want Encoding) (Content, error) {
 	c := Content{Encoding: want}
 	for _, b := range boms {
@@ -142,7 +144,7 @@ func decodeUTF8(c Content, data []byte) (Content, error) {
 		return c, fault.New(fault.EncodingError, "the file is not UTF-8: byte %d cannot be decoded", invalidAt(data)).
 			WithHint("name its encoding, for example encoding \"windows-1252\"")
 	}
-	c.Text = string(data)
+	c.Text = unsafe.String(unsafe.SliceData(data), len(data)) // a file may be large
 	return c, nil
 }
 
