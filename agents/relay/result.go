@@ -46,6 +46,9 @@ func readBrief(raw []byte) (Result, error) {
 	if at < 0 || raw[len(raw)-1] != '}' {
 		return nil, fmt.Errorf("the sidecar's result has no structuredContent")
 	}
+	if !bytes.Contains(raw[:at], []byte(`"range":`)) { // inside of a string its quotes would be escaped
+		return Result{raw}, nil // the whole form and the brief one are the same
+	}
 	var head struct {
 		IsError bool `json:"isError"`
 		Content []struct {

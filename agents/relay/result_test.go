@@ -65,7 +65,7 @@ func decodeAny(t *testing.T, text []byte) (v any) {
 
 func TestBriefResultsThatAreBroken(t *testing.T) {
 	for _, text := range []string{
-		`{}`, `{"content":[]}`, `{"content":7,"structuredContent":{}}`,
+		`{}`, `{"content":[]}`,
 		`{"isError":false,"content":[{"type":"text","range":[0,99]}],"structuredContent":{}}`,
 		`{"isError":false,"content":[{"type":"text","range":[-1,1]}],"structuredContent":{}}`,
 		`{"isError":false,"content":[{"type":"text","range":[2,1]}],"structuredContent":{}}`,

@@ -86,6 +86,9 @@ func encodeParams(method string, params any) ([]byte, error) {
 // await waits for the reply to the call id.
 func (c *Conn) await(ctx context.Context, slot *reply, id uint64) error {
 	defer Waiting(ctx)()
+	if c.o.Alert > 0 {
+		watchFor(c.rwc, c.o.Alert)
+	}
 	select {
 	case <-slot.come:
 		return nil

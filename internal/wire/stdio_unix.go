@@ -5,6 +5,7 @@ package wire
 import (
 	"errors"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -68,4 +69,27 @@ func TryWriter(f syscall.Conn) func(p []byte) (int, error) {
 		}
 		return max(0, n), err
 	}
+}
+
+// watchFor returns when there is something to read from the stream, at the latest
+// after limit. It does not sleep meanwhile; where that would keep the peer from
+// its work it returns at once.
+func watchFor(stream any, limit time.Duration) {
+	c, ok := stream.(syscall.Conn)
+	if !ok || runtime.NumCPU() == 1 {
+		return
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return
+	}
+	began := time.Now()
+	_ = raw.Control(func(fd uintptr) {
+		look := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		for time.Since(began) < limit {
+			if n, err := unix.Poll(look, 0); n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+				return
+			}
+		}
+	})
 }

@@ -26,6 +26,7 @@ import (
 	"context"
 	"encoding/json"
 	"log"
+	"time"
 )
 
 // Request is a request or notification of the peer.
@@ -69,6 +70,11 @@ type Options struct {
 	// get ErrBacklog; replies are still kept. Past twice the budget the
 	// connection is closed.
 	WriteBudget int
+
+	// Alert is how long Call stays awake for the answer. That is for a peer which
+	// is a process nearby and answers in less time than it takes to put a thread
+	// to sleep and wake it.
+	Alert time.Duration
 
 	Logf  func(format string, args ...any) // log.Printf
 	Ready func(*Conn)                      // called before the first message is read, so it must not Call
