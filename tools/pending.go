@@ -97,7 +97,7 @@ func (p *pending) timeout() time.Duration {
 // replan makes the plan from a new snapshot and judges it. When that fails the
 // last plan stays, with the snapshot that it rests on.
 func (p *pending) replan(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout())
+	ctx, cancel := within(ctx, p.timeout())
 	defer cancel()
 	next := *p
 	reload := time.NewTimer(reloadTime)

@@ -18,6 +18,9 @@ export class RpcChild {
     });
   }
 
+  /** When the last byte of the newest message had come, before anything was made of it: process.hrtime.bigint(). */
+  arrived = 0n;
+
   get pid() {
     return this.#child.pid;
   }
@@ -53,6 +56,7 @@ export class RpcChild {
     this.#length += chunk.length;
     if (this.#framing === 'lines' && !chunk.includes(10)) return;
     if (this.#length < this.#wanted) return;
+    this.arrived = process.hrtime.bigint();
     let rest = Buffer.concat(this.#chunks);
     for (let cut = this.#cut(rest); cut; cut = this.#cut(rest)) {
       this.#settle(JSON.parse(rest.toString('utf8', cut.from, cut.to)));
