@@ -6,8 +6,10 @@
 // promised on top of it:
 //
 //   - Notifications, and requests that Options.Inline names, run on the read loop
-//     in the order of their arrival. Other requests start in that order on a
-//     bounded pool, so each sees what the notifications before it did.
+//     in the order of their arrival. Other requests start in that order, so each
+//     sees what the notifications before it did: at most Options.Workers at once,
+//     the first of them on the goroutine that reads, which is relieved of the
+//     reading as soon as the request waits or takes long (package lead).
 //   - Every request is answered exactly once, also when its handler panics, is
 //     cancelled or never gets to run.
 //   - $/cancelRequest is handled here, as soon as it is read: the context of a
