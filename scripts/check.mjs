@@ -11,7 +11,7 @@ import { goTest, nodeTest } from './lib/runners.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const extension = path.join(root, 'vscode-extension');
-const endToEnd = path.join(extension, 'test', 'e2e');
+const endToEnd = path.join(root, 'e2e');
 process.chdir(root);
 
 const groups = { lint, build, go, extension: extensionTests, editor };
@@ -71,7 +71,12 @@ async function editor() {
   await steps.run('set-up: agents', () => part('agents'));
   await steps.run('the extension, packaged', () => command('scripts/vsix.sh', [], { quiet: true }));
   await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
-  await steps.run('in real VS Code, with real agents', (tally) => nodeTest('npm', ['test', '--silent'], tally, { cwd: endToEnd }));
+  await steps.run('in real VS Code, with real agents', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('vscode')], tally, { cwd: endToEnd }));
+}
+
+/** The test files of one editor. */
+function testsOf(editor) {
+  return fs.readdirSync(path.join(endToEnd, editor)).filter((name) => name.endsWith('.test.js')).map((name) => path.join(editor, name));
 }
 
 /** Makes a part of the tool chain stand and answers its folder. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const rig = path.join(root, 'vscode-extension/test/e2e');
+const rig = path.join(root, 'e2e');
 const sh = (script, ...args) => execFileSync(path.join(root, 'scripts', script), args, { stdio: ['ignore', 'ignore', 'inherit'] });
 
 console.log('making VS Code and the extension ready; the first time takes some minutes');
@@ -15,7 +15,7 @@ sh('vsix.sh');
 sh('npm-ci.sh', rig);
 
 const { Sandbox } = await import(path.join(rig, 'rig/sandbox.js'));
-const { CodeServer } = await import(path.join(rig, 'rig/code-server.js'));
+const { CodeServer } = await import(path.join(rig, 'vscode/code-server.js'));
 const { Agent } = await import(path.join(rig, 'rig/agent.js'));
 const { eventually } = await import(path.join(rig, 'rig/expect.js'));
 

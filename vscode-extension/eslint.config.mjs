@@ -2,7 +2,7 @@ import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "node_modules/", "bin/", "test/e2e/", "src/tools.generated.ts"] },
+  { ignores: ["dist/", "node_modules/", "bin/", "src/tools.generated.ts"] },
   {
     files: ["src/**/*.ts", "test/unit/**/*.ts"],
     extends: [js.configs.recommended, ...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { ride, shareBrowser } from './rig/ride.js';
-import { run } from './rig/agents.js';
-import { pillion } from './rig/places.js';
-import { ScriptedModel } from './rig/scripted-model.js';
+import { ride, shareBrowser } from './ride.js';
+import { run } from '../rig/agents.js';
+import { pillion } from '../rig/places.js';
+import { ScriptedModel } from '../rig/scripted-model.js';
 
 const files = { 'add.py': 'def add(a, b):\n    return a - b\n', 'test.sh': 'python3 -c "from add import add; assert add(2, 3) == 5; print(\'all good\')"\n' };
 const fixed = files['add.py'].replace('a - b', 'a + b');

@@ -1,7 +1,7 @@
 /** An agent's commands and its other tools in a real VS Code. */
 import assert from 'node:assert/strict';
-import { ride, shareBrowser } from './rig/ride.js';
-import { eventually } from './rig/expect.js';
+import { ride, shareBrowser } from './ride.js';
+import { eventually } from '../rig/expect.js';
 
 const files = { 'words.txt': 'alpha\nbeta\ngamma\n', 'count.sh': 'wc -l < words.txt\n' };
 const question = 'Run a command?';

@@ -1,7 +1,7 @@
 /** An agent's edit of one file in a real VS Code: what a person answers is what happens to the file. */
 import assert from 'node:assert/strict';
-import { ride, shareBrowser } from './rig/ride.js';
-import { eventually, steadily } from './rig/expect.js';
+import { ride, shareBrowser } from './ride.js';
+import { eventually, steadily } from '../rig/expect.js';
 
 const greeting = 'def greet(name):\n    return "Hello " + name\n\n\nprint(greet("you"))\n';
 const edit = { path: 'greet.py', old_string: '"Hello " + name', new_string: 'f"Hello, {name}!"' };

@@ -5,8 +5,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
-import { artifacts } from './places.js';
-import { eventually, patience } from './expect.js';
+import { artifacts } from '../rig/places.js';
+import { eventually, patience } from '../rig/expect.js';
 
 const flags = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',

@@ -1,8 +1,8 @@
 /** Several questions, and questions that nobody answers: the queue, closed tabs and windows, agents that give up. */
 import assert from 'node:assert/strict';
-import { ride, shareBrowser } from './rig/ride.js';
-import { eventually, steadily } from './rig/expect.js';
-import { grace } from './rig/code-server.js';
+import { ride, shareBrowser } from './ride.js';
+import { eventually, steadily } from '../rig/expect.js';
+import { grace } from './code-server.js';
 
 const files = { 'one.txt': 'first\n', 'two.txt': 'second\n' };
 const editOne = { path: 'one.txt', old_string: 'first', new_string: 'FIRST' };

@@ -5,10 +5,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { test, before, after } from 'node:test';
-import { Agent } from './agent.js';
+import { Agent } from '../rig/agent.js';
 import { CodeServer } from './code-server.js';
-import { artifacts } from './places.js';
-import { Sandbox } from './sandbox.js';
+import { artifacts } from '../rig/places.js';
+import { Sandbox } from '../rig/sandbox.js';
 import { Workbench, browser } from './workbench.js';
 
 /** @type {import('playwright-core').Browser} */

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const tree = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../..');
+export const tree = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 export const artifacts = path.join(tree, 'artifacts');
 
 /** The binary inside the extension: the agent must speak to a sidecar of its own build. */

@@ -2,8 +2,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { part, program, vsix } from './places.js';
-import { eventually, patience } from './expect.js';
+import { part, program, vsix } from '../rig/places.js';
+import { eventually, patience } from '../rig/expect.js';
 
 /** What differs from a fresh VS Code: quiet surroundings, and the desktop's way of saving (a browser saves by itself). */
 const quiet = {
@@ -31,7 +31,7 @@ export class CodeServer {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (this.output += data));
   }
 
-  /** @param {import('./sandbox.js').Sandbox} sandbox @param {Record<string, unknown>} [settings] */
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Record<string, unknown>} [settings] */
   static async start(sandbox, settings = {}) {
     const place = (/** @type {string} */ name) => path.join(sandbox.root, name);
     fs.mkdirSync(place('vscode/User'), { recursive: true });
