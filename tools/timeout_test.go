@@ -17,8 +17,8 @@ func TestWithin(t *testing.T) {
 	}{
 		"in time":                  {after: time.Second},
 		"in time, watched":         {after: time.Second, watch: true},
-		"too late":                 {after: time.Minute, want: context.DeadlineExceeded},
-		"too late, watched":        {after: time.Minute, watch: true, want: context.DeadlineExceeded},
+		"too late":                 {after: 2 * time.Minute, want: context.DeadlineExceeded},
+		"too late, watched":        {after: 2 * time.Minute, watch: true, want: context.DeadlineExceeded},
 		"the parent's end":         {parent: time.Second, after: 2 * time.Second, want: context.DeadlineExceeded},
 		"the parent's end,watched": {parent: time.Second, after: 2 * time.Second, watch: true, want: context.DeadlineExceeded},
 	} {
