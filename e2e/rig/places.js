@@ -7,26 +7,26 @@ import { fileURLToPath } from 'node:url';
 export const tree = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 export const artifacts = path.join(tree, 'artifacts');
 
-/** The binary inside the extension: the agent must speak to a sidecar of its own build. */
+/** The program under test, the same that every editor starts: an agent must speak to a sidecar of its own build. */
 export function pillion() {
-  return built('vscode-extension/bin/pillion');
+  return built('bin/pillion', 'make build');
 }
 
 export function vsix() {
-  return built('vscode-extension/pillion.vsix');
+  return built('vscode-extension/pillion.vsix', 'make vsix');
 }
 
-/** @param {string} file */
-function built(file) {
+/** @param {string} file @param {string} how */
+function built(file, how) {
   const place = path.join(tree, file);
-  if (!fs.existsSync(place)) throw new Error(`${file} is not there; run make vsix`);
+  if (!fs.existsSync(place)) throw new Error(`${file} is not there; run ${how}`);
   return place;
 }
 
 /** @type {Map<string, string>} */
 const parts = new Map();
 
-/** A part of the tool chain, made if need be. @param {'node24' | 'code-server' | 'agents'} name */
+/** A part of the tool chain, made if need be. @param {'node24' | 'code-server' | 'agents' | 'neovim' | 'emacs'} name */
 export function part(name) {
   let place = parts.get(name);
   if (place === undefined) {

@@ -25,7 +25,7 @@ export class Sandbox {
     return new Sandbox(fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'pillion-')));
   }
 
-  /** @param {Record<string, string>} [files] of the project, committed to its git repository */
+  /** @param {Record<string, string | Buffer>} [files] of the project, committed to its git repository */
   static create(files = {}) {
     const sandbox = Sandbox.empty();
     for (const [name, text] of Object.entries(files)) sandbox.write(name, text);
@@ -49,7 +49,7 @@ export class Sandbox {
     return path.join(this.project, name);
   }
 
-  /** @param {string} name @param {string} text */
+  /** @param {string} name @param {string | Buffer} text */
   write(name, text) {
     fs.mkdirSync(path.dirname(this.path(name)), { recursive: true });
     fs.writeFileSync(this.path(name), text);

@@ -6,10 +6,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test, before, after } from 'node:test';
 import { Agent } from '../rig/agent.js';
+import { browser } from '../rig/browser.js';
 import { CodeServer } from './code-server.js';
 import { artifacts } from '../rig/places.js';
 import { Sandbox } from '../rig/sandbox.js';
-import { Workbench, browser } from './workbench.js';
+import { Workbench } from './workbench.js';
 
 /** @type {import('playwright-core').Browser} */
 let chromium;

@@ -4,18 +4,8 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { chromium } from 'playwright-core';
 import { artifacts } from '../rig/places.js';
 import { eventually, patience } from '../rig/expect.js';
-
-const flags = [
-  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync',
-];
-
-export function browser() {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
-}
 
 /** @typedef {import('playwright-core').Page} Page @typedef {import('playwright-core').Locator} Locator */
 
