@@ -1,0 +1,187 @@
+/**
+ * The real Neovim with a person's hands and eyes: keys go in by `nvim_input`, what is seen comes from the grid that it
+ * draws. Neovim's state is asked for only where a person would look it up as well (which text a buffer has, is it saved).
+ */
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { artifacts, part, pillion, tree } from '../rig/places.js';
+import { eventually, patience } from '../rig/expect.js';
+import { Rpc } from './rpc.js';
+import { Screen } from './screen.js';
+
+/** What a user writes who has the plugin in a folder: nothing but its place. */
+const plainConfiguration = `vim.opt.rtp:prepend(${JSON.stringify(path.join(tree, 'nvim-plugin'))})\n`;
+
+/** @typedef {{init?: string, args?: string[], columns?: number, lines?: number, plugin?: boolean}} Options
+ * `init` is Lua of the user's own that stands before the plugin's line. */
+
+export class Neovim {
+  screen = new Screen();
+  #child;
+  #rpc;
+  /** What it wrote on stderr. */
+  stderr = '';
+
+  /** @param {import('node:child_process').ChildProcess} child */
+  constructor(child) {
+    this.#child = child;
+    this.#rpc = new Rpc(child, (method, args) => { if (method === 'redraw') this.screen.redraw(args); });
+    child.stderr?.on('data', (data) => (this.stderr += data));
+  }
+
+  /** Starts it in the project, with the configuration in the sandbox's home. @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Options} [options] */
+  static async start(sandbox, { init = '', args = [], columns = 120, lines = 36, plugin = true } = {}) {
+    const config = path.join(sandbox.home, '.config/nvim');
+    fs.mkdirSync(config, { recursive: true });
+    fs.writeFileSync(path.join(config, 'init.lua'), init + (plugin ? plainConfiguration : ''));
+    const child = spawn(path.join(part('neovim'), 'bin/nvim'), ['--embed', ...args], {
+      cwd: sandbox.project, env: environment(sandbox), stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const nvim = new Neovim(child);
+    // Until a user interface is there, Neovim reads no configuration.
+    await nvim.#rpc.request('nvim_ui_attach', columns, lines, { rgb: true, ext_linegrid: true });
+    return nvim;
+  }
+
+  /** Presses keys, in Neovim's notation: `<Esc>`, `<C-w>`. @param {string} keys */
+  async press(keys) {
+    for (let rest = Buffer.from(keys); rest.length > 0;) {
+      rest = rest.subarray(await this.#rpc.request('nvim_input', rest.toString()));
+    }
+  }
+
+  /** Types text as it stands. @param {string} text */
+  async type(text) {
+    await this.press(text.replaceAll('<', '<LT>').replaceAll('\n', '<CR>'));
+  }
+
+  /** Types a command line. @param {string} line */
+  async command(line) {
+    await this.press('<C-Bslash><C-n>');
+    await this.type(`:${line}\n`);
+  }
+
+  /** Opens a file of the project. @param {string} name */
+  async open(name) {
+    await this.command(`edit ${name}`);
+    await eventually(`${name} is open`, async () => (await this.file()) === name);
+  }
+
+  /** Runs Lua in Neovim and answers what it returns: for looking, not for acting. @param {string} code @param {...unknown} args */
+  async lua(code, ...args) {
+    return this.#rpc.request('nvim_exec_lua', code, args);
+  }
+
+  /** What the API function answers. @param {string} method @param {...unknown} args */
+  async api(method, ...args) {
+    return this.#rpc.request(method, ...args);
+  }
+
+  /** The mode in which keys are taken, and whether a question of Neovim's own holds everything up. @returns {Promise<{mode: string, blocking: boolean}>} */
+  async mode() {
+    return this.#rpc.request('nvim_get_mode');
+  }
+
+  /** The current buffer's file, relative to the project. @returns {Promise<string>} */
+  async file() {
+    return this.lua(`return vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ':.')`);
+  }
+
+  /** The lines of a loaded buffer, by its file's name; the current one's without. @param {string} [name] @returns {Promise<string[]>} */
+  async lines(name) {
+    return this.lua(`return vim.api.nvim_buf_get_lines(${bufferOf}, 0, -1, false)`, name);
+  }
+
+  /** Unsaved changes? @param {string} [name] @returns {Promise<boolean>} */
+  async modified(name) {
+    return this.lua(`return vim.bo[${bufferOf}].modified`, name);
+  }
+
+  /** Names of the tabs' current buffers. @returns {Promise<string[]>} */
+  async tabs() {
+    return this.lua(`return vim.tbl_map(function(tab)
+      return vim.fn.fnamemodify(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(vim.api.nvim_tabpage_get_win(tab))), ':t')
+    end, vim.api.nvim_list_tabpages())`);
+  }
+
+  /** The cursor: buffer, line (from 1) and column (from 0). */
+  async cursor() {
+    const [line, column] = await this.api('nvim_win_get_cursor', 0);
+    return { file: await this.file(), line, column };
+  }
+
+  /** What \`:messages\` would show. @returns {Promise<string>} */
+  async messages() {
+    return (await this.api('nvim_exec2', 'messages', { output: true })).output;
+  }
+
+  /** What the component for a status line says. @returns {Promise<string>} */
+  async status() {
+    return this.lua(`return require('pillion').statusline()`);
+  }
+
+  /** Waits until the sidecar is there. */
+  async ready() {
+    await eventually('the status line says that Pillion is ready', async () => /Pillion/.test(await this.status()) && (await this.lua(
+      `return #vim.lsp.get_clients({name = 'pillion'}) > 0 and vim.lsp.get_clients({name = 'pillion'})[1].initialized == true`)));
+  }
+
+  /** Waits until the screen shows this. @param {string | RegExp} what @param {number} [within] */
+  async sees(what, within = patience) {
+    await eventually(`the screen shows ${what}`, () => {
+      const found = typeof what === 'string' ? this.screen.text.includes(what) : what.test(this.screen.text);
+      if (!found) throw new Error(`it shows\n${this.screen.text}`);
+      return true;
+    }, within);
+  }
+
+  /** Keeps the screen as a page; the pictures are made of them when the tests are through. @param {string} name */
+  screenshot(name) {
+    fs.mkdirSync(artifacts, { recursive: true });
+    fs.writeFileSync(path.join(artifacts, `nvim-${name}.html`), this.screen.html());
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  get running() {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Waits until it has ended by itself. */
+  async ended() {
+    await eventually('Neovim has ended', () => !this.running);
+  }
+
+  /** Ends it as a terminal that is closed does. */
+  async close() {
+    if (!this.running) return;
+    const gone = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.stdin?.end();
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
+    await gone;
+    clearTimeout(late);
+  }
+
+  /** Ends it without a chance to say goodbye. */
+  async kill() {
+    this.#child.kill('SIGKILL');
+    await this.ended();
+  }
+}
+
+/** The buffer with the name in the first argument. `bufnr` would take its argument for a pattern. */
+const bufferOf = `(function(name)
+  if name == nil or name == vim.NIL then return 0 end
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ':.') == name then return buf end
+  end
+  error('no buffer ' .. name)
+end)(...)`;
+
+/** The program is found on the PATH, as where a user has installed it. @param {import('../rig/sandbox.js').Sandbox} sandbox */
+export function environment(sandbox) {
+  return { ...sandbox.env, PATH: `${path.dirname(pillion())}:${sandbox.env.PATH}` };
+}

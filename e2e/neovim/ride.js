@@ -1,0 +1,116 @@
+/**
+ * One test in a real Neovim: a sandbox with a project, Neovim on it, and agents. Whatever happens, everything is closed,
+ * what is left running fails the test, and a failure leaves the screen and the sidecar's own words.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { Agent } from '../rig/agent.js';
+import { browser } from '../rig/browser.js';
+import { artifacts } from '../rig/places.js';
+import { Sandbox } from '../rig/sandbox.js';
+import { Neovim } from './neovim.js';
+
+/** @typedef {import('./neovim.js').Options & {opened?: string}} Begin `opened`: a file that is opened at the start */
+
+export class Ride {
+  /** @type {Agent[]} */
+  #agents = [];
+  /** @type {Neovim[]} */
+  #nvims = [];
+
+  /** @param {Sandbox} sandbox */
+  constructor(sandbox) {
+    this.sandbox = sandbox;
+  }
+
+  /** Starts a Neovim and waits until a person could begin. @param {Begin} [options] */
+  async begin({ opened, ...options } = {}) {
+    const nvim = await Neovim.start(this.sandbox, options);
+    this.#nvims.push(nvim);
+    await nvim.ready();
+    if (opened) await nvim.open(opened);
+    return nvim;
+  }
+
+  /** The first Neovim. */
+  get nvim() {
+    return this.#nvims[0];
+  }
+
+  /** @param {string} [name] */
+  async agent(name) {
+    const agent = await Agent.start(this.sandbox, name);
+    this.#agents.push(agent);
+    return agent;
+  }
+
+  /** Keeps what helps to understand a failure: the screens, and what the sidecar and the agents' side wrote. @param {string} name */
+  async keep(name) {
+    const title = `failed-${name.replace(/\W+/g, '-').slice(0, 60)}`;
+    fs.mkdirSync(artifacts, { recursive: true });
+    const log = [];
+    for (const [i, nvim] of this.#nvims.entries()) {
+      nvim.screenshot(`${title}${i || ''}`);
+      log.push(nvim.screen.text, nvim.stderr);
+      if (nvim.running) log.push(await nvim.messages().catch(String));
+    }
+    const state = path.join(this.sandbox.home, '.local/state/nvim');
+    const names = fs.existsSync(state) ? fs.readdirSync(state, { recursive: true, encoding: 'utf8' }) : [];
+    log.push(...names.filter((file) => /\.log$/.test(file)).map((file) => fs.readFileSync(path.join(state, file), 'utf8')));
+    fs.writeFileSync(path.join(artifacts, `nvim-${title}.log`), [...log, ...this.#agents.map((agent) => agent.stderr)].join('\n'));
+  }
+
+  async close() {
+    await Promise.allSettled(this.#agents.map((agent) => agent.close()));
+    await Promise.allSettled(this.#nvims.map((nvim) => nvim.close()));
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {Record<string, string | Buffer>} files
+ * @param {(ride: Ride, t: import('node:test').TestContext) => Promise<void>} body
+ * @param {Begin | null} [options] of the Neovim that is there when the body begins; null: none is
+ */
+export function ride(name, files, body, options = {}) {
+  test(name, { timeout: 120_000 }, async (t) => {
+    const sandbox = Sandbox.create(files);
+    const it = new Ride(sandbox);
+    /** @type {unknown} */
+    let failure;
+    try {
+      if (options) await it.begin(options);
+      await body(it, t);
+    } catch (error) {
+      failure = error;
+      await it.keep(name);
+    }
+    await it.close();
+    try {
+      await sandbox.dispose();
+    } catch (left) {
+      failure ??= left; // what failed first says more
+    }
+    if (failure) throw failure;
+  });
+}
+
+/** Makes pictures of the pages that a test file leaves. Call once in it. */
+export function takePictures() {
+  after(async () => {
+    const pages = fs.existsSync(artifacts) ? fs.readdirSync(artifacts).filter((file) => /^nvim-.*\.html$/.test(file)) : [];
+    if (pages.length === 0) return;
+    const chromium = await browser();
+    try {
+      const page = await chromium.newPage();
+      for (const file of pages) {
+        await page.goto(`file://${path.join(artifacts, file)}`);
+        await page.locator('main').screenshot({ path: path.join(artifacts, file.replace(/html$/, 'png')) });
+        fs.rmSync(path.join(artifacts, file));
+      }
+    } finally {
+      await chromium.close();
+    }
+  });
+}
