@@ -16,15 +16,19 @@ func planClaude(o Options) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	settings := filepath.Join(o.folder("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")
-	if o.Scope == Project {
-		settings = filepath.Join(o.Project, ".claude", "settings.local.json")
-	}
-	more, err := planJSON(o, "claude", settings, claudeRules(), len(files) > 0)
+	more, err := planJSON(o, "claude", claudeSettings(o), claudeRules(), len(files) > 0)
 	if err != nil {
 		return Plan{}, err
 	}
 	return Plan{Files: append(files, more...), Notes: claudeNotes(o)}, nil
+}
+
+// claudeSettings is the file in which Claude Code keeps rules.
+func claudeSettings(o Options) string {
+	if o.Scope == Project {
+		return filepath.Join(o.Project, ".claude", "settings.local.json")
+	}
+	return filepath.Join(o.folder("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")
 }
 
 // claudeGlobal is the file in which Claude Code keeps servers and projects.

@@ -29,10 +29,7 @@ var (
 )
 
 func planCodex(o Options) (Plan, error) {
-	path := filepath.Join(o.folder("CODEX_HOME", ".codex"), "config.toml")
-	if o.Scope == Project {
-		path = filepath.Join(o.Project, ".codex", "config.toml")
-	}
+	path := codexConfig(o)
 	before, existed, err := read(path)
 	if err != nil {
 		return Plan{}, err
@@ -65,6 +62,13 @@ func planCodex(o Options) (Plan, error) {
 		p.Files = []FileChange{change}
 	}
 	return p, nil
+}
+
+func codexConfig(o Options) string {
+	if o.Scope == Project {
+		return filepath.Join(o.Project, ".codex", "config.toml")
+	}
+	return filepath.Join(o.folder("CODEX_HOME", ".codex"), "config.toml")
 }
 
 func codexInstall(doc *tomlText, o Options) (why []string, err error) {

@@ -9,10 +9,7 @@ import (
 var qwenOff = []string{"run_shell_command", "edit", "write_file", "notebook_edit", "monitor", "enter_worktree"}
 
 func planQwen(o Options) (Plan, error) {
-	path := filepath.Join(o.folder("QWEN_HOME", ".qwen"), "settings.json")
-	if o.Scope == Project {
-		path = filepath.Join(o.Project, ".qwen", "settings.json")
-	}
+	path := qwenSettings(o)
 	present, err := has(path, "mcpServers", server)
 	if err != nil {
 		return Plan{}, err
@@ -22,6 +19,13 @@ func planQwen(o Options) (Plan, error) {
 		return Plan{}, err
 	}
 	return Plan{Files: files, Notes: qwenNotes(o)}, nil
+}
+
+func qwenSettings(o Options) string {
+	if o.Scope == Project {
+		return filepath.Join(o.Project, ".qwen", "settings.json")
+	}
+	return filepath.Join(o.folder("QWEN_HOME", ".qwen"), "settings.json")
 }
 
 func qwenEdits(o Options) []edit {

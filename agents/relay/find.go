@@ -18,14 +18,36 @@ func Find(cwd string) (Entry, bool, error) {
 	return findIn(folder, cwd)
 }
 
-func findIn(folder, cwd string) (Entry, bool, error) {
+// FindAll gives every sidecar whose workspace holds the folder cwd, in the order in
+// which Find takes them. It removes nothing.
+func FindAll(cwd string) ([]Entry, error) {
+	folder, err := registryFolder()
+	if err != nil {
+		return nil, err
+	}
+	return findAllIn(folder, cwd)
+}
+
+func findAllIn(folder, cwd string) ([]Entry, error) {
+	found, err := candidates(folder, cwd)
+	var out []Entry
+	for _, c := range found {
+		if !c.entry.isDead() {
+			out = append(out, c.entry)
+		}
+	}
+	return out, err
+}
+
+// candidates are the entries that hold the folder, the best first, dead or alive.
+func candidates(folder, cwd string) ([]candidate, error) {
 	registered := entries(folder)
 	if len(registered) == 0 {
-		return Entry{}, false, nil
+		return nil, nil
 	}
 	above, err := ancestors(cwd)
 	if err != nil {
-		return Entry{}, false, err
+		return nil, err
 	}
 	var found []candidate
 	for id, e := range registered {
@@ -34,6 +56,14 @@ func findIn(folder, cwd string) (Entry, bool, error) {
 		}
 	}
 	slices.SortFunc(found, candidate.compare)
+	return found, nil
+}
+
+func findIn(folder, cwd string) (Entry, bool, error) {
+	found, err := candidates(folder, cwd)
+	if err != nil {
+		return Entry{}, false, err
+	}
 	for _, c := range found {
 		if !c.entry.isDead() {
 			return c.entry, true, nil

@@ -44,6 +44,9 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", cwd, got, want.entry.Socket)
 		}
 	}
+	if all, err := findAllIn(folder, link); err != nil || len(all) != 3 || all[0].Socket != twin.entry.Socket || all[2].Socket != whole.entry.Socket {
+		t.Errorf("all that hold the folder, the nearest first: %v, %v", all, err)
+	}
 	part.Focused()
 	if got := find(link); got != part.entry.Socket {
 		t.Error("the window focused last is not preferred")
@@ -51,6 +54,9 @@ func TestFind(t *testing.T) {
 	part.Close()
 	if got := find(link); got != twin.entry.Socket {
 		t.Error("a closed sidecar is still found")
+	}
+	if all, err := findAllIn(folder, link); err != nil || len(all) != 2 {
+		t.Errorf("a closed sidecar is still among all: %v, %v", all, err)
 	}
 	both := listen(t, folder, p, p.Dir, deep)
 	twin.Focused()

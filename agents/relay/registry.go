@@ -28,6 +28,9 @@ type Entry struct {
 	Version string    `json:"version"`
 }
 
+// Folder is where the registry is.
+func Folder() (string, error) { return registryFolder() }
+
 // registryFolder depends on the user's home alone: agents start their servers
 // without XDG_RUNTIME_DIR and the like.
 func registryFolder() (string, error) {
