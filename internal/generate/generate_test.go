@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"pillion/tools"
 )
 
 const root = "../.."
@@ -22,7 +20,7 @@ func TestFresh(t *testing.T) {
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is stale: run make generate, and read the difference: it is what agents see of the change", name)
+			t.Errorf("%s is stale: run make generate, and read the difference: it is what agents or people see of the change", name)
 		}
 	}
 	old, err := snapshots(root)
@@ -36,13 +34,15 @@ func TestFresh(t *testing.T) {
 	}
 }
 
+var fillTools = marked(toolTable)
+
 func TestFillKeepsTheProse(t *testing.T) {
 	doc := "before\n<!-- generated: arguments of read_file -->\nold table\n<!-- end of generated -->\nafter\n"
-	got, err := fill([]byte(doc), tools.Catalogue())
+	got, err := fillTools(root, []byte(doc))
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := fill(got, tools.Catalogue())
+	again, err := fillTools(root, got)
 	if err != nil || !bytes.Equal(got, again) {
 		t.Errorf("generating twice differs: %v\n%s", err, again)
 	}
@@ -59,7 +59,7 @@ func TestFillRefusesBrokenMarkers(t *testing.T) {
 		"<!-- generated: something -->\n<!-- end of generated -->",
 		"<!-- generated: catalogue -->\nand no end",
 	} {
-		if _, err := fill([]byte(doc), tools.Catalogue()); err == nil {
+		if _, err := fillTools(root, []byte(doc)); err == nil {
 			t.Errorf("taken without a word: %q", doc)
 		}
 	}

@@ -1,7 +1,7 @@
-// Command generate writes what follows from the catalogue of tools: a snapshot of
-// each tool's definition in tools/testdata/schema, and the tables in docs/tools.md
-// between their markers; the prose around them is written by hand. `make generate`
-// runs it.
+// Command generate writes what follows from the code: a snapshot of each tool's
+// definition in tools/testdata/schema, the tables in docs between their markers,
+// and some sections of Neovim's help; the prose around them is written by hand.
+// `make generate` runs it.
 //
 // Not here: the tables of the VS Code extension, which its own generator makes
 // from `pillion tools --json`.
@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"pillion/tools"
@@ -32,10 +31,15 @@ func main() {
 	}
 }
 
-const (
-	docsFile  = "docs/tools.md"
-	schemaDir = "tools/testdata/schema"
-)
+const schemaDir = "tools/testdata/schema"
+
+// filled are the documents that have generated parts.
+var filled = map[string]func(root string, doc []byte) ([]byte, error){
+	"docs/tools.md":    marked(toolTable),
+	"docs/settings.md": marked(settingsTable),
+	"docs/clients.md":  marked(clientsTable),
+	helpFile:           fillHelp,
+}
 
 func write(root string) error {
 	files, err := generate(root)
@@ -86,12 +90,16 @@ func generate(root string) (map[string][]byte, error) {
 		}
 		files[schemaDir+"/"+stem(t.Name)+".json"] = snapshot
 	}
-	docs, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(docsFile)))
-	if err != nil {
-		return nil, err
+	for name, fill := range filled {
+		doc, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		if files[name], err = fill(root, doc); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	files[docsFile], err = fill(docs, tools.Catalogue())
-	return files, err
+	return files, nil
 }
 
 // stem is the name of a tool's files.
@@ -105,68 +113,3 @@ func snapshot(d tools.Definition) ([]byte, error) {
 	err := e.Encode(d)
 	return out.Bytes(), err
 }
-
-const (
-	openMark  = "<!-- generated: "
-	closeMark = "<!-- end of generated -->"
-)
-
-// fill puts the tables between the markers of a document.
-func fill(doc []byte, catalogue []tools.Tool) ([]byte, error) {
-	var out strings.Builder
-	rest := string(doc)
-	for {
-		before, after, found := strings.Cut(rest, openMark)
-		out.WriteString(before)
-		if !found {
-			return []byte(out.String()), nil
-		}
-		name, after, closed := strings.Cut(after, " -->\n")
-		_, after, ended := strings.Cut(after, closeMark)
-		if !closed || !ended {
-			return nil, fmt.Errorf("%s: the marker %q has no %q", docsFile, openMark+name, closeMark)
-		}
-		table, err := table(name, catalogue)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", docsFile, err)
-		}
-		out.WriteString(openMark + name + " -->\n\n" + table + "\n" + closeMark)
-		rest = after
-	}
-}
-
-// table is what a marker stands for: "catalogue", or "arguments of TOOL".
-func table(name string, catalogue []tools.Tool) (string, error) {
-	if name == "catalogue" {
-		return catalogueTable(catalogue), nil
-	}
-	tool, ok := strings.CutPrefix(name, "arguments of ")
-	at := slices.IndexFunc(catalogue, func(t tools.Tool) bool { return t.Name == tool })
-	if !ok || at < 0 {
-		return "", fmt.Errorf("nothing is generated for the marker %q", name)
-	}
-	return argumentsTable(catalogue[at].Definition())
-}
-
-func catalogueTable(catalogue []tools.Tool) string {
-	var out strings.Builder
-	out.WriteString("| tool | class | what it is |\n|---|---|---|\n")
-	for _, t := range catalogue {
-		d := t.Definition()
-		fmt.Fprintf(&out, "| [`%s`](#%s) | %s | %s |\n", d.Name, anchor(d.Name), d.Access, cell(firstSentence(d.Description)))
-	}
-	return out.String()
-}
-
-// anchor is the fragment that a heading `name` gets in rendered Markdown.
-func anchor(name string) string { return strings.ReplaceAll(name, ".", "") }
-
-func firstSentence(text string) string {
-	first, _, more := strings.Cut(text, ". ")
-	if more {
-		first += "."
-	}
-	return first
-}
-
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

@@ -51,8 +51,7 @@ var union = []string{"DiffPreview", "CommandPreview", "UrlPreview", "TextPreview
 // ahead are fields and interfaces that DESIGN section 2 and 4 name and the sidecar does not
 // send yet, or that have no struct in Go.
 var ahead = []string{
-	"WorkspaceChanged", "WorkspaceChange",
-	"ToolResult", "SessionNewTurn", "SessionList",
+	"ToolResult", "SessionNewTurn", "SessionList", "SessionSetMode",
 }
 
 // TestMirror: both ends of the wire use the same field names.

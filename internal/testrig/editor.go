@@ -39,6 +39,7 @@ type Editor struct {
 	Progress  chan json.RawMessage // $/progress
 
 	t       testing.TB
+	plain   bool
 	stdin   io.WriteCloser
 	mu      sync.Mutex // guards buffers
 	buffers map[string]*Buffer
@@ -115,6 +116,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Boxes: make(chan *Box, 64),
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
 	}
+	e.plain = o.Plain
 	e.Command = exec.Command(command[0], command[1:]...)
 	e.Command.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "PILLION_TEST_MAIN=1")
 	e.Command.Dir = dir

@@ -7,12 +7,14 @@ import (
 	"os"
 
 	"pillion/internal/wire"
+	"pillion/rpc"
 	"pillion/workspace/document"
 )
 
 // handle is the editor's side of the wire.
 func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
 	params := append(json.RawMessage(nil), req.Params...)
+	e.expect(req.Method)
 	switch req.Method {
 	case "approval/request":
 		a := &Approval{Raw: params, Answer: make(chan any, 1), Ctx: ctx}
@@ -49,6 +51,21 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		}
 	}
 	return nil, nil
+}
+
+// expect holds what comes against the wire's catalogue: it must be in it, and for
+// an editor such as this one.
+func (e *Editor) expect(method string) {
+	for _, m := range rpc.Catalogue() {
+		if m.Name != method || m.FromEditor {
+			continue
+		}
+		if m.For == rpc.Plugins && e.plain || m.For == rpc.Plain && !e.plain {
+			e.t.Errorf("%s is not for this editor, says the wire's catalogue", method)
+		}
+		return
+	}
+	e.t.Errorf("the sidecar sent %s, which is not in the wire's catalogue", method)
 }
 
 func await[V any](ctx context.Context, ch <-chan V) (any, error) {

@@ -4,6 +4,7 @@ import { commands, type Disposable, env, type LogOutputChannel, Uri, window, wor
 import { type Approvals, type Choice, deed } from "./approvals";
 import { short, visible } from "./escape";
 import type { Front } from "./front";
+import { changeMode } from "./modes";
 import type { Paused } from "./paused";
 import type { Prompts } from "./prompts";
 import { approvalIdOf } from "./schemes";
@@ -38,6 +39,7 @@ const table: Record<string, Handler> = {
   "pillion.showWaiting": showWaiting,
   "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry)),
   "pillion.resume": resume,
+  "pillion.changeMode": ({ session }) => changeMode(session),
   "pillion.saveUnseen": saveUnseen,
   "pillion.restart": (bench) => bench.session.restart(),
   "pillion.stop": (bench) => bench.session.stop(),

@@ -9,13 +9,13 @@ export const methods = {
   promptUser: "prompt/user",
   agentStatus: "agent/status",
   activityChanged: "activity/changed",
-  workspaceChanged: "workspace/changed",
   documentEdit: "document/edit",
   documentState: "document/state",
   windowFocused: "window/focused",
   toolsCall: "tools/call",
   sessionList: "session/list",
   sessionNewTurn: "session/newTurn",
+  sessionSetMode: "session/setMode",
 } as const;
 
 /** `capabilities.experimental.pillion` of `initialize`: what this editor can do beyond LSP. */
@@ -168,17 +168,6 @@ export interface ActivityChanged {
   durationMs: number;
 }
 
-export interface WorkspaceChanged {
-  changes: WorkspaceChange[] | null;
-}
-
-export interface WorkspaceChange {
-  path: string;
-  type: string;
-  /** `agent:<session>`, `editor` or `outside`. */
-  by: string;
-}
-
 export interface DocumentEdit {
   uri: string;
   version: number;
@@ -240,6 +229,11 @@ export interface ToolContent {
 
 export interface SessionNewTurn {
   sessionId: string;
+}
+
+export interface SessionSetMode {
+  sessionId: string;
+  mode: string;
 }
 
 export interface SessionList {

@@ -49,9 +49,6 @@ export function attend(client: LanguageClient, to: Listeners): void {
   client.onNotification(methods.agentStatus, (status: AgentStatus) => {
     to.log.debug(`agent ${status.sessionId}: ${status.status} ${status.message}`);
   });
-  client.onNotification(methods.workspaceChanged, () => {
-    // VS Code sees the files change by itself.
-  });
 }
 
 const resolvedTime = 100; // ms

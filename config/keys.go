@@ -1,0 +1,74 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Key is one setting as people read of it: in docs/settings.md and in Neovim's
+// help, which are generated from Keys.
+type Key struct {
+	Name    string // its path in the object: limits.readBytes
+	Type    string
+	Default string // as JSON, "" where there is none
+	Meaning string // Markdown of one line
+}
+
+// Keys is every setting, in the order of Settings.
+func Keys() []Key {
+	out := slices.Clone(keys)
+	for i := range out {
+		out[i].Type = typeOf(reflect.TypeFor[Settings](), out[i].Name)
+	}
+	return out
+}
+
+// keys has a line for each field of Settings; a test compares the two.
+var keys = []Key{
+	{Name: "path", Meaning: "where the editor finds the `pillion` program. Only editors read it"},
+	{Name: "trace.server", Default: `"off"`, Meaning: "what of the talk between editor and sidecar is logged: `off`, `messages` or `verbose`. Only editors read it"},
+	{
+		Name: "mode", Default: `"default"`, Meaning: "the mode in which a session starts: `plan` (agents read, and change nothing), `default` (changes and commands ask) " +
+			"or `auto_edit` (edits inside the workspace run, commands ask). `full_access` is no setting; choose it for one session, in the editor",
+	},
+	{Name: "permissions.allow", Default: "[]", Meaning: "calls that need no asking"},
+	{Name: "permissions.ask", Default: "[]", Meaning: "calls that ask although their mode would let them run"},
+	{Name: "permissions.deny", Default: "[]", Meaning: "calls that are refused"},
+	{
+		Name: "approvals.expireSeconds", Default: "0",
+		Meaning: "how long a question waits for you before it counts as a no; 0: as long as the agent waits. Takes effect at the next start",
+	},
+	{Name: "limits.readBytes", Default: "10485760", Meaning: "the largest file that is read as a whole; larger ones are read by lines"},
+	{Name: "limits.writeBytes", Default: "5242880", Meaning: "the largest text that is written"},
+	{Name: "limits.diffBytes", Default: "5242880", Meaning: "the largest diff"},
+	{
+		Name: "limits.outputBytes", Default: "1048576",
+		Meaning: "how much a command's standard output, and its standard error, may be; of more than that the beginning and the end are kept",
+	},
+	{Name: "limits.callSeconds", Default: "30", Meaning: "how long a call may take. Waiting for you does not count"},
+	{Name: "limits.commandSeconds", Default: "120", Meaning: "how long a command may take if its call does not say; at most 600"},
+	{Name: "limits.changesPerMinute", Default: "100", Meaning: "how many calls that change or run something a session may make in a minute"},
+	{Name: "limits.readsPerMinute", Default: "6000", Meaning: "the same for calls that only read"},
+}
+
+// typeOf is the type of the setting at a path, in words.
+func typeOf(t reflect.Type, path string) string {
+	for f := range t.Fields() {
+		name := keyOf(f)
+		if name == path {
+			return typeNames[f.Type.Kind()]
+		}
+		if len(path) > len(name) && path[:len(name)+1] == name+"." {
+			return typeOf(f.Type, path[len(name)+1:])
+		}
+	}
+	return ""
+}
+
+var typeNames = map[reflect.Kind]string{
+	reflect.String:  "string",
+	reflect.Int:     "integer",
+	reflect.Int64:   "integer",
+	reflect.Float64: "number",
+	reflect.Slice:   "list of strings",
+}

@@ -1,0 +1,125 @@
+package house
+
+import (
+	"go/ast"
+	"go/token"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pillion/internal/clients"
+	"pillion/rpc"
+)
+
+// oneSided are the methods that one plugin has without the other, and why.
+var oneSided = map[string]string{
+	"tools/call":                     "VS Code's own chat calls tools; Neovim has no chat of its own",
+	"$/setTrace":                     "Neovim's LSP client does not send it, and the sidecar does nothing with it",
+	"window/workDoneProgress/cancel": "only the buttons of a progress that the sidecar began send it; it begins none in an editor with a plugin",
+}
+
+// TestNoCapabilityInOneEditorOnly: what one plugin has, the other has.
+func TestNoCapabilityInOneEditorOnly(t *testing.T) {
+	rows, err := clients.Read(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unequal := map[string]bool{}
+	for _, row := range rows {
+		if (row.VSCode == clients.None) == (row.Neovim == clients.None) {
+			continue
+		}
+		unequal[row.Name] = true
+		if oneSided[row.Name] == "" {
+			t.Errorf("%s: VS Code %s, Neovim %s; let both have it", row.Name, row.VSCode, row.Neovim)
+		}
+	}
+	for name := range oneSided {
+		if !unequal[name] {
+			t.Errorf("%s is the same in both editors, and need not be excused", name)
+		}
+	}
+}
+
+// TestClientsNameOnlyTheWire: no plugin listens for, or sends, what the sidecar
+// does not know.
+func TestClientsNameOnlyTheWire(t *testing.T) {
+	for _, read := range []func(string) (clients.Names, error){clients.VSCode, clients.Neovim} {
+		names, err := read(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, stray := range names.Strays() {
+			t.Error(stray)
+		}
+	}
+}
+
+// TestCatalogueOfTheWire: what the sidecar sends is what its catalogue says.
+func TestCatalogueOfTheWire(t *testing.T) {
+	sent := map[string]string{
+		// These two are sent by internal/wire itself.
+		"$/progress": "", "$/cancelRequest": "",
+	}
+	for _, f := range goFiles(t) {
+		if strings.HasPrefix(f.name, "rpc/") && !f.isTest() {
+			collectSent(t, f, sent)
+		}
+	}
+	known := map[string]bool{}
+	for _, m := range rpc.Catalogue() {
+		if !m.FromEditor {
+			known[m.Name] = true
+		}
+	}
+	for name, file := range sent {
+		if !known[name] {
+			t.Errorf("%s sends %s, which rpc/catalogue.go does not list", file, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if _, is := sent[name]; !is {
+			t.Errorf("rpc/catalogue.go lists %s, and nothing sends it", name)
+		}
+	}
+}
+
+// collectSent adds the methods of all calls conn.Call(ctx, METHOD, …) and
+// conn.Notify(METHOD, …).
+func collectSent(t *testing.T, f goFile, into map[string]string) {
+	ast.Inspect(f.File, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		selector, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !strings.HasSuffix(exprName(selector.X), "conn") {
+			return true
+		}
+		at, sends := map[string]int{"Call": 1, "Notify": 0}[selector.Sel.Name]
+		if !sends {
+			return true
+		}
+		name, ok := call.Args[at].(*ast.BasicLit)
+		if !ok || name.Kind != token.STRING {
+			t.Errorf("%s: the method of a %s is no literal, so the tables cannot know of it", f.name, selector.Sel.Name)
+			return true
+		}
+		method, _ := strconv.Unquote(name.Value)
+		into[method] = f.name
+		return true
+	})
+}
+
+// exprName is the last name of s.conn or d.server.conn.
+func exprName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
+}

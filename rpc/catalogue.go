@@ -1,0 +1,83 @@
+package rpc
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Audience says which editors a method is for.
+type Audience int
+
+const (
+	Everyone Audience = iota
+	Plugins           // those with capabilities.experimental.pillion
+	Plain             // those without
+)
+
+// Method is a method of the editor's wire, for documents and for whoever compares
+// clients with it.
+type Method struct {
+	Name       string
+	FromEditor bool
+	LSP        bool // of the Language Server Protocol itself, not of ours
+	For        Audience
+}
+
+// sent is what the sidecar sends, and to whom. The tests' editor refuses what is
+// not for it, and another test compares this with the calls in the source.
+var sent = map[string]Audience{
+	"approval/request":  Plugins,
+	"approval/changed":  Plugins,
+	"approval/resolved": Plugins,
+	"prompt/user":       Plugins,
+	"document/edit":     Plugins,
+	"activity/changed":  Plugins,
+	"agent/status":      Plugins,
+
+	"window/showMessageRequest": Plain,
+	"workspace/applyEdit":       Plain,
+
+	"client/registerCapability": Everyone,
+	"window/logMessage":         Everyone,
+	"$/progress":                Everyone,
+	"$/cancelRequest":           Everyone,
+}
+
+// namespaces are ours; what is in none of them is LSP's.
+var namespaces = []string{
+	"activity/", "agent/", "approval/", "document/", "prompt/", "relay/", "session/", "tools/", "window/focused",
+}
+
+func isOurs(name string) bool {
+	return slices.ContainsFunc(namespaces, func(ours string) bool { return strings.HasPrefix(name, ours) })
+}
+
+// Catalogue is every method of the wire in both directions, what the editor sends
+// first, each direction by name.
+func Catalogue() []Method {
+	out := []Method{{Name: "$/cancelRequest", FromEditor: true, LSP: true}} // internal/wire has it
+	for _, name := range Methods() {
+		m := Method{Name: name, FromEditor: true, LSP: !isOurs(name)}
+		switch {
+		case name == "workspace/executeCommand": // advertised to these alone
+			m.For = Plain
+		case !m.LSP:
+			m.For = Plugins
+		}
+		out = append(out, m)
+	}
+	for name, audience := range sent {
+		out = append(out, Method{Name: name, LSP: !isOurs(name), For: audience})
+	}
+	slices.SortFunc(out, func(a, b Method) int {
+		if a.FromEditor != b.FromEditor {
+			if a.FromEditor {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	return out
+}
