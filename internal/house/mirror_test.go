@@ -12,9 +12,12 @@ import (
 
 const mirrorFile = "vscode-extension/src/protocol.ts"
 
+// goType is a struct, or the first one inside a function.
+type goType struct{ file, name string }
+
 // mirror says which Go type each interface of the extension's protocol file is
-// the other end of: a struct, or the first one inside a function.
-var mirror = map[string]struct{ file, name string }{
+// the other end of.
+var mirror = map[string]goType{
 	"EditorCapabilities": {"rpc/lifecycle.go", "editorCapabilities"},
 	"AgentIdentity":      {"tools/approval/approval.go", "Agent"},
 	"ApprovalRequest":    {"tools/approval/approval.go", "Request"},
@@ -40,7 +43,7 @@ var mirror = map[string]struct{ file, name string }{
 
 // parts are interfaces that read or send a part of a Go type: the rest of it has
 // no use in the extension.
-var parts = map[string]struct{ file, name string }{
+var parts = map[string]goType{
 	"SessionInfo": {"tools/session/session.go", "Info"},
 	"ToolCall":    {"rpc/calls.go", "callParams"},
 }
@@ -59,20 +62,20 @@ func TestMirror(t *testing.T) {
 	structs := jsonStructs(t)
 	interfaces := typeScript(t)
 	for name, fields := range interfaces {
-		goType, whole := mirror[name]
+		other, whole := mirror[name]
 		if !whole {
-			goType = parts[name]
+			other = parts[name]
 		}
 		switch {
 		case slices.Contains(union, name), slices.Contains(ahead, name):
 			continue
-		case goType.name == "":
+		case other.name == "":
 			t.Errorf("%s: interface %s mirrors nothing that this test knows; say what, in mirror", mirrorFile, name)
 			continue
 		}
-		want := structs[goType.file+" "+goType.name]
+		want := structs[other.file+" "+other.name]
 		if want == nil {
-			t.Errorf("there is no struct with JSON names in %s %s", goType.file, goType.name)
+			t.Errorf("there is no struct with JSON names in %s %s", other.file, other.name)
 		}
 		compare(t, name, fields, want, whole)
 	}
@@ -113,6 +116,40 @@ func TestMirrorOfPreviews(t *testing.T) {
 	}
 	if have, want := slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(want)); !slices.Equal(have, want) {
 		t.Errorf("the previews of %s have %v, but approval.Preview has %v", mirrorFile, have, want)
+	}
+}
+
+var (
+	luaClass = regexp.MustCompile(`(?m)^---@class pillion\.(\w+)\n((?:---@field .*\n)+)`)
+	luaField = regexp.MustCompile(`(?m)^---@field (\w+)\??[ \t]`)
+)
+
+// TestMirrorOfLua: the Neovim plugin's classes of the same names have no field that
+// the Go side has not. They may have fewer: a plugin passes on what it does not show.
+func TestMirrorOfLua(t *testing.T) {
+	structs, seen := jsonStructs(t), 0
+	for _, file := range projectFiles(t, ".lua") {
+		for _, class := range luaClass.FindAllStringSubmatch(string(read(t, file)), -1) {
+			other, known := mirror[class[1]]
+			if !known {
+				other, known = parts[class[1]]
+			}
+			if class[1] == "Preview" { // a union in TypeScript
+				other, known = goType{"tools/approval/approval.go", "Preview"}, true
+			}
+			if !known {
+				continue // one of its own
+			}
+			seen++
+			for _, field := range luaField.FindAllStringSubmatch(class[2], -1) {
+				if _, is := structs[other.file+" "+other.name][field[1]]; !is {
+					t.Errorf("%s: pillion.%s.%s is not on the Go side, in %s", file, class[1], field[1], other.file)
+				}
+			}
+		}
+	}
+	if seen < 3 {
+		t.Errorf("only %d classes of the wire were found; are they written in another way now?", seen)
 	}
 }
 

@@ -276,7 +276,7 @@ func TestSizes(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range projectFiles(t, ".ts", ".mjs") {
+	for _, name := range projectFiles(t, ".ts", ".lua", ".js", ".mjs") {
 		if n := lineCount(read(t, name)); n > 500 && !strings.Contains(name, ".generated.") {
 			t.Errorf("%s has %d lines, over 500", name, n)
 		}

@@ -81,7 +81,7 @@ func TestLocksNameNoRegistry(t *testing.T) {
 // TestNoHiddenCharacters: source reads as it runs. Characters that turn or hide
 // text are written as escapes. What a test feeds to the program may have them.
 func TestNoHiddenCharacters(t *testing.T) {
-	for _, name := range projectFiles(t, ".go", ".ts", ".mjs", ".json", ".md", ".sh", ".txtar", ".txt", "Makefile") {
+	for _, name := range projectFiles(t, ".go", ".ts", ".lua", ".js", ".mjs", ".json", ".md", ".sh", ".txtar", ".txt", "Makefile") {
 		if strings.Contains("/"+name, "/testdata/") {
 			continue
 		}
