@@ -1,0 +1,420 @@
+-- The sidecars: one for each workspace, found, started by `vim.lsp`, started again after a crash (later each time, at most
+-- `maximum_restarts` times in a row), stopped. Other modules register here what they answer:
+--
+--   client.on("approval/request", function(params, reply, client, cancelled)
+--     -- A request is answered with `reply(result)` or `reply(nil, { code = …, message = … })`, at once or minutes later, and once:
+--     -- what comes after that, or after the sidecar ended, does nothing. `cancelled(function() … end)` is told when the sidecar
+--     -- gives the request up. For a notification `reply` is nil.
+--   end)
+--
+-- In JSON an empty Lua table is a list; an empty object is `vim.empty_dict()`.
+
+local announce = require("pillion.announce")
+local config = require("pillion.config")
+local locator = require("pillion.locator")
+local rpc = require("pillion.rpc")
+
+local M = {}
+
+local maximum_restarts = 5
+local first_delay_ms = 500
+--- A sidecar that lived this long starts the count anew.
+local healthy_ms = 180000
+--- For a sidecar to end by itself when asked to.
+local stop_ms = 3000
+local log_lines = 1000
+
+---@alias pillion.State "starting"|"ready"|"stopped"|"failed"
+---@alias pillion.Handler fun(params: any, reply?: fun(result: any, err?: table), client: pillion.Client, cancelled?: fun(callback: fun()))
+
+---@class pillion.Client
+---@field root string the workspace's folder
+---@field state pillion.State
+---@field problem? string why it failed, in a sentence
+---@field missing boolean whether it failed because there is no program
+---@field path? string the program that runs
+---@field version? string of the program
+---@field lsp? integer id of vim.lsp's client
+---@field connection? pillion.rpc.Connection
+---@field restarts integer in a row
+---@field started_at integer ms
+---@field timer? uv.uv_timer_t
+---@field request fun(method: string, params: any, callback: fun(err?: table, result: any)): boolean
+---@field notify fun(method: string, params: any): boolean
+
+---@type table<string, pillion.Client> by root
+local clients = {}
+---@type table<string, pillion.Handler>
+local handlers = {}
+---@type (fun(client: pillion.Client))[]
+local listeners = {}
+---@type string[]
+local log = {}
+
+---@param method string
+---@param handler pillion.Handler
+function M.on(method, handler)
+  handlers[method] = handler
+end
+
+--- Calls back whenever a client's `state` changes. In any state but `ready` whatever it asked is gone.
+---@param listener fun(client: pillion.Client)
+function M.on_state(listener)
+  listeners[#listeners + 1] = listener
+end
+
+---@param visit fun(client: pillion.Client)
+function M.each(visit)
+  for _, client in vim.spairs(clients) do
+    visit(client)
+  end
+end
+
+--- The methods that are answered here, for the test that compares editors with the wire.
+---@return string[]
+function M.methods()
+  return vim.fn.sort(vim.tbl_keys(handlers))
+end
+
+--- What sidecars wrote to stderr, and what happened to them.
+---@return string[]
+function M.log()
+  return log
+end
+
+---@param text string
+local function record(text)
+  for line in vim.gsplit(vim.trim(text), "\n", { plain = true }) do
+    log[#log + 1] = line
+  end
+  while #log > log_lines do
+    table.remove(log, 1)
+  end
+end
+
+---@param client pillion.Client
+---@param state pillion.State
+---@param problem? string
+local function become(client, state, problem)
+  client.state, client.problem = state, problem
+  for _, listener in ipairs(listeners) do
+    local ok, trouble = xpcall(listener, debug.traceback, client)
+    if not ok then
+      record("telling of a change: " .. trouble)
+    end
+  end
+  vim.api.nvim_exec_autocmds("User", { pattern = "PillionState", modeline = false, data = { root = client.root, state = state } })
+end
+
+--- Whether path is folder or below it.
+---@param path string
+---@param folder string
+function M.is_below(path, folder)
+  return path == folder or vim.startswith(path, folder:sub(-1) == "/" and folder or folder .. "/")
+end
+
+--- The client whose workspace is nearest above a path.
+---@param path string
+---@return pillion.Client?
+function M.for_path(path)
+  local best ---@type pillion.Client?
+  for root, client in pairs(clients) do
+    if M.is_below(path, root) and (not best or #root > #best.root) then
+      best = client
+    end
+  end
+  return best
+end
+
+--- The client of the current buffer's file, else of the current folder, else the only one.
+---@return pillion.Client?
+function M.current()
+  local name = vim.api.nvim_buf_get_name(0)
+  local file = vim.bo.buftype == "" and name ~= "" and vim.uv.fs_realpath(name) or nil
+  local only = vim.tbl_count(clients) == 1 and select(2, next(clients)) or nil
+  return file and M.for_path(file) or M.for_path(vim.uv.fs_realpath(vim.fn.getcwd()) or "") or only
+end
+
+--- Sends to the current client.
+---@param method string
+---@param params any
+---@param callback fun(err?: table, result: any)
+---@return boolean sent
+function M.request(method, params, callback)
+  local client = M.current()
+  return client ~= nil and client.request(method, params, callback)
+end
+
+---@param method string
+---@param params any
+---@return boolean sent
+function M.notify(method, params)
+  local client = M.current()
+  return client ~= nil and client.notify(method, params)
+end
+
+---@param params any
+local function object(params)
+  return (params == nil or type(params) == "table" and next(params) == nil) and vim.empty_dict() or params
+end
+
+---@param root string
+---@return pillion.Client
+local function new(root)
+  ---@type pillion.Client
+  local client = { root = root, state = "stopped", missing = false, restarts = 0, started_at = 0 }
+  function client.request(method, params, callback)
+    if client.state ~= "ready" then
+      callback({ code = rpc.codes.internal_error, message = "pillion is not running; restart it with :Pillion restart" })
+      return false
+    end
+    return (client.connection:request(method, object(params), callback))
+  end
+  function client.notify(method, params)
+    return client.state == "ready" and client.connection:notify(method, object(params))
+  end
+  clients[root] = client
+  return client
+end
+
+local launch ---@type fun(client: pillion.Client)
+
+--- The sidecar ended, or never came up, without being asked to.
+---@param client pillion.Client
+---@param connection pillion.rpc.Connection
+local function lost(client, connection)
+  if client.connection ~= connection then
+    return
+  end
+  client.connection, client.lsp = nil, nil
+  client.restarts = vim.uv.now() - client.started_at > healthy_ms and 1 or client.restarts + 1
+  if client.restarts > maximum_restarts then
+    local problem = ("the sidecar ended %d times in a row; :Pillion log says why"):format(client.restarts)
+    become(client, "failed", problem)
+    announce.say("Pillion: " .. problem, vim.log.levels.ERROR)
+    return
+  end
+  local delay = first_delay_ms * 2 ^ (client.restarts - 1)
+  record(("sidecar ended; starting it again in %d ms"):format(delay))
+  announce.say("Pillion: the sidecar ended; starting it again", vim.log.levels.WARN)
+  client.timer = vim.defer_fn(function()
+    client.timer = nil
+    launch(client)
+  end, delay)
+  become(client, "starting")
+end
+
+---@param client pillion.Client
+---@param command string[]
+---@param dispatchers vim.lsp.rpc.Dispatchers
+---@return pillion.rpc.Connection?, string?
+local function connect(client, command, dispatchers)
+  local connection, problem ---@type pillion.rpc.Connection?, string?
+  connection, problem = rpc.start(command, { cwd = client.root }, {
+    request = function(method, params, reply, cancelled)
+      if handlers[method] then
+        handlers[method](params or {}, reply, client, cancelled)
+        return
+      end
+      coroutine.wrap(function() -- vim.lsp's own handlers may wait
+        reply(dispatchers.server_request(method, params))
+      end)()
+    end,
+    notification = function(method, params)
+      if handlers[method] then
+        handlers[method](params or {}, nil, client)
+      else
+        dispatchers.notification(method, params)
+      end
+    end,
+    stderr = record,
+    exit = function(code, signal)
+      record(("sidecar %s ended with code %d, signal %d"):format(client.root, code, signal))
+      dispatchers.on_exit(0, 0) -- how it ended is told here
+      lost(client, connection --[[@as pillion.rpc.Connection]])
+    end,
+  })
+  return connection, problem
+end
+
+--- What `vim.lsp` needs to see of a connection. It follows no document for us: see documents.lua.
+---@param connection pillion.rpc.Connection
+---@return vim.lsp.rpc.PublicClient
+local function public(connection)
+  return {
+    request = function(method, params, callback, done)
+      return connection:request(method, params, function(err, result)
+        if method == "initialize" and err then
+          record("initialize: " .. tostring(err.message))
+          connection:kill()
+          return
+        end
+        callback(err, result)
+        if done then
+          done(0)
+        end
+      end)
+    end,
+    notify = function(method, params)
+      return vim.startswith(method, "textDocument/") or connection:notify(method, params)
+    end,
+    is_closing = function()
+      return connection:is_closing()
+    end,
+    terminate = function()
+      connection:kill()
+    end,
+  }
+end
+
+local capabilities = {
+  general = { positionEncodings = { "utf-16" } },
+  workspace = { workspaceFolders = true },
+  window = { workDoneProgress = false },
+  experimental = {
+    pillion = { approval = true, prompt = true, review = false, plan = false, documents = true, languageFeatures = false },
+  },
+}
+
+---@param client pillion.Client
+---@return vim.lsp.ClientConfig
+local function lsp_config(client)
+  local connection ---@type pillion.rpc.Connection
+  return {
+    name = "pillion",
+    cmd = function(dispatchers)
+      local problem ---@type string?
+      connection, problem = connect(client, { client.path, "serve" }, dispatchers)
+      if not connection then
+        error(problem, 0)
+      end
+      client.connection = connection
+      return public(connection)
+    end,
+    root_dir = client.root,
+    workspace_folders = { { uri = vim.uri_from_fname(client.root), name = vim.fs.basename(client.root) } },
+    capabilities = vim.deepcopy(capabilities),
+    init_options = config.settings(),
+    on_init = function(_, result)
+      if client.connection == connection then
+        client.version = vim.tbl_get(result, "serverInfo", "version")
+        become(client, "ready")
+      end
+    end,
+  }
+end
+
+---@param options vim.lsp.ClientConfig
+---@return integer?
+local function lsp_start(options)
+  if vim.fn.has("nvim-0.11") == 1 then
+    return vim.lsp.start(options, {
+      attach = false,
+      reuse_client = function()
+        return false
+      end,
+    })
+  end
+  return (vim.lsp.start_client(options)) -- 0.10's vim.lsp.start attaches a buffer, whatever one wants
+end
+
+launch = function(client)
+  become(client, "starting")
+  local located = locator.locate(config.current.path)
+  client.missing = located.problem ~= nil
+  if located.problem then
+    become(client, "failed", located.problem)
+    announce.say("Pillion: " .. located.problem, vim.log.levels.WARN)
+    return
+  end
+  client.path, client.started_at = located.path, vim.uv.now()
+  record(("sidecar: %s (%s) for %s"):format(located.path, located.from, client.root))
+  client.lsp = lsp_start(lsp_config(client))
+  if not client.connection then
+    become(client, "failed", ("%s could not be started; :Pillion log says why"):format(located.path))
+  end
+end
+
+--- Starts the sidecar of a workspace, unless it runs.
+---@param root string
+---@return pillion.Client
+function M.start(root)
+  local client = clients[root] or new(root)
+  if client.state == "stopped" or client.state == "failed" then
+    client.restarts = 0
+    launch(client)
+  end
+  return client
+end
+
+---@param client pillion.Client
+---@return fun(): boolean gone
+local function ask_to_end(client)
+  if client.timer then
+    client.timer:stop()
+    client.timer = nil
+  end
+  local connection = client.connection
+  client.connection, client.lsp = nil, nil
+  if client.state ~= "stopped" then
+    become(client, "stopped")
+  end
+  if not connection then
+    return function()
+      return true
+    end
+  end
+  if not connection:request("shutdown", nil, function()
+    connection:notify("exit", nil)
+  end) then
+    connection:kill()
+  end
+  return function()
+    return connection.closed
+  end, connection
+end
+
+--- Stops a sidecar, or all of them, and waits until they are gone.
+---@param client? pillion.Client
+function M.stop(client)
+  local leaving = {} ---@type { gone: fun(): boolean, connection?: pillion.rpc.Connection }[]
+  M.each(function(one)
+    if one == (client or one) then
+      local gone, connection = ask_to_end(one)
+      leaving[#leaving + 1] = { gone = gone, connection = connection }
+    end
+  end)
+  local function all_gone()
+    return vim.iter(leaving):all(function(one)
+      return one.gone()
+    end)
+  end
+  if not vim.wait(stop_ms, all_gone, 5) then
+    for _, one in ipairs(leaving) do
+      if one.connection then
+        one.connection:kill()
+      end
+    end
+    vim.wait(stop_ms, all_gone, 5)
+  end
+end
+
+--- Stops and starts, with a clean count of failures: the human asked.
+---@param client? pillion.Client
+function M.restart(client)
+  M.stop(client)
+  M.each(function(one)
+    if one == (client or one) then
+      M.start(one.root)
+    end
+  end)
+end
+
+--- Tells running sidecars that the settings changed.
+function M.settings_changed()
+  M.each(function(client)
+    client.notify("workspace/didChangeConfiguration", { settings = { pillion = config.settings() } })
+  end)
+end
+
+return M

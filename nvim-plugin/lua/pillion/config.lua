@@ -1,0 +1,91 @@
+-- What the human can set: the defaults, and a check that names what is wrong. `settings` is the sidecar's own object and goes
+-- to it as it is (docs/settings.md); everything else is this plugin's.
+
+local M = {}
+
+---@class pillion.Permissions
+---@field allow? string[] calls that need no asking, such as `run_command(git status)`
+---@field ask? string[] calls that always ask
+---@field deny? string[] calls that are refused
+
+---@class pillion.Settings
+---@field mode? "plan"|"default"|"auto_edit" what an agent that connects may do before it has to ask
+---@field permissions? pillion.Permissions
+---@field approvals? { expireSeconds?: integer }
+---@field limits? table<string, integer>
+
+---@class pillion.Config
+---@field path string the `pillion` program; empty: the one in this plugin's `bin`, else the one on PATH
+---@field root_markers string[] a folder that has one of these is a workspace; without any it is the current folder
+---@field settings pillion.Settings
+---@field notify boolean say in a message that something waits; the statusline and `:Pillion` show it anyway
+---@field keys table<string, string|false> keys in a proposal and on a page; false: none
+---@field terminal_path boolean let `:terminal` find the program when it is not on PATH
+
+---@type pillion.Config
+M.defaults = {
+  path = "",
+  root_markers = { ".git" },
+  settings = {},
+  notify = true,
+  keys = {},
+  terminal_path = true,
+}
+
+---@type pillion.Config
+M.current = vim.deepcopy(M.defaults)
+
+local types = {
+  path = "string",
+  root_markers = "table",
+  settings = "table",
+  notify = "boolean",
+  keys = "table",
+  terminal_path = "boolean",
+}
+
+--- What is wrong with these options, in words; nil when nothing is.
+---@param options table
+---@return string?
+function M.problem(options)
+  if type(options) ~= "table" then
+    return "setup takes a table"
+  end
+  for name, value in vim.spairs(options) do
+    local wanted = types[name]
+    if not wanted then
+      return ("there is no option %s; there are %s"):format(tostring(name), table.concat(vim.fn.sort(vim.tbl_keys(types)), ", "))
+    end
+    if type(value) ~= wanted then
+      return ("the option %s is a %s, not a %s"):format(name, wanted, type(value))
+    end
+  end
+end
+
+---@param options? table
+function M.set(options)
+  options = options or {}
+  local problem = M.problem(options)
+  if problem then
+    error("pillion: " .. problem, 0)
+  end
+  M.current = vim.tbl_deep_extend("force", vim.deepcopy(M.defaults), options)
+  M.current.root_markers = options.root_markers or M.defaults.root_markers -- a list is replaced, not merged
+end
+
+--- The settings object as JSON needs it: an empty table alone would be written as a list.
+---@return table
+function M.settings()
+  local function object(value)
+    return vim.tbl_isempty(value) and vim.empty_dict() or value
+  end
+  local settings = vim.deepcopy(M.current.settings)
+  for _, name in ipairs({ "permissions", "approvals", "limits" }) do
+    if type(settings[name]) == "table" then
+      settings[name] = object(settings[name])
+    end
+  end
+  return object(settings)
+end
+
+return M

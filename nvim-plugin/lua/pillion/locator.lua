@@ -1,0 +1,55 @@
+-- Finds the sidecar, in the order that docs/neovim.md gives: the option, the binary in this plugin, PATH. It never looks
+-- inside the workspace, where an agent could have put one.
+
+local M = {}
+
+local name = vim.fn.has("win32") == 1 and "pillion.exe" or "pillion"
+
+---@param path string
+---@return boolean
+local function runs(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat ~= nil and stat.type == "file" and vim.uv.fs_access(path, "X") == true
+end
+
+---@param path string
+local function is_absolute(path)
+  return path:sub(1, 1) == "/" or path:match("^%a:[/\\]") ~= nil
+end
+
+--- Where this plugin is installed.
+---@return string
+local function plugin_folder()
+  local here = debug.getinfo(1, "S").source:sub(2)
+  return vim.fn.fnamemodify(vim.uv.fs_realpath(here) or here, ":h:h:h")
+end
+
+---@class pillion.Located
+---@field path? string
+---@field from? "option"|"bundle"|"PATH"
+---@field problem? string
+
+---@param option string the option `path`
+---@return pillion.Located
+function M.locate(option)
+  if option ~= "" then
+    local path = option:gsub("^~([/\\])", vim.uv.os_homedir() .. "%1")
+    if is_absolute(path) and runs(path) then
+      return { path = path, from = "option" }
+    end
+    return { problem = ("the option path names %s, which is not an executable file; correct or clear it"):format(option) }
+  end
+  local bundled = vim.fs.joinpath(plugin_folder(), "bin", name)
+  if runs(bundled) then
+    return { path = bundled, from = "bundle" }
+  end
+  for folder in vim.gsplit(vim.env.PATH or "", vim.fn.has("win32") == 1 and ";" or ":", { plain = true }) do
+    local path = vim.fs.joinpath(folder, name)
+    if is_absolute(folder) and runs(path) then
+      return { path = path, from = "PATH" }
+    end
+  end
+  return { problem = "the pillion program is neither in this plugin's bin folder nor on your PATH; install it, or name it with the option path" }
+end
+
+return M
