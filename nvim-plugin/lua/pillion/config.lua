@@ -44,6 +44,11 @@ local types = {
   terminal_path = "boolean",
 }
 
+---@return pillion.Config
+function M.get()
+  return M.current
+end
+
 --- What is wrong with these options, in words; nil when nothing is.
 ---@param options table
 ---@return string?
