@@ -1,4 +1,4 @@
-// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, extension, editor; all of them by default.
+// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, extension, editor, neovim; all of them by default.
 // Every step runs even when an earlier one failed; the exit code is 1 when anything failed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ const extension = path.join(root, 'vscode-extension');
 const endToEnd = path.join(root, 'e2e');
 process.chdir(root);
 
-const groups = { lint, build, go, extension: extensionTests, editor };
+const groups = { lint, build, go, extension: extensionTests, editor, neovim };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in groups));
 if (unknown.length > 0) {
@@ -72,6 +72,15 @@ async function editor() {
   await steps.run('the extension, packaged', () => command('scripts/vsix.sh', [], { quiet: true }));
   await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
   await steps.run('in real VS Code, with real agents', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('vscode')], tally, { cwd: endToEnd }));
+}
+
+/** The real Neovim and the real agents. */
+async function neovim() {
+  await steps.run('set-up: Neovim', () => part('neovim'));
+  await steps.run('set-up: agents', () => part('agents'));
+  await steps.run('the program that Neovim starts', () => command('scripts/build.sh', ['bin/pillion']));
+  await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
+  await steps.run('in real Neovim, with real agents', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('neovim')], tally, { cwd: endToEnd }));
 }
 
 /** The test files of one editor. */

@@ -7,14 +7,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { artifacts, part, pillion, tree } from '../rig/places.js';
 import { eventually, patience } from '../rig/expect.js';
+import { Dialog } from './dialog.js';
 import { Rpc } from './rpc.js';
 import { Screen } from './screen.js';
 
 /** What a user writes who has the plugin in a folder: nothing but its place. */
 const plainConfiguration = `vim.opt.rtp:prepend(${JSON.stringify(path.join(tree, 'nvim-plugin'))})\n`;
 
-/** @typedef {{init?: string, args?: string[], columns?: number, lines?: number, plugin?: boolean}} Options
- * `init` is Lua of the user's own that stands before the plugin's line. */
+/** @typedef {{init?: string, setup?: string, args?: string[], columns?: number, lines?: number, plugin?: boolean}} Options
+ * `init` is Lua of the user's own that stands before the plugin's line, `setup` what stands after it. */
 
 export class Neovim {
   screen = new Screen();
@@ -31,10 +32,10 @@ export class Neovim {
   }
 
   /** Starts it in the project, with the configuration in the sandbox's home. @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Options} [options] */
-  static async start(sandbox, { init = '', args = [], columns = 120, lines = 36, plugin = true } = {}) {
+  static async start(sandbox, { init = '', setup = '', args = [], columns = 120, lines = 36, plugin = true } = {}) {
     const config = path.join(sandbox.home, '.config/nvim');
     fs.mkdirSync(config, { recursive: true });
-    fs.writeFileSync(path.join(config, 'init.lua'), init + (plugin ? plainConfiguration : ''));
+    fs.writeFileSync(path.join(config, 'init.lua'), init + (plugin ? plainConfiguration : '') + setup);
     const child = spawn(path.join(part('neovim'), 'bin/nvim'), ['--embed', ...args], {
       cwd: sandbox.project, env: environment(sandbox), stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -56,10 +57,13 @@ export class Neovim {
     await this.press(text.replaceAll('<', '<LT>').replaceAll('\n', '<CR>'));
   }
 
-  /** Types a command line. @param {string} line */
+  /** Types a command line, and waits until it was taken. @param {string} line */
   async command(line) {
+    const before = await this.lua(`return vim.fn.histnr(':')`);
     await this.press('<C-Bslash><C-n>');
     await this.type(`:${line}\n`);
+    await eventually(`:${line} is taken`, async () =>
+      !this.running || (await this.mode()).blocking || (await this.lua(`return vim.fn.histnr(':')`)) > before);
   }
 
   /** Opens a file of the project. @param {string} name */
@@ -114,6 +118,51 @@ export class Neovim {
   /** What \`:messages\` would show. @returns {Promise<string>} */
   async messages() {
     return (await this.api('nvim_exec2', 'messages', { output: true })).output;
+  }
+
+  /** The question about this (a file, a command), as soon as it waits; it may have no tab yet. @param {string} subject */
+  async dialog(subject) {
+    const id = await eventually(`a question about ${subject}`, () => this.lua(`
+      for _, approval in ipairs(require('pillion.approvals').all()) do
+        if require('pillion.words').deed(approval.request):find(..., 1, true) then return approval.id end
+      end`, subject));
+    return new Dialog(this, id);
+  }
+
+  /** How many questions wait. @returns {Promise<number>} */
+  async waits() {
+    return this.lua(`return require('pillion').status().waiting`);
+  }
+
+  /** Opens the list of what waits and what happened: Neovim's own, which asks for a number. */
+  async picker() {
+    await this.command('Pillion');
+    await this.sees(/Type number and <Enter>/);
+  }
+
+  /** Leaves that list without choosing. */
+  async leavePicker() {
+    await this.press('<Esc>');
+    await eventually('the list is gone', async () => !(await this.mode()).blocking);
+  }
+
+  /** Chooses a row of the list that is on the screen. @param {RegExp} row */
+  async choose(row) {
+    await this.sees(/Type number and <Enter>/);
+    const number = await eventually(`the list has a row ${row}`, () => this.screen.lines.filter((line) => row.test(line))
+      .map((line) => /^\s*(\d+): /.exec(line)?.[1]).find(Boolean));
+    await this.type(`${number}\n`);
+  }
+
+  /** Opens the list and chooses a row. @param {RegExp} row */
+  async pick(row) {
+    await this.picker();
+    await this.choose(row);
+  }
+
+  /** The terminal window gets or loses the focus. @param {boolean} gained */
+  async focus(gained) {
+    await this.api('nvim_ui_set_focus', gained);
   }
 
   /** What the component for a status line says. @returns {Promise<string>} */

@@ -45,6 +45,14 @@ export class Ride {
     return agent;
   }
 
+  /** Is this Neovim's sidecar the one whose window the registry holds to be used last? @param {Neovim} nvim */
+  focusedLast(nvim) {
+    const registry = path.join(this.sandbox.home, '.local/state/pillion/relay');
+    const entries = fs.readdirSync(registry).filter((file) => file.endsWith('.json')).map((file) => JSON.parse(fs.readFileSync(path.join(registry, file), 'utf8')));
+    const [last] = entries.toSorted((a, b) => b.focused.localeCompare(a.focused));
+    return parentOf(last.pid) === nvim.pid;
+  }
+
   /** Keeps what helps to understand a failure: the screens, and what the sidecar and the agents' side wrote. @param {string} name */
   async keep(name) {
     const title = `failed-${name.replace(/\W+/g, '-').slice(0, 60)}`;
@@ -113,4 +121,9 @@ export function takePictures() {
       await chromium.close();
     }
   });
+}
+
+/** @param {number} pid */
+function parentOf(pid) {
+  return Number(/^PPid:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }

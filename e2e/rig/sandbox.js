@@ -61,6 +61,11 @@ export class Sandbox {
   }
 
   /** @param {string} name */
+  readBytes(name) {
+    return fs.readFileSync(this.path(name));
+  }
+
+  /** @param {string} name */
   exists(name) {
     return fs.existsSync(this.path(name));
   }

@@ -1,0 +1,106 @@
+/**
+ * A question in Neovim: a proposal as a diff in its own tab, or a page. A person goes to its tab, reads it, edits the
+ * proposed side, and answers with `:Pillion …` or with a key there.
+ */
+import { eventually } from '../rig/expect.js';
+
+/** The window in which something of this question is on the screen: `proposed`, `current`, `question`, `closed`. */
+const windowOf = `(function(id, side)
+  for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
+    for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+      local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win))
+      if vim.startswith(name, 'pillion://' .. id .. '/' .. (side or '')) then return win, tab end
+    end
+  end
+end)`;
+
+export class Dialog {
+  #nvim;
+  #id;
+
+  /** @param {import('./neovim.js').Neovim} nvim @param {string} id */
+  constructor(nvim, id) {
+    this.#nvim = nvim;
+    this.#id = id;
+  }
+
+  /** Does it wait for an answer? @returns {Promise<boolean>} */
+  async isOpen() {
+    return this.#nvim.lua(`return require('pillion.approvals').get(...) ~= nil`, this.#id);
+  }
+
+  /** Has it a tab? @returns {Promise<boolean>} */
+  async isShown() {
+    return this.#nvim.lua(`return ${windowOf}(...) ~= nil`, this.#id);
+  }
+
+  /** Goes to its tab, as soon as it has one. */
+  async show() {
+    const place = await eventually('the question has a tab', () => this.#nvim.lua(
+      `local _, tab = ${windowOf}(...); return tab and vim.api.nvim_tabpage_get_number(tab)`, this.#id));
+    await this.#nvim.press(`<C-Bslash><C-n>${place}gt`);
+    await eventually('its tab is in front', () => this.#nvim.lua(
+      `local _, tab = ${windowOf}(...); return tab == vim.api.nvim_get_current_tabpage()`, this.#id));
+  }
+
+  /** Puts the cursor into the proposed side. */
+  async enterProposal() {
+    await this.show();
+    await this.#nvim.press('<C-w>l');
+    await eventually('the cursor is in the proposal', () => this.#nvim.lua(
+      `return vim.api.nvim_get_current_win() == (${windowOf}(...))`, this.#id, 'proposed'));
+  }
+
+  /** The proposed side, line by line. @returns {Promise<string[]>} */
+  async proposedText() {
+    return this.#side('proposed');
+  }
+
+  /** The page that has taken its place when it died. @returns {Promise<string[]>} */
+  async closedText() {
+    return this.#side('closed');
+  }
+
+  /** @param {string} side @returns {Promise<string[]>} */
+  async #side(side) {
+    return this.#nvim.lua(`return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf((${windowOf}(...))), 0, -1, false)`, this.#id, side);
+  }
+
+  /** Waits until the sidecar says that the text beneath it has changed. */
+  async changes() {
+    await eventually('the dialog says that the text beneath it changed', () => this.#nvim.lua(
+      `return require('pillion.approvals').get(...).beneath ~= 'unchanged'`, this.#id));
+  }
+
+  /**
+   * Answers as a person does who read the question first: what comes within the first half second is not taken, so it is
+   * said until the question is gone.
+   * @param {string} words after `:Pillion`
+   */
+  async answer(words) {
+    await this.#until(() => this.#nvim.command(`Pillion ${words}`));
+  }
+
+  /** Answers with the key that is bound to this in the question's own buffers. @param {string} action */
+  async press(action) {
+    const key = await this.#nvim.lua(`return require('pillion.config').get().keys[...]`, action);
+    await this.#until(() => this.#nvim.press(key));
+  }
+
+  /** Approves and lets the shown rule be remembered. */
+  async answerForSession() {
+    await this.show();
+    await this.answer('session');
+  }
+
+  /** @param {() => Promise<void>} say */
+  async #until(say) {
+    await eventually('the answer is taken', async () => {
+      if (await this.isOpen()) {
+        await this.show();
+        await say();
+      }
+      return !(await this.isOpen());
+    });
+  }
+}

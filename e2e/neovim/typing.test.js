@@ -1,0 +1,228 @@
+/** The agent and the human in one buffer at one time: insert mode, undo, versions, formatters. */
+import assert from 'node:assert/strict';
+import { ride, takePictures } from './ride.js';
+import { HeldWire } from './held-wire.js';
+import { eventually, steadily } from '../rig/expect.js';
+
+const greeting = 'def greet(name):\n    return "Hello " + name\n\n\nprint(greet("you"))\n';
+const files = { 'greet.py': greeting };
+const edit = { path: 'greet.py', old_string: '"Hello " + name', new_string: 'f"Hello, {name}!"' };
+const atTop = { path: 'greet.py', old_string: 'def greet', new_string: '# greets\n\ndef greet' };
+const lines = (/** @type {string} */ text) => text.replace(/\n$/, '').split('\n');
+/** Edits need no asking: what is tried here is what happens to the buffer. */
+const automatic = { opened: 'greet.py', setup: `require('pillion').setup({ settings = { mode = 'auto_edit' } })\n` };
+
+takePictures();
+
+ride('the agent edits the line that the human is typing in: both texts are whole', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  await nvim.press('2GA');
+  await nvim.type(' # ');
+  let settled = false;
+  const call = agent.call('edit_file', edit).finally(() => { settled = true; });
+  let typed = ' # ';
+  for (let after = 0; after < 20; after += settled ? 1 : 0) {
+    await nvim.type('word '[typed.length % 5]);
+    typed += 'word '[typed.length % 5];
+  }
+  const result = await call;
+  assert.equal((await nvim.mode()).mode, 'i');
+  const [, line] = await nvim.lines('greet.py');
+  if (result.isError) {
+    assert.equal(result.structured.error.code, 'CONCURRENT_MODIFICATION');
+    assert.equal(line, `    return "Hello " + name${typed}`);
+  } else {
+    assert.equal(line, `    return f"Hello, {name}!"${typed}`);
+  }
+  nvim.screenshot('typing-in-the-same-line');
+}, automatic);
+
+ride('the agent replaces the word in which the cursor stands: what is typed is whole, or the call is a conflict', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  await nvim.press('2G0fHea');
+  let settled = false;
+  let typed = '';
+  const call = agent.call('edit_file', { path: 'greet.py', old_string: 'greet(name)', new_string: 'hail(whom)' }).finally(() => { settled = true; });
+  const second = agent.call('edit_file', { path: 'greet.py', old_string: '"H', new_string: '"Oh H' });
+  for (let after = 0; after < 20; after += settled ? 1 : 0) {
+    await nvim.type('x');
+    typed += 'x';
+  }
+  assert.equal((await call).isError, false, (await call).text);
+  await second;
+  const text = await nvim.lines('greet.py');
+  assert.equal(text[0], 'def hail(whom):');
+  assert.ok(text[1].includes(typed), `${typed} in one piece in ${text[1]}`);
+}, automatic);
+
+ride('one u takes back the agent’s edit alone', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  await nvim.press('Go# mine<Esc>');
+  await nvim.command('write');
+  const result = await agent.call('edit_file', edit);
+  assert.equal(result.isError, false, result.text);
+  assert.equal(sandbox.read('greet.py'), `${greeting.replace(edit.old_string, edit.new_string)}# mine\n`);
+  await nvim.press('u');
+  await eventually('the edit is taken back', async () => (await nvim.lines('greet.py'))[1] === lines(greeting)[1]);
+  assert.deepEqual(await nvim.lines('greet.py'), lines(`${greeting}# mine\n`));
+  await nvim.press('<C-r>');
+  await eventually('and made again', async () => (await nvim.lines('greet.py'))[1].includes(edit.new_string));
+  await nvim.press('uu');
+  await eventually('the second u takes back what the human typed', async () => (await nvim.lines('greet.py')).length === lines(greeting).length);
+  assert.deepEqual(await nvim.lines('greet.py'), lines(greeting));
+}, automatic);
+
+ride('one u takes back the agent’s edit alone, though it came while the human typed in insert mode', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  await nvim.press('Go# before');
+  const result = await agent.call('edit_file', edit);
+  assert.equal(result.isError, false, result.text);
+  assert.equal((await nvim.mode()).mode, 'i');
+  await nvim.type(' after');
+  await nvim.press('<Esc>');
+  const all = lines(`${greeting.replace(edit.old_string, edit.new_string)}# before after\n`);
+  assert.deepEqual(await nvim.lines('greet.py'), all);
+  const steps = [
+    all.with(-1, '# before'),
+    lines(`${greeting}# before\n`),
+    lines(greeting),
+  ];
+  for (const [i, step] of steps.entries()) {
+    await nvim.press('u');
+    await eventually(`u number ${i + 1} was done`, async () => (await nvim.lines('greet.py')).join('\n') === step.join('\n'), 5000)
+      .catch(async () => assert.deepEqual(await nvim.lines('greet.py'), step));
+  }
+}, automatic);
+
+ride('an edit for a version that is gone never touches the buffer, and is made on the next one', files, async (it) => {
+  const wire = new HeldWire(it.sandbox);
+  const nvim = await it.begin({ opened: 'greet.py', setup: `require('pillion').setup({ cmd = ${list(wire.command)}, settings = { mode = 'auto_edit' } })\n` });
+  const agent = await it.agent();
+  wire.hold();
+  const call = agent.call('edit_file', edit);
+  await wire.edit();
+  await nvim.press('ggOone line more<Esc>');
+  const before = await nvim.lines('greet.py');
+  wire.release();
+  assert.equal((await wire.answer()).applied, false);
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  assert.equal((await wire.answer(2)).applied, true);
+  assert.deepEqual(await nvim.lines('greet.py'), before.with(2, `    return ${edit.new_string}`));
+}, null);
+
+ride('an edit for a version that is gone, whose text is gone too: the buffer is untouched and the agent is told', files, async (it) => {
+  const wire = new HeldWire(it.sandbox);
+  const nvim = await it.begin({ opened: 'greet.py', setup: `require('pillion').setup({ cmd = ${list(wire.command)}, settings = { mode = 'auto_edit' } })\n` });
+  const agent = await it.agent();
+  wire.hold();
+  const call = agent.call('edit_file', edit);
+  await wire.edit();
+  await nvim.press('2GSreturn None<Esc>');
+  const before = await nvim.lines('greet.py');
+  wire.release();
+  const result = await call;
+  assert.equal(result.isError, true);
+  assert.match(result.structured.error.code, /^(CONCURRENT_MODIFICATION|EDIT_NO_MATCH)$/);
+  await steadily('the buffer is untouched', async () => (await nvim.lines('greet.py')).join('\n') === before.join('\n'), 500);
+  assert.equal((await wire.answer()).applied, false);
+}, null);
+
+ride('undone and typed anew, so that the text is the same again: still another version', files, async (it) => {
+  const wire = new HeldWire(it.sandbox);
+  const nvim = await it.begin({ opened: 'greet.py', setup: `require('pillion').setup({ cmd = ${list(wire.command)}, settings = { mode = 'auto_edit' } })\n` });
+  const agent = await it.agent();
+  wire.hold();
+  const call = agent.call('edit_file', edit);
+  await wire.edit();
+  await nvim.press('ggOx<Esc>u');
+  wire.release();
+  assert.equal((await wire.answer()).applied, false);
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  assert.deepEqual(await nvim.lines('greet.py'), lines(greeting.replace(edit.old_string, edit.new_string)));
+}, null);
+
+ride('the cursor and the view stay at their text when the agent writes above', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  await nvim.press('5G0w');
+  const before = await nvim.cursor();
+  const result = await agent.call('edit_file', atTop);
+  assert.equal(result.isError, false, result.text);
+  assert.deepEqual(await nvim.cursor(), { ...before, line: before.line + 2 });
+}, automatic);
+
+ride('a selection stays what it was when the agent writes above', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  await nvim.press('5G0ve');
+  const result = await agent.call('edit_file', atTop);
+  assert.equal(result.isError, false, result.text);
+  await nvim.press('y');
+  await eventually('the word is in the register', async () => (await nvim.lua(`return vim.fn.getreg('"')`)) === 'print');
+}, automatic);
+
+ride('the agent’s edit is no part of a repeated change or of a macro', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  await nvim.press('Goone<Esc>qa');
+  const result = await agent.call('edit_file', edit);
+  assert.equal(result.isError, false, result.text);
+  await nvim.press('q.');
+  await eventually('the human’s own change is repeated', async () => (await nvim.lines('greet.py')).slice(-2).join() === 'one,one');
+  assert.equal(await nvim.lua(`return vim.fn.getreg('a')`), '');
+}, automatic);
+
+ride('what a formatter does on save is reported to the agent', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  const result = await agent.call('edit_file', edit);
+  assert.equal(result.isError, false, result.text);
+  assert.equal(result.structured.saved, true);
+  assert.equal(result.structured.formatted, true);
+  assert.match(result.structured.diff, /^\+# formatted/m);
+  const text = `${greeting.replace(edit.old_string, edit.new_string)}# formatted\n`;
+  assert.equal(sandbox.read('greet.py'), text);
+  assert.deepEqual(await nvim.lines('greet.py'), lines(text));
+  assert.equal(await nvim.modified('greet.py'), false);
+}, { ...automatic, init: `vim.api.nvim_create_autocmd('BufWritePre', { pattern = '*.py', callback = function()
+  vim.api.nvim_buf_set_lines(0, -1, -1, false, { '# formatted' })
+end })\n` });
+
+ride('a save that fails is told, and nothing is lost', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  const result = await agent.call('edit_file', edit);
+  assert.equal(result.isError, false, result.text);
+  assert.equal(result.structured.saved, false);
+  assert.equal(sandbox.read('greet.py'), greeting);
+  assert.match((await nvim.lines('greet.py'))[1], /f"Hello/);
+  assert.equal(await nvim.modified('greet.py'), true);
+  assert.equal((await nvim.mode()).blocking, false);
+}, { ...automatic, init: `vim.api.nvim_create_autocmd('BufWritePre', { pattern = '*.py', callback = function() error('the formatter is broken') end })\n` });
+
+ride('a save while the human types in another window leaves their cursor, mode and messages alone', { ...files, 'notes.txt': '' }, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  await nvim.command('split notes.txt');
+  await nvim.press('i');
+  await nvim.type('half a ');
+  const result = await agent.call('edit_file', edit);
+  assert.equal(result.structured.saved, true, result.text);
+  await nvim.type('sentence');
+  assert.equal((await nvim.mode()).mode, 'i');
+  assert.equal(await nvim.file(), 'notes.txt');
+  assert.deepEqual(await nvim.lines('notes.txt'), ['half a sentence']);
+  assert.equal(sandbox.read('notes.txt'), '');
+  assert.match(nvim.screen.text, /-- INSERT --/);
+}, automatic);
+
+/** A Lua list of strings. @param {string[]} words */
+function list(words) {
+  return `{ ${words.map((word) => JSON.stringify(word)).join(', ')} }`;
+}
