@@ -34,13 +34,18 @@ export class Dialog {
     return this.#nvim.lua(`return ${windowOf}(...) ~= nil`, this.#id);
   }
 
-  /** Goes to its tab, as soon as it has one. */
+  /** Goes to its tab; a question that has none yet is looked up, one after the other. */
   async show() {
-    const place = await eventually('the question has a tab', () => this.#nvim.lua(
-      `local _, tab = ${windowOf}(...); return tab and vim.api.nvim_tabpage_get_number(tab)`, this.#id));
-    await this.#nvim.press(`<C-Bslash><C-n>${place}gt`);
-    await eventually('its tab is in front', () => this.#nvim.lua(
-      `local _, tab = ${windowOf}(...); return tab == vim.api.nvim_get_current_tabpage()`, this.#id));
+    await this.#nvim.press('<C-Bslash><C-n>');
+    await eventually('its tab is in front', async () => {
+      const [place, current] = await this.#nvim.lua(`
+        local _, tab = ${windowOf}(...)
+        return { tab and vim.api.nvim_tabpage_get_number(tab) or false, vim.api.nvim_tabpage_get_number(0) }`, this.#id);
+      if (place === current) return true;
+      if (place) await this.#nvim.press(`${place}gt`);
+      else await this.#nvim.command('Pillion next');
+      return false;
+    });
   }
 
   /** Puts the cursor into the proposed side. */

@@ -8,6 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../rig/expect.js';
+import { pillion } from '../rig/places.js';
 
 /** A test's side of it. */
 export class HeldWire {
@@ -17,9 +18,12 @@ export class HeldWire {
     fs.mkdirSync(this.folder);
   }
 
-  /** The command that Neovim is to start in place of `pillion serve`. */
-  get command() {
-    return [process.execPath, fileURLToPath(import.meta.url), this.folder, 'pillion', 'serve'];
+  /** The program that Neovim is to start in place of `pillion`. */
+  get program() {
+    const program = path.join(this.folder, 'pillion');
+    const words = [process.execPath, fileURLToPath(import.meta.url), this.folder, pillion()].map((word) => `'${word}'`);
+    fs.writeFileSync(program, `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o755 });
+    return program;
   }
 
   hold() {

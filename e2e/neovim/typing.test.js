@@ -100,7 +100,7 @@ ride('one u takes back the agent’s edit alone, though it came while the human 
 
 ride('an edit for a version that is gone never touches the buffer, and is made on the next one', files, async (it) => {
   const wire = new HeldWire(it.sandbox);
-  const nvim = await it.begin({ opened: 'greet.py', setup: `require('pillion').setup({ cmd = ${list(wire.command)}, settings = { mode = 'auto_edit' } })\n` });
+  const nvim = await it.begin({ opened: 'greet.py', setup: through(wire) });
   const agent = await it.agent();
   wire.hold();
   const call = agent.call('edit_file', edit);
@@ -117,7 +117,7 @@ ride('an edit for a version that is gone never touches the buffer, and is made o
 
 ride('an edit for a version that is gone, whose text is gone too: the buffer is untouched and the agent is told', files, async (it) => {
   const wire = new HeldWire(it.sandbox);
-  const nvim = await it.begin({ opened: 'greet.py', setup: `require('pillion').setup({ cmd = ${list(wire.command)}, settings = { mode = 'auto_edit' } })\n` });
+  const nvim = await it.begin({ opened: 'greet.py', setup: through(wire) });
   const agent = await it.agent();
   wire.hold();
   const call = agent.call('edit_file', edit);
@@ -134,7 +134,7 @@ ride('an edit for a version that is gone, whose text is gone too: the buffer is 
 
 ride('undone and typed anew, so that the text is the same again: still another version', files, async (it) => {
   const wire = new HeldWire(it.sandbox);
-  const nvim = await it.begin({ opened: 'greet.py', setup: `require('pillion').setup({ cmd = ${list(wire.command)}, settings = { mode = 'auto_edit' } })\n` });
+  const nvim = await it.begin({ opened: 'greet.py', setup: through(wire) });
   const agent = await it.agent();
   wire.hold();
   const call = agent.call('edit_file', edit);
@@ -222,7 +222,7 @@ ride('a save while the human types in another window leaves their cursor, mode a
   assert.match(nvim.screen.text, /-- INSERT --/);
 }, automatic);
 
-/** A Lua list of strings. @param {string[]} words */
-function list(words) {
-  return `{ ${words.map((word) => JSON.stringify(word)).join(', ')} }`;
+/** @param {HeldWire} wire */
+function through(wire) {
+  return `require('pillion').setup({ path = ${JSON.stringify(wire.program)}, settings = { mode = 'auto_edit' } })\n`;
 }
