@@ -1,7 +1,7 @@
 # Every recipe is one command or one script. `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help build try try-vscode test lint generate bench vsix setup clean
+.PHONY: help build try try-vscode try-nvim test lint generate bench vsix setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ try: build ## a scripted agent works on a sample project and asks you in this te
 
 try-vscode: ## the same in a real VS Code in your browser; prints its address
 	@node scripts/try-vscode.mjs
+
+try-nvim: build ## the same in a real Neovim in this terminal
+	@node scripts/try-nvim.mjs
 
 test: ## everything that CI runs; the first run installs what it needs into a cache folder
 	@node scripts/check.mjs

@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { aDay, rideSample, sample } from './lib/sample-ride.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const rig = path.join(root, 'e2e');
@@ -20,29 +21,17 @@ const { Agent } = await import(path.join(rig, 'rig/agent.js'));
 const { eventually } = await import(path.join(rig, 'rig/expect.js'));
 
 const sandbox = Sandbox.empty();
-const steps = JSON.parse(execFileSync('go', ['run', '-buildvcs=false', './scripts/sample', sandbox.project], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
+const steps = sample(sandbox.project);
 const server = await CodeServer.start(sandbox);
 let agent;
-let refused = false; // the closing words of the script are for a ride that went well
 process.once('SIGINT', leave);
 process.once('SIGTERM', leave);
 
 console.log(`\nopen this in a browser on this machine:\n\n    ${server.url}\n\nand stop with Ctrl+C`);
-const aDay = 24 * 3600 * 1000;
 await eventually('a window is open', () => sandbox.running(/pillion serve/).length > 0, aDay);
 agent = await Agent.start(sandbox, 'sample-agent');
-for (const step of steps) await take(step);
+await rideSample(agent, steps);
 console.log('\nthe agent is done; the window stays until Ctrl+C');
-
-async function take({ Say, Tool, Arguments }) {
-  if (!Tool && refused) Say = 'You refused a part of it, so I leave it at that.';
-  console.log(`\nagent: ${Say}`);
-  if (!Tool) return;
-  console.log(`       ${Tool} ${JSON.stringify(Arguments)}`);
-  const { isError, text } = await agent.call(Tool.replaceAll('.', '_'), Arguments, { timeout: aDay });
-  refused ||= isError;
-  console.log(text.split('\n').map((line) => `${isError ? '  !    ' : '       '}${line}`).join('\n'));
-}
 
 async function leave() {
   console.log('\nclosing');

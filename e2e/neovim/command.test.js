@@ -1,7 +1,10 @@
 /** An agent's commands and its other tools in a real Neovim. */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { ride, takePictures } from './ride.js';
 import { eventually } from '../rig/expect.js';
+import { tree } from '../rig/places.js';
 
 const files = { 'words.txt': 'alpha\nbeta\ngamma\n', 'count.sh': 'wc -l < words.txt\n' };
 
@@ -129,8 +132,11 @@ ride('what an agent gets wrong it is told, and nothing changes', files, async (i
 });
 
 ride('an agent in a terminal of Neovim finds the Neovim that it runs in', files, async (it) => {
-  const { nvim } = it;
-  await nvim.command(`terminal pillion call run_command '{"command": "echo from the terminal"}'`);
-  await (await nvim.dialog('echo from the terminal')).answer('approve');
-  await nvim.sees(/\nfrom the terminal/);
+  const { nvim, sandbox } = it;
+  const steps = path.join(sandbox.root, 'steps.json');
+  fs.writeFileSync(steps, JSON.stringify([{ Say: 'I look around.', Tool: 'run_command', Arguments: { command: 'cat words.txt' } }]));
+  await nvim.command(`terminal ${process.execPath} ${path.join(tree, 'scripts/lib/sample-agent.mjs')} ${steps}`);
+  await (await nvim.dialog('cat words.txt')).answer('approve');
+  await nvim.sees(/beta\n/);
+  nvim.screenshot('agent-in-a-terminal');
 });
