@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,5 +47,37 @@ func BenchmarkReadFile(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkReadFileLate is the read of an agent that has read a thousand files
+// before: it is told of each that somebody else changed.
+func BenchmarkReadFileLate(b *testing.B) {
+	dir := b.TempDir()
+	c, err := sidecarAt(dir, terminal.Yes{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	c.sessions.SetDefaults("default", session.Limits{})
+	reader, _, err := c.sessions.Open("", session.Agent{Name: "bench"}, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	read := func(name string) {
+		arguments := json.RawMessage(`{"path":"` + name + `"}`)
+		if r := c.registry.Execute(b.Context(), tools.Call{Name: "read_file", Arguments: arguments, Session: reader}); r.IsError {
+			b.Fatal(r.Err)
+		}
+	}
+	for i := range 1000 {
+		name := fmt.Sprintf("file%d.txt", i)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("text\n"), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		read(name)
+	}
+	for b.Loop() {
+		read("file0.txt")
 	}
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"pillion/internal/fault"
@@ -11,35 +12,42 @@ import (
 )
 
 // changedOutside names the files that the session knows and that somebody else
-// has changed since, each change once.
+// has changed since, each change once. A session may know thousands: a file that
+// nobody touched costs one look at its times.
 func (r *Registry) changedOutside(s *session.Session, started time.Time) []string {
 	if r.Documents == nil {
 		return nil
 	}
 	var out []string
 	now := r.Documents.Snapshot(r.Limits.ReadBytes)
+	open := now.OpenFiles()
 	for _, known := range s.Known() {
-		if known.Checked.After(started) {
-			continue // by this very call
+		if known.Checked.After(started) || !open[known.Path] && untouched(known) {
+			continue // by this very call, or by nobody
 		}
 		p, err := r.Documents.Workspace().Resolve(known.Path)
 		if err != nil {
 			continue // its folder was closed
 		}
 		began := time.Now()
-		if version := newerVersion(now, r.Limits.ReadBytes, p, known.Checked); version != "" && s.Check(known.Path, version, began) {
+		if version := versionNow(now, r.Limits.ReadBytes, p); version != "" && s.Check(known.Path, version, began) {
 			out = append(out, p.String())
 		}
 	}
+	slices.Sort(out)
 	return out
+}
+
+func untouched(known session.Known) bool {
+	touched, ok := workspace.Touched(known.Path)
+	return ok && touched.Before(known.Checked.Add(-clockSlack))
 }
 
 // clockSlack is how far the times that a file system writes may lag behind.
 const clockSlack = 100 * time.Millisecond
 
-// newerVersion is the version of p now, "" when it has not been touched since or
-// cannot be told. Times only spare the hashing: content decides.
-func newerVersion(now *document.Snapshot, limit int64, p workspace.Path, since time.Time) string {
+// versionNow is the version of p now, "" when it cannot be told.
+func versionNow(now *document.Snapshot, limit int64, p workspace.Path) string {
 	if now.Buffer(p) != nil {
 		f, err := now.ReadIfExists(p, "")
 		if err != nil {
@@ -47,15 +55,11 @@ func newerVersion(now *document.Snapshot, limit int64, p workspace.Path, since t
 		}
 		return f.Version
 	}
-	info, err := p.Stat()
+	data, _, err := p.ReadFile(limit)
 	switch {
 	case errors.Is(err, fault.New(fault.FileNotFound, "")):
 		return document.Absent
-	case err != nil, info.ModTime().Before(since.Add(-clockSlack)):
-		return ""
-	}
-	data, _, err := p.ReadFile(limit)
-	if err != nil {
+	case err != nil:
 		return ""
 	}
 	return document.Version(data)

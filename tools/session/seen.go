@@ -1,8 +1,6 @@
 package session
 
 import (
-	"cmp"
-	"slices"
 	"time"
 )
 
@@ -34,15 +32,14 @@ type Known struct {
 	Checked time.Time // it had the version that the agent knows then
 }
 
-// Known lists the files that the agent knows, by path.
+// Known lists the files that the agent knows, in no order.
 func (s *Session) Known() []Known {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	out := make([]Known, 0, len(s.seen))
 	for path, known := range s.seen {
 		out = append(out, Known{path, known.checked})
 	}
-	s.mu.Unlock()
-	slices.SortFunc(out, func(a, b Known) int { return cmp.Compare(a.Path, b.Path) })
 	return out
 }
 

@@ -96,6 +96,15 @@ func (s *Snapshot) Workspace() *workspace.Workspace { return s.store.workspace }
 // Buffer is the open buffer in this view of the file that p leads to, or nil.
 func (s *Snapshot) Buffer(p workspace.Path) *Buffer { return s.open.of(p) }
 
+// OpenFiles are the absolute names of the files that are open in this view.
+func (s *Snapshot) OpenFiles() map[string]bool {
+	out := make(map[string]bool, len(s.open.files))
+	for file := range s.open.files {
+		out[file.Abs()] = true
+	}
+	return out
+}
+
 // Dirty lists the buffers of this view whose text is not on disk.
 func (s *Snapshot) Dirty() []*Buffer { return s.open.dirty() }
 

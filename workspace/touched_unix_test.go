@@ -1,0 +1,46 @@
+//go:build unix
+
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestTouchedByAnOlderFile moves a file of last year over another: its own time
+// says nothing of that.
+func TestTouchedByAnOlderFile(t *testing.T) {
+	dir := t.TempDir()
+	here, older := filepath.Join(dir, "here"), filepath.Join(dir, "older")
+	for _, name := range []string{here, older} {
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lastYear := time.Now().AddDate(-1, 0, 0)
+	if err := os.Chtimes(older, lastYear, lastYear); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now().Add(-time.Second)
+	if err := os.Rename(older, here); err != nil {
+		t.Fatal(err)
+	}
+	if at, ok := Touched(here); !ok || at.Before(began) {
+		t.Errorf("%v, %v", at, ok)
+	}
+}
+
+func TestTouchedIsOfFilesAlone(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("nowhere", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{dir, link, filepath.Join(dir, "absent")} {
+		if at, ok := Touched(name); ok {
+			t.Errorf("%s: %v", name, at)
+		}
+	}
+}
