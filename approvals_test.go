@@ -407,37 +407,6 @@ func TestAnApprovalForAForeignDigestIsAskedAgain(t *testing.T) {
 	testrig.Wait(t, done, "the result")
 }
 
-func TestAnEditorWithoutPluginIsAskedByMessageBox(t *testing.T) {
-	e := spawnWithApp(t, testrig.Options{Plain: true})
-	for answer, want := range map[string]string{"": "USER_REJECTED", "Reject": "USER_REJECTED", "Approve": ""} {
-		done := e.Start("edit_file", edit)
-		box := testrig.Wait(t, e.Boxes, "the message box")
-		if !slices.Equal(box.Actions, []string{"Reject", "Approve", "Approve for this session"}) || !strings.Contains(box.Message, "+    return round(sum(prices), 2)") {
-			t.Errorf("the box: %q %v", box.Message, box.Actions)
-		}
-		box.Answer <- answer
-		if r := testrig.Wait(t, done, "the result"); r.Code() != want {
-			t.Errorf("%q gave %v", answer, r.StructuredContent)
-		}
-		e.Write("app.py", app)
-	}
-}
-
-func TestADirtyBufferOfAnEditorWithoutPlugin(t *testing.T) {
-	e := spawnWithApp(t, testrig.Options{Plain: true})
-	e.Open("app.py")
-	e.Type("app.py", at(0, 0), "# mine\n")
-	done := e.Start("edit_file", edit)
-	testrig.Wait(t, e.Boxes, "the message box").Answer <- "Approve"
-	r := testrig.Wait(t, done, "the result")
-	if b := e.Buffer("app.py"); !strings.Contains(b.Text, "round(") || !strings.HasPrefix(b.Text, "# mine\n") || r.StructuredContent["saved"] != false {
-		t.Errorf("buffer %q, result %v", b.Text, r.StructuredContent)
-	}
-	if e.Read("app.py") != app {
-		t.Error("the disk was written beneath a dirty buffer")
-	}
-}
-
 func TestPromptUser(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	done := e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left", "right"}})

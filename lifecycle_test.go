@@ -74,19 +74,6 @@ func TestInitializeSaysWhatItCanDo(t *testing.T) {
 	}
 }
 
-func TestCommandsAreOfferedToEditorsWithoutPlugin(t *testing.T) {
-	e := spawn(t, testrig.Options{Silent: true})
-	raw := string(e.Initialize(testrig.Options{Dirs: []string{e.Dir}, Plain: true}))
-	if !strings.Contains(raw, `"pillion.setMode"`) {
-		t.Errorf("no commands in %s", raw)
-	}
-	var info object
-	e.Must("workspace/executeCommand", object{"command": "pillion.setMode", "arguments": []any{"plan"}}, &info)
-	if info["mode"] != "plan" {
-		t.Errorf("pillion.setMode gave %v", info)
-	}
-}
-
 func TestShutdownAndExit(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	e.Must("shutdown", nil, nil)

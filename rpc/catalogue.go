@@ -37,6 +37,9 @@ var sent = map[string]Audience{
 
 	"window/showMessageRequest": Plain,
 	"workspace/applyEdit":       Plain,
+	"window/showMessage":        Plain,
+
+	"window/workDoneProgress/create": Plain,
 
 	"client/registerCapability": Everyone,
 	"window/logMessage":         Everyone,

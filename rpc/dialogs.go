@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"pillion/internal/fault"
@@ -22,15 +20,25 @@ const answerTime = 30 * time.Second
 type dialogs struct {
 	server *server
 	client client
-	// box is held while a message box is open: one at a time, or they cover each
-	// other.
-	box chan struct{}
+
+	// Of editors without a plugin.
+	questions questions
+	place     place
+	typed     atomic.Int64 // when the human changed a document last, Unix nanoseconds
+}
+
+func newDialogs(s *server, c client) *dialogs {
+	d := &dialogs{server: s, client: c}
+	d.place.stuck = func(waiting int) {
+		s.show(messageWarning, "Pillion: %s behind a question that has ended. Close its box; if there is none to be seen, run pillion.show.", waits(waiting))
+	}
+	return d
 }
 
 // Ask shows an approval and blocks until it is answered.
 func (d *dialogs) Ask(ctx context.Context, r approval.Request) (approval.Answer, error) {
 	if !d.client.Capabilities.Approval {
-		return d.askInBox(ctx, r)
+		return d.askPlainly(ctx, r)
 	}
 	var a approval.Answer
 	err := d.server.conn.Call(ctx, "approval/request", r, &a)
@@ -64,9 +72,11 @@ func (u unavailable) Unwrap() error { return approval.ErrUnavailable }
 
 // Changed brings an open dialog up to date.
 func (d *dialogs) Changed(c approval.Changed) {
-	if d.client.Capabilities.Approval {
-		d.server.conn.Notify("approval/changed", c) //nolint:errcheck // the answer is checked against the digest
+	if !d.client.Capabilities.Approval {
+		d.questions.update(c)
+		return
 	}
+	d.server.conn.Notify("approval/changed", c) //nolint:errcheck // the answer is checked against the digest
 }
 
 // Resolved tells the editor that a dialog is dead.
@@ -84,7 +94,8 @@ type approvalResolved struct {
 // Prompt asks the human a question with buttons.
 func (d *dialogs) Prompt(ctx context.Context, message string, actions []string) (string, error) {
 	if !d.client.Capabilities.Prompt {
-		chosen, err := d.showBox(ctx, messageInfo, message, actions)
+		defer wire.Waiting(ctx)()
+		chosen, err := d.showBox(ctx, "", func() showMessageRequest { return newBox(messageInfo, message, actions) })
 		if chosen == "" {
 			chosen = "cancel"
 		}
@@ -108,81 +119,4 @@ func promptFault(err error) error {
 		return fault.New(fault.ApprovalUnavailable, "the human cannot be asked: %w", err)
 	}
 	return err
-}
-
-// The buttons of a message box. The refusing one is first, because some editors
-// preselect the first.
-const (
-	boxReject  = "Reject"
-	boxApprove = "Approve"
-	boxSession = "Approve for this session"
-)
-
-// askInBox asks an editor without a plugin. A box that is dismissed refuses.
-func (d *dialogs) askInBox(ctx context.Context, r approval.Request) (approval.Answer, error) {
-	actions := []string{boxReject, boxApprove}
-	remember := slices.IndexFunc(r.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Session })
-	if remember >= 0 {
-		actions = append(actions, boxSession)
-	}
-	chosen, err := d.showBox(ctx, messageWarning, boxText(r, remember), actions)
-	if err != nil {
-		return approval.Answer{}, err
-	}
-	switch chosen {
-	case boxApprove:
-		return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}, nil
-	case boxSession:
-		return approval.Answer{Decision: approval.Approve, DecisionID: r.Decisions[remember].ID}, nil
-	}
-	return approval.Answer{Decision: approval.Reject}, nil
-}
-
-func boxText(r approval.Request, remember int) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "%s asks: %s\n", fault.Quote(r.Agent.Name), fault.Escape(r.Title))
-	for _, reason := range r.Reasons {
-		out.WriteString("• " + fault.Escape(reason) + "\n")
-	}
-	out.WriteString("\n" + approval.PlainPreview(r.Preview, boxPreview))
-	if remember >= 0 {
-		out.WriteString("\nFor this session would mean: " + r.Decisions[remember].Rule)
-	}
-	return out.String()
-}
-
-// boxPreview is how much of a preview fits a message box, in bytes.
-const boxPreview = 2000
-
-// showBox is window/showMessageRequest. It returns "" for a dismissed box.
-func (d *dialogs) showBox(ctx context.Context, kind messageType, text string, actions []string) (string, error) {
-	resume := wire.Waiting(ctx)
-	select {
-	case d.box <- struct{}{}:
-		resume()
-		defer func() { <-d.box }()
-	case <-ctx.Done():
-		resume()
-		return "", ctx.Err()
-	}
-	request := showMessageRequest{Type: kind, Message: text}
-	for _, a := range actions {
-		request.Actions = append(request.Actions, messageAction{a})
-	}
-	var chosen *messageAction
-	err := d.server.conn.Call(ctx, "window/showMessageRequest", request, &chosen)
-	if err != nil || chosen == nil {
-		return "", denied(err)
-	}
-	return chosen.Title, nil
-}
-
-type showMessageRequest struct {
-	Type    messageType     `json:"type"`
-	Message string          `json:"message"`
-	Actions []messageAction `json:"actions"`
-}
-
-type messageAction struct {
-	Title string `json:"title"`
 }

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -33,6 +34,7 @@ func (s *server) didChange(_ context.Context, raw json.RawMessage) (any, error) 
 	if err != nil {
 		return nil, err
 	}
+	s.asks().typed.Store(time.Now().UnixNano())
 	path, ok := s.place(p.TextDocument.URI)
 	if !ok {
 		return nil, nil

@@ -23,6 +23,7 @@ type client struct {
 	Pillion      bool // it has a plugin: capabilities.experimental.pillion
 	Capabilities editorCapabilities
 	WatchedFiles bool // it registers for watched files when asked to
+	Progress     bool // it shows progress that the sidecar began
 }
 
 // editorCapabilities is capabilities.experimental.pillion.
@@ -47,12 +48,13 @@ func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error)
 		return nil, err
 	}
 	c := clientOf(p)
-	core, err := s.options.Start(s.setup(p, c))
+	d := newDialogs(s, c)
+	core, err := s.options.Start(s.setup(p, c, d))
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeRequestFailed, "pillion cannot start here: %v", err)
 	}
 	s.mu.Lock()
-	s.core, s.client, s.state = core, c, running
+	s.core, s.client, s.dialogs, s.state = core, c, d, running
 	s.mu.Unlock()
 	if p.ProcessID != nil {
 		s.watchParent(int(*p.ProcessID))
@@ -72,14 +74,16 @@ func clientOf(p protocol.InitializeParams) client {
 		dynamic := w.DidChangeWatchedFiles.DynamicRegistration
 		c.WatchedFiles = dynamic != nil && *dynamic
 	}
+	if w := p.Capabilities.Window; w != nil {
+		c.Progress = w.WorkDoneProgress != nil && *w.WorkDoneProgress
+	}
 	if c.Name == "" {
 		c.Name = "editor"
 	}
 	return c
 }
 
-func (s *server) setup(p protocol.InitializeParams, c client) Setup {
-	d := &dialogs{server: s, client: c, box: make(chan struct{}, 1)}
+func (s *server) setup(p protocol.InitializeParams, c client, d *dialogs) Setup {
 	return Setup{
 		Folders:  foldersOf(p),
 		Settings: json.RawMessage(p.InitializationOptions),
@@ -169,10 +173,14 @@ func (s *server) registerWatchedFiles() {
 // activity passes a call's state on to an editor that shows it.
 func (s *server) activity(a tools.Activity) {
 	s.mu.Lock()
-	plugin := s.client.Pillion
+	c := s.client
 	s.mu.Unlock()
-	if plugin {
-		s.conn.Notify("activity/changed", a)              //nolint:errcheck // the list catches up with the next call
-		s.conn.Notify("agent/status", s.statuses.note(a)) //nolint:errcheck // likewise
+	status := s.statuses.note(a)
+	switch {
+	case c.Pillion:
+		s.conn.Notify("activity/changed", a)  //nolint:errcheck // the list catches up with the next call
+		s.conn.Notify("agent/status", status) //nolint:errcheck // likewise
+	case c.Progress:
+		s.bars.note(s.conn, a)
 	}
 }

@@ -42,6 +42,10 @@ func (s *server) workDoneProgressCancel(_ context.Context, raw json.RawMessage) 
 	if err != nil {
 		return nil, err
 	}
+	if call := s.bars.call(p.Token); call != nil {
+		s.running().Registry.Stop(call.SessionID, call.CallID)
+		return nil, nil
+	}
 	s.progress.mu.Lock()
 	defer s.progress.mu.Unlock()
 	if cancel := s.progress.running[string(p.Token)]; cancel != nil {

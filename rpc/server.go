@@ -81,11 +81,13 @@ type server struct {
 
 	progress progress
 	statuses statuses
+	bars     bars
 
-	mu     sync.Mutex // guards all below
-	state  state
-	core   *Core
-	client client
+	mu      sync.Mutex // guards all below
+	state   state
+	core    *Core
+	client  client
+	dialogs *dialogs
 }
 
 // Serve speaks with one editor until it leaves: by exit, by closing its end, or
@@ -201,6 +203,13 @@ func (s *server) running() *Core {
 	return s.core
 }
 
+// asks gives the dialogs, which are there as long as the core is.
+func (s *server) asks() *dialogs {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dialogs
+}
+
 // clientName is what the editor calls itself.
 func (s *server) clientName() string {
 	s.mu.Lock()
@@ -266,6 +275,11 @@ func (s *server) tell(kind messageType, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.options.Logf("%s", text)
 	s.conn.Notify("window/logMessage", logMessage{kind, text}) //nolint:errcheck // it is in the log
+}
+
+// show puts a message before the human, who need not answer it.
+func (s *server) show(kind messageType, format string, args ...any) {
+	s.conn.Notify("window/showMessage", logMessage{kind, fmt.Sprintf(format, args...)}) //nolint:errcheck // what matters is asked, or listed by pillion.status
 }
 
 // Methods are the names of all methods that an editor may call.

@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"pillion/tools"
@@ -50,5 +52,21 @@ func (s *statuses) note(a tools.Activity) agentStatus {
 			out.Message = call.Title
 		}
 	}
+	return out
+}
+
+// underWay lists the calls that are, those of one session together.
+func (s *statuses) underWay() []tools.Activity {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []tools.Activity
+	for _, calls := range s.calls {
+		for _, call := range calls {
+			out = append(out, call)
+		}
+	}
+	slices.SortFunc(out, func(a, b tools.Activity) int {
+		return cmp.Or(cmp.Compare(a.SessionID, b.SessionID), cmp.Compare(a.Title, b.Title), cmp.Compare(a.CallID, b.CallID))
+	})
 	return out
 }

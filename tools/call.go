@@ -26,11 +26,14 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 	}
 	c.Name = canonical(c.Name)
 	started := time.Now()
+	ctx, leave := r.running.enter(ctx, c)
+	defer leave()
 	r.report(c, Activity{State: Queued}, started)
 	answer, err := r.run(ctx, c, started)
 	if err != nil {
 		answer = failed(c, err)
 	}
+	answer.noteStopped(ctx)
 	result := catalogue[c.Name].result(answer)
 	result.addChangedOutside(r.changedOutside(c.Session, started))
 	state := Done

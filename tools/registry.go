@@ -29,6 +29,8 @@ type Registry struct {
 	// Watch signals ch when one of the files may have changed on disk, until stop
 	// is called. It may miss changes: an approval is checked by content in the end.
 	Watch func(ch chan<- struct{}, dirs []string) (stop func())
+
+	running running
 }
 
 // Call is one call of a tool.

@@ -37,6 +37,8 @@ type Editor struct {
 	Resolved  chan json.RawMessage // approval/resolved
 	Boxes     chan *Box            // window/showMessageRequest
 	Progress  chan json.RawMessage // $/progress
+	Created   chan string          // tokens of window/workDoneProgress/create
+	Messages  chan string          // window/showMessage
 
 	t       testing.TB
 	plain   bool
@@ -45,6 +47,13 @@ type Editor struct {
 	buffers map[string]*Buffer
 	// OnEdit, if set, answers document/edit instead of the editor's own way.
 	OnEdit func(params json.RawMessage) (any, error)
+	// OnApplyEdit, if set, answers workspace/applyEdit instead of the editor's own way.
+	OnApplyEdit func(params json.RawMessage) (any, error)
+	// OnBox, if set, answers window/showMessageRequest at once.
+	OnBox func() (any, error)
+	// KeepsBoxes leaves a message box on the screen when its request is cancelled, as
+	// real editors do.
+	KeepsBoxes bool
 	// Format, if set, is what the editor's formatter makes of a saved text.
 	Format func(string) string
 }
@@ -88,16 +97,10 @@ type Prompt struct {
 	Answer  chan string
 }
 
-// Box is a message box of an editor without a plugin. An empty answer dismisses it.
-type Box struct {
-	Message string
-	Actions []string
-	Answer  chan string
-}
-
 // Options say what the fake editor can do.
 type Options struct {
 	Plain    bool           // no capabilities.experimental.pillion
+	Bars     bool           // capabilities.window.workDoneProgress
 	Settings map[string]any // initializationOptions
 	Silent   bool           // do not initialize
 	Dirs     []string       // workspace folders; default is one new one
@@ -115,6 +118,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 		Dir: o.Dirs[0], Home: home, t: t, buffers: map[string]*Buffer{},
 		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Boxes: make(chan *Box, 64),
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
+		Created: make(chan string, 64), Messages: make(chan string, 64),
 	}
 	e.plain = o.Plain
 	e.Command = exec.Command(command[0], command[1:]...)
@@ -157,6 +161,9 @@ func (e *Editor) Stop() {
 func (e *Editor) Initialize(o Options) json.RawMessage {
 	e.t.Helper()
 	capabilities := map[string]any{"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}}
+	if o.Bars {
+		capabilities["window"] = map[string]any{"workDoneProgress": true}
+	}
 	if !o.Plain {
 		capabilities["experimental"] = map[string]any{"pillion": map[string]bool{
 			"approval": true, "prompt": true, "review": false, "plan": false, "documents": true, "languageFeatures": false,

@@ -39,6 +39,11 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		return map[string]any{"action": action}, err
 	case "window/showMessageRequest":
 		return e.box(ctx, params)
+	case "window/showMessage":
+		e.Messages <- field(params, "message")
+	case "window/workDoneProgress/create":
+		e.Created <- field(params, "token")
+		return json.RawMessage("null"), nil
 	case "document/edit":
 		return e.edit(params)
 	case "workspace/applyEdit":
@@ -76,28 +81,6 @@ func await[V any](ctx context.Context, ch <-chan V) (any, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-func (e *Editor) box(ctx context.Context, params json.RawMessage) (any, error) {
-	var p struct {
-		Message string `json:"message"`
-		Actions []struct {
-			Title string `json:"title"`
-		} `json:"actions"`
-	}
-	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, err
-	}
-	b := &Box{Message: p.Message, Answer: make(chan string, 1)}
-	for _, a := range p.Actions {
-		b.Actions = append(b.Actions, a.Title)
-	}
-	e.Boxes <- b
-	chosen, err := await(ctx, b.Answer)
-	if err != nil || chosen == "" {
-		return json.RawMessage("null"), err
-	}
-	return map[string]any{"title": chosen}, nil
 }
 
 // edit is document/edit as a plugin does it.
@@ -141,32 +124,4 @@ func (e *Editor) save(uri string, b *Buffer) {
 	b.Dirty = false
 	e.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": uri}})
 	e.state(uri, b)
-}
-
-// applyEdit is LSP's own way: the version is looked at, nothing is saved.
-func (e *Editor) applyEdit(params json.RawMessage) (any, error) {
-	var p struct {
-		Edit struct {
-			DocumentChanges []struct {
-				TextDocument struct {
-					URI     string `json:"uri"`
-					Version int32  `json:"version"`
-				} `json:"textDocument"`
-				Edits []document.TextEdit `json:"edits"`
-			} `json:"documentChanges"`
-		} `json:"edit"`
-	}
-	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, c := range p.Edit.DocumentChanges {
-		b := e.buffers[c.TextDocument.URI]
-		if b == nil || b.Version != c.TextDocument.Version {
-			return map[string]any{"applied": false}, nil
-		}
-		e.change(c.TextDocument.URI, b, c.Edits, true)
-	}
-	return map[string]any{"applied": true}, nil
 }

@@ -195,3 +195,34 @@ func TestCallEndsWithItsContext(t *testing.T) {
 		t.Errorf("the handler saw %v", err)
 	}
 }
+
+// TestCallToTheEndTakesALateReply: the peer is told that it was cancelled, and its
+// answer is waited for all the same.
+func TestCallToTheEndTakesALateReply(t *testing.T) {
+	started, told, answer := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	client, _ := connect(t, Options{}, Options{
+		Handler: func(ctx context.Context, _ *Conn, _ *Request) (any, error) {
+			close(started)
+			<-ctx.Done()
+			close(told)
+			<-answer
+			return "late", nil
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	var got string
+	go func() { ended <- client.CallToTheEnd(ctx, "wait", nil, &got) }()
+	wait(t, started, "the request")
+	cancel()
+	wait(t, told, "the cancellation")
+	select {
+	case err := <-ended:
+		t.Fatalf("it ended before the reply: %v", err)
+	default:
+	}
+	close(answer)
+	if err := wait(t, ended, "the reply"); err != nil || got != "late" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}

@@ -42,6 +42,16 @@ func (c *Conn) overloaded() bool { return c.out.load() > c.o.WriteBudget }
 // the peer is an *Error. When ctx ends first, the peer is sent $/cancelRequest,
 // ctx.Err() is returned at once and a later reply is ignored.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	return c.call(ctx, method, params, result, (*Conn).await)
+}
+
+// CallToTheEnd is Call for what stays with the peer after it was cancelled, such as
+// a box on a screen: it returns only with the reply, or when the connection ends.
+func (c *Conn) CallToTheEnd(ctx context.Context, method string, params, result any) error {
+	return c.call(ctx, method, params, result, (*Conn).awaitReply)
+}
+
+func (c *Conn) call(ctx context.Context, method string, params, result any, await func(*Conn, context.Context, *reply, uint64) error) error {
 	if t, ok := ctx.Value(taskKey{}).(*taskContext); ok && t.task.inline {
 		return fmt.Errorf("%s was called by a handler on the read loop, where its reply could never be read", method)
 	}
@@ -66,7 +76,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 		return err
 	}
 	c.write(lead, false)
-	if err := c.await(ctx, slot, id); err != nil {
+	if err := await(c, ctx, slot, id); err != nil {
 		return err
 	}
 	return slot.decode(result)
@@ -103,6 +113,15 @@ func (c *Conn) await(ctx context.Context, slot *reply, id uint64) error {
 	default:
 		return ErrClosed
 	}
+}
+
+// awaitReply goes on waiting when it has told the peer that ctx ended.
+func (c *Conn) awaitReply(ctx context.Context, slot *reply, id uint64) error {
+	err := c.await(ctx, slot, id)
+	if err != nil && err == ctx.Err() { //nolint:errorlint // await gives it as it is
+		return c.await(context.WithoutCancel(ctx), slot, id)
+	}
+	return err
 }
 
 // Notify queues a notification. It never waits for the peer; ErrBacklog says

@@ -1,0 +1,235 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/internal/wire"
+	"pillion/tools/approval"
+)
+
+// The buttons of a message box. The refusing one is first, because some editors
+// preselect the first.
+const (
+	boxReject  = "Reject"
+	boxApprove = "Approve"
+	boxSession = "Approve for this session"
+)
+
+// askPlainly asks an editor without a plugin, by a message box. The human may answer
+// by a command as well, whichever comes first.
+func (d *dialogs) askPlainly(ctx context.Context, r approval.Request) (approval.Answer, error) {
+	q := d.questions.open(r)
+	defer d.questions.close(q)
+	defer wire.Waiting(ctx)()
+	box, end := context.WithCancel(context.Background()) // not the request's own: it waits already
+	defer end()
+	type reply struct {
+		answer approval.Answer
+		err    error
+	}
+	boxed := make(chan reply, 1)
+	go func() {
+		answer, err := d.askInBox(box, q)
+		boxed <- reply{answer, err}
+	}()
+	select {
+	case answer := <-q.answer:
+		return answer, nil
+	case r := <-boxed:
+		return r.answer, r.err
+	case <-ctx.Done():
+		return approval.Answer{}, ctx.Err()
+	}
+}
+
+// askInBox shows the message box until it is answered. One that is dismissed
+// refuses. A yes that comes sooner than anybody can read was a key on its way to
+// the text: the box is shown again.
+func (d *dialogs) askInBox(ctx context.Context, q *question) (approval.Answer, error) {
+	var opened time.Time
+	for {
+		var request approval.Request
+		chosen, err := d.showBox(ctx, q.request.ApprovalID, func() showMessageRequest {
+			request = d.questions.show(q)
+			if opened.IsZero() {
+				opened = time.Now()
+			}
+			return approvalBox(request)
+		})
+		if err != nil {
+			return approval.Answer{}, err
+		}
+		answer := boxAnswer(request, chosen)
+		if answer.Decision == approval.Approve && time.Since(opened) < inertTime {
+			if err := pause(ctx, inertTime-time.Since(opened)); err != nil {
+				return approval.Answer{}, err
+			}
+			continue
+		}
+		return answer, nil
+	}
+}
+
+// inertTime is how long after it opened a box takes no yes.
+const inertTime = 500 * time.Millisecond
+
+func approvalBox(r approval.Request) showMessageRequest {
+	actions := []string{boxReject, boxApprove}
+	if rememberable(r) != nil {
+		actions = append(actions, boxSession)
+	}
+	return newBox(messageWarning, boxText(r, boxPreview), actions)
+}
+
+func boxAnswer(r approval.Request, chosen string) approval.Answer {
+	answer := approval.Answer{Decision: approval.Reject, Digest: r.Digest}
+	remember := rememberable(r)
+	switch {
+	case chosen == boxApprove:
+		answer.Decision, answer.DecisionID = approval.Approve, approval.ApproveID
+	case chosen == boxSession && remember != nil:
+		answer.Decision, answer.DecisionID = approval.Approve, remember.ID
+	}
+	return answer
+}
+
+// rememberable is the choice that holds for the session, nil where none is offered.
+func rememberable(r approval.Request) *approval.Choice {
+	i := slices.IndexFunc(r.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Session })
+	if i < 0 {
+		return nil
+	}
+	return &r.Decisions[i]
+}
+
+// boxText is a request in words: who asks, why, what would happen, and the rule that
+// a yes for the session would mean.
+func boxText(r approval.Request, preview int) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s asks: %s\n", clip(fault.Quote(r.Agent.Name), boxLine), clip(fault.Escape(r.Title), boxLine))
+	for i, reason := range r.Reasons {
+		if i == boxReasons {
+			fmt.Fprintf(&out, "• … %d more reasons\n", len(r.Reasons)-i)
+			break
+		}
+		out.WriteString("• " + clip(fault.Escape(reason), boxLine) + "\n")
+	}
+	out.WriteString("\n" + approval.PlainPreview(r.Preview, preview))
+	if remember := rememberable(r); remember != nil {
+		out.WriteString("\nFor this session would mean: " + clip(fault.Escape(remember.Rule), boxPreview))
+	}
+	return out.String()
+}
+
+// What fits a message box, in bytes; and how many reasons.
+const (
+	boxPreview = 2000
+	boxLine    = 300
+	boxReasons = 8
+)
+
+// clip cuts escaped text, and says so.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
+}
+
+// showBox is window/showMessageRequest. It returns "" for a dismissed box. The
+// request is made when the box is about to open.
+func (d *dialogs) showBox(ctx context.Context, owner string, request func() showMessageRequest) (string, error) {
+	for anew := false; ; anew = true {
+		b, err := d.place.take(ctx, owner, anew)
+		if err != nil {
+			return "", err
+		}
+		if err := d.quiet(ctx); err != nil {
+			d.place.leave(b)
+			return "", err
+		}
+		if b.isLost() {
+			continue
+		}
+		answer := d.openBox(ctx, b, request())
+		select {
+		case a := <-answer:
+			return a.title, denied(a.err)
+		case <-b.lost:
+		case <-ctx.Done():
+			d.place.end(b)
+			return "", ctx.Err()
+		}
+	}
+}
+
+type boxReply struct {
+	title string
+	err   error
+}
+
+// openBox has the box keep its place until the editor answers: editors leave it on
+// the screen when the request is cancelled.
+func (d *dialogs) openBox(ctx context.Context, b *box, request showMessageRequest) <-chan boxReply {
+	answer := make(chan boxReply, 1)
+	go func() {
+		var chosen messageAction
+		err := d.server.conn.CallToTheEnd(ctx, "window/showMessageRequest", request, &chosen)
+		answer <- boxReply{chosen.Title, err}
+		d.place.leave(b)
+	}()
+	return answer
+}
+
+// quiet waits until the human has not typed for a moment: the editor's box may take
+// the keyboard, and the keys that were meant for the text with it.
+func (d *dialogs) quiet(ctx context.Context) error {
+	for deadline := time.Now().Add(quietAtMost); ; {
+		rest := quietTime - time.Since(time.Unix(0, d.typed.Load()))
+		if rest <= 0 || time.Now().After(deadline) {
+			return nil
+		}
+		if err := pause(ctx, rest); err != nil {
+			return err
+		}
+	}
+}
+
+const (
+	quietTime   = time.Second
+	quietAtMost = 10 * time.Second
+)
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func newBox(kind messageType, text string, actions []string) showMessageRequest {
+	request := showMessageRequest{Type: kind, Message: text}
+	for _, a := range actions {
+		request.Actions = append(request.Actions, messageAction{a})
+	}
+	return request
+}
+
+type showMessageRequest struct {
+	Type    messageType     `json:"type"`
+	Message string          `json:"message"`
+	Actions []messageAction `json:"actions"`
+}
+
+type messageAction struct {
+	Title string `json:"title"`
+}

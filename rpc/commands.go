@@ -1,0 +1,180 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/internal/wire"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+)
+
+// commands are the actions for editors without a plugin. An editor with one has
+// commands of its own, and two of one name would fail its start. Filled by init
+// because its functions refer to it.
+var commands map[string]func(s *server, args []json.RawMessage) (any, error)
+
+func init() {
+	commands = map[string]func(s *server, args []json.RawMessage) (any, error){
+		"pillion.setMode": func(s *server, args []json.RawMessage) (any, error) {
+			return s.setMode(text(args, 1), policy.Mode(text(args, 0)))
+		},
+		"pillion.newTurn": func(s *server, args []json.RawMessage) (any, error) { return s.newTurn(text(args, 0)) },
+
+		"pillion.approve": func(s *server, args []json.RawMessage) (any, error) {
+			return s.answer(text(args, 0), func(approval.Request) (approval.Answer, error) {
+				return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}, nil
+			})
+		},
+		"pillion.approveSession": func(s *server, args []json.RawMessage) (any, error) {
+			return s.answer(text(args, 0), approveSession)
+		},
+		"pillion.reject": func(s *server, args []json.RawMessage) (any, error) {
+			return s.answer(text(args, 1), func(approval.Request) (approval.Answer, error) {
+				return approval.Answer{Decision: approval.Reject, Feedback: text(args, 0)}, nil
+			})
+		},
+		"pillion.cancel": func(s *server, args []json.RawMessage) (any, error) {
+			return s.answer(text(args, 0), func(approval.Request) (approval.Answer, error) {
+				return approval.Answer{Decision: approval.Cancel}, nil
+			})
+		},
+		"pillion.show":   func(s *server, _ []json.RawMessage) (any, error) { return s.showAgain() },
+		"pillion.status": func(s *server, _ []json.RawMessage) (any, error) { return s.status(), nil },
+	}
+}
+
+func commandNames() []string { return slices.Sorted(maps.Keys(commands)) }
+
+// text is one argument of a command; what is missing or no text is empty, which the
+// command itself refuses where it must not be.
+func text(args []json.RawMessage, i int) (s string) {
+	if i < len(args) {
+		json.Unmarshal(args[i], &s) //nolint:errcheck // see above
+	}
+	return s
+}
+
+func (s *server) executeCommand(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[struct {
+		Command   string            `json:"command"`
+		Arguments []json.RawMessage `json:"arguments"`
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
+	run, ok := commands[p.Command]
+	if !ok {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown command: %s", p.Command)
+	}
+	return run(s, p.Arguments)
+}
+
+// answer answers an approval that waits. Agents have no such way: their channel has
+// no commands.
+func (s *server) answer(id string, decide func(approval.Request) (approval.Answer, error)) (any, error) {
+	d := s.asks()
+	answer, id, err := d.questions.give(id, decide)
+	if err != nil {
+		return nil, err
+	}
+	d.place.answeredElsewhere(id)
+	return answered{id, answer.Decision}, nil
+}
+
+// answered is what the commands that answer an approval give back.
+type answered struct {
+	ApprovalID string            `json:"approvalId"`
+	Decision   approval.Decision `json:"decision"`
+}
+
+func approveSession(r approval.Request) (approval.Answer, error) {
+	choice := rememberable(r)
+	if choice == nil {
+		return approval.Answer{}, wire.Errorf(wire.CodeRequestFailed, "this can be approved only once, not for the session")
+	}
+	return approval.Answer{Decision: approval.Approve, DecisionID: choice.ID}, nil
+}
+
+func (s *server) showAgain() (any, error) {
+	if !s.asks().place.reopen() {
+		return nil, wire.Errorf(wire.CodeRequestFailed, "no question is open")
+	}
+	return json.RawMessage("null"), nil
+}
+
+// statusResult is the result of pillion.status.
+type statusResult struct {
+	Waiting  []waitingApproval `json:"waiting"`
+	Running  []tools.Activity  `json:"running"`
+	Sessions []session.Info    `json:"sessions"`
+}
+
+// waitingApproval is an approval as words. What is there in full may be approved.
+type waitingApproval struct {
+	ApprovalID string `json:"approvalId"`
+	SessionID  string `json:"sessionId"`
+	Title      string `json:"title"`
+	Text       string `json:"text,omitempty"`
+}
+
+// status says what waits, what runs and who is there, and shows it to the human.
+func (s *server) status() statusResult {
+	out := statusResult{Waiting: []waitingApproval{}, Running: []tools.Activity{}, Sessions: s.running().Sessions.List()}
+	d, room := s.asks(), statusPreviews
+	for _, q := range d.questions.list() {
+		w := waitingApproval{ApprovalID: q.request.ApprovalID, SessionID: q.request.SessionID, Title: q.request.Title}
+		if room--; room >= 0 {
+			w.Text = boxText(d.questions.show(q), boxPreview)
+		}
+		out.Waiting = append(out.Waiting, w)
+	}
+	for _, a := range s.statuses.underWay() {
+		if a.State != tools.Waiting {
+			out.Running = append(out.Running, a)
+		}
+	}
+	s.show(messageInfo, "%s", out.text())
+	return out
+}
+
+// statusPreviews is how many approvals pillion.status shows in full.
+const statusPreviews = 4
+
+func (r statusResult) text() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "Pillion: %s for your answer, %d running, %d sessions.\n", waits(len(r.Waiting)), len(r.Running), len(r.Sessions))
+	for _, w := range r.Waiting {
+		fmt.Fprintf(&out, "\nwaits: %s\n", w.ApprovalID)
+		if w.Text == "" {
+			w.Text = fault.Escape(w.Title)
+		}
+		out.WriteString(w.Text + "\n")
+	}
+	for _, a := range r.Running {
+		fmt.Fprintf(&out, "\nruns: %s\n", barTitle(a))
+	}
+	for _, one := range r.Sessions {
+		fmt.Fprintf(&out, "\nsession %s: %s, mode %s", fault.Quote(one.SessionID), fault.Quote(one.Agent.Name), one.Mode)
+		if one.Paused {
+			out.WriteString(", paused: " + fault.Escape(one.PauseReason))
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}
+
+// waits counts what waits.
+func waits(n int) string {
+	if n == 1 {
+		return "1 call waits"
+	}
+	return fmt.Sprintf("%d calls wait", n)
+}

@@ -1,0 +1,125 @@
+package rpc
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// place is where the one message box of an editor without a plugin is open. A box
+// keeps it until the editor answers, even when its question has ended otherwise: a
+// second one on top of it would get the answer that the human is about to give to
+// the first. Only the human can say that a box is lost.
+type place struct {
+	// stuck is told that questions wait behind a box that nobody needs any more.
+	stuck func(waiting int)
+
+	mu   sync.Mutex // guards all below
+	open *box       // nil: the place is free
+	line []*box     // those that wait for it, the next one first
+}
+
+// box is one message box, open or in line.
+type box struct {
+	owner string        // the approval that it asks about, "" of another question
+	turn  chan struct{} // closed when the place is its own
+	lost  chan struct{} // closed when the human wants it anew
+	ended bool          // its question has; it may still be on the screen
+}
+
+func (b *box) isLost() bool {
+	select {
+	case <-b.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// take waits for the place. A box that is opened anew comes before all others.
+func (p *place) take(ctx context.Context, owner string, anew bool) (*box, error) {
+	b := &box{owner: owner, turn: make(chan struct{}), lost: make(chan struct{})}
+	p.enter(b, anew)
+	select {
+	case <-b.turn:
+		return b, nil
+	case <-ctx.Done():
+		p.leave(b)
+		return nil, ctx.Err()
+	}
+}
+
+func (p *place) enter(b *box, first bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first {
+		p.line = slices.Insert(p.line, 0, b)
+	} else {
+		p.line = append(p.line, b)
+	}
+	p.next()
+	p.tell()
+}
+
+// leave gives the place, or that in line, back.
+func (p *place) leave(b *box) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line = slices.DeleteFunc(p.line, func(other *box) bool { return other == b })
+	if p.open == b {
+		p.open = nil
+	}
+	p.next()
+}
+
+// end notes that a box is of no use any more, although it may still be seen.
+func (p *place) end(b *box) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b.ended = true
+	p.tell()
+}
+
+// answeredElsewhere frees the place of an approval's box: the human who answers by
+// a command does not look at it.
+func (p *place) answeredElsewhere(owner string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open != nil && p.open.owner == owner {
+		p.open = nil
+		p.next()
+	}
+}
+
+// reopen has a box that the human does not see opened anew, or the next one if
+// nobody needs it any more. It reports false when none is open.
+func (p *place) reopen() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		return false
+	}
+	b := p.open
+	p.open = nil
+	if b.ended {
+		p.next()
+		return true
+	}
+	close(b.lost) // it comes back by take, before all others
+	return true
+}
+
+// next needs the lock.
+func (p *place) next() {
+	if p.open == nil && len(p.line) > 0 {
+		p.open, p.line = p.line[0], p.line[1:]
+		close(p.open.turn)
+	}
+}
+
+// tell needs the lock.
+func (p *place) tell() {
+	if p.open != nil && p.open.ended && len(p.line) > 0 {
+		p.stuck(len(p.line))
+	}
+}

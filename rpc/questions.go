@@ -1,0 +1,110 @@
+package rpc
+
+import (
+	"slices"
+	"sync"
+
+	"pillion/internal/wire"
+	"pillion/tools/approval"
+)
+
+// questions are the approvals that wait in an editor without a plugin, in the order
+// in which they came. Each can be answered in its message box, or by a command.
+type questions struct {
+	mu      sync.Mutex // guards all below, and the fields of each question that say so
+	waiting []*question
+}
+
+// question is one approval that waits.
+type question struct {
+	answer chan approval.Answer // of a command
+
+	// Guarded by questions.mu.
+	request  approval.Request // as the plan stands
+	shown    string           // the digest of what the human saw last, "" of nothing yet
+	answered bool
+}
+
+func (q *questions) open(r approval.Request) *question {
+	one := &question{request: r, answer: make(chan approval.Answer, 1)}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, one)
+	return one
+}
+
+func (q *questions) close(one *question) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *question) bool { return other == one })
+}
+
+// update has a question ask about the plan as it stands now.
+func (q *questions) update(c approval.Changed) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, one := range q.waiting {
+		if one.request.ApprovalID == c.ApprovalID {
+			one.request.Preview, one.request.Digest = c.Preview, c.Digest
+		}
+	}
+}
+
+// show gives the request as it stands, to be shown at once: an answer holds for it
+// from now on.
+func (q *questions) show(one *question) approval.Request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	one.shown = one.request.Digest
+	return one.request
+}
+
+// list gives what waits, in order.
+func (q *questions) list() []*question {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.waiting)
+}
+
+// give answers a question by command: the one named, or the one in front. decide
+// makes the answer of its request.
+func (q *questions) give(id string, decide func(approval.Request) (approval.Answer, error)) (approval.Answer, string, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	one, err := q.find(id)
+	if err != nil {
+		return approval.Answer{}, "", err
+	}
+	answer, err := decide(one.request)
+	switch {
+	case err != nil:
+		return answer, "", err
+	case answer.Decision == approval.Approve && one.shown == "":
+		return answer, "", wire.Errorf(wire.CodeRequestFailed, "approval %s was not shown yet; pillion.status shows it", one.request.ApprovalID)
+	}
+	answer.Digest = one.shown // never a yes to what was not on show
+	one.answered = true
+	one.answer <- answer
+	return answer, one.request.ApprovalID, nil
+}
+
+// find needs the lock. In front is what the human looks at: the first that was shown.
+func (q *questions) find(id string) (*question, error) {
+	var front *question
+	for _, one := range q.waiting {
+		switch {
+		case one.answered:
+		case one.request.ApprovalID == id:
+			return one, nil
+		case front == nil, front.shown == "" && one.shown != "":
+			front = one
+		}
+	}
+	switch {
+	case id != "":
+		return nil, wire.Errorf(wire.CodeInvalidParams, "no approval %q waits; pillion.status lists those that do", id)
+	case front == nil:
+		return nil, wire.Errorf(wire.CodeRequestFailed, "no approval waits")
+	}
+	return front, nil
+}

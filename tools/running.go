@@ -1,0 +1,59 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"pillion/internal/fault"
+)
+
+// running is the calls that are under way, so that the human can stop one where
+// the editor shows it.
+type running struct {
+	mu    sync.Mutex // guards stops
+	stops map[callKey]context.CancelCauseFunc
+}
+
+// callKey tells calls apart: a session names its calls as it likes.
+type callKey struct{ session, call string }
+
+// errStopped is the cause of a context that ended by Registry.Stop.
+var errStopped = errors.New("the human stopped this call")
+
+// Stop ends a call for the human: what it waits for is withdrawn, what it runs is
+// killed. It reports false for a call that is not under way.
+func (r *Registry) Stop(sessionID, callID string) bool {
+	r.running.mu.Lock()
+	defer r.running.mu.Unlock()
+	stop, ok := r.running.stops[callKey{sessionID, callID}]
+	if ok {
+		stop(errStopped)
+	}
+	return ok
+}
+
+func (r *running) enter(ctx context.Context, c Call) (_ context.Context, leave func()) {
+	ctx, stop := context.WithCancelCause(ctx)
+	key := callKey{c.Session.ID(), c.CallID}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stops == nil {
+		r.stops = map[callKey]context.CancelCauseFunc{}
+	}
+	r.stops[key] = stop
+	return ctx, func() {
+		stop(nil)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.stops, key)
+	}
+}
+
+// noteStopped tells the agent that it was the human who ended the call, and not
+// itself.
+func (a *Answer) noteStopped(ctx context.Context) {
+	if a.Err != nil && a.Err.Code == fault.Cancelled && errors.Is(context.Cause(ctx), errStopped) {
+		a.Err = fault.New(fault.Cancelled, "%w", errStopped).WithHint("do not repeat it as it is; ask what they want instead")
+	}
+}
