@@ -19,6 +19,7 @@ var commands = map[string]func(args []string) int{
 	"call":     call,
 	"tools":    listTools,
 	"try":      tryRide,
+	"doctor":   examine,
 	"version":  printVersion,
 	"guardian": process.Guardian, // started by ourselves, see package process
 }
@@ -31,6 +32,7 @@ const usage = `pillion lets coding agents work in your project through your edit
   pillion call TOOL [JSON]       call a tool yourself, in this folder
   pillion tools [TOOL]           list the tools, or describe one
   pillion try                    watch an agent work on a sample project
+  pillion doctor                 tell what is found here, and what is missing
   pillion version                print the version
 
 Run a command with --help for more.

@@ -44,12 +44,13 @@ var arrows = map[string][]string{
 	"agents/mcp":     {"tools", "tools/approval", "tools/session", "agents/relay", "internal/lead", "internal/wire"},
 	"agents/install": {},
 	"terminal":       {"tools", "tools/approval", "workspace/change"},
+	"doctor":         {"agents/install", "agents/relay", "config", "terminal", "tools/process", "workspace"},
 	"try":            {"terminal", "try/sample"},
 	"try/sample":     {},
 	"config":         {"tools/policy"},
 
 	"": { // main wires
-		"agents/install", "agents/mcp", "agents/relay", "config", "rpc", "terminal", "try", "try/sample",
+		"agents/install", "agents/mcp", "agents/relay", "config", "doctor", "rpc", "terminal", "try", "try/sample",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/watch", "internal/wire",
 	},
@@ -74,7 +75,7 @@ var confined = map[string][]string{
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"", "tools/policy", "terminal"},
 	"net/http":                            {},
-	"os/exec":                             {"", "terminal", "try"}, // a person's own editor, and pillion try's own agent
+	"os/exec":                             {"", "doctor", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},
 	"github.com/go-json-experiment/json/": {},
 }

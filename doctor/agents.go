@@ -1,0 +1,104 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"pillion/agents/install"
+)
+
+// agentTitles are the agents that are looked for: how they are installed, and how
+// they are called. The id is the program's name too.
+var agentTitles = []struct{ id, title string }{
+	{"claude", "Claude Code"}, {"codex", "Codex"}, {"qwen", "Qwen Code"}, {"gemini", "Gemini CLI"},
+}
+
+// agents tells which agents are here, and whether they can act behind Pillion's
+// back. One that is neither on PATH nor set up is passed over.
+func agents(ctx context.Context, e exam) []Finding {
+	out := each(agentTitles, func(a struct{ id, title string }) (Finding, bool) {
+		return agent(ctx, e, a.id, a.title)
+	})
+	if len(out) == 0 {
+		out = append(out, Finding{
+			ID: "agent.none", Title: "agent", Status: Missing, Detail: "none that Pillion knows is on PATH or set up",
+			Hint: "npm: @anthropic-ai/claude-code, @openai/codex or @qwen-code/qwen-code",
+		})
+	}
+	return out
+}
+
+func agent(ctx context.Context, e exam, id, title string) (f Finding, shown bool) {
+	f = Finding{ID: "agent." + id, Title: title, Status: OK}
+	state, err := install.Look(id, install.Options{Binary: e.Binary, Project: e.Folder, Home: e.home, Getenv: os.Getenv})
+	path := e.programs.find(id)
+	switch {
+	case path != "":
+		f = found(ctx, e, f, path)
+	case state.Server == "" && err == nil:
+		return f, false
+	default:
+		f.Detail, f.Data = "not on PATH", map[string]any{}
+	}
+	if err != nil {
+		f.Status, f.Detail, f.Hint = Error, f.Detail+"; its configuration cannot be read, so it is not known what it can do: "+err.Error(), "mend that file"
+		return f, true
+	}
+	return judge(f, id, state, e), true
+}
+
+// judge says whether the agent works through Pillion, and through nothing else.
+func judge(f Finding, id string, state install.State, e exam) Finding {
+	f.Data["installed"], f.Data["acts_unseen"] = nonNil(state.Scopes), nonNil(state.On)
+	again := "pillion mcp install " + id
+	canInstall := slices.Contains(install.Agents(), id)
+	if !canInstall {
+		again = "turn these tools off in its own settings; docs/agents.md says what else to write there"
+	}
+	switch {
+	case state.Server == "":
+		f.Status, f.Hint = Warning, again
+		f.Detail += "; Pillion is not set up in it: it edits and runs commands unseen"
+		return f
+	case !isProgram(state.Server):
+		f.Status, f.Hint = Error, again
+		f.Detail += "; it is set up to start " + state.Server + ", which is not there"
+		return f
+	}
+	f.Data["server"] = state.Server
+	f.Detail += "; Pillion is set up in it, " + scopes(state.Scopes)
+	if real(state.Server) != real(e.Binary) {
+		f.Detail += ", as " + state.Server
+	}
+	switch {
+	case len(state.On) > 0:
+		f.Status, f.Hint = Warning, again
+		f.Detail += "; it can still act unseen, with its own " + strings.Join(state.On, ", ")
+	case len(state.Changes) > 0:
+		f.Status, f.Hint = Warning, again
+		f.Detail += "; setting it up again " + strings.Join(state.Changes, "; ")
+	default:
+		f.Detail += "; its own edit and shell tools are off"
+	}
+	if len(state.Changes) > 0 {
+		f.Data["changes"] = state.Changes
+		if !slices.Contains(state.Scopes, install.User) {
+			f.Hint = strings.Replace(f.Hint, "mcp install", "mcp install --project", 1)
+		}
+	}
+	return f
+}
+
+func nonNil(list []string) []string { return append([]string{}, list...) }
+
+func scopes(list []string) string {
+	switch {
+	case len(list) > 1:
+		return "for all your projects and for this one"
+	case slices.Contains(list, install.Project):
+		return "for this project"
+	}
+	return "for all your projects"
+}

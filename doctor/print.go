@@ -1,0 +1,110 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"pillion/terminal"
+)
+
+var groupTitles = map[string]string{
+	"pillion": "Pillion", "folder": "This folder", "program": "Programs", "system": "System", "editor": "Editors", "agent": "Agents",
+}
+
+// Print lays a report out for people: the verdict, then what was found, in groups.
+func Print(w io.Writer, style terminal.Style, r Report) {
+	fmt.Fprintln(w, verdict(style, r))
+	var group string
+	width := titleWidth(r.Findings)
+	for _, f := range r.Findings {
+		if f.Group() != group {
+			group = f.Group()
+			fmt.Fprintf(w, "\n%s\n", style.Bold(groupTitle(group)))
+		}
+		printFinding(w, style, f, width)
+	}
+}
+
+func groupTitle(group string) string {
+	if title, ok := groupTitles[group]; ok {
+		return title
+	}
+	return group
+}
+
+// verdict is the one line for those who read no further.
+func verdict(style terminal.Style, r Report) string {
+	unseen := 0
+	for _, f := range r.Findings {
+		if f.Group() == "agent" && f.Status == Warning {
+			unseen++
+		}
+	}
+	s := r.Summary
+	switch {
+	case s.Errors > 0:
+		return style.Red("✗") + " " + style.Bold(problems(s.Errors)) + " in the way of Pillion " + r.Version
+	case unseen > 0:
+		return style.Yellow("!") + " " + style.Bold("Pillion "+r.Version+" works here") + ", and " + agentsUnseen(unseen)
+	case s.Warnings+s.Missing > 0:
+		return style.Yellow("!") + " " + style.Bold("Pillion "+r.Version+" works here") + "; " + worthALook(s.Warnings+s.Missing)
+	}
+	return style.Green("✓") + " " + style.Bold("Pillion "+r.Version+" is ready here")
+}
+
+func problems(n int) string {
+	if n == 1 {
+		return "1 problem is"
+	}
+	return fmt.Sprintf("%d problems are", n)
+}
+
+func agentsUnseen(n int) string {
+	if n == 1 {
+		return "1 agent is not, or not wholly, set up to work through it"
+	}
+	return fmt.Sprintf("%d agents are not, or not wholly, set up to work through it", n)
+}
+
+func worthALook(n int) string {
+	if n == 1 {
+		return "1 thing is worth a look"
+	}
+	return fmt.Sprintf("%d things are worth a look", n)
+}
+
+func titleWidth(findings []Finding) (width int) {
+	for _, f := range findings {
+		width = max(width, utf8.RuneCountInString(f.Title))
+	}
+	return width
+}
+
+func printFinding(w io.Writer, style terminal.Style, f Finding, width int) {
+	pad := strings.Repeat(" ", width-utf8.RuneCountInString(f.Title))
+	indent := strings.Repeat(" ", 4+width+2)
+	detail := style.Wrap("", indent, f.Detail)
+	if f.Status == Info {
+		detail = style.Dim(detail)
+	}
+	fmt.Fprintf(w, "  %s %s%s  %s\n", mark(style, f.Status), f.Title, pad, detail)
+	if f.Hint != "" {
+		fmt.Fprintln(w, indent+style.Cyan("→")+" "+style.Wrap("", indent+"  ", f.Hint))
+	}
+}
+
+func mark(style terminal.Style, s Status) string {
+	switch s {
+	case OK:
+		return style.Green("✓")
+	case Missing:
+		return style.Yellow("○")
+	case Warning:
+		return style.Yellow("!")
+	case Error:
+		return style.Red("✗")
+	}
+	return style.Dim("·")
+}

@@ -1,0 +1,161 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"pillion/agents/relay"
+)
+
+// program is one that is looked for.
+type program struct {
+	id, title string
+	names     []string // of its file
+	absent    string   // what its absence means
+	get       string   // packages that hold it
+}
+
+// helpers are programs beside Pillion. It needs none of them: it reads repositories
+// and searches by itself.
+var helpers = []program{
+	{"program.git", "git", []string{"git"}, "not found; only commands that agents run would miss it", "Debian, brew: git"},
+	{"program.ripgrep", "ripgrep", []string{"rg"}, "not found; not needed", "Debian, brew: ripgrep"},
+	{"program.pylsp", "pylsp", []string{"pylsp"}, "not found; not needed, no language server is used yet", "Debian: python3-pylsp; brew: python-lsp-server"},
+	{"program.bash-language-server", "bash-language-server", []string{"bash-language-server"}, "not found; not needed, no language server is used yet", "npm, brew: bash-language-server"},
+	{"program.shellcheck", "shellcheck", []string{"shellcheck"}, "not found; not needed", "Debian, brew: shellcheck"},
+}
+
+func programs(ctx context.Context, e exam) []Finding {
+	return each(helpers, func(p program) (Finding, bool) {
+		f := Finding{ID: p.id, Title: p.title, Status: OK}
+		path := e.programs.find(p.names...)
+		if path == "" {
+			f.Status, f.Detail, f.Hint = Info, p.absent, p.get
+			return f, true
+		}
+		return found(ctx, e, f, path), true
+	})
+}
+
+// found tells of a program that is there.
+func found(ctx context.Context, e exam, f Finding, path string) Finding {
+	version := e.programs.version(ctx, path)
+	f.Data = map[string]any{"path": path}
+	if version == "" {
+		f.Detail = path + ", which does not tell its version"
+		return f
+	}
+	f.Data["version"] = version
+	f.Detail = version + ", " + path
+	return f
+}
+
+// each does the same for all, at the same time, and keeps their order.
+func each[T any](all []T, look func(T) (Finding, bool)) []Finding {
+	results := make([]Finding, len(all))
+	shown := make([]bool, len(all))
+	var work sync.WaitGroup
+	for i, one := range all {
+		work.Go(func() { results[i], shown[i] = look(one) })
+	}
+	work.Wait()
+	var out []Finding
+	for i, f := range results {
+		if shown[i] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// editor is one that people use, and what it calls itself when it starts a sidecar.
+type editor struct {
+	program
+	calls string
+	least []int // the oldest version that Pillion's plugin works with
+}
+
+var knownEditors = []editor{
+	{program{"editor.code", "VS Code", []string{"code"}, "", ""}, "visual studio code", []int{1, 100}},
+	{program{"editor.code-server", "code-server", []string{"code-server"}, "", ""}, "code-server", nil},
+	{program{"editor.nvim", "Neovim", []string{"nvim"}, "", ""}, "neovim", []int{0, 10}},
+	{program{"editor.emacs", "Emacs", []string{"emacs"}, "", ""}, "emacs", nil},
+	{program{"editor.helix", "Helix", []string{"hx", "helix"}, "", ""}, "helix", nil},
+	{program{"editor.zed", "Zed", []string{"zed", "zeditor"}, "", ""}, "zed", nil},
+	{program{"editor.sublime", "Sublime Text", []string{"subl"}, "", ""}, "sublime", nil},
+}
+
+// editors are those that are on PATH, or open on the folder.
+func editors(ctx context.Context, e exam) []Finding {
+	running := runningEditors(e.Folder)
+	out := each(knownEditors, func(known editor) (Finding, bool) {
+		f := Finding{ID: known.id, Title: known.title, Status: OK}
+		path, open := e.programs.find(known.names...), strings.Contains(running, known.calls)
+		switch {
+		case path != "":
+			f = tooOld(found(ctx, e, f, path), known)
+		case open:
+			f.Detail, f.Data = "not on PATH", map[string]any{}
+		default:
+			return f, false
+		}
+		f.Data["open_here"] = open
+		if open {
+			f.Detail += "; open on this folder"
+		}
+		return f, true
+	})
+	if len(out) == 0 {
+		out = append(out, Finding{
+			ID: "editor.none", Title: "editor", Status: Missing, Detail: "none that Pillion knows is on PATH",
+			Hint: "VS Code, or Neovim 0.10 or newer (Debian, brew: neovim)",
+		})
+	}
+	return out
+}
+
+// runningEditors are the names of those that are open on the folder, in small
+// letters.
+func runningEditors(folder string) string {
+	entries, _ := relay.FindAll(folder) //nolint:errcheck // openEditors has told of it
+	var names []string
+	for _, entry := range entries {
+		names = append(names, strings.ToLower(entry.Editor))
+	}
+	return strings.Join(names, "\n")
+}
+
+func tooOld(f Finding, known editor) Finding {
+	version, _ := f.Data["version"].(string)
+	if version != "" && before(version, known.least) {
+		f.Status = Warning
+		f.Hint = fmt.Sprintf("Pillion's plugin works with %s %s and newer", known.title, joined(known.least))
+	}
+	return f
+}
+
+// before reports whether a version is older than the least one.
+func before(version string, least []int) bool {
+	parts := strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' })
+	for i, want := range least {
+		have := 0
+		if i < len(parts) {
+			have, _ = strconv.Atoi(parts[i]) //nolint:errcheck // digits alone
+		}
+		if have != want {
+			return have < want
+		}
+	}
+	return false
+}
+
+func joined(numbers []int) string {
+	parts := make([]string, len(numbers))
+	for i, n := range numbers {
+		parts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(parts, ".")
+}

@@ -1,0 +1,176 @@
+//go:build unix
+
+package doctor
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/agents/relay"
+	"pillion/internal/testrig"
+	"pillion/tools"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+)
+
+func TestVersions(t *testing.T) {
+	p := newPlace(t)
+	for name, c := range map[string]struct{ says, want string }{
+		"git":                  {"echo git version 2.39.5", "2.39.5"},
+		"rg":                   {"echo 'ripgrep 13.0.0 (rev x)'; echo -SIMD", "13.0.0"},
+		"shellcheck":           {"echo 'ShellCheck - shell script analysis tool'; echo 'version: 0.9.0'", "0.9.0"},
+		"nvim":                 {"echo NVIM v0.10.4-dev-17+gabc", "0.10.4-dev-17+gabc"},
+		"subl":                 {"echo Sublime Text Build 4200", "build 4200"},
+		"pylsp":                {"echo pylsp v1.7.1 >&2", "1.7.1"},
+		"bash-language-server": {"echo nothing", ""},
+		"emacs":                {"echo 29.1; exit 3", ""},
+	} {
+		path := p.script(t, name, c.says)
+		if got := newLookup(p.project, p.home).version(t.Context(), path); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	r := p.examine(t)
+	if f := finding(t, r, "program.bash-language-server"); f.Status != OK || !strings.Contains(f.Detail, "does not tell its version") {
+		t.Errorf("got %+v", f)
+	}
+	if f := finding(t, r, "program.git"); f.Status != OK || f.Detail != "2.39.5, "+filepath.Join(p.bin, "git") || f.Data["version"] != "2.39.5" {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestOldEditors(t *testing.T) {
+	for version, old := range map[string]bool{"0.9.5": true, "0.10.4": false, "0.10.0-dev": false, "1.0.0": false, "0.7": true} {
+		if before(version, []int{0, 10}) != old {
+			t.Errorf("%s older than 0.10: %v, want %v", version, !old, old)
+		}
+	}
+	p := newPlace(t)
+	p.script(t, "nvim", "echo NVIM v0.7.2")
+	p.script(t, "code", "echo 1.139.0; echo abc")
+	r := p.examine(t)
+	if f := finding(t, r, "editor.nvim"); f.Status != Warning || f.Hint != "Pillion's plugin works with Neovim 0.10 and newer" {
+		t.Errorf("got %+v", f)
+	}
+	if f := finding(t, r, "editor.code"); f.Status != OK || f.Data["open_here"] != false {
+		t.Errorf("got %+v", f)
+	}
+}
+
+// A repository must not choose what is run: neither by a folder of its own on PATH,
+// nor by what a program finds in the folder it is started in.
+func TestTheProjectRunsNothing(t *testing.T) {
+	p := newPlace(t)
+	trace := filepath.Join(p.home, "trace")
+	inside := write(t, filepath.Join(p.project, "bin", "git"), "#!/bin/sh\necho inside >> "+trace+"\n", 0o755)
+	write(t, filepath.Join(p.project, "codex"), "#!/bin/sh\necho beside >> "+trace+"\n", 0o755)
+	link := filepath.Join(p.home, "link")
+	if err := os.Symlink(filepath.Dir(inside), link); err != nil {
+		t.Fatal(err)
+	}
+	p.script(t, "nvim", "echo $PATH in $PWD, $SECRET >> "+trace+"; echo 0.10.4")
+	t.Setenv("SECRET", "secret")
+	t.Setenv("PATH", strings.Join([]string{filepath.Dir(inside), link, "bin", ".", p.bin}, ":"))
+	t.Chdir(p.project)
+	r := p.examine(t)
+	if f := finding(t, r, "program.git"); f.Status != Info {
+		t.Errorf("the project's own git was taken: %+v", f)
+	}
+	text, err := os.ReadFile(trace)
+	if err != nil || string(text) != p.bin+" in /,\n" {
+		t.Errorf("what was run and how: %q, %v", text, err)
+	}
+}
+
+// A program that hangs is ended with what it started.
+func TestHangingPrograms(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("PATH", p.bin+":/bin:/usr/bin")
+	pid := filepath.Join(p.home, "pid")
+	hanging := p.script(t, "hanging", "sleep 1000 & echo $! > "+pid+"; wait")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan string, 1)
+	go func() { done <- newLookup(p.project, p.home).version(ctx, hanging) }()
+	wait(t, "the program runs", func() bool { text, err := os.ReadFile(pid); return err == nil && len(text) > 1 })
+	cancel()
+	if got := <-done; got != "" {
+		t.Errorf("a version from a program that tells none: %q", got)
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "what it started has ended", func() bool {
+		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat")
+		return err != nil || strings.Contains(string(state), ") Z ")
+	})
+}
+
+func wait(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(testrig.Patience)
+	for tick := time.Tick(5 * time.Millisecond); !is(); <-tick {
+		if time.Now().After(deadline) {
+			t.Fatalf("not so: %s", what)
+		}
+	}
+}
+
+func TestLongOutputIsCut(t *testing.T) {
+	var b beginning
+	long := []byte(strings.Repeat("x", 5000))
+	if n, err := b.Write(long); n != 5000 || err != nil || b.Len() != 4096 {
+		t.Errorf("%d, %v, %d", n, err, b.Len())
+	}
+}
+
+// A sidecar that runs is told, without its token.
+func TestOpenEditors(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("TMPDIR", os.TempDir()) // the home is too long for a socket
+	s, err := relay.Listen(relay.Host{
+		Registry: &tools.Registry{}, Sessions: session.NewSet(policy.Default), Roots: func() []string { return []string{p.project} },
+		Editor: "Neovim", Version: "1.2.3", Logf: t.Logf,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the test is over
+	p.script(t, "nvim", "echo NVIM v0.10.4")
+	r := p.examine(t)
+	if f := finding(t, r, "folder.editor"); f.Status != OK || f.Detail != "Neovim" {
+		t.Errorf("got %+v", f)
+	}
+	if f := finding(t, r, "editor.nvim"); f.Data["open_here"] != true || !strings.HasSuffix(f.Detail, "; open on this folder") {
+		t.Errorf("got %+v", f)
+	}
+	_, token := s.Info()
+	for _, f := range r.Findings {
+		if strings.Contains(f.Detail, token) {
+			t.Errorf("the token is told: %+v", f)
+		}
+		for _, value := range f.Data {
+			if objects, ok := value.([]map[string]any); ok && strings.Contains(strings.ToLower(strings.Join(keys(objects), " ")), "token") {
+				t.Errorf("the token is told: %+v", f)
+			}
+		}
+	}
+	other := Examine(t.Context(), Subject{Version: "9.9.9", Binary: "/bin/pillion", Folder: p.project})
+	if f := finding(t, other, "folder.editor"); f.Status != Warning || !strings.Contains(f.Detail, "another pillion, 1.2.3") {
+		t.Errorf("two versions: %+v", f)
+	}
+}
+
+func keys(objects []map[string]any) (all []string) {
+	for _, o := range objects {
+		for key := range o {
+			all = append(all, key)
+		}
+	}
+	return all
+}
