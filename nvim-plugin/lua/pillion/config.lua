@@ -28,7 +28,19 @@ M.defaults = {
   root_markers = { ".git" },
   settings = {},
   notify = true,
-  keys = {},
+  keys = {
+    approve = "ga",
+    session = "gs",
+    reject = "gr",
+    reason = "gR",
+    cancel = "gC",
+    edit = "ge",
+    next_file = "]f",
+    prev_file = "[f",
+    next = "]a",
+    prev = "[a",
+    close = "q",
+  },
   terminal_path = true,
 }
 
