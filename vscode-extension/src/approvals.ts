@@ -2,6 +2,7 @@
 // clock comes in, nothing here knows VS Code. An answer is taken once, never within `inertMs` of what it answers, and
 // closing anything is none. What the dialogs look like is not decided here.
 
+import { visible } from "./escape";
 import type {
   ApprovalAnswer,
   ApprovalChanged,
@@ -20,6 +21,8 @@ export type Verdict = "taken" | "too-soon" | "gone";
 export type Choice =
   | { kind: "approve" }
   | { kind: "remember"; decisionId: string }
+  /** Run this command in place of the agent's. */
+  | { kind: "amend"; command: string }
   | { kind: "reject"; feedback?: string }
   | { kind: "cancel" };
 
@@ -65,6 +68,13 @@ export class Approval {
     return (this.shown.decisions ?? []).filter((decision) => decision.scope !== "once");
   }
 
+  /** The command line that the human may write anew; undefined where there is none, or one that a single line would not show whole. */
+  get editableCommand(): string | undefined {
+    const { preview, arguments: given } = this.shown;
+    const command = preview.kind === "command" && typeof given === "object" && given !== null && "command" in given ? given.command : undefined;
+    return typeof command === "string" && visible(command) === command ? command : undefined;
+  }
+
   disarm(): void {
     this.armedAt = this.now() + inertMs;
   }
@@ -101,8 +111,8 @@ export class Approval {
   }
 
   answer(choice: Choice): boolean {
-    // A reason was typed into a box of its own: no stray key did that, and it must not be lost.
-    const deliberate = choice.kind === "reject" && choice.feedback !== undefined;
+    // What was typed into a box of its own no stray key did, and it must not be lost.
+    const deliberate = choice.kind === "amend" || (choice.kind === "reject" && choice.feedback !== undefined);
     if (!this.isArmed && !deliberate) {
       return false;
     }
@@ -133,6 +143,8 @@ export class Approval {
         return { decision: "reject", ...this.refusal(), ...(choice.feedback ? { feedback: choice.feedback } : {}) };
       case "cancel":
         return { decision: "cancel", digest: this.shown.digest };
+      case "amend":
+        return { decision: "edit", modifiedArguments: { ...(this.shown.arguments as object), command: choice.command }, digest: this.shown.digest };
       default:
         return this.consent(choice.kind === "remember" ? choice.decisionId : this.once());
     }

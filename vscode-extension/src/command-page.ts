@@ -35,7 +35,7 @@ export function commandPage(approval: Approval): Page {
   sheet.gap();
   facts(sheet, request);
   sheet.gap();
-  answers(sheet, request);
+  answers(sheet, request, approval.editableCommand !== undefined);
   return sheet.page();
 }
 
@@ -128,11 +128,14 @@ function commandFacts(sheet: Sheet, preview: CommandPreview): void {
   sheet.fact("Sandbox", sandbox ? [sandbox === "none" ? "none; it runs with your own rights" : sandbox] : []);
 }
 
-function answers(sheet: Sheet, request: ApprovalRequest): void {
+function answers(sheet: Sheet, request: ApprovalRequest, editable: boolean): void {
   const remembered = (request.decisions ?? []).filter((decision) => decision.scope !== "once");
   sheet.answer("Approve", "this once");
   for (const decision of remembered) {
     sheet.answer(visible(decision.title), "and from now on, without asking:", decision.rule);
+  }
+  if (editable) {
+    sheet.answer("Edit Command…", "it runs as you write it");
   }
   sheet.answer("Reject", "the agent goes on without it");
   sheet.answer("Reject with Reason…", "and reads why");

@@ -34,6 +34,7 @@ const table: Record<string, Handler> = {
   ...answering("cancel", (bench, ids) => {
     answer(bench, ids, { kind: "cancel" });
   }),
+  "pillion.editCommand": editCommand,
   "pillion.answerTogether": answerTogether,
   "pillion.show": show,
   "pillion.showWaiting": showWaiting,
@@ -140,6 +141,33 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
   });
   if (feedback !== undefined) {
     answer(bench, ids, { kind: "reject", feedback });
+  }
+}
+
+/** The command is the human's then: approved as they wrote it, and the agent is told. */
+async function editCommand(bench: Workbench, first: unknown): Promise<void> {
+  const [id] = first instanceof Uri ? named(first) : focused(bench);
+  const approval = bench.approvals.get(id ?? "");
+  const proposed = approval?.editableCommand;
+  if (!approval || proposed === undefined) {
+    void window.showInformationMessage("There is no command here that one plain line could hold.");
+    return;
+  }
+  const { digest } = approval.request;
+  const command = await window.showInputBox({
+    title: "Run this instead",
+    prompt: `Enter runs what stands here, and ${short(approval.request.agent.name, 40)} is told. Escape leaves the question waiting.`,
+    value: proposed,
+    ignoreFocusOut: true,
+    validateInput: (text) => (text.trim() === "" ? "An empty command does nothing; reject it instead" : undefined),
+  });
+  if (command === undefined) {
+    return;
+  }
+  if (approval.request.digest === digest) {
+    answer(bench, [approval.id], { kind: "amend", command });
+  } else {
+    void window.showInformationMessage("It was updated while you wrote; look again.");
   }
 }
 

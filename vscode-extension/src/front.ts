@@ -155,7 +155,9 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       this.activeSince = this.now();
     }
     const rememberable = [...inSight].some((id) => (this.approvals.get(id)?.remembering.length ?? 0) > 0);
+    const editable = [...inSight].some((id) => this.approvals.get(id)?.editableCommand !== undefined);
     void commands.executeCommand("setContext", "pillion.canRemember", rememberable);
+    void commands.executeCommand("setContext", "pillion.canEditCommand", editable);
   }
 
   private queue<T>(step: () => Promise<T>): Promise<T> {
@@ -185,7 +187,7 @@ function endedHasFocus(): boolean {
 }
 
 function isAnswer(outcome: string): boolean {
-  return ["approve", "remember", "reject", "cancel"].includes(outcome);
+  return ["approve", "remember", "amend", "reject", "cancel"].includes(outcome);
 }
 
 function tabsWith(condition: (uri: Uri) => boolean): Tab[] {

@@ -122,6 +122,8 @@ export interface ApprovalAnswer {
   decision: "approve" | "edit" | "reject" | "cancel";
   decisionId?: string;
   /** The human's own text, by path as in the preview; with decision `edit`. */
+  /** With `edit`: what the call is planned anew with. */
+  modifiedArguments?: object;
   after?: Record<string, string>;
   feedback?: string;
   /** What was on show when the human answered. */

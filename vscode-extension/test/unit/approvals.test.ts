@@ -54,6 +54,19 @@ test("a typed reason is taken whenever it comes: refusing is safe, and the words
   assert.equal((await answer).feedback, "not like this");
 });
 
+test("a command that the human wrote anew is an edit of the call's arguments, the others as they were", async () => {
+  const { approvals, answer } = table({ preview: command, arguments: { command: "make test", cwd: "project" } });
+  assert.equal(only(approvals).editableCommand, "make test");
+  assert.equal(approvals.answer("a1", { kind: "amend", command: "make check" }), "taken");
+  assert.deepEqual(await answer, { decision: "edit", modifiedArguments: { command: "make check", cwd: "project" }, digest: "digest-1" });
+});
+
+test("a command that one line would not show whole cannot be edited in one", () => {
+  for (const hidden of ["make\nrm x", "make\ttest", "make \u200btest"]) {
+    assert.equal(only(table({ preview: { ...command, command: hidden }, arguments: { command: hidden } }).approvals).editableCommand, undefined);
+  }
+});
+
 test("coming to the front starts the half second anew", () => {
   const { approvals, pass } = table();
   pass(10_000);
