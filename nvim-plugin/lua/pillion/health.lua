@@ -1,0 +1,150 @@
+-- `:checkhealth pillion`: what `pillion doctor --json` finds on this machine, and how this Neovim stands to it.
+
+local M = {}
+
+--- For the doctor, which runs programs' `--version`.
+local doctor_ms = 60000
+
+---@class pillion.Finding
+---@field id string group.name
+---@field title string
+---@field status "ok"|"info"|"missing"|"warning"|"error"
+---@field detail string
+---@field hint? string
+
+---@class pillion.Report
+---@field version string
+---@field findings pillion.Finding[]
+
+local titles = {
+  pillion = "the program",
+  folder = "this folder",
+  program = "other programs",
+  system = "the system",
+  editor = "editors",
+  agent = "agents",
+}
+
+--- A part of the plugin, or nil and what is wrong with it: health must tell of what is broken, and not break with it.
+---@param name string
+---@return any part, string? problem
+local function part(name)
+  local ok, it = pcall(require, "pillion." .. name)
+  if ok then
+    return it
+  end
+  return nil, vim.split(tostring(it), "\n")[1]
+end
+
+local function neovim()
+  vim.health.start("pillion: Neovim")
+  local version = tostring(vim.version())
+  if vim.fn.has("nvim-0.10") == 0 then
+    vim.health.error(version .. " is too old", { "install Neovim 0.10 or newer" })
+  else
+    vim.health.ok(version)
+  end
+  for _, name in ipairs({ "config", "locator", "client", "documents", "ui" }) do
+    local _, problem = part(name)
+    if problem then
+      vim.health.error(("the plugin's %s cannot be loaded: %s"):format(name, problem))
+    end
+  end
+end
+
+---@param client pillion.Client
+---@param documents? { all: fun(owner: pillion.Client): { buffer: integer }[] }
+local function one_client(client, documents)
+  local root = vim.fn.fnamemodify(client.root, ":~")
+  local text = ("%s: %s"):format(root, client.state)
+  if client.state == "ready" then
+    local count = documents and #documents.all(client)
+    vim.health.ok(text .. (client.version and ", pillion " .. client.version or "") .. (count and (", %d open %s"):format(count, count == 1 and "file" or "files") or ""))
+  elseif client.state == "failed" then
+    vim.health.error(text .. ": " .. (client.problem or "for a reason that is not known"), { ":Pillion log says more", ":Pillion restart tries again" })
+  else
+    vim.health.warn(text, { ":Pillion restart starts it" })
+  end
+end
+
+local function clients()
+  local client, documents = part("client"), part("documents")
+  if not client then
+    return
+  end
+  local count = 0
+  client.each(function(one)
+    count = count + 1
+    one_client(one, documents)
+  end)
+  if count == 0 then
+    vim.health.warn("no sidecar runs in this Neovim", { ":Pillion restart starts it, in a folder that is no home folder" })
+  end
+end
+
+--- The program that this plugin would start.
+---@return string? path, string? problem
+local function program()
+  local config, locator = part("config"), part("locator")
+  if not config or not locator then
+    return nil, "the plugin cannot look for the program: see above"
+  end
+  local located = locator.locate(config.get().path)
+  return located.path, located.problem
+end
+
+---@param path string
+---@return pillion.Report? report, string? problem
+local function examine(path)
+  local ok, job = pcall(vim.system, { path, "doctor", "--json", "-C", vim.fn.getcwd() }, { text = true, timeout = doctor_ms })
+  if not ok then
+    return nil, ("%s cannot be run: %s"):format(path, job)
+  end
+  local done = job:wait()
+  local read, report = pcall(vim.json.decode, done.stdout or "", { luanil = { object = true } })
+  if not read or type(report) ~= "table" or type(report.findings) ~= "table" then
+    return nil, ("%s doctor told nothing that can be read (exit code %d): %s"):format(path, done.code, vim.trim(done.stderr or ""))
+  end
+  return report
+end
+
+---@param finding pillion.Finding
+local function tell(finding)
+  local text = finding.title .. ": " .. finding.detail
+  local advice = finding.hint and { finding.hint } or nil
+  if finding.status == "ok" then
+    vim.health.ok(text)
+  elseif finding.status == "error" then
+    vim.health.error(text, advice)
+  elseif finding.status == "info" then
+    vim.health.info(finding.hint and ("%s (%s)"):format(text, finding.hint) or text)
+  else
+    vim.health.warn(text, advice)
+  end
+end
+
+function M.check()
+  neovim()
+  clients()
+  local path, problem = program()
+  local report ---@type pillion.Report?
+  if path then
+    report, problem = examine(path)
+  end
+  if not report then
+    vim.health.start("pillion: the program")
+    vim.health.error(problem or "it is not found")
+    return
+  end
+  local group ---@type string?
+  for _, finding in ipairs(report.findings) do
+    local its = finding.id:match("^[^.]*")
+    if its ~= group then
+      group = its
+      vim.health.start("pillion: " .. (titles[group] or group))
+    end
+    tell(finding)
+  end
+end
+
+return M
