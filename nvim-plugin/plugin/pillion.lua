@@ -1,4 +1,4 @@
-if vim.g.loaded_pillion == 1 or vim.fn.has("nvim-0.10") == 0 then
-  return
+if not vim.g.loaded_pillion and vim.fn.has("nvim-0.10") == 1 then
+  vim.g.loaded_pillion = true
+  require("pillion.entry")
 end
-vim.g.loaded_pillion = 1

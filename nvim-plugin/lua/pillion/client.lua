@@ -44,17 +44,19 @@ local log_lines = 1000
 
 ---@type table<string, pillion.Client> by root
 local clients = {}
----@type table<string, pillion.Handler>
+---@type table<string, pillion.Handler[]>
 local handlers = {}
 ---@type (fun(client: pillion.Client))[]
 local listeners = {}
 ---@type string[]
 local log = {}
 
+--- A request is answered by one handler; a notification may have several.
 ---@param method string
 ---@param handler pillion.Handler
 function M.on(method, handler)
-  handlers[method] = handler
+  handlers[method] = handlers[method] or {}
+  table.insert(handlers[method], handler)
 end
 
 --- Calls back whenever a client's `state` changes. In any state but `ready` whatever it asked is gone.
@@ -209,11 +211,11 @@ end
 ---@param dispatchers vim.lsp.rpc.Dispatchers
 ---@return pillion.rpc.Connection?, string?
 local function connect(client, command, dispatchers)
-  local connection, problem ---@type pillion.rpc.Connection?, string?
-  connection, problem = rpc.start(command, { cwd = client.root }, {
+  local connection, trouble ---@type pillion.rpc.Connection?, string?
+  connection, trouble = rpc.start(command, { cwd = client.root }, {
     request = function(method, params, reply, cancelled)
       if handlers[method] then
-        handlers[method](params or {}, reply, client, cancelled)
+        handlers[method][1](params or {}, reply, client, cancelled)
         return
       end
       coroutine.wrap(function() -- vim.lsp's own handlers may wait
@@ -221,10 +223,14 @@ local function connect(client, command, dispatchers)
       end)()
     end,
     notification = function(method, params)
-      if handlers[method] then
-        handlers[method](params or {}, nil, client)
-      else
+      if not handlers[method] then
         dispatchers.notification(method, params)
+      end
+      for _, handler in ipairs(handlers[method] or {}) do
+        local ok, problem = xpcall(handler, debug.traceback, params or {}, nil, client)
+        if not ok then
+          record(method .. ": " .. problem)
+        end
       end
     end,
     stderr = record,
@@ -234,7 +240,7 @@ local function connect(client, command, dispatchers)
       lost(client, connection --[[@as pillion.rpc.Connection]])
     end,
   })
-  return connection, problem
+  return connection, trouble
 end
 
 --- What `vim.lsp` needs to see of a connection. It follows no document for us: see documents.lua.

@@ -1,0 +1,205 @@
+-- The sidecar's edits of open files (`document/edit`): made only if the buffer is exactly what the sidecar knows, as an undo step
+-- of their own, with cursors and views where they were, and saved if nothing was unsaved. Nothing here may ask the human
+-- anything: a prompt would stop Neovim, so what would raise one is looked for first, and refused.
+
+local client = require("pillion.client")
+local documents = require("pillion.documents")
+local position = require("pillion.position")
+local reload = require("pillion.reload")
+local views = require("pillion.views")
+
+local api = vim.api
+
+local M = {}
+
+---@class pillion.Change
+---@field first integer offset in bytes
+---@field last integer
+---@field text string
+
+--- Undo and redo stop here, also while the human inserts text.
+---@param buffer integer
+local function undo_stop(buffer)
+  vim.bo[buffer].undolevels = vim.bo[buffer].undolevels
+end
+
+--- LSP's edits as offsets, the last one first. Those at one place keep their order.
+---@param text string
+---@param edits table[]
+---@return pillion.Change[]
+local function changes_of(text, edits)
+  local starts = position.line_starts(text)
+  local changes = {} ---@type (pillion.Change | { order: integer })[]
+  for order, edit in ipairs(edits) do
+    local first, last = position.offset(text, starts, edit.range.start), position.offset(text, starts, edit.range["end"])
+    changes[order] = { first = math.min(first, last), last = math.max(first, last), text = edit.newText, order = order }
+  end
+  table.sort(changes, function(a, b)
+    if a.first ~= b.first then
+      return a.first > b.first
+    end
+    return a.order > b.order
+  end)
+  return changes
+end
+
+--- New text as the buffer's lines. In a buffer of DOS lines no other line end can be kept.
+---@param text string
+---@param ending string
+---@return string[]
+local function split(text, ending)
+  local lines = vim.split(text, ending == "\r" and "\r" or "\n", { plain = true })
+  if ending == "\r\n" then
+    for i = 1, #lines - 1 do
+      lines[i] = lines[i]:gsub("\r$", "")
+    end
+  end
+  return lines
+end
+
+--- Replaces up to the very end, where the final newline is an option and no line.
+---@param buffer integer
+---@param lines string[] the buffer's
+---@param row integer
+---@param column integer
+---@param new string
+---@param ending string
+local function replace_tail(buffer, lines, row, column, new, ending)
+  local final = ending == "\r" and "\r" or "\n"
+  local has_newline = new == "" and column == 0 or new:sub(-1) == final
+  local inserted = split(has_newline and new:gsub((ending == "\r\n" and "\r?" or "") .. final .. "$", "") or new, ending)
+  if row >= #lines then
+    if new ~= "" then
+      api.nvim_buf_set_lines(buffer, #lines, #lines, true, inserted)
+    end
+  elseif column == 0 and new == "" then
+    api.nvim_buf_set_lines(buffer, row, -1, true, {})
+  else
+    api.nvim_buf_set_text(buffer, row, column, #lines - 1, #lines[#lines], inserted)
+  end
+  vim.bo[buffer].endofline = has_newline
+end
+
+---@param buffer integer
+---@param edits table[]
+local function apply(buffer, edits)
+  local text, lines = documents.text(buffer)
+  local ending = documents.line_end(buffer)
+  local rows = position.rows(lines, ending)
+  for _, change in ipairs(changes_of(text, edits)) do
+    local row, column = position.place(rows, lines, change.first)
+    if change.last == #text then
+      replace_tail(buffer, lines, row, column, change.text, ending)
+    else
+      local last_row, last_column = position.place(rows, lines, change.last)
+      api.nvim_buf_set_text(buffer, row, column, last_row, last_column, split(change.text, ending))
+    end
+  end
+end
+
+--- All of the edits or none.
+---@param buffer integer
+---@param edits table[]
+---@return boolean applied, string? problem
+local function apply_all(buffer, edits)
+  local before = vim.b[buffer].changedtick
+  undo_stop(buffer)
+  local restore = views.keep(buffer)
+  local ok, problem = pcall(apply, buffer, edits)
+  if not ok and vim.b[buffer].changedtick ~= before then
+    pcall(api.nvim_buf_call, buffer, function()
+      vim.cmd("silent undo")
+    end)
+  end
+  restore()
+  return ok, not ok and tostring(problem) or nil
+end
+
+--- Writes as `:write` does, with autocommands and what formats on save, but without a question.
+---@param buffer integer
+---@return boolean saved, string? problem
+local function save(buffer)
+  local confirm = vim.o.confirm
+  vim.o.confirm = false
+  local restore = views.keep(buffer)
+  local ok, problem = pcall(api.nvim_buf_call, buffer, function()
+    vim.cmd.write({ mods = { silent = true, keepalt = true, lockmarks = true } })
+  end)
+  restore()
+  vim.o.confirm = confirm
+  return ok and not vim.bo[buffer].modified, not ok and tostring(problem) or nil
+end
+
+---@param problem string
+local function short(problem)
+  return (problem:gsub("^.-(E%d+:)", "%1"):match("[^\n]*"))
+end
+
+---@param document? pillion.Document
+---@param reason string
+local function refusal(document, reason)
+  if not document then
+    return { applied = false, version = 0, dirty = false, reason = reason }
+  end
+  return { applied = false, version = document.version, dirty = vim.bo[document.buffer].modified, reason = reason }
+end
+
+---@param document pillion.Document
+---@param request table
+---@return string? reason why it cannot be applied
+local function obstacle(document, request)
+  documents.flush(document)
+  if document.version ~= request.version then
+    return ("the buffer is at version %d, not %d"):format(document.version, request.version)
+  end
+  if document.tick ~= vim.b[document.buffer].changedtick then
+    return "the buffer has just changed"
+  end
+  if documents.is_readonly(document.buffer, document.path) then
+    return "the buffer is read-only"
+  end
+end
+
+---@param request { uri: string, version: integer, edits?: table[], save: boolean, label: string }
+---@param owner pillion.Client
+---@return { applied: boolean, version: integer, dirty: boolean, reason?: string }
+function M.edit(request, owner)
+  local document = documents.find(request.uri, owner)
+  if not document or not api.nvim_buf_is_loaded(document.buffer) then
+    return refusal(nil, "the document is not open")
+  end
+  local buffer = document.buffer
+  local wants_save = request.save and not vim.bo[buffer].modified -- what the human has not saved is theirs to save
+  local reason ---@type string?
+  if wants_save and not reload.check(buffer) then -- writing over what somebody else has just written would ask
+    reason = "the file was changed on disk, and the buffer was not read anew"
+  end
+  reason = reason or obstacle(document, request)
+  if reason then
+    return refusal(document, reason)
+  end
+  local applied, problem = apply_all(buffer, request.edits or {})
+  if not applied then
+    documents.flush(document)
+    return refusal(document, "Neovim did not apply the edit: " .. short(problem or ""))
+  end
+  local saved, trouble = true, nil ---@type boolean, string?
+  if wants_save then
+    saved, trouble = save(buffer)
+  end
+  undo_stop(buffer)
+  documents.flush(document)
+  local result = { applied = true, version = document.version, dirty = vim.bo[buffer].modified }
+  if not saved then
+    result.reason = "the edit was applied but could not be saved" .. (trouble and ": " .. short(trouble) or "")
+  end
+  return result
+end
+
+function M.setup()
+  client.on("document/edit", function(request, reply, owner)
+    reply(M.edit(request, owner))
+  end)
+end
+
+return M

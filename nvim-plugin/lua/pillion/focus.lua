@@ -1,0 +1,40 @@
+-- Tells sidecars which window the human used last (`window/focused`): agents prefer it where two have one folder open.
+-- Not every terminal says when it has the focus, so what the human does counts as well.
+
+local client = require("pillion.client")
+
+local api = vim.api
+
+local M = {}
+
+--- The human's doings are told at most this often.
+local quiet_ms = 5000
+
+local told_at = -quiet_ms
+
+local function tell()
+  told_at = vim.uv.now()
+  client.each(function(one)
+    one.notify("window/focused", {})
+  end)
+end
+
+function M.setup()
+  local group = api.nvim_create_augroup("pillion.focus", {})
+  api.nvim_create_autocmd({ "FocusGained", "VimResume", "UIEnter", "TermEnter" }, { group = group, callback = tell })
+  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "CmdlineEnter", "ModeChanged" }, {
+    group = group,
+    callback = function()
+      if vim.uv.now() - told_at > quiet_ms then
+        tell()
+      end
+    end,
+  })
+  client.on_state(function(one)
+    if one.state == "ready" and #api.nvim_list_uis() > 0 then
+      one.notify("window/focused", {})
+    end
+  end)
+end
+
+return M

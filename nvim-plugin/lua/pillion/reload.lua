@@ -1,0 +1,88 @@
+-- Brings what programs wrote to disk into the buffers that show it. Only buffers without unsaved text, only where the human has
+-- not turned 'autoread' off, and never with Neovim's question about it; of the others Neovim itself speaks when its time comes.
+
+local client = require("pillion.client")
+local documents = require("pillion.documents")
+
+local api = vim.api
+
+local M = {}
+
+--- Reads a buffer without unsaved text anew if its file is another one by now.
+---@param buffer integer
+---@return boolean fits whether buffer and file belong together; false where a `:write` would ask
+function M.check(buffer)
+  local fits = true
+  local silencer = api.nvim_create_autocmd("FileChangedShell", {
+    buffer = buffer,
+    callback = function()
+      -- Where anybody listens to this event Neovim does not ask. It comes where 'autoread' does not help: that is off, or
+      -- the file is gone.
+      fits = false
+      vim.v.fcs_choice = ""
+    end,
+  })
+  documents.hold(buffer, function()
+    pcall(vim.cmd, "silent checktime " .. buffer)
+  end)
+  pcall(api.nvim_del_autocmd, silencer)
+  return fits
+end
+
+---@type table<integer, string> what each buffer's file looked like when it was last looked at
+local seen = {}
+
+---@param document pillion.Document
+local function is_touched(document)
+  local stat = vim.uv.fs_stat(document.path)
+  local now = stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"
+  local before = seen[document.buffer]
+  seen[document.buffer] = now
+  return now ~= before
+end
+
+local waiting = false
+
+--- Reading a file anew under the human's hands is for later.
+local function check_all()
+  local now = api.nvim_get_mode()
+  if now.blocking or vim.fn.getcmdwintype() ~= "" then
+    return
+  end
+  waiting = now.mode ~= "n"
+  for _, document in ipairs(documents.all()) do
+    local buffer = document.buffer
+    local is_free = now.mode == "n" or buffer ~= api.nvim_get_current_buf()
+    if vim.o.autoread and not vim.bo[buffer].modified and is_free and is_touched(document) then
+      M.check(buffer)
+    end
+  end
+end
+
+--- Soon, once for all that happens together.
+function M.soon()
+  if not waiting then
+    waiting = true
+    vim.schedule(check_all)
+  end
+end
+
+local ended = { done = true, failed = true }
+
+function M.setup()
+  client.on("activity/changed", function(entry)
+    if ended[entry.state] then
+      M.soon()
+    end
+  end)
+  api.nvim_create_autocmd("ModeChanged", {
+    group = api.nvim_create_augroup("pillion.reload", {}),
+    callback = function()
+      if waiting then
+        vim.schedule(check_all)
+      end
+    end,
+  })
+end
+
+return M
