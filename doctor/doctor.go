@@ -53,6 +53,7 @@ func (f Finding) Group() string {
 // Report is everything that was found.
 type Report struct {
 	Version  string    `json:"version"`
+	Verdict  string    `json:"verdict"` // one line for those who read no further
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
 }
@@ -117,7 +118,13 @@ func Examine(ctx context.Context, s Subject) Report {
 			r.Findings = append(r.Findings, e.presentable(f))
 		}
 	}
+	return r.summed()
+}
+
+// summed is the report with what follows from its findings.
+func (r Report) summed() Report {
 	r.Summary = summarize(r.Findings)
+	r.Verdict = verdict(r)
 	return r
 }
 

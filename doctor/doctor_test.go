@@ -116,6 +116,7 @@ func TestShapeOfTheJSON(t *testing.T) {
 	}
 	var r struct {
 		Version  string           `json:"version"`
+		Verdict  string           `json:"verdict"`
 		Findings []map[string]any `json:"findings"`
 		Summary  map[string]int   `json:"summary"`
 	}
@@ -124,7 +125,7 @@ func TestShapeOfTheJSON(t *testing.T) {
 	if err := d.Decode(&r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Version != "1.2.3" || len(r.Summary) != 4 {
+	if r.Version != "1.2.3" || r.Verdict == "" || len(r.Summary) != 4 {
 		t.Errorf("version %q, summary %v", r.Version, r.Summary)
 	}
 	seen := map[any]bool{}
@@ -209,9 +210,8 @@ var sample = Report{
 }
 
 func printed(style terminal.Style, r Report) string {
-	r.Summary = summarize(r.Findings)
 	var out strings.Builder
-	Print(&out, style, r)
+	Print(&out, style, r.summed())
 	return out.String()
 }
 
@@ -261,8 +261,8 @@ func TestVerdict(t *testing.T) {
 		{"! Pillion 1.2.3 works here, and 1 agent is not, or not wholly, set up to work through it", []Finding{{ID: "agent.codex", Status: Warning}, {Status: Missing}}},
 		{"✗ 2 problems are in the way of Pillion 1.2.3", []Finding{{Status: Error}, {Status: Error}, {ID: "agent.codex", Status: Warning}}},
 	} {
-		r := Report{Version: "1.2.3", Findings: c.findings, Summary: summarize(c.findings)}
-		if got := verdict(terminal.Style{}, r); got != c.want {
+		r := Report{Version: "1.2.3", Findings: c.findings}.summed()
+		if got := mark(terminal.Style{}, r.Summary.overall()) + " " + r.Verdict; got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}

@@ -15,7 +15,7 @@ var groupTitles = map[string]string{
 
 // Print lays a report out for people: the verdict, then what was found, in groups.
 func Print(w io.Writer, style terminal.Style, r Report) {
-	fmt.Fprintln(w, verdict(style, r))
+	fmt.Fprintln(w, mark(style, r.Summary.overall())+" "+style.Bold(r.Verdict))
 	var group string
 	width := titleWidth(r.Findings)
 	for _, f := range r.Findings {
@@ -35,7 +35,7 @@ func groupTitle(group string) string {
 }
 
 // verdict is the one line for those who read no further.
-func verdict(style terminal.Style, r Report) string {
+func verdict(r Report) string {
 	unseen := 0
 	for _, f := range r.Findings {
 		if f.Group() == "agent" && f.Status == Warning {
@@ -45,13 +45,24 @@ func verdict(style terminal.Style, r Report) string {
 	s := r.Summary
 	switch {
 	case s.Errors > 0:
-		return style.Red("✗") + " " + style.Bold(problems(s.Errors)) + " in the way of Pillion " + r.Version
+		return problems(s.Errors) + " in the way of Pillion " + r.Version
 	case unseen > 0:
-		return style.Yellow("!") + " " + style.Bold("Pillion "+r.Version+" works here") + ", and " + agentsUnseen(unseen)
+		return "Pillion " + r.Version + " works here, and " + agentsUnseen(unseen)
 	case s.Warnings+s.Missing > 0:
-		return style.Yellow("!") + " " + style.Bold("Pillion "+r.Version+" works here") + "; " + worthALook(s.Warnings+s.Missing)
+		return "Pillion " + r.Version + " works here; " + worthALook(s.Warnings+s.Missing)
 	}
-	return style.Green("✓") + " " + style.Bold("Pillion "+r.Version+" is ready here")
+	return "Pillion " + r.Version + " is ready here"
+}
+
+// overall is the status of the whole.
+func (s Summary) overall() Status {
+	switch {
+	case s.Errors > 0:
+		return Error
+	case s.Warnings+s.Missing > 0:
+		return Warning
+	}
+	return OK
 }
 
 func problems(n int) string {
