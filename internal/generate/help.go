@@ -8,11 +8,13 @@ import (
 	"pillion/config"
 )
 
-// helpFile is Neovim's help. Two of its sections are generated as a whole: those
+// helpFile is Neovim's help. Some of its sections are generated as a whole: those
 // whose headings have these tags. The rest is written by hand.
 const helpFile = "nvim-plugin/doc/pillion.txt"
 
 var helpSections = map[string]func(root string) (string, error){
+	"pillion-keys":     keysHelp,
+	"pillion-options":  optionsHelp,
 	"pillion-settings": settingsHelp,
 }
 

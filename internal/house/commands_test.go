@@ -1,0 +1,113 @@
+package house
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// counterparts are VS Code's commands and the subcommands of :Pillion that do the
+// same. Where there is none, the reason stands behind a hash.
+var counterparts = map[string]string{
+	"approve":            "approve",
+	"approveAndRemember": "session",
+	"editCommand":        "edit",
+	"reject":             "reject",
+	"rejectWithReason":   "reject", // :Pillion reject REASON
+	"cancel":             "cancel",
+	"answerTogether":     "together",
+	"show":               "show",
+	"showWaiting":        "# :Pillion by itself",
+	"answerPrompt":       "# an entry of :Pillion",
+	"resume":             "resume",
+	"changeMode":         "mode",
+	"restart":            "restart",
+	"stop":               "stop",
+	"showLog":            "# :LspLog and :Pillion doctor; what is an output channel there is a file here",
+	"explainFailure":     "# the status bar's click; here the message says it, and :Pillion doctor",
+	"connectAgent":       "connect",
+	"doctor":             "doctor",
+}
+
+// neovimsOwn are subcommands without a command in VS Code, and why.
+var neovimsOwn = map[string]string{
+	"next":     "VS Code's view shows all that waits, to click on",
+	"prev":     "likewise",
+	"log":      "VS Code's view Activity",
+	"sessions": "VS Code's command for the mode begins with this list",
+	"start":    "VS Code's Restart starts it too",
+}
+
+// variants are one command under another name: in a view, for a key.
+var variants = regexp.MustCompile(`(InView|ByKey)$`)
+
+// TestCommandsHaveCounterparts: what a person can do in one editor they can do in
+// the other.
+func TestCommandsHaveCounterparts(t *testing.T) {
+	vscode, neovim := vscodeCommands(t), neovimCommands(t)
+	missing := slices.Clone(neovim)
+	for _, name := range vscode {
+		other, known := counterparts[name]
+		switch {
+		case !known:
+			t.Errorf("VS Code has pillion.%s; which subcommand of :Pillion is its counterpart? Say so in counterparts", name)
+		case strings.HasPrefix(other, "#"):
+		case !slices.Contains(neovim, other):
+			t.Errorf("VS Code has pillion.%s, and :Pillion has no %s", name, other)
+		}
+		missing = slices.DeleteFunc(missing, func(name string) bool { return name == other })
+	}
+	for _, name := range missing {
+		if neovimsOwn[name] == "" {
+			t.Errorf(":Pillion has %s, and VS Code has no such command", name)
+		}
+	}
+	for _, name := range append(slices.Collect(maps.Keys(counterparts)), slices.Collect(maps.Keys(neovimsOwn))...) {
+		if !slices.Contains(vscode, name) && !slices.Contains(missing, name) {
+			t.Errorf("%s is in this test's tables, and in neither editor", name)
+		}
+	}
+}
+
+func vscodeCommands(t *testing.T) []string {
+	var manifest struct {
+		Contributes struct {
+			Commands []struct {
+				Command string `json:"command"`
+			} `json:"commands"`
+		} `json:"contributes"`
+	}
+	if err := json.Unmarshal(read(t, "vscode-extension/package.json"), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, c := range manifest.Contributes.Commands {
+		name := variants.ReplaceAllString(strings.TrimPrefix(c.Command, "pillion."), "")
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+const neovimTable = "nvim-plugin/lua/pillion/commands.lua"
+
+var (
+	luaCommands = regexp.MustCompile(`(?sm)^M\.table = \{\n(.*?)^\}`)
+	luaCommand  = regexp.MustCompile(`(?m)^  (\w+) = `)
+)
+
+func neovimCommands(t *testing.T) []string {
+	table := luaCommands.FindSubmatch(read(t, neovimTable))
+	if table == nil {
+		t.Fatalf("%s has no M.table; is it written in another way now?", neovimTable)
+	}
+	var out []string
+	for _, found := range luaCommand.FindAllSubmatch(table[1], -1) {
+		out = append(out, string(found[1]))
+	}
+	return out
+}

@@ -1,0 +1,42 @@
+-- `:Pillion connect [agent]`: puts Pillion into an agent's own configuration. The program does it, in a terminal: it shows what
+-- it would write, and asks first.
+
+local announce = require("pillion.announce")
+
+local M = {}
+
+M.agents = { "claude", "codex", "qwen" }
+
+---@param agent string
+local function install(agent)
+  local located = require("pillion.locator").locate(require("pillion.config").get().path)
+  if located.problem then
+    announce.say("Pillion: " .. located.problem, vim.log.levels.ERROR)
+    return
+  end
+  local command = { located.path, "mcp", "install", agent }
+  vim.cmd("botright new")
+  if vim.fn.has("nvim-0.11") == 1 then
+    vim.fn.jobstart(command, { term = true })
+  else
+    vim.fn.termopen(command)
+  end
+  vim.cmd.startinsert()
+end
+
+---@param agent string "" to be asked
+function M.run(agent)
+  if vim.tbl_contains(M.agents, agent) then
+    install(agent)
+  elseif agent ~= "" then
+    announce.say("Pillion: the agents that it can be put into are " .. table.concat(M.agents, ", "))
+  else
+    vim.ui.select(M.agents, { prompt = "Connect which agent?", kind = "pillion.agent" }, function(chosen)
+      if chosen then
+        install(chosen)
+      end
+    end)
+  end
+end
+
+return M
