@@ -30,6 +30,7 @@ var counterparts = map[string]string{
 	"explainFailure":     "# the status bar's click; here the message says it, and :Pillion doctor",
 	"connectAgent":       "connect",
 	"doctor":             "doctor",
+	"getStarted":         "# :help pillion-tutorial",
 }
 
 // neovimsOwn are subcommands without a command in VS Code, and why.
