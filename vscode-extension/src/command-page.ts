@@ -4,24 +4,7 @@
 import type { Approval } from "./approvals";
 import { visible, visibleLines } from "./escape";
 import type { ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
-
-export type Paint = "heading" | "code" | "prompt" | "label" | "rule" | "warning" | "muted";
-
-/** A painted stretch of one line; `code` and `warning` without an end colour the whole line. */
-export interface Mark {
-  paint: Paint;
-  line: number;
-  from: number;
-  to: number;
-}
-
-export interface Page {
-  text: string;
-  marks: readonly Mark[];
-}
-
-const labelWidth = 14;
-const answerWidth = 26;
+import { type Page, Sheet } from "./sheet";
 
 export function commandPage(approval: Approval): Page {
   const sheet = new Sheet();
@@ -145,66 +128,4 @@ function answers(sheet: Sheet, request: ApprovalRequest, editable: boolean): voi
 /** Arguments as they would be typed, so that a blank inside one cannot pass for two. */
 export function argv(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./*?~-]+$/.test(word) ? word : `'${visible(word).replaceAll("'", "'\\''")}'`)).join(" ");
-}
-
-/** Lines under construction, with their paint. */
-class Sheet {
-  private readonly lines: string[] = [];
-  private readonly marks: Mark[] = [];
-
-  page(): Page {
-    return { text: `${this.lines.join("\n")}\n`, marks: this.marks };
-  }
-
-  gap(): void {
-    if (this.lines.at(-1) !== "") {
-      this.lines.push("");
-    }
-  }
-
-  line(text: string, paint?: Paint): void {
-    this.lines.push(text);
-    if (paint) {
-      this.mark(paint, 0, text.length);
-    }
-  }
-
-  code(lines: readonly string[], first: string, following: string): void {
-    lines.forEach((line, index) => {
-      const prompt = index === 0 ? first : following;
-      this.lines.push(prompt + line);
-      this.mark("code", 0, prompt.length + line.length);
-      this.mark("prompt", 0, prompt.length);
-      for (const escape of line.matchAll(/\\u\{[0-9a-f]+\}/g)) {
-        this.mark("warning", prompt.length + escape.index, prompt.length + escape.index + escape[0].length);
-      }
-    });
-  }
-
-  fact(label: string, values: readonly string[], paint?: Paint): void {
-    values.forEach((value, index) => {
-      this.lines.push((index === 0 ? label : "").padEnd(labelWidth) + value);
-      this.mark("label", 0, index === 0 ? label.length : 0);
-      if (paint) {
-        this.mark(paint, labelWidth, labelWidth + value.length);
-      }
-    });
-  }
-
-  /** A choice and what it means; `rule` is what choosing it saves. */
-  answer(title: string, meaning: string, rule?: string): void {
-    this.lines.push(title.padEnd(answerWidth) + meaning);
-    this.mark("label", 0, title.length);
-    this.mark("muted", title.length, answerWidth + meaning.length);
-    if (rule !== undefined) {
-      this.lines.push(" ".repeat(answerWidth) + visible(rule));
-      this.mark("rule", answerWidth, answerWidth + visible(rule).length);
-    }
-  }
-
-  private mark(paint: Paint, from: number, to: number): void {
-    if (to > from) {
-      this.marks.push({ paint, line: this.lines.length - 1, from, to });
-    }
-  }
 }

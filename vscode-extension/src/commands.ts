@@ -1,21 +1,26 @@
 // Every command, in one table.
 
-import { commands, type Disposable, env, type LogOutputChannel, Uri, window, workspace } from "vscode";
+import { commands, type Disposable, type LogOutputChannel, Uri, window, workspace } from "vscode";
 import { type Approvals, type Choice, deed } from "./approvals";
+import { examine } from "./doctor";
 import { short, visible } from "./escape";
 import type { Front } from "./front";
 import { changeMode } from "./modes";
+import type { Pages } from "./pages";
 import type { Paused } from "./paused";
 import type { Prompts } from "./prompts";
 import { approvalIdOf } from "./schemes";
 import type { Session } from "./session";
+import { agents, isAgent, setUpLine } from "./set-up";
 import type { Entry } from "./view";
+import { walkthrough } from "./walkthrough";
 
 export interface Workbench {
   approvals: Approvals;
   prompts: Prompts;
   paused: Paused;
   front: Front;
+  pages: Pages;
   session: Session;
   log: LogOutputChannel;
 }
@@ -49,6 +54,8 @@ const table: Record<string, Handler> = {
   },
   "pillion.explainFailure": (bench) => explainFailure(bench),
   "pillion.connectAgent": connectAgent,
+  "pillion.doctor": (bench) => examine(bench),
+  "pillion.getStarted": () => commands.executeCommand("workbench.action.openWalkthrough", walkthrough, false),
 };
 
 export function registerCommands(bench: Workbench): Disposable[] {
@@ -232,13 +239,21 @@ async function saveUnseen({ approvals }: Workbench, uri: unknown): Promise<void>
   }
 }
 
-async function connectAgent(): Promise<void> {
-  const agents = ["claude", "codex", "qwen"];
-  const agent = await window.showQuickPick(agents, { title: "Connect an agent", placeHolder: "The command that sets it up is copied for you to run" });
-  if (agent) {
-    await env.clipboard.writeText(`pillion mcp install ${agent}`);
-    void window.showInformationMessage(`Copied: pillion mcp install ${agent}. Run it in a terminal; it shows what it would write first.`);
+/** Has the program set an agent up, in a terminal: there it shows what it would write, and asks. */
+async function connectAgent({ session }: Workbench, named: unknown): Promise<void> {
+  const placeHolder = "A terminal shows what would be written into its configuration, and asks first";
+  const agent = isAgent(named) ? named : await window.showQuickPick(agents, { title: "Connect an agent", placeHolder });
+  const located = agent && (await session.locate(true));
+  if (!located) {
+    return;
   }
+  if ("problem" in located) {
+    await session.restart(); // which says what is wrong, with the way out
+    return;
+  }
+  const terminal = window.createTerminal({ name: `Pillion: ${agent}` });
+  terminal.show();
+  terminal.sendText(setUpLine(located.path, agent, process.platform));
 }
 
 function promptIdOf(entry: Entry): string {

@@ -18,6 +18,7 @@ import { Session } from "./session";
 import { attend } from "./sidecar-handlers";
 import { StatusBar } from "./status-bar";
 import { WaitingView } from "./view";
+import { followSteps } from "./walkthrough";
 import { watchFocus } from "./window-focus";
 
 let session: Session | undefined;
@@ -30,9 +31,8 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const [front, prompts] = [new Front(approvals, proposals, pages, now), new Prompts(refresh)];
   const [waitingView, activityView] = [new WaitingView(approvals, prompts, activity), new ActivityView(activity)];
   const paused = new Paused(() => sidecar, activity, refresh);
-  const bench = { approvals, prompts, activity, documents, front, paused, log, refresh };
-  const sidecar: Session = new Session(context, log, documents, (client) => { attend(client, bench); });
-  session = sidecar;
+  const bench = { approvals, prompts, activity, documents, front, pages, paused, log, refresh };
+  const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 
   function refresh(): void {
     waitingView.refresh();
@@ -40,8 +40,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     statusBar.update(sidecar.state, waitingView.count, activity.running);
   }
 
-  const announcer = new Announcer((id) => void front.show(id));
-  [proposals, pages, annotations, front, announcer, { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
+  [proposals, pages, annotations, front, new Announcer((id) => void front.show(id)), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
     if (kind !== "ready") {
       [approvals, prompts, activity].forEach((waiting) => { waiting.end("sidecar stopped"); });
@@ -49,8 +48,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
     refresh();
     void explainFailure({ session: sidecar, log });
   });
-  context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, paused, sidecar, watchFocus(sidecar));
+  context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, paused, sidecar);
   context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)));
+  context.subscriptions.push(watchFocus(sidecar), followSteps(approvals, sidecar));
   await front.tidy();
   await sidecar.restart();
 }

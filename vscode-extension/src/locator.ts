@@ -15,7 +15,8 @@ export interface Places {
   platform: NodeJS.Platform;
 }
 
-export async function locate(places: Places): Promise<Located> {
+/** `lasting` is for what names the program for long: an update of this extension moves the one in it, so that one comes last. */
+export async function locate(places: Places, lasting = false): Promise<Located> {
   const name = places.platform === "win32" ? "pillion.exe" : "pillion";
   if (places.setting) {
     const path = places.setting.replace(/^~(?=[/\\])/, homedir());
@@ -23,14 +24,11 @@ export async function locate(places: Places): Promise<Located> {
       ? { path, from: "setting" }
       : { problem: `the setting pillion.path names ${places.setting}, which is not an executable file; correct or clear it` };
   }
-  const bundled = join(places.extension, "bin", name);
-  if (await runs(bundled)) {
-    return { path: bundled, from: "bundle" };
-  }
-  for (const folder of places.path.split(delimiter).filter(isAbsolute)) {
-    const path = join(folder, name);
-    if (await runs(path)) {
-      return { path, from: "PATH" };
+  const bundled = { path: join(places.extension, "bin", name), from: "bundle" as const };
+  const onPath = places.path.split(delimiter).filter(isAbsolute).map((folder) => ({ path: join(folder, name), from: "PATH" as const }));
+  for (const candidate of lasting ? [...onPath, bundled] : [bundled, ...onPath]) {
+    if (await runs(candidate.path)) {
+      return candidate;
     }
   }
   return { problem: "the pillion program is neither in this extension nor on your PATH; install it, or name it in the setting pillion.path" };

@@ -1,4 +1,4 @@
-// Shows the pages of command-page.ts as read-only documents, and paints them.
+// Shows the pages of command-page.ts and doctor-page.ts as read-only documents, and paints them.
 
 import {
   CodeLens,
@@ -13,13 +13,14 @@ import {
   type TextEditor,
   type TextEditorDecorationType,
   ThemeColor,
-  type Uri,
+  Uri,
   window,
   workspace,
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
-import { commandPage, endedPage, type Page, type Paint } from "./command-page";
-import { address, approvalIdOf, ended, page } from "./schemes";
+import { commandPage, endedPage } from "./command-page";
+import { address, approvalIdOf, doctor, ended, page } from "./schemes";
+import type { Page, Paint } from "./sheet";
 
 const language = "pillion-page";
 
@@ -34,6 +35,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
     this.subscriptions = Disposable.from(
       workspace.registerTextDocumentContentProvider(page, this),
       workspace.registerTextDocumentContentProvider(ended, this),
+      workspace.registerTextDocumentContentProvider(doctor, this),
       languages.registerCodeLensProvider({ scheme: page }, this),
       window.onDidChangeVisibleTextEditors((editors) => {
         editors.forEach((editor) => {
@@ -76,8 +78,16 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
     return this.open(uri);
   }
 
+  /** The human asked for it, so it takes the focus. */
+  async showDoctor(content: Page): Promise<void> {
+    const uri = Uri.from({ scheme: doctor, path: "/Pillion Doctor" });
+    this.put(uri, content);
+    await window.showTextDocument(await this.open(uri), { preview: false });
+  }
+
   provideTextDocumentContent(uri: Uri): string {
-    return this.shown.get(uri.toString())?.text ?? "This question was answered or closed.\n";
+    const gone = uri.scheme === doctor ? "The command Pillion: Doctor looks again.\n" : "This question was answered or closed.\n";
+    return this.shown.get(uri.toString())?.text ?? gone;
   }
 
   /** The one thing that can be done here besides answering: save what the command would not see. */

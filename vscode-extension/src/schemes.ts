@@ -11,6 +11,8 @@ export const proposal = "pillion-proposal";
 export const page = "pillion-page";
 /** A dialog that died while it was looked at; read-only and without buttons. */
 export const ended = "pillion-ended";
+/** What the doctor found; read-only. */
+export const doctor = "pillion-doctor";
 
 export function address(scheme: string, approvalId: string, name: string): Uri {
   const authority = Buffer.from(approvalId, "utf8").toString("hex"); // VS Code compares authorities without letter case

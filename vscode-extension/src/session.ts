@@ -4,7 +4,7 @@
 import { Disposable, EventEmitter, type ExtensionContext, type LogOutputChannel, workspace } from "vscode";
 import { type CancellationToken, CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, type StaticFeature } from "vscode-languageclient/node";
 import type { Documents } from "./documents";
-import { locate } from "./locator";
+import { type Located, locate } from "./locator";
 import type { EditorCapabilities } from "./protocol";
 import { settings } from "./settings";
 
@@ -67,6 +67,17 @@ export class Session implements Disposable {
     });
   }
 
+  /** The program that a start would take, or the one that an agent's configuration should name. */
+  locate(lasting = false): Promise<Located> {
+    const places = {
+      setting: workspace.getConfiguration("pillion").get("path", ""),
+      extension: this.context.extensionPath,
+      path: process.env["PATH"] ?? "",
+      platform: process.platform,
+    };
+    return locate(places, lasting);
+  }
+
   stop(): Promise<void> {
     clearTimeout(this.timer);
     return this.queue(async () => {
@@ -95,12 +106,7 @@ export class Session implements Disposable {
 
   private async launch(): Promise<void> {
     this.become({ kind: "starting" });
-    const located = await locate({
-      setting: workspace.getConfiguration("pillion").get("path", ""),
-      extension: this.context.extensionPath,
-      path: process.env["PATH"] ?? "",
-      platform: process.platform,
-    });
+    const located = await this.locate();
     if ("problem" in located) {
       this.become({ kind: "failed", problem: located.problem, missing: true });
       return;

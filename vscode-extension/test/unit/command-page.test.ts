@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Approvals } from "../../src/approvals";
-import { argv, commandPage, endedPage, type Page } from "../../src/command-page";
+import { argv, commandPage, endedPage } from "../../src/command-page";
 import type { Preview } from "../../src/protocol";
+import type { Page } from "../../src/sheet";
 import { command, file, request } from "./samples";
 
 function pageFor(preview: Preview, more = {}): Page {

@@ -32,6 +32,15 @@ test("the setting beats the bundled program, which beats PATH", async (t) => {
   assert.deepEqual(await locate({ ...nowhere, path }), { path: onPath, from: "PATH" });
 });
 
+test("what an agent's configuration names outlives an update of the extension, if anything does", async (t) => {
+  const home = await folder(t);
+  const bundled = await program(join(home, "extension", "bin", "pillion"));
+  const extension = join(home, "extension");
+  assert.deepEqual(await locate({ ...nowhere, extension, path: "/nonexistent" }, true), { path: bundled, from: "bundle" });
+  const onPath = await program(join(home, "path", "pillion"));
+  assert.deepEqual(await locate({ ...nowhere, extension, path: join(home, "path") }, true), { path: onPath, from: "PATH" });
+});
+
 test("a setting that names nothing is a problem, not a reason to look elsewhere", async (t) => {
   const home = await folder(t);
   await program(join(home, "pillion"));

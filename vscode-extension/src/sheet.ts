@@ -1,0 +1,83 @@
+// Lines of a read-only page and where to paint them. Pure: pages.ts shows them.
+
+import { visible } from "./escape";
+
+export type Paint = "heading" | "code" | "prompt" | "label" | "rule" | "warning" | "muted";
+
+/** A painted stretch of one line; `code` and `warning` without an end colour the whole line. */
+export interface Mark {
+  paint: Paint;
+  line: number;
+  from: number;
+  to: number;
+}
+
+export interface Page {
+  text: string;
+  marks: readonly Mark[];
+}
+
+const labelWidth = 14;
+const answerWidth = 26;
+
+/** Lines under construction, with their paint. */
+export class Sheet {
+  private readonly lines: string[] = [];
+  private readonly marks: Mark[] = [];
+
+  page(): Page {
+    return { text: `${this.lines.join("\n")}\n`, marks: this.marks };
+  }
+
+  gap(): void {
+    if (this.lines.at(-1) !== "") {
+      this.lines.push("");
+    }
+  }
+
+  line(text: string, paint?: Paint): void {
+    this.lines.push(text);
+    if (paint) {
+      this.mark(paint, 0, text.length);
+    }
+  }
+
+  code(lines: readonly string[], first: string, following: string): void {
+    lines.forEach((line, index) => {
+      const prompt = index === 0 ? first : following;
+      this.lines.push(prompt + line);
+      this.mark("code", 0, prompt.length + line.length);
+      this.mark("prompt", 0, prompt.length);
+      for (const escape of line.matchAll(/\\u\{[0-9a-f]+\}/g)) {
+        this.mark("warning", prompt.length + escape.index, prompt.length + escape.index + escape[0].length);
+      }
+    });
+  }
+
+  fact(label: string, values: readonly string[], paint?: Paint): void {
+    values.forEach((value, index) => {
+      this.lines.push((index === 0 ? label : "").padEnd(labelWidth) + value);
+      this.mark("label", 0, index === 0 ? label.length : 0);
+      if (paint) {
+        this.mark(paint, labelWidth, labelWidth + value.length);
+      }
+    });
+  }
+
+  /** A choice and what it means; `rule` is what choosing it saves. */
+  answer(title: string, meaning: string, rule?: string): void {
+    this.lines.push(title.padEnd(answerWidth) + meaning);
+    this.mark("label", 0, title.length);
+    this.mark("muted", title.length, answerWidth + meaning.length);
+    if (rule !== undefined) {
+      this.lines.push(" ".repeat(answerWidth) + visible(rule));
+      this.mark("rule", answerWidth, answerWidth + visible(rule).length);
+    }
+  }
+
+  private mark(paint: Paint, from: number, to: number): void {
+    if (to > from) {
+      this.marks.push({ paint, line: this.lines.length - 1, from, to });
+    }
+  }
+}
