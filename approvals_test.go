@@ -269,6 +269,20 @@ func TestTheBufferMovesWhileTheDialogIsOpen(t *testing.T) {
 	}
 }
 
+// TestTheFileIsOpenedWhileTheDialogIsOpen: nothing in it has changed, and yet the
+// edit must go another way.
+func TestTheFileIsOpenedWhileTheDialogIsOpen(t *testing.T) {
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	e.Open("app.py")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if b := e.Buffer("app.py"); r.IsError || !strings.Contains(b.Text, "round(") || b.Dirty || e.Read("app.py") != b.Text {
+		t.Errorf("result %v, buffer %+v", r.StructuredContent, b)
+	}
+}
+
 func TestApprovedForTheSession(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	for i, want := range []string{"asked", "run", "run"} {

@@ -164,7 +164,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 		if !errors.Is(err, change.ErrMoved) || attempt == maxReplans {
 			return answer, err
 		}
-		continuity, err := p.Again(ctx)
+		continuity, err := p.renew(ctx)
 		if err != nil {
 			return nil, err
 		}

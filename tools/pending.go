@@ -250,6 +250,12 @@ func (p *pending) Again(ctx context.Context) (approval.Continuity, error) {
 	if !p.registry.Documents.Moved(p.snapshot) {
 		return approval.Same, nil
 	}
+	return p.renew(ctx)
+}
+
+// renew makes the plan anew, even on files that hold what they held: a file that
+// the human has opened since is changed another way.
+func (p *pending) renew(ctx context.Context) (approval.Continuity, error) {
 	oldDigest, old := p.digest, p.edits()
 	if err := p.replan(ctx); err != nil {
 		return approval.Different, err
