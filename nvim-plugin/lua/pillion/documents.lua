@@ -208,7 +208,9 @@ local function schedule(document)
   local slow = not is_plain(document) and document.bytes > large_bytes
   vim.defer_fn(function()
     document.scheduled = false
-    M.flush(document)
+    if not document.closed then
+      M.consider(document.buffer)
+    end
   end, slow and large_delay_ms or 0)
 end
 
@@ -252,6 +254,9 @@ local function follow(document)
         return true
       end
       document.pending = M.join(document.pending, first, last, now)
+      if api.nvim_buf_line_count(document.buffer) == 1 then
+        document.shape = "" -- a buffer that lost its last line still shows one, and counts of lines go wrong
+      end
       schedule(document)
     end,
     on_changedtick = function()
@@ -410,11 +415,9 @@ local function watch()
     saved(event.buf)
   end)
   on("OptionSet", function()
-    vim.schedule(function()
-      for _, document in ipairs(M.all()) do
-        M.consider(document.buffer)
-      end
-    end)
+    for _, document in ipairs(M.all()) do
+      schedule(document)
+    end
   end, { "modified", "readonly", "modifiable", "fileencoding", "fileformat", "bomb", "endofline", "binary", "buftype" })
   on({ "FocusGained", "CursorHold", "FileChangedShellPost" }, function()
     for _, document in ipairs(M.all()) do

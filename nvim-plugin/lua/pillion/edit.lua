@@ -120,14 +120,17 @@ end
 ---@return boolean saved, string? problem
 local function save(buffer)
   local confirm = vim.o.confirm
-  vim.o.confirm = false
+  vim.o.confirm, vim.v.errmsg = false, ""
   local restore = views.keep(buffer)
   local ok, problem = pcall(api.nvim_buf_call, buffer, function()
     vim.cmd.write({ mods = { silent = true, keepalt = true, lockmarks = true } })
   end)
   restore()
   vim.o.confirm = confirm
-  return ok and not vim.bo[buffer].modified, not ok and tostring(problem) or nil
+  if ok and vim.v.errmsg ~= "" then
+    problem = vim.v.errmsg -- not every error of a write is thrown
+  end
+  return ok and not vim.bo[buffer].modified, problem ~= nil and tostring(problem) or nil
 end
 
 ---@param problem string
@@ -144,6 +147,20 @@ local function refusal(document, reason)
   return { applied = false, version = document.version, dirty = vim.bo[document.buffer].modified, reason = reason }
 end
 
+--- Neovim writes a question mark for a character that the file's encoding has not, and says so afterwards.
+---@param buffer integer
+---@param edits table[]
+local function is_encodable(buffer, edits)
+  local name = vim.bo[buffer].fileencoding
+  if name == "" or name:match("^utf") or name:match("^ucs") then
+    return true
+  end
+  return vim.iter(edits):all(function(edit)
+    local bytes = vim.iconv(edit.newText, "utf-8", name)
+    return bytes ~= nil and vim.iconv(bytes, name, "utf-8") == edit.newText
+  end)
+end
+
 ---@param document pillion.Document
 ---@param request table
 ---@return string? reason why it cannot be applied
@@ -157,6 +174,9 @@ local function obstacle(document, request)
   end
   if documents.is_readonly(document.buffer, document.path) then
     return "the buffer is read-only"
+  end
+  if not is_encodable(document.buffer, request.edits or {}) then
+    return ("the buffer's encoding, %s, has no bytes for a character of the edit"):format(vim.bo[document.buffer].fileencoding)
   end
 end
 

@@ -1,0 +1,125 @@
+-- Plain assertions, and other Neovims to try things on.
+
+local M = {}
+
+local patience_ms = 10000
+
+---@type { name: string, run: fun() }[]
+local tests = {}
+
+---@param name string
+---@param run fun()
+function M.test(name, run)
+  tests[#tests + 1] = { name = name, run = run }
+end
+
+---@param got any
+---@param want any
+---@param what? string
+function M.same(got, want, what)
+  if not vim.deep_equal(got, want) then
+    error(("%s\n  got  %s\n  want %s"):format(what or "not the same", vim.inspect(got), vim.inspect(want)), 2)
+  end
+end
+
+---@param text string
+---@param pattern string
+function M.match(text, pattern)
+  if not tostring(text):match(pattern) then
+    error(("%s\n  does not match %s"):format(vim.inspect(text), pattern), 2)
+  end
+end
+
+--- Polls until this holds.
+---@generic T
+---@param what string
+---@param holds fun(): T
+---@return T
+function M.eventually(what, holds)
+  local found
+  local ok = vim.wait(patience_ms, function()
+    found = holds()
+    return found
+  end, 5)
+  if not ok then
+    error("never: " .. what, 2)
+  end
+  return found
+end
+
+--- A folder of its own, without symbolic links in its name.
+---@return string
+function M.folder()
+  local folder = vim.fn.tempname()
+  vim.fn.mkdir(folder, "p")
+  return vim.uv.fs_realpath(folder)
+end
+
+---@param path string
+---@param bytes string
+---@return string path
+function M.write(path, bytes)
+  local file = assert(io.open(path, "wb"))
+  file:write(bytes)
+  file:close()
+  return path
+end
+
+---@param path string
+---@return string
+function M.read(path)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read("*a")
+  file:close()
+  return bytes
+end
+
+---@class check.Child
+---@field lua fun(code: string, ...): any
+---@field keys fun(keys: string)
+---@field stop fun()
+
+--- Another Neovim that has the plugin in its runtime path, on this one's wire.
+---@param ui? boolean with a screen
+---@return check.Child
+function M.child(ui)
+  local channel = vim.fn.jobstart({ vim.v.progpath, "--embed", "-u", "NONE", "-i", "NONE", "-n", ui and "" or "--headless" }, { rpc = true })
+  local function lua(code, ...)
+    return vim.rpcrequest(channel, "nvim_exec_lua", code, { ... })
+  end
+  if ui then
+    vim.rpcrequest(channel, "nvim_ui_attach", 80, 24, vim.empty_dict())
+  end
+  lua("vim.opt.runtimepath:prepend(...)", vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h:h"))
+  return {
+    lua = lua,
+    keys = function(keys)
+      vim.rpcrequest(channel, "nvim_input", keys)
+      -- Keys are taken before the next request is: this one comes back when they are used up.
+      M.eventually("the keys are taken", function()
+        return not vim.rpcrequest(channel, "nvim_get_mode").blocking and lua("return vim.fn.getcharstr(1)") == ""
+      end)
+    end,
+    stop = function()
+      vim.fn.jobstop(channel)
+    end,
+  }
+end
+
+--- Runs what was registered; the exit code.
+---@param title string
+---@return integer
+function M.finish(title)
+  local failed = 0
+  for _, test in ipairs(tests) do
+    local ok, problem = xpcall(test.run, debug.traceback)
+    io.stdout:write(("%s - %s: %s\n"):format(ok and "ok" or "not ok", title:gsub("_spec.lua$", ""), test.name))
+    if not ok then
+      failed = failed + 1
+      io.stdout:write("  " .. tostring(problem):gsub("\n", "\n  ") .. "\n")
+    end
+  end
+  return failed == 0 and 0 or 1
+end
+
+return M
