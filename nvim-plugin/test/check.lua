@@ -76,14 +76,19 @@ end
 
 ---@class check.Child
 ---@field lua fun(code: string, ...): any
----@field keys fun(keys: string)
+---@field keys fun(keys: string) types; poll for what comes of it
+---@field mode fun(): { mode: string, blocking: boolean } answered at any time
 ---@field stop fun()
 
 --- Another Neovim that has the plugin in its runtime path, on this one's wire.
 ---@param ui? boolean with a screen
 ---@return check.Child
 function M.child(ui)
-  local channel = vim.fn.jobstart({ vim.v.progpath, "--embed", "-u", "NONE", "-i", "NONE", "-n", ui and "" or "--headless" }, { rpc = true })
+  local command = { vim.v.progpath, "--embed", "-u", "NONE", "-i", "NONE", "-n" }
+  if not ui then
+    command[#command + 1] = "--headless"
+  end
+  local channel = vim.fn.jobstart(command, { rpc = true })
   local function lua(code, ...)
     return vim.rpcrequest(channel, "nvim_exec_lua", code, { ... })
   end
@@ -95,10 +100,9 @@ function M.child(ui)
     lua = lua,
     keys = function(keys)
       vim.rpcrequest(channel, "nvim_input", keys)
-      -- Keys are taken before the next request is: this one comes back when they are used up.
-      M.eventually("the keys are taken", function()
-        return not vim.rpcrequest(channel, "nvim_get_mode").blocking and lua("return vim.fn.getcharstr(1)") == ""
-      end)
+    end,
+    mode = function()
+      return vim.rpcrequest(channel, "nvim_get_mode")
     end,
     stop = function()
       vim.fn.jobstop(channel)

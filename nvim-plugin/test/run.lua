@@ -19,7 +19,8 @@ end
 local function run_all(specs)
   local passed, failed = 0, 0
   for _, spec in ipairs(specs) do
-    local done = vim.system({ vim.v.progpath, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", here .. "/run.lua", spec }, { text = true }):wait()
+    local command = { vim.v.progpath, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", here .. "/run.lua", spec }
+    local done = vim.system(command, { text = true }):wait()
     local output = (done.stdout .. done.stderr):gsub("\r\n", "\n")
     io.stdout:write(output)
     local _, good = ("\n" .. output):gsub("\nok ", "")
@@ -34,7 +35,7 @@ local function run_all(specs)
   os.exit(failed == 0 and 0 or 1)
 end
 
-if #arg == 1 and vim.env.PILLION_SPECS == nil and arg[1]:match("_spec%.lua$") then
+if #arg == 1 then
   run_one(arg[1])
 else
   run_all(#arg > 0 and arg or vim.fn.sort(vim.fn.glob(here .. "/*_spec.lua", false, true)))

@@ -14,10 +14,33 @@ local function mark(buffer, row, column)
   return api.nvim_buf_set_extmark(buffer, namespace, row, math.min(column, #line), {})
 end
 
+--- Neovim moves the cursor along with a selection's text, but not the selection's other end.
+---@param buffer integer
+---@return fun()
+local function keep_selection(buffer)
+  local mode = api.nvim_get_mode().mode
+  if buffer ~= api.nvim_get_current_buf() or not mode:match("^[vV\22]$") then
+    return function() end
+  end
+  local start = vim.fn.getpos("v")
+  local id = mark(buffer, start[2] - 1, start[3] - 1)
+  return function()
+    local now = api.nvim_buf_get_extmark_by_id(buffer, namespace, id, {})
+    if now[1] + 1 ~= start[2] or now[2] + 1 ~= start[3] then
+      local view = vim.fn.winsaveview()
+      vim.cmd("normal! \27")
+      vim.fn.cursor(now[1] + 1, now[2] + 1)
+      vim.cmd("normal! " .. mode)
+      vim.fn.winrestview(view)
+    end
+  end
+end
+
 --- Call the result when the change is made.
 ---@param buffer integer
 ---@return fun()
 function M.keep(buffer)
+  local reselect = keep_selection(buffer)
   local kept = {} ---@type { window: integer, view: table, top: integer, cursor: integer }[]
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     local view = api.nvim_win_call(window, vim.fn.winsaveview)
@@ -41,6 +64,7 @@ function M.keep(buffer)
         end)
       end
     end
+    reselect()
     api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
   end
 end
