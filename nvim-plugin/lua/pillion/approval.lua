@@ -1,0 +1,216 @@
+-- One approval that waits, and the answer that follows from what the human chose and edited.
+
+---@class pillion.FilePreview
+---@field path string
+---@field uri string
+---@field operation string
+---@field language string
+---@field before string
+---@field after string
+---@field diff string
+---@field additions integer
+---@field deletions integer
+
+---@class pillion.Preview
+---@field kind "diff"|"command"|"url"|"text"
+---@field files? pillion.FilePreview[]
+---@field command? string
+---@field cwd? string
+---@field parts? {argv: string[]?, why: string?}[]
+---@field writes? string[]
+---@field unsaved? string[] open files whose text the command would not see
+---@field network? boolean
+---@field sandbox? string
+---@field url? string
+---@field markdown? string
+
+---@class pillion.ApprovalDecision
+---@field id string
+---@field title string
+---@field scope "once"|"session"|"workspace"
+---@field rule? string the exact rule that this choice saves
+
+---@class pillion.ApprovalRequest
+---@field approvalId string
+---@field sessionId string
+---@field agent {name: string, via: string}
+---@field tool string
+---@field title string
+---@field reasons? string[]
+---@field arguments any
+---@field preview pillion.Preview
+---@field decisions? pillion.ApprovalDecision[]
+---@field digest string
+
+---@class pillion.ApprovalChanged
+---@field approvalId string
+---@field digest string
+---@field preview pillion.Preview
+---@field moved boolean
+
+---@class pillion.ApprovalAnswer
+---@field decision "approve"|"edit"|"reject"|"cancel"
+---@field decisionId? string
+---@field after? table<string, string>
+---@field modifiedArguments? table
+---@field feedback? string
+---@field digest? string
+
+--- What the human asks for; the answer on the wire follows from it and from what they edited. `deliberate`: it came from a
+--- list or a line that they filled in, so no stray key did it.
+---@class pillion.Choice
+---@field kind "approve"|"remember"|"reject"|"cancel"
+---@field decisionId? string
+---@field feedback? string
+---@field deliberate? boolean
+
+---@alias pillion.Reply fun(result: any, err?: {code: integer, message: string})
+
+---@class pillion.Approval
+---@field id string
+---@field request pillion.ApprovalRequest what is on show
+---@field reply pillion.Reply
+---@field client any
+---@field beneath "unchanged"|"updated"|"moved"|"conflict" `conflict` while the human's own edit rests on the older text
+---@field command? string the human's own command, in place of the agent's
+---@field private edited table<string, string>
+---@field private pending? pillion.ApprovalChanged
+---@field private armed_at number
+local Approval = {}
+Approval.__index = Approval
+
+--- A dialog that has just appeared, come into sight or changed takes no answer for this long.
+Approval.inert_ms = 500
+
+---@return number milliseconds; tests turn this clock
+function Approval.now()
+  return vim.uv.hrtime() / 1e6
+end
+
+---@param request pillion.ApprovalRequest
+---@param reply pillion.Reply
+---@param client any
+---@return pillion.Approval
+function Approval.new(request, reply, client)
+  local self = { id = request.approvalId, request = request, reply = reply, client = client }
+  self.beneath, self.edited, self.armed_at = "unchanged", {}, Approval.now() + Approval.inert_ms
+  return setmetatable(self, Approval)
+end
+
+---@return pillion.FilePreview[]
+function Approval:files()
+  return self.request.preview.kind == "diff" and self.request.preview.files or {}
+end
+
+function Approval:is_edited()
+  return next(self.edited) ~= nil or self.command ~= nil
+end
+
+---@param path string
+---@return string? the human's own text
+function Approval:edit_of(path)
+  return self.edited[path]
+end
+
+function Approval:is_armed()
+  return Approval.now() >= self.armed_at
+end
+
+function Approval:disarm()
+  self.armed_at = Approval.now() + Approval.inert_ms
+end
+
+--- The choices that are remembered, each with the rule that would be saved.
+---@return pillion.ApprovalDecision[]
+function Approval:remembering()
+  return vim.tbl_filter(function(decision)
+    return decision.scope ~= "once"
+  end, self.request.decisions or {})
+end
+
+---@param path string
+---@param text string? nil when it equals what the agent proposed
+function Approval:edit(path, text)
+  self.edited[path] = text
+  if self.pending and not self:is_edited() then
+    local pending = self.pending
+    self.pending = nil
+    self:adopt(pending)
+  end
+end
+
+--- The text beneath changed. A human's own edit stays on show with the text and the digest that it rests on: the
+--- sidecar merges an answer to an older digest and shows the result again.
+---@param changed pillion.ApprovalChanged
+function Approval:change(changed)
+  self:disarm()
+  if next(self.edited) then
+    self.pending = changed
+    self.beneath = "conflict"
+  else
+    self:adopt(changed)
+  end
+end
+
+---@private
+---@param changed pillion.ApprovalChanged
+function Approval:adopt(changed)
+  self.request = vim.tbl_extend("force", self.request, { preview = changed.preview, digest = changed.digest })
+  self.beneath = changed.moved and "moved" or "updated"
+  self:disarm()
+end
+
+---@param choice pillion.Choice
+---@return pillion.ApprovalAnswer? nil while it is too soon
+function Approval:answer(choice)
+  -- A reason was typed into a line of its own: no stray key did that, and it must not be lost.
+  if not (self:is_armed() or choice.deliberate or choice.feedback) then
+    return nil
+  end
+  if choice.kind == "cancel" then
+    return { decision = "cancel", digest = self.request.digest }
+  elseif choice.kind == "reject" then
+    return self:refusal(choice.feedback)
+  end
+  return self:consent(choice.decisionId or self:once())
+end
+
+---@private
+---@param decision_id string?
+---@return pillion.ApprovalAnswer
+function Approval:consent(decision_id)
+  local answer = { decision = "approve", decisionId = decision_id, digest = self.request.digest }
+  if self.command then
+    answer.decision, answer.decisionId = "edit", nil
+    answer.modifiedArguments = vim.tbl_extend("force", self.request.arguments or {}, { command = self.command })
+  elseif next(self.edited) then
+    answer.decision, answer.after = "edit", vim.deepcopy(self.edited)
+  end
+  return answer
+end
+
+---@private
+---@param feedback string?
+---@return pillion.ApprovalAnswer
+function Approval:refusal(feedback)
+  local answer = { decision = "reject", digest = self.request.digest }
+  for _, decision in ipairs(self.request.decisions or {}) do
+    if decision.id == "reject" then
+      answer.decisionId = decision.id
+    end
+  end
+  answer.feedback = feedback ~= "" and feedback or nil
+  return answer
+end
+
+---@private
+---@return string?
+function Approval:once()
+  for _, decision in ipairs(self.request.decisions or {}) do
+    if decision.scope == "once" and decision.id ~= "reject" and decision.id ~= "cancel" then
+      return decision.id
+    end
+  end
+end
+
+return Approval

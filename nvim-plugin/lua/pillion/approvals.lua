@@ -1,0 +1,134 @@
+-- The approvals that wait for this human: what is on show, what they edited, whether an answer counts yet. Knows nothing
+-- of windows. An answer is taken once, never within `inert_ms` of what it answers, and closing anything is none.
+
+local Approval = require("pillion.approval")
+
+local M = {}
+
+---@alias pillion.Verdict "taken"|"too-soon"|"gone"
+
+---@class pillion.ApprovalListener
+---@field added? fun(approval: pillion.Approval)
+---@field changing? fun(approval: pillion.Approval) before a change or an answer counts: say now what the human edited
+---@field changed? fun(approval: pillion.Approval)
+---@field removed? fun(approval: pillion.Approval, outcome: string) answered here, or dead: `outcome` says which
+
+---@type pillion.Approval[] in order of arrival
+local waiting = {}
+---@type pillion.ApprovalListener[]
+local listeners = {}
+
+---@param event string
+local function tell(event, ...)
+  for _, listener in ipairs(listeners) do
+    if listener[event] then
+      listener[event](...)
+    end
+  end
+end
+
+--- Listeners hear of everything in the order in which they came.
+---@param listener pillion.ApprovalListener
+function M.listen(listener)
+  listeners[#listeners + 1] = listener
+end
+
+---@return pillion.Approval[] in order of arrival
+function M.all()
+  return vim.list_slice(waiting)
+end
+
+---@param id string?
+---@return pillion.Approval?
+function M.get(id)
+  for _, approval in ipairs(waiting) do
+    if approval.id == id then
+      return approval
+    end
+  end
+end
+
+---@param approval pillion.Approval
+local function drop(approval)
+  waiting = vim.tbl_filter(function(other)
+    return other ~= approval
+  end, waiting)
+end
+
+---@param request pillion.ApprovalRequest
+---@param reply pillion.Reply answers on the wire, or says that nobody can
+---@param client any who asks: what it asked dies with it
+function M.open(request, reply, client)
+  M.remove(request.approvalId, "replaced")
+  local approval = Approval.new(request, reply, client)
+  waiting[#waiting + 1] = approval
+  tell("added", approval)
+end
+
+---@param changed pillion.ApprovalChanged
+function M.change(changed)
+  local approval = M.get(changed.approvalId)
+  if approval then
+    tell("changing", approval)
+    approval:change(changed)
+    tell("changed", approval)
+  end
+end
+
+--- The human's text for one file, or nil when it equals what the agent proposed.
+---@param approval pillion.Approval
+---@param path string
+---@param text string?
+function M.edit(approval, path, text)
+  local edited, beneath = approval:is_edited(), approval.beneath
+  approval:edit(path, text)
+  if M.get(approval.id) == approval and (approval:is_edited() ~= edited or approval.beneath ~= beneath) then
+    tell("changed", approval) -- not with every key that is typed
+  end
+end
+
+---@param id string?
+---@param choice pillion.Choice
+---@return pillion.Verdict
+function M.answer(id, choice)
+  local approval = M.get(id)
+  if not approval then
+    return "gone"
+  end
+  tell("changing", approval)
+  local answer = approval:answer(choice)
+  if not answer then
+    return "too-soon"
+  end
+  drop(approval)
+  approval.reply(answer)
+  tell("removed", approval, choice.kind)
+  return "taken"
+end
+
+--- Somebody else settled it: the agent that gave up, an expiry, a new plan.
+---@param id string
+---@param outcome string
+function M.remove(id, outcome)
+  local approval = M.get(id)
+  if approval then
+    tell("changing", approval)
+    drop(approval)
+    -- Nobody's answer: not a rejection, which the human would have had to give. -32800 is LSP's RequestCancelled.
+    approval.reply(nil, { code = -32800, message = "the dialog was closed: " .. outcome })
+    tell("removed", approval, outcome)
+  end
+end
+
+--- Nobody can answer what this client asked any more.
+---@param client any
+---@param outcome string
+function M.abandon(client, outcome)
+  for _, approval in ipairs(M.all()) do
+    if approval.client == client then
+      M.remove(approval.id, outcome)
+    end
+  end
+end
+
+return M

@@ -1,0 +1,298 @@
+-- Every command of `:Pillion`, in one table, and what a key of a dialog does.
+
+local activity = require("pillion.activity")
+local announce = require("pillion.announce")
+local approvals = require("pillion.approvals")
+local escape = require("pillion.escape")
+local front = require("pillion.front")
+local view = require("pillion.view")
+
+local M = {}
+
+local modes = { "plan", "default", "auto_edit", "full_access" }
+local too_soon = "Pillion: that came within half a second of the question, so it was not taken as your answer"
+
+---@param id string
+---@param choice pillion.Choice
+local function answer(id, choice)
+  local verdict = approvals.answer(id, choice)
+  if verdict == "too-soon" then
+    announce.say(too_soon)
+  elseif verdict == "gone" then
+    announce.say("That call waits no longer: it was answered or withdrawn.")
+  end
+end
+
+--- Shows exactly the rule that would be saved, and asks.
+---@param id string
+local function remember(id)
+  local approval = approvals.get(id)
+  local offered = approval and approval:remembering() or {}
+  if not approval or #offered == 0 or approval.command then
+    announce.say("Pillion: this cannot be remembered; it can be approved once")
+    return
+  end
+  local digest = approval.request.digest
+  vim.ui.select(offered, {
+    prompt = "What is remembered is exactly the rule shown:",
+    kind = "pillion.rule",
+    format_item = function(decision)
+      return ("%s: saves the rule  %s"):format(escape.visible(decision.title), escape.visible(decision.rule))
+    end,
+  }, function(decision)
+    if decision and approval.request.digest ~= digest and approval.beneath ~= "moved" then
+      announce.say("Pillion: it was updated while you chose; look again")
+    elseif decision then
+      answer(id, { kind = "remember", decisionId = decision.id, deliberate = true })
+    end
+  end)
+end
+
+---@param id string
+local function reject_with_reason(id)
+  vim.ui.input({ prompt = "Reject, because: " }, function(reason)
+    if reason then
+      answer(id, { kind = "reject", feedback = reason })
+    end
+  end)
+end
+
+---@param id string
+local function edit(id)
+  local approval = approvals.get(id)
+  if approval and front.show(id) then
+    if #approval:files() > 0 then
+      announce.say("Pillion: change the proposal on the right; approving then takes your text")
+    elseif require("pillion.sheet").editable(approval.request) then
+      front.dialog(id):edit_command()
+    else
+      announce.say("Pillion: there is nothing here that could be edited")
+    end
+  end
+end
+
+---@param by integer
+local function step(by)
+  return function()
+    if not front.step(by) then
+      announce.say("Pillion: nothing waits for you")
+    end
+  end
+end
+
+---@type table<pillion.Action, fun(id: string)>
+local actions = {
+  approve = function(id)
+    answer(id, { kind = "approve" })
+  end,
+  session = remember,
+  reject = function(id)
+    answer(id, { kind = "reject" })
+  end,
+  reason = reject_with_reason,
+  cancel = function(id)
+    answer(id, { kind = "cancel" })
+  end,
+  edit = edit,
+  next_file = function(id)
+    front.turn(id, 1)
+  end,
+  prev_file = function(id)
+    front.turn(id, -1)
+  end,
+  next = step(1),
+  prev = step(-1),
+  close = front.put_away,
+}
+
+local answering = { approve = true, session = true, reject = true, reason = true, cancel = true, edit = true }
+
+--- A key of a dialog. One that was meant for another window must not hit a question that has just got the cursor.
+---@param action pillion.Action
+---@param id string
+function M.press(action, id)
+  if answering[action] and not front.takes_keys() then
+    announce.say(too_soon)
+    return
+  end
+  actions[action](id)
+end
+
+--- For what says yes the human must be looking at it; else it is shown to them.
+---@param action pillion.Action
+local function of_focused(action)
+  return function()
+    local id = front.focused()
+    if id then
+      actions[action](id)
+      return
+    end
+    local all = approvals.all()
+    if #all == 0 then
+      announce.say("Pillion: nothing waits for you")
+      return
+    end
+    front.show(all[1].id)
+    announce.say("Pillion: here it is; look, and answer again")
+  end
+end
+
+--- A no needs no looking where it is clear what is meant.
+---@param kind "reject"|"cancel"
+local function refuse(kind)
+  return function(rest)
+    local all = approvals.all()
+    local id = front.focused() or (#all == 1 and all[1].id) or nil
+    if id then
+      answer(id, { kind = kind, feedback = rest ~= "" and kind == "reject" and rest or nil, deliberate = true })
+    else
+      of_focused(kind)()
+    end
+  end
+end
+
+---@param sessions pillion.Session[]
+---@param prompt string
+---@param callback fun(session: pillion.Session)
+local function choose_session(sessions, prompt, callback)
+  if #sessions == 1 then
+    callback(sessions[1])
+  elseif #sessions > 1 then
+    vim.ui.select(sessions, { prompt = prompt, kind = "pillion.session", format_item = view.session_line }, function(session)
+      if session then
+        callback(session)
+      end
+    end)
+  else
+    announce.say("Pillion: there is no such session")
+  end
+end
+
+---@param session pillion.Session
+---@param mode string
+local function set_mode(session, mode)
+  session.client.request("session/setMode", { sessionId = session.sessionId, mode = mode }, function(err, result)
+    if err then
+      announce.say("Pillion: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+    else
+      announce.say("Pillion: " .. view.session_line(vim.tbl_extend("force", session, { mode = result.mode })))
+    end
+  end)
+end
+
+--- `:Pillion mode [mode] [session]`: what is left out is asked for.
+---@param rest string
+local function mode(rest)
+  local wanted, session_id = rest:match("^(%S*)%s*(.-)$")
+  if wanted ~= "" and not vim.tbl_contains(modes, wanted) then
+    announce.say("Pillion: the modes are " .. table.concat(modes, ", "))
+    return
+  end
+  view.sessions(function(sessions)
+    local named = session_id == "" and sessions or vim.tbl_filter(function(session)
+      return session.sessionId == session_id
+    end, sessions)
+    choose_session(named, "Whose mode?", function(session)
+      if wanted ~= "" then
+        set_mode(session, wanted)
+        return
+      end
+      vim.ui.select(modes, { prompt = ("Mode (now %s):"):format(session.mode), kind = "pillion.mode" }, function(chosen)
+        if chosen then
+          set_mode(session, chosen)
+        end
+      end)
+    end)
+  end)
+end
+
+local function resume()
+  view.sessions(function()
+    local paused = activity.paused()
+    if #paused == 0 then
+      announce.say("Pillion: no agent is paused")
+    else
+      choose_session(paused, "Resume which agent?", activity.resume)
+    end
+  end)
+end
+
+local function sessions()
+  view.sessions(function(all)
+    choose_session(all, "Sessions (choose one to set its mode):", function(session)
+      mode(" " .. session.sessionId)
+    end)
+  end)
+end
+
+---@type table<string, fun(rest: string)>
+M.table = {
+  approve = of_focused("approve"),
+  session = of_focused("session"),
+  edit = of_focused("edit"),
+  reject = refuse("reject"),
+  cancel = refuse("cancel"),
+  show = function()
+    local first = approvals.all()[1]
+    if not front.show(front.focused() or first and first.id or "") then
+      announce.say("Pillion: nothing waits for you")
+    end
+  end,
+  next = step(1),
+  prev = step(-1),
+  together = function()
+    require("pillion.together").run()
+  end,
+  log = function()
+    require("pillion.log").open()
+  end,
+  mode = mode,
+  resume = resume,
+  sessions = sessions,
+  restart = function()
+    require("pillion").restart()
+  end,
+  stop = function()
+    require("pillion").stop()
+  end,
+  start = function()
+    require("pillion").start()
+  end,
+  connect = function(rest)
+    require("pillion.connect").run(rest)
+  end,
+  doctor = function()
+    vim.cmd.checkhealth("pillion")
+  end,
+}
+
+--- `:Pillion …`, as it was typed: a reason may hold any character.
+---@param args string
+function M.run(args)
+  local name, rest = vim.trim(args):match("^(%S*)%s*(.-)$")
+  if name == "" then
+    view.open()
+  elseif M.table[name] then
+    M.table[name](rest)
+  else
+    announce.say(("Pillion: there is no command %s; there are %s"):format(escape.short(name, 40), table.concat(M.names(), ", ")))
+  end
+end
+
+---@return string[]
+function M.names()
+  return vim.fn.sort(vim.tbl_keys(M.table))
+end
+
+---@param lead string
+---@param line string up to the cursor
+---@return string[]
+function M.complete(lead, line)
+  local words = vim.split(line:gsub("^.-Pillion%S*%s*", "", 1), "%s+")
+  local offered = #words <= 1 and M.names() or words[1] == "mode" and #words == 2 and modes or {}
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, offered)
+end
+
+return M

@@ -1,0 +1,211 @@
+-- One question's tab: its windows, and what stands in them. It is made behind the human's back in the good sense: their
+-- window, their cursor and their mode are the same afterwards, and no autocommand of theirs runs.
+
+local bar = require("pillion.bar")
+local page = require("pillion.page")
+local proposal = require("pillion.proposal")
+
+local api = vim.api
+
+---@class pillion.Dialog
+---@field approval pillion.Approval
+---@field tab integer
+---@field file integer which of its files is on show
+---@field from? integer the tab from which the human came
+local Dialog = {}
+Dialog.__index = Dialog
+
+--- Does something with windows as if nothing had happened: no events, and the human is where they were.
+---@param work fun()
+local function unseen(work)
+  local window, ignored = api.nvim_get_current_win(), vim.o.eventignore
+  vim.o.eventignore = "all"
+  local fine, problem = xpcall(work, debug.traceback)
+  if api.nvim_win_is_valid(window) then
+    api.nvim_set_current_win(window)
+  end
+  vim.o.eventignore = ignored
+  if not fine then
+    error(problem, 0)
+  end
+end
+
+---@param approval pillion.Approval
+---@return pillion.Dialog
+function Dialog.open(approval)
+  local self = setmetatable({ approval = approval, file = 1 }, Dialog)
+  local first = self:buffers()[1]
+  unseen(function()
+    vim.cmd(("keepalt $tab sbuffer %d"):format(first))
+    self.tab = api.nvim_get_current_tabpage()
+    self:arrange()
+  end)
+  return self
+end
+
+function Dialog:is_open()
+  return self.tab ~= nil and api.nvim_tabpage_is_valid(self.tab)
+end
+
+function Dialog:is_current()
+  return self.tab == api.nvim_get_current_tabpage()
+end
+
+---@private
+---@return integer[] from left to right
+function Dialog:buffers()
+  local file = self.approval:files()[self.file]
+  if not file then
+    return { page.ready(self.approval) }
+  end
+  local sides = proposal.ready(self.approval, file)
+  return { sides.left, sides.right }
+end
+
+--- The windows of this tab that show a buffer of Pillion's; the human may have put others there.
+---@return integer[]
+function Dialog:windows()
+  return vim.tbl_filter(function(window)
+    local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
+    return vim.startswith(name, ("pillion://%s/"):format(self.approval.id))
+  end, api.nvim_tabpage_list_wins(self.tab))
+end
+
+--- Shows the buffers side by side in the current tab, whatever the human has closed there.
+---@private
+function Dialog:arrange()
+  local buffers, windows = self:buffers(), self:windows()
+  if #windows == 0 then
+    windows = { api.nvim_open_win(buffers[1], false, { split = "right", win = -1 }) }
+  end
+  for index, buffer in ipairs(buffers) do
+    local window = windows[index] or api.nvim_open_win(buffer, false, { split = "right", win = windows[index - 1] })
+    windows[index] = window
+    self:dress(window, buffer, #buffers == 2)
+  end
+  if #buffers == 2 then
+    self:go_to_change(windows)
+  end
+  self:refresh()
+end
+
+---@private
+function Dialog:dress(window, buffer, is_diff)
+  vim.wo[window].winfixbuf = false
+  api.nvim_win_call(window, function()
+    vim.cmd.diffoff()
+    api.nvim_win_set_buf(window, buffer)
+    vim.cmd(is_diff and "diffthis" or "setlocal nonumber norelativenumber signcolumn=no wrap linebreak nospell nolist")
+  end)
+end
+
+---@private
+function Dialog:go_to_change(windows)
+  local file = self.approval:files()[self.file]
+  for _, window in ipairs(windows) do
+    local last = api.nvim_buf_line_count(api.nvim_win_get_buf(window))
+    api.nvim_win_set_cursor(window, { math.min(proposal.first_change(file) + 1, last), 0 })
+    api.nvim_win_call(window, function()
+      vim.cmd("normal! zz")
+    end)
+  end
+  api.nvim_set_current_win(windows[#windows])
+end
+
+--- The lines above the windows say what holds now.
+function Dialog:refresh()
+  if not self:is_open() then
+    return
+  end
+  local windows = self:windows()
+  for _, window in ipairs(windows) do
+    local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
+    local text = name:find("/current/", 1, true) and bar.current(self.approval, self.file)
+      or name:find("/question$") and bar.page(self.approval)
+      or bar.proposed(self.approval)
+    vim.wo[window][0].winbar = text
+  end
+end
+
+---@param index integer
+function Dialog:show_file(index)
+  self.file = index
+  unseen(function()
+    api.nvim_set_current_tabpage(self.tab)
+    self:arrange()
+  end)
+end
+
+--- For a tab whose windows the human has closed or filled with something else.
+function Dialog:restore()
+  unseen(function()
+    api.nvim_set_current_tabpage(self.tab)
+    self:arrange()
+  end)
+end
+
+--- The human asked to go there.
+function Dialog:enter()
+  if not self:is_current() then
+    api.nvim_set_current_tabpage(self.tab)
+  end
+end
+
+--- A window below the page, for the human's own command. They asked for it, so it has the cursor.
+function Dialog:edit_command()
+  local buffer = page.command(self.approval, function()
+    self:refresh()
+  end)
+  local window = vim.fn.bufwinid(buffer)
+  if window == -1 then
+    window = api.nvim_open_win(buffer, true, { split = "below", height = math.min(10, api.nvim_buf_line_count(buffer) + 1) })
+  end
+  api.nvim_set_current_win(window)
+  self:refresh()
+end
+
+--- Back to where the human came from, if they are here.
+---@private
+function Dialog:leave()
+  if self:is_current() and self.from and api.nvim_tabpage_is_valid(self.from) then
+    api.nvim_set_current_tabpage(self.from)
+  end
+end
+
+--- Closes what is Pillion's own in this tab; what the human opened there stays.
+function Dialog:close()
+  if not self:is_open() then
+    return
+  end
+  self:leave()
+  for _, window in ipairs(self:windows()) do
+    if #api.nvim_tabpage_list_wins(self.tab) == 1 and #api.nvim_list_tabpages() == 1 then
+      vim.cmd("diffoff | enew") -- the last window of all: closing it would end Neovim
+    else
+      api.nvim_win_close(window, true)
+    end
+  end
+end
+
+--- The question is dead, and this tab says so. What the human wrote stays beside it and is theirs.
+---@param outcome string
+---@param kept integer[]
+function Dialog:become_ended(outcome, kept)
+  local ended = page.ended(self.approval, outcome, #kept > 0)
+  unseen(function()
+    api.nvim_set_current_tabpage(self.tab)
+    local windows = self:windows()
+    for index = #windows, 2, -1 do
+      api.nvim_win_close(windows[index], true)
+    end
+    self:dress(windows[1], ended, false)
+    vim.wo[windows[1]][0].winbar = bar.ended(outcome)
+    for _, buffer in ipairs(kept) do
+      local window = api.nvim_open_win(buffer, true, { split = "right", win = -1 })
+      vim.cmd.diffoff()
+      vim.wo[window][0].winbar = bar.ended(outcome)
+    end
+  end)
+end
+
+return Dialog

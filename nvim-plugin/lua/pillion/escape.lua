@@ -1,0 +1,105 @@
+-- Text that an agent chose, made safe to show: nothing in it may hide, reorder or break out of its line.
+
+local M = {}
+
+local named = { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\27"] = "\\e", ["\0"] = "\\0" }
+
+---@type {[1]: integer, [2]: integer}[]?
+local ranges
+
+---@return {[1]: integer, [2]: integer}[]
+local function unseen_ranges()
+  if not ranges then
+    ranges = {}
+    for from, to in require("pillion.unseen"):gmatch("(%x+)%-?(%x*)") do
+      local first = tonumber(from, 16)
+      ranges[#ranges + 1] = { first, to == "" and first or tonumber(to, 16) }
+    end
+  end
+  return ranges
+end
+
+---@param code integer
+local function unseen(code)
+  local all = unseen_ranges()
+  local low, high = 1, #all
+  while low <= high do
+    local middle = math.floor((low + high) / 2)
+    local range = all[middle]
+    if code < range[1] then
+      high = middle - 1
+    elseif code > range[2] then
+      low = middle + 1
+    else
+      return true
+    end
+  end
+  return false
+end
+
+---@param character string one character in UTF-8
+---@return integer
+local function code_of(character)
+  local lead = character:byte()
+  local code = lead >= 0xf0 and lead % 0x08 or lead >= 0xe0 and lead % 0x10 or lead % 0x20
+  for place = 2, #character do
+    code = code * 0x40 + character:byte(place) % 0x40
+  end
+  return code
+end
+
+---@param character string
+local function wide(character)
+  local code = code_of(character)
+  return unseen(code) and ("\\u{%x}"):format(code) or nil
+end
+
+---@param character string
+local function control(character)
+  return named[character] or ("\\u{%x}"):format(character:byte())
+end
+
+--- One line: every invisible character is written out as `\u{…}`.
+---@param text string?
+---@return string
+function M.visible(text)
+  text = text or ""
+  text = text:gsub("[%z\1-\31\127]", control)
+  if text:find("[\128-\255]") then
+    text = text:gsub("[\192-\247][\128-\191]*", wide)
+  end
+  return text
+end
+
+--- Several lines: as `visible`, but line feeds stay.
+---@param text string?
+---@return string[]
+function M.visible_lines(text)
+  return vim.tbl_map(M.visible, vim.split(text or "", "\n", { plain = true }))
+end
+
+---@param text string
+---@return string[]
+local function characters(text)
+  local places = vim.str_utf_pos(text)
+  local found = {}
+  for index, from in ipairs(places) do
+    found[index] = text:sub(from, (places[index + 1] or #text + 1) - 1)
+  end
+  return found
+end
+
+--- One line of at most `limit` characters, cut in the middle so that both ends can be read.
+---@param text string?
+---@param limit integer
+---@return string
+function M.short(text, limit)
+  local all = characters(M.visible(text))
+  if #all <= limit then
+    return table.concat(all)
+  end
+  local head = math.ceil((limit - 1) * 0.7)
+  return table.concat(all, "", 1, head) .. "…" .. table.concat(all, "", #all - (limit - 1 - head) + 1)
+end
+
+return M

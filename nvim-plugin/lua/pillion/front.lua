@@ -1,0 +1,301 @@
+-- Which waiting question has a tab, and which lies in front. Nothing here takes the cursor unless the human asked for it or
+-- has just answered the question before; a tab opens in the background, and only while their hands are free. A tab that
+-- they closed stays closed until they ask for it.
+
+local Approval = require("pillion.approval")
+local Dialog = require("pillion.dialog")
+local announce = require("pillion.announce")
+local approvals = require("pillion.approvals")
+local escape = require("pillion.escape")
+local idle = require("pillion.idle")
+local page = require("pillion.page")
+local proposal = require("pillion.proposal")
+local words = require("pillion.words")
+
+local api = vim.api
+
+local M = {}
+
+---@type table<string, pillion.Dialog>
+local dialogs = {}
+---@type table<string, boolean> those that had their tab once
+local offered = {}
+---@type string? the question that has the cursor
+local active
+local active_since = 0
+
+local answers = { approve = true, remember = true, reject = true, cancel = true }
+
+--- The question whose tab is the current one.
+---@return string?
+function M.focused()
+  return active
+end
+
+--- A key that was meant for another window must not hit a question that has just got the cursor.
+---@return boolean
+function M.takes_keys()
+  return Approval.now() >= active_since + Approval.inert_ms
+end
+
+--- A question that comes into sight takes no answer at first.
+local function look()
+  if api.nvim_win_get_config(0).relative ~= "" then
+    return -- a list or a message over it; the human comes back
+  end
+  local id = vim.b.pillion_approval
+  id = approvals.get(id) and id or nil
+  if id == active then
+    return
+  end
+  active, active_since = id, Approval.now()
+  if id then
+    approvals.get(id):disarm()
+    local dialog, before = dialogs[id], vim.fn.tabpagenr("#")
+    if dialog and dialog:is_open() and before > 0 then
+      dialog.from = api.nvim_list_tabpages()[before]
+    end
+  end
+end
+
+---@return boolean
+local function some_in_sight()
+  for id, dialog in pairs(dialogs) do
+    if approvals.get(id) and dialog:is_open() then
+      return true
+    end
+  end
+  return false
+end
+
+---@return pillion.Approval? the oldest that never had its tab
+local function next_one()
+  for _, approval in ipairs(approvals.all()) do
+    if not offered[approval.id] then
+      return approval
+    end
+  end
+end
+
+---@param approval pillion.Approval
+---@return pillion.Dialog
+local function open(approval)
+  offered[approval.id] = true
+  local dialog = dialogs[approval.id]
+  if dialog and dialog:is_open() then
+    dialog:restore()
+  else
+    dialog = Dialog.open(approval)
+    dialogs[approval.id] = dialog
+  end
+  approval:disarm() -- only now are its keys on show
+  return dialog
+end
+
+--- Brings the oldest one that was never offered to the front, unless one is there already.
+---@param enter boolean
+---@return boolean whether the human is in it now
+local function open_next(enter)
+  local approval = next_one()
+  if not approval or some_in_sight() then
+    return false
+  end
+  local dialog = open(approval)
+  if enter then
+    dialog:enter()
+  end
+  return enter
+end
+
+function M.added()
+  idle.run(function()
+    open_next(false)
+  end)
+end
+
+---@param approval pillion.Approval
+function M.changed(approval)
+  local dialog = dialogs[approval.id]
+  if dialog then
+    dialog:refresh()
+  end
+end
+
+---@param approval pillion.Approval
+---@return integer[]
+local function edited(approval)
+  return vim.list_extend(proposal.edited(approval), page.edited(approval))
+end
+
+--- Nobody's any more but the human's.
+---@param buffer integer
+local function give_away(buffer)
+  require("pillion.keys").unbind(buffer)
+  vim.b[buffer].pillion_approval = nil
+  api.nvim_clear_autocmds({ buffer = buffer })
+  vim.bo[buffer].buftype, vim.bo[buffer].buflisted, vim.bo[buffer].modified = "nofile", true, false
+  local old = api.nvim_buf_get_name(buffer)
+  local name = old:gsub("/proposed/", "/yours/"):gsub("/command$", "/yours/command.sh")
+  if pcall(api.nvim_buf_set_name, buffer, name) then
+    pcall(vim.cmd.bwipeout, { vim.fn.bufnr(old), bang = true }) -- Neovim keeps the old name as a buffer of its own
+  end
+end
+
+--- It died by itself. The human's own text is kept, and whoever was looking is told why.
+---@param approval pillion.Approval
+---@param outcome string
+---@param dialog pillion.Dialog?
+---@return integer[] kept
+local function bury(approval, outcome, dialog)
+  local kept = edited(approval)
+  local looking = dialog and dialog:is_open() and dialog:is_current() or false
+  if #kept > 0 or looking then
+    if not dialog or not dialog:is_open() then
+      dialog = Dialog.open(approval)
+    end
+    dialog:become_ended(outcome, kept)
+    vim.tbl_map(give_away, kept)
+  elseif dialog then
+    dialog:close()
+  end
+  if not looking then
+    local what = ("%s: %s"):format(words.ending(outcome), words.wish(approval.request, 80))
+    announce.say(#kept > 0 and what .. "; what you wrote is kept in a tab" or what)
+  end
+  return kept
+end
+
+--- What the human answered makes room for the next; what died while they looked at it says so.
+---@param approval pillion.Approval
+---@param outcome string
+function M.removed(approval, outcome)
+  local dialog, was_active = dialogs[approval.id], active == approval.id
+  dialogs[approval.id], offered[approval.id] = nil, nil
+  idle.run(function()
+    local kept = {}
+    if answers[outcome] then
+      local entered = open_next(was_active)
+      if dialog then
+        if entered and dialogs[M.focused()] then
+          dialogs[M.focused()].from = dialog.from
+        end
+        dialog:close()
+      end
+    else
+      kept = bury(approval, outcome, dialog)
+      open_next(false)
+    end
+    proposal.forget(approval, kept)
+    page.forget(approval, kept)
+    look()
+  end)
+end
+
+--- The human asked to see it.
+---@param id string
+---@param path string? which of its files
+---@return boolean
+function M.show(id, path)
+  local approval = approvals.get(id)
+  if not approval then
+    return false
+  end
+  local dialog = open(approval)
+  for index, file in ipairs(approval:files()) do
+    if file.path == path then
+      dialog:show_file(index)
+    end
+  end
+  dialog:enter()
+  return true
+end
+
+---@param id string
+---@param step integer
+function M.turn(id, step)
+  local dialog, approval = dialogs[id], approvals.get(id)
+  local count = approval and #approval:files() or 0
+  if dialog and count > 1 then
+    dialog:show_file((dialog.file - 1 + step) % count + 1)
+  end
+end
+
+--- To the question after or before this one.
+---@param step integer
+---@return boolean
+function M.step(step)
+  local all = approvals.all()
+  local place = step > 0 and 0 or 1
+  for index, approval in ipairs(all) do
+    if approval.id == active then
+      place = index
+    end
+  end
+  return #all > 0 and M.show(all[(place - 1 + step) % #all + 1].id)
+end
+
+---@param id string
+---@return pillion.Dialog?
+function M.dialog(id)
+  return dialogs[id]
+end
+
+--- Puts it away. That is no answer.
+---@param id string
+function M.put_away(id)
+  if dialogs[id] then
+    dialogs[id]:close()
+  end
+end
+
+---@param approval pillion.Approval
+local function tell_of_new(approval)
+  local reasons = vim.tbl_map(function(reason)
+    return escape.short(reason, 160)
+  end, words.particulars(approval.request))
+  announce.waiting(table.concat({ words.wish(approval.request, 120), unpack(reasons) }, "; "))
+end
+
+---@type table<pillion.Approval, string>
+local told = setmetatable({}, { __mode = "k" })
+
+---@param approval pillion.Approval
+local function tell_of_change(approval)
+  local files, news = approval:files(), approval.beneath .. approval.request.digest
+  if told[approval] == news then
+    return -- only the human's own edit came or went
+  end
+  told[approval] = news
+  local name = escape.short(files[1] and files[1].path or "what this rests on", 80)
+  if approval.beneath == "moved" then
+    announce.waiting(name .. " moved on disk; the proposal is updated")
+  elseif approval.beneath == "conflict" then
+    announce.waiting(name .. " changed on disk; your text will be merged with it and shown again")
+  end
+end
+
+local attached = false
+
+function M.attach()
+  if attached then
+    return
+  end
+  attached = true
+  local group = api.nvim_create_augroup("pillion.front", {})
+  api.nvim_create_autocmd({ "BufEnter", "WinEnter", "TabEnter" }, { group = group, callback = look })
+  api.nvim_create_autocmd("QuitPre", {
+    group = group,
+    callback = function() -- nothing of ours may hold up a `:qa`
+      vim.tbl_map(function(approval)
+        proposal.changing(approval)
+        page.changing(approval)
+      end, approvals.all())
+    end,
+  })
+  approvals.listen({ changing = proposal.changing, changed = proposal.changed })
+  approvals.listen({ changing = page.changing, changed = page.changed })
+  approvals.listen({ added = tell_of_new, changed = tell_of_change })
+  approvals.listen(M)
+end
+
+return M

@@ -1,0 +1,53 @@
+-- Waits until the human's hands are free: a step that opens or closes windows runs at once in normal mode, and else when
+-- they are back in it. Nothing here runs while they insert, select, type a command, or are half-way through keys.
+
+local api = vim.api
+
+local M = {}
+
+---@type fun()[]
+local steps = {}
+local watching = false
+
+---@return boolean
+function M.free()
+  local now = api.nvim_get_mode()
+  return not now.blocking and (now.mode == "n" or now.mode == "nt") and vim.fn.getcmdwintype() == ""
+end
+
+local function drain()
+  while #steps > 0 and M.free() do
+    local step = table.remove(steps, 1)
+    local fine, problem = xpcall(step, debug.traceback)
+    if not fine then
+      vim.schedule(function()
+        error(problem, 0)
+      end)
+    end
+  end
+end
+
+local function watch()
+  if watching then
+    return
+  end
+  watching = true
+  local group = api.nvim_create_augroup("pillion.idle", {})
+  api.nvim_create_autocmd({ "ModeChanged", "CmdwinLeave", "CursorHold", "CursorMoved" }, {
+    group = group,
+    callback = function()
+      if #steps > 0 then
+        vim.schedule(drain)
+      end
+    end,
+  })
+end
+
+---@param step fun()
+function M.run(step)
+  watch()
+  steps[#steps + 1] = step
+  drain()
+end
+
+return M

@@ -1,0 +1,60 @@
+-- The keys of a dialog. They are bound in its own buffers alone, and asleep at first: see front.lua.
+
+local M = {}
+
+---@alias pillion.Action "approve"|"session"|"reject"|"reason"|"cancel"|"edit"|"next_file"|"prev_file"|"next"|"prev"|"close"
+
+--- What each key says of itself, to which-key and the like.
+M.descriptions = {
+  approve = "Pillion: approve this once",
+  session = "Pillion: approve and remember, shows the rule first",
+  reject = "Pillion: reject",
+  reason = "Pillion: reject with a reason",
+  cancel = "Pillion: cancel, the agent stops",
+  edit = "Pillion: change the command",
+  next_file = "Pillion: next file of this call",
+  prev_file = "Pillion: previous file of this call",
+  next = "Pillion: next question",
+  prev = "Pillion: previous question",
+  close = "Pillion: put this away; the question waits",
+}
+
+--- These have a meaning of their own where text can be edited.
+local on_pages_alone = { edit = true, close = true }
+
+---@return table<pillion.Action, string|false>
+function M.configured()
+  return require("pillion.config").get().keys
+end
+
+---@param action pillion.Action
+---@return string the key, or the command that does the same
+function M.hint(action)
+  local key = M.configured()[action]
+  return key and key ~= "" and key or (":Pillion " .. action)
+end
+
+---@param buffer integer
+---@param approval pillion.Approval
+---@param is_page boolean?
+function M.bind(buffer, approval, is_page)
+  for action, key in pairs(M.configured()) do
+    if key and key ~= "" and (is_page or not on_pages_alone[action]) then
+      vim.keymap.set("n", key, function()
+        require("pillion.commands").press(action, approval.id)
+      end, { buffer = buffer, nowait = true, desc = M.descriptions[action] })
+    end
+  end
+end
+
+--- Nothing can be answered there any more.
+---@param buffer integer
+function M.unbind(buffer)
+  for _, key in pairs(M.configured()) do
+    if key and key ~= "" then
+      pcall(vim.keymap.del, "n", key, { buffer = buffer })
+    end
+  end
+end
+
+return M

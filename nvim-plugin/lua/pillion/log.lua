@@ -1,0 +1,74 @@
+-- `:Pillion log`: a buffer with the last calls, the newest last, that follows while it is on show.
+
+local activity = require("pillion.activity")
+local view = require("pillion.view")
+
+local api = vim.api
+
+local M = {}
+
+local name = "pillion://log"
+local buffer = -1
+---@type table<string, integer> by call
+local line_of = {}
+
+---@return string[]
+local function lines()
+  line_of = {}
+  local found = {}
+  for index, call in ipairs(vim.iter(activity.entries()):rev():totable()) do
+    found[index] = os.date("%H:%M:%S  ", call.time) .. view.call_line(call)
+    line_of[call.callId] = index
+  end
+  return #found > 0 and found or { "No agent has called a tool yet." }
+end
+
+local function draw()
+  if not api.nvim_buf_is_loaded(buffer) or vim.fn.bufwinid(buffer) == -1 then
+    return
+  end
+  local options = vim.bo[buffer]
+  local last = api.nvim_buf_line_count(buffer)
+  options.modifiable = true
+  api.nvim_buf_set_lines(buffer, 0, -1, false, lines())
+  options.modifiable, options.modified = false, false
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    if api.nvim_win_get_cursor(window)[1] == last then
+      api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(buffer), 0 })
+    end
+  end
+end
+
+local function make()
+  buffer = require("pillion.page").scratch(name, "nofile")
+  vim.bo[buffer].filetype = "pillion-log"
+  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true, desc = "Pillion: close the log" })
+  api.nvim_create_autocmd({ "BufReadCmd", "BufWinEnter" }, {
+    buffer = buffer,
+    callback = function()
+      vim.bo[buffer].buftype = "nofile"
+      draw()
+    end,
+  })
+end
+
+--- The human asked for it: it gets the cursor, at one call or at the end.
+---@param call_id string?
+function M.open(call_id)
+  if not api.nvim_buf_is_loaded(buffer) then
+    make()
+  end
+  local window = vim.fn.bufwinid(buffer)
+  if window == -1 then
+    vim.cmd(("botright sbuffer %d"):format(buffer))
+    window = api.nvim_get_current_win()
+    vim.wo[window][0].number, vim.wo[window][0].wrap = false, false
+  end
+  api.nvim_set_current_win(window)
+  draw()
+  api.nvim_win_set_cursor(window, { line_of[call_id] or api.nvim_buf_line_count(buffer), 0 })
+end
+
+activity.listen(draw)
+
+return M

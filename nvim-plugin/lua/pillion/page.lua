@@ -1,0 +1,170 @@
+-- Shows the pages of sheet.lua in read-only buffers, and the small buffer in which the human writes a command anew.
+
+local keys = require("pillion.keys")
+local sheet = require("pillion.sheet")
+local text = require("pillion.text")
+
+local api = vim.api
+local space = api.nvim_create_namespace("pillion.page")
+
+local M = {}
+
+---@class pillion.PageBuffers
+---@field page integer
+---@field command? integer
+---@field agents_own? string the agent's command, as a buffer gives it back
+
+---@type table<string, pillion.PageBuffers>
+local shown = {}
+
+--- A buffer that is nobody's file, asks to be saved by nobody, and outlives its window.
+---@param name string
+---@param buftype string
+---@return integer
+function M.scratch(name, buftype)
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = "all" -- this is no file that anybody's autocommands should look after
+  for _, old in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_get_name(old) == name then
+      api.nvim_buf_delete(old, { force = true })
+    end
+  end
+  local buffer = api.nvim_create_buf(false, false)
+  api.nvim_buf_set_name(buffer, name)
+  local options = vim.bo[buffer]
+  options.buftype, options.bufhidden, options.swapfile, options.modeline = buftype, "hide", false, false
+  vim.o.eventignore = ignored
+  return buffer
+end
+
+---@param buffer integer
+---@param page pillion.Sheet
+function M.put(buffer, page)
+  local options = vim.bo[buffer]
+  options.modifiable = true
+  api.nvim_buf_set_lines(buffer, 0, -1, false, page.lines)
+  options.modifiable, options.modified = false, false
+  api.nvim_buf_clear_namespace(buffer, space, 0, -1)
+  for _, mark in ipairs(page.marks) do
+    api.nvim_buf_set_extmark(buffer, space, mark.line, mark.from, {
+      end_col = mark.to,
+      hl_group = "Pillion" .. mark.paint,
+      priority = mark.paint == "Code" and 100 or 110,
+    })
+  end
+end
+
+---@param approval pillion.Approval
+---@return integer buffer
+function M.ready(approval)
+  local buffers = shown[approval.id]
+  if buffers and api.nvim_buf_is_loaded(buffers.page) then
+    return buffers.page
+  end
+  local buffer = M.scratch(("pillion://%s/question"):format(approval.id), "nofile")
+  vim.b[buffer].pillion_approval = approval.id
+  shown[approval.id] = { page = buffer, command = buffers and buffers.command }
+  M.changed(approval)
+  keys.bind(buffer, approval, true)
+  api.nvim_create_autocmd("BufReadCmd", {
+    buffer = buffer,
+    callback = function()
+      vim.bo[buffer].buftype = "nofile"
+      M.changed(approval)
+    end,
+  })
+  return buffer
+end
+
+---@param approval pillion.Approval
+function M.changed(approval)
+  local buffers = shown[approval.id]
+  if buffers and api.nvim_buf_is_loaded(buffers.page) then
+    M.put(buffers.page, sheet.question(approval, keys.configured()))
+  end
+end
+
+---@param buffer integer
+local function lines_of(buffer)
+  return table.concat(api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
+end
+
+--- What stands in the human's own command line, if it differs from the agent's.
+---@param approval pillion.Approval
+function M.changing(approval)
+  local buffers = shown[approval.id] or {}
+  if buffers.command and api.nvim_buf_is_loaded(buffers.command) then
+    vim.bo[buffers.command].modified = false
+    local own = lines_of(buffers.command)
+    approval.command = own ~= buffers.agents_own and own or nil
+  end
+end
+
+--- A buffer in which the human writes the command anew. Approving then runs what stands there.
+---@param approval pillion.Approval
+---@param changed fun() the human typed
+---@return integer buffer
+function M.command(approval, changed)
+  local buffers = shown[approval.id]
+  if buffers.command and api.nvim_buf_is_loaded(buffers.command) then
+    return buffers.command
+  end
+  local buffer = M.scratch(("pillion://%s/command"):format(approval.id), "acwrite")
+  buffers.command = buffer
+  vim.b[buffer].pillion_approval = approval.id
+  text.put(buffer, approval.request.arguments.command)
+  buffers.agents_own = lines_of(buffer)
+  if approval.command then
+    text.put(buffer, approval.command) -- they had wiped the buffer that they typed it in
+  end
+  vim.bo[buffer].filetype = "sh"
+  keys.bind(buffer, approval)
+  api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP" }, {
+    buffer = buffer,
+    callback = function()
+      M.changing(approval)
+      changed()
+    end,
+  })
+  api.nvim_create_autocmd("BufWriteCmd", {
+    buffer = buffer,
+    callback = function()
+      vim.bo[buffer].modified = false
+      api.nvim_echo({ { "Pillion: kept. It is your answer that counts: " .. keys.hint("approve") } }, false, {})
+    end,
+  })
+  return buffer
+end
+
+---@param approval pillion.Approval
+---@return integer[] buffers in which the human changed something
+function M.edited(approval)
+  M.changing(approval)
+  return approval.command and { shown[approval.id].command } or {}
+end
+
+---@param approval pillion.Approval
+---@param outcome string
+---@param kept boolean
+---@return integer buffer
+function M.ended(approval, outcome, kept)
+  local buffer = M.scratch(("pillion://%s/closed"):format(approval.id), "nofile")
+  vim.bo[buffer].bufhidden = "wipe"
+  M.put(buffer, sheet.ended(approval.request, outcome, kept))
+  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, nowait = true, desc = "Pillion: close this page" })
+  return buffer
+end
+
+---@param approval pillion.Approval
+---@param but integer[]
+function M.forget(approval, but)
+  local buffers = shown[approval.id] or {}
+  for _, buffer in ipairs({ buffers.page or -1, buffers.command or -1 }) do
+    if api.nvim_buf_is_valid(buffer) and not vim.tbl_contains(but, buffer) then
+      api.nvim_buf_delete(buffer, { force = true })
+    end
+  end
+  shown[approval.id] = nil
+end
+
+return M

@@ -1,0 +1,117 @@
+-- Questions that an agent asks the human (`prompt/user`). They take no key: a question waits until somebody picks an answer or
+-- cancels it in its list; a list that is left answers nothing.
+
+local announce = require("pillion.announce")
+local escape = require("pillion.escape")
+
+local M = {}
+
+---@class pillion.Prompt
+---@field promptId string
+---@field message string
+---@field actions? string[]
+---@field client any
+---@field reply pillion.Reply
+
+---@type pillion.Prompt[] in order of arrival
+local waiting = {}
+---@type fun()[]
+local listeners = {}
+
+---@param listener fun()
+function M.listen(listener)
+  listeners[#listeners + 1] = listener
+end
+
+---@return pillion.Prompt[]
+function M.all()
+  return vim.list_slice(waiting)
+end
+
+---@param id string
+---@return pillion.Prompt?
+local function get(id)
+  for _, prompt in ipairs(waiting) do
+    if prompt.promptId == id then
+      return prompt
+    end
+  end
+end
+
+---@param prompt pillion.Prompt
+local function settle(prompt, result, err)
+  waiting = vim.tbl_filter(function(other)
+    return other ~= prompt
+  end, waiting)
+  prompt.reply(result, err)
+  for _, listener in ipairs(listeners) do
+    listener()
+  end
+end
+
+---@param request table
+---@param reply pillion.Reply
+---@param client any
+---@param cancelled? fun(callback: fun())
+function M.open(request, reply, client, cancelled)
+  ---@type pillion.Prompt
+  local prompt = vim.tbl_extend("force", request, { reply = reply, client = client })
+  waiting[#waiting + 1] = prompt
+  if cancelled then
+    cancelled(function()
+      M.withdraw(prompt)
+    end)
+  end
+  for _, listener in ipairs(listeners) do
+    listener()
+  end
+  announce.waiting(("an agent asks: %s (:Pillion answers)"):format(escape.short(request.message, 200)))
+end
+
+---@param prompt pillion.Prompt
+function M.withdraw(prompt)
+  if get(prompt.promptId) == prompt then
+    settle(prompt, nil, { code = -32800, message = "the question was withdrawn" })
+  end
+end
+
+--- Nobody waits for these any more.
+---@param client any
+function M.abandon(client)
+  for _, prompt in ipairs(M.all()) do
+    if prompt.client == client then
+      M.withdraw(prompt)
+    end
+  end
+end
+
+--- Lets the human choose. Leaving the list leaves the question waiting.
+---@param id string
+function M.pick(id)
+  local prompt = get(id)
+  if not prompt then
+    announce.say("That question was answered or withdrawn already.")
+    return
+  end
+  local items = vim.tbl_map(function(action)
+    return { label = escape.visible(action), action = action }
+  end, prompt.actions or {})
+  items[#items + 1] = { label = "Cancel: answer nothing; the agent goes on", action = "cancel" }
+  vim.ui.select(items, {
+    prompt = "An agent asks: " .. escape.short(prompt.message, 300),
+    kind = "pillion.prompt",
+    format_item = function(item)
+      return item.label
+    end,
+  }, function(item)
+    if not item then
+      return
+    elseif get(id) == prompt then
+      settle(prompt, { action = item.action })
+    else
+      announce.say("That question was answered or withdrawn already.")
+    end
+  end)
+end
+
+return M

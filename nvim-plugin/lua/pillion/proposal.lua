@@ -1,0 +1,247 @@
+-- The two sides of a diff that waits: the current text, read-only, and the proposal, which the human may edit in place. The
+-- proposal is never on any disk: `:w` says that it is kept, and `:e!` takes back what the human changed.
+
+local approvals = require("pillion.approvals")
+local escape = require("pillion.escape")
+local keys = require("pillion.keys")
+local page = require("pillion.page")
+local text = require("pillion.text")
+local words = require("pillion.words")
+
+local api = vim.api
+local space = api.nvim_create_namespace("pillion.proposal")
+
+local M = {}
+
+---@class pillion.Sides
+---@field left integer the buffer with the current text
+---@field right integer the buffer with the proposal
+---@field proposed string the agent's text, as the buffer gives it back
+---@field after string the agent's text, as it came
+
+---@type table<string, table<string, pillion.Sides>> by approval and path
+local shown = {}
+
+---@param approval pillion.Approval
+---@param path string
+---@return pillion.Sides?
+local function sides_of(approval, path)
+  local sides = (shown[approval.id] or {})[path]
+  return sides and api.nvim_buf_is_loaded(sides.left) and api.nvim_buf_is_loaded(sides.right) and sides or nil
+end
+
+---@param approval pillion.Approval
+---@param side string
+---@param file pillion.FilePreview
+---@param buftype string
+local function make(approval, side, file, buftype)
+  local buffer = page.scratch(("pillion://%s/%s/%s"):format(approval.id, side, escape.visible(file.path)), buftype)
+  vim.b[buffer].pillion_approval = approval.id
+  return buffer
+end
+
+--- Colours, and what indents. Set where no window shows the buffer: a filetype's window options are not for a diff.
+---@param buffer integer
+---@param file pillion.FilePreview
+local function colour(buffer, file)
+  local filetype = vim.filetype.match({ filename = file.path, buf = buffer }) or file.language
+  if filetype and filetype ~= "" then
+    pcall(function()
+      vim.bo[buffer].filetype = filetype
+    end)
+  end
+end
+
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+---@param sides pillion.Sides
+local function sync(approval, file, sides)
+  if not api.nvim_buf_is_loaded(sides.right) then
+    return
+  end
+  vim.bo[sides.right].modified = false -- so that nothing asks to save it
+  local now = text.get(sides.right)
+  approvals.edit(approval, file.path, now ~= sides.proposed and now or nil)
+end
+
+--- Why it asks and that it was updated, in dim words beside the first change: a diff cannot say it by itself.
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+---@param sides pillion.Sides
+local function annotate(approval, file, sides)
+  api.nvim_buf_clear_namespace(sides.right, space, 0, -1)
+  local reasons = vim.tbl_map(function(reason)
+    return escape.short(reason, 160)
+  end, words.particulars(approval.request))
+  local parts = { words.beneath[approval.beneath] }
+  if #reasons > 0 then
+    parts[#parts + 1] = "asks because " .. table.concat(reasons, "; ")
+  end
+  if #parts > 0 then
+    local line = math.min(M.place(file), api.nvim_buf_line_count(sides.right) - 1)
+    local note = { { "   " .. table.concat(parts, " · "), "PillionNote" } }
+    api.nvim_buf_set_extmark(sides.right, space, line, 0, { virt_text = note, virt_text_pos = "eol" })
+  end
+end
+
+--- The line of the proposal with the most room at or shortly before its first change; zero-based.
+---@param file pillion.FilePreview
+---@return integer
+function M.place(file)
+  local lines, first = vim.split(file.after, "\n", { plain = true }), M.first_change(file)
+  local best = first
+  for line = first - 1, math.max(0, first - 3), -1 do
+    if #lines[line + 1] < #(lines[best + 1] or "") then
+      best = line
+    end
+  end
+  return best
+end
+
+---@param file pillion.FilePreview
+---@return integer zero-based
+function M.first_change(file)
+  local old, new = vim.split(file.before, "\n", { plain = true }), vim.split(file.after, "\n", { plain = true })
+  for index, line in ipairs(new) do
+    if line ~= old[index] then
+      return index - 1
+    end
+  end
+  return math.max(0, #new - 1)
+end
+
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+---@param sides pillion.Sides
+local function fill(approval, file, sides)
+  text.put(sides.left, file.before)
+  text.put(sides.right, file.after)
+  vim.bo[sides.left].modifiable = false
+  vim.bo[sides.right].modifiable = file.operation ~= "delete"
+  sides.proposed, sides.after = text.get(sides.right), file.after
+  annotate(approval, file, sides)
+end
+
+---@param approval pillion.Approval
+---@param path string
+---@return pillion.FilePreview?
+local function file_of(approval, path)
+  for _, file in ipairs(approval:files()) do
+    if file.path == path then
+      return file
+    end
+  end
+end
+
+---@param approval pillion.Approval
+---@param path string
+---@param sides pillion.Sides
+local function attend(approval, path, sides)
+  local function on(event, callback)
+    api.nvim_create_autocmd(event, { buffer = sides.right, callback = callback })
+  end
+  on({ "TextChanged", "TextChangedI", "TextChangedP" }, function()
+    local file = file_of(approval, path)
+    if file then
+      sync(approval, file, sides)
+    end
+  end)
+  on("BufWriteCmd", function()
+    vim.bo[sides.right].modified = false
+    api.nvim_echo({ { "Pillion: kept. It is your answer that counts: " .. keys.hint("approve") } }, false, {})
+  end)
+  api.nvim_create_autocmd("BufReadCmd", {
+    buffer = sides.left,
+    callback = function()
+      text.put(sides.left, (file_of(approval, path) or { before = "" }).before)
+      vim.bo[sides.left].buftype, vim.bo[sides.left].modifiable = "nofile", false
+    end,
+  })
+  on("BufReadCmd", function()
+    local own = vim.v.cmdbang ~= 1 and approval:edit_of(path) or nil
+    local file = file_of(approval, path)
+    text.put(sides.right, own or (file and file.after) or "")
+    vim.bo[sides.right].buftype = "acwrite"
+    if file then
+      sync(approval, file, sides)
+    end
+  end)
+end
+
+--- Both buffers, made when they are first asked for.
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+---@return pillion.Sides
+function M.ready(approval, file)
+  local sides = sides_of(approval, file.path)
+  if sides then
+    return sides
+  end
+  M.changing(approval)
+  sides = { left = make(approval, "current", file, "nofile"), right = make(approval, "proposed", file, "acwrite"), proposed = "", after = "" }
+  shown[approval.id] = shown[approval.id] or {}
+  shown[approval.id][file.path] = sides
+  fill(approval, file, sides)
+  local own = approval:edit_of(file.path)
+  if own then
+    text.put(sides.right, own) -- they had wiped the buffer that they typed it in
+  end
+  for _, buffer in ipairs({ sides.left, sides.right }) do
+    colour(buffer, file)
+    keys.bind(buffer, approval)
+  end
+  attend(approval, file.path, sides)
+  return sides
+end
+
+--- Something wants to know what the human edited, now.
+---@param approval pillion.Approval
+function M.changing(approval)
+  for _, file in ipairs(approval:files()) do
+    local sides = (shown[approval.id] or {})[file.path]
+    if sides then
+      sync(approval, file, sides)
+    end
+  end
+end
+
+---@param approval pillion.Approval
+function M.changed(approval)
+  for _, file in ipairs(approval:files()) do
+    local sides = sides_of(approval, file.path)
+    if sides and not approval:edit_of(file.path) and approval.beneath ~= "conflict" then
+      fill(approval, file, sides)
+    elseif sides then
+      annotate(approval, file, sides)
+    end
+  end
+end
+
+--- The buffers in which the human changed something, whatever has become of the question.
+---@param approval pillion.Approval
+---@return integer[]
+function M.edited(approval)
+  local found = {}
+  for _, sides in pairs(shown[approval.id] or {}) do
+    if api.nvim_buf_is_loaded(sides.right) and text.get(sides.right) ~= sides.proposed then
+      found[#found + 1] = sides.right
+    end
+  end
+  return found
+end
+
+--- Wipes the buffers, but for those named.
+---@param approval pillion.Approval
+---@param but integer[]
+function M.forget(approval, but)
+  for _, sides in pairs(shown[approval.id] or {}) do
+    for _, buffer in ipairs({ sides.left, sides.right }) do
+      if api.nvim_buf_is_valid(buffer) and not vim.tbl_contains(but, buffer) then
+        api.nvim_buf_delete(buffer, { force = true })
+      end
+    end
+  end
+  shown[approval.id] = nil
+end
+
+return M

@@ -1,0 +1,254 @@
+-- The read-only page on which a human decides about a command, an address or a text: what exactly would happen, where,
+-- why it asks, and what each answer means. Pure: it gives lines and the places to paint; page.lua shows them.
+
+local escape = require("pillion.escape")
+local words = require("pillion.words")
+
+local visible = escape.visible
+
+local M = {}
+
+---@alias pillion.Paint "Heading"|"Code"|"Prompt"|"Label"|"Rule"|"Warning"|"Muted"
+
+---@class pillion.Mark
+---@field paint pillion.Paint
+---@field line integer zero-based
+---@field from integer bytes
+---@field to integer
+
+---@class pillion.Sheet
+---@field lines string[]
+---@field marks pillion.Mark[]
+local Sheet = {}
+Sheet.__index = Sheet
+
+local label_width, answer_width = 14, 32
+
+---@param text string
+---@param width integer
+local function pad(text, width)
+  return text .. (" "):rep(width - vim.fn.strdisplaywidth(text))
+end
+
+---@private
+function Sheet:mark(paint, from, to)
+  if to > from then
+    self.marks[#self.marks + 1] = { paint = paint, line = #self.lines - 1, from = from, to = to }
+  end
+end
+
+function Sheet:gap()
+  if self.lines[#self.lines] ~= "" then
+    self.lines[#self.lines + 1] = ""
+  end
+end
+
+---@param text string
+---@param paint pillion.Paint?
+function Sheet:line(text, paint)
+  self.lines[#self.lines + 1] = text
+  if paint then
+    self:mark(paint, 0, #text)
+  end
+end
+
+---@param lines string[]
+---@param first string before the first line
+---@param following string before the others
+function Sheet:code(lines, first, following)
+  for index, line in ipairs(lines) do
+    local prompt = index == 1 and first or following
+    self.lines[#self.lines + 1] = prompt .. line
+    self:mark("Code", 0, #prompt + #line)
+    self:mark("Prompt", 0, #prompt)
+    local from, to = line:find("\\u{%x+}")
+    while from do
+      self:mark("Warning", #prompt + from - 1, #prompt + to)
+      from, to = line:find("\\u{%x+}", to + 1)
+    end
+  end
+end
+
+---@param label string
+---@param values string[]
+---@param paint pillion.Paint?
+function Sheet:fact(label, values, paint)
+  for index, value in ipairs(values) do
+    local name = index == 1 and label or ""
+    self.lines[#self.lines + 1] = pad(name, label_width) .. value
+    self:mark("Label", 0, #name)
+    if paint then
+      self:mark(paint, label_width, label_width + #value)
+    end
+  end
+end
+
+--- A choice and what it means; `rule` is what choosing it saves.
+function Sheet:answer(title, meaning, rule)
+  local head = pad(title, answer_width)
+  self.lines[#self.lines + 1] = head .. meaning
+  self:mark("Label", 0, #title)
+  self:mark("Muted", #head, #head + #meaning)
+  if rule then
+    self.lines[#self.lines + 1] = (" "):rep(answer_width) .. visible(rule)
+    self:mark("Rule", answer_width, answer_width + #visible(rule))
+  end
+end
+
+---@param preview pillion.Preview
+---@param tool string
+local function act(preview, tool)
+  local acts = { command = "run a command", url = "fetch an address", diff = "change files" }
+  return acts[preview.kind] or ("use " .. visible(tool))
+end
+
+local bodies = {
+  command = function(sheet, preview)
+    local lines = escape.visible_lines(preview.command)
+    sheet:code(lines, "  $ ", "  > ")
+    if table.concat(lines, "\n") ~= preview.command then
+      sheet:line("  Invisible characters of this command are written out, as \\t or \\u{200b}.", "Warning")
+    end
+  end,
+  url = function(sheet, preview)
+    sheet:code({ visible(preview.url) }, "  ", "  ")
+  end,
+  diff = function(sheet, preview)
+    for _, file in ipairs(preview.files or {}) do
+      sheet:line(("  %s  +%d -%d"):format(visible(file.path), file.additions, file.deletions), "Rule")
+      if file.diff and file.diff ~= "" then
+        sheet:code(escape.visible_lines(file.diff), "  ", "  ")
+      end
+    end
+  end,
+  text = function(sheet, preview)
+    for _, line in ipairs(escape.visible_lines(preview.markdown)) do
+      sheet:line(line)
+    end
+  end,
+}
+
+---@param sheet pillion.Sheet
+---@param preview pillion.Preview
+local function body(sheet, preview)
+  (bodies[preview.kind] or bodies.text)(sheet, preview)
+end
+
+--- Arguments as they would be typed, so that a blank inside one cannot pass for two.
+---@param argv string[]?
+---@return string
+function M.argv(argv)
+  return table.concat(
+    vim.tbl_map(function(word)
+      if word:find("^[%w_@%%+=:,./*?~-]+$") then
+        return word
+      end
+      return "'" .. visible(word):gsub("'", "'\\''") .. "'"
+    end, argv or {}),
+    " "
+  )
+end
+
+---@param sheet pillion.Sheet
+---@param preview pillion.Preview
+local function command_facts(sheet, preview)
+  local parts = preview.parts or {}
+  if #parts > 1 or (parts[1] and M.argv(parts[1].argv) ~= vim.trim(preview.command)) then
+    local runs = vim.tbl_map(function(part)
+      local why = part.why and part.why ~= "" and ("   (%s)"):format(visible(part.why)) or ""
+      return M.argv(part.argv) .. why
+    end, parts)
+    sheet:fact("It runs", runs)
+  end
+  sheet:fact("It writes", vim.tbl_map(visible, preview.writes or {}))
+  local unsaved = vim.tbl_map(function(path)
+    return "what you have not saved in " .. visible(path)
+  end, preview.unsaved or {})
+  sheet:fact("It misses", unsaved, "Warning")
+  sheet:fact("Network", preview.network and { "it may reach it" } or {})
+  local sandbox = visible(preview.sandbox)
+  sheet:fact("Sandbox", sandbox == "none" and { "none; it runs with your own rights" } or sandbox ~= "" and { sandbox } or {})
+end
+
+---@param sheet pillion.Sheet
+---@param request pillion.ApprovalRequest
+local function facts(sheet, request)
+  local preview = request.preview
+  if preview.kind == "command" then
+    local folder = visible(preview.cwd)
+    sheet:fact("Folder", { (folder == "" or folder == ".") and "the workspace folder" or folder })
+  end
+  sheet:fact("Why it asks", vim.tbl_map(visible, request.reasons or {}))
+  if preview.kind == "command" then
+    command_facts(sheet, preview)
+  end
+  local via = { mcp = ", over MCP", editor = ", in this editor", terminal = ", in a terminal" }
+  sheet:fact("Asked by", { visible(request.agent.name) .. (via[request.agent.via] or "") })
+end
+
+---@param sheet pillion.Sheet
+---@param approval pillion.Approval
+---@param keys table<string, string> by action, for those that have one
+local function answers(sheet, approval, keys)
+  local function title(words_of_it, action)
+    local key = keys[action]
+    return key and key ~= "" and ("%s  %s"):format(pad(key, 3), words_of_it) or words_of_it
+  end
+  sheet:answer(title("Approve", "approve"), "this once")
+  for _, decision in ipairs(approval:remembering()) do
+    sheet:answer(title(visible(decision.title), "session"), "and from now on, without asking:", decision.rule)
+  end
+  sheet:answer(title("Reject", "reject"), "the agent goes on without it")
+  sheet:answer(title("Reject with Reason…", "reason"), "and reads why")
+  sheet:answer(title("Cancel", "cancel"), "the agent stops")
+  if M.editable(approval.request) then
+    sheet:answer(title("Edit", "edit"), "change the command before you approve it")
+  end
+end
+
+--- Whether there is a command line that the human may write anew.
+---@param request pillion.ApprovalRequest
+function M.editable(request)
+  local arguments = request.arguments
+  return request.preview.kind == "command" and type(arguments) == "table" and type(arguments.command) == "string"
+end
+
+---@param approval pillion.Approval
+---@param keys table<string, string>
+---@return pillion.Sheet
+function M.question(approval, keys)
+  local sheet = setmetatable({ lines = {}, marks = {} }, Sheet)
+  local request = approval.request
+  sheet:line(visible(request.agent.name) .. " wants to " .. act(request.preview, request.tool), "Heading")
+  if approval.beneath ~= "unchanged" then
+    sheet:line("This was updated since it first appeared: what it rests on changed.", "Warning")
+  end
+  sheet:gap()
+  body(sheet, request.preview)
+  sheet:gap()
+  facts(sheet, request)
+  sheet:gap()
+  answers(sheet, approval, keys)
+  return sheet
+end
+
+--- Shown in place of a dialog that died: while somebody looked at it, or with text of theirs in it.
+---@param request pillion.ApprovalRequest
+---@param outcome string
+---@param kept boolean whether the human's own text stands beside it
+---@return pillion.Sheet
+function M.ended(request, outcome, kept)
+  local sheet = setmetatable({ lines = {}, marks = {} }, Sheet)
+  sheet:line(words.ending(outcome), "Heading")
+  sheet:gap()
+  sheet:line("It cannot be approved any more, and nothing of it was done. This tab may be closed.")
+  if kept then
+    sheet:line("What you wrote yourself is kept in the window beside this one.", "Warning")
+  end
+  sheet:gap()
+  sheet:line(("%s wanted to %s:"):format(visible(request.agent.name), act(request.preview, request.tool)), "Muted")
+  body(sheet, request.preview)
+  return sheet
+end
+
+return M

@@ -1,0 +1,55 @@
+-- What a status line says: is the sidecar there, does anything wait for the human, what runs.
+
+local activity = require("pillion.activity")
+local approvals = require("pillion.approvals")
+local client = require("pillion.client")
+local escape = require("pillion.escape")
+local prompts = require("pillion.prompts")
+
+local M = {}
+
+--- How many questions wait for the human.
+---@return integer
+function M.waiting()
+  return #approvals.all() + #prompts.all()
+end
+
+---@return "failed"|"starting"|"ready"|"stopped"
+local function state()
+  local seen = {}
+  client.each(function(one)
+    seen[one.state] = true
+  end)
+  return seen.failed and "failed" or seen.starting and "starting" or seen.ready and "ready" or "stopped"
+end
+
+---@return string of the calls that run, the newest
+local function running()
+  local calls = activity.running()
+  local newest = calls[#calls]
+  if not newest then
+    return ""
+  end
+  local title = escape.short(newest.title ~= "" and newest.title or newest.tool, 40)
+  return #calls == 1 and title or ("%s (+%d)"):format(title, #calls - 1)
+end
+
+--- `Pillion 2?` while two questions wait, `Pillion: Run make` while a call runs, `Pillion` when it is there, `Pillion!` when
+--- it could not be started, nothing when it is stopped. Plain text: a per cent sign is doubled, as a status line wants it.
+---@return string
+function M.line()
+  local waiting, now = M.waiting(), state()
+  if now == "failed" then
+    return "Pillion!"
+  elseif waiting > 0 then
+    return ("Pillion %d?"):format(waiting)
+  elseif now == "starting" then
+    return "Pillion…"
+  elseif now == "stopped" then
+    return ""
+  end
+  local title = running()
+  return title == "" and "Pillion" or "Pillion: " .. (title:gsub("%%", "%%%%"))
+end
+
+return M

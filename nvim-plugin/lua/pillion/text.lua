@@ -1,0 +1,64 @@
+-- A text from the wire as a buffer holds it, and back, with its line ends and the one at its very end.
+
+local api = vim.api
+
+local M = {}
+
+---@param text string
+---@return string[] lines
+---@return {fileformat: string, endofline: boolean}
+local function split(text)
+  local _, feeds = text:gsub("\n", "")
+  local _, pairs_of_both = text:gsub("\r\n", "")
+  local dos = feeds > 0 and feeds == pairs_of_both
+  local lines = vim.split(text, dos and "\r\n" or "\n", { plain = true })
+  local ended = text == "" or lines[#lines] == ""
+  if ended and #lines > 1 then
+    lines[#lines] = nil
+  end
+  return lines, { fileformat = dos and "dos" or "unix", endofline = ended }
+end
+
+--- The first and the last line that differ, so that cursor, marks and folds elsewhere stay where they are.
+---@param old string[]
+---@param new string[]
+---@return integer from zero-based
+---@return integer old_end exclusive
+---@return integer new_end exclusive
+local function span(old, new)
+  local from, old_end, new_end = 0, #old, #new
+  while from < old_end and from < new_end and old[from + 1] == new[from + 1] do
+    from = from + 1
+  end
+  while old_end > from and new_end > from and old[old_end] == new[new_end] do
+    old_end, new_end = old_end - 1, new_end - 1
+  end
+  return from, old_end, new_end
+end
+
+--- Makes the text all that the buffer holds. The human's `u` does not go back before it.
+---@param buffer integer
+---@param text string
+function M.put(buffer, text)
+  local options = vim.bo[buffer]
+  local lines, kind = split(text)
+  local modifiable, undolevels = options.modifiable, options.undolevels
+  options.modifiable, options.undolevels = true, -1
+  local from, old_end, new_end = span(api.nvim_buf_get_lines(buffer, 0, -1, false), lines)
+  api.nvim_buf_set_lines(buffer, from, old_end, false, vim.list_slice(lines, from + 1, new_end))
+  options.fileformat, options.endofline = kind.fileformat, kind.endofline
+  options.modifiable, options.undolevels, options.modified = modifiable, undolevels, false
+end
+
+---@param buffer integer
+---@return string
+function M.get(buffer)
+  local lines = api.nvim_buf_get_lines(buffer, 0, -1, false)
+  if #lines == 1 and lines[1] == "" then
+    return ""
+  end
+  local feed = vim.bo[buffer].fileformat == "dos" and "\r\n" or "\n"
+  return table.concat(lines, feed) .. (vim.bo[buffer].endofline and feed or "")
+end
+
+return M

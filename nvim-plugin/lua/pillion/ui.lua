@@ -1,0 +1,115 @@
+-- Everything that a person sees, tied to the wire: which message goes where, highlight groups, `User` autocommands, and the
+-- redrawing of status lines.
+
+local activity = require("pillion.activity")
+local approvals = require("pillion.approvals")
+local client = require("pillion.client")
+local front = require("pillion.front")
+local prompts = require("pillion.prompts")
+
+local api = vim.api
+
+local M = {}
+
+--- A cancellation overtakes the `approval/resolved` that was sent before it and says why; that one gets its chance first.
+local resolved_ms = 100
+--- Many calls end in one moment; status lines are drawn at most this often.
+local redraw_ms = 100
+
+local highlights = {
+  PillionTitle = "Title",
+  PillionKey = "Special",
+  PillionNote = "Comment",
+  PillionHeading = "Title",
+  PillionCode = "CursorLine",
+  PillionPrompt = "NonText",
+  PillionLabel = "Identifier",
+  PillionRule = "String",
+  PillionWarning = "WarningMsg",
+  PillionMuted = "Comment",
+  PillionWaiting = "WarningMsg",
+}
+
+local function highlight()
+  for name, link in pairs(highlights) do
+    api.nvim_set_hl(0, name, { link = link, default = true })
+  end
+end
+
+local drawing = false
+
+local function redraw()
+  if drawing then
+    return
+  end
+  drawing = true
+  vim.defer_fn(function()
+    drawing = false
+    vim.cmd.redrawstatus({ bang = true })
+  end, redraw_ms)
+end
+
+---@param pattern string
+---@param data table
+local function fire(pattern, data)
+  api.nvim_exec_autocmds("User", { pattern = pattern, modeline = false, data = data })
+end
+
+local function wire()
+  client.on("approval/request", function(params, reply, from, cancelled)
+    approvals.open(params, reply, from)
+    cancelled(function()
+      vim.defer_fn(function()
+        approvals.remove(params.approvalId, "withdrawn")
+      end, resolved_ms)
+    end)
+  end)
+  client.on("approval/changed", approvals.change)
+  client.on("approval/resolved", function(params)
+    approvals.remove(params.approvalId, params.outcome)
+  end)
+  client.on("prompt/user", prompts.open)
+  client.on("activity/changed", function(params, _, from)
+    activity.record(params, from)
+    fire("PillionActivity", params)
+  end)
+  client.on("agent/status", function(params, _, from)
+    activity.status(params, from)
+  end)
+  client.on_state(function(one)
+    if one.state ~= "ready" then
+      approvals.abandon(one, "sidecar stopped")
+      prompts.abandon(one)
+      activity.abandon(one)
+    end
+    redraw()
+  end)
+end
+
+local attached = false
+
+--- Once; before the first client is started.
+function M.attach()
+  if attached then
+    return
+  end
+  attached = true
+  highlight()
+  api.nvim_create_autocmd("ColorScheme", { group = api.nvim_create_augroup("pillion.ui", {}), callback = highlight })
+  front.attach()
+  approvals.listen({
+    added = function(approval)
+      redraw()
+      fire("PillionApproval", approval.request)
+    end,
+    removed = function(approval, outcome)
+      redraw()
+      fire("PillionResolved", { approvalId = approval.id, outcome = outcome })
+    end,
+  })
+  prompts.listen(redraw)
+  activity.listen(redraw)
+  wire()
+end
+
+return M

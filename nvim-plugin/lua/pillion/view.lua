@@ -1,0 +1,161 @@
+-- `:Pillion`: everything that waits for the human, which agents are paused, and what happened lately, in one list.
+
+local activity = require("pillion.activity")
+local announce = require("pillion.announce")
+local approvals = require("pillion.approvals")
+local escape = require("pillion.escape")
+local front = require("pillion.front")
+local prompts = require("pillion.prompts")
+local words = require("pillion.words")
+
+local M = {}
+
+--- Of what happened lately; the log has the rest.
+local recent = 10
+
+local icons = { queued = "…", running = "▸", waiting = "?", done = "✓", failed = "✗" }
+
+---@class pillion.Entry
+---@field label string
+---@field choose fun()
+
+---@param parts string[]
+local function joined(parts)
+  return table.concat(
+    vim.tbl_filter(function(part)
+      return part ~= ""
+    end, parts),
+    " · "
+  )
+end
+
+---@param call pillion.Call
+---@return string
+function M.call_line(call)
+  local title = escape.short(call.title ~= "" and call.title or call.tool, 100)
+  local details = joined({ escape.short(call.summary, 120), words.duration(call.durationMs), escape.visible(call.agent.name) })
+  return ("%s %s  %s"):format(icons[call.state] or " ", title, details)
+end
+
+---@param approval pillion.Approval
+local function approval_line(approval)
+  local files = approval:files()
+  return "? "
+    .. joined({
+      words.wish(approval.request, 120),
+      #files > 0 and words.size(files) or "",
+      approval:is_edited() and "edited by you" or "",
+      words.beneath[approval.beneath] or "",
+    })
+end
+
+---@param found pillion.Entry[]
+local function waiting(found)
+  for _, approval in ipairs(approvals.all()) do
+    found[#found + 1] = {
+      label = approval_line(approval),
+      choose = function()
+        if not front.show(approval.id) then
+          announce.say("That call waits no longer: it was answered or withdrawn.")
+        end
+      end,
+    }
+  end
+  for _, prompt in ipairs(prompts.all()) do
+    found[#found + 1] = {
+      label = "? an agent asks: " .. escape.short(prompt.message, 120),
+      choose = function()
+        prompts.pick(prompt.promptId)
+      end,
+    }
+  end
+end
+
+---@return pillion.Entry[]
+function M.entries()
+  local found = {} ---@type pillion.Entry[]
+  waiting(found)
+  for _, session in ipairs(activity.paused()) do
+    found[#found + 1] = {
+      label = joined({
+        ("‖ %s is paused until you resume it"):format(escape.visible(session.agent.name)),
+        escape.visible(session.pauseReason),
+      }),
+      choose = function()
+        activity.resume(session)
+      end,
+    }
+  end
+  for _, call in ipairs(vim.list_slice(activity.entries(), 1, recent)) do
+    if call.state ~= "waiting" then -- it is above already
+      found[#found + 1] = {
+        label = M.call_line(call),
+        choose = function()
+          require("pillion.log").open(call.callId)
+        end,
+      }
+    end
+  end
+  return found
+end
+
+---@param entry pillion.Entry
+local function label(entry)
+  return entry.label
+end
+
+function M.open()
+  local entries = M.entries()
+  if #entries == 0 then
+    announce.say("Pillion: nothing waits for you, and nothing has happened yet")
+    return
+  end
+  local count = #approvals.all() + #prompts.all()
+  local prompt = count == 0 and "Pillion: nothing waits for you" or ("Pillion: %d waiting for your answer"):format(count)
+  vim.ui.select(entries, { prompt = prompt, kind = "pillion", format_item = label }, function(entry)
+    if entry then
+      entry.choose()
+    end
+  end)
+end
+
+--- All sessions of all sidecars.
+---@param callback fun(sessions: pillion.Session[])
+function M.sessions(callback)
+  local all, left = {}, 0
+  local ready = {}
+  require("pillion.client").each(function(client)
+    if client.state == "ready" then
+      ready[#ready + 1] = client
+    end
+  end)
+  left = #ready
+  if left == 0 then
+    announce.say("Pillion is not running; start it with :Pillion restart", vim.log.levels.WARN)
+  end
+  for _, client in ipairs(ready) do
+    activity.sessions(client, function(sessions)
+      vim.list_extend(all, sessions)
+      left = left - 1
+      if left == 0 then
+        callback(all)
+      end
+    end)
+  end
+end
+
+---@param session pillion.Session
+---@return string
+function M.session_line(session)
+  local name = session.agent and session.agent.name or ""
+  local at = activity.status_of(session.client, session.sessionId)
+  return joined({
+    name == "" and "this editor" or escape.visible(name),
+    session.mode,
+    session.paused and "paused" or "",
+    at and escape.short(at.message ~= "" and at.message or at.status, 80) or "",
+    escape.short(session.sessionId, 40),
+  })
+end
+
+return M

@@ -1,0 +1,115 @@
+-- What is said about a call, in the same words in every place: winbars, pages, lists, announcements.
+
+local escape = require("pillion.escape")
+
+local M = {}
+
+--- What the human should know of what lies beneath a dialog.
+M.beneath = {
+  updated = "updated, look again: what it rests on changed",
+  moved = "moved on disk, updated: the same change, elsewhere",
+  conflict = "changed on disk: your text will be merged and shown again",
+}
+
+local endings = {
+  withdrawn = "The agent gave up waiting",
+  expired = "Nobody answered in time",
+  superseded = "This is asked again, because what it showed has changed",
+  stale = "What this showed cannot be done any more",
+  ["sidecar stopped"] = "Pillion stopped, so nobody waits for this answer any more",
+}
+
+---@param outcome string
+---@return string
+function M.ending(outcome)
+  return endings[outcome] or ("This question was closed: " .. escape.visible(outcome))
+end
+
+---@param number integer
+---@param noun string
+function M.count(number, noun)
+  return ("%d %s%s"):format(number, noun, number == 1 and "" or "s")
+end
+
+--- What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`.
+---@param preview pillion.Preview
+---@return string
+function M.subject(preview)
+  if preview.kind == "diff" then
+    local files = preview.files or {}
+    return #files == 1 and files[1].path or M.count(#files, "file")
+  end
+  return preview.command or preview.url or ""
+end
+
+---@param files pillion.FilePreview[]
+---@param tool string
+local function verb(files, tool)
+  local operations = {}
+  for _, file in ipairs(files) do
+    operations[file.operation] = true
+  end
+  if operations.overwrite and vim.tbl_count(operations) == 1 and tool == "write_file" then
+    return "overwrite"
+  end
+  local only = vim.tbl_count(operations) == 1 and next(operations) or nil
+  return vim.tbl_contains({ "create", "delete", "rename", "move" }, only) and only or "edit"
+end
+
+--- `edit src/app.py`, `create notes.md`, `run pytest -q`: completes “claude wants to …”.
+---@param request pillion.ApprovalRequest
+---@return string
+function M.deed(request)
+  local preview = request.preview
+  if preview.kind == "diff" then
+    return verb(preview.files or {}, request.tool) .. " " .. M.subject(preview)
+  elseif preview.kind == "command" then
+    return "run " .. preview.command
+  elseif preview.kind == "url" then
+    return "fetch " .. preview.url
+  end
+  return "use " .. request.tool
+end
+
+--- Why this very call asks; not what holds for every call of its tool.
+---@param request pillion.ApprovalRequest
+---@return string[]
+function M.particulars(request)
+  return vim.tbl_filter(function(reason)
+    return not vim.startswith(reason, "this tool ")
+  end, request.reasons or {})
+end
+
+--- `+3 −1` over all files.
+---@param files pillion.FilePreview[]
+---@return string
+function M.size(files)
+  local additions, deletions = 0, 0
+  for _, file in ipairs(files) do
+    additions, deletions = additions + file.additions, deletions + file.deletions
+  end
+  return ("+%d −%d"):format(additions, deletions)
+end
+
+---@param request pillion.ApprovalRequest
+---@param limit integer
+---@return string
+function M.wish(request, limit)
+  return escape.visible(request.agent.name) .. " wants to " .. escape.short(M.deed(request), limit)
+end
+
+--- `0.4 s`, `12 s`, `3 min`; nothing below a tenth of a second.
+---@param ms number?
+---@return string
+function M.duration(ms)
+  if not ms or ms < 100 then
+    return ""
+  elseif ms < 9950 then
+    return ("%.1f s"):format(ms / 1000)
+  elseif ms < 120000 then
+    return ("%.0f s"):format(ms / 1000)
+  end
+  return ("%.0f min"):format(ms / 60000)
+end
+
+return M

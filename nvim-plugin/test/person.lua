@@ -1,0 +1,218 @@
+-- A person at a real Neovim: it runs in a terminal buffer of this one, so its keys are typed and its screen is read; a
+-- channel of its own is for looking. The sidecar is a table here, so that a test can say what it says.
+
+local M = {}
+
+local patience_ms = 10000
+local here = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h")
+
+--- Polls until this holds.
+---@generic T
+---@param what string
+---@param holds fun(): T
+---@return T
+function M.eventually(what, holds)
+  local found
+  if not vim.wait(patience_ms, function()
+    found = holds()
+    return found
+  end, 10) then
+    error("never: " .. what, 2)
+  end
+  return found
+end
+
+--- What holds all the time that a hand would need to see it go wrong.
+---@param what string
+---@param ms integer
+---@param holds fun(): boolean
+function M.steadily(what, ms, holds)
+  vim.wait(ms, function()
+    if not holds() then
+      error("no longer: " .. what, 3)
+    end
+    return false
+  end, 20)
+end
+
+-- In the person's Neovim: `Wire.ask(request)` is `approval/request`, `Wire.answers` what was answered, by id.
+local sidecar = [[
+  Wire = { handlers = {}, answers = {}, sent = {}, cancels = {}, replies = {}, state_listeners = {} }
+  Wire.client = { state = "ready", root = "/" }
+  function Wire.client.request(method, params, callback)
+    Wire.sent[#Wire.sent + 1] = { method = method, params = params }
+    vim.schedule(function() callback(nil, (Wire.replies[method] or function() return {} end)(params)) end)
+    return true
+  end
+  function Wire.client.notify() return true end
+  package.loaded["pillion.client"] = {
+    on = function(method, handler) Wire.handlers[method] = handler end,
+    on_state = function(listener) table.insert(Wire.state_listeners, listener) end,
+    each = function(visit) visit(Wire.client) end,
+    log = function() return {} end,
+  }
+  function Wire.ask(method, params)
+    local id = params.approvalId or params.promptId
+    Wire.handlers[method](params, function(result, err) Wire.answers[id] = result or { error = err } end, Wire.client, function(callback)
+      Wire.cancels[id] = callback
+    end)
+  end
+  function Wire.tell(method, params) Wire.handlers[method](params, nil, Wire.client) end
+  Wire.events = {}
+  vim.api.nvim_create_autocmd("User", { pattern = "Pillion*", callback = function(event)
+    table.insert(Wire.events, { event.match, event.data })
+  end })
+  require("pillion.ui").attach()
+  vim.api.nvim_create_user_command("Pillion", function(options)
+    require("pillion.commands").run(options.args)
+  end, { nargs = "*", complete = function(lead, line) return require("pillion.commands").complete(lead, line) end })
+]]
+
+---@class pillion.Person
+---@field private channel integer
+---@field private job integer
+---@field private screen_buffer integer
+local Person = {}
+Person.__index = Person
+
+---@param options? {init?: string, columns?: integer, lines?: integer}
+---@return pillion.Person
+function M.sit_down(options)
+  options = options or {}
+  vim.o.columns, vim.o.lines = options.columns or 100, options.lines or 30
+  local self = setmetatable({}, Person)
+  local socket = vim.fn.tempname()
+  vim.cmd("enew")
+  self.screen_buffer = vim.api.nvim_get_current_buf()
+  local command = { vim.v.progpath, "--clean", "-n", "--listen", socket, "--cmd", "set noswapfile rtp^=" .. vim.fn.fnamemodify(here, ":h") }
+  self.job = vim.fn.termopen(command)
+  M.eventually("it listens", function()
+    return vim.uv.fs_stat(socket) ~= nil
+  end)
+  self.channel = vim.fn.sockconnect("pipe", socket, { rpc = true })
+  self:lua(sidecar)
+  if options.init then
+    self:lua(options.init)
+  end
+  M.eventually("it has drawn", function()
+    return self:screen():find("No Name", 1, true) or self:screen():find("~", 1, true)
+  end)
+  return self
+end
+
+--- Runs Lua there: for what is not a person's doing.
+function Person:lua(code, ...)
+  return vim.rpcrequest(self.channel, "nvim_exec_lua", code, { ... })
+end
+
+--- Types, in the notation of mappings.
+---@param keys string
+function Person:type(keys)
+  vim.fn.chansend(self.job, vim.keycode(keys))
+end
+
+---@return {mode: string, blocking: boolean}
+function Person:mode()
+  return vim.rpcrequest(self.channel, "nvim_get_mode")
+end
+
+---@return string
+function Person:screen()
+  return table.concat(vim.api.nvim_buf_get_lines(self.screen_buffer, 0, -1, false), "\n")
+end
+
+---@param text string as it stands
+function Person:sees(text)
+  local fine = pcall(M.eventually, text, function()
+    return self:screen():find(text, 1, true)
+  end)
+  if not fine then
+    error(("the screen never showed %q but\n%s"):format(text, self:screen()), 2)
+  end
+end
+
+--- Types keys and waits until they took effect in this mode.
+---@param keys string
+---@param mode string
+function Person:type_into(keys, mode)
+  self:type(keys)
+  M.eventually("mode " .. mode, function()
+    return self:mode().mode == mode
+  end)
+end
+
+---@param code string an expression that comes to hold there
+function Person:eventually(code)
+  M.eventually(code, function()
+    return self:lua("return " .. code)
+  end)
+end
+
+function Person:ask(method, params)
+  self:lua("Wire.ask(...)", method, params)
+end
+
+function Person:tell(method, params)
+  self:lua("Wire.tell(...)", method, params)
+end
+
+---@return table the answer to a request
+function Person:answered(id)
+  return M.eventually("an answer to " .. id, function()
+    local answer = self:lua("return Wire.answers[...] or false", id)
+    return answer
+  end)
+end
+
+function Person:waits(id)
+  return self:lua("return Wire.answers[...] == nil and require('pillion.approvals').get(...) ~= nil", id)
+end
+
+--- Lets the half second pass in which a question takes no answer.
+function Person:reads()
+  self:lua([[for _, approval in ipairs(require("pillion.approvals").all()) do approval.armed_at = 0 end]])
+  self:lua([[local A = require("pillion.approval"); Ahead = (Ahead or 0) + 1000; local now = Now or A.now; Now = now
+    A.now = function() return now() + Ahead end]])
+end
+
+function Person:leave()
+  pcall(vim.fn.chanclose, self.channel)
+  vim.fn.jobstop(self.job)
+  vim.fn.jobwait({ self.job }, 3000)
+  pcall(vim.api.nvim_buf_delete, self.screen_buffer, { force = true })
+end
+
+--- What a sidecar sends for an edit.
+---@param id string
+---@param files table[] {path, before, after}
+function M.edit_request(id, files, more)
+  local previews = vim.tbl_map(function(file)
+    return {
+      path = file[1], uri = "file:///p/" .. file[1], operation = file.operation or "overwrite", language = "python", size = #file[2],
+      before = file[2], after = file[3], diff = "", hunks = {}, additions = 1, deletions = 1, openInEditor = false, dirty = false,
+    }
+  end, files)
+  return vim.tbl_extend("force", {
+    approvalId = id, callId = "c" .. id, sessionId = "s", agent = { name = "claude", via = "mcp" }, tool = "edit_file",
+    title = "Edit " .. files[1][1], description = "", reasons = { "this tool changes files" }, arguments = { path = files[1][1] },
+    preview = { kind = "diff", files = previews },
+    decisions = {
+      { id = "reject", title = "Reject", scope = "once" }, { id = "approve", title = "Approve", scope = "once" },
+      { id = "session", title = "Approve for this session", scope = "session", rule = "edit_file(" .. files[1][1] .. ")" },
+    },
+    digest = "d1",
+  }, more or {})
+end
+
+---@param id string
+---@param command string
+function M.command_request(id, command, more)
+  local request = M.edit_request(id, { { "x", "", "" } }, {
+    tool = "run_command", title = "Run " .. command, reasons = { "this tool runs a program" }, arguments = { command = command, timeout = 5 },
+    preview = vim.tbl_extend("force", { kind = "command", command = command, cwd = ".", parts = {} }, (more or {}).preview or {}),
+  })
+  request.decisions[3].rule = ("run_command(%s)"):format(command)
+  return request
+end
+
+return M
