@@ -57,7 +57,7 @@ ride('approved for the session: the same command asks no more, another one does'
   await dialog.show();
   await nvim.sees('run_command(cat words.txt)'); // the exact rule, before anybody says yes to it
   nvim.screenshot('approve-for-session');
-  await dialog.answerForSession();
+  await dialog.answerForSession(/run_command\(cat words\.txt\)/);
   assert.equal((await first).structured.exit_code, 0);
   const again = await agent.call('run_command', { command: 'cat words.txt' });
   assert.equal(again.structured.stdout, files['words.txt']);
@@ -90,6 +90,8 @@ ride('an agent asks the human something', files, async (it) => {
   const agent = await it.agent();
   const call = agent.call('prompt_user', { message: 'Which colour?', actions: ['red', 'blue'] });
   await eventually('it waits', async () => (await nvim.waits()) === 1);
+  await nvim.sees('an agent asks: Which colour?');
+  nvim.screenshot('prompt-announced');
   await nvim.type('blue'); // no answer: it goes where the human is typing
   await nvim.press('<Esc>');
   assert.match((await nvim.lines('words.txt'))[0], /^blue/);

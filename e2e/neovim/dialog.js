@@ -92,10 +92,12 @@ export class Dialog {
     await this.#until(() => this.#nvim.press(key));
   }
 
-  /** Approves and lets the shown rule be remembered. */
-  async answerForSession() {
-    await this.show();
-    await this.answer('session');
+  /** Approves and lets the rule that is shown be remembered. @param {RegExp} rule */
+  async answerForSession(rule) {
+    await this.#until(async () => {
+      await this.#nvim.command('Pillion session');
+      await this.#nvim.choose(rule);
+    });
   }
 
   /** @param {() => Promise<void>} say */

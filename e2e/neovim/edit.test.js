@@ -197,6 +197,7 @@ ride('typing elsewhere while a proposal appears: no key is lost and nothing is a
   }
   assert.equal((await nvim.mode()).mode, 'i');
   assert.equal(await nvim.file(), 'notes.txt');
+  await nvim.sees('wants to edit greet.py');
   nvim.screenshot('typing-while-a-proposal-appears');
   assert.equal(sandbox.read('greet.py'), greeting);
   await nvim.press('<Esc>');

@@ -106,10 +106,13 @@ ride('cancelled: the agent is paused until the human lets it go on', files, asyn
   const cancelled = await call;
   assert.equal(cancelled.structured.error.code, 'CANCELLED');
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
-  await nvim.picker();
-  await nvim.sees(/paused/);
-  nvim.screenshot('paused');
-  await nvim.leavePicker();
+  await eventually('the list says that it is paused', async () => {
+    await nvim.picker();
+    const says = /scripted-agent is paused/.test(nvim.screen.text);
+    if (says) nvim.screenshot('paused');
+    await nvim.leavePicker();
+    return says;
+  });
   assert.equal((await agent.call('read_file', { path: 'one.txt' })).isError, true);
   await nvim.command('Pillion resume');
   await eventually('its calls go through again', async () => !(await agent.call('read_file', { path: 'one.txt' })).isError);
