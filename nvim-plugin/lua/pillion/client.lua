@@ -233,6 +233,12 @@ local function connect(client, command, dispatchers)
         end
       end
     end,
+    busy = {
+      ["document/edit"] = function(params)
+        local reason = "Neovim waits for a key; the human must press Enter there first"
+        return { applied = false, version = params.version, dirty = not params.save, reason = reason }
+      end,
+    },
     stderr = record,
     exit = function(code, signal)
       record(("sidecar %s ended with code %d, signal %d"):format(client.root, code, signal))

@@ -9,6 +9,7 @@ local M = {}
 ---@field notification fun(method: string, params: any)
 ---@field stderr fun(text: string)
 ---@field exit fun(code: integer, signal: integer)
+---@field busy? table<string, fun(params: any): any> results for requests that must not wait while Neovim waits for a key
 
 ---@class pillion.rpc.Connection
 ---@field private process vim.SystemObj
@@ -16,9 +17,22 @@ local M = {}
 ---@field private last integer id of the last request that we sent
 ---@field private asked table<integer, fun(err?: table, result: any)> who waits for an answer to us, by id
 ---@field private unasked table<string, fun()> who wants to know that the sidecar gave up a request of its own, by its id in JSON
+---@field private queued table<string, pillion.rpc.Message> requests to us that Neovim has not come to yet, by id in JSON
 ---@field private closed boolean
 local Connection = {}
 Connection.__index = Connection
+
+---@class pillion.rpc.Message
+---@field id? any
+---@field method? string
+---@field params? any
+---@field result? any
+---@field error? table
+---@field dead? boolean answered or withdrawn before Neovim came to it
+---@field timer? uv.uv_timer_t
+
+--- While Neovim waits for a key, at a message that fills the screen or at a question of its own, it does nothing else.
+local busy_ms = 10000
 
 ---@type table<string, integer>
 M.codes = { method_not_found = -32601, internal_error = -32603, request_cancelled = -32800 }
@@ -29,10 +43,10 @@ M.codes = { method_not_found = -32601, internal_error = -32603, request_cancelle
 ---@param handlers pillion.rpc.Handlers
 ---@return pillion.rpc.Connection? connection, string? problem
 function M.start(command, options, handlers)
-  local self = setmetatable({ handlers = handlers, last = 0, asked = {}, unasked = {}, closed = false }, Connection)
-  local read = M.reader(vim.schedule_wrap(function(message)
-    self:receive(message)
-  end))
+  local self = setmetatable({ handlers = handlers, last = 0, asked = {}, unasked = {}, queued = {}, closed = false }, Connection)
+  local read = M.reader(function(body)
+    self:arrive(body)
+  end)
   local ok, process = pcall(vim.system, command, {
     cwd = options.cwd,
     env = options.env,
@@ -118,21 +132,82 @@ function Connection:request(method, params, callback)
   return true, id
 end
 
+---@param message pillion.rpc.Message
+---@return string
+local function key_of(message)
+  return vim.json.encode(message.id)
+end
+
+--- As soon as a message is read, at whatever Neovim is: what cannot wait for it is done here.
 ---@private
 ---@param body string
-function Connection:receive(body)
+function Connection:arrive(body)
   local ok, message = pcall(vim.json.decode, body, { luanil = { object = true, array = true } })
   if not ok or type(message) ~= "table" then
-    self.handlers.stderr("pillion sent what is no message: " .. body:sub(1, 200) .. "\n")
-  elseif message.method == "$/cancelRequest" then
-    local key = vim.json.encode((message.params or {}).id or "")
+    vim.schedule(function()
+      self.handlers.stderr("pillion sent what is no message: " .. body:sub(1, 200) .. "\n")
+    end)
+    return
+  end
+  if message.method == "$/cancelRequest" then
+    local withdrawn = self.queued[key_of(message.params or {})]
+    if withdrawn then
+      self:answer_early(withdrawn, nil, { code = M.codes.request_cancelled, message = "cancelled before it was begun" })
+    end
+  elseif message.method and message.id ~= nil then
+    self:queue(message)
+  end
+  vim.schedule(function()
+    self:receive(message)
+  end)
+end
+
+---@private
+---@param message pillion.rpc.Message
+function Connection:queue(message)
+  self.queued[key_of(message)] = message
+  local busy = (self.handlers.busy or {})[message.method]
+  if busy then
+    message.timer = vim.uv.new_timer()
+    message.timer:start(busy_ms, 0, function()
+      self:answer_early(message, busy(message.params), nil)
+    end)
+  end
+end
+
+---@private
+---@param message pillion.rpc.Message
+function Connection:unqueue(message)
+  self.queued[key_of(message)] = nil
+  if message.timer then
+    message.timer:close()
+    message.timer = nil
+  end
+end
+
+---@private
+---@param message pillion.rpc.Message
+function Connection:answer_early(message, result, err)
+  message.dead = true
+  self:unqueue(message)
+  self:send({ id = message.id, result = result, error = err })
+end
+
+---@private
+---@param message pillion.rpc.Message
+function Connection:receive(message)
+  if message.method == "$/cancelRequest" then
+    local key = key_of(message.params or {})
     local given_up = self.unasked[key]
     self.unasked[key] = nil
     if given_up then
       given_up()
     end
   elseif message.method and message.id ~= nil then
-    self:asked_of_us(message)
+    if not message.dead then
+      self:unqueue(message)
+      self:asked_of_us(message)
+    end
   elseif message.method then
     self.handlers.notification(message.method, message.params)
   elseif message.id ~= nil then
@@ -146,7 +221,7 @@ end
 
 ---@private
 function Connection:asked_of_us(message)
-  local key, answered = vim.json.encode(message.id), false
+  local key, answered = key_of(message), false
   local function reply(result, err)
     if answered then
       return
@@ -177,6 +252,10 @@ end
 ---@private
 function Connection:ended(code, signal)
   self.closed = true
+  for _, message in pairs(self.queued) do
+    message.dead = true
+    self:unqueue(message)
+  end
   local asked = self.asked
   self.asked, self.unasked = {}, {}
   for _, callback in pairs(asked) do
