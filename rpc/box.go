@@ -187,8 +187,12 @@ func (d *dialogs) openBox(ctx context.Context, b *box, request showMessageReques
 }
 
 // quiet waits until the human has not typed for a moment: the editor's box may take
-// the keyboard, and the keys that were meant for the text with it.
+// the keyboard, and the keys that were meant for the text with it. It begins with
+// listening, because editors tell of what is typed only after a while.
 func (d *dialogs) quiet(ctx context.Context) error {
+	if err := pause(ctx, listenTime); err != nil {
+		return err
+	}
 	for deadline := time.Now().Add(quietAtMost); ; {
 		rest := quietTime - time.Since(time.Unix(0, d.typed.Load()))
 		if rest <= 0 || time.Now().After(deadline) {
@@ -201,6 +205,7 @@ func (d *dialogs) quiet(ctx context.Context) error {
 }
 
 const (
+	listenTime  = 300 * time.Millisecond
 	quietTime   = time.Second
 	quietAtMost = 10 * time.Second
 )

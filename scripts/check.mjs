@@ -1,4 +1,4 @@
-// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, extension, editor, neovim; all of them by default.
+// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, extension, editor, neovim, plain; all of them by default.
 // Every step runs even when an earlier one failed; the exit code is 1 when anything failed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ const extension = path.join(root, 'vscode-extension');
 const endToEnd = path.join(root, 'e2e');
 process.chdir(root);
 
-const groups = { lint, build, go, extension: extensionTests, editor, neovim };
+const groups = { lint, build, go, extension: extensionTests, editor, neovim, plain };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in groups));
 if (unknown.length > 0) {
@@ -81,6 +81,14 @@ async function neovim() {
   await steps.run('the program that Neovim starts', () => command('scripts/build.sh', ['bin/pillion']));
   await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
   await steps.run('in real Neovim, with real agents', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('neovim')], tally, { cwd: endToEnd }));
+}
+
+/** Real editors without a plugin of ours. */
+async function plain() {
+  await steps.run('set-up: Neovim', () => part('neovim'));
+  await steps.run('the program that the editors start', () => command('scripts/build.sh', ['bin/pillion']));
+  await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
+  await steps.run('in real editors without a plugin', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('plain')], tally, { cwd: endToEnd }));
 }
 
 /** The test files of one editor. */

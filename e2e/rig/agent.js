@@ -24,8 +24,12 @@ export class Agent {
   /** @param {import('./sandbox.js').Sandbox} sandbox @param {string} [name] */
   static async start(sandbox, name = 'scripted-agent') {
     const agent = new Agent(sandbox, name);
-    await agent.#client.connect(agent.#transport);
+    await agent.connect();
     return agent;
+  }
+
+  async connect() {
+    await this.#client.connect(this.#transport);
   }
 
   async tools() {

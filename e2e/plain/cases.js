@@ -1,0 +1,141 @@
+/**
+ * What any editor without the plugin must do, as cases: a real editor in a real terminal, a real MCP client, and the
+ * person's keys between them. Each editor's test file says how that editor's keys are.
+ */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Agent } from '../rig/agent.js';
+import { eventually, steadily } from '../rig/expect.js';
+import { artifacts } from '../rig/places.js';
+import { Sandbox } from '../rig/sandbox.js';
+
+/** @typedef {import('./terminal.js').Terminal} Terminal */
+/** @typedef {{terminal: Terminal, approve: () => Promise<void>, refuse: () => Promise<void>, typeAtEnd: (text: string) => Promise<void>,
+ *   buffer: () => Promise<{text: string, modified: boolean}>, close: () => Promise<void>}} PlainEditor */
+/** @typedef {(sandbox: Sandbox, file: string) => Promise<PlainEditor>} Start */
+
+export const greeting = 'def greet(name):\n    return "Hello " + name\n\n\nprint(greet("you"))\n';
+export const edit = { path: 'greet.py', old_string: '"Hello " + name', new_string: 'f"Hello, {name}!"' };
+export const edited = greeting.replace(edit.old_string, edit.new_string);
+
+export class Ride {
+  /** @param {Sandbox} sandbox @param {PlainEditor} editor @param {Agent} agent */
+  constructor(sandbox, editor, agent) {
+    this.sandbox = sandbox;
+    this.editor = editor;
+    this.agent = agent;
+  }
+
+  /** Waits until a question is on the screen, and for as long as a person takes to read it. @param {RegExp} [about] */
+  async reads(about = /return f"Hello/) {
+    await this.editor.terminal.sees(about);
+    await steadily('the question stays while it is read', async () => about.test(await this.editor.terminal.screen()), 800);
+  }
+
+  /** Waits until the buffer is so. @param {string} text @param {boolean} modified */
+  async holds(text, modified) {
+    await eventually(`the buffer holds ${JSON.stringify(text)}`, async () => {
+      const now = await this.editor.buffer();
+      if (now.text !== text || now.modified !== modified) throw new Error(JSON.stringify(now));
+      return true;
+    });
+  }
+}
+
+/** Waits until the editor has started the sidecar, and has told it of the file that is open.
+ * @param {Sandbox} sandbox @param {Agent} agent */
+async function isReady(sandbox, agent) {
+  const registry = path.join(sandbox.home, '.local/state/pillion/relay');
+  await eventually('the editor has started the sidecar', () => fs.readdirSync(registry).some((name) => name.endsWith('.json')));
+  await agent.connect();
+  await eventually('the sidecar knows the open file', async () => (await agent.call('read_file', { path: 'greet.py' })).structured.source === 'buffer');
+}
+
+/** One test in a real editor. @param {string} name @param {Start} start @param {(ride: Ride) => Promise<void>} body */
+export function plainly(name, start, body) {
+  test(name, { timeout: 120_000 }, async () => {
+    const sandbox = Sandbox.create({ 'greet.py': greeting });
+    const editor = await start(sandbox, 'greet.py');
+    const agent = new Agent(sandbox, 'scripted-agent');
+    /** @type {unknown} */
+    let failure;
+    try {
+      await isReady(sandbox, agent);
+      await body(new Ride(sandbox, editor, agent));
+    } catch (error) {
+      failure = error;
+      fs.mkdirSync(artifacts, { recursive: true });
+      const kept = path.join(artifacts, `plain-failed-${name.replace(/\W+/g, '-').slice(0, 60)}.txt`);
+      fs.writeFileSync(kept, `${await editor.terminal.screen().catch(String)}\n${agent.stderr}`);
+    }
+    await agent.close().catch(() => undefined); // it may never have connected
+    await editor.close();
+    try {
+      await sandbox.dispose();
+    } catch (left) {
+      failure ??= left; // what failed first says more
+    }
+    if (failure) throw failure;
+  });
+}
+
+/** The cases that every editor has. @param {string} editor @param {Start} start */
+export function cases(editor, start) {
+  plainly(`${editor}: approved, the file open and clean: it is written, and the editor shows it`, start, async (it) => {
+    const call = it.agent.call('edit_file', edit);
+    await it.reads();
+    assert.equal(it.sandbox.read('greet.py'), greeting);
+    await it.editor.approve();
+    const result = await call;
+    assert.equal(result.isError, false, result.text);
+    assert.equal(result.structured.saved, true);
+    assert.equal(it.sandbox.read('greet.py'), edited);
+    await it.holds(edited, false);
+  });
+
+  plainly(`${editor}: refused: nothing is touched`, start, async (it) => {
+    const call = it.agent.call('edit_file', edit);
+    await it.reads();
+    await it.editor.refuse();
+    assert.equal((await call).structured.error.code, 'USER_REJECTED');
+    assert.equal(it.sandbox.read('greet.py'), greeting);
+    await it.holds(greeting, false);
+  });
+
+  plainly(`${editor}: unsaved text survives: the edit goes into the buffer, and nothing is saved`, start, async (it) => {
+    await it.editor.typeAtEnd('# mine, not saved');
+    await eventually('the agent reads what is typed but not saved', async () => {
+      const { structured } = await it.agent.call('read_file', { path: 'greet.py' });
+      return structured.source === 'buffer' && structured.content.includes('# mine, not saved');
+    });
+    const call = it.agent.call('edit_file', edit);
+    await it.reads();
+    await it.editor.approve();
+    const result = await call;
+    assert.equal(result.isError, false, result.text);
+    assert.equal(result.structured.saved, false);
+    assert.equal(it.sandbox.read('greet.py'), greeting);
+    await it.holds(`${edited}# mine, not saved\n`, true);
+  });
+
+  plainly(`${editor}: the agent gives up: the answer does nothing, and the next question is asked by itself`, start, async (it) => {
+    const patience = new AbortController();
+    const call = it.agent.call('edit_file', edit, { signal: patience.signal });
+    await it.reads();
+    patience.abort();
+    await assert.rejects(call);
+    const next = it.agent.call('write_file', { path: 'next.txt', content: 'the next one\n' });
+    await steadily('nothing covers the old question', async () => /return f"Hello/.test(await it.editor.terminal.screen()), 1000);
+    await it.editor.approve();
+    await it.reads(/the next one/);
+    assert.equal(it.sandbox.read('greet.py'), greeting);
+    assert.equal(it.sandbox.exists('next.txt'), false);
+    await it.editor.approve();
+    const result = await next;
+    assert.equal(result.isError, false, result.text);
+    assert.equal(it.sandbox.read('next.txt'), 'the next one\n');
+    assert.equal(it.sandbox.read('greet.py'), greeting);
+  });
+}

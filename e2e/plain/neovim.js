@@ -1,0 +1,73 @@
+/** Neovim without the plugin: what docs/editors.md tells to paste, and nothing else. */
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { part } from '../rig/places.js';
+import { eventually } from '../rig/expect.js';
+import { snippet } from './snippet.js';
+import { Terminal } from './terminal.js';
+
+/** @typedef {import('./cases.js').PlainEditor} PlainEditor */
+
+/** @implements {PlainEditor} */
+export class PlainNeovim {
+  #socket;
+  #env;
+
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Terminal} terminal @param {Record<string, string>} env */
+  constructor(sandbox, terminal, env) {
+    this.terminal = terminal;
+    this.#env = { ...sandbox.env, ...env };
+    this.#socket = path.join(sandbox.root, 'nvim');
+  }
+
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {string} file */
+  static async start(sandbox, file) {
+    const config = path.join(sandbox.home, '.config/nvim');
+    fs.mkdirSync(config, { recursive: true });
+    fs.writeFileSync(path.join(config, 'init.lua'), snippet('Neovim', 'lua'));
+    const env = { VIMRUNTIME: path.join(part('neovim'), 'root/usr/share/nvim/runtime') };
+    const command = [path.join(part('neovim'), 'bin/nvim'), '--listen', path.join(sandbox.root, 'nvim'), file];
+    return new PlainNeovim(sandbox, await Terminal.start(sandbox, command, env), env);
+  }
+
+  async approve() {
+    await this.terminal.type('2');
+    await this.terminal.press('Enter');
+    await this.#passMessages();
+  }
+
+  async refuse() {
+    await this.terminal.type('1');
+    await this.terminal.press('Enter');
+  }
+
+  /** Long messages end with a question of Neovim's own. */
+  async #passMessages() {
+    await eventually('no message is in the way', async () => {
+      if (!/^Press ENTER/m.test(await this.terminal.screen())) return true;
+      await this.terminal.press('Enter');
+      return false;
+    });
+  }
+
+  /** @param {string} text */
+  async typeAtEnd(text) {
+    await this.terminal.press('Escape', 'G', 'o');
+    await this.terminal.type(text);
+    await this.terminal.press('Escape');
+  }
+
+  /** @returns {Promise<{text: string, modified: boolean}>} */
+  async buffer() {
+    const look = `json_encode(#{text: join(getline(1, '$'), "\\n") . "\\n", modified: &modified ? v:true : v:false})`;
+    const { stdout } = await promisify(execFile)(path.join(part('neovim'), 'bin/nvim'), ['--server', this.#socket, '--remote-expr', look],
+      { env: this.#env, timeout: 5000 });
+    return JSON.parse(stdout);
+  }
+
+  async close() {
+    await this.terminal.close();
+  }
+}

@@ -1,0 +1,35 @@
+/** Neovim without the plugin: stock `vim.lsp`, and \`inputlist\` for questions. */
+import assert from 'node:assert/strict';
+import { eventually, steadily } from '../rig/expect.js';
+import { cases, edit, edited, greeting, plainly } from './cases.js';
+import { PlainNeovim } from './neovim.js';
+
+cases('Neovim', PlainNeovim.start);
+
+plainly('Neovim: a box that is left without a choice refuses', PlainNeovim.start, async (it) => {
+  const call = it.agent.call('edit_file', edit);
+  await it.reads();
+  await it.editor.terminal.press('Escape');
+  assert.equal((await call).structured.error.code, 'USER_REJECTED');
+  assert.equal(it.sandbox.read('greet.py'), greeting);
+});
+
+plainly('Neovim: typing while a question comes: no key is lost, and none approves', PlainNeovim.start, async (it) => {
+  const { terminal } = it.editor;
+  let typed = '2\n';
+  await terminal.press('G', 'o', '2', 'Enter');
+  await eventually('the sidecar knows what is typed', async () => (await it.agent.call('read_file', { path: 'greet.py' })).structured.content.endsWith('2\n\n'));
+  const call = it.agent.call('edit_file', edit);
+  await steadily('no question takes the keys', async () => {
+    await terminal.press('2', 'Enter');
+    typed += '2\n';
+    return !/Type number/.test(await terminal.screen());
+  }, 3000);
+  await terminal.press('Escape');
+  await it.reads();
+  assert.equal(it.sandbox.read('greet.py'), greeting);
+  await it.editor.approve();
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  await it.holds(`${edited}${typed}\n`, true);
+});
