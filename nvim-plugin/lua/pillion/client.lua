@@ -72,6 +72,10 @@ function M.each(visit)
   end
 end
 
+--- Called before a client asks for anything, to tell what is not told yet.
+---@type fun(client: pillion.Client)
+M.before_request = function() end
+
 --- The methods that are answered here, for the test that compares editors with the wire.
 ---@return string[]
 function M.methods()
@@ -170,6 +174,7 @@ local function new(root)
       callback({ code = rpc.codes.internal_error, message = "pillion is not running; restart it with :Pillion restart" })
       return false
     end
+    M.before_request(client)
     return (client.connection:request(method, object(params), callback))
   end
   function client.notify(method, params)

@@ -442,6 +442,13 @@ end)
 
 function M.setup()
   watch()
+  client.before_request = function(owner)
+    for _, document in ipairs(M.all(owner)) do
+      if document.pending then
+        M.flush(document)
+      end
+    end
+  end
 end
 
 return M
