@@ -84,7 +84,7 @@ function M.sit_down(options)
   local socket = vim.fn.tempname()
   vim.cmd("enew")
   self.screen_buffer = vim.api.nvim_get_current_buf()
-  local command = { vim.v.progpath, "--clean", "-n", "--listen", socket, "--cmd", "set noswapfile rtp^=" .. vim.fn.fnamemodify(here, ":h") }
+  local command = { vim.v.progpath, "--clean", "-n", "--listen", socket, "--cmd", "let g:pillion_autostart = v:false | set rtp^=" .. vim.fn.fnamemodify(here, ":h") }
   self.job = vim.fn.termopen(command)
   M.eventually("it listens", function()
     return vim.uv.fs_stat(socket) ~= nil
@@ -102,6 +102,9 @@ end
 
 --- Runs Lua there: for what is not a person's doing.
 function Person:lua(code, ...)
+  if self:mode().blocking then -- it would never answer
+    error("Neovim waits for a key:\n" .. self:screen(), 2)
+  end
   return vim.rpcrequest(self.channel, "nvim_exec_lua", code, { ... })
 end
 

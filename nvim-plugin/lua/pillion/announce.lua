@@ -1,56 +1,121 @@
 -- Says that something waits, in one line that asks for no key. Several lines at a time would make Neovim wait for one, and
--- take it from what the human types; so those of one moment become one.
+-- take it from what the human types; so those of one moment become one. While they insert or select, Neovim's own line
+-- belongs to the mode: then it is said in a small window at the top, and once more when they are through.
 
 local escape = require("pillion.escape")
+
+local api = vim.api
 
 local M = {}
 
 --- Calls come in bursts; one line tells of all that came within this time.
 local together_ms = 40
+local toast_ms = 5000
 
----@type {text: string, level: integer}[]
+---@type {text: string, level: integer, toasted?: boolean}[]
 local lines = {}
-local timer ---@type uv.uv_timer_t?
+local waking = false
+local toast_window = -1
 
 --- Neovim's own `vim.notify` echoes, and a line that is too long would wait for a key.
 local function echoes()
   return vim.startswith(debug.getinfo(vim.notify, "S").source, "@vim/")
 end
 
---- A message over a command line that is being typed, or over a prompt, would push it away.
-local function in_the_way()
-  return vim.tbl_contains({ "c", "r", "!" }, vim.api.nvim_get_mode().mode:sub(1, 1))
+--- `now`: the line can be echoed. `toast`: it would be gone at once. `later`: it would push away what is being typed.
+---@return "now"|"toast"|"later"
+local function moment()
+  local mode = api.nvim_get_mode().mode:sub(1, 1)
+  if vim.tbl_contains({ "c", "r", "!" }, mode) then
+    return "later"
+  elseif mode ~= "n" and echoes() and vim.o.showmode then
+    return "toast"
+  end
+  return "now"
+end
+
+---@return string text, integer level
+local function joined()
+  local first = lines[1]
+  local more = #lines > 1 and ("%s (and %d more)"):format(first.text, #lines - 1)
+  return more or first.text, first.level
+end
+
+local function close_toast()
+  pcall(api.nvim_win_close, toast_window, true)
+  toast_window = -1
+end
+
+--- A window that cannot be entered, over the top right corner.
+---@param text string
+local function toast(text)
+  close_toast()
+  text = " " .. escape.short(text, math.max(20, vim.o.columns - 4)) .. " "
+  local buffer = api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "wipe"
+  api.nvim_buf_set_lines(buffer, 0, -1, false, { text })
+  toast_window = api.nvim_open_win(buffer, false, {
+    relative = "editor",
+    anchor = "NE",
+    row = 1,
+    col = vim.o.columns,
+    width = vim.fn.strdisplaywidth(text),
+    height = 1,
+    style = "minimal",
+    focusable = false,
+    noautocmd = true,
+    zindex = 250,
+  })
+  vim.wo[toast_window].winhighlight = "Normal:PillionWaiting"
+  local mine = toast_window
+  vim.defer_fn(function()
+    if mine == toast_window then
+      close_toast()
+    end
+  end, toast_ms)
+end
+
+local function toast_news()
+  local news = vim.iter(lines):any(function(line)
+    return not line.toasted
+  end)
+  if news then
+    for _, line in ipairs(lines) do
+      line.toasted = true
+    end
+    toast((joined()))
+  end
 end
 
 local function flush()
-  timer = nil
-  if #lines == 0 or in_the_way() then
+  waking = false
+  local when = moment()
+  if #lines == 0 or when == "later" then
+    return
+  elseif when == "toast" then
+    toast_news()
     return
   end
-  local first = lines[1]
-  local text = #lines == 1 and first.text or ("%s (and %d more)"):format(first.text, #lines - 1)
+  close_toast()
+  local text, level = joined()
   lines = {}
   local room = echoes() and math.max(20, vim.v.echospace - 1) or 300
-  vim.notify(escape.short(text, room), first.level, { title = "Pillion" })
+  vim.notify(escape.short(text, room), level, { title = "Pillion" })
 end
 
-local function later()
-  if not timer then
-    timer = vim.defer_fn(flush, together_ms)
+local function soon()
+  if not waking and #lines > 0 then
+    waking = true
+    vim.defer_fn(flush, together_ms)
   end
 end
 
 ---@param text string
 ---@param level integer?
 function M.say(text, level)
-  if #lines == 0 then
-    vim.api.nvim_create_autocmd("ModeChanged", {
-      group = vim.api.nvim_create_augroup("pillion.announce", {}),
-      callback = later,
-    })
-  end
   lines[#lines + 1] = { text = text, level = level or vim.log.levels.INFO }
-  later()
+  api.nvim_create_autocmd("ModeChanged", { group = api.nvim_create_augroup("pillion.announce", {}), callback = soon })
+  soon()
 end
 
 --- As `say`, for what the status line and `:Pillion` show as well; the human may not want to be told.
