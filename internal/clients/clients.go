@@ -22,7 +22,7 @@ import (
 // Places are where the source of a client stands, below the project's folder.
 const (
 	VSCodeSource   = "vscode-extension/src"
-	NeovimSource   = "nvim-plugin"
+	NeovimSource   = "nvim-plugin/lua"
 	vscodeProtocol = VSCodeSource + "/protocol.ts"
 )
 
