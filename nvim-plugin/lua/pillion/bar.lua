@@ -45,7 +45,7 @@ function M.current(approval, index)
   local file = files[index]
   local place = #files > 1 and (" (%d of %d)"):format(index, #files) or ""
   local reasons = #(approval.request.reasons or {})
-  return (" %s %s  %s%s %s%%<%s"):format(
+  return (" %s %s  %s%s %s%s%%<"):format(
     painted("PillionTitle", plain(approval.request.agent.name, 30)),
     "proposes " .. plain(approval.request.title or "", 60),
     plain(vim.fs.basename(file.path), 40),
@@ -65,7 +65,8 @@ function M.proposed(approval)
   end
   notes[#notes + 1] = words.beneath[approval.beneath]
   local note = painted("PillionWarning", table.concat(notes, "; "))
-  return " " .. (note == "" and "" or note .. "  ") .. key_line(approval)
+  -- A window that is too narrow cuts the line at its end, and not the first key.
+  return " " .. (note == "" and "" or note .. "  ") .. key_line(approval) .. "%<"
 end
 
 ---@param approval pillion.Approval
