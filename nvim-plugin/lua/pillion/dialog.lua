@@ -51,6 +51,13 @@ function Dialog:is_current()
   return self.tab == api.nvim_get_current_tabpage()
 end
 
+--- Whether all that it shows is still there: making one side anew makes both, and would close this tab's last window.
+---@return boolean
+function Dialog:is_whole()
+  local file = self.approval:files()[self.file]
+  return not file or proposal.is_whole(self.approval, file)
+end
+
 ---@private
 ---@return integer[] from left to right
 function Dialog:buffers()

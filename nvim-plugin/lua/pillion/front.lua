@@ -26,18 +26,6 @@ local active_since = 0
 
 local answers = { approve = true, remember = true, reject = true, cancel = true }
 
---- The question whose tab is the current one.
----@return string?
-function M.focused()
-  return active
-end
-
---- A key that was meant for another window must not hit a question that has just got the cursor.
----@return boolean
-function M.takes_keys()
-  return Approval.now() >= active_since + Approval.inert_ms
-end
-
 --- A question that comes into sight takes no answer at first.
 local function look()
   if api.nvim_win_get_config(0).relative ~= "" then
@@ -56,6 +44,20 @@ local function look()
       dialog.from = api.nvim_list_tabpages()[before]
     end
   end
+end
+
+--- The question whose tab is the current one. It may have come into sight without an event: not every autocommand lets
+--- others run.
+---@return string?
+function M.focused()
+  look()
+  return active
+end
+
+--- A key that was meant for another window must not hit a question that has just got the cursor.
+---@return boolean
+function M.takes_keys()
+  return Approval.now() >= active_since + Approval.inert_ms
 end
 
 ---@return boolean
@@ -82,10 +84,14 @@ end
 local function open(approval)
   offered[approval.id] = true
   local dialog = dialogs[approval.id]
-  if dialog and dialog:is_open() then
+  if dialog and dialog:is_open() and dialog:is_whole() then
     dialog:restore()
   else
+    local broken = dialog
     dialog = Dialog.open(approval)
+    if broken then
+      broken:close()
+    end
     dialogs[approval.id] = dialog
   end
   approval:disarm() -- only now are its keys on show

@@ -168,6 +168,14 @@ local function attend(approval, path, sides)
   end)
 end
 
+--- Whether the human has wiped neither side.
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+---@return boolean
+function M.is_whole(approval, file)
+  return sides_of(approval, file.path) ~= nil
+end
+
 --- Both buffers, made when they are first asked for.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
