@@ -85,19 +85,22 @@ func userNamespaces(ctx context.Context, e exam) Finding {
 	try := exec.CommandContext(ctx, path)
 	try.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER}
 	if _, err := e.programs.start(try); err != nil {
-		f.Status, f.Detail, f.Hint = Info, "this user cannot make them: "+rootCause(err).Error(), userNamespaceHint("/proc")
+		f.Status, f.Detail, f.Hint = Info, "this user cannot make them: "+whyNot(err), userNamespaceHint("/proc")
 	}
 	f.Data = map[string]any{"works": f.Status == OK}
 	return f
 }
 
-// rootCause leaves out the path of the program, which has nothing to do with it.
-func rootCause(err error) error {
+// whyNot is what the kernel said. Its word for a limit is "no space left on device".
+func whyNot(err error) string {
 	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
+	switch {
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EUSERS):
+		return "a limit forbids it"
+	case errors.As(err, &path):
+		return path.Err.Error()
 	}
-	return err
+	return err.Error()
 }
 
 // userNamespaceHint names the switch that is off.
