@@ -7,6 +7,7 @@ import { devNull } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Steps, command } from './lib/steps.mjs';
+import { luaSteps } from './lib/lua.mjs';
 import { goTest, nodeTest } from './lib/runners.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -79,6 +80,7 @@ async function neovim() {
   await steps.run('set-up: Neovim', () => part('neovim'));
   await steps.run('set-up: agents', () => part('agents'));
   await steps.run('the program that Neovim starts', () => command('scripts/build.sh', ['bin/pillion']));
+  await luaSteps(steps, part, projectFiles());
   await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
   await steps.run('in real Neovim, with real agents', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('neovim')], tally, { cwd: endToEnd }));
 }

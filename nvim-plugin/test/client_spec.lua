@@ -100,15 +100,17 @@ test("every shape of file is edited in place and saved as it was", function()
   local root = workspace()
   pillion.setup({ path = program, settings = { mode = "auto_edit" } })
   local one = ready(root)
-  for name, case in vim.spairs({
-    dos = { "one\r\ntwo\r\n", "one\r\n2\r\n" },
-    mixed = { "one\r\ntwo\nthree\r\n", "one\r\n2\nthree\r\n" },
-    mark = { "\239\187\191one\ntwo\n", "\239\187\191one\n2\n" },
-    latin = { "caf\233\ntwo\n", "caf\233\n2\n" },
-    utf16 = { "\255\254o\0n\0e\0\n\0t\0w\0o\0\n\0", "\255\254o\0n\0e\0\n\0002\0\n\0" },
-    horse = { "🐎🐎 two\n", "🐎🐎 2\n" },
-    carriage = { "one\rtwo\nthree\n", "one\r2\nthree\n" },
-  }) do
+  for name, case in
+    vim.spairs({
+      dos = { "one\r\ntwo\r\n", "one\r\n2\r\n" },
+      mixed = { "one\r\ntwo\nthree\r\n", "one\r\n2\nthree\r\n" },
+      mark = { "\239\187\191one\ntwo\n", "\239\187\191one\n2\n" },
+      latin = { "caf\233\ntwo\n", "caf\233\n2\n" },
+      utf16 = { "\255\254o\0n\0e\0\n\0t\0w\0o\0\n\0", "\255\254o\0n\0e\0\n\0002\0\n\0" },
+      horse = { "🐎🐎 two\n", "🐎🐎 2\n" },
+      carriage = { "one\rtwo\nthree\n", "one\r2\nthree\n" },
+    })
+  do
     local path = check.write(root .. "/" .. name .. ".txt", case[1])
     vim.cmd.edit(path)
     local result = asks(one, "tools/call", {

@@ -84,10 +84,31 @@ end
 test("what the human does at random", function()
   math.randomseed(20261121)
   local steps = {
-    "normal! ggdd", "normal! Gdd", "normal! Gofour", "normal! ggOzero", "normal! Gp", "normal! ggyyP", "normal! GAx🐎",
-    "normal! ggJ", "silent! undo", "silent! redo", "%s/o/ö/e", "silent! 2,3move 0", "silent! 1copy $", "normal! ggIé", "silent! sort",
-    "silent! global/e/normal! Ay", "silent write", "set fileformat=dos", "set fileformat=unix", "set noendofline", "set endofline",
-    "silent! 1delete", "normal! Gxx", [[execute "normal! ggi\<C-v>\<CR>"]], "silent edit!",
+    "normal! ggdd",
+    "normal! Gdd",
+    "normal! Gofour",
+    "normal! ggOzero",
+    "normal! Gp",
+    "normal! ggyyP",
+    "normal! GAx🐎",
+    "normal! ggJ",
+    "silent! undo",
+    "silent! redo",
+    "%s/o/ö/e",
+    "silent! 2,3move 0",
+    "silent! 1copy $",
+    "normal! ggIé",
+    "silent! sort",
+    "silent! global/e/normal! Ay",
+    "silent write",
+    "set fileformat=dos",
+    "set fileformat=unix",
+    "set noendofline",
+    "set endofline",
+    "silent! 1delete",
+    "normal! Gxx",
+    [[execute "normal! ggi\<C-v>\<CR>"]],
+    "silent edit!",
   }
   for _, bytes in vim.spairs(shapes) do
     local path = open(bytes)

@@ -30,7 +30,8 @@ end
 ---@param save? boolean
 local function ask(path, edits, save)
   local known = world.document(path)
-  local request = { uri = vim.uri_from_fname(path), version = known and known.version or 1, edits = edits, save = save or false, label = "Edit" }
+  local request =
+    { uri = vim.uri_from_fname(path), version = known and known.version or 1, edits = edits, save = save or false, label = "Edit" }
   local result = edit.edit(request, world.owner)
   if world.document(path) then
     same(world.document(path).text, (documents.text(vim.fn.bufnr(path))), "the sidecar has read it back")
@@ -58,7 +59,8 @@ end)
 test("another version is not touched", function()
   local path = open("one\n")
   local tick = vim.b.changedtick
-  local request = { uri = vim.uri_from_fname(path), version = 7, edits = { { range = range(0, 0, 0, 0), newText = "x" } }, save = true, label = "" }
+  local request =
+    { uri = vim.uri_from_fname(path), version = 7, edits = { { range = range(0, 0, 0, 0), newText = "x" } }, save = true, label = "" }
   local result = edit.edit(request, world.owner)
   same({ result.applied, result.version }, { false, 1 })
   check.match(result.reason, "version 1, not 7")
@@ -163,7 +165,8 @@ test("edits at random, each list against the text itself", function()
       local first = math.random(i, #spots)
       local last = math.random(first, math.min(#spots, first + 4))
       local new = some(3)
-      edits[#edits + 1] = { range = range(spots[first].line, spots[first].character, spots[last].line, spots[last].character), newText = new }
+      edits[#edits + 1] =
+        { range = range(spots[first].line, spots[first].character, spots[last].line, spots[last].character), newText = new }
       want = want .. text:sub(at + 1, spots[first].offset) .. new
       at = spots[last].offset
       i = last + 1
@@ -290,7 +293,11 @@ test("cursors, marks and views stay on their text, in every window", function()
     vim.fn.winrestview({ topline = 50, lnum = 52, col = 5 })
   end)
   api.nvim_buf_set_mark(0, "a", 120, 2, {})
-  ask(path, { { range = range(0, 0, 0, 0), newText = "new 1\nnew 2\nnew 3\n" }, { range = range(104, 0, 104, 4), newText = "zeile" } }, true)
+  ask(
+    path,
+    { { range = range(0, 0, 0, 0), newText = "new 1\nnew 2\nnew 3\n" }, { range = range(104, 0, 104, 4), newText = "zeile" } },
+    true
+  )
   local function sees(window)
     return api.nvim_win_call(window, function()
       local view = vim.fn.winsaveview()

@@ -9,9 +9,7 @@ local test, same = check.test, check.same
 ---@return string[]
 local function program(code)
   local path = check.folder() .. "/program.lua"
-  check.write(
-    path,
-    [[
+  check.write(path, [[
     local function say(message)
       local body = vim.json.encode(message)
       io.stdout:write(("Content-Length: %d\r\n\r\n%s"):format(#body, body))
@@ -26,8 +24,7 @@ local function program(code)
       end
       return length and vim.json.decode(io.stdin:read(tonumber(length)))
     end
-  ]] .. code
-  )
+  ]] .. code)
   return { vim.v.progpath, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", path }
 end
 

@@ -162,7 +162,8 @@ test("two windows keep their places while the other one is typed in", function()
   check.eventually("it is typed", function()
     return human.child.lua("return vim.fn.getline(90)") == "line 90!"
   end)
-  local tops = "return vim.tbl_map(function(w) return vim.fn.getbufline('%', vim.fn.getwininfo(w)[1].topline)[1] end, vim.api.nvim_list_wins())"
+  local tops =
+    "return vim.tbl_map(function(w) return vim.fn.getbufline('%', vim.fn.getwininfo(w)[1].topline)[1] end, vim.api.nvim_list_wins())"
   local before = human.child.lua(tops)
   same(human.asks(0, 0, 0, "new\nnew\nnew\n").applied, true)
   human.child.keys("?")

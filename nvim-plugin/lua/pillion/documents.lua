@@ -42,11 +42,9 @@ local documents = {}
 ---@param buffer integer
 ---@param lines string[]
 local function is_empty(buffer, lines)
-  return #lines == 1
-    and lines[1] == ""
-    and api.nvim_buf_call(buffer, function()
-      return vim.fn.wordcount().bytes == 0
-    end)
+  return #lines == 1 and lines[1] == "" and api.nvim_buf_call(buffer, function()
+    return vim.fn.wordcount().bytes == 0
+  end)
 end
 
 ---@param buffer integer

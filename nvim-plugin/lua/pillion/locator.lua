@@ -49,7 +49,9 @@ function M.locate(option)
       return { path = path, from = "PATH" }
     end
   end
-  return { problem = "the pillion program is neither in this plugin's bin folder nor on your PATH; install it, or name it with the option path" }
+  return {
+    problem = "the pillion program is neither in this plugin's bin folder nor on your PATH; install it, or name it with the option path",
+  }
 end
 
 return M

@@ -47,24 +47,29 @@ function M.start(command, options, handlers)
   local read = M.reader(function(body)
     self:arrive(body)
   end)
-  local ok, process = pcall(vim.system, command, {
-    cwd = options.cwd,
-    env = options.env,
-    stdin = true,
-    stdout = function(_, data)
-      if data then
-        read(data)
-      end
-    end,
-    stderr = vim.schedule_wrap(function(_, data)
-      if data then
-        handlers.stderr(data)
-      end
-    end),
-    detach = vim.fn.has("win32") == 0, -- what stops or suspends the editor in its terminal is not meant for the sidecar
-  }, vim.schedule_wrap(function(done)
-    self:ended(done.code, done.signal)
-  end))
+  local ok, process = pcall(
+    vim.system,
+    command,
+    {
+      cwd = options.cwd,
+      env = options.env,
+      stdin = true,
+      stdout = function(_, data)
+        if data then
+          read(data)
+        end
+      end,
+      stderr = vim.schedule_wrap(function(_, data)
+        if data then
+          handlers.stderr(data)
+        end
+      end),
+      detach = vim.fn.has("win32") == 0, -- what stops or suspends the editor in its terminal is not meant for the sidecar
+    },
+    vim.schedule_wrap(function(done)
+      self:ended(done.code, done.signal)
+    end)
+  )
   if not ok then
     return nil, tostring(process)
   end
