@@ -25,8 +25,8 @@ const steps = path.join(sandbox.root, 'steps.json');
 fs.writeFileSync(steps, JSON.stringify(sample(sandbox.project)));
 configure();
 
-// Neovim has the terminal and its keys: Ctrl+C is for it alone.
-process.on('SIGINT', () => undefined);
+// Neovim has the terminal and its keys: Ctrl+C is for it alone, and a terminal that is closed ends it first.
+for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => undefined);
 const terminal = Object.fromEntries(['TERM', 'COLORTERM'].map((name) => [name, process.env[name]]).filter(([, value]) => value));
 const env = { ...environment(sandbox), ...terminal, PILLION_SAMPLE_STEPS: steps, PILLION_SAMPLE_AGENT: path.join(root, 'scripts/lib/sample-agent.mjs') };
 const child = spawn(nvim, ['kettle/clock.py'], { cwd: sandbox.project, env, stdio: 'inherit' });
@@ -62,7 +62,7 @@ vim.api.nvim_create_autocmd('VimEnter', {
     vim.cmd('botright 12split | enew')
     vim.fn.termopen({ ${JSON.stringify(process.execPath)}, vim.env.PILLION_SAMPLE_AGENT, vim.env.PILLION_SAMPLE_STEPS })
     vim.cmd('normal! G')
-    vim.wo.statusline = ' the agent, at work through this Neovim    (gt: the next tab    :Pillion    :qa to leave)'
+    vim.wo.statusline = ' the agent, at work through this Neovim    (gt: the next tab    :Pillion    :qa! to leave)'
     vim.cmd('wincmd p')
   end,
 })
