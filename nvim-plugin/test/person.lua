@@ -69,23 +69,30 @@ local sidecar = [[
 ]]
 
 ---@class pillion.Person
----@field private channel integer
+---@field private channel integer to their Neovim
+---@field private glass integer to the Neovim in whose terminal theirs runs
 ---@field private job integer
----@field private screen_buffer integer
 local Person = {}
 Person.__index = Person
+
+--- A Neovim with a screen of that size, and a program in a terminal that fills it.
+---@return integer glass, integer job
+local function screen_of(columns, lines, command)
+  local glass = vim.fn.jobstart({ vim.v.progpath, "--embed", "--clean", "-n" }, { rpc = true })
+  vim.rpcrequest(glass, "nvim_ui_attach", columns, lines, vim.empty_dict())
+  vim.rpcrequest(glass, "nvim_exec_lua", "vim.o.cmdheight, vim.o.laststatus = 0, 0", {})
+  return glass, vim.rpcrequest(glass, "nvim_exec_lua", "return vim.fn.termopen(...)", { command })
+end
 
 ---@param options? {init?: string, columns?: integer, lines?: integer}
 ---@return pillion.Person
 function M.sit_down(options)
   options = options or {}
-  vim.o.columns, vim.o.lines = options.columns or 100, options.lines or 30
   local self = setmetatable({}, Person)
   local socket = vim.fn.tempname()
-  vim.cmd("enew")
-  self.screen_buffer = vim.api.nvim_get_current_buf()
-  local command = { vim.v.progpath, "--clean", "-n", "--listen", socket, "--cmd", "let g:pillion_autostart = v:false | set rtp^=" .. vim.fn.fnamemodify(here, ":h") }
-  self.job = vim.fn.termopen(command)
+  local plugin = "let g:pillion_autostart = v:false | set rtp^=" .. vim.fn.fnamemodify(here, ":h")
+  local command = { vim.v.progpath, "--clean", "-n", "--listen", socket, "--cmd", plugin }
+  self.glass, self.job = screen_of(options.columns or 120, options.lines or 24, command)
   M.eventually("it listens", function()
     return vim.uv.fs_stat(socket) ~= nil
   end)
@@ -95,23 +102,28 @@ function M.sit_down(options)
     self:lua(options.init)
   end
   M.eventually("it has drawn", function()
-    return self:screen():find("No Name", 1, true) or self:screen():find("~", 1, true)
+    return self:screen():find("[No Name]", 1, true)
   end)
   return self
 end
 
 --- Runs Lua there: for what is not a person's doing.
 function Person:lua(code, ...)
-  if self:mode().blocking then -- it would never answer
-    error("Neovim waits for a key:\n" .. self:screen(), 2)
-  end
+  M.eventually("it is not in the middle of keys", function()
+    return not self:mode().blocking -- it would not answer
+  end)
   return vim.rpcrequest(self.channel, "nvim_exec_lua", code, { ... })
+end
+
+--- As `lua`, for when it is in the middle of keys: it is done when they are through.
+function Person:later(code, ...)
+  vim.rpcnotify(self.channel, "nvim_exec_lua", code, { ... })
 end
 
 --- Types, in the notation of mappings.
 ---@param keys string
 function Person:type(keys)
-  vim.fn.chansend(self.job, vim.keycode(keys))
+  vim.rpcrequest(self.glass, "nvim_chan_send", self.job, vim.keycode(keys))
 end
 
 ---@return {mode: string, blocking: boolean}
@@ -121,7 +133,7 @@ end
 
 ---@return string
 function Person:screen()
-  return table.concat(vim.api.nvim_buf_get_lines(self.screen_buffer, 0, -1, false), "\n")
+  return table.concat(vim.rpcrequest(self.glass, "nvim_buf_get_lines", 0, 0, -1, false), "\n")
 end
 
 ---@param text string as it stands
@@ -178,11 +190,16 @@ function Person:reads()
     A.now = function() return now() + Ahead end]])
 end
 
+--- Whether their Neovim has ended.
+---@return boolean
+function Person:gone()
+  return vim.rpcrequest(self.glass, "nvim_call_function", "jobwait", { { self.job }, 0 })[1] ~= -1
+end
+
 function Person:leave()
   pcall(vim.fn.chanclose, self.channel)
-  vim.fn.jobstop(self.job)
-  vim.fn.jobwait({ self.job }, 3000)
-  pcall(vim.api.nvim_buf_delete, self.screen_buffer, { force = true })
+  vim.fn.jobstop(self.glass)
+  vim.fn.jobwait({ self.glass }, 3000)
 end
 
 --- What a sidecar sends for an edit.

@@ -87,6 +87,13 @@ local function toast_news()
   end
 end
 
+---@param text string
+---@param level integer
+local function notify(text, level)
+  local room = echoes() and math.max(20, vim.v.echospace - 1) or 300
+  vim.notify(escape.short(text, room), level, { title = "Pillion" })
+end
+
 local function flush()
   waking = false
   local when = moment()
@@ -99,8 +106,7 @@ local function flush()
   close_toast()
   local text, level = joined()
   lines = {}
-  local room = echoes() and math.max(20, vim.v.echospace - 1) or 300
-  vim.notify(escape.short(text, room), level, { title = "Pillion" })
+  notify(text, level)
 end
 
 local function soon()
@@ -116,6 +122,13 @@ function M.say(text, level)
   lines[#lines + 1] = { text = text, level = level or vim.log.levels.INFO }
   api.nvim_create_autocmd("ModeChanged", { group = api.nvim_create_augroup("pillion.announce", {}), callback = soon })
   soon()
+end
+
+--- What came of something that the human has just done: at once, and by itself.
+---@param text string
+---@param level integer?
+function M.tell(text, level)
+  notify(text, level or vim.log.levels.INFO)
 end
 
 --- As `say`, for what the status line and `:Pillion` show as well; the human may not want to be told.

@@ -43,16 +43,11 @@ end
 function M.current(approval, index)
   local files = approval:files()
   local file = files[index]
-  local place = #files > 1 and (" (%d of %d)"):format(index, #files) or ""
+  local place = #files > 1 and ("  %s (%d of %d)"):format(plain(vim.fs.basename(file.path), 40), index, #files) or ""
   local reasons = #(approval.request.reasons or {})
-  return (" %s %s  %s%s %s%s%%<"):format(
-    painted("PillionTitle", plain(approval.request.agent.name, 30)),
-    "proposes " .. plain(approval.request.title or "", 60),
-    plain(vim.fs.basename(file.path), 40),
-    place,
-    words.size({ file }),
-    reasons > 0 and "  " .. words.count(reasons, "reason") or ""
-  )
+  local why = reasons > 0 and "  " .. words.count(reasons, "reason") or ""
+  local name = painted("PillionTitle", plain(approval.request.agent.name, 30))
+  return (" %s: %s%s %s%s%%<"):format(name, plain(approval.request.title or "", 60), place, words.size({ file }), why)
 end
 
 --- Above the proposal: what became of it, and the keys.
@@ -65,7 +60,6 @@ function M.proposed(approval)
   end
   notes[#notes + 1] = words.beneath[approval.beneath]
   local note = painted("PillionWarning", table.concat(notes, "; "))
-  -- A window that is too narrow cuts the line at its end, and not the first key.
   return " " .. (note == "" and "" or note .. "  ") .. key_line(approval) .. "%<"
 end
 
@@ -73,7 +67,7 @@ end
 ---@return string
 function M.page(approval)
   local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title or "", 60)
-  return (" %s  %s"):format(title, M.proposed(approval))
+  return (" %s %s"):format(title, M.proposed(approval))
 end
 
 ---@param outcome string

@@ -17,9 +17,9 @@ local too_soon = "Pillion: that came within half a second of the question, so it
 local function answer(id, choice)
   local verdict = approvals.answer(id, choice)
   if verdict == "too-soon" then
-    announce.say(too_soon)
+    announce.tell(too_soon)
   elseif verdict == "gone" then
-    announce.say("That call waits no longer: it was answered or withdrawn.")
+    announce.tell("That call waits no longer: it was answered or withdrawn.")
   end
 end
 
@@ -29,7 +29,7 @@ local function remember(id)
   local approval = approvals.get(id)
   local offered = approval and approval:remembering() or {}
   if not approval or #offered == 0 or approval.command then
-    announce.say("Pillion: this cannot be remembered; it can be approved once")
+    announce.tell("Pillion: this cannot be remembered; it can be approved once")
     return
   end
   local digest = approval.request.digest
@@ -41,7 +41,7 @@ local function remember(id)
     end,
   }, function(decision)
     if decision and approval.request.digest ~= digest and approval.beneath ~= "moved" then
-      announce.say("Pillion: it was updated while you chose; look again")
+      announce.tell("Pillion: it was updated while you chose; look again")
     elseif decision then
       answer(id, { kind = "remember", decisionId = decision.id, deliberate = true })
     end
@@ -62,11 +62,11 @@ local function edit(id)
   local approval = approvals.get(id)
   if approval and front.show(id) then
     if #approval:files() > 0 then
-      announce.say("Pillion: change the proposal on the right; approving then takes your text")
+      announce.tell("Pillion: change the proposal on the right; approving then takes your text")
     elseif require("pillion.sheet").editable(approval.request) then
       front.dialog(id):edit_command()
     else
-      announce.say("Pillion: there is nothing here that could be edited")
+      announce.tell("Pillion: there is nothing here that could be edited")
     end
   end
 end
@@ -75,7 +75,7 @@ end
 local function step(by)
   return function()
     if not front.step(by) then
-      announce.say("Pillion: nothing waits for you")
+      announce.tell("Pillion: nothing waits for you")
     end
   end
 end
@@ -112,7 +112,7 @@ local answering = { approve = true, session = true, reject = true, reason = true
 ---@param id string
 function M.press(action, id)
   if answering[action] and not front.takes_keys() then
-    announce.say(too_soon)
+    announce.tell(too_soon)
     return
   end
   actions[action](id)
@@ -129,11 +129,11 @@ local function of_focused(action)
     end
     local all = approvals.all()
     if #all == 0 then
-      announce.say("Pillion: nothing waits for you")
+      announce.tell("Pillion: nothing waits for you")
       return
     end
     front.show(all[1].id)
-    announce.say("Pillion: here it is; look, and answer again")
+    announce.tell("Pillion: here it is; look, and answer again")
   end
 end
 
@@ -164,7 +164,7 @@ local function choose_session(sessions, prompt, callback)
       end
     end)
   else
-    announce.say("Pillion: there is no such session")
+    announce.tell("Pillion: there is no such session")
   end
 end
 
@@ -173,9 +173,9 @@ end
 local function set_mode(session, mode)
   session.client.request("session/setMode", { sessionId = session.sessionId, mode = mode }, function(err, result)
     if err then
-      announce.say("Pillion: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+      announce.tell("Pillion: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
     else
-      announce.say("Pillion: " .. view.session_line(vim.tbl_extend("force", session, { mode = result.mode })))
+      announce.tell("Pillion: " .. view.session_line(vim.tbl_extend("force", session, { mode = result.mode })))
     end
   end)
 end
@@ -185,7 +185,7 @@ end
 local function mode(rest)
   local wanted, session_id = rest:match("^(%S*)%s*(.-)$")
   if wanted ~= "" and not vim.tbl_contains(modes, wanted) then
-    announce.say("Pillion: the modes are " .. table.concat(modes, ", "))
+    announce.tell("Pillion: the modes are " .. table.concat(modes, ", "))
     return
   end
   view.sessions(function(sessions)
@@ -210,7 +210,7 @@ local function resume()
   view.sessions(function()
     local paused = activity.paused()
     if #paused == 0 then
-      announce.say("Pillion: no agent is paused")
+      announce.tell("Pillion: no agent is paused")
     else
       choose_session(paused, "Resume which agent?", activity.resume)
     end
@@ -235,7 +235,7 @@ M.table = {
   show = function()
     local first = approvals.all()[1]
     if not front.show(front.focused() or first and first.id or "") then
-      announce.say("Pillion: nothing waits for you")
+      announce.tell("Pillion: nothing waits for you")
     end
   end,
   next = step(1),
@@ -275,7 +275,7 @@ function M.run(args)
   elseif M.table[name] then
     M.table[name](rest)
   else
-    announce.say(("Pillion: there is no command %s; there are %s"):format(escape.short(name, 40), table.concat(M.names(), ", ")))
+    announce.tell(("Pillion: there is no command %s; there are %s"):format(escape.short(name, 40), table.concat(M.names(), ", ")))
   end
 end
 
