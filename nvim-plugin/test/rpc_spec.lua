@@ -120,6 +120,30 @@ test("a request is answered later, and once", function()
   connection:kill()
 end)
 
+test("a slash is a slash, and a backslash before one too", function()
+  local connection, seen = start([[
+    local function raw()
+      local length
+      for line in io.stdin:lines() do
+        line = line:gsub("\r$", "")
+        if line == "" then break end
+        length = line:match("^Content%-Length: (%d+)") or length
+      end
+      return io.stdin:read(tonumber(length))
+    end
+    say({ jsonrpc = "2.0", method = "heard", params = { raw() } })
+    hear()
+  ]])
+  connection:notify("x", { text = "./run \\/ \\\\/" })
+  check.eventually("it is heard", function()
+    return #seen.notifications == 1
+  end)
+  local heard = seen.notifications[1][2][1]
+  check.match(heard, "%./run")
+  same(vim.json.decode(heard).params.text, "./run \\/ \\\\/")
+  connection:kill()
+end)
+
 test("a handler that fails answers with an error", function()
   local connection, seen = start(
     [[

@@ -112,6 +112,9 @@ function Connection:send(message)
   end
   message.jsonrpc = "2.0"
   local body = vim.json.encode(message)
+  if body:find("\\/", 1, true) then
+    body = body:gsub("\\(.)", { ["/"] = "/" }) -- arguments are shown as they came
+  end
   return (pcall(self.process.write, self.process, ("Content-Length: %d\r\n\r\n%s"):format(#body, body)))
 end
 
