@@ -15,7 +15,7 @@ local function install(agent)
     return
   end
   local command = { located.path, "mcp", "install", agent }
-  vim.cmd("botright new")
+  vim.cmd.tabnew() -- all of what it shows should be seen
   if vim.fn.has("nvim-0.11") == 1 then
     vim.fn.jobstart(command, { term = true })
   else
