@@ -142,3 +142,44 @@ ride('an agent in a terminal of Neovim finds the Neovim that it runs in', files,
   await nvim.sees(/beta\n/);
   nvim.screenshot('agent-in-a-terminal');
 });
+
+ride('the human changes the command: theirs is run, and the agent is told', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  const call = agent.call('run_command', { command: 'rm words.txt' });
+  const dialog = await nvim.dialog('rm words.txt');
+  await dialog.show();
+  await nvim.command('Pillion edit');
+  await nvim.press('ccls<Esc>');
+  await nvim.sees(/^ls$/m);
+  nvim.screenshot('command-edited');
+  await dialog.answer('approve');
+  const { structured } = await call;
+  assert.equal(structured.edited_by_human, true);
+  assert.equal(structured.stdout, 'count.sh\nwords.txt\n');
+  assert.equal(it.sandbox.exists('words.txt'), true);
+});
+
+ride('the human sets an agent’s mode: planning changes nothing, automatic edits ask no more', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  await agent.call('read_file', { path: 'words.txt' });
+  const edit = { path: 'words.txt', old_string: 'alpha', new_string: 'ALPHA' };
+  await nvim.command('Pillion mode plan');
+  await nvim.sees(/scripted-agent · plan/);
+  assert.equal((await agent.call('edit_file', edit)).structured.error.code, 'POLICY_DENIED');
+  await nvim.command('Pillion mode auto_edit');
+  await nvim.sees(/scripted-agent · auto_edit/);
+  assert.equal((await agent.call('edit_file', edit)).isError, false);
+  assert.equal(sandbox.read('words.txt').startsWith('ALPHA'), true);
+  assert.equal(await nvim.waits(), 0);
+});
+
+ride(':checkhealth pillion says what there is and what is missing', files, async (it) => {
+  const { nvim } = it;
+  await nvim.command('Pillion doctor');
+  await nvim.sees(/pillion/);
+  await eventually('it is through', async () => /OK/.test((await nvim.lines()).join('\n')));
+  nvim.screenshot('checkhealth');
+  assert.doesNotMatch((await nvim.lines()).join('\n'), /ERROR/);
+});

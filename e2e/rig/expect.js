@@ -9,7 +9,7 @@ const pause = 50;
  * @param {string} what said when it never happens
  * @param {() => T | Promise<T>} probe
  * @param {number} [within] milliseconds
- * @returns {Promise<NonNullable<T>>}
+ * @returns {Promise<Exclude<NonNullable<T>, false | 0 | ''>>}
  */
 export async function eventually(what, probe, within = patience) {
   const deadline = Date.now() + within;
@@ -17,7 +17,7 @@ export async function eventually(what, probe, within = patience) {
   for (;;) {
     try {
       const answer = await probe();
-      if (answer) return answer;
+      if (answer) return /** @type {Exclude<NonNullable<T>, false | 0 | ''>} */ (answer);
       last = String(answer);
     } catch (error) {
       last = String(error);

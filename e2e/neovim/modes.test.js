@@ -1,0 +1,77 @@
+/** A question comes while the human is in the middle of something: whatever it is, it goes on as if nothing had come. */
+import assert from 'node:assert/strict';
+import { ride, takePictures } from './ride.js';
+import { eventually, steadily } from '../rig/expect.js';
+
+const files = { 'notes.txt': 'one two three\nfour five six\n', 'other.txt': 'old\n' };
+const edit = { path: 'other.txt', old_string: 'old', new_string: 'new' };
+
+takePictures();
+
+/** How one gets into it, the mode then, the keys that finish it, and what the notes hold afterwards.
+ * @type {Record<string, {enter: string, mode: string, finish: string, text: string[]}>} */
+const doings = {
+  'typing': { enter: 'iabc', mode: 'i', finish: ' def<Esc>', text: ['abc defone two three', 'four five six'] },
+  'typing over': { enter: 'RONE', mode: 'R', finish: ' TWO<Esc>', text: ['ONE TWO three', 'four five six'] },
+  'choosing a completion': { enter: 'Got<C-n>', mode: 'ic', finish: '<C-y>!<Esc>', text: ['one two three', 'four five six', 'two!'] },
+  'selecting': { enter: 've', mode: 'v', finish: 'd', text: [' two three', 'four five six'] },
+  'selecting a block': { enter: '<C-v>jl', mode: '\x16', finish: 'd', text: ['e two three', 'ur five six'] },
+  'half-way through an operator': { enter: 'd', mode: 'no', finish: 'w', text: ['two three', 'four five six'] },
+  'half-way through a register': { enter: '"a', mode: 'n', finish: 'dd', text: ['four five six'] },
+  'typing a command': { enter: ':%s/two/2', mode: 'c', finish: '/<CR>', text: ['one 2 three', 'four five six'] },
+  'searching': { enter: '/five', mode: 'c', finish: '<CR>x', text: ['one two three', 'four ive six'] },
+  'in the command-line window': { enter: 'q:', mode: 'n', finish: ':q<CR>x', text: ['ne two three', 'four five six'] },
+  'confirming each substitution': { enter: ':%s/o/0/gc<CR>', mode: 'r?', finish: 'ynq', text: ['0ne two three', 'four five six'] },
+  'recording a macro': { enter: 'qax', mode: 'n', finish: 'jq', text: ['ne two three', 'four five six'] },
+};
+
+for (const [name, { enter, mode, finish, text }] of Object.entries(doings)) {
+  ride(`${name}: the keys go where they were meant to, and the question comes afterwards`, files, async (it) => {
+    const { nvim, sandbox } = it;
+    const agent = await it.agent();
+    await nvim.press(enter);
+    await eventually(`the mode is ${mode}`, async () => (await nvim.mode()).mode === mode);
+    const call = agent.call('edit_file', edit);
+    await steadily(`the mode is ${mode}`, async () => (await nvim.mode()).mode === mode, 600);
+    await nvim.press(finish);
+    await eventually('the human has done what they were doing', async () => (await nvim.lines('notes.txt')).join('\n') === text.join('\n'), 5000)
+      .catch(async () => assert.deepEqual(await nvim.lines('notes.txt'), text));
+    assert.equal(await nvim.file(), 'notes.txt');
+    const dialog = await nvim.dialog('other.txt');
+    await eventually('it has its tab now', async () => dialog.isShown());
+    assert.equal(await nvim.file(), 'notes.txt', 'the tab opens behind');
+    assert.equal(sandbox.read('other.txt'), 'old\n');
+    await dialog.answer('reject');
+    assert.equal((await call).isError, true);
+  }, { opened: 'notes.txt' });
+}
+
+ride('typing into a terminal: the keys go to the terminal', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  await nvim.command('terminal cat');
+  await nvim.press('i');
+  await nvim.type('first line\n');
+  const call = agent.call('edit_file', edit);
+  await eventually('it waits', async () => (await nvim.waits()) === 1);
+  await nvim.type('ga gr second line\n');
+  await nvim.sees(/ga gr second line\n(.*\n)*ga gr second line/);
+  assert.equal((await nvim.mode()).mode, 't');
+  await (await nvim.dialog('other.txt')).answer('reject');
+  assert.equal((await call).isError, true);
+  await nvim.command('bwipeout! term://*');
+});
+
+ride('a message that wants a key: the key is for the message', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  await nvim.command('echo "one\\ntwo\\nthree"');
+  await nvim.sees(/Press ENTER/);
+  const call = agent.call('edit_file', edit);
+  await steadily('the message stays', () => /three[^]*Press ENTER/.test(nvim.screen.text), 600);
+  await nvim.press('<CR>');
+  const dialog = await nvim.dialog('other.txt');
+  assert.equal(sandbox.read('other.txt'), 'old\n');
+  await dialog.answer('approve');
+  assert.equal((await call).isError, false);
+}, { opened: 'notes.txt' });
