@@ -11,7 +11,9 @@ end, {
 })
 
 local function autostart()
-  require("pillion").autostart()
+  if vim.g.pillion_autostart ~= false then
+    require("pillion").autostart()
+  end
 end
 
 vim.api.nvim_create_autocmd({ "VimEnter", "UIEnter", "DirChanged" }, {

@@ -81,12 +81,12 @@ function M.autostart()
   if wanted == nil then
     wanted = #vim.api.nvim_list_uis() > 0 and vim.env.GIT_EXEC_PATH == nil
   end
-  local root = M.root(vim.fn.getcwd())
-  if not wanted or wanted == 0 or is_too_wide(root) then
+  if not wanted or wanted == 0 then
     return
   end
+  local root = M.root(vim.fn.getcwd())
   local covered = attached and require("pillion.client").for_path(root)
-  if not covered then
+  if not covered and not is_too_wide(root) then
     M.start(root)
   end
 end
