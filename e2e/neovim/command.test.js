@@ -174,12 +174,3 @@ ride('the human sets an agent’s mode: planning changes nothing, automatic edit
   assert.equal(sandbox.read('words.txt').startsWith('ALPHA'), true);
   assert.equal(await nvim.waits(), 0);
 });
-
-ride(':checkhealth pillion says what there is and what is missing', files, async (it) => {
-  const { nvim } = it;
-  await nvim.command('Pillion doctor');
-  await nvim.sees(/pillion/);
-  await eventually('it is through', async () => /OK/.test((await nvim.lines()).join('\n')));
-  nvim.screenshot('checkhealth');
-  assert.doesNotMatch((await nvim.lines()).join('\n'), /ERROR/);
-});
