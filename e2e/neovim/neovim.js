@@ -14,6 +14,9 @@ import { Screen } from './screen.js';
 /** What a user writes who has the plugin in a folder: nothing but its place. */
 const plainConfiguration = `vim.opt.rtp:prepend(${JSON.stringify(path.join(tree, 'nvim-plugin'))})\n`;
 
+/** Looking for Python's module takes a second, once a Neovim. */
+const quick = 'vim.g.loaded_python3_provider = 0\n';
+
 /** @typedef {{init?: string, setup?: string, args?: string[], columns?: number, lines?: number, plugin?: boolean}} Options
  * `init` is Lua of the user's own that stands before the plugin's line, `setup` what stands after it. */
 
@@ -35,7 +38,7 @@ export class Neovim {
   static async start(sandbox, { init = '', setup = '', args = [], columns = 120, lines = 36, plugin = true } = {}) {
     const config = path.join(sandbox.home, '.config/nvim');
     fs.mkdirSync(config, { recursive: true });
-    fs.writeFileSync(path.join(config, 'init.lua'), init + (plugin ? plainConfiguration : '') + setup);
+    fs.writeFileSync(path.join(config, 'init.lua'), quick + init + (plugin ? plainConfiguration : '') + setup);
     const child = spawn(path.join(part('neovim'), 'bin/nvim'), ['--embed', ...args], {
       cwd: sandbox.project, env: environment(sandbox), stdio: ['pipe', 'pipe', 'pipe'],
     });
