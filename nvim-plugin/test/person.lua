@@ -93,10 +93,13 @@ function M.sit_down(options)
   local plugin = "let g:pillion_autostart = v:false | set rtp^=" .. vim.fn.fnamemodify(here, ":h")
   local command = { vim.v.progpath, "--clean", "-n", "--listen", socket, "--cmd", plugin }
   self.glass, self.job = screen_of(options.columns or 120, options.lines or 24, command)
-  M.eventually("it listens", function()
-    return vim.uv.fs_stat(socket) ~= nil
+  self.channel = M.eventually("it listens", function()
+    local fine, channel = pcall(vim.fn.sockconnect, "pipe", socket, { rpc = true })
+    return fine and channel
   end)
-  self.channel = vim.fn.sockconnect("pipe", socket, { rpc = true })
+  M.eventually("it has started", function()
+    return vim.rpcrequest(self.channel, "nvim_get_vvar", "vim_did_enter") == 1
+  end)
   self:lua(sidecar)
   if options.init then
     self:lua(options.init)

@@ -12,7 +12,7 @@ local M = {}
 local together_ms = 40
 local toast_ms = 5000
 
----@type {text: string, level: integer, toasted?: boolean}[]
+---@type {text: string, level: integer, news?: (fun(): boolean), toasted?: boolean}[]
 local lines = {}
 local waking = false
 local toast_window = -1
@@ -96,6 +96,9 @@ end
 
 local function flush()
   waking = false
+  lines = vim.tbl_filter(function(line)
+    return not line.news or line.news()
+  end, lines)
   local when = moment()
   if #lines == 0 or when == "later" then
     return
@@ -118,8 +121,9 @@ end
 
 ---@param text string
 ---@param level integer?
-function M.say(text, level)
-  lines[#lines + 1] = { text = text, level = level or vim.log.levels.INFO }
+---@param news? fun(): boolean whether it is still worth saying when there is a moment for it
+function M.say(text, level, news)
+  lines[#lines + 1] = { text = text, level = level or vim.log.levels.INFO, news = news }
   api.nvim_create_autocmd("ModeChanged", { group = api.nvim_create_augroup("pillion.announce", {}), callback = soon })
   soon()
 end
@@ -133,9 +137,10 @@ end
 
 --- As `say`, for what the status line and `:Pillion` show as well; the human may not want to be told.
 ---@param text string
-function M.waiting(text)
+---@param news? fun(): boolean
+function M.waiting(text, news)
   if require("pillion.config").get().notify then
-    M.say(text)
+    M.say(text, nil, news)
   end
 end
 

@@ -254,12 +254,20 @@ function M.put_away(id)
   end
 end
 
+--- Nobody needs to be told of what they are looking at.
+---@param approval pillion.Approval
+local function unseen(approval)
+  return function()
+    return approvals.get(approval.id) == approval and active ~= approval.id
+  end
+end
+
 ---@param approval pillion.Approval
 local function tell_of_new(approval)
   local reasons = vim.tbl_map(function(reason)
     return escape.short(reason, 160)
   end, words.particulars(approval.request))
-  announce.waiting(table.concat({ words.wish(approval.request, 120), unpack(reasons) }, "; "))
+  announce.waiting(table.concat({ words.wish(approval.request, 120), unpack(reasons) }, "; "), unseen(approval))
 end
 
 ---@type table<pillion.Approval, string>

@@ -65,7 +65,9 @@ function M.open(request, reply, client, cancelled)
   for _, listener in ipairs(listeners) do
     listener()
   end
-  announce.waiting(("an agent asks: %s (:Pillion answers)"):format(escape.short(request.message, 200)))
+  announce.waiting(("an agent asks: %s (:Pillion answers)"):format(escape.short(request.message, 200)), function()
+    return get(prompt.promptId) == prompt
+  end)
 end
 
 ---@param prompt pillion.Prompt

@@ -122,14 +122,13 @@ end
 --- All sessions of all sidecars.
 ---@param callback fun(sessions: pillion.Session[])
 function M.sessions(callback)
-  local all, left = {}, 0
-  local ready = {}
+  local all, ready = {}, {}
   require("pillion.client").each(function(client)
     if client.state == "ready" then
       ready[#ready + 1] = client
     end
   end)
-  left = #ready
+  local left = #ready
   if left == 0 then
     announce.say("Pillion is not running; start it with :Pillion restart", vim.log.levels.WARN)
   end

@@ -1,0 +1,169 @@
+-- `:Pillion`: what waits, what happened, sessions and modes; questions to the human; the status line.
+
+local check = require("check")
+local person = require("person")
+
+---@param name string
+---@param try fun(human: pillion.Person)
+local function sit(name, try)
+  check.test(name, function()
+    local human = person.sit_down({ columns = 120, lines = 30 })
+    local fine, problem = xpcall(try, debug.traceback, human)
+    human:leave()
+    if not fine then
+      error(problem, 0)
+    end
+  end)
+end
+
+local function call(id, state, more)
+  local entry = { callId = id, sessionId = "s", agent = { name = "claude", via = "mcp" }, tool = "read_file", title = "Read " .. id, state = state, summary = "", durationMs = 0 }
+  return vim.tbl_extend("force", entry, more or {})
+end
+
+local question = { promptId = "P", message = "Which colour?\n\u{202e}", actions = { "red", "blue" } }
+
+local function line(human)
+  return human:lua("return require('pillion.status').line()")
+end
+
+sit("the status line counts, and names what runs", function(human)
+  check.same(line(human), "Pillion")
+  human:tell("activity/changed", call("a.py", "running"))
+  check.same(line(human), "Pillion: Read a.py")
+  human:tell("activity/changed", call("100%", "running"))
+  check.same(line(human), "Pillion: Read 100%% (+1)")
+  human:ask("prompt/user", question)
+  human:ask("approval/request", person.command_request("A", "make"))
+  check.same(line(human), "Pillion 2?")
+  human:lua("Wire.client.state = 'failed'; for _, l in ipairs(Wire.state_listeners) do l(Wire.client) end")
+  check.same(line(human), "Pillion!")
+  check.same(human:answered("A").error.message, "the dialog was closed: sidecar stopped")
+  check.same(human:answered("P").error.code, -32800)
+  check.same(human:lua("return require('pillion.activity').running()"), {})
+end)
+
+sit("a question takes no key, and is answered in its list", function(human)
+  human:type_into("i", "i")
+  human:ask("prompt/user", question)
+  human:sees("an agent asks: Which colour?\\n\\u{202e}")
+  human:type("1<CR>blue<Esc>")
+  human:eventually("vim.api.nvim_buf_get_lines(0, 1, 2, false)[1] == 'blue'")
+  human:type(":Pillion<CR>")
+  human:sees("1 waiting for your answer")
+  human:type("1<CR>")
+  human:sees("An agent asks: Which colour?")
+  human:type("<Esc>")
+  check.same(human:lua("return Wire.answers.P == nil"), true)
+  human:type(":Pillion<CR>")
+  human:sees("1 waiting for your answer")
+  human:type("1<CR>")
+  human:sees("3: Cancel")
+  human:type("2<CR>")
+  check.same(human:answered("P"), { action = "blue" })
+end)
+
+sit("a question is cancelled on purpose, or withdrawn", function(human)
+  human:ask("prompt/user", question)
+  human:lua("vim.ui.select = function(items, options, choose) choose(items[#items]) end; require('pillion.prompts').pick('P')")
+  check.same(human:answered("P"), { action = "cancel" })
+  human:ask("prompt/user", vim.tbl_extend("force", question, { promptId = "Q" }))
+  human:lua("Wire.cancels.Q()")
+  check.same(human:answered("Q").error.code, -32800)
+  check.same(human:lua("return #require('pillion.prompts').all()"), 0)
+end)
+
+sit("a cancelled approval hears why first", function(human)
+  human:ask("approval/request", person.command_request("A", "make"))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:lua("Wire.cancels.A()")
+  human:tell("approval/resolved", { approvalId = "A", outcome = "expired" })
+  check.same(human:answered("A").error.message, "the dialog was closed: expired")
+  human:ask("approval/request", person.command_request("B", "make"))
+  human:lua("Wire.cancels.B()")
+  check.same(human:answered("B").error.message, "the dialog was closed: withdrawn")
+end)
+
+sit("one list: what waits, who is paused, what happened", function(human)
+  human:lua("Wire.replies['session/list'] = function() return { sessions = { { sessionId = 's', agent = { name = 'claude', via = 'mcp' }, mode = 'default', turn = 1, paused = true, pauseReason = 'the human cancelled edit_file' } } } end")
+  human:tell("activity/changed", call("a.py", "done", { summary = "12 lines", durationMs = 1200 }))
+  human:tell("activity/changed", call("b.py", "failed"))
+  human:eventually("#require('pillion.activity').paused() == 1")
+  human:ask("approval/request", person.edit_request("A", { { "app.py", "a\n", "b\n" } }))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:type(":Pillion<CR>")
+  human:sees("1: ? claude wants to edit app.py · +1 −1")
+  human:sees("2: ‖ claude is paused until you resume it · the human cancelled edit_file")
+  human:sees("3: ✗ Read b.py")
+  human:sees("4: ✓ Read a.py  12 lines · 1.2 s · claude")
+  human:type("2<CR>")
+  human:eventually("vim.tbl_contains(vim.tbl_map(function(one) return one.method end, Wire.sent), 'session/newTurn')")
+  human:type(":Pillion<CR>1<CR>")
+  human:eventually("vim.fn.tabpagenr() == 2")
+end)
+
+sit("nothing waits and nothing has happened", function(human)
+  human:type(":Pillion<CR>")
+  human:sees("nothing waits for you")
+  human:type(":Pillion nonsense<CR>")
+  human:sees("there is no command nonsense")
+end)
+
+sit("the log keeps the last calls, and follows", function(human)
+  for index = 1, 205 do
+    human:tell("activity/changed", call(("f%d.py"):format(index), "done"))
+  end
+  human:type(":Pillion log<CR>")
+  human:sees("Read f205.py")
+  check.same(human:lua("return { vim.api.nvim_buf_line_count(0), vim.bo.modifiable, vim.bo.filetype }"), { 200, false, "pillion-log" })
+  human:tell("activity/changed", call("f206.py", "running"))
+  human:sees("▸ Read f206.py")
+  human:tell("activity/changed", call("f206.py", "done"))
+  human:sees("✓ Read f206.py")
+  human:type("q")
+  human:eventually("vim.fn.winnr('$') == 1")
+  human:type(":qa<CR>")
+  person.eventually("Neovim has ended", function()
+    return human:gone()
+  end)
+end)
+
+sit("modes", function(human)
+  human:lua([[Wire.replies["session/list"] = function() return { sessions = {
+    { sessionId = "editor", agent = { name = "", via = "editor" }, mode = "default", turn = 1 },
+    { sessionId = "z", agent = { name = "codex", via = "mcp" }, mode = "default", turn = 1 } } } end
+    Wire.replies["session/setMode"] = function(params) return { sessionId = params.sessionId, mode = params.mode } end]])
+  human:type(":Pillion mode plan z<CR>")
+  human:sees("codex · plan")
+  check.same(human:lua("return Wire.sent[#Wire.sent]"), { method = "session/setMode", params = { sessionId = "z", mode = "plan" } })
+  human:type(":Pillion mode<CR>")
+  human:sees("2: codex · default")
+  human:type("2<CR>")
+  human:sees("3: auto_edit")
+  human:type("3<CR>")
+  human:sees("codex · auto_edit")
+  human:type(":Pillion mode yolo<CR>")
+  human:sees("the modes are plan, default, auto_edit, full_access")
+end)
+
+sit("completion", function(human)
+  local function complete(text)
+    return human:lua("return vim.fn.getcompletion(..., 'cmdline')", text)
+  end
+  check.same(vim.tbl_contains(complete("Pillion "), "approve"), true)
+  check.same(complete("Pillion re"), { "reject", "restart", "resume" })
+  check.same(complete("Pillion mode "), { "plan", "default", "auto_edit", "full_access" })
+  check.same(complete("Pillion reject "), {})
+end)
+
+sit("a burst of announcements asks for no key", function(human)
+  for index = 1, 6 do
+    human:ask("approval/request", person.command_request("A" .. index, ("echo %s"):format(("very long "):rep(40))))
+  end
+  human:sees("more)")
+  person.steadily("Neovim takes keys", 300, function()
+    return not human:mode().blocking
+  end)
+  human:type("ihello<Esc>")
+  human:eventually("vim.api.nvim_get_current_line() == 'hello'")
+end)
