@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -208,4 +210,41 @@ func TestStatusIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	testrig.Wait(t, done, "the result")
+}
+
+// TestAnEditorWithoutBoxesThatRunsCommands: Helix 25.01. The question is a page,
+// and commands answer it.
+func TestAnEditorWithoutBoxesThatRunsCommands(t *testing.T) {
+	e := spawnWithApp(t, testrig.Options{Plain: true, Commands: true, Bars: true})
+	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no such thing") }
+	done := e.Start("edit_file", edit)
+	if m := testrig.Wait(t, e.Messages, "a word about the question"); !strings.Contains(m, "asks: Edit app.py (pillion.show") {
+		t.Errorf("the human is told %q", m)
+	}
+	if _, err := e.Execute("pillion.approve"); code(err) != wire.CodeRequestFailed {
+		t.Errorf("what nobody has seen was approved: %v", err)
+	}
+	if m := testrig.Wait(t, e.Messages, "the failure"); !strings.Contains(m, "was not shown yet") {
+		t.Errorf("the human is told %q", m)
+	}
+	if _, err := e.Execute("pillion.show"); err != nil {
+		t.Fatal(err)
+	}
+	page, err := url.Parse(testrig.Wait(t, e.Shown, "window/showDocument"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(page.Path)
+	if err != nil || !strings.Contains(string(text), "+    return round(sum(prices), 2)") || !strings.Contains(string(text), "pillion.reject") {
+		t.Errorf("the page: %q, %v", text, err)
+	}
+	if _, err := e.Execute("pillion.approve"); err != nil {
+		t.Fatal(err)
+	}
+	if r := testrig.Wait(t, done, "the result"); r.IsError || !strings.Contains(e.Read("app.py"), "round(") {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+	if _, err := os.Stat(page.Path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the page is left: %v", err)
+	}
 }

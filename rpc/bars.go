@@ -2,8 +2,8 @@ package rpc
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -19,11 +19,12 @@ type bars struct {
 	mu      sync.Mutex // guards all below, and the activity of each bar
 	byCall  map[[2]string]*bar
 	byToken map[string]*bar
+	count   int
 }
 
 // bar is the progress of one call.
 type bar struct {
-	token    string
+	token    string // some editors show it
 	activity tools.Activity // as it came last
 	changed  chan struct{}
 }
@@ -41,7 +42,8 @@ func (b *bars) note(conn *wire.Conn, a tools.Activity) {
 		if b.byCall == nil {
 			b.byCall, b.byToken = map[[2]string]*bar{}, map[string]*bar{}
 		}
-		one = &bar{token: "pillion-" + rand.Text(), changed: make(chan struct{}, 1)}
+		b.count++
+		one = &bar{token: fmt.Sprintf("Pillion %d", b.count), changed: make(chan struct{}, 1)}
 		b.byCall[key], b.byToken[one.token] = one, one
 		defer func() { go b.run(conn, one) }()
 	}

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,13 +38,18 @@ func (d *dialogs) askPlainly(ctx context.Context, r approval.Request) (approval.
 		answer, err := d.askInBox(box, q)
 		boxed <- reply{answer, err}
 	}()
-	select {
-	case answer := <-q.answer:
-		return answer, nil
-	case r := <-boxed:
-		return r.answer, r.err
-	case <-ctx.Done():
-		return approval.Answer{}, ctx.Err()
+	for {
+		select {
+		case answer := <-q.answer:
+			return answer, nil
+		case r := <-boxed:
+			if !errors.Is(r.err, errNoBoxes) || !d.usesPages() {
+				return r.answer, r.err
+			}
+			d.announce(q)
+		case <-ctx.Done():
+			return approval.Answer{}, ctx.Err()
+		}
 	}
 }
 
@@ -159,7 +165,7 @@ func (d *dialogs) showBox(ctx context.Context, owner string, request func() show
 		answer := d.openBox(ctx, b, request())
 		select {
 		case a := <-answer:
-			return a.title, denied(a.err)
+			return a.title, withoutBoxes(a.err)
 		case <-b.lost:
 		case <-ctx.Done():
 			d.place.end(b)

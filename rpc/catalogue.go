@@ -38,6 +38,7 @@ var sent = map[string]Audience{
 	"window/showMessageRequest": Plain,
 	"workspace/applyEdit":       Plain,
 	"window/showMessage":        Plain,
+	"window/showDocument":       Plain,
 
 	"window/workDoneProgress/create": Plain,
 

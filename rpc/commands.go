@@ -19,35 +19,37 @@ import (
 // commands are the actions for editors without a plugin. An editor with one has
 // commands of its own, and two of one name would fail its start. Filled by init
 // because its functions refer to it.
-var commands map[string]func(s *server, args []json.RawMessage) (any, error)
+var commands map[string]func(s *server, ctx context.Context, args []json.RawMessage) (any, error)
 
 func init() {
-	commands = map[string]func(s *server, args []json.RawMessage) (any, error){
-		"pillion.setMode": func(s *server, args []json.RawMessage) (any, error) {
+	commands = map[string]func(s *server, ctx context.Context, args []json.RawMessage) (any, error){
+		"pillion.setMode": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
 			return s.setMode(text(args, 1), policy.Mode(text(args, 0)))
 		},
-		"pillion.newTurn": func(s *server, args []json.RawMessage) (any, error) { return s.newTurn(text(args, 0)) },
+		"pillion.newTurn": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
+			return s.newTurn(text(args, 0))
+		},
 
-		"pillion.approve": func(s *server, args []json.RawMessage) (any, error) {
+		"pillion.approve": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
 			return s.answer(text(args, 0), func(approval.Request) (approval.Answer, error) {
 				return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}, nil
 			})
 		},
-		"pillion.approveSession": func(s *server, args []json.RawMessage) (any, error) {
+		"pillion.approveSession": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
 			return s.answer(text(args, 0), approveSession)
 		},
-		"pillion.reject": func(s *server, args []json.RawMessage) (any, error) {
+		"pillion.reject": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
 			return s.answer(text(args, 1), func(approval.Request) (approval.Answer, error) {
 				return approval.Answer{Decision: approval.Reject, Feedback: text(args, 0)}, nil
 			})
 		},
-		"pillion.cancel": func(s *server, args []json.RawMessage) (any, error) {
+		"pillion.cancel": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
 			return s.answer(text(args, 0), func(approval.Request) (approval.Answer, error) {
 				return approval.Answer{Decision: approval.Cancel}, nil
 			})
 		},
-		"pillion.show":   func(s *server, _ []json.RawMessage) (any, error) { return s.showAgain() },
-		"pillion.status": func(s *server, _ []json.RawMessage) (any, error) { return s.status(), nil },
+		"pillion.show":   func(s *server, ctx context.Context, _ []json.RawMessage) (any, error) { return s.showAgain(ctx) },
+		"pillion.status": func(s *server, _ context.Context, _ []json.RawMessage) (any, error) { return s.status(), nil },
 	}
 }
 
@@ -62,7 +64,7 @@ func text(args []json.RawMessage, i int) (s string) {
 	return s
 }
 
-func (s *server) executeCommand(_ context.Context, raw json.RawMessage) (any, error) {
+func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, error) {
 	p, err := params[struct {
 		Command   string            `json:"command"`
 		Arguments []json.RawMessage `json:"arguments"`
@@ -74,7 +76,11 @@ func (s *server) executeCommand(_ context.Context, raw json.RawMessage) (any, er
 	if !ok {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown command: %s", p.Command)
 	}
-	return run(s, p.Arguments)
+	result, err := run(s, ctx, p.Arguments)
+	if err != nil && s.asks().boxless.Load() {
+		s.show(messageError, "Pillion: %v", err) // Helix writes the errors of commands only into its log
+	}
+	return result, err
 }
 
 // answer answers an approval that waits. Agents have no such way: their channel has
@@ -103,11 +109,17 @@ func approveSession(r approval.Request) (approval.Answer, error) {
 	return approval.Answer{Decision: approval.Approve, DecisionID: choice.ID}, nil
 }
 
-func (s *server) showAgain() (any, error) {
-	if !s.asks().place.reopen() {
-		return nil, wire.Errorf(wire.CodeRequestFailed, "no question is open")
+// showAgain has the box on show opened anew; where there are no boxes, it shows the
+// question in front as a document.
+func (s *server) showAgain(ctx context.Context) (any, error) {
+	d := s.asks()
+	if d.place.reopen() {
+		return json.RawMessage("null"), nil
 	}
-	return json.RawMessage("null"), nil
+	if q := d.questions.front(); q != nil && d.boxless.Load() {
+		return json.RawMessage("null"), d.showPage(ctx, q)
+	}
+	return nil, wire.Errorf(wire.CodeRequestFailed, "no question is open")
 }
 
 // statusResult is the result of pillion.status.
@@ -117,7 +129,7 @@ type statusResult struct {
 	Sessions []session.Info    `json:"sessions"`
 }
 
-// waitingApproval is an approval as words. What is there in full may be approved.
+// waitingApproval is an approval as words.
 type waitingApproval struct {
 	ApprovalID string `json:"approvalId"`
 	SessionID  string `json:"sessionId"`
@@ -129,10 +141,14 @@ type waitingApproval struct {
 func (s *server) status() statusResult {
 	out := statusResult{Waiting: []waitingApproval{}, Running: []tools.Activity{}, Sessions: s.running().Sessions.List()}
 	d, room := s.asks(), statusPreviews
+	look := d.questions.show
+	if d.boxless.Load() {
+		look = d.questions.tell // its messages are one line long
+	}
 	for _, q := range d.questions.list() {
 		w := waitingApproval{ApprovalID: q.request.ApprovalID, SessionID: q.request.SessionID, Title: q.request.Title}
 		if room--; room >= 0 {
-			w.Text = boxText(d.questions.show(q), boxPreview)
+			w.Text = boxText(look(q), boxPreview)
 		}
 		out.Waiting = append(out.Waiting, w)
 	}

@@ -24,6 +24,7 @@ type dialogs struct {
 	// Of editors without a plugin.
 	questions questions
 	place     place
+	boxless   atomic.Bool  // it has said that it has no message boxes with buttons
 	typed     atomic.Int64 // when the human changed a document last, Unix nanoseconds
 }
 

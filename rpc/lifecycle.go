@@ -24,6 +24,7 @@ type client struct {
 	Capabilities editorCapabilities
 	WatchedFiles bool // it registers for watched files when asked to
 	Progress     bool // it shows progress that the sidecar began
+	Commands     bool // it runs the sidecar's commands
 }
 
 // editorCapabilities is capabilities.experimental.pillion.
@@ -70,9 +71,11 @@ func clientOf(p protocol.InitializeParams) client {
 	if json.Unmarshal(p.Capabilities.Experimental, &experimental) == nil && experimental.Pillion != nil {
 		c.Pillion, c.Capabilities = true, *experimental.Pillion
 	}
-	if w := p.Capabilities.Workspace; w != nil && w.DidChangeWatchedFiles != nil {
-		dynamic := w.DidChangeWatchedFiles.DynamicRegistration
-		c.WatchedFiles = dynamic != nil && *dynamic
+	if w := p.Capabilities.Workspace; w != nil {
+		c.Commands = w.ExecuteCommand != nil
+		if watched := w.DidChangeWatchedFiles; watched != nil {
+			c.WatchedFiles = watched.DynamicRegistration != nil && *watched.DynamicRegistration
+		}
 	}
 	if w := p.Capabilities.Window; w != nil {
 		c.Progress = w.WorkDoneProgress != nil && *w.WorkDoneProgress

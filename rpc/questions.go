@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"os"
 	"slices"
 	"sync"
 
@@ -23,6 +24,7 @@ type question struct {
 	request  approval.Request // as the plan stands
 	shown    string           // the digest of what the human saw last, "" of nothing yet
 	answered bool
+	page     string // the file that shows it, "" if none does
 }
 
 func (q *questions) open(r approval.Request) *question {
@@ -37,6 +39,9 @@ func (q *questions) close(one *question) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = slices.DeleteFunc(q.waiting, func(other *question) bool { return other == one })
+	if one.page != "" {
+		os.Remove(one.page) //nolint:errcheck // it is a temporary file
+	}
 }
 
 // update has a question ask about the plan as it stands now.
@@ -57,6 +62,20 @@ func (q *questions) show(one *question) approval.Request {
 	defer q.mu.Unlock()
 	one.shown = one.request.Digest
 	return one.request
+}
+
+// tell gives the request as it stands, where it cannot be shown as a whole.
+func (q *questions) tell(one *question) approval.Request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return one.request
+}
+
+// saw notes the digest of what the human saw of a question, "" for nothing.
+func (q *questions) saw(one *question, digest string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	one.shown = digest
 }
 
 // list gives what waits, in order.
@@ -80,12 +99,20 @@ func (q *questions) give(id string, decide func(approval.Request) (approval.Answ
 	case err != nil:
 		return answer, "", err
 	case answer.Decision == approval.Approve && one.shown == "":
-		return answer, "", wire.Errorf(wire.CodeRequestFailed, "approval %s was not shown yet; pillion.status shows it", one.request.ApprovalID)
+		return answer, "", wire.Errorf(wire.CodeRequestFailed, "approval %s was not shown yet; pillion.show and pillion.status show it", one.request.ApprovalID)
 	}
 	answer.Digest = one.shown // never a yes to what was not on show
 	one.answered = true
 	one.answer <- answer
 	return answer, one.request.ApprovalID, nil
+}
+
+// front is the question that a command without a name means, nil if none waits.
+func (q *questions) front() *question {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	one, _ := q.find("")
+	return one
 }
 
 // find needs the lock. In front is what the human looks at: the first that was shown.

@@ -88,6 +88,7 @@ async function neovim() {
 /** Real editors without a plugin of ours. */
 async function plain() {
   await steps.run('set-up: Neovim', () => part('neovim'));
+  await steps.run('set-up: Helix', () => part('helix'));
   await steps.run('the program that the editors start', () => command('scripts/build.sh', ['bin/pillion']));
   await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
   await steps.run('in real editors without a plugin', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('plain')], tally, { cwd: endToEnd }));

@@ -13,7 +13,8 @@ import { Sandbox } from '../rig/sandbox.js';
 
 /** @typedef {import('./terminal.js').Terminal} Terminal */
 /** @typedef {{terminal: Terminal, approve: () => Promise<void>, refuse: () => Promise<void>, typeAtEnd: (text: string) => Promise<void>,
- *   buffer: () => Promise<{text: string, modified: boolean}>, close: () => Promise<void>}} PlainEditor */
+ *   buffer: () => Promise<{text: string, modified: boolean}>, close: () => Promise<void>, look?: (about: RegExp) => Promise<void>,
+ *   reload?: () => Promise<void>}} PlainEditor `look`: what a person does to see a question that has no box; `reload`: to see what is on disk */
 /** @typedef {(sandbox: Sandbox, file: string) => Promise<PlainEditor>} Start */
 
 export const greeting = 'def greet(name):\n    return "Hello " + name\n\n\nprint(greet("you"))\n';
@@ -30,6 +31,7 @@ export class Ride {
 
   /** Waits until a question is on the screen, and for as long as a person takes to read it. @param {RegExp} [about] */
   async reads(about = /return f"Hello/) {
+    await this.editor.look?.(about);
     await this.editor.terminal.sees(about);
     await steadily('the question stays while it is read', async () => about.test(await this.editor.terminal.screen()), 800);
   }
@@ -92,6 +94,7 @@ export function cases(editor, start) {
     assert.equal(result.isError, false, result.text);
     assert.equal(result.structured.saved, true);
     assert.equal(it.sandbox.read('greet.py'), edited);
+    await it.editor.reload?.();
     await it.holds(edited, false);
   });
 

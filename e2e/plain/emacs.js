@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { eventually } from '../rig/expect.js';
 import { snippet } from './snippet.js';
 import { Terminal } from './terminal.js';
 
@@ -44,6 +45,12 @@ export class Emacs {
     await this.terminal.press('C-a', 'C-k');
     await this.terminal.type(button);
     await this.terminal.press('Enter');
+  }
+
+  /** Leaves the minibuffer. */
+  async quit() {
+    await this.terminal.press('C-g');
+    await eventually('the minibuffer is left', async () => !/Choose an option/.test(await this.terminal.screen()));
   }
 
   /** Runs a command by its name. @param {string} name */

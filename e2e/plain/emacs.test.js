@@ -12,8 +12,7 @@ const inEmacs = (name, body) => plainly(name, Emacs.start, (it) => body(it, /** 
 inEmacs('Emacs: C-g loses the box and answers nothing; a command refuses with a reason', async (it, emacs) => {
   const call = it.agent.call('edit_file', edit);
   await it.reads();
-  await emacs.terminal.press('C-g');
-  await emacs.terminal.sees(/Quit/);
+  await emacs.quit();
   await emacs.command('pillion-reject');
   await emacs.terminal.sees(/Reason/);
   await emacs.terminal.type('keep the plus sign');
@@ -27,8 +26,7 @@ inEmacs('Emacs: C-g loses the box and answers nothing; a command refuses with a 
 inEmacs('Emacs: a box that was lost is shown again by a command', async (it, emacs) => {
   const call = it.agent.call('edit_file', edit);
   await it.reads();
-  await emacs.terminal.press('C-g');
-  await emacs.terminal.sees(/Quit/);
+  await emacs.quit();
   await emacs.command('pillion-show');
   await emacs.terminal.sees(/Choose an option/);
   await steadily('nothing is answered', () => it.sandbox.read('greet.py') === greeting, 600);

@@ -39,6 +39,7 @@ type Editor struct {
 	Progress  chan json.RawMessage // $/progress
 	Created   chan string          // tokens of window/workDoneProgress/create
 	Messages  chan string          // window/showMessage
+	Shown     chan string          // URIs of window/showDocument
 
 	t       testing.TB
 	plain   bool
@@ -101,6 +102,7 @@ type Prompt struct {
 type Options struct {
 	Plain    bool           // no capabilities.experimental.pillion
 	Bars     bool           // capabilities.window.workDoneProgress
+	Commands bool           // capabilities.workspace.executeCommand
 	Settings map[string]any // initializationOptions
 	Silent   bool           // do not initialize
 	Dirs     []string       // workspace folders; default is one new one
@@ -118,7 +120,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 		Dir: o.Dirs[0], Home: home, t: t, buffers: map[string]*Buffer{},
 		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Boxes: make(chan *Box, 64),
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
-		Created: make(chan string, 64), Messages: make(chan string, 64),
+		Created: make(chan string, 64), Messages: make(chan string, 64), Shown: make(chan string, 64),
 	}
 	e.plain = o.Plain
 	e.Command = exec.Command(command[0], command[1:]...)
@@ -160,7 +162,11 @@ func (e *Editor) Stop() {
 // Initialize says hello.
 func (e *Editor) Initialize(o Options) json.RawMessage {
 	e.t.Helper()
-	capabilities := map[string]any{"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}}
+	workspace := map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}
+	if o.Commands {
+		workspace["executeCommand"] = map[string]any{}
+	}
+	capabilities := map[string]any{"workspace": workspace}
 	if o.Bars {
 		capabilities["window"] = map[string]any{"workDoneProgress": true}
 	}

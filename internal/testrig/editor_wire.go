@@ -41,6 +41,9 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		return e.box(ctx, params)
 	case "window/showMessage":
 		e.Messages <- field(params, "message")
+	case "window/showDocument":
+		e.Shown <- field(params, "uri")
+		return map[string]any{"success": true}, nil
 	case "window/workDoneProgress/create":
 		e.Created <- field(params, "token")
 		return json.RawMessage("null"), nil

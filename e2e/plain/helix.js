@@ -1,0 +1,90 @@
+/**
+ * Helix: what docs/editors.md tells to paste. It has no message boxes, so a person shows a question by a command, and
+ * answers by another. Its buffers are looked at through its own `:pipe-to`.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { part } from '../rig/places.js';
+import { eventually } from '../rig/expect.js';
+import { snippet } from './snippet.js';
+import { Terminal } from './terminal.js';
+
+/** @typedef {import('./cases.js').PlainEditor} PlainEditor */
+
+/** @implements {PlainEditor} */
+export class Helix {
+  #copy;
+  #file;
+
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Terminal} terminal @param {string} file */
+  constructor(sandbox, terminal, file) {
+    this.terminal = terminal;
+    this.#file = file;
+    this.#copy = path.join(sandbox.root, 'copy');
+  }
+
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {string} file */
+  static async start(sandbox, file) {
+    const config = path.join(sandbox.home, '.config/helix');
+    fs.mkdirSync(config, { recursive: true });
+    fs.writeFileSync(path.join(config, 'languages.toml'), snippet('Helix', 'toml'));
+    const env = { HELIX_RUNTIME: path.join(part('helix'), 'root/usr/lib/hx/runtime') };
+    return new Helix(sandbox, await Terminal.start(sandbox, [path.join(part('helix'), 'bin/hx'), file], env), file);
+  }
+
+  /** Leaves whatever mode it is in. A key too soon after Escape would be another one, with Alt. */
+  async #escape() {
+    await this.terminal.press('Escape');
+    await this.terminal.sees(/^ NOR /m);
+  }
+
+  /** Types a command line. @param {string} line */
+  async command(line) {
+    await this.#escape();
+    await this.terminal.type(`:${line}`);
+    await this.terminal.press('Enter');
+  }
+
+  /** @param {RegExp} about */
+  async look(about) {
+    await eventually(`the question about ${about} can be shown`, async () => {
+      await this.command('lsp-workspace-command pillion.show');
+      return this.terminal.sees(about, 1000);
+    });
+  }
+
+  async approve() {
+    await this.command('lsp-workspace-command pillion.approve');
+  }
+
+  async refuse() {
+    await this.command('lsp-workspace-command pillion.reject');
+  }
+
+  async reload() {
+    await this.command(`open ${this.#file}`);
+    await this.command('reload');
+  }
+
+  /** @param {string} text */
+  async typeAtEnd(text) {
+    await this.#escape();
+    await this.terminal.press('g', 'e', 'o');
+    await this.terminal.type(text);
+    await this.#escape();
+  }
+
+  /** @returns {Promise<{text: string, modified: boolean}>} */
+  async buffer() {
+    fs.rmSync(this.#copy, { force: true });
+    await this.command(`open ${this.#file}`);
+    await this.terminal.press('%');
+    await this.command(`pipe-to cat > ${this.#copy}.part && mv ${this.#copy}.part ${this.#copy}`);
+    await eventually('the buffer is copied', () => fs.existsSync(this.#copy));
+    return { text: fs.readFileSync(this.#copy, 'utf8'), modified: (await this.terminal.screen()).includes(`${this.#file} [+]`) };
+  }
+
+  async close() {
+    await this.terminal.close();
+  }
+}
