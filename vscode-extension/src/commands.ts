@@ -13,7 +13,7 @@ import { approvalIdOf } from "./schemes";
 import type { Session } from "./session";
 import { agents, isAgent, setUpLine } from "./set-up";
 import type { Entry } from "./view";
-import { walkthrough } from "./walkthrough";
+import { getStarted } from "./walkthrough";
 
 export interface Workbench {
   approvals: Approvals;
@@ -55,7 +55,7 @@ const table: Record<string, Handler> = {
   "pillion.explainFailure": (bench) => explainFailure(bench),
   "pillion.connectAgent": connectAgent,
   "pillion.doctor": (bench) => examine(bench),
-  "pillion.getStarted": () => commands.executeCommand("workbench.action.openWalkthrough", walkthrough, false),
+  "pillion.getStarted": getStarted,
 };
 
 export function registerCommands(bench: Workbench): Disposable[] {

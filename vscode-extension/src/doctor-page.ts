@@ -65,12 +65,34 @@ export function doctorPage(report: Report): Page {
   return sheet.page();
 }
 
+/** How long a line of a detail may be; an editor would break it below the sign, and not below its beginning. */
+const room = 80;
+
 function tell(sheet: Sheet, { title, status, detail, hint }: Finding, width: number): void {
   const { sign, paint } = looks[status] ?? { sign: "?" };
-  sheet.line(`  ${sign} ${visible(title).padEnd(width)}  ${visible(detail)}`, paint);
+  const indent = " ".repeat(width + 6);
+  wrapped(visible(detail)).forEach((line, index) => {
+    sheet.line((index === 0 ? `  ${sign} ${visible(title).padEnd(width)}  ` : indent) + line, paint);
+  });
   if (hint) {
-    sheet.line(`${" ".repeat(width + 6)}→ ${visible(hint)}`, paint === "warning" ? "rule" : "muted");
+    wrapped(visible(hint)).forEach((line, index) => {
+      sheet.line(indent + (index === 0 ? "→ " : "  ") + line, "muted");
+    });
   }
+}
+
+function wrapped(text: string): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > room) {
+      lines.push(line);
+      line = word;
+    } else {
+      line += (line === "" ? "" : " ") + word;
+    }
+  }
+  return [...lines, line];
 }
 
 function isReport(value: unknown): value is Report {

@@ -39,7 +39,15 @@ It has no tokens in it, and can be pasted into an issue. The command Pillion: Do
   assert.deepEqual(painted("heading"), [report.verdict]);
   assert.deepEqual(painted("label"), ["Pillion", "This folder", "Agents"]);
   assert.deepEqual(painted("warning"), ["! Claude Code  can act unseen"]);
-  assert.deepEqual(painted("rule"), ["→ pillion mcp install claude"]);
+  assert.deepEqual(painted("muted").slice(0, 2), ["· workspace    ~/kettle", "→ pillion mcp install claude"]);
+});
+
+test("a long detail goes on below its beginning", () => {
+  const words = "word ".repeat(30).trim();
+  const [, , , first = "", second = "", third = ""] = doctorPage({ ...report, findings: [{ id: "a.b", title: "long", status: "ok", detail: words, hint: words }] }).text.split("\n");
+  assert.equal(first, `  ✓ long  ${"word ".repeat(16).trim()}`);
+  assert.equal(second, `          ${"word ".repeat(14).trim()}`);
+  assert.equal(third, `          → ${"word ".repeat(16).trim()}`);
 });
 
 test("only a report is taken for one", () => {

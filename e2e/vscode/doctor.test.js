@@ -1,0 +1,74 @@
+/** Pillion: Doctor, and the walkthrough, in a real VS Code. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { ride, shareBrowser } from './ride.js';
+import { eventually } from '../rig/expect.js';
+
+const files = { 'README.md': '# Kettle\n', 'kettle/clock.py': 'tick = 1\n' };
+
+shareBrowser();
+
+ride('the doctor shows what it found on a read-only page', files, async (it) => {
+  const { window, sandbox } = it;
+  fs.mkdirSync(path.join(sandbox.home, '.codex'));
+  fs.writeFileSync(path.join(sandbox.home, '.codex/config.toml'), '[mcp_servers.pillion]\ncommand = "/bin/true"\nargs = ["mcp"]\n');
+  await window.command('Pillion: Doctor');
+  await window.tab('Pillion Doctor').waitFor();
+  const page = window.group('Pillion Doctor').locator('.editor-instance .monaco-editor').first();
+  const text = await eventually('the page tells the verdict', async () => {
+    const shown = await window.text(page);
+    return /^Pillion \d+\.\d+\.\d+\S* works here, and 1 agent is not/.test(shown) && shown;
+  });
+  assert.match(text, /✓ program +\d+\.\d+\.\d+\S*, built with go/);
+  assert.match(text, /✓ workspace +.*project, git repository, small: 2 files in 2 folders/);
+  assert.match(text, /✓ open in +\S/);
+  assert.ok(!text.includes(sandbox.home), 'the home folder is written ~');
+  await window.screenshot('doctor');
+  await window.press('x'); // it is not for writing
+  assert.equal((await window.tabs()).some((tab) => tab.startsWith('*')), false);
+  await window.press('Control+End');
+  await eventually('the agents are told at the end', async () => /! Codex .*can still act unseen/s.test(await window.text(page)));
+  await window.screenshot('doctor-end');
+});
+
+ride('the walkthrough ticks itself up to the first approved edit', files, async (it) => {
+  const { window } = it;
+  await window.command('Pillion: Get Started');
+  const walkthrough = window.page.locator('.gettingStartedContainer');
+  await walkthrough.getByText('Pillion: the first edit of your own agent').first().waitFor();
+  const step = (/** @type {string} */ title) => walkthrough.locator('.getting-started-step', { hasText: title });
+  const ticked = (/** @type {string} */ title) => eventually(`“${title}” is ticked`, async () => (await step(title).locator('[role="checkbox"][aria-checked="true"]').count()) > 0);
+  const open = (/** @type {string} */ title) => eventually(`“${title}” is not ticked`, async () => (await step(title).locator('[role="checkbox"][aria-checked="false"]').count()) > 0);
+  await ticked('Pillion runs');
+  await open('Answer it');
+  await window.screenshot('walkthrough');
+  const agent = await it.agent();
+  const call = agent.call('write_file', { path: 'README.md', content: '# Kettle\n\nA timer for tea.\n' });
+  const dialog = await window.dialog(/README\.md: .* proposes/);
+  await dialog.press('Approve');
+  assert.equal((await call).isError ?? false, false);
+  await window.tab('Welcome').first().click();
+  await ticked('Ask it for a small edit');
+  await ticked('Answer it');
+  await open('Set your agent up');
+  await window.screenshot('walkthrough-done');
+});
+
+ride('an agent is set up in a terminal, which asks first', files, async (it) => {
+  const { window, sandbox } = it;
+  await window.command('Pillion: Connect an Agent…');
+  const qwen = window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'qwen' });
+  await qwen.click();
+  await eventually('the terminal is open', async () => (await window.page.locator('.terminal-wrapper.active .xterm-screen').count()) > 0);
+  await eventually('the program asks there', () => sandbox.running(/pillion mcp install qwen/).length > 0);
+  await window.screenshot('connect-agent');
+  const settings = path.join(sandbox.home, '.qwen/settings.json');
+  assert.equal(fs.existsSync(settings), false);
+  await eventually('a typed yes is taken', async () => {
+    if (!fs.existsSync(settings)) await window.type('y\n');
+    return fs.existsSync(settings);
+  });
+  await eventually('the program has ended', () => sandbox.running(/pillion mcp install qwen/).length === 0);
+  assert.match(fs.readFileSync(settings, 'utf8'), /"pillion"/);
+});
