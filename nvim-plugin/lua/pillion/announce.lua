@@ -17,9 +17,11 @@ local lines = {}
 local waking = false
 local toast_window = -1
 
---- Neovim's own `vim.notify` echoes, and a line that is too long would wait for a key.
+--- Neovim's own `vim.notify` echoes, and a line that is too long would wait for a key. Since 0.12 its own functions do not
+--- say where they come from.
 local function echoes()
-  return vim.startswith(debug.getinfo(vim.notify, "S").source, "@vim/")
+  local source = debug.getinfo(vim.notify, "S").source
+  return vim.startswith(source, "@vim/") or source == "?" or source == "=?"
 end
 
 --- `now`: the line can be echoed. `toast`: it would be gone at once. `later`: it would push away what is being typed.
