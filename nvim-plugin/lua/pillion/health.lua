@@ -59,9 +59,16 @@ local function one_client(client, documents)
   local text = ("%s: %s"):format(root, client.state)
   if client.state == "ready" then
     local count = documents and #documents.all(client)
-    vim.health.ok(text .. (client.version and ", pillion " .. client.version or "") .. (count and (", %d open %s"):format(count, count == 1 and "file" or "files") or ""))
+    vim.health.ok(
+      text
+        .. (client.version and ", pillion " .. client.version or "")
+        .. (count and (", %d open %s"):format(count, count == 1 and "file" or "files") or "")
+    )
   elseif client.state == "failed" then
-    vim.health.error(text .. ": " .. (client.problem or "for a reason that is not known"), { ":Pillion log says more", ":Pillion restart tries again" })
+    vim.health.error(
+      text .. ": " .. (client.problem or "for a reason that is not known"),
+      { ":Pillion log says more", ":Pillion restart tries again" }
+    )
   else
     vim.health.warn(text, { ":Pillion restart starts it" })
   end
