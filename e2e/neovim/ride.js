@@ -7,6 +7,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { Agent } from '../rig/agent.js';
 import { browser } from '../rig/browser.js';
+import { eventually } from '../rig/expect.js';
 import { artifacts } from '../rig/places.js';
 import { Sandbox } from '../rig/sandbox.js';
 import { Neovim } from './neovim.js';
@@ -29,6 +30,7 @@ export class Ride {
     const nvim = await Neovim.start(this.sandbox, options);
     this.#nvims.push(nvim);
     await nvim.ready();
+    await eventually('agents can find its sidecar', () => this.#registry().some((entry) => parentOf(entry.pid) === nvim.pid));
     if (opened) await nvim.open(opened);
     return nvim;
   }
@@ -47,10 +49,15 @@ export class Ride {
 
   /** Is this Neovim's sidecar the one whose window the registry holds to be used last? @param {Neovim} nvim */
   focusedLast(nvim) {
-    const registry = path.join(this.sandbox.home, '.local/state/pillion/relay');
-    const entries = fs.readdirSync(registry).filter((file) => file.endsWith('.json')).map((file) => JSON.parse(fs.readFileSync(path.join(registry, file), 'utf8')));
-    const [last] = entries.toSorted((a, b) => b.focused.localeCompare(a.focused));
+    const [last] = this.#registry().toSorted((a, b) => b.focused.localeCompare(a.focused));
     return parentOf(last.pid) === nvim.pid;
+  }
+
+  /** Where agents look for an editor. @returns {{pid: number, focused: string}[]} */
+  #registry() {
+    const folder = path.join(this.sandbox.home, '.local/state/pillion/relay');
+    const names = fs.existsSync(folder) ? fs.readdirSync(folder).filter((file) => file.endsWith('.json')) : [];
+    return names.map((file) => JSON.parse(fs.readFileSync(path.join(folder, file), 'utf8')));
   }
 
   /** Keeps what helps to understand a failure: the screens, and what the sidecar and the agents' side wrote. @param {string} name */
