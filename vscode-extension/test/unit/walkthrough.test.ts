@@ -66,3 +66,12 @@ test("its pictures are there, are packaged, and can be read aloud", () => {
     if (media.svg) assert.match(read(join(media.svg)), /^<svg [^>]*viewBox=/);
   }
 });
+
+test("what stands in a box fits it", () => {
+  for (const { media } of steps.filter((step) => step.media.markdown)) {
+    const boxes = [...read(media.markdown ?? "").matchAll(/^```.*\n([^]*?)^```/gm)];
+    for (const line of boxes.flatMap(([, box = ""]) => box.split("\n"))) {
+      assert.ok(line.length <= 46, line);
+    }
+  }
+});
