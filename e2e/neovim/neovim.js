@@ -39,7 +39,7 @@ export class Neovim {
     const config = path.join(sandbox.home, '.config/nvim');
     fs.mkdirSync(config, { recursive: true });
     fs.writeFileSync(path.join(config, 'init.lua'), quick + init + (plugin ? plainConfiguration : '') + setup);
-    const child = spawn(path.join(part('neovim'), 'bin/nvim'), ['--embed', ...args], {
+    const child = spawn(program(), ['--embed', ...args], {
       cwd: sandbox.project, env: environment(sandbox), stdio: ['pipe', 'pipe', 'pipe'],
     });
     const nvim = new Neovim(child);
@@ -232,6 +232,11 @@ const bufferOf = `(function(name)
   end
   error('no buffer ' .. name)
 end)(...)`;
+
+/** The pinned Neovim; NVIM_UNDER_TEST names another one, such as your own. */
+function program() {
+  return process.env.NVIM_UNDER_TEST ?? path.join(part('neovim'), 'bin/nvim');
+}
 
 /** The program is found on the PATH, as where a user has installed it. @param {import('../rig/sandbox.js').Sandbox} sandbox */
 export function environment(sandbox) {
