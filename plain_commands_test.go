@@ -248,3 +248,30 @@ func TestAnEditorWithoutBoxesThatRunsCommands(t *testing.T) {
 		t.Errorf("the page is left: %v", err)
 	}
 }
+
+// TestNewTurnResumesWhoeverIsPaused: editors whose commands take no arguments cannot
+// name a session.
+func TestNewTurnResumesWhoeverIsPaused(t *testing.T) {
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	e.Must("session/open", object{"sessionId": "agent"}, nil)
+	call := object{"name": "edit_file", "arguments": edit, "sessionId": "agent"}
+	result := make(chan error, 1)
+	go func() { result <- e.Conn.Call(t.Context(), "tools/call", call, nil) }()
+	testrig.Wait(t, e.Boxes, "the message box")
+	if _, err := e.Execute("pillion.cancel"); err != nil {
+		t.Fatal(err)
+	}
+	if err := testrig.Wait(t, result, "the result"); err != nil {
+		t.Fatal(err)
+	}
+	read := object{"name": "read_file", "arguments": object{"path": "app.py"}, "sessionId": "agent"}
+	for _, want := range []string{"CANCELLED", ""} {
+		var r testrig.Result
+		if e.Must("tools/call", read, &r); r.Code() != want {
+			t.Errorf("read_file: %v, want %q", r.StructuredContent, want)
+		}
+		if _, err := e.Execute("pillion.newTurn"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

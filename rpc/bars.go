@@ -24,7 +24,7 @@ type bars struct {
 
 // bar is the progress of one call.
 type bar struct {
-	token    string // some editors show it
+	token    string         // some editors show it
 	activity tools.Activity // as it came last
 	changed  chan struct{}
 }

@@ -27,7 +27,7 @@ func init() {
 			return s.setMode(text(args, 1), policy.Mode(text(args, 0)))
 		},
 		"pillion.newTurn": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
-			return s.newTurn(text(args, 0))
+			return s.resume(text(args, 0))
 		},
 
 		"pillion.approve": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
@@ -81,6 +81,19 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 		s.show(messageError, "Pillion: %v", err) // Helix writes the errors of commands only into its log
 	}
 	return result, err
+}
+
+// resume begins a session's next turn. Without an id that of the editor's own and of
+// every session that is paused: an editor that takes no arguments can resume an agent.
+func (s *server) resume(id string) (any, error) {
+	if id == "" {
+		for _, one := range s.running().Sessions.List() {
+			if one.Paused && one.SessionID != editorSession {
+				s.newTurn(one.SessionID) //nolint:errcheck // it has been closed meanwhile
+			}
+		}
+	}
+	return s.newTurn(id)
 }
 
 // answer answers an approval that waits. Agents have no such way: their channel has
