@@ -32,7 +32,11 @@ func agents(ctx context.Context, e exam) []Finding {
 
 func agent(ctx context.Context, e exam, id, title string) (f Finding, shown bool) {
 	f = Finding{ID: "agent." + id, Title: title, Status: OK}
-	state, err := install.Look(id, install.Options{Binary: e.Binary, Project: e.Folder, Home: e.home, Getenv: os.Getenv})
+	look := install.Options{Binary: e.Binary, Project: e.Folder, Home: e.home, Getenv: os.Getenv}
+	if real(e.Folder) == real(e.home) {
+		look.Project = "" // its files are the user's own
+	}
+	state, err := install.Look(id, look)
 	path := e.programs.find(id)
 	switch {
 	case path != "":

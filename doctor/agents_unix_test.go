@@ -109,3 +109,13 @@ func TestAnAgentThatIsNotOnPath(t *testing.T) {
 		t.Errorf("got %+v", f)
 	}
 }
+
+// The home folder's files are not a project's as well.
+func TestAgentsInTheHomeFolder(t *testing.T) {
+	p := newPlace(t)
+	p.install(t, "codex", p.pillion(t), install.User)
+	p.project = p.home
+	if f := finding(t, p.examine(t), "agent.codex"); !strings.Contains(f.Detail, "set up in it, for all your projects; its own") {
+		t.Errorf("got %+v", f)
+	}
+}
