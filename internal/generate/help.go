@@ -54,6 +54,9 @@ func settingsHelp(string) (string, error) {
 		"`~/.config/pillion/settings.json` holds it for all editors. A value that Neovim sets wins over the one in that file; rules from "+
 		"both add up. Nothing in a project is read. This section is generated from the program's own source.", 0))
 	for _, key := range config.Keys() {
+		if key.Name == "path" {
+			continue // in Neovim it is an option beside the settings
+		}
 		facts := key.Type
 		if key.Default != "" {
 			facts += ", default " + key.Default

@@ -26,7 +26,7 @@ var counterparts = map[string]string{
 	"changeMode":         "mode",
 	"restart":            "restart",
 	"stop":               "stop",
-	"showLog":            "# :LspLog and :Pillion doctor; what is an output channel there is a file here",
+	"showLog":            "log",
 	"explainFailure":     "# the status bar's click; here the message says it, and :Pillion doctor",
 	"connectAgent":       "connect",
 	"doctor":             "doctor",
@@ -37,7 +37,6 @@ var counterparts = map[string]string{
 var neovimsOwn = map[string]string{
 	"next":     "VS Code's view shows all that waits, to click on",
 	"prev":     "likewise",
-	"log":      "VS Code's view Activity",
 	"sessions": "VS Code's command for the mode begins with this list",
 	"start":    "VS Code's Restart starts it too",
 }

@@ -23,6 +23,8 @@ local healthy_ms = 180000
 --- For a sidecar to end by itself when asked to.
 local stop_ms = 3000
 local log_lines = 1000
+--- Of one message in the log.
+local trace_bytes = 4000
 
 ---@alias pillion.State "starting"|"ready"|"stopped"|"failed"
 ---@alias pillion.Handler fun(params: any, reply?: fun(result: any, err?: table), client: pillion.Client, cancelled?: fun(callback: fun()))
@@ -211,6 +213,20 @@ local function lost(client, connection)
   become(client, "starting")
 end
 
+--- The setting `trace.server`: the names of messages, or all of each.
+---@param direction string
+---@param body string
+local function trace(direction, body)
+  local level = vim.tbl_get(config.get().settings, "trace", "server")
+  if level == "verbose" then
+    record(("%s: %s"):format(direction, body:sub(1, trace_bytes)))
+  elseif level == "messages" then
+    local ok, message = pcall(vim.json.decode, body)
+    message = ok and type(message) == "table" and message or {}
+    record(("%s: %s"):format(direction, message.method or "the answer to " .. tostring(message.id)))
+  end
+end
+
 ---@param client pillion.Client
 ---@param command string[]
 ---@param dispatchers vim.lsp.rpc.Dispatchers
@@ -245,6 +261,7 @@ local function connect(client, command, dispatchers)
       end,
     },
     stderr = record,
+    trace = trace,
     exit = function(code, signal)
       record(("sidecar %s ended with code %d, signal %d"):format(client.root, code, signal))
       dispatchers.on_exit(0, 0) -- how it ended is told here

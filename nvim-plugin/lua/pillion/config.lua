@@ -13,6 +13,7 @@ local M = {}
 ---@field permissions? pillion.Permissions
 ---@field approvals? { expireSeconds?: integer }
 ---@field limits? table<string, integer>
+---@field trace? { server?: "off"|"messages"|"verbose" } what of the talk with the sidecar `:Pillion log` shows
 
 ---@class pillion.Config
 ---@field path string the `pillion` program; empty: the one in this plugin's `bin`, else the one on PATH

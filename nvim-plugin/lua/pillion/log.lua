@@ -1,6 +1,8 @@
--- `:Pillion log`: a buffer with the last calls, the newest last, that follows while it is on show.
+-- `:Pillion log`: a buffer with what sidecars wrote and with the last calls, the newest last, that follows while it is on
+-- show.
 
 local activity = require("pillion.activity")
+local escape = require("pillion.escape")
 local view = require("pillion.view")
 
 local api = vim.api
@@ -12,15 +14,30 @@ local buffer = -1
 ---@type table<string, integer> by call
 local line_of = {}
 
+--- What sidecars said of themselves, and what of the talk with them is traced.
+---@return string[]
+local function said()
+  local found = vim.tbl_map(escape.visible, require("pillion.client").log())
+  if #found > 0 then
+    table.insert(found, 1, "What the sidecar wrote:")
+    found[#found + 1] = ""
+  end
+  return found
+end
+
 ---@return string[]
 local function lines()
   line_of = {}
-  local found = {}
-  for index, call in ipairs(vim.iter(activity.entries()):rev():totable()) do
-    found[index] = os.date("%H:%M:%S  ", call.time) .. view.call_line(call)
-    line_of[call.callId] = index
+  local found = said()
+  local calls = vim.iter(activity.entries()):rev():totable()
+  if #calls == 0 then
+    found[#found + 1] = "No agent has called a tool yet."
   end
-  return #found > 0 and found or { "No agent has called a tool yet." }
+  for _, call in ipairs(calls) do
+    found[#found + 1] = os.date("%H:%M:%S  ", call.time) .. view.call_line(call)
+    line_of[call.callId] = #found
+  end
+  return found
 end
 
 local function draw()

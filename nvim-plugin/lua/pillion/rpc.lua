@@ -8,6 +8,7 @@ local M = {}
 ---@field request fun(method: string, params: any, reply: fun(result: any, err?: table), cancelled: fun(callback: fun()))
 ---@field notification fun(method: string, params: any)
 ---@field stderr fun(text: string)
+---@field trace? fun(direction: string, body: string) every message, as it goes and as it comes
 ---@field exit fun(code: integer, signal: integer)
 ---@field busy? table<string, fun(params: any): any> results for requests that must not wait while Neovim waits for a key
 
@@ -106,6 +107,15 @@ function M.reader(message)
 end
 
 ---@private
+---@param direction string
+---@param body string
+function Connection:trace(direction, body)
+  if self.handlers.trace then
+    self.handlers.trace(direction, body)
+  end
+end
+
+---@private
 function Connection:send(message)
   if self.closed or self.process:is_closing() then
     return false
@@ -115,6 +125,7 @@ function Connection:send(message)
   if body:find("\\/", 1, true) then
     body = body:gsub("\\(.)", { ["/"] = "/" }) -- arguments are shown as they came
   end
+  self:trace("to the sidecar", body)
   return (pcall(self.process.write, self.process, ("Content-Length: %d\r\n\r\n%s"):format(#body, body)))
 end
 
@@ -150,6 +161,7 @@ end
 ---@private
 ---@param body string
 function Connection:arrive(body)
+  self:trace("from the sidecar", body)
   local ok, message = pcall(vim.json.decode, body, { luanil = { object = true, array = true } })
   if not ok or type(message) ~= "table" then
     vim.schedule(function()
