@@ -173,3 +173,60 @@ test("two windows keep their places while the other one is typed in", function()
   same(human.child.lua(tops), before)
   human.child.stop()
 end)
+
+test("while a substitution is previewed the text is what it is", function()
+  local human = ride("one\ntwo\none\n")
+  human.child.lua("vim.o.inccommand = 'split'")
+  human.child.keys(":%s/one/1111")
+  check.eventually("the preview", function()
+    return human.child.lua("return vim.fn.getcmdline()") == "%s/one/1111"
+  end)
+  same(human.asks(1, 0, 3, "2", true), { applied = true, version = 2, dirty = false })
+  same(human.child.lua("return World.document(...).text", human.path), "one\n2\none\n")
+  human.types("<Esc>", "one\n2\none")
+  same(check.read(human.path), "one\n2\none\n")
+  human.child.stop()
+end)
+
+test("in the command-line window the file is edited, or the reason is told", function()
+  local human = ride("one\ntwo\n")
+  human.child.keys("q:")
+  check.eventually("the command-line window", function()
+    return human.child.lua("return vim.fn.getcmdwintype()") == ":"
+  end)
+  local result = human.child.lua([[
+    local document = Documents.all()[1]
+    return Edit.edit({
+      uri = document.uri, version = 1, label = "Edit", save = true,
+      edits = { { range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 3 } }, newText = "1" } },
+    }, World.owner)
+  ]])
+  local text = human.child.lua("return (Documents.text(Documents.all()[1].buffer))")
+  same(text, result.applied and "1\ntwo\n" or "one\ntwo\n")
+  assert(result.applied or result.reason ~= "", "a reason")
+  human.child.keys(":quit<CR>")
+  check.eventually("Neovim goes on", function()
+    return human.child.lua("return vim.fn.getcmdwintype()") == ""
+  end)
+  same(check.read(human.path), result.applied and not result.dirty and "1\ntwo\n" or "one\ntwo\n")
+  human.child.stop()
+end)
+
+test("in a terminal, the file beside it is edited and saved", function()
+  local human = ride("one\ntwo\n")
+  human.child.keys(":split | terminal cat<CR>i")
+  check.eventually("terminal mode", function()
+    return human.child.mode().mode == "t"
+  end)
+  local result = human.child.lua([[
+    local document = Documents.all()[1]
+    return Edit.edit({
+      uri = document.uri, version = 1, label = "Edit", save = true,
+      edits = { { range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 3 } }, newText = "1" } },
+    }, World.owner)
+  ]])
+  same(result, { applied = true, version = 2, dirty = false })
+  same(human.child.mode().mode, "t")
+  same(check.read(human.path), "1\ntwo\n")
+  human.child.stop()
+end)

@@ -175,6 +175,15 @@ function M.flush(document)
   tell(document)
 end
 
+--- After a change that Neovim may not have told of: it tells of none while the effect of a command is shown as it is typed
+--- ('inccommand').
+---@param document pillion.Document
+function M.suspect(document)
+  if not document.pending and document.tick ~= vim.b[document.buffer].changedtick then
+    document.shape = ""
+  end
+end
+
 --- Reads a buffer anew, or whatever else `step` does to it. Where the text is the same afterwards nothing changed.
 ---@param buffer integer
 ---@param step fun()
@@ -408,6 +417,12 @@ local function watch()
   end
   on({ "BufReadPost", "BufNewFile", "BufFilePost", "BufModifiedSet", "BufEnter", "BufWinEnter" }, function(event)
     M.consider(event.buf)
+  end)
+  on("CmdlineLeave", function()
+    for _, document in ipairs(M.all()) do
+      M.suspect(document)
+      schedule(document)
+    end
   end)
   on("BufWritePost", function(event)
     saved(event.buf)

@@ -199,6 +199,7 @@ function M.edit(request, owner)
     return refusal(document, reason)
   end
   local applied, problem = apply_all(buffer, request.edits or {})
+  documents.suspect(document)
   if not applied then
     documents.flush(document)
     return refusal(document, "Neovim did not apply the edit: " .. short(problem or ""))

@@ -41,15 +41,17 @@ local function is_touched(document)
   return now ~= before
 end
 
-local waiting = false
+local scheduled, unfinished = false, false
 
 --- Reading a file anew under the human's hands is for later.
 local function check_all()
+  scheduled = false
   local now = api.nvim_get_mode()
   if now.blocking or vim.fn.getcmdwintype() ~= "" then
+    unfinished = true
     return
   end
-  waiting = now.mode ~= "n"
+  unfinished = now.mode ~= "n"
   for _, document in ipairs(documents.all()) do
     local buffer = document.buffer
     local is_free = now.mode == "n" or buffer ~= api.nvim_get_current_buf()
@@ -61,8 +63,8 @@ end
 
 --- Soon, once for all that happens together.
 function M.soon()
-  if not waiting then
-    waiting = true
+  if not scheduled then
+    scheduled = true
     vim.schedule(check_all)
   end
 end
@@ -75,11 +77,11 @@ function M.setup()
       M.soon()
     end
   end)
-  api.nvim_create_autocmd("ModeChanged", {
+  api.nvim_create_autocmd({ "ModeChanged", "CmdwinLeave" }, {
     group = api.nvim_create_augroup("pillion.reload", {}),
     callback = function()
-      if waiting then
-        vim.schedule(check_all)
+      if unfinished then
+        M.soon()
       end
     end,
   })
