@@ -30,7 +30,7 @@ export class Ride {
     const nvim = await Neovim.start(this.sandbox, options);
     this.#nvims.push(nvim);
     await nvim.ready();
-    await eventually('agents can find its sidecar', () => this.#registry().some((entry) => parentOf(entry.pid) === nvim.pid));
+    await eventually('agents can find its sidecar', () => this.#registry().some((entry) => isBelow(entry.pid, nvim.pid)));
     if (opened) await nvim.open(opened);
     return nvim;
   }
@@ -50,7 +50,7 @@ export class Ride {
   /** Is this Neovim's sidecar the one whose window the registry holds to be used last? @param {Neovim} nvim */
   focusedLast(nvim) {
     const [last] = this.#registry().toSorted((a, b) => b.focused.localeCompare(a.focused));
-    return parentOf(last.pid) === nvim.pid;
+    return isBelow(last.pid, nvim.pid);
   }
 
   /** Where agents look for an editor. @returns {{pid: number, focused: string}[]} */
@@ -130,7 +130,8 @@ export function takePictures() {
   });
 }
 
-/** @param {number} pid */
-function parentOf(pid) {
-  return Number(/^PPid:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+/** Was it started by this process, or by one that was? @param {number} pid @param {number | undefined} ancestor */
+function isBelow(pid, ancestor) {
+  while (pid > 1 && pid !== ancestor) pid = Number(/^PPid:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return pid === ancestor;
 }
