@@ -5,9 +5,10 @@ local person = require("person")
 
 ---@param name string
 ---@param try fun(human: pillion.Person)
-local function sit(name, try)
+---@param init string?
+local function sit(name, try, init)
   check.test(name, function()
-    local human = person.sit_down({ columns = 120, lines = 30 })
+    local human = person.sit_down({ columns = 120, lines = 30, init = init })
     local fine, problem = xpcall(try, debug.traceback, human)
     human:leave()
     if not fine then
@@ -167,3 +168,50 @@ sit("a burst of announcements asks for no key", function(human)
   human:type("ihello<Esc>")
   human:eventually("vim.api.nvim_get_current_line() == 'hello'")
 end)
+
+---@param human pillion.Person
+local function floats(human)
+  return human:lua("return #vim.tbl_filter(function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end, vim.api.nvim_list_wins())")
+end
+
+sit("while the human types it is said at the top, and once more below when they are through", function(human)
+  human:type_into("i", "i")
+  human:ask("approval/request", person.command_request("A", "make"))
+  human:sees("claude wants to run make  (:Pillion show)")
+  check.same(floats(human), 1)
+  human:type("x<Esc>")
+  human:eventually("vim.fn.execute('messages'):find('claude wants to run make', 1, true)")
+  person.eventually("the window is gone", function()
+    return floats(human) == 0
+  end)
+end)
+
+sit("in a terminal it stays until the question is settled", function(human)
+  human:lua("require('pillion.announce').toast_ms = 0")
+  human:type(":terminal cat<CR>")
+  human:type_into("i", "t")
+  human:ask("approval/request", person.command_request("A", "make"))
+  human:sees("claude wants to run make")
+  person.steadily("it is seen", 1200, function()
+    return floats(human) == 1
+  end)
+  check.same(human:mode().mode, "t")
+  human:tell("approval/resolved", { approvalId = "A", outcome = "approved" })
+  person.eventually("it is gone", function()
+    return floats(human) == 0
+  end)
+end)
+
+sit("without a line for commands it is said at the top", function(human)
+  human:ask("approval/request", person.command_request("A", "make"))
+  human:sees("claude wants to run make")
+  check.same(human:mode().blocking, false)
+end, "vim.o.cmdheight = 0")
+
+sit("whoever wants no messages gets none", function(human)
+  human:ask("approval/request", person.command_request("A", "make"))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:lua("Said = {}; vim.notify = function(text) table.insert(Said, text) end; require('pillion.announce').say('the last word')")
+  human:eventually("#Said > 0")
+  check.same(human:lua("return Said"), { "the last word" })
+end, "require('pillion.config').set({ notify = false })")

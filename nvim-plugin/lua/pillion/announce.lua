@@ -1,6 +1,7 @@
 -- Says that something waits, in one line that asks for no key. Several lines at a time would make Neovim wait for one, and
 -- take it from what the human types; so those of one moment become one. While they insert or select, Neovim's own line
--- belongs to the mode: then it is said in a small window at the top, and once more when they are through.
+-- belongs to the mode: then it is said in a small window at the top, and once more when they are through. Without a line for
+-- commands that window is all there is.
 
 local escape = require("pillion.escape")
 
@@ -8,9 +9,15 @@ local api = vim.api
 
 local M = {}
 
+--- How long the small window stays.
+M.toast_ms = 5000
+
 --- Calls come in bursts; one line tells of all that came within this time.
 local together_ms = 40
-local toast_ms = 5000
+local look_ms = 500
+--- What the human has just been told is not overwritten at once.
+local heard_ms = 1500
+local quiet_until = 0
 
 ---@type {text: string, level: integer, news?: (fun(): boolean), toasted?: boolean}[]
 local lines = {}
@@ -30,7 +37,7 @@ local function moment()
   local mode = api.nvim_get_mode().mode:sub(1, 1)
   if vim.tbl_contains({ "c", "r", "!" }, mode) then
     return "later"
-  elseif mode ~= "n" and echoes() and vim.o.showmode then
+  elseif echoes() and (vim.o.cmdheight == 0 or (mode ~= "n" and vim.o.showmode)) then
     return "toast"
   end
   return "now"
@@ -46,6 +53,30 @@ end
 local function close_toast()
   pcall(api.nvim_win_close, toast_window, true)
   toast_window = -1
+end
+
+local function drop_old_news()
+  lines = vim.tbl_filter(function(line)
+    return not line.news or line.news()
+  end, lines)
+end
+
+--- In a terminal the human may wait for the very agent that asks: there it stays until the question is settled.
+---@param window integer
+---@param left integer ms
+local function fade(window, left)
+  vim.defer_fn(function()
+    if window ~= toast_window then
+      return
+    end
+    drop_old_news()
+    if #lines == 0 or (left <= 0 and api.nvim_get_mode().mode ~= "t") then
+      close_toast()
+      lines = vim.o.cmdheight == 0 and {} or lines
+    else
+      fade(window, left - look_ms)
+    end
+  end, look_ms)
 end
 
 --- A window that cannot be entered, over the top right corner.
@@ -69,12 +100,7 @@ local function toast(text)
     zindex = 250,
   })
   vim.wo[toast_window].winhighlight = "Normal:PillionWaiting"
-  local mine = toast_window
-  vim.defer_fn(function()
-    if mine == toast_window then
-      close_toast()
-    end
-  end, toast_ms)
+  fade(toast_window, M.toast_ms)
 end
 
 local function toast_news()
@@ -96,11 +122,15 @@ local function notify(text, level)
   vim.notify(escape.short(text, room), level, { title = "Pillion" })
 end
 
+local soon ---@type fun()
+
 local function flush()
   waking = false
-  lines = vim.tbl_filter(function(line)
-    return not line.news or line.news()
-  end, lines)
+  if vim.uv.now() < quiet_until then
+    soon()
+    return
+  end
+  drop_old_news()
   local when = moment()
   if #lines == 0 or when == "later" then
     return
@@ -114,10 +144,10 @@ local function flush()
   notify(text, level)
 end
 
-local function soon()
+soon = function()
   if not waking and #lines > 0 then
     waking = true
-    vim.defer_fn(flush, together_ms)
+    vim.defer_fn(flush, math.max(together_ms, quiet_until - vim.uv.now()))
   end
 end
 
@@ -134,6 +164,7 @@ end
 ---@param text string
 ---@param level integer?
 function M.tell(text, level)
+  quiet_until = vim.uv.now() + heard_ms
   notify(text, level or vim.log.levels.INFO)
 end
 

@@ -58,7 +58,7 @@ function M.proposed(approval)
   if approval:is_edited() then
     notes[#notes + 1] = "edited by you"
   end
-  notes[#notes + 1] = words.beneath[approval.beneath]
+  notes[#notes + 1] = words.beneath_short[approval.beneath]
   local note = painted("PillionWarning", table.concat(notes, "; "))
   return " " .. (note == "" and "" or note .. "  ") .. key_line(approval) .. "%<"
 end

@@ -6,7 +6,6 @@ local Approval = require("pillion.approval")
 local Dialog = require("pillion.dialog")
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
-local escape = require("pillion.escape")
 local idle = require("pillion.idle")
 local page = require("pillion.page")
 local proposal = require("pillion.proposal")
@@ -254,40 +253,6 @@ function M.put_away(id)
   end
 end
 
---- Nobody needs to be told of what they are looking at.
----@param approval pillion.Approval
-local function unseen(approval)
-  return function()
-    return approvals.get(approval.id) == approval and active ~= approval.id
-  end
-end
-
----@param approval pillion.Approval
-local function tell_of_new(approval)
-  local reasons = vim.tbl_map(function(reason)
-    return escape.short(reason, 160)
-  end, words.particulars(approval.request))
-  announce.waiting(table.concat({ words.wish(approval.request, 120), unpack(reasons) }, "; "), unseen(approval))
-end
-
----@type table<pillion.Approval, string>
-local told = setmetatable({}, { __mode = "k" })
-
----@param approval pillion.Approval
-local function tell_of_change(approval)
-  local files, news = approval:files(), approval.beneath .. approval.request.digest
-  if told[approval] == news then
-    return -- only the human's own edit came or went
-  end
-  told[approval] = news
-  local name = escape.short(files[1] and files[1].path or "what this rests on", 80)
-  if approval.beneath == "moved" then
-    announce.waiting(name .. " moved on disk; the proposal is updated")
-  elseif approval.beneath == "conflict" then
-    announce.waiting(name .. " changed on disk; your text will be merged with it and shown again")
-  end
-end
-
 local attached = false
 
 function M.attach()
@@ -308,7 +273,6 @@ function M.attach()
   })
   approvals.listen({ changing = proposal.changing, changed = proposal.changed })
   approvals.listen({ changing = page.changing, changed = page.changed })
-  approvals.listen({ added = tell_of_new, changed = tell_of_change })
   approvals.listen(M)
 end
 

@@ -117,7 +117,7 @@ local bodies = {
     for _, file in ipairs(preview.files or {}) do
       sheet:line(("  %s  +%d -%d"):format(visible(file.path), file.additions, file.deletions), "Rule")
       if file.diff and file.diff ~= "" then
-        sheet:code(escape.visible_lines(file.diff), "  ", "  ")
+        sheet:code(escape.visible_lines((file.diff:gsub("\n$", ""))), "  ", "  ")
       end
     end
   end,
@@ -165,6 +165,7 @@ local function command_facts(sheet, preview)
     return "what you have not saved in " .. visible(path)
   end, preview.unsaved or {})
   sheet:fact("It misses", unsaved, "Warning")
+  sheet:fact("", #unsaved > 0 and { ":wall saves that, and this page follows" } or {})
   sheet:fact("Network", preview.network and { "it may reach it" } or {})
   local sandbox = visible(preview.sandbox)
   sheet:fact("Sandbox", sandbox == "none" and { "none; it runs with your own rights" } or sandbox ~= "" and { sandbox } or {})

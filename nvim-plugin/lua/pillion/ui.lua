@@ -97,6 +97,7 @@ function M.attach()
   highlight()
   api.nvim_create_autocmd("ColorScheme", { group = api.nvim_create_augroup("pillion.ui", {}), callback = highlight })
   front.attach()
+  approvals.listen(require("pillion.news"))
   approvals.listen({
     added = function(approval)
       redraw()

@@ -11,6 +11,9 @@ M.beneath = {
   conflict = "changed on disk: your text will be merged and shown again",
 }
 
+--- The same where there is little room.
+M.beneath_short = { updated = "updated: look again", moved = "moved, updated", conflict = "changed on disk" }
+
 local endings = {
   withdrawn = "The agent gave up waiting",
   expired = "Nobody answered in time",
