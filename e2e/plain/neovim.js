@@ -35,7 +35,6 @@ export class PlainNeovim {
   async approve() {
     await this.terminal.type('2');
     await this.terminal.press('Enter');
-    await this.#passMessages();
   }
 
   async refuse() {
@@ -43,12 +42,12 @@ export class PlainNeovim {
     await this.terminal.press('Enter');
   }
 
-  /** Long messages end with a question of Neovim's own. */
-  async #passMessages() {
-    await eventually('no message is in the way', async () => {
-      if (!/^Press ENTER/m.test(await this.terminal.screen())) return true;
-      await this.terminal.press('Enter');
-      return false;
+  /** Passes the messages in the way: long ones end with a question of Neovim's own. @param {RegExp} about */
+  async look(about) {
+    await eventually(`the screen shows ${about}`, async () => {
+      const screen = await this.terminal.screen();
+      if (/^Press ENTER/m.test(screen)) await this.terminal.press('Enter');
+      else return about.test(screen);
     });
   }
 
