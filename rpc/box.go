@@ -147,6 +147,22 @@ func clip(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
+// promptInBox asks a question of the agent's own.
+func (d *dialogs) promptInBox(ctx context.Context, message string, actions []string) (string, error) {
+	defer wire.Waiting(ctx)()
+	box, end := context.WithCancel(context.Background()) // not the request's own: it waits already
+	defer end()
+	defer context.AfterFunc(ctx, end)()
+	chosen, err := d.showBox(box, "", func() showMessageRequest { return newBox(messageInfo, message, actions) })
+	switch {
+	case ctx.Err() != nil:
+		return "cancel", ctx.Err()
+	case chosen == "":
+		chosen = "cancel"
+	}
+	return chosen, promptFault(err)
+}
+
 // showBox is window/showMessageRequest. It returns "" for a dismissed box. The
 // request is made when the box is about to open.
 func (d *dialogs) showBox(ctx context.Context, owner string, request func() showMessageRequest) (string, error) {

@@ -95,12 +95,7 @@ type approvalResolved struct {
 // Prompt asks the human a question with buttons.
 func (d *dialogs) Prompt(ctx context.Context, message string, actions []string) (string, error) {
 	if !d.client.Capabilities.Prompt {
-		defer wire.Waiting(ctx)()
-		chosen, err := d.showBox(ctx, "", func() showMessageRequest { return newBox(messageInfo, message, actions) })
-		if chosen == "" {
-			chosen = "cancel"
-		}
-		return chosen, err
+		return d.promptInBox(ctx, message, actions)
 	}
 	var answer struct {
 		Action string `json:"action"`
