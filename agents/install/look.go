@@ -159,8 +159,8 @@ func viewQwen(o Options) (v view, err error) {
 	return v, err
 }
 
-// The tools of Gemini CLI that change files or run commands, as its documents name
-// them.
+// The tools of Gemini CLI that change files or run commands, as they are generally
+// known: the program itself was not tried.
 var geminiOff = []string{"run_shell_command", "replace", "write_file"}
 
 func viewGemini(o Options) (v view, err error) {
