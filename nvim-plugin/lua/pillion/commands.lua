@@ -164,7 +164,7 @@ local function choose_session(sessions, prompt, callback)
       end
     end)
   else
-    announce.tell("Pillion: there is no such session")
+    announce.tell("Pillion: no such agent is connected; :Pillion connect connects one")
   end
 end
 
