@@ -73,3 +73,23 @@ func TestKeysKeepTheirOrder(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
+
+// TestFillHelpKeepsTheProse: a generated section is replaced up to the next
+// heading, and a help that has lost one is not written.
+func TestFillHelpKeepsTheProse(t *testing.T) {
+	section := func(tag string) string { return helpRule + "N. X   *" + tag + "*\n\nold text\n" }
+	doc := "before\n" + section("pillion-keys") + section("pillion-by-hand") + section("pillion-options") + section("pillion-settings") +
+		helpRule + "LAST   *pillion-last*\n\nafter\n"
+	got, err := fillHelp(root, []byte(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(got)
+	if !strings.HasPrefix(text, "before\n") || !strings.HasSuffix(text, "\nafter\n") || strings.Count(text, "old text") != 1 ||
+		!strings.Contains(text, "*pillion-settings.mode*") || !strings.Contains(text, "*pillion-option-path*") {
+		t.Errorf("filled in wrongly:\n%s", text)
+	}
+	if _, err := fillHelp(root, []byte(strings.Replace(doc, "*pillion-keys*", "*pillion-kays*", 1))); err == nil {
+		t.Error("a help without its section of keys is written all the same")
+	}
+}
