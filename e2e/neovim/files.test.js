@@ -152,6 +152,34 @@ for (const option of ['readonly', 'nomodifiable']) {
   }, { ...automatic, opened: 'first.txt' });
 }
 
+ride('a buffer that no window shows: edited where it is, saved if it was clean, else not', { 'first.txt': 'old\n', 'other.txt': 'old\n', 'third.txt': '' }, async (it) => {
+  const { nvim, sandbox } = it;
+  await nvim.press('Gomine<Esc>');
+  await nvim.open('other.txt');
+  await nvim.open('third.txt');
+  const agent = await it.agent();
+  assert.equal((await agent.call('edit_file', edit('other.txt'))).structured.saved, true);
+  assert.equal((await agent.call('edit_file', edit('first.txt'))).structured.saved, false);
+  assert.equal(sandbox.read('other.txt'), 'new\n');
+  assert.equal(sandbox.read('first.txt'), 'old\n');
+  assert.deepEqual(await nvim.lines('first.txt'), ['new', 'mine']);
+  assert.equal(await nvim.file(), 'third.txt');
+}, { ...automatic, opened: 'first.txt' });
+
+ride('what an agent’s command writes to a file that is open comes into the buffer, but not over what is unsaved', { 'first.txt': 'old\n', 'other.txt': 'old\n' }, async (it) => {
+  const { nvim, sandbox } = it;
+  await nvim.open('other.txt');
+  await nvim.press('Gomine<Esc>');
+  const agent = await it.agent();
+  const call = agent.call('run_command', { command: 'sed -i s/old/new/ first.txt other.txt' });
+  await (await nvim.dialog('sed')).answer('approve');
+  assert.equal((await call).structured.exit_code, 0);
+  await eventually('the clean buffer is read anew', async () => (await nvim.lines('first.txt')).join() === 'new');
+  assert.deepEqual(await nvim.lines('other.txt'), ['old', 'mine']);
+  assert.equal((await nvim.mode()).blocking, false);
+  assert.equal(sandbox.read('other.txt'), 'new\n');
+}, { opened: 'first.txt' });
+
 ride('what an agent writes to a file that is open is seen without a key pressed', { 'first.txt': 'old\n' }, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();

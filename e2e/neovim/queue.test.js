@@ -48,6 +48,19 @@ ride('two agents at once: each is told its own answer', files, async (it) => {
   assert.equal((await first).isError, false);
 });
 
+ride('one answer for all that wait', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  const calls = [agent.call('edit_file', editOne), agent.call('edit_file', editTwo)];
+  await eventually('both wait', async () => (await nvim.waits()) === 2);
+  await nvim.command('Pillion together');
+  await nvim.sees(/one\.txt[^]*two\.txt/);
+  nvim.screenshot('together');
+  await nvim.choose(/Approve all/);
+  for (const call of calls) assert.equal((await call).isError, false);
+  assert.equal(sandbox.read('one.txt') + sandbox.read('two.txt'), 'FIRST\nSECOND\n');
+});
+
 ride('the tab is closed: that is no answer, the call waits and can be shown again', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();

@@ -39,6 +39,26 @@ ride('two Neovims on one file: what lands through one is seen in the other', fil
   await eventually('the other Neovim has it', async () => (await left.lines('one.txt')).join() === 'FIRST');
 });
 
+ride('two Neovims on one file, unsaved text in the one: it keeps its text, and Neovim itself tells of the other', files, async (it) => {
+  const left = it.nvim;
+  await left.open('one.txt');
+  await left.press('Gomine<Esc>');
+  const right = await it.begin();
+  await right.focus(true);
+  await eventually('the registry knows', () => it.focusedLast(right));
+  const agent = await it.agent();
+  const call = agent.call('edit_file', edit);
+  await (await right.dialog('one.txt')).answer('approve');
+  assert.equal((await call).isError, false);
+  const focused = left.focus(true);
+  await left.sees(/W12: Warning/);
+  await left.press('o');
+  await focused;
+  await left.press('Gotoo<Esc>');
+  await eventually('the human types on', async () => (await left.lines('one.txt')).join() === 'first,mine,too');
+  assert.equal(it.sandbox.read('one.txt'), 'FIRST\n');
+});
+
 ride('the Neovim that was asked ends: the next call goes to the other', files, async (it) => {
   const left = it.nvim;
   const right = await it.begin();
