@@ -52,6 +52,14 @@ var beyondVim = map[bool][]string{
 	false: {"$/cancelRequest"},
 }
 
+// OneSided are the methods that one plugin has without the other, and why. A test
+// finds no other, and docs/clients.md has the list.
+var OneSided = map[string]string{
+	"tools/call":                     "VS Code's own chat calls tools; Neovim has no chat of its own",
+	"$/setTrace":                     "Neovim's LSP client does not send it, and the sidecar does nothing with it",
+	"window/workDoneProgress/cancel": "it comes from the buttons of a progress that the sidecar began, and the sidecar begins none in an editor with a plugin",
+}
+
 // Read gives a row for every method of the wire.
 func Read(root string) ([]Row, error) {
 	vscode, err := VSCode(root)

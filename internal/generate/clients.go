@@ -2,13 +2,19 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"pillion/internal/clients"
 )
 
-// clientsTable is for a marker of docs/clients.md: one for each direction.
+// clientsTable is for a marker of docs/clients.md: a table for each direction, and
+// what stands in one column alone.
 func clientsTable(root, name string) (string, error) {
+	if name == "one-sided" {
+		return oneSided(), nil
+	}
 	fromEditor := name == "editor to sidecar"
 	if !fromEditor && name != "sidecar to editor" {
 		return "", unknownMarker(name)
@@ -25,4 +31,13 @@ func clientsTable(root, name string) (string, error) {
 		}
 	}
 	return out.String(), nil
+}
+
+// oneSided are the methods that only one plugin has, with the reasons.
+func oneSided() string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(clients.OneSided)) {
+		fmt.Fprintf(&out, "- `%s`: %s.\n", name, clients.OneSided[name])
+	}
+	return out.String()
 }

@@ -13,13 +13,6 @@ import (
 	"pillion/rpc"
 )
 
-// oneSided are the methods that one plugin has without the other, and why.
-var oneSided = map[string]string{
-	"tools/call":                     "VS Code's own chat calls tools; Neovim has no chat of its own",
-	"$/setTrace":                     "Neovim's LSP client does not send it, and the sidecar does nothing with it",
-	"window/workDoneProgress/cancel": "only the buttons of a progress that the sidecar began send it; it begins none in an editor with a plugin",
-}
-
 // TestNoCapabilityInOneEditorOnly: what one plugin has, the other has.
 func TestNoCapabilityInOneEditorOnly(t *testing.T) {
 	rows, err := clients.Read(root)
@@ -32,11 +25,11 @@ func TestNoCapabilityInOneEditorOnly(t *testing.T) {
 			continue
 		}
 		unequal[row.Name] = true
-		if oneSided[row.Name] == "" {
+		if clients.OneSided[row.Name] == "" {
 			t.Errorf("%s: VS Code %s, Neovim %s; let both have it", row.Name, row.VSCode, row.Neovim)
 		}
 	}
-	for name := range oneSided {
+	for name := range clients.OneSided {
 		if !unequal[name] {
 			t.Errorf("%s is the same in both editors, and need not be excused", name)
 		}
