@@ -5,6 +5,7 @@ local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
+local typed = require("pillion.typed")
 local view = require("pillion.view")
 
 local M = {}
@@ -40,7 +41,7 @@ local function remember(id)
       return ("%s: saves the rule  %s"):format(escape.visible(decision.title), escape.visible(decision.rule))
     end,
   }, function(decision)
-    if decision and approval.request.digest ~= digest and approval.beneath ~= "moved" then
+    if decision and approval.request.digest ~= digest then
       announce.tell("Pillion: it was updated while you chose; look again")
     elseif decision then
       answer(id, { kind = "remember", decisionId = decision.id, deliberate = true })
@@ -118,13 +119,17 @@ function M.press(action, id)
   actions[action](id)
 end
 
---- For what says yes the human must be looking at it; else it is shown to them.
+--- For what says yes the human must be looking at it, as it is now; else it is shown to them.
 ---@param action pillion.Action
 local function of_focused(action)
   return function()
-    local id = front.focused()
-    if id then
-      actions[action](id)
+    local approval = approvals.get(front.focused())
+    if approval and typed.is_meant(approval) then
+      actions[action](approval.id)
+      return
+    elseif approval then
+      approval:disarm()
+      announce.say("Pillion: it was updated while you typed; look, and answer again")
       return
     end
     local all = approvals.all()
@@ -189,9 +194,10 @@ local function mode(rest)
     return
   end
   view.sessions(function(sessions)
-    local named = session_id == "" and sessions or vim.tbl_filter(function(session)
-      return session.sessionId == session_id
-    end, sessions)
+    local named = session_id == "" and sessions
+      or vim.tbl_filter(function(session)
+        return session.sessionId == session_id
+      end, sessions)
     choose_session(named, "Whose mode?", function(session)
       if wanted ~= "" then
         set_mode(session, wanted)

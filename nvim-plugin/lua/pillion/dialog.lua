@@ -4,6 +4,7 @@
 local bar = require("pillion.bar")
 local page = require("pillion.page")
 local proposal = require("pillion.proposal")
+local typed = require("pillion.typed")
 
 local api = vim.api
 
@@ -35,6 +36,7 @@ end
 function Dialog.open(approval)
   local self = setmetatable({ approval = approval, file = 1 }, Dialog)
   local first = self:buffers()[1]
+  typed.attach()
   unseen(function()
     vim.cmd(("keepalt $tab sbuffer %d"):format(first))
     self.tab = api.nvim_get_current_tabpage()
@@ -102,7 +104,11 @@ function Dialog:dress(window, buffer, is_diff)
   api.nvim_win_call(window, function()
     vim.cmd.diffoff()
     api.nvim_win_set_buf(window, buffer)
-    vim.cmd(is_diff and "diffthis" or "setlocal nonumber norelativenumber signcolumn=no wrap linebreak nospell nolist")
+    vim.cmd(is_diff and "diffthis" or "setlocal nonumber norelativenumber signcolumn=no wrap linebreak nospell nolist nofoldenable")
+    vim.cmd("setlocal conceallevel=0") -- all that is asked about is to be seen
+    if is_diff then
+      vim.cmd("setlocal list listchars=tab:\\ \\ ,extends:>,precedes:<") -- lines are not wrapped in a diff
+    end
   end)
 end
 
@@ -167,6 +173,7 @@ function Dialog:edit_command()
   if window == -1 then
     window = api.nvim_open_win(buffer, true, { split = "below", height = math.min(10, api.nvim_buf_line_count(buffer) + 1) })
   end
+  vim.wo[window][0].foldenable, vim.wo[window][0].conceallevel = false, 0
   api.nvim_set_current_win(window)
   self:refresh()
 end

@@ -1,5 +1,6 @@
 -- Shows the pages of sheet.lua in read-only buffers, and the small buffer in which the human writes a command anew.
 
+local announce = require("pillion.announce")
 local keys = require("pillion.keys")
 local sheet = require("pillion.sheet")
 local text = require("pillion.text")
@@ -31,10 +32,19 @@ function M.scratch(name, buftype)
   end
   local buffer = api.nvim_create_buf(false, false)
   api.nvim_buf_set_name(buffer, name)
-  local options = vim.bo[buffer]
-  options.buftype, options.bufhidden, options.swapfile, options.modeline = buftype, "hide", false, false
+  M.seclude(buffer, buftype)
   vim.o.eventignore = ignored
   return buffer
+end
+
+--- What an agent wrote sets no option by a modeline, and nothing of it goes to a disk. Said again whenever the buffer is read anew:
+--- one that was unloaded comes back with the options of a file.
+---@param buffer integer
+---@param buftype string
+function M.seclude(buffer, buftype)
+  local options = vim.bo[buffer]
+  options.buftype, options.bufhidden, options.buflisted = buftype, "hide", false
+  options.modeline, options.swapfile, options.undofile = false, false, false
 end
 
 ---@param buffer integer
@@ -69,7 +79,7 @@ function M.ready(approval)
   api.nvim_create_autocmd("BufReadCmd", {
     buffer = buffer,
     callback = function()
-      vim.bo[buffer].buftype = "nofile"
+      M.seclude(buffer, "nofile")
       M.changed(approval)
     end,
   })
@@ -130,7 +140,7 @@ function M.command(approval, changed)
     buffer = buffer,
     callback = function()
       vim.bo[buffer].modified = false
-      api.nvim_echo({ { "Pillion: kept. It is your answer that counts: " .. keys.hint("approve") } }, false, {})
+      announce.say("Pillion: kept. It is your answer that counts: " .. keys.hint("approve"))
     end,
   })
   return buffer

@@ -1,6 +1,7 @@
 -- The two sides of a diff that waits: the current text, read-only, and the proposal, which the human may edit in place. The
 -- proposal is never on any disk: `:w` says that it is kept, and `:e!` takes back what the human changed.
 
+local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local escape = require("pillion.escape")
 local keys = require("pillion.keys")
@@ -148,20 +149,21 @@ local function attend(approval, path, sides)
   end)
   on("BufWriteCmd", function()
     vim.bo[sides.right].modified = false
-    api.nvim_echo({ { "Pillion: kept. It is your answer that counts: " .. keys.hint("approve") } }, false, {})
+    announce.say("Pillion: kept. It is your answer that counts: " .. keys.hint("approve"))
   end)
   api.nvim_create_autocmd("BufReadCmd", {
     buffer = sides.left,
     callback = function()
+      page.seclude(sides.left, "nofile")
       text.put(sides.left, (file_of(approval, path) or { before = "" }).before)
-      vim.bo[sides.left].buftype, vim.bo[sides.left].modifiable = "nofile", false
+      vim.bo[sides.left].modifiable = false
     end,
   })
   on("BufReadCmd", function()
     local own = vim.v.cmdbang ~= 1 and approval:edit_of(path) or nil
     local file = file_of(approval, path)
+    page.seclude(sides.right, "acwrite")
     text.put(sides.right, own or (file and file.after) or "")
-    vim.bo[sides.right].buftype = "acwrite"
     if file then
       sync(approval, file, sides)
     end
@@ -186,7 +188,8 @@ function M.ready(approval, file)
     return sides
   end
   M.changing(approval)
-  sides = { left = make(approval, "current", file, "nofile"), right = make(approval, "proposed", file, "acwrite"), proposed = "", after = "" }
+  sides =
+    { left = make(approval, "current", file, "nofile"), right = make(approval, "proposed", file, "acwrite"), proposed = "", after = "" }
   shown[approval.id] = shown[approval.id] or {}
   shown[approval.id][file.path] = sides
   fill(approval, file, sides)

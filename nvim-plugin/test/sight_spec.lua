@@ -1,0 +1,104 @@
+-- What a human approves is what they have seen: nothing of it is folded, concealed, cut or changed without a word, and what an
+-- agent wrote sets nothing in their Neovim.
+
+local check = require("check")
+local person = require("person")
+
+---@param name string
+---@param try fun(human: pillion.Person)
+---@param options table?
+local function sit(name, try, options)
+  check.test(name, function()
+    local human = person.sit_down(options)
+    local fine, problem = xpcall(try, debug.traceback, human)
+    human:leave()
+    if not fine then
+      error(problem, 0)
+    end
+  end)
+end
+
+---@param human pillion.Person
+local function goes_there(human)
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:type("gt")
+  human:sees("ga ")
+end
+
+local function proposal(before, after)
+  return person.edit_request("A", { { "app.py", before, after } })
+end
+
+sit("a yes that is typed is for what was on show when it was begun", function(human)
+  human:ask("approval/request", proposal("old\n", "new\n"))
+  goes_there(human)
+  human:reads()
+  human:type(":Pillion appr")
+  human:sees(":Pillion appr")
+  human:tell("approval/changed", { approvalId = "A", digest = "d2", preview = proposal("old\n", "evil\n").preview, moved = false })
+  human:reads()
+  human:type("ove<CR>")
+  human:sees("it was updated while you typed")
+  check.same(human:waits("A"), true)
+  human:sees("evil")
+  human:reads()
+  human:type(":Pillion approve<CR>")
+  check.same(human:answered("A").digest, "d2")
+end)
+
+sit("the same, after a list in which the rule was shown", function(human)
+  human:ask("approval/request", proposal("old\n", "new\n"))
+  goes_there(human)
+  human:reads()
+  human:lua("vim.ui.select = function(items, _, callback) Choose = function() callback(items[1]) end end")
+  human:type("gs")
+  human:eventually("Choose ~= nil")
+  human:tell("approval/changed", { approvalId = "A", digest = "d2", preview = proposal("old\n", "evil\n").preview, moved = false })
+  human:tell(
+    "approval/changed",
+    { approvalId = "A", digest = "d3", preview = proposal("older\nold\n", "older\nevil\n").preview, moved = true }
+  )
+  human:reads()
+  human:lua("Choose()")
+  check.same(human:waits("A"), true)
+end)
+
+for _, method in ipairs({ "indent", "marker" }) do
+  sit("folds of the human's own do not hide a command: " .. method, function(human)
+    human:ask("approval/request", person.command_request("A", ("true\n"):rep(20) .. "true # {{{\nrm -rf src\ntrue # }}}"))
+    goes_there(human)
+    human:sees("> rm -rf src")
+  end, { init = ("vim.o.foldmethod, vim.o.shiftwidth = '%s', 2"):format(method), lines = 40 })
+end
+
+sit("a line that goes on beyond the window says so", function(human)
+  human:ask("approval/request", proposal("x = 1\n", "x = 1" .. (" "):rep(300) .. "; evil()\n"))
+  goes_there(human)
+  human:eventually(
+    "#vim.tbl_filter(function(w) return vim.wo[w].list and vim.wo[w].listchars:find('extends') end, vim.api.nvim_tabpage_list_wins(0)) == 2"
+  )
+  check.match(human:screen(), "x = 1%s+>")
+end)
+
+sit("a proposal that was unloaded and comes back sets no option and has no file beside it", function(human)
+  human:ask("approval/request", proposal("old\n", "new\n# vim: set tabstop=17 :\n"))
+  goes_there(human)
+  human:eventually("vim.api.nvim_buf_get_name(0):find('/proposed/', 1, true)")
+  human:lua("Name = vim.api.nvim_buf_get_name(0)")
+  human:type(":bdelete<CR>")
+  human:eventually("vim.api.nvim_buf_get_name(0) ~= Name")
+  human:type(":exe 'edit' fnameescape(luaeval('Name'))<CR>")
+  human:eventually("vim.api.nvim_buf_get_name(0) == Name and vim.api.nvim_buf_line_count(0) == 2")
+  check.same(
+    human:lua("return { vim.bo.tabstop, vim.bo.modeline, vim.bo.swapfile, vim.bo.undofile, vim.bo.buflisted }"),
+    { 8, false, false, false, false }
+  )
+end, { init = "vim.o.modeline, vim.o.swapfile, vim.o.undofile = true, true, true", columns = 160 })
+
+sit(":w in a narrow window waits for no key", function(human)
+  human:ask("approval/request", proposal("old\n", "new\n"))
+  goes_there(human)
+  human:type(":w<CR>")
+  human:sees("kept")
+  check.same(human:mode().blocking, false)
+end, { columns = 60 })
