@@ -140,6 +140,7 @@ type statusResult struct {
 	Waiting  []waitingApproval `json:"waiting"`
 	Running  []tools.Activity  `json:"running"`
 	Sessions []session.Info    `json:"sessions"`
+	Text     string            `json:"text"` // all of it, for people
 }
 
 // waitingApproval is an approval as words.
@@ -170,16 +171,17 @@ func (s *server) status() statusResult {
 			out.Running = append(out.Running, a)
 		}
 	}
-	s.show(messageInfo, "%s", out.text())
+	out.Text = out.words()
+	s.show(messageInfo, "%s", out.Text)
 	return out
 }
 
 // statusPreviews is how many approvals pillion.status shows in full.
 const statusPreviews = 4
 
-func (r statusResult) text() string {
+func (r statusResult) words() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "Pillion: %s for your answer, %d running, %d sessions.\n", waits(len(r.Waiting)), len(r.Running), len(r.Sessions))
+	fmt.Fprintf(&out, "Pillion: %s for your answer, %d running, %s.\n", waits(len(r.Waiting)), len(r.Running), sessions(len(r.Sessions)))
 	for _, w := range r.Waiting {
 		fmt.Fprintf(&out, "\nwaits: %s\n", w.ApprovalID)
 		if w.Text == "" {
@@ -206,4 +208,11 @@ func waits(n int) string {
 		return "1 call waits"
 	}
 	return fmt.Sprintf("%d calls wait", n)
+}
+
+func sessions(n int) string {
+	if n == 1 {
+		return "1 session"
+	}
+	return fmt.Sprintf("%d sessions", n)
 }

@@ -32,4 +32,6 @@ inEmacs('Emacs: a box that was lost is shown again by a command', async (it, ema
   await steadily('nothing is answered', () => it.sandbox.read('greet.py') === greeting, 600);
   await emacs.approve();
   assert.equal((await call).isError, false);
+  await emacs.command('pillion-status');
+  await emacs.terminal.sees(/0 calls wait for your answer, 0 running/);
 });

@@ -33,3 +33,26 @@ plainly('Neovim: typing while a question comes: no key is lost, and none approve
   assert.equal(result.isError, false, result.text);
   await it.holds(`${edited}${typed}\n`, true);
 });
+
+plainly('Neovim: what runs is seen as progress, and a command says what there is', PlainNeovim.start, async (it) => {
+  const { terminal } = it.editor;
+  /** @param {string} line */
+  const command = async (line) => {
+    await terminal.type(`:${line}`);
+    await terminal.press('Enter');
+  };
+  const call = it.agent.call('run_command', { command: 'until [ -e go ]; do sleep 0.1; done; echo went' });
+  await it.reads(/went/);
+  await it.editor.approve();
+  await eventually('the progress names the agent and what runs', async () => {
+    await command('lua print(vim.lsp.status())');
+    return /scripted-agent: Run until.*running/s.test(await terminal.screen());
+  });
+  await command('Pillion status');
+  await terminal.sees(/0 calls wait for your answer, 1 running/);
+  await terminal.press('Enter');
+  it.sandbox.write('go', '');
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  assert.equal(result.structured.stdout, 'went\n');
+});
