@@ -110,11 +110,11 @@ func claudeRoot(project string) string {
 // mainWorkTree follows a linked work tree's .git file
 // (gitdir: MAIN/.git/worktrees/NAME) to the repository that it belongs to.
 func mainWorkTree(dir string) string {
-	b, err := os.ReadFile(filepath.Join(dir, ".git"))
+	text, _, err := read(filepath.Join(dir, ".git"))
 	if err != nil {
 		return dir
 	}
-	gitdir := strings.TrimSpace(strings.TrimPrefix(string(b), "gitdir:"))
+	gitdir := strings.TrimSpace(strings.TrimPrefix(text, "gitdir:"))
 	main, _, ok := strings.Cut(filepath.ToSlash(gitdir), "/.git/worktrees/")
 	if !ok {
 		return dir

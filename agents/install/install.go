@@ -131,6 +131,9 @@ func (o Options) stateFolder() string {
 	return filepath.Join(o.Home, ".local", "state", "pillion")
 }
 
+// mostRead is more than any configuration has, in bytes.
+const mostRead = 64 << 20
+
 // read returns a file's text; a missing one is empty and did not exist.
 func read(path string) (text string, existed bool, err error) {
 	info, err := os.Stat(path)
@@ -141,6 +144,8 @@ func read(path string) (text string, existed bool, err error) {
 		return "", false, fmt.Errorf("cannot read %s: %w", path, err)
 	case !info.Mode().IsRegular():
 		return "", false, fmt.Errorf("%s is not a file; move it away and run this again", path)
+	case info.Size() > mostRead:
+		return "", false, fmt.Errorf("%s is too large to be a configuration; move it away and run this again", path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -28,12 +28,22 @@ func parseJSON(path, text string) (*jsonText, error) {
 		text = "{}\n"
 	}
 	if err := j.load(text); err != nil {
-		return nil, fmt.Errorf("%s is not valid JSON, mend it and run this again: %w", path, err)
+		return nil, fmt.Errorf("%s is not valid JSON, mend it and run this again: %s", path, withoutLiteral(err))
 	}
 	if _, ok := j.root.Value.(*hujson.Object); !ok {
 		return nil, fmt.Errorf("%s must hold a JSON object, mend it and run this again", path)
 	}
 	return j, nil
+}
+
+// withoutLiteral is what the parser says, without the word of the file that it
+// stumbled over: it may be a key, and messages are pasted into issues.
+func withoutLiteral(err error) string {
+	said, _, _ := strings.Cut(err.Error(), "invalid literal: ")
+	if said == err.Error() {
+		return said
+	}
+	return said + "invalid literal"
 }
 
 // has says that the file at path holds a value under the names.
