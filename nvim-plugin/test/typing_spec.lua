@@ -230,3 +230,73 @@ test("in a terminal, the file beside it is edited and saved", function()
   same(check.read(human.path), "1\ntwo\n")
   human.child.stop()
 end)
+
+--- The same question over the wire: what it answers stands in `Answer` once it is answered.
+---@param human table
+local function asks_in_time(human, line, from, to, new)
+  human.child.lua(
+    [[
+    local line, from, to, new = ...
+    if not InTime then
+      InTime = true
+      require("pillion.midway").setup()
+    end
+    for _, document in ipairs(Documents.all()) do Documents.flush(document) end
+    local path = vim.api.nvim_buf_get_name(0)
+    Answer, GiveUp = nil, nil
+    Edit.edit_in_time({
+      uri = vim.uri_from_fname(path), version = World.document(path).version, label = "Edit", save = false,
+      edits = { { range = { start = { line = line, character = from }, ["end"] = { line = line, character = to } }, newText = new } },
+    }, function(result) Answer = result end, World.owner, function(callback) GiveUp = callback end)
+  ]],
+    line,
+    from,
+    to,
+    new
+  )
+end
+
+---@param human table
+local function answer(human)
+  return check.eventually("an answer", function()
+    return human.child.lua("return Answer or false")
+  end)
+end
+
+test("a completion is through before the line that it is in changes", function()
+  local human = ride("foobar foobaz\nx = 1; foo\n")
+  human.types("jA<C-x><C-n>", "foobar foobaz\nx = 1; foobar")
+  asks_in_time(human, 1, 0, 1, "a_longer_name")
+  human.types("<C-n>", "foobar foobaz\nx = 1; foobaz")
+  same(human.child.lua("return Answer or false"), false)
+  human.types("<C-y>!", "foobar foobaz\nx = 1; foobaz!")
+  same(answer(human).applied, false) -- it was meant for a text that is gone
+  asks_in_time(human, 1, 0, 1, "a_longer_name")
+  same(answer(human).applied, true)
+  human.sees("foobar foobaz\na_longer_name = 1; foobaz!")
+end)
+
+test("what is inserted into a block comes into all of its lines", function()
+  local human = ride("one\ntwo\nthree\nfour\n")
+  human.child.lua("require('pillion.midway').setup(); InTime = true")
+  human.types("j0<C-v>jIXY", "one\nXYtwo\nthree\nfour")
+  asks_in_time(human, 0, 0, 3, "uno\ndos")
+  human.types("Z<Esc>", "one\nXYZtwo\nXYZthree\nfour")
+  same(answer(human).applied, false)
+  asks_in_time(human, 0, 0, 3, "uno\ndos")
+  human.sees("uno\ndos\nXYZtwo\nXYZthree\nfour")
+end)
+
+test("who stays in the middle of a completion: the edit is refused, and one that is given up is not made", function()
+  local human = ride("foobar foobaz\nx = 1; foo\n")
+  human.child.lua("require('pillion.midway').patience_ms = 50")
+  human.types("jA<C-x><C-n>", "foobar foobaz\nx = 1; foobar")
+  asks_in_time(human, 0, 0, 6, "agent")
+  check.match(answer(human).reason, "in the middle of a completion")
+  human.child.lua("require('pillion.midway').patience_ms = 5000")
+  asks_in_time(human, 0, 0, 6, "agent")
+  human.child.lua("GiveUp()")
+  human.types("<C-e>!", "foobar foobaz\nx = 1; foo!")
+  asks_in_time(human, 0, 0, 6, "AGENT")
+  human.sees("AGENT foobaz\nx = 1; foo!")
+end)

@@ -4,6 +4,7 @@
 
 local client = require("pillion.client")
 local documents = require("pillion.documents")
+local midway = require("pillion.midway")
 local position = require("pillion.position")
 local reload = require("pillion.reload")
 local views = require("pillion.views")
@@ -217,10 +218,26 @@ function M.edit(request, owner)
   return result
 end
 
+--- As `edit`, when the human is not in the middle of what an edit would spoil.
+---@param request { uri: string, version: integer, edits?: table[], save: boolean, label: string }
+---@param reply fun(result: any)
+---@param owner pillion.Client
+---@param cancelled fun(callback: fun())
+function M.edit_in_time(request, reply, owner, cancelled)
+  local document = documents.find(request.uri, owner)
+  midway.wait(document and document.buffer or -1, function(through)
+    if through or not document then
+      reply(M.edit(request, owner))
+    else
+      documents.flush(document)
+      reply(refusal(document, "the human is in the middle of a completion or of inserting into a block there; try again later"))
+    end
+  end, cancelled)
+end
+
 function M.setup()
-  client.on("document/edit", function(request, reply, owner)
-    reply(M.edit(request, owner))
-  end)
+  midway.setup()
+  client.on("document/edit", M.edit_in_time)
 end
 
 return M
