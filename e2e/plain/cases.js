@@ -55,10 +55,14 @@ async function isReady(sandbox, agent) {
   await eventually('the sidecar knows the open file', async () => (await agent.call('read_file', { path: 'greet.py' })).structured.source === 'buffer');
 }
 
-/** One test in a real editor. @param {string} name @param {Start} start @param {(ride: Ride) => Promise<void>} body */
-export function plainly(name, start, body) {
+/** One test in a real editor. @param {string} name @param {Start} start @param {(ride: Ride) => Promise<void>} body
+ * @param {object} [settings] the user's own */
+export function plainly(name, start, body, settings = {}) {
   test(name, { timeout: 120_000 }, async () => {
     const sandbox = Sandbox.create({ 'greet.py': greeting });
+    const own = path.join(sandbox.home, '.config/pillion');
+    fs.mkdirSync(own, { recursive: true });
+    fs.writeFileSync(path.join(own, 'settings.json'), JSON.stringify(settings));
     const editor = await start(sandbox, 'greet.py');
     const agent = new Agent(sandbox, 'scripted-agent');
     /** @type {unknown} */
@@ -122,6 +126,19 @@ export function cases(editor, start) {
     assert.equal(it.sandbox.read('greet.py'), greeting);
     await it.holds(`${edited}# mine, not saved\n`, true);
   });
+
+  plainly(`${editor}: edits that need no question, one after the other, while nobody is there`, start, async (it) => {
+    await it.editor.typeAtEnd('# mine, not saved');
+    await eventually('the agent reads what is typed but not saved', async () =>
+      (await it.agent.call('read_file', { path: 'greet.py' })).structured.content.includes('# mine, not saved'));
+    for (const [from, to] of [[edit.old_string, edit.new_string], ['greet("you")', 'greet("me")']]) {
+      const result = await it.agent.call('edit_file', { path: 'greet.py', old_string: from, new_string: to });
+      assert.equal(result.isError, false, result.text);
+      assert.equal(result.structured.saved, false);
+    }
+    assert.equal(it.sandbox.read('greet.py'), greeting);
+    await it.holds(`${edited.replace('"you"', '"me"')}# mine, not saved\n`, true);
+  }, { mode: 'auto_edit' });
 
   plainly(`${editor}: the agent gives up: the answer does nothing, and the next question is asked by itself`, start, async (it) => {
     const patience = new AbortController();
