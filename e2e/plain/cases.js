@@ -140,6 +140,17 @@ export function cases(editor, start) {
     await it.holds(`${edited.replace('"you"', '"me"')}# mine, not saved\n`, true);
   }, { mode: 'auto_edit' });
 
+  plainly(`${editor}: text typed in the very moment of an edit stays in the editor`, start, async (it) => {
+    await it.editor.typeAtEnd('# mine, not saved');
+    const result = await it.agent.call('edit_file', edit);
+    assert.equal(result.isError, false, result.text);
+    await steadily('the text stays', async () => /# mine, not saved/.test(await it.editor.terminal.screen()), 2000);
+    // The edit is in the text if the editor had told of it already, else in the file.
+    const text = result.structured.saved ? greeting : edited;
+    assert.equal(it.sandbox.read('greet.py'), result.structured.saved ? edited : greeting);
+    await it.holds(`${text}# mine, not saved\n`, true);
+  }, { mode: 'auto_edit' });
+
   plainly(`${editor}: the agent gives up: the answer does nothing, and the next question is asked by itself`, start, async (it) => {
     const patience = new AbortController();
     const call = it.agent.call('edit_file', edit, { signal: patience.signal });
