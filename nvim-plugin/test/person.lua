@@ -90,7 +90,7 @@ function M.sit_down(options)
   options = options or {}
   local self = setmetatable({}, Person)
   local socket = vim.fn.tempname()
-  local plugin = "let g:pillion_autostart = v:false | set rtp^=" .. vim.fn.fnamemodify(here, ":h")
+  local plugin = "let g:pillion_autostart = v:false | let g:loaded_python3_provider = 0 | set rtp^=" .. vim.fn.fnamemodify(here, ":h")
   local command = { vim.v.progpath, "--clean", "-n", "--listen", socket, "--cmd", plugin }
   self.glass, self.job = screen_of(options.columns or 120, options.lines or 24, command)
   self.channel = M.eventually("it listens", function()

@@ -168,6 +168,14 @@ function M.tell(text, level)
   notify(text, level or vim.log.levels.INFO)
 end
 
+--- Something failed that should not: one line for the human, and all of it for whoever looks into Neovim's log of language
+--- servers. Raised as an error it would make Neovim wait for a key.
+---@param problem string with a traceback
+function M.trouble(problem)
+  vim.lsp.log.error("pillion", problem)
+  M.say("Pillion: " .. problem:match("[^\n]*"), vim.log.levels.ERROR)
+end
+
 --- As `say`, for what the status line and `:Pillion` show as well; the human may not want to be told.
 ---@param text string
 ---@param news? fun(): boolean

@@ -2,6 +2,7 @@
 -- of windows. An answer is taken once, never within `inert_ms` of what it answers, and closing anything is none.
 
 local Approval = require("pillion.approval")
+local announce = require("pillion.announce")
 
 local M = {}
 
@@ -18,11 +19,15 @@ local waiting = {}
 ---@type pillion.ApprovalListener[]
 local listeners = {}
 
+--- What fails in one listener is no business of the others, nor of the question.
 ---@param event string
 local function tell(event, ...)
   for _, listener in ipairs(listeners) do
     if listener[event] then
-      listener[event](...)
+      local fine, problem = xpcall(listener[event], debug.traceback, ...)
+      if not fine then
+        announce.trouble(problem)
+      end
     end
   end
 end

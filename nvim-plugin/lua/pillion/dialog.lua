@@ -157,6 +157,14 @@ function Dialog:restore()
   end)
 end
 
+--- The human has it before them.
+function Dialog:entered()
+  local file = self.approval:files()[self.file]
+  if file then
+    proposal.entered(self.approval, file)
+  end
+end
+
 --- The human asked to go there.
 function Dialog:enter()
   if not self:is_current() then

@@ -25,6 +25,21 @@ local active_since = 0
 
 local answers = { approve = true, remember = true, reject = true, cancel = true }
 
+--- Where the human goes back to; from one question to another that stays what it was.
+---@param dialog pillion.Dialog?
+local function remember_from(dialog)
+  local before = api.nvim_list_tabpages()[vim.fn.tabpagenr("#")]
+  if not dialog or not dialog:is_current() or not before then
+    return
+  end
+  for _, other in pairs(dialogs) do
+    if other ~= dialog and other.tab == before then
+      before = other.from
+    end
+  end
+  dialog.from = before
+end
+
 --- A question that comes into sight takes no answer at first.
 local function look()
   if api.nvim_win_get_config(0).relative ~= "" then
@@ -38,10 +53,11 @@ local function look()
   active, active_since = id, Approval.now()
   if id then
     approvals.get(id):disarm()
-    local dialog, before = dialogs[id], vim.fn.tabpagenr("#")
-    if dialog and dialog:is_open() and before > 0 then
-      dialog.from = api.nvim_list_tabpages()[before]
-    end
+    vim.schedule(function()
+      if dialogs[id] and approvals.get(id) then
+        dialogs[id]:entered()
+      end
+    end)
   end
 end
 
@@ -222,6 +238,7 @@ function M.turn(id, step)
   local count = approval and #approval:files() or 0
   if dialog and count > 1 then
     dialog:show_file((dialog.file - 1 + step) % count + 1)
+    dialog:entered()
   end
 end
 
@@ -262,6 +279,12 @@ function M.attach()
   attached = true
   local group = api.nvim_create_augroup("pillion.front", {})
   api.nvim_create_autocmd({ "BufEnter", "WinEnter", "TabEnter" }, { group = group, callback = look })
+  api.nvim_create_autocmd("TabEnter", {
+    group = group,
+    callback = function()
+      remember_from(dialogs[active])
+    end,
+  })
   api.nvim_create_autocmd("QuitPre", {
     group = group,
     callback = function() -- nothing of ours may hold up a `:qa`

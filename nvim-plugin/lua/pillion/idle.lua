@@ -20,9 +20,7 @@ local function drain()
     local step = table.remove(steps, 1)
     local fine, problem = xpcall(step, debug.traceback)
     if not fine then
-      vim.schedule(function()
-        error(problem, 0)
-      end)
+      require("pillion.announce").trouble(problem)
     end
   end
 end

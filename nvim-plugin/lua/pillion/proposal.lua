@@ -19,6 +19,7 @@ local M = {}
 ---@field right integer the buffer with the proposal
 ---@field proposed string the agent's text, as the buffer gives it back
 ---@field after string the agent's text, as it came
+---@field filetype? string until it is set
 
 ---@type table<string, table<string, pillion.Sides>> by approval and path
 local shown = {}
@@ -41,14 +42,15 @@ local function make(approval, side, file, buftype)
   return buffer
 end
 
---- Colours, and what indents. Set where no window shows the buffer: a filetype's window options are not for a diff.
----@param buffer integer
+--- Colours at once; the filetype with all that hangs on it (indenting, plugins, a search for Python that takes a second) when
+--- the human comes to look: see `entered`.
+---@param sides pillion.Sides
 ---@param file pillion.FilePreview
-local function colour(buffer, file)
-  local filetype = vim.filetype.match({ filename = file.path, buf = buffer }) or file.language
-  if filetype and filetype ~= "" then
+local function colour(sides, file)
+  sides.filetype = vim.filetype.match({ filename = file.path, buf = sides.right }) or file.language or ""
+  for _, buffer in ipairs({ sides.left, sides.right }) do
     pcall(function()
-      vim.bo[buffer].filetype = filetype
+      vim.bo[buffer].syntax = sides.filetype
     end)
   end
 end
@@ -197,12 +199,34 @@ function M.ready(approval, file)
   if own then
     text.put(sides.right, own) -- they had wiped the buffer that they typed it in
   end
-  for _, buffer in ipairs({ sides.left, sides.right }) do
-    colour(buffer, file)
-    keys.bind(buffer, approval)
-  end
+  colour(sides, file)
+  keys.bind(sides.left, approval)
+  keys.bind(sides.right, approval)
   attend(approval, file.path, sides)
   return sides
+end
+
+--- The human looks at it. What a filetype sets for windows is not for a diff, and its keys are not for a question.
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+function M.entered(approval, file)
+  local sides = sides_of(approval, file.path)
+  local filetype = sides and sides.filetype
+  if not sides or not filetype then
+    return
+  end
+  sides.filetype = nil
+  for _, buffer in ipairs({ sides.left, sides.right }) do
+    pcall(function()
+      vim.bo[buffer].filetype = filetype
+    end)
+    if api.nvim_buf_is_loaded(buffer) then
+      keys.bind(buffer, approval)
+      for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+        api.nvim_win_call(window, vim.cmd.diffthis)
+      end
+    end
+  end
 end
 
 --- Something wants to know what the human edited, now.

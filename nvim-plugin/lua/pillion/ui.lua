@@ -2,6 +2,7 @@
 -- redrawing of status lines.
 
 local activity = require("pillion.activity")
+local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local client = require("pillion.client")
 local front = require("pillion.front")
@@ -52,7 +53,10 @@ end
 ---@param pattern string
 ---@param data table
 local function fire(pattern, data)
-  api.nvim_exec_autocmds("User", { pattern = pattern, modeline = false, data = data })
+  local fine, problem = pcall(api.nvim_exec_autocmds, "User", { pattern = pattern, modeline = false, data = data })
+  if not fine then
+    announce.trouble(problem) -- the human's own autocommand; the wire goes on
+  end
 end
 
 local function wire()
