@@ -80,6 +80,29 @@ sit("a line that goes on beyond the window says so", function(human)
   check.match(human:screen(), "x = 1%s+>")
 end)
 
+sit("what a diff does not show is said", function(human)
+  human:ask("approval/request", proposal("one\ntwo\n", "one\r\ntwo\r\n"))
+  goes_there(human)
+  human:sees("its line ends change")
+end, { columns = 200 })
+
+sit("what the human's own 'diffopt' hides is said", function(human)
+  human:ask("approval/request", proposal("if x:\n    a()\n    b()\n", "if x:\n    a()\nb()\n"))
+  goes_there(human)
+  human:sees("'diffopt' has iwhiteall")
+end, { columns = 250, init = "vim.opt.diffopt:append('iwhiteall')" })
+
+sit("a key in a question that came into sight without an event is none", function(human)
+  human:ask("approval/request", proposal("old\n", "new\n"))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:lua(
+    "Ahead = 0; local A = require('pillion.approval'); local now = A.now; A.now = function() return now() + Ahead end; Ahead = 60000"
+  )
+  human:type(":noautocmd tabnext<CR>ga")
+  human:sees("within half a second")
+  check.same(human:waits("A"), true)
+end)
+
 sit("a proposal that was unloaded and comes back sets no option and has no file beside it", function(human)
   human:ask("approval/request", proposal("old\n", "new\n# vim: set tabstop=17 :\n"))
   goes_there(human)

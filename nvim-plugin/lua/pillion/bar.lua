@@ -21,7 +21,8 @@ end
 ---@param approval pillion.Approval
 ---@return string
 local function key_line(approval)
-  local shown = { { "approve", "approve" }, { "session", "session" }, { "reject", "reject" }, { "reason", "reason" }, { "cancel", "cancel" } }
+  local shown =
+    { { "approve", "approve" }, { "session", "session" }, { "reject", "reject" }, { "reason", "reason" }, { "cancel", "cancel" } }
   if #approval:files() > 1 then
     table.insert(shown, 1, { "next_file", "next file" })
   end
@@ -54,7 +55,9 @@ end
 ---@param approval pillion.Approval
 ---@return string
 function M.proposed(approval)
-  local notes = {}
+  local notes = vim.tbl_map(function(note)
+    return plain(note, 80)
+  end, words.not_shown(approval:files()))
   if approval:is_edited() then
     notes[#notes + 1] = "edited by you"
   end

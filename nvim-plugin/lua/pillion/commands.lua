@@ -112,7 +112,7 @@ local answering = { approve = true, session = true, reject = true, reason = true
 ---@param action pillion.Action
 ---@param id string
 function M.press(action, id)
-  if answering[action] and not front.takes_keys() then
+  if answering[action] and (front.focused() ~= id or not front.takes_keys()) then
     announce.tell(too_soon)
     return
   end

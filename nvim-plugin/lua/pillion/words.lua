@@ -94,6 +94,38 @@ function M.size(files)
   return ("+%d −%d"):format(additions, deletions)
 end
 
+---@param text string
+local function line_end(text)
+  return text:find("\r\n", 1, true) and "\r\n" or text:find("\n", 1, true) and "\n" or nil
+end
+
+---@param file pillion.FilePreview
+---@return string?
+local function ends(file)
+  local before, after = line_end(file.before), line_end(file.after)
+  if before and after and before ~= after then
+    return vim.fs.basename(file.path) .. ": its line ends change"
+  elseif file.before:sub(-1) == "\n" and file.after ~= "" and file.after:sub(-1) ~= "\n" then
+    return vim.fs.basename(file.path) .. ": the newline at its end goes"
+  end
+end
+
+--- What of a change a diff does not show: it compares lines, and leaves out what the human's 'diffopt' says.
+---@param files pillion.FilePreview[]
+---@return string[]
+function M.not_shown(files)
+  local found = {}
+  for _, file in ipairs(files) do
+    found[#found + 1] = ends(file)
+  end
+  for _, option in ipairs(#files > 0 and vim.opt.diffopt:get() or {}) do
+    if option:match("^iwhite") or option == "iblank" or option == "icase" then
+      found[#found + 1] = ("your 'diffopt' has %s, which hides changes"):format(option)
+    end
+  end
+  return found
+end
+
 ---@param request pillion.ApprovalRequest
 ---@param limit integer
 ---@return string
