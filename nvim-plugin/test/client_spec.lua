@@ -195,6 +195,30 @@ test("a program that is not there says what to do", function()
   pillion.stop()
 end)
 
+test("a folder that is gone is told, and no question is asked", function()
+  pillion.setup({ path = program })
+  local root = check.folder() .. "/gone"
+  pillion.start(root)
+  same(client.for_path(root).state, "failed")
+  check.match(client.for_path(root).problem, "could not be started")
+  check.match(table.concat(client.log(), "\n"), "could not be started: ENOENT")
+  pillion.stop()
+end)
+
+test("another program is taken by what runs, and what was stopped stays so", function()
+  pillion.setup({ path = program })
+  local stopped, running = ready(workspace()), ready(workspace())
+  client.stop(stopped)
+  local before, copy = running.connection:pid(), check.folder() .. "/pillion"
+  vim.uv.fs_symlink(program, copy)
+  pillion.setup({ path = copy })
+  check.eventually("it runs anew", function()
+    return running.state == "ready" and running.connection:pid() ~= before
+  end)
+  same({ stopped.state, running.path }, { "stopped", copy })
+  pillion.stop()
+end)
+
 test("a workspace is where the git repository is, else the folder", function()
   local root = workspace()
   vim.fn.mkdir(root .. "/a/b", "p")

@@ -244,3 +244,58 @@ test("while Neovim waits for a key a request that is withdrawn is never begun", 
   same(child.lua("return Begun"), {})
   child.stop()
 end)
+
+test("an edit that Neovim cannot come to is refused in time", function()
+  local child, early = check.child(true), check.folder() .. "/early.json"
+  child.lua(
+    [[
+    local command, early = ...
+    local rpc = require("pillion.rpc")
+    rpc.busy_ms = 20
+    Begun = {}
+    Connection = rpc.start(command, { env = { PILLION_TEST_EARLY = early } }, {
+      busy = { ["document/edit"] = function(params) return { applied = false, version = params.version } end },
+      request = function(method, _, reply) Begun[#Begun + 1] = method reply({}) end,
+      notification = function() end, stderr = function() end, exit = function() end,
+    })
+  ]],
+    program([[
+    hear()
+    say({ jsonrpc = "2.0", id = 1, method = "document/edit", params = { version = 5 } })
+    vim.fn.writefile({ vim.json.encode(hear()) }, os.getenv("PILLION_TEST_EARLY"))
+    hear()
+  ]]),
+    early
+  )
+  child.keys(":echo 1 | echo 2 | lua Connection:notify('go', {})<CR>")
+  local answer = check.eventually("an answer while Neovim waits", function()
+    return child.mode().blocking and vim.fn.filereadable(early) == 1 and vim.json.decode(check.read(early))
+  end)
+  same(answer.result, { applied = false, version = 5 })
+  child.keys("<CR>")
+  check.eventually("Neovim goes on", function()
+    return not child.mode().blocking
+  end)
+  same(child.lua("return Begun"), {})
+  child.stop()
+end)
+
+test("the program is not told where this Neovim listens", function()
+  vim.env.NVIM_LISTEN_ADDRESS = "/tmp/nowhere"
+  vim.env.PILLION_TEST_KEPT = "kept"
+  local got = ""
+  local connection = assert(rpc.start({ "sh", "-c", "env >&2" }, { env = { PILLION_TEST_MORE = "more" } }, {
+    stderr = function(text)
+      got = got .. text
+    end,
+    exit = function() end,
+  }))
+  check.eventually("its environment", function()
+    return connection:is_closing()
+  end)
+  check.eventually("all of it", function()
+    return got:match("PILLION_TEST_KEPT=kept") and got:match("PILLION_TEST_MORE=more") and got:match("\nPATH=")
+  end)
+  same({ ("\n" .. got):match("\nNVIM=([^\n]*)"), ("\n" .. got):match("\nNVIM_LISTEN_ADDRESS=([^\n]*)") }, { "", "" })
+  vim.env.NVIM_LISTEN_ADDRESS = nil
+end)

@@ -320,6 +320,7 @@ local function lsp_config(client)
       local problem ---@type string?
       connection, problem = connect(client, { client.path, "serve" }, dispatchers)
       if not connection then
+        record(("%s could not be started: %s"):format(client.path, problem))
         error(problem, 0)
       end
       client.connection = connection
@@ -339,11 +340,12 @@ local function lsp_config(client)
 end
 
 ---@param options vim.lsp.ClientConfig
----@return integer?
+---@return integer? id
 local function lsp_start(options)
   if vim.fn.has("nvim-0.11") == 1 then
     return vim.lsp.start(options, {
       attach = false,
+      silent = true, -- it is told here
       reuse_client = function()
         return false
       end,
@@ -366,6 +368,7 @@ launch = function(client)
   client.lsp = lsp_start(lsp_config(client))
   if not client.connection then
     become(client, "failed", ("%s could not be started; :Pillion log says why"):format(located.path))
+    announce.say("Pillion: " .. client.problem, vim.log.levels.ERROR)
   end
 end
 

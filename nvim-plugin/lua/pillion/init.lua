@@ -31,7 +31,11 @@ function M.setup(options)
   end
   local client = require("pillion.client")
   if before.path ~= config.get().path then
-    client.restart()
+    client.each(function(one)
+      if one.state ~= "stopped" then
+        client.restart(one)
+      end
+    end)
   elseif not vim.deep_equal(before.settings, config.get().settings) then
     client.settings_changed()
   end

@@ -33,7 +33,7 @@ Connection.__index = Connection
 ---@field timer? uv.uv_timer_t
 
 --- While Neovim waits for a key, at a message that fills the screen or at a question of its own, it does nothing else.
-local busy_ms = 10000
+M.busy_ms = 10000
 
 ---@type table<string, integer>
 M.codes = { method_not_found = -32601, internal_error = -32603, request_cancelled = -32800 }
@@ -53,7 +53,8 @@ function M.start(command, options, handlers)
     command,
     {
       cwd = options.cwd,
-      env = options.env,
+      -- Whoever knows where this Neovim listens can type into it; the sidecar has no use for it.
+      env = vim.tbl_extend("force", { NVIM = "", NVIM_LISTEN_ADDRESS = "" }, options.env or {}),
       stdin = true,
       stdout = function(_, data)
         if data then
@@ -72,7 +73,7 @@ function M.start(command, options, handlers)
     end)
   )
   if not ok then
-    return nil, tostring(process)
+    return nil, (tostring(process):gsub("^.-:%d+: ", "")) -- without the line of Neovim's that says so
   end
   self.process = process
   return self
@@ -189,7 +190,7 @@ function Connection:queue(message)
   local busy = (self.handlers.busy or {})[message.method]
   if busy then
     message.timer = vim.uv.new_timer()
-    message.timer:start(busy_ms, 0, function()
+    message.timer:start(M.busy_ms, 0, function()
       self:answer_early(message, busy(message.params), nil)
     end)
   end
