@@ -31,14 +31,20 @@ end
 
 ---@param human pillion.Person
 local function opens(human, id)
-  human:eventually(("vim.iter(vim.api.nvim_list_wins()):any(function(w) return vim.startswith(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(w)), 'pillion://%s/') end)"):format(id))
+  human:eventually(
+    ("vim.iter(vim.api.nvim_list_wins()):any(function(w) return vim.startswith(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(w)), 'pillion://%s/') end)"):format(
+      id
+    )
+  )
 end
 
 sit("it opens in a tab of its own, and the human stays where they are", function(human)
   human:type("ifirst line<Esc>")
   human:eventually("vim.api.nvim_get_mode().mode == 'n' and vim.api.nvim_get_current_line() == 'first line' and vim.fn.col('.') == 10")
   human:lua("Before = { vim.api.nvim_get_current_win(), vim.fn.getpos('.'), vim.fn.winsaveview() }; Heard = {}")
-  human:lua("vim.api.nvim_create_autocmd({'BufEnter', 'WinEnter', 'TabEnter', 'WinLeave', 'TabNew', 'WinNew'}, { callback = function(e) table.insert(Heard, e.event) end })")
+  human:lua(
+    "vim.api.nvim_create_autocmd({'BufEnter', 'WinEnter', 'TabEnter', 'WinLeave', 'TabNew', 'WinNew'}, { callback = function(e) table.insert(Heard, e.event) end })"
+  )
   human:ask("approval/request", proposal("A"))
   opens(human, "A")
   check.same(human:lua("return Heard"), {})
@@ -52,8 +58,16 @@ sit("it opens in a tab of its own, and the human stays where they are", function
   human:sees("ga approve")
   check.same(human:lua("return vim.tbl_map(function(w) return vim.wo[w].diff end, vim.api.nvim_tabpage_list_wins(0))"), { true, true })
   human:eventually("vim.bo.filetype == 'python'")
-  check.same(human:lua("return { vim.bo.buftype, vim.bo.modifiable, vim.bo.buflisted, vim.wo.foldmethod }"), { "acwrite", true, false, "diff" })
-  check.same(human:lua("local w = vim.api.nvim_tabpage_list_wins(0)[1]; return { vim.bo[vim.api.nvim_win_get_buf(w)].buftype, vim.bo[vim.api.nvim_win_get_buf(w)].modifiable }"), { "nofile", false })
+  check.same(
+    human:lua("return { vim.bo.buftype, vim.bo.modifiable, vim.bo.buflisted, vim.wo.foldmethod }"),
+    { "acwrite", true, false, "diff" }
+  )
+  check.same(
+    human:lua(
+      "local w = vim.api.nvim_tabpage_list_wins(0)[1]; return { vim.bo[vim.api.nvim_win_get_buf(w)].buftype, vim.bo[vim.api.nvim_win_get_buf(w)].modifiable }"
+    ),
+    { "nofile", false }
+  )
 end, { columns = 160 })
 
 sit("while the human types it only says so; it opens when they are through", function(human)
@@ -72,7 +86,16 @@ sit("while the human types it only says so; it opens when they are through", fun
   check.same(human:waits("A"), true)
 end)
 
-for name, keys in pairs({ operator = "d", visual = "v", ["command line"] = ":echo 1", replace = "R", search = "/foo", register = '"', window = "<C-w>", count = "2" }) do
+for name, keys in pairs({
+  operator = "d",
+  visual = "v",
+  ["command line"] = ":echo 1",
+  replace = "R",
+  search = "/foo",
+  register = '"',
+  window = "<C-w>",
+  count = "2",
+}) do
   sit(("half-way through: %s"):format(name), function(human)
     human:type("ione two<Esc>0")
     human:eventually("vim.api.nvim_buf_get_lines(0, 0, -1, false)[1] == 'one two' and vim.api.nvim_win_get_cursor(0)[2] == 0")
@@ -102,7 +125,10 @@ sit("a key in its first half second approves nothing; later it does, and the hum
   human:type("ga")
   check.same(human:answered("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
   human:eventually("vim.fn.tabpagenr('$') == 1 and vim.api.nvim_buf_get_name(0) == ''")
-  check.same(human:lua("return vim.tbl_filter(function(b) return vim.api.nvim_buf_get_name(b):find('pillion://') end, vim.api.nvim_list_bufs())"), {})
+  check.same(
+    human:lua("return vim.tbl_filter(function(b) return vim.api.nvim_buf_get_name(b):find('pillion://') end, vim.api.nvim_list_bufs())"),
+    {}
+  )
 end)
 
 sit("what the human changes in the proposal is the answer", function(human)
@@ -115,7 +141,10 @@ sit("what the human changes in the proposal is the answer", function(human)
   human:sees("It is your answer that counts: ga")
   human:reads()
   human:type("ga")
-  check.same(human:answered("A"), { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand\n" }, digest = "d1" })
+  check.same(
+    human:answered("A"),
+    { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand\n" }, digest = "d1" }
+  )
 end, { columns = 160 })
 
 sit(":e! takes back what the human changed, :e does not", function(human)
@@ -217,10 +246,16 @@ sit("it changes beneath what the human wrote: that stays, and goes with the old 
   change(human, false)
   human:type(" too<Esc>")
   human:sees("your text will be merged")
-  check.same(human:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), { "def total(p):", "    return round(sum(p))", "# by hand too" })
+  check.same(
+    human:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"),
+    { "def total(p):", "    return round(sum(p))", "# by hand too" }
+  )
   human:reads()
   human:type("ga")
-  check.same(human:answered("A"), { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand too\n" }, digest = "d1" })
+  check.same(
+    human:answered("A"),
+    { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand too\n" }, digest = "d1" }
+  )
 end, { columns = 160 })
 
 sit("the human takes that back: the dialog shows the change", function(human)
@@ -357,7 +392,9 @@ sit("in the window of command lines it waits", function(human)
 end)
 
 sit("in a floating window the human stays", function(human)
-  human:lua("Float = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = 'editor', row = 2, col = 2, width = 20, height = 3 }); vim.wo.winfixbuf = true")
+  human:lua(
+    "Float = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = 'editor', row = 2, col = 2, width = 20, height = 3 }); vim.wo.winfixbuf = true"
+  )
   human:ask("approval/request", proposal("A"))
   opens(human, "A")
   check.same(human:lua("return { vim.api.nvim_get_current_win() == Float, vim.fn.tabpagenr() }"), { true, 1 })

@@ -22,14 +22,27 @@ check.test("a command is shown whole, with all that it would do", function()
   local text = lines(person.command_request("A", "make > log; true", {
     preview = {
       parts = { { argv = { "make" }, why = "it runs a program" }, { argv = { "echo", "a b", "it's" }, why = "" } },
-      writes = { "log" }, unsaved = { "app.py" }, network = true, sandbox = "none",
+      writes = { "log" },
+      unsaved = { "app.py" },
+      network = true,
+      sandbox = "none",
     },
   }))
   for _, part in ipairs({
-    "claude wants to run a command", "  $ make > log; true", "Folder        the workspace folder", "Why it asks   this tool runs a program",
-    "It runs       make   (it runs a program)", "              echo 'a b' 'it'\\''s'", "It writes     log",
-    "It misses     what you have not saved in app.py", "Network       it may reach it", "Sandbox       none; it runs with your own rights",
-    "Asked by      claude, over MCP", "ga   Approve", "run_command(make > log; true)", "Reject with Reason",
+    "claude wants to run a command",
+    "  $ make > log; true",
+    "Folder        the workspace folder",
+    "Why it asks   this tool runs a program",
+    "It runs       make   (it runs a program)",
+    "              echo 'a b' 'it'\\''s'",
+    "It writes     log",
+    "It misses     what you have not saved in app.py",
+    "Network       it may reach it",
+    "Sandbox       none; it runs with your own rights",
+    "Asked by      claude, over MCP",
+    "ga   Approve",
+    "run_command(make > log; true)",
+    "Reject with Reason",
   }) do
     has(text, part)
   end
@@ -124,7 +137,10 @@ sit("what it rests on changes: the page follows", function(human)
   opens(human)
   human:type("gt")
   human:sees("not saved in app.py")
-  human:tell("approval/changed", { approvalId = "A", digest = "d2", moved = false, preview = { kind = "command", command = "make all", cwd = "." } })
+  human:tell(
+    "approval/changed",
+    { approvalId = "A", digest = "d2", moved = false, preview = { kind = "command", command = "make all", cwd = "." } }
+  )
   human:sees("This was updated since it first appeared")
   human:reads()
   human:type("ga")

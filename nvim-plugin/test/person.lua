@@ -211,16 +211,35 @@ end
 function M.edit_request(id, files, more)
   local previews = vim.tbl_map(function(file)
     return {
-      path = file[1], uri = "file:///p/" .. file[1], operation = file.operation or "overwrite", language = "python", size = #file[2],
-      before = file[2], after = file[3], diff = "", hunks = {}, additions = 1, deletions = 1, openInEditor = false, dirty = false,
+      path = file[1],
+      uri = "file:///p/" .. file[1],
+      operation = file.operation or "overwrite",
+      language = "python",
+      size = #file[2],
+      before = file[2],
+      after = file[3],
+      diff = "",
+      hunks = {},
+      additions = 1,
+      deletions = 1,
+      openInEditor = false,
+      dirty = false,
     }
   end, files)
   return vim.tbl_extend("force", {
-    approvalId = id, callId = "c" .. id, sessionId = "s", agent = { name = "claude", via = "mcp" }, tool = "edit_file",
-    title = "Edit " .. files[1][1], description = "", reasons = { "this tool changes files" }, arguments = { path = files[1][1] },
+    approvalId = id,
+    callId = "c" .. id,
+    sessionId = "s",
+    agent = { name = "claude", via = "mcp" },
+    tool = "edit_file",
+    title = "Edit " .. files[1][1],
+    description = "",
+    reasons = { "this tool changes files" },
+    arguments = { path = files[1][1] },
     preview = { kind = "diff", files = previews },
     decisions = {
-      { id = "reject", title = "Reject", scope = "once" }, { id = "approve", title = "Approve", scope = "once" },
+      { id = "reject", title = "Reject", scope = "once" },
+      { id = "approve", title = "Approve", scope = "once" },
       { id = "session", title = "Approve for this session", scope = "session", rule = "edit_file(" .. files[1][1] .. ")" },
     },
     digest = "d1",
@@ -231,7 +250,10 @@ end
 ---@param command string
 function M.command_request(id, command, more)
   local request = M.edit_request(id, { { "x", "", "" } }, {
-    tool = "run_command", title = "Run " .. command, reasons = { "this tool runs a program" }, arguments = { command = command, timeout = 5 },
+    tool = "run_command",
+    title = "Run " .. command,
+    reasons = { "this tool runs a program" },
+    arguments = { command = command, timeout = 5 },
     preview = vim.tbl_extend("force", { kind = "command", command = command, cwd = ".", parts = {} }, (more or {}).preview or {}),
   })
   request.decisions[3].rule = ("run_command(%s)"):format(command)

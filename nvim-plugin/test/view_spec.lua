@@ -18,7 +18,16 @@ local function sit(name, try, init)
 end
 
 local function call(id, state, more)
-  local entry = { callId = id, sessionId = "s", agent = { name = "claude", via = "mcp" }, tool = "read_file", title = "Read " .. id, state = state, summary = "", durationMs = 0 }
+  local entry = {
+    callId = id,
+    sessionId = "s",
+    agent = { name = "claude", via = "mcp" },
+    tool = "read_file",
+    title = "Read " .. id,
+    state = state,
+    summary = "",
+    durationMs = 0,
+  }
   return vim.tbl_extend("force", entry, more or {})
 end
 
@@ -86,7 +95,9 @@ sit("a cancelled approval hears why first", function(human)
 end)
 
 sit("one list: what waits, who is paused, what happened", function(human)
-  human:lua("Wire.replies['session/list'] = function() return { sessions = { { sessionId = 's', agent = { name = 'claude', via = 'mcp' }, mode = 'default', turn = 1, paused = true, pauseReason = 'the human cancelled edit_file' } } } end")
+  human:lua(
+    "Wire.replies['session/list'] = function() return { sessions = { { sessionId = 's', agent = { name = 'claude', via = 'mcp' }, mode = 'default', turn = 1, paused = true, pauseReason = 'the human cancelled edit_file' } } } end"
+  )
   human:tell("activity/changed", call("a.py", "done", { summary = "12 lines", durationMs = 1200 }))
   human:tell("activity/changed", call("b.py", "failed"))
   human:eventually("#require('pillion.activity').paused() == 1")

@@ -6,7 +6,10 @@ local text = require("pillion.text")
 local words = require("pillion.words")
 
 check.test("invisible and reordering characters are written out", function()
-  check.same(escape.visible("rm -rf \u{202e}fr\u{200b}\t\27[31m\r\0x\u{a0}y\u{3164}"), "rm -rf \\u{202e}fr\\u{200b}\\t\\e[31m\\r\\0x\\u{a0}y\\u{3164}")
+  check.same(
+    escape.visible("rm -rf \u{202e}fr\u{200b}\t\27[31m\r\0x\u{a0}y\u{3164}"),
+    "rm -rf \\u{202e}fr\\u{200b}\\t\\e[31m\\r\\0x\\u{a0}y\\u{3164}"
+  )
   check.same(escape.visible("\u{fe0f}\u{e0041}\u{10ffff}\u{378}\127"), "\\u{fe0f}\\u{e0041}\\u{10ffff}\\u{378}\\u{7f}")
 end)
 
@@ -28,7 +31,11 @@ local function request(operation, tool, count)
   for index = 1, count or 1 do
     files[index] = { path = ("f%d.py"):format(index), operation = operation, additions = 2, deletions = 1 }
   end
-  return { tool = tool or "edit_file", preview = { kind = "diff", files = files }, reasons = { "this tool changes files", "it is protected" } }
+  return {
+    tool = tool or "edit_file",
+    preview = { kind = "diff", files = files },
+    reasons = { "this tool changes files", "it is protected" },
+  }
 end
 
 check.test("a call is told in the words of the other editor", function()
