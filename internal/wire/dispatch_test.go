@@ -16,7 +16,7 @@ func TestNotificationsStayInOrderAndRequestsSeeThem(t *testing.T) {
 	const rounds = 2000
 	var version atomic.Int64
 	var disorder atomic.Int64
-	p := newPeer(t, Options{Handler: func(_ context.Context, _ *Conn, req *Request) (any, error) {
+	p := newPeer(t, Options{Queue: rounds, Handler: func(_ context.Context, _ *Conn, req *Request) (any, error) {
 		n, _ := strconv.ParseInt(strings.Trim(string(req.Params), "[]"), 10, 64)
 		if req.Notification {
 			if !version.CompareAndSwap(n-1, n) {
