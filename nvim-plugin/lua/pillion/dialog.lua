@@ -104,12 +104,13 @@ function Dialog:dress(window, buffer, is_diff)
   api.nvim_win_call(window, function()
     vim.cmd.diffoff()
     api.nvim_win_set_buf(window, buffer)
-    vim.cmd(is_diff and "diffthis" or "setlocal nonumber norelativenumber signcolumn=no wrap linebreak nospell nolist nofoldenable")
-    vim.cmd("setlocal conceallevel=0") -- all that is asked about is to be seen
-    if is_diff then
-      vim.cmd("setlocal list listchars=tab:\\ \\ ,extends:>,precedes:<") -- lines are not wrapped in a diff
+    if not is_diff then
+      vim.cmd("setlocal nonumber norelativenumber signcolumn=no wrap linebreak nospell nolist nofoldenable conceallevel=0")
     end
   end)
+  if is_diff then
+    proposal.dress(window)
+  end
 end
 
 ---@private

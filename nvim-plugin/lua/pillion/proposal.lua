@@ -206,6 +206,15 @@ function M.ready(approval, file)
   return sides
 end
 
+--- A diff, in which all that is asked about is to be seen: lines are not wrapped in one, so it says where they go on.
+---@param window integer
+function M.dress(window)
+  api.nvim_win_call(window, function()
+    vim.cmd.diffthis()
+    vim.cmd("setlocal conceallevel=0 list listchars=tab:\\ \\ ,extends:>,precedes:<")
+  end)
+end
+
 --- The human looks at it. What a filetype sets for windows is not for a diff, and its keys are not for a question.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
@@ -217,13 +226,13 @@ function M.entered(approval, file)
   end
   sides.filetype = nil
   for _, buffer in ipairs({ sides.left, sides.right }) do
-    pcall(function()
-      vim.bo[buffer].filetype = filetype
+    api.nvim_buf_call(buffer, function()
+      vim.cmd(("silent! let &l:filetype = %s"):format(vim.fn.string(filetype))) -- what fails in a plugin would wait for a key
     end)
     if api.nvim_buf_is_loaded(buffer) then
       keys.bind(buffer, approval)
       for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-        api.nvim_win_call(window, vim.cmd.diffthis)
+        M.dress(window)
       end
     end
   end
