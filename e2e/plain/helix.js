@@ -32,8 +32,9 @@ export class Helix {
     return new Helix(sandbox, await Terminal.start(sandbox, [path.join(part('helix'), 'bin/hx'), file], env), file);
   }
 
-  /** Leaves whatever mode it is in. A key too soon after Escape would be another one, with Alt. */
+  /** Leaves insert mode. A key too soon after Escape would be another one, with Alt; so no Escape where none is needed. */
   async #escape() {
+    if (/^ NOR /m.test(await this.terminal.screen())) return;
     await this.terminal.press('Escape');
     await this.terminal.sees(/^ NOR /m);
   }
@@ -71,6 +72,7 @@ export class Helix {
     await this.#escape();
     await this.terminal.press('g', 'e', 'o');
     await this.terminal.type(text);
+    await this.terminal.sees(/^ INS /m);
     await this.#escape();
   }
 
