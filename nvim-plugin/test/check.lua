@@ -99,7 +99,7 @@ function M.child(ui)
   return {
     lua = lua,
     keys = function(keys)
-      vim.rpcrequest(channel, "nvim_input", keys)
+      vim.rpcnotify(channel, "nvim_input", keys) -- they may end it
     end,
     mode = function()
       return vim.rpcrequest(channel, "nvim_get_mode")

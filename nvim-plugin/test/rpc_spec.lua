@@ -176,12 +176,16 @@ test("a withdrawn request is told of, and answers after it go nowhere", function
   ]],
     {
       request = function(_, _, _, cancelled)
+        events.begun = true
         cancelled(function()
           events[#events + 1] = "withdrawn"
         end)
       end,
     }
   )
+  check.eventually("it is begun", function()
+    return events.begun
+  end)
   connection:notify("go", {})
   check.eventually("it is withdrawn", function()
     return events[1]
