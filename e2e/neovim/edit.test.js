@@ -187,17 +187,22 @@ ride('typing elsewhere while a proposal appears: no key is lost and nothing is a
   const agent = await it.agent();
   const call = agent.call('edit_file', edit);
   const sentence = 'yes, y and Enter and all that I type here are mine alone';
+  const announced = () => nvim.screen.text.includes('wants to edit greet.py');
   let typed = '';
+  let told = false;
   // Types on until the question has waited for a whole sentence.
   for (let line = 1, seen = 0; seen < 2; line++) {
     const text = `${sentence} ${line}\n`;
-    for (const key of text) await nvim.type(key);
+    for (const key of text) {
+      await nvim.type(key);
+      told ||= announced();
+    }
     typed += text;
     if (await nvim.waits() > 0) seen++;
   }
   assert.equal((await nvim.mode()).mode, 'i');
   assert.equal(await nvim.file(), 'notes.txt');
-  await nvim.sees('wants to edit greet.py');
+  await eventually('it was announced', () => told || announced());
   nvim.screenshot('typing-while-a-proposal-appears');
   assert.equal(sandbox.read('greet.py'), greeting);
   await nvim.press('<Esc>');
