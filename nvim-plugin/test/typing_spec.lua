@@ -300,3 +300,29 @@ test("who stays in the middle of a completion: the edit is refused, and one that
   asks_in_time(human, 0, 0, 6, "AGENT")
   human.sees("AGENT foobaz\nx = 1; foo!")
 end)
+
+test("what somebody else changes while a substitution is previewed is told when it ends", function()
+  local human = ride("one\ntwo\none\n")
+  human.child.lua("vim.o.inccommand = 'split'")
+  human.child.keys(":%s/one/1111")
+  check.eventually("the preview", function()
+    return human.child.lua("return vim.fn.getcmdline()") == "%s/one/1111"
+  end)
+  human.child.lua("vim.api.nvim_buf_set_lines(0, 1, 2, true, { 'by a plugin' })")
+  human.child.keys("<Esc>")
+  check.eventually("the sidecar knows", function()
+    return human.child.lua("return World.document(...).text", human.path) == "one\nby a plugin\none\n"
+  end)
+  human.child.stop()
+end)
+
+test("a command that changes nothing tells nothing", function()
+  local human = ride("one\ntwo\n")
+  human.child.keys(":let g:done = 1<CR>")
+  check.eventually("it is done", function()
+    return human.child.lua("return vim.g.done") == 1
+  end)
+  human.asks(1, 0, 3, "2")
+  same(human.child.lua("return World.document(...).version", human.path), 2)
+  human.child.stop()
+end)

@@ -418,6 +418,11 @@ local function watch()
   on({ "BufReadPost", "BufNewFile", "BufFilePost", "BufModifiedSet", "BufEnter", "BufWinEnter" }, function(event)
     M.consider(event.buf)
   end)
+  on("CmdlineEnter", function()
+    for _, document in ipairs(M.all()) do
+      document.tick = document.pending and document.tick or vim.b[document.buffer].changedtick
+    end
+  end)
   on("CmdlineLeave", function()
     for _, document in ipairs(M.all()) do
       M.suspect(document)
