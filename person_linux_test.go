@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pillion/internal/testrig"
+	"pillion/internal/testrig/machine"
 )
 
 // person runs a program in a terminal, with somebody at it who reads before they
@@ -40,7 +41,7 @@ func person(ts *testscript.TestScript, neg bool, args []string) {
 		columns, err = strconv.Atoi(set)
 		ts.Check(err)
 	}
-	keys, tty, err := testrig.NewTTY(columns)
+	keys, tty, err := machine.NewTTY(columns)
 	ts.Check(err)
 	defer keys.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), testrig.Patience)

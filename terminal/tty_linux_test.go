@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"pillion/internal/testrig"
+	"pillion/internal/testrig/machine"
 	"pillion/tools/approval"
 )
 
 func TestStyleOfATerminal(t *testing.T) {
-	_, tty := testrig.OpenTTY(t, 72)
+	_, tty := machine.OpenTTY(t, 72)
 	for _, test := range []struct {
 		term, noColour string
 		want           Style
@@ -31,7 +31,7 @@ func TestStyleOfATerminal(t *testing.T) {
 // finds one that was read already, because its predecessor had ended meanwhile.
 func TestATerminalForgetsWhatWasTypedAhead(t *testing.T) {
 	noEditor(t)
-	keys, tty := testrig.OpenTTY(t, 72)
+	keys, tty := machine.OpenTTY(t, 72)
 	out := newScreen()
 	a := NewAsker(Options{In: tty, Out: out})
 	if _, err := keys.WriteString("a\n"); err != nil {

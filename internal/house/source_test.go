@@ -70,6 +70,7 @@ var writers = map[string]string{
 	"":                          "the new folder of pillion try",
 	"internal/generate":         "generated files",
 	"internal/testrig":          "tests' folders",
+	"internal/testrig/machine":  "tests' folders",
 	"agents/internal/agenttest": "tests' folders",
 }
 

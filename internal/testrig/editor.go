@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/internal/testrig/machine"
 	"pillion/internal/wire"
 	"pillion/workspace/document"
 )
@@ -128,7 +129,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	e.Command.Dir = dir
 	e.Command.Stderr = &logWriter{t: t}
 	if o.UID != 0 {
-		must(t, RunAs(e.Command, o.UID, filepath.Dir(dir), dir, home))
+		must(t, machine.RunAs(e.Command, o.UID, filepath.Dir(dir), dir, home))
 	}
 	stdin, err := e.Command.StdinPipe()
 	must(t, err)

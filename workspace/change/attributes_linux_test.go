@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pillion/internal/fault"
-	"pillion/internal/testrig"
+	"pillion/internal/testrig/machine"
 )
 
 func (b *bench) stat(name string) *syscall.Stat_t {
@@ -150,7 +150,7 @@ func asUser(t *testing.T, name string) {
 	command := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.v")
 	command.Env = append(os.Environ(), "PILLION_TEST_AS_USER=1", "TMPDIR="+dir)
 	command.Dir = dir
-	if err := testrig.RunAs(command, 1234, dir); err != nil {
+	if err := machine.RunAs(command, 1234, dir); err != nil {
 		t.Fatal(err)
 	}
 	// A user must be able to come to the folder of the tests, and to this binary.

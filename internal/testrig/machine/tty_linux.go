@@ -1,4 +1,4 @@
-package testrig
+package machine
 
 import (
 	"errors"
@@ -15,7 +15,9 @@ import (
 func OpenTTY(t testing.TB, columns int) (keys, tty *os.File) {
 	t.Helper()
 	keys, tty, err := NewTTY(columns)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		keys.Close()
 		tty.Close()

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package testrig
+package machine
 
 import (
 	"errors"
