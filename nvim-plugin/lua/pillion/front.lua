@@ -53,11 +53,6 @@ local function look()
   active, active_since = id, Approval.now()
   if id then
     approvals.get(id):disarm()
-    vim.schedule(function()
-      if dialogs[id] and approvals.get(id) then
-        dialogs[id]:entered()
-      end
-    end)
   end
 end
 
@@ -281,8 +276,12 @@ function M.attach()
   api.nvim_create_autocmd({ "BufEnter", "WinEnter", "TabEnter" }, { group = group, callback = look })
   api.nvim_create_autocmd("TabEnter", {
     group = group,
+    nested = true, -- a filetype has plugins
     callback = function()
       remember_from(dialogs[active])
+      if dialogs[active] then
+        dialogs[active]:entered()
+      end
     end,
   })
   api.nvim_create_autocmd("QuitPre", {
