@@ -428,3 +428,20 @@ sit("from one question to the next and back to where the human was", function(hu
   human:answered("B")
   human:eventually("vim.fn.tabpagenr('$') == 3 and vim.fn.tabpagenr() == 2")
 end)
+
+sit("nothing that an agent names is run or hides", function(human)
+  local path = "a %{execute('let g:hit=1')} # ` | <CR>\n\u{202e}.py"
+  local request = person.edit_request("A", { { path, before, after } })
+  request.agent.name = "%{execute('let g:hit=2')}%#Error#cla\27[31mude"
+  request.title = "%!execute('let g:hit=3') %@Foo@Edit"
+  request.reasons = { "%{execute('let g:hit=4')} \u{202e}because" }
+  human:ask("approval/request", request)
+  opens(human, "A")
+  human:type("gt")
+  human:sees("%{execute('let g:hit=…e[31mude: %!execute('let g:hit=3') %@Foo@Edit")
+  human:sees("asks because %{execute('let g:hit=4')} \\u{202e}because")
+  human:tell("approval/resolved", { approvalId = "A", outcome = "withdrawn" })
+  human:sees("It cannot be approved any more")
+  human:sees("cla\\e[31mude wanted to change files")
+  check.same(human:lua("return vim.g.hit == nil"), true)
+end, { columns = 200 })
