@@ -54,35 +54,18 @@ func (d *dialogs) askPlainly(ctx context.Context, r approval.Request) (approval.
 }
 
 // askInBox shows the message box until it is answered. One that is dismissed
-// refuses. A yes that comes sooner than anybody can read was a key on its way to
-// the text: the box is shown again.
+// refuses.
 func (d *dialogs) askInBox(ctx context.Context, q *question) (approval.Answer, error) {
-	var opened time.Time
-	for {
-		var request approval.Request
-		chosen, err := d.showBox(ctx, q.request.ApprovalID, func() showMessageRequest {
-			request = d.questions.show(q)
-			if opened.IsZero() {
-				opened = time.Now()
-			}
-			return approvalBox(request)
-		})
-		if err != nil {
-			return approval.Answer{}, err
-		}
-		answer := boxAnswer(request, chosen)
-		if answer.Decision == approval.Approve && time.Since(opened) < inertTime {
-			if err := pause(ctx, inertTime-time.Since(opened)); err != nil {
-				return approval.Answer{}, err
-			}
-			continue
-		}
-		return answer, nil
+	var request approval.Request
+	chosen, err := d.showBox(ctx, q.request.ApprovalID, func() showMessageRequest {
+		request = d.questions.show(q)
+		return approvalBox(request)
+	})
+	if err != nil {
+		return approval.Answer{}, err
 	}
+	return boxAnswer(request, chosen), nil
 }
-
-// inertTime is how long after it opened a box takes no yes.
-const inertTime = 500 * time.Millisecond
 
 func approvalBox(r approval.Request) showMessageRequest {
 	actions := []string{boxReject, boxApprove}

@@ -30,9 +30,6 @@ type dialogs struct {
 
 func newDialogs(s *server, c client) *dialogs {
 	d := &dialogs{server: s, client: c}
-	d.place.stuck = func(waiting int) {
-		s.show(messageWarning, "Pillion: %s behind a question that has ended. Close its box; if there is none to be seen, run pillion.show.", waits(waiting))
-	}
 	return d
 }
 

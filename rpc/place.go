@@ -4,16 +4,15 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // place is where the one message box of an editor without a plugin is open. A box
-// keeps it until the editor answers, even when its question has ended otherwise: a
-// second one on top of it would get the answer that the human is about to give to
-// the first. Only the human can say that a box is lost.
+// keeps it until the editor answers. When its question has ended otherwise, a second
+// one on top of it would get the answer that the human is about to give to the
+// first: the next one leaves them a moment. That a box is lost which is still needed
+// only the human can say.
 type place struct {
-	// stuck is told that questions wait behind a box that nobody needs any more.
-	stuck func(waiting int)
-
 	mu   sync.Mutex // guards all below
 	open *box       // nil: the place is free
 	line []*box     // those that wait for it, the next one first
@@ -58,7 +57,6 @@ func (p *place) enter(b *box, first bool) {
 		p.line = append(p.line, b)
 	}
 	p.next()
-	p.tell()
 }
 
 // leave gives the place, or that in line, back.
@@ -72,13 +70,17 @@ func (p *place) leave(b *box) {
 	p.next()
 }
 
-// end notes that a box is of no use any more, although it may still be seen.
+// end notes that a box is of no use any more, although it may still be seen. Editors
+// that close it say so; there are some that never do.
 func (p *place) end(b *box) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b.ended = true
-	p.tell()
+	time.AfterFunc(closingTime, func() { p.leave(b) })
 }
+
+// closingTime is for the editor to close a box, or for the human to look up from it.
+const closingTime = 2 * time.Second
 
 // answeredElsewhere frees the place of an approval's box: the human who answers by
 // a command does not look at it.
@@ -114,12 +116,5 @@ func (p *place) next() {
 	if p.open == nil && len(p.line) > 0 {
 		p.open, p.line = p.line[0], p.line[1:]
 		close(p.open.turn)
-	}
-}
-
-// tell needs the lock.
-func (p *place) tell() {
-	if p.open != nil && p.open.ended && len(p.line) > 0 {
-		p.stuck(len(p.line))
 	}
 }
