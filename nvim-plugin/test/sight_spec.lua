@@ -126,19 +126,15 @@ sit(":w in a narrow window waits for no key", function(human)
   check.same(human:mode().blocking, false)
 end, { columns = 60 })
 
-sit(
-  "a filetype's plugin neither conceals what is asked about nor stands in the way when it fails",
-  function(human)
-    human:ask("approval/request", proposal("old\n", "new\n"))
-    goes_there(human)
-    human:eventually("vim.bo.filetype == 'python' and Ran == 2")
-    check.same(human:lua("return { vim.wo.conceallevel, vim.wo.list, vim.wo.diff }"), { 0, true, true })
-    check.same(human:mode().blocking, false)
-    human:reads()
-    human:type("ga")
-    check.same(human:answered("A").decision, "approve")
-  end,
-  {
-    init = "Ran = 0; vim.api.nvim_create_autocmd('FileType', { pattern = 'python', callback = function() Ran = Ran + 1; vim.cmd('setlocal conceallevel=3 nolist foldmethod=indent'); error('boom') end })",
-  }
-)
+sit("a filetype's plugin neither conceals what is asked about nor stands in the way when it fails", function(human)
+  human:ask("approval/request", proposal("old\n", "new\n"))
+  goes_there(human)
+  human:eventually("vim.bo.filetype == 'python' and Ran == 2")
+  check.same(human:lua("return { vim.wo.conceallevel, vim.wo.list, vim.wo.diff }"), { 0, true, true })
+  check.same(human:mode().blocking, false)
+  human:reads()
+  human:type("ga")
+  check.same(human:answered("A").decision, "approve")
+end, {
+  init = "Ran = 0; vim.api.nvim_create_autocmd('FileType', { pattern = 'python', callback = function() Ran = Ran + 1; vim.cmd('setlocal conceallevel=3 nolist foldmethod=indent'); error('boom') end })",
+})
