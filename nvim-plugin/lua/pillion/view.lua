@@ -114,6 +114,7 @@ function M.open()
   local prompt = count == 0 and "Pillion: nothing waits for you" or ("Pillion: %d waiting for your answer"):format(count)
   vim.ui.select(entries, { prompt = prompt, kind = "pillion", format_item = label }, function(entry)
     if entry then
+      vim.cmd.redraw() -- else Neovim's own list goes on in the line in which the number was typed
       entry.choose()
     end
   end)
