@@ -138,3 +138,16 @@ sit("a filetype's plugin neither conceals what is asked about nor stands in the 
 end, {
   init = "Ran = 0; vim.api.nvim_create_autocmd('FileType', { pattern = 'python', callback = function() Ran = Ran + 1; vim.cmd('setlocal conceallevel=3 nolist foldmethod=indent'); error('boom') end })",
 })
+
+sit("a floating window over a question that is answered does not bring Neovim down", function(human)
+  human:ask("approval/request", proposal("old\n", "new\n"))
+  goes_there(human)
+  human:lua(
+    "vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = 'editor', row = 1, col = 1, width = 9, height = 1 })"
+  )
+  human:reads()
+  human:type("ga")
+  check.same(human:answered("A").decision, "approve")
+  human:eventually("vim.fn.tabpagenr('$') == 1")
+  check.same(human:gone(), false)
+end)

@@ -202,12 +202,26 @@ function Dialog:close()
   end
   self:leave()
   for _, window in ipairs(self:windows()) do
-    if #api.nvim_tabpage_list_wins(self.tab) == 1 and #api.nvim_list_tabpages() == 1 then
-      vim.cmd("diffoff | enew") -- the last window of all: closing it would end Neovim
-    else
+    if not self:is_last(window) then
       api.nvim_win_close(window, true)
+    elseif #api.nvim_list_tabpages() == 1 then
+      api.nvim_win_call(window, function()
+        vim.cmd("diffoff | enew") -- the last window of all: closing it would end Neovim
+      end)
+    else
+      vim.cmd.tabclose({ api.nvim_tabpage_get_number(self.tab), bang = true })
+      return
     end
   end
+end
+
+--- Whether closing a window leaves nothing in this tab but what floats: Neovim 0.10 crashes when that is a tab in the background.
+---@private
+---@param window integer
+function Dialog:is_last(window)
+  return vim.iter(api.nvim_tabpage_list_wins(self.tab)):all(function(other)
+    return other == window or api.nvim_win_get_config(other).relative ~= ""
+  end)
 end
 
 --- The question is dead, and this tab says so. What the human wrote stays beside it and is theirs.
