@@ -113,7 +113,11 @@ function Person:lua(code, ...)
   M.eventually("it is not in the middle of keys", function()
     return not self:mode().blocking -- it would not answer
   end)
-  return vim.rpcrequest(self.channel, "nvim_exec_lua", code, { ... })
+  local fine, result = pcall(vim.rpcrequest, self.channel, "nvim_exec_lua", code, { ... })
+  if not fine then
+    error(("%s\nit has ended: %s, on its screen:\n%s"):format(result, self:gone(), self:screen()), 2)
+  end
+  return result
 end
 
 --- As `lua`, for when it is in the middle of keys: it is done when they are through.
