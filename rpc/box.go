@@ -212,7 +212,7 @@ func (d *dialogs) quiet(ctx context.Context) error {
 const (
 	listenTime  = 300 * time.Millisecond
 	quietTime   = time.Second
-	quietAtMost = 10 * time.Second
+	quietAtMost = time.Minute
 )
 
 func pause(ctx context.Context, d time.Duration) error {

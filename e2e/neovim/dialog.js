@@ -9,7 +9,8 @@ const windowOf = `(function(id, side)
   for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
     for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
       local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win))
-      if vim.startswith(name, 'pillion://' .. id .. '/' .. (side or '')) then return win, tab end
+      local ours, rest = vim.startswith(name, 'pillion://' .. id .. '/'), vim.fs.basename(name)
+      if ours and (not side or vim.startswith(rest, side) or vim.endswith(rest, '(' .. side .. ')')) then return win, tab end
     end
   end
 end)`;

@@ -304,7 +304,7 @@ sit("it dies with the human's own text in it: the text is theirs", function(huma
   human:sees("# by hand and more")
   human:sees("What you wrote yourself is kept")
   human:type("<C-w>l<C-w>lga")
-  human:eventually("vim.api.nvim_buf_get_name(0):find('pillion://A/yours/app.py', 1, true)")
+  human:eventually("vim.api.nvim_buf_get_name(0):find('pillion://A/app.py (yours)', 1, true)")
   check.same(human:lua("return vim.api.nvim_buf_get_lines(0, -2, -1, false)"), { "# by hand and more" })
   local file = vim.fn.tempname()
   human:type((":write %s<CR>"):format(file))

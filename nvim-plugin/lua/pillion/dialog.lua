@@ -134,7 +134,7 @@ function Dialog:refresh()
   local windows = self:windows()
   for _, window in ipairs(windows) do
     local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
-    local text = name:find("/current/", 1, true) and bar.current(self.approval, self.file)
+    local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file)
       or name:find("/question$") and bar.page(self.approval)
       or bar.proposed(self.approval)
     vim.wo[window][0].winbar = text

@@ -151,9 +151,13 @@ local function give_away(buffer)
   api.nvim_clear_autocmds({ buffer = buffer })
   vim.bo[buffer].buftype, vim.bo[buffer].buflisted, vim.bo[buffer].modified = "nofile", true, false
   local old = api.nvim_buf_get_name(buffer)
-  local name = old:gsub("/proposed/", "/yours/"):gsub("/command$", "/yours/command.sh")
+  local name = old:gsub("%(proposed%)$", "(yours)"):gsub("/command$", "/command.sh (yours)")
   if pcall(api.nvim_buf_set_name, buffer, name) then
-    pcall(vim.cmd.bwipeout, { vim.fn.bufnr(old), bang = true }) -- Neovim keeps the old name as a buffer of its own
+    for _, left in ipairs(api.nvim_list_bufs()) do -- Neovim keeps the old name as a buffer of its own
+      if api.nvim_buf_get_name(left) == old then
+        pcall(vim.cmd.bwipeout, { left, bang = true })
+      end
+    end
   end
 end
 

@@ -37,7 +37,7 @@ end
 ---@param file pillion.FilePreview
 ---@param buftype string
 local function make(approval, side, file, buftype)
-  local buffer = page.scratch(("pillion://%s/%s/%s"):format(approval.id, side, escape.visible(file.path)), buftype)
+  local buffer = page.scratch(("pillion://%s/%s (%s)"):format(approval.id, escape.visible(file.path), side), buftype)
   vim.b[buffer].pillion_approval = approval.id
   return buffer
 end
