@@ -25,8 +25,10 @@ const odd = {
 for (const [name, { text, bytes, seen }] of Object.entries(odd)) {
   ride(`${name}: edited in the buffer, every other byte survives`, { 'odd.txt': bytes(text) }, async (it) => {
     const agent = await it.agent();
-    const read = await agent.call('read_file', { path: 'odd.txt' });
-    assert.equal(read.structured.source, 'buffer', read.text);
+    const read = await eventually('the sidecar has what Neovim shows', async () => {
+      const answer = await agent.call('read_file', { path: 'odd.txt' });
+      return answer.structured.source === 'buffer' && answer;
+    });
     assert.equal(read.structured.content, text.replace('\ufeff', ''));
     for (const [field, value] of Object.entries(seen)) assert.equal(read.structured[field], value, field);
     const result = await agent.call('edit_file', edit('odd.txt'));

@@ -20,6 +20,7 @@ type codec struct {
 	conn    *Conn
 	replies chan uint64   // ids that jsonrpc2 may forget
 	ended   chan struct{} // closed when there will be no more of them
+	left    chan struct{} // closed when jsonrpc2 knows that
 
 	out  *frame // guarded by conn.sending
 	lead bool   // what push said of out
@@ -30,6 +31,7 @@ type codec struct {
 func (k *codec) ReadObject(v any) error {
 	select {
 	case <-k.ended:
+		close(k.left)
 		return io.EOF
 	case id := <-k.replies:
 		into, ok := v.(json.Unmarshaler)
