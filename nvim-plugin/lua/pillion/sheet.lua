@@ -99,7 +99,7 @@ end
 ---@param tool string
 local function act(preview, tool)
   local acts = { command = "run a command", url = "fetch an address", diff = "change files" }
-  return acts[preview.kind] or ("use " .. visible(tool))
+  return acts[preview.kind] or visible(words.use(tool))
 end
 
 local bodies = {
