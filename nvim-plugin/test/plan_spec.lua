@@ -39,6 +39,8 @@ sit("it is shown whole, on a page that cannot be written in, and approved with a
   check.same(human:lua("return vim.fn.tabpagenr()"), 1)
   human:type("gt")
   human:sees("Carry out this plan?")
+  human:sees("the agent leaves plan mode")
+  human:sees("the agent goes on planning")
   human:sees("1. mend `it`\\u{200b}")
   check.same(human:lua("return { vim.bo.modifiable, vim.bo.filetype, vim.bo.syntax }"), { false, "", "markdown" })
   human:reads()
