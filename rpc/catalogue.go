@@ -31,6 +31,7 @@ var sent = map[string]Audience{
 	"approval/changed":  Plugins,
 	"approval/resolved": Plugins,
 	"prompt/user":       Plugins,
+	"plan/review":       Plugins,
 	"document/edit":     Plugins,
 	"activity/changed":  Plugins,
 	"agent/status":      Plugins,
@@ -50,7 +51,7 @@ var sent = map[string]Audience{
 
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
-	"activity/", "agent/", "approval/", "document/", "prompt/", "relay/", "session/", "tools/", "window/focused",
+	"activity/", "agent/", "approval/", "document/", "plan/", "prompt/", "relay/", "session/", "tools/", "window/focused",
 }
 
 func isOurs(name string) bool {

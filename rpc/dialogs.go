@@ -9,6 +9,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/internal/wire"
+	"pillion/tools"
 	"pillion/tools/approval"
 )
 
@@ -99,6 +100,24 @@ func (d *dialogs) Prompt(ctx context.Context, message string, actions []string) 
 	}
 	err := d.server.conn.Call(ctx, "prompt/user", promptUser{rand.Text(), message, actions}, &answer)
 	return answer.Action, promptFault(err)
+}
+
+// ReviewPlan shows an agent's plan and asks whether it may be carried out.
+func (d *dialogs) ReviewPlan(ctx context.Context, r tools.PlanReview) (tools.PlanAnswer, error) {
+	if !d.client.Capabilities.Plan {
+		return tools.ReviewByPrompt(ctx, d, r)
+	}
+	var answer tools.PlanAnswer
+	err := d.server.conn.Call(ctx, "plan/review", planReview{rand.Text(), r.Plan, r.SessionID, r.Agent}, &answer)
+	return answer, promptFault(err)
+}
+
+// planReview is plan/review.
+type planReview struct {
+	PlanID    string         `json:"planId"`
+	Plan      string         `json:"plan"`
+	SessionID string         `json:"sessionId"`
+	Agent     approval.Agent `json:"agent"`
 }
 
 type promptUser struct {

@@ -44,7 +44,7 @@ func (a *agent) state(call *tools.Call) string {
 			return "waiting for the human's approval in " + editor
 		}
 	}
-	if call.Name == "prompt_user" {
+	if call.Name == "prompt_user" || call.Name == "exit_plan_mode" {
 		return "waiting for the human's answer in " + editor
 	}
 	return call.Name + " is running"

@@ -75,3 +75,34 @@ ride('a message that wants a key: the key is for the message', files, async (it)
   await dialog.answer('approve');
   assert.equal((await call).isError, false);
 }, { opened: 'notes.txt' });
+
+ride('planning: the plan is a page; rejected the agent plans on, approved its edits ask', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  await agent.call('read_file', { path: 'other.txt' });
+  await nvim.command('Pillion mode plan');
+  await nvim.sees(/scripted-agent · plan/);
+  const plan = { plan: '# Plan\n1. mend it' };
+
+  const first = agent.call('exit_plan_mode', plan);
+  const dialog = await nvim.dialog('carry out a plan');
+  await dialog.show();
+  await nvim.sees('Carry out this plan?');
+  await nvim.sees(/^# Plan$/m);
+  await nvim.sees(/^1\. mend it$/m);
+  nvim.screenshot('plan');
+  await dialog.answer('reject test it first');
+  const { approved, feedback } = (await first).structured;
+  assert.deepEqual({ approved, feedback }, { approved: false, feedback: 'test it first' });
+  assert.equal((await agent.call('edit_file', edit)).structured.error.code, 'POLICY_DENIED');
+
+  const second = agent.call('exit_plan_mode', plan);
+  await (await nvim.dialog('carry out a plan')).press('approve');
+  assert.equal((await second).structured.approved, true);
+  const call = agent.call('edit_file', edit);
+  const question = await nvim.dialog('other.txt');
+  assert.equal(sandbox.read('other.txt'), 'old\n');
+  await question.answer('approve');
+  assert.equal((await call).isError, false);
+  assert.equal(sandbox.read('other.txt'), 'new\n');
+});

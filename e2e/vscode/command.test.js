@@ -74,6 +74,28 @@ ride('an agent asks the human something', files, async (it) => {
   assert.equal((await call).structured.action, 'blue');
 });
 
+ride('an agent in plan mode shows its plan; approved, it may go to work', files, async (it) => {
+  const { window } = it;
+  const agent = await it.agent();
+  await agent.call('list_files', {}); // it connects with its first call
+  await window.command('Pillion: Change an Agent\'s Mode…');
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'It may read and nothing else.' }).click();
+  await eventually('the status bar says that it is in plan mode', async () => (await window.page.locator('.part.statusbar').innerText()).includes('is in mode plan'));
+  const refused = await agent.call('run_command', { command: 'touch made-by-agent' });
+  assert.equal(refused.structured.error.code, 'POLICY_DENIED');
+  const call = agent.call('exit_plan_mode', { plan: '# Plan\n1. Count the words\n2. Write them down' });
+  const dialog = await (await window.dialog('Carry out this plan?')).drawn();
+  await eventually('the page shows the plan', async () => (await dialog.pageText()).includes('1. Count the words'));
+  assert.match(await dialog.pageText(), /^.* wants to carry out a plan\n/);
+  assert.equal(await dialog.button('Approve for Session…').count(), 0);
+  await window.screenshot('plan');
+  await dialog.press('Approve');
+  assert.equal((await call).structured.approved, true);
+  const command = agent.call('run_command', { command: 'sh count.sh' });
+  await (await window.dialog(question)).press('Approve');
+  assert.equal((await command).structured.exit_code, 0);
+});
+
 ride('reading needs no asking, and the activity view says what was done', files, async (it) => {
   const { window } = it;
   const agent = await it.agent();

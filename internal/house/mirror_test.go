@@ -30,6 +30,8 @@ var mirror = map[string]goType{
 	"HunkPreview":        {"workspace/change/preview.go", "HunkPreview"},
 	"PromptRequest":      {"rpc/dialogs.go", "promptUser"},
 	"PromptAnswer":       {"rpc/dialogs.go", "Prompt"},
+	"PlanReview":         {"rpc/dialogs.go", "planReview"},
+	"PlanAnswer":         {"tools/plan_review.go", "PlanAnswer"},
 	"AgentStatus":        {"rpc/status.go", "agentStatus"},
 	"ActivityChanged":    {"tools/registry.go", "Activity"},
 	"DocumentEdit":       {"workspace/change/commit.go", "BufferEdit"},

@@ -34,6 +34,7 @@ type Editor struct {
 	// Approvals are the dialogs that opened, in order; answer each by its channel.
 	Approvals chan *Approval
 	Prompts   chan *Prompt
+	Plans     chan *Plan
 	Changed   chan json.RawMessage // approval/changed
 	Resolved  chan json.RawMessage // approval/resolved
 	Boxes     chan *Box            // window/showMessageRequest
@@ -99,6 +100,12 @@ type Prompt struct {
 	Answer  chan string
 }
 
+// Plan is an open plan/review.
+type Plan struct {
+	Raw    json.RawMessage // the params
+	Answer chan any
+}
+
 // Options say what the fake editor can do.
 type Options struct {
 	Plain    bool           // no capabilities.experimental.pillion
@@ -119,7 +126,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	}
 	e := &Editor{
 		Dir: o.Dirs[0], Home: home, t: t, buffers: map[string]*Buffer{},
-		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Boxes: make(chan *Box, 64),
+		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Plans: make(chan *Plan, 64), Boxes: make(chan *Box, 64),
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
 		Created: make(chan string, 64), Messages: make(chan string, 64), Shown: make(chan string, 64),
 	}
@@ -173,7 +180,7 @@ func (e *Editor) Initialize(o Options) json.RawMessage {
 	}
 	if !o.Plain {
 		capabilities["experimental"] = map[string]any{"pillion": map[string]bool{
-			"approval": true, "prompt": true, "review": false, "plan": false, "documents": true, "languageFeatures": false,
+			"approval": true, "prompt": true, "review": false, "plan": true, "documents": true, "languageFeatures": false,
 		}}
 	}
 	var folders []any

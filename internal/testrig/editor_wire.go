@@ -37,6 +37,10 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		e.Prompts <- p
 		action, err := await(ctx, p.Answer)
 		return map[string]any{"action": action}, err
+	case "plan/review":
+		p := &Plan{Raw: params, Answer: make(chan any, 1)}
+		e.Plans <- p
+		return await(ctx, p.Answer)
 	case "window/showMessageRequest":
 		return e.box(ctx, params)
 	case "window/showMessage":

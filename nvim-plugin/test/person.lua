@@ -52,7 +52,7 @@ local sidecar = [[
     log = function() return {} end,
   }
   function Wire.ask(method, params)
-    local id = params.approvalId or params.promptId
+    local id = params.approvalId or params.promptId or params.planId
     Wire.handlers[method](params, function(result, err) Wire.answers[id] = result or { error = err } end, Wire.client, function(callback)
       Wire.cancels[id] = callback
     end)

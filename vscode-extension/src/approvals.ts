@@ -3,6 +3,7 @@
 // closing anything is none. What the dialogs look like is not decided here.
 
 import { visible } from "./escape";
+import { planTool } from "./plans";
 import type {
   ApprovalAnswer,
   ApprovalChanged,
@@ -296,7 +297,7 @@ export function deed({ preview, tool }: Pick<ApprovalRequest, "preview" | "tool"
     case "url":
       return `fetch ${preview.url}`;
     default:
-      return `use ${tool}`;
+      return tool === planTool ? "carry out a plan" : `use ${tool}`;
   }
 }
 

@@ -1,8 +1,9 @@
-// The read-only page on which a human decides about a command, an address or a text: what exactly would happen, where,
+// The read-only page on which a human decides about a command, an address, a plan or a text: what exactly would happen, where,
 // why it asks, and what each answer means. Pure: it gives lines and the places to paint; pages.ts shows them.
 
 import type { Approval } from "./approvals";
 import { visible, visibleLines } from "./escape";
+import { planTool } from "./plans";
 import type { ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
 import { type Page, Sheet } from "./sheet";
 
@@ -51,7 +52,7 @@ function act(preview: Preview, tool: string): string {
     case "diff":
       return "change files";
     default:
-      return `use ${visible(tool)}`;
+      return tool === planTool ? "carry out a plan" : `use ${visible(tool)}`;
   }
 }
 
@@ -70,8 +71,8 @@ function body(sheet: Sheet, preview: Preview): void {
       changes(sheet, preview);
       return;
     default:
-      for (const line of visibleLines(preview.markdown ?? "")) {
-        sheet.line(line);
+      if (preview.markdown) {
+        sheet.code(visibleLines(preview.markdown), "  ", "  "); // set in, so that no line of it can pass for the page's own
       }
   }
 }
@@ -113,14 +114,15 @@ function commandFacts(sheet: Sheet, preview: CommandPreview): void {
 
 function answers(sheet: Sheet, request: ApprovalRequest, editable: boolean): void {
   const remembered = (request.decisions ?? []).filter((decision) => decision.scope !== "once");
-  sheet.answer("Approve", "this once");
+  const plan = request.tool === planTool;
+  sheet.answer("Approve", plan ? "the agent leaves plan mode and goes to work" : "this once");
   for (const decision of remembered) {
     sheet.answer(visible(decision.title), "and from now on, without asking:", decision.rule);
   }
   if (editable) {
     sheet.answer("Edit Command…", "it runs as you write it");
   }
-  sheet.answer("Reject", "the agent goes on without it");
+  sheet.answer("Reject", plan ? "the agent stays in plan mode" : "the agent goes on without it");
   sheet.answer("Reject with Reason…", "and reads why");
   sheet.answer("Cancel", "the agent stops");
 }

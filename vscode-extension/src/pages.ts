@@ -19,6 +19,7 @@ import {
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
 import { commandPage, endedPage } from "./command-page";
+import { planTool } from "./plans";
 import { address, approvalIdOf, doctor, ended, page } from "./schemes";
 import type { Page, Paint } from "./sheet";
 
@@ -141,7 +142,8 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
 
 function pageAddress(approval: Approval): Uri {
   const name = { command: "Run a command?", url: "Fetch an address?", diff: "Change files?", text: "Allow this?" };
-  return address(page, approval.id, name[approval.request.preview.kind]);
+  const { preview, title, tool } = approval.request;
+  return address(page, approval.id, tool === planTool ? title : name[preview.kind]);
 }
 
 function paints(): Map<Paint, TextEditorDecorationType> {

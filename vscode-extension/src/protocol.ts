@@ -7,6 +7,7 @@ export const methods = {
   approvalChanged: "approval/changed",
   approvalResolved: "approval/resolved",
   promptUser: "prompt/user",
+  planReview: "plan/review",
   agentStatus: "agent/status",
   activityChanged: "activity/changed",
   documentEdit: "document/edit",
@@ -151,6 +152,19 @@ export interface PromptRequest {
 
 export interface PromptAnswer {
   action: string;
+}
+
+export interface PlanReview {
+  planId: string;
+  /** Markdown, by an agent that is in plan mode and wants to leave it. */
+  plan: string;
+  agent?: AgentIdentity;
+  sessionId?: string;
+}
+
+export interface PlanAnswer {
+  decision: "approve" | "reject" | "cancel";
+  feedback?: string;
 }
 
 export interface AgentStatus {

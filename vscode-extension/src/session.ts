@@ -23,7 +23,7 @@ const capabilities: EditorCapabilities = {
   approval: true,
   prompt: true,
   review: false,
-  plan: false,
+  plan: true,
   documents: true,
   languageFeatures: false,
 };

@@ -6,6 +6,7 @@ import type { Activity } from "./activity";
 import type { Approvals } from "./approvals";
 import type { Documents } from "./documents";
 import type { Paused } from "./paused";
+import { answerToPlan, planQuestion } from "./plans";
 import type { Prompts } from "./prompts";
 import {
   type ActivityChanged,
@@ -16,6 +17,7 @@ import {
   type ApprovalResolved,
   type DocumentEdit,
   methods,
+  type PlanReview,
   type PromptRequest,
 } from "./protocol";
 
@@ -37,6 +39,9 @@ export function attend(client: LanguageClient, to: Listeners): void {
   client.onNotification(methods.approvalResolved, ({ approvalId, outcome }: ApprovalResolved) => {
     to.approvals.remove(approvalId, outcome);
   });
+  client.onRequest(methods.planReview, async (review: PlanReview, token: CancellationToken) =>
+    answerToPlan(await approve(to.approvals, planQuestion(review), token)),
+  );
   client.onRequest(methods.promptUser, (request: PromptRequest, token: CancellationToken) => to.prompts.open(request, token, () => withdrawn("withdrawn")));
   client.onRequest(methods.documentEdit, (request: DocumentEdit) => to.documents.edit(request));
   client.onNotification(methods.activityChanged, (entry: ActivityChanged) => {

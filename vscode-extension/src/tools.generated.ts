@@ -10,6 +10,7 @@ export interface Tool {
 
 export const tools: readonly Tool[] = [
   { name: "edit_file", registered: "pillion_edit_file", title: "Edit file" },
+  { name: "exit_plan_mode", registered: "pillion_exit_plan_mode", title: "Leave plan mode" },
   { name: "git.diff", registered: "pillion_git_diff", title: "Git diff" },
   { name: "list_files", registered: "pillion_list_files", title: "List files" },
   { name: "prompt_user", registered: "pillion_prompt_user", title: "Ask the human" },

@@ -91,6 +91,7 @@ function M.changed(approval)
   local buffers = shown[approval.id]
   if buffers and api.nvim_buf_is_loaded(buffers.page) then
     M.put(buffers.page, sheet.question(approval, keys.configured()))
+    vim.bo[buffers.page].syntax = approval.request.preview.kind == "text" and "markdown" or "" -- colours alone, no plugins of a filetype
   end
 end
 

@@ -99,7 +99,7 @@ end
 ---@param tool string
 local function act(preview, tool)
   local acts = { command = "run a command", url = "fetch an address", diff = "change files" }
-  return acts[preview.kind] or ("use " .. visible(tool))
+  return acts[preview.kind] or visible(words.use(tool))
 end
 
 local bodies = {
@@ -195,11 +195,12 @@ local function answers(sheet, approval, keys)
     local key = keys[action]
     return key and key ~= "" and ("%s  %s"):format(pad(key, 3), words_of_it) or words_of_it
   end
-  sheet:answer(title("Approve", "approve"), "this once")
+  local is_plan = approval.request.tool == "exit_plan_mode"
+  sheet:answer(title("Approve", "approve"), is_plan and "the agent leaves plan mode" or "this once")
   for _, decision in ipairs(approval:remembering()) do
     sheet:answer(title(visible(decision.title), "session"), "and from now on, without asking:", decision.rule)
   end
-  sheet:answer(title("Reject", "reject"), "the agent goes on without it")
+  sheet:answer(title("Reject", "reject"), is_plan and "the agent goes on planning" or "the agent goes on without it")
   sheet:answer(title("Reject with Reason…", "reason"), "and reads why")
   sheet:answer(title("Cancel", "cancel"), "the agent stops")
   if M.editable(approval.request) then

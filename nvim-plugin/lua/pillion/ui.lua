@@ -6,6 +6,7 @@ local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local client = require("pillion.client")
 local front = require("pillion.front")
+local plans = require("pillion.plans")
 local prompts = require("pillion.prompts")
 
 local api = vim.api
@@ -73,6 +74,7 @@ local function wire()
     approvals.remove(params.approvalId, params.outcome)
   end)
   client.on("prompt/user", prompts.open)
+  client.on("plan/review", plans.open)
   client.on("activity/changed", function(params, _, from)
     local told = vim.tbl_extend("force", {}, params) -- what is recorded holds its client, which no event can carry
     activity.record(params, from)

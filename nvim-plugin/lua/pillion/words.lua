@@ -59,6 +59,13 @@ local function verb(files, tool)
   return vim.tbl_contains({ "create", "delete", "rename", "move" }, only) and only or "edit"
 end
 
+--- What a call does that shows no files, command or address.
+---@param tool string
+---@return string
+function M.use(tool)
+  return tool == "exit_plan_mode" and "carry out a plan" or "use " .. tool
+end
+
 --- `edit src/app.py`, `create notes.md`, `run pytest -q`: completes “claude wants to …”.
 ---@param request pillion.ApprovalRequest
 ---@return string
@@ -71,7 +78,7 @@ function M.deed(request)
   elseif preview.kind == "url" then
     return "fetch " .. preview.url
   end
-  return "use " .. request.tool
+  return M.use(request.tool)
 end
 
 --- Why this very call asks; not what holds for every call of its tool.

@@ -82,7 +82,7 @@ test("fields that the sidecar leaves out leave no empty lines", () => {
 
 test("an address and a text have pages too", () => {
   assert.match(pageFor({ kind: "url", url: "https://example.com/\u200b" }).text, /^ {2}https:\/\/example\.com\/\\u\{200b\}$/m);
-  assert.match(pageFor({ kind: "text", markdown: "one\ntwo" }).text, /^one\ntwo$/m);
+  assert.match(pageFor({ kind: "text", markdown: "one\ntwo" }).text, /^ {2}one\n {2}two$/m);
 });
 
 test("a dead dialog says why, and that nothing was done", () => {

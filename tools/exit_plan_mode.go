@@ -1,0 +1,69 @@
+package tools
+
+import (
+	"context"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+)
+
+var _ = define(NewHuman(Spec{
+	Name:  "exit_plan_mode",
+	Title: "Leave plan mode",
+	Description: "Shows the human your plan and asks whether you may carry it out. Use it when the session is in plan mode and the plan is ready. " +
+		"Approved, the session is in default mode: edits and commands are asked about as usual. Otherwise it stays in plan mode, and feedback says what to change.",
+}, planExitPlanMode))
+
+type exitPlanModeArgs struct {
+	Plan string `json:"plan" jsonschema:"the plan, as Markdown: what you will do, in which files, and how you will check it"`
+}
+
+type exitPlanModeResult struct {
+	Approved bool   `json:"approved"`
+	Feedback string `json:"feedback,omitempty"`
+}
+
+func planExitPlanMode(_ context.Context, in Input, args exitPlanModeArgs) (*Action, error) {
+	switch {
+	case strings.TrimSpace(args.Plan) == "":
+		return nil, invalid("plan is empty; it is what the human reads")
+	case len([]rune(args.Plan)) > maxMessage:
+		return nil, invalid("plan has more than %d characters; leave the details out", maxMessage)
+	case in.Session.Mode() != policy.Plan:
+		return nil, fault.New(fault.ExecutionFailed, "the session is not in plan mode").WithHint("go on: what needs the human's yes is asked when you do it")
+	}
+	text := fault.Escape(args.Plan)
+	return &Action{
+		Title:   "Leave plan mode",
+		Preview: approval.Preview{Kind: "text", Markdown: text},
+		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+			agent := in.Session.Agent()
+			answer, err := reviewPlan(ctx, hands.Human, PlanReview{
+				Plan: text, SessionID: in.Session.ID(), Agent: approval.Agent{Name: agent.Name, Via: agent.Via},
+			})
+			if err != nil {
+				return nil, err
+			}
+			switch answer.Decision {
+			case approval.Approve:
+				if err := in.Session.SetMode(policy.Default); err != nil {
+					return nil, err
+				}
+				return &Answer{Result: exitPlanModeResult{Approved: true, Feedback: answer.Feedback}, Text: planText("The human approved the plan; carry it out.", answer.Feedback), Summary: "the plan was approved"}, nil
+			case approval.Cancel:
+				in.Session.Pause("the human cancelled exit_plan_mode")
+				return nil, cancelled(answer.Feedback)
+			}
+			return &Answer{Result: exitPlanModeResult{Feedback: answer.Feedback}, Text: planText("The human did not approve the plan; the session stays in plan mode.", answer.Feedback), Summary: "the plan was not approved"}, nil
+		},
+	}, nil
+}
+
+func planText(said, feedback string) string {
+	if feedback == "" {
+		return said
+	}
+	return said + "\nWhat they said: " + feedback
+}
