@@ -93,10 +93,12 @@ function M.sit_down(options)
   local plugin = "let g:pillion_autostart = v:false | let g:loaded_python3_provider = 0 | set rtp^=" .. vim.fn.fnamemodify(here, ":h")
   local command = { vim.v.progpath, "--clean", "-n", "--listen", socket, "--cmd", plugin }
   self.glass, self.job = screen_of(options.columns or 120, options.lines or 24, command)
-  self.channel = M.eventually("it has started", function()
+  self.channel = M.eventually("it listens", function()
     local fine, channel = pcall(vim.fn.sockconnect, "pipe", socket, { rpc = true })
-    local answered, entered = pcall(vim.rpcrequest, fine and channel or 0, "nvim_get_vvar", "vim_did_enter")
-    return answered and entered == 1 and channel
+    return fine and channel > 0 and channel
+  end)
+  M.eventually("it has started", function()
+    return vim.rpcrequest(self.channel, "nvim_get_vvar", "vim_did_enter") == 1
   end)
   self:lua(sidecar)
   if options.init then
