@@ -21,7 +21,7 @@ local function run_all(specs)
   local passed, failed = 0, 0
   for _, spec in ipairs(specs) do
     local command = { vim.v.progpath, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", here .. "/run.lua", spec }
-    local done = vim.system(command, { text = true }):wait()
+    local done = vim.system(command, { text = true, timeout = 600000 }):wait() -- what stands still fails, and does not hold up the rest
     local output = (done.stdout .. done.stderr):gsub("\r\n", "\n")
     io.stdout:write(output)
     local _, good = ("\n" .. output):gsub("\nok ", "")
