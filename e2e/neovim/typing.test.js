@@ -42,16 +42,20 @@ ride('the agent replaces the word in which the cursor stands: what is typed is w
   const { nvim } = it;
   const agent = await it.agent();
   await nvim.press('2G0fHea');
+  const calls = Promise.all([
+    agent.call('edit_file', { path: 'greet.py', old_string: 'greet(name)', new_string: 'hail(whom)' }),
+    agent.call('edit_file', { path: 'greet.py', old_string: '"H', new_string: '"Oh H' }),
+  ]);
   let settled = false;
+  calls.finally(() => { settled = true; }).catch(() => {}); // what fails, fails below
   let typed = '';
-  const call = agent.call('edit_file', { path: 'greet.py', old_string: 'greet(name)', new_string: 'hail(whom)' }).finally(() => { settled = true; });
-  const second = agent.call('edit_file', { path: 'greet.py', old_string: '"H', new_string: '"Oh H' });
   for (let after = 0; after < 20; after += settled ? 1 : 0) {
     await nvim.type('x');
     typed += 'x';
   }
+  const [renamed, reworded] = await calls;
   const text = await nvim.lines('greet.py');
-  for (const [result, made] of /** @type {const} */ ([[await call, text[0] === 'def hail(whom):'], [await second, text[1].includes('"Oh H')]])) {
+  for (const [result, made] of /** @type {const} */ ([[renamed, text[0] === 'def hail(whom):'], [reworded, text[1].includes('"Oh H')]])) {
     if (result.isError) assert.equal(result.structured.error.code, 'CONCURRENT_MODIFICATION', result.text);
     assert.equal(made, !result.isError);
   }

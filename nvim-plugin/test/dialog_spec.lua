@@ -109,7 +109,7 @@ for name, keys in pairs({
       local now = human:mode()
       return now.blocking or (now.mode ~= "n" and human:lua("return vim.fn.tabpagenr('$')") == 1)
     end)
-    human:type("<C-c>")
+    human:type("<Esc>")
     opens(human, "A")
     check.same(human:lua("return { vim.fn.tabpagenr(), vim.api.nvim_get_current_line() }"), { 1, "one two" })
     human:eventually("vim.fn.winnr('$') == 1")

@@ -1,38 +1,47 @@
 -- A person at a real Neovim: it runs in a terminal buffer of this one, so its keys are typed and its screen is read; a
 -- channel of its own is for looking. The sidecar is a table here, so that a test can say what it says.
 
-local M = {}
+local check = require("check")
+
+local M = { eventually = check.eventually }
 
 local patience_ms = 10000
 local here = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h")
-
---- Polls until this holds.
----@generic T
----@param what string
----@param holds fun(): T
----@return T
-function M.eventually(what, holds)
-  local found
-  if not vim.wait(patience_ms, function()
-    found = holds()
-    return found
-  end, 10) then
-    error("never: " .. what, 2)
-  end
-  return found
-end
 
 --- What holds all the time that a hand would need to see it go wrong.
 ---@param what string
 ---@param ms integer
 ---@param holds fun(): boolean
 function M.steadily(what, ms, holds)
-  vim.wait(ms, function()
+  local deadline = vim.uv.hrtime() + ms * 1e6
+  repeat
     if not holds() then
-      error("no longer: " .. what, 3)
+      error("no longer: " .. what, 2)
     end
-    return false
-  end, 20)
+    vim.wait(20)
+  until vim.uv.hrtime() > deadline
+end
+
+-- What came back from a person's Neovim, by ticket; see `Person:lua`.
+---@type table<integer, {fine: boolean, result: any}>
+local returned = {}
+
+-- Runs code there and sends back what became of it. It is called by a notification: a request would hold up this process
+-- for as long as that Neovim is in the middle of keys, and the keys that end it are typed from here.
+local run = [[
+  local channel, ticket, code, arguments = ...
+  local fine, result = pcall(function() return assert(loadstring(code))(unpack(arguments)) end)
+  if not pcall(vim.rpcnotify, channel, "nvim_exec_lua", "require('person').take(...)", { ticket, fine, result }) then
+    vim.rpcnotify(channel, "nvim_exec_lua", "require('person').take(...)", { ticket, false, "a result that cannot be sent" })
+  end
+]]
+
+--- Takes what a person's Neovim sends back.
+---@param ticket integer
+---@param fine boolean
+---@param result any
+function M.take(ticket, fine, result)
+  returned[ticket] = { fine = fine, result = result }
 end
 
 -- In the person's Neovim: `Wire.ask(request)` is `approval/request`, `Wire.answers` what was answered, by id.
@@ -72,6 +81,8 @@ local sidecar = [[
 ---@field private channel integer to their Neovim
 ---@field private glass integer to the Neovim in whose terminal theirs runs
 ---@field private job integer
+---@field private there integer the channel to here, as their Neovim numbers it
+---@field private tickets integer
 local Person = {}
 Person.__index = Person
 
@@ -100,6 +111,7 @@ function M.sit_down(options)
   M.eventually("it has started", function()
     return vim.rpcrequest(self.channel, "nvim_get_vvar", "vim_did_enter") == 1
   end)
+  self.there, self.tickets = vim.rpcrequest(self.channel, "nvim_get_api_info")[1], 0
   self:lua(sidecar)
   if options.init then
     self:lua(options.init)
@@ -112,14 +124,18 @@ end
 
 --- Runs Lua there: for what is not a person's doing.
 function Person:lua(code, ...)
-  M.eventually("it is not in the middle of keys", function()
-    return not self:mode().blocking -- it would not answer
-  end)
-  local fine, result = pcall(vim.rpcrequest, self.channel, "nvim_exec_lua", code, { ... })
-  if not fine then
-    error(("%s\nit has ended: %s, on its screen:\n%s"):format(result, self:gone(), self:screen()), 2)
+  self.tickets = self.tickets + 1
+  local ticket = self.tickets
+  returned[ticket] = nil
+  vim.rpcnotify(self.channel, "nvim_exec_lua", run, { self.there, ticket, code, { ... } })
+  vim.wait(patience_ms, function()
+    return returned[ticket] ~= nil
+  end, 5)
+  local answer = returned[ticket] or { fine = false, result = "no answer: " .. vim.inspect(self:mode()) }
+  if not answer.fine then
+    error(("%s\nit has ended: %s, on its screen:\n%s"):format(answer.result, self:gone(), self:screen()), 2)
   end
-  return result
+  return answer.result
 end
 
 --- As `lua`, for when it is in the middle of keys: it is done when they are through.

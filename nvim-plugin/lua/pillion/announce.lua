@@ -43,9 +43,15 @@ local function moment()
   return "now"
 end
 
+--- Only one of them is shown whole: the first of the worst, for nothing else tells of a failure.
 ---@return string text, integer level
 local function joined()
   local first = lines[1]
+  for _, line in ipairs(lines) do
+    if line.level > first.level then
+      first = line
+    end
+  end
   local more = #lines > 1 and ("%s (and %d more)"):format(first.text, #lines - 1)
   return more or first.text, first.level
 end
