@@ -3,8 +3,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +10,6 @@ import (
 	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/process"
-	"pillion/workspace"
 )
 
 var _ = define(NewExec(Spec{
@@ -41,106 +38,42 @@ type runCommandResult struct {
 	Unsaved    []string `json:"unsaved,omitempty"`
 }
 
-// noSandbox is what holds a command today: it runs with the user's own rights.
-const noSandbox = "none"
-
 func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, error) {
-	dir, timeout, err := args.check(in)
+	timeout, err := args.timeout(in)
 	if err != nil {
 		return nil, err
 	}
-	unsaved := unsavedFiles(in)
-	cwd := dir.String()
-	preview := approval.Preview{Kind: "command", Command: args.Command, Cwd: cwd, Network: true, Sandbox: noSandbox, Unsaved: unsaved}
-	preview.Parts, preview.Writes = commandParts(args.Command)
-	return &Action{
-		Title:   "Run " + fault.Escape(clip(firstLine(args.Command), 60)),
-		Preview: preview,
-		Command: &policy.Command{Line: args.Command, Cwd: cwd, Env: args.Env, Stdin: args.Stdin},
-		Reasons: args.reasons(unsaved),
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			spec := process.Spec{
-				Command: args.Command, Dir: dir.Abs(), Env: args.Env, Stdin: args.Stdin,
-				Timeout: timeout, OutputLimit: in.Limits.OutputBytes,
-			}
-			got, err := hands.Processes.Run(ctx, spec, func(s process.Stream, text []byte) { hands.Output(string(s), string(text)) })
-			return commandAnswer(args.Command, unsaved, timeout, got, err)
-		},
-	}, nil
-}
-
-func (a runCommandArgs) check(in Input) (workspace.Path, time.Duration, error) {
-	timeout := in.Limits.CommandTime
-	if in.Timeout > 0 {
-		timeout = in.Timeout
-	}
-	if a.TimeoutSeconds > 0 {
-		timeout = time.Duration(a.TimeoutSeconds * float64(time.Second))
-	}
-	switch {
-	case strings.TrimSpace(a.Command) == "":
-		return workspace.Path{}, 0, invalid("command is empty; it is the line to run")
-	case strings.ContainsRune(a.Command, 0):
-		return workspace.Path{}, 0, invalid("command has a NUL byte; leave it out")
-	case a.TimeoutSeconds < 0 || timeout > in.Limits.CommandMax:
-		return workspace.Path{}, 0, invalid("timeout_seconds must be between 0 and %g", in.Limits.CommandMax.Seconds())
-	}
-	for name := range a.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(a.Env[name], 0) {
-			return workspace.Path{}, 0, invalid("no variable can be called %s; give a plain name and value", fault.Quote(name))
-		}
-	}
-	dir, err := oneFolder(in, "cwd", a.Cwd)
+	c, err := planCommand(in, commandLine{Line: args.Command, Cwd: args.Cwd, Env: args.Env, Stdin: args.Stdin})
 	if err != nil {
-		return dir, 0, err
+		return nil, err
 	}
-	info, err := dir.Stat()
-	if err == nil && !info.IsDir() {
-		err = fault.New(fault.NotAFile, "cwd %s is a file, not a folder; name the folder to run in", fault.Quote(dir.String()))
-	}
-	return dir, timeout, err
+	return c.action(func(ctx context.Context, hands Hands, spec process.Spec) (*Answer, error) {
+		spec.Timeout = timeout
+		got, err := hands.Processes.Run(ctx, spec, hands.stream)
+		return commandAnswer(c, timeout, got, err)
+	}), nil
 }
 
-func (a runCommandArgs) reasons(unsaved []string) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
-		out = append(out, "it sets "+fault.Quote(name)+" to "+fault.Quote(clip(a.Env[name], 200)))
+func (a runCommandArgs) timeout(in Input) (time.Duration, error) {
+	otherwise := in.Limits.CommandTime
+	if in.Timeout > 0 {
+		otherwise = in.Timeout
 	}
-	if a.Stdin != "" {
-		out = append(out, "it reads this text: "+fault.Quote(clip(a.Stdin, 500)))
-	}
-	if len(unsaved) > 0 {
-		out = append(out, "it would not see your unsaved changes in "+strings.Join(unsaved, ", "))
-	}
-	return out
+	return seconds("timeout_seconds", a.TimeoutSeconds, otherwise, in.Limits.CommandMax)
 }
 
-func unsavedFiles(in Input) []string {
-	var out []string
-	for _, b := range in.Snapshot.Dirty() {
-		out = append(out, b.Path.String())
-	}
-	slices.Sort(out)
-	return out
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
-}
-
-func commandAnswer(command string, unsaved []string, timeout time.Duration, got process.Result, err error) (*Answer, error) {
+func commandAnswer(c command, timeout time.Duration, got process.Result, err error) (*Answer, error) {
 	if err != nil && got.Stdout == "" && got.Stderr == "" {
 		return nil, err
 	}
 	a := &Answer{
 		Result: runCommandResult{
-			Command: command, ExitCode: got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr,
-			Truncated: got.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: noSandbox, Unsaved: unsaved,
+			Command: c.Line, ExitCode: got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr,
+			Truncated: got.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: noSandbox, Unsaved: c.unsaved,
 		},
 		Text:    commandText(got),
 		Summary: fmt.Sprintf("exit code %d after %s", got.ExitCode, got.Duration.Round(time.Millisecond)),
-		Display: &Display{Kind: "command", Command: command, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr},
+		Display: &Display{Kind: "command", Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr},
 	}
 	switch {
 	case err != nil:

@@ -1,0 +1,133 @@
+package tools
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/process"
+	"pillion/workspace"
+)
+
+// commandLine is what an agent says of a command, with whatever tool it runs it.
+type commandLine struct {
+	Line  string
+	Cwd   string
+	Env   map[string]string
+	Stdin string
+}
+
+// command is a command line that was checked, with what the workspace knows of it.
+type command struct {
+	commandLine
+	dir     workspace.Path
+	unsaved []string // open files whose text it would not see
+	limits  Limits
+}
+
+// noSandbox is what holds a command today: it runs with the user's own rights.
+const noSandbox = "none"
+
+// planCommand checks a command line; every tool that runs one plans by it, so that
+// all ask the same question about the same line.
+func planCommand(in Input, l commandLine) (command, error) {
+	c := command{commandLine: l, limits: in.Limits}
+	if err := l.check(); err != nil {
+		return c, err
+	}
+	dir, err := oneFolder(in, "cwd", l.Cwd)
+	if err != nil {
+		return c, err
+	}
+	info, err := dir.Stat()
+	if err != nil {
+		return c, err
+	}
+	if !info.IsDir() {
+		return c, fault.New(fault.NotAFile, "cwd %s is a file, not a folder; name the folder to run in", fault.Quote(dir.String()))
+	}
+	c.dir, c.unsaved = dir, unsavedFiles(in)
+	return c, nil
+}
+
+func (l commandLine) check() error {
+	switch {
+	case strings.TrimSpace(l.Line) == "":
+		return invalid("command is empty; it is the line to run")
+	case strings.ContainsRune(l.Line, 0):
+		return invalid("command has a NUL byte; leave it out")
+	}
+	for name := range l.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(l.Env[name], 0) {
+			return invalid("no variable can be called %s; give a plain name and value", fault.Quote(name))
+		}
+	}
+	return nil
+}
+
+// action is the plan of running the command: run gets what it takes to start it.
+func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer, error)) *Action {
+	preview := approval.Preview{
+		Kind: "command", Command: c.Line, Cwd: c.dir.String(), Network: true, Sandbox: noSandbox, Unsaved: c.unsaved,
+	}
+	preview.Parts, preview.Writes = commandParts(c.Line)
+	return &Action{
+		Title:   "Run " + fault.Escape(clip(firstLine(c.Line), 60)),
+		Preview: preview,
+		Command: &policy.Command{Line: c.Line, Cwd: c.dir.String(), Env: c.Env, Stdin: c.Stdin},
+		Reasons: c.reasons(),
+		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+			return run(ctx, hands, process.Spec{
+				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes,
+			})
+		},
+	}
+}
+
+func (c command) reasons() []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		out = append(out, "it sets "+fault.Quote(name)+" to "+fault.Quote(clip(c.Env[name], 200)))
+	}
+	if c.Stdin != "" {
+		out = append(out, "it reads this text: "+fault.Quote(clip(c.Stdin, 500)))
+	}
+	if len(c.unsaved) > 0 {
+		out = append(out, "it would not see your unsaved changes in "+strings.Join(c.unsaved, ", "))
+	}
+	return out
+}
+
+func unsavedFiles(in Input) []string {
+	var out []string
+	for _, b := range in.Snapshot.Dirty() {
+		out = append(out, b.Path.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// seconds is an argument in seconds, otherwise if it was left out.
+func seconds(argument string, given float64, otherwise, most time.Duration) (time.Duration, error) {
+	d := otherwise
+	if given > 0 {
+		d = time.Duration(given * float64(time.Second))
+	}
+	if given < 0 || d > most {
+		return 0, invalid("%s must be between 0 and %g", argument, most.Seconds())
+	}
+	return d, nil
+}
+
+// stream passes a command's output on while it runs.
+func (h Hands) stream(s process.Stream, text []byte) { h.Output(string(s), string(text)) }
