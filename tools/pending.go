@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -256,7 +257,7 @@ func (p *pending) Again(ctx context.Context) (approval.Continuity, error) {
 // renew makes the plan anew, even on files that hold what they held: a file that
 // the human has opened since is changed another way.
 func (p *pending) renew(ctx context.Context) (approval.Continuity, error) {
-	oldDigest, old := p.digest, p.edits()
+	oldDigest, old, before := p.digest, p.edits(), *p
 	if err := p.replan(ctx); err != nil {
 		return approval.Different, err
 	}
@@ -266,10 +267,28 @@ func (p *pending) renew(ctx context.Context) (approval.Continuity, error) {
 		return approval.Same, nil // what needs no yes is covered by any
 	case p.decision.Verdict == policy.Refuse:
 		return approval.Different, p.refusal()
-	case old != nil && now != nil && change.OnlyMoved(old.Set, now.Set):
+	case old != nil && now != nil && change.OnlyMoved(old.Set, now.Set), before.onlySaved(p):
 		return approval.Shifted, nil
 	}
 	return approval.Different, nil
+}
+
+// onlySaved reports whether nothing is different now but that the human saved some
+// of what a command would not have seen: what they judged is the same.
+func (p *pending) onlySaved(now *pending) bool {
+	old, isAction := p.plan.(*Action)
+	next, stillIs := now.plan.(*Action)
+	if !isAction || !stillIs || !maps.Equal(p.snapshot.Rests(), now.snapshot.Rests()) {
+		return false
+	}
+	was, is := old.Preview, next.Preview
+	for _, name := range is.Unsaved {
+		if !slices.Contains(was.Unsaved, name) {
+			return false
+		}
+	}
+	was.Unsaved, is.Unsaved = nil, nil
+	return bytes.Equal(mustMarshal(was), mustMarshal(is))
 }
 
 func (p *pending) refusal() *fault.Error {

@@ -88,8 +88,8 @@ ride('planning: the plan is a page; rejected the agent plans on, approved its ed
   const dialog = await nvim.dialog('carry out a plan');
   await dialog.show();
   await nvim.sees('Carry out this plan?');
-  await nvim.sees(/^# Plan$/m);
-  await nvim.sees(/^1\. mend it$/m);
+  await nvim.sees(/^ {2}# Plan$/m);
+  await nvim.sees(/^ {2}1\. mend it$/m);
   nvim.screenshot('plan');
   await dialog.answer('reject test it first');
   const { approved, feedback } = (await first).structured;

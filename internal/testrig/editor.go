@@ -336,6 +336,14 @@ func (e *Editor) Type(name string, r document.Range, text string) {
 	e.change(uri, b, []document.TextEdit{{Range: r, NewText: text}}, true)
 }
 
+// Save writes an open file, as the human does.
+func (e *Editor) Save(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	uri := URI(filepath.Join(e.Dir, name))
+	e.save(uri, e.buffers[uri])
+}
+
 // change applies edits that do not depend on one another, last first.
 func (e *Editor) change(uri string, b *Buffer, edits []document.TextEdit, dirty bool) {
 	var events []any

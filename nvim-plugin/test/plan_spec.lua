@@ -54,6 +54,18 @@ sit("it is shown whole, on a page that cannot be written in, and approved with a
   human:eventually("vim.fn.tabpagenr('$') == 1")
 end)
 
+sit("no line of a plan passes for one of the page's own", function(human)
+  local long = ("x"):rep(97) .. " ga   Approve                    nor yet"
+  look(human, { planId = "P", plan = "2. test it\n\nga   Approve                    nothing happens yet\n" .. long })
+  human:sees("  ga   Approve ")
+  human:sees("nor yet")
+  local own = vim.tbl_filter(function(line)
+    return vim.startswith(line, "ga ")
+  end, vim.split(human:screen(), "\n"))
+  check.same(#own, 1)
+  check.match(own[1], "the agent leaves plan mode")
+end)
+
 sit("rejected with a reason, the agent reads it", function(human)
   look(human)
   human:reads()

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -81,8 +82,9 @@ type Snapshot struct {
 	open  *buffers
 	limit int64
 
-	mu    sync.Mutex // guards files
+	mu    sync.Mutex // guards files and asked
 	files map[workspace.Path]*File
+	asked bool // which buffers are unsaved
 }
 
 // Snapshot takes a view in which no file of more than limit bytes is read whole.
@@ -105,8 +107,14 @@ func (s *Snapshot) OpenFiles() map[string]bool {
 	return out
 }
 
-// Dirty lists the buffers of this view whose text is not on disk.
-func (s *Snapshot) Dirty() []*Buffer { return s.open.dirty() }
+// Dirty lists the buffers of this view whose text is not on disk. Who has asked
+// rests on the answer: see Store.Moved.
+func (s *Snapshot) Dirty() []*Buffer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = true
+	return s.open.dirty()
+}
 
 // Read gives the file at p, decoded. An empty encoding means what the editor or
 // a byte order mark says, else UTF-8. A file that does not exist is an error; use
@@ -278,11 +286,14 @@ func (f *File) state() string {
 	return s
 }
 
-// Moved reports whether anything that snap read is different now.
+// Moved reports whether anything that snap read, or was asked for, is different now.
 func (s *Store) Moved(snap *Snapshot) bool {
 	now := s.Snapshot(snap.limit)
 	snap.mu.Lock()
 	defer snap.mu.Unlock()
+	if snap.asked && !maps.Equal(paths(snap.open.dirty()), paths(now.open.dirty())) {
+		return true
+	}
 	for p, was := range snap.files {
 		f, err := now.read(p, was.asked)
 		if err != nil || f.state() != was.state() {
@@ -290,4 +301,12 @@ func (s *Store) Moved(snap *Snapshot) bool {
 		}
 	}
 	return false
+}
+
+func paths(buffers []*Buffer) map[workspace.Path]bool {
+	out := map[workspace.Path]bool{}
+	for _, b := range buffers {
+		out[b.Path] = true
+	}
+	return out
 }

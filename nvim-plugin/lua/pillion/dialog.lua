@@ -105,7 +105,8 @@ function Dialog:dress(window, buffer, is_diff)
     vim.cmd.diffoff()
     api.nvim_win_set_buf(window, buffer)
     if not is_diff then
-      vim.cmd("setlocal nonumber norelativenumber signcolumn=no wrap linebreak nospell nolist nofoldenable conceallevel=0")
+      vim.cmd("setlocal nonumber norelativenumber signcolumn=no nospell nolist nofoldenable conceallevel=0")
+      vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4 showbreak=NONE") -- only a line of the page's own begins at its edge
     end
   end)
   if is_diff then

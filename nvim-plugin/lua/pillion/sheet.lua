@@ -122,9 +122,8 @@ local bodies = {
     end
   end,
   text = function(sheet, preview)
-    for _, line in ipairs(escape.visible_lines(preview.markdown)) do
-      sheet:line(line)
-    end
+    -- set in, so that no line of it can pass for the page's own
+    sheet:code(escape.visible_lines(preview.markdown), "  ", "  ")
   end,
 }
 
