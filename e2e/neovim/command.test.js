@@ -2,13 +2,18 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { ride, takePictures } from './ride.js';
+import { commandCases, commandFiles as files } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
 import { tree } from '../rig/places.js';
-
-const files = { 'words.txt': 'alpha\nbeta\ngamma\n', 'count.sh': 'wc -l < words.txt\n' };
+import { ride, takePictures } from './ride.js';
 
 takePictures();
+
+commandCases(ride, async ({ nvim }) => {
+  await nvim.command('Pillion log');
+  await nvim.sees(/search|Search/);
+  await nvim.sees(/list|List/);
+});
 
 ride('a command asks on a page that shows it whole; approved, it runs', files, async (it) => {
   const { nvim } = it;
@@ -24,15 +29,6 @@ ride('a command asks on a page that shows it whole; approved, it runs', files, a
   const { structured } = await call;
   assert.equal(structured.exit_code, 0);
   assert.equal(structured.stdout, '3\ncounted\n');
-});
-
-ride('a command rejected is not run', files, async (it) => {
-  const agent = await it.agent();
-  const call = agent.call('run_command', { command: 'touch made-by-agent' });
-  await (await it.nvim.dialog('touch')).answer('reject');
-  const result = await call;
-  assert.equal(result.structured.error.code, 'USER_REJECTED');
-  assert.equal(it.sandbox.exists('made-by-agent'), false);
 });
 
 ride('a command on files with unsaved changes names them', files, async (it) => {
@@ -67,14 +63,6 @@ ride('approved for the session: the same command asks no more, another one does'
   assert.equal(it.sandbox.exists('words.txt'), true);
 });
 
-ride('what a command left in the background ends with it', files, async (it) => {
-  const agent = await it.agent();
-  const call = agent.call('run_command', { command: 'sleep 987 & echo started' });
-  await (await it.nvim.dialog('sleep 987')).answer('approve');
-  assert.equal((await call).structured.stdout, 'started\n');
-  await eventually('the sleep is gone', () => it.sandbox.running(/sleep 987/).length === 0, 5000);
-});
-
 ride('a command cannot reach the Neovim that it runs in', files, async (it) => {
   const agent = await it.agent();
   const call = agent.call('run_command', { command: 'env' });
@@ -101,37 +89,6 @@ ride('an agent asks the human something', files, async (it) => {
   await nvim.choose(/blue/);
   assert.equal((await call).structured.action, 'blue');
 }, { opened: 'words.txt' });
-
-ride('reading needs no asking, and the picker and the log say what was done', files, async (it) => {
-  const { nvim } = it;
-  const agent = await it.agent();
-  const names = (await agent.tools()).map((tool) => tool.name);
-  assert.deepEqual(names.filter((name) => !/^[a-z_]+$/.test(name)), []);
-  for (const name of ['read_file', 'write_file', 'edit_file', 'list_files', 'search_in_project', 'git_diff', 'run_command', 'prompt_user']) {
-    assert.ok(names.includes(name), `${name} is offered`);
-  }
-  const found = await agent.call('search_in_project', { query: 'beta' });
-  assert.equal(found.structured.matches[0].path, 'words.txt');
-  const listed = await agent.call('list_files', {});
-  assert.deepEqual(listed.structured.files.map((/** @type {any} */ f) => f.path).sort(), ['count.sh', 'words.txt']);
-  it.sandbox.write('words.txt', 'alpha\nBETA\ngamma\n');
-  const diff = await agent.call('git_diff', {});
-  assert.match(diff.structured.diff, /-beta\n\+BETA/);
-  await nvim.command('Pillion log');
-  await nvim.sees(/search|Search/);
-  await nvim.sees(/list|List/);
-  nvim.screenshot('activity');
-});
-
-ride('what an agent gets wrong it is told, and nothing changes', files, async (it) => {
-  const agent = await it.agent();
-  const code = async (/** @type {string} */ tool, /** @type {Record<string, unknown>} */ args) => (await agent.call(tool, args)).structured?.error?.code;
-  assert.equal(await code('read_file', { path: 'absent.txt' }), 'FILE_NOT_FOUND');
-  assert.equal(await code('read_file', { path: '../outside.txt' }), 'PATH_OUTSIDE_WORKSPACE');
-  assert.equal(await code('read_file', { path: 'words.txt', pathh: 'x' }), 'INVALID_ARGUMENTS');
-  assert.equal(await code('edit_file', { path: 'words.txt', old_string: 'delta', new_string: 'x' }), 'EDIT_NO_MATCH');
-  assert.equal(it.sandbox.read('words.txt'), files['words.txt']);
-});
 
 ride('an agent in a terminal of Neovim finds the Neovim that it runs in', files, async (it) => {
   const { nvim, sandbox } = it;

@@ -1,21 +1,20 @@
 /** An agent's edit of one file in a real Neovim: what a person answers is what happens to the file. */
 import assert from 'node:assert/strict';
-import { ride, takePictures } from './ride.js';
+import { editCases } from '../rig/cases.js';
 import { eventually, steadily } from '../rig/expect.js';
-
-const greeting = 'def greet(name):\n    return "Hello " + name\n\n\nprint(greet("you"))\n';
-const files = { 'greet.py': greeting };
-const edit = { path: 'greet.py', old_string: '"Hello " + name', new_string: 'f"Hello, {name}!"' };
-const edited = greeting.replace(edit.old_string, edit.new_string);
-const lines = (/** @type {string} */ text) => text.replace(/\n$/, '').split('\n');
+import { edit, edited, files, greeting, lines } from '../rig/greeting.js';
+import { ride, takePictures } from './ride.js';
 
 takePictures();
 
+editCases(ride, async ({ nvim }) => {
+  await eventually('nothing of it is left', async () => (await nvim.tabs()).join() === '');
+  await assert.rejects(nvim.lines('greet.py'), /no buffer/);
+});
+
 ride('approved, the file open and clean: the buffer and the disk hold the new text', files, async (it) => {
   const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await nvim.dialog('greet.py');
+  const { call, dialog } = await proposed(it);
   await dialog.show();
   await nvim.sees('f"Hello, {name}!"');
   assert.deepEqual(await dialog.proposedText(), lines(edited));
@@ -35,47 +34,19 @@ ride('approved, the file open and clean: the buffer and the disk hold the new te
 
 ride('approved with one key in the proposal', files, async (it) => {
   const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await nvim.dialog('greet.py');
+  const { call, dialog } = await proposed(it);
   await dialog.show();
   await dialog.press('approve');
   assert.equal((await call).isError, false);
   assert.equal(sandbox.read('greet.py'), edited);
 }, { opened: 'greet.py' });
 
-ride('approved, the file not open: it is written, and no buffer is made of it', files, async (it) => {
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  await (await it.nvim.dialog('greet.py')).answer('approve');
-  const result = await call;
-  assert.equal(result.isError, false, result.text);
-  assert.equal(it.sandbox.read('greet.py'), edited);
-  await eventually('nothing of it is left', async () => (await it.nvim.tabs()).join() === '');
-  await assert.rejects(it.nvim.lines('greet.py'), /no buffer/);
-});
-
-ride('rejected with a reason: the file is untouched and the agent reads the reason', files, async (it) => {
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  await (await it.nvim.dialog('greet.py')).answer('reject keep the plus sign');
-  const result = await call;
-  assert.equal(result.isError, true);
-  assert.equal(result.structured.error.code, 'USER_REJECTED');
-  assert.match(result.text, /keep the plus sign/);
-  assert.equal(it.sandbox.read('greet.py'), greeting);
-});
-
 ride('the human edits the proposal: their text lands and the agent is told', files, async (it) => {
   const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await nvim.dialog('greet.py');
+  const { call, dialog } = await proposed(it);
   await dialog.show();
   await dialog.enterProposal();
-  await nvim.press('Go');
-  await nvim.type('# by hand');
-  await nvim.press('<Esc>');
+  await addLine(nvim, '# by hand');
   await nvim.sees('# by hand');
   nvim.screenshot('proposal-edited');
   await dialog.answer('approve');
@@ -88,9 +59,7 @@ ride('the human edits the proposal: their text lands and the agent is told', fil
 
 ride('unsaved changes survive: the edit goes into the buffer, and nothing is saved', files, async (it) => {
   const { nvim, sandbox } = it;
-  await nvim.press('Go');
-  await nvim.type('# mine, not saved');
-  await nvim.press('<Esc>');
+  await addLine(nvim, '# mine, not saved');
   const agent = await it.agent();
   await eventually('the agent reads what is typed but not saved', async () => {
     const { structured } = await agent.call('read_file', { path: 'greet.py' });
@@ -107,27 +76,9 @@ ride('unsaved changes survive: the edit goes into the buffer, and nothing is sav
   nvim.screenshot('unsaved-changes-survive');
 }, { opened: 'greet.py' });
 
-ride('the file changes elsewhere while the question is open: the dialog follows, and both changes land', files, async (it) => {
-  const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await nvim.dialog('greet.py');
-  await dialog.show();
-  sandbox.write('greet.py', `# from outside\n${greeting}`);
-  await eventually('the dialog shows the new text', async () => (await dialog.proposedText()).includes('# from outside'));
-  await nvim.sees('# from outside');
-  nvim.screenshot('proposal-followed');
-  await dialog.answer('approve');
-  const result = await call;
-  assert.equal(result.isError, false, result.text);
-  assert.equal(sandbox.read('greet.py'), `# from outside\n${edited}`);
-});
-
 ride('the human types in the file while the question is open: the dialog follows, and both land', files, async (it) => {
   const { nvim } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await nvim.dialog('greet.py');
+  const { call, dialog } = await proposed(it);
   await nvim.press('ggO');
   await nvim.type('# typed meanwhile');
   await nvim.press('<Esc>');
@@ -140,14 +91,10 @@ ride('the human types in the file while the question is open: the dialog follows
 
 ride('the proposal was edited when the file changed: what the human wrote is kept, and shown again with the change', files, async (it) => {
   const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await nvim.dialog('greet.py');
+  const { call, dialog } = await proposed(it);
   await dialog.show();
   await dialog.enterProposal();
-  await nvim.press('Go');
-  await nvim.type('# by hand');
-  await nvim.press('<Esc>');
+  await addLine(nvim, '# by hand');
   const changed = dialog.changes();
   sandbox.write('greet.py', `# from outside\n${greeting}`);
   await changed;
@@ -162,23 +109,6 @@ ride('the proposal was edited when the file changed: what the human wrote is kep
   const result = await call;
   assert.equal(result.isError, false, result.text);
   assert.equal(sandbox.read('greet.py'), `# from outside\n${edited}# by hand\n`);
-});
-
-ride('the very lines change while the question is open: never written on the old yes', files, async (it) => {
-  const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await nvim.dialog('greet.py');
-  await dialog.show();
-  const outside = greeting.replace('"Hello " + name', '"Bye " + name');
-  sandbox.write('greet.py', outside);
-  const result = await call;
-  assert.equal(result.isError, true);
-  assert.match(result.structured.error.code, /^(CONCURRENT_MODIFICATION|EDIT_NO_MATCH)$/);
-  assert.equal(sandbox.read('greet.py'), outside);
-  await eventually('the dialog can no longer be approved', async () => !(await dialog.isOpen()));
-  await nvim.sees(/cannot be done any more/);
-  nvim.screenshot('proposal-overtaken');
 });
 
 ride('typing elsewhere while a proposal appears: no key is lost and nothing is approved', { ...files, 'notes.txt': '' }, async (it) => {
@@ -231,9 +161,7 @@ ride('normal-mode keys and a command line under way when a proposal appears stay
 
 ride('an answer in the very moment in which the question appears is not taken', files, async (it) => {
   const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await nvim.dialog('greet.py');
+  const { call, dialog } = await proposed(it);
   await nvim.command('Pillion approve');
   await steadily('the question still waits', async () => (await dialog.isOpen()) && sandbox.read('greet.py') === greeting, 1500);
   await dialog.answer('approve');
@@ -242,3 +170,17 @@ ride('an answer in the very moment in which the question appears is not taken', 
   // The quickest hand there is: a yes in the moment in which the question is announced.
   init: `vim.api.nvim_create_autocmd('User', {pattern = 'PillionApproval', callback = function() pcall(vim.cmd, 'Pillion approve') end})\n`,
 });
+
+/** An agent proposes the edit. @param {import('./ride.js').Ride} it */
+async function proposed(it) {
+  const agent = await it.agent();
+  const call = agent.call('edit_file', edit);
+  return { call, dialog: await it.nvim.dialog('greet.py') };
+}
+
+/** A line of the human's own below all others. @param {import('./neovim.js').Neovim} nvim @param {string} line */
+async function addLine(nvim, line) {
+  await nvim.press('Go');
+  await nvim.type(line);
+  await nvim.press('<Esc>');
+}

@@ -64,10 +64,7 @@ ride('one answer for all that wait', files, async (it) => {
 
 ride('the tab is closed: that is no answer, the call waits and can be shown again', files, async (it) => {
   const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', editOne);
-  const dialog = await nvim.dialog('one.txt');
-  await dialog.show();
+  const { call, dialog } = await shown(it);
   await nvim.command('tabclose');
   await eventually('its tab is closed', async () => !(await dialog.isShown()));
   await steadily('it still waits', async () => (await nvim.waits()) === 1 && !(await dialog.isShown()), 1500);
@@ -81,10 +78,7 @@ ride('the tab is closed: that is no answer, the call waits and can be shown agai
 
 ride('its buffers are wiped: no answer either', files, async (it) => {
   const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', editOne);
-  const dialog = await nvim.dialog('one.txt');
-  await dialog.show();
+  const { call, dialog } = await shown(it);
   await dialog.enterProposal();
   await nvim.command('bwipeout!');
   await steadily('it still waits', async () => (await nvim.waits()) === 1, 1000);
@@ -176,10 +170,7 @@ ride(':wqa while a question waits: what the human wrote is saved, Neovim ends at
 
 ride(':wqa while a question waits whose proposal was edited: nothing is written that nobody approved', files, async (it) => {
   const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', editOne);
-  const dialog = await nvim.dialog('one.txt');
-  await dialog.show();
+  const { call, dialog } = await shown(it);
   await dialog.enterProposal();
   await nvim.press('Goby hand<Esc>');
   await nvim.command('wqa');
@@ -206,13 +197,19 @@ ride('the sidecar dies: it comes back by itself and agents go on', files, async 
 
 ride('the sidecar dies while a question is open: its proposal is gone, and says why', files, async (it) => {
   const { nvim, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', editOne);
-  const dialog = await nvim.dialog('one.txt');
-  await dialog.show();
+  const { call, dialog } = await shown(it);
   process.kill(Number.parseInt(sandbox.running(/pillion serve/)[0], 10), 'SIGKILL');
   assert.equal((await call).isError, true);
   await eventually('the question is gone', async () => !(await dialog.isOpen()) && (await nvim.waits()) === 0);
   await nvim.ready();
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
 });
+
+/** An agent asks, and its proposal is in front. @param {import('./ride.js').Ride} it */
+async function shown(it) {
+  const agent = await it.agent();
+  const call = agent.call('edit_file', editOne);
+  const dialog = await it.nvim.dialog('one.txt');
+  await dialog.show();
+  return { call, dialog };
+}

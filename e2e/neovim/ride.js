@@ -1,15 +1,15 @@
 /**
- * One test in a real Neovim: a sandbox with a project, Neovim on it, and agents. Whatever happens, everything is closed,
- * what is left running fails the test, and a failure leaves the screen and the sidecar's own words.
+ * One test in a real Neovim: a sandbox with a project, Neovim on it, and agents. A failure leaves the screen and the
+ * sidecar's own words.
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { after, test } from 'node:test';
+import { after } from 'node:test';
 import { Agent } from '../rig/agent.js';
 import { browser } from '../rig/browser.js';
 import { eventually } from '../rig/expect.js';
 import { artifacts } from '../rig/places.js';
-import { Sandbox } from '../rig/sandbox.js';
+import { inSandbox } from '../rig/ride.js';
 import { Neovim } from './neovim.js';
 
 /** @typedef {import('./neovim.js').Options & {opened?: string}} Begin `opened`: a file that is opened at the start */
@@ -20,7 +20,7 @@ export class Ride {
   /** @type {Neovim[]} */
   #nvims = [];
 
-  /** @param {Sandbox} sandbox */
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox */
   constructor(sandbox) {
     this.sandbox = sandbox;
   }
@@ -45,6 +45,31 @@ export class Ride {
     const agent = await Agent.start(this.sandbox, name);
     this.#agents.push(agent);
     return agent;
+  }
+
+  /** The question about this, for the cases that every editor has. @param {import('../rig/cases.js').About} about
+   * @returns {Promise<import('../rig/cases.js').Question>} */
+  async question(about) {
+    const { nvim } = this;
+    const dialog = await nvim.dialog('file' in about ? about.file : about.command);
+    return {
+      read: () => dialog.show(),
+      approve: () => dialog.answer('approve'),
+      reject: (reason = '') => dialog.answer(`reject ${reason}`.trim()),
+      proposes: async (text) => {
+        await eventually(`the dialog shows ${text}`, async () => (await dialog.proposedText()).join('\n').includes(text));
+        await nvim.sees(text);
+      },
+      ended: async (why) => {
+        await eventually('the dialog can no longer be answered', async () => !(await dialog.isOpen()));
+        await nvim.sees(why);
+      },
+    };
+  }
+
+  /** @param {string} name */
+  picture(name) {
+    this.nvim.screenshot(name);
   }
 
   /** Is this Neovim's sidecar the one whose window the registry holds to be used last? @param {Neovim} nvim */
@@ -89,25 +114,9 @@ export class Ride {
  * @param {Begin | null} [options] of the Neovim that is there when the body begins; null: none is
  */
 export function ride(name, files, body, options = {}) {
-  test(name, { timeout: 120_000 }, async (t) => {
-    const sandbox = Sandbox.create(files);
-    const it = new Ride(sandbox);
-    /** @type {unknown} */
-    let failure;
-    try {
-      if (options) await it.begin(options);
-      await body(it, t);
-    } catch (error) {
-      failure = error;
-      await it.keep(name);
-    }
-    await it.close();
-    try {
-      await sandbox.dispose();
-    } catch (left) {
-      failure ??= left; // what failed first says more
-    }
-    if (failure) throw failure;
+  inSandbox(name, { files, timeout: 120_000, sit: (sandbox) => new Ride(sandbox) }, async (it, t) => {
+    if (options) await it.begin(options);
+    await body(it, t);
   });
 }
 

@@ -1,14 +1,11 @@
 /** The agent and the human in one buffer at one time: insert mode, undo, versions, formatters. */
 import assert from 'node:assert/strict';
+import { eventually, steadily } from '../rig/expect.js';
+import { edit, edited, files, greeting, lines } from '../rig/greeting.js';
 import { ride, takePictures } from './ride.js';
 import { HeldWire } from './held-wire.js';
-import { eventually, steadily } from '../rig/expect.js';
 
-const greeting = 'def greet(name):\n    return "Hello " + name\n\n\nprint(greet("you"))\n';
-const files = { 'greet.py': greeting };
-const edit = { path: 'greet.py', old_string: '"Hello " + name', new_string: 'f"Hello, {name}!"' };
 const atTop = { path: 'greet.py', old_string: 'def greet', new_string: '# greets\n\ndef greet' };
-const lines = (/** @type {string} */ text) => text.replace(/\n$/, '').split('\n');
 /** Edits need no asking: what is tried here is what happens to the buffer. */
 const automatic = { opened: 'greet.py', setup: `require('pillion').setup({ settings = { mode = 'auto_edit' } })\n` };
 
@@ -67,9 +64,8 @@ ride('one u takes back the agent’s edit alone', files, async (it) => {
   const agent = await it.agent();
   await nvim.press('Go# mine<Esc>');
   await nvim.command('write');
-  const result = await agent.call('edit_file', edit);
-  assert.equal(result.isError, false, result.text);
-  assert.equal(sandbox.read('greet.py'), `${greeting.replace(edit.old_string, edit.new_string)}# mine\n`);
+  await makes(agent);
+  assert.equal(sandbox.read('greet.py'), `${edited}# mine\n`);
   await nvim.press('u');
   await eventually('the edit is taken back', async () => (await nvim.lines('greet.py'))[1] === lines(greeting)[1]);
   assert.deepEqual(await nvim.lines('greet.py'), lines(`${greeting}# mine\n`));
@@ -84,12 +80,11 @@ ride('one u takes back the agent’s edit alone, though it came while the human 
   const { nvim } = it;
   const agent = await it.agent();
   await nvim.press('Go# before');
-  const result = await agent.call('edit_file', edit);
-  assert.equal(result.isError, false, result.text);
+  await makes(agent);
   assert.equal((await nvim.mode()).mode, 'i');
   await nvim.type(' after');
   await nvim.press('<Esc>');
-  const all = lines(`${greeting.replace(edit.old_string, edit.new_string)}# before after\n`);
+  const all = lines(`${edited}# before after\n`);
   assert.deepEqual(await nvim.lines('greet.py'), all);
   const steps = [
     all.with(-1, '# before'),
@@ -104,12 +99,7 @@ ride('one u takes back the agent’s edit alone, though it came while the human 
 }, automatic);
 
 ride('an edit for a version that is gone never touches the buffer, and is made on the next one', files, async (it) => {
-  const wire = new HeldWire(it.sandbox);
-  const nvim = await it.begin({ opened: 'greet.py', setup: through(wire) });
-  const agent = await it.agent();
-  wire.hold();
-  const call = agent.call('edit_file', edit);
-  await wire.edit();
+  const { nvim, wire, call } = await held(it);
   await nvim.press('ggOone line more<Esc>');
   const before = await nvim.lines('greet.py');
   wire.release();
@@ -121,12 +111,7 @@ ride('an edit for a version that is gone never touches the buffer, and is made o
 }, null);
 
 ride('an edit for a version that is gone, whose text is gone too: the buffer is untouched and the agent is told', files, async (it) => {
-  const wire = new HeldWire(it.sandbox);
-  const nvim = await it.begin({ opened: 'greet.py', setup: through(wire) });
-  const agent = await it.agent();
-  wire.hold();
-  const call = agent.call('edit_file', edit);
-  await wire.edit();
+  const { nvim, wire, call } = await held(it);
   await nvim.press('2GSreturn None<Esc>');
   const before = await nvim.lines('greet.py');
   wire.release();
@@ -138,18 +123,13 @@ ride('an edit for a version that is gone, whose text is gone too: the buffer is 
 }, null);
 
 ride('undone and typed anew, so that the text is the same again: still another version', files, async (it) => {
-  const wire = new HeldWire(it.sandbox);
-  const nvim = await it.begin({ opened: 'greet.py', setup: through(wire) });
-  const agent = await it.agent();
-  wire.hold();
-  const call = agent.call('edit_file', edit);
-  await wire.edit();
+  const { nvim, wire, call } = await held(it);
   await nvim.press('ggOx<Esc>u');
   wire.release();
   assert.equal((await wire.answer()).applied, false);
   const result = await call;
   assert.equal(result.isError, false, result.text);
-  assert.deepEqual(await nvim.lines('greet.py'), lines(greeting.replace(edit.old_string, edit.new_string)));
+  assert.deepEqual(await nvim.lines('greet.py'), lines(edited));
 }, null);
 
 ride('the cursor and the view stay at their text when the agent writes above', files, async (it) => {
@@ -157,8 +137,7 @@ ride('the cursor and the view stay at their text when the agent writes above', f
   const agent = await it.agent();
   await nvim.press('5G0w');
   const before = await nvim.cursor();
-  const result = await agent.call('edit_file', atTop);
-  assert.equal(result.isError, false, result.text);
+  await makes(agent, atTop);
   assert.deepEqual(await nvim.cursor(), { ...before, line: before.line + 2 });
 }, automatic);
 
@@ -166,8 +145,7 @@ ride('a selection stays what it was when the agent writes above', files, async (
   const { nvim } = it;
   const agent = await it.agent();
   await nvim.press('5G0ve');
-  const result = await agent.call('edit_file', atTop);
-  assert.equal(result.isError, false, result.text);
+  await makes(agent, atTop);
   await nvim.press('y');
   await eventually('the word is in the register', async () => (await nvim.lua(`return vim.fn.getreg('"')`)) === 'print');
 }, automatic);
@@ -176,8 +154,7 @@ ride('the agent’s edit is no part of a repeated change or of a macro', files, 
   const { nvim } = it;
   const agent = await it.agent();
   await nvim.press('Goone<Esc>qa');
-  const result = await agent.call('edit_file', edit);
-  assert.equal(result.isError, false, result.text);
+  await makes(agent);
   await nvim.press('q.');
   await eventually('the human’s own change is repeated', async () => (await nvim.lines('greet.py')).slice(-2).join() === 'one,one');
   assert.equal(await nvim.lua(`return vim.fn.getreg('a')`), '');
@@ -186,12 +163,11 @@ ride('the agent’s edit is no part of a repeated change or of a macro', files, 
 ride('what a formatter does on save is reported to the agent', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
-  const result = await agent.call('edit_file', edit);
-  assert.equal(result.isError, false, result.text);
-  assert.equal(result.structured.saved, true);
-  assert.equal(result.structured.formatted, true);
-  assert.match(result.structured.diff, /^\+# formatted/m);
-  const text = `${greeting.replace(edit.old_string, edit.new_string)}# formatted\n`;
+  const result = await makes(agent);
+  assert.equal(result.saved, true);
+  assert.equal(result.formatted, true);
+  assert.match(result.diff, /^\+# formatted/m);
+  const text = `${edited}# formatted\n`;
   assert.equal(sandbox.read('greet.py'), text);
   assert.deepEqual(await nvim.lines('greet.py'), lines(text));
   assert.equal(await nvim.modified('greet.py'), false);
@@ -202,9 +178,8 @@ end })\n` });
 ride('a save that fails is told, and nothing is lost', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
-  const result = await agent.call('edit_file', edit);
-  assert.equal(result.isError, false, result.text);
-  assert.equal(result.structured.saved, false);
+  const result = await makes(agent);
+  assert.equal(result.saved, false);
   assert.equal(sandbox.read('greet.py'), greeting);
   assert.match((await nvim.lines('greet.py'))[1], /f"Hello/);
   assert.equal(await nvim.modified('greet.py'), true);
@@ -217,8 +192,7 @@ ride('a save while the human types in another window leaves their cursor, mode a
   await nvim.command('split notes.txt');
   await nvim.press('i');
   await nvim.type('half a ');
-  const result = await agent.call('edit_file', edit);
-  assert.equal(result.structured.saved, true, result.text);
+  assert.equal((await makes(agent)).saved, true);
   await nvim.type('sentence');
   assert.equal((await nvim.mode()).mode, 'i');
   assert.equal(await nvim.file(), 'notes.txt');
@@ -227,7 +201,21 @@ ride('a save while the human types in another window leaves their cursor, mode a
   assert.match(nvim.screen.text, /-- INSERT --/);
 }, automatic);
 
-/** @param {HeldWire} wire */
-function through(wire) {
-  return `require('pillion').setup({ path = ${JSON.stringify(wire.program)}, settings = { mode = 'auto_edit' } })\n`;
+/** The sidecar's edit is made, but Neovim has not heard of it yet. @param {import('./ride.js').Ride} it */
+async function held(it) {
+  const wire = new HeldWire(it.sandbox);
+  const setup = `require('pillion').setup({ path = ${JSON.stringify(wire.program)}, settings = { mode = 'auto_edit' } })\n`;
+  const nvim = await it.begin({ opened: 'greet.py', setup });
+  const agent = await it.agent();
+  wire.hold();
+  const call = agent.call('edit_file', edit);
+  await wire.edit();
+  return { nvim, wire, call };
+}
+
+/** The edit goes through. @param {import('../rig/agent.js').Agent} agent */
+async function makes(agent, asked = edit) {
+  const result = await agent.call('edit_file', asked);
+  assert.equal(result.isError, false, result.text);
+  return result.structured;
 }

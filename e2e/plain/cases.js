@@ -5,21 +5,18 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
 import { Agent } from '../rig/agent.js';
 import { eventually, steadily } from '../rig/expect.js';
+import { edit, edited, files, greeting } from '../rig/greeting.js';
 import { artifacts } from '../rig/places.js';
-import { Sandbox } from '../rig/sandbox.js';
+import { inSandbox } from '../rig/ride.js';
 
 /** @typedef {import('./terminal.js').Terminal} Terminal */
 /** @typedef {{terminal: Terminal, approve: () => Promise<void>, refuse: () => Promise<void>, typeAtEnd: (text: string) => Promise<void>,
  *   buffer: () => Promise<{text: string, modified: boolean}>, close: () => Promise<void>, look?: (about: RegExp) => Promise<void>,
  *   reload?: () => Promise<void>}} PlainEditor `look`: what a person does to see a question that has no box; `reload`: to see what is on disk */
+/** @typedef {import('../rig/sandbox.js').Sandbox} Sandbox */
 /** @typedef {(sandbox: Sandbox, file: string) => Promise<PlainEditor>} Start */
-
-export const greeting = 'def greet(name):\n    return "Hello " + name\n\n\nprint(greet("you"))\n';
-export const edit = { path: 'greet.py', old_string: '"Hello " + name', new_string: 'f"Hello, {name}!"' };
-export const edited = greeting.replace(edit.old_string, edit.new_string);
 
 export class Ride {
   /** @param {Sandbox} sandbox @param {PlainEditor} editor @param {Agent} agent */
@@ -44,6 +41,18 @@ export class Ride {
       return true;
     });
   }
+
+  /** Keeps what helps to understand a failure. @param {string} name */
+  async keep(name) {
+    fs.mkdirSync(artifacts, { recursive: true });
+    const kept = path.join(artifacts, `plain-failed-${name.replace(/\W+/g, '-').slice(0, 60)}.txt`);
+    fs.writeFileSync(kept, `${await this.editor.terminal.screen().catch(String)}\n${this.agent.stderr}`);
+  }
+
+  async close() {
+    await this.agent.close().catch(() => undefined); // it may never have connected
+    await this.editor.close();
+  }
 }
 
 /** Waits until the editor has started the sidecar, and has told it of the file that is open.
@@ -58,32 +67,15 @@ async function isReady(sandbox, agent) {
 /** One test in a real editor. @param {string} name @param {Start} start @param {(ride: Ride) => Promise<void>} body
  * @param {object} [settings] the user's own */
 export function plainly(name, start, body, settings = {}) {
-  test(name, { timeout: 120_000 }, async () => {
-    const sandbox = Sandbox.create({ 'greet.py': greeting });
+  const sit = async (/** @type {Sandbox} */ sandbox) => {
     const own = path.join(sandbox.home, '.config/pillion');
     fs.mkdirSync(own, { recursive: true });
     fs.writeFileSync(path.join(own, 'settings.json'), JSON.stringify(settings));
-    const editor = await start(sandbox, 'greet.py');
-    const agent = new Agent(sandbox, 'scripted-agent');
-    /** @type {unknown} */
-    let failure;
-    try {
-      await isReady(sandbox, agent);
-      await body(new Ride(sandbox, editor, agent));
-    } catch (error) {
-      failure = error;
-      fs.mkdirSync(artifacts, { recursive: true });
-      const kept = path.join(artifacts, `plain-failed-${name.replace(/\W+/g, '-').slice(0, 60)}.txt`);
-      fs.writeFileSync(kept, `${await editor.terminal.screen().catch(String)}\n${agent.stderr}`);
-    }
-    await agent.close().catch(() => undefined); // it may never have connected
-    await editor.close();
-    try {
-      await sandbox.dispose();
-    } catch (left) {
-      failure ??= left; // what failed first says more
-    }
-    if (failure) throw failure;
+    return new Ride(sandbox, await start(sandbox, 'greet.py'), new Agent(sandbox, 'scripted-agent'));
+  };
+  inSandbox(name, { files, timeout: 120_000, sit }, async (it) => {
+    await isReady(it.sandbox, it.agent);
+    await body(it);
   });
 }
 

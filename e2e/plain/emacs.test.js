@@ -1,7 +1,8 @@
 /** Emacs with eglot: questions are asked in the minibuffer. */
 import assert from 'node:assert/strict';
 import { steadily } from '../rig/expect.js';
-import { cases, edit, greeting, plainly } from './cases.js';
+import { edit, greeting } from '../rig/greeting.js';
+import { cases, plainly } from './cases.js';
 import { Emacs } from './emacs.js';
 
 cases('Emacs', Emacs.start);

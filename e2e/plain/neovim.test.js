@@ -1,7 +1,8 @@
 /** Neovim without the plugin: stock `vim.lsp`, and \`inputlist\` for questions. */
 import assert from 'node:assert/strict';
 import { eventually, steadily } from '../rig/expect.js';
-import { cases, edit, edited, greeting, plainly } from './cases.js';
+import { edit, edited, greeting } from '../rig/greeting.js';
+import { cases, plainly } from './cases.js';
 import { PlainNeovim } from './neovim.js';
 
 cases('Neovim', PlainNeovim.start);

@@ -1,54 +1,7 @@
-/**
- * Claude Code, Codex and Qwen Code, the real programs, offline: after `pillion mcp install` each does a small task through
- * the editor that is open on its folder. A scripted model plays the model; a person approves in VS Code.
- */
-import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+/** Claude Code, Codex and Qwen Code, the real programs, through a real VS Code. */
+import { agentCases } from '../rig/cases.js';
 import { ride, shareBrowser } from './ride.js';
-import { run } from '../rig/agents.js';
-import { pillion } from '../rig/places.js';
-import { ScriptedModel } from '../rig/scripted-model.js';
-
-const files = { 'add.py': 'def add(a, b):\n    return a - b\n', 'test.sh': 'python3 -c "from add import add; assert add(2, 3) == 5; print(\'all good\')"\n' };
-const fixed = files['add.py'].replace('a - b', 'a + b');
-const task = [
-  { tool: 'read_file', args: { path: 'add.py' } },
-  { tool: 'edit_file', args: { path: 'add.py', old_string: 'a - b', new_string: 'a + b' } },
-  { tool: 'run_command', args: { command: 'sh test.sh' } },
-  { say: 'The sum is right now.' },
-];
 
 shareBrowser();
 
-for (const name of /** @type {const} */ (['claude', 'codex', 'qwen'])) {
-  ride(`${name} mends a function and runs its test`, files, async (it) => {
-    const { window, sandbox } = it;
-    execFileSync(pillion(), ['mcp', 'install', '--yes', name], { cwd: sandbox.project, env: sandbox.env });
-    const model = await ScriptedModel.start(task);
-    try {
-      const turn = run(name, sandbox, model.url, 'mend add.py');
-      const proposal = await (await window.dialog(/add\.py.*proposes/)).drawn();
-      await window.screenshot(`agent-${name}-edit`);
-      await proposal.press('Approve');
-      const question = await (await window.dialog('Run a command?')).drawn();
-      await window.screenshot(`agent-${name}-command`);
-      await question.press('Approve');
-      const said = await turn;
-      assert.match(said, /The sum is right now\./);
-      assert.equal(sandbox.read('add.py'), fixed);
-      assert.equal(model.remaining, 0);
-      assert.match(model.transcript, /return a - b/, 'the model was shown the file');
-      assert.match(model.transcript, /all good/, 'the model was shown the output of the test');
-      assert.deepEqual(model.offered.filter((/** @type {string} */ tool) => ownTools[name].includes(tool)), [], 'its own edit and shell tools are off');
-    } finally {
-      await model.close();
-    }
-  });
-}
-
-/** What the agents bring themselves to change files and run commands. */
-const ownTools = {
-  claude: ['Bash', 'Edit', 'Write', 'NotebookEdit'],
-  codex: ['exec_command', 'write_stdin', 'shell', 'apply_patch'],
-  qwen: ['edit', 'write_file', 'run_shell_command'],
-};
+agentCases(ride);

@@ -1,16 +1,17 @@
 /** An agent's edit of one file in a real VS Code: what a person answers is what happens to the file. */
 import assert from 'node:assert/strict';
-import { ride, shareBrowser } from './ride.js';
+import { editCases } from '../rig/cases.js';
 import { eventually, steadily } from '../rig/expect.js';
+import { edit, edited, files, greeting } from '../rig/greeting.js';
+import { ride, shareBrowser } from './ride.js';
 
-const greeting = 'def greet(name):\n    return "Hello " + name\n\n\nprint(greet("you"))\n';
-const edit = { path: 'greet.py', old_string: '"Hello " + name', new_string: 'f"Hello, {name}!"' };
-const edited = greeting.replace(edit.old_string, edit.new_string);
 const proposal = /greet\.py.*proposes/;
 
 shareBrowser();
 
-ride('approved, the file open and clean: the editor and the disk hold the new text', { 'greet.py': greeting }, async (it) => {
+editCases(ride, async ({ window }) => assert.deepEqual(await window.tabs(), []));
+
+ride('approved, the file open and clean: the editor and the disk hold the new text', files, async (it) => {
   const { window, sandbox } = it;
   await window.openFile('greet.py');
   const agent = await it.agent();
@@ -29,30 +30,7 @@ ride('approved, the file open and clean: the editor and the disk hold the new te
   await window.screenshot('approved');
 });
 
-ride('approved, the file not open: it is written', { 'greet.py': greeting }, async (it) => {
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  await (await it.window.dialog(proposal)).press('Approve');
-  const result = await call;
-  assert.equal(result.isError, false, result.text);
-  assert.equal(it.sandbox.read('greet.py'), edited);
-  assert.deepEqual(await it.window.tabs(), []);
-});
-
-ride('rejected with a reason: the file is untouched and the agent reads the reason', { 'greet.py': greeting }, async (it) => {
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await it.window.dialog(proposal);
-  await dialog.button('Reject with Reason…').waitFor();
-  await dialog.rejectWithReason('keep the plus sign');
-  const result = await call;
-  assert.equal(result.isError, true);
-  assert.equal(result.structured.error.code, 'USER_REJECTED');
-  assert.match(result.text, /keep the plus sign/);
-  assert.equal(it.sandbox.read('greet.py'), greeting);
-});
-
-ride('the human edits the proposal: their text lands and the agent is told', { 'greet.py': greeting }, async (it) => {
+ride('the human edits the proposal: their text lands and the agent is told', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('edit_file', edit);
@@ -69,7 +47,7 @@ ride('the human edits the proposal: their text lands and the agent is told', { '
   assert.match(result.text, /# by hand/);
 });
 
-ride('unsaved changes survive: the edit goes into the buffer, and nothing is saved', { 'greet.py': greeting }, async (it) => {
+ride('unsaved changes survive: the edit goes into the buffer, and nothing is saved', files, async (it) => {
   const { window, sandbox } = it;
   await window.openFile('greet.py');
   await window.press('Control+End');
@@ -90,38 +68,7 @@ ride('unsaved changes survive: the edit goes into the buffer, and nothing is sav
   await window.screenshot('unsaved-changes-survive');
 });
 
-ride('the file changes elsewhere while the question is open: the dialog follows, and both changes land', { 'greet.py': greeting }, async (it) => {
-  const { window, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await window.dialog(proposal);
-  sandbox.write('greet.py', `# from outside\n${greeting}`);
-  await eventually('the dialog shows the new text', async () => (await dialog.proposedText()).includes('# from outside'));
-  await window.screenshot('proposal-followed');
-  await dialog.press('Approve');
-  const result = await call;
-  assert.equal(result.isError, false, result.text);
-  assert.equal(sandbox.read('greet.py'), `# from outside\n${edited}`);
-});
-
-ride('the very lines change while the question is open: never written on the old yes', { 'greet.py': greeting }, async (it) => {
-  const { window, sandbox } = it;
-  const agent = await it.agent();
-  const call = agent.call('edit_file', edit);
-  const dialog = await window.dialog(proposal);
-  const outside = greeting.replace('"Hello " + name', '"Bye " + name');
-  sandbox.write('greet.py', outside);
-  const result = await call;
-  assert.equal(result.isError, true);
-  assert.match(result.structured.error.code, /^(CONCURRENT_MODIFICATION|EDIT_NO_MATCH)$/);
-  assert.equal(sandbox.read('greet.py'), outside);
-  await eventually('the dialog can no longer be approved', async () => !(await dialog.isOpen()));
-  const ended = await window.dialog('Closed question');
-  await eventually('the page says why', async () => /cannot be done any more/.test(await ended.pageText()));
-  await window.screenshot('proposal-overtaken');
-});
-
-ride('typing elsewhere while a proposal appears: no key is lost and nothing is approved', { 'greet.py': greeting, 'notes.txt': '' }, async (it) => {
+ride('typing elsewhere while a proposal appears: no key is lost and nothing is approved', { ...files, 'notes.txt': '' }, async (it) => {
   const { window, sandbox } = it;
   await window.openFile('notes.txt');
   const agent = await it.agent();
@@ -146,7 +93,7 @@ ride('typing elsewhere while a proposal appears: no key is lost and nothing is a
   assert.equal(sandbox.read('greet.py'), greeting);
 });
 
-ride('a press in the very moment in which the question appears is not taken', { 'greet.py': greeting }, async (it) => {
+ride('a press in the very moment in which the question appears is not taken', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
   const pressed = window.page.evaluate(() => new Promise((resolve) => {

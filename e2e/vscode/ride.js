@@ -1,15 +1,16 @@
 /**
- * One test in a real VS Code: a sandbox with a project, a window on it, and agents. Whatever happens, everything is
- * closed, what is left running fails the test, and a failure leaves a screenshot and the sidecar's own words.
+ * One test in a real VS Code: a sandbox with a project, a window on it, and agents. A failure leaves a screenshot and the
+ * sidecar's own words.
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { test, before, after } from 'node:test';
+import { before, after } from 'node:test';
 import { Agent } from '../rig/agent.js';
 import { browser } from '../rig/browser.js';
-import { CodeServer } from './code-server.js';
+import { eventually } from '../rig/expect.js';
 import { artifacts } from '../rig/places.js';
-import { Sandbox } from '../rig/sandbox.js';
+import { inSandbox } from '../rig/ride.js';
+import { CodeServer } from './code-server.js';
 import { Workbench } from './workbench.js';
 
 /** @type {import('playwright-core').Browser} */
@@ -29,7 +30,7 @@ export class Ride {
   /** @type {Workbench | undefined} */
   #window;
 
-  /** @param {Sandbox} sandbox */
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox */
   constructor(sandbox) {
     this.sandbox = sandbox;
   }
@@ -51,6 +52,29 @@ export class Ride {
     const agent = await Agent.start(this.sandbox, name);
     this.#agents.push(agent);
     return agent;
+  }
+
+  /** The question about this, for the cases that every editor has. @param {import('../rig/cases.js').About} about
+   * @returns {Promise<import('../rig/cases.js').Question>} */
+  async question(about) {
+    const { window } = this;
+    const dialog = await window.dialog('file' in about ? new RegExp(`${about.file.replaceAll('.', '\\.')}.*proposes`) : 'Run a command?');
+    return {
+      read: async () => { await dialog.drawn(); },
+      approve: () => dialog.press('Approve'),
+      reject: (reason) => reason === undefined ? dialog.press('Reject') : dialog.rejectWithReason(reason),
+      proposes: async (text) => { await eventually(`the dialog shows ${text}`, async () => (await dialog.proposedText()).includes(text)); },
+      ended: async (why) => {
+        await eventually('the dialog can no longer be answered', async () => !(await dialog.isOpen()));
+        const page = await window.dialog('Closed question');
+        await eventually('the page says why', async () => why.test(await page.pageText()));
+      },
+    };
+  }
+
+  /** @param {string} name */
+  async picture(name) {
+    await this.window.screenshot(name);
   }
 
   /** Keeps what helps to understand a failure: the screen, and what the sidecar and the agents' side wrote. @param {string} name */
@@ -77,24 +101,8 @@ export class Ride {
  * @param {(ride: Ride, t: import('node:test').TestContext) => Promise<void>} body
  */
 export function ride(name, files, body) {
-  test(name, { timeout: 180_000 }, async (t) => {
-    const sandbox = Sandbox.create(files);
-    const it = new Ride(sandbox);
-    /** @type {unknown} */
-    let failure;
-    try {
-      await it.begin();
-      await body(it, t);
-    } catch (error) {
-      failure = error;
-      await it.keep(name);
-    }
-    await it.close();
-    try {
-      await sandbox.dispose();
-    } catch (left) {
-      failure ??= left; // what failed first says more
-    }
-    if (failure) throw failure;
+  inSandbox(name, { files, timeout: 180_000, sit: (sandbox) => new Ride(sandbox) }, async (it, t) => {
+    await it.begin();
+    await body(it, t);
   });
 }

@@ -1,0 +1,182 @@
+/**
+ * What every editor with a plugin of ours must do, as cases: the same story, told by the editor's own hands and eyes,
+ * which its Ride gives. Each editor's test file calls these, and has beside them what is that editor's own.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { run } from './agents.js';
+import { eventually } from './expect.js';
+import { edit, edited, files as greetingFiles, greeting } from './greeting.js';
+import { pillion } from './places.js';
+import { ScriptedModel } from './scripted-model.js';
+
+/** @typedef {{file: string} | {command: string}} About what a question is about: an edit of this file, or this command */
+/** @typedef {{
+ *   read: () => Promise<void>, approve: () => Promise<void>, reject: (reason?: string) => Promise<void>,
+ *   proposes: (text: string) => Promise<void>, ended: (why: RegExp) => Promise<void>,
+ * }} Question `read`: it is in front, drawn whole; `proposes`: the proposed side comes to show this; `ended`: it can no
+ * longer be answered, and what has taken its place says why */
+/** @typedef {{
+ *   sandbox: import('./sandbox.js').Sandbox, agent: (name?: string) => Promise<import('./agent.js').Agent>,
+ *   question: (about: About) => Promise<Question>, picture: (name: string) => void | Promise<void>,
+ * }} Rider */
+/** @template {Rider} R @typedef {(name: string, files: Record<string, string>, body: (it: R) => Promise<void>) => void} Riding */
+
+export const commandFiles = { 'words.txt': 'alpha\nbeta\ngamma\n', 'count.sh': 'wc -l < words.txt\n' };
+
+/**
+ * An agent's edit of one file: what a person answers is what happens to it.
+ * @template {Rider} R @param {Riding<R>} ride @param {(it: R) => Promise<void>} nothingIsOpen checks it
+ */
+export function editCases(ride, nothingIsOpen) {
+  ride('approved, the file not open: it is written, and not opened', greetingFiles, async (it) => {
+    const agent = await it.agent();
+    const call = agent.call('edit_file', edit);
+    await (await it.question({ file: 'greet.py' })).approve();
+    const result = await call;
+    assert.equal(result.isError, false, result.text);
+    assert.equal(it.sandbox.read('greet.py'), edited);
+    await nothingIsOpen(it);
+  });
+
+  ride('rejected with a reason: the file is untouched and the agent reads the reason', greetingFiles, async (it) => {
+    const agent = await it.agent();
+    const call = agent.call('edit_file', edit);
+    await (await it.question({ file: 'greet.py' })).reject('keep the plus sign');
+    const result = await call;
+    assert.equal(result.isError, true);
+    assert.equal(result.structured.error.code, 'USER_REJECTED');
+    assert.match(result.text, /keep the plus sign/);
+    assert.equal(it.sandbox.read('greet.py'), greeting);
+  });
+
+  ride('the file changes elsewhere while the question is open: the dialog follows, and both changes land', greetingFiles, async (it) => {
+    const agent = await it.agent();
+    const call = agent.call('edit_file', edit);
+    const question = await it.question({ file: 'greet.py' });
+    await question.read();
+    it.sandbox.write('greet.py', `# from outside\n${greeting}`);
+    await question.proposes('# from outside');
+    await it.picture('proposal-followed');
+    await question.approve();
+    const result = await call;
+    assert.equal(result.isError, false, result.text);
+    assert.equal(it.sandbox.read('greet.py'), `# from outside\n${edited}`);
+  });
+
+  ride('the very lines change while the question is open: never written on the old yes', greetingFiles, async (it) => {
+    const agent = await it.agent();
+    const call = agent.call('edit_file', edit);
+    const question = await it.question({ file: 'greet.py' });
+    await question.read();
+    const outside = greeting.replace('"Hello " + name', '"Bye " + name');
+    it.sandbox.write('greet.py', outside);
+    const result = await call;
+    assert.equal(result.isError, true);
+    assert.match(result.structured.error.code, /^(CONCURRENT_MODIFICATION|EDIT_NO_MATCH)$/);
+    assert.equal(it.sandbox.read('greet.py'), outside);
+    await question.ended(/cannot be done any more/);
+    await it.picture('proposal-overtaken');
+  });
+}
+
+/**
+ * An agent's commands and its other tools.
+ * @template {Rider} R @param {Riding<R>} ride @param {(it: R) => Promise<void>} listsCalls checks that a search and two more are listed
+ */
+export function commandCases(ride, listsCalls) {
+  ride('a command rejected is not run', commandFiles, async (it) => {
+    const agent = await it.agent();
+    const call = agent.call('run_command', { command: 'touch made-by-agent' });
+    await (await it.question({ command: 'touch' })).reject();
+    const result = await call;
+    assert.equal(result.structured.error.code, 'USER_REJECTED');
+    assert.equal(it.sandbox.exists('made-by-agent'), false);
+  });
+
+  ride('what a command left in the background ends with it', commandFiles, async (it) => {
+    const agent = await it.agent();
+    const call = agent.call('run_command', { command: 'sleep 987 & echo started' });
+    await (await it.question({ command: 'sleep 987' })).approve();
+    assert.equal((await call).structured.stdout, 'started\n');
+    await eventually('the sleep is gone', () => it.sandbox.running(/sleep 987/).length === 0, 5000);
+  });
+
+  ride('reading needs no asking, and what was done is listed', commandFiles, async (it) => {
+    const agent = await it.agent();
+    const names = (await agent.tools()).map((tool) => tool.name);
+    assert.deepEqual(names.filter((name) => !/^[a-z_]+$/.test(name)), []);
+    for (const name of ['read_file', 'write_file', 'edit_file', 'list_files', 'search_in_project', 'git_diff', 'run_command', 'prompt_user']) {
+      assert.ok(names.includes(name), `${name} is offered`);
+    }
+    const found = await agent.call('search_in_project', { query: 'beta' });
+    assert.equal(found.structured.matches[0].path, 'words.txt');
+    const listed = await agent.call('list_files', {});
+    assert.deepEqual(listed.structured.files.map((/** @type {any} */ f) => f.path).sort(), ['count.sh', 'words.txt']);
+    it.sandbox.write('words.txt', 'alpha\nBETA\ngamma\n');
+    const diff = await agent.call('git_diff', {});
+    assert.match(diff.structured.diff, /-beta\n\+BETA/);
+    await listsCalls(it);
+    await it.picture('activity');
+  });
+
+  ride('what an agent gets wrong it is told, and nothing changes', commandFiles, async (it) => {
+    const agent = await it.agent();
+    const code = async (/** @type {string} */ tool, /** @type {Record<string, unknown>} */ args) => (await agent.call(tool, args)).structured?.error?.code;
+    assert.equal(await code('read_file', { path: 'absent.txt' }), 'FILE_NOT_FOUND');
+    assert.equal(await code('read_file', { path: '../outside.txt' }), 'PATH_OUTSIDE_WORKSPACE');
+    assert.equal(await code('read_file', { path: 'words.txt', pathh: 'x' }), 'INVALID_ARGUMENTS');
+    assert.equal(await code('edit_file', { path: 'words.txt', old_string: 'delta', new_string: 'x' }), 'EDIT_NO_MATCH');
+    assert.equal(it.sandbox.read('words.txt'), commandFiles['words.txt']);
+  });
+}
+
+const adder = 'def add(a, b):\n    return a - b\n';
+const task = [
+  { tool: 'read_file', args: { path: 'add.py' } },
+  { tool: 'edit_file', args: { path: 'add.py', old_string: 'a - b', new_string: 'a + b' } },
+  { tool: 'run_command', args: { command: 'sh test.sh' } },
+  { say: 'The sum is right now.' },
+];
+
+/** What the agents bring themselves to change files and run commands. */
+const ownTools = {
+  claude: ['Bash', 'Edit', 'Write', 'NotebookEdit'],
+  codex: ['exec_command', 'write_stdin', 'shell', 'apply_patch'],
+  qwen: ['edit', 'write_file', 'run_shell_command'],
+};
+
+/**
+ * Claude Code, Codex and Qwen Code, the real programs, offline: after `pillion mcp install` each does a small task through
+ * the editor that is open on its folder. A scripted model plays the model; a person approves in the editor.
+ * @template {Rider} R @param {Riding<R>} ride @param {(it: R, text: string) => Promise<void>} [shows] checks that the editor shows add.py as it is now
+ */
+export function agentCases(ride, shows) {
+  for (const name of /** @type {const} */ (['claude', 'codex', 'qwen'])) {
+    const files = { 'add.py': adder, 'test.sh': 'python3 -c "from add import add; assert add(2, 3) == 5; print(\'all good\')"\n' };
+    ride(`${name} mends a function and runs its test`, files, async (it) => {
+      const { sandbox } = it;
+      execFileSync(pillion(), ['mcp', 'install', '--yes', name], { cwd: sandbox.project, env: sandbox.env });
+      const model = await ScriptedModel.start(task);
+      try {
+        const turn = run(name, sandbox, model.url, 'mend add.py');
+        for (const [kind, about] of /** @type {[string, About][]} */ ([['edit', { file: 'add.py' }], ['command', { command: 'sh test.sh' }]])) {
+          const question = await it.question(about);
+          await question.read();
+          await it.picture(`agent-${name}-${kind}`);
+          await question.approve();
+        }
+        assert.match(await turn, /The sum is right now\./);
+        const fixed = adder.replace('a - b', 'a + b');
+        assert.equal(sandbox.read('add.py'), fixed);
+        await shows?.(it, fixed);
+        assert.equal(model.remaining, 0);
+        assert.match(model.transcript, /return a - b/, 'the model was shown the file');
+        assert.match(model.transcript, /all good/, 'the model was shown the output of the test');
+        assert.deepEqual(model.offered.filter((/** @type {string} */ tool) => ownTools[name].includes(tool)), [], 'its own edit and shell tools are off');
+      } finally {
+        await model.close();
+      }
+    });
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * One test in a sandbox. Whatever happens, everything is closed, what is left running fails the test, and a failure
+ * leaves what helps to understand it. Which editor it is in is the caller's.
+ */
+import { test } from 'node:test';
+import { Sandbox } from './sandbox.js';
+
+/** @typedef {import('node:test').TestContext} TestContext */
+/** @typedef {{keep: (name: string) => Promise<void>, close: () => Promise<void>}} Closing `keep`: what is looked at after a failure */
+
+/**
+ * @template {Closing} Ride
+ * @param {string} name
+ * @param {{files: Record<string, string | Buffer>, timeout: number, sit: (sandbox: Sandbox) => Ride | Promise<Ride>}} options
+ * `sit`: what there is to close when the body is through
+ * @param {(ride: Ride, t: TestContext) => Promise<void>} body
+ */
+export function inSandbox(name, { files, timeout, sit }, body) {
+  test(name, { timeout }, async (t) => {
+    const sandbox = Sandbox.create(files);
+    /** @type {unknown} */
+    let failure;
+    const failed = (/** @type {unknown} */ error) => { failure ??= error; }; // what failed first says more
+    /** @type {Ride | undefined} */
+    let it;
+    try {
+      it = await sit(sandbox);
+      await body(it, t);
+    } catch (error) {
+      failed(error);
+      await it?.keep(name).catch((problem) => t.diagnostic(`nothing could be kept: ${problem}`));
+    }
+    await it?.close().catch(failed);
+    await sandbox.dispose().catch(failed);
+    if (failure) throw failure;
+  });
+}
