@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -48,12 +49,17 @@ func (g *guard) wait() {
 		switch {
 		case err == unix.EINTR:
 		case err != nil || int(info.pid) == g.shell:
-			g.ended()
 			return
 		default:
 			_, _ = unix.Wait4(int(info.pid), nil, unix.WNOHANG, nil)
 		}
 	}
+}
+
+// groupLives says whether anything in the shell's group still runs. The shell is
+// dead and not reaped, so the group's number is still its own.
+func (g *guard) groupLives() bool {
+	return slices.ContainsFunc(processes(), func(p entry) bool { return p.group == g.shell && !p.dead })
 }
 
 // clear ends every descendant. As a subreaper this process has a child as long

@@ -23,11 +23,13 @@ func (g *guard) wait() {
 			continue
 		}
 		if err != nil || pid == g.shell {
-			g.ended()
 			return
 		}
 	}
 }
+
+// groupLives says whether anything is left in the shell's group.
+func (g *guard) groupLives() bool { return syscall.Kill(-g.shell, 0) == nil }
 
 // clear waits until the group that ended signalled is empty.
 func (g *guard) clear() (code int, left []string) {

@@ -5,7 +5,6 @@ package process
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -14,12 +13,13 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // A guardian finds its pipes at these descriptors. The command gets none of
 // them: it has its own three streams and nothing else.
 const (
-	controlFD = 3 + iota // read: the assignment, then nothing until it closes, which is the order to end
+	controlFD = 3 + iota // read: the assignment, then instructions until it closes, which is the order to end
 	statusFD             // write: reports, one JSON object a line
 	stdinFD              // the command's streams
 	stdoutFD
@@ -33,6 +33,11 @@ type assignment struct {
 	Dir   []byte
 	Env   [][]byte
 	Stdin bool // false: the command reads /dev/null
+}
+
+// instruction is what may follow the assignment.
+type instruction struct {
+	Signal int // for the command's process group
 }
 
 // report is what comes back up the status pipe: first that the command runs,
@@ -64,8 +69,9 @@ func Guardian([]string) int {
 
 	control := os.NewFile(controlFD, "control")
 	status := json.NewEncoder(os.NewFile(statusFD, "status"))
+	orders := json.NewDecoder(control)
 	var todo assignment
-	if err := json.NewDecoder(control).Decode(&todo); err != nil {
+	if err := orders.Decode(&todo); err != nil {
 		return 0 // a spare that was not needed
 	}
 	shell, err := todo.start()
@@ -76,12 +82,20 @@ func Guardian([]string) int {
 	// A sidecar that does not listen is dead, and the control pipe says so.
 	_ = status.Encode(report{Shell: shell})
 
-	g := &guard{shell: shell}
+	g := &guard{shell: shell, hurry: make(chan struct{})}
 	go func() {
-		_, _ = io.Copy(io.Discard, control)
-		g.order()
+		for {
+			var next instruction
+			if orders.Decode(&next) != nil {
+				g.order()
+				return
+			}
+			g.signal(syscall.Signal(next.Signal))
+		}
 	}()
 	g.wait()
+	g.linger()
+	g.ended()
 	code, left := g.clear()
 	final := report{Ended: true, Code: code, Ordered: g.ordered}
 	if len(left) > 0 {
@@ -151,16 +165,49 @@ func (a assignment) start() (shell int, err error) {
 // guard is the command that a guardian looks after.
 type guard struct {
 	shell int
+	hurry chan struct{} // closed by the order to end
 
-	mu      sync.Mutex // guards what follows, and that shell is still ours to signal
-	over    bool       // the shell has ended
-	ordered bool       // the shell was ended by order
-	status  syscall.WaitStatus
+	mu       sync.Mutex // guards what follows, and that shell is still ours to signal
+	over     bool       // the shell has ended, and its group is killed
+	ordered  bool       // the shell was ended by order
+	patience time.Time  // until then the shell's group may end by itself
+	status   syscall.WaitStatus
+}
+
+// signal passes a signal on, and gives what it may end some time to do so.
+func (g *guard) signal(s syscall.Signal) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over {
+		return
+	}
+	g.patience = time.Now().Add(Grace)
+	_ = syscall.Kill(-g.shell, s)
+}
+
+// linger waits, once the shell has ended, for the others in its group, if they have
+// been told to end a moment ago: a shell is gone at once, and the server that it
+// started may still be saving its work.
+func (g *guard) linger() {
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		g.mu.Lock()
+		left := time.Until(g.patience)
+		g.mu.Unlock()
+		if left <= 0 || !g.groupLives() {
+			return
+		}
+		select {
+		case <-g.hurry:
+			return
+		case <-time.After(min(pause, left)):
+		}
+	}
 }
 
 // order ends the shell's process group. What is not in it is found by clear,
 // once the shell is gone.
 func (g *guard) order() {
+	close(g.hurry)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.over {

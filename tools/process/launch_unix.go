@@ -167,6 +167,8 @@ func (l *launcher) spawn() (*guarded, error) {
 		stdout:  stdout.read,
 		stderr:  stderr.read,
 		outcome: make(chan outcome, 1),
+		started: make(chan struct{}),
+		signal:  func(s Signal) error { return instruct(control.write, s) },
 		end:     func() { control.write.Close() },
 		abandon: func() { _ = guardian.Kill() },
 	}}
@@ -193,6 +195,23 @@ func (c *guarded) assign(todo assignment) error {
 	return nil
 }
 
+// numbers are the signals as the guardian takes them.
+var numbers = map[Signal]syscall.Signal{Interrupt: syscall.SIGINT, Terminate: syscall.SIGTERM, Hangup: syscall.SIGHUP}
+
+// instruct sends a signal by way of the guardian, which alone knows whether the
+// number of the group is still the command's.
+func instruct(control *os.File, s Signal) error {
+	line, err := json.Marshal(instruction{Signal: int(numbers[s])})
+	if err != nil {
+		return err
+	}
+	if err := control.SetWriteDeadline(time.Now().Add(sendWithin)); err != nil {
+		return err
+	}
+	_, err = control.Write(line)
+	return err
+}
+
 // watch delivers the outcome and follows the guardian to its end.
 func (c *guarded) watch(guardian *os.Process, status *os.File) {
 	reports := json.NewDecoder(status)
@@ -203,13 +222,20 @@ func (c *guarded) watch(guardian *os.Process, status *os.File) {
 		if reports.Decode(&next) != nil {
 			break
 		}
-		last, shell = next, max(shell, next.Shell)
+		last = next
+		if next.Shell > 0 {
+			shell, c.pid = next.Shell, next.Shell
+			close(c.started)
+		}
 		if next.Ended {
 			// The guardian has nothing left to do but to go.
 			c.outcome <- next.outcome()
 		}
 	}
 	status.Close()
+	if shell == 0 {
+		close(c.started)
+	}
 	state, err := guardian.Wait()
 	c.end()
 	switch {

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"pillion/internal/fault"
 )
 
 // maxCommand is what cmd takes as one line, less room for its own name.
@@ -35,7 +37,8 @@ func (*launcher) start(o order) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &child{outcome: make(chan outcome, 1), end: j.end, abandon: j.end}
+	c := &child{outcome: make(chan outcome, 1), started: make(chan struct{}), signal: j.signal, end: j.end, abandon: j.end}
+	defer close(c.started)
 	process, err := c.open(o)
 	if err != nil {
 		j.close()
@@ -50,6 +53,7 @@ func (*launcher) start(o order) (*child, error) {
 		c.stderr.Close()
 		return nil, err
 	}
+	c.pid = process.Pid
 	go func() {
 		state, err := process.Wait()
 		ordered := j.close() // ends what the command left
@@ -184,6 +188,16 @@ func (j *job) end() {
 		j.ordered = true
 		_ = windows.TerminateJobObject(j.handle, 1)
 	}
+}
+
+// signal ends the job where another system would tell it to terminate: what has no
+// console can be told nothing here.
+func (j *job) signal(s Signal) error {
+	if s != Terminate {
+		return fault.New(fault.InvalidArguments, "there is no signal %s on Windows; use TERM or KILL", s)
+	}
+	j.end()
+	return nil
 }
 
 // close ends what is left in the job and reports whether end came before.

@@ -11,10 +11,10 @@ import (
 
 // entry is one process as /proc shows it.
 type entry struct {
-	pid, parent, session int
-	name                 string
-	started              string // in clock ticks since boot; with pid it names a process for ever
-	dead                 bool   // a zombie
+	pid, parent, group, session int
+	name                        string
+	started                     string // in clock ticks since boot; with pid it names a process for ever
+	dead                        bool   // a zombie
 }
 
 // processes lists what runs. It is empty where /proc is not mounted.
@@ -52,6 +52,7 @@ func lookUp(pid int) (entry, bool) {
 	}
 	p := entry{pid: pid, name: string(stat[open+1 : end])}
 	p.parent, _ = strconv.Atoi(string(fields[1]))
+	p.group, _ = strconv.Atoi(string(fields[2]))
 	p.session, _ = strconv.Atoi(string(fields[3]))
 	p.started = string(fields[19])
 	p.dead = fields[0][0] == 'Z' || fields[0][0] == 'X'

@@ -2,10 +2,13 @@
 // is gone when Run returns: after its own exit, a timeout, a cancelled context,
 // Close, and even after a SIGKILL of this program.
 //
-// Entry point: NewRunner, then Runner.Run. On Unix a command runs below a
-// guardian, a process of our own program that main.go starts through Guardian
-// (`pillion guardian`); it knows one order, the end of its control pipe, which
-// comes by Run or by the death of the sidecar alike. On Linux the guardian is
+// Entry points: NewRunner, then Runner.Run for a command that is waited for, or
+// Runner.Start, which gives a handle; NewTable for processes that go on after the
+// call that started them. On Unix a command runs below a guardian, a process of our
+// own program that main.go starts through Guardian (`pillion guardian`); the end of
+// its control pipe is the order to end everything at once, which comes by us or by
+// the death of the sidecar alike. Signals for the command's group come the same way:
+// after one the shell's group has Grace to end by itself. On Linux the guardian is
 // a child subreaper, so that a double fork, a new session or an ignored signal
 // hides nothing from it; on other Unix systems it ends the command's process
 // group. On Windows a Job Object does all of it.
@@ -23,7 +26,7 @@
 // for a process that the kernel cannot end yet: Run says so if it can see it.
 //
 // Deliberately not here: whether a command may run (policy), the question to
-// the human (approval), the sandbox, and processes that outlive a call.
+// the human (approval), and the sandbox.
 package process
 
 import (
@@ -62,9 +65,21 @@ type Spec struct {
 	Dir         string            // absolute folder
 	Env         map[string]string // added to the clean environment, already approved
 	Stdin       string            // empty: /dev/null
+	KeepStdin   bool              // its input stays open, for Process.Write
 	Timeout     time.Duration     // 0: none
 	OutputLimit int64             // bytes kept per stream, head + tail; 0: 1 MiB
+	Keep        Keep              // what is kept of its output
 }
+
+// Keep says what is kept of a command's output.
+type Keep int
+
+// What can be kept.
+const (
+	KeepSplit  Keep = iota // each stream by itself, for the Result
+	KeepJoined             // both as they came, for Process.Since and Next
+	KeepBoth
+)
 
 // Stream names one of a command's two outputs.
 type Stream string
@@ -90,6 +105,11 @@ type child struct {
 	stdout, stderr *os.File // read ends
 	// outcome delivers once, when nothing of the command is left or can be ended.
 	outcome chan outcome
+	// started is closed when the shell runs or cannot; pid is its number from then on.
+	started chan struct{}
+	pid     int
+	// signal sends a signal to the shell's process group.
+	signal func(Signal) error
 	// end orders the end of everything. It may be called at any time, also twice.
 	end func()
 	// abandon ends what should have obeyed end.
@@ -146,77 +166,15 @@ func NewRunner() (*Runner, error) {
 // its exit code. After a cancelled ctx the error is ctx.Err(); that and every
 // later error come with what was printed so far.
 func (r *Runner) Run(ctx context.Context, spec Spec, output func(Stream, []byte)) (Result, error) {
-	if err := spec.check(); err != nil {
-		return Result{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return Result{}, err
-	}
-	if err := r.enter(); err != nil {
-		return Result{}, err
-	}
-	defer r.running.Done()
-
-	begin := time.Now()
-	c, err := r.launcher.start(spec.order(r.base))
+	p, err := r.Start(ctx, spec, output)
 	if err != nil {
-		return Result{}, fmt.Errorf("start the command: %w", err)
+		return Result{}, err
 	}
-	feeding := feed(c.stdin, spec.Stdin)
-	capture := newCapture(spec.OutputLimit, output)
-	capture.read(c.stdout, c.stderr)
-
-	ended, cause := r.await(ctx, c, spec.Timeout)
-	feeding.stop()
-	if cause != ErrClosed {
-		r.launcher.refill()
-	}
-	result := capture.drain(c.stdout, c.stderr)
-	result.ExitCode = ended.code
-	result.Duration = time.Since(begin)
-	switch {
-	case cause == errTimeout && ended.ordered:
-		result.ExitCode, result.TimedOut = timedOut, true
-	case cause != nil && cause != errTimeout:
-		return result, cause
-	}
-	return result, ended.err
+	return p.Wait(ctx)
 }
 
-// errTimeout tells await's caller that the command's own time limit came first.
+// errTimeout is the cause of an end by the command's own time limit.
 var errTimeout = errors.New("time limit reached")
-
-// await waits for the end of the command, and orders it when something else
-// comes first, which is then the cause.
-func (r *Runner) await(ctx context.Context, c *child, limit time.Duration) (ended outcome, cause error) {
-	var expired <-chan time.Time
-	if limit > 0 {
-		timer := time.NewTimer(limit)
-		defer timer.Stop()
-		expired = timer.C
-	}
-	select {
-	case ended = <-c.outcome:
-		return ended, nil
-	case <-ctx.Done():
-		cause = ctx.Err()
-	case <-expired:
-		cause = errTimeout
-	case <-r.closing:
-		cause = ErrClosed
-	}
-	c.end()
-	obey := time.NewTimer(obeyWithin)
-	defer obey.Stop()
-	select {
-	case ended = <-c.outcome:
-	case <-obey.C:
-		c.abandon()
-		ended = <-c.outcome
-		ended.ordered = true
-	}
-	return ended, cause
-}
 
 // enter counts a Run in, unless the Runner is closed.
 func (r *Runner) enter() error {
@@ -290,7 +248,7 @@ func (s Spec) order(base []string) order {
 		command: s.Command,
 		dir:     s.Dir,
 		env:     env,
-		stdin:   s.Stdin != "",
+		stdin:   s.Stdin != "" || s.KeepStdin,
 	}
 }
 

@@ -50,7 +50,7 @@ func sidecar(args []string) int {
 	env := map[string]string{markName: args[0]}
 	for _, command := range args[1:] {
 		if _, err := r.Run(context.Background(), Spec{Command: command, Dir: "/", Env: env},
-			func(_ Stream, b []byte) { os.Stdout.Write(b) }); err != nil {
+			func(_ Stream, b []byte) { r.launcher.refill(); os.Stdout.Write(b) }); err != nil {
 			return 1
 		}
 	}
@@ -193,7 +193,7 @@ func TestCloseWhileRunning(t *testing.T) {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("the command that ran: %v", err)
 		}
-	default:
+	case <-time.After(time.Second):
 		t.Error("Close returned before the command had ended")
 	}
 	if _, err := r.Run(t.Context(), Spec{Command: "true", Dir: "/"}, nil); !errors.Is(err, ErrClosed) {

@@ -24,30 +24,35 @@ const (
 )
 
 // capture reads the outputs of one command: all of it goes to output, head and
-// tail of each are kept.
+// tail of each, or of both as they came, are kept.
 type capture struct {
-	output  func(Stream, []byte)
 	ended   chan struct{} // closed when the command is gone
 	readers sync.WaitGroup
+
+	serial sync.Mutex // held during each call of output; guards it
+	output func(Stream, []byte)
+
+	keeping sync.Mutex // guards what follows; held for a moment only
 	out     window
 	err     window
-
-	serial sync.Mutex // held during each call of output
+	joined  window
+	changed chan struct{} // closed when joined grows or all is over; nil if nobody waits
+	whole   bool          // all is over
 }
 
-func newCapture(limit int64, output func(Stream, []byte)) *capture {
+func newCapture(spec Spec, output func(Stream, []byte)) *capture {
+	limit := spec.OutputLimit
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	if output == nil {
-		output = func(Stream, []byte) {}
+	c := &capture{ended: make(chan struct{}), output: output}
+	if spec.Keep != KeepJoined {
+		c.out.limit, c.err.limit = limit, limit
 	}
-	return &capture{
-		output: output,
-		ended:  make(chan struct{}),
-		out:    window{limit: limit},
-		err:    window{limit: limit},
+	if spec.Keep != KeepSplit {
+		c.joined.limit = limit
 	}
+	return c
 }
 
 func (c *capture) read(stdout, stderr *os.File) {
@@ -67,8 +72,13 @@ func (c *capture) drain(stdout, stderr *os.File) Result {
 	c.readers.Wait()
 	stdout.Close()
 	stderr.Close()
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	return c.textLocked()
+}
 
-	var result Result
+// textLocked is what was kept of the two streams.
+func (c *capture) textLocked() (result Result) {
 	var outCut, errCut bool
 	result.Stdout, outCut = c.out.text()
 	result.Stderr, errCut = c.err.text()
@@ -86,9 +96,9 @@ func (c *capture) pump(stream Stream, pipe *os.File, keep *window) {
 			_ = pipe.SetReadDeadline(begin.Add(drainWithin))
 		}
 		n, err := pipe.Read(buf[held:])
-		keep.write(buf[held : held+n])
 		end := held + n
 		whole := wholeRunes(buf[:end])
+		c.keep(keep, buf[held:end], buf[:whole])
 		c.emit(stream, buf[:whole])
 		held = copy(buf, buf[whole:end])
 		if draining {
@@ -98,8 +108,81 @@ func (c *capture) pump(stream Stream, pipe *os.File, keep *window) {
 			break
 		}
 	}
+	c.keep(keep, nil, buf[:held])
 	c.emit(stream, buf[:held])
 }
+
+// keep adds raw bytes to a stream's window, and whole characters to the joined one:
+// the streams take turns there, and no turn may end within a character.
+func (c *capture) keep(stream *window, raw, whole []byte) {
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	stream.write(raw)
+	c.joined.write(whole)
+	if len(whole) > 0 {
+		c.wakeLocked()
+	}
+}
+
+// wakeLocked tells those who wait that something has changed.
+func (c *capture) wakeLocked() {
+	if c.changed != nil {
+		close(c.changed)
+		c.changed = nil
+	}
+}
+
+// finish says that nothing comes any more.
+func (c *capture) finish() {
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	c.whole = true
+	c.wakeLocked()
+}
+
+// detach stops output and lets go of the windows of the single streams.
+func (c *capture) detach() (soFar Result, next int64) {
+	c.serial.Lock()
+	c.output = nil
+	c.serial.Unlock()
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	soFar = c.textLocked()
+	c.out, c.err = window{}, window{}
+	return soFar, c.joined.total
+}
+
+func (c *capture) next(offset int64, most int) (Piece, <-chan struct{}) {
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	text, start := c.joined.from(offset, most)
+	if c.changed == nil {
+		c.changed = make(chan struct{})
+		if c.whole {
+			close(c.changed)
+		}
+	}
+	return Piece{Text: valid(text, "", nil), Start: start, Next: start + int64(len(text))}, c.changed
+}
+
+func (c *capture) since(offset int64) (text string, next int64, cut bool) {
+	var out strings.Builder
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	for next = min(max(offset, 0), c.joined.total); next < c.joined.total; {
+		piece, start := c.joined.from(next, int(c.joined.limit))
+		if missing := start - next; missing > 0 {
+			fmt.Fprintf(&out, leftOut, missing)
+			cut = true
+		}
+		out.WriteString(valid(piece, "", nil))
+		next = start + int64(len(piece))
+	}
+	return out.String(), next, cut
+}
+
+// leftOut stands where something is missing.
+const leftOut = "\n[... %d bytes left out ...]\n"
 
 func (c *capture) over() bool {
 	select {
@@ -122,7 +205,9 @@ func (c *capture) emit(stream Stream, text []byte) {
 	}
 	c.serial.Lock()
 	defer c.serial.Unlock()
-	c.output(stream, text)
+	if c.output != nil {
+		c.output(stream, text)
+	}
 }
 
 // wholeRunes is the length of the longest prefix that does not end within a
@@ -170,9 +255,13 @@ func (w *window) write(p []byte) {
 	}
 }
 
-// text is what was kept, and whether something was left out.
+// text is what was kept, and whether something was left out. Without a limit
+// nothing was to be kept.
 func (w *window) text() (string, bool) {
-	tail := append(append(make([]byte, 0, len(w.tail)), w.tail[w.next:]...), w.tail[:w.next]...)
+	if w.limit == 0 {
+		return "", false
+	}
+	tail := w.fromTail(0, len(w.tail))
 	if w.total <= w.limit {
 		return valid(w.head, "", tail), false
 	}
@@ -181,38 +270,51 @@ func (w *window) text() (string, bool) {
 		tail = tail[1:]
 	}
 	missing := w.total - int64(len(head)) - int64(len(tail))
-	return valid(head, fmt.Sprintf("\n[... %d bytes left out ...]\n", missing), tail), true
+	return valid(head, fmt.Sprintf(leftOut, missing), tail), true
+}
+
+// from gives what is kept from an offset on, without a gap: start is where it
+// begins. What is longer than most is cut, between characters if it has any.
+func (w *window) from(offset int64, most int) (text []byte, start int64) {
+	head, tail := int64(len(w.head)), int64(len(w.tail))
+	gap := w.total - head - tail
+	start = min(max(offset, 0), w.total)
+	if start < head {
+		text = append(text, w.head[start:min(head, start+int64(most))]...)
+		switch {
+		case gap == 0:
+			text = append(text, w.fromTail(0, most-len(text))...)
+		case start+int64(len(text)) == head:
+			text = text[:wholeRunes(text)]
+		}
+	}
+	if len(text) == 0 {
+		at := max(start, head+gap)
+		text = w.fromTail(int(at-head-gap), most)
+		for i := 0; at > start && i < utf8.UTFMax-1 && len(text) > 0 && !utf8.RuneStart(text[0]); i++ {
+			text, at = text[1:], at+1
+		}
+		start = at
+	}
+	if whole := wholeRunes(text); len(text) == most && whole > 0 {
+		text = text[:whole]
+	}
+	return text, start
+}
+
+// fromTail copies at most so many bytes of the tail, from its byte i on.
+func (w *window) fromTail(i, most int) []byte {
+	n := min(len(w.tail)-i, most)
+	if n <= 0 {
+		return nil
+	}
+	out := make([]byte, 0, n)
+	at := (w.next + i) % len(w.tail)
+	first := min(n, len(w.tail)-at)
+	out = append(out, w.tail[at:at+first]...)
+	return append(out, w.tail[:n-first]...)
 }
 
 func valid(head []byte, marker string, tail []byte) string {
 	return strings.ToValidUTF8(string(head)+marker+string(tail), "\ufffd")
-}
-
-// feeder writes a command's input while the command runs.
-type feeder struct {
-	pipe *os.File
-	done chan struct{}
-}
-
-func feed(pipe *os.File, text string) *feeder {
-	f := &feeder{pipe: pipe, done: make(chan struct{})}
-	if pipe == nil {
-		close(f.done)
-		return f
-	}
-	go func() {
-		defer close(f.done)
-		// A command that does not read its input is no failure.
-		_, _ = pipe.WriteString(text)
-		pipe.Close()
-	}()
-	return f
-}
-
-// stop gives up what nobody has read by now.
-func (f *feeder) stop() {
-	if f.pipe != nil {
-		_ = f.pipe.SetWriteDeadline(time.Now())
-	}
-	<-f.done
 }

@@ -73,7 +73,7 @@ func TestChunksEndAtRunes(t *testing.T) {
 	}
 	none.Close()
 	var chunks []string
-	c := newCapture(0, func(_ Stream, b []byte) { chunks = append(chunks, string(b)) })
+	c := newCapture(Spec{}, func(_ Stream, b []byte) { chunks = append(chunks, string(b)) })
 	c.read(stdout, stderr)
 	for i := range len(text) {
 		if _, err := w.WriteString(text[i : i+1]); err != nil {

@@ -134,8 +134,8 @@ func TestNothingIsLeftAfterOrders(t *testing.T) {
 
 func TestKilledSidecar(t *testing.T) {
 	env := mark(t)
-	// The first command leaves a spare guardian behind it.
-	cmd := exec.Command("/proc/self/exe", "sidecar", env[markName], "true",
+	// It makes a spare guardian as soon as the command prints.
+	cmd := exec.Command("/proc/self/exe", "sidecar", env[markName],
 		"setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

@@ -1,0 +1,241 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"pillion/internal/fault"
+)
+
+// Process is one command that runs or ran. Its methods may be called at any time
+// and from everywhere.
+type Process struct {
+	child   *child
+	capture *capture
+	input   *input
+	begin   time.Time
+
+	softly   chan struct{} // filled by End
+	stop     chan error    // filled by kill: the cause
+	released chan struct{} // closed by Detach: the time limit holds no more
+	release  sync.Once
+
+	done   chan struct{} // closed when all of it is gone and its output is read
+	result Result        // from then on
+	err    error
+}
+
+// errKilled is the cause of an end that somebody asked for by name, which is no
+// failure of the command.
+var errKilled = errors.New("killed")
+
+// Start starts the command. ctx is for the start alone: what runs goes on until it
+// ends, its time limit comes, somebody ends it, or the Runner is closed. output is
+// as for Run; it must return when the process has been told to end.
+func (r *Runner) Start(ctx context.Context, spec Spec, output func(Stream, []byte)) (*Process, error) {
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	p := &Process{
+		begin:    time.Now(),
+		softly:   make(chan struct{}, 1),
+		stop:     make(chan error, 1),
+		released: make(chan struct{}),
+		done:     make(chan struct{}),
+	}
+	c, err := r.launcher.start(spec.order(r.base))
+	if err != nil {
+		r.running.Done()
+		return nil, fault.New(fault.ExecutionFailed, "start the command: %w", err)
+	}
+	p.child = c
+	p.input = feed(c.stdin, spec.Stdin, spec.KeepStdin)
+	p.capture = newCapture(spec, output)
+	p.capture.read(c.stdout, c.stderr)
+	go func() {
+		defer r.running.Done()
+		p.follow(r, spec.Timeout)
+	}()
+	return p, nil
+}
+
+// follow goes with the process to its end.
+func (p *Process) follow(r *Runner, limit time.Duration) {
+	ended, cause := p.await(r.closing, limit)
+	p.input.stop()
+	if cause != ErrClosed {
+		r.launcher.refill()
+	}
+	result := p.capture.drain(p.child.stdout, p.child.stderr)
+	result.ExitCode = ended.code
+	result.Duration = time.Since(p.begin)
+	p.err = ended.err
+	switch {
+	case cause == errTimeout && ended.ordered:
+		result.ExitCode, result.TimedOut = timedOut, true
+	case cause != nil && cause != errTimeout && cause != errKilled:
+		p.err = cause
+	}
+	p.result = result
+	close(p.done)
+	p.capture.finish()
+}
+
+// await waits for the end of the command, and orders it when something else comes
+// first, which is then the cause.
+func (p *Process) await(closing <-chan struct{}, limit time.Duration) (ended outcome, cause error) {
+	expired, stopExpired := after(limit)
+	defer stopExpired()
+	var tooLong <-chan time.Time
+	released := p.released
+	for cause == nil {
+		select {
+		case ended = <-p.child.outcome:
+			return ended, nil
+		case <-p.softly:
+			_ = p.child.signal(Terminate) // what cannot be told is killed in a moment
+			if tooLong == nil {
+				var stop func()
+				tooLong, stop = after(Grace)
+				defer stop()
+			}
+		case <-released:
+			released, expired = nil, nil
+		case <-tooLong:
+			cause = errKilled
+		case cause = <-p.stop:
+		case <-expired:
+			cause = errTimeout
+		case <-closing:
+			cause = ErrClosed
+		}
+	}
+	p.child.end()
+	obey, stopObey := after(obeyWithin)
+	defer stopObey()
+	select {
+	case ended = <-p.child.outcome:
+	case <-obey:
+		p.child.abandon()
+		ended = <-p.child.outcome
+		ended.ordered = true
+	}
+	return ended, cause
+}
+
+// after is a channel on which the end of the time comes; never, if it is 0.
+func after(limit time.Duration) (expired <-chan time.Time, stop func()) {
+	if limit <= 0 {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(limit)
+	return timer.C, func() { timer.Stop() }
+}
+
+// PID is the process number of the shell; 0 if it could not be started, and then
+// Wait says why.
+func (p *Process) PID() int {
+	<-p.child.started
+	return p.child.pid
+}
+
+// Done is closed when nothing of the process is left and all output was read.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Running says whether Done is still open.
+func (p *Process) Running() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Wait waits for the end, which it orders when ctx is done before: then the error
+// is ctx.Err(). See Run.
+func (p *Process) Wait(ctx context.Context) (Result, error) {
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		p.kill(ctx.Err())
+		<-p.done
+	}
+	return p.result, p.err
+}
+
+// End ends the process and all that it started: its group is told to terminate, and
+// what is left after Grace is killed. End does not wait.
+func (p *Process) End() {
+	select {
+	case p.softly <- struct{}{}:
+	default: // it has been told
+	}
+}
+
+// Kill ends the process and all that it started at once. It does not wait.
+func (p *Process) Kill() { p.kill(errKilled) }
+
+func (p *Process) kill(cause error) {
+	select {
+	case p.stop <- cause:
+	default: // there is a cause already
+	}
+}
+
+// Signal sends a signal to the process group of the shell. What it does with it is
+// its own business; Kill alone is an order to end.
+func (p *Process) Signal(s Signal) error {
+	if s == Kill {
+		p.Kill()
+		return nil
+	}
+	if !p.Running() {
+		return nil
+	}
+	return p.child.signal(s)
+}
+
+// Write gives text to the process, if its input was kept open, and says how much
+// of it was taken. It waits for a process that does not read, until ctx is done.
+func (p *Process) Write(ctx context.Context, text string) (int, error) {
+	return p.input.write(ctx, text)
+}
+
+// Detach has the process go on without its caller: nothing is given to output any
+// more, the time limit holds no longer, and of what it prints from now on only the
+// joined text is kept. It gives what was printed so far, and how much that is of
+// the joined text.
+func (p *Process) Detach() (soFar Result, next int64) {
+	p.release.Do(func() { close(p.released) })
+	soFar, next = p.capture.detach()
+	soFar.Duration = time.Since(p.begin)
+	return soFar, next
+}
+
+// Since gives all of the joined text that is kept from an offset on, with a line
+// where something is missing, and the offset behind it.
+func (p *Process) Since(offset int64) (text string, next int64, cut bool) {
+	return p.capture.since(offset)
+}
+
+// Next gives a piece of the joined text at an offset, or at the next one that is
+// kept, of at most so many bytes: what begins behind the offset has a gap before
+// it. changed is closed when there is more than now, or the process has ended.
+func (p *Process) Next(offset int64, most int) (piece Piece, changed <-chan struct{}) {
+	return p.capture.next(offset, most)
+}
+
+// Piece is a piece of what a process printed: its bytes from Start up to Next.
+type Piece struct {
+	Text        string // valid UTF-8
+	Start, Next int64
+}

@@ -1,0 +1,252 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// start starts a process that must start.
+func start(t testing.TB, r *Runner, command string) *Process {
+	t.Helper()
+	p, err := r.Start(t.Context(), Spec{Command: command, Dir: t.TempDir(), KeepStdin: true, Keep: KeepJoined}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// await waits for a text in what a process printed.
+func await(t testing.TB, p *Process, text string) {
+	t.Helper()
+	deadline := time.After(5 * time.Second)
+	for {
+		all, _, _ := p.Since(0)
+		_, next, _ := p.Since(1 << 60)
+		_, changed := p.Next(next, 1)
+		if strings.Contains(all, text) {
+			return
+		}
+		select {
+		case <-changed:
+			if !p.Running() && !strings.Contains(all, text) {
+				if all, _, _ = p.Since(0); !strings.Contains(all, text) {
+					t.Fatalf("it ended and had printed %q, without %q", all, text)
+				}
+				return
+			}
+		case <-deadline:
+			t.Fatalf("not within 5 s: %q in %q", text, all)
+		}
+	}
+}
+
+// ended waits for a process's end, which must come.
+func ended(t testing.TB, p *Process) (Result, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	result, err := p.Wait(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := p.Since(0)
+	return result, text
+}
+
+func TestEndTerminatesFirst(t *testing.T) {
+	r := newRunner(t)
+	for name, c := range map[string]struct {
+		command, want string
+		code          int
+	}{
+		"the shell says good-bye": {"trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.02; done", "up\nbye\n", 5},
+		"nobody listens":          {"trap '' TERM; echo up; sleep 999; sleep 999", "up\n", 128 + 9},
+		// A shell that waits is gone at once; what it started may still finish.
+		"a child saves its work": {`sh -c 'trap "sleep 0.2; echo saved; exit" TERM; echo up; while :; do sleep 0.02; done' & wait`, "up\nsaved\n", 128 + 15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, r, c.command)
+			await(t, p, "up\n")
+			p.End()
+			p.End() // twice is no more than once
+			result, text := ended(t, p)
+			text = strings.ReplaceAll(text, "Terminated\n", "") // what a shell may say of its children
+			if result.ExitCode != c.code || text != c.want {
+				t.Errorf("exit code %d, printed %q; want %d, %q", result.ExitCode, text, c.code, c.want)
+			}
+		})
+	}
+}
+
+func TestKillDoesNotWait(t *testing.T) {
+	p := start(t, newRunner(t), "trap 'echo bye; exit 5' TERM; echo up; while :; do sleep 0.02; done")
+	await(t, p, "up\n")
+	begin := time.Now()
+	p.Kill()
+	if result, text := ended(t, p); result.ExitCode != 128+9 || text != "up\n" || time.Since(begin) > Grace {
+		t.Errorf("%+v after %v, printed %q", result, time.Since(begin), text)
+	}
+	p.Kill() // of what is gone is nothing
+	if err := p.Signal(Terminate); err != nil {
+		t.Errorf("a signal for what is gone: %v", err)
+	}
+}
+
+func TestSignalsReachTheGroup(t *testing.T) {
+	r := newRunner(t)
+	for _, s := range []Signal{Interrupt, Terminate, Hangup} {
+		p := start(t, r, `trap 'echo heard `+string(s)+`' `+string(s)+`; echo up; while :; do sleep 0.02; done`)
+		await(t, p, "up\n")
+		if err := p.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		await(t, p, "heard "+string(s))
+		if !p.Running() {
+			t.Errorf("%s ended what only listens to it", s)
+		}
+		p.Kill()
+		ended(t, p)
+	}
+}
+
+func TestParseSignal(t *testing.T) {
+	for name, want := range map[string]Signal{"INT": Interrupt, "SIGINT": Interrupt, "sigterm": Terminate, "HUP": Hangup, "SIGKILL": Kill, "9": "", "": "", "STOP": ""} {
+		got, err := ParseSignal(name)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", name, got, err)
+		}
+	}
+}
+
+func TestWriteToAProcess(t *testing.T) {
+	r := newRunner(t)
+	p := start(t, r, "while read -r line; do echo \"got $line\"; done; echo end of input")
+	for _, text := range []string{"one\n", "two\n"} {
+		if n, err := p.Write(t.Context(), text); n != len(text) || err != nil {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+		await(t, p, "got "+text)
+	}
+	if !p.Running() {
+		t.Error("its input was closed after a write")
+	}
+	p.Kill()
+	ended(t, p)
+	if _, err := p.Write(t.Context(), "late\n"); !errors.Is(err, errEnded) {
+		t.Errorf("a write after the end: %v", err)
+	}
+	plain, err := r.Start(t.Context(), Spec{Command: "cat", Dir: t.TempDir()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plain.Write(t.Context(), "x"); !errors.Is(err, errNoInput) {
+		t.Errorf("a write to a command without input: %v", err)
+	}
+	ended(t, plain)
+}
+
+func TestWriteGivesUp(t *testing.T) {
+	p := start(t, newRunner(t), "echo up; until [ -e go ]; do sleep 0.02; done; cat | wc -c")
+	await(t, p, "up\n")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	n, err := p.Write(ctx, strings.Repeat("x", 1<<20))
+	if !errors.Is(err, context.DeadlineExceeded) || n == 0 || n == 1<<20 {
+		t.Errorf("%d bytes were taken, %v", n, err)
+	}
+	// The next one waits as long as it likes, and is given up with the process.
+	late := make(chan error, 1)
+	go func() { _, err := p.Write(context.Background(), strings.Repeat("x", 1<<20)); late <- err }()
+	p.Kill()
+	ended(t, p)
+	if err := <-late; !errors.Is(err, errEnded) {
+		t.Errorf("a write while it was killed: %v", err)
+	}
+}
+
+func TestPIDIsTheShells(t *testing.T) {
+	p := start(t, newRunner(t), "echo pid $$")
+	pid := p.PID()
+	if _, text := ended(t, p); text != fmt.Sprintf("pid %d\n", pid) {
+		t.Errorf("pid %d, printed %q", pid, text)
+	}
+}
+
+func TestDetach(t *testing.T) {
+	r := newRunner(t)
+	var streamed strings.Builder
+	dir := t.TempDir()
+	p, err := r.Start(t.Context(), Spec{
+		Command: "echo one; echo two >&2; until [ -e go ]; do sleep 0.02; done; echo three; sleep 999",
+		Dir:     dir, Keep: KeepBoth, Timeout: 400 * time.Millisecond,
+	}, func(_ Stream, b []byte) { streamed.Write(b) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, p, "one\n")
+	await(t, p, "two\n")
+	soFar, next := p.Detach()
+	if soFar.Stdout != "one\n" || soFar.Stderr != "two\n" || next != 8 {
+		t.Errorf("%+v, next %d", soFar, next)
+	}
+	run(t, r, Spec{Command: "touch go", Dir: dir})
+	await(t, p, "three\n")
+	// The time limit is over when the process still runs after it.
+	limit := time.After(800 * time.Millisecond)
+	select {
+	case <-p.Done():
+		t.Error("its time limit held on")
+	case <-limit:
+	}
+	p.Kill()
+	if result, _ := ended(t, p); result.TimedOut || result.Stdout != "" {
+		t.Errorf("%+v", result)
+	}
+	if strings.Contains(streamed.String(), "three") {
+		t.Errorf("streamed after it was detached: %q", streamed.String())
+	}
+}
+
+// A reader that follows by offsets gets every byte that is still kept, in order, and
+// is told by them how much is missing.
+func TestNextHasGapsByOffset(t *testing.T) {
+	r := newRunner(t)
+	p, err := r.Start(t.Context(), Spec{Command: "seq 100000", Dir: t.TempDir(), Keep: KeepJoined, OutputLimit: 1000}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended(t, p)
+	var offset, missing, bytes int64
+	var text strings.Builder
+	for {
+		piece, _ := p.Next(offset, 64)
+		if piece.Text == "" {
+			break
+		}
+		missing += piece.Start - offset
+		bytes += piece.Next - piece.Start
+		offset = piece.Next
+		text.WriteString(piece.Text)
+	}
+	total := int64(588895) // of seq 100000
+	if missing+bytes != total || offset != total || bytes != 1000 {
+		t.Errorf("%d bytes and %d missing make %d, want %d", bytes, missing, offset, total)
+	}
+	if !strings.HasPrefix(text.String(), "1\n2\n") || !strings.HasSuffix(text.String(), "\n100000\n") {
+		t.Errorf("%.20q…", text.String())
+	}
+	all, next, cut := p.Since(0)
+	if !cut || next != total || !strings.Contains(all, "[... 587895 bytes left out ...]") {
+		t.Errorf("since 0: next %d, %.60q", next, all)
+	}
+	if all, next, cut = p.Since(total - 7); all != "100000\n" || next != total || cut {
+		t.Errorf("since the last line: %q, %d, %v", all, next, cut)
+	}
+}

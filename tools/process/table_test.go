@@ -1,0 +1,158 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/internal/fault"
+)
+
+// owner is a session; closing the channel ends it.
+func owner(session string) (Owner, chan struct{}) {
+	closed := make(chan struct{})
+	return Owner{Session: session, Name: "agent", Closed: closed}, closed
+}
+
+func startNamed(t testing.TB, table *Table, o Owner, id, command string) *Named {
+	t.Helper()
+	p, err := table.Start(t.Context(), o, About{ID: id}, Spec{Command: command, Dir: t.TempDir(), KeepStdin: true, Keep: KeepJoined}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestNamesAreUniqueWhileTheyRun(t *testing.T) {
+	table := NewTable(newRunner(t))
+	one, _ := owner("one")
+	two, _ := owner("two")
+	first := startNamed(t, table, one, "server", "sleep 999")
+	_, err := table.Start(t.Context(), one, About{ID: "server"}, Spec{Command: "true", Dir: "/"}, nil)
+	if fault.CodeOf(err) != fault.InvalidArguments || !strings.Contains(err.Error(), "runs in this session already") {
+		t.Errorf("the same name again: %v", err)
+	}
+	other := startNamed(t, table, two, "server", "sleep 999") // another session's names are its own
+	first.Kill()
+	<-first.Done()
+	again := startNamed(t, table, one, "server", "echo new; sleep 999")
+	if got := table.List("one"); len(got) != 1 || got[0] != again {
+		t.Errorf("listed %v", got)
+	}
+	if found, err := table.Find("two", "server"); err != nil || found != other {
+		t.Errorf("the other session's: %v, %v", found, err)
+	}
+	_, err = table.Find("two", "sever")
+	if fault.CodeOf(err) != fault.ProcessNotFound || !strings.Contains(fault.From(err).Hint, "server") {
+		t.Errorf("an unknown name: %v, %+v", err, fault.From(err))
+	}
+	if len(table.List("")) != 2 {
+		t.Errorf("all: %v", table.List(""))
+	}
+}
+
+func TestProcessesEndWithTheirSession(t *testing.T) {
+	table := NewTable(newRunner(t))
+	one, end := owner("one")
+	two, _ := owner("two")
+	var ending []*Named
+	for i := range 3 {
+		ending = append(ending, startNamed(t, table, one, fmt.Sprint(i), "trap '' HUP; echo up; sleep 999"))
+	}
+	staying := startNamed(t, table, two, "0", "sleep 999")
+	close(end)
+	for _, p := range ending {
+		select {
+		case <-p.Done():
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%s runs on without its session", p.ID)
+		}
+	}
+	if !staying.Running() {
+		t.Error("another session's process ended too")
+	}
+	if left := table.List("one"); len(left) != 0 {
+		t.Errorf("the session is gone and has %d processes", len(left))
+	}
+	// What a session that is gone still starts ends at once.
+	late := startNamed(t, table, one, "late", "sleep 999")
+	select {
+	case <-late.Done():
+	case <-time.After(5 * time.Second):
+		t.Error("a process was started for a session that is gone, and runs")
+	}
+}
+
+func TestProcessesAreBounded(t *testing.T) {
+	table := NewTable(newRunner(t))
+	one, _ := owner("one")
+	for i := range maxRunning {
+		startNamed(t, table, one, fmt.Sprint(i), "sleep 999")
+	}
+	if err := table.Taken("one", "more"); fault.CodeOf(err) != fault.ExecutionFailed {
+		t.Errorf("process %d: %v", maxRunning+1, err)
+	}
+	for _, p := range table.List("one") {
+		p.Kill()
+		<-p.Done()
+	}
+	for i := range maxEnded + 3 {
+		p := startNamed(t, table, one, fmt.Sprintf("short %d", i), "true")
+		<-p.Done()
+	}
+	listed := table.List("one")
+	if len(listed) > maxEnded+1 || listed[len(listed)-1].ID != fmt.Sprintf("short %d", maxEnded+2) || listed[0].ID == "0" {
+		t.Errorf("%d are kept, the first is %s", len(listed), listed[0].ID)
+	}
+}
+
+func TestRunForHandsOver(t *testing.T) {
+	table := NewTable(newRunner(t))
+	one, _ := owner("one")
+	heard := make(chan *Named, 1)
+	defer table.Watch(func(p *Named) { heard <- p })()
+	dir := t.TempDir()
+	spec := Spec{Command: "echo first; until [ -e go ]; do sleep 0.02; done; echo second; exit 3", Dir: dir}
+	soFar, next, kept, err := table.RunFor(t.Context(), 300*time.Millisecond, one, About{}, spec, nil)
+	if err != nil || kept == nil || soFar.Stdout != "first\n" || next != 6 {
+		t.Fatalf("%+v, %d, %v, %v", soFar, next, kept, err)
+	}
+	if p := <-heard; p != kept || kept.ID != "command-1" {
+		t.Errorf("heard of %s", p.ID)
+	}
+	run(t, table.Runner, Spec{Command: "touch go", Dir: dir})
+	if result, _ := ended(t, kept.Process); result.ExitCode != 3 {
+		t.Errorf("%+v", result)
+	}
+	if text, _, _ := kept.Since(next); text != "second\n" {
+		t.Errorf("since then: %q", text)
+	}
+	// One that ends before is an ordinary answer, and no process.
+	soFar, _, kept, err = table.RunFor(t.Context(), time.Minute, one, About{}, Spec{Command: "echo quick; exit 4", Dir: dir}, nil)
+	if err != nil || kept != nil || soFar.ExitCode != 4 || soFar.Stdout != "quick\n" || len(table.List("one")) != 1 {
+		t.Errorf("%+v, %v, %v", soFar, kept, err)
+	}
+	// A caller that gives up takes it along.
+	ctx, cancel := context.WithCancel(t.Context())
+	soFar, _, kept, err = table.RunFor(ctx, time.Minute, one, About{}, Spec{Command: "echo up; sleep 999", Dir: dir}, func(Stream, []byte) { cancel() })
+	if err != context.Canceled || kept != nil || soFar.Stdout != "up\n" {
+		t.Errorf("%+v, %v, %v", soFar, kept, err)
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	for _, id := range []string{"a", "dev server", "Ω", strings.Repeat("x", maxName)} {
+		if err := CheckName(id); err != nil {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	for _, id := range []string{"", " ", "a\nb", "a\x1b[2J", "\u202e", strings.Repeat("x", maxName+1)} {
+		if fault.CodeOf(CheckName(id)) != fault.InvalidArguments {
+			t.Errorf("%q passes", id)
+		}
+	}
+}
