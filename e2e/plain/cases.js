@@ -134,6 +134,7 @@ export function cases(editor, start) {
 
   plainly(`${editor}: text typed in the very moment of an edit stays in the editor`, start, async (it) => {
     await it.editor.typeAtEnd('# mine, not saved');
+    await it.editor.terminal.sees(/# mine, not saved/); // the editor has it, and may not have told of it
     const result = await it.agent.call('edit_file', edit);
     assert.equal(result.isError, false, result.text);
     await steadily('the text stays', async () => /# mine, not saved/.test(await it.editor.terminal.screen()), 2000);

@@ -9,8 +9,11 @@ import { Terminal } from './terminal.js';
 
 /** @typedef {import('./cases.js').PlainEditor} PlainEditor */
 
-/** For the test alone: no compiling in the background, and a way to look in. @param {string} root */
-const testsOwn = (root) => `(setq native-comp-deferred-compilation nil inhibit-startup-screen t server-socket-dir "${root}")\n(server-start)\n`;
+/** For the test alone: no compiling in the background, whose warnings come up in a window. Read before packages are loaded, which the rest is not. */
+const early = '(setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)\n';
+
+/** For the test alone: a way to look in. @param {string} root */
+const testsOwn = (root) => `(setq inhibit-startup-screen t server-socket-dir "${root}")\n(server-start)\n`;
 
 /** @implements {PlainEditor} */
 export class Emacs {
@@ -28,6 +31,8 @@ export class Emacs {
 
   /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {string} file */
   static async start(sandbox, file) {
+    fs.mkdirSync(path.join(sandbox.home, '.emacs.d'));
+    fs.writeFileSync(path.join(sandbox.home, '.emacs.d/early-init.el'), early);
     fs.writeFileSync(path.join(sandbox.home, '.emacs'), testsOwn(sandbox.root) + snippet('Emacs', 'elisp'));
     return new Emacs(sandbox, await Terminal.start(sandbox, ['emacs', '-nw', file]), file);
   }
