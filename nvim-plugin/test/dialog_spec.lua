@@ -10,19 +10,7 @@ local function proposal(id, more)
   return person.edit_request(id, { { "app.py", before, after } }, more)
 end
 
----@param name string
----@param try fun(human: pillion.Person)
----@param options table?
-local function sit(name, try, options)
-  check.test(name, function()
-    local human = person.sit_down(options)
-    local fine, problem = xpcall(try, debug.traceback, human)
-    human:leave()
-    if not fine then
-      error(problem, 0)
-    end
-  end)
-end
+local sit = person.sitting()
 
 ---@param human pillion.Person
 local function tabs(human)
@@ -38,6 +26,30 @@ local function opens(human, id)
   )
 end
 
+--- The question is asked, and has its tab behind the one where the human is.
+---@param human pillion.Person
+local function proposed(human)
+  human:ask("approval/request", proposal("A"))
+  opens(human, "A")
+end
+
+--- The human looks at it.
+---@param human pillion.Person
+local function looks(human)
+  proposed(human)
+  human:type("gt")
+  human:sees("round")
+end
+
+--- They have read it and say yes.
+---@param human pillion.Person
+---@return table answer
+local function approves(human)
+  human:reads()
+  human:type("ga")
+  return human:answered("A")
+end
+
 sit("it opens in a tab of its own, and the human stays where they are", function(human)
   human:type("ifirst line<Esc>")
   human:eventually("vim.api.nvim_get_mode().mode == 'n' and vim.api.nvim_get_current_line() == 'first line' and vim.fn.col('.') == 10")
@@ -45,8 +57,7 @@ sit("it opens in a tab of its own, and the human stays where they are", function
   human:lua(
     "vim.api.nvim_create_autocmd({'BufEnter', 'WinEnter', 'TabEnter', 'WinLeave', 'TabNew', 'WinNew'}, { callback = function(e) table.insert(Heard, e.event) end })"
   )
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   check.same(human:lua("return Heard"), {})
   check.same(human:lua("return vim.deep_equal(Before, { vim.api.nvim_get_current_win(), vim.fn.getpos('.'), vim.fn.winsaveview() })"), true)
   check.same(tabs(human), 2)
@@ -117,14 +128,11 @@ for name, keys in pairs({
 end
 
 sit("a key in its first half second approves nothing; later it does, and the human is back", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:type("gtga")
   human:sees("within half a second")
   check.same(human:waits("A"), true)
-  human:reads()
-  human:type("ga")
-  check.same(human:answered("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
+  check.same(approves(human), { decision = "approve", decisionId = "approve", digest = "d1" })
   human:eventually("vim.fn.tabpagenr('$') == 1 and vim.api.nvim_buf_get_name(0) == ''")
   check.same(
     human:lua("return vim.tbl_filter(function(b) return vim.api.nvim_buf_get_name(b):find('pillion://') end, vim.api.nvim_list_bufs())"),
@@ -133,39 +141,27 @@ sit("a key in its first half second approves nothing; later it does, and the hum
 end)
 
 sit("what the human changes in the proposal is the answer", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:type("gtGo# by hand<Esc>")
   human:sees("edited by you")
   check.same(human:lua("return vim.bo.modified"), false)
   human:type(":w<CR>")
   human:sees("It is your answer that counts: ga")
-  human:reads()
-  human:type("ga")
-  check.same(
-    human:answered("A"),
-    { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand\n" }, digest = "d1" }
-  )
+  check.same(approves(human), { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand\n" }, digest = "d1" })
 end, { columns = 160 })
 
 sit(":e! takes back what the human changed, :e does not", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:type("gtGo# by hand<Esc>:e<CR>")
   human:sees("# by hand")
   human:eventually("require('pillion.approvals').get('A'):is_edited()")
   human:type(":e!<CR>")
   human:eventually("not require('pillion.approvals').get('A'):is_edited()")
-  human:reads()
-  human:type("ga")
-  check.same(human:answered("A").decision, "approve")
+  check.same(approves(human).decision, "approve")
 end)
 
 sit("remembering shows the exact rule first", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
-  human:type("gt")
-  human:sees("round")
+  looks(human)
   human:reads()
   human:type("gs")
   human:sees("saves the rule  edit_file(app.py)")
@@ -174,10 +170,7 @@ sit("remembering shows the exact rule first", function(human)
 end)
 
 sit("a reason is asked for, and goes to the agent", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
-  human:type("gt")
-  human:sees("round")
+  looks(human)
   human:reads()
   human:type("gR")
   human:sees("Reject, because:")
@@ -186,8 +179,7 @@ sit("a reason is asked for, and goes to the agent", function(human)
 end)
 
 sit("closing the tab or a window is no answer, and nothing holds up :qa", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:type("gtGo# by hand<Esc>:tabclose<CR>")
   human:eventually("vim.fn.tabpagenr('$') == 1")
   check.same(human:waits("A"), true)
@@ -205,16 +197,13 @@ sit("closing the tab or a window is no answer, and nothing holds up :qa", functi
 end)
 
 sit("wiped, it comes back with what the human wrote", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:type("gtGo# by hand<Esc>:bwipeout!<CR>")
   human:eventually("#vim.api.nvim_tabpage_list_wins(0) == 1")
   human:type(":Pillion show<CR>")
   human:eventually("#vim.api.nvim_tabpage_list_wins(0) == 2")
   human:sees("# by hand")
-  human:reads()
-  human:type("ga")
-  check.same(human:answered("A").after, { ["app.py"] = after .. "# by hand\n" })
+  check.same(approves(human).after, { ["app.py"] = after .. "# by hand\n" })
 end)
 
 local function change(human, moved, text, digest)
@@ -223,8 +212,7 @@ local function change(human, moved, text, digest)
 end
 
 sit("the text beneath changes: the dialog follows, says so, and is asleep for a moment", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:type("gtgg")
   human:sees("def total")
   human:reads()
@@ -234,14 +222,11 @@ sit("the text beneath changes: the dialog follows, says so, and is asleep for a 
   human:type("ga")
   human:sees("within half a second")
   check.same(human:waits("A"), true)
-  human:reads()
-  human:type("ga")
-  check.same(human:answered("A").digest, "d2")
+  check.same(approves(human).digest, "d2")
 end, { columns = 160 })
 
 sit("it changes beneath what the human wrote: that stays, and goes with the old digest", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:type("gtGo# by hand")
   human:sees("# by hand")
   change(human, false)
@@ -251,17 +236,14 @@ sit("it changes beneath what the human wrote: that stays, and goes with the old 
     human:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"),
     { "def total(p):", "    return round(sum(p))", "# by hand too" }
   )
-  human:reads()
-  human:type("ga")
   check.same(
-    human:answered("A"),
+    approves(human),
     { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand too\n" }, digest = "d1" }
   )
 end, { columns = 160 })
 
 sit("the human takes that back: the dialog shows the change", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:type("gtGo# by hand<Esc>")
   human:sees("# by hand")
   change(human, false)
@@ -271,10 +253,7 @@ sit("the human takes that back: the dialog shows the change", function(human)
 end, { columns = 160 })
 
 sit("it dies while the human looks: a page says why, and approves nothing", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
-  human:type("gt")
-  human:sees("round")
+  looks(human)
   human:tell("approval/resolved", { approvalId = "A", outcome = "withdrawn" })
   human:sees("The agent gave up waiting")
   human:sees("It cannot be approved any more")
@@ -286,16 +265,14 @@ sit("it dies while the human looks: a page says why, and approves nothing", func
 end)
 
 sit("it dies while the human is elsewhere: its tab goes, and they are told", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:tell("approval/resolved", { approvalId = "A", outcome = "expired" })
   human:eventually("vim.fn.tabpagenr('$') == 1")
   human:sees("Nobody answered in time")
 end)
 
 sit("it dies with the human's own text in it: the text is theirs", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:type("gtGo# by hand")
   human:sees("# by hand")
   human:tell("approval/resolved", { approvalId = "A", outcome = "stale" })
@@ -354,14 +331,11 @@ sit("several files: one diff at a time", function(human)
   human:sees("eins")
   human:type("[f")
   human:sees("drei")
-  human:reads()
-  human:type("ga")
-  check.same(human:answered("A"), { decision = "edit", decisionId = "approve", after = { ["b.py"] = "drei\n" }, digest = "d1" })
+  check.same(approves(human), { decision = "edit", decisionId = "approve", after = { ["b.py"] = "drei\n" }, digest = "d1" })
 end, { columns = 160 })
 
 sit(":Pillion approve elsewhere shows it, and approves nothing", function(human)
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   human:reads()
   human:type(":Pillion approve<CR>")
   human:sees("look, and answer again")
@@ -396,8 +370,7 @@ sit("in a floating window the human stays", function(human)
   human:lua(
     "Float = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = 'editor', row = 2, col = 2, width = 20, height = 3 }); vim.wo.winfixbuf = true"
   )
-  human:ask("approval/request", proposal("A"))
-  opens(human, "A")
+  proposed(human)
   check.same(human:lua("return { vim.api.nvim_get_current_win() == Float, vim.fn.tabpagenr() }"), { true, 1 })
   human:type("gt")
   human:sees("round")

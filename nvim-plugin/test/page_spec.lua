@@ -64,26 +64,27 @@ check.test("a text and an address", function()
   has(lines(request), "https://example.org/\\u{200b}x")
 end)
 
----@param name string
----@param try fun(human: pillion.Person)
-local function sit(name, try)
-  check.test(name, function()
-    local human = person.sit_down({ columns = 100, lines = 30 })
-    local fine, problem = xpcall(try, debug.traceback, human)
-    human:leave()
-    if not fine then
-      error(problem, 0)
-    end
-  end)
-end
+local sit = person.sitting({ columns = 100, lines = 30 })
 
-local function opens(human)
+--- The question is asked, and has its tab behind the one where the human is.
+---@param human pillion.Person
+---@param request? table
+local function asked(human, request)
+  human:ask("approval/request", request or person.command_request("A", "make all"))
   human:eventually("vim.fn.tabpagenr('$') == 2")
 end
 
+--- They have read it and say yes.
+---@param human pillion.Person
+---@return table answer
+local function approves(human)
+  human:reads()
+  human:type("ga")
+  return human:answered("A")
+end
+
 sit("it opens behind, cannot be written in, and is answered with a key", function(human)
-  human:ask("approval/request", person.command_request("A", "make all"))
-  opens(human)
+  asked(human)
   check.same(human:lua("return vim.fn.tabpagenr()"), 1)
   human:type("gt")
   human:sees("$ make all")
@@ -97,8 +98,7 @@ sit("it opens behind, cannot be written in, and is answered with a key", functio
 end)
 
 sit("the human writes the command anew: approving runs theirs", function(human)
-  human:ask("approval/request", person.command_request("A", "make all"))
-  opens(human)
+  asked(human)
   human:type(":Pillion edit<CR>")
   human:sees("look, and answer again")
   human:reads()
@@ -109,15 +109,12 @@ sit("the human writes the command anew: approving runs theirs", function(human)
   human:sees("edited by you")
   human:type("gs")
   human:sees("cannot be remembered")
-  human:reads()
-  human:type("ga")
-  check.same(human:answered("A"), { decision = "edit", digest = "d1", modifiedArguments = { command = "make one", timeout = 5 } })
+  check.same(approves(human), { decision = "edit", digest = "d1", modifiedArguments = { command = "make one", timeout = 5 } })
   human:eventually("vim.fn.tabpagenr('$') == 1")
 end)
 
 sit("written and taken back, it is the agent's again", function(human)
-  human:ask("approval/request", person.command_request("A", "make all\n"))
-  opens(human)
+  asked(human, person.command_request("A", "make all\n"))
   human:type("gt")
   human:sees("$ make all")
   human:reads()
@@ -127,14 +124,11 @@ sit("written and taken back, it is the agent's again", function(human)
   human:sees("edited by you")
   human:type("u")
   human:eventually("not require('pillion.approvals').get('A'):is_edited()")
-  human:reads()
-  human:type("ga")
-  check.same(human:answered("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
+  check.same(approves(human), { decision = "approve", decisionId = "approve", digest = "d1" })
 end)
 
 sit("what it rests on changes: the page follows", function(human)
-  human:ask("approval/request", person.command_request("A", "make all", { preview = { unsaved = { "app.py" } } }))
-  opens(human)
+  asked(human, person.command_request("A", "make all", { preview = { unsaved = { "app.py" } } }))
   human:type("gt")
   human:sees("not saved in app.py")
   human:tell(
@@ -142,14 +136,11 @@ sit("what it rests on changes: the page follows", function(human)
     { approvalId = "A", digest = "d2", moved = false, preview = { kind = "command", command = "make all", cwd = "." } }
   )
   human:sees("This was updated since it first appeared")
-  human:reads()
-  human:type("ga")
-  check.same(human:answered("A").digest, "d2")
+  check.same(approves(human).digest, "d2")
 end)
 
 sit("put away with q it waits; what the human wrote outlives the question", function(human)
-  human:ask("approval/request", person.command_request("A", "make all"))
-  opens(human)
+  asked(human)
   human:type("gt")
   human:sees("$ make all")
   human:reads()

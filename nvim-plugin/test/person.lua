@@ -122,6 +122,22 @@ function M.sit_down(options)
   return self
 end
 
+--- What registers tests in each of which a person sits down, and leaves whatever happens.
+---@param usual? {init?: string, columns?: integer, lines?: integer}
+---@return fun(name: string, try: fun(human: pillion.Person), options?: table)
+function M.sitting(usual)
+  return function(name, try, options)
+    check.test(name, function()
+      local human = M.sit_down(vim.tbl_extend("force", usual or {}, options or {}))
+      local fine, problem = xpcall(try, debug.traceback, human)
+      human:leave()
+      if not fine then
+        error(problem, 0)
+      end
+    end)
+  end
+end
+
 --- Runs Lua there: for what is not a person's doing.
 function Person:lua(code, ...)
   self.tickets = self.tickets + 1

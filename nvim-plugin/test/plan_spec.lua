@@ -10,18 +10,7 @@ local review = {
   agent = { name = "claude", via = "mcp" },
 }
 
----@param name string
----@param try fun(human: pillion.Person)
-local function sit(name, try)
-  check.test(name, function()
-    local human = person.sit_down({ columns = 100, lines = 30 })
-    local fine, problem = xpcall(try, debug.traceback, human)
-    human:leave()
-    if not fine then
-      error(problem, 0)
-    end
-  end)
-end
+local sit = person.sitting({ columns = 100, lines = 30 })
 
 ---@param human pillion.Person
 ---@param asked? table

@@ -214,74 +214,62 @@ test("a program that is not there is a problem, not an error", function()
   check.match(problem, "ENOENT")
 end)
 
-test("while Neovim waits for a key a request that is withdrawn is never begun", function()
+--- What is answered while a Neovim waits for a key; nothing may be begun, not even when it goes on.
+---@param busy string Lua: what is said at once to a request that it cannot come to
+---@param sends string Lua of the program: the request, and what comes with it
+---@return table
+local function answer_while_it_waits(busy, sends)
   local child, early = check.child(true), check.folder() .. "/early.json"
   child.lua(
-    [[
-    Begun = {}
-    local command, early = ...
-    Connection = require("pillion.rpc").start(command, { env = { PILLION_TEST_EARLY = early } }, {
-      request = function(method, _, reply) Begun[#Begun + 1] = method reply({}) end,
-      notification = function() end,
-      stderr = function() end, exit = function() end,
-    })
-  ]],
-    program([[
-    hear()
-    say({ jsonrpc = "2.0", id = 1, method = "document/edit", params = vim.empty_dict() })
-    say({ jsonrpc = "2.0", method = "$/cancelRequest", params = { id = 1 } })
-    local early = hear()
-    vim.fn.writefile({ vim.json.encode(early) }, os.getenv("PILLION_TEST_EARLY"))
-    hear()
-  ]]),
-    early
-  )
-  child.keys(":echo 1 | echo 2 | lua Connection:notify('go', {})<CR>")
-  local answer = check.eventually("an answer while Neovim waits", function()
-    return child.mode().blocking and vim.fn.filereadable(early) == 1 and vim.json.decode(check.read(early))
-  end)
-  same(answer.error.code, -32800)
-  child.keys("<CR>")
-  check.eventually("Neovim goes on", function()
-    return not child.mode().blocking
-  end)
-  same(child.lua("return Begun"), {})
-  child.stop()
-end)
-
-test("an edit that Neovim cannot come to is refused in time", function()
-  local child, early = check.child(true), check.folder() .. "/early.json"
-  child.lua(
-    [[
+    ([[
     local command, early = ...
     local rpc = require("pillion.rpc")
     rpc.busy_ms = 20
     Begun = {}
     Connection = rpc.start(command, { env = { PILLION_TEST_EARLY = early } }, {
-      busy = { ["document/edit"] = function(params) return { applied = false, version = params.version } end },
+      busy = { %s },
       request = function(method, _, reply) Begun[#Begun + 1] = method reply({}) end,
       notification = function() end, stderr = function() end, exit = function() end,
     })
-  ]],
-    program([[
+  ]]):format(busy),
+    program(([[
     hear()
-    say({ jsonrpc = "2.0", id = 1, method = "document/edit", params = { version = 5 } })
+    %s
     vim.fn.writefile({ vim.json.encode(hear()) }, os.getenv("PILLION_TEST_EARLY"))
     hear()
-  ]]),
+  ]]):format(sends)),
     early
   )
   child.keys(":echo 1 | echo 2 | lua Connection:notify('go', {})<CR>")
   local answer = check.eventually("an answer while Neovim waits", function()
     return child.mode().blocking and vim.fn.filereadable(early) == 1 and vim.json.decode(check.read(early))
   end)
-  same(answer.result, { applied = false, version = 5 })
   child.keys("<CR>")
   check.eventually("Neovim goes on", function()
     return not child.mode().blocking
   end)
   same(child.lua("return Begun"), {})
   child.stop()
+  return answer
+end
+
+test("while Neovim waits for a key a request that is withdrawn is never begun", function()
+  local answer = answer_while_it_waits(
+    "",
+    [[
+    say({ jsonrpc = "2.0", id = 1, method = "document/edit", params = vim.empty_dict() })
+    say({ jsonrpc = "2.0", method = "$/cancelRequest", params = { id = 1 } })
+  ]]
+  )
+  same(answer.error.code, -32800)
+end)
+
+test("an edit that Neovim cannot come to is refused in time", function()
+  local answer = answer_while_it_waits(
+    [=[ ["document/edit"] = function(params) return { applied = false, version = params.version } end ]=],
+    [[say({ jsonrpc = "2.0", id = 1, method = "document/edit", params = { version = 5 } })]]
+  )
+  same(answer.result, { applied = false, version = 5 })
 end)
 
 test("the program is not told where this Neovim listens", function()

@@ -4,19 +4,7 @@
 local check = require("check")
 local person = require("person")
 
----@param name string
----@param try fun(human: pillion.Person)
----@param options table?
-local function sit(name, try, options)
-  check.test(name, function()
-    local human = person.sit_down(options)
-    local fine, problem = xpcall(try, debug.traceback, human)
-    human:leave()
-    if not fine then
-      error(problem, 0)
-    end
-  end)
-end
+local sit = person.sitting()
 
 ---@param human pillion.Person
 local function goes_there(human)

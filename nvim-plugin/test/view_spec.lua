@@ -3,19 +3,7 @@
 local check = require("check")
 local person = require("person")
 
----@param name string
----@param try fun(human: pillion.Person)
----@param init string?
-local function sit(name, try, init)
-  check.test(name, function()
-    local human = person.sit_down({ columns = 120, lines = 30, init = init })
-    local fine, problem = xpcall(try, debug.traceback, human)
-    human:leave()
-    if not fine then
-      error(problem, 0)
-    end
-  end)
-end
+local sit = person.sitting({ columns = 120, lines = 30 })
 
 local function call(id, state, more)
   local entry = {
@@ -217,7 +205,7 @@ sit("without a line for commands it is said at the top", function(human)
   human:ask("approval/request", person.command_request("A", "make"))
   human:sees("claude wants to run make")
   check.same(human:mode().blocking, false)
-end, "vim.o.cmdheight = 0")
+end, { init = "vim.o.cmdheight = 0" })
 
 sit("whoever wants no messages gets none", function(human)
   human:ask("approval/request", person.command_request("A", "make"))
@@ -225,4 +213,4 @@ sit("whoever wants no messages gets none", function(human)
   human:lua("Said = {}; vim.notify = function(text) table.insert(Said, text) end; require('pillion.announce').say('the last word')")
   human:eventually("#Said > 0")
   check.same(human:lua("return Said"), { "the last word" })
-end, "require('pillion.config').set({ notify = false })")
+end, { init = "require('pillion.config').set({ notify = false })" })
