@@ -261,8 +261,9 @@ test("a file that is gone is not written again", function()
   check.match(result.reason, "changed on disk")
 end)
 
-test("an edit that cannot be made whole is not made at all", function()
-  local path = open("one\ntwo\nthree\n")
+--- Asks for two changes, of which the second cannot be made.
+---@param path string
+local function ask_for_half(path)
   local set_text, calls = api.nvim_buf_set_text, 0
   api.nvim_buf_set_text = function(...)
     calls = calls + 1
@@ -273,9 +274,27 @@ test("an edit that cannot be made whole is not made at all", function()
   end
   local result = ask(path, { { range = range(0, 0, 0, 3), newText = "1" }, { range = range(2, 0, 2, 5), newText = "3" } }, true)
   api.nvim_buf_set_text = set_text
-  same({ calls, result.applied, result.dirty }, { 2, false, false })
+  same({ calls, result.applied }, { 2, false })
   check.match(result.reason, "E565")
+  return result
+end
+
+test("an edit that cannot be made whole is not made at all", function()
+  local path = open("one\ntwo\nthree\n")
+  same(ask_for_half(path).dirty, false)
   same({ documents.text(0), check.read(path) }, { "one\ntwo\nthree\n", "one\ntwo\nthree\n" })
+end)
+
+test("what was made of it and cannot be undone is told", function()
+  local path = open("one\ntwo\nthree\n")
+  local buf_call = api.nvim_buf_call
+  api.nvim_buf_call = function()
+    error("E1: no undoing")
+  end
+  local result = ask_for_half(path)
+  api.nvim_buf_call = buf_call
+  check.match(result.reason, "a part of it stands in the buffer, since it could not be undone: E1: no undoing")
+  same({ result.dirty, documents.text(0), check.read(path) }, { true, "one\ntwo\n3\n", "one\ntwo\nthree\n" })
 end)
 
 test("cursors, marks and views stay on their text, in every window", function()

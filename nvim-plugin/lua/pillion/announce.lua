@@ -57,7 +57,7 @@ local function joined()
 end
 
 local function close_toast()
-  pcall(api.nvim_win_close, toast_window, true)
+  pcall(api.nvim_win_close, toast_window, true) -- the human may have closed it
   toast_window = -1
 end
 

@@ -98,6 +98,11 @@ local function apply(buffer, edits)
   end
 end
 
+---@param problem string
+local function short(problem)
+  return (problem:gsub("^.-(E%d+:)", "%1"):match("[^\n]*"))
+end
+
 --- All of the edits or none.
 ---@param buffer integer
 ---@param edits table[]
@@ -107,13 +112,17 @@ local function apply_all(buffer, edits)
   undo_stop(buffer)
   local restore = views.keep(buffer)
   local ok, problem = pcall(apply, buffer, edits)
-  if not ok and vim.b[buffer].changedtick ~= before then
-    pcall(api.nvim_buf_call, buffer, function()
+  problem = not ok and short(tostring(problem)) or nil
+  if problem and vim.b[buffer].changedtick ~= before then
+    local undone, why = pcall(api.nvim_buf_call, buffer, function()
       vim.cmd("silent undo")
     end)
+    if not undone then
+      problem = ("%s; a part of it stands in the buffer, since it could not be undone: %s"):format(problem, short(tostring(why)))
+    end
   end
   restore()
-  return ok, not ok and tostring(problem) or nil
+  return ok, problem
 end
 
 --- Writes as `:write` does, with autocommands and what formats on save, but without a question.
@@ -132,11 +141,6 @@ local function save(buffer)
     problem = vim.v.errmsg -- not every error of a write is thrown
   end
   return ok and not vim.bo[buffer].modified, problem ~= nil and tostring(problem) or nil
-end
-
----@param problem string
-local function short(problem)
-  return (problem:gsub("^.-(E%d+:)", "%1"):match("[^\n]*"))
 end
 
 ---@param document? pillion.Document
@@ -203,7 +207,7 @@ function M.edit(request, owner)
   documents.suspect(document)
   if not applied then
     documents.flush(document)
-    return refusal(document, "Neovim did not apply the edit: " .. short(problem or ""))
+    return refusal(document, "Neovim did not apply the edit: " .. problem)
   end
   local saved, trouble = true, nil ---@type boolean, string?
   if wants_save then

@@ -52,7 +52,7 @@ end
 function M.unbind(buffer)
   for _, key in pairs(M.configured()) do
     if key and key ~= "" then
-      pcall(vim.keymap.del, "n", key, { buffer = buffer })
+      pcall(vim.keymap.del, "n", key, { buffer = buffer }) -- not every page has every key
     end
   end
 end

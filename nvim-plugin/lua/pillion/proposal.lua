@@ -49,7 +49,7 @@ end
 local function colour(sides, file)
   sides.filetype = vim.filetype.match({ filename = file.path, buf = sides.right }) or file.language or ""
   for _, buffer in ipairs({ sides.left, sides.right }) do
-    pcall(function()
+    pcall(function() -- a syntax file that fails leaves it without colours
       vim.bo[buffer].syntax = sides.filetype
     end)
   end

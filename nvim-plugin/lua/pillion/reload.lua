@@ -23,9 +23,10 @@ function M.check(buffer)
     end,
   })
   documents.hold(buffer, function()
+    -- What fails here is an autocommand of the human's that reading the file set off; what fits was told by the event.
     pcall(vim.cmd, "silent checktime " .. buffer)
   end)
-  pcall(api.nvim_del_autocmd, silencer)
+  pcall(api.nvim_del_autocmd, silencer) -- it went with its buffer if that is gone
   return fits
 end
 

@@ -280,7 +280,10 @@ function Connection:ended(code, signal)
   local asked = self.asked
   self.asked, self.unasked = {}, {}
   for _, callback in pairs(asked) do
-    pcall(callback, { code = M.codes.request_cancelled, message = "pillion ended" })
+    local ok, problem = xpcall(callback, debug.traceback, { code = M.codes.request_cancelled, message = "pillion ended" })
+    if not ok then -- the others are told all the same
+      self.handlers.stderr("telling that pillion ended: " .. problem .. "\n")
+    end
   end
   self.handlers.exit(code, signal)
 end
@@ -293,7 +296,7 @@ end
 --- Ends the process the hard way. Its own children end with it: it reads the end of its stdin, or they see it gone.
 function Connection:kill()
   if not self.closed then
-    pcall(self.process.kill, self.process, "sigterm")
+    pcall(self.process.kill, self.process, "sigterm") -- it may have ended by itself
   end
 end
 
