@@ -41,15 +41,6 @@ local function looks(human)
   human:sees("round")
 end
 
---- They have read it and say yes.
----@param human pillion.Person
----@return table answer
-local function approves(human)
-  human:reads()
-  human:type("ga")
-  return human:answered("A")
-end
-
 sit("it opens in a tab of its own, and the human stays where they are", function(human)
   human:type("ifirst line<Esc>")
   human:eventually("vim.api.nvim_get_mode().mode == 'n' and vim.api.nvim_get_current_line() == 'first line' and vim.fn.col('.') == 10")
@@ -132,7 +123,7 @@ sit("a key in its first half second approves nothing; later it does, and the hum
   human:type("gtga")
   human:sees("within half a second")
   check.same(human:waits("A"), true)
-  check.same(approves(human), { decision = "approve", decisionId = "approve", digest = "d1" })
+  check.same(human:approves("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
   human:eventually("vim.fn.tabpagenr('$') == 1 and vim.api.nvim_buf_get_name(0) == ''")
   check.same(
     human:lua("return vim.tbl_filter(function(b) return vim.api.nvim_buf_get_name(b):find('pillion://') end, vim.api.nvim_list_bufs())"),
@@ -147,7 +138,10 @@ sit("what the human changes in the proposal is the answer", function(human)
   check.same(human:lua("return vim.bo.modified"), false)
   human:type(":w<CR>")
   human:sees("It is your answer that counts: ga")
-  check.same(approves(human), { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand\n" }, digest = "d1" })
+  check.same(
+    human:approves("A"),
+    { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand\n" }, digest = "d1" }
+  )
 end, { columns = 160 })
 
 sit(":e! takes back what the human changed, :e does not", function(human)
@@ -157,7 +151,7 @@ sit(":e! takes back what the human changed, :e does not", function(human)
   human:eventually("require('pillion.approvals').get('A'):is_edited()")
   human:type(":e!<CR>")
   human:eventually("not require('pillion.approvals').get('A'):is_edited()")
-  check.same(approves(human).decision, "approve")
+  check.same(human:approves("A").decision, "approve")
 end)
 
 sit("remembering shows the exact rule first", function(human)
@@ -203,7 +197,7 @@ sit("wiped, it comes back with what the human wrote", function(human)
   human:type(":Pillion show<CR>")
   human:eventually("#vim.api.nvim_tabpage_list_wins(0) == 2")
   human:sees("# by hand")
-  check.same(approves(human).after, { ["app.py"] = after .. "# by hand\n" })
+  check.same(human:approves("A").after, { ["app.py"] = after .. "# by hand\n" })
 end)
 
 local function change(human, moved, text, digest)
@@ -222,7 +216,7 @@ sit("the text beneath changes: the dialog follows, says so, and is asleep for a 
   human:type("ga")
   human:sees("within half a second")
   check.same(human:waits("A"), true)
-  check.same(approves(human).digest, "d2")
+  check.same(human:approves("A").digest, "d2")
 end, { columns = 160 })
 
 sit("it changes beneath what the human wrote: that stays, and goes with the old digest", function(human)
@@ -237,7 +231,7 @@ sit("it changes beneath what the human wrote: that stays, and goes with the old 
     { "def total(p):", "    return round(sum(p))", "# by hand too" }
   )
   check.same(
-    approves(human),
+    human:approves("A"),
     { decision = "edit", decisionId = "approve", after = { ["app.py"] = after .. "# by hand too\n" }, digest = "d1" }
   )
 end, { columns = 160 })
@@ -331,7 +325,7 @@ sit("several files: one diff at a time", function(human)
   human:sees("eins")
   human:type("[f")
   human:sees("drei")
-  check.same(approves(human), { decision = "edit", decisionId = "approve", after = { ["b.py"] = "drei\n" }, digest = "d1" })
+  check.same(human:approves("A"), { decision = "edit", decisionId = "approve", after = { ["b.py"] = "drei\n" }, digest = "d1" })
 end, { columns = 160 })
 
 sit(":Pillion approve elsewhere shows it, and approves nothing", function(human)

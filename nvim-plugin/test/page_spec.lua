@@ -74,15 +74,6 @@ local function asked(human, request)
   human:eventually("vim.fn.tabpagenr('$') == 2")
 end
 
---- They have read it and say yes.
----@param human pillion.Person
----@return table answer
-local function approves(human)
-  human:reads()
-  human:type("ga")
-  return human:answered("A")
-end
-
 sit("it opens behind, cannot be written in, and is answered with a key", function(human)
   asked(human)
   check.same(human:lua("return vim.fn.tabpagenr()"), 1)
@@ -109,7 +100,7 @@ sit("the human writes the command anew: approving runs theirs", function(human)
   human:sees("edited by you")
   human:type("gs")
   human:sees("cannot be remembered")
-  check.same(approves(human), { decision = "edit", digest = "d1", modifiedArguments = { command = "make one", timeout = 5 } })
+  check.same(human:approves("A"), { decision = "edit", digest = "d1", modifiedArguments = { command = "make one", timeout = 5 } })
   human:eventually("vim.fn.tabpagenr('$') == 1")
 end)
 
@@ -124,7 +115,7 @@ sit("written and taken back, it is the agent's again", function(human)
   human:sees("edited by you")
   human:type("u")
   human:eventually("not require('pillion.approvals').get('A'):is_edited()")
-  check.same(approves(human), { decision = "approve", decisionId = "approve", digest = "d1" })
+  check.same(human:approves("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
 end)
 
 sit("what it rests on changes: the page follows", function(human)
@@ -136,7 +127,7 @@ sit("what it rests on changes: the page follows", function(human)
     { approvalId = "A", digest = "d2", moved = false, preview = { kind = "command", command = "make all", cwd = "." } }
   )
   human:sees("This was updated since it first appeared")
-  check.same(approves(human).digest, "d2")
+  check.same(human:approves("A").digest, "d2")
 end)
 
 sit("put away with q it waits; what the human wrote outlives the question", function(human)

@@ -218,6 +218,14 @@ function Person:answered(id)
   end)
 end
 
+--- They have read it and say yes.
+---@return table the answer
+function Person:approves(id)
+  self:reads()
+  self:type("ga")
+  return self:answered(id)
+end
+
 function Person:waits(id)
   return self:lua("return Wire.answers[...] == nil and require('pillion.approvals').get(...) ~= nil", id)
 end

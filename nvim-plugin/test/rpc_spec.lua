@@ -15,14 +15,18 @@ local function program(code)
       io.stdout:write(("Content-Length: %d\r\n\r\n%s"):format(#body, body))
       io.stdout:flush()
     end
-    local function hear()
+    local function raw()
       local length
       for line in io.stdin:lines() do
         line = line:gsub("\r$", "")
         if line == "" then break end
         length = line:match("^Content%-Length: (%d+)") or length
       end
-      return length and vim.json.decode(io.stdin:read(tonumber(length)))
+      return length and io.stdin:read(tonumber(length))
+    end
+    local function hear()
+      local body = raw()
+      return body and vim.json.decode(body)
     end
   ]] .. code)
   return { vim.v.progpath, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", path }
@@ -122,15 +126,6 @@ end)
 
 test("a slash is a slash, and a backslash before one too", function()
   local connection, seen = start([[
-    local function raw()
-      local length
-      for line in io.stdin:lines() do
-        line = line:gsub("\r$", "")
-        if line == "" then break end
-        length = line:match("^Content%-Length: (%d+)") or length
-      end
-      return io.stdin:read(tonumber(length))
-    end
     say({ jsonrpc = "2.0", method = "heard", params = { raw() } })
     hear()
   ]])

@@ -269,13 +269,8 @@ function M.put_away(id)
   end
 end
 
-local attached = false
-
+--- Once, by `ui`.
 function M.attach()
-  if attached then
-    return
-  end
-  attached = true
   local group = api.nvim_create_augroup("pillion.front", {})
   api.nvim_create_autocmd({ "BufEnter", "WinEnter", "TabEnter" }, { group = group, callback = look })
   api.nvim_create_autocmd("TabEnter", {
