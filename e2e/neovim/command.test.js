@@ -45,6 +45,21 @@ ride('a command on files with unsaved changes names them', files, async (it) => 
   assert.deepEqual((await call).structured.unsaved, ['words.txt']);
 }, { opened: 'words.txt' });
 
+ride('save and run: what the human has not saved is saved, and the command sees it', files, async (it) => {
+  const { nvim, sandbox } = it;
+  await nvim.press('Godelta<Esc>');
+  const agent = await it.agent();
+  const call = agent.call('run_command', { command: 'cat words.txt' });
+  const dialog = await nvim.dialog('cat words.txt');
+  await dialog.show();
+  await nvim.sees(/gw +Save and Run/);
+  await dialog.press('save');
+  const { structured } = await call;
+  assert.equal(structured.stdout, `${files['words.txt']}delta\n`);
+  assert.equal(structured.unsaved, undefined);
+  assert.equal(sandbox.read('words.txt'), structured.stdout);
+}, { opened: 'words.txt' });
+
 ride('approved for the session: the same command asks no more, another one does', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();

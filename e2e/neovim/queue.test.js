@@ -54,10 +54,13 @@ ride('one answer for all that wait', files, async (it) => {
   const calls = [agent.call('edit_file', editOne), agent.call('edit_file', editTwo)];
   await eventually('both wait', async () => (await nvim.waits()) === 2);
   await nvim.command('Pillion together');
-  await nvim.sees('wants to edit one.txt');
-  await nvim.sees('wants to edit two.txt');
+  await nvim.sees(/1\. .* wants to change files[^]*one\.txt[^]*\+FIRST/);
+  await nvim.sees(/2\. .* wants to change files[^]*two\.txt[^]*\+SECOND/);
   nvim.screenshot('together');
-  await nvim.choose(/Approve all/);
+  await eventually('the answer is taken', async () => {
+    await nvim.press('ga');
+    return (await nvim.waits()) === 0;
+  });
   for (const call of calls) assert.equal((await call).isError, false);
   assert.equal(sandbox.read('one.txt') + sandbox.read('two.txt'), 'FIRST\nSECOND\n');
 });

@@ -35,10 +35,12 @@ var counterparts = map[string]string{
 
 // neovimsOwn are subcommands without a command in VS Code, and why.
 var neovimsOwn = map[string]string{
-	"next":     "VS Code's view shows all that waits, to click on",
-	"prev":     "likewise",
-	"sessions": "VS Code's command for the mode begins with this list",
-	"start":    "VS Code's Restart starts it too",
+	"next":      "VS Code's view shows all that waits, to click on",
+	"prev":      "likewise",
+	"save":      "pillion.saveAndRun is on its way",
+	"workspace": "VS Code's Approve and Remember lists the rules of both scopes",
+	"sessions":  "VS Code's command for the mode begins with this list",
+	"start":     "VS Code's Restart starts it too",
 }
 
 // variants are one command under another name: in a view, for a key.

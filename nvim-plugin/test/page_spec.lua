@@ -27,6 +27,7 @@ check.test("a command is shown whole, with all that it would do", function()
       network = true,
       sandbox = "none",
     },
+    arguments = { command = "make > log; true", env = { B = "two\27", A = "1" }, stdin = "y\nn\u{200b}\n" },
   }))
   for _, part in ipairs({
     "claude wants to run a command",
@@ -38,7 +39,13 @@ check.test("a command is shown whole, with all that it would do", function()
     "It writes     log",
     "It misses     what you have not saved in app.py",
     "Network       it may reach it",
-    "Sandbox       none; it runs with your own rights",
+    "Sandbox       none: it runs with your own rights",
+    "Environment   A=1",
+    "              B=two\\e",
+    "It reads      y",
+    "              n\\u{200b}",
+    "              echo 'a b' 'it'\\''s'   (a rule allows it)",
+    "Save and Run",
     "Asked by      claude, over MCP",
     "ga   Approve",
     "run_command(make > log; true)",
@@ -46,6 +53,40 @@ check.test("a command is shown whole, with all that it would do", function()
   }) do
     has(text, part)
   end
+end)
+
+check.test("never called sandboxed when it is not; what holds it is named, and whether it reaches the network", function()
+  local function with(preview)
+    return lines(person.command_request("A", "make", { preview = preview }))
+  end
+  local held = with({ sandbox = "bubblewrap", network = false })
+  has(held, "Sandbox       bubblewrap: of your files")
+  has(held, "Network       out of its reach")
+  has(with({ sandbox = "landlock", network = true }), "Sandbox       Landlock: of your files")
+  has(with({ sandbox = "jail\u{200b}" }), "Sandbox       jail\\u{200b}")
+  local bare = with({ sandbox = "none", network = true })
+  has(bare, "Sandbox       none: it runs with your own rights")
+  has(bare, "Network       it may reach it")
+  check.same(with({}):find("Sandbox", 1, true), nil)
+end)
+
+check.test("a process that is to stay says so", function()
+  local request = person.command_request("A", "npm run dev", { arguments = { command = "npm run dev", process_id = "dev\u{200b}" } })
+  request.tool = "run_persistent"
+  has(lines(request), "claude wants to start a process that keeps running")
+  has(lines(request), "It stays      as dev\\u{200b}, until it ends, you stop it, or the agent is gone")
+end)
+
+check.test("each rule that is offered is shown as it would be saved, with the key for its scope", function()
+  local request = person.command_request("A", "go test ./x")
+  request.decisions[4] = { id = "session2", title = "Approve for this session", scope = "session", rule = "run_command(go test *)" }
+  request.decisions[5] = { id = "ws", title = "Approve for this workspace", scope = "workspace", rule = "run_command(go test *)\u{200b}" }
+  local approval = Approval.new(request, function() end, "client")
+  local text = table.concat(sheet.question(approval, { session = "gs", workspace = "gS" }).lines, "\n")
+  has(text, "gs   Approve for this session   and from now on")
+  has(text, "run_command(go test ./x)")
+  has(text, "gS   Approve for this workspace")
+  has(text, "run_command(go test *)\\u{200b}")
 end)
 
 check.test("what cannot be seen in a command is written out, and said", function()
@@ -143,4 +184,95 @@ sit("put away with q it waits; what the human wrote outlives the question", func
   human:type("gt")
   human:sees("make allmine")
   human:sees("The agent gave up waiting")
+end)
+
+--- Two offers for the session, one for the workspace.
+local function offering(command)
+  local request = person.command_request("A", command)
+  table.insert(request.decisions, { id = "wide", title = "Approve for this session", scope = "session", rule = "run_command(go test *)" })
+  table.insert(request.decisions, { id = "ws", title = "Approve for this workspace", scope = "workspace", rule = "run_command(go test *)" })
+  return request
+end
+
+sit("of several rules the human chooses one, each shown exactly", function(human)
+  asked(human, offering("go test ./x"))
+  human:type("gt")
+  human:sees("$ go test ./x")
+  human:reads()
+  human:type("gs")
+  human:sees("1: Approve for this session: saves the rule  run_command(go test ./x)")
+  human:sees("2: Approve for this session: saves the rule  run_command(go test *)")
+  human:type("2<CR>")
+  check.same(human:answered("A"), { decision = "approve", decisionId = "wide", digest = "d1" })
+end)
+
+sit("a rule for the workspace is chosen by itself", function(human)
+  asked(human, offering("go test ./x"))
+  human:type("gt")
+  human:sees("gS workspace")
+  human:reads()
+  human:type("gS")
+  human:sees("1: Approve for this workspace: saves the rule  run_command(go test *)")
+  human:type("1<CR>")
+  check.same(human:answered("A"), { decision = "approve", decisionId = "ws", digest = "d1" })
+end)
+
+sit("where no rule is offered for the workspace, none is", function(human)
+  asked(human)
+  human:type("gt")
+  human:sees("$ make all")
+  human:reads()
+  human:type("gS")
+  human:sees("cannot be remembered")
+  check.same(human:waits("A"), true)
+end)
+
+--- A project with `notes` open and unsaved, and a question of a command that would miss that.
+---@param human pillion.Person
+---@param more? string Lua that runs before the file is opened
+---@return string path
+local function unsaved(human, more)
+  local folder = check.folder()
+  local path = check.write(folder .. "/notes.txt", "old\n")
+  human:lua("Wire.client.root = ...", folder)
+  human:lua(more or "")
+  human:type((":edit %s<CR>Gonew<Esc>"):format(path))
+  human:eventually("vim.bo.modified")
+  asked(human, person.command_request("A", "cat notes.txt", { preview = { unsaved = { "notes.txt" } } }))
+  human:type("gt")
+  human:sees("what you have not saved in notes.txt")
+  human:sees("gw save and run")
+  return path
+end
+
+sit("save and run: what it would miss is saved first, and what was shown is approved", function(human)
+  local path = unsaved(human)
+  human:type("gw")
+  human:sees("within half a second")
+  check.same(check.read(path), "old\n")
+  human:reads()
+  human:type("gw")
+  check.same(human:answered("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
+  check.same(check.read(path), "old\nnew\n")
+end)
+
+sit("save and run: a yes stays one to what was shown, whatever happens while it saves", function(human)
+  unsaved(
+    human,
+    [[vim.api.nvim_create_autocmd("BufWritePost", { callback = function()
+    Wire.tell("approval/changed", { approvalId = "A", digest = "d2", moved = false, preview = { kind = "command", command = "rm -rf .", cwd = "." } })
+  end })]]
+  )
+  human:reads()
+  human:type(":Pillion save<CR>")
+  check.same(human:answered("A").digest, "d1")
+end)
+
+sit("save and run: what cannot be saved is said, and nothing runs", function(human)
+  local path = unsaved(human, [[vim.api.nvim_create_autocmd("BufWritePre", { callback = function() error("the formatter is gone") end })]])
+  human:reads()
+  human:type("gw")
+  human:sees("nothing was run")
+  check.same(human:waits("A"), true)
+  check.same(check.read(path), "old\n")
 end)

@@ -297,7 +297,7 @@ function M.command_request(id, command, more)
     tool = "run_command",
     title = "Run " .. command,
     reasons = { "this tool runs a program" },
-    arguments = { command = command, timeout = 5 },
+    arguments = (more or {}).arguments or { command = command, timeout = 5 },
     preview = vim.tbl_extend("force", { kind = "command", command = command, cwd = ".", parts = {} }, (more or {}).preview or {}),
   })
   request.decisions[3].rule = ("run_command(%s)"):format(command)

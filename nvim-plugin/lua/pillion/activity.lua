@@ -5,6 +5,8 @@ local M = {}
 M.limit = 200
 --- Several calls fail in one moment when an agent is paused; one question is enough.
 local settle_ms = 100
+--- Nobody tells when a session ends; while one has full access it is looked after this often.
+M.watch_ms = 5000
 
 ---@class pillion.Call
 ---@field callId string
@@ -31,10 +33,14 @@ local settle_ms = 100
 local calls = {}
 ---@type table<any, pillion.Session[]>
 local paused = {}
+---@type table<any, pillion.Session[]>
+local unbound = {}
 ---@type table<any, table<string, {status: string, message: string}>>
 local statuses = {}
 ---@type table<any, boolean>
 local checking = {}
+---@type table<any, boolean>
+local watching = {}
 ---@type fun()[]
 local listeners = {}
 
@@ -70,6 +76,16 @@ function M.paused()
   return all
 end
 
+--- The sessions that have full access.
+---@return pillion.Session[]
+function M.full_access()
+  local all = {}
+  for _, sessions in pairs(unbound) do
+    vim.list_extend(all, sessions)
+  end
+  return all
+end
+
 --- A call keeps its place in the list while its state changes.
 ---@param entry pillion.Call
 ---@param client any
@@ -98,17 +114,25 @@ function M.after(entry)
   changed()
 end
 
---- Asks the sidecar which sessions are paused.
+--- Once, after a while: whoever asks for it meanwhile means the same.
 ---@param client any
-function M.check(client)
-  if checking[client] then
+---@param pending table<any, boolean>
+---@param ms integer
+local function ask_later(client, pending, ms)
+  if pending[client] then
     return
   end
-  checking[client] = true
+  pending[client] = true
   vim.defer_fn(function()
-    checking[client] = nil
+    pending[client] = nil
     M.sessions(client)
-  end, settle_ms)
+  end, ms)
+end
+
+--- Asks the sidecar which sessions are paused or have full access.
+---@param client any
+function M.check(client)
+  ask_later(client, checking, settle_ms)
 end
 
 ---@param client any
@@ -125,6 +149,12 @@ function M.sessions(client, callback)
     paused[client] = vim.tbl_filter(function(session)
       return session.paused == true
     end, sessions)
+    unbound[client] = vim.tbl_filter(function(session)
+      return session.mode == "full_access"
+    end, sessions)
+    if #unbound[client] > 0 then
+      ask_later(client, watching, M.watch_ms)
+    end
     changed()
     if callback then
       callback(sessions)
@@ -158,7 +188,7 @@ end
 --- Nothing runs any more: the sidecar is gone.
 ---@param client any
 function M.abandon(client)
-  paused[client], statuses[client] = nil, nil
+  paused[client], unbound[client], statuses[client] = nil, nil, nil
   for _, call in ipairs(calls) do
     if call.client == client and call.state ~= "done" and call.state ~= "failed" then
       call.state, call.summary = "failed", "the sidecar stopped"

@@ -61,6 +61,7 @@
 ---@class pillion.Choice
 ---@field kind "approve"|"remember"|"reject"|"cancel"
 ---@field decisionId? string
+---@field digest? string what was on show when they chose, if that may be another by now
 ---@field feedback? string
 ---@field deliberate? boolean
 
@@ -121,11 +122,18 @@ function Approval:disarm()
 end
 
 --- The choices that are remembered, each with the rule that would be saved.
+---@param scope? "session"|"workspace" either when left out
 ---@return pillion.ApprovalDecision[]
-function Approval:remembering()
+function Approval:remembering(scope)
   return vim.tbl_filter(function(decision)
-    return decision.scope ~= "once"
+    return decision.scope ~= "once" and decision.scope == (scope or decision.scope)
   end, self.request.decisions or {})
+end
+
+--- The files whose unsaved text a command would not see.
+---@return string[]
+function Approval:unsaved()
+  return self.request.preview.unsaved or {}
 end
 
 ---@param path string
@@ -172,14 +180,15 @@ function Approval:answer(choice)
   elseif choice.kind == "reject" then
     return self:refusal(choice.feedback)
   end
-  return self:consent(choice.decisionId or self:once())
+  return self:consent(choice.decisionId or self:once(), choice.digest or self.request.digest)
 end
 
 ---@private
 ---@param decision_id string?
+---@param digest string
 ---@return pillion.ApprovalAnswer
-function Approval:consent(decision_id)
-  local answer = { decision = "approve", decisionId = decision_id, digest = self.request.digest }
+function Approval:consent(decision_id, digest)
+  local answer = { decision = "approve", decisionId = decision_id, digest = digest }
   if self.command then
     answer.decision, answer.decisionId = "edit", nil
     answer.modifiedArguments = vim.tbl_extend("force", self.request.arguments or {}, { command = self.command })

@@ -18,23 +18,42 @@ local function painted(highlight, text)
   return text == "" and "" or ("%%#%s#%s%%*"):format(highlight, text)
 end
 
----@param approval pillion.Approval
+---@param shown {[1]: pillion.Action, [2]: string}[]
 ---@return string
-local function key_line(approval)
-  local shown =
-    { { "approve", "approve" }, { "session", "session" }, { "reject", "reject" }, { "reason", "reason" }, { "cancel", "cancel" } }
-  if #approval:files() > 1 then
-    table.insert(shown, 1, { "next_file", "next file" })
-  end
+local function key_line(shown)
   local configured = keys.configured()
   local parts = {}
   for _, entry in ipairs(shown) do
     local key = configured[entry[1]]
-    if key and key ~= "" and (entry[1] ~= "session" or #approval:remembering() > 0) then
+    if key and key ~= "" then
       parts[#parts + 1] = painted("PillionKey", plain(key, 20)) .. " " .. entry[2]
     end
   end
   return table.concat(parts, "  ")
+end
+
+--- What this question can be answered with.
+---@param approval pillion.Approval
+---@return {[1]: pillion.Action, [2]: string}[]
+local function answers(approval)
+  local possible = {
+    next_file = #approval:files() > 1,
+    save = #approval:unsaved() > 0,
+    session = #approval:remembering("session") > 0,
+    workspace = #approval:remembering("workspace") > 0,
+  }
+  return vim.tbl_filter(function(entry)
+    return possible[entry[1]] ~= false
+  end, {
+    { "next_file", "next file" },
+    { "approve", "approve" },
+    { "save", "save and run" },
+    { "session", "session" },
+    { "workspace", "workspace" },
+    { "reject", "reject" },
+    { "reason", "reason" },
+    { "cancel", "cancel" },
+  })
 end
 
 --- Above the current text: who, what, why.
@@ -63,7 +82,7 @@ function M.proposed(approval)
   end
   notes[#notes + 1] = words.beneath_short[approval.beneath]
   local note = painted("PillionWarning", table.concat(notes, "; "))
-  return " " .. (note == "" and "" or note .. "  ") .. key_line(approval) .. "%<"
+  return " " .. (note == "" and "" or note .. "  ") .. key_line(answers(approval)) .. "%<"
 end
 
 ---@param approval pillion.Approval
@@ -71,6 +90,16 @@ end
 function M.page(approval)
   local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title or "", 60)
   return (" %s %s"):format(title, M.proposed(approval))
+end
+
+--- Above the list of all that waits.
+---@param title string
+---@param note string
+---@return string
+function M.together(title, note)
+  local shown = { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "cancel all" }, { "close", "put away" } }
+  local warning = note == "" and "" or painted("PillionWarning", plain(note, 80)) .. "  "
+  return (" %s  %s%s%%<"):format(painted("PillionTitle", title), warning, key_line(shown))
 end
 
 ---@param outcome string

@@ -1,16 +1,16 @@
 -- Every command of `:Pillion`, in one table, and what a key of a dialog does.
 
-local activity = require("pillion.activity")
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
+local modes = require("pillion.modes")
+local together = require("pillion.together")
 local typed = require("pillion.typed")
 local view = require("pillion.view")
 
 local M = {}
 
-local modes = { "plan", "default", "auto_edit", "full_access" }
 local too_soon = "Pillion: that came within half a second of the question, so it was not taken as your answer"
 
 ---@param id string
@@ -24,11 +24,12 @@ local function answer(id, choice)
   end
 end
 
---- Shows exactly the rule that would be saved, and asks.
+--- Shows exactly the rules that would be saved, and asks.
 ---@param id string
-local function remember(id)
+---@param scope "session"|"workspace"
+local function remember(id, scope)
   local approval = approvals.get(id)
-  local offered = approval and approval:remembering() or {}
+  local offered = approval and approval:remembering(scope) or {}
   if not approval or #offered == 0 or approval.command then
     announce.tell("Pillion: this cannot be remembered; it can be approved once")
     return
@@ -47,6 +48,25 @@ local function remember(id)
       answer(id, { kind = "remember", decisionId = decision.id, deliberate = true })
     end
   end)
+end
+
+--- Saves what the command would miss, then approves what was on show. If saving changed what was judged, that is asked again.
+---@param id string
+local function save_and_run(id)
+  local approval = approvals.get(id)
+  if not approval or #approval:unsaved() == 0 then
+    announce.tell("Pillion: nothing is unsaved that this would miss")
+  elseif not approval:is_armed() then
+    announce.tell(too_soon)
+  else
+    local digest = approval.request.digest
+    local problem = require("pillion.save").files(approval.client.root, approval:unsaved())
+    if problem then
+      announce.tell("Pillion: nothing was run: " .. escape.short(problem, 200), vim.log.levels.ERROR)
+    else
+      answer(id, { kind = "approve", digest = digest, deliberate = true })
+    end
+  end
 end
 
 ---@param id string
@@ -86,7 +106,13 @@ local actions = {
   approve = function(id)
     answer(id, { kind = "approve" })
   end,
-  session = remember,
+  save = save_and_run,
+  session = function(id)
+    remember(id, "session")
+  end,
+  workspace = function(id)
+    remember(id, "workspace")
+  end,
   reject = function(id)
     answer(id, { kind = "reject" })
   end,
@@ -106,7 +132,8 @@ local actions = {
   close = front.put_away,
 }
 
-local answering = { approve = true, session = true, reject = true, reason = true, cancel = true, edit = true }
+local answering =
+  { approve = true, save = true, session = true, workspace = true, reject = true, reason = true, cancel = true, edit = true }
 
 --- A key of a dialog. One that was meant for another window must not hit a question that has just got the cursor.
 ---@param action pillion.Action
@@ -117,6 +144,20 @@ function M.press(action, id)
     return
   end
   actions[action](id)
+end
+
+--- On the page that lists all that waits an answer is for all of it.
+---@param kind "approve"|"reject"|"cancel"
+---@return boolean whether the human is there
+local function of_all(kind)
+  if not together.in_front() then
+    return false
+  elseif typed.is_meant_for_all() then
+    together.answer(kind)
+  else
+    announce.tell("Pillion: it was updated while you typed; look, and answer again")
+  end
+  return true
 end
 
 --- For what says yes the human must be looking at it, as it is now; else it is shown to them.
@@ -146,6 +187,9 @@ end
 ---@param kind "reject"|"cancel"
 local function refuse(kind)
   return function(rest)
+    if of_all(kind) then
+      return
+    end
     local all = approvals.all()
     local id = front.focused() or (#all == 1 and all[1].id) or nil
     if id then
@@ -156,85 +200,20 @@ local function refuse(kind)
   end
 end
 
----@param sessions pillion.Session[]
----@param prompt string
----@param callback fun(session: pillion.Session)
-local function choose_session(sessions, prompt, callback)
-  if #sessions == 1 then
-    callback(sessions[1])
-  elseif #sessions > 1 then
-    vim.ui.select(sessions, { prompt = prompt, kind = "pillion.session", format_item = view.session_line }, function(session)
-      if session then
-        callback(session)
-      end
-    end)
-  else
-    announce.tell("Pillion: no such agent is connected; :Pillion connect connects one")
-  end
-end
-
----@param session pillion.Session
----@param mode string
-local function set_mode(session, mode)
-  session.client.request("session/setMode", { sessionId = session.sessionId, mode = mode }, function(err, result)
-    if err then
-      announce.tell("Pillion: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
-    else
-      announce.tell("Pillion: " .. view.session_line(vim.tbl_extend("force", session, { mode = result.mode })))
-    end
-  end)
-end
-
---- `:Pillion mode [mode] [session]`: what is left out is asked for.
----@param rest string
-local function mode(rest)
-  local wanted, session_id = rest:match("^(%S*)%s*(.-)$")
-  if wanted ~= "" and not vim.tbl_contains(modes, wanted) then
-    announce.tell("Pillion: the modes are " .. table.concat(modes, ", "))
-    return
-  end
-  view.sessions(function(sessions)
-    local named = session_id == "" and sessions
-      or vim.tbl_filter(function(session)
-        return session.sessionId == session_id
-      end, sessions)
-    choose_session(named, "Whose mode?", function(session)
-      if wanted ~= "" then
-        set_mode(session, wanted)
-        return
-      end
-      vim.ui.select(modes, { prompt = ("Mode (now %s):"):format(session.mode), kind = "pillion.mode" }, function(chosen)
-        if chosen then
-          set_mode(session, chosen)
-        end
-      end)
-    end)
-  end)
-end
-
-local function resume()
-  view.sessions(function()
-    local paused = activity.paused()
-    if #paused == 0 then
-      announce.tell("Pillion: no agent is paused")
-    else
-      choose_session(paused, "Resume which agent?", activity.resume)
-    end
-  end)
-end
-
-local function sessions()
-  view.sessions(function(all)
-    choose_session(all, "Sessions (choose one to set its mode):", function(session)
-      mode(" " .. session.sessionId)
-    end)
-  end)
-end
-
 ---@type table<string, fun(rest: string)>
 M.table = {
-  approve = of_focused("approve"),
+  approve = function(rest)
+    if of_all("approve") then
+      return
+    elseif rest == "all" then
+      together.run()
+    else
+      of_focused("approve")()
+    end
+  end,
+  save = of_focused("save"),
   session = of_focused("session"),
+  workspace = of_focused("workspace"),
   edit = of_focused("edit"),
   reject = refuse("reject"),
   cancel = refuse("cancel"),
@@ -246,15 +225,13 @@ M.table = {
   end,
   next = step(1),
   prev = step(-1),
-  together = function()
-    require("pillion.together").run()
-  end,
+  together = together.run,
   log = function()
     require("pillion.log").open()
   end,
-  mode = mode,
-  resume = resume,
-  sessions = sessions,
+  mode = modes.change,
+  resume = modes.resume,
+  sessions = modes.sessions,
   restart = function()
     require("pillion").restart()
   end,
@@ -290,12 +267,26 @@ function M.names()
   return vim.fn.sort(vim.tbl_keys(M.table))
 end
 
+--- What may stand behind a command.
+---@type table<string, fun(): string[]>
+local arguments = {
+  approve = function()
+    return { "all" }
+  end,
+  mode = function()
+    return modes.names
+  end,
+  connect = function()
+    return require("pillion.connect").agents
+  end,
+}
+
 ---@param lead string
 ---@param line string up to the cursor
 ---@return string[]
 function M.complete(lead, line)
   local words = vim.split(line:gsub("^.-Pillion%S*%s*", "", 1), "%s+")
-  local offered = #words <= 1 and M.names() or words[1] == "mode" and #words == 2 and modes or {}
+  local offered = #words <= 1 and M.names() or #words == 2 and arguments[words[1]] and arguments[words[1]]() or {}
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
   end, offered)

@@ -98,19 +98,26 @@ function Dialog:arrange()
   self:refresh()
 end
 
+--- A page, of which all that is asked about is to be seen.
+---@param window integer
+function Dialog.dress_page(window)
+  api.nvim_win_call(window, function()
+    vim.cmd("setlocal nonumber norelativenumber signcolumn=no nospell nolist nofoldenable conceallevel=0")
+    vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4 showbreak=NONE") -- only a line of the page's own begins at its edge
+  end)
+end
+
 ---@private
 function Dialog:dress(window, buffer, is_diff)
   vim.wo[window].winfixbuf = false
   api.nvim_win_call(window, function()
     vim.cmd.diffoff()
     api.nvim_win_set_buf(window, buffer)
-    if not is_diff then
-      vim.cmd("setlocal nonumber norelativenumber signcolumn=no nospell nolist nofoldenable conceallevel=0")
-      vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4 showbreak=NONE") -- only a line of the page's own begins at its edge
-    end
   end)
   if is_diff then
     proposal.dress(window)
+  else
+    Dialog.dress_page(window)
   end
 end
 

@@ -7,6 +7,7 @@ local documents = require("pillion.documents")
 local midway = require("pillion.midway")
 local position = require("pillion.position")
 local reload = require("pillion.reload")
+local save = require("pillion.save")
 local views = require("pillion.views")
 
 local api = vim.api
@@ -125,24 +126,6 @@ local function apply_all(buffer, edits)
   return ok, problem
 end
 
---- Writes as `:write` does, with autocommands and what formats on save, but without a question.
----@param buffer integer
----@return boolean saved, string? problem
-local function save(buffer)
-  local confirm = vim.o.confirm
-  vim.o.confirm, vim.v.errmsg = false, ""
-  local restore = views.keep(buffer)
-  local ok, problem = pcall(api.nvim_buf_call, buffer, function()
-    vim.cmd.write({ mods = { silent = true, keepalt = true, lockmarks = true } })
-  end)
-  restore()
-  vim.o.confirm = confirm
-  if ok and vim.v.errmsg ~= "" then
-    problem = vim.v.errmsg -- not every error of a write is thrown
-  end
-  return ok and not vim.bo[buffer].modified, problem ~= nil and tostring(problem) or nil
-end
-
 ---@param document? pillion.Document
 ---@param reason string
 local function refusal(document, reason)
@@ -211,7 +194,7 @@ function M.edit(request, owner)
   end
   local saved, trouble = true, nil ---@type boolean, string?
   if wants_save then
-    saved, trouble = save(buffer)
+    saved, trouble = save.write(buffer)
   end
   undo_stop(buffer)
   documents.flush(document)

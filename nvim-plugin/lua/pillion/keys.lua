@@ -2,12 +2,14 @@
 
 local M = {}
 
----@alias pillion.Action "approve"|"session"|"reject"|"reason"|"cancel"|"edit"|"next_file"|"prev_file"|"next"|"prev"|"close"
+---@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"next_file"|"prev_file"|"next"|"prev"|"close"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
   approve = "Pillion: approve this once",
-  session = "Pillion: approve and remember, shows the rule first",
+  save = "Pillion: save what a command would miss, and approve",
+  session = "Pillion: approve for the session, shows the rules first",
+  workspace = "Pillion: approve for this workspace, shows the rules",
   reject = "Pillion: reject",
   reason = "Pillion: reject with a reason",
   cancel = "Pillion: cancel, the agent stops",
@@ -20,7 +22,7 @@ M.descriptions = {
 }
 
 --- These have a meaning of their own where text can be edited.
-local on_pages_alone = { edit = true, close = true }
+local on_pages_alone = { edit = true, close = true, save = true }
 
 ---@return table<pillion.Action, string|false>
 function M.configured()

@@ -98,6 +98,9 @@ end
 ---@param preview pillion.Preview
 ---@param tool string
 local function act(preview, tool)
+  if tool == "run_persistent" then
+    return "start a process that keeps running"
+  end
   local acts = { command = "run a command", url = "fetch an address", diff = "change files" }
   return acts[preview.kind] or visible(words.use(tool))
 end
@@ -148,26 +151,72 @@ function M.argv(argv)
   )
 end
 
+--- What is called a sandbox is one: of anything that this page does not know it says the name alone.
+local sandboxes = {
+  none = "none: it runs with your own rights",
+  bubblewrap = "bubblewrap: of your files it can change those of the workspace alone, and it sees no other process",
+  landlock = "Landlock: of your files it can change those of the workspace alone",
+}
+
+--- The parts, and why each of them asks.
 ---@param sheet pillion.Sheet
 ---@param preview pillion.Preview
-local function command_facts(sheet, preview)
+local function parts_of(sheet, preview)
   local parts = preview.parts or {}
-  if #parts > 1 or (parts[1] and M.argv(parts[1].argv) ~= vim.trim(preview.command)) then
-    local runs = vim.tbl_map(function(part)
-      local why = part.why and part.why ~= "" and ("   (%s)"):format(visible(part.why)) or ""
-      return M.argv(part.argv) .. why
-    end, parts)
-    sheet:fact("It runs", runs)
+  local whole = #parts == 1 and M.argv(parts[1].argv) == vim.trim(preview.command)
+  if whole and (parts[1].why or "") == "" then
+    return
   end
+  local some_ask = vim.iter(parts):any(function(part)
+    return (part.why or "") ~= ""
+  end)
+  sheet:fact(
+    "It runs",
+    vim.tbl_map(function(part)
+      local why = (part.why or "") ~= "" and visible(part.why) or some_ask and "a rule allows it" or nil
+      return M.argv(part.argv) .. (why and ("   (%s)"):format(why) or "")
+    end, parts)
+  )
+end
+
+--- What the agent gives it beside the line.
+---@param sheet pillion.Sheet
+---@param arguments any
+local function given(sheet, arguments)
+  if type(arguments) ~= "table" then
+    return
+  end
+  if type(arguments.process_id) == "string" then
+    sheet:fact("It stays", { ("as %s, until it ends, you stop it, or the agent is gone"):format(visible(arguments.process_id)) })
+  end
+  if type(arguments.env) == "table" then
+    local variables = {}
+    for name, value in vim.spairs(arguments.env) do
+      variables[#variables + 1] = visible(name) .. "=" .. visible(tostring(value))
+    end
+    sheet:fact("Environment", variables)
+  end
+  if type(arguments.stdin) == "string" and arguments.stdin ~= "" then
+    sheet:fact("It reads", escape.visible_lines((arguments.stdin:gsub("\n$", ""))))
+  end
+end
+
+---@param sheet pillion.Sheet
+---@param request pillion.ApprovalRequest
+local function command_facts(sheet, request)
+  local preview = request.preview
+  parts_of(sheet, preview)
+  given(sheet, request.arguments)
   sheet:fact("It writes", vim.tbl_map(visible, preview.writes or {}))
   local unsaved = vim.tbl_map(function(path)
     return "what you have not saved in " .. visible(path)
   end, preview.unsaved or {})
   sheet:fact("It misses", unsaved, "Warning")
-  sheet:fact("", #unsaved > 0 and { ":wall saves that, and this page follows" } or {})
-  sheet:fact("Network", preview.network and { "it may reach it" } or {})
   local sandbox = visible(preview.sandbox)
-  sheet:fact("Sandbox", sandbox == "none" and { "none; it runs with your own rights" } or sandbox ~= "" and { sandbox } or {})
+  if sandbox ~= "" then
+    sheet:fact("Sandbox", { sandboxes[sandbox] or sandbox })
+    sheet:fact("Network", { preview.network and "it may reach it" or "out of its reach" })
+  end
 end
 
 ---@param sheet pillion.Sheet
@@ -180,7 +229,7 @@ local function facts(sheet, request)
   end
   sheet:fact("Why it asks", vim.tbl_map(visible, request.reasons or {}))
   if preview.kind == "command" then
-    command_facts(sheet, preview)
+    command_facts(sheet, request)
   end
   local via = { mcp = ", over MCP", editor = ", in this editor", terminal = ", in a terminal" }
   sheet:fact("Asked by", { visible(request.agent.name) .. (via[request.agent.via] or "") })
@@ -196,8 +245,13 @@ local function answers(sheet, approval, keys)
   end
   local is_plan = approval.request.tool == "exit_plan_mode"
   sheet:answer(title("Approve", "approve"), is_plan and "the agent leaves plan mode" or "this once")
-  for _, decision in ipairs(approval:remembering()) do
-    sheet:answer(title(visible(decision.title), "session"), "and from now on, without asking:", decision.rule)
+  if #approval:unsaved() > 0 then
+    sheet:answer(title("Save and Run", "save"), "this once, on what you have not saved yet")
+  end
+  for _, scope in ipairs({ "session", "workspace" }) do
+    for _, decision in ipairs(approval:remembering(scope)) do
+      sheet:answer(title(visible(decision.title), scope), "and from now on, without asking:", decision.rule)
+    end
   end
   sheet:answer(title("Reject", "reject"), is_plan and "the agent goes on planning" or "the agent goes on without it")
   sheet:answer(title("Reject with Reason…", "reason"), "and reads why")
@@ -230,6 +284,25 @@ function M.question(approval, keys)
   facts(sheet, request)
   sheet:gap()
   answers(sheet, approval, keys)
+  return sheet
+end
+
+--- All that waits, whole, under one answer.
+---@param approvals pillion.Approval[]
+---@return pillion.Sheet
+function M.together(approvals)
+  local sheet = setmetatable({ lines = {}, marks = {} }, Sheet)
+  sheet:line(words.count(#approvals, "question") .. ", and one answer for all that stands here", "Heading")
+  for index, approval in ipairs(approvals) do
+    local request = approval.request
+    sheet:gap()
+    sheet:line(("%d. %s wants to %s"):format(index, visible(request.agent.name), act(request.preview, request.tool)), "Label")
+    if approval:is_edited() then
+      sheet:line("   You have edited this one: approving it takes your text.", "Warning")
+    end
+    body(sheet, approval.command and vim.tbl_extend("force", request.preview, { command = approval.command }) or request.preview)
+    facts(sheet, request)
+  end
   return sheet
 end
 

@@ -35,21 +35,24 @@ local function running()
 end
 
 --- `Pillion 2?` while two questions wait, `Pillion: Run make` while a call runs, `Pillion` when it is there, `Pillion!` when
---- it could not be started, nothing when it is stopped. Plain text: a per cent sign is doubled, as a status line wants it.
+--- it could not be started, nothing when it is stopped; `Pillion FULL ACCESS` in front of it while some agent has that. Plain
+--- text: a per cent sign is doubled, as a status line wants it.
 ---@return string
 function M.line()
   local waiting, now = M.waiting(), state()
   if now == "failed" then
     return "Pillion!"
-  elseif waiting > 0 then
-    return ("Pillion %d?"):format(waiting)
-  elseif now == "starting" then
-    return "Pillion…"
   elseif now == "stopped" then
     return ""
   end
+  local name = #activity.full_access() > 0 and "Pillion FULL ACCESS" or "Pillion"
+  if waiting > 0 then
+    return ("%s %d?"):format(name, waiting)
+  elseif now == "starting" then
+    return name .. "…"
+  end
   local title = running()
-  return title == "" and "Pillion" or "Pillion: " .. (title:gsub("%%", "%%%%"))
+  return title == "" and name or name .. ": " .. (title:gsub("%%", "%%%%"))
 end
 
 return M

@@ -1,56 +1,164 @@
--- `:Pillion together`: one answer for all that waits. What came or was updated after the list was shown is not in it.
+-- `:Pillion together`: one page with all that waits, whole, and one answer for what stands there. What came after the page was
+-- written is not on it and is not answered; what changed beneath it is written anew, and takes no answer for half a second.
 
+local Approval = require("pillion.approval")
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
+local bar = require("pillion.bar")
+local keys = require("pillion.keys")
+local page = require("pillion.page")
+local sheet = require("pillion.sheet")
 local words = require("pillion.words")
+
+local api = vim.api
 
 local M = {}
 
-local choices = {
-  { label = "Reject all of them", choice = { kind = "reject", deliberate = true } },
-  { label = "Approve all of them", choice = { kind = "approve", deliberate = true } },
-  { label = "Cancel all of them: the agents stop", choice = { kind = "cancel", deliberate = true } },
-}
+local name = "pillion://together"
+local buffer = -1
+---@type { id: string, digest: string }[] as they stand on the page
+local listed = {}
+local armed_at = 0
 
----@param listed { id: string, digest: string }[]
----@param choice pillion.Choice
-local function answer(listed, choice)
-  local left = 0
-  for _, one in ipairs(listed) do
+--- What each key does there.
+local kinds = { approve = "approve", reject = "reject", cancel = "cancel" }
+
+---@return pillion.Approval[] of what is on the page, what still waits
+local function waiting()
+  return vim.tbl_filter(
+    function(approval)
+      return approval ~= nil
+    end,
+    vim.tbl_map(function(one)
+      return approvals.get(one.id)
+    end, listed)
+  )
+end
+
+---@return string
+local function news()
+  local more = #approvals.all() - #waiting()
+  return more > 0 and ("%s since, not on this page"):format(words.count(more, "question")) or ""
+end
+
+local function title()
+  for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+    vim.wo[window][0].winbar = bar.together(words.count(#listed, "question"), news())
+  end
+end
+
+---@param all pillion.Approval[]
+local function write(all)
+  listed = vim.tbl_map(function(approval)
+    return { id = approval.id, digest = approval.request.digest }
+  end, all)
+  armed_at = Approval.now() + Approval.inert_ms
+  page.put(buffer, sheet.together(all))
+  title()
+end
+
+local function close()
+  listed = {}
+  if api.nvim_buf_is_valid(buffer) then
+    api.nvim_buf_delete(buffer, { force = true })
+  end
+end
+
+--- The human is looking at the page.
+---@return boolean
+function M.in_front()
+  return api.nvim_get_current_buf() == buffer
+end
+
+--- Stands for what is on the page: a yes that was begun for another text is none.
+---@return string?
+function M.digest()
+  if not M.in_front() then
+    return nil
+  end
+  local digests = vim.tbl_map(function(one)
+    return one.id .. one.digest
+  end, listed)
+  return table.concat(digests, "\n")
+end
+
+---@param kind "approve"|"reject"|"cancel"
+function M.answer(kind)
+  if Approval.now() < armed_at then
+    announce.tell("Pillion: that came within half a second of the page, so it was not taken as your answer")
+    return
+  end
+  local left, answered = 0, listed
+  listed = {} -- what is answered closes nothing and writes nothing meanwhile
+  for _, one in ipairs(answered) do
     local approval = approvals.get(one.id)
     if approval and approval.request.digest == one.digest then
-      approvals.answer(one.id, choice)
+      approvals.answer(one.id, { kind = kind, digest = one.digest, deliberate = true })
     elseif approval then
       left = left + 1
     end
   end
+  close()
   if left > 0 then
     announce.say(("Pillion: %s was updated while you chose, and still waits"):format(words.count(left, "question")))
   end
 end
 
+local function make()
+  buffer = page.scratch(name, "nofile")
+  local configured = keys.configured()
+  local function map(action, callback)
+    local key = configured[action]
+    if key and key ~= "" then
+      vim.keymap.set("n", key, callback, { buffer = buffer, nowait = true, desc = "Pillion: " .. action .. " all that is on this page" })
+    end
+  end
+  for action, kind in pairs(kinds) do
+    map(action, function()
+      M.answer(kind)
+    end)
+  end
+  map("close", close)
+end
+
+--- The human asked for it, so it has the cursor.
 function M.run()
   local all = approvals.all()
   if #all == 0 then
-    announce.say("Pillion: nothing waits for you")
+    announce.tell("Pillion: nothing waits for you")
     return
   end
-  local listed, lines = {}, {}
-  for index, approval in ipairs(all) do
-    listed[index] = { id = approval.id, digest = approval.request.digest }
-    lines[index] = "  " .. words.wish(approval.request, 120)
+  if not api.nvim_buf_is_loaded(buffer) then
+    make()
   end
-  vim.ui.select(choices, {
-    prompt = ("%s:\n%s\n"):format(words.count(#all, "question"), table.concat(lines, "\n")),
-    kind = "pillion.together",
-    format_item = function(item)
-      return item.label
-    end,
-  }, function(item)
-    if item then
-      answer(listed, item.choice)
-    end
-  end)
+  local window = vim.fn.win_findbuf(buffer)[1]
+  if window then
+    api.nvim_set_current_win(window)
+  else
+    vim.cmd(("tab sbuffer %d"):format(buffer))
+    require("pillion.dialog").dress_page(api.nvim_get_current_win())
+  end
+  write(all)
 end
+
+approvals.listen({
+  added = title,
+  changed = function(approval)
+    local on_page = vim.iter(listed):any(function(one)
+      return one.id == approval.id
+    end)
+    if on_page and api.nvim_buf_is_loaded(buffer) then
+      write(waiting())
+    end
+  end,
+  removed = function()
+    local all = waiting()
+    if #listed > 0 and #all == 0 then
+      require("pillion.idle").run(close)
+    elseif #all < #listed and api.nvim_buf_is_loaded(buffer) then
+      write(all)
+    end
+  end,
+})
 
 return M

@@ -7,7 +7,7 @@ local api = vim.api
 
 local M = {}
 
----@type { id?: string, digest?: string }? nil when no command line is at work
+---@type { id?: string, digest?: string, all?: string }? nil when no command line is at work
 local seen
 local attached = false
 
@@ -16,6 +16,12 @@ local attached = false
 ---@return boolean
 function M.is_meant(approval)
   return not seen or seen.id == approval.id and seen.digest == approval.request.digest
+end
+
+--- The same for the page with all that waits.
+---@return boolean
+function M.is_meant_for_all()
+  return not seen or seen.all == require("pillion.together").digest()
 end
 
 --- Once there is something that could be approved.
@@ -29,7 +35,7 @@ function M.attach()
     group = group,
     callback = function()
       local approval = approvals.get(vim.b.pillion_approval)
-      seen = { id = approval and approval.id, digest = approval and approval.request.digest }
+      seen = { id = approval and approval.id, digest = approval and approval.request.digest, all = require("pillion.together").digest() }
     end,
   })
   api.nvim_create_autocmd("CmdlineLeave", {

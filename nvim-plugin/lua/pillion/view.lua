@@ -86,6 +86,16 @@ function M.entries()
       end,
     }
   end
+  for _, session in ipairs(activity.full_access()) do
+    found[#found + 1] = {
+      label = ("! %s has FULL ACCESS: its commands and edits run without asking; choose this to end that"):format(
+        escape.visible(session.agent.name)
+      ),
+      choose = function()
+        require("pillion.modes").change("default " .. session.sessionId)
+      end,
+    }
+  end
   for _, call in ipairs(vim.list_slice(activity.entries(), 1, recent)) do
     if call.state ~= "waiting" then -- it is above already
       found[#found + 1] = {
