@@ -68,6 +68,7 @@ const gcPercent = 400
 func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 	c, err := newSidecar(surroundings{
 		folders: foldersThere(s), settings: reported(s, s.Settings), asker: s.Asker, human: s.Human, editor: s.Editor, activity: s.Activity,
+		report: s.Report, untrusted: func(u untrusted) { s.Untrusted(u.path, u.hash, u.rules) },
 	})
 	if err != nil {
 		return nil, err
@@ -79,7 +80,9 @@ func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 		Sessions:       c.sessions,
 		Configure:      func(raw json.RawMessage) { c.configure(reported(s, raw)) },
 		Focused:        agents.Focused,
-		FoldersChanged: agents.RootsChanged,
+		FoldersChanged: func() { agents.RootsChanged(); c.foldersChanged() },
+		Ready:          c.announce,
+		Trust:          c.trust,
 		Relay:          agents.Info,
 		Close:          func() error { return errors.Join(agents.Close(), c.Close()) },
 	}, nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"sync/atomic"
+	"sync"
 
 	"pillion/config"
 	"pillion/tools"
@@ -29,6 +29,11 @@ type surroundings struct {
 	human    tools.Human
 	editor   change.Editor // nil: nothing is ever open
 	activity func(tools.Activity)
+
+	// How the human hears of what is wrong with the settings, and of a project that asks
+	// for more than they trust. Nil: by the log.
+	report    func(problem string)
+	untrusted func(u untrusted)
 }
 
 // sidecar is the parts that every way in shares, wired together.
@@ -39,7 +44,10 @@ type sidecar struct {
 	sessions  *session.Set
 	runner    *process.Runner
 	watcher   *watch.Watcher
-	rules     atomic.Pointer[policy.Rules]
+	standing  *standing
+
+	following sync.Mutex // guards unfollow
+	unfollow  func()     // ends the watching of settings
 }
 
 func newSidecar(s surroundings) (*sidecar, error) {
@@ -57,39 +65,22 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		sessions:  session.NewSet(policy.Default),
 		runner:    runner,
 		watcher:   &watch.Watcher{},
+		standing:  newStanding(s.settings, s),
 	}
 	c.registry = &tools.Registry{
 		Documents: c.documents,
 		Committer: &change.Committer{Documents: c.documents, Editor: s.editor},
-		Approvals: approval.NewQueue(s.asker, s.settings.Approvals.Expiry()),
 		Processes: runner,
 		Human:     s.human,
-		Rules:     func() policy.Rules { return *c.rules.Load() },
-		Limits:    limits(s.settings.Limits),
+		Settings:  c.now,
+		Remember:  c.remember,
 		Activity:  s.activity,
 		Watch:     c.watcher.Folders,
 	}
-	c.configure(s.settings)
+	c.now()
+	c.registry.Approvals = approval.NewQueue(s.asker, c.standing.view.Settings.Approvals.Expiry())
+	c.follow()
 	return c, nil
-}
-
-// configure takes what may change while the sidecar runs: rules, and how new
-// sessions start.
-func (c *sidecar) configure(s config.Settings) {
-	rules := s.Permissions.Rules()
-	c.rules.Store(&rules)
-	mode := s.Mode
-	if mode == "" {
-		mode = policy.Default
-	}
-	rate := session.DefaultLimits
-	if s.Limits.ChangesAMinute > 0 {
-		rate.Changes = s.Limits.ChangesAMinute
-	}
-	if s.Limits.ReadsAMinute > 0 {
-		rate.Reads = s.Limits.ReadsAMinute
-	}
-	c.sessions.SetDefaults(mode, rate)
 }
 
 func (c *sidecar) roots() []string {
@@ -102,6 +93,9 @@ func (c *sidecar) roots() []string {
 
 // Close ends everything that the sidecar started.
 func (c *sidecar) Close() error {
+	c.following.Lock()
+	c.unfollow()
+	c.following.Unlock()
 	return errors.Join(c.runner.Close(), c.watcher.Close(), c.workspace.Close())
 }
 

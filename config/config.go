@@ -1,6 +1,10 @@
-// Package config is the settings: one struct, read from what the editor sends
-// and from the user's own file. Package main reads it and hands each part of the
-// program its own piece.
+// Package config is the settings: one struct, read from what the editor sends,
+// from the user's own file, and from the one that a project brings along. Package
+// main reads it and hands each part of the program its own piece.
+//
+// Parse reads one layer; Layers has them all, and says what holds of a project's:
+// only what tightens, until the human trusts that very text. Deliberately not here:
+// asking the human for it.
 package config
 
 import (
@@ -32,9 +36,9 @@ type Trace struct {
 // Permissions are rules of the form tool or tool(specifier). Deny beats ask
 // beats allow.
 type Permissions struct {
-	Allow []string `json:"allow,omitempty"`
-	Ask   []string `json:"ask,omitempty"`
-	Deny  []string `json:"deny,omitempty"`
+	Allow []Rule `json:"allow,omitempty"`
+	Ask   []Rule `json:"ask,omitempty"`
+	Deny  []Rule `json:"deny,omitempty"`
 }
 
 // Approvals sets how long a dialog waits.
@@ -83,10 +87,10 @@ func (p Permissions) Rules() policy.Rules {
 	return policy.Rules{Allow: rules(p.Allow), Ask: rules(p.Ask), Deny: rules(p.Deny)}
 }
 
-func rules(list []string) []policy.Rule {
+func rules(list []Rule) []policy.Rule {
 	var out []policy.Rule
-	for _, text := range list {
-		if r, err := policy.ParseRule(text); err == nil { // check has told of the others
+	for _, rule := range list {
+		if r, err := policy.ParseRule(rule.Rule); err == nil { // check has told of the others
 			out = append(out, r)
 		}
 	}

@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 	}`))
 	want := Settings{
 		Path: "/usr/bin/pillion", Trace: Trace{Server: "verbose"}, Mode: policy.Plan,
-		Permissions: Permissions{Allow: []string{"read_file"}, Ask: []string{"edit_file(src/**)"}, Deny: []string{"run_command"}},
+		Permissions: Permissions{Allow: Texts("read_file"), Ask: Texts("edit_file(src/**)"), Deny: Texts("run_command")},
 		Approvals:   Approvals{ExpireSeconds: 1.5},
 		Limits: Limits{
 			ReadBytes: 1, WriteBytes: 2, DiffBytes: 3, OutputBytes: 4, CallSeconds: 5, CommandSeconds: 6, ChangesAMinute: 7, ReadsAMinute: 8,
@@ -71,7 +71,7 @@ func TestProblems(t *testing.T) {
 		`{"limits": {"readBytes": -1}}`:           {`limits.readBytes is ignored: it must be between 0 and 2147483647`},
 		`{"approvals": {"expireSeconds": 1e300}}`: {`approvals.expireSeconds is ignored: it must be between 0 and 2147483647`},
 		`{"permissions": {"deny": "all"}}`:        {`setting "permissions.deny" is ignored: it must be a list of texts`},
-		`{"permissions": {"deny": [1]}}`:          {`setting "permissions.deny[0]" is ignored: it must be a text`},
+		`{"permissions": {"deny": [1]}}`:          {`setting "permissions.deny[0]" is ignored: it must be a text, or an object with "rule"`},
 		`[]`:                                      {`the settings are ignored: they must be an object`},
 	} {
 		s, problems := Parse(json.RawMessage(raw))
@@ -91,8 +91,8 @@ func TestProblems(t *testing.T) {
 // TestAMistakeSwitchesNoRuleOff.
 func TestAMistakeSwitchesNoRuleOff(t *testing.T) {
 	s, problems := Parse(json.RawMessage(`{"limits": {"readBytes": "x"}, "mode": [], "permissions": {"allow": 1, "deny": ["(", 2, "run_command"]}}`))
-	if !slices.Equal(s.Permissions.Deny, []string{"run_command"}) {
-		t.Errorf("deny: %q", s.Permissions.Deny)
+	if !reflect.DeepEqual(s.Permissions.Deny, Texts("run_command")) {
+		t.Errorf("deny: %v", s.Permissions.Deny)
 	}
 	if len(problems) != 5 || !strings.Contains(strings.Join(problems, "\n"), `rule "(" is ignored: `) {
 		t.Errorf("problems: %q", problems)
@@ -108,14 +108,14 @@ func TestBrokenJSONSaysWhere(t *testing.T) {
 
 func TestOver(t *testing.T) {
 	user := Settings{
-		Mode: policy.Plan, Permissions: Permissions{Allow: []string{"a"}, Deny: []string{"d"}},
+		Mode: policy.Plan, Permissions: Permissions{Allow: Texts("a"), Deny: Texts("d")},
 		Approvals: Approvals{ExpireSeconds: 1}, Limits: Limits{ReadBytes: 1, CallSeconds: 2},
 	}
 	editor := Settings{
-		Path: "/p", Permissions: Permissions{Allow: []string{"b"}, Ask: []string{"c"}}, Limits: Limits{ReadBytes: 10, WriteBytes: 20},
+		Path: "/p", Permissions: Permissions{Allow: Texts("b"), Ask: Texts("c")}, Limits: Limits{ReadBytes: 10, WriteBytes: 20},
 	}
 	want := Settings{
-		Path: "/p", Mode: policy.Plan, Permissions: Permissions{Allow: []string{"a", "b"}, Ask: []string{"c"}, Deny: []string{"d"}},
+		Path: "/p", Mode: policy.Plan, Permissions: Permissions{Allow: Texts("a", "b"), Ask: Texts("c"), Deny: Texts("d")},
 		Approvals: Approvals{ExpireSeconds: 1}, Limits: Limits{ReadBytes: 10, WriteBytes: 20, CallSeconds: 2},
 	}
 	got := editor.Over(user)
@@ -126,8 +126,8 @@ func TestOver(t *testing.T) {
 		t.Error("the editor's mode does not win")
 	}
 	// What comes out shares nothing with what went in.
-	got.Permissions.Allow[0] = "changed"
-	if user.Permissions.Allow[0] != "a" {
+	got.Permissions.Allow[0].Rule = "changed"
+	if user.Permissions.Allow[0].Rule != "a" {
 		t.Error("the user's settings changed")
 	}
 }

@@ -55,6 +55,9 @@ var keys = []Key{
 func typeOf(t reflect.Type, path string) string {
 	for f := range t.Fields() {
 		name := keyOf(f)
+		if name == path && f.Type == reflect.TypeFor[[]Rule]() {
+			return "list of rules"
+		}
 		if name == path {
 			return typeNames[f.Type.Kind()]
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,9 @@ func Parse(raw json.RawMessage) (Settings, []string) {
 	if len(raw) == 0 {
 		return s, nil
 	}
+	if bytes.Count(raw, []byte("["))+bytes.Count(raw, []byte("{")) > maxNodes {
+		return s, []string{"the settings have too many lists and objects and are ignored"}
+	}
 	plain, err := hujson.Standardize(slices.Clone(raw))
 	if err != nil {
 		return s, []string{"the settings are not valid JSON and are ignored: " + strings.TrimPrefix(err.Error(), "hujson: ")}
@@ -36,9 +40,29 @@ func Parse(raw json.RawMessage) (Settings, []string) {
 	return s, problems
 }
 
+// maxNodes bounds how deep the readers of JSON have to go.
+const maxNodes = 5000
+
 type problems []string
 
-func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
+// How many problems are told, and how long each may be.
+const (
+	maxProblems = 20
+	maxProblem  = 500
+)
+
+func (p *problems) add(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if len(text) > maxProblem {
+		text = strings.ToValidUTF8(text[:maxProblem], "") + "…"
+	}
+	switch {
+	case len(*p) < maxProblems:
+		*p = append(*p, text)
+	case len(*p) == maxProblems:
+		*p = append(*p, "there is more that is wrong with the settings")
+	}
+}
 
 // decode reads raw into v, which is a part of Settings; at is its key. A null is
 // not set.
@@ -117,7 +141,8 @@ func nearest(key string, fields map[string]int) string {
 	return ""
 }
 
-// decodeList reads a list of texts; one that is none does not spoil the others.
+// decodeList reads a list of texts or rules; one that is none does not spoil the
+// others.
 func (p *problems) decodeList(raw json.RawMessage, v reflect.Value, at string) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
@@ -125,12 +150,17 @@ func (p *problems) decodeList(raw json.RawMessage, v reflect.Value, at string) {
 		return
 	}
 	for i, raw := range list {
-		var text string
-		if string(raw) == "null" || json.Unmarshal(raw, &text) != nil {
-			p.add("setting %q is ignored: it must be a text", fmt.Sprintf("%s[%d]", at, i))
+		at, one := fmt.Sprintf("%s[%d]", at, i), reflect.New(v.Type().Elem()).Elem()
+		switch {
+		case one.Type() == reflect.TypeFor[Rule]():
+			if !p.decodeRule(raw, one, at) {
+				continue
+			}
+		case string(raw) == "null" || json.Unmarshal(raw, one.Addr().Interface()) != nil:
+			p.add("setting %q is ignored: it must be a text", at)
 			continue
 		}
-		v.Set(reflect.Append(v, reflect.ValueOf(text)))
+		v.Set(reflect.Append(v, one))
 	}
 }
 
@@ -152,25 +182,15 @@ func (p *problems) check(s *Settings) {
 		p.add("trace.server %q does not exist; use off, messages or verbose", s.Trace.Server)
 		s.Trace.Server = ""
 	}
-	p.checkRules(&s.Permissions.Allow)
-	p.checkRules(&s.Permissions.Ask)
-	p.checkRules(&s.Permissions.Deny)
+	p.checkRules(&s.Permissions.Allow, policy.Run)
+	p.checkRules(&s.Permissions.Ask, policy.Ask)
+	p.checkRules(&s.Permissions.Deny, policy.Refuse)
 	p.checkNumbers(reflect.ValueOf(&s.Approvals).Elem(), "approvals")
 	p.checkNumbers(reflect.ValueOf(&s.Limits).Elem(), "limits")
 	if s.Limits.CommandSeconds > longestCommand {
 		p.add("limits.commandSeconds is taken for %d, the most that there is", longestCommand)
 		s.Limits.CommandSeconds = longestCommand
 	}
-}
-
-func (p *problems) checkRules(list *[]string) {
-	*list = slices.DeleteFunc(*list, func(rule string) bool {
-		_, err := policy.ParseRule(rule)
-		if err != nil {
-			p.add("rule %q is ignored: %v", rule, err)
-		}
-		return err != nil
-	})
 }
 
 // checkNumbers holds every number of a section against what it could mean.

@@ -36,6 +36,8 @@ var sent = map[string]Audience{
 	"activity/changed":  Plugins,
 	"agent/status":      Plugins,
 
+	"settings/untrusted": Plugins,
+
 	"window/showMessageRequest": Plain,
 	"workspace/applyEdit":       Plain,
 	"window/showMessage":        Plain,
@@ -51,7 +53,7 @@ var sent = map[string]Audience{
 
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
-	"activity/", "agent/", "approval/", "document/", "plan/", "prompt/", "relay/", "session/", "tools/", "window/focused",
+	"activity/", "agent/", "approval/", "document/", "plan/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
 }
 
 func isOurs(name string) bool {

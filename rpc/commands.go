@@ -48,6 +48,9 @@ func init() {
 				return approval.Answer{Decision: approval.Cancel}, nil
 			})
 		},
+		"pillion.trustSettings": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
+			return s.trustShown(text(args, 0))
+		},
 		"pillion.show":   func(s *server, ctx context.Context, _ []json.RawMessage) (any, error) { return s.showAgain(ctx) },
 		"pillion.status": func(s *server, _ context.Context, _ []json.RawMessage) (any, error) { return s.status(), nil },
 	}

@@ -96,6 +96,8 @@ func (s *server) setup(p protocol.InitializeParams, c client, d *dialogs) Setup 
 		Client:   c.Name,
 		Activity: s.activity,
 		Report:   func(problem string) { s.tell(messageWarning, "%s", problem) },
+
+		Untrusted: func(path, hash string, rules []string) { s.untrusted(c, settingsUntrusted{path, hash, rules}) },
 	}
 }
 
@@ -155,8 +157,9 @@ func (s *server) initializeResult(c client) protocol.InitializeResult {
 // sends them. It does not wait for the answer: it runs on the read loop.
 func (s *server) initialized(context.Context, json.RawMessage) (any, error) {
 	s.mu.Lock()
-	watched := s.client.WatchedFiles
+	watched, core := s.client.WatchedFiles, s.core
 	s.mu.Unlock()
+	core.Ready()
 	if watched {
 		go s.registerWatchedFiles()
 	}

@@ -45,6 +45,9 @@ type Setup struct {
 	Activity func(tools.Activity)
 	// Report tells the human something about the settings or the system.
 	Report func(problem string)
+	// Untrusted tells the human that a project's settings file asks for more than they
+	// trust; without rules, that it no longer does. It does not block.
+	Untrusted func(path, hash string, rules []string)
 }
 
 // Core is a running sidecar, as far as the editor's side needs it.
@@ -54,6 +57,10 @@ type Core struct {
 	Sessions  *session.Set
 	// Configure takes new settings, the object as under "pillion".
 	Configure func(json.RawMessage)
+	// Ready notes that the editor takes notifications.
+	Ready func()
+	// Trust has the text of that hash trusted, if the file holds it now.
+	Trust func(path, hash string) error
 	// Focused notes that this window is the one the human used last.
 	Focused func()
 	// FoldersChanged notes that other folders are open now.
@@ -82,6 +89,7 @@ type server struct {
 	progress progress
 	statuses statuses
 	bars     bars
+	doubts   doubts
 
 	mu      sync.Mutex // guards all below
 	state   state
@@ -167,6 +175,8 @@ func init() {
 		"session/list":    {inline: true, handle: (*server).sessionList},
 		"session/setMode": {inline: true, handle: (*server).sessionSetMode},
 		"session/newTurn": {inline: true, handle: (*server).sessionNewTurn},
+
+		"settings/trust": {handle: (*server).settingsTrust},
 
 		"relay/info":               {handle: (*server).relayInfo},
 		"workspace/executeCommand": {handle: (*server).executeCommand},

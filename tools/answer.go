@@ -73,13 +73,14 @@ func said(feedback string) string {
 	return ": " + feedback
 }
 
-// remember keeps the rule of a remembering decision, exactly as it was shown.
+// remember keeps the rule of a remembering decision, exactly as it was shown. One
+// that cannot be kept beyond the session is kept as long as that.
 func (p *pending) remember(decisionID string) {
 	if key := p.decision.OncePerSession; key != "" {
 		p.call.Session.GrantOnce(key)
 	}
 	for _, o := range p.decision.Offers {
-		if o.ID == decisionID {
+		if o.ID == decisionID && (o.Scope != offerWorkspace || !p.rememberHere(o.Rule)) {
 			p.call.Session.Grant(o.Rule)
 		}
 	}

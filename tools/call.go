@@ -144,7 +144,10 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 	case err != nil:
 		return err
 	}
-	return p.take(ctx, answer)
+	if err := p.take(ctx, answer); err != nil {
+		return err
+	}
+	return p.stillAllowed()
 }
 
 // do carries the plan out. Edits whose file moved in the last moment are planned

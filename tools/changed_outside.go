@@ -15,11 +15,12 @@ import (
 // has changed since, each change once. A session may know thousands: a file that
 // nobody touched costs one look at its times.
 func (r *Registry) changedOutside(s *session.Session, started time.Time) []string {
-	if r.Documents == nil {
+	limits := r.limits.Load()
+	if r.Documents == nil || limits == nil {
 		return nil
 	}
 	var out []string
-	now := r.Documents.Snapshot(r.Limits.ReadBytes)
+	now := r.Documents.Snapshot(limits.ReadBytes)
 	open := now.OpenFiles()
 	for _, known := range s.Known() {
 		if known.Checked.After(started) || !open[known.Path] && untouched(known) {
@@ -30,7 +31,7 @@ func (r *Registry) changedOutside(s *session.Session, started time.Time) []strin
 			continue // its folder was closed
 		}
 		began := time.Now()
-		if version := versionNow(now, r.Limits.ReadBytes, p); version != "" && s.Check(known.Path, version, began) {
+		if version := versionNow(now, limits.ReadBytes, p); version != "" && s.Check(known.Path, version, began) {
 			out = append(out, p.String())
 		}
 	}

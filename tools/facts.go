@@ -13,7 +13,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		Tool:      p.tool.Name,
 		Access:    p.tool.Access,
 		Mode:      p.call.Session.Mode(),
-		Rules:     p.registry.Rules(),
+		Rules:     p.rules(p.site()),
 		Grants:    p.call.Session.Grants(),
 		AlwaysAsk: p.call.RequiresApproval,
 	}

@@ -29,6 +29,7 @@ type pending struct {
 	call     Call
 	tool     Tool
 
+	settings Settings
 	snapshot *document.Snapshot
 	plan     Plan
 	decision policy.Decision
@@ -92,12 +93,13 @@ func (p *pending) timeout() time.Duration {
 	if p.call.Timeout > 0 {
 		return p.call.Timeout
 	}
-	return p.registry.Limits.CallTime
+	return p.settings.Limits.CallTime
 }
 
 // replan makes the plan from a new snapshot and judges it. When that fails the
 // last plan stays, with the snapshot that it rests on.
 func (p *pending) replan(ctx context.Context) error {
+	p.settle()
 	ctx, cancel := within(ctx, p.timeout())
 	defer cancel()
 	next := *p
@@ -116,6 +118,8 @@ func (p *pending) replan(ctx context.Context) error {
 		return err
 	}
 	next.decision = policy.Decide(request)
+	next.decision.Offers = next.keepable(next.decision.Offers)
+	next.decision.Rememberable = len(next.decision.Offers) > 0
 	if key := next.decision.OncePerSession; key != "" && p.call.Session.GrantedOnce(key) {
 		next.decision = policy.Decision{Verdict: policy.Run}
 	}
@@ -131,8 +135,8 @@ func (p *pending) replan(ctx context.Context) error {
 }
 
 func (p *pending) planOnce(ctx context.Context) error {
-	p.snapshot = p.registry.Documents.Snapshot(p.registry.Limits.ReadBytes)
-	plan, err := p.tool.plan(ctx, Input{Snapshot: p.snapshot, Session: p.call.Session, Limits: p.registry.Limits, Timeout: p.call.Timeout}, p.call.Arguments)
+	p.snapshot = p.registry.Documents.Snapshot(p.settings.Limits.ReadBytes)
+	plan, err := p.tool.plan(ctx, Input{Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout}, p.call.Arguments)
 	if err != nil {
 		return p.withoutSecrets(err)
 	}

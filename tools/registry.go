@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"pillion/internal/fault"
@@ -22,8 +23,11 @@ type Registry struct {
 	Approvals *approval.Queue
 	Processes Processes
 	Human     Human
-	Rules     func() policy.Rules // as the settings say now
-	Limits    Limits
+	// Settings says what holds now; it is asked anew for each plan.
+	Settings func() Settings
+	// Remember keeps a rule for a folder beyond the session, so that it is one of
+	// the folder's own from then on. Nil: there is no such place.
+	Remember func(root string, rule policy.Rule) error
 	// Activity hears of each call as its state changes; it must not block.
 	Activity func(Activity)
 	// Watch signals ch when one of the files may have changed on disk, until stop
@@ -31,6 +35,7 @@ type Registry struct {
 	Watch func(ch chan<- struct{}, dirs []string) (stop func())
 
 	running running
+	limits  atomic.Pointer[Limits] // of the latest plan
 }
 
 // Call is one call of a tool.

@@ -85,8 +85,7 @@ func (w *world) start() {
 		Approvals: approval.NewQueue(w.human, 0),
 		Processes: runner,
 		Human:     w.human,
-		Rules:     func() policy.Rules { return w.rules },
-		Limits:    w.limits,
+		Settings:  func() tools.Settings { return tools.Settings{Rules: w.rules, Limits: w.limits} },
 	}
 }
 

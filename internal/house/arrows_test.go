@@ -47,10 +47,11 @@ var arrows = map[string][]string{
 	"doctor":         {"agents/install", "agents/relay", "config", "terminal", "tools/process", "workspace"},
 	"try":            {"terminal", "try/sample"},
 	"try/sample":     {},
-	"config":         {"tools/policy"},
+	"consent":        {},
+	"config":         {"consent", "tools/policy", "workspace"},
 
 	"": { // main wires
-		"agents/install", "agents/mcp", "agents/relay", "config", "doctor", "rpc", "terminal", "try", "try/sample",
+		"agents/install", "agents/mcp", "agents/relay", "config", "consent", "doctor", "rpc", "terminal", "try", "try/sample",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/watch", "internal/wire",
 	},

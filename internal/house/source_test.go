@@ -63,6 +63,7 @@ var writers = map[string]string{
 	"workspace/change":          "the workspace, after a yes",
 	"agents/install":            "agents' configuration, which the person saw first",
 	"agents/relay":              "the registry and the socket, in the runtime folder",
+	"consent":                   "what the human agreed to, in the state folder",
 	"rpc":                       "a temporary file that shows a question, for an editor without boxes",
 	"terminal":                  "a temporary file for the person's own editor",
 	"try/sample":                "the sample project, into a new folder",

@@ -41,6 +41,7 @@ type Editor struct {
 	Progress  chan json.RawMessage // $/progress
 	Created   chan string          // tokens of window/workDoneProgress/create
 	Messages  chan string          // window/showMessage
+	Untrusted chan Untrusted       // settings/untrusted
 	Shown     chan string          // URIs of window/showDocument
 
 	t       testing.TB
@@ -100,6 +101,12 @@ type Prompt struct {
 	Answer  chan string
 }
 
+// Untrusted is settings/untrusted.
+type Untrusted struct {
+	Path, Hash string
+	Rules      []string
+}
+
 // Plan is an open plan/review.
 type Plan struct {
 	Raw    json.RawMessage // the params
@@ -114,6 +121,7 @@ type Options struct {
 	Settings map[string]any // initializationOptions
 	Silent   bool           // do not initialize
 	Dirs     []string       // workspace folders; default is one new one
+	Home     string         // the person's home; default is a new one
 	UID      int            // run the sidecar as this user; 0 is the own one
 }
 
@@ -124,11 +132,15 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	if len(o.Dirs) == 0 {
 		o.Dirs = []string{dir}
 	}
+	if o.Home != "" {
+		home = o.Home
+	}
 	e := &Editor{
 		Dir: o.Dirs[0], Home: home, t: t, buffers: map[string]*Buffer{},
 		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Plans: make(chan *Plan, 64), Boxes: make(chan *Box, 64),
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
 		Created: make(chan string, 64), Messages: make(chan string, 64), Shown: make(chan string, 64),
+		Untrusted: make(chan Untrusted, 64),
 	}
 	e.plain = o.Plain
 	e.Command = exec.Command(command[0], command[1:]...)

@@ -45,6 +45,12 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		return e.box(ctx, params)
 	case "window/showMessage":
 		e.Messages <- field(params, "message")
+	case "settings/untrusted":
+		var u Untrusted
+		if err := json.Unmarshal(params, &u); err != nil {
+			return nil, err
+		}
+		e.Untrusted <- u
 	case "window/showDocument":
 		e.Shown <- field(params, "uri")
 		return map[string]any{"success": true}, nil

@@ -99,7 +99,7 @@ type Decision struct {
 type Offer struct {
 	ID    string
 	Title string
-	Scope string // "session"
+	Scope string // "session" or "workspace"
 	Rule  Rule
 }
 
@@ -198,5 +198,8 @@ func offers(r Request) []Offer {
 	default:
 		return nil
 	}
-	return []Offer{{ID: "session", Title: "Approve for this session", Scope: "session", Rule: rule}}
+	return []Offer{
+		{ID: "session", Title: "Approve for this session", Scope: "session", Rule: rule},
+		{ID: "workspace", Title: "Approve for this workspace", Scope: "workspace", Rule: rule},
+	}
 }

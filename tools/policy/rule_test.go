@@ -84,10 +84,11 @@ func TestRuleIsOneStringInSettings(t *testing.T) {
 	}
 }
 
+// offered is the exact rule, on offer for the session and for the workspace.
 func offered(t *testing.T, r Request) Rule {
 	t.Helper()
 	d := check(t, r, Ask)
-	if len(d.Offers) != 1 || d.Offers[0].Scope != "session" {
+	if len(d.Offers) != 2 || d.Offers[0].Scope != "session" || d.Offers[1].Scope != "workspace" || d.Offers[0].Rule != d.Offers[1].Rule {
 		t.Fatalf("%s: offers %v", r, d.Offers)
 	}
 	return d.Offers[0].Rule

@@ -32,7 +32,11 @@ const (
 	FullAccess Mode = "full_access"
 )
 
+// modes are all there are, the strictest first.
 var modes = []Mode{Plan, Default, AutoEdit, FullAccess}
+
+// Stricter says that the mode leaves agents less room than another.
+func (m Mode) Stricter(than Mode) bool { return slices.Index(modes, m) < slices.Index(modes, than) }
 
 // ParseMode reads a mode by its name on the wire.
 func ParseMode(s string) (Mode, error) {

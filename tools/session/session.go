@@ -31,6 +31,7 @@ type Session struct {
 
 	mu      sync.Mutex // guards what follows
 	mode    policy.Mode
+	chosen  bool // the mode was, by the human or the agent's editor: no default any more
 	dialect string
 	turn    int
 	paused  bool
@@ -75,8 +76,18 @@ func (s *Session) SetMode(mode policy.Mode) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mode = mode
+	s.mode, s.chosen = mode, true
 	return nil
+}
+
+// tighten takes over a default mode that leaves less room than the one that the
+// session began with, unless its mode was chosen.
+func (s *Session) tighten(mode policy.Mode) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.chosen && mode.Stricter(s.mode) {
+		s.mode = mode
+	}
 }
 
 // Dialect names the tool dialect that the agent speaks; empty is the canonical one.

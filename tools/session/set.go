@@ -25,11 +25,17 @@ func NewSet(defaultMode policy.Mode) *Set {
 	return &Set{defaultMode: defaultMode, limits: DefaultLimits}
 }
 
-// SetDefaults changes how sessions start that are opened from now on.
+// SetDefaults changes how sessions start that are opened from now on. Those that are
+// open take the limits over, and a mode that is stricter than the default that they
+// began with: what tightens holds at once.
 func (s *Set) SetDefaults(mode policy.Mode, limits Limits) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.defaultMode, s.limits = mode, limits
+	for _, one := range s.open {
+		one.SetLimits(limits)
+		one.tighten(mode)
+	}
 }
 
 // Open gives the session of that id and says whether it is new. An empty id makes
@@ -43,7 +49,8 @@ func (s *Set) Open(id string, agent Agent, mode policy.Mode) (_ *Session, create
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if mode == "" {
+	chosen := mode != ""
+	if !chosen {
 		mode = s.defaultMode
 	}
 	if _, err := policy.ParseMode(string(mode)); err != nil {
@@ -58,6 +65,7 @@ func (s *Set) Open(id string, agent Agent, mode policy.Mode) (_ *Session, create
 	}
 	opened := New(id, agent, mode)
 	opened.SetLimits(s.limits)
+	opened.chosen = chosen
 	s.open = append(s.open, opened)
 	return opened, true, nil
 }

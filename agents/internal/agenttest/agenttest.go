@@ -89,8 +89,7 @@ func NewRegistry(t testing.TB, dir string, asker approval.Asker, human tools.Hum
 		Approvals: approval.NewQueue(asker, 0),
 		Processes: runner,
 		Human:     human,
-		Rules:     func() policy.Rules { return policy.Rules{} },
-		Limits:    tools.DefaultLimits,
+		Settings:  func() tools.Settings { return tools.Settings{Limits: tools.DefaultLimits} },
 	}
 }
 

@@ -1,0 +1,201 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	"pillion/consent"
+	"pillion/internal/fault"
+	"pillion/tools/policy"
+	"pillion/workspace"
+)
+
+// Layers are the settings of a window: the human's own, and for each folder the
+// project's file as far as it counts and the rules that were remembered.
+type Layers struct {
+	book *consent.Book
+
+	mu   sync.Mutex // guards all below
+	own  Settings
+	seen []sighting // of each folder, at the last look
+	view *View      // what came of it; nil: look anew
+}
+
+// View is what the layers come to. It never changes.
+type View struct {
+	// Settings hold for the window. Their rules are the human's own, and hold in every
+	// folder.
+	Settings Settings
+	Folders  []Folder
+}
+
+// Folder is what is said of one folder beyond the human's own settings.
+type Folder struct {
+	Root     string // its real path
+	File     string // the project's settings file
+	Hash     string // of its text, "" where there is none
+	Trusted  bool   // this very text is
+	Linked   bool   // it can never be
+	Loosens  []string
+	Problems []string
+
+	Project    Permissions // the rules of the project that count
+	Remembered []consent.Remembered
+	Rules      policy.Rules // both of them
+}
+
+// sighting is what a look at a folder found.
+type sighting struct {
+	root    string
+	project projectText
+	page    []byte
+	problem string // with the page
+}
+
+func (s sighting) equal(other sighting) bool {
+	return s.root == other.root && s.problem == other.problem && s.project.equal(other.project) && bytes.Equal(s.page, other.page)
+}
+
+// NewLayers starts with the human's own settings. Without a book nothing is trusted
+// and nothing remembered.
+func NewLayers(own Settings, book *consent.Book) *Layers { return &Layers{own: own, book: book} }
+
+// SetOwn takes other settings of the human.
+func (l *Layers) SetOwn(own Settings) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.own, l.view = own, nil
+}
+
+// Look reads what is on disk now. It gives the same View again as long as nothing
+// has changed, and is cheap then.
+func (l *Layers) Look(roots []workspace.Path) *View {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seen := make([]sighting, 0, len(roots))
+	for _, root := range roots {
+		seen = append(seen, l.sight(root))
+	}
+	if l.view != nil && slices.EqualFunc(seen, l.seen, sighting.equal) {
+		return l.view
+	}
+	l.seen, l.view = seen, l.makeView(roots, seen)
+	return l.view
+}
+
+func (l *Layers) sight(root workspace.Path) sighting {
+	s := sighting{root: root.RootDir(), project: readProject(root)}
+	if l.book != nil {
+		page, err := l.book.Bytes(s.root)
+		if s.page = page; err != nil {
+			s.problem = err.Error()
+		}
+	}
+	return s
+}
+
+// makeView needs the lock.
+func (l *Layers) makeView(roots []workspace.Path, seen []sighting) *View {
+	v := &View{Settings: l.own}
+	for i, s := range seen {
+		folder, settings := l.layer(projectPath(roots[i]), s)
+		v.Folders = append(v.Folders, folder)
+		if i == 0 {
+			v.Settings = settings
+		} else {
+			v.Settings = strictest(v.Settings, settings)
+		}
+	}
+	v.Settings.Permissions = l.own.Permissions
+	return v
+}
+
+// layer lays one folder's file over the human's own settings. The rules are apart.
+func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
+	f := Folder{Root: s.root, File: file, Linked: s.project.linked}
+	var page consent.Page
+	if l.book != nil && s.problem == "" {
+		var err error
+		if page, err = l.book.Read(s.root, s.page); err != nil {
+			s.problem = err.Error()
+		}
+	}
+	if s.problem != "" {
+		f.Problems = append(f.Problems, s.problem)
+	}
+	f.Remembered = page.Rules
+	var project Settings
+	if s.project.raw != nil {
+		var problems []string
+		project, problems = parseProject(s.project.raw)
+		f.Hash = Hash(s.project.raw)
+		f.Trusted = f.Hash == page.Trusted && !f.Linked
+		f.told(problems...)
+	}
+	if s.project.problem != "" {
+		f.told(s.project.problem)
+	}
+	h := hold(project, l.own, f.Trusted)
+	f.told(h.never...)
+	f.Loosens = h.loosens
+	f.Project = h.counts.Permissions
+	f.Rules = f.Project.Rules()
+	for _, r := range f.Remembered {
+		if rule, err := policy.ParseRule(r.Rule); err == nil {
+			f.Rules.Allow = append(f.Rules.Allow, rule)
+		}
+	}
+	own := l.own
+	own.Permissions, h.counts.Permissions = Permissions{}, Permissions{}
+	return f, h.counts.Over(own)
+}
+
+// told adds problems with the project's file.
+func (f *Folder) told(problems ...string) {
+	for _, p := range problems {
+		f.Problems = append(f.Problems, fault.Escape(f.File)+": "+p)
+	}
+}
+
+// Asks says that the human has not trusted what the project would loosen.
+func (f Folder) Asks() bool { return len(f.Loosens) > 0 && !f.Trusted && !f.Linked }
+
+// ErrMoved is why a text is not trusted that is no longer the file's.
+var ErrMoved = errors.New("the settings file has changed since it was shown; look at it again")
+
+// Trust has exactly the text of that hash trusted, if it is what the file holds now.
+func (l *Layers) Trust(roots []workspace.Path, file, hash string) error {
+	if l.book == nil {
+		return errors.New("there is no place to keep it: no home folder is known")
+	}
+	view := l.Look(roots)
+	i := slices.IndexFunc(view.Folders, func(f Folder) bool { return f.File == file })
+	if i < 0 {
+		return fmt.Errorf("%s is not the settings file of an open folder", fault.Quote(file))
+	}
+	switch f := view.Folders[i]; {
+	case f.Linked:
+		return fmt.Errorf("%s is reached through a link; put the file itself there", fault.Quote(file))
+	case f.Hash == "" || f.Hash != hash:
+		return ErrMoved
+	default:
+		return l.book.Trust(f.Root, hash)
+	}
+}
+
+// Remember keeps a rule for a folder, written as if that were open by itself.
+func (l *Layers) Remember(root string, rule policy.Rule) error {
+	if l.book == nil {
+		return errors.New("there is no place to keep the rule: no home folder is known")
+	}
+	return l.book.Remember(root, rule.String())
+}
+
+// Same says that two looks came to the same settings, rules apart.
+func (v *View) Same(other *View) bool {
+	return other != nil && reflect.DeepEqual(v.Settings, other.Settings)
+}

@@ -1,0 +1,218 @@
+package config
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/consent"
+	"pillion/tools/policy"
+	"pillion/workspace"
+)
+
+// TestEverySettingHasABound: whoever adds a setting says what a project may do to it.
+func TestEverySettingHasABound(t *testing.T) {
+	var settings []string
+	leaves("", func(key string, values []reflect.Value) {
+		settings = append(settings, key)
+		b, ok := bounds[key]
+		if isList := values[0].Kind() == reflect.Slice; ok && b.never == "" && isList == (b.tighter != nil) {
+			t.Errorf("%s: the bound of a list says whether its entries tighten, that of a value which one is tighter", key)
+		}
+	}, reflect.ValueOf(Settings{}))
+	if bounded := slices.Sorted(maps.Keys(bounds)); !slices.Equal(bounded, slices.Sorted(slices.Values(settings))) {
+		t.Errorf("config/strict.go says what is stricter of\n%q\nthe settings are\n%q", bounded, settings)
+	}
+	if described := paths(reflect.TypeFor[Settings](), ""); !slices.Equal(settings, described) {
+		t.Errorf("visited are\n%q\nthe settings are\n%q", settings, described)
+	}
+}
+
+// TestWhatAProjectMayDo: each value against another, with and without trust.
+func TestWhatAProjectMayDo(t *testing.T) {
+	for _, test := range []struct{ project, own, untrusted, trusted, loosens string }{
+		{`{"mode": "plan"}`, `{}`, `{"mode": "plan"}`, `{"mode": "plan"}`, ""},
+		{`{"mode": "auto_edit"}`, `{}`, `{}`, `{"mode": "auto_edit"}`, "mode auto_edit (yours: default)"},
+		{`{"mode": "default"}`, `{"mode": "plan"}`, `{}`, `{"mode": "default"}`, "mode default (yours: plan)"},
+		{`{"mode": "default"}`, `{"mode": "auto_edit"}`, `{"mode": "default"}`, `{"mode": "default"}`, ""},
+		{`{"mode": "full_access"}`, `{}`, `{}`, `{}`, ""},
+		{`{"limits": {"readBytes": 5, "writeBytes": 99999999}}`, `{}`, `{"limits": {"readBytes": 5}}`, `{"limits": {"readBytes": 5, "writeBytes": 99999999}}`, "limits.writeBytes 99999999 (yours: 5242880)"},
+		{`{"limits": {"readBytes": 5}}`, `{"limits": {"readBytes": 4}}`, `{}`, `{"limits": {"readBytes": 5}}`, "limits.readBytes 5 (yours: 4)"},
+		{`{"approvals": {"expireSeconds": 60}}`, `{}`, `{"approvals": {"expireSeconds": 60}}`, `{"approvals": {"expireSeconds": 60}}`, ""},
+		{`{"approvals": {"expireSeconds": 60}}`, `{"approvals": {"expireSeconds": 30}}`, `{}`, `{"approvals": {"expireSeconds": 60}}`, "approvals.expireSeconds 60 (yours: 30)"},
+		{`{"path": "/tmp/evil", "trace": {"server": "verbose"}}`, `{}`, `{}`, `{}`, ""},
+		{
+			`{"permissions": {"allow": ["edit_file", "read_file"], "ask": ["a"], "deny": ["b"]}}`, `{"permissions": {"allow": ["read_file"]}}`,
+			`{"permissions": {"allow": ["read_file"], "ask": ["a"], "deny": ["b"]}}`,
+			`{"permissions": {"allow": ["edit_file", "read_file"], "ask": ["a"], "deny": ["b"]}}`, "allow edit_file",
+		},
+	} {
+		project, _ := Parse([]byte(test.project))
+		own, _ := Parse([]byte(test.own))
+		for trusted, want := range map[bool]string{false: test.untrusted, true: test.trusted} {
+			wanted, _ := Parse([]byte(want))
+			h := hold(project, own, trusted)
+			if !reflect.DeepEqual(h.counts, wanted) || strings.Join(h.loosens, "; ") != test.loosens {
+				t.Errorf("%s over %s, trusted %v: %+v, loosens %q", test.project, test.own, trusted, h.counts, h.loosens)
+			}
+		}
+	}
+}
+
+func TestTheStrictestHoldsForAll(t *testing.T) {
+	a, _ := Parse([]byte(`{"mode": "auto_edit", "limits": {"readBytes": 5}}`))
+	b, _ := Parse([]byte(`{"mode": "plan", "limits": {"writeBytes": 6}, "approvals": {"expireSeconds": 9}}`))
+	want, _ := Parse([]byte(`{"mode": "plan", "limits": {"readBytes": 5, "writeBytes": 6}, "approvals": {"expireSeconds": 9}}`))
+	for _, got := range []Settings{strictest(a, b), strictest(b, a)} {
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// project is a folder with a settings file, and the layers that look at it.
+func project(t *testing.T, text string) (*Layers, []workspace.Path, string) {
+	t.Helper()
+	home, dir := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	file := filepath.Join(dir, ProjectFolder, ProjectFile)
+	if err := os.Mkdir(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, err := workspace.Open(workspace.Folder{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	book, err := consent.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewLayers(Settings{}, book), w.Roots(), file
+}
+
+// TestALookIsCheap: the same view comes again until something changes, here or in
+// what was agreed to.
+func TestALookIsCheap(t *testing.T) {
+	l, roots, file := project(t, `{"mode": "plan"}`)
+	first := l.Look(roots)
+	if first.Settings.Mode != policy.Plan || l.Look(roots) != first {
+		t.Errorf("%+v", first)
+	}
+	if err := l.Remember(roots[0].RootDir(), policy.Rule{Tool: "edit_file", Specifier: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	second := l.Look(roots)
+	if second == first || len(second.Folders[0].Rules.Allow) != 1 {
+		t.Errorf("after a rule was remembered: %+v", second)
+	}
+	if err := os.WriteFile(file, []byte(`{"mode": "oops"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if third := l.Look(roots); third == second || third.Settings.Mode != "" || len(third.Folders[0].Problems) != 1 {
+		t.Errorf("after the file changed: %+v", third)
+	}
+	l.SetOwn(Settings{Mode: policy.AutoEdit})
+	if fourth := l.Look(roots); fourth.Settings.Mode != policy.AutoEdit {
+		t.Errorf("after the human's own changed: %+v", fourth)
+	}
+}
+
+// TestTrustNeedsTheText that is there.
+func TestTrustNeedsTheText(t *testing.T) {
+	l, roots, _ := project(t, `{"permissions": {"allow": ["edit_file"]}}`)
+	f := l.Look(roots).Folders[0]
+	if !f.Asks() || f.Trusted || len(f.Rules.Allow) > 0 {
+		t.Errorf("%+v", f)
+	}
+	if err := l.Trust(roots, f.File, Hash([]byte("other"))); err != ErrMoved {
+		t.Errorf("another text: %v", err)
+	}
+	if err := l.Trust(roots, f.File+"x", f.Hash); err == nil {
+		t.Error("another file is trusted")
+	}
+	if err := l.Trust(roots, f.File, f.Hash); err != nil {
+		t.Fatal(err)
+	}
+	if f := l.Look(roots).Folders[0]; f.Asks() || !f.Trusted || len(f.Rules.Allow) != 1 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestARemnant: what denies holds, as far as the text can be read.
+func TestARemnant(t *testing.T) {
+	for text, want := range map[string]struct{ deny, ask int }{
+		`{"permissions": {"deny": ["a", "b"], "ask": ["c"]}, x`:                                   {2, 1},
+		`{"permissions": {"deny": ["a", {"rule": "b", "why": "c"}`:                                {2, 0},
+		`{"permissions": {"allow": ["a"], "deny": ["b"`:                                           {1, 0},
+		"{ // \"deny\n/* { */ \"permissions\": /**/ {\"deny\": [\"a\", // \"b\"\n\"(\", 5, null ]": {1, 0},
+		`{"other": {"deny": ["a"]}, "permissions": {"deny": {"x": "a"}, "more": {"deny": ["b"]}},`: {},
+		`"deny" x`: {}, `]`: {}, `}`: {}, `{"": ["`: {}, `{"permissions": "deny", "a`: {}, `[[["a"]], {`: {}, `{"a" "b"`: {}, `/*`: {}, `//`: {}, `"\`: {},
+	} {
+		s, problems := parseProject([]byte(text))
+		if len(s.Permissions.Deny) != want.deny || len(s.Permissions.Ask) != want.ask || len(s.Permissions.Allow) > 0 || len(problems) == 0 {
+			t.Errorf("%s: %+v, problems %q", text, s.Permissions, problems)
+		}
+	}
+}
+
+func FuzzAProjectsSettings(f *testing.F) {
+	f.Add(`{"permissions": {"deny": ["a", {"rule": "b"}]}, /* x */ "mode": "plan" // y`)
+	f.Add(`{"permissions": {"allow": [{"rule": "run_command(a *)", "matches": ["a b"]}]}}`)
+	f.Fuzz(func(_ *testing.T, text string) {
+		s, _ := parseProject([]byte(text))
+		hold(s, Settings{}, false)
+		withoutComments([]byte(text))
+		salvage([]byte(text))
+	})
+}
+
+// TestExamples are tried when a rule is read.
+func TestExamples(t *testing.T) {
+	s, problems := Parse([]byte(`{"permissions": {
+		"allow": [
+			{"rule": "edit_file(docs/**)", "matches": ["docs/a.md", "docs/b/c.md"], "not": ["src/a.go", "docs"], "why": "prose"},
+			{"rule": "edit_file(src/*)", "matches": ["src/a/b.go"]},
+			{"rule": "edit_file(lib/**)", "not": ["lib/secret/key.go"]},
+			{"rule": "edit_file(.pillion/**)", "matches": [".pillion/settings.json"]},
+			{"rule": "run_command(make test)", "matches": ["make test"], "not": ["make install", "make test; rm -rf ."]},
+			{"rule": "run_command(make)", "matches": ["make all"]},
+			{"matches": ["a"]}, {"rule": "edit_file", "examples": []}, 5
+		],
+		"ask": [{"rule": "edit_file(a*)", "matches": ["abc"], "not": ["b"]}],
+		"deny": [{"rule": "read_file(private/**)", "matches": ["private/a"], "not": ["public/a"]}, {"rule": "edit_file(x)", "matches": ["y"]}]
+	}}`))
+	kept := func(list []Rule) (out []string) {
+		for _, r := range list {
+			out = append(out, r.Rule)
+		}
+		return out
+	}
+	if got := kept(s.Permissions.Allow); !slices.Equal(got, []string{"edit_file(docs/**)", "run_command(make test)", "edit_file"}) {
+		t.Errorf("allow: %q", got)
+	}
+	if got := kept(s.Permissions.Deny); !slices.Equal(got, []string{"read_file(private/**)", "edit_file(x)"}) || len(s.Permissions.Ask) != 1 {
+		t.Errorf("deny: %q, ask: %v", got, s.Permissions.Ask)
+	}
+	want := []string{
+		`setting "permissions.allow[6]" is ignored: "rule" is missing in it`,
+		`unknown setting "permissions.allow[7].examples" is ignored`,
+		`setting "permissions.allow[8]" is ignored: it must be a text, or an object with "rule"`,
+		`rule "edit_file(src/*)" is ignored: it does not match its own example "src/a/b.go": this tool changes files`,
+		`rule "edit_file(lib/**)" is ignored: it matches "lib/secret/key.go", which its own examples say it does not`,
+		`rule "edit_file(.pillion/**)" is ignored: it does not match its own example ".pillion/settings.json": .pillion/settings.json can change what agents may do here`,
+		`rule "run_command(make)" is ignored: it does not match its own example "make all": this tool runs a program`,
+		`rule "edit_file(x)" may not be what you mean: it does not match its own example "y"`,
+	}
+	if !slices.Equal(problems, want) {
+		t.Errorf("problems:\n%s\nwant:\n%s", strings.Join(problems, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"strings"
+	"sync"
+
+	"pillion/config"
+	"pillion/consent"
+	"pillion/internal/fault"
+	"pillion/tools"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+)
+
+// standing is what the settings come to now, and who is told when that changes.
+type standing struct {
+	layers    *config.Layers
+	report    func(problem string)
+	untrusted func(u untrusted) // once somebody can be told
+
+	mu       sync.Mutex // guards all below, and the order in which views are taken over
+	view     *config.View
+	settings tools.Settings
+	told     map[string]bool   // problems, each of which is told once as long as it is there
+	asked    map[string]string // the files that the human was told of, and the hash
+	open     bool              // somebody can be told
+}
+
+// untrusted is a project's settings file that asks for more than the human trusts;
+// without rules, one that no longer does.
+type untrusted struct {
+	path, hash string
+	rules      []string
+}
+
+func newStanding(own config.Settings, s surroundings) *standing {
+	out := &standing{report: s.report, untrusted: s.untrusted, told: map[string]bool{}, asked: map[string]string{}}
+	if out.report == nil {
+		out.report = func(problem string) { logf("%s", problem) }
+	}
+	if out.untrusted == nil {
+		out.untrusted, out.open = logUntrusted, true
+	}
+	book, err := consent.Open()
+	if err != nil {
+		out.report(err.Error())
+		book = nil
+	}
+	out.layers = config.NewLayers(own, book)
+	return out
+}
+
+func logUntrusted(u untrusted) {
+	if len(u.rules) > 0 {
+		logf("%s asks for more than you trust, which does not count: %s; `pillion trust` shows it, and asks", fault.Escape(u.path), strings.Join(u.rules, "; "))
+	}
+}
+
+// now looks at the settings on disk. Nothing else makes them right: a watcher only
+// has this called sooner.
+func (c *sidecar) now() tools.Settings {
+	s := c.standing
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	view := s.layers.Look(c.workspace.Roots())
+	if view == s.view {
+		return s.settings
+	}
+	s.view = view
+	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings.Limits)}
+	for _, f := range view.Folders {
+		s.settings.Folders[f.Root] = f.Rules
+	}
+	c.sessions.SetDefaults(modeAndRate(view.Settings))
+	s.tell()
+	return s.settings
+}
+
+// tell needs the lock. Whoever is told must not block.
+func (s *standing) tell() {
+	asks, told := map[string]string{}, s.told
+	s.told = map[string]bool{}
+	for _, f := range s.view.Folders {
+		for _, p := range f.Problems {
+			if s.told[p] = true; !told[p] {
+				s.report(p)
+			}
+		}
+		if f.Asks() {
+			asks[f.File] = f.Hash
+		}
+		if s.open && f.Asks() && s.asked[f.File] != f.Hash {
+			s.asked[f.File] = f.Hash
+			s.untrusted(untrusted{f.File, f.Hash, f.Loosens})
+		}
+	}
+	for file, hash := range s.asked {
+		if asks[file] == "" {
+			delete(s.asked, file)
+			s.untrusted(untrusted{path: file, hash: hash})
+		}
+	}
+}
+
+// announce begins to tell of files that are not trusted: the editor is ready.
+func (c *sidecar) announce() {
+	c.standing.mu.Lock()
+	c.standing.open, c.standing.view = true, nil
+	c.standing.mu.Unlock()
+	c.now()
+}
+
+// configure takes other settings of the human's own.
+func (c *sidecar) configure(own config.Settings) {
+	c.standing.layers.SetOwn(own)
+	c.now()
+}
+
+// trust has exactly the text of that hash trusted, if the file holds it now.
+func (c *sidecar) trust(path, hash string) error {
+	if err := c.standing.layers.Trust(c.workspace.Roots(), path, hash); err != nil {
+		return err
+	}
+	c.now()
+	return nil
+}
+
+// remember keeps a rule for a folder; where it cannot be kept, the human hears of it.
+func (c *sidecar) remember(root string, rule policy.Rule) error {
+	err := c.standing.layers.Remember(root, rule)
+	if err != nil {
+		c.standing.report("the rule " + rule.String() + " holds for this session only, it could not be kept: " + err.Error())
+	}
+	return err
+}
+
+// follow looks at the settings whenever a file that they come from may have changed,
+// in the folders that are open now.
+func (c *sidecar) follow() {
+	c.following.Lock()
+	defer c.following.Unlock()
+	if c.unfollow != nil {
+		c.unfollow()
+	}
+	signal := make(chan struct{}, 1)
+	var dirs []string
+	for _, root := range c.workspace.Roots() {
+		dirs = append(dirs, root.Join(config.ProjectFolder).Abs())
+	}
+	if book, err := consent.Open(); err == nil {
+		dirs = append(dirs, book.Dir())
+	}
+	stop := c.watcher.Folders(signal, dirs)
+	ended := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-signal:
+				c.now()
+			case <-ended:
+				return
+			}
+		}
+	}()
+	c.unfollow = func() {
+		stop()
+		close(ended)
+	}
+}
+
+// foldersChanged has the settings of other folders hold.
+func (c *sidecar) foldersChanged() {
+	c.follow()
+	c.now()
+}
+
+func modeAndRate(s config.Settings) (policy.Mode, session.Limits) {
+	mode := s.Mode
+	if mode == "" {
+		mode = policy.Default
+	}
+	rate := session.DefaultLimits
+	if s.Limits.ChangesAMinute > 0 {
+		rate.Changes = s.Limits.ChangesAMinute
+	}
+	if s.Limits.ReadsAMinute > 0 {
+		rate.Reads = s.Limits.ReadsAMinute
+	}
+	return mode, rate
+}

@@ -1,0 +1,131 @@
+package tools
+
+import (
+	"slices"
+
+	"pillion/tools/policy"
+	"pillion/workspace"
+)
+
+// Settings are what the settings say at one moment.
+type Settings struct {
+	Rules policy.Rules // in every folder
+	// Folders are each folder's own rules, by its real path, written as if it were
+	// open by itself. They hold for what lies in it, and nowhere else.
+	Folders map[string]policy.Rules
+	Limits  Limits
+}
+
+// settle looks at what the settings say now: a plan is made and judged by that.
+func (p *pending) settle() {
+	p.settings = p.registry.Settings()
+	p.registry.limits.Store(&p.settings.Limits)
+}
+
+// site is where a plan would act, for rules that hold in one folder alone.
+type site struct {
+	roots   []workspace.Path // none: it acts in no folder
+	command bool
+}
+
+func (p *pending) site() site {
+	var out site
+	add := func(path workspace.Path) {
+		for !path.IsRoot() {
+			path = path.Dir()
+		}
+		if !slices.Contains(out.roots, path) {
+			out.roots = append(out.roots, path)
+		}
+	}
+	if a, ok := p.plan.(*Action); ok && a.Command != nil {
+		out.command = true
+		if dir, err := p.registry.Documents.Workspace().ResolveDir(a.Command.Cwd); err == nil {
+			add(dir)
+		}
+	}
+	for _, t := range p.plan.touches() {
+		add(t.path)
+		if target, err := t.path.Target(); err == nil {
+			add(target)
+		}
+	}
+	return out
+}
+
+// rules are those that hold for a plan: the ones of every folder, and of the folders
+// that it touches. What these allow holds only for what stays in one of them.
+func (p *pending) rules(at site) policy.Rules {
+	open := p.registry.Documents.Workspace().Roots()
+	rules := p.settings.Rules
+	for _, root := range open {
+		own, ok := p.settings.Folders[root.RootDir()]
+		if !ok || len(at.roots) > 0 && !slices.Contains(at.roots, root) {
+			continue
+		}
+		name := ""
+		if len(at.roots) > 0 {
+			name = nameOf(root)
+		}
+		rules.Deny = slices.Concat(rules.Deny, inFolder(own.Deny, name, at.command, true))
+		rules.Ask = slices.Concat(rules.Ask, inFolder(own.Ask, name, at.command, true))
+		if len(at.roots) == 1 || len(open) == 1 {
+			rules.Allow = slices.Concat(rules.Allow, inFolder(own.Allow, name, at.command, false))
+		}
+	}
+	return rules
+}
+
+func inFolder(rules []policy.Rule, name string, command, restricts bool) []policy.Rule {
+	out := make([]policy.Rule, 0, len(rules))
+	for _, r := range rules {
+		out = append(out, r.In(name, command, restricts))
+	}
+	return out
+}
+
+// nameOf is what leads the paths of a folder, "" where it is the only one.
+func nameOf(root workspace.Path) string {
+	if name := root.String(); name != root.Rel() {
+		return name
+	}
+	return ""
+}
+
+// keepable takes away the offers to remember a rule beyond the session, where there
+// is no one folder to remember it for.
+func (p *pending) keepable(offers []policy.Offer) []policy.Offer {
+	if p.registry.Remember != nil && len(p.site().roots) == 1 {
+		return offers
+	}
+	return slices.DeleteFunc(slices.Clone(offers), func(o policy.Offer) bool { return o.Scope == offerWorkspace })
+}
+
+const offerWorkspace = "workspace"
+
+// rememberHere keeps a rule for the folder that the plan acts in. It reports false
+// where it cannot be kept.
+func (p *pending) rememberHere(rule policy.Rule) bool {
+	at := p.site()
+	if len(at.roots) != 1 || p.registry.Remember == nil {
+		return false
+	}
+	own, ok := rule.Out(nameOf(at.roots[0]), at.command)
+	return ok && p.registry.Remember(at.roots[0].RootDir(), own) == nil
+}
+
+// stillAllowed looks once more, after a yes, for a rule that denies the call: one may
+// have come while the question was open.
+func (p *pending) stillAllowed() error {
+	p.settle()
+	request, err := p.policyRequest()
+	if err != nil {
+		return err
+	}
+	request.Mode = policy.FullAccess // what the human has just approved is not held against the mode
+	if decision := policy.Decide(request); decision.Verdict == policy.Refuse {
+		p.decision = decision
+		return p.refusal()
+	}
+	return nil
+}
