@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"pillion/config"
@@ -76,11 +77,25 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		Remember:  c.remember,
 		Activity:  s.activity,
 		Watch:     c.watcher.Folders,
+
+		SearchPath: searchPath(),
 	}
 	c.now()
 	c.registry.Approvals = approval.NewQueue(s.asker, c.standing.view.Settings.Approvals.Expiry())
 	c.follow()
 	return c, nil
+}
+
+// searchPath is the PATH that commands get, also by the folders' real names.
+func searchPath() []string {
+	var out []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		out = append(out, dir)
+		if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+			out = append(out, real)
+		}
+	}
+	return out
 }
 
 func (c *sidecar) roots() []string {

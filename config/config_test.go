@@ -207,3 +207,11 @@ func TestTheExampleIsRight(t *testing.T) {
 		}
 	}
 }
+
+func TestRulesThatAllowNothingAreNamed(t *testing.T) {
+	s, problems := Parse([]byte(`{"permissions": {"allow": ["run_command(*)", "run_command(sh *)", "run_command(go test *)", "run_command"], "deny": ["run_command(sh *)"]}}`))
+	if len(problems) != 2 || !strings.Contains(problems[0], `rule "run_command(*)" is ignored: it would allow nothing: `) ||
+		!strings.Contains(problems[1], "sh can run other programs") || len(s.Permissions.Allow) != 2 {
+		t.Errorf("%q", problems)
+	}
+}

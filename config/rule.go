@@ -83,6 +83,9 @@ func (p *problems) checkRules(list *[]Rule, kind policy.Verdict) {
 			return true
 		}
 		differs := r.differs(rule, kind)
+		if why := rule.NeverAllows(); why != "" && kind == policy.Run {
+			differs = "it would allow nothing: " + why
+		}
 		switch {
 		case differs == "":
 			return false

@@ -159,6 +159,14 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 		case *Answer:
 			return plan, nil
 		case *Action:
+			switch held, err := r.stillHolds(ctx, p, started); {
+			case err != nil:
+				return nil, err
+			case !held && attempt < maxReplans:
+				continue
+			case !held:
+				return nil, fault.New(fault.ConcurrentModification, "the files that the command runs change all the time; nothing was run")
+			}
 			return plan.Run(ctx, Hands{Processes: r.Processes, Human: r.Human, Output: p.call.Output})
 		case *Edits:
 			edits = plan
@@ -177,6 +185,19 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 			}
 		}
 	}
+}
+
+// stillHolds says whether what the human said yes to is still what is there: the
+// scripts that a command names are as they were. If not it has asked again.
+func (r *Registry) stillHolds(ctx context.Context, p *pending, started time.Time) (bool, error) {
+	if p.digest == "" || !r.Documents.Moved(p.snapshot) {
+		return true, nil
+	}
+	continuity, err := p.renew(ctx)
+	if err == nil && continuity == approval.Different && p.decision.Verdict == policy.Ask {
+		err = r.approve(ctx, p, started)
+	}
+	return false, err
 }
 
 // maxReplans bounds the race with somebody who changes the file all the time.

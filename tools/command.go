@@ -75,7 +75,6 @@ func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer,
 	preview := approval.Preview{
 		Kind: "command", Command: c.Line, Cwd: c.dir.String(), Network: true, Sandbox: noSandbox, Unsaved: c.unsaved,
 	}
-	preview.Parts, preview.Writes = commandParts(c.Line)
 	return &Action{
 		Title:   "Run " + fault.Escape(clip(firstLine(c.Line), 60)),
 		Preview: preview,

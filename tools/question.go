@@ -88,7 +88,7 @@ func (p *pending) preview() approval.Preview {
 	case *Edits:
 		return approval.Preview{Kind: "diff", Files: plan.Set.Preview()}
 	case *Action:
-		return plan.Preview
+		return p.commandPreview(plan)
 	}
 	return approval.Preview{Kind: "text", Markdown: p.readPreview()}
 }

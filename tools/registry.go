@@ -28,6 +28,8 @@ type Registry struct {
 	// Remember keeps a rule for a folder beyond the session, so that it is one of
 	// the folder's own from then on. Nil: there is no such place.
 	Remember func(root string, rule policy.Rule) error
+	// SearchPath is where commands look for programs, in any order.
+	SearchPath []string
 	// Activity hears of each call as its state changes; it must not block.
 	Activity func(Activity)
 	// Watch signals ch when one of the files may have changed on disk, until stop

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"pillion/internal/fault"
-	"pillion/tools/approval"
-	"pillion/tools/policy"
 	"pillion/tools/process"
 )
 
@@ -94,14 +92,4 @@ func commandText(got process.Result) string {
 		}
 	}
 	return out.String()
-}
-
-// commandParts is what the line would run and write, as far as it can be read.
-func commandParts(line string) ([]approval.CommandPart, []string) {
-	parsed := policy.ReadCommand(line)
-	parts := make([]approval.CommandPart, 0, len(parsed.Parts))
-	for _, p := range parsed.Parts {
-		parts = append(parts, approval.CommandPart{Argv: p.Argv, Why: p.Why})
-	}
-	return parts, append([]string{}, parsed.Writes...)
 }

@@ -1,100 +1,250 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// CommandReading is what a command line says to a reader, for the dialog. It
-// decides nothing: what cannot be read is said to be so.
+// CommandReading is what a command line says to a reader.
 type CommandReading struct {
-	Parts  []CommandPart
-	Writes []string // targets of output redirections, as written
+	parts  []part
+	writes []target
+	// problem says what about the line keeps every pattern off it, "" when nothing
+	// does; unreadable, that no reader can say what it runs.
+	problem    string
+	unreadable bool
 }
 
-// CommandPart is one simple command of the line.
+// part is one simple command of a line, wherever it stands in it.
+type part struct {
+	argv   []string // the words as people read them
+	words  []word
+	redirs []redirection // with the target's text where it is literal
+	why    string // what about it keeps every pattern off it
+}
+
+// word is one word of a part; its text is only known when it is literal.
+type word struct {
+	text    string
+	literal bool
+}
+
+// target is where a redirection writes.
+type target struct {
+	shown string
+	word
+}
+
+// CommandPart is one simple command of a line, for the dialog.
 type CommandPart struct {
 	Argv []string // the words, as written where they are not plain
-	Why  string   // what about it needs a look
+	Why  string   // why it asks; empty when a rule allows it
 }
 
-// maxParts bounds what a dialog shows.
-const maxParts = 50
-
-// ReadCommand takes a command line apart with a POSIX shell parser.
-func ReadCommand(line string) CommandReading {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
-	if err != nil {
-		return CommandReading{Parts: []CommandPart{{Argv: []string{line}, Why: "it cannot be read as a shell command"}}}
+// ReadCommand takes a command line apart with a POSIX shell parser, and what is
+// plain in it with a second reader. It decides nothing.
+func ReadCommand(line string) *CommandReading {
+	r := &CommandReading{}
+	simples, problem := readPlain(line)
+	r.problem = problem
+	if len(line) > maxParsed {
+		return r.cannotRead(line)
 	}
-	var r CommandReading
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return r.cannotRead(line)
+	}
+	plain := true
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
-		case *syntax.CallExpr:
-			r.addCall(n)
-		case *syntax.Redirect:
-			if writes(n.Op) && n.Word != nil && n.Word.Lit() != "/dev/null" {
-				r.Writes = append(r.Writes, printed(n.Word))
-			}
+		case *syntax.Stmt:
+			plain = r.addStatement(n) && plain
+		case *syntax.Comment:
+			plain = false
 		case *syntax.FuncDecl:
-			r.add(CommandPart{Argv: []string{n.Name.Value + "()"}, Why: "it defines a function"})
+			r.parts = append(r.parts, part{argv: []string{n.Name.Value + "()"}, why: "it defines a function"})
+			plain = false
 		}
 		return true
 	})
+	if r.problem == "" && !(plain && r.agreesWith(simples)) {
+		r.problem = "its readers do not agree on what it says"
+	}
+	r.unreadable = hasOddCharacters(line)
 	return r
 }
 
-func (r *CommandReading) add(p CommandPart) {
-	if len(r.Parts) < maxParts {
-		r.Parts = append(r.Parts, p)
-	} else {
-		r.Parts[maxParts-1] = CommandPart{Argv: []string{"…"}, Why: "the line has more parts than can be shown"}
+// maxParsed bounds the work on a line that no rule would hold for.
+const maxParsed = 32 << 10
+
+func (r *CommandReading) cannotRead(line string) *CommandReading {
+	if r.problem == "" {
+		r.problem = "it cannot be read as a shell command"
 	}
+	r.unreadable = true
+	r.parts = []part{{argv: []string{line}, why: "it cannot be read as a shell command"}}
+	return r
 }
 
-func (r *CommandReading) addCall(call *syntax.CallExpr) {
-	part := CommandPart{Why: "it runs a program"}
+// hasOddCharacters finds what one shell or parser may drop and another keep.
+func hasOddCharacters(line string) bool {
+	return strings.ContainsFunc(line, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || dropIgnorable(c) < 0 && c > 0x7f })
+}
+
+// addStatement takes in a statement's own simple command, with what it redirects.
+// It reports whether the statement is of the plain kind.
+func (r *CommandReading) addStatement(s *syntax.Stmt) bool {
+	plain := !s.Negated && !s.Background && !s.Coprocess && !s.Disown
+	var p part
+	if s.Background {
+		p.why = "it is left running in the background"
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		p.addCall(cmd)
+	case *syntax.BinaryCmd:
+		if cmd.Op != syntax.AndStmt && cmd.Op != syntax.OrStmt && cmd.Op != syntax.Pipe {
+			plain = false
+		}
+		if len(s.Redirs) == 0 {
+			return plain
+		}
+	case nil:
+	default:
+		plain = false
+		if len(s.Redirs) == 0 {
+			return false
+		}
+	}
+	for _, redir := range s.Redirs {
+		r.addRedirect(&p, redir)
+	}
+	if p.why == "" && len(p.words) > 0 {
+		p.why = p.wordsWhy()
+	}
+	r.parts = append(r.parts, p)
+	return plain
+}
+
+func (p *part) addCall(call *syntax.CallExpr) {
 	for _, a := range call.Assigns {
-		part.Argv = append(part.Argv, printed(a))
-		if a.Name != nil {
-			part.Why = "it sets " + a.Name.Value
+		p.argv = append(p.argv, printed(a))
+		if a.Name != nil && p.why == "" {
+			p.why = "it sets " + a.Name.Value
 		}
 	}
-	for _, word := range call.Args {
-		text, plain := word.Lit(), word.Lit() != ""
-		if !plain {
-			text = printed(word)
+	for _, arg := range call.Args {
+		w := literal(arg)
+		p.words = append(p.words, w)
+		if w.literal && isBareWord(arg) {
+			p.argv = append(p.argv, w.text)
+		} else {
+			p.argv = append(p.argv, printed(arg))
 		}
-		if isDynamic(word) {
-			part.Why = "its words are made when it runs"
-		}
-		part.Argv = append(part.Argv, text)
-	}
-	if len(part.Argv) > 0 {
-		r.add(part)
 	}
 }
 
-func isDynamic(word *syntax.Word) bool {
-	dynamic := false
-	syntax.Walk(word, func(node syntax.Node) bool {
-		switch node.(type) {
-		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp, *syntax.ProcSubst:
-			dynamic = true
+func (r *CommandReading) addRedirect(p *part, redir *syntax.Redirect) {
+	out := redirection{op: redir.Op.String()}
+	if redir.N != nil {
+		out.fd = redir.N.Value
+	}
+	if redir.Word == nil {
+		p.redirs = append(p.redirs, out)
+		return
+	}
+	w := literal(redir.Word)
+	out.target = w.text
+	p.redirs = append(p.redirs, out)
+	switch {
+	case redir.Hdoc != nil:
+		p.why = "it has a text for its input"
+	case !w.literal:
+		p.why = "where it redirects to is only known when it runs"
+	}
+	// bash and its kin take >&word for a file.
+	toFile := out.writes() || out.op == ">&" && (!w.literal || !isNumber(w.text) && w.text != "-")
+	if toFile && !(w.literal && isNoFile(w.text)) {
+		r.writes = append(r.writes, target{printed(redir.Word), w})
+	}
+}
+
+// isNoFile knows the names that stand for a stream, or for nothing.
+func isNoFile(name string) bool {
+	return name == "/dev/null" || name == "/dev/stdout" || name == "/dev/stderr"
+}
+
+// wordsWhy says what about a part's words keeps every pattern off it.
+func (p *part) wordsWhy() string {
+	if !p.words[0].literal {
+		return "which program it runs is only known then"
+	}
+	if why := runsOther(p.words[0].text); why != "" {
+		return why
+	}
+	texts := make([]string, 0, len(p.words))
+	for i, w := range p.words {
+		if !w.literal {
+			return "its words are made when it runs: " + p.argv[len(p.argv)-len(p.words)+i]
 		}
-		return !dynamic
+		texts = append(texts, w.text)
+	}
+	return hazard(texts)
+}
+
+// agreesWith holds the two readings of one line against each other.
+func (r *CommandReading) agreesWith(simples []simple) bool {
+	return slices.EqualFunc(r.parts, simples, func(p part, s simple) bool {
+		return slices.EqualFunc(p.words, s.words, func(w word, text string) bool { return w.literal && w.text == text }) &&
+			slices.Equal(p.redirs, s.redirs)
 	})
-	return dynamic
 }
 
-func writes(op syntax.RedirOperator) bool {
-	switch op {
-	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob:
-		return true
+// literal is the text of a word that nothing is done to.
+func literal(w *syntax.Word) word {
+	var out strings.Builder
+	for _, wordPart := range w.Parts {
+		switch part := wordPart.(type) {
+		case *syntax.Lit:
+			for i := range len(part.Value) {
+				if !isLiteral(part.Value[i], out.String()) {
+					return word{}
+				}
+				out.WriteByte(part.Value[i])
+			}
+		case *syntax.SglQuoted:
+			if part.Dollar {
+				return word{}
+			}
+			out.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			text, ok := quotedText(part)
+			if !ok {
+				return word{}
+			}
+			out.WriteString(text)
+		default:
+			return word{}
+		}
 	}
-	return false
+	return word{out.String(), true}
 }
+
+func quotedText(q *syntax.DblQuoted) (string, bool) {
+	var out strings.Builder
+	for _, wordPart := range q.Parts {
+		lit, ok := wordPart.(*syntax.Lit)
+		if !ok || strings.Contains(lit.Value, `\`) {
+			return "", false
+		}
+		out.WriteString(lit.Value)
+	}
+	return out.String(), !q.Dollar
+}
+
+func isBareWord(w *syntax.Word) bool { return w.Lit() != "" }
 
 func printed(node syntax.Node) string {
 	var out strings.Builder

@@ -15,7 +15,7 @@ func RunsCommands(tool string) bool { return slices.Contains(commandTools, tool)
 func (r Rule) Holds(kind Verdict, example string) (holds bool, why []string) {
 	request := Request{Tool: r.Tool, Access: Edit, Mode: FullAccess, Paths: []PathFact{{Path: example, Write: true}}}
 	if RunsCommands(r.Tool) {
-		request.Access, request.Paths, request.Command = Exec, nil, &Command{Line: example, Cwd: r.Folder}
+		request.Access, request.Paths, request.Command = Exec, nil, &Command{Line: example, Cwd: r.Folder, POSIX: true}
 	}
 	switch kind {
 	case Run:

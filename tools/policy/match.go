@@ -24,7 +24,7 @@ func (r Rule) judge(req Request) judgement {
 	case r.Specifier == "":
 		return matches
 	case req.Command != nil:
-		return r.judgeCommand(*req.Command)
+		return r.judgeCommand(req)
 	case len(req.Paths) == 0 || r.Folder != "":
 		return unclear
 	}
@@ -55,29 +55,15 @@ func plainPath(name string) string {
 	return strings.TrimPrefix(path.Clean("/"+fold(name)), "/")
 }
 
-func (r Rule) judgeCommand(c Command) judgement {
-	switch {
-	case r.Folder != "" && fold(r.Folder) != fold(folder(c.Cwd)):
-		return differs
-	case r.pattern:
-		return unclear
-	case strings.TrimSpace(r.Specifier) == strings.TrimSpace(c.Line):
-		return matches
-	}
-	return differs
-}
-
 // allowed says whether allow rules and grants cover the whole call. They are
 // read narrowly: names as they stand, and every path must be covered.
 func allowed(req Request) bool {
-	given := slices.DeleteFunc(slices.Concat(req.Rules.Allow, req.Grants), func(r Rule) bool {
-		return !r.names(req.Tool)
-	})
+	given := req.given()
 	if slices.ContainsFunc(given, func(r Rule) bool { return r.Specifier == "" && r.Folder == "" }) {
 		return true
 	}
 	if req.Command != nil {
-		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsCommand(*req.Command) })
+		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsLine(*req.Command) }) || coversParts(req, given)
 	}
 	for _, fact := range req.Paths {
 		if !slices.ContainsFunc(given, func(r Rule) bool { return r.allowsPath(fact) }) {
@@ -87,8 +73,9 @@ func allowed(req Request) bool {
 	return len(req.Paths) > 0
 }
 
-func (r Rule) allowsCommand(c Command) bool {
-	return c.bare() && !r.pattern && r.Specifier == c.Line && r.Folder == folder(c.Cwd)
+// given are the rules that allow calls of the tool.
+func (r Request) given() []Rule {
+	return slices.DeleteFunc(slices.Concat(r.Rules.Allow, r.Grants), func(rule Rule) bool { return !rule.names(r.Tool) })
 }
 
 // allowsPath looks at the file that would be reached, so that a link which is
@@ -109,9 +96,6 @@ func (r Rule) matchesPath(name, specifier string) bool {
 func (r Rule) names(tool string) bool {
 	return strings.ReplaceAll(r.Tool, ".", "_") == strings.ReplaceAll(tool, ".", "_")
 }
-
-// bare says that the line alone decides what the command does.
-func (c Command) bare() bool { return len(c.Env) == 0 && c.Stdin == "" }
 
 var wildcard = regexp.MustCompile(`\*\*/|\*+`)
 

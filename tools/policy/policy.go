@@ -9,10 +9,13 @@
 //
 // Deliberately not here: I/O, state, path resolution and the system places that a
 // wide root holds (the workspace refuses those before a plan exists, and hands in
-// resolved PathFacts), and the reading of shell commands. A command rule is
-// compared with the whole line; a rule with a wildcard for commands is parsed but
-// cannot be judged without a shell parser, so it never allows, and as a deny or
-// ask rule it asks.
+// resolved PathFacts).
+//
+// A command line is judged part by part. Two readers take it apart: ReadCommand,
+// with a parser for POSIX shells, sees every command that stands anywhere in the
+// line, for the dialog and for rules that restrict; readPlain knows nothing but
+// literal words and the four operators between them. A rule with a wildcard allows
+// only where the two agree, and programs.go has nothing against it.
 package policy
 
 import (
@@ -35,6 +38,8 @@ type Request struct {
 	// AlwaysAsk is set when the call itself demands a human: requiresApproval,
 	// git.push, the strict presets.
 	AlwaysAsk bool
+
+	reading *CommandReading // of Command, made by Decide
 }
 
 // PathFact is one path of a plan, with what the workspace knows about it.
@@ -69,15 +74,6 @@ func (p PathFact) real() string {
 // root holds in another.
 func (p PathFact) printed(name string) string { return path.Join(p.Folder, name) }
 
-// Command is what an exec tool would run.
-type Command struct {
-	Line string
-	Cwd  string // as tools print paths; "" and "." are the workspace root
-	// Env and Stdin change what a line does, so no grant holds when one is given.
-	Env   map[string]string
-	Stdin string
-}
-
 // Decision is the answer.
 type Decision struct {
 	Verdict Verdict
@@ -92,19 +88,25 @@ type Decision struct {
 	// holds for the session. It names the files: "secret:.env", and a newline
 	// between several.
 	OncePerSession string
-}
-
-// Offer is a rule that the human may have remembered along with a yes. It covers
-// this very call again and nothing else.
-type Offer struct {
-	ID    string
-	Title string
-	Scope string // "session" or "workspace"
-	Rule  Rule
+	// Parts and Writes are what a command that asks would run, and what it says
+	// that it would write to.
+	Parts  []CommandPart
+	Writes []string
 }
 
 // Decide says what may happen to the call.
 func Decide(r Request) Decision {
+	if r.Command != nil {
+		r.reading = ReadCommand(r.Command.Line)
+	}
+	d := decide(r)
+	if d.Verdict == Ask && r.Command != nil {
+		d.Parts, d.Writes = explain(r)
+	}
+	return d
+}
+
+func decide(r Request) Decision {
 	if d, refused := refuse(r); refused {
 		return d
 	}
@@ -167,7 +169,7 @@ func refusal(reasons ...string) Decision {
 
 // firmQuestions lists why the call asks whatever was allowed or granted.
 func firmQuestions(r Request) []string {
-	reasons := protectedReasons(r)
+	reasons := append(protectedReasons(r), writeReasons(r)...)
 	if r.AlwaysAsk {
 		reasons = append(reasons, "this call always needs a yes")
 	}
@@ -182,24 +184,4 @@ func firmQuestions(r Request) []string {
 		}
 	}
 	return reasons
-}
-
-// offers gives the one exact rule that would answer this call the next time.
-func offers(r Request) []Offer {
-	rule := Rule{Tool: r.Tool}
-	switch {
-	case r.Command != nil:
-		if !r.Command.bare() || r.Command.Line == "" {
-			return nil
-		}
-		rule.Specifier, rule.Folder = r.Command.Line, folder(r.Command.Cwd)
-	case r.Access == Edit && len(r.Paths) == 1:
-		rule.Specifier = r.Paths[0].real()
-	default:
-		return nil
-	}
-	return []Offer{
-		{ID: "session", Title: "Approve for this session", Scope: "session", Rule: rule},
-		{ID: "workspace", Title: "Approve for this workspace", Scope: "workspace", Rule: rule},
-	}
 }

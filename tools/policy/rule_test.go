@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,14 +89,22 @@ func TestRuleIsOneStringInSettings(t *testing.T) {
 func offered(t *testing.T, r Request) Rule {
 	t.Helper()
 	d := check(t, r, Ask)
-	if len(d.Offers) != 2 || d.Offers[0].Scope != "session" || d.Offers[1].Scope != "workspace" || d.Offers[0].Rule != d.Offers[1].Rule {
+	last := len(d.Offers) - 1
+	if last < 1 || d.Offers[0].Scope != "session" || d.Offers[last].Scope != "workspace" || d.Offers[0].Rule != d.Offers[last].Rule {
 		t.Fatalf("%s: offers %v", r, d.Offers)
+	}
+	for _, o := range d.Offers {
+		again := r
+		again.Grants = append(slices.Clone(r.Grants), o.Rule)
+		if got := Decide(again); got.Verdict != Run {
+			t.Errorf("%s: with %s it still needs %s: %q", r, o.Rule, got.Verdict, got.Reasons)
+		}
 	}
 	return d.Offers[0].Rule
 }
 
 func command(line, cwd string) Request {
-	return Request{Tool: "run_command", Access: Exec, Mode: Default, Command: &Command{Line: line, Cwd: cwd}}
+	return Request{Tool: "run_command", Access: Exec, Mode: Default, Command: &Command{Line: line, Cwd: cwd, POSIX: true}}
 }
 
 func edit(paths ...string) Request {
@@ -203,7 +212,7 @@ func TestRulesFromSettings(t *testing.T) {
 		{"allow", `edit_file(src)`, edit("src/a.py"), Ask},
 		{"allow", "write_file", edit("src/a.py"), Ask},
 		{"allow", "run_command", command("rm -rf build", "sub"), Run},
-		{"allow", "run_command(git status *)", command("git status -s", ""), Ask},
+		{"allow", "run_command(git status *)", command("git status -s", ""), Run},
 		{"allow", "run_command(git status *)", command("git status *", ""), Ask},
 		{"allow", "run_command(*)", command("ls", ""), Ask},
 		{"deny", secretsRule, edit("secrets/a"), Refuse},
@@ -275,9 +284,9 @@ func TestDenyRuleHoldsForLinkTargets(t *testing.T) {
 // What only a shell parser could tell asks, also where the table would run it.
 func TestRulesThatCannotBeJudgedAsk(t *testing.T) {
 	for _, list := range []string{"deny", "ask"} {
-		r := command("git  push", "")
+		r := command("git -c x=y push", "")
 		r.Mode = FullAccess
-		r.Grants = []Rule{{Tool: "run_command", Specifier: "git  push"}}
+		r.Grants = []Rule{{Tool: "run_command", Specifier: "git -c x=y push"}}
 		rule := []Rule{mustParse(t, "run_command(git push *)")}
 		if list == "deny" {
 			r.Rules.Deny = rule

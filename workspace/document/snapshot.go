@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"strings"
@@ -82,8 +83,9 @@ type Snapshot struct {
 	open  *buffers
 	limit int64
 
-	mu    sync.Mutex // guards files and asked
+	mu    sync.Mutex // guards what follows
 	files map[workspace.Path]*File
+	bytes map[workspace.Path]string // the hash of what was on disk: see RestOn
 	asked bool // which buffers are unsaved
 }
 
@@ -270,7 +272,38 @@ func (s *Snapshot) Rests() map[workspace.Path]string {
 	for p, f := range s.files {
 		out[p] = f.state()
 	}
+	for p, version := range s.bytes {
+		out[p] += " " + version
+	}
 	return out
+}
+
+// RestOn has a plan made from this view rest on the bytes of p on disk, text or
+// not, there or not yet: a command will run them, whatever the editor shows.
+func (s *Snapshot) RestOn(p workspace.Path) {
+	version := bytesOnDisk(p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bytes == nil {
+		s.bytes = map[workspace.Path]string{}
+	}
+	if _, known := s.bytes[p]; !known {
+		s.bytes[p] = version
+	}
+}
+
+// bytesOnDisk tells the contents of a file of any size apart.
+func bytesOnDisk(p workspace.Path) string {
+	f, info, err := p.OpenFile()
+	if err != nil {
+		return "unreadable: " + string(fault.CodeOf(err))
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "unreadable: " + err.Error()
+	}
+	return hex.EncodeToString(sum.Sum(nil)) + " " + info.Mode().Perm().String()
 }
 
 // state tells apart all that matters for a plan: the text, the bytes on disk
@@ -297,6 +330,11 @@ func (s *Store) Moved(snap *Snapshot) bool {
 	for p, was := range snap.files {
 		f, err := now.read(p, was.asked)
 		if err != nil || f.state() != was.state() {
+			return true
+		}
+	}
+	for p, was := range snap.bytes {
+		if bytesOnDisk(p) != was {
 			return true
 		}
 	}

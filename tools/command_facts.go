@@ -1,0 +1,132 @@
+package tools
+
+import (
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/workspace"
+)
+
+// commandFacts adds to a command what only the workspace can tell: where each word
+// leads, if it is a path. The plan rests on the scripts that the line names.
+func (p *pending) commandFacts(c *policy.Command) *policy.Command {
+	if c == nil {
+		return nil
+	}
+	out := *c
+	out.POSIX = runtime.GOOS != "windows"
+	ws := p.snapshot.Workspace()
+	dir, err := ws.ResolveDir(c.Cwd)
+	if err != nil {
+		return &out // the folder went away; the call will say so
+	}
+	reading := policy.ReadCommand(c.Line)
+	out.Words = map[string]policy.WordFact{}
+	for _, name := range reading.Words() {
+		out.Words[name] = wordFact(ws, dir, name)
+	}
+	for _, name := range reading.Programs() {
+		if file, planted := p.planted(dir, name); planted {
+			fact := out.Words[name]
+			fact.Planted = true
+			out.Words[name] = fact
+			p.snapshot.RestOn(file)
+		}
+	}
+	for _, name := range reading.Scripts() {
+		if file, inside := follow(ws, dir, name); inside && !file.IsZero() {
+			p.snapshot.RestOn(file)
+		}
+	}
+	return &out
+}
+
+func wordFact(ws *workspace.Workspace, dir workspace.Path, name string) policy.WordFact {
+	at, inside := follow(ws, dir, name)
+	if !inside || at.IsZero() {
+		return policy.WordFact{Outside: !inside}
+	}
+	fact, err := factOf(touch{path: at, write: true})
+	if err != nil {
+		return policy.WordFact{Outside: true}
+	}
+	fact.Executable = isExecutable(at)
+	return policy.WordFact{PathFact: fact}
+}
+
+func isExecutable(p workspace.Path) bool {
+	info, err := p.Stat()
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// longestName is what no file system takes for a name.
+const longestName = 255
+
+// follow goes the way of a name from dir as the kernel would, link by link, and
+// reports false where it leaves the workspace or cannot be told. What can be no
+// file's name leads to no place.
+func follow(ws *workspace.Workspace, dir workspace.Path, name string) (_ workspace.Path, inside bool) {
+	steps := strings.Split(name, "/")
+	for _, step := range steps {
+		if len(step) > longestName {
+			return workspace.Path{}, true
+		}
+	}
+	at := dir
+	if path.IsAbs(name) || filepath.IsAbs(name) {
+		var err error
+		if at, err = ws.Resolve(name); err != nil {
+			return workspace.Path{}, false
+		}
+		steps = nil
+	}
+	at, err := at.Target()
+	for _, step := range steps {
+		switch {
+		case err != nil:
+			return workspace.Path{}, false
+		case step == "..":
+			if at.IsRoot() {
+				return workspace.Path{}, false
+			}
+			at = at.Dir()
+		case step != "" && step != ".":
+			at, err = at.Join(step).Target()
+		}
+	}
+	if err == nil {
+		at, err = ws.Resolve(at.Abs()) // nor to a system place that the workspace holds
+	}
+	return at, err == nil
+}
+
+// planted finds a program of the workspace that a search for name could come to.
+func (p *pending) planted(dir workspace.Path, name string) (workspace.Path, bool) {
+	ws := p.snapshot.Workspace()
+	for _, entry := range p.registry.SearchPath {
+		if entry == "" {
+			entry = "."
+		}
+		if file, inside := follow(ws, dir, entry+"/"+name); inside && !file.IsZero() && isExecutable(file) {
+			return file, true
+		}
+	}
+	return workspace.Path{}, false
+}
+
+// commandPreview shows of a command what policy reads in it.
+func (p *pending) commandPreview(a *Action) approval.Preview {
+	out := a.Preview
+	if a.Command == nil {
+		return out
+	}
+	out.Parts, out.Writes = []approval.CommandPart{}, append([]string{}, p.decision.Writes...)
+	for _, part := range p.decision.Parts {
+		out.Parts = append(out.Parts, approval.CommandPart{Argv: part.Argv, Why: part.Why})
+	}
+	return out
+}

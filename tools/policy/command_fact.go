@@ -1,0 +1,250 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// Command is what an exec tool would run.
+type Command struct {
+	Line string
+	Cwd  string // as tools print paths; "" and "." are the workspace root
+	// Env and Stdin change what a line does, so no grant holds when one is given.
+	Env   map[string]string
+	Stdin string
+	// POSIX says that a shell of that kind reads the line. Of what another one
+	// makes of it nothing is known here, so only exact rules hold.
+	POSIX bool
+	// Words is what the workspace knows of the line's words; see
+	// CommandReading.Words. Of one that is missing the name alone is judged.
+	Words map[string]WordFact
+}
+
+// WordFact is where a word of a command leads, if it is taken for a path.
+type WordFact struct {
+	PathFact
+	Outside bool // of every workspace folder; else PathFact holds
+	// Planted says that a program of this name lies in the workspace, where the
+	// search for programs would find it.
+	Planted bool
+}
+
+// bare says that the line alone decides what the command does.
+func (c Command) bare() bool { return len(c.Env) == 0 && c.Stdin == "" }
+
+// fact is what is known of a word, from its name alone if need be.
+func (c Command) fact(name string) WordFact {
+	if f, known := c.Words[name]; known {
+		return f
+	}
+	return WordFact{
+		PathFact: PathFact{Path: path.Join(folder(c.Cwd), name)},
+		Outside:  path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), ".."),
+	}
+}
+
+// protected says why a write to where the word leads needs a human, "" if it does
+// not: because of what it leads to, or of its own name.
+func (f WordFact) protected(name string) string {
+	if !f.Outside {
+		if reason := f.PathFact.protected(); reason != "" {
+			return reason
+		}
+	}
+	reason, _ := Protected(name)
+	if reason == "" && Secret(name) {
+		return secretReason(name)
+	}
+	return reason
+}
+
+// Words lists each literal text of the line that could name a file, so that the
+// workspace can say where it leads.
+func (r *CommandReading) Words() []string {
+	var out []string
+	for _, p := range r.parts {
+		for _, w := range p.words {
+			out = append(out, pathsIn(w.text)...)
+		}
+		for _, redir := range p.redirs {
+			if redir.target != "" && !redir.copies() {
+				out = append(out, redir.target)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Programs lists the names that the shell searches for in PATH.
+func (r *CommandReading) Programs() []string {
+	var out []string
+	for _, p := range r.parts {
+		if len(p.words) > 0 && p.words[0].literal && !strings.Contains(p.words[0].text, "/") {
+			out = append(out, p.words[0].text)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Scripts lists the names on the line whose content decides what it does: each
+// program with a slash in its name, and whatever is named where another program or
+// a shell could run it. Which of them are files, the workspace knows.
+func (r *CommandReading) Scripts() []string {
+	var out []string
+	all := r.unreadable
+	for _, p := range r.parts {
+		switch {
+		case len(p.words) == 0:
+		case !p.words[0].literal || runsOther(p.words[0].text) != "":
+			all = true
+		case strings.Contains(p.words[0].text, "/"):
+			out = append(out, p.words[0].text)
+		}
+		if len(p.words) > 0 {
+			out = append(out, recipes[programName(p.words[0].text)]...)
+		}
+	}
+	if all {
+		out = append(out, r.Words()...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// recipes are the files in the folder of a command that say what a program runs.
+var recipes = map[string][]string{
+	"make":  {"GNUmakefile", "makefile", "Makefile"},
+	"gmake": {"GNUmakefile", "makefile", "Makefile"},
+	"npm":   {"package.json"}, "pnpm": {"package.json"}, "yarn": {"package.json"}, "npx": {"package.json"}, "bun": {"package.json"},
+	"just": {"justfile", "Justfile", ".justfile"},
+	"rake": {"Rakefile", "rakefile"},
+	"task": {"Taskfile.yml", "Taskfile.yaml"},
+}
+
+// pathsIn lists what a word may hold of paths: itself, an option's value, what
+// stands after a colon.
+func pathsIn(text string) []string {
+	var out []string
+	add := func(s string) {
+		if s != "" && s != "-" && len(s) <= 4096 {
+			out = append(out, s)
+		}
+	}
+	if !strings.HasPrefix(text, "-") {
+		add(text)
+	} else if len(text) > 2 && text[1] != '-' {
+		add(text[2:])
+	}
+	if _, value, has := strings.Cut(text, "="); has {
+		add(value)
+	}
+	for _, piece := range strings.FieldsFunc(text, func(c rune) bool { return c == ':' || c == ',' || c == '=' || c == '@' }) {
+		if isPathLike(piece) && piece != text && !strings.Contains(text, "://") {
+			add(piece)
+		}
+	}
+	return out
+}
+
+func isPathLike(s string) bool {
+	return strings.HasPrefix(s, "/") || s == ".." || strings.HasPrefix(s, "../") || strings.Contains(s, "/../")
+}
+
+func (f WordFact) secret(name string) bool {
+	return Secret(name) || slices.ContainsFunc(f.names(), Secret)
+}
+
+// placesWhy says what about the places that a literal command names keeps patterns
+// off it, "" if nothing does.
+func (c Command) placesWhy(p part) string {
+	program := p.words[0].text
+	if !strings.Contains(program, "/") && c.fact(program).Planted {
+		return program + " would be a program of this workspace, which PATH leads to"
+	}
+	for _, redir := range p.redirs {
+		if why := c.redirectionWhy(redir); why != "" {
+			return why
+		}
+	}
+	reads := readers[programName(program)]
+	for _, w := range p.words {
+		for _, name := range pathsIn(w.text) {
+			if why := c.placeWhy(name, reads); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+func (c Command) redirectionWhy(redir redirection) string {
+	switch fact := c.fact(redir.target); {
+	case redir.copies(), redir.target == "/dev/null":
+		return ""
+	case redir.writes():
+		return "it writes to " + fault.Quote(redir.target)
+	case fact.Outside:
+		return "it reads " + fault.Quote(redir.target) + ", which is outside the workspace"
+	case fact.secret(redir.target):
+		return secretReason(redir.target)
+	}
+	return ""
+}
+
+func (c Command) placeWhy(name string, reads bool) string {
+	if isNoFile(name) {
+		return ""
+	}
+	fact := c.fact(name)
+	protected := fact.protected(name)
+	switch {
+	case fact.Outside:
+		return "it names " + fault.Quote(name) + ", which is outside the workspace"
+	case fact.secret(name):
+		return secretReason(name)
+	case protected != "" && !reads && !fact.Executable:
+		return protected
+	}
+	return ""
+}
+
+// writeReasons list what a line writes, as it says itself, that needs a human
+// whatever was allowed: protected paths in every mode, and places outside the
+// workspace unless the mode leaves commands alone.
+func writeReasons(r Request) []string {
+	if r.Command == nil {
+		return nil
+	}
+	var out []string
+	add := func(name string, redirected bool) {
+		fact := r.Command.fact(name)
+		fact.Executable = fact.Executable && redirected
+		if reason := fact.protected(name); reason != "" {
+			out = append(out, "it writes to a protected file: "+reason)
+		} else if redirected && fact.Outside && r.Mode != FullAccess {
+			out = append(out, "it writes to "+fault.Quote(name)+", which is outside the workspace")
+		}
+	}
+	for _, w := range r.reading.writes {
+		if w.literal {
+			add(w.text, true)
+		}
+	}
+	for _, p := range r.reading.parts {
+		if len(p.words) == 0 || !p.words[0].literal || !writers[programName(p.words[0].text)] {
+			continue
+		}
+		for _, w := range p.words[1:] {
+			for _, name := range pathsIn(w.text) {
+				add(name, false)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,253 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// prefix is the literal words before the * of a rule such as
+// run_command(go test *), which stands for any further words, or none.
+func (r Rule) prefix() (words []string, ok bool) {
+	text, ends := strings.CutSuffix(r.Specifier, " *")
+	if !r.pattern || !ends {
+		return nil, false
+	}
+	parts, problem := readPlain(text)
+	if problem != "" || len(parts) != 1 || len(parts[0].redirs) > 0 {
+		return nil, false
+	}
+	return parts[0].words, true
+}
+
+// NeverAllows says why the rule, though it can be read, allows nothing as an allow
+// rule, "" if it can. People who wrote one should hear of it.
+func (r Rule) NeverAllows() string {
+	if !slices.ContainsFunc(commandTools, r.names) || r.Specifier == "" || !r.pattern {
+		return ""
+	}
+	words, ok := r.prefix()
+	if !ok {
+		return "a * can only stand at its end, after plain words and a blank, such as " + r.Tool +
+			"(go test *); in double quotes it means itself"
+	}
+	return tooWide(words)
+}
+
+// tooWide says why no rule may allow whatever begins with these words.
+func tooWide(words []string) string {
+	if why := hazard(words); why != "" {
+		return why
+	}
+	name := programName(words[0])
+	_, hasSubcommands := subcommands[name]
+	switch {
+	case hasSubcommands && len(words) == 1:
+		return "what " + name + " does depends on the word after it: name that as well"
+	case len(words) == 2 && slices.Contains(scripted[name], words[1]):
+		return "what it runs depends on the word after it: name that as well"
+	}
+	return ""
+}
+
+// allowsLine holds for an exact rule and its very line.
+func (r Rule) allowsLine(c Command) bool {
+	return c.bare() && !r.pattern && r.Specifier == c.Line && r.Folder == folder(c.Cwd)
+}
+
+// coversParts says whether the whole line is plain and each part of it is allowed.
+func coversParts(r Request, given []Rule) bool {
+	if r.lineWhy() != "" {
+		return false
+	}
+	return !slices.ContainsFunc(r.reading.parts, func(p part) bool { return r.partWhy(p, given) != "" })
+}
+
+// lineWhy says what about the line as a whole keeps patterns off it.
+func (r Request) lineWhy() string {
+	switch {
+	case !r.Command.POSIX:
+		return "rules with * need a POSIX shell to read the line"
+	case len(r.Command.Env) > 0:
+		return "it brings variables of its own"
+	case r.Command.Stdin != "":
+		return "it brings an input of its own"
+	}
+	return r.reading.problem
+}
+
+// partWhy says why a part needs a yes, "" when a rule allows it.
+func (r Request) partWhy(p part, given []Rule) string {
+	switch {
+	case p.why != "":
+		return p.why
+	case len(p.words) == 0:
+		return "it runs nothing, and redirects"
+	}
+	if why := r.Command.placesWhy(p); why != "" {
+		return why
+	}
+	if slices.ContainsFunc(given, func(rule Rule) bool { return rule.allowsPart(*r.Command, p) }) {
+		return ""
+	}
+	return noRule
+}
+
+func (r Rule) allowsPart(c Command, p part) bool {
+	words, ok := r.prefix()
+	if !ok || r.Folder != folder(c.Cwd) || tooWide(words) != "" || len(p.words) < len(words) {
+		return false
+	}
+	for i, text := range words {
+		if p.words[i].text != text {
+			return false
+		}
+	}
+	return true
+}
+
+// explain is what the dialog shows of a command.
+func explain(r Request) ([]CommandPart, []string) {
+	given, whole := r.given(), r.lineWhy()
+	if slices.ContainsFunc(given, func(rule Rule) bool {
+		return rule.Specifier == "" && rule.Folder == "" || rule.allowsLine(*r.Command)
+	}) {
+		given, whole = nil, ""
+	}
+	parts := make([]CommandPart, 0, len(r.reading.parts))
+	special := false // some part has a reason of its own
+	for _, p := range r.reading.parts {
+		part := CommandPart{Argv: p.argv, Why: r.partWhy(p, given)}
+		special = special || part.Why != "" && part.Why != noRule
+		parts = append(parts, part)
+	}
+	for i := range parts {
+		if !special && whole != "" {
+			parts[i].Why = whole
+		}
+	}
+	if len(parts) > maxParts {
+		parts = append(parts[:maxParts-1], CommandPart{Argv: []string{"…"}, Why: "the line has more parts than can be shown"})
+	}
+	writes := []string{}
+	for _, w := range r.reading.writes {
+		writes = append(writes, w.shown)
+	}
+	return parts, writes
+}
+
+// judgeCommand reads a deny or ask rule: it is about the call when it is about any
+// part of the line, wherever that stands.
+func (r Rule) judgeCommand(req Request) judgement {
+	c := *req.Command
+	switch {
+	case r.Folder != "" && fold(r.Folder) != fold(folder(c.Cwd)):
+		return differs
+	case !r.pattern && strings.TrimSpace(r.Specifier) == strings.TrimSpace(c.Line):
+		return matches
+	}
+	out := differs
+	if !c.POSIX || req.reading.unreadable {
+		out = unclear
+	}
+	for _, p := range req.reading.parts {
+		switch r.judgePart(p) {
+		case matches:
+			return matches
+		case unclear:
+			out = unclear
+		}
+	}
+	return out
+}
+
+func (r Rule) judgePart(p part) judgement {
+	if len(p.words) == 0 {
+		return differs
+	}
+	var texts []string
+	literal := true
+	for _, w := range p.words {
+		texts, literal = append(texts, fold(w.text)), literal && w.literal
+	}
+	wanted, readable := r.restricted()
+	switch {
+	case !readable && !r.pattern:
+		return differs // it is about its very line
+	case !readable && literal && glob(strings.ReplaceAll(fold(r.Specifier), "*", "**")).MatchString(strings.Join(texts, " ")):
+		return matches
+	case !readable:
+		wanted = []string{""}
+	}
+	texts[0] = programName(texts[0])
+	isProgram := texts[0] == wanted[0]
+	switch {
+	case literal && beginsWith(texts, wanted, r.pattern):
+		return matches
+	case isProgram && (!literal || mentions(texts, wanted)): // git -C elsewhere push
+		return unclear
+	case !p.words[0].literal, !isProgram && p.mayRun(wanted[0]):
+		return unclear
+	}
+	return differs
+}
+
+// mayRun says whether a part that can run other programs may run this one: it is
+// named, or there is code, or no telling.
+func (p part) mayRun(program string) bool {
+	first := p.words[0].text
+	_, hazardous := hazards[programName(first)]
+	if runsOther(first) == "" && !hazardous {
+		return false
+	}
+	names := func(text string) bool { return programName(text) == program }
+	operands := 0
+	for _, w := range p.words[1:] {
+		if !w.literal || strings.ContainsFunc(w.text, isCode) || slices.ContainsFunc(strings.Split(w.text, "="), names) {
+			return true
+		}
+		if !strings.HasPrefix(w.text, "-") {
+			operands++
+		}
+	}
+	return operands == 0 && runsOthers[programName(first)]
+}
+
+// isCode finds what is hardly a part of a plain argument.
+func isCode(c rune) bool {
+	return c > '~' || c < '!' || strings.ContainsRune("\"'`$\\;&|<>(){}[]*?!#", c)
+}
+
+// restricted are the words of a rule that restricts, folded.
+func (r Rule) restricted() ([]string, bool) {
+	text := r.Specifier
+	if r.pattern {
+		var ends bool
+		if text, ends = strings.CutSuffix(text, " *"); !ends {
+			return nil, false
+		}
+	}
+	parts, problem := readPlain(text)
+	if problem != "" || len(parts) != 1 {
+		return nil, false
+	}
+	out := make([]string, 0, len(parts[0].words))
+	for _, w := range parts[0].words {
+		out = append(out, fold(w))
+	}
+	out[0] = programName(out[0])
+	return out, true
+}
+
+func beginsWith(texts, wanted []string, open bool) bool {
+	return len(texts) >= len(wanted) && slices.Equal(texts[:len(wanted)], wanted) && (open || len(texts) == len(wanted))
+}
+
+// mentions says whether all the words are there, in order, with others between.
+func mentions(texts, wanted []string) bool {
+	for _, t := range texts {
+		if len(wanted) > 0 && t == wanted[0] {
+			wanted = wanted[1:]
+		}
+	}
+	return len(wanted) == 0
+}

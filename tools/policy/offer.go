@@ -1,0 +1,96 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+)
+
+// Offer is a rule that the human may have remembered along with a yes. With it,
+// this very call would run.
+type Offer struct {
+	ID    string
+	Title string
+	Scope string // "session", or "workspace": kept on this machine for the folder
+	Rule  Rule
+}
+
+// offers gives the rules that would answer this call the next time, the narrowest
+// first.
+func offers(r Request) []Offer {
+	switch {
+	case r.Command != nil:
+		return commandOffers(r)
+	case r.Access == Edit && len(r.Paths) == 1:
+		rule := Rule{Tool: r.Tool, Specifier: r.Paths[0].real()}
+		return []Offer{forSession(rule), forWorkspace(rule)}
+	}
+	return nil
+}
+
+func commandOffers(r Request) []Offer {
+	if !r.Command.bare() || r.Command.Line == "" {
+		return nil
+	}
+	exact := Rule{Tool: r.Tool, Specifier: r.Command.Line, Folder: folder(r.Command.Cwd)}
+	out := []Offer{forSession(exact)}
+	if rule, ok := r.narrowPattern(); ok && r.runsWith(rule) {
+		out = append(out, Offer{ID: "pattern", Title: "Approve " + rule.Specifier + " for this session", Scope: "session", Rule: rule})
+	}
+	return append(out, forWorkspace(exact))
+}
+
+func forSession(rule Rule) Offer {
+	return Offer{ID: "session", Title: "Approve for this session", Scope: "session", Rule: rule}
+}
+
+func forWorkspace(rule Rule) Offer {
+	return Offer{ID: "workspace", Title: "Approve for this workspace", Scope: "workspace", Rule: rule}
+}
+
+// runsWith says whether the call would run if the rule had been granted.
+func (r Request) runsWith(rule Rule) bool {
+	r.Grants = append(slices.Clone(r.Grants), rule)
+	return decide(r).Verdict == Run
+}
+
+// narrowPattern is the rule for commands like the first part that no rule allows:
+// the program, the word that says what it does, and whatever follows.
+func (r Request) narrowPattern() (Rule, bool) {
+	given := r.given()
+	for _, p := range r.reading.parts {
+		if r.partWhy(p, given) != noRule {
+			continue
+		}
+		n := patternWords(p)
+		if n == 0 {
+			return Rule{}, false
+		}
+		text := ""
+		for _, w := range p.words[:n] {
+			text += w.text + " "
+		}
+		return Rule{Tool: r.Tool, Specifier: text + "*", Folder: folder(r.Command.Cwd), pattern: true}, true
+	}
+	return Rule{}, false
+}
+
+// noRule is why a part asks with which nothing is wrong.
+const noRule = "no rule allows it"
+
+var scriptName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_-]*$`)
+
+// patternWords is how many words of a part a pattern may begin with, 0 if none is
+// offered.
+func patternWords(p part) int {
+	if len(p.words) < 2 {
+		return 0
+	}
+	program, sub := p.words[0].text, p.words[1].text
+	switch {
+	case slices.Contains(subcommands[program], sub):
+		return 2
+	case slices.Contains(scripted[program], sub) && len(p.words) > 2 && scriptName.MatchString(p.words[2].text):
+		return 3
+	}
+	return 0
+}
