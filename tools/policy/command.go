@@ -22,7 +22,7 @@ type part struct {
 	argv   []string // the words as people read them
 	words  []word
 	redirs []redirection // with the target's text where it is literal
-	why    string // what about it keeps every pattern off it
+	why    string        // what about it keeps every pattern off it
 }
 
 // word is one word of a part; its text is only known when it is literal.
@@ -90,7 +90,9 @@ func (r *CommandReading) cannotRead(line string) *CommandReading {
 
 // hasOddCharacters finds what one shell or parser may drop and another keep.
 func hasOddCharacters(line string) bool {
-	return strings.ContainsFunc(line, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || dropIgnorable(c) < 0 && c > 0x7f })
+	return strings.ContainsFunc(line, func(c rune) bool {
+		return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || dropIgnorable(c) < 0 && c > 0x7f
+	})
 }
 
 // addStatement takes in a statement's own simple command, with what it redirects.

@@ -99,7 +99,7 @@ var hazards = map[string][]string{
 	"git": words(`-C -c -O --config --config-env --exec --exec-path --git-dir --work-tree --namespace --super-prefix --upload-pack --receive-pack
 		--ext-diff --textconv --filters --output --output-directory --open-files-in-pager --extcmd --tool --gui --template --separate-git-dir
 		--strategy --gpg-sign --paginate --show-signature`),
-	"go":   words(`-exec -toolexec -vettool -overlay -modfile -mod -ldflags -gccgoflags -gcflags -asmflags -compiler -C -pkgdir -o -outputdir
+	"go": words(`-exec -toolexec -vettool -overlay -modfile -mod -ldflags -gccgoflags -gcflags -asmflags -compiler -C -pkgdir -o -outputdir
 		-trace -cpuprofile -memprofile -blockprofile -mutexprofile -coverprofile -test.testlogfile -test.outputdir -test.gocoverdir -args`),
 	"find": words("-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls"),
 	"fd":   words("-x -X --exec --exec-batch"), "fdfind": words("-x -X --exec --exec-batch"),

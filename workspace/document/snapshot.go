@@ -86,7 +86,7 @@ type Snapshot struct {
 	mu    sync.Mutex // guards what follows
 	files map[workspace.Path]*File
 	bytes map[workspace.Path]string // the hash of what was on disk: see RestOn
-	asked bool // which buffers are unsaved
+	asked bool                      // which buffers are unsaved
 }
 
 // Snapshot takes a view in which no file of more than limit bytes is read whole.

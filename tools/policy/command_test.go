@@ -1,0 +1,391 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowing is a command with the rules that allow.
+func allowing(line string, rules ...string) Request {
+	r := command(line, "")
+	for _, text := range rules {
+		rule, err := ParseRule(text)
+		if err != nil {
+			panic(err)
+		}
+		r.Rules.Allow = append(r.Rules.Allow, rule)
+	}
+	return r
+}
+
+var everyday = []string{
+	"run_command(ls *)", "run_command(cat *)", "run_command(echo *)", "run_command(git status *)", "run_command(git log *)",
+	"run_command(go test *)", "run_command(npm run lint *)", "run_command(find *)", "run_command(rg *)", "run_command(true *)", "run_command(sort *)",
+	"run_command(./tools/check.sh *)",
+}
+
+func TestPatternsAllowPlainLines(t *testing.T) {
+	for _, line := range []string{
+		"ls", "ls -la src", " ls  -l ", "ls;", "'ls' \"-l\"", "ls ''", `l's'`, "ls && cat README.md | sort; git status -s || true",
+		"go test ./... -run TestX -count=1 -race", "go test ./... 2>&1 | sort", "ls >/dev/null 2>&1", "ls 2>/dev/null", "cat <README.md", "cat < 'a b'",
+		"git log --oneline -5 HEAD~3..HEAD^ -- src/a.go", "git log 'HEAD@{1}' --format='%h $x `y`'", "npm run lint -- --fix", "npm run lint",
+		"find . -name '*.go' -newer go.mod", "rg -n 'func \\w+' src", `echo "a;b|c&d" 'e>f'`, "./tools/check.sh --all", "echo a,b:c@d+e",
+		"ls " + strings.Repeat("x ", 300), strings.Repeat("true; ", 49) + "true",
+	} {
+		check(t, allowing(line, everyday...), Run)
+		if !strings.ContainsAny(line, "&|;") {
+			check(t, allowing(line, "run_command(make *)"), Ask)
+		}
+	}
+}
+
+// bypasses are lines that run more than ls, cat, echo and their like, or that some
+// shell could read so.
+var bypasses = []string{
+	// chaining
+	"ls; rm -rf x", "ls && rm x", "ls || rm x", "ls | sh", "ls & rm x", "ls &", "ls |& cat", "ls\nrm x", "ls\n", "\nls", "ls\r\nrm x", "ls\rrm x", "ls\vrm", "ls\frm",
+	"ls\trm", "rm x; ls", "ls;; ls", "ls &&& rm", "; ls", "ls &&", "| ls", "ls ; ; ls", "(ls)", "{ ls; }", "! ls", "ls && ! cat x", "!ls", "if ls; then cat x; fi",
+	"for f in a; do ls; done", "while ls; do cat x; done", "case x in x) ls;; esac", "f() { ls; }; f", "ls() { rm x; }; ls", "function ls { rm x; }", "time ls", "coproc ls", "[[ a ]]",
+	"[ a ]", "until ls; do cat; done", "select x in a; do ls; done",
+	// substitution and expansion
+	"ls $(rm x)", "ls `rm x`", `ls "$(rm x)"`, "ls \"`rm x`\"", "ls <(rm x)", "ls >(rm x)", "ls ${x@P}", "ls ${x:-$(rm x)}", "ls $x", `ls "$x"`, "$x", "$0", "$SHELL", "l$@s", "ls$IFS-l",
+	"ls $((1+1))", "ls $[1]", "ls $'a'", `ls $"a"`, "ls *", "ls ?", "ls [a]", "ls a*b", "ls {a,b}", "{ls,-l}", "ls ~", "ls ~root", "ls a=~", "ls a:~/b", "ls @(a)", "ls !(a)", "ls +(a)",
+	"cat '$x'$x", "ls \\$x", "ls \\", "ls a\\ b", "l\\s", "\\ls", "ls -l\\\nrm", "ls \\\n; rm x", "ls 'a' \\'; rm x'", "ls =cat", "echo a{1..3}",
+	// assignments and environment
+	"X=1 ls", "X=1", "PATH=. ls", "LD_PRELOAD=./x.so ls", "X=1 Y=2 ls", "'X'=1 ls", "env ls", "env X=1 ls", "/usr/bin/env ls", "export PATH=.; ls", "ls; PATH=.", "a[0]=1 ls", "X+=1 ls",
+	// redirection
+	"ls > out", "ls >out", "ls >> out", "ls >| out", "ls <> out", "ls 2> out", "ls &> out", "ls >& out", "> out", "ls > /dev/null > out", "ls 10>/dev/null", "ls >/dev/null1", "ls > $x",
+	"ls {fd}>/dev/null", "ls 1>&2-", "ls >&-", "cat <<EOF\nx\nEOF", "cat <<< x", "cat << EOF", "cat < /etc/passwd", "cat < ../x", "cat < .env", "cat <&x", "ls >1>x", "ls > '/dev/null'x",
+	// other programs that run programs
+	"./ls", "/bin/ls", "../ls", "bin/ls", "ls/../rm", "LS", "lS", "timeout 1 ls", "nohup ls", "nice ls", "sudo ls", "doas ls", "xargs ls", "ls | xargs rm", "command ls", "builtin echo a", "exec ls",
+	"eval ls", ". ls", "source ls", "sh -c ls", "bash -c ls", "sh", "python3 -c x", "python3 x.py", "node -e x", "perl -e x", "awk x", "sed -n 1p x", "busybox ls", "setsid ls", "strace ls",
+	"alias ls=rm; ls", "unalias ls", "hash -p /tmp/x ls", "trap rm EXIT", "cd .. && ls", "cd src && git status", "pushd src; git status", "set -x; ls", "echo x | sh", "ls | tee x", "type ls",
+	"find . -exec rm {} +", "find . -exec rm x ';'", "find . -delete", "find . -fprint x", "find . -ok rm ';'", "find . -execdir rm ';'", "find . -fls x", "find . -fprintf x y", "find . -fprint0 x",
+	"git -c a=b status", "git -C .. status", "git --git-dir=x status", "git --exec-path=x status", "git -p status", "git --no-pager push", "git status -c; git push", "git push", "git st",
+	"git log --output=x", "git log --outp=x", "git log --ext-diff", "git log --textconv", "git statusx", "git 'status -s'", "git ''", "git", "git log -Ox", "git log --show-signature",
+	"rg --pre x y", "rg --pre=x y", "rg --hostname-bin=x", "sort -o x y", "sort -nox y", "sort --output=x y", "sort --outp x", "sort --compress-program=x", "sort -T x y", "sort -ox y",
+	"go test -exec x", "go test --exec=x", "go test -toolexec x", "go test -o x", "go test -ldflags=x", "go test -C ..", "go run x", "go generate", "go test -coverprofile=x",
+	"npm run other", "npm exec x", "npm run lint --prefix ..", "npm --prefix .. run lint", "npm run lint --script-shell=x", "npm run", "npx x",
+	"./tools/check.sh2", "tools/check.sh", "././tools/check.sh", "./tools//check.sh",
+	// places
+	"cat /etc/passwd", "cat ../x", "cat a/../../x", "cat src/..", "ls --x=/etc", "ls -I/etc", "cat .env", "cat id_rsa", "cat src/.env.local", "cat 'x.pem'", "git log -- :/etc/x",
+	// characters
+	"ls\x00rm", "ls \x1b[2J", "ls \x7f", "ls\u00a0rm", "ls \u202ex", "ls\u2028rm", "ls ；rm x", "ls ｜ sh", "ls \u037e rm", "ⅼs", "ls\u200b", "\ufeffls", "lѕ", "ls é", "ls \xff", "ls ‐l", "ls “a”",
+	"ls \u3000 x", "ls ＄(rm)", "ls \x85rm", "ls \xc2", "ls \xe2\x80", "cаt x",
+	// quotes, comments, and what does not end
+	"ls 'a", `ls "a`, "ls `a", "ls $(a", "ls # rm", "ls #", "#ls", "ls a#b", "ls 'a'#b", "'ls -l'", "\"ls -l\"", "ls' '-l", "''ls''x", "''", "\"\"", "' ls'", "'ls '", "ls ''\\''", "ls \"\\$x\"", "ls \"a\\\"; rm x\"",
+	"ls \"!x\" !x", "ls (x)", "ls )", "ls }", "ls {", "do ls", "then ls", "ls; fi", "-ls", "%ls", "%1", "+ls", "=ls", "^ls", "@ls", ":ls",
+	// size
+	strings.Repeat("ls; ", 200) + "ls", strings.Repeat("ls; ", 50) + "ls", "ls " + strings.Repeat("x", 9000), "ls " + strings.Repeat("(", 4000), "ls " + strings.Repeat("$(", 1000),
+	"echo " + strings.Repeat("\"$(", 500),
+	// what some shells run in words of harmless builtins
+	"printf -v 'a[$(rm x)]' b", "test -v 'a[$(rm x)]'", "true $(rm x)", "read x", "unset 'a[$(rm x)]'", "wait -p x", "let x", "declare x", "test 'x[1]' -eq 1",
+}
+
+func TestBypassesAsk(t *testing.T) {
+	rules := append(slices.Clone(everyday), "run_command(printf *)", "run_command(test *)")
+	for _, line := range bypasses {
+		for _, mode := range []Mode{Default, AutoEdit} {
+			r := allowing(line, rules...)
+			r.Mode = mode
+			if d := Decide(r); d.Verdict != Ask {
+				t.Errorf("%q: %s", line, d.Verdict)
+			}
+		}
+		r := allowing(line, rules...)
+		r.Mode = Plan
+		if d := Decide(r); d.Verdict != Refuse {
+			t.Errorf("%q in plan mode: %s", line, d.Verdict)
+		}
+	}
+}
+
+// What was allowed by its exact line stays allowed by that line alone.
+func TestBypassesOfAnExactRule(t *testing.T) {
+	for _, line := range bypasses {
+		for _, other := range []string{line + " ", " " + line, line + "; true", line + "\n", "true; " + line} {
+			r := command(other, "")
+			r.Grants = []Rule{{Tool: "run_command", Specifier: line}}
+			if d := Decide(r); d.Verdict != Ask {
+				t.Errorf("%q by the rule for %q: %s", other, line, d.Verdict)
+			}
+		}
+	}
+}
+
+func TestEveryPartNeedsARule(t *testing.T) {
+	d := check(t, allowing("ls -l && make test | sort && env", everyday...), Ask)
+	want := []CommandPart{
+		{[]string{"ls", "-l"}, ""},
+		{[]string{"make", "test"}, "no rule allows it"},
+		{[]string{"sort"}, ""},
+		{[]string{"env"}, "env can run other programs or code"},
+	}
+	if fmt.Sprint(d.Parts) != fmt.Sprint(want) {
+		t.Errorf("parts %v, want %v", d.Parts, want)
+	}
+}
+
+func TestPatternsHoldForTheirToolAndFolder(t *testing.T) {
+	r := allowing("go test ./...", "run_command(go test *)")
+	r.Command.Cwd = "sub"
+	check(t, r, Ask)
+	r.Rules.Allow = []Rule{mustParse(t, "run_command(go test *) in sub")}
+	check(t, r, Run)
+	r.Tool = "run_persistent"
+	check(t, r, Ask)
+	for change, alter := range map[string]func(*Command){
+		"env":   func(c *Command) { c.Env = map[string]string{"GOFLAGS": "-exec=x"} },
+		"stdin": func(c *Command) { c.Stdin = "x" },
+		"cmd":   func(c *Command) { c.POSIX = false },
+	} {
+		r := allowing("go test ./...", "run_command(go test *)")
+		alter(r.Command)
+		if d := Decide(r); d.Verdict != Ask || d.Parts[0].Why == "" {
+			t.Errorf("%s: %+v", change, d)
+		}
+	}
+}
+
+func TestRulesThatAreTooWideNeverAllow(t *testing.T) {
+	for _, c := range []struct{ rule, line string }{
+		{"run_command(*)", "ls"},
+		{"run_command(**)", "ls"},
+		{"run_command(ls*)", "ls"},
+		{"run_command(git * status)", "git x status"},
+		{"run_command(* status)", "git status"},
+		{"run_command(sh *)", "sh x"},
+		{"run_command(/bin/sh *)", "/bin/sh x"},
+		{"run_command(python3.12 *)", "python3.12 x"},
+		{"run_command(python3 -m pytest *)", "python3 -m pytest"},
+		{"run_command(env *)", "env ls"},
+		{"run_command(xargs *)", "xargs ls"},
+		{"run_command(sudo *)", "sudo ls"},
+		{"run_command(sudo apt *)", "sudo apt x"},
+		{"run_command(git *)", "git status"},
+		{"run_command(git config *)", "git config x"},
+		{"run_command(npm *)", "npm test"},
+		{"run_command(npm run *)", "npm run lint"},
+		{"run_command(cd *)", "cd x"},
+		{"run_command(eval *)", "eval x"},
+		{"run_command(. *)", ". x"},
+		{"run_command(find . -exec rm *)", "find . -exec rm x"},
+		{"run_command(X=1 make *)", "X=1 make x"},
+		{"run_command(ls; cat *)", "ls; cat x"},
+		{"run_command(ls > *)", "ls > x"},
+		{"run_command(echo $X *)", "echo $X"},
+	} {
+		rule := mustParse(t, c.rule)
+		if rule.NeverAllows() == "" {
+			t.Errorf("nobody is told that %s allows nothing", c.rule)
+		}
+		check(t, allowing(c.line, c.rule), Ask)
+	}
+	for _, text := range append(slices.Clone(everyday), "run_command", "run_command(sh x)", `run_command("ls *")`, "edit_file(**)", "edit_file(*)") {
+		if why := mustParse(t, text).NeverAllows(); why != "" {
+			t.Errorf("%s: %s", text, why)
+		}
+	}
+}
+
+func TestRulesThatRestrictSeeEveryPart(t *testing.T) {
+	const deny = "run_command(git push *)"
+	for line, want := range map[string]Verdict{
+		"git push":                           Refuse,
+		"git push origin main":               Refuse,
+		"ls && git push":                     Refuse,
+		"ls\ngit push":                       Refuse,
+		"GIT PUSH":                           Refuse,
+		"/usr/bin/git push":                  Refuse,
+		"X=1 git push":                       Refuse,
+		"'git' \"push\"":                     Refuse,
+		"if true; then git push; fi":         Refuse,
+		"echo $(git push)":                   Refuse,
+		"echo \"`git push`\"":                Refuse,
+		"f() { git push; }; f":               Refuse,
+		"(cd x; git push) &":                 Refuse,
+		"git push > log":                     Refuse,
+		"git push $X":                        Ask,
+		"git -c a=b push":                    Ask,
+		"git --no-pager push":                Ask,
+		"git $X":                             Ask,
+		"g\\it push":                         Ask,
+		"$X push":                            Ask,
+		"env git push":                       Ask,
+		"timeout 5 git push":                 Ask,
+		"sh -c 'git push'":                   Ask,
+		"sh -c 'g\"\"it push'":               Ask,
+		"echo git push | sh":                 Ask,
+		"eval git push":                      Ask,
+		"xargs git":                          Ask,
+		"alias x=git; x push":                Ask,
+		"find . -exec git push ';'":          Ask,
+		"git push '":                         Ask,
+		"git\u200b push":                     Ask,
+		"git status":                         Run,
+		"git status && ls":                   Run,
+		"echo $X":                            Run,
+		"for f in *; do echo $f; done":       Run,
+		"python3 tools/check.py":             Run,
+		"echo git push":                      Run,
+		"git commit -m \"nothing to shove\"": Run,
+	} {
+		r := command(line, "")
+		r.Mode = FullAccess
+		r.Rules.Deny = []Rule{mustParse(t, deny)}
+		check(t, r, want)
+		if want == Refuse {
+			want = Ask
+		}
+		r.Rules = Rules{Ask: r.Rules.Deny}
+		check(t, r, want)
+	}
+	for rule, line := range map[string]string{
+		"run_command(make deploy)":   "make test && make deploy",
+		"run_command(*)":             "ls",
+		"run_command(* --force *)":   "git push --force origin",
+		"run_command(rm -rf *)":      "cd x; rm -rf y",
+		"run_command(make deploy) ":  "make deploy",
+		"run_command(./deploy.sh *)": "sub/deploy.sh now",
+	} {
+		r := command(line, "")
+		r.Mode = FullAccess
+		r.Rules.Deny = []Rule{mustParse(t, strings.TrimSpace(rule))}
+		check(t, r, Refuse)
+	}
+	r := command("make test", "")
+	r.Mode = FullAccess
+	r.Rules.Deny = []Rule{mustParse(t, "run_command(make deploy)")}
+	check(t, r, Run)
+}
+
+func TestWritesThatAlwaysAsk(t *testing.T) {
+	exactly := func(line string, mode Mode) Request {
+		r := command(line, "")
+		r.Mode = mode
+		r.Grants = []Rule{{Tool: "run_command", Specifier: line}, {Tool: "run_command"}}
+		return r
+	}
+	for line, full := range map[string]Verdict{
+		"make > ../log":                       Run,
+		"make > /tmp/log":                     Run,
+		"make 2>> /tmp/log":                   Run,
+		"make > .vscode/tasks.json":           Ask,
+		"if x; then make > .git/config; fi":   Ask,
+		"echo x > .GIT/hooks/post-commit":     Ask,
+		"echo x >| AGENTS.md":                 Ask,
+		"echo x <> .envrc":                    Ask,
+		"echo x > .env":                       Ask,
+		"echo x > /home/u/.claude/x":          Ask,
+		"rm -rf .git":                         Ask,
+		"cp x .vscode/tasks.json":             Ask,
+		"echo $(touch .github/workflows/x)":   Ask,
+		"dd if=x of=.git/config":              Ask,
+		"install --target-directory=.husky x": Ask,
+	} {
+		d := check(t, exactly(line, Default), Ask)
+		if d.Rememberable || !strings.Contains(strings.Join(d.Reasons, " "), "writes to") {
+			t.Errorf("%s: %+v", line, d)
+		}
+		check(t, exactly(line, AutoEdit), Ask)
+		check(t, exactly(line, FullAccess), full)
+	}
+	for _, line := range []string{"make > log", "make >/dev/null 2>&1", "cat AGENTS.md", "make > build/log 2>&1", "echo x >&2", "rm -rf build", "git add AGENTS.md"} {
+		check(t, exactly(line, Default), Run)
+		check(t, exactly(line, FullAccess), Run)
+	}
+}
+
+func TestFactsOfTheWorkspace(t *testing.T) {
+	rules := []string{"run_command(cat *)", "run_command(ls *)", "run_command(frob *)"}
+	with := func(line, name string, fact WordFact) Request {
+		r := allowing(line, rules...)
+		r.Command.Words = map[string]WordFact{name: fact}
+		return r
+	}
+	check(t, with("cat link", "link", WordFact{Outside: true}), Ask)
+	check(t, with("cat /w/a", "/w/a", WordFact{PathFact: PathFact{Path: "a"}}), Run)
+	check(t, with("cat link", "link", WordFact{PathFact: PathFact{Path: "sub/.env"}}), Ask)
+	check(t, with("cat x", "x", WordFact{PathFact: PathFact{Path: "AGENTS.md"}}), Run)
+	check(t, with("frob x", "x", WordFact{PathFact: PathFact{Path: "AGENTS.md"}}), Ask)
+	check(t, with("frob x", "x", WordFact{PathFact: PathFact{Path: "x", BareRepository: true}}), Ask)
+	check(t, with("ls", "ls", WordFact{PathFact: PathFact{Path: "ls"}, Planted: true}), Ask)
+	check(t, with("cat < link", "link", WordFact{Outside: true}), Ask)
+
+	r := with("make > out", "out", WordFact{PathFact: PathFact{Path: "run.sh", Executable: true}})
+	r.Grants = []Rule{{Tool: "run_command", Specifier: "make > out"}}
+	check(t, r, Ask)
+	r.Mode = FullAccess
+	check(t, r, Ask)
+}
+
+func TestOffersOfCommands(t *testing.T) {
+	for line, pattern := range map[string]string{
+		"go test ./...":                 "run_command(go test *)",
+		"git diff --stat":               "run_command(git diff *)",
+		"npm run lint -- --fix":         "run_command(npm run lint *)",
+		"npm test":                      "run_command(npm test *)",
+		"go test ./... 2>&1":            "run_command(go test *)",
+		"ls":                            "",
+		"ls -l":                         "",
+		"git":                           "",
+		"git push":                      "",
+		"git -c a=b diff":               "",
+		"git diff --output=x":           "",
+		"go test -exec x":               "",
+		"go run x":                      "",
+		"rm -rf x":                      "",
+		"python3 x.py":                  "",
+		"./go test":                     "",
+		"go test && go vet":             "",
+		"go test > out":                 "",
+		"go test $X":                    "",
+		"go test /etc":                  "",
+		"npm run":                       "",
+		"npm run 'a b'":                 "",
+		"true && go test ./... && true": "run_command(go test *)",
+	} {
+		r := allowing(line, "run_command(true *)")
+		offered(t, r)
+		got := ""
+		for _, o := range Decide(r).Offers {
+			if o.ID == "pattern" {
+				got = o.Rule.String()
+				if back := mustParse(t, got); back != o.Rule || back.NeverAllows() != "" {
+					t.Errorf("%s is read as %#v", got, back)
+				}
+			}
+		}
+		if got != pattern {
+			t.Errorf("%s: offers %q, want %q", line, got, pattern)
+		}
+	}
+	r := command("go test ./...", "sub")
+	if d := Decide(r); len(d.Offers) != 3 || d.Offers[1].Rule.String() != "run_command(go test *) in sub" || d.Offers[2].Scope != "workspace" {
+		t.Errorf("offers %v", d.Offers)
+	}
+	r.Tool = "run_persistent"
+	if got := offered(t, r).String(); got != "run_persistent(go test ./...) in sub" {
+		t.Errorf("offers %s", got)
+	}
+}
+
+func TestScriptsOfALine(t *testing.T) {
+	for line, want := range map[string]string{
+		"./build.sh --fast":        "./build.sh",
+		"sh build.sh":              "build.sh sh",
+		"cat x.sh | sh":            "cat sh x.sh",
+		"sh < x.sh":                "sh x.sh",
+		"X=1 python3 tools/a.py b": "b python3 tools/a.py",
+		"make test":                "GNUmakefile Makefile makefile",
+		"cat x":                    "",
+		". ./env.sh && ls":         ". ./env.sh ls",
+		"echo $(./x)":              "./x",
+	} {
+		if got := strings.Join(ReadCommand(line).Scripts(), " "); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
