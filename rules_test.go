@@ -5,10 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pillion/internal/testrig"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/session"
 )
 
 // pillion runs the command line in an editor's folder and its person's home.
@@ -118,4 +122,23 @@ func TestARuleForAFolderOfSeveral(t *testing.T) {
 	wantDecision(t, alone, "write_file", object{"path": "a.txt", "content": "2"}, "run")
 	wantDecision(t, alone, "run_command", object{"command": "true"}, "run")
 	wantDecision(t, alone, "run_command", object{"command": "true", "cwd": "."}, "run")
+}
+
+// TestNothingIsRememberedForAnAgentAlone: who answers there may be the agent's own
+// program.
+func TestNothingIsRememberedForAnAgentAlone(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	door, err := aloneIn(t.TempDir())(session.Agent{Name: "tester", Via: "mcp"}, approval.Nobody{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	need := door.Registry.ApprovalRequest(t.Context(), tools.Call{Name: "write_file", Arguments: json.RawMessage(`{"path": "a", "content": ""}`), Session: door.Session})
+	if len(need.Decisions) != 3 || slices.ContainsFunc(need.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Workspace }) {
+		t.Errorf("on offer: %+v", need.Decisions)
+	}
+	if err := door.Close(); err != nil {
+		t.Error(err)
+	}
 }

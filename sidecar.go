@@ -30,6 +30,9 @@ type surroundings struct {
 	human    tools.Human
 	editor   change.Editor // nil: nothing is ever open
 	activity func(tools.Activity)
+	// passing: no rule is remembered beyond the session. What asks may be the agent's
+	// own program, whose word must not outlive it.
+	passing bool
 
 	// How the human hears of what is wrong with the settings, and of a project that asks
 	// for more than they trust. Nil: by the log.
@@ -74,11 +77,13 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		Processes: runner,
 		Human:     s.human,
 		Settings:  c.now,
-		Remember:  c.remember,
 		Activity:  s.activity,
 		Watch:     c.watcher.Folders,
 
 		SearchPath: searchPath(),
+	}
+	if !s.passing {
+		c.registry.Remember = c.remember
 	}
 	c.now()
 	c.registry.Approvals = approval.NewQueue(s.asker, c.standing.view.Settings.Approvals.Expiry())
