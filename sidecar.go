@@ -47,6 +47,7 @@ type sidecar struct {
 	registry  *tools.Registry
 	sessions  *session.Set
 	runner    *process.Runner
+	processes *process.Table
 	watcher   *watch.Watcher
 	standing  *standing
 
@@ -68,13 +69,14 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		documents: document.NewStore(w),
 		sessions:  session.NewSet(policy.Default),
 		runner:    runner,
+		processes: process.NewTable(runner),
 		watcher:   &watch.Watcher{},
 		standing:  newStanding(s.settings, s),
 	}
 	c.registry = &tools.Registry{
 		Documents: c.documents,
 		Committer: &change.Committer{Documents: c.documents, Editor: s.editor},
-		Processes: runner,
+		Processes: c.processes,
 		Human:     s.human,
 		Settings:  c.now,
 		Activity:  s.activity,

@@ -136,7 +136,10 @@ func (p *pending) replan(ctx context.Context) error {
 
 func (p *pending) planOnce(ctx context.Context) error {
 	p.snapshot = p.registry.Documents.Snapshot(p.settings.Limits.ReadBytes)
-	plan, err := p.tool.plan(ctx, Input{Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout}, p.call.Arguments)
+	plan, err := p.tool.plan(ctx, Input{
+		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout,
+		Taken: p.registry.processesOf(p.call.Session).Taken,
+	}, p.call.Arguments)
 	if err != nil {
 		return p.withoutSecrets(err)
 	}
