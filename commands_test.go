@@ -54,6 +54,12 @@ func allowed() testrig.Options {
 	return testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command"}}}}
 }
 
+// unheld is allowed without a sandbox, in which processes have other numbers than
+// outside.
+func unheld() testrig.Options {
+	return testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command"}}, "sandbox": "off"}}
+}
+
 func TestATimedOutCommandTellsWhatItPrinted(t *testing.T) {
 	e := spawn(t, allowed())
 	r := e.Call("run_command", object{"command": "echo begun; sleep 1000", "timeout_seconds": 0.5})
@@ -197,7 +203,7 @@ func TestNothingSurvivesTheEditor(t *testing.T) {
 		"exit without shutdown": func(e *testrig.Editor) { e.Notify("exit", nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := spawn(t, allowed())
+			e := spawn(t, unheld())
 			pids := survivor(t, e)
 			if allGone(pids)() {
 				t.Fatal("the command had ended before the test began")
@@ -209,7 +215,7 @@ func TestNothingSurvivesTheEditor(t *testing.T) {
 }
 
 func TestACancelledCommandIsGone(t *testing.T) {
-	e := spawn(t, allowed())
+	e := spawn(t, unheld())
 	ctx, cancel := withCancel(t)
 	failed := make(chan error, 1)
 	go func() {

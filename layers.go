@@ -68,6 +68,7 @@ func (c *sidecar) now() tools.Settings {
 	}
 	s.view = view
 	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings.Limits)}
+	s.settings.Sandbox = sandbox(view.Settings, c.runner)
 	for _, f := range view.Folders {
 		s.settings.Folders[f.Root] = f.Rules
 	}

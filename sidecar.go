@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"pillion/agents/relay"
 	"pillion/config"
 	"pillion/tools"
 	"pillion/tools/approval"
@@ -30,9 +32,6 @@ type surroundings struct {
 	human    tools.Human
 	editor   change.Editor // nil: nothing is ever open
 	activity func(tools.Activity)
-	// passing: no rule is remembered beyond the session. What asks may be the agent's
-	// own program, whose word must not outlive it.
-	passing bool
 
 	// How the human hears of what is wrong with the settings, and of a project that asks
 	// for more than they trust. Nil: by the log.
@@ -47,7 +46,6 @@ type sidecar struct {
 	registry  *tools.Registry
 	sessions  *session.Set
 	runner    *process.Runner
-	processes *process.Table
 	watcher   *watch.Watcher
 	standing  *standing
 
@@ -69,23 +67,20 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		documents: document.NewStore(w),
 		sessions:  session.NewSet(policy.Default),
 		runner:    runner,
-		processes: process.NewTable(runner),
 		watcher:   &watch.Watcher{},
 		standing:  newStanding(s.settings, s),
 	}
 	c.registry = &tools.Registry{
 		Documents: c.documents,
 		Committer: &change.Committer{Documents: c.documents, Editor: s.editor},
-		Processes: c.processes,
+		Processes: runner,
 		Human:     s.human,
 		Settings:  c.now,
+		Remember:  c.remember,
 		Activity:  s.activity,
 		Watch:     c.watcher.Folders,
 
 		SearchPath: searchPath(),
-	}
-	if !s.passing {
-		c.registry.Remember = c.remember
 	}
 	c.now()
 	c.registry.Approvals = approval.NewQueue(s.asker, c.standing.view.Settings.Approvals.Expiry())
@@ -119,6 +114,23 @@ func (c *sidecar) Close() error {
 	c.unfollow()
 	c.following.Unlock()
 	return errors.Join(c.runner.Close(), c.watcher.Close(), c.workspace.Close())
+}
+
+// sandbox is how commands are to be held. They never see the registry: with what
+// is in it a program can call tools as an agent.
+func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
+	home, _ := os.UserHomeDir() //nolint:errcheck // without a home no folder begins with ~
+	out := tools.Sandbox{
+		Mode:       cmp.Or(tools.SandboxMode(s.Sandbox), tools.SandboxPrefer),
+		Walls:      runner.Walls,
+		Writable:   s.WritableFolders(home),
+		Offline:    s.SandboxNetwork == "off",
+		NetworkFor: s.NetworkRules(),
+	}
+	if registry, err := relay.Folder(); err == nil {
+		out.Hidden = append(out.Hidden, process.Resolve(registry))
+	}
+	return out
 }
 
 // limits puts what is set in place of the contract's defaults.

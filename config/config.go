@@ -8,7 +8,9 @@
 package config
 
 import (
+	"path/filepath"
 	"reflect"
+	"strings"
 	"time"
 
 	"pillion/tools/policy"
@@ -26,6 +28,14 @@ type Settings struct {
 	Permissions Permissions `json:"permissions,omitzero"`
 	Approvals   Approvals   `json:"approvals,omitzero"`
 	Limits      Limits      `json:"limits,omitzero"`
+	// Sandbox is whether commands are held: require, prefer or off.
+	Sandbox string `json:"sandbox,omitempty"`
+	// SandboxWritable are folders beside the workspace that commands may write.
+	SandboxWritable []string `json:"sandboxWritable,omitempty"`
+	// SandboxNetwork is whether a command in the sandbox has a network: on or off.
+	SandboxNetwork string `json:"sandboxNetwork,omitempty"`
+	// SandboxNetworkFor are rules for commands that have one all the same.
+	SandboxNetworkFor []Rule `json:"sandboxNetworkFor,omitempty"`
 }
 
 // Trace is the editor's own logging of the wire.
@@ -92,6 +102,23 @@ func rules(list []Rule) []policy.Rule {
 	for _, rule := range list {
 		if r, err := policy.ParseRule(rule.Rule); err == nil { // check has told of the others
 			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// NetworkRules are the rules of SandboxNetworkFor.
+func (s Settings) NetworkRules() []policy.Rule { return rules(s.SandboxNetworkFor) }
+
+// WritableFolders are the folders of SandboxWritable, with ~ for home written out.
+func (s Settings) WritableFolders(home string) []string {
+	var out []string
+	for _, dir := range s.SandboxWritable {
+		if rest, ok := strings.CutPrefix(dir, "~/"); ok && home != "" {
+			dir = filepath.Join(home, rest)
+		}
+		if filepath.IsAbs(dir) {
+			out = append(out, dir)
 		}
 	}
 	return out

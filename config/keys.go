@@ -49,6 +49,18 @@ var keys = []Key{
 	{Name: "limits.commandSeconds", Default: "120", Meaning: "how long a command may take if its call does not say; at most 600"},
 	{Name: "limits.changesPerMinute", Default: "100", Meaning: "how many calls that change or run something a session may make in a minute"},
 	{Name: "limits.readsPerMinute", Default: "6000", Meaning: "the same for calls that only read"},
+	{
+		Name: "sandbox", Default: `"prefer"`, Meaning: "whether commands are held in a sandbox (Linux alone; security.md says what each kind holds): `require` (without one they do not run), " +
+			"`prefer` (they run in the strongest that works here, and without one if none does; the question and the result say which) or `off`",
+	},
+	{
+		Name: "sandboxWritable", Default: "[]", Meaning: "folders beside the workspace, the temporary folder and the usual build caches that commands in the sandbox may write: " +
+			"absolute, or beginning with `~/`. Your keys, your shell's files and `~/.config` stay closed under bubblewrap even in these",
+	},
+	{Name: "sandboxNetwork", Default: `"on"`, Meaning: "whether commands in the sandbox have a network: `on` or `off`"},
+	{
+		Name: "sandboxNetworkFor", Default: "[]", Meaning: "rules for commands that have a network although `sandboxNetwork` is `off`, written as in `permissions.allow`: `run_command(npm ci)`",
+	},
 }
 
 // typeOf is the type of the setting at a path, in words.

@@ -182,6 +182,7 @@ func (p *problems) check(s *Settings) {
 		p.add("trace.server %q does not exist; use off, messages or verbose", s.Trace.Server)
 		s.Trace.Server = ""
 	}
+	p.checkSandbox(s)
 	p.checkRules(&s.Permissions.Allow, policy.Run)
 	p.checkRules(&s.Permissions.Ask, policy.Ask)
 	p.checkRules(&s.Permissions.Deny, policy.Refuse)
@@ -191,6 +192,27 @@ func (p *problems) check(s *Settings) {
 		p.add("limits.commandSeconds is taken for %d, the most that there is", longestCommand)
 		s.Limits.CommandSeconds = longestCommand
 	}
+}
+
+// checkSandbox takes a word that it does not know for the strictest one: a mistake
+// must not loosen anything.
+func (p *problems) checkSandbox(s *Settings) {
+	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Sandbox) {
+		p.add("sandbox %q does not exist; use require, prefer or off. It is taken for require", s.Sandbox)
+		s.Sandbox = "require"
+	}
+	if !slices.Contains([]string{"", "on", "off"}, s.SandboxNetwork) {
+		p.add("sandboxNetwork %q does not exist; use on or off. It is taken for off", s.SandboxNetwork)
+		s.SandboxNetwork = "off"
+	}
+	s.SandboxWritable = slices.DeleteFunc(s.SandboxWritable, func(dir string) bool {
+		bad := !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~/")
+		if bad {
+			p.add("folder %q of sandboxWritable is ignored: it must be an absolute path, or begin with ~/", dir)
+		}
+		return bad
+	})
+	p.checkRules(&s.SandboxNetworkFor, policy.Run)
 }
 
 // checkNumbers holds every number of a section against what it could mean.

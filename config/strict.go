@@ -28,6 +28,10 @@ var bounds = map[string]bound{
 	"limits.commandSeconds":   {tighter: lowest},
 	"limits.changesPerMinute": {tighter: lowest},
 	"limits.readsPerMinute":   {tighter: lowest},
+	"sandbox":                 ranked("require", "prefer", "off"),
+	"sandboxWritable":         {},
+	"sandboxNetwork":          ranked("off", "on"),
+	"sandboxNetworkFor":       {},
 }
 
 // bound is what may be done to one setting.
@@ -151,10 +155,14 @@ func lineOf(key string, entry reflect.Value) string {
 	if !isRule {
 		return key + " " + fmt.Sprint(shown(entry))
 	}
-	if parsed, err := policy.ParseRule(rule.Rule); err == nil {
-		return "allow " + parsed.String()
+	does := "allow "
+	if key != "permissions.allow" {
+		does = key + " "
 	}
-	return "allow " + fault.Quote(rule.Rule)
+	if parsed, err := policy.ParseRule(rule.Rule); err == nil {
+		return does + parsed.String()
+	}
+	return does + fault.Quote(rule.Rule)
 }
 
 func shown(v reflect.Value) any {

@@ -154,8 +154,15 @@ func (s Style) commandLines(p approval.Preview) []string {
 		sign = "> "
 	}
 	where := "in " + folder(p.Cwd)
-	if p.Sandbox == "none" {
+	switch p.Sandbox {
+	case "":
+	case "none":
 		where += ", without a sandbox"
+	default:
+		where += ", held by " + fault.Quote(p.Sandbox)
+		if !p.Network {
+			where += ", without a network"
+		}
 	}
 	lines = append(lines, "  "+s.Dim(where))
 	for _, w := range p.Writes {

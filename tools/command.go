@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -28,10 +29,8 @@ type command struct {
 	dir     workspace.Path
 	unsaved []string // open files whose text it would not see
 	limits  Limits
+	held    process.Confine
 }
-
-// noSandbox is what holds a command today: it runs with the user's own rights.
-const noSandbox = "none"
 
 // planCommand checks a command line; every tool that runs one plans by it, so that
 // all ask the same question about the same line.
@@ -52,7 +51,13 @@ func planCommand(in Input, l commandLine) (command, error) {
 		return c, fault.New(fault.NotAFile, "cwd %s is a file, not a folder; name the folder to run in", fault.Quote(dir.String()))
 	}
 	c.dir, c.unsaved = dir, unsavedFiles(in)
-	return c, nil
+	c.held, err = c.confine(in)
+	return c, err
+}
+
+// judged is the command as policy looks at it.
+func (c command) judged() policy.Command {
+	return policy.Command{Line: c.Line, Cwd: c.dir.String(), Env: c.Env, Stdin: c.Stdin, POSIX: runtime.GOOS != "windows"}
 }
 
 func (l commandLine) check() error {
@@ -73,16 +78,17 @@ func (l commandLine) check() error {
 // action is the plan of running the command: run gets what it takes to start it.
 func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer, error)) *Action {
 	preview := approval.Preview{
-		Kind: "command", Command: c.Line, Cwd: c.dir.String(), Network: true, Sandbox: noSandbox, Unsaved: c.unsaved,
+		Kind: "command", Command: c.Line, Cwd: c.dir.String(), Network: !c.held.Offline, Sandbox: string(c.held.Level), Unsaved: c.unsaved,
 	}
+	judged := c.judged()
 	return &Action{
 		Title:   "Run " + fault.Escape(clip(firstLine(c.Line), 60)),
 		Preview: preview,
-		Command: &policy.Command{Line: c.Line, Cwd: c.dir.String(), Env: c.Env, Stdin: c.Stdin},
+		Command: &judged,
 		Reasons: c.reasons(),
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
 			return run(ctx, hands, process.Spec{
-				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes,
+				Command: c.Line, Dir: c.dir.Abs(), Env: c.Env, Stdin: c.Stdin, OutputLimit: c.limits.OutputBytes, Confine: c.held,
 			})
 		},
 	}

@@ -137,8 +137,8 @@ func (p *pending) replan(ctx context.Context) error {
 func (p *pending) planOnce(ctx context.Context) error {
 	p.snapshot = p.registry.Documents.Snapshot(p.settings.Limits.ReadBytes)
 	plan, err := p.tool.plan(ctx, Input{
-		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout,
-		Taken: p.registry.processesOf(p.call.Session).Taken,
+		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
+		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
 	}, p.call.Arguments)
 	if err != nil {
 		return p.withoutSecrets(err)

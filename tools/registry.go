@@ -36,8 +36,9 @@ type Registry struct {
 	// is called. It may miss changes: an approval is checked by content in the end.
 	Watch func(ch chan<- struct{}, dirs []string) (stop func())
 
-	running running
-	limits  atomic.Pointer[Limits] // of the latest plan
+	running   running
+	limits    atomic.Pointer[Limits] // of the latest plan
+	protected protectedPaths
 }
 
 // Call is one call of a tool.

@@ -14,6 +14,7 @@ type Settings struct {
 	// open by itself. They hold for what lies in it, and nowhere else.
 	Folders map[string]policy.Rules
 	Limits  Limits
+	Sandbox Sandbox // the zero value: there is none
 }
 
 // settle looks at what the settings say now: a plan is made and judged by that.

@@ -62,6 +62,20 @@ func (g *guard) groupLives() bool {
 	return slices.ContainsFunc(processes(), func(p entry) bool { return p.group == g.shell && !p.dead })
 }
 
+// group is the process group of the command. In a box that is the one of the first
+// process there, bubblewrap's only child; that process itself hears no signal but
+// the last.
+func (g *guard) group() int {
+	if g.boxed {
+		for _, p := range processes() {
+			if p.parent == g.shell && p.group == p.pid {
+				return p.pid
+			}
+		}
+	}
+	return g.shell
+}
+
 // clear ends every descendant. As a subreaper this process has a child as long
 // as it has a descendant, so that "no child" is the proof that all are gone.
 //

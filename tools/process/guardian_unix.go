@@ -5,6 +5,7 @@ package process
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -33,6 +34,7 @@ type assignment struct {
 	Dir   []byte
 	Env   [][]byte
 	Stdin bool // false: the command reads /dev/null
+	Hold  hold
 }
 
 // instruction is what may follow the assignment.
@@ -44,10 +46,12 @@ type instruction struct {
 // then how it ended, or only an error.
 type report struct {
 	Shell   int    `json:",omitempty"` // process id, and id of the group and the session
+	Held    Level  `json:",omitempty"` // with Shell: what holds it
 	Ended   bool   `json:",omitempty"`
 	Code    int    `json:",omitempty"`
 	Ordered bool   `json:",omitempty"` // it was still running when the order to end came
 	Error   string `json:",omitempty"`
+	Unheld  bool   `json:",omitempty"` // with Error: what should have held the command did not work
 }
 
 // Guardian is the body of the hidden subcommand `guardian`: it takes one
@@ -74,15 +78,15 @@ func Guardian([]string) int {
 	if err := orders.Decode(&todo); err != nil {
 		return 0 // a spare that was not needed
 	}
-	shell, err := todo.start()
+	shell, box, err := todo.start()
 	if err != nil {
-		_ = status.Encode(report{Error: err.Error()})
+		_ = status.Encode(report{Error: err.Error(), Unheld: todo.Hold.Level != ""})
 		return 0
 	}
 	// A sidecar that does not listen is dead, and the control pipe says so.
-	_ = status.Encode(report{Shell: shell})
+	_ = status.Encode(report{Shell: shell, Held: todo.Hold.Level})
 
-	g := &guard{shell: shell, hurry: make(chan struct{})}
+	g := &guard{shell: shell, boxed: box != nil, hurry: make(chan struct{})}
 	go func() {
 		for {
 			var next instruction
@@ -98,6 +102,9 @@ func Guardian([]string) int {
 	g.ended()
 	code, left := g.clear()
 	final := report{Ended: true, Code: code, Ordered: g.ordered}
+	if !g.ordered && !g.status.Signaled() && boxFailed(box) {
+		final.Error, final.Unheld = "bubblewrap could not make the sandbox, so the command did not run", true
+	}
 	if len(left) > 0 {
 		final.Error = fmt.Sprintf("the command is over, but this of it could not be ended: %s", strings.Join(left, ", "))
 	}
@@ -137,34 +144,58 @@ func seal() {
 }
 
 // start runs the command as the leader of a session and a group of its own, and
-// drops the guardian's copies of its streams.
-func (a assignment) start() (shell int, err error) {
+// drops the guardian's copies of its streams. The box's reports come from box.
+func (a assignment) start() (shell int, box *os.File, err error) {
 	stdin := stdinFD
 	if !a.Stdin {
 		if stdin, err = syscall.Open(os.DevNull, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
-			return 0, fmt.Errorf("open %s: %w", os.DevNull, err)
+			return 0, nil, fmt.Errorf("open %s: %w", os.DevNull, err)
 		}
 		defer syscall.Close(stdin)
+	}
+	files := []uintptr{uintptr(stdin), stdoutFD, stderrFD}
+	if a.Hold.Level == Bubblewrap {
+		ours, theirs, err := os.Pipe()
+		if err != nil {
+			return 0, nil, err
+		}
+		defer theirs.Close()
+		box, files = ours, append(files, theirs.Fd())
+	}
+	if err := a.Hold.apply(); err != nil {
+		return 0, nil, err
 	}
 	args := texts(a.Args)
 	shell, err = syscall.ForkExec(args[0], args, &syscall.ProcAttr{
 		Dir:   string(a.Dir),
 		Env:   texts(a.Env),
-		Files: []uintptr{uintptr(stdin), stdoutFD, stderrFD},
+		Files: files,
 		Sys:   attributes(),
 	})
 	for fd := stdinFD; fd <= stderrFD; fd++ {
 		syscall.Close(fd)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("run %s in %q: %w", args[0], a.Dir, err)
+		return 0, nil, fmt.Errorf("run %s in %q: %w", args[0], a.Dir, err)
 	}
-	return shell, nil
+	return shell, box, nil
+}
+
+// boxFailed says whether bubblewrap ended without having started the command. It
+// tells how the command ended, and nothing of one that never was.
+func boxFailed(box *os.File) bool {
+	if box == nil {
+		return false
+	}
+	_ = box.SetReadDeadline(time.Now().Add(time.Second)) // nobody is left who could hold it open
+	said, _ := io.ReadAll(io.LimitReader(box, 1<<16))    //nolint:errcheck // what was said counts
+	return !strings.Contains(string(said), `"exit-code"`)
 }
 
 // guard is the command that a guardian looks after.
 type guard struct {
 	shell int
+	boxed bool          // shell is bubblewrap, and the command below it
 	hurry chan struct{} // closed by the order to end
 
 	mu       sync.Mutex // guards what follows, and that shell is still ours to signal
@@ -182,7 +213,7 @@ func (g *guard) signal(s syscall.Signal) {
 		return
 	}
 	g.patience = time.Now().Add(Grace)
-	_ = syscall.Kill(-g.shell, s)
+	_ = syscall.Kill(-g.group(), s)
 }
 
 // linger waits, once the shell has ended, for the others in its group, if they have

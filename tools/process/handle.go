@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -35,6 +36,15 @@ var errKilled = errors.New("killed")
 // ends, its time limit comes, somebody ends it, or the Runner is closed. output is
 // as for Run; it must return when the process has been told to end.
 func (r *Runner) Start(ctx context.Context, spec Spec, output func(Stream, []byte)) (*Process, error) {
+	var b box
+	if spec.Confine.Level == Bubblewrap {
+		b = r.found().box
+	}
+	return r.start(ctx, spec, b, output)
+}
+
+// start is Start with the box that bubblewrap is to make.
+func (r *Runner) start(ctx context.Context, spec Spec, b box, output func(Stream, []byte)) (*Process, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
@@ -51,7 +61,12 @@ func (r *Runner) Start(ctx context.Context, spec Spec, output func(Stream, []byt
 		released: make(chan struct{}),
 		done:     make(chan struct{}),
 	}
-	c, err := r.launcher.start(spec.order(r.base))
+	o, err := r.order(spec, b)
+	if err != nil {
+		r.running.Done()
+		return nil, err
+	}
+	c, err := r.launcher.start(o)
 	if err != nil {
 		r.running.Done()
 		return nil, fault.New(fault.ExecutionFailed, "start the command: %w", err)
@@ -77,7 +92,12 @@ func (p *Process) follow(r *Runner, limit time.Duration) {
 	result := p.capture.drain(p.child.stdout, p.child.stderr)
 	result.ExitCode = ended.code
 	result.Duration = time.Since(p.begin)
+	result.Sandbox = p.Sandbox()
 	p.err = ended.err
+	if ended.unheld {
+		result.Sandbox = None
+		r.forget()
+	}
 	switch {
 	case cause == errTimeout && ended.ordered:
 		result.ExitCode, result.TimedOut = timedOut, true
@@ -145,6 +165,12 @@ func after(limit time.Duration) (expired <-chan time.Time, stop func()) {
 func (p *Process) PID() int {
 	<-p.child.started
 	return p.child.pid
+}
+
+// Sandbox is what really holds the process.
+func (p *Process) Sandbox() Level {
+	<-p.child.started
+	return cmp.Or(p.child.held, None)
 }
 
 // Done is closed when nothing of the process is left and all output was read.
@@ -218,6 +244,7 @@ func (p *Process) Detach() (soFar Result, next int64) {
 	p.release.Do(func() { close(p.released) })
 	soFar, next = p.capture.detach()
 	soFar.Duration = time.Since(p.begin)
+	soFar.Sandbox = p.Sandbox()
 	return soFar, next
 }
 

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ func newLauncher() (*launcher, error) {
 }
 
 func (l *launcher) start(o order) (*child, error) {
-	todo := assignment{Args: raw(o.args), Dir: []byte(o.dir), Env: raw(o.env), Stdin: o.stdin}
+	todo := assignment{Args: raw(o.args), Dir: []byte(o.dir), Env: raw(o.env), Stdin: o.stdin, Hold: o.hold}
 	for {
 		c, spare, err := l.take()
 		if err != nil {
@@ -225,6 +226,7 @@ func (c *guarded) watch(guardian *os.Process, status *os.File) {
 		last = next
 		if next.Shell > 0 {
 			shell, c.pid = next.Shell, next.Shell
+			c.held = cmp.Or(next.Held, None)
 			close(c.started)
 		}
 		if next.Ended {
@@ -254,7 +256,7 @@ func (c *guarded) watch(guardian *os.Process, status *os.File) {
 }
 
 func (r report) outcome() outcome {
-	out := outcome{code: r.Code, ordered: r.Ordered}
+	out := outcome{code: r.Code, ordered: r.Ordered, unheld: r.Unheld}
 	if r.Error != "" {
 		out.err = errors.New(r.Error)
 	}

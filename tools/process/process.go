@@ -69,6 +69,7 @@ type Spec struct {
 	Timeout     time.Duration     // 0: none
 	OutputLimit int64             // bytes kept per stream, head + tail; 0: 1 MiB
 	Keep        Keep              // what is kept of its output
+	Confine     Confine           // how it is held
 }
 
 // Keep says what is kept of a command's output.
@@ -97,6 +98,7 @@ type Result struct {
 	Truncated      bool
 	TimedOut       bool
 	Duration       time.Duration
+	Sandbox        Level // what held it
 }
 
 // child is one started command, as each system's launcher gives it.
@@ -105,9 +107,11 @@ type child struct {
 	stdout, stderr *os.File // read ends
 	// outcome delivers once, when nothing of the command is left or can be ended.
 	outcome chan outcome
-	// started is closed when the shell runs or cannot; pid is its number from then on.
+	// started is closed when the shell runs or cannot; from then on pid is its number
+	// and held what holds it.
 	started chan struct{}
 	pid     int
+	held    Level
 	// signal sends a signal to the shell's process group.
 	signal func(Signal) error
 	// end orders the end of everything. It may be called at any time, also twice.
@@ -120,6 +124,7 @@ type child struct {
 type outcome struct {
 	code    int
 	ordered bool // it ended because it was told to
+	unheld  bool // err is that what should have held it did not work
 	err     error
 }
 
@@ -130,6 +135,7 @@ type order struct {
 	dir     string
 	env     []string
 	stdin   bool
+	hold    hold
 }
 
 // Runner runs commands, several at once if asked.
@@ -137,6 +143,7 @@ type Runner struct {
 	launcher *launcher
 	base     []string
 	closing  chan struct{}
+	walls    walls
 
 	mu      sync.Mutex // guards closed and the first Add to running
 	closed  bool
@@ -238,6 +245,14 @@ func (s Spec) check() error {
 		return fault.New(fault.InvalidPath, "%s is no folder; name the folder to run in", fault.Quote(s.Dir))
 	}
 	return nil
+}
+
+// order is the spec as a launcher takes it, held in the box b if it is to be.
+func (r *Runner) order(s Spec, b box) (order, error) {
+	o := s.order(r.base)
+	hold, words, err := r.confine(s, b)
+	o.hold, o.args = hold, append(words, o.args...)
+	return o, err
 }
 
 func (s Spec) order(base []string) order {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,6 +33,8 @@ func TestMain(m *testing.M) {
 			os.Exit(Guardian(os.Args[2:]))
 		case "sidecar":
 			os.Exit(sidecar(os.Args[2:]))
+		case "dial":
+			os.Exit(dial(os.Args[2], os.Args[3]))
 		}
 	}
 	goleak.VerifyTestMain(m)
@@ -48,12 +51,27 @@ func sidecar(args []string) int {
 	}
 	defer r.Close()
 	env := map[string]string{markName: args[0]}
+	held := Confine{Level: Level(os.Getenv("TEST_PROCESS_LEVEL"))}
 	for _, command := range args[1:] {
-		if _, err := r.Run(context.Background(), Spec{Command: command, Dir: "/", Env: env},
+		if _, err := r.Run(context.Background(), Spec{Command: command, Dir: "/", Env: env, Confine: held},
 			func(_ Stream, b []byte) { r.launcher.refill(); os.Stdout.Write(b) }); err != nil {
 			return 1
 		}
 	}
+	return 0
+}
+
+// dial is a program in a command that tries to speak with somebody.
+func dial(network, address string) int {
+	conn, err := net.Dial(network, address)
+	if err == nil {
+		_, err = conn.Write([]byte("hello"))
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("spoke")
 	return 0
 }
 

@@ -1,0 +1,215 @@
+package tools
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/policy"
+	"pillion/tools/process"
+	"pillion/workspace"
+	"pillion/workspace/git"
+)
+
+// Sandbox is how commands are to be held, as the settings say now.
+type Sandbox struct {
+	Mode       SandboxMode
+	Walls      func() process.Walls // what works here; it may try for a moment
+	Writable   []string             // folders beside the workspace that commands may write
+	Hidden     []string             // folders that they must not see
+	Offline    bool
+	NetworkFor []policy.Rule // commands that get a network all the same
+}
+
+// SandboxMode says what happens where no sandbox works.
+type SandboxMode string
+
+// The modes of the sandbox. The zero value is SandboxOff.
+const (
+	SandboxRequire SandboxMode = "require" // then nothing runs
+	SandboxPrefer  SandboxMode = "prefer"  // then commands run without one
+	SandboxOff     SandboxMode = "off"     // there is none
+)
+
+// confine says how the command is held: by the strongest means that works here.
+func (c command) confine(in Input) (process.Confine, error) {
+	s := in.Sandbox
+	if s.Mode == "" || s.Mode == SandboxOff {
+		return process.Confine{Level: process.None}, nil
+	}
+	walls := s.Walls()
+	offline := s.Offline && !policy.Covers(s.NetworkFor, in.Tool, c.judged())
+	if err := s.missing(walls, offline); err != nil || walls.Level == process.None {
+		return process.Confine{Level: process.None}, err
+	}
+	held := process.Confine{Level: walls.Level, Hidden: s.Hidden, Offline: offline && walls.Offline}
+	for _, dir := range s.Writable {
+		held.Writable = append(held.Writable, process.Resolve(dir))
+	}
+	line := policy.ReadCommand(c.Line)
+	for _, root := range in.Snapshot.Workspace().Roots() {
+		held.Writable = append(held.Writable, process.Resolve(root.Abs()))
+		held.ReadOnly = append(held.ReadOnly, in.protected(root)...)
+		if line.RunsGit() {
+			letGitWork(&held, root.Abs())
+		}
+	}
+	held.Files = c.namedTargets(line, held)
+	return held, nil
+}
+
+// missing is why a command does not run at all where a sandbox is required.
+func (s Sandbox) missing(walls process.Walls, offline bool) error {
+	switch {
+	case s.Mode != SandboxRequire:
+	case walls.Level == process.None:
+		return fault.New(fault.PolicyDenied, "the settings require a sandbox for commands, and none works here: bubblewrap: %s; Landlock: %s",
+			walls.Bubblewrap.Why, walls.Landlock.Why).
+			WithHint("ask the human to install bubblewrap (Debian, Fedora, Arch: the package bubblewrap), to run pillion doctor, or to set sandbox to prefer")
+	case offline && !walls.Offline:
+		return fault.New(fault.PolicyDenied, "the settings require a sandbox without a network, and %s cannot take the network away here", walls.Level).
+			WithHint("ask the human to install bubblewrap, or to set sandboxNetwork to on")
+	}
+	return nil
+}
+
+// letGitWork opens what git writes to when it commits, which no other command may
+// touch. What would make the next git run programs stays closed.
+func letGitWork(held *process.Confine, dir string) {
+	folders, steering := git.Places(dir)
+	for _, folder := range folders {
+		folder = process.Resolve(folder)
+		held.Writable = append(held.Writable, folder)
+		held.ReadOnly = slices.DeleteFunc(held.ReadOnly, func(path string) bool { return path == folder })
+	}
+	for _, path := range steering {
+		held.ReadOnly = append(held.ReadOnly, process.Resolve(path))
+	}
+}
+
+// namedTargets are the files that the line itself names after > or >>, and that
+// could not be written otherwise: the human saw them.
+func (c command) namedTargets(line *policy.CommandReading, held process.Confine) []string {
+	var out []string
+	for _, target := range line.Targets() {
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(c.dir.Abs(), target)
+		}
+		if target = process.Resolve(target); !strings.HasPrefix(target, "/dev/") && !strings.HasPrefix(target, "/proc/") && !held.Writes(target) {
+			out = append(out, target)
+		}
+	}
+	return out
+}
+
+// protectedPaths finds what in the workspace no command may write. Of what lies
+// deeper than a folder's own entries it knows what the last look showed; each use
+// starts the next look.
+type protectedPaths struct {
+	mu    sync.Mutex // guards below
+	below map[workspace.Path]*deeper
+}
+
+// deeper are the protected paths below one folder, without its own entries.
+type deeper struct {
+	paths   []string
+	looking bool
+}
+
+// A look goes through so many entries, and takes so long when a command waits for it.
+const (
+	lookEntries = 100_000
+	lookTime    = 300 * time.Millisecond
+)
+
+// in gives the protected paths of a workspace folder that are there.
+func (p *protectedPaths) in(root workspace.Path) []string {
+	var out []string
+	entries, err := root.ReadDir()
+	if err != nil {
+		return nil // then the command cannot run there either
+	}
+	for _, e := range entries {
+		if reason, _ := policy.Protected(e.Name()); reason != "" {
+			out = append(out, root.Join(e.Name()).Abs())
+		}
+	}
+	return append(out, p.deeper(root)...)
+}
+
+func (p *protectedPaths) deeper(root workspace.Path) []string {
+	p.mu.Lock()
+	known := p.below[root]
+	if known == nil {
+		known = &deeper{}
+		if p.below == nil {
+			p.below = map[workspace.Path]*deeper{}
+		}
+		p.below[root] = known
+		known.paths = lookDeeper(root, lookTime)
+	} else if !known.looking {
+		known.looking = true
+		go p.look(root, known)
+	}
+	defer p.mu.Unlock()
+	return known.paths
+}
+
+func (p *protectedPaths) look(root workspace.Path, known *deeper) {
+	paths := lookDeeper(root, time.Minute)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known.paths, known.looking = paths, false
+}
+
+func lookDeeper(root workspace.Path, within time.Duration) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	var out []string
+	seen := 0
+	_ = root.Walk(ctx, workspace.WalkOptions{}, func(e workspace.Entry) error { // what was seen until an error counts
+		if seen++; seen > lookEntries {
+			return fs.SkipAll
+		}
+		if e.Path.Dir().IsRoot() && !e.Type.IsDir() {
+			return nil
+		}
+		if git := e.Path.Join(".git"); e.Type.IsDir() && git.Exists() {
+			out = append(out, git.Abs())
+		}
+		if reason, _ := policy.Protected(e.Path.Rel()); reason == "" || e.Path.Dir().IsRoot() {
+			return nil
+		}
+		out = append(out, e.Path.Abs())
+		if e.Type.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return out
+}
+
+// limitHint says that the sandbox may be why a command failed, "" where nothing
+// speaks for it.
+func limitHint(held process.Confine, got process.Result) string {
+	if got.ExitCode == 0 || got.Sandbox == process.None || got.Sandbox == "" {
+		return ""
+	}
+	said := strings.ToLower(got.Stderr + "\n" + got.Stdout)
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, w) })
+	}
+	switch {
+	case held.Offline && says("could not resolve", "name resolution", "network is unreachable", "enotfound", "eai_again", "no such host", "connection refused", "econnrefused"):
+		return "the command ran without a network, as the settings have it; the human can allow it for such commands with sandboxNetworkFor"
+	case says("read-only file system", "erofs", "permission denied", "eacces", "operation not permitted", "eperm", "device or resource busy", "ebusy", "cross-device link"):
+		return "the command ran in a sandbox (" + string(got.Sandbox) + "), which may be why: it can write to the workspace, the temporary folder and build caches alone, " +
+			"and not to protected paths such as .git or .vscode; give a file elsewhere its whole path after >, use the tool that is made for it, or ask the human (settings sandboxWritable, sandbox)"
+	}
+	return ""
+}

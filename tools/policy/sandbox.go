@@ -1,0 +1,41 @@
+package policy
+
+import (
+	"path"
+	"slices"
+)
+
+// Covers says whether rules are about this command, read as narrowly as rules that
+// allow are.
+func Covers(rules []Rule, tool string, c Command) bool {
+	return allowed(Request{Tool: tool, Command: &c, Rules: Rules{Allow: rules}})
+}
+
+// RunsGit says whether git itself is a part of the line, named plainly.
+func (r *CommandReading) RunsGit() bool {
+	return slices.ContainsFunc(r.parts, func(p part) bool {
+		return len(p.words) > 0 && p.words[0].literal && path.Base(p.words[0].text) == "git"
+	})
+}
+
+// Targets are the files that the line names as what its output goes to. A name
+// that does not begin with / is left out where the line may go to another folder
+// first.
+func (r *CommandReading) Targets() []string {
+	if r.unreadable {
+		return nil
+	}
+	moves := slices.ContainsFunc(r.parts, func(p part) bool {
+		return len(p.words) > 0 && (!p.words[0].literal || slices.Contains(movers, p.words[0].text))
+	})
+	var out []string
+	for _, w := range r.writes {
+		if w.literal && w.text != "" && (path.IsAbs(w.text) || !moves) {
+			out = append(out, w.text)
+		}
+	}
+	return out
+}
+
+// movers can have the shell go to another folder.
+var movers = []string{"cd", "pushd", "popd", "chdir", ".", "source", "eval", "command", "builtin"}

@@ -1,0 +1,204 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// boxFD is where bubblewrap reports: that the command was started, and how it
+// ended. Without that word whatever ended was not the command.
+const boxFD = 3
+
+// kept are root's rights in a box: those over its own files and processes. With
+// CAP_SYS_ADMIN it could undo the mounts, with others reach past them.
+var kept = strings.Fields("CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_FSETID CAP_KILL CAP_SETGID CAP_SETUID CAP_NET_BIND_SERVICE")
+
+// words are what makes bubblewrap's command line before the command's own.
+//
+// Everything can be read and nothing written, but for what mounts lets through.
+// /dev has the harmless devices alone and /proc the box's processes. /run, where
+// the sockets of the session, of docker and of the system's services are, is
+// empty but for what names are resolved with.
+func (b box) words(c Confine, places []string, dir string, env []string) []string {
+	out := []string{
+		b.program, "--unshare-pid", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+		"--json-status-fd", strconv.Itoa(boxFD),
+	}
+	out = append(out, b.options...)
+	if c.Offline {
+		out = append(out, "--unshare-net")
+	}
+	if os.Geteuid() == 0 {
+		for _, right := range kept {
+			out = append(out, "--cap-add", right)
+		}
+	}
+	root := "--ro-bind"
+	if slices.Contains(c.Writable, "/") {
+		root = "--bind"
+	}
+	out = append(out, root, "/", "/", "--dev", "/dev", "--proc", "/proc")
+	if os.Geteuid() == 0 { // the kernel's own switches ask for root, and not for a right
+		out = append(out, "--ro-bind", "/proc/sys", "/proc/sys", "--ro-bind-try", "/proc/sysrq-trigger", "/proc/sysrq-trigger")
+	}
+	for _, m := range mounts(c, places, env) {
+		out = append(out, m.words()...)
+	}
+	return append(out, "--chdir", dir, "--")
+}
+
+// mount is one place in a box that differs from the rest.
+type mount struct {
+	kind string // bubblewrap's option without its dashes
+	path string
+}
+
+const (
+	writable = "bind"
+	named    = "bind-try" // made, if it can be, by the guardian
+	readable = "ro-bind-try"
+	empty    = "tmpfs"
+	masked   = "ro-bind"
+)
+
+func (m mount) words() []string {
+	switch m.kind {
+	case empty:
+		return []string{"--tmpfs", m.path}
+	case masked: // a socket: nobody listens at /dev/null
+		return []string{"--ro-bind", os.DevNull, m.path}
+	}
+	return []string{"--" + m.kind, m.path, m.path}
+}
+
+// mounts are the places in order, folders before what is in them.
+func mounts(c Confine, places, env []string) []mount {
+	at := map[string]string{}
+	put := func(kind string, paths ...string) {
+		for _, path := range paths {
+			if path != "/" && isPlace(path) {
+				at[path] = kind
+			}
+		}
+	}
+	put(empty, services(env)...)
+	put(readable, resolvers()...)
+	put(writable, places...)
+	put(writable, c.Writable...)
+	put(readable, privateIn(append(slices.Clone(c.Writable), places...), valueOf(env, "HOME"))...)
+	put(readable, c.ReadOnly...)
+	put(empty, c.Hidden...)
+	for _, socket := range sockets() {
+		if !withinAny(c.Writable, socket) && !covered(at, socket) {
+			put(masked, socket)
+		}
+	}
+	for _, file := range c.Files {
+		at[file] = named
+	}
+	out := make([]mount, 0, len(at))
+	for path, kind := range at {
+		out = append(out, mount{kind, path})
+	}
+	slices.SortFunc(out, func(a, b mount) int { return strings.Compare(a.path, b.path) })
+	return out
+}
+
+// isPlace says whether something can be mounted at path. Over a link nothing can.
+func isPlace(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink == 0
+}
+
+// covered says whether the innermost place around path has decided about it: an
+// empty one, or what of /run is let through.
+func covered(at map[string]string, path string) bool {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if kind, there := at[dir]; there {
+			return kind == empty || kind == readable && within("/run", dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// services are folders in which running programs wait for others: the system's,
+// the session's, and those that editors and terminals keep among temporary files.
+func services(env []string) []string {
+	user, uid := valueOf(env, "USER"), os.Getuid()
+	out := []string{"/run", os.Getenv("XDG_RUNTIME_DIR")}
+	if Resolve("/var/run") == "/var/run" {
+		out = append(out, "/var/run")
+	}
+	for _, tmp := range temporary(env) {
+		out = append(out,
+			tmp+"/.X11-unix", tmp+"/.ICE-unix", tmp+"/nvim."+filepath.Base(user),
+			fmt.Sprintf("%s/tmux-%d", tmp, uid), fmt.Sprintf("%s/emacs%d", tmp, uid), fmt.Sprintf("%s/pillion-%d", tmp, uid))
+	}
+	for i, dir := range out {
+		out[i] = "/"
+		if filepath.IsAbs(dir) && isFolder(dir) && Resolve(dir) == filepath.Clean(dir) && !slices.Contains(temporary(env), filepath.Clean(dir)) {
+			out[i] = filepath.Clean(dir)
+		}
+	}
+	return out
+}
+
+// resolvers are what of /run programs need to find hosts, users, their own files
+// on some systems, and databases that tests speak to.
+func resolvers() []string {
+	out := []string{Resolve("/etc/resolv.conf")}
+	if !within("/run", out[0]) {
+		out = nil
+	}
+	return append(out,
+		"/run/systemd/resolve", "/run/resolvconf", "/run/nscd", "/run/systemd/userdb",
+		"/run/current-system", "/run/booted-system", "/run/wrappers", "/run/opengl-driver",
+		"/run/postgresql", "/run/mysqld", "/run/redis")
+}
+
+// privateIn are the private places of the home that lie in a folder that can be
+// written.
+func privateIn(writable []string, home string) []string {
+	if !filepath.IsAbs(home) {
+		return nil
+	}
+	var out []string
+	home = Resolve(home)
+	for _, name := range private {
+		if path := filepath.Join(home, name); withinAny(writable, path) && !slices.Contains(writable, path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// sockets are the local sockets that have a name in the file system: whoever may
+// write to one can speak with the program behind it, on a file system that is read
+// only as well.
+func sockets() []string {
+	table, _ := os.ReadFile("/proc/net/unix") //nolint:errcheck // without it there are none to be seen
+	var out []string
+	for line := range bytes.Lines(table) {
+		at := bytes.IndexByte(line, '/')
+		if at < 0 {
+			continue
+		}
+		path := strings.TrimSuffix(string(line[at:]), "\n")
+		if bytes.HasSuffix(line[:at], []byte(" ")) && filepath.Clean(path) == path && !slices.Contains(out, path) && isSocket(path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+func isSocket(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSocket != 0 && Resolve(path) == path
+}

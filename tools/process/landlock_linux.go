@@ -1,0 +1,204 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Landlock is used through its three system calls: a library for it restricts all
+// threads of the program that calls it, and here it is one thread, that which
+// starts the command, and only in its guardian.
+const (
+	leastABI    = 2 // 1 forbids every rename between folders
+	truncateABI = 3
+	networkABI  = 4
+	ioctlABI    = 5
+	scopesABI   = 6
+)
+
+// What can be done to a file, and beside it to what is in a folder.
+const (
+	fileWrites   = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	folderWrites = unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_REFER
+	devices = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+)
+
+// devicesAll may be written by every command.
+var devicesAll = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
+
+// apply holds the calling thread, and with it what it starts from now on.
+func (h hold) apply() error {
+	for _, file := range texts(h.Files) {
+		if err := makeFile(file); err != nil {
+			return err
+		}
+	}
+	switch {
+	case h.Level == Landlock:
+		if err := h.landlock(); err != nil {
+			return fmt.Errorf("hold the command with Landlock: %w", err)
+		}
+	case h.Level == Bubblewrap && h.Scoped:
+		if err := restrict(unix.LandlockRulesetAttr{Scoped: scopes}, nil); err != nil {
+			return fmt.Errorf("hold the command with Landlock: %w", err)
+		}
+	}
+	return nil
+}
+
+// makeFile has a file there that the human saw named, so that it can be let
+// through. A link in its place is not followed: the human saw where it led then.
+func makeFile(name string) error {
+	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
+	switch err {
+	case nil:
+		return unix.Close(fd)
+	case unix.EEXIST, unix.EACCES, unix.EROFS, unix.ENOENT, unix.ENOTDIR, unix.EPERM:
+		return nil // it is there, or the command will be told itself
+	}
+	return fmt.Errorf("make %q: %w", name, err)
+}
+
+const scopes = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+
+// landlock takes all writing away from the thread but for what h lets through.
+func (h hold) landlock() error {
+	abi := landlockABI()
+	if abi < leastABI {
+		return fmt.Errorf("this kernel has version %d, at least %d is needed", abi, leastABI)
+	}
+	var attr unix.LandlockRulesetAttr
+	attr.Handled_access_fs = fileWrites | folderWrites | devices
+	if abi < ioctlABI {
+		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	if abi < truncateABI {
+		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if abi >= scopesABI {
+		attr.Scoped = scopes
+	}
+	if h.Offline && abi >= networkABI {
+		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	allowed := append(texts(h.Writable), texts(h.Files)...)
+	if err := restrict(attr, append(allowed, devicesAll...)); err != nil {
+		return err
+	}
+	if h.Offline {
+		return filterSockets()
+	}
+	return nil
+}
+
+// restrict makes the ruleset and puts the calling thread under it.
+func restrict(attr unix.LandlockRulesetAttr, allowed []string) error {
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return os.NewSyscallError("landlock_create_ruleset", errno)
+	}
+	defer unix.Close(int(fd))
+	for _, path := range allowed {
+		if err := allow(int(fd), path, attr.Handled_access_fs); err != nil {
+			return err
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return os.NewSyscallError("prctl", err)
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
+		return os.NewSyscallError("landlock_restrict_self", errno)
+	}
+	return nil
+}
+
+// allow lets a file, or a folder and what is in it, be written. What is not there
+// needs no rule.
+func allow(ruleset int, path string, handled uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil //nolint:nilerr // then nothing can be written there either
+	}
+	defer unix.Close(fd)
+	var info unix.Stat_t
+	if err := unix.Fstat(fd, &info); err != nil {
+		return os.NewSyscallError("fstat", err)
+	}
+	rights := uint64(fileWrites)
+	switch info.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		rights |= folderWrites
+	case unix.S_IFLNK: // it was none when it was resolved
+		return nil
+	}
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & handled, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	if errno != 0 {
+		return fmt.Errorf("let %q be written: %w", path, errno)
+	}
+	return nil
+}
+
+// filterSockets leaves the calling thread with local sockets alone. Landlock
+// itself knows TCP only.
+func filterSockets() error {
+	filter := socketFilter()
+	if filter == nil {
+		return fmt.Errorf("nobody has tried on %s how to keep a command from the network", runtime.GOARCH)
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
+		return os.NewSyscallError("prctl", err)
+	}
+	return nil
+}
+
+// architectures are the machines whose system calls the filter knows, by GOARCH.
+var architectures = map[string]uint32{
+	"amd64": unix.AUDIT_ARCH_X86_64,
+	"arm64": unix.AUDIT_ARCH_AARCH64,
+}
+
+// socketFilter is the seccomp program, nil on a machine that it does not know. Of
+// sockets it lets local ones and those to the kernel's own tables through. Another
+// machine's system calls, which the same processor may understand, are not there,
+// nor is io_uring, which makes sockets by itself.
+func socketFilter() []unix.SockFilter {
+	arch, known := architectures[runtime.GOARCH]
+	if !known {
+		return nil
+	}
+	const (
+		load    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+		equal   = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+		atLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+		answer  = unix.BPF_RET | unix.BPF_K
+		// Where struct seccomp_data has them; both machines are little-endian.
+		number, machine, domain = 0, 4, 16
+		foreign                 = 0x40000000 // x32 calls have this bit
+	)
+	statement := func(code int, k uint32) unix.SockFilter { return unix.SockFilter{Code: uint16(code), K: k} }
+	jump := func(code int, k uint32, yes, no uint8) unix.SockFilter {
+		return unix.SockFilter{Code: uint16(code), K: k, Jt: yes, Jf: no}
+	}
+	return []unix.SockFilter{
+		statement(load, machine),
+		jump(equal, arch, 0, 8), // → not there
+		statement(load, number),
+		jump(atLeast, foreign, 6, 0),               // → not there
+		jump(equal, unix.SYS_IO_URING_SETUP, 5, 0), // → not there
+		jump(equal, unix.SYS_SOCKET, 0, 5),         // → let through
+		statement(load, domain),
+		jump(equal, unix.AF_UNIX, 3, 0),    // → let through
+		jump(equal, unix.AF_NETLINK, 2, 0), // → let through
+		statement(answer, unix.SECCOMP_RET_ERRNO|uint32(unix.EACCES)),
+		statement(answer, unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)),
+		statement(answer, unix.SECCOMP_RET_ALLOW),
+	}
+}

@@ -1,0 +1,137 @@
+package process
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Level is what holds a command.
+type Level string
+
+// The levels, weakest first. What each holds, and what it does not, is the table
+// in docs/security.md.
+const (
+	None       Level = "none"
+	Landlock   Level = "landlock"
+	Bubblewrap Level = "bubblewrap"
+)
+
+// Confine says how a command is held. The zero value holds nothing. Its paths are
+// absolute and free of links, as Resolve gives them.
+//
+// A command may always write to the folders for temporary files and to the build
+// caches of its user: see places.
+type Confine struct {
+	// Level is what must hold the command: it does not start with less.
+	Level    Level
+	Writable []string // folders; all else can be read only
+	// Files may be written although they lie elsewhere, or in ReadOnly: the human
+	// saw them named. One that is not there is made, empty.
+	Files    []string
+	ReadOnly []string // what of Writable can be read only; Landlock has no such thing
+	Hidden   []string // folders that look empty; Landlock has no such thing
+	Offline  bool     // without a network
+}
+
+// holds says whether anything does.
+func (c Confine) holds() bool { return c.Level != "" && c.Level != None }
+
+// Writes says whether a path can be written without being named.
+func (c Confine) Writes(path string) bool {
+	inside := func(dirs []string) (longest int) {
+		for _, dir := range dirs {
+			if within(dir, path) {
+				longest = max(longest, len(dir))
+			}
+		}
+		return longest
+	}
+	return inside(c.Writable) > inside(c.ReadOnly)
+}
+
+// Walls are what commands can be held with here, found by trying.
+type Walls struct {
+	Level      Level // the strongest that works
+	Bubblewrap Wall
+	Landlock   Wall
+	ABI        int  // Landlock's, 0 without it
+	Offline    bool // that level takes the network away as well
+}
+
+// Wall is one means to hold commands.
+type Wall struct {
+	Path  string // of the program, if it is one and is there
+	Works bool
+	Why   string // it does not work
+}
+
+// walls tries once, and again after reset.
+type walls struct {
+	mu    sync.Mutex // guards known, and is held while trying
+	known *found
+}
+
+// found is what trying found.
+type found struct {
+	Walls
+	box box
+}
+
+// Walls tries what commands can be held with, the first time that it is asked.
+func (r *Runner) Walls() Walls { return r.found().Walls }
+
+func (r *Runner) found() found {
+	r.walls.mu.Lock()
+	defer r.walls.mu.Unlock()
+	if r.walls.known == nil {
+		f := r.try()
+		r.walls.known = &f
+	}
+	return *r.walls.known
+}
+
+// forget has the next command try anew: something that worked did not.
+func (r *Runner) forget() {
+	r.walls.mu.Lock()
+	defer r.walls.mu.Unlock()
+	r.walls.known = nil
+}
+
+// Resolve is the path with every link followed, as far as it exists.
+func Resolve(path string) string {
+	path = filepath.Clean(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(Resolve(dir), filepath.Base(path))
+}
+
+// within says whether path is dir or lies below it.
+func within(dir, path string) bool {
+	return path == dir || dir == "/" || strings.HasPrefix(path, dir+string(filepath.Separator))
+}
+
+func withinAny(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return within(dir, path) })
+}
+
+// outermost are the folders without those that lie in another of them.
+func outermost(dirs []string) []string {
+	sorted := slices.Clone(dirs)
+	slices.SortFunc(sorted, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
+	var out []string
+	for _, dir := range sorted {
+		if !withinAny(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

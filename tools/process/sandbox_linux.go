@@ -1,0 +1,167 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pillion/internal/fault"
+)
+
+// box is how bubblewrap works here.
+type box struct {
+	program string
+	options []string // beyond those that are always given
+	scoped  bool     // Landlock keeps it from abstract sockets and others' processes as well
+}
+
+// hold is what a guardian does to its command before it starts it.
+type hold struct {
+	Level    Level
+	Writable [][]byte // folders, for Landlock
+	Files    [][]byte // to be made if they are not there; for Landlock also what may be written
+	Offline  bool     // for Landlock
+	Scoped   bool     // beside bubblewrap
+}
+
+// tryWithin bounds a trial of a sandbox: a few times what it takes.
+const tryWithin = 5 * time.Second
+
+// try finds out what holds here by starting a command with it.
+func (r *Runner) try() found {
+	f := r.tryAll()
+	f.Offline = f.Level == Bubblewrap || f.Level == Landlock && socketFilter() != nil
+	return f
+}
+
+func (r *Runner) tryAll() (f found) {
+	f.ABI = landlockABI()
+	f.Level = None
+	f.Landlock = Wall{Works: f.ABI >= leastABI, Why: landlockMissing(f.ABI)}
+	if f.Landlock.Works {
+		if err := r.tryOne(Confine{Level: Landlock}, box{}); err != nil {
+			f.Landlock = Wall{Why: err.Error()}
+		} else {
+			f.Level = Landlock
+		}
+	}
+	f.Bubblewrap.Path, f.Bubblewrap.Why = findBubblewrap(r.base)
+	if f.Bubblewrap.Why != "" {
+		return f
+	}
+	for _, b := range boxes(f.Bubblewrap.Path, f.ABI) {
+		err := r.tryOne(Confine{Level: Bubblewrap}, b)
+		if err == nil {
+			f.Level, f.box, f.Bubblewrap.Works, f.Bubblewrap.Why = Bubblewrap, b, true, ""
+			return f
+		}
+		if f.Bubblewrap.Why == "" {
+			f.Bubblewrap.Why = err.Error()
+		}
+	}
+	return f
+}
+
+func (r *Runner) tryOne(c Confine, b box) error {
+	spec := Spec{Command: "true", Dir: "/", Timeout: tryWithin, Confine: c}
+	p, err := r.start(context.Background(), spec, b, nil)
+	if err != nil {
+		return err
+	}
+	got, err := p.Wait(context.Background())
+	switch said := strings.TrimSpace(got.Stderr); {
+	case got.TimedOut:
+		return errors.New("it takes too long")
+	case err != nil && said != "":
+		return errors.New(lastLine(said))
+	case err != nil:
+		return err
+	case got.ExitCode != 0:
+		return errors.New("it cannot run the simplest command: " + lastLine(said))
+	}
+	return nil
+}
+
+func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
+
+// boxes are the ways to use bubblewrap, the strongest first.
+func boxes(program string, abi int) []box {
+	options := [][]string{nil}
+	if os.Geteuid() == 0 { // root without all its rights, as in a container
+		options = append(options, []string{"--unshare-user"})
+	}
+	var out []box
+	for _, scoped := range []bool{true, false} {
+		for _, o := range options {
+			if !scoped || abi >= scopesABI {
+				out = append(out, box{program: program, options: o, scoped: scoped})
+			}
+		}
+	}
+	return out
+}
+
+// bubblewrapPlaces are looked at before the PATH.
+var bubblewrapPlaces = []string{"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"}
+
+// findBubblewrap gives a program that no command could have replaced, or says why
+// there is none.
+func findBubblewrap(env []string) (path, why string) {
+	why = "it is not installed"
+	for _, path := range append(slices.Clone(bubblewrapPlaces), look("bwrap", env)) {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+			continue
+		}
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid == 0 && info.Mode()&0o022 == 0 {
+			return path, ""
+		}
+		why = path + " is not used: it does not belong to the system, so that a command could replace it"
+	}
+	return "", why
+}
+
+// confine completes what a caller wants held, and gives what a guardian does and
+// the words before the command's own.
+func (r *Runner) confine(spec Spec, b box) (hold, []string, error) {
+	c := spec.Confine
+	if !c.holds() {
+		return hold{}, nil, nil
+	}
+	places := places(merge(r.base, spec.Env))
+	h := hold{Level: c.Level, Files: raw(c.Files), Offline: c.Offline}
+	switch c.Level {
+	case Landlock:
+		h.Writable = raw(slices.Concat(c.Writable, places))
+		return h, nil, nil
+	case Bubblewrap:
+		h.Scoped = b.scoped
+		return h, b.words(c, places, spec.Dir, r.base), nil
+	}
+	return hold{}, nil, fault.New(fault.ExecutionFailed, "no sandbox is called %s", fault.Quote(string(c.Level)))
+}
+
+// landlockABI is the version of Landlock that the kernel has, 0 without it.
+func landlockABI() int {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(abi)
+}
+
+func landlockMissing(abi int) string {
+	switch {
+	case abi >= leastABI:
+		return ""
+	case abi > 0:
+		return "this kernel has its first version alone, under which no program could move a file to another folder; Linux 5.19 has the next"
+	}
+	return "this kernel has none, or it is switched off"
+}

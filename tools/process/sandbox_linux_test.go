@@ -1,0 +1,452 @@
+package process
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Each test here runs at every level. At one that does not work on this machine
+// it proves that a command which is to be held by it does not run at all: so a
+// machine without bubblewrap, or without user namespaces, tests that instead.
+func everyLevel(t *testing.T, r *Runner, test func(*testing.T, Level)) {
+	for _, level := range []Level{None, Landlock, Bubblewrap} {
+		t.Run(string(level), func(t *testing.T) {
+			walls := r.Walls()
+			wall := map[Level]Wall{None: {Works: true}, Landlock: walls.Landlock, Bubblewrap: walls.Bubblewrap}[level]
+			if wall.Works {
+				test(t, level)
+				return
+			}
+			refuses(t, r, level)
+			t.Logf("%s does not work here, and that is what was tested: %s", level, wall.Why)
+			if wall.Why == "" {
+				t.Error("nobody says why")
+			}
+		})
+	}
+}
+
+// refuses proves that a command does not run without what must hold it.
+func refuses(t *testing.T, r *Runner, level Level) {
+	dir := t.TempDir()
+	got, err := r.Run(t.Context(), Spec{Command: "touch ran", Dir: dir, Confine: Confine{Level: level, Writable: []string{dir}}}, nil)
+	if _, missing := os.Stat(filepath.Join(dir, "ran")); missing == nil || err == nil {
+		t.Errorf("it ran: %+v, %v", got, err)
+	}
+}
+
+// place is a folder where commands may write, and one where they may not.
+type place struct{ inside, outside string }
+
+func newPlace(t *testing.T) place {
+	// Below the folder for temporary files everything may be written.
+	base, err := os.MkdirTemp("/var/tmp", "pillion-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	p := place{filepath.Join(Resolve(base), "inside"), filepath.Join(Resolve(base), "outside")}
+	for _, dir := range []string{p.inside, p.outside} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func (p place) spec(level Level, command string) Spec {
+	return Spec{Command: command, Dir: p.inside, Confine: Confine{Level: level, Writable: []string{p.inside}}, Timeout: 20 * time.Second}
+}
+
+func put(t *testing.T, name, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func content(name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "nothing"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// The level that is told is the level that held: proven by writing elsewhere.
+func TestTheLevelIsTheOneThatHeld(t *testing.T) {
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		p := newPlace(t)
+		there := put(t, filepath.Join(p.outside, "there"), "before")
+		got := run(t, r, p.spec(level, "echo x > in; echo y > ../outside/new; echo after > ../outside/there; truncate -s 0 ../outside/there; rm ../outside/there; mkdir ../outside/d; ln -s a ../outside/l; true"))
+		if got.Sandbox != level {
+			t.Errorf("%s is told", got.Sandbox)
+		}
+		if content(filepath.Join(p.inside, "in")) != "x" {
+			t.Errorf("inside nothing was written: %s", got.Stderr)
+		}
+		left, _ := os.ReadDir(p.outside)
+		free := content(there) != "before" || len(left) != 1
+		if level == Landlock && landlockABI() < truncateABI {
+			free = len(left) != 1
+		}
+		if free != (level == None) {
+			t.Errorf("outside: %v, %q; %s", left, content(there), got.Stderr)
+		}
+	})
+}
+
+func TestTemporaryFilesAndCachesCanBeWritten(t *testing.T) {
+	p := newPlace(t)
+	t.Setenv("HOME", p.outside)
+	t.Setenv("TMPDIR", filepath.Join(p.outside, "temporary"))
+	if err := os.Mkdir(os.Getenv("TMPDIR"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		in := t.TempDir() // in /tmp
+		got := run(t, r, p.spec(level, "set -e; echo x > "+quote(in+"/x")+"; echo x > ~/.cache/x; echo x > \"$TMPDIR/x\"; echo x > /dev/null; echo x > /dev/shm/pillion-test; rm /dev/shm/pillion-test; mktemp; echo x > ~/.bashrc"))
+		if wrote := content(filepath.Join(p.outside, ".bashrc")) == "x"; wrote != (level == None) || content(in+"/x") != "x" {
+			t.Errorf("%+v", got)
+		}
+		if level != None && (got.ExitCode == 0 || !strings.Contains(got.Stderr, ".bashrc")) {
+			t.Errorf("something else could not be written: %+v", got)
+		}
+		os.Remove(filepath.Join(p.outside, ".bashrc"))
+	})
+}
+
+// What the human saw named can be written, where it is and where it is not yet.
+func TestNamedFilesCanBeWritten(t *testing.T) {
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		p := newPlace(t)
+		there, missing := put(t, filepath.Join(p.outside, "there"), "before"), filepath.Join(p.outside, "missing")
+		spec := p.spec(level, "echo a > ../outside/there; echo b > ../outside/missing; echo c > ../outside/other")
+		spec.Confine.Files = []string{there, missing, filepath.Join(p.outside, "no", "such")}
+		got := run(t, r, spec)
+		if content(there) != "a" || content(missing) != "b" || (content(filepath.Join(p.outside, "other")) == "c") != (level == None) {
+			t.Errorf("%q, %q, %+v", content(there), content(missing), got)
+		}
+	})
+}
+
+// Landlock has no exceptions: there the level is all that is promised.
+func TestProtectedPathsCanBeReadOnly(t *testing.T) {
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		p := newPlace(t)
+		hook, note := put(t, filepath.Join(p.inside, ".git/hooks/hook"), "before"), put(t, filepath.Join(p.inside, "NOTE"), "before")
+		secret := put(t, filepath.Join(p.outside, "hidden/token"), "secret")
+		spec := p.spec(level, "echo after > .git/hooks/hook; echo x > .git/new; mv .git away; rm -f NOTE; echo after > NOTE; cat ../outside/hidden/token")
+		spec.Confine.ReadOnly = []string{filepath.Join(p.inside, ".git"), note, filepath.Join(p.inside, "missing")}
+		spec.Confine.Hidden = []string{filepath.Dir(secret)}
+		got := run(t, r, spec)
+		kept := content(hook) == "before" && content(note) == "before" && content(filepath.Join(p.inside, ".git/new")) == "nothing" && got.Stdout == ""
+		if kept != (level == Bubblewrap) {
+			t.Errorf("hook %q, note %q, %+v", content(hook), content(note), got)
+		}
+		// A part can be opened again.
+		if level == Bubblewrap {
+			spec.Command = "echo x > .git/index; echo after > .git/hooks/hook; mv .git away; mv .git/hooks .git/h"
+			spec.Confine.Writable = append(spec.Confine.Writable, filepath.Join(p.inside, ".git"))
+			spec.Confine.ReadOnly = []string{filepath.Join(p.inside, ".git/hooks")}
+			if got := run(t, r, spec); content(filepath.Join(p.inside, ".git/index")) != "x" || content(hook) != "before" {
+				t.Errorf("%+v", got)
+			}
+		}
+	})
+}
+
+func TestExitCodesAndStreamsAreTrueAtEveryLevel(t *testing.T) {
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		p := newPlace(t)
+		for command, want := range map[string]int{
+			"true": 0, "exit 7": 7, "kill -TERM $$": 128 + 15, "kill -9 $$": 128 + 9, "/no/such/program": 127,
+			"sh -c 'kill -INT $$'": 128 + 2, "kill -SEGV $$": 128 + 11, "kill -TERM $$ & wait": 128 + 15,
+		} {
+			if got := run(t, r, p.spec(level, command)); got.ExitCode != want || got.Sandbox != level {
+				t.Errorf("%q: exit code %d, want %d (%+v)", command, got.ExitCode, want, got)
+			}
+		}
+		spec := p.spec(level, "pwd; cat; echo err >&2; echo \"$PWD $GIVEN\"; env | grep -c SECRET; ls /proc/$$/fd")
+		spec.Stdin, spec.Env = "grüße\n", map[string]string{"GIVEN": "a b"}
+		got := run(t, r, spec)
+		if want := p.inside + "\ngrüße\n" + p.inside + " a b\n0\n0\n1\n2\n"; got.Stdout != want || got.Stderr != "err\n" {
+			t.Errorf("%q, %q", got.Stdout, got.Stderr)
+		}
+		spec = p.spec(level, "sleep 999")
+		spec.Timeout = 50 * time.Millisecond
+		if got := run(t, r, spec); got.ExitCode != 124 || !got.TimedOut || got.Sandbox != level {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestOthersProcessesAreOutOfReach(t *testing.T) {
+	r := newRunner(t)
+	other := exec.Command("sleep", "999")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	died := make(chan struct{})
+	go func() { _ = other.Wait(); close(died) }()
+	t.Cleanup(func() { _ = other.Process.Kill(); <-died })
+	pid := strconv.Itoa(other.Process.Pid)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		p := newPlace(t)
+		got := run(t, r, p.spec(level, "kill -0 "+pid+" && echo reached; tr '\\0' ' ' < /proc/"+pid+"/cmdline"))
+		reached := strings.Contains(got.Stdout, "reached")
+		if want := level == None || level == Landlock && landlockABI() < scopesABI; reached != want {
+			t.Errorf("reached: %+v", got)
+		}
+		if seen := strings.Contains(got.Stdout, "sleep 999"); seen != (level != Bubblewrap) {
+			t.Errorf("seen: %+v", got)
+		}
+	})
+}
+
+func TestNothingIsLeftAtEveryLevel(t *testing.T) {
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		p := newPlace(t)
+		for name, command := range map[string]string{
+			"session":         "setsid sleep 999 & echo hi",
+			"double fork":     "(setsid sh -c 'exec 0<&- 1>&- 2>&-; sleep 999 & exit' &); echo hi",
+			"ignored signals": "(trap '' TERM HUP INT; sleep 999; sleep 999) & echo hi",
+			"hydra":           hydra + "; echo hi",
+		} {
+			spec := p.spec(level, command)
+			spec.Env = mark(t)
+			if got := run(t, r, spec); got.Stdout != "hi\n" || got.ExitCode != 0 {
+				t.Errorf("%s: %+v", name, got)
+			}
+			if left := marked(spec.Env); len(left) > 0 {
+				t.Errorf("%s left %v", name, left)
+			}
+		}
+		spec := p.spec(level, "setsid sleep 999 & (trap '' TERM; sleep 999) & wait")
+		spec.Env, spec.Timeout = mark(t), 100*time.Millisecond
+		run(t, r, spec)
+		if left := marked(spec.Env); len(left) > 0 {
+			t.Errorf("after its time: %v", left)
+		}
+	})
+}
+
+func TestKilledSidecarLeavesNothingAtEveryLevel(t *testing.T) {
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		env := mark(t)
+		cmd := exec.Command("/proc/self/exe", "sidecar", env[markName], "setsid sleep 999 & (trap '' TERM HUP; sleep 999) & echo up; wait")
+		cmd.Env = append(os.Environ(), "TEST_PROCESS_LEVEL="+string(level))
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "up\n" {
+			t.Errorf("%q, %v", line, err)
+		}
+		if len(marked(env)) < 2 {
+			t.Errorf("runs: %v", marked(env))
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		_ = cmd.Wait()
+		eventually(t, "no process of the command is left", func() bool { return len(marked(env)) == 0 })
+	})
+}
+
+// A soft end reaches the command in its box, and not the box.
+func TestSignalsReachTheCommandAtEveryLevel(t *testing.T) {
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		p := newPlace(t)
+		spec := p.spec(level, "trap 'echo told; exit 3' TERM; echo up; while :; do sleep 0.01; done")
+		up := make(chan struct{})
+		process, err := r.Start(t.Context(), spec, func(_ Stream, b []byte) {
+			if strings.Contains(string(b), "up") {
+				close(up)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-up
+		if process.Sandbox() != level {
+			t.Errorf("%s is told of what runs", process.Sandbox())
+		}
+		process.End()
+		if got, err := process.Wait(t.Context()); err != nil || got.ExitCode != 3 || !strings.Contains(got.Stdout, "told") {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+// speaks runs a program in a command that dials.
+func speaks(t *testing.T, r *Runner, spec Spec, network, address string) bool {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Command = strings.Join([]string{quote(self), "dial", network, quote(address)}, " ")
+	got := run(t, r, spec)
+	if got.ExitCode > 1 || got.ExitCode == 0 && got.Stdout != "spoke\n" {
+		t.Fatalf("the dialling program: %+v", got)
+	}
+	return got.ExitCode == 0
+}
+
+// listen waits at an address until the test ends.
+func listen(t *testing.T, network, address string) net.Addr {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr()
+}
+
+func TestNetworkOffIsOff(t *testing.T) {
+	r := newRunner(t)
+	address := listen(t, "tcp", "127.0.0.1:0").String()
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		p := newPlace(t)
+		for _, offline := range []bool{false, true} {
+			spec := p.spec(level, "")
+			spec.Confine.Offline = offline
+			off := offline && level != None
+			if speaks(t, r, spec, "tcp", address) == off {
+				t.Errorf("offline %t: TCP", offline)
+			}
+			// A datagram needs nobody at the other end; in a network of its own it comes
+			// back to the box.
+			spoke := speaks(t, r, spec, "udp", "192.0.2.1:9")
+			if off && spoke || level == None && !spoke && hasRoute() {
+				t.Errorf("offline %t: UDP", offline)
+			}
+		}
+	})
+}
+
+// hasRoute says whether this machine can send a datagram at all.
+func hasRoute() bool {
+	conn, err := net.Dial("udp", "192.0.2.1:9")
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
+// The editor's socket, the agents', docker's and the session's are sockets with a
+// name, or with an abstract one.
+func TestSocketsOfOthers(t *testing.T) {
+	p := newPlace(t)
+	runtime := filepath.Join(p.outside, "runtime")
+	if err := os.Mkdir(runtime, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	r := newRunner(t)
+	short, err := os.MkdirTemp("/tmp", "pillion-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(short) })
+	abstract := fmt.Sprintf("@pillion-test-%d", os.Getpid())
+	for _, address := range []string{filepath.Join(runtime, "s"), filepath.Join(short, "s"), filepath.Join(p.outside, "s"), filepath.Join(p.inside, "s"), abstract} {
+		listen(t, "unix", address)
+		everyLevel(t, r, func(t *testing.T, level Level) {
+			hidden := level == Bubblewrap && !within(p.inside, address) || level == Landlock && landlockABI() >= scopesABI && address == abstract
+			if level == Bubblewrap && address == abstract {
+				hidden = r.found().box.scoped
+			}
+			if speaks(t, r, p.spec(level, ""), "unix", address) == hidden {
+				t.Errorf("%s: hidden is to be %t", address, hidden)
+			}
+		})
+	}
+}
+
+// Where what worked does not work any more, the command does not run, that is
+// said, and the next one finds out what still works.
+func TestBrokenBoxRunsNothing(t *testing.T) {
+	r := newRunner(t)
+	for _, program := range []string{"/bin/false", "/bin/true", "/no/such/bwrap"} {
+		r.walls.known = &found{Walls: Walls{Level: Bubblewrap}, box: box{program: program}}
+		refuses(t, r, Bubblewrap)
+		if r.walls.known != nil {
+			t.Errorf("%s is believed in for ever", program)
+		}
+	}
+	// A place that is gone is no box either.
+	spec := newPlace(t).spec(Bubblewrap, "touch ran")
+	spec.Dir = t.TempDir()
+	spec.Confine.Writable = append(spec.Confine.Writable, "/")
+	if walls := r.Walls(); walls.Bubblewrap.Works {
+		if got, err := r.Run(t.Context(), spec, nil); err != nil || got.Sandbox != Bubblewrap {
+			t.Errorf("the whole disk as the workspace: %+v, %v", got, err)
+		}
+	}
+}
+
+func TestRootHasNoRightsLeftToUndoItsBox(t *testing.T) {
+	r := newRunner(t)
+	everyLevel(t, r, func(t *testing.T, level Level) {
+		if level == None {
+			return
+		}
+		p := newPlace(t)
+		got := run(t, r, p.spec(level, `mount -o remount,rw / && echo remounted
+			mount -t tmpfs none /mnt && echo mounted
+			(cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern) && echo switched
+			(: >> /proc/sysrq-trigger) && echo opened
+			grep NoNewPrivs /proc/self/status`))
+		if got.Stdout != "NoNewPrivs:\t1\n" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestPlaces(t *testing.T) {
+	home := newPlace(t).outside
+	for _, dir := range []string{"bin", ".npm", ".ssh", "elsewhere/mod"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, "bin/go"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got := places([]string{
+		"HOME=" + home, "PATH=" + home + "/bin", "GOMODCACHE=" + home + "/elsewhere/mod", "GOCACHE=" + home + "/.ssh", "XDG_CACHE_HOME=" + home, "GOPATH=" + home + "/gopath:/other",
+	})
+	want := []string{"/tmp", home + "/.npm", home + "/elsewhere/mod", home + "/gopath/pkg"}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

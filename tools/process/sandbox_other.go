@@ -1,0 +1,25 @@
+//go:build !linux
+
+package process
+
+import "pillion/internal/fault"
+
+// Nothing holds commands on these systems.
+
+type box struct{}
+
+type hold struct{ Level Level }
+
+func (h hold) apply() error { return nil }
+
+func (r *Runner) try() found {
+	const why = "it is for Linux alone"
+	return found{Walls: Walls{Level: None, Bubblewrap: Wall{Why: why}, Landlock: Wall{Why: why}}}
+}
+
+func (r *Runner) confine(spec Spec, _ box) (hold, []string, error) {
+	if spec.Confine.holds() {
+		return hold{}, nil, fault.New(fault.PolicyDenied, "there is no sandbox on this system; switch it off in the settings")
+	}
+	return hold{}, nil, nil
+}
