@@ -9,6 +9,7 @@ import (
 
 	"pillion/doctor"
 	"pillion/terminal"
+	"pillion/tools/process"
 )
 
 const doctorHelp = `usage: pillion doctor [--json] [-C FOLDER]
@@ -43,7 +44,12 @@ func examine(args []string) int {
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	report := doctor.Examine(ctx, doctor.Subject{Version: version, Binary: self, Folder: dir})
+	runner, err := process.NewRunner()
+	if err != nil {
+		return fail(err)
+	}
+	defer runner.Close() //nolint:errcheck // nothing runs any more
+	report := doctor.Examine(ctx, doctor.Subject{Version: version, Binary: self, Folder: dir, Walls: runner.Walls})
 	if ctx.Err() != nil {
 		return exitInterrupted
 	}

@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"pillion/internal/fault"
+	"pillion/tools/process"
 )
 
 // Status is how a finding stands.
@@ -71,6 +72,9 @@ type Subject struct {
 	Version string // of Pillion
 	Binary  string // its program
 	Folder  string // absolute
+	// Walls tries what commands can be held with; see process.Runner. Nil: that is
+	// not looked at.
+	Walls func() process.Walls
 }
 
 // exam is one examination: the subject, and where programs are looked for.
@@ -89,7 +93,7 @@ func checks() []check {
 		one(pillionProgram), one(settings), one(configFolder), one(stateFolder), one(registry),
 		one(folder), one(openEditors),
 		programs,
-		system,
+		one(sandbox), system,
 		editors,
 	}
 	return append(all, agents)

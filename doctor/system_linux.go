@@ -25,7 +25,7 @@ func bubblewrap(ctx context.Context, e exam) Finding {
 	f := Finding{ID: "system.bubblewrap", Title: "bubblewrap", Status: OK}
 	path := e.programs.find("bwrap")
 	if path == "" {
-		f.Status, f.Detail, f.Hint = Info, "not found; no sandbox is used yet, so it is not needed", "Debian: bubblewrap"
+		f.Status, f.Detail, f.Hint = Info, "not found; it makes the stronger sandbox", "Debian, Fedora, Arch: bubblewrap"
 		return f
 	}
 	f = found(ctx, e, f, path)
@@ -58,16 +58,16 @@ func landlock() Finding {
 
 func landlockFinding(abi int, errno syscall.Errno) Finding {
 	f := Finding{ID: "system.landlock", Title: "Landlock", Status: OK}
-	const noNeed = "; no sandbox is used yet, so it is not needed"
+	const without = "; without it and bubblewrap commands run unheld"
 	switch {
 	case errno == 0:
 		f.Detail, f.Data = fmt.Sprintf("ABI %d", abi), map[string]any{"abi": abi}
 	case errors.Is(errno, unix.EOPNOTSUPP):
-		f.Status, f.Detail, f.Hint = Info, "in the kernel and not switched on"+noNeed, "boot with landlock in the list lsm="
+		f.Status, f.Detail, f.Hint = Info, "in the kernel and not switched on"+without, "boot with landlock in the list lsm="
 	case errors.Is(errno, unix.ENOSYS):
-		f.Status, f.Detail, f.Hint = Info, "not in this kernel"+noNeed, "Linux 5.13 or newer"
+		f.Status, f.Detail, f.Hint = Info, "not in this kernel"+without, "Linux 5.13 or newer"
 	default:
-		f.Status, f.Detail = Info, "cannot be asked: "+errno.Error()+noNeed
+		f.Status, f.Detail = Info, "cannot be asked: "+errno.Error()+without
 	}
 	return f
 }

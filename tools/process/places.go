@@ -52,10 +52,10 @@ var private = strings.Fields(`
 	.vscode .vscode-server .cursor .cargo/bin .cargo/config.toml .cargo/env .rustup go/bin
 `)
 
-// places are the folders beside the workspace that commands may write: those for
+// writablePlaces are the folders beside the workspace that commands may write: those for
 // temporary files and the build caches. They are found from the environment that
 // commands get; the caches that a tool on its PATH needs are made.
-func places(env []string) []string {
+func writablePlaces(env []string) []string {
 	out := temporary(env)
 	home := valueOf(env, "HOME")
 	if !filepath.IsAbs(home) || home == "/" {

@@ -23,7 +23,7 @@ const (
 // absolute and free of links, as Resolve gives them.
 //
 // A command may always write to the folders for temporary files and to the build
-// caches of its user: see places.
+// caches of its user: see writablePlaces.
 type Confine struct {
 	// Level is what must hold the command: it does not start with less.
 	Level    Level
@@ -34,6 +34,8 @@ type Confine struct {
 	ReadOnly []string // what of Writable can be read only; Landlock has no such thing
 	Hidden   []string // folders that look empty; Landlock has no such thing
 	Offline  bool     // without a network
+
+	trial bool // nothing is made for it
 }
 
 // holds says whether anything does.

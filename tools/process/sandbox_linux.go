@@ -45,7 +45,7 @@ func (r *Runner) tryAll() (f found) {
 	f.Level = None
 	f.Landlock = Wall{Works: f.ABI >= leastABI, Why: landlockMissing(f.ABI)}
 	if f.Landlock.Works {
-		if err := r.tryOne(Confine{Level: Landlock}, box{}); err != nil {
+		if err := r.tryOne(Landlock, box{}); err != nil {
 			f.Landlock = Wall{Why: err.Error()}
 		} else {
 			f.Level = Landlock
@@ -56,7 +56,7 @@ func (r *Runner) tryAll() (f found) {
 		return f
 	}
 	for _, b := range boxes(f.Bubblewrap.Path, f.ABI) {
-		err := r.tryOne(Confine{Level: Bubblewrap}, b)
+		err := r.tryOne(Bubblewrap, b)
 		if err == nil {
 			f.Level, f.box, f.Bubblewrap.Works, f.Bubblewrap.Why = Bubblewrap, b, true, ""
 			return f
@@ -68,8 +68,8 @@ func (r *Runner) tryAll() (f found) {
 	return f
 }
 
-func (r *Runner) tryOne(c Confine, b box) error {
-	spec := Spec{Command: "true", Dir: "/", Timeout: tryWithin, Confine: c}
+func (r *Runner) tryOne(level Level, b box) error {
+	spec := Spec{Command: "true", Dir: "/", Timeout: tryWithin, Confine: Confine{Level: level, trial: true}}
 	p, err := r.start(context.Background(), spec, b, nil)
 	if err != nil {
 		return err
@@ -134,7 +134,10 @@ func (r *Runner) confine(spec Spec, b box) (hold, []string, error) {
 	if !c.holds() {
 		return hold{}, nil, nil
 	}
-	places := places(merge(r.base, spec.Env))
+	var places []string
+	if !c.trial {
+		places = writablePlaces(merge(r.base, spec.Env))
+	}
 	h := hold{Level: c.Level, Files: raw(c.Files), Offline: c.Offline}
 	switch c.Level {
 	case Landlock:

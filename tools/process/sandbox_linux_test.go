@@ -431,6 +431,17 @@ func TestRootHasNoRightsLeftToUndoItsBox(t *testing.T) {
 	})
 }
 
+// Trying what works here leaves nothing behind: the doctor does it.
+func TestTryingMakesNothing(t *testing.T) {
+	home := newPlace(t).outside
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
+	newRunner(t).Walls()
+	if left, err := os.ReadDir(home); len(left) > 0 || err != nil {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	home := newPlace(t).outside
 	for _, dir := range []string{"bin", ".npm", ".ssh", "elsewhere/mod"} {
@@ -441,7 +452,7 @@ func TestPlaces(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "bin/go"), nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	got := places([]string{
+	got := writablePlaces([]string{
 		"HOME=" + home, "PATH=" + home + "/bin", "GOMODCACHE=" + home + "/elsewhere/mod", "GOCACHE=" + home + "/.ssh", "XDG_CACHE_HOME=" + home, "GOPATH=" + home + "/gopath:/other",
 	})
 	want := []string{"/tmp", home + "/.npm", home + "/elsewhere/mod", home + "/gopath/pkg"}

@@ -1,0 +1,58 @@
+package doctor
+
+import (
+	"context"
+
+	"pillion/config"
+	"pillion/tools/process"
+)
+
+// sandbox is what really holds the commands of agents here: found out by starting
+// one, in the way in which theirs are started.
+func sandbox(_ context.Context, e exam) Finding {
+	own, _ := config.ReadUser() // settings tells of its problems
+	if e.Walls == nil {
+		return Finding{ID: "system.sandbox", Title: "sandbox", Status: Info, Detail: "not tried"}
+	}
+	return sandboxFinding(e.Walls(), own)
+}
+
+func sandboxFinding(w process.Walls, own config.Settings) Finding {
+	f := Finding{ID: "system.sandbox", Title: "sandbox", Data: map[string]any{
+		"level": string(w.Level), "offline": w.Offline, "setting": own.Sandbox,
+		"bubblewrap": wallData(w.Bubblewrap), "landlock": wallData(w.Landlock), "landlock_abi": w.ABI,
+	}}
+	switch {
+	case own.Sandbox == "off":
+		f.Status, f.Detail = Info, "switched off in your settings: commands run with all your rights"
+		return f
+	case w.Level == process.Bubblewrap:
+		f.Status, f.Detail = OK, "commands are held by bubblewrap; tried"
+	case w.Level == process.Landlock:
+		f.Status, f.Detail = Missing, "commands are held by Landlock alone; tried. It keeps their writes in the workspace; "+
+			"it does not protect .git and the like in there, nor sockets and the sight of your processes"
+		f.Hint = "bubblewrap holds more: " + w.Bubblewrap.Why + ". Debian, Fedora, Arch: bubblewrap"
+	case own.Sandbox == "require":
+		f.Status, f.Detail = Error, "your settings require one and none works: no command runs. "+whyNone(w)
+		f.Hint = "Debian, Fedora, Arch: bubblewrap; or set sandbox to prefer"
+	default:
+		f.Status, f.Detail = Missing, "none: commands run with all your rights. "+whyNone(w)
+		f.Hint = "on Linux: Debian, Fedora, Arch: bubblewrap"
+	}
+	return f
+}
+
+func whyNone(w process.Walls) string {
+	return "bubblewrap: " + w.Bubblewrap.Why + "; Landlock: " + w.Landlock.Why
+}
+
+func wallData(w process.Wall) map[string]any {
+	out := map[string]any{"works": w.Works}
+	if w.Path != "" {
+		out["path"] = w.Path
+	}
+	if w.Why != "" {
+		out["why"] = w.Why
+	}
+	return out
+}

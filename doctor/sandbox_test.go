@@ -1,0 +1,43 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"pillion/config"
+	"pillion/tools/process"
+)
+
+func TestSandbox(t *testing.T) {
+	absent := process.Wall{Why: "it is not installed"}
+	none := process.Walls{Level: process.None, Bubblewrap: absent, Landlock: process.Wall{Why: "this kernel has none"}}
+	landlock := process.Walls{Level: process.Landlock, Bubblewrap: absent, Landlock: process.Wall{Works: true}, ABI: 7, Offline: true}
+	bubblewrap := process.Walls{Level: process.Bubblewrap, Bubblewrap: process.Wall{Path: "/usr/bin/bwrap", Works: true}}
+	for name, c := range map[string]struct {
+		walls   process.Walls
+		setting string
+		status  Status
+		detail  string
+		hint    string
+	}{
+		"bubblewrap":         {bubblewrap, "", OK, "held by bubblewrap", ""},
+		"Landlock":           {landlock, "prefer", Missing, "Landlock alone", "bubblewrap holds more: it is not installed"},
+		"nothing":            {none, "", Missing, "run with all your rights. bubblewrap: it is not installed; Landlock: this kernel has none", "Debian"},
+		"nothing, required":  {none, "require", Error, "no command runs", "prefer"},
+		"Landlock, required": {landlock, "require", Missing, "held by Landlock", "bubblewrap"},
+		"switched off":       {bubblewrap, "off", Info, "all your rights", ""},
+	} {
+		f := sandboxFinding(c.walls, config.Settings{Sandbox: c.setting})
+		if f.Status != c.status || !strings.Contains(f.Detail, c.detail) || !strings.Contains(f.Hint, c.hint) || (c.hint == "") != (f.Hint == "") || f.Data["level"] != string(c.walls.Level) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// The report tells what was tried, and nothing that was not.
+func TestSandboxIsTried(t *testing.T) {
+	p := newPlace(t)
+	if f := finding(t, p.examine(t), "system.sandbox"); f.Status != Info || f.Detail != "not tried" {
+		t.Errorf("%+v", f)
+	}
+}
