@@ -9,6 +9,7 @@ import (
 
 // CommandReading is what a command line says to a reader.
 type CommandReading struct {
+	line   string
 	parts  []part
 	writes []target
 	// problem says what about the line keeps every pattern off it, "" when nothing
@@ -45,26 +46,35 @@ type CommandPart struct {
 
 // ReadCommand takes a command line apart with a POSIX shell parser, and what is
 // plain in it with a second reader. It decides nothing.
-func ReadCommand(line string) *CommandReading {
-	r := &CommandReading{}
+func ReadCommand(line string) (r *CommandReading) {
+	r = &CommandReading{line: line}
 	simples, problem := readPlain(line)
 	r.problem = problem
 	if len(line) > maxParsed {
 		return r.cannotRead(line)
 	}
+	// Agents choose the line. What the parser breaks on, it does not read.
+	defer func() {
+		if recover() != nil {
+			r.cannotRead(line)
+		}
+	}()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
 	if err != nil {
 		return r.cannotRead(line)
 	}
 	plain := true
 	syntax.Walk(file, func(node syntax.Node) bool {
+		if len(r.parts) > maxRead {
+			return false
+		}
 		switch n := node.(type) {
 		case *syntax.Stmt:
 			plain = r.addStatement(n) && plain
 		case *syntax.Comment:
 			plain = false
 		case *syntax.FuncDecl:
-			r.parts = append(r.parts, part{argv: []string{n.Name.Value + "()"}, why: "it defines a function"})
+			r.parts = append(r.parts, part{argv: []string{functionName(n)}, why: "it defines a function"})
 			plain = false
 		}
 		return true
@@ -72,12 +82,22 @@ func ReadCommand(line string) *CommandReading {
 	if r.problem == "" && !(plain && r.agreesWith(simples)) {
 		r.problem = "its readers do not agree on what it says"
 	}
-	r.unreadable = hasOddCharacters(line)
+	r.unreadable = hasOddCharacters(line) || len(r.parts) > maxRead
 	return r
 }
 
-// maxParsed bounds the work on a line that no rule would hold for.
-const maxParsed = 32 << 10
+func functionName(f *syntax.FuncDecl) string {
+	if f.Name == nil {
+		return "()"
+	}
+	return f.Name.Value + "()"
+}
+
+// maxParsed and maxRead bound the work on a line that no pattern would hold for.
+const (
+	maxParsed = 32 << 10
+	maxRead   = 1000
+)
 
 func (r *CommandReading) cannotRead(line string) *CommandReading {
 	if r.problem == "" {
@@ -105,7 +125,7 @@ func (r *CommandReading) addStatement(s *syntax.Stmt) bool {
 	}
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		p.addCall(cmd)
+		r.addCall(&p, cmd)
 	case *syntax.BinaryCmd:
 		if cmd.Op != syntax.AndStmt && cmd.Op != syntax.OrStmt && cmd.Op != syntax.Pipe {
 			plain = false
@@ -130,9 +150,9 @@ func (r *CommandReading) addStatement(s *syntax.Stmt) bool {
 	return plain
 }
 
-func (p *part) addCall(call *syntax.CallExpr) {
+func (r *CommandReading) addCall(p *part, call *syntax.CallExpr) {
 	for _, a := range call.Assigns {
-		p.argv = append(p.argv, printed(a))
+		p.argv = append(p.argv, r.written(a))
 		if a.Name != nil && p.why == "" {
 			p.why = "it sets " + a.Name.Value
 		}
@@ -143,7 +163,7 @@ func (p *part) addCall(call *syntax.CallExpr) {
 		if w.literal && isBareWord(arg) {
 			p.argv = append(p.argv, w.text)
 		} else {
-			p.argv = append(p.argv, printed(arg))
+			p.argv = append(p.argv, r.written(arg))
 		}
 	}
 }
@@ -169,7 +189,7 @@ func (r *CommandReading) addRedirect(p *part, redir *syntax.Redirect) {
 	// bash and its kin take >&word for a file.
 	toFile := out.writes() || out.op == ">&" && (!w.literal || !isNumber(w.text) && w.text != "-")
 	if toFile && !(w.literal && isNoFile(w.text)) {
-		r.writes = append(r.writes, target{printed(redir.Word), w})
+		r.writes = append(r.writes, target{r.written(redir.Word), w})
 	}
 }
 
@@ -248,10 +268,11 @@ func quotedText(q *syntax.DblQuoted) (string, bool) {
 
 func isBareWord(w *syntax.Word) bool { return w.Lit() != "" }
 
-func printed(node syntax.Node) string {
-	var out strings.Builder
-	if err := syntax.NewPrinter().Print(&out, node); err != nil {
-		return "…"
+// written is a node as it stands in the line.
+func (r *CommandReading) written(node syntax.Node) string {
+	from, to := node.Pos().Offset(), node.End().Offset()
+	if from > to || to > uint(len(r.line)) {
+		return "…" // in backquotes within backquotes
 	}
-	return out.String()
+	return r.line[from:to]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // allowing is a command with the rules that allow.
@@ -77,6 +78,7 @@ var bypasses = []string{
 	// quotes, comments, and what does not end
 	"ls 'a", `ls "a`, "ls `a", "ls $(a", "ls # rm", "ls #", "#ls", "ls a#b", "ls 'a'#b", "'ls -l'", "\"ls -l\"", "ls' '-l", "''ls''x", "''", "\"\"", "' ls'", "'ls '", "ls ''\\''", "ls \"\\$x\"", "ls \"a\\\"; rm x\"",
 	"ls \"!x\" !x", "ls (x)", "ls )", "ls }", "ls {", "do ls", "then ls", "ls; fi", "-ls", "%ls", "%1", "+ls", "=ls", "^ls", "@ls", ":ls",
+	"(){", "() { ls; }", "ls () { rm; }",
 	// size
 	strings.Repeat("ls; ", 200) + "ls", strings.Repeat("ls; ", 50) + "ls", "ls " + strings.Repeat("x", 9000), "ls " + strings.Repeat("(", 4000), "ls " + strings.Repeat("$(", 1000),
 	"echo " + strings.Repeat("\"$(", 500),
@@ -388,4 +390,24 @@ func TestScriptsOfALine(t *testing.T) {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
+}
+
+// TestLongLinesAreReadInTime: the line is the agent's, the time is ours.
+func TestLongLinesAreReadInTime(t *testing.T) {
+	const size = 96 << 10
+	for _, unit := range []string{"(", "$(", "\"$(", "{ ", "`", "$((", "${x:-", "f()", "a\n", "ls;", "a&&", "<<a ", "((", "x "} {
+		for _, line := range []string{strings.Repeat(unit, size/len(unit)), strings.Repeat(unit, maxParsed/len(unit)), nested(unit, maxParsed/len(unit)/4)} {
+			began := time.Now()
+			check(t, allowing(line, everyday...), Ask)
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("%q, %d times, took %s", unit, len(line)/len(unit), took)
+			}
+		}
+	}
+}
+
+// nested closes what a unit opens.
+func nested(unit string, times int) string {
+	closing := map[string]string{"(": ")", "$(": ")", "\"$(": ")\"", "{ ": "; }", "$((": "))", "${x:-": "}", "((": "))"}
+	return "ls " + strings.Repeat(unit, times) + "ls" + strings.Repeat(closing[unit], times)
 }
