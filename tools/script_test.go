@@ -1,0 +1,104 @@
+package tools_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/tools"
+	"pillion/tools/approval"
+)
+
+func approve() answer {
+	return answer{Answer: approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}}
+}
+
+func reject() answer { return answer{Answer: approval.Answer{Decision: approval.Reject}} }
+
+// runScript calls run_command on a script that somebody changes after the yes, as
+// the command is about to start.
+func runScript(t *testing.T, line string, answers ...answer) (result tools.Result, asked []string, w *world) {
+	w = newWorld(t)
+	w.write("build.sh", "echo approved >>out.txt\n")
+	w.start()
+	w.must(os.Chmod(w.path("build.sh"), 0o755))
+	changed := false
+	w.registry.Activity = func(a tools.Activity) {
+		if a.State == tools.Running && !changed {
+			changed = true
+			w.write("build.sh", "echo planted >>out.txt\n")
+		}
+	}
+	w.human.take(&call{answers: answers})
+	result = w.registry.Execute(t.Context(), tools.Call{
+		Name: "run_command", Arguments: json.RawMessage(`{"command":"` + line + `"}`), CallID: "call", Session: w.session("main"),
+	})
+	if !changed {
+		t.Fatal("the script was not changed")
+	}
+	w.human.done(t)
+	return result, w.human.asked, w
+}
+
+func (w *world) printed() string {
+	data, err := os.ReadFile(w.path("out.txt"))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+func TestAScriptThatChangesInTheLastMomentDoesNotRunOnTheOldYes(t *testing.T) {
+	for _, line := range []string{"sh build.sh", "sh ./build.sh", "sh < build.sh", "cat build.sh | sh", "X=1 sh build.sh", ". ./build.sh", "true && sh build.sh"} {
+		t.Run(line, func(t *testing.T) {
+			result, asked, w := runScript(t, line, approve(), reject())
+			if result.Err == nil || result.Err.Code != fault.UserRejected || w.printed() != "" {
+				t.Errorf("%s; it printed %q, asked %q", result.Structured, w.printed(), asked)
+			}
+		})
+	}
+	t.Run("approved again", func(t *testing.T) {
+		result, asked, w := runScript(t, "sh build.sh", approve(), approve())
+		if result.IsError || w.printed() != "planted\n" || slices.Index(asked[1:], asked[0]) < 0 {
+			t.Errorf("%s; it printed %q, asked %q", result.Structured, w.printed(), asked)
+		}
+	})
+}
+
+// What is no script of the command may change as it likes.
+func TestWhatACommandDoesNotRunMayChange(t *testing.T) {
+	result, _, _ := runScript(t, "cat build.sh", approve())
+	if result.IsError {
+		t.Errorf("%s", result.Structured)
+	}
+}
+
+// A program that lies in a folder of PATH inside the workspace is no program of the
+// system: no pattern allows it, and its bytes are part of the yes.
+func TestAPlantedProgramIsNotWhatARuleMeans(t *testing.T) {
+	w := newWorld(t)
+	w.write("node_modules/.bin/tsc", "#!/bin/sh\necho planted\n")
+	w.must(os.Chmod(w.path("node_modules/.bin/tsc"), 0o755))
+	w.do("allow run_command(tsc *)")
+	w.do("allow run_command(true *)")
+	w.start()
+	w.registry.SearchPath = []string{"/usr/bin", w.path("node_modules/.bin")}
+	need := func(line string) tools.Need {
+		return w.registry.ApprovalRequest(t.Context(), tools.Call{
+			Name: "run_command", Arguments: json.RawMessage(`{"command":"` + line + `"}`), CallID: "call", Session: w.session("main"),
+		})
+	}
+	if n := need("tsc --noEmit"); n.Verdict != "ask" || n.Preview.Parts[0].Why != "tsc would be a program of this workspace, which PATH leads to" {
+		t.Errorf("%+v", n)
+	}
+	before := need("tsc").Digest
+	w.write("node_modules/.bin/tsc", "#!/bin/sh\necho other\n")
+	if need("tsc").Digest == before {
+		t.Error("the yes would not be bound to the program")
+	}
+	if n := need("true"); n.Verdict != "run" {
+		t.Errorf("%+v", n)
+	}
+}
