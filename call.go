@@ -150,7 +150,7 @@ func sidecarAt(folder string, human asked) (*sidecar, error) {
 		fmt.Fprintln(os.Stderr, "pillion:", p)
 	}
 	return newSidecar(surroundings{
-		folders: []workspace.Folder{{Dir: dir}}, settings: settings, asker: human, human: human,
+		folders: []workspace.Folder{{Dir: dir}}, settings: settings, asker: human, human: human, passing: true,
 	})
 }
 

@@ -77,7 +77,7 @@ func aloneIn(cwd string) func(session.Agent, approval.Asker, tools.Human) (*mcp.
 			logf("%s", p)
 		}
 		runtime.SetDefaultGOMAXPROCS()
-		c, err := newSidecar(surroundings{folders: []workspace.Folder{{Dir: cwd}}, settings: settings, asker: asker, human: human})
+		c, err := newSidecar(surroundings{folders: []workspace.Folder{{Dir: cwd}}, settings: settings, asker: asker, human: human, passing: true})
 		if err != nil {
 			return nil, err
 		}

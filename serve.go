@@ -78,6 +78,7 @@ func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 		Documents:      c.documents,
 		Registry:       c.registry,
 		Sessions:       c.sessions,
+		Processes:      c.processes,
 		Configure:      func(raw json.RawMessage) { c.configure(reported(s, raw)) },
 		Focused:        agents.Focused,
 		FoldersChanged: func() { agents.RootsChanged(); c.foldersChanged() },

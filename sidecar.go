@@ -32,6 +32,9 @@ type surroundings struct {
 	human    tools.Human
 	editor   change.Editor // nil: nothing is ever open
 	activity func(tools.Activity)
+	// passing: no rule is remembered beyond the session. What asks may be the agent's
+	// own program, whose word must not outlive it.
+	passing bool
 
 	// How the human hears of what is wrong with the settings, and of a project that asks
 	// for more than they trust. Nil: by the log.
@@ -46,6 +49,7 @@ type sidecar struct {
 	registry  *tools.Registry
 	sessions  *session.Set
 	runner    *process.Runner
+	processes *process.Table
 	watcher   *watch.Watcher
 	standing  *standing
 
@@ -67,20 +71,23 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		documents: document.NewStore(w),
 		sessions:  session.NewSet(policy.Default),
 		runner:    runner,
+		processes: process.NewTable(runner),
 		watcher:   &watch.Watcher{},
 		standing:  newStanding(s.settings, s),
 	}
 	c.registry = &tools.Registry{
 		Documents: c.documents,
 		Committer: &change.Committer{Documents: c.documents, Editor: s.editor},
-		Processes: runner,
+		Processes: c.processes,
 		Human:     s.human,
 		Settings:  c.now,
-		Remember:  c.remember,
 		Activity:  s.activity,
 		Watch:     c.watcher.Folders,
 
 		SearchPath: searchPath(),
+	}
+	if !s.passing {
+		c.registry.Remember = c.remember
 	}
 	c.now()
 	c.registry.Approvals = approval.NewQueue(s.asker, c.standing.view.Settings.Approvals.Expiry())

@@ -91,7 +91,9 @@ func TestTighteningHoldsAtOnce(t *testing.T) {
 	if r := testrig.Wait(t, done, "the result"); r.Code() != "POLICY_DENIED" || e.Read("made.txt") != "" {
 		t.Errorf("%v", r.StructuredContent)
 	}
-	var s struct{ Sessions []struct{ SessionID, Mode string } }
+	var s struct {
+		Sessions []struct{ SessionID, Mode string }
+	}
 	e.Must("session/list", object{}, &s)
 	for _, one := range s.Sessions {
 		if one.Mode != "plan" {

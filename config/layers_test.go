@@ -150,9 +150,9 @@ func TestTrustNeedsTheText(t *testing.T) {
 // TestARemnant: what denies holds, as far as the text can be read.
 func TestARemnant(t *testing.T) {
 	for text, want := range map[string]struct{ deny, ask int }{
-		`{"permissions": {"deny": ["a", "b"], "ask": ["c"]}, x`:                                   {2, 1},
-		`{"permissions": {"deny": ["a", {"rule": "b", "why": "c"}`:                                {2, 0},
-		`{"permissions": {"allow": ["a"], "deny": ["b"`:                                           {1, 0},
+		`{"permissions": {"deny": ["a", "b"], "ask": ["c"]}, x`:                                    {2, 1},
+		`{"permissions": {"deny": ["a", {"rule": "b", "why": "c"}`:                                 {2, 0},
+		`{"permissions": {"allow": ["a"], "deny": ["b"`:                                            {1, 0},
 		"{ // \"deny\n/* { */ \"permissions\": /**/ {\"deny\": [\"a\", // \"b\"\n\"(\", 5, null ]": {1, 0},
 		`{"other": {"deny": ["a"]}, "permissions": {"deny": {"x": "a"}, "more": {"deny": ["b"]}},`: {},
 		`"deny" x`: {}, `]`: {}, `}`: {}, `{"": ["`: {}, `{"permissions": "deny", "a`: {}, `[[["a"]], {`: {}, `{"a" "b"`: {}, `/*`: {}, `//`: {}, `"\`: {},

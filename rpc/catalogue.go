@@ -35,6 +35,7 @@ var sent = map[string]Audience{
 	"document/edit":     Plugins,
 	"activity/changed":  Plugins,
 	"agent/status":      Plugins,
+	"process/output":    Plugins,
 
 	"settings/untrusted": Plugins,
 
@@ -53,7 +54,7 @@ var sent = map[string]Audience{
 
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
-	"activity/", "agent/", "approval/", "document/", "plan/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
+	"activity/", "agent/", "approval/", "document/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
 }
 
 func isOurs(name string) bool {

@@ -57,6 +57,9 @@ func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error)
 	s.mu.Lock()
 	s.core, s.client, s.dialogs, s.state = core, c, d, running
 	s.mu.Unlock()
+	if c.Pillion {
+		s.showProcesses(core.Processes)
+	}
 	if p.ProcessID != nil {
 		s.watchParent(int(*p.ProcessID))
 	}

@@ -20,6 +20,7 @@ import (
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/approval"
+	"pillion/tools/process"
 	"pillion/tools/session"
 	"pillion/workspace"
 	"pillion/workspace/change"
@@ -55,6 +56,7 @@ type Core struct {
 	Documents *document.Store
 	Registry  *tools.Registry
 	Sessions  *session.Set
+	Processes *process.Table
 	// Configure takes new settings, the object as under "pillion".
 	Configure func(json.RawMessage)
 	// Ready notes that the editor takes notifications.
@@ -90,6 +92,7 @@ type server struct {
 	statuses statuses
 	bars     bars
 	doubts   doubts
+	shown    shown
 
 	mu      sync.Mutex // guards all below
 	state   state
@@ -177,6 +180,10 @@ func init() {
 		"session/newTurn": {inline: true, handle: (*server).sessionNewTurn},
 
 		"settings/trust": {handle: (*server).settingsTrust},
+
+		"process/list":  {handle: (*server).processList},
+		"process/kill":  {handle: (*server).processKill},
+		"process/write": {handle: (*server).processWrite},
 
 		"relay/info":               {handle: (*server).relayInfo},
 		"workspace/executeCommand": {handle: (*server).executeCommand},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,32 @@ Your answer (a s r c): a
 `
 	if out.String() != want {
 		t.Errorf("the question is\n%s\nwant\n%s", out, want)
+	}
+}
+
+// TestRulesToChooseFrom: each has a letter of its own, and is shown as it will be kept.
+func TestRulesToChooseFrom(t *testing.T) {
+	noEditor(t)
+	r := editRequest
+	r.Decisions = append(slices.Clone(r.Decisions[:2]),
+		approval.Choice{ID: "session", Scope: approval.Session, Rule: "run_command(go test ./a)"},
+		approval.Choice{ID: "narrow", Scope: approval.Session, Rule: "run_command(go test *)"},
+		approval.Choice{ID: "workspace", Scope: approval.Workspace, Rule: "run_command(go test ./a)"},
+	)
+	for typed, want := range map[string]string{"s": "session", "s2": "narrow", "SESSION2": "narrow", "w": "workspace", "workspace": "workspace", "a": approval.ApproveID} {
+		a, out := piped("w2\ns3\ns 2\n" + typed + "\n")
+		answer, err := a.Ask(t.Context(), r)
+		if err != nil || answer.Decision != approval.Approve || answer.DecisionID != want {
+			t.Errorf("%s: %+v, %v", typed, answer, err)
+		}
+		for _, line := range []string{
+			"  s  approve, and for this session allow run_command(go test ./a)\n", "  s2  approve, and for this session allow run_command(go test *)\n",
+			"  w  approve, and in this folder from now on allow run_command(go test ./a)\n", "(a s s2 w r c)",
+		} {
+			if !strings.Contains(out.String(), line) {
+				t.Errorf("%q is not shown:\n%s", line, out)
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"pillion/internal/fault"
@@ -34,14 +35,8 @@ func (a *Asker) choices(r approval.Request, hidden bool) choices {
 		}
 	}
 	out := choices{{letter: "a", word: "approve", label: "approve", answer: decided(approval.Approve, approval.ApproveID)}}
-	for _, c := range r.Decisions {
-		if c.Scope == approval.Session && !a.o.Own {
-			out = append(out, choice{
-				letter: "s", word: "session", label: "approve, and for this session allow " + fault.Escape(c.Rule),
-				answer: decided(approval.Approve, c.ID),
-			})
-			break
-		}
+	if !a.o.Own {
+		out = append(out, remembering(r, decided)...)
 	}
 	if len(a.editor) > 0 && canEdit(r.Preview) {
 		out = append(out, choice{
@@ -61,6 +56,34 @@ func (a *Asker) choices(r approval.Request, hidden bool) choices {
 	return append(out,
 		choice{letter: "r", word: "reject", label: "reject; say why after it, if you like", answer: a.reject, rest: true},
 		choice{letter: "c", word: "cancel", label: cancel, answer: decided(approval.Cancel, "")})
+}
+
+// remembering are the choices that keep a rule: s, s2, … for the session, w, w2, …
+// for the workspace.
+func remembering(r approval.Request, decided func(approval.Decision, string) func(context.Context, string) (approval.Answer, error)) choices {
+	var out choices
+	for _, kind := range []struct {
+		scope                 approval.Scope
+		letter, word, lasting string
+	}{
+		{approval.Session, "s", "session", "for this session"},
+		{approval.Workspace, "w", "workspace", "in this folder from now on"},
+	} {
+		n, found := "", 0
+		for _, c := range r.Decisions {
+			if c.Scope != kind.scope {
+				continue
+			}
+			if found++; found > 1 {
+				n = strconv.Itoa(found)
+			}
+			out = append(out, choice{
+				letter: kind.letter + n, word: kind.word + n, label: "approve, and " + kind.lasting + " allow " + fault.Escape(c.Rule),
+				answer: decided(approval.Approve, c.ID),
+			})
+		}
+	}
+	return out
 }
 
 func (l choices) letters() string {

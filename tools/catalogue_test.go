@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pillion/tools"
+	"pillion/tools/policy"
 )
 
 // TestCatalogue holds what belongs to a tool together: its Go file, its value in
@@ -126,6 +127,17 @@ func TestDefinitions(t *testing.T) {
 		}
 		if regexp.MustCompile(`"type":\[`).MatchString(schema) {
 			t.Errorf("%s has a list of types, which many models refuse: %s", d.Name, schema)
+		}
+	}
+}
+
+// TestWhichToolsRunCommands: package policy knows by name whose rules are about
+// command lines, for it tries the examples of rules.
+func TestWhichToolsRunCommands(t *testing.T) {
+	for _, tool := range tools.Catalogue() {
+		runs := tool.Access == policy.Exec && strings.Contains(string(tool.Definition().InputSchema), `"command":`)
+		if runs != policy.RunsCommands(tool.Name) {
+			t.Errorf("%s: it runs a command line: %v; policy.RunsCommands says %v", tool.Name, runs, !runs)
 		}
 	}
 }

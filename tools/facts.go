@@ -21,7 +21,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	case *Answer:
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
 	case *Action:
-		r.Command = p.commandFacts(plan.Command)
+		r.Command, r.Covered = p.commandFacts(plan.Command), plan.Covered
 	}
 	for _, t := range p.plan.touches() {
 		fact, err := factOf(t)

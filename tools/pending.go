@@ -139,6 +139,7 @@ func (p *pending) planOnce(ctx context.Context) error {
 	plan, err := p.tool.plan(ctx, Input{
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
 		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
+		Taken: p.registry.processesOf(p.call.Session).Taken,
 	}, p.call.Arguments)
 	if err != nil {
 		return p.withoutSecrets(err)

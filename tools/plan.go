@@ -7,7 +7,6 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
-	"pillion/tools/process"
 	"pillion/tools/session"
 	"pillion/workspace"
 	"pillion/workspace/change"
@@ -22,6 +21,8 @@ type Input struct {
 	Timeout  time.Duration // what the caller allows the call, 0 if it does not say
 	Tool     string        // whose plan it is
 	Sandbox  Sandbox
+	// Taken is why the session cannot start a process of that name now; nil if it can.
+	Taken func(processID string) error
 
 	protected func(root workspace.Path) []string // see protectedPaths
 }
@@ -129,6 +130,11 @@ type Action struct {
 	Preview approval.Preview
 	Command *policy.Command // of a call that runs a command line
 	Reasons []string
+	// Description is a sentence on what this very call would do; empty: the tool's own.
+	Description string
+	// Covered says that an earlier yes of this session holds for the call too: what the
+	// table alone would ask is not asked.
+	Covered bool
 	// Run does it. Nothing has happened before, and it is called at most once.
 	Run func(ctx context.Context, hands Hands) (*Answer, error)
 }
@@ -137,14 +143,9 @@ func (a *Action) touches() []touch { return nil }
 
 // Hands are what an Action may act with.
 type Hands struct {
-	Processes Processes
+	Processes ownProcesses
 	Human     Human
 	Output    func(stream, text string) // streamed while it runs; never nil
-}
-
-// Processes runs commands; *process.Runner does.
-type Processes interface {
-	Run(ctx context.Context, spec process.Spec, output func(process.Stream, []byte)) (process.Result, error)
 }
 
 // Human can be asked things that are no approval.

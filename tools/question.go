@@ -48,6 +48,9 @@ func (p *pending) description() string {
 	case *Edits:
 		return describeEdits(plan)
 	case *Action:
+		if plan.Description != "" {
+			return plan.Description
+		}
 		if plan.Command != nil {
 			return "Runs this command line with /bin/sh. Whatever it starts ends with it."
 		}

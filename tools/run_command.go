@@ -14,7 +14,8 @@ var _ = define(NewExec(Spec{
 	Name:  "run_command",
 	Title: "Run command",
 	Description: "Runs a command line with /bin/sh in the workspace and waits for its end. The human sees the exact line and approves, edits or rejects it. " +
-		"The environment is clean (no secrets), there is no terminal, and everything that the command starts ends with it.",
+		"The environment is clean (no secrets), there is no terminal, and everything that the command starts ends with it. " +
+		"With background_after a command that takes longer goes on as a process.",
 }, planRunCommand))
 
 type runCommandArgs struct {
@@ -23,22 +24,30 @@ type runCommandArgs struct {
 	TimeoutSeconds float64           `json:"timeout_seconds,omitempty" jsonschema:"seconds after which it and all it started are ended; default 120, at most 600"`
 	Env            map[string]string `json:"env,omitempty" jsonschema:"variables to add to the clean environment"`
 	Stdin          string            `json:"stdin,omitempty" jsonschema:"text for its standard input; default is none"`
+	// BackgroundAfter is named as the contract has it, without its unit.
+	BackgroundAfter float64 `json:"background_after,omitempty" jsonschema:"seconds after which a command that still runs becomes a process, which read_process and kill_process know, and the call answers; default is to wait for its end"`
 }
 
 type runCommandResult struct {
 	Command    string   `json:"command"`
-	ExitCode   int      `json:"exit_code"`
+	ExitCode   *int     `json:"exit_code"` // null: it still runs
 	Stdout     string   `json:"stdout"`
 	Stderr     string   `json:"stderr"`
 	Truncated  bool     `json:"truncated"`
 	DurationMS int64    `json:"duration_ms"`
 	Sandbox    string   `json:"sandbox"`
 	Hint       string   `json:"hint,omitempty"`
+	ProcessID  string   `json:"process_id,omitempty"` // of one that still runs
+	Next       *int64   `json:"next,omitempty"`       // and where read_process reads on
 	Unsaved    []string `json:"unsaved,omitempty"`
 }
 
 func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, error) {
 	timeout, err := args.timeout(in)
+	if err != nil {
+		return nil, err
+	}
+	background, err := seconds("background_after", args.BackgroundAfter, 0, in.Limits.CommandMax)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +57,13 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 	}
 	return c.action(func(ctx context.Context, hands Hands, spec process.Spec) (*Answer, error) {
 		spec.Timeout = timeout
+		if background > 0 {
+			got, next, kept, err := hands.Processes.RunFor(ctx, background, process.About{Cwd: c.dir.String()}, spec, hands.stream)
+			if kept != nil {
+				return backgroundAnswer(c, kept, got, next), nil
+			}
+			return commandAnswer(c, timeout, got, err)
+		}
 		got, err := hands.Processes.Run(ctx, spec, hands.stream)
 		return commandAnswer(c, timeout, got, err)
 	}), nil
@@ -68,10 +84,10 @@ func commandAnswer(c command, timeout time.Duration, got process.Result, err err
 	hint := limitHint(c.held, got)
 	a := &Answer{
 		Result: runCommandResult{
-			Command: c.Line, ExitCode: got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr,
+			Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr,
 			Truncated: got.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), Hint: hint, Unsaved: c.unsaved,
 		},
-		Text:    commandText(got),
+		Text:    fmt.Sprintf("exit code %d\n", got.ExitCode) + streamsText(got),
 		Summary: fmt.Sprintf("exit code %d after %s", got.ExitCode, got.Duration.Round(time.Millisecond)),
 		Display: &Display{Kind: "command", Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr},
 	}
@@ -88,9 +104,22 @@ func commandAnswer(c command, timeout time.Duration, got process.Result, err err
 	return a, nil
 }
 
-func commandText(got process.Result) string {
+// backgroundAnswer is the answer of a command that goes on as a process.
+func backgroundAnswer(c command, p *process.Named, got process.Result, next int64) *Answer {
+	text := fmt.Sprintf("still running after %s, as process %s", got.Duration.Round(time.Millisecond), fault.Quote(p.ID))
+	return &Answer{
+		Result: runCommandResult{
+			Command: c.Line, Stdout: got.Stdout, Stderr: got.Stderr, Truncated: got.Truncated,
+			DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), ProcessID: p.ID, Next: &next, Unsaved: c.unsaved,
+		},
+		Text:    fmt.Sprintf("%s; read on with read_process since %d\n", text, next) + streamsText(got),
+		Summary: text,
+		Display: &Display{Kind: "command", Command: c.Line, Stdout: got.Stdout, Stderr: got.Stderr},
+	}
+}
+
+func streamsText(got process.Result) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "exit code %d\n", got.ExitCode)
 	for _, stream := range []struct{ name, text string }{{"stdout", got.Stdout}, {"stderr", got.Stderr}} {
 		if stream.text != "" {
 			out.WriteString(stream.name + ":\n" + strings.TrimSuffix(stream.text, "\n") + "\n")

@@ -201,6 +201,9 @@ var varying = []struct {
 }{
 	{regexp.MustCompile(`"modified": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`), `"modified": "<time>"`},
 	{regexp.MustCompile(`"duration_ms": \d+`), `"duration_ms": "<ms>"`},
+	{regexp.MustCompile(`"started": "[^"]+Z"`), `"started": "<time>"`},
+	{regexp.MustCompile(`"pid": [1-9]\d*`), `"pid": "<pid>"`},
+	{regexp.MustCompile(`still running after [\d.]+m?s`), `still running after <time>`},
 	{regexp.MustCompile(`"retry_after_ms": \d+`), `"retry_after_ms": "<ms>"`},
 	{regexp.MustCompile(`wait \d+ ms`), `wait <n> ms`},
 }

@@ -83,7 +83,7 @@ func (w *world) start() {
 		Documents: w.store,
 		Committer: &change.Committer{Documents: w.store, Editor: w.editor},
 		Approvals: approval.NewQueue(w.human, 0),
-		Processes: runner,
+		Processes: process.NewTable(runner),
 		Human:     w.human,
 		Settings:  func() tools.Settings { return tools.Settings{Rules: w.rules, Limits: w.limits} },
 	}

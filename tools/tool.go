@@ -64,6 +64,18 @@ func NewHuman[A any](s Spec, plan func(context.Context, Input, A) (*Action, erro
 	return newTool(s, policy.Human, plan)
 }
 
+// NewWatch makes a tool that looks at what goes on and may wait for it. It changes
+// nothing, but cannot be planned from a snapshot.
+func NewWatch[A any](s Spec, plan func(context.Context, Input, A) (*Action, error)) Tool {
+	s.Idempotent = true
+	return newTool(s, policy.Read, plan)
+}
+
+// NewSession makes a tool that touches nothing but what the session itself has.
+func NewSession[A any](s Spec, plan func(context.Context, Input, A) (*Action, error)) Tool {
+	return newTool(s, policy.Session, plan)
+}
+
 func newTool[A any, P Plan](s Spec, access policy.Access, plan func(context.Context, Input, A) (P, error)) Tool {
 	schema := schemaFor[A]()
 	return Tool{Spec: s, Access: access, schema: schema, plan: func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error) {

@@ -76,6 +76,7 @@ func TestAgentsHaveNoOtherMethods(t *testing.T) {
 	for _, method := range []string{
 		"approval/request", "approval/resolved", "workspace/executeCommand", "session/setMode", "session/open", "session/list",
 		"relay/info", "tools/approval", "initialize", "shutdown", "document/edit", "journal/revert",
+		"process/list", "process/kill", "process/write", "process/output",
 	} {
 		wantCode(t, c.conn.Call(t.Context(), method, struct{}{}, nil), wire.CodeMethodNotFound)
 	}

@@ -60,6 +60,10 @@ var OneSided = map[string]string{
 	"window/workDoneProgress/cancel": "it comes from the buttons of a progress that the sidecar began, and the sidecar begins none in an editor with a plugin",
 }
 
+// Coming are the methods that the plugins get one after the other. Whoever brings a
+// method to the second plugin takes it off this list: a test says so.
+var Coming = []string{"process/list", "process/kill", "process/write", "process/output"}
+
 // Read gives a row for every method of the wire.
 func Read(root string) ([]Row, error) {
 	vscode, err := VSCode(root)

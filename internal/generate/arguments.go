@@ -27,6 +27,9 @@ func argumentsTable(d tools.Definition) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(order) == 0 {
+		return "It takes no arguments.\n", nil
+	}
 	var out strings.Builder
 	out.WriteString("| argument | type | |\n|---|---|---|\n")
 	for _, name := range order {
@@ -76,6 +79,9 @@ func keys(schema json.RawMessage) ([]string, error) {
 	}
 	if err := json.Unmarshal(schema, &top); err != nil {
 		return nil, err
+	}
+	if len(top.Properties) == 0 {
+		return nil, nil
 	}
 	d := json.NewDecoder(strings.NewReader(string(top.Properties)))
 	if _, err := d.Token(); err != nil {

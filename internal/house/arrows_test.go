@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	},
 
 	"rpc": {
-		"tools", "tools/approval", "tools/policy", "tools/session",
+		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/document", "internal/wire",
 	},
 	"agents/relay":   {"tools", "tools/session", "internal/wire"},

@@ -55,6 +55,8 @@ type Editor struct {
 	OnApplyEdit func(params json.RawMessage) (any, error)
 	// OnBox, if set, answers window/showMessageRequest at once.
 	OnBox func() (any, error)
+	// OnOutput, if set, hears each process/output, on the loop that reads.
+	OnOutput func(ProcessOutput)
 	// KeepsBoxes leaves a message box on the screen when its request is cancelled, as
 	// real editors do.
 	KeepsBoxes bool
@@ -111,6 +113,14 @@ type Untrusted struct {
 type Plan struct {
 	Raw    json.RawMessage // the params
 	Answer chan any
+}
+
+// ProcessOutput is process/output.
+type ProcessOutput struct {
+	SessionID, ProcessID, Text string
+	Start, Next                int64
+	Running                    bool
+	ExitCode                   *int
 }
 
 // Options say what the fake editor can do.

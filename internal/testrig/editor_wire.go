@@ -41,6 +41,14 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		p := &Plan{Raw: params, Answer: make(chan any, 1)}
 		e.Plans <- p
 		return await(ctx, p.Answer)
+	case "process/output":
+		var o ProcessOutput
+		if err := json.Unmarshal(params, &o); err != nil {
+			return nil, err
+		}
+		if e.OnOutput != nil {
+			e.OnOutput(o)
+		}
 	case "window/showMessageRequest":
 		return e.box(ctx, params)
 	case "window/showMessage":

@@ -187,10 +187,13 @@ func asChunk(value any) (TextChunk, bool) {
 
 // Writable waits until the peer has read so much that a quarter of the write
 // budget waits at most. What streams a large answer calls it between pieces.
-func (c *Conn) Writable(ctx context.Context) error {
+func (c *Conn) Writable(ctx context.Context) error { return c.Unread(ctx, c.o.WriteBudget/4) }
+
+// Unread waits until the peer has read so much that so many bytes wait at most.
+func (c *Conn) Unread(ctx context.Context, most int) error {
 	for {
 		load, change, err := c.out.watch()
-		if err != nil || load <= c.o.WriteBudget/4 {
+		if err != nil || load <= most {
 			return err
 		}
 		select {

@@ -38,6 +38,9 @@ type Request struct {
 	// AlwaysAsk is set when the call itself demands a human: requiresApproval,
 	// git.push, the strict presets.
 	AlwaysAsk bool
+	// Covered is set when an earlier yes of the session holds for this call: it is
+	// input for a process whose start was approved.
+	Covered bool
 
 	reading *CommandReading // of Command, made by Decide
 }
@@ -115,7 +118,7 @@ func decide(r Request) Decision {
 	}
 	firm := firmQuestions(r)
 	secrets := secretReads(r)
-	asks := verdictOf(r.Access, r.Mode) == Ask && !allowed(r)
+	asks := verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r)
 	switch {
 	case len(firm) == 0 && len(secrets) == 0 && !asks:
 		return Decision{Verdict: Run}

@@ -28,6 +28,7 @@ type Session struct {
 	agent   Agent
 	started time.Time
 	rate    *rate
+	closed  chan struct{}
 
 	mu      sync.Mutex // guards what follows
 	mode    policy.Mode
@@ -48,6 +49,7 @@ func New(id string, agent Agent, mode policy.Mode) *Session {
 		agent:   agent,
 		started: time.Now(),
 		rate:    newRate(DefaultLimits),
+		closed:  make(chan struct{}),
 		mode:    mode,
 		turn:    1,
 		seen:    map[string]sighting{},
@@ -60,6 +62,9 @@ func (s *Session) ID() string { return s.id }
 
 // Agent is who opened the session.
 func (s *Session) Agent() Agent { return s.agent }
+
+// Closed is closed when the session's Set forgets it: what belongs to it ends then.
+func (s *Session) Closed() <-chan struct{} { return s.closed }
 
 // Mode is how freely the agent may work now.
 func (s *Session) Mode() policy.Mode {

@@ -80,8 +80,8 @@ func (s *Set) Get(id string) (*Session, bool) {
 	return nil, false
 }
 
-// Close forgets a session and says whether it was open. Its calls are not ended
-// here.
+// Close forgets a session and says whether it was open. Whoever waits for its Closed
+// ends what belongs to it; its calls go on.
 func (s *Set) Close(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,6 +89,7 @@ func (s *Set) Close(id string) bool {
 	if at < 0 {
 		return false
 	}
+	close(s.open[at].closed)
 	s.open = slices.Delete(s.open, at, at+1)
 	return true
 }

@@ -87,7 +87,7 @@ func NewRegistry(t testing.TB, dir string, asker approval.Asker, human tools.Hum
 		Documents: documents,
 		Committer: &change.Committer{Documents: documents},
 		Approvals: approval.NewQueue(asker, 0),
-		Processes: runner,
+		Processes: process.NewTable(runner),
 		Human:     human,
 		Settings:  func() tools.Settings { return tools.Settings{Limits: tools.DefaultLimits} },
 	}

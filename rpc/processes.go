@@ -1,0 +1,214 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/internal/wire"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/process"
+)
+
+// processInfo is a process that an agent started, in process/list.
+type processInfo struct {
+	SessionID string         `json:"sessionId"`
+	ProcessID string         `json:"processId"`
+	Agent     approval.Agent `json:"agent"`
+	PID       int            `json:"pid"`
+	Command   string         `json:"command"`
+	Cwd       string         `json:"cwd"`
+	Running   bool           `json:"running"`
+	ExitCode  *int           `json:"exitCode,omitempty"`
+	Started   time.Time      `json:"started"`
+}
+
+// processOutput is process/output: the bytes from Start up to Next of all that the
+// process ever printed.
+type processOutput struct {
+	SessionID string `json:"sessionId"`
+	ProcessID string `json:"processId"`
+	Text      string `json:"text"`
+	Start     int64  `json:"start"`
+	Next      int64  `json:"next"`
+	Running   bool   `json:"running"`
+	ExitCode  *int   `json:"exitCode,omitempty"`
+}
+
+// processParams name a process, and what is to be done with it.
+type processParams struct {
+	SessionID string `json:"sessionId"`
+	ProcessID string `json:"processId"`
+	Signal    string `json:"signal"`
+	Input     string `json:"input"`
+}
+
+const (
+	// outputPiece is the most that one process/output carries, and outputPause what
+	// lies between two of a process: no editor shows more in that time.
+	outputPiece = 64 << 10
+	outputPause = 20 * time.Millisecond
+	// outputUnread is how much the editor may leave unread before no output is sent:
+	// a dialog must not wait behind a process that prints without end.
+	outputUnread = 256 << 10
+)
+
+func (s *server) processList(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[processParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	out := []processInfo{}
+	for _, one := range s.running().Processes.List(p.SessionID) {
+		running, code := ending(one)
+		out = append(out, processInfo{
+			SessionID: one.Owner.Session, ProcessID: one.ID, Agent: approval.Agent{Name: one.Owner.Name, Via: one.Owner.Via},
+			PID: one.PID(), Command: one.Command, Cwd: one.Cwd, Running: running, ExitCode: code, Started: one.Started.UTC(),
+		})
+	}
+	return map[string]any{"processes": out}, nil
+}
+
+func ending(p *process.Named) (running bool, code *int) {
+	if p.Running() {
+		return true, nil
+	}
+	result, _ := p.Wait(context.Background()) // at once; why it ended is the agent's to read
+	return false, &result.ExitCode
+}
+
+func (s *server) processKill(ctx context.Context, raw json.RawMessage) (any, error) {
+	p, params, err := s.process(raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := tools.EndProcess(ctx, p, params.Signal); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+	}
+	running, code := ending(p)
+	return struct {
+		Running  bool `json:"running"`
+		ExitCode *int `json:"exitCode,omitempty"`
+	}{running, code}, nil
+}
+
+func (s *server) processWrite(ctx context.Context, raw json.RawMessage) (any, error) {
+	p, params, err := s.process(raw)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	n, err := p.Write(ctx, params.Input)
+	if err != nil && n == 0 {
+		return nil, wire.Errorf(wire.CodeRequestFailed, "%v", err)
+	}
+	return map[string]int{"bytesWritten": n}, nil
+}
+
+// process finds the process that params name.
+func (s *server) process(raw json.RawMessage) (*process.Named, processParams, error) {
+	named, err := params[processParams](raw)
+	if err != nil {
+		return nil, named, err
+	}
+	if named.SessionID == "" {
+		named.SessionID = editorSession
+	}
+	p, err := s.running().Processes.Find(named.SessionID, named.ProcessID)
+	if err != nil {
+		return nil, named, wire.Errorf(wire.CodeInvalidParams, "%s; %s", err, fault.From(err).Hint)
+	}
+	return p, named, nil
+}
+
+// shown is the processes whose output goes to the editor.
+type shown struct {
+	mu   sync.Mutex // guards last
+	last map[processKey]chan struct{}
+}
+
+type processKey struct{ session, id string }
+
+// add shows a process, after the last one of its name has been shown to its end.
+func (s *shown) add(p *process.Named, show func(*process.Named)) {
+	key, done := processKey{p.Owner.Session, p.ID}, make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == nil {
+		s.last = map[processKey]chan struct{}{}
+	}
+	before := s.last[key]
+	s.last[key] = done
+	go func() {
+		if before != nil {
+			<-before
+		}
+		show(p)
+		close(done)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.last[key] == done {
+			delete(s.last, key)
+		}
+	}()
+}
+
+// showProcesses tells the editor of every process from now on.
+func (s *server) showProcesses(table *process.Table) {
+	table.Watch(func(p *process.Named) { s.shown.add(p, s.showProcess) })
+}
+
+// showProcess sends what a process prints until it has ended. Nothing is queued: an
+// editor that reads slowly gets, at its own pace, what is still kept, and the offsets
+// say what is missing.
+func (s *server) showProcess(p *process.Named) {
+	out := processOutput{SessionID: p.Owner.Session, ProcessID: p.ID, Running: true}
+	if s.sendOutput(out) != nil {
+		return
+	}
+	for {
+		running, code := ending(p) // before the output, which is all there is once it has ended
+		piece, changed := p.Next(out.Next, outputPiece)
+		switch {
+		case piece.Next > piece.Start:
+			out.Text, out.Start, out.Next = piece.Text, piece.Start, piece.Next
+			if s.sendOutput(out) != nil || !s.pause(outputPause) {
+				return
+			}
+		case !running:
+			out.Text, out.Start, out.Running, out.ExitCode = "", out.Next, false, code
+			s.sendOutput(out) //nolint:errcheck // it was the last
+			return
+		default:
+			select {
+			case <-changed:
+			case <-s.conn.Done():
+				return
+			}
+		}
+	}
+}
+
+// sendOutput waits until the editor has read what was sent before.
+func (s *server) sendOutput(out processOutput) error {
+	if err := s.conn.Unread(context.Background(), outputUnread); err != nil {
+		return err
+	}
+	return s.conn.Notify("process/output", out)
+}
+
+// pause reports false when the editor is gone.
+func (s *server) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.conn.Done():
+		return false
+	}
+}

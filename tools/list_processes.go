@@ -1,0 +1,55 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+)
+
+var _ = define(NewWatch(Spec{
+	Name:        "list_processes",
+	Title:       "List processes",
+	Description: "Lists your processes: those that run, and the last that have ended and can still be read.",
+}, planListProcesses))
+
+type listProcessesArgs struct{}
+
+type listProcessesResult struct {
+	Processes []listedProcess `json:"processes"`
+}
+
+type listedProcess struct {
+	ProcessID string    `json:"process_id"`
+	PID       int       `json:"pid"`
+	Command   string    `json:"command"`
+	Running   bool      `json:"running"`
+	ExitCode  *int      `json:"exit_code,omitempty"`
+	Started   time.Time `json:"started"`
+}
+
+func planListProcesses(context.Context, Input, listProcessesArgs) (*Action, error) {
+	return &Action{
+		Title:   "List processes",
+		Preview: approval.Preview{Kind: "text", Markdown: "The agent wants to list its processes."},
+		Run: func(_ context.Context, hands Hands) (*Answer, error) {
+			out := listProcessesResult{Processes: []listedProcess{}}
+			var text strings.Builder
+			for _, p := range hands.Processes.List() {
+				state := stateOf(p)
+				out.Processes = append(out.Processes, listedProcess{
+					ProcessID: p.ID, PID: p.PID(), Command: p.Command, Running: state.Running, ExitCode: state.ExitCode,
+					Started: p.Started.UTC().Truncate(time.Second),
+				})
+				fmt.Fprintf(&text, "%s: %s\n", state.text(p), fault.Escape(clip(firstLine(p.Command), 200)))
+			}
+			if len(out.Processes) == 0 {
+				text.WriteString("this session has no processes\n")
+			}
+			return &Answer{Result: out, Text: text.String(), Summary: fmt.Sprintf("%d listed", len(out.Processes))}, nil
+		},
+	}, nil
+}

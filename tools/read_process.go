@@ -1,0 +1,85 @@
+package tools
+
+import (
+	"context"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/tools/process"
+)
+
+var _ = define(NewWatch(Spec{
+	Name:  "read_process",
+	Title: "Read process",
+	Description: "Gives what one of your processes has printed, output and errors in the order of their arrival, and whether it still runs. " +
+		"Give since the next of your last read to get only what is new, and wait_seconds to wait for it.",
+}, planReadProcess))
+
+type readProcessArgs struct {
+	ProcessID   string  `json:"process_id" jsonschema:"the name of the process"`
+	Since       int64   `json:"since,omitempty" jsonschema:"where to read on: next of the last read; default is from the start"`
+	WaitSeconds float64 `json:"wait_seconds,omitempty" jsonschema:"how long to wait for new output or the end of the process; default is not to wait, at most 600"`
+}
+
+type readProcessResult struct {
+	Output    string `json:"output"`
+	Next      int64  `json:"next"`
+	Running   bool   `json:"running"`
+	ExitCode  *int   `json:"exit_code,omitempty"`
+	Truncated bool   `json:"truncated"`
+}
+
+func planReadProcess(_ context.Context, in Input, args readProcessArgs) (*Action, error) {
+	wait, err := seconds("wait_seconds", args.WaitSeconds, 0, in.Limits.CommandMax)
+	if err != nil {
+		return nil, err
+	}
+	if args.Since < 0 {
+		return nil, invalid("since must not be negative; it is next of the last read")
+	}
+	title := "Read process " + fault.Quote(args.ProcessID)
+	return &Action{
+		Title:   title,
+		Preview: approval.Preview{Kind: "text", Markdown: title},
+		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+			p, err := hands.Processes.Find(args.ProcessID)
+			if err != nil {
+				return nil, err
+			}
+			if err := awaitNews(ctx, p, args.Since, wait); err != nil {
+				return nil, err
+			}
+			return processAnswer(p, args.Since), nil
+		},
+	}, nil
+}
+
+// awaitNews waits until a process has printed more than so many bytes, or has ended.
+func awaitNews(ctx context.Context, p *process.Named, since int64, limit time.Duration) error {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for p.Running() {
+		piece, changed := p.Next(since, 1)
+		if piece.Next > since {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-p.Done():
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func processAnswer(p *process.Named, since int64) *Answer {
+	state := stateOf(p) // before the output, which is all there is once it has ended
+	out := readProcessResult{Running: state.Running, ExitCode: state.ExitCode}
+	out.Output, out.Next, out.Truncated = p.Since(since)
+	text := state.text(p)
+	return &Answer{Result: out, Text: text + outputText(out.Output, out.Next), Summary: text}
+}

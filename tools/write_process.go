@@ -1,0 +1,63 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+)
+
+var _ = define(NewExec(Spec{
+	Name:  "write_process",
+	Title: "Write to process",
+	Description: "Writes text to the standard input of a process that you started with run_persistent. " +
+		"Most programs read lines: end each with a newline. The human sees what you write.",
+}, planWriteProcess))
+
+type writeProcessArgs struct {
+	ProcessID string `json:"process_id" jsonschema:"the name of the process"`
+	Input     string `json:"input" jsonschema:"the text, as it is: a newline is not added"`
+}
+
+type writeProcessResult struct {
+	BytesWritten int `json:"bytes_written"`
+}
+
+func planWriteProcess(_ context.Context, in Input, args writeProcessArgs) (*Action, error) {
+	if args.Input == "" {
+		return nil, invalid("input is empty; it is the text to write")
+	}
+	limit := in.Limits.CallTime
+	if in.Timeout > 0 {
+		limit = in.Timeout
+	}
+	return &Action{
+		Title: fmt.Sprintf("Write to %s: %s", fault.Quote(args.ProcessID), fault.Quote(clip(args.Input, 200))),
+		Preview: approval.Preview{
+			Kind: "text", Markdown: fmt.Sprintf("The agent wants to write to %s:\n\n    %s\n", fault.Quote(args.ProcessID), fault.Quote(args.Input)),
+		},
+		Covered: true,
+		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+			p, err := hands.Processes.Find(args.ProcessID)
+			if err != nil {
+				return nil, err
+			}
+			ctx, cancel := context.WithTimeout(ctx, limit)
+			defer cancel()
+			n, err := p.Write(ctx, args.Input)
+			a := &Answer{Result: writeProcessResult{n}}
+			a.Summary = fmt.Sprintf("wrote %s to %s: %s", count(n, "byte"), fault.Quote(p.ID), fault.Quote(clip(args.Input[:n], 200)))
+			a.Text = fmt.Sprintf("wrote %s", count(n, "byte"))
+			switch {
+			case errors.Is(err, context.DeadlineExceeded):
+				a.Err = fault.New(fault.Timeout, "%s does not read its input: %d of %d bytes were taken in %s", fault.Quote(p.ID), n, len(args.Input), limit).
+					WithHint("look at what it does with read_process")
+			case err != nil:
+				a.Err = fault.From(err)
+			}
+			return a, nil
+		},
+	}, nil
+}
