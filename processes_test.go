@@ -123,6 +123,11 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	if killed.Running || killed.ExitCode == nil || *killed.ExitCode != 128+15 {
 		t.Errorf("process/kill: %+v", killed)
 	}
+	var read testrig.Result
+	e.Must("tools/call", object{"name": "read_process", "sessionId": "s1", "arguments": object{"process_id": "echo"}}, &read)
+	if !strings.Contains(read.Text(), "the human ended it") {
+		t.Errorf("the agent reads %q", read.Text())
+	}
 	eventually(t, "the last message", func() bool { return !heard.last("echo").Running })
 	if last := heard.last("echo"); last.Text != "" || last.ExitCode == nil || *last.ExitCode != 128+15 {
 		t.Errorf("the last message: %+v", last)

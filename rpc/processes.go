@@ -85,6 +85,9 @@ func (s *server) processKill(ctx context.Context, raw json.RawMessage) (any, err
 	if err != nil {
 		return nil, err
 	}
+	if p.Running() {
+		p.NoteHuman()
+	}
 	if err := tools.EndProcess(ctx, p, params.Signal); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}

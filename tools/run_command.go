@@ -55,7 +55,7 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 	if err != nil {
 		return nil, err
 	}
-	return c.action(func(ctx context.Context, hands Hands, spec process.Spec) (*Answer, error) {
+	action := c.action(func(ctx context.Context, hands Hands, spec process.Spec) (*Answer, error) {
 		spec.Timeout = timeout
 		if background > 0 {
 			got, next, kept, err := hands.Processes.RunFor(ctx, background, process.About{Cwd: c.dir.String()}, spec, hands.stream)
@@ -66,7 +66,12 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 		}
 		got, err := hands.Processes.Run(ctx, spec, hands.stream)
 		return commandAnswer(c, timeout, got, err)
-	}), nil
+	})
+	if background > 0 {
+		action.Description = fmt.Sprintf("Runs this command line with /bin/sh. If it takes longer than %s, it goes on as a process, until it ends by itself, "+
+			"you or the agent end it, or the agent's session closes.", background)
+	}
+	return action, nil
 }
 
 func (a runCommandArgs) timeout(in Input) (time.Duration, error) {

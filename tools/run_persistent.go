@@ -81,7 +81,7 @@ func planRunPersistent(_ context.Context, in Input, args runPersistentArgs) (*Ac
 		return persistentAnswer(c, p, ready)
 	})
 	action.Title = "Start " + fault.Escape(clip(firstLine(args.Command), 60))
-	action.Description = fmt.Sprintf("Starts this command line with /bin/sh and lets it run on as %s, until it ends by itself, you or the agent end it, or the agent's session closes.",
+	action.Description = fmt.Sprintf("Starts this command line with /bin/sh and lets it run on as %s, until it ends by itself, you or the agent end it, or the agent's session closes. What the agent types into it is not asked about again.",
 		fault.Quote(args.ProcessID))
 	return action, nil
 }
@@ -217,7 +217,11 @@ func (s processState) text(p *process.Named) string {
 	case s.err != nil:
 		return name + " has ended: " + s.err.Error()
 	}
-	return fmt.Sprintf("%s has ended with exit code %d", name, *s.ExitCode)
+	text := fmt.Sprintf("%s has ended with exit code %d", name, *s.ExitCode)
+	if p.ByHuman() {
+		text += ": the human ended it; do not start it again unasked"
+	}
+	return text
 }
 
 // outputText is a process's output for the model, and how it reads on.

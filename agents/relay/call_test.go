@@ -265,3 +265,37 @@ func (e *ears) wait(t testing.TB, wanted func(Progress) bool) {
 		agenttest.Wait(t, e.more, "progress")
 	}
 }
+
+// A process is its session's: it ends with the connection, and no other connection
+// reaches it.
+func TestProcessesEndWithTheConnection(t *testing.T) {
+	p := agenttest.NewProject(t, nil)
+	s := listen(t, registry(t), p)
+	c, other := dial(t, s.entry), dial(t, s.entry)
+	pending := call(t, c, t.Context(), Call{Name: "run_persistent", Arguments: args(t, map[string]any{
+		"command": "echo up; sleep 1001", "process_id": "server", "ready_pattern": "up",
+	})}, nil)
+	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
+	if r := read(t, agenttest.Wait(t, pending, "the result").text); r.IsError {
+		t.Fatalf("got %+v", r)
+	}
+	started := p.Registry.Processes.List("")
+	if len(started) != 1 || !started[0].Running() {
+		t.Fatalf("processes: %v", started)
+	}
+	for _, tool := range []string{"read_process", "kill_process", "write_process"} {
+		arguments := map[string]any{"process_id": "server"}
+		if tool == "write_process" {
+			arguments["input"] = "x"
+		}
+		r := read(t, agenttest.Wait(t, call(t, other, t.Context(), Call{Name: tool, Arguments: args(t, arguments)}, nil), "the answer").text)
+		if r.Structured.Error.Code != "PROCESS_NOT_FOUND" {
+			t.Errorf("%s from another connection: %+v", tool, r)
+		}
+	}
+	if !started[0].Running() {
+		t.Fatal("another connection ended it")
+	}
+	c.Close()
+	agenttest.Wait(t, started[0].Done(), "the end of the process")
+}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"pillion/internal/fault"
@@ -227,7 +229,11 @@ func (p *Process) Signal(s Signal) error {
 	if !p.Running() {
 		return nil
 	}
-	return p.child.signal(s)
+	err := p.child.signal(s)
+	if errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) {
+		return nil // it is being killed, or has just ended
+	}
+	return err
 }
 
 // Write gives text to the process, if its input was kept open, and says how much

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -62,7 +63,15 @@ type Named struct {
 	Owner   Owner
 	Command string
 	Started time.Time
+
+	byHuman atomic.Bool
 }
+
+// NoteHuman notes that the human has it ended, so that its agent can be told.
+func (n *Named) NoteHuman() { n.byHuman.Store(true) }
+
+// ByHuman says whether the human had it ended.
+func (n *Named) ByHuman() bool { return n.byHuman.Load() }
 
 // NewTable makes an empty table above a Runner.
 func NewTable(r *Runner) *Table {

@@ -98,6 +98,25 @@ func TestNothingIsLeftAtTheShellsEnd(t *testing.T) {
 	}
 }
 
+// What holds a pipe open does not hold the answer up.
+func TestAnswersInTime(t *testing.T) {
+	r := newRunner(t)
+	for name, command := range map[string]string{
+		"in another session":   "setsid sleep 999 & echo hi",
+		"with nothing to lose": "setsid sh -c 'trap \"\" TERM HUP INT; sleep 999; sleep 999' & echo hi",
+		"by the time limit":    "setsid sleep 999 & echo hi; sleep 999",
+	} {
+		env, begin := mark(t), time.Now()
+		result := run(t, r, Spec{Command: command, Env: env, Timeout: time.Second})
+		if took := time.Since(begin); result.Stdout != "hi\n" || took > 3*time.Second {
+			t.Errorf("%s: %+v after %v", name, result, took)
+		}
+		if left := marked(env); len(left) > 0 {
+			t.Errorf("%s: left behind: %v", name, left)
+		}
+	}
+}
+
 func TestNothingIsLeftAfterOrders(t *testing.T) {
 	command := "setsid sleep 999 & (trap '' TERM; sleep 999) & " + hydra + "; echo up; wait"
 	orders := map[string]func(*testing.T, *Runner, Spec){
@@ -113,6 +132,22 @@ func TestNothingIsLeftAfterOrders(t *testing.T) {
 			if err != context.Canceled {
 				t.Error(err)
 			}
+		},
+		"end": func(t *testing.T, r *Runner, spec Spec) {
+			p, err := r.Start(t.Context(), spec, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.End()
+			ended(t, p)
+		},
+		"kill": func(t *testing.T, r *Runner, spec Spec) {
+			p, err := r.Start(t.Context(), spec, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Kill()
+			ended(t, p)
 		},
 		"close": func(t *testing.T, r *Runner, spec Spec) {
 			_, err := r.Run(t.Context(), spec, func(Stream, []byte) { go r.Close() })
