@@ -222,10 +222,15 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	}
 	run := object{"command": "true"}
 	e := spawn(t, testrig.Options{})
-	if err := os.MkdirAll(filepath.Join(e.Dir, ".pillion"), 0o755); err != nil {
+	place := e.Write(settingsFile, string(loose))
+	wantDecision(t, e, "write_file", write, "ask")
+	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
+	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	wantDecision(t, e, "write_file", write, "run")
+	testrig.Wait(t, e.Untrusted, "the end of the question")
+	if err := os.Remove(place); err != nil {
 		t.Fatal(err)
 	}
-	place := filepath.Join(e.Dir, settingsFile)
 	if err := os.Symlink(outside, place); err != nil {
 		t.Fatal(err)
 	}

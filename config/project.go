@@ -18,7 +18,7 @@ import (
 const (
 	ProjectFolder = ".pillion"
 	ProjectFile   = "settings.json"
-	maxProject    = 1 << 20
+	maxProject    = 256 << 10
 )
 
 // projectText is the bytes of a project's file as they were read, and what is wrong

@@ -43,8 +43,9 @@ func (r Rule) MarshalJSON() ([]byte, error) {
 
 // How much of a list of rules is read, and of one rule.
 const (
-	maxRules = 1000
-	maxRule  = 8192
+	maxRules    = 1000
+	maxRule     = 8192
+	maxExamples = 50
 )
 
 // decodeRule reads a text or an object. It reports false for what is no rule.
@@ -100,6 +101,9 @@ func (p *problems) checkRules(list *[]Rule, kind policy.Verdict) {
 
 // differs says which example does not hold, "" if all do.
 func (r Rule) differs(rule policy.Rule, kind policy.Verdict) string {
+	if len(r.Matches)+len(r.Not) > maxExamples {
+		return fmt.Sprintf("it has more than %d examples", maxExamples)
+	}
 	for _, example := range r.Matches {
 		if holds, why := rule.Holds(kind, example); !holds {
 			return fmt.Sprintf("it does not match its own example %q%s", example, because(why))
