@@ -21,6 +21,7 @@ type standing struct {
 	mu       sync.Mutex // guards all below, and the order in which views are taken over
 	view     *config.View
 	settings tools.Settings
+	revision int
 	told     map[string]bool   // problems, each of which is told once as long as it is there
 	asked    map[string]string // the files that the human was told of, and the hash
 	open     bool              // somebody can be told
@@ -67,13 +68,15 @@ func (c *sidecar) now() tools.Settings {
 		return s.settings
 	}
 	s.view = view
-	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings.Limits)}
+	s.revision++
+	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings.Limits), Revision: s.revision}
 	s.settings.Sandbox = sandbox(view.Settings, c.runner)
 	for _, f := range view.Folders {
 		s.settings.Folders[f.Root] = f.Rules
 	}
 	c.sessions.SetDefaults(modeAndRate(view.Settings))
 	s.tell()
+	c.documents.Touched() // what waits for an answer is judged anew
 	return s.settings
 }
 

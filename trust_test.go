@@ -114,6 +114,20 @@ func TestTighteningHoldsAtOnce(t *testing.T) {
 	wantDecision(t, e, "write_file", write, "refuse")
 }
 
+// TestADialogDiesWithARuleThatDenies: without an answer.
+func TestADialogDiesWithARuleThatDenies(t *testing.T) {
+	e := spawn(t, testrig.Options{})
+	done := e.Start("write_file", write)
+	testrig.Wait(t, e.Approvals, "the dialog")
+	e.Write(settingsFile, `{"permissions": {"deny": ["write_file"]}}`)
+	if r := testrig.Wait(t, done, "the result"); r.Code() != "POLICY_DENIED" || !strings.Contains(r.Error("message"), "deny it with the rule write_file") {
+		t.Errorf("%v", r.StructuredContent)
+	}
+	if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"stale"`) {
+		t.Errorf("the dialog ended with %s", resolved)
+	}
+}
+
 // TestTheEventMakesItFast: nobody calls, and the editor hears of it.
 func TestTheEventMakesItFast(t *testing.T) {
 	e := spawn(t, testrig.Options{})
@@ -153,7 +167,7 @@ func TestTwoFoldersOfWhichOneIsTrusted(t *testing.T) {
 	base := t.TempDir()
 	kettle, teapot := filepath.Join(base, "kettle"), filepath.Join(base, "teapot")
 	for dir, text := range map[string]string{
-		kettle: `{"permissions": {"allow": ["write_file(*.txt)", "run_command(make test)"]}, "limits": {"readBytes": 99999999}}`,
+		kettle: `{"permissions": {"allow": ["write_file(*.txt)", "run_command(make test)", "run_command(echo *)"]}, "limits": {"readBytes": 99999999}}`,
 		teapot: `{"permissions": {"allow": ["write_file", "run_command"], "deny": ["write_file(lid/**)", "run_command(true)"]}}`,
 	} {
 		if err := os.MkdirAll(filepath.Join(dir, ".pillion"), 0o755); err != nil {
@@ -181,6 +195,9 @@ func TestTwoFoldersOfWhichOneIsTrusted(t *testing.T) {
 		{"write_file", object{"path": "kettle/lid/a", "content": ""}, "ask"},
 		{"run_command", object{"command": "make test", "cwd": "kettle"}, "run"},
 		{"run_command", object{"command": "make test", "cwd": "teapot"}, "ask"},
+		{"run_command", object{"command": "echo hi " + kettle + "/a.txt", "cwd": "kettle"}, "run"},
+		{"run_command", object{"command": "echo hi " + teapot + "/a.txt", "cwd": "kettle"}, "ask"},
+		{"run_command", object{"command": "echo hi >../teapot/a.txt", "cwd": "kettle"}, "ask"},
 		{"run_command", object{"command": "true", "cwd": "teapot"}, "refuse"},
 		{"run_command", object{"command": "true", "cwd": "kettle"}, "ask"},
 	} {

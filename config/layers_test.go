@@ -185,6 +185,9 @@ func TestExamples(t *testing.T) {
 			{"rule": "edit_file(.pillion/**)", "matches": [".pillion/settings.json"]},
 			{"rule": "run_command(make test)", "matches": ["make test"], "not": ["make install", "make test; rm -rf ."]},
 			{"rule": "run_command(make)", "matches": ["make all"]},
+			{"rule": "run_command(git status *)", "matches": ["git status", "git status -s"], "not": ["git push", "git status; rm -rf .", "git status $(date)"]},
+			{"rule": "run_command(go test *) in sub", "matches": ["go test ./..."], "not": ["go test -exec ./x ./..."]},
+			{"rule": "run_command(ls *)", "not": ["ls -l"]},
 			{"matches": ["a"]}, {"rule": "edit_file", "examples": []}, 5
 		],
 		"ask": [{"rule": "edit_file(a*)", "matches": ["abc"], "not": ["b"]}],
@@ -196,20 +199,21 @@ func TestExamples(t *testing.T) {
 		}
 		return out
 	}
-	if got := kept(s.Permissions.Allow); !slices.Equal(got, []string{"edit_file(docs/**)", "run_command(make test)", "edit_file"}) {
+	if got := kept(s.Permissions.Allow); !slices.Equal(got, []string{"edit_file(docs/**)", "run_command(make test)", "run_command(git status *)", "run_command(go test *) in sub", "edit_file"}) {
 		t.Errorf("allow: %q", got)
 	}
 	if got := kept(s.Permissions.Deny); !slices.Equal(got, []string{"read_file(private/**)", "edit_file(x)"}) || len(s.Permissions.Ask) != 1 {
 		t.Errorf("deny: %q, ask: %v", got, s.Permissions.Ask)
 	}
 	want := []string{
-		`setting "permissions.allow[6]" is ignored: "rule" is missing in it`,
-		`unknown setting "permissions.allow[7].examples" is ignored`,
-		`setting "permissions.allow[8]" is ignored: it must be a text, or an object with "rule"`,
+		`setting "permissions.allow[9]" is ignored: "rule" is missing in it`,
+		`unknown setting "permissions.allow[10].examples" is ignored`,
+		`setting "permissions.allow[11]" is ignored: it must be a text, or an object with "rule"`,
 		`rule "edit_file(src/*)" is ignored: it does not match its own example "src/a/b.go": this tool changes files`,
 		`rule "edit_file(lib/**)" is ignored: it matches "lib/secret/key.go", which its own examples say it does not`,
 		`rule "edit_file(.pillion/**)" is ignored: it does not match its own example ".pillion/settings.json": .pillion/settings.json can change what agents may do here`,
 		`rule "run_command(make)" is ignored: it does not match its own example "make all": this tool runs a program`,
+		`rule "run_command(ls *)" is ignored: it matches "ls -l", which its own examples say it does not`,
 		`rule "edit_file(x)" may not be what you mean: it does not match its own example "y"`,
 	}
 	if !slices.Equal(problems, want) {

@@ -144,10 +144,7 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 	case err != nil:
 		return err
 	}
-	if err := p.take(ctx, answer); err != nil {
-		return err
-	}
-	return p.stillAllowed()
+	return p.take(ctx, answer)
 }
 
 // do carries the plan out. Edits whose file moved in the last moment are planned

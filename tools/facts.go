@@ -13,7 +13,6 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		Tool:      p.tool.Name,
 		Access:    p.tool.Access,
 		Mode:      p.call.Session.Mode(),
-		Rules:     p.rules(p.site()),
 		Grants:    p.call.Session.Grants(),
 		AlwaysAsk: p.call.RequiresApproval,
 	}
@@ -30,6 +29,8 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		}
 		r.Paths = append(r.Paths, fact)
 	}
+	p.site = p.siteOf(r.Command)
+	r.Rules = p.rules(p.site)
 	return r, nil
 }
 

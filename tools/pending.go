@@ -30,6 +30,7 @@ type pending struct {
 	tool     Tool
 
 	settings Settings
+	site     site
 	snapshot *document.Snapshot
 	plan     Plan
 	decision policy.Decision
@@ -254,9 +255,13 @@ func (p *pending) folders() []string {
 	return out
 }
 
-// Again makes the plan anew, if anything that it rests on has changed.
+// Again makes the plan anew, if anything that it rests on has changed, or what the
+// settings say of it.
 func (p *pending) Again(ctx context.Context) (approval.Continuity, error) {
-	if !p.registry.Documents.Moved(p.snapshot) {
+	if !p.registry.Documents.Moved(p.snapshot) && p.registry.Settings().Revision == p.settings.Revision {
+		if p.decision.Verdict == policy.Refuse {
+			return approval.Different, p.refusal() // nothing has made it possible since
+		}
 		return approval.Same, nil
 	}
 	return p.renew(ctx)

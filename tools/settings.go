@@ -14,7 +14,9 @@ type Settings struct {
 	// open by itself. They hold for what lies in it, and nowhere else.
 	Folders map[string]policy.Rules
 	Limits  Limits
-	Sandbox Sandbox // the zero value: there is none
+	// Revision is another one whenever anything of it is.
+	Revision int
+	Sandbox  Sandbox // the zero value: there is none
 }
 
 // settle looks at what the settings say now: a plan is made and judged by that.
@@ -29,8 +31,8 @@ type site struct {
 	command bool
 }
 
-func (p *pending) site() site {
-	var out site
+func (p *pending) siteOf(command *policy.Command) site {
+	out := site{command: command != nil}
 	add := func(path workspace.Path) {
 		for !path.IsRoot() {
 			path = path.Dir()
@@ -39,10 +41,15 @@ func (p *pending) site() site {
 			out.roots = append(out.roots, path)
 		}
 	}
-	if a, ok := p.plan.(*Action); ok && a.Command != nil {
-		out.command = true
-		if dir, err := p.registry.Documents.Workspace().ResolveDir(a.Command.Cwd); err == nil {
+	if command != nil {
+		open := p.registry.Documents.Workspace()
+		if dir, err := open.ResolveDir(command.Cwd); err == nil {
 			add(dir)
+		}
+		for _, root := range open.Roots() {
+			if command.Names(root.RootDir()) {
+				add(root)
+			}
 		}
 	}
 	for _, t := range p.plan.touches() {
@@ -96,7 +103,7 @@ func nameOf(root workspace.Path) string {
 // keepable takes away the offers to remember a rule beyond the session, where there
 // is no one folder to remember it for.
 func (p *pending) keepable(offers []policy.Offer) []policy.Offer {
-	if p.registry.Remember != nil && len(p.site().roots) == 1 {
+	if p.registry.Remember != nil && len(p.site.roots) == 1 {
 		return offers
 	}
 	return slices.DeleteFunc(slices.Clone(offers), func(o policy.Offer) bool { return o.Scope == offerWorkspace })
@@ -107,26 +114,10 @@ const offerWorkspace = "workspace"
 // rememberHere keeps a rule for the folder that the plan acts in. It reports false
 // where it cannot be kept.
 func (p *pending) rememberHere(rule policy.Rule) bool {
-	at := p.site()
+	at := p.site
 	if len(at.roots) != 1 || p.registry.Remember == nil {
 		return false
 	}
 	own, ok := rule.Out(nameOf(at.roots[0]), at.command)
 	return ok && p.registry.Remember(at.roots[0].RootDir(), own) == nil
-}
-
-// stillAllowed looks once more, after a yes, for a rule that denies the call: one may
-// have come while the question was open.
-func (p *pending) stillAllowed() error {
-	p.settle()
-	request, err := p.policyRequest()
-	if err != nil {
-		return err
-	}
-	request.Mode = policy.FullAccess // what the human has just approved is not held against the mode
-	if decision := policy.Decide(request); decision.Verdict == policy.Refuse {
-		p.decision = decision
-		return p.refusal()
-	}
-	return nil
 }

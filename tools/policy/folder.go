@@ -35,3 +35,13 @@ func (r Rule) Out(name string, command bool) (Rule, bool) {
 	*from = strings.TrimSuffix(inside, "/")
 	return r, ok
 }
+
+// Names says whether a word of the command leads into the folder with that real path.
+func (c Command) Names(root string) bool {
+	for _, word := range c.Words {
+		if !word.Outside && word.Root == root {
+			return true
+		}
+	}
+	return false
+}
