@@ -236,7 +236,7 @@ func writeReasons(r Request) []string {
 		}
 	}
 	for _, p := range r.reading.parts {
-		if len(p.words) == 0 || !p.words[0].literal || !writers[programName(p.words[0].text)] {
+		if len(p.words) == 0 || !p.words[0].literal || !changes(p.words) {
 			continue
 		}
 		for _, w := range p.words[1:] {

@@ -68,7 +68,7 @@ var bypasses = []string{
 	"git log --output=x", "git log --outp=x", "git log --ext-diff", "git log --textconv", "git statusx", "git 'status -s'", "git ''", "git", "git log -Ox", "git log --show-signature",
 	"rg --pre x y", "rg --pre=x y", "rg --hostname-bin=x", "sort -o x y", "sort -nox y", "sort --output=x y", "sort --outp x", "sort --compress-program=x", "sort -T x y", "sort -ox y",
 	"go test -exec x", "go test --exec=x", "go test -toolexec x", "go test -o x", "go test -ldflags=x", "go test -C ..", "go run x", "go generate", "go test -coverprofile=x",
-	"npm run other", "npm exec x", "npm run lint --prefix ..", "npm --prefix .. run lint", "npm run lint --script-shell=x", "npm run", "npx x",
+	"npm run other", "npm exec x", "npm run lint --prefix ..", "npm --prefix .. run lint", "npm run lint --script-shell=x", "npm run lint -script-shell=x", "npm run", "npx x",
 	"./tools/check.sh2", "tools/check.sh", "././tools/check.sh", "./tools//check.sh",
 	// places
 	"cat /etc/passwd", "cat ../x", "cat a/../../x", "cat src/..", "ls --x=/etc", "ls -I/etc", "cat .env", "cat id_rsa", "cat src/.env.local", "cat 'x.pem'", "git log -- :/etc/x",
@@ -284,6 +284,7 @@ func TestWritesThatAlwaysAsk(t *testing.T) {
 		"rm -rf .git":                         Ask,
 		"cp x .vscode/tasks.json":             Ask,
 		"echo $(touch .github/workflows/x)":   Ask,
+		"sed -i s/a/b/ AGENTS.md":             Ask,
 		"dd if=x of=.git/config":              Ask,
 		"install --target-directory=.husky x": Ask,
 	} {
@@ -294,7 +295,7 @@ func TestWritesThatAlwaysAsk(t *testing.T) {
 		check(t, exactly(line, AutoEdit), Ask)
 		check(t, exactly(line, FullAccess), full)
 	}
-	for _, line := range []string{"make > log", "make >/dev/null 2>&1", "cat AGENTS.md", "make > build/log 2>&1", "echo x >&2", "rm -rf build", "git add AGENTS.md"} {
+	for _, line := range []string{"make > log", "make >/dev/null 2>&1", "cat AGENTS.md", "make > build/log 2>&1", "echo x >&2", "rm -rf build", "git add AGENTS.md", "sed -n 1p AGENTS.md"} {
 		check(t, exactly(line, Default), Run)
 		check(t, exactly(line, FullAccess), Run)
 	}

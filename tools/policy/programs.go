@@ -42,23 +42,13 @@ var runsOthers = set(`
 // subcommands are the programs whose first word says what they do. A rule must
 // name one, and the pattern that a dialog offers is for one of these.
 var subcommands = map[string][]string{
-	"git":    words("status diff log show blame shortlog describe rev-parse rev-list ls-files ls-tree cat-file merge-base name-rev reflog add"),
-	"go":     words("build test vet fmt list doc version"),
-	"cargo":  words("build check test clippy fmt doc tree metadata"),
-	"npm":    words("test ls outdated audit"),
-	"pnpm":   words("test ls outdated audit"),
-	"yarn":   words("test outdated audit"),
-	"dotnet": nil,
-	"mvn":    nil,
-	"gradle": nil,
-	"mix":    nil,
-	"bun":    nil,
-	"poetry": words("check show"),
-	"pip":    words("list show check freeze"),
-	"uv":     words("tree"),
-	"bundle": words("list check show"),
-	"rustup": words("show"),
-	"conda":  words("list info"),
+	"git":   words("status diff log show blame shortlog describe rev-parse rev-list ls-files ls-tree cat-file merge-base name-rev add"),
+	"go":    words("build test vet fmt list doc version"),
+	"cargo": words("build check test clippy fmt doc tree metadata"),
+	"npm":   words("test ls"), "pnpm": words("test ls"), "yarn": words("test"),
+
+	"bun": nil, "bundle": nil, "composer": nil, "conda": nil, "dotnet": nil, "gradle": nil, "mix": nil, "mvn": nil, "pip": nil, "poetry": nil,
+	"rustup": nil, "uv": nil,
 }
 
 // scripted are the programs whose subcommand needs a name of what it runs:
@@ -134,7 +124,19 @@ var readers = set(`cat head tail ls stat wc grep egrep fgrep rg ag ack diff cmp 
 
 // writers are the programs whose business is to change the files that they name.
 var writers = set(`rm rmdir unlink mv cp ln install tee dd touch truncate shred chmod chown chgrp chattr setfacl setfattr mkdir mkfifo mknod mktemp rsync
-	sed gsed perl patch ed ex split csplit sponge unzip tar gtar bsdtar cpio zip 7z`)
+	patch ed ex sponge`)
+
+// changes says whether a command changes the files that it names.
+func changes(words []word) bool {
+	switch name := programName(words[0].text); name {
+	case "sed", "gsed", "perl":
+		return slices.ContainsFunc(words[1:], func(w word) bool {
+			return strings.HasPrefix(w.text, "--i") || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "i")
+		})
+	default:
+		return writers[name]
+	}
+}
 
 // interpreterNumber is what ends the name of one version of a program: python3.12.
 const interpreterNumber = "0123456789.-"
@@ -220,7 +222,8 @@ func isOption(program, word, option string) bool {
 	case !strings.HasPrefix(word, "-") || name == "-" || name == "--":
 		return false
 	case strings.HasPrefix(option, "--"):
-		return strings.HasPrefix(name, "--") && strings.HasPrefix(option, name)
+		short := strings.TrimLeft(name, "-") // npm takes one dash for two
+		return strings.HasPrefix(option[2:], short) && (len(short) > 2 || strings.HasPrefix(name, "--"))
 	case name == option || name == "-"+option:
 		return true
 	case len(letter) > 1 || oneDash[program] || strings.HasPrefix(word, "--"):
