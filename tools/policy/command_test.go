@@ -393,6 +393,15 @@ func TestScriptsOfALine(t *testing.T) {
 	}
 }
 
+func TestCovers(t *testing.T) {
+	rules := []Rule{mustParse(t, "run_command(npm test *)"), mustParse(t, "run_command(npm ci)")}
+	for line, want := range map[string]bool{"npm ci": true, "npm test -- x": true, "npm ci; curl x": false, "npm test $(curl x)": false, "curl x": false} {
+		if got := Covers(rules, "run_command", Command{Line: line, POSIX: true}); got != want {
+			t.Errorf("%s: %t", line, got)
+		}
+	}
+}
+
 // TestLongLinesAreReadInTime: the line is the agent's, the time is ours.
 func TestLongLinesAreReadInTime(t *testing.T) {
 	const size = 96 << 10

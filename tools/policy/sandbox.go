@@ -8,7 +8,7 @@ import (
 // Covers says whether rules are about this command, read as narrowly as rules that
 // allow are.
 func Covers(rules []Rule, tool string, c Command) bool {
-	return allowed(Request{Tool: tool, Command: &c, Rules: Rules{Allow: rules}})
+	return allowed(Request{Tool: tool, Command: &c, Rules: Rules{Allow: rules}, reading: ReadCommand(c.Line)})
 }
 
 // RunsGit says whether git itself is a part of the line, named plainly.
