@@ -27,19 +27,13 @@ ride('a command asks on a page that shows it whole; approved, it runs', files, a
   assert.equal(structured.stdout, '3\ncounted\n');
 });
 
-ride('approved for the session: the same command asks no more, another one does', files, async (it) => {
+ride('approved for the session: the same command asks no more, another one does, and so does another session', files, async (it) => {
   const { window } = it;
   const agent = await it.agent();
   const first = agent.call('run_command', { command: 'cat words.txt' });
-  const dialog = await window.dialog(question);
-  await dialog.button('Approve for Session…').click();
-  const choice = window.page.locator('.quick-input-widget .monaco-list-row').first();
-  await choice.waitFor();
-  await window.screenshot('approve-for-session');
-  await eventually('the choice is taken', async () => {
-    if (await choice.isVisible()) await choice.click({ timeout: 1000 });
-    return !(await dialog.isOpen());
-  });
+  const dialog = await (await window.dialog(question)).drawn();
+  assert.match(await dialog.pageText(), /until the agent ends +run_command\(cat words\.txt\)/);
+  await dialog.remember('run_command(cat words.txt)', 'until the agent ends', () => window.screenshot('approve-and-remember'));
   assert.equal((await first).structured.exit_code, 0);
   const again = await agent.call('run_command', { command: 'cat words.txt' });
   assert.equal(again.structured.stdout, files['words.txt']);
@@ -47,6 +41,57 @@ ride('approved for the session: the same command asks no more, another one does'
   await (await window.dialog(question)).press('Reject');
   assert.equal((await other).isError, true);
   assert.equal(it.sandbox.exists('words.txt'), true);
+  const stranger = (await it.agent('another')).call('run_command', { command: 'cat words.txt' });
+  await (await window.dialog(question)).press('Reject');
+  assert.equal((await stranger).isError, true);
+});
+
+ride('edited, or after saving what it misses: what runs is what the human meant', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const first = agent.call('run_command', { command: 'rm words.txt' });
+  await (await window.dialog(question)).write('Edit Command…', 'wc -l words.txt');
+  const edited = await first;
+  assert.equal(edited.structured.stdout, '3 words.txt\n');
+  assert.equal(edited.structured.edited_by_human, true);
+  assert.equal(sandbox.exists('words.txt'), true);
+
+  await window.openFile('words.txt');
+  await window.press('Control+End');
+  await window.type('delta\n');
+  const second = agent.call('run_command', { command: 'sh count.sh' });
+  const dialog = await (await window.dialog(question)).drawn();
+  assert.match(await dialog.pageText(), /It misses +what you have not saved in words\.txt/);
+  await window.screenshot('save-and-run');
+  assert.equal(sandbox.read('words.txt'), files['words.txt']);
+  await dialog.press('Save and Run');
+  assert.equal((await second).structured.stdout, '4\n');
+  assert.equal(sandbox.read('words.txt'), `${files['words.txt']}delta\n`);
+});
+
+ride('several commands are answered together, each only as it was read', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const long = `echo ${'long '.repeat(30)}> long.txt`;
+  const calls = [agent.call('run_command', { command: 'touch one' })];
+  await window.dialog(question);
+  calls.push(...['touch two', long].map((command) => agent.call('run_command', { command })));
+  await eventually('all three wait', async () => /3 agents' calls wait/.test(await window.status()));
+  await window.command('Pillion: Answer Together…');
+  const list = window.page.locator('.quick-input-widget');
+  await list.locator('.monaco-list-row', { hasText: 'run touch two' }).waitFor();
+  await window.screenshot('answer-together');
+  await window.press('Enter');
+  const yes = list.locator('.monaco-list-row', { hasText: 'Approve' });
+  await yes.waitFor();
+  await window.screenshot('answer-together-how');
+  await yes.click();
+  await Promise.all(calls.slice(0, 2));
+  assert.deepEqual(['one', 'two', 'long.txt'].map((name) => sandbox.exists(name)), [true, true, false]);
+  const dialog = await (await window.dialog(question)).drawn();
+  await eventually('the one that the list did not show whole is on show', async () => (await dialog.pageText()).includes('long long'));
+  await dialog.press('Reject');
+  assert.equal((await calls[2]).isError, true);
 });
 
 ride('an agent asks the human something', files, async (it) => {
@@ -74,11 +119,42 @@ ride('an agent in plan mode shows its plan; approved, it may go to work', files,
   const dialog = await (await window.dialog('Carry out this plan?')).drawn();
   await eventually('the page shows the plan', async () => (await dialog.pageText()).includes('1. Count the words'));
   assert.match(await dialog.pageText(), /^.* wants to carry out a plan\n/);
-  assert.equal(await dialog.button('Approve for Session…').count(), 0);
+  assert.equal(await dialog.button('Approve and Remember…').count(), 0);
   await window.screenshot('plan');
   await dialog.press('Approve');
   assert.equal((await call).structured.approved, true);
   const command = agent.call('run_command', { command: 'sh count.sh' });
   await (await window.dialog(question)).press('Approve');
   assert.equal((await command).structured.exit_code, 0);
+});
+
+ride('full access needs a second yes, is marked, and ends with the sidecar', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  await agent.call('list_files', {});
+  const mode = window.page.locator('.part.statusbar [id*="pillion.mode"]').first();
+  await eventually('the status bar shows the mode', async () => /default/.test(await mode.innerText()));
+  const row = (/** @type {string} */ text) => window.page.locator('.quick-input-widget .monaco-list-row', { hasText: text });
+  await mode.click();
+  await row('full_access').click();
+  await row('may run any command as me').waitFor();
+  await window.screenshot('full-access-asks');
+  await window.press('Enter'); // takes the first, which says no
+  await eventually('the list is gone', async () => !(await row('may run any command as me').isVisible()));
+  assert.match(await mode.innerText(), /default/);
+  await mode.click();
+  await row('full_access').click();
+  await row('may run any command as me').click();
+  await eventually('the status bar warns', async () => /FULL ACCESS: scripted-agent/.test(await mode.innerText()));
+  await window.screenshot('full-access');
+  assert.equal((await agent.call('run_command', { command: 'touch unasked' })).structured.exit_code, 0);
+  assert.equal(sandbox.exists('unasked'), true);
+  const [sidecar] = sandbox.running(/pillion serve/);
+  await window.command('Pillion: Restart');
+  await eventually('another sidecar runs', () => sandbox.running(/pillion serve/).some((other) => other !== sidecar));
+  await window.ready();
+  const call = agent.call('run_command', { command: 'touch asked' });
+  await (await window.dialog(question)).press('Reject');
+  assert.equal((await call).isError, true);
+  await eventually('the mark is gone', async () => !/FULL ACCESS/.test(await window.page.locator('.part.statusbar').innerText()));
 });

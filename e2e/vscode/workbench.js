@@ -128,6 +128,31 @@ export class Workbench {
     await item.getByRole('button', { name: button }).first().click();
   }
 
+  /** Rows of the view “Processes”, which is there as long as there are any. */
+  async processes() {
+    await this.#showView();
+    return this.#rows('Processes').allInnerTexts();
+  }
+
+  /** Opens the terminal of a process from the view. @param {string | RegExp} row */
+  async openProcess(row) {
+    await this.#showView();
+    await this.#rows('Processes').filter({ hasText: row }).first().click();
+  }
+
+  /** @param {string | RegExp} row @param {string} button */
+  async pressAtProcess(row, button) {
+    await this.#showView();
+    const item = this.#rows('Processes').filter({ hasText: row }).first();
+    await item.hover();
+    await item.getByRole('button', { name: button }).first().click();
+  }
+
+  /** What the terminal that is on the screen shows. */
+  async terminal() {
+    return (await this.page.locator('.terminal-wrapper.active .xterm-rows > div').allInnerTexts()).map((line) => line.replaceAll('\u00a0', ' ').trimEnd()).join('\n');
+  }
+
   async #showView() {
     const container = this.page.locator('.part.activitybar .action-item', { has: this.page.locator('[aria-label^="Pillion"]') });
     if (!(await this.page.locator('.pane-header', { hasText: 'Waiting for You' }).isVisible())) await container.click();
@@ -219,13 +244,32 @@ export class Dialog {
 
   /** @param {string} reason */
   async rejectWithReason(reason) {
+    await this.write('Reject with Reason…', reason);
+  }
+
+  /** Presses a title button that asks for a line of text, and gives it. @param {string} title @param {string} text */
+  async write(title, text) {
     const input = this.#window.page.locator('.quick-input-widget .quick-input-box input');
-    await eventually('the reason is taken', async () => {
+    await eventually(`${title} is taken`, async () => {
       if (await this.isOpen()) {
-        await this.button('Reject with Reason…').click({ timeout: 1000 });
-        await input.fill(reason, { timeout: 5000 });
+        await this.button(title).click({ timeout: 1000 });
+        await input.fill(text, { timeout: 5000 });
         await this.#window.press('Enter');
         await input.waitFor({ state: 'hidden', timeout: 5000 });
+      }
+      return !(await this.isOpen());
+    });
+  }
+
+  /** Approves, and picks the rule that reaches so far. @param {string} rule @param {string} scope @param {() => Promise<void>} [looks] at the list */
+  async remember(rule, scope, looks) {
+    const choice = this.#window.page.locator('.quick-input-widget .monaco-list-row', { hasText: rule }).filter({ hasText: scope }).first();
+    await eventually(`${rule} is remembered`, async () => {
+      if (await this.isOpen()) {
+        await this.button('Approve and Remember…').click({ timeout: 1000 });
+        await choice.waitFor({ timeout: 5000 });
+        await looks?.();
+        await choice.click({ timeout: 1000 });
       }
       return !(await this.isOpen());
     });

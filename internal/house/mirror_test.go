@@ -41,13 +41,18 @@ var mirror = map[string]goType{
 	"Position":           {"workspace/document/position.go", "Position"},
 	"DocumentState":      {"rpc/documents.go", "documentState"},
 	"ToolContent":        {"tools/result.go", "Part"},
+	"SettingsUntrusted":  {"rpc/settings.go", "settingsUntrusted"},
+	"ProcessInfo":        {"rpc/processes.go", "processInfo"},
+	"ProcessOutput":      {"rpc/processes.go", "processOutput"},
 }
 
 // parts are interfaces that read or send a part of a Go type: the rest of it has
 // no use in the extension.
 var parts = map[string]goType{
-	"SessionInfo": {"tools/session/session.go", "Info"},
-	"ToolCall":    {"rpc/calls.go", "callParams"},
+	"SessionInfo":  {"tools/session/session.go", "Info"},
+	"ToolCall":     {"rpc/calls.go", "callParams"},
+	"ProcessKill":  {"rpc/processes.go", "processParams"},
+	"ProcessWrite": {"rpc/processes.go", "processParams"},
 }
 
 // union is what approval.Preview is to the extension: an interface a kind.
@@ -56,7 +61,7 @@ var union = []string{"DiffPreview", "CommandPreview", "UrlPreview", "TextPreview
 // ahead are fields and interfaces that DESIGN section 2 and 4 name and the sidecar does not
 // send yet, or that have no struct in Go.
 var ahead = []string{
-	"ToolResult", "SessionNewTurn", "SessionList", "SessionSetMode",
+	"ToolResult", "SessionNewTurn", "SessionList", "SessionSetMode", "SettingsTrust", "ProcessList",
 }
 
 // TestMirror: both ends of the wire use the same field names.

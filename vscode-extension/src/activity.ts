@@ -1,19 +1,14 @@
-// What the agents did lately, newest first, and which of their sessions stand still. Pure; the view draws it.
+// What the agents did lately, newest first. Pure; the view draws it.
 
-import type { ActivityChanged, SessionInfo } from "./protocol";
+import type { ActivityChanged } from "./protocol";
 
 export const activityLimit = 200;
 
 export class Activity {
   private readonly calls = new Map<string, ActivityChanged>();
-  private pausedSessions: readonly SessionInfo[] = [];
 
   get entries(): readonly ActivityChanged[] {
     return [...this.calls.values()].reverse();
-  }
-
-  get paused(): readonly SessionInfo[] {
-    return this.pausedSessions;
   }
 
   get running(): number {
@@ -31,13 +26,8 @@ export class Activity {
     }
   }
 
-  know(sessions: readonly SessionInfo[]): void {
-    this.pausedSessions = sessions.filter((session) => session.paused);
-  }
-
   /** Nothing runs any more: the sidecar is gone. */
   end(): void {
-    this.pausedSessions = [];
     for (const [callId, entry] of this.calls) {
       if (entry.state !== "done" && entry.state !== "failed") {
         this.calls.set(callId, { ...entry, state: "failed", summary: "the sidecar stopped" });

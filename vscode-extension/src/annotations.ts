@@ -1,7 +1,7 @@
 // What a diff cannot say by itself, in dim words beside its first change: why it asks, and that it was updated.
 
 import { Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window } from "vscode";
-import { type Approval, type ApprovalListener, type Approvals, beneathNotes, particulars } from "./approvals";
+import { type Approval, type ApprovalListener, type Approvals, particulars } from "./approvals";
 import { short } from "./escape";
 import type { FilePreview } from "./protocol";
 import { approvalIdOf, pathOf, proposal } from "./schemes";
@@ -46,7 +46,7 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
 }
 
 function words(approval: Approval): string {
-  const note = beneathNotes[approval.beneath];
+  const { note } = approval;
   const reasons = particulars(approval.request).map((reason) => short(reason, 160));
   return [...(note ? [note] : []), ...(reasons.length > 0 ? [`asks because ${reasons.join("; ")}`] : [])].join(" · ");
 }

@@ -20,7 +20,7 @@ export class Announcer implements Partial<ApprovalListener> {
   }
 
   changed(approval: Approval): void {
-    if (approval.beneath === "moved") {
+    if (approval.beneath === "moved" && approval.note !== undefined) {
       void this.announce(approval, `${this.name(approval)} moved on disk; the proposal is updated`);
     }
     if (approval.beneath === "conflict") {

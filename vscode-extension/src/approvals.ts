@@ -16,11 +16,13 @@ import type {
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
 export const inertMs = 500;
 
-export type Verdict = "taken" | "too-soon" | "gone";
+/** `changed`: it is not what the answer was given for any more. */
+export type Verdict = "taken" | "too-soon" | "changed" | "gone";
 
 /** What a button asks for; the answer on the wire follows from it and from what the human edited. */
 export type Choice =
-  | { kind: "approve" }
+  /** `saved` when the half second began anew only because this very answer had files saved first. */
+  | { kind: "approve"; saved?: true }
   | { kind: "remember"; decisionId: string }
   /** Run this command in place of the agent's. */
   | { kind: "amend"; command: string }
@@ -34,6 +36,7 @@ export class Approval {
   private pending: ApprovalChanged | undefined;
   private previous: ApprovalRequest | undefined;
   private armedAt: number;
+  private readonly seen = new Set<string>();
 
   constructor(
     private shown: ApprovalRequest,
@@ -64,6 +67,21 @@ export class Approval {
     return this.now() >= this.armedAt;
   }
 
+  /** What the human should know of what lies beneath; that a command's files were saved is nothing new to them. */
+  get note(): string | undefined {
+    return this.beneath === "moved" && this.files.length === 0 ? undefined : beneathNotes[this.beneath];
+  }
+
+  /** Whether all of it was on the screen, as it is now: a yes from a list counts for nothing else. */
+  get wasSeen(): boolean {
+    return this.files.length === 0 ? this.seen.has("") : this.files.every((file) => this.seen.has(file.path));
+  }
+
+  /** Files that the command would run without their unsaved text. */
+  get unsaved(): readonly string[] {
+    return this.shown.preview.kind === "command" ? (this.shown.preview.unsaved ?? []) : [];
+  }
+
   /** The choices that are remembered, each with the rule that would be saved. */
   get remembering(): readonly ApprovalDecision[] {
     return (this.shown.decisions ?? []).filter((decision) => decision.scope !== "once");
@@ -74,6 +92,11 @@ export class Approval {
     const { preview, arguments: given } = this.shown;
     const command = preview.kind === "command" && typeof given === "object" && given !== null && "command" in given ? given.command : undefined;
     return typeof command === "string" && visible(command) === command ? command : undefined;
+  }
+
+  /** Its page, or the proposal for one of its files, is on the screen. */
+  see(path = ""): void {
+    this.seen.add(path);
   }
 
   disarm(): void {
@@ -113,7 +136,7 @@ export class Approval {
 
   answer(choice: Choice): boolean {
     // What was typed into a box of its own no stray key did, and it must not be lost.
-    const deliberate = choice.kind === "amend" || (choice.kind === "reject" && choice.feedback !== undefined);
+    const deliberate = choice.kind === "amend" || (choice.kind === "approve" && choice.saved === true) || (choice.kind === "reject" && choice.feedback !== undefined);
     if (!this.isArmed && !deliberate) {
       return false;
     }
@@ -134,6 +157,7 @@ export class Approval {
   private adopt(changed: ApprovalChanged): void {
     this.previous = this.shown;
     this.shown = { ...this.shown, preview: changed.preview, digest: changed.digest };
+    this.seen.clear();
     this.beneath = changed.moved ? "moved" : "updated";
     this.disarm();
   }
@@ -179,13 +203,16 @@ export interface ApprovalListener {
 
 export class Approvals {
   private readonly waiting = new Map<string, Approval>();
-  private readonly listeners: Partial<ApprovalListener>[] = [];
+  private listeners: readonly Partial<ApprovalListener>[] = [];
 
   constructor(private readonly now: () => number) {}
 
-  /** Listeners hear of everything in the order in which they came. */
-  listen(listener: Partial<ApprovalListener>): void {
-    this.listeners.push(listener);
+  /** Listeners hear of everything in the order in which they came, until they call what this gives. */
+  listen(listener: Partial<ApprovalListener>): () => void {
+    this.listeners = [...this.listeners, listener];
+    return () => {
+      this.listeners = this.listeners.filter((other) => other !== listener);
+    };
   }
 
   /** In order of arrival. */
@@ -228,10 +255,14 @@ export class Approvals {
     }
   }
 
-  answer(id: string, choice: Choice): Verdict {
+  /** `digest` is what the answer is for, where that need not be what is on show. */
+  answer(id: string, choice: Choice, digest?: string): Verdict {
     const approval = this.waiting.get(id);
     if (!approval) {
       return "gone";
+    }
+    if (digest !== undefined && approval.request.digest !== digest) {
+      return "changed";
     }
     if (!approval.answer(choice)) {
       return "too-soon";
@@ -264,7 +295,7 @@ export class Approvals {
 }
 
 /** What the human should know of what lies beneath a dialog. */
-export const beneathNotes: Record<Approval["beneath"], string | undefined> = {
+const beneathNotes: Record<Approval["beneath"], string | undefined> = {
   unchanged: undefined,
   updated: "updated, look again: what it rests on changed",
   moved: "moved on disk, updated: the same change, elsewhere",

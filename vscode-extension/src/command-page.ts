@@ -4,14 +4,14 @@
 import type { Approval } from "./approvals";
 import { visible, visibleLines } from "./escape";
 import { planTool } from "./plans";
-import type { ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
+import type { ApprovalDecision, ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
 import { type Page, Sheet } from "./sheet";
 
 export function commandPage(approval: Approval): Page {
   const sheet = new Sheet();
   const { request } = approval;
   sheet.line(`${visible(request.agent.name)} wants to ${act(request.preview, request.tool)}`, "heading");
-  if (approval.beneath !== "unchanged") {
+  if (approval.note !== undefined) {
     sheet.line("This was updated since it first appeared: what it rests on changed.", "warning");
   }
   sheet.gap();
@@ -19,7 +19,7 @@ export function commandPage(approval: Approval): Page {
   sheet.gap();
   facts(sheet, request);
   sheet.gap();
-  answers(sheet, request, approval.editableCommand !== undefined);
+  answers(sheet, request, approval);
   return sheet.page();
 }
 
@@ -43,10 +43,16 @@ const endings: Record<string, string> = {
   "sidecar stopped": "Pillion stopped, so nobody waits for this answer any more",
 };
 
+/** The label of the line above which pages.ts offers to save. */
+export const missesLabel = "It misses";
+
+/** What an agent calls to leave something running. */
+export const persistentTool = "run_persistent";
+
 function act(preview: Preview, tool: string): string {
   switch (preview.kind) {
     case "command":
-      return "run a command";
+      return tool === persistentTool ? "start a command that goes on running" : "run a command";
     case "url":
       return "fetch an address";
     case "diff":
@@ -91,40 +97,109 @@ function facts(sheet: Sheet, request: ApprovalRequest): void {
   if (preview.kind === "command") {
     const folder = visible(preview.cwd ?? "");
     sheet.fact("Folder", [["", "."].includes(folder) ? "the workspace folder" : folder]);
+    sheet.fact("Name", text(request, "process_id"));
   }
-  sheet.fact("Why it asks", (request.reasons ?? []).map(visible));
+  sheet.fact("Why it asks", why(request));
   if (preview.kind === "command") {
-    commandFacts(sheet, preview);
+    commandFacts(sheet, preview, request);
   }
   const via = { mcp: ", over MCP", editor: ", in this editor", terminal: ", in a terminal" }[request.agent.via] ?? "";
   sheet.fact("Asked by", [visible(request.agent.name) + via]);
 }
 
-function commandFacts(sheet: Sheet, preview: CommandPreview): void {
-  const parts = preview.parts ?? [];
-  if (parts.length > 1 || parts.some((part) => argv(part.argv ?? []) !== preview.command.trim())) {
-    sheet.fact("It runs", parts.map((part) => argv(part.argv ?? []) + (part.why ? `   (${visible(part.why)})` : "")));
-  }
-  sheet.fact("It writes", (preview.writes ?? []).map(visible));
-  sheet.fact("It misses", (preview.unsaved ?? []).map((path) => `what you have not saved in ${visible(path)}`), "warning");
-  const sandbox = visible(preview.sandbox ?? "");
-  sheet.fact("Network", preview.network ? ["it may reach it"] : []);
-  sheet.fact("Sandbox", sandbox ? [sandbox === "none" ? "none; it runs with your own rights" : sandbox] : []);
+/** What has a line of its own on the page is not said twice. */
+const saidElsewhere = /^it (sets |reads this text: |would not see your unsaved )/;
+
+function why({ reasons, preview }: ApprovalRequest): string[] {
+  const [only, another] = preview.kind === "command" ? (preview.parts ?? []) : [];
+  const all = [...(reasons ?? []), ...(another || !only?.why ? [] : [only.why])];
+  return [...new Set(all)].filter((reason) => !saidElsewhere.test(reason)).map(visible);
 }
 
-function answers(sheet: Sheet, request: ApprovalRequest, editable: boolean): void {
-  const remembered = (request.decisions ?? []).filter((decision) => decision.scope !== "once");
+function commandFacts(sheet: Sheet, preview: CommandPreview, request: ApprovalRequest): void {
+  const parts = preview.parts ?? [];
+  if (parts.length > 1 || parts.some((part) => argv(part.argv ?? []) !== preview.command.trim())) {
+    sheet.fact("It runs", parts.map((part) => `${argv(part.argv ?? [])}   (${visible(part.why) || "a rule allows it"})`));
+  }
+  sheet.fact("It writes", (preview.writes ?? []).map(visible));
+  sheet.fact(missesLabel, (preview.unsaved ?? []).map((path) => `what you have not saved in ${visible(path)}`), "warning");
+  sheet.fact("It is given", given(request));
+  sheet.fact("Sandbox", sandboxWords(preview));
+  sheet.fact("Network", networkWords(preview));
+}
+
+/** Its variables and its input, whole. */
+function given(request: ApprovalRequest): string[] {
+  const { env } = (request.arguments ?? {}) as { env?: unknown };
+  const variables = typeof env === "object" && env !== null ? Object.entries(env) : [];
+  const input = text(request, "stdin", visibleLines);
+  return [
+    ...variables.map(([name, value]) => `the variable ${visible(name)}=${visible(String(value))}`),
+    ...input.map((line, index) => (index === 0 ? "the input  " : "         > ") + line),
+  ];
+}
+
+function text({ arguments: all }: ApprovalRequest, name: string, show = (value: string): string[] => [visible(value)]): string[] {
+  const value = typeof all === "object" && all !== null ? (all as Record<string, unknown>)[name] : undefined;
+  return typeof value === "string" && value !== "" ? show(value) : [];
+}
+
+/** What holds it in words that promise no more than is so. */
+function sandboxWords({ sandbox }: CommandPreview): string[] {
+  switch (sandbox ?? "") {
+    case "":
+      return [];
+    case "none":
+      return ["none: it runs with your own rights"];
+    case "bubblewrap":
+      return ["bubblewrap: it can change files in the workspace alone, and sees no other processes"];
+    case "landlock":
+      return ["Landlock: it can change files in the workspace alone, and read what you can"];
+    default:
+      return [visible(sandbox ?? "")];
+  }
+}
+
+function networkWords({ network, sandbox }: CommandPreview): string[] {
+  const held = ["bubblewrap", "landlock"].includes(sandbox ?? "");
+  return network ? ["it can reach it"] : held ? ["cut off"] : [];
+}
+
+function answers(sheet: Sheet, request: ApprovalRequest, approval: Approval): void {
   const plan = request.tool === planTool;
   sheet.answer("Approve", plan ? "the agent leaves plan mode and goes to work" : "this once");
-  for (const decision of remembered) {
-    sheet.answer(visible(decision.title), "and from now on, without asking:", decision.rule);
+  if (approval.unsaved.length > 0) {
+    sheet.answer("Save and Run", "this once, saving first");
   }
-  if (editable) {
+  if (approval.remembering.length > 0) {
+    sheet.answer("Approve and Remember…", approval.remembering.length > 1 ? "one of these rules:" : "this rule:");
+    approval.remembering.forEach((decision) => {
+      sheet.rule(scopes[decision.scope], decision.rule ?? decision.title);
+    });
+  }
+  if (approval.editableCommand !== undefined) {
     sheet.answer("Edit Command…", "it runs as you write it");
   }
   sheet.answer("Reject", plan ? "the agent stays in plan mode" : "the agent goes on without it");
   sheet.answer("Reject with Reason…", "and reads why");
   sheet.answer("Cancel", "the agent stops");
+}
+
+/** How far a choice reaches. */
+export const scopes: Record<ApprovalDecision["scope"], string> = {
+  once: "this once",
+  session: "until the agent ends",
+  workspace: "always in this folder",
+};
+
+/** Longer ones are cut off at the edge of VS Code's lists. */
+export const lineWidth = 60;
+
+/** Whether it is a plain command of which one line of a list shows everything. */
+export function fitsLine({ request, unsaved }: Pick<Approval, "request" | "unsaved">): boolean {
+  const { preview, arguments: given } = request;
+  const more = Object.keys(given ?? {}).filter((name) => !["command", "cwd"].includes(name));
+  return preview.kind === "command" && visible(preview.command).length <= lineWidth && more.length === 0 && unsaved.length === 0;
 }
 
 /** Arguments as they would be typed, so that a blank inside one cannot pass for two. */

@@ -1,52 +1,50 @@
 // Every command, in one table.
 
-import { commands, type Disposable, type LogOutputChannel, Uri, window, workspace } from "vscode";
-import { type Approvals, type Choice, deed } from "./approvals";
+import { commands, type Disposable, type LogOutputChannel, Uri, window } from "vscode";
+import { answers } from "./answers";
+import type { Approvals } from "./approvals";
 import { examine } from "./doctor";
-import { short, visible } from "./escape";
 import type { Front } from "./front";
 import { changeMode } from "./modes";
 import type { Pages } from "./pages";
-import type { Paused } from "./paused";
+import { processCommands } from "./process-commands";
+import type { Hands, ProcessTerminals } from "./process-terminals";
+import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";
-import { approvalIdOf } from "./schemes";
+import { resourceOf, trustedPathOf } from "./schemes";
 import type { Session } from "./session";
+import type { Sessions } from "./sessions";
 import { agents, isAgent, setUpLine } from "./set-up";
+import type { Trust } from "./trust";
 import type { Entry } from "./view";
 import { getStarted } from "./walkthrough";
 
 export interface Workbench {
   approvals: Approvals;
   prompts: Prompts;
-  paused: Paused;
+  sessions: Sessions;
+  processes: Processes;
+  terminals: ProcessTerminals;
+  hands: Hands;
+  trust: Trust;
   front: Front;
   pages: Pages;
   session: Session;
   log: LogOutputChannel;
 }
 
-type Handler = (bench: Workbench, ...args: unknown[]) => unknown;
+export type Handler = (bench: Workbench, ...args: unknown[]) => unknown;
 
 const table: Record<string, Handler> = {
-  ...answering("approve", (bench, ids) => {
-    answer(bench, ids, { kind: "approve" });
-  }),
-  ...answering("approveAndRemember", approveAndRemember),
-  ...answering("reject", (bench, ids) => {
-    answer(bench, ids, { kind: "reject" });
-  }),
-  ...answering("rejectWithReason", rejectWithReason),
-  ...answering("cancel", (bench, ids) => {
-    answer(bench, ids, { kind: "cancel" });
-  }),
-  "pillion.editCommand": editCommand,
-  "pillion.answerTogether": answerTogether,
+  ...answers,
+  ...processCommands,
   "pillion.show": show,
   "pillion.showWaiting": showWaiting,
   "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry)),
   "pillion.resume": resume,
-  "pillion.changeMode": ({ session }) => changeMode(session),
-  "pillion.saveUnseen": saveUnseen,
+  "pillion.changeMode": ({ sessions }) => changeMode(sessions),
+  "pillion.trust": trustShown,
+  "pillion.showUntrusted": ({ trust }, path) => trust.show(typeof path === "string" ? path : undefined),
   "pillion.restart": (bench) => bench.session.restart(),
   "pillion.stop": (bench) => bench.session.stop(),
   "pillion.showLog": (bench) => {
@@ -82,125 +80,6 @@ export async function explainFailure({ session, log }: Pick<Workbench, "session"
   }
 }
 
-/**
- * One answer's command, under three names: for a dialog's title or a link in it (an address comes along), for the view
- * (entries come along; there it has an icon) and for keys. A key that was meant for another editor must not hit a dialog
- * that has just got the focus.
- */
-function answering(name: string, give: (bench: Workbench, ids: readonly string[], decisionId?: unknown) => unknown): Record<string, Handler> {
-  return {
-    [`pillion.${name}`]: (bench, first, second) => give(bench, first instanceof Uri ? named(first) : focused(bench), second),
-    [`pillion.${name}InView`]: (bench, first, second) => give(bench, listed(first, second)),
-    [`pillion.${name}ByKey`]: (bench) => give(bench, bench.front.takesKeys ? focused(bench) : []),
-  };
-}
-
-function named(uri: Uri): string[] {
-  return [approvalIdOf(uri)].filter((id) => id !== undefined);
-}
-
-function focused({ front }: Workbench): string[] {
-  return front.focused === undefined ? [] : [front.focused];
-}
-
-/** The entry whose button was pressed, or the whole selection when it is part of it. */
-function listed(pressed: unknown, selected: unknown): string[] {
-  const entries = Array.isArray(selected) && selected.includes(pressed) ? (selected as Entry[]) : [pressed as Entry];
-  return [...new Set(entries.flatMap((entry) => ("approval" in entry ? [entry.approval.id] : [])))];
-}
-
-function answer({ approvals }: Workbench, ids: readonly string[], choice: Choice): void {
-  for (const id of ids) {
-    if (approvals.answer(id, choice) === "too-soon") {
-      window.setStatusBarMessage("$(watch) Pillion: that came within half a second of the dialog, so it was not taken as your answer", 4000);
-    }
-  }
-}
-
-async function approveAndRemember(bench: Workbench, ids: readonly string[], decisionId?: unknown): Promise<void> {
-  if (typeof decisionId === "string") {
-    answer(bench, ids, { kind: "remember", decisionId }); // a link that shows the rule itself
-    return;
-  }
-  for (const id of ids) {
-    const remembering = bench.approvals.get(id)?.remembering ?? [];
-    const items = remembering.map((decision) => ({
-      label: visible(decision.title),
-      detail: decision.rule ? `saves the rule  ${visible(decision.rule)}` : "",
-      decisionId: decision.id,
-    }));
-    const chosen = await window.showQuickPick(items, { title: "Approve and remember", placeHolder: "What is remembered is exactly the rule shown" });
-    if (chosen) {
-      answer(bench, [id], { kind: "remember", decisionId: chosen.decisionId });
-    }
-  }
-}
-
-async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) {
-    return;
-  }
-  const feedback = await window.showInputBox({
-    title: "Reject with a reason",
-    prompt: "The agent reads this and goes on. Escape leaves the question waiting.",
-    placeHolder: "for example: keep the old name, other modules import it",
-    ignoreFocusOut: true,
-  });
-  if (feedback !== undefined) {
-    answer(bench, ids, { kind: "reject", feedback });
-  }
-}
-
-/** The command is the human's then: approved as they wrote it, and the agent is told. */
-async function editCommand(bench: Workbench, first: unknown): Promise<void> {
-  const [id] = first instanceof Uri ? named(first) : focused(bench);
-  const approval = bench.approvals.get(id ?? "");
-  const proposed = approval?.editableCommand;
-  if (!approval || proposed === undefined) {
-    void window.showInformationMessage("There is no command here that one plain line could hold.");
-    return;
-  }
-  const { digest } = approval.request;
-  const command = await window.showInputBox({
-    title: "Run this instead",
-    prompt: `Enter runs what stands here, and ${short(approval.request.agent.name, 40)} is told. Escape leaves the question waiting.`,
-    value: proposed,
-    ignoreFocusOut: true,
-    validateInput: (text) => (text.trim() === "" ? "An empty command does nothing; reject it instead" : undefined),
-  });
-  if (command === undefined) {
-    return;
-  }
-  if (approval.request.digest === digest) {
-    answer(bench, [approval.id], { kind: "amend", command });
-  } else {
-    void window.showInformationMessage("It was updated while you wrote; look again.");
-  }
-}
-
-async function answerTogether(bench: Workbench): Promise<void> {
-  const items = bench.approvals.all.map((approval) => ({
-    label: short(deed(approval.request), 120),
-    description: visible(approval.request.agent.name),
-    picked: true,
-    id: approval.id,
-  }));
-  const chosen = await window.showQuickPick(items, { title: "Answer together: which ones?", canPickMany: true, ignoreFocusOut: true });
-  if (!chosen || chosen.length === 0) {
-    return;
-  }
-  const ids = chosen.map((item) => item.id);
-  const choices = [
-    { label: "$(close) Reject", answer: "reject" },
-    { label: "$(check) Approve", answer: "approve" },
-    { label: "$(debug-stop) Cancel", answer: "cancel" },
-  ] satisfies { label: string; answer: Choice["kind"] }[];
-  const choice = await window.showQuickPick(choices, { title: `All ${String(ids.length)} of them:` });
-  if (choice) {
-    answer(bench, ids, { kind: choice.answer });
-  }
-}
-
 async function show({ front }: Workbench, target: unknown, path: unknown): Promise<void> {
   const entry = typeof target === "object" && target !== null && "approval" in target ? (target as Entry & { kind: "approval" }) : undefined;
   const id = entry ? entry.approval.id : String(target);
@@ -221,21 +100,17 @@ async function showWaiting({ approvals, prompts, front }: Workbench): Promise<vo
   }
 }
 
-async function resume({ paused }: Workbench, target: unknown): Promise<void> {
-  const entry = target as Entry;
-  if (entry.kind === "paused") {
-    await paused.resume(entry.session.sessionId);
-  }
+/** The file whose page the button stands on, or that is in front. */
+async function trustShown({ trust }: Workbench, pressed: unknown): Promise<void> {
+  const uri = pressed instanceof Uri ? pressed : resourceOf(window.tabGroups.activeTabGroup.activeTab);
+  const path = trustedPathOf(uri);
+  await (path === undefined ? trust.show() : trust.trust(path));
 }
 
-/** So that the command sees them. The sidecar notices and brings the dialog up to date. */
-async function saveUnseen({ approvals }: Workbench, uri: unknown): Promise<void> {
-  const preview = uri instanceof Uri ? approvals.get(approvalIdOf(uri) ?? "")?.request.preview : undefined;
-  const unsaved = new Set(preview?.kind === "command" ? preview.unsaved : []);
-  for (const document of workspace.textDocuments) {
-    if (document.isDirty && unsaved.has(workspace.asRelativePath(document.uri))) {
-      await document.save();
-    }
+async function resume({ sessions }: Workbench, target: unknown): Promise<void> {
+  const entry = target as Entry;
+  if (entry.kind === "paused") {
+    await sessions.resume(entry.session.sessionId);
   }
 }
 

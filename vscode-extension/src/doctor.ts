@@ -1,9 +1,10 @@
 // The command Pillion: Doctor: has the program look at this machine, and shows what it found.
 
 import { execFile } from "node:child_process";
-import { ProgressLocation, window, workspace } from "vscode";
+import { ProgressLocation, Uri, window, workspace } from "vscode";
 import { doctorPage, readReport } from "./doctor-page";
 import type { Pages } from "./pages";
+import { doctor } from "./schemes";
 import type { Session } from "./session";
 
 /** The doctor has every program tell its version, each for ten seconds at most. */
@@ -23,7 +24,7 @@ export async function examine({ session, pages }: { session: Session; pages: Pag
     void window.showErrorMessage(`Pillion: ${located.path} doctor told nothing that can be read; is it an older program?`);
     return;
   }
-  await pages.showDoctor(doctorPage(report));
+  await pages.present(Uri.from({ scheme: doctor, path: "/Pillion Doctor" }), doctorPage(report));
 }
 
 /** What it prints; with an error among its findings it prints them all the same, and ends with exit code 1. */

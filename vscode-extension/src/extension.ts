@@ -11,12 +11,14 @@ import { Documents } from "./documents";
 import { Front } from "./front";
 import { registerLanguageModelTools } from "./language-model-tools";
 import { Pages } from "./pages";
-import { Paused } from "./paused";
+import { processParts } from "./process-commands";
 import { Prompts } from "./prompts";
 import { Proposals } from "./proposal";
 import { Session } from "./session";
+import { Sessions } from "./sessions";
 import { attend } from "./sidecar-handlers";
 import { StatusBar } from "./status-bar";
+import { Trust } from "./trust";
 import { WaitingView } from "./view";
 import { followSteps } from "./walkthrough";
 import { watchFocus } from "./window-focus";
@@ -26,33 +28,31 @@ let session: Session | undefined;
 export async function activate(context: ExtensionContext): Promise<void> {
   const log = window.createOutputChannel("Pillion", { log: true });
   const now = (): number => performance.now();
-  const [activity, approvals, documents, statusBar] = [new Activity(), new Approvals(now), new Documents(), new StatusBar()];
+  const [activity, approvals, documents, statusBar, left] = [new Activity(), new Approvals(now), new Documents(), new StatusBar(), processParts(() => sidecar)];
   const [proposals, pages, annotations] = [new Proposals(approvals), new Pages(approvals), new Annotations(approvals)];
   const [front, prompts] = [new Front(approvals, proposals, pages, now), new Prompts(refresh)];
-  const [waitingView, activityView] = [new WaitingView(approvals, prompts, activity), new ActivityView(activity)];
-  const paused = new Paused(() => sidecar, activity, refresh);
-  const bench = { approvals, prompts, activity, documents, front, pages, paused, log, refresh };
+  const [sessions, trust] = [new Sessions(() => sidecar, refresh), new Trust(() => sidecar, pages, now, refresh)];
+  const [waitingView, activityView] = [new WaitingView(approvals, prompts, sessions, trust), new ActivityView(activity)];
+  const bench = { approvals, prompts, activity, documents, front, pages, sessions, trust, log, refresh, ...left };
   const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 
   function refresh(): void {
     waitingView.refresh();
     activityView.refresh();
-    statusBar.update(sidecar.state, waitingView.count, activity.running);
+    statusBar.update(sidecar.state, waitingView.count, activity.running, sessions.all);
   }
 
   [proposals, pages, annotations, front, new Announcer((id) => void front.show(id)), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
     if (kind !== "ready") {
-      [approvals, prompts, activity].forEach((waiting) => { waiting.end("sidecar stopped"); });
+      [approvals, prompts, activity, sessions, trust, left.processes].forEach((part) => { part.end("sidecar stopped"); });
     }
     refresh();
     void explainFailure({ session: sidecar, log });
   });
-  context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, paused, sidecar);
-  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)));
-  context.subscriptions.push(watchFocus(sidecar), followSteps(approvals, sidecar));
-  await front.tidy();
-  await sidecar.restart();
+  context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, sessions, trust, left.terminals, left.view, sidecar);
+  context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), watchFocus(sidecar), followSteps(approvals, sidecar));
+  await front.tidy().then(() => sidecar.restart());
 }
 
 export async function deactivate(): Promise<void> {

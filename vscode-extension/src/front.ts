@@ -7,7 +7,7 @@ import { type Approval, type ApprovalListener, type Approvals, inertMs, size } f
 import { visible } from "./escape";
 import type { Pages } from "./pages";
 import type { Proposals } from "./proposal";
-import { approvalIdOf, ended, resourceOf } from "./schemes";
+import { approvalIdOf, ended, page, pathOf, resourceOf } from "./schemes";
 
 export class Front implements Partial<ApprovalListener>, Disposable {
   private readonly offered = new Set<string>();
@@ -59,6 +59,10 @@ export class Front implements Partial<ApprovalListener>, Disposable {
 
   added(): void {
     this.next();
+  }
+
+  changed(): void {
+    this.look();
   }
 
   /** What the human answered makes room for the next; what died while they looked at it says so. */
@@ -140,11 +144,14 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   private look(): void {
     const inSight = new Set<string>();
     for (const group of window.tabGroups.all) {
-      const id = approvalIdOf(resourceOf(group.activeTab));
-      if (id !== undefined) {
+      const uri = resourceOf(group.activeTab);
+      const id = approvalIdOf(uri);
+      if (uri && id !== undefined) {
         inSight.add(id);
+        const approval = this.approvals.get(id);
+        approval?.see(uri.scheme === page ? "" : pathOf(uri));
         if (!this.inSight.has(id)) {
-          this.approvals.get(id)?.disarm();
+          approval?.disarm();
         }
       }
     }
@@ -156,7 +163,9 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     }
     const rememberable = [...inSight].some((id) => (this.approvals.get(id)?.remembering.length ?? 0) > 0);
     const editable = [...inSight].some((id) => this.approvals.get(id)?.editableCommand !== undefined);
+    const savable = [...inSight].some((id) => (this.approvals.get(id)?.unsaved.length ?? 0) > 0);
     void commands.executeCommand("setContext", "pillion.canRemember", rememberable);
+    void commands.executeCommand("setContext", "pillion.canSaveAndRun", savable);
     void commands.executeCommand("setContext", "pillion.canEditCommand", editable);
   }
 

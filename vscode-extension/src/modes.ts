@@ -1,28 +1,22 @@
 // What an agent may do without asking can be changed while it works: for its session alone, and until that ends.
 
-import { window } from "vscode";
+import { type QuickPickItem, window } from "vscode";
 import { short, visible } from "./escape";
-import { methods, type SessionInfo, type SessionList, type SessionSetMode } from "./protocol";
-import type { Session } from "./session";
+import { fullAccess, modes } from "./mode-words";
+import type { SessionInfo } from "./protocol";
+import type { Sessions } from "./sessions";
 
-const modes = [
-  { label: "plan", detail: "It may read and nothing else." },
-  { label: "default", detail: "It reads without asking, and asks before it changes or runs anything." },
-  { label: "auto_edit", detail: "Edits inside the workspace need no asking; commands still ask." },
-  { label: "full_access", detail: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
-] as const;
-
-export async function changeMode(session: Session): Promise<void> {
-  const { sessions } = await session.request<SessionList>(methods.sessionList, {});
-  if (!sessions || sessions.length === 0) {
+export async function changeMode(sessions: Sessions): Promise<void> {
+  const all = await sessions.look();
+  if (all.length === 0) {
     void window.showInformationMessage("No agent is connected. Connect one with Pillion: Connect an Agent…");
     return;
   }
-  const agent = await chooseAgent(sessions);
-  const mode = agent && (await window.showQuickPick(marked(agent.mode), { title: `What may ${short(agent.agent.name, 40)} do?` }));
-  if (mode) {
-    await session.request(methods.sessionSetMode, { sessionId: agent.sessionId, mode: mode.mode } satisfies SessionSetMode);
-    window.setStatusBarMessage(`$(check) Pillion: ${short(agent.agent.name, 40)} is in mode ${mode.mode}`, 4000);
+  const agent = await chooseAgent(all);
+  const mode = agent && (await window.showQuickPick(marked(agent.mode), { title: `What may ${short(agent.agent.name, 40)} do?` }))?.mode;
+  if (mode && (mode !== fullAccess || agent.mode === fullAccess || (await confirmed(agent)))) {
+    await sessions.setMode(agent.sessionId, mode);
+    window.setStatusBarMessage(`$(check) Pillion: ${short(agent.agent.name, 40)} is in mode ${mode}`, 4000);
   }
 }
 
@@ -34,6 +28,20 @@ async function chooseAgent(sessions: readonly SessionInfo[]): Promise<SessionInf
   return (await window.showQuickPick(items, { title: "Which agent?" }))?.info;
 }
 
-function marked(present: string): { label: string; detail: string; mode: string }[] {
-  return modes.map(({ label, detail }) => ({ label: label === present ? `$(check) ${label}` : label, detail, mode: label }));
+function marked(present: string): (QuickPickItem & { mode: string })[] {
+  return modes.map(({ name, icon, words }) => {
+    const sign = name === present ? "check" : icon;
+    return { label: `$(${sign}) ${name}`, description: name === fullAccess ? "asks once more" : "", detail: words, mode: name };
+  });
+}
+
+/** The answer that changes nothing comes first: it is what a stray Enter takes. */
+async function confirmed({ agent, mode }: SessionInfo): Promise<boolean> {
+  const name = short(agent.name, 40);
+  const items = [
+    { label: `$(close) No, leave ${name} in mode ${short(mode, 20)}`, yes: false },
+    { label: `$(warning) Yes, ${name} may run any command as me`, detail: "Until it ends. No setting keeps it, and a restart of Pillion takes it back.", yes: true },
+  ];
+  const placeHolder = `${name} would change files and run commands without asking you`;
+  return (await window.showQuickPick(items, { title: "Full access?", placeHolder, ignoreFocusOut: true }))?.yes === true;
 }

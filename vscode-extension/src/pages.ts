@@ -13,14 +13,14 @@ import {
   type TextEditor,
   type TextEditorDecorationType,
   ThemeColor,
-  Uri,
+  type Uri,
   window,
   workspace,
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
-import { commandPage, endedPage } from "./command-page";
+import { commandPage, endedPage, missesLabel, persistentTool } from "./command-page";
 import { planTool } from "./plans";
-import { address, approvalIdOf, doctor, ended, page } from "./schemes";
+import { address, approvalIdOf, doctor, ended, page, trust } from "./schemes";
 import type { Page, Paint } from "./sheet";
 
 const language = "pillion-page";
@@ -37,6 +37,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
       workspace.registerTextDocumentContentProvider(page, this),
       workspace.registerTextDocumentContentProvider(ended, this),
       workspace.registerTextDocumentContentProvider(doctor, this),
+      workspace.registerTextDocumentContentProvider(trust, this),
       languages.registerCodeLensProvider({ scheme: page }, this),
       window.onDidChangeVisibleTextEditors((editors) => {
         editors.forEach((editor) => {
@@ -80,28 +81,26 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
   }
 
   /** The human asked for it, so it takes the focus. */
-  async showDoctor(content: Page): Promise<void> {
-    const uri = Uri.from({ scheme: doctor, path: "/Pillion Doctor" });
+  async present(uri: Uri, content: Page): Promise<void> {
     this.put(uri, content);
     await window.showTextDocument(await this.open(uri), { preview: false });
   }
 
   provideTextDocumentContent(uri: Uri): string {
-    const gone = uri.scheme === doctor ? "The command Pillion: Doctor looks again.\n" : "This question was answered or closed.\n";
-    return this.shown.get(uri.toString())?.text ?? gone;
+    return this.shown.get(uri.toString())?.text ?? gone[uri.scheme] ?? "This question was answered or closed.\n";
   }
 
-  /** The one thing that can be done here besides answering: save what the command would not see. */
+  /** What can be done here besides answering: save what the command would not see. */
   provideCodeLenses(document: TextDocument): CodeLens[] {
-    const approval = this.approvals.get(approvalIdOf(document.uri) ?? "");
-    const preview = approval?.request.preview;
-    const count = preview?.kind === "command" ? (preview.unsaved ?? []).length : 0;
+    const count = this.approvals.get(approvalIdOf(document.uri) ?? "")?.unsaved.length ?? 0;
     if (count === 0) {
       return [];
     }
-    const line = this.shown.get(document.uri.toString())?.marks.find((mark) => mark.paint === "warning")?.line ?? 0;
-    const title = `$(save) Save ${count === 1 ? "it" : "them"} first`;
-    return [new CodeLens(new Range(line, 0, line, 0), { title, command: "pillion.saveUnseen", arguments: [document.uri] })];
+    const misses = this.shown.get(document.uri.toString())?.text.split("\n").findIndex((line) => line.startsWith(missesLabel)) ?? 0;
+    const at = new Range(Math.max(0, misses), 0, Math.max(0, misses), 0);
+    const run = { title: "$(run) Save and run", command: "pillion.saveAndRun", arguments: [document.uri] };
+    const save = { title: `$(save) Only save ${count === 1 ? "it" : "them"}`, command: "pillion.saveUnseen", arguments: [document.uri] };
+    return [new CodeLens(at, run), new CodeLens(at, save)];
   }
 
   private async open(uri: Uri): Promise<Uri> {
@@ -112,7 +111,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
     return uri;
   }
 
-  private put(uri: Uri, content: Page): void {
+  put(uri: Uri, content: Page): void {
     this.shown.set(uri.toString(), content);
     this.changes.fire(uri);
   }
@@ -140,10 +139,16 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
   }
 }
 
+/** What a tab says that VS Code kept from an earlier life of this window. */
+const gone: Record<string, string> = {
+  [doctor]: "The command Pillion: Doctor looks again.\n",
+  [trust]: "The view of Pillion has this question, if it is still open.\n",
+};
+
 function pageAddress(approval: Approval): Uri {
   const name = { command: "Run a command?", url: "Fetch an address?", diff: "Change files?", text: "Allow this?" };
   const { preview, title, tool } = approval.request;
-  return address(page, approval.id, tool === planTool ? title : name[preview.kind]);
+  return address(page, approval.id, tool === planTool ? title : tool === persistentTool ? "Start a process?" : name[preview.kind]);
 }
 
 function paints(): Map<Paint, TextEditorDecorationType> {

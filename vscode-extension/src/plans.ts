@@ -26,7 +26,7 @@ export function planQuestion({ planId, plan, agent, sessionId }: PlanReview): Ap
   };
 }
 
-/** What is neither a yes nor a no is no yes. */
+/** A plan is taken whole or not: an edit, which its page does not offer, is a no, and the agent stays in plan mode and goes on. */
 export function answerToPlan({ decision, feedback }: ApprovalAnswer): PlanAnswer {
-  return { decision: decision === "edit" ? "cancel" : decision, ...(feedback ? { feedback } : {}) };
+  return { decision: decision === "edit" ? "reject" : decision, ...(feedback ? { feedback } : {}) };
 }

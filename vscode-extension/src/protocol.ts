@@ -17,6 +17,12 @@ export const methods = {
   sessionList: "session/list",
   sessionNewTurn: "session/newTurn",
   sessionSetMode: "session/setMode",
+  processList: "process/list",
+  processOutput: "process/output",
+  processKill: "process/kill",
+  processWrite: "process/write",
+  settingsUntrusted: "settings/untrusted",
+  settingsTrust: "settings/trust",
 } as const;
 
 /** `capabilities.experimental.pillion` of `initialize`: what this editor can do beyond LSP. */
@@ -122,9 +128,9 @@ export interface TextPreview {
 export interface ApprovalAnswer {
   decision: "approve" | "edit" | "reject" | "cancel";
   decisionId?: string;
-  /** The human's own text, by path as in the preview; with decision `edit`. */
   /** With `edit`: what the call is planned anew with. */
   modifiedArguments?: object;
+  /** With `edit`: the human's own text, by path as in the preview. */
   after?: Record<string, string>;
   feedback?: string;
   /** What was on show when the human answered. */
@@ -262,4 +268,58 @@ export interface SessionInfo {
   mode: string;
   paused: boolean;
   pauseReason?: string;
+}
+
+export interface ProcessList {
+  processes: ProcessInfo[] | null;
+}
+
+/** A command that an agent left running, under a name that is unique in its session. */
+export interface ProcessInfo {
+  sessionId: string;
+  processId: string;
+  agent: AgentIdentity;
+  pid: number;
+  command: string;
+  cwd: string;
+  running: boolean;
+  exitCode?: number;
+  /** RFC 3339. */
+  started: string;
+}
+
+/** The first one of a process comes at once, without text; the last one says how it ended. */
+export interface ProcessOutput {
+  sessionId: string;
+  processId: string;
+  text: string;
+  /** Where the text stands in all that it ever printed, in bytes; what lies between two of them was not sent. */
+  start: number;
+  next: number;
+  running: boolean;
+  exitCode?: number;
+}
+
+export interface ProcessKill {
+  sessionId: string;
+  processId: string;
+  signal?: string;
+}
+
+export interface ProcessWrite {
+  sessionId: string;
+  processId: string;
+  input: string;
+}
+
+/** The project's own settings ask for more than the human trusts; without rules they ask for nothing any more. */
+export interface SettingsUntrusted {
+  path: string;
+  hash: string;
+  rules: string[] | null;
+}
+
+export interface SettingsTrust {
+  path: string;
+  hash: string;
 }

@@ -14,6 +14,9 @@ export const ended = "pillion-ended";
 /** What the doctor found; read-only. */
 export const doctor = "pillion-doctor";
 
+/** What the project's settings would loosen; read-only. */
+export const trust = "pillion-trust";
+
 export function address(scheme: string, approvalId: string, name: string): Uri {
   const authority = Buffer.from(approvalId, "utf8").toString("hex"); // VS Code compares authorities without letter case
   return Uri.from({ scheme, authority, path: `/${name.replace(/^\/+/, "")}` });
@@ -21,6 +24,11 @@ export function address(scheme: string, approvalId: string, name: string): Uri {
 
 export function approvalIdOf(uri: Uri | undefined): string | undefined {
   return uri && [original, proposal, page].includes(uri.scheme) ? Buffer.from(uri.authority, "hex").toString("utf8") : undefined;
+}
+
+/** The settings file that a page is about. */
+export function trustedPathOf(uri: Uri | undefined): string | undefined {
+  return uri?.scheme === trust ? Buffer.from(uri.authority, "hex").toString("utf8") : undefined;
 }
 
 /** The file that a side of a diff shows, as in the preview. */

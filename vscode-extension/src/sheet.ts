@@ -64,15 +64,18 @@ export class Sheet {
     });
   }
 
-  /** A choice and what it means; `rule` is what choosing it saves. */
-  answer(title: string, meaning: string, rule?: string): void {
+  /** A choice and what it means. */
+  answer(title: string, meaning: string): void {
     this.lines.push(title.padEnd(answerWidth) + meaning);
     this.mark("label", 0, title.length);
     this.mark("muted", title.length, answerWidth + meaning.length);
-    if (rule !== undefined) {
-      this.lines.push(" ".repeat(answerWidth) + visible(rule));
-      this.mark("rule", answerWidth, answerWidth + visible(rule).length);
-    }
+  }
+
+  /** What a choice would save, and how far it reaches. */
+  rule(scope: string, rule: string): void {
+    this.lines.push(`  ${scope}`.padEnd(answerWidth) + visible(rule));
+    this.mark("muted", 0, answerWidth);
+    this.mark("rule", answerWidth, answerWidth + visible(rule).length);
   }
 
   private mark(paint: Paint, from: number, to: number): void {

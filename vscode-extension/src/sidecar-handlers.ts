@@ -5,8 +5,8 @@ import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseErr
 import type { Activity } from "./activity";
 import type { Approvals } from "./approvals";
 import type { Documents } from "./documents";
-import type { Paused } from "./paused";
 import { answerToPlan, planQuestion } from "./plans";
+import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";
 import {
   type ActivityChanged,
@@ -18,15 +18,21 @@ import {
   type DocumentEdit,
   methods,
   type PlanReview,
+  type ProcessOutput,
   type PromptRequest,
+  type SettingsUntrusted,
 } from "./protocol";
+import type { Sessions } from "./sessions";
+import type { Trust } from "./trust";
 
 export interface Listeners {
   approvals: Approvals;
   prompts: Prompts;
   activity: Activity;
   documents: Documents;
-  paused: Paused;
+  sessions: Sessions;
+  processes: Processes;
+  trust: Trust;
   log: LogOutputChannel;
   refresh: () => void;
 }
@@ -46,10 +52,14 @@ export function attend(client: LanguageClient, to: Listeners): void {
   client.onRequest(methods.documentEdit, (request: DocumentEdit) => to.documents.edit(request));
   client.onNotification(methods.activityChanged, (entry: ActivityChanged) => {
     to.activity.record(entry);
-    if (entry.state === "failed") {
-      to.paused.check();
-    }
+    to.sessions.heard(entry);
     to.refresh();
+  });
+  client.onNotification(methods.processOutput, (output: ProcessOutput) => {
+    to.processes.hear(output);
+  });
+  client.onNotification(methods.settingsUntrusted, (untrusted: SettingsUntrusted) => {
+    to.trust.hear(untrusted);
   });
   client.onNotification(methods.agentStatus, (status: AgentStatus) => {
     to.log.debug(`agent ${status.sessionId}: ${status.status} ${status.message}`);

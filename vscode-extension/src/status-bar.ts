@@ -1,21 +1,42 @@
-// One item in the status bar: is the sidecar there, and does anything wait for the human?
+// Two items in the status bar: is the sidecar there, and does anything wait for the human? And what may an agent that is
+// here do without asking?
 
 import { Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";
+import { modeLook } from "./mode-words";
+import type { SessionInfo } from "./protocol";
 import type { State } from "./session";
 
 export class StatusBar implements Disposable {
   private readonly item = window.createStatusBarItem("pillion.status", StatusBarAlignment.Left, 10);
+  private readonly mode = window.createStatusBarItem("pillion.mode", StatusBarAlignment.Left, 9);
 
   constructor() {
     this.item.name = "Pillion";
     this.item.show();
+    this.mode.name = "Pillion: Mode";
+    this.mode.command = "pillion.changeMode";
   }
 
   dispose(): void {
     this.item.dispose();
+    this.mode.dispose();
   }
 
-  update(state: State, waiting: number, running: number): void {
+  private showModes(sessions: readonly SessionInfo[]): void {
+    const look = modeLook(sessions);
+    if (!look) {
+      this.mode.hide();
+      return;
+    }
+    this.mode.text = look.text;
+    this.mode.tooltip = look.tooltip;
+    this.mode.backgroundColor = look.warns ? new ThemeColor("statusBarItem.warningBackground") : undefined;
+    this.mode.accessibilityInformation = { label: look.tooltip };
+    this.mode.show();
+  }
+
+  update(state: State, waiting: number, running: number, sessions: readonly SessionInfo[]): void {
+    this.showModes(sessions);
     const look = lookOf(state, waiting, running);
     this.item.text = look.text;
     this.item.tooltip = new MarkdownString(look.tooltip);

@@ -12,18 +12,20 @@ import {
   type TreeView,
   window,
 } from "vscode";
-import type { Activity } from "./activity";
-import { type Approval, type Approvals, beneathNotes, deed, size, subject } from "./approvals";
+import { type Approval, type Approvals, deed, size, subject } from "./approvals";
 import { short, visible } from "./escape";
-import type { FilePreview, SessionInfo } from "./protocol";
+import type { FilePreview, SessionInfo, SettingsUntrusted } from "./protocol";
 import type { Prompt, Prompts } from "./prompts";
+import type { Sessions } from "./sessions";
+import type { Trust } from "./trust";
 
 export type Entry =
   | { kind: "approval"; approval: Approval }
   | { kind: "file"; approval: Approval; file: FilePreview }
   | { kind: "reason"; approval: Approval; text: string; icon: string }
   | { kind: "prompt"; prompt: Prompt }
-  | { kind: "paused"; session: SessionInfo };
+  | { kind: "paused"; session: SessionInfo }
+  | { kind: "untrusted"; untrusted: SettingsUntrusted };
 
 export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   private readonly changes = new EventEmitter<undefined>();
@@ -33,7 +35,8 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   constructor(
     private readonly approvals: Approvals,
     private readonly prompts: Prompts,
-    private readonly activity: Activity,
+    private readonly sessions: Sessions,
+    private readonly trust: Trust,
   ) {
     this.tree = window.createTreeView<Entry>("pillion.waiting", { treeDataProvider: this, canSelectMany: true, showCollapseAll: false });
   }
@@ -59,7 +62,8 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
       return [
         ...this.approvals.all.map((approval) => ({ kind: "approval" as const, approval })),
         ...this.prompts.all.map((prompt) => ({ kind: "prompt" as const, prompt })),
-        ...this.activity.paused.map((session) => ({ kind: "paused" as const, session })),
+        ...this.sessions.paused.map((session) => ({ kind: "paused" as const, session })),
+        ...this.trust.all.map((untrusted) => ({ kind: "untrusted" as const, untrusted })),
       ];
     }
     return entry.kind === "approval" ? details(entry.approval) : [];
@@ -79,16 +83,17 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
       }
       case "prompt":
         return promptItem(entry.prompt);
-      default:
+      case "paused":
         return pausedItem(entry.session);
+      default:
+        return untrustedItem(entry.untrusted);
     }
   }
 }
 
 /** Its files when there are several, then why it asks. */
 function details(approval: Approval): Entry[] {
-  const { files, request } = approval;
-  const note = beneathNotes[approval.beneath];
+  const { files, note, request } = approval;
   return [
     ...(files.length > 1 ? files.map((file) => ({ kind: "file" as const, approval, file })) : []),
     ...(note ? [{ kind: "reason" as const, approval, text: note, icon: "history" }] : []),
@@ -154,5 +159,17 @@ function pausedItem(session: SessionInfo): TreeItem {
   item.description = "until you resume it";
   item.iconPath = new ThemeIcon("debug-pause");
   item.tooltip = [visible(session.pauseReason ?? ""), "Its calls are refused until you let it go on."].filter(Boolean).join("\n");
+  return item;
+}
+
+function untrustedItem({ path, rules }: SettingsUntrusted): TreeItem {
+  const count = (rules ?? []).length;
+  const item = new TreeItem("Trust the project's settings?");
+  item.id = `untrusted ${path}`;
+  item.contextValue = "untrusted";
+  item.description = count === 1 ? "1 rule" : `${String(count)} rules`;
+  item.iconPath = new ThemeIcon("workspace-untrusted");
+  item.tooltip = visible(path);
+  item.command = { title: "Show", command: "pillion.showUntrusted", arguments: [path] };
   return item;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Activity, activityLimit, duration } from "../../src/activity";
-import type { ActivityChanged, SessionInfo } from "../../src/protocol";
+import type { ActivityChanged } from "../../src/protocol";
 
 function entry(callId: string, state: ActivityChanged["state"]): ActivityChanged {
   const agent = { name: "claude", via: "mcp" };
@@ -26,22 +26,12 @@ test("the oldest calls are forgotten beyond the limit", () => {
   assert.equal(activity.entries.at(-1)?.callId, "1");
 });
 
-test("when the sidecar ends, what ran has failed and nobody is paused", () => {
+test("when the sidecar ends, what ran has failed", () => {
   const activity = new Activity();
   activity.record(entry("one", "running"));
   activity.record(entry("two", "done"));
-  activity.know([{ sessionId: "s1", agent: { name: "claude", via: "mcp" }, mode: "default", paused: true }]);
-  assert.equal(activity.paused.length, 1);
   activity.end();
   assert.deepEqual(activity.entries.map((known) => known.state), ["done", "failed"]);
-  assert.deepEqual(activity.paused, []);
-});
-
-test("of the sessions only the paused ones are kept", () => {
-  const activity = new Activity();
-  const session: SessionInfo = { sessionId: "s1", agent: { name: "a", via: "mcp" }, mode: "default", paused: false };
-  activity.know([session, { ...session, sessionId: "s2", paused: true }]);
-  assert.deepEqual(activity.paused.map((paused) => paused.sessionId), ["s2"]);
 });
 
 test("durations are as exact as they matter", () => {

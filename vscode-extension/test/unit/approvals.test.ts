@@ -199,3 +199,43 @@ test("a request is said in a few words", () => {
   assert.equal(size([file, file]), "+2 −2");
   assert.deepEqual(particulars({ reasons: ["this tool changes files", "CLAUDE.md steers agents"] }), ["CLAUDE.md steers agents"]);
 });
+
+test("an answer for what was listed does nothing to what it became", () => {
+  const { approvals, pass } = table();
+  pass(10_000);
+  approvals.change(moved);
+  pass(inertMs);
+  assert.equal(approvals.answer("a1", { kind: "approve" }, "digest-1"), "changed");
+  assert.equal(approvals.answer("a1", { kind: "approve" }, "digest-2"), "taken");
+});
+
+test("it was seen when all of it was on the screen, as it is now", () => {
+  const { approvals } = table({ preview: { kind: "diff", files: [file, { ...file, path: "b.py" }] } });
+  const approval = only(approvals);
+  approval.see("src/app.py");
+  assert.equal(approval.wasSeen, false);
+  approval.see("b.py");
+  assert.equal(approval.wasSeen, true);
+  approvals.change(moved);
+  assert.equal(approval.wasSeen, false);
+});
+
+test("a yes that had files saved first counts although that changed the dialog; any other waits", async () => {
+  const { approvals, answer, pass } = table({ preview: command });
+  pass(10_000);
+  approvals.change({ ...moved, preview: command });
+  assert.equal(only(approvals).note, undefined, "what the human saved is no news to them");
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "too-soon");
+  assert.equal(approvals.answer("a1", { kind: "approve", saved: true }), "taken");
+  assert.equal((await answer).digest, "digest-2");
+});
+
+test("who stops listening hears no more", () => {
+  const { approvals } = table();
+  const heard: string[] = [];
+  const stop = approvals.listen({ changed: ({ id }) => heard.push(id) });
+  approvals.change(moved);
+  stop();
+  approvals.change(moved);
+  assert.deepEqual(heard, ["a1"]);
+});

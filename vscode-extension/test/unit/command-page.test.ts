@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Approvals } from "../../src/approvals";
-import { argv, commandPage, endedPage } from "../../src/command-page";
-import type { Preview } from "../../src/protocol";
+import { argv, commandPage, endedPage, fitsLine } from "../../src/command-page";
+import type { ApprovalDecision, Preview } from "../../src/protocol";
 import type { Page } from "../../src/sheet";
 import { command, file, request } from "./samples";
 
@@ -30,7 +30,8 @@ test("a command's page says what runs, where, why it asks and what each answer m
     writes: ["src/out file"],
     network: true,
     sandbox: "none",
-  });
+    unsaved: ["src/app.py"],
+  }, { arguments: { env: { CI: "1", "A\nB": "x" }, stdin: "y\nNetwork       cut off\n" } });
   assert.equal(
     page.text,
     `claude wants to run a command
@@ -39,16 +40,23 @@ test("a command's page says what runs, where, why it asks and what each answer m
 
 Folder        project
 Why it asks   edits ask in this mode
-It runs       cd src
+It runs       cd src   (a rule allows it)
               make test   (writes out file)
 It writes     src/out file
-Network       it may reach it
-Sandbox       none; it runs with your own rights
+It misses     what you have not saved in src/app.py
+It is given   the variable CI=1
+              the variable A\\nB=x
+              the input  y
+                       > Network       cut off
+                       > 
+Sandbox       none: it runs with your own rights
+Network       it can reach it
 Asked by      claude, over MCP
 
 Approve                   this once
-Approve for this session  and from now on, without asking:
-                          edit_file(src/**)
+Save and Run              this once, saving first
+Approve and Remember…     this rule:
+  until the agent ends    edit_file(src/**)
 Reject                    the agent goes on without it
 Reject with Reason…       and reads why
 Cancel                    the agent stops
@@ -95,4 +103,58 @@ test("a dead dialog says why, and that nothing was done", () => {
 
 test("arguments are printed so that a blank inside one cannot pass for two", () => {
   assert.equal(argv(["rm", "-rf", "a b", "it's", ""]), "rm -rf 'a b' 'it'\\''s' ''");
+});
+
+test("several rules are all shown, each with how far it reaches", () => {
+  const decisions: ApprovalDecision[] = [
+    { id: "reject", title: "Reject", scope: "once" },
+    { id: "approve", title: "Approve", scope: "once" },
+    { id: "s1", title: "Approve for this session", scope: "session", rule: "run_command(go test ./tools)" },
+    { id: "s2", title: "Approve for this session", scope: "session", rule: "run_command(go test *)" },
+    { id: "w1", title: "Approve for this workspace", scope: "workspace", rule: "run_command(go test *)\u202e" },
+  ];
+  const page = pageFor({ ...command, command: "go test ./tools" }, { decisions });
+  assert.match(page.text, /^Approve and Remember… {5}one of these rules:$/m);
+  assert.match(page.text, /^ {2}until the agent ends {4}run_command\(go test \*\)$/m);
+  assert.match(page.text, /^ {2}always in this folder {3}run_command\(go test \*\)\\u\{202e\}$/m);
+  assert.equal(painted(page, "rule").length, 3);
+});
+
+test("what holds a command is said in words that promise no more than is so", () => {
+  const line = (more: object, label: string): string => new RegExp(`^${label} +(.*)$`, "m").exec(pageFor({ ...command, ...more }).text)?.[1] ?? "";
+  assert.equal(line({ sandbox: "none", network: true }, "Sandbox"), "none: it runs with your own rights");
+  assert.equal(line({ sandbox: "none" }, "Network"), "");
+  assert.match(line({ sandbox: "landlock" }, "Sandbox"), /^Landlock: /);
+  assert.match(line({ sandbox: "bubblewrap" }, "Sandbox"), /^bubblewrap: /);
+  assert.equal(line({ sandbox: "bubblewrap" }, "Network"), "cut off");
+  assert.equal(line({ sandbox: "bubblewrap", network: true }, "Network"), "it can reach it");
+  assert.equal(line({ sandbox: "something new\u200b" }, "Sandbox"), "something new\\u{200b}");
+  assert.doesNotMatch(pageFor({ ...command, sandbox: "none" }).text, /sandboxed/);
+});
+
+test("a process that goes on running is asked about as such", () => {
+  const page = pageFor({ ...command, command: "npm run dev" }, { tool: "run_persistent", arguments: { process_id: "web\u200b" } });
+  assert.match(page.text, /^claude wants to start a command that goes on running$/m);
+  assert.match(page.text, /^Name {10}web\\u\{200b\}$/m);
+});
+
+test("why its one part asks is said, and nothing twice", () => {
+  const reasons = ["this tool runs a program", "it sets \"CI\" to \"1\"", "it would not see your unsaved changes in a.py"];
+  const page = pageFor({ ...command, command: "ls", parts: [{ argv: ["ls"], why: "no rule allows it" }] }, { reasons });
+  assert.match(page.text, /^Why it asks {3}this tool runs a program\n {14}no rule allows it\nAsked by/m);
+});
+
+test("a list's line shows a short plain command whole, and nothing else", () => {
+  const fits = (text: string, given: object = { command: text }, more = {}): boolean => {
+    const approvals = new Approvals(() => 0);
+    approvals.open(request({ ...command, command: text, ...more }, { arguments: given }), (outcome) => new Error(outcome)).catch(() => undefined);
+    const [approval] = approvals.all;
+    return approval !== undefined && fitsLine(approval);
+  };
+  assert.equal(fits("go test ./..."), true);
+  assert.equal(fits("x".repeat(61)), false);
+  assert.equal(fits("\u200b".repeat(10)), false, "written out it is longer");
+  assert.equal(fits("go test", { command: "go test", env: { A: "1" } }), false);
+  assert.equal(fits("go test", { command: "go test", stdin: "y" }), false);
+  assert.equal(fits("go test", undefined, { unsaved: ["a.go"] }), false);
 });

@@ -43,8 +43,8 @@ test("a plan is approved, rejected or cancelled, and nothing else goes back", as
   assert.deepEqual(await answered({ kind: "cancel" }), { decision: "cancel" });
 });
 
-test("an edit, which a plan does not offer, is no yes", () => {
-  assert.deepEqual(answerToPlan({ decision: "edit" }), { decision: "cancel" });
+test("an edit, which a plan does not offer, is a no that does not stop the agent", () => {
+  assert.deepEqual(answerToPlan({ decision: "edit", feedback: "tests first" }), { decision: "reject", feedback: "tests first" });
 });
 
 test("a yes to a plan within the first half second is not taken", () => {

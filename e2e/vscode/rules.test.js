@@ -1,0 +1,50 @@
+/** Rules that outlive a session, in a real VS Code: remembered for the folder, or brought along by the project. */
+import assert from 'node:assert/strict';
+import { commandFiles } from '../rig/cases.js';
+import { eventually } from '../rig/expect.js';
+import { ride, shareBrowser } from './ride.js';
+
+const question = 'Run a command?';
+const page = 'Trust these settings?';
+const read = { command: 'cat words.txt' };
+const settings = (/** @type {string} */ rule) => JSON.stringify({ permissions: { allow: [rule] } });
+
+shareBrowser();
+
+ride('approved always in this folder: no other agent asks for it, also after a restart', commandFiles, async (it) => {
+  const { window, sandbox } = it;
+  const first = (await it.agent()).call('run_command', read);
+  const dialog = await (await window.dialog(question)).drawn();
+  await dialog.remember('run_command(cat words.txt)', 'always in this folder');
+  assert.equal((await first).structured.exit_code, 0);
+  const [sidecar] = sandbox.running(/pillion serve/);
+  await window.command('Pillion: Restart');
+  await eventually('another sidecar runs', () => sandbox.running(/pillion serve/).some((other) => other !== sidecar));
+  await window.ready();
+  const another = await it.agent('another');
+  assert.equal((await another.call('run_command', read)).structured.stdout, commandFiles['words.txt']);
+  const other = another.call('run_command', { command: 'cat count.sh' });
+  await (await window.dialog(question)).press('Reject');
+  assert.equal((await other).isError, true);
+});
+
+ride('a project\'s rule counts once it is trusted, and not when it changes', { ...commandFiles, '.pillion/settings.json': settings('run_command(cat words.txt)') }, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  await eventually('it is announced', async () => (await window.notifications()).some((text) => /ask for more than you allow/.test(text)));
+  const asks = agent.call('run_command', read);
+  await (await window.dialog(question)).press('Reject');
+  assert.equal((await asks).isError, true);
+  await window.show(/Trust the project/);
+  const trust = await window.dialog(page);
+  await eventually('the page shows the rule', async () => (await trust.pageText()).includes('run_command(cat words.txt)'));
+  await window.screenshot('trust');
+  await trust.press('Trust These Rules');
+  await eventually('the view asks no more', async () => !(await window.waiting()).some((row) => /Trust the project/.test(row)));
+  assert.equal((await agent.call('run_command', read)).structured.stdout, commandFiles['words.txt']);
+  sandbox.write('.pillion/settings.json', settings('run_command(rm *)'));
+  await eventually('the changed file is asked about', async () => (await window.waiting()).some((row) => /Trust the project/.test(row)));
+  const again = agent.call('run_command', read);
+  await (await window.dialog(question)).press('Reject');
+  assert.equal((await again).isError, true);
+});

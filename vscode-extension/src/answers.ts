@@ -1,0 +1,154 @@
+// The commands that answer a question, in one table: from its own dialog, from the view, by key.
+
+import { Uri, window } from "vscode";
+import type { Choice } from "./approvals";
+import type { Handler, Workbench } from "./commands";
+import { scopes } from "./command-page";
+import { short, visible } from "./escape";
+import { saveAndRun, saveUnseen } from "./saving";
+import { approvalIdOf } from "./schemes";
+import { answerTogether, approveTogether, lookFirst } from "./together";
+import type { Entry } from "./view";
+
+export const answers: Record<string, Handler> = {
+  ...answering("approve", give({ kind: "approve" })),
+  ...answering("approveAndRemember", approveAndRemember),
+  ...answering("reject", give({ kind: "reject" })),
+  ...answering("rejectWithReason", rejectWithReason),
+  ...answering("cancel", give({ kind: "cancel" })),
+  "pillion.approveInView": approveInView,
+  "pillion.editCommand": editCommand,
+  "pillion.answerTogether": answerTogether,
+  "pillion.saveUnseen": ({ approvals }, uri) => saveUnseen(approvals.get(uri instanceof Uri ? (approvalIdOf(uri) ?? "") : "")),
+  "pillion.saveAndRun": async (bench, first) => {
+    const [id] = first instanceof Uri ? named(first) : focused(bench);
+    if (await saveAndRun(bench.approvals, id ?? "")) {
+      tellTooSoon();
+    }
+  },
+};
+
+/**
+ * One answer's command, under three names: for a dialog's title or a link in it (an address comes along), for the view
+ * (entries come along; there it has an icon) and for keys. A key that was meant for another editor must not hit a dialog
+ * that has just got the focus.
+ */
+function answering(name: string, give: (bench: Workbench, ids: readonly string[], decisionId?: unknown) => unknown): Record<string, Handler> {
+  return {
+    [`pillion.${name}`]: (bench, first, second) => give(bench, first instanceof Uri ? named(first) : focused(bench), second),
+    [`pillion.${name}InView`]: (bench, first, second) => give(bench, listed(first, second)),
+    [`pillion.${name}ByKey`]: (bench) => give(bench, bench.front.takesKeys ? focused(bench) : []),
+  };
+}
+
+function named(uri: Uri): string[] {
+  return [approvalIdOf(uri)].filter((id) => id !== undefined);
+}
+
+function focused({ front }: Workbench): string[] {
+  return front.focused === undefined ? [] : [front.focused];
+}
+
+/** The entry whose button was pressed, or the whole selection when it is part of it. */
+function listed(pressed: unknown, selected: unknown): string[] {
+  const entries = Array.isArray(selected) && selected.includes(pressed) ? (selected as Entry[]) : [pressed as Entry];
+  return [...new Set(entries.flatMap((entry) => ("approval" in entry ? [entry.approval.id] : [])))];
+}
+
+function give(choice: Choice): (bench: Workbench, ids: readonly string[]) => void {
+  return (bench, ids) => {
+    ids.forEach((id) => {
+      answer(bench, id, choice);
+    });
+  };
+}
+
+/** `digest` where the human looked at something else, or wrote, between reading and answering. */
+function answer({ approvals }: Workbench, id: string, choice: Choice, digest?: string): void {
+  const verdict = approvals.answer(id, choice, digest);
+  if (verdict === "too-soon") {
+    tellTooSoon();
+  } else if (verdict === "changed") {
+    void window.showInformationMessage("It was updated meanwhile, so nothing was answered; look again.");
+  }
+}
+
+function tellTooSoon(): void {
+  window.setStatusBarMessage("$(watch) Pillion: that came within half a second of the dialog, so it was not taken as your answer", 4000);
+}
+
+/** A row of the view shows what is asked cut off at its edge, and nothing of why. */
+async function approveInView(bench: Workbench, pressed: unknown, selected: unknown): Promise<void> {
+  const ids = listed(pressed, selected);
+  if (ids.length > 1) {
+    await approveTogether(bench, ids);
+  } else if (await look(bench, ids)) {
+    give({ kind: "approve" })(bench, ids);
+  }
+}
+
+/** Whether all of it was on the screen; if not, the first that was not is now. */
+async function look(bench: Workbench, ids: readonly string[]): Promise<boolean> {
+  const unseen = ids.find((id) => bench.approvals.get(id)?.wasSeen === false);
+  if (unseen !== undefined) {
+    await lookFirst(bench, unseen);
+  }
+  return unseen === undefined;
+}
+
+async function approveAndRemember(bench: Workbench, ids: readonly string[], decisionId?: unknown): Promise<void> {
+  if (typeof decisionId === "string") {
+    give({ kind: "remember", decisionId })(bench, ids); // a link that shows the rule itself
+    return;
+  }
+  if (!(await look(bench, ids))) {
+    return;
+  }
+  for (const approval of ids.map((id) => bench.approvals.get(id)).filter((one) => one !== undefined)) {
+    const { digest } = approval.request;
+    const items = approval.remembering.map(({ id, rule, title, scope }) => ({ label: visible(rule ?? title), description: scopes[scope], id }));
+    const placeHolder = "What asks no more is exactly what the rule says; * stands for any words";
+    const chosen = await window.showQuickPick(items, { title: "Approve, and remember this rule", placeHolder });
+    if (chosen) {
+      answer(bench, approval.id, { kind: "remember", decisionId: chosen.id }, digest);
+    }
+  }
+}
+
+async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) {
+    return;
+  }
+  const feedback = await window.showInputBox({
+    title: "Reject with a reason",
+    prompt: "The agent reads this and goes on. Escape leaves the question waiting.",
+    placeHolder: "for example: keep the old name, other modules import it",
+    ignoreFocusOut: true,
+  });
+  if (feedback !== undefined) {
+    give({ kind: "reject", feedback })(bench, ids);
+  }
+}
+
+/** The command is the human's then: approved as they wrote it, and the agent is told. */
+async function editCommand(bench: Workbench, first: unknown): Promise<void> {
+  const [id] = first instanceof Uri ? named(first) : focused(bench);
+  const approval = bench.approvals.get(id ?? "");
+  const proposed = approval?.editableCommand;
+  if (!approval || proposed === undefined) {
+    void window.showInformationMessage("There is no command here that one plain line could hold.");
+    return;
+  }
+  const { digest } = approval.request;
+  const command = await window.showInputBox({
+    title: "Run this instead",
+    prompt: `Enter runs what stands here, and ${short(approval.request.agent.name, 40)} is told. Escape leaves the question waiting.`,
+    value: proposed,
+    ignoreFocusOut: true,
+    validateInput: (text) => (text.trim() === "" ? "An empty command does nothing; reject it instead" : undefined),
+  });
+  if (command !== undefined) {
+    answer(bench, approval.id, { kind: "amend", command }, digest);
+  }
+}
+

@@ -1,0 +1,48 @@
+// What an agent may do without asking, in words. Pure: modes.ts asks for it, status-bar.ts shows it.
+
+import { short } from "./escape";
+import type { SessionInfo } from "./protocol";
+
+export interface Mode {
+  name: string;
+  icon: string;
+  words: string;
+}
+
+export const fullAccess = "full_access";
+
+/** From the strictest to the freest. */
+export const modes: readonly Mode[] = [
+  { name: "plan", icon: "eye", words: "It may read and nothing else." },
+  { name: "default", icon: "shield", words: "It reads without asking, and asks before it changes or runs anything." },
+  { name: "auto_edit", icon: "edit", words: "Edits inside the workspace need no asking; commands still ask." },
+  { name: fullAccess, icon: "warning", words: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
+];
+
+/** Of several agents the one that may do most. */
+export function freest(sessions: readonly SessionInfo[]): SessionInfo | undefined {
+  const rank = ({ mode }: SessionInfo): number => modes.findIndex(({ name }) => name === mode);
+  return sessions.reduce<SessionInfo | undefined>((most, session) => (most && rank(most) >= rank(session) ? most : session), undefined);
+}
+
+export interface ModeLook {
+  text: string;
+  tooltip: string;
+  warns: boolean;
+}
+
+/** Undefined while no agent is there. */
+export function modeLook(sessions: readonly SessionInfo[]): ModeLook | undefined {
+  const most = freest(sessions);
+  if (!most) {
+    return undefined;
+  }
+  const warns = most.mode === fullAccess;
+  const text = warns ? `$(warning) FULL ACCESS: ${short(most.agent.name, 30)}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${short(most.mode, 20)}`;
+  const each = sessions.map(({ agent, mode }) => `${short(agent.name, 40)} is in mode ${short(mode, 20)}. ${modeOf(mode)?.words ?? ""}`.trim());
+  return { text, tooltip: [...each, "A click changes it, until the agent ends."].join("\n"), warns };
+}
+
+function modeOf(name: string): Mode | undefined {
+  return modes.find((mode) => mode.name === name);
+}

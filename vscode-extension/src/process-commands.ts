@@ -1,0 +1,108 @@
+// What a human does about the processes that agents left running, and the parts that show them.
+
+import { type QuickPickItem, ThemeIcon, window } from "vscode";
+import type { Handler, Workbench } from "./commands";
+import { short } from "./escape";
+import { type Hands, ProcessTerminals } from "./process-terminals";
+import { describe, ProcessView } from "./process-view";
+import { AgentProcess, Processes } from "./processes";
+import { methods, type ProcessKill, type ProcessList, type ProcessWrite } from "./protocol";
+import type { Session } from "./session";
+
+export const processCommands: Record<string, Handler> = {
+  "pillion.processes": pick,
+  "pillion.showProcess": ({ terminals }, process) => {
+    if (process instanceof AgentProcess) {
+      terminals.show(process);
+    }
+  },
+  "pillion.killProcess": killOne,
+  "pillion.killProcessInView": killOne,
+};
+
+export interface ProcessParts {
+  processes: Processes;
+  terminals: ProcessTerminals;
+  view: ProcessView;
+  hands: Hands;
+}
+
+export function processParts(session: () => Session): ProcessParts {
+  const processes = new Processes(() => void list().catch(() => undefined)); // it stopped meanwhile, which ends them all
+  const list = async (): Promise<void> => {
+    processes.know((await session().request<ProcessList>(methods.processList, {})).processes ?? []);
+  };
+  const hands: Hands = {
+    async write({ info: { sessionId, processId } }, input) {
+      await session().request(methods.processWrite, { sessionId, processId, input } satisfies ProcessWrite);
+    },
+    async kill({ info: { sessionId, processId } }, signal) {
+      await session().request(methods.processKill, { sessionId, processId, ...(signal === undefined ? {} : { signal }) } satisfies ProcessKill);
+    },
+  };
+  const [terminals, view] = [new ProcessTerminals(hands), new ProcessView(processes)];
+  [terminals, view].forEach((listener) => {
+    processes.listen(listener);
+  });
+  return { processes, terminals, view, hands };
+}
+
+interface Item extends QuickPickItem {
+  process: AgentProcess;
+}
+
+/** A list whose entries have a button that stops them; choosing one opens its terminal. */
+async function pick({ processes, terminals, hands }: Workbench): Promise<void> {
+  if (processes.all.length === 0) {
+    void window.showInformationMessage("No agent has left anything running.");
+    return;
+  }
+  const choice = window.createQuickPick<Item>();
+  const stop = { iconPath: new ThemeIcon("debug-stop"), tooltip: "Stop" };
+  choice.title = "What agents left running";
+  choice.placeholder = "Choose one to watch it";
+  choice.items = processes.all.map((process) => ({ ...item(process), buttons: process.info.running ? [stop] : [] }));
+  choice.onDidTriggerItemButton(({ item: { process } }) => {
+    choice.hide();
+    void tellFailure(hands.kill(process));
+  });
+  choice.onDidAccept(() => {
+    const [chosen] = choice.selectedItems;
+    choice.hide();
+    if (chosen) {
+      terminals.show(chosen.process);
+    }
+  });
+  choice.onDidHide(() => {
+    choice.dispose();
+  });
+  choice.show();
+  await Promise.resolve();
+}
+
+async function killOne({ processes, hands }: Workbench, pressed: unknown): Promise<void> {
+  const process = pressed instanceof AgentProcess ? pressed : await choose(processes.running);
+  if (process) {
+    await tellFailure(hands.kill(process));
+  }
+}
+
+async function choose(running: readonly AgentProcess[]): Promise<AgentProcess | undefined> {
+  if (running.length === 0) {
+    void window.showInformationMessage("Nothing that an agent started runs.");
+    return undefined;
+  }
+  return (await window.showQuickPick(running.map(item), { title: "Stop which one?", placeHolder: "It and all that it started" }))?.process;
+}
+
+async function tellFailure(done: Promise<void>): Promise<void> {
+  try {
+    await done;
+  } catch (error) {
+    void window.showWarningMessage(`Pillion: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function item(process: AgentProcess): Item {
+  return { label: short(process.info.processId, 60), description: describe(process), process };
+}

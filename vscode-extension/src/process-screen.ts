@@ -1,0 +1,163 @@
+// What a terminal shows of a process that has no terminal: its text, made safe, and below it the line that a human is typing,
+// which goes to the process with Enter. Pure: it gives what is to be written to the terminal. The line never wraps, so it can
+// be taken away exactly when text comes in between.
+
+import { visible } from "./escape";
+import { LineInput, type LineEvent } from "./line-input";
+import type { Printed } from "./processes";
+import type { ProcessInfo } from "./protocol";
+import { TerminalText } from "./terminal-text";
+
+/** Of text that comes faster than it is drawn only the end is drawn; characters. */
+export const drawnAtOnce = 128 * 1024;
+
+const prompt = "› ";
+const dim = (text: string): string => `\u001b[0;2m${text}\u001b[0m`;
+/** Keeps the place, with a line below it to type in. */
+const keepPlace = "\u001bD\u001bM\u001b7\r\n";
+const backToPlace = "\r\u001b[K\u001b8";
+
+export class ProcessScreen {
+  private readonly filter = new TerminalText();
+  private readonly input = new LineInput();
+  private waiting = "";
+  private passedOver = 0;
+  private typing = false;
+  private ended = false;
+
+  constructor(
+    private readonly info: ProcessInfo,
+    public columns = 80,
+  ) {}
+
+  /** What the terminal begins with. */
+  head(): string {
+    const [who, name] = [visible(this.info.agent.name), visible(this.info.processId)];
+    const folder = visible(this.info.cwd);
+    const where = ["", "."].includes(folder) ? "" : ` in ${folder}`;
+    const lines = [
+      `\u001b[1m$ ${visible(this.info.command)}\u001b[0m`,
+      dim(`${who} started this as ${name}${where}.`),
+      dim("Lines typed here go to it. Ctrl+C interrupts it, closing this stops it."),
+    ];
+    return `${lines.join("\r\n")}\r\n\r\n`;
+  }
+
+  /** Takes text that `draw` will show. */
+  print({ gap, text }: Printed): void {
+    if (gap > 0) {
+      this.mark(`${bytes(gap)} not shown`);
+    }
+    this.waiting += this.filter.take(text);
+    const excess = this.waiting.length - drawnAtOnce;
+    if (excess > 0) {
+      const cut = this.waiting.indexOf("\n", excess) + 1 || excess;
+      this.passedOver += cut;
+      this.waiting = this.waiting.slice(cut);
+    }
+  }
+
+  end(exitCode: number | undefined): void {
+    if (!this.ended) {
+      this.ended = true;
+      this.mark(ending(exitCode));
+    }
+  }
+
+  /** Everything since it was last called. */
+  draw(): string {
+    if (this.waiting === "") {
+      return "";
+    }
+    const passedOver = this.passedOver > 0 ? `\u001b[0m\r\n${dim(`[${bytes(this.passedOver)} passed over: it prints faster than this is drawn]`)}\r\n` : "";
+    const text = passedOver + this.waiting;
+    this.waiting = "";
+    this.passedOver = 0;
+    return this.hide() + text + this.show();
+  }
+
+  /** Keys; what they give is for the process. Text that waits is drawn first, so that the line lies below it. */
+  type(data: string): { shown: string; events: LineEvent[] } {
+    if (this.ended) {
+      return { shown: this.draw(), events: [] };
+    }
+    let shown = this.draw() + this.hide();
+    const events = this.input.take(data);
+    for (const event of events) {
+      shown += event.kind === "line" ? `${visible(event.text)}\r\n` : "^C\r\n";
+      this.filter.atLineStart = true;
+    }
+    return { shown: shown + this.show(), events };
+  }
+
+  /** Something to know that the process did not print. */
+  note(text: string): void {
+    this.mark(visible(text));
+  }
+
+  private mark(text: string): void {
+    this.waiting += `${this.filter.atLineStart ? "" : "\r\n"}${dim(`[${text}]`)}\r\n`;
+    this.filter.atLineStart = true;
+  }
+
+  private hide(): string {
+    const hidden = this.typing ? backToPlace : "";
+    this.typing = false;
+    return hidden;
+  }
+
+  private show(): string {
+    if (this.ended || this.input.isEmpty) {
+      return "";
+    }
+    this.typing = true;
+    const { before, after } = fit(this.input.parts, this.columns - prompt.length - 1);
+    const back = width(after) > 0 ? `\u001b[${String(width(after))}D` : "";
+    return `${this.filter.atLineStart ? "\u001b7" : keepPlace}${dim(prompt)}${before}${after}${back}`;
+  }
+}
+
+/** As much of the line around the cursor as a row of the terminal holds. */
+function fit({ before, after }: LineInput["parts"], columns: number): { before: string; after: string } {
+  let room = Math.max(8, columns);
+  const head: string[] = [];
+  for (const character of [...before].reverse()) {
+    const shown = visible(character);
+    room -= width(shown);
+    if (room < 0) {
+      head.unshift("…");
+      break;
+    }
+    head.unshift(shown);
+  }
+  const tail: string[] = [];
+  for (const character of after) {
+    const shown = visible(character);
+    room -= width(shown);
+    if (room < 1) {
+      break;
+    }
+    tail.push(shown);
+  }
+  return { before: head.join(""), after: tail.join("") };
+}
+
+const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60\uffe0-\uffe6]/u;
+
+/** Cells. */
+function width(text: string): number {
+  return Array.from(text).reduce((sum, character) => sum + (wide.test(character) ? 2 : /\p{M}/u.test(character) ? 0 : 1), 0);
+}
+
+export function ending(exitCode: number | undefined): string {
+  return exitCode === undefined ? "ended" : `ended with exit code ${String(exitCode)}`;
+}
+
+/** `312 bytes`, `4.5 kB`, `12 MB`. */
+export function bytes(count: number): string {
+  if (count < 1000) {
+    return count === 1 ? "1 byte" : `${String(count)} bytes`;
+  }
+  const [amount, unit] = count < 1_000_000 ? [count / 1000, "kB"] : [count / 1_000_000, "MB"];
+  return `${amount < 10 ? amount.toFixed(1) : String(Math.round(amount))} ${unit}`;
+}

@@ -1,0 +1,84 @@
+// Several questions answered from a list. A yes counts only for what the human could read whole: in its own dialog, as it is
+// now, or in a line of the list; and only as long as it is still what was listed.
+
+import { type QuickPickItem, window } from "vscode";
+import { type Approval, type Approvals, type Choice, deed } from "./approvals";
+import { fitsLine, lineWidth } from "./command-page";
+import { short, visible } from "./escape";
+import type { Front } from "./front";
+
+export interface Table {
+  approvals: Approvals;
+  front: Front;
+}
+
+interface Item extends QuickPickItem {
+  id: string;
+  digest: string;
+  readable: boolean;
+}
+
+export async function answerTogether(table: Table): Promise<void> {
+  const chosen = await choose(table.approvals.all, "Answer together: which ones?");
+  if (!chosen || chosen.length === 0) {
+    return;
+  }
+  const unread = chosen.filter((item) => !item.readable).length;
+  const choices = [
+    { label: "$(close) Reject", answer: "reject" },
+    { label: "$(check) Approve", answer: "approve", detail: unread > 0 ? `without ${questions(unread)} that you have not looked at` : "" },
+    { label: "$(debug-stop) Cancel", answer: "cancel" },
+  ] satisfies (QuickPickItem & { answer: Choice["kind"] })[];
+  const choice = await window.showQuickPick(choices, { title: `All ${String(chosen.length)} of them:` });
+  if (choice?.answer === "approve") {
+    await approve(table, chosen);
+  } else if (choice) {
+    chosen.forEach((item) => table.approvals.answer(item.id, { kind: choice.answer }));
+  }
+}
+
+/** From the view, of which several rows may be selected. */
+export async function approveTogether(table: Table, ids: readonly string[]): Promise<void> {
+  const waiting = ids.map((id) => table.approvals.get(id)).filter((approval) => approval !== undefined);
+  await approve(table, (await choose(waiting, "Approve these?")) ?? []);
+}
+
+export async function lookFirst({ front }: Table, id: string): Promise<void> {
+  await front.show(id);
+  window.setStatusBarMessage("$(eye) Pillion: look at it first; nothing was answered", 4000);
+}
+
+async function approve(table: Table, items: readonly Item[]): Promise<void> {
+  const verdicts = items.filter(({ readable }) => readable).map(({ id, digest }) => table.approvals.answer(id, { kind: "approve" }, digest));
+  const changed = verdicts.filter((verdict) => verdict === "changed" || verdict === "too-soon").length;
+  if (changed > 0) {
+    void window.showInformationMessage(`${questions(changed)} changed while you looked at the list, and still wait${changed === 1 ? "s" : ""}.`);
+  }
+  const unread = items.find(({ readable }) => !readable);
+  if (unread) {
+    await lookFirst(table, unread.id);
+  }
+}
+
+function choose(approvals: readonly Approval[], title: string): Thenable<Item[] | undefined> {
+  return window.showQuickPick(approvals.map(item), { title, canPickMany: true, ignoreFocusOut: true });
+}
+
+function item(approval: Approval): Item {
+  const { request } = approval;
+  const readable = approval.wasSeen || fitsLine(approval);
+  const folder = request.preview.kind === "command" && ![undefined, "", "."].includes(request.preview.cwd) ? `in ${visible(request.preview.cwd ?? "")}` : "";
+  return {
+    label: short(deed(request), readable ? lineWidth * 2 : lineWidth),
+    description: [visible(request.agent.name), folder, readable ? "" : "$(eye-closed) not looked at yet"].filter(Boolean).join(" · "),
+    detail: (request.reasons ?? []).map((reason) => short(reason, 160)).join("; "),
+    picked: true,
+    id: approval.id,
+    digest: request.digest,
+    readable,
+  };
+}
+
+function questions(count: number): string {
+  return count === 1 ? "one question" : `${String(count)} questions`;
+}

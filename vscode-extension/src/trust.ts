@@ -1,0 +1,118 @@
+// What the project's settings would loosen if the human trusted them (`settings/untrusted`). Nothing of it counts before they
+// did, on a page that shows every rule; and the yes is for exactly the file that the page showed.
+
+import { Disposable, type Tab, type Uri, window } from "vscode";
+import { inertMs } from "./approvals";
+import type { Pages } from "./pages";
+import { methods, type SettingsTrust, type SettingsUntrusted } from "./protocol";
+import { address, resourceOf, trust, trustedPathOf } from "./schemes";
+import type { Session } from "./session";
+import { trustPage } from "./trust-page";
+
+export class Trust implements Disposable {
+  private readonly asked = new Map<string, SettingsUntrusted>();
+  /** What is on the screen of which file, and since when. */
+  private readonly inSight = new Map<string, { hash: string; since: number }>();
+  private readonly subscription: Disposable;
+
+  constructor(
+    private readonly session: () => Session,
+    private readonly pages: Pages,
+    private readonly now: () => number,
+    private readonly changed: () => void,
+  ) {
+    this.subscription = Disposable.from(
+      window.tabGroups.onDidChangeTabs(() => {
+        this.look();
+      }),
+      window.tabGroups.onDidChangeTabGroups(() => {
+        this.look();
+      }),
+    );
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+  }
+
+  get all(): readonly SettingsUntrusted[] {
+    return [...this.asked.values()];
+  }
+
+  hear(untrusted: SettingsUntrusted): void {
+    const count = (untrusted.rules ?? []).length;
+    const before = this.asked.get(untrusted.path);
+    if (count === 0) {
+      this.asked.delete(untrusted.path);
+    } else {
+      this.asked.set(untrusted.path, untrusted);
+    }
+    this.pages.put(pageOf(untrusted.path), trustPage(untrusted));
+    this.inSight.delete(untrusted.path);
+    this.look();
+    this.changed();
+    if (count > 0 && before?.hash !== untrusted.hash) {
+      void this.announce(untrusted, count);
+    }
+  }
+
+  /** The human asked to see it. */
+  async show(path?: string): Promise<void> {
+    const untrusted = path === undefined ? this.all[0] : this.asked.get(path);
+    if (!untrusted) {
+      void window.showInformationMessage("This project's settings ask for nothing that waits for your trust.");
+      return;
+    }
+    await this.pages.present(pageOf(untrusted.path), trustPage(untrusted));
+    this.look();
+  }
+
+  async trust(path: string): Promise<void> {
+    const page = this.inSight.get(path);
+    if (!page || this.now() < page.since + inertMs) {
+      window.setStatusBarMessage("$(watch) Pillion: that came before the page could be read, so nothing was trusted", 4000);
+      return;
+    }
+    try {
+      await this.session().request(methods.settingsTrust, { path, hash: page.hash } satisfies SettingsTrust);
+    } catch (error) {
+      void window.showWarningMessage(`Nothing was trusted: ${error instanceof Error ? error.message : String(error)}`);
+      return;
+    }
+    await window.tabGroups.close(tabs().filter((tab) => trustedPathOf(resourceOf(tab)) === path));
+    window.setStatusBarMessage("$(check) Pillion: the project's rules count until its settings change", 4000);
+  }
+
+  end(): void {
+    this.all.forEach(({ path, hash }) => {
+      this.hear({ path, hash, rules: [] });
+    });
+  }
+
+  /** What comes into sight, or changes there, takes no answer at first. */
+  private look(): void {
+    const visible = new Set(window.tabGroups.all.map((group) => trustedPathOf(resourceOf(group.activeTab))));
+    for (const { path, hash } of this.all) {
+      if (!visible.has(path)) {
+        this.inSight.delete(path);
+      } else if (this.inSight.get(path)?.hash !== hash) {
+        this.inSight.set(path, { hash, since: this.now() });
+      }
+    }
+  }
+
+  private async announce({ path }: SettingsUntrusted, count: number): Promise<void> {
+    const rules = count === 1 ? "One rule counts" : `${String(count)} rules count`;
+    if ((await window.showInformationMessage(`This project's settings ask for more than you allow. ${rules} only once you trust them.`, "Show")) === "Show") {
+      await this.show(path);
+    }
+  }
+}
+
+function pageOf(path: string): Uri {
+  return address(trust, path, "Trust these settings?");
+}
+
+function tabs(): Tab[] {
+  return window.tabGroups.all.flatMap((group) => group.tabs);
+}

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { freest, modeLook } from "../../src/mode-words";
+import type { SessionInfo } from "../../src/protocol";
+
+function session(name: string, mode: string): SessionInfo {
+  return { sessionId: name, agent: { name, via: "mcp" }, mode, paused: false };
+}
+
+test("without an agent there is nothing to show", () => {
+  assert.equal(modeLook([]), undefined);
+});
+
+test("of several agents the one that may do most is shown, and full access is marked", () => {
+  const all = [session("red", "plan"), session("blue", "full_access"), session("green", "auto_edit")];
+  assert.equal(freest(all)?.agent.name, "blue");
+  const look = modeLook(all);
+  assert.equal(look?.text, "$(warning) FULL ACCESS: blue");
+  assert.equal(look.warns, true);
+  assert.match(look.tooltip, /red is in mode plan\. It may read and nothing else\.\n/);
+});
+
+test("other modes are named and not marked", () => {
+  assert.deepEqual(["plan", "default", "auto_edit", "something new"].map((mode) => modeLook([session("a", mode)])?.text), [
+    "$(eye) plan",
+    "$(shield) default",
+    "$(edit) auto_edit",
+    "$(shield) something new",
+  ]);
+  assert.equal(modeLook([session("a", "auto_edit")])?.warns, false);
+});

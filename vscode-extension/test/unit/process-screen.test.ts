@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytes, drawnAtOnce, ProcessScreen } from "../../src/process-screen";
+import type { ProcessInfo } from "../../src/protocol";
+
+const web: ProcessInfo = {
+  sessionId: "s1", processId: "web", agent: { name: "claude", via: "mcp" }, pid: 7, command: "npm run dev", cwd: ".", running: true, started: "2026-11-21T17:00:00Z",
+};
+const esc = "\u001b";
+
+function screen(columns = 80): ProcessScreen {
+  return new ProcessScreen(web, columns);
+}
+
+function drawn(on: ProcessScreen, text: string, gap = 0): string {
+  on.print({ gap, text });
+  return on.draw();
+}
+
+/** Without colours. */
+function bare(text: string): string {
+  return text.replace(/\u001b\[[0-9;]*m/g, ""); // eslint-disable-line no-control-regex -- it is what begins a colour
+}
+
+test("it begins with the command and who started it, and nothing of that can hide", () => {
+  const head = bare(new ProcessScreen({ ...web, command: "a\u001b]0;x\u0007\nb", agent: { name: "claude\u202e", via: "mcp" }, cwd: "src" }).head());
+  assert.match(head, /^\$ a\\e\]0;x\\u\{7\}\\nb\r\nclaude\\u\{202e\} started this as web in src\./);
+});
+
+test("what it prints is shown, what was not sent is told on a line of its own", () => {
+  const on = screen();
+  assert.equal(drawn(on, "half"), "half");
+  assert.equal(bare(drawn(on, "more\n", 1234)), "\r\n[1.2 kB not shown]\r\nmore\r\n");
+  assert.equal(on.draw(), "", "nothing new");
+});
+
+test("its end is told, and then it takes no keys", () => {
+  const on = screen();
+  drawn(on, "bye\n");
+  on.end(3);
+  on.end(undefined);
+  assert.equal(bare(on.draw()), "[ended with exit code 3]\r\n");
+  assert.deepEqual(on.type("x\r"), { shown: "", events: [] });
+});
+
+test("a line that is typed lies below what is printed, and comes back after it", () => {
+  const on = screen();
+  drawn(on, "ready\n");
+  assert.equal(bare(on.type("ab").shown), `${esc}7› ab`);
+  assert.equal(bare(drawn(on, "tick\n")), `\r${esc}[K${esc}8tick\r\n${esc}7› ab`);
+  const { shown, events } = on.type("\r");
+  assert.equal(bare(shown), `\r${esc}[K${esc}8ab\r\n`);
+  assert.deepEqual(events, [{ kind: "line", text: "ab" }]);
+});
+
+test("after a question without a line feed the answer is echoed behind it", () => {
+  const on = screen();
+  drawn(on, "Go on? [y/N] ");
+  assert.equal(bare(on.type("y").shown), `${esc}D${esc}M${esc}7\r\n› y`);
+  assert.equal(bare(on.type("\r").shown), `\r${esc}[K${esc}8y\r\n`);
+});
+
+test("a line longer than the terminal is shown around the cursor, on one row", () => {
+  const on = screen(20);
+  assert.equal(bare(on.type("0123456789".repeat(5)).shown), `${esc}7› …${"0123456789".repeat(5).slice(-17)}`);
+  const moved = bare(on.type("\u001b[H").shown);
+  assert.ok(moved.includes("› 0123456789") && moved.length < 60, moved);
+});
+
+test("only the end of what comes too fast is drawn", () => {
+  const on = screen();
+  for (let line = 0; line < 50_000; line++) {
+    on.print({ gap: 0, text: `line ${String(line)}\n` });
+  }
+  const shown = bare(on.draw());
+  assert.match(shown, /passed over: it prints faster than this is drawn\]\r\nline \d+\r\n/);
+  assert.ok(shown.endsWith("line 49999\r\n") && shown.length < drawnAtOnce + 200);
+});
+
+test("Ctrl+C is shown as terminals show it", () => {
+  const { shown, events } = screen().type("x\u0003");
+  assert.equal(bare(shown), "^C\r\n");
+  assert.deepEqual(events, [{ kind: "interrupt" }]);
+});
+
+test("amounts are as exact as they matter", () => {
+  assert.deepEqual([1, 999, 1500, 25_000, 3_000_000].map(bytes), ["1 byte", "999 bytes", "1.5 kB", "25 kB", "3.0 MB"]);
+});
