@@ -17,13 +17,15 @@ import (
 //
 // A specifier stands bare when it is one visible line with balanced parentheses
 // that does not begin with a quotation mark; otherwise it is a Go string literal:
-// run_command("printf ')'"). In a bare one * is a wildcard (for paths * within a
-// name and ** across folders); a quoted one always means the text itself. So every
-// rule prints as exactly one line, and parses back to itself.
+// run_command("printf ')'"). In a bare one * is a wildcard: for paths * within a
+// name and ** across folders; for a command, at its end after a blank, any further
+// plain words. A quoted one always means the text itself. So every rule prints as
+// exactly one line, and parses back to itself.
 //
 // An allow rule or grant for a command holds in its own folder alone, the
 // workspace root if it names none, and not at all when the call brings an
-// environment or input of its own. A deny or ask rule without a folder holds in
+// environment or input of its own. Without * it is about the very line; with *,
+// about one part of a line whose every part needs such a rule. A deny or ask rule without a folder holds in
 // all of them, and compares names as a forgiving file system would.
 type Rule struct {
 	Tool      string
