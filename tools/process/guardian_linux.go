@@ -62,18 +62,55 @@ func (g *guard) groupLives() bool {
 	return slices.ContainsFunc(processes(), func(p entry) bool { return p.group == g.shell && !p.dead })
 }
 
-// group is the process group of the command. In a box that is the one of the first
-// process there, bubblewrap's only child; that process itself hears no signal but
-// the last.
-func (g *guard) group() int {
-	if g.boxed {
-		for _, p := range processes() {
-			if p.parent == g.shell && p.group == p.pid {
-				return p.pid
+// tell sends a signal to the command's process group.
+//
+// In a box that is the group of the first process there, bubblewrap's only child,
+// which itself hears no signal but KILL; and the box falls, with all in it, as soon
+// as the command's own process ends, which a shell does at once. So the others in
+// the group are told first, and that process, held still meanwhile, when they have
+// gone or their time is up.
+func (g *guard) tell(s syscall.Signal) {
+	if !g.boxed {
+		_ = syscall.Kill(-g.shell, s)
+		return
+	}
+	command, others := g.inBox()
+	if len(others) == 0 {
+		command.signal(s)
+		return
+	}
+	command.signal(syscall.SIGSTOP)
+	for _, p := range others {
+		p.signal(s)
+	}
+	go func() {
+		g.await(func() bool { return !slices.ContainsFunc(others, entry.lives) })
+		command.signal(s)
+		command.signal(syscall.SIGCONT)
+	}()
+}
+
+// inBox are the command's own process, and the others of its group.
+func (g *guard) inBox() (command entry, others []entry) {
+	all := processes()
+	at := slices.IndexFunc(all, func(p entry) bool { return p.parent == g.shell && p.group == p.pid })
+	if at < 0 {
+		return command, nil
+	}
+	first := all[at].pid
+	for _, p := range all {
+		switch {
+		case p.group != first || p.pid == first || p.dead:
+		case p.parent == first && (command.pid == 0 || p.pid < command.pid):
+			if command.pid > 0 {
+				others = append(others, command)
 			}
+			command = p
+		default:
+			others = append(others, p)
 		}
 	}
-	return g.shell
+	return command, others
 }
 
 // clear ends every descendant. As a subreaper this process has a child as long

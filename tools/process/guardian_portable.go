@@ -49,4 +49,5 @@ func (g *guard) clear() (code int, left []string) {
 // killSession ends what is left of a command whose guardian was killed.
 func killSession(session int) { _ = syscall.Kill(-session, syscall.SIGKILL) }
 
-func (g *guard) group() int { return g.shell }
+// tell sends a signal to the command's process group.
+func (g *guard) tell(s syscall.Signal) { _ = syscall.Kill(-g.shell, s) }

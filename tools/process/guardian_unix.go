@@ -213,18 +213,21 @@ func (g *guard) signal(s syscall.Signal) {
 		return
 	}
 	g.patience = time.Now().Add(Grace)
-	_ = syscall.Kill(-g.group(), s)
+	g.tell(s)
 }
 
 // linger waits, once the shell has ended, for the others in its group, if they have
 // been told to end a moment ago: a shell is gone at once, and the server that it
 // started may still be saving its work.
-func (g *guard) linger() {
+func (g *guard) linger() { g.await(func() bool { return !g.groupLives() }) }
+
+// await waits until something holds, or the time is up of those who were told to end.
+func (g *guard) await(holds func() bool) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		g.mu.Lock()
 		left := time.Until(g.patience)
 		g.mu.Unlock()
-		if left <= 0 || !g.groupLives() {
+		if left <= 0 || holds() {
 			return
 		}
 		select {

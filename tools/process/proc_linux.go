@@ -59,11 +59,24 @@ func lookUp(pid int) (entry, bool) {
 	return p, true
 }
 
-// kill ends exactly this process, never one that got its number since.
-func (p entry) kill() {
+// kill ends exactly this process.
+func (p entry) kill() { p.signal(unix.SIGKILL) }
+
+// lives says whether exactly this process still runs.
+func (p entry) lives() bool {
+	now, ok := lookUp(p.pid)
+	return ok && now.started == p.started && !now.dead
+}
+
+// signal sends a signal to exactly this process, never to one that got its number
+// since.
+func (p entry) signal(s unix.Signal) {
+	if p.pid <= 0 {
+		return
+	}
 	fd, err := unix.PidfdOpen(p.pid, 0)
 	if err == unix.ENOSYS { // Linux before 5.3
-		_ = unix.Kill(p.pid, unix.SIGKILL)
+		_ = unix.Kill(p.pid, s)
 		return
 	}
 	if err != nil {
@@ -71,7 +84,7 @@ func (p entry) kill() {
 	}
 	defer unix.Close(fd)
 	if now, ok := lookUp(p.pid); ok && now.started == p.started {
-		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+		_ = unix.PidfdSendSignal(fd, s, nil, 0)
 	}
 }
 
