@@ -37,7 +37,7 @@ type View struct {
 type Folder struct {
 	Root     string // its real path
 	File     string // the project's settings file
-	Hash     string // of its text, "" where there is none
+	Hash     string // of its text, "" where there is none that can be read
 	Trusted  bool   // this very text is
 	Linked   bool   // it can never be
 	Loosens  []string
@@ -78,7 +78,11 @@ func (l *Layers) Look(roots []workspace.Path) *View {
 	defer l.mu.Unlock()
 	seen := make([]sighting, 0, len(roots))
 	for _, root := range roots {
-		seen = append(seen, l.sight(root))
+		var before projectText
+		if i := slices.IndexFunc(l.seen, func(s sighting) bool { return s.root == root.RootDir() }); i >= 0 {
+			before = l.seen[i].project
+		}
+		seen = append(seen, l.sight(root, before))
 	}
 	if l.view != nil && slices.EqualFunc(seen, l.seen, sighting.equal) {
 		return l.view
@@ -87,8 +91,8 @@ func (l *Layers) Look(roots []workspace.Path) *View {
 	return l.view
 }
 
-func (l *Layers) sight(root workspace.Path) sighting {
-	s := sighting{root: root.RootDir(), project: readProject(root)}
+func (l *Layers) sight(root workspace.Path, before projectText) sighting {
+	s := sighting{root: root.RootDir(), project: readProject(root, before)}
 	if l.book != nil {
 		page, err := l.book.Bytes(s.root)
 		if s.page = page; err != nil {
@@ -132,8 +136,10 @@ func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 	if s.project.raw != nil {
 		var problems []string
 		project, problems = parseProject(s.project.raw)
-		f.Hash = Hash(s.project.raw)
-		f.Trusted = f.Hash == page.Trusted && !f.Linked
+		if !s.project.kept {
+			f.Hash = Hash(s.project.raw)
+		}
+		f.Trusted = f.Hash != "" && f.Hash == page.Trusted && !f.Linked
 		f.told(problems...)
 	}
 	if s.project.problem != "" {
@@ -162,7 +168,7 @@ func (f *Folder) told(problems ...string) {
 }
 
 // Asks says that the human has not trusted what the project would loosen.
-func (f Folder) Asks() bool { return len(f.Loosens) > 0 && !f.Trusted && !f.Linked }
+func (f Folder) Asks() bool { return len(f.Loosens) > 0 && !f.Trusted && !f.Linked && f.Hash != "" }
 
 // ErrMoved is why a text is not trusted that is no longer the file's.
 var ErrMoved = errors.New("the settings file has changed since it was shown; look at it again")

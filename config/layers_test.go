@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -144,6 +145,43 @@ func TestTrustNeedsTheText(t *testing.T) {
 	}
 	if f := l.Look(roots).Folders[0]; f.Asks() || !f.Trusted || len(f.Rules.Allow) != 1 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestWhatCannotBeReadAnyMore: what tightened holds on, what loosened does not.
+func TestWhatCannotBeReadAnyMore(t *testing.T) {
+	l, roots, file := project(t, `{"permissions": {"allow": ["edit_file"], "deny": ["run_command"]}}`)
+	f := l.Look(roots).Folders[0]
+	if err := l.Trust(roots, f.File, f.Hash); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func() error{
+		"a folder in its place": func() error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o755)) },
+		"too large": func() error {
+			return errors.Join(os.Remove(file), os.WriteFile(file, make([]byte, maxProject+1), 0o600))
+		},
+		"a link that leaves": func() error { return errors.Join(os.Remove(file), os.Symlink("/dev/null", file)) },
+	} {
+		if f := l.Look(roots).Folders[0]; !f.Trusted {
+			t.Fatalf("%s: before it %+v", name, f)
+		}
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if f := l.Look(roots).Folders[0]; f.Trusted || f.Asks() || len(f.Rules.Allow) > 0 || len(f.Rules.Deny) != 1 || len(f.Problems) != 1 {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+		if err := errors.Join(os.Remove(file), os.WriteFile(file, []byte(`{"permissions": {"allow": ["edit_file"], "deny": ["run_command"]}}`), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if f := l.Look(roots).Folders[0]; len(f.Rules.Deny) > 0 || len(f.Problems) > 0 {
+		t.Errorf("a file that is gone: %+v", f)
 	}
 }
 

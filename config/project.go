@@ -26,23 +26,29 @@ const (
 type projectText struct {
 	raw     []byte // nil: there is none that can be read
 	linked  bool   // it is reached through a link
+	kept    bool   // it cannot be read now, and this is what it held before
 	problem string
 }
 
 func (t projectText) equal(other projectText) bool {
-	return t.linked == other.linked && t.problem == other.problem && (t.raw == nil) == (other.raw == nil) && bytes.Equal(t.raw, other.raw)
+	return t.linked == other.linked && t.kept == other.kept && t.problem == other.problem && (t.raw == nil) == (other.raw == nil) && bytes.Equal(t.raw, other.raw)
 }
 
 // readProject never leaves the folder, never blocks, and reads no more than a
-// settings file may have.
-func readProject(root workspace.Path) projectText {
+// settings file may have. Where a file cannot be read that could be before, what it
+// tightened then holds on.
+func readProject(root workspace.Path, before projectText) projectText {
 	folder := root.Join(ProjectFolder)
 	file := folder.Join(ProjectFile)
-	if !folder.Exists() || !file.Exists() {
+	if (!folder.Exists() || !file.Exists()) && (before.raw == nil || isGone(file)) {
 		return projectText{}
 	}
 	raw, _, err := file.ReadFile(maxProject)
-	if err != nil {
+	switch {
+	case err == nil:
+	case before.raw != nil:
+		return projectText{raw: before.raw, kept: true, problem: fault.From(err).Message + "; what it tightened before holds on"}
+	default:
 		return projectText{problem: "it is ignored: " + fault.From(err).Message}
 	}
 	t := projectText{raw: raw, linked: isLink(folder) || isLink(file)}
@@ -53,6 +59,12 @@ func readProject(root workspace.Path) projectText {
 		t.problem = "it is a link, so only what tightens in it can ever count"
 	}
 	return t
+}
+
+// isGone tells a file that is not there from one of which that cannot be told.
+func isGone(file workspace.Path) bool {
+	_, err := file.Lstat()
+	return fault.CodeOf(err) == fault.FileNotFound
 }
 
 func isLink(p workspace.Path) bool {
