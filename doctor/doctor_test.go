@@ -86,7 +86,7 @@ func TestAnEmptyMachine(t *testing.T) {
 	r := p.examine(t)
 	for id, want := range map[string]Status{
 		"pillion.program": OK, "pillion.settings": OK, "pillion.config": OK, "pillion.state": OK, "pillion.registry": OK,
-		"folder.root": OK, "folder.editor": Info,
+		"folder.root": OK, "folder.settings": OK, "folder.editor": Info,
 		"program.git": Info, "program.ripgrep": Info, "program.pylsp": Info, "program.bash-language-server": Info, "program.shellcheck": Info,
 		"editor.none": Missing, "agent.none": Missing,
 	} {

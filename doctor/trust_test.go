@@ -1,0 +1,48 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/config"
+	"pillion/consent"
+)
+
+func TestAProjectsSettings(t *testing.T) {
+	p := newPlace(t)
+	file := filepath.Join(p.project, ".pillion", "settings.json")
+	look := func(want Status, detail string) {
+		t.Helper()
+		if f := finding(t, p.examine(t), "folder.settings"); f.Status != want || !strings.Contains(f.Detail, detail) {
+			t.Errorf("%+v, want %s, %s", f, want, detail)
+		}
+	}
+	look(OK, "none of its own")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, `{"mode": "plan"}`, 0o600)
+	look(OK, "they loosen nothing")
+	write(t, file, `{"mod": "plan"}`, 0o600)
+	look(Warning, `unknown setting "mod" is ignored`)
+	loose := `{"permissions": {"allow": ["edit_file"]}}`
+	write(t, file, loose, 0o600)
+	look(Info, "ask for more than you trust")
+	book, err := consent.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.EvalSymlinks(p.project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := book.Trust(root, config.Hash([]byte(loose))); err != nil {
+		t.Fatal(err)
+	}
+	if err := book.Remember(root, "edit_file(a)"); err != nil {
+		t.Fatal(err)
+	}
+	look(OK, "trusted as they are; rules you had remembered here: 1 (pillion rules)")
+}
