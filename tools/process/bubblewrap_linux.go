@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // boxFD is where bubblewrap reports: that the command was started, and how it
@@ -24,7 +26,7 @@ var kept = strings.Fields("CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER CAP_FSETID CAP_
 // /dev has the harmless devices alone and /proc the box's processes. /run, where
 // the sockets of the session, of docker and of the system's services are, is
 // empty but for what names are resolved with.
-func (b box) words(c Confine, places []string, dir string, env []string) []string {
+func (b box) words(c Confine, mounts []mount) []string {
 	out := []string{
 		b.program, "--unshare-pid", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
 		"--json-status-fd", strconv.Itoa(boxFD),
@@ -46,10 +48,26 @@ func (b box) words(c Confine, places []string, dir string, env []string) []strin
 	if os.Geteuid() == 0 { // the kernel's own switches ask for root, and not for a right
 		out = append(out, "--ro-bind", "/proc/sys", "/proc/sys", "--ro-bind-try", "/proc/sysrq-trigger", "/proc/sysrq-trigger")
 	}
-	for _, m := range mounts(c, places, env) {
+	for _, m := range mounts {
 		out = append(out, m.words()...)
 	}
-	return append(out, "--chdir", dir, "--")
+	return append(out, "--chdir", "/", "--")
+}
+
+// keyOf names a box. A file that was replaced since is another: a box that was made
+// before has the old one.
+func keyOf(words []string, mounts []mount) string {
+	var out strings.Builder
+	for _, word := range words {
+		out.WriteString(word + "\x00")
+	}
+	for _, m := range mounts {
+		var info unix.Stat_t
+		if unix.Lstat(m.path, &info) == nil {
+			fmt.Fprintf(&out, "%d.%d ", info.Dev, info.Ino)
+		}
+	}
+	return out.String()
 }
 
 // mount is one place in a box that differs from the rest.

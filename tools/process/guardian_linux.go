@@ -62,6 +62,13 @@ func (g *guard) groupLives() bool {
 	return slices.ContainsFunc(processes(), func(p entry) bool { return p.group == g.shell && !p.dead })
 }
 
+// isDead says whether a child has ended that was not reaped.
+func isDead(pid int) bool {
+	var info siginfo
+	err := unix.Waitid(unix.P_PID, pid, (*unix.Siginfo)(unsafe.Pointer(&info)), unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err != nil || info.pid != 0
+}
+
 // tell sends a signal to the command's process group.
 //
 // In a box that is the group of the first process there, bubblewrap's only child,

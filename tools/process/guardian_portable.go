@@ -51,3 +51,5 @@ func killSession(session int) { _ = syscall.Kill(-session, syscall.SIGKILL) }
 
 // tell sends a signal to the command's process group.
 func (g *guard) tell(s syscall.Signal) { _ = syscall.Kill(-g.shell, s) }
+
+func isDead(int) bool { return false }

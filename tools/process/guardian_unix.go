@@ -83,6 +83,17 @@ func Guardian([]string) int {
 		_ = status.Encode(report{Error: err.Error(), Unheld: todo.Hold.Level != ""})
 		return 0
 	}
+	if box != nil && !box.receive(orders) {
+		_ = syscall.Kill(-shell, syscall.SIGKILL)
+		g := &guard{shell: shell}
+		g.wait()
+		_, _ = g.clear()
+		return 0 // it was not needed either
+	}
+	if box != nil && isDead(shell) {
+		_ = status.Encode(report{Error: noBox, Unheld: true})
+		return 0
+	}
 	// A sidecar that does not listen is dead, and the control pipe says so.
 	_ = status.Encode(report{Shell: shell, Held: todo.Hold.Level})
 
@@ -102,8 +113,8 @@ func Guardian([]string) int {
 	g.ended()
 	code, left := g.clear()
 	final := report{Ended: true, Code: code, Ordered: g.ordered}
-	if !g.ordered && !g.status.Signaled() && boxFailed(box) {
-		final.Error, final.Unheld = "bubblewrap could not make the sandbox, so the command did not run", true
+	if !g.ordered && !g.status.Signaled() && box.failed() {
+		final.Error, final.Unheld = noBox, true
 	}
 	if len(left) > 0 {
 		final.Error = fmt.Sprintf("the command is over, but this of it could not be ended: %s", strings.Join(left, ", "))
@@ -144,8 +155,8 @@ func seal() {
 }
 
 // start runs the command as the leader of a session and a group of its own, and
-// drops the guardian's copies of its streams. The box's reports come from box.
-func (a assignment) start() (shell int, box *os.File, err error) {
+// drops the guardian's copies of its streams. Box is of a command that bubblewrap starts.
+func (a assignment) start() (shell int, box *boxPipes, err error) {
 	stdin := stdinFD
 	if !a.Stdin {
 		if stdin, err = syscall.Open(os.DevNull, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
@@ -155,12 +166,14 @@ func (a assignment) start() (shell int, box *os.File, err error) {
 	}
 	files := []uintptr{uintptr(stdin), stdoutFD, stderrFD}
 	if a.Hold.Level == Bubblewrap {
-		ours, theirs, err := os.Pipe()
-		if err != nil {
+		var theirs []*os.File
+		if box, theirs, err = newBoxPipes(); err != nil {
 			return 0, nil, err
 		}
-		defer theirs.Close()
-		box, files = ours, append(files, theirs.Fd())
+		for _, f := range theirs {
+			defer f.Close()
+			files = append(files, f.Fd())
+		}
 	}
 	if err := a.Hold.apply(); err != nil {
 		return 0, nil, err
@@ -181,15 +194,51 @@ func (a assignment) start() (shell int, box *os.File, err error) {
 	return shell, box, nil
 }
 
-// boxFailed says whether bubblewrap ended without having started the command. It
-// tells how the command ended, and nothing of one that never was.
-func boxFailed(box *os.File) bool {
-	if box == nil {
+// noBox is what is told of a box that is not there.
+const noBox = "bubblewrap could not make the sandbox, so the command did not run"
+
+// boxPipes lead to bubblewrap, and to the first shell in it.
+type boxPipes struct {
+	said *os.File // what bubblewrap reports
+	door *os.File // what the shell does
+}
+
+// newBoxPipes gives the other ends in the order of boxFD and doorFD.
+func newBoxPipes() (*boxPipes, []*os.File, error) {
+	said, saying, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	reading, door, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &boxPipes{said, door}, []*os.File{saying, reading}, nil
+}
+
+// receive waits for what is to run in the box and passes it on. It reports false
+// where nothing is.
+func (b *boxPipes) receive(orders *json.Decoder) bool {
+	var what errand
+	if orders.Decode(&what) != nil {
 		return false
 	}
-	_ = box.SetReadDeadline(time.Now().Add(time.Second)) // nobody is left who could hold it open
-	said, _ := io.ReadAll(io.LimitReader(box, 1<<16))    //nolint:errcheck // what was said counts
-	return !strings.Contains(string(said), `"exit-code"`)
+	go func() { // a box that could not be made reads nothing
+		_, _ = b.door.Write(what.Script)
+		b.door.Close()
+	}()
+	return true
+}
+
+// failed says whether bubblewrap ended without having started the command. It
+// tells how the command ended, and nothing of one that never was.
+func (b *boxPipes) failed() bool {
+	if b == nil {
+		return false
+	}
+	_ = b.said.SetReadDeadline(time.Now().Add(time.Second)) // nobody is left who could hold it open
+	text, _ := io.ReadAll(io.LimitReader(b.said, 1<<16))    //nolint:errcheck // what was said counts
+	return !strings.Contains(string(text), `"exit-code"`)
 }
 
 // guard is the command that a guardian looks after.

@@ -34,6 +34,7 @@ type launcher struct {
 
 	mu     sync.Mutex // guards what follows
 	spare  *guarded
+	latest *order // the latest one for a box that another command may need as well
 	closed bool
 }
 
@@ -41,6 +42,7 @@ type launcher struct {
 type guarded struct {
 	child
 	control *os.File
+	box     string // the key of the box that it has made ahead, if it has
 }
 
 func newLauncher() (*launcher, error) {
@@ -55,13 +57,18 @@ func newLauncher() (*launcher, error) {
 }
 
 func (l *launcher) start(o order) (*child, error) {
-	todo := assignment{Args: raw(o.args), Dir: []byte(o.dir), Env: raw(o.env), Stdin: o.stdin, Hold: o.hold}
+	l.mu.Lock()
+	l.latest = nil
+	if o.box.again {
+		l.latest = &o
+	}
+	l.mu.Unlock()
 	for {
-		c, spare, err := l.take()
+		c, spare, err := l.take(o.box.key)
 		if err != nil {
 			return nil, err
 		}
-		err = c.assign(todo)
+		err = c.assign(o)
 		if err == nil {
 			return &c.child, nil
 		}
@@ -74,10 +81,15 @@ func (l *launcher) start(o order) (*child, error) {
 	}
 }
 
-// take returns the spare guardian, or a new one.
-func (l *launcher) take() (c *guarded, spare bool, err error) {
+// take returns the spare guardian, or a new one. A spare that has made another box
+// than the wanted one is of no use.
+func (l *launcher) take(box string) (c *guarded, spare bool, err error) {
 	l.mu.Lock()
 	c, l.spare = l.spare, nil
+	if c != nil && c.box != "" && c.box != box {
+		l.filling.Go(c.discard)
+		c = nil
+	}
 	l.mu.Unlock()
 	if c != nil {
 		return c, true, nil
@@ -87,7 +99,8 @@ func (l *launcher) take() (c *guarded, spare bool, err error) {
 }
 
 // refill sees to it that there is a spare. It is called after a command, because
-// the start of a guardian would slow down a command that starts just then.
+// the start of a guardian would slow down a command that starts just then. Where
+// the last command was in a box, the spare makes such a box ahead.
 func (l *launcher) refill() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,6 +111,13 @@ func (l *launcher) refill() {
 		c, err := l.spawn()
 		if err != nil {
 			return // the next command tries again and says so
+		}
+		l.mu.Lock()
+		latest := l.latest
+		l.mu.Unlock()
+		if latest != nil && c.makeBox(*latest) != nil {
+			c.discard()
+			return
 		}
 		l.mu.Lock()
 		if l.closed || l.spare != nil {
@@ -178,22 +198,44 @@ func (l *launcher) spawn() (*guarded, error) {
 }
 
 // assign tells the guardian what to do.
-func (c *guarded) assign(todo assignment) error {
-	line, err := json.Marshal(todo)
+func (c *guarded) assign(o order) error {
+	var err error
+	switch {
+	case len(o.box.words) == 0:
+		err = c.send(assignment{Args: raw(o.args), Dir: []byte(o.dir), Env: raw(o.env), Stdin: o.stdin, Hold: o.hold})
+	case c.box == "":
+		err = c.makeBox(o)
+	}
+	if err == nil && len(o.box.words) > 0 {
+		err = c.send(o.errand(o.box.env))
+	}
+	if err != nil {
+		return err
+	}
+	if !o.stdin {
+		c.stdin.Close()
+		c.stdin = nil
+	}
+	return nil
+}
+
+// makeBox has the guardian make the order's box, in which nothing runs yet.
+func (c *guarded) makeBox(o order) error {
+	c.box = o.box.key
+	args := append(raw(o.box.words), raw(doorkeeper)...)
+	return c.send(assignment{Args: args, Dir: []byte("/"), Env: raw(o.box.env), Stdin: true, Hold: o.hold})
+}
+
+func (c *guarded) send(message any) error {
+	line, err := json.Marshal(message)
 	if err != nil {
 		return err
 	}
 	if err := c.control.SetWriteDeadline(time.Now().Add(sendWithin)); err != nil {
 		return err
 	}
-	if _, err := c.control.Write(line); err != nil {
-		return err
-	}
-	if !todo.Stdin {
-		c.stdin.Close()
-		c.stdin = nil
-	}
-	return nil
+	_, err = c.control.Write(line)
+	return err
 }
 
 // numbers are the signals as the guardian takes them.

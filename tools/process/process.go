@@ -136,6 +136,7 @@ type order struct {
 	env     []string
 	stdin   bool
 	hold    hold
+	box     boxOrder
 }
 
 // Runner runs commands, several at once if asked.
@@ -250,8 +251,8 @@ func (s Spec) check() error {
 // order is the spec as a launcher takes it, held in the box b if it is to be.
 func (r *Runner) order(s Spec, b box) (order, error) {
 	o := s.order(r.base)
-	hold, words, err := r.confine(s, b)
-	o.hold, o.args = hold, append(words, o.args...)
+	var err error
+	o.hold, o.box, err = r.confine(s, b)
 	return o, err
 }
 

@@ -102,6 +102,15 @@ func (r *Runner) forget() {
 	r.walls.known = nil
 }
 
+// boxOrder is the box that a command is to run in. Two with the same key are the
+// same box.
+type boxOrder struct {
+	words []string // bubblewrap's command line, up to the command's own; none: there is no box
+	env   []string // in the box, before the command's own
+	key   string
+	again bool // another command may need the same one
+}
+
 // Resolve is the path with every link followed, as far as it exists.
 func Resolve(path string) string {
 	path = filepath.Clean(path)

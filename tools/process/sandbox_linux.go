@@ -128,11 +128,11 @@ func findBubblewrap(env []string) (path, why string) {
 }
 
 // confine completes what a caller wants held, and gives what a guardian does and
-// the words before the command's own.
-func (r *Runner) confine(spec Spec, b box) (hold, []string, error) {
+// the box that it makes.
+func (r *Runner) confine(spec Spec, b box) (hold, boxOrder, error) {
 	c := spec.Confine
 	if !c.holds() {
-		return hold{}, nil, nil
+		return hold{}, boxOrder{}, nil
 	}
 	var places []string
 	if !c.trial {
@@ -142,12 +142,14 @@ func (r *Runner) confine(spec Spec, b box) (hold, []string, error) {
 	switch c.Level {
 	case Landlock:
 		h.Writable = raw(slices.Concat(c.Writable, places))
-		return h, nil, nil
+		return h, boxOrder{}, nil
 	case Bubblewrap:
 		h.Scoped = b.scoped
-		return h, b.words(c, places, spec.Dir, r.base), nil
+		mounts := mounts(c, places, r.base)
+		words := b.words(c, mounts)
+		return h, boxOrder{words, r.base, keyOf(words, mounts), !c.trial && len(c.Files) == 0}, nil
 	}
-	return hold{}, nil, fault.New(fault.ExecutionFailed, "no sandbox is called %s", fault.Quote(string(c.Level)))
+	return hold{}, boxOrder{}, fault.New(fault.ExecutionFailed, "no sandbox is called %s", fault.Quote(string(c.Level)))
 }
 
 // landlockABI is the version of Landlock that the kernel has, 0 without it.

@@ -120,7 +120,7 @@ func TestTemporaryFilesAndCachesCanBeWritten(t *testing.T) {
 	r := newRunner(t)
 	everyLevel(t, r, func(t *testing.T, level Level) {
 		in := t.TempDir() // in /tmp
-		got := run(t, r, p.spec(level, "set -e; echo x > "+quote(in+"/x")+"; echo x > ~/.cache/x; echo x > \"$TMPDIR/x\"; echo x > /dev/null; echo x > /dev/shm/pillion-test; rm /dev/shm/pillion-test; mktemp; echo x > ~/.bashrc"))
+		got := run(t, r, p.spec(level, "set -e; mkdir -p ~/.cache; echo x > "+quote(in+"/x")+"; echo x > ~/.cache/x; echo x > \"$TMPDIR/x\"; echo x > /dev/null; echo x > /dev/shm/pillion-test; rm /dev/shm/pillion-test; mktemp; echo x > ~/.bashrc"))
 		if wrote := content(filepath.Join(p.outside, ".bashrc")) == "x"; wrote != (level == None) || content(in+"/x") != "x" {
 			t.Errorf("%+v", got)
 		}

@@ -8,6 +8,8 @@ import "pillion/internal/fault"
 
 type box struct{}
 
+const boxFD = 3
+
 type hold struct{ Level Level }
 
 func (h hold) apply() error { return nil }
@@ -17,9 +19,9 @@ func (r *Runner) try() found {
 	return found{Walls: Walls{Level: None, Bubblewrap: Wall{Why: why}, Landlock: Wall{Why: why}}}
 }
 
-func (r *Runner) confine(spec Spec, _ box) (hold, []string, error) {
+func (r *Runner) confine(spec Spec, _ box) (hold, boxOrder, error) {
 	if spec.Confine.holds() {
-		return hold{}, nil, fault.New(fault.PolicyDenied, "there is no sandbox on this system; switch it off in the settings")
+		return hold{}, boxOrder{}, fault.New(fault.PolicyDenied, "there is no sandbox on this system; switch it off in the settings")
 	}
-	return hold{}, nil, nil
+	return hold{}, boxOrder{}, nil
 }

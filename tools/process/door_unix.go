@@ -1,0 +1,57 @@
+//go:build unix
+
+package process
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A box is made ahead, where it can be: it takes longer to make than the shortest
+// commands take to run. So what is started in it first is a shell that reads, from
+// the pipe at doorFD, what to do; it becomes the command's own shell.
+const doorFD = boxFD + 1
+
+// doorkeeper is the command line of that first shell.
+var doorkeeper = []string{"/bin/sh", "-c", ". /dev/fd/4"}
+
+// errand is what a box is to do: it follows the assignment that made the box.
+type errand struct {
+	Script []byte
+}
+
+// variable is a name that a shell can export.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// errand is the order as the first shell of a box reads it. That shell has the
+// environment base, no folder of its own, and the pipe for the command's input.
+func (o order) errand(base []string) errand {
+	var out strings.Builder
+	out.WriteString("exec 4<&-\n")
+	if !o.stdin {
+		out.WriteString("exec </dev/null\n")
+	}
+	out.WriteString("cd " + quote(o.dir) + " || exit 126\nunset OLDPWD\n")
+	run := "exec"
+	for _, entry := range o.env {
+		if slices.Contains(base, entry) {
+			continue
+		}
+		name, value, _ := strings.Cut(entry, "=")
+		switch {
+		case variable.MatchString(name):
+			out.WriteString("export " + name + "=" + quote(value) + "\n")
+		case run == "exec":
+			run = "exec /usr/bin/env " + quote(entry)
+		default:
+			run += " " + quote(entry)
+		}
+	}
+	out.WriteString(run)
+	for _, word := range o.args {
+		out.WriteString(" " + quote(word))
+	}
+	out.WriteString("\n")
+	return errand{[]byte(out.String())}
+}
