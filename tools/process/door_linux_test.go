@@ -92,10 +92,12 @@ func TestBoxThatDiedWhileItWaited(t *testing.T) {
 			return // nothing waits at this level
 		}
 		eventually(t, "the box is there", func() bool { return len(waiting()) > 0 })
-		for _, b := range waiting() {
-			b.kill()
-		}
-		eventually(t, "the box is gone", func() bool { return len(waiting()) == 0 })
+		eventually(t, "the box is gone", func() bool {
+			for _, b := range waiting() {
+				b.kill()
+			}
+			return len(waiting()) == 0
+		})
 		got, err := r.Run(t.Context(), p.spec(level, "echo hi"), nil)
 		if err == nil || got.Stdout != "" || got.Sandbox != None {
 			t.Errorf("%+v, %v", got, err)

@@ -83,16 +83,15 @@ func Guardian([]string) int {
 		_ = status.Encode(report{Error: err.Error(), Unheld: todo.Hold.Level != ""})
 		return 0
 	}
-	if box != nil && !box.receive(orders) {
-		_ = syscall.Kill(-shell, syscall.SIGKILL)
-		g := &guard{shell: shell}
-		g.wait()
-		_, _ = g.clear()
-		return 0 // it was not needed either
-	}
-	if box != nil && isDead(shell) {
-		_ = status.Encode(report{Error: noBox, Unheld: true})
-		return 0
+	if box != nil {
+		wanted := box.receive(orders)
+		if !wanted || isDead(shell) {
+			drop(shell)
+			if wanted {
+				_ = status.Encode(report{Error: noBox, Unheld: true})
+			}
+			return 0
+		}
 	}
 	// A sidecar that does not listen is dead, and the control pipe says so.
 	_ = status.Encode(report{Shell: shell, Held: todo.Hold.Level})
@@ -121,6 +120,14 @@ func Guardian([]string) int {
 	}
 	_ = status.Encode(final)
 	return 0
+}
+
+// drop ends a box in which nothing runs.
+func drop(shell int) {
+	_ = syscall.Kill(-shell, syscall.SIGKILL)
+	g := &guard{shell: shell}
+	g.wait()
+	_, _ = g.clear()
 }
 
 // havePipes reports whether the sidecar started this process, and sets the
