@@ -25,11 +25,11 @@ var counterparts = map[string]string{
 	"answerPrompt":       "# an entry of :Pillion",
 	"resume":             "resume",
 	"changeMode":         "mode",
-	"processes":          "# process/list is on its way to Neovim",
-	"showProcess":        "# likewise",
-	"killProcess":        "# likewise",
-	"showUntrusted":      "# settings/trust is on its way to Neovim",
-	"trust":              "# likewise",
+	"processes":          "processes",
+	"showProcess":        "processes", // an entry of it
+	"killProcess":        "kill",
+	"showUntrusted":      "trust", // the page that asks
+	"trust":              "trust",
 	"restart":            "restart",
 	"stop":               "stop",
 	"showLog":            "log",
@@ -43,6 +43,7 @@ var counterparts = map[string]string{
 var neovimsOwn = map[string]string{
 	"next":      "VS Code's view shows all that waits, to click on",
 	"prev":      "likewise",
+	"write":     "VS Code's terminal of a process is typed into",
 	"workspace": "VS Code's Approve and Remember lists the rules of both scopes",
 	"sessions":  "VS Code's command for the mode begins with this list",
 	"start":     "VS Code's Restart starts it too",

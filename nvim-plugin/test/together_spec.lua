@@ -79,7 +79,10 @@ sit("what changes is written anew, and takes no answer at first", function(human
   human:type(":Pillion together<CR>")
   sees_both(human)
   human:reads()
-  human:tell("approval/changed", { approvalId = "B", digest = "d2", moved = false, preview = { kind = "command", command = "rm c", cwd = "." } })
+  human:tell(
+    "approval/changed",
+    { approvalId = "B", digest = "d2", moved = false, preview = { kind = "command", command = "rm c", cwd = "." } }
+  )
   human:sees("$ rm c")
   human:type("ga")
   human:sees("within half a second of the page")
@@ -95,7 +98,10 @@ sit("a yes that was begun for another text is none", function(human)
   human:reads()
   human:type(":Pillion appr")
   human:sees(":Pillion appr")
-  human:tell("approval/changed", { approvalId = "B", digest = "d2", moved = false, preview = { kind = "command", command = "rm c", cwd = "." } })
+  human:tell(
+    "approval/changed",
+    { approvalId = "B", digest = "d2", moved = false, preview = { kind = "command", command = "rm c", cwd = "." } }
+  )
   human:reads()
   human:type("ove<CR>")
   human:sees("it was updated while you typed")

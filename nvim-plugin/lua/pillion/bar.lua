@@ -41,6 +41,8 @@ local function answers(approval)
     save = #approval:unsaved() > 0,
     session = #approval:remembering("session") > 0,
     workspace = #approval:remembering("workspace") > 0,
+    reason = approval.request.tool ~= words.trust,
+    cancel = approval.request.tool ~= words.trust,
   }
   return vim.tbl_filter(function(entry)
     return possible[entry[1]] ~= false
@@ -100,6 +102,19 @@ function M.together(title, note)
   local shown = { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "cancel all" }, { "close", "put away" } }
   local warning = note == "" and "" or painted("PillionWarning", plain(note, 80)) .. "  "
   return (" %s  %s%s%%<"):format(painted("PillionTitle", title), warning, key_line(shown))
+end
+
+--- Above what a process prints: nothing that it prints gets here.
+---@param process pillion.Process
+---@return string
+function M.process(process)
+  local shown = process.running and { { "write", "type a line" }, { "kill", "stop" } } or {}
+  shown[#shown + 1] = { "close", "close" }
+  local name = painted("PillionTitle", plain(process:name(), 40))
+  local gone = process.output.first - 1
+  local older = gone > 0 and (" · %s earlier are gone"):format(words.count(gone, "line")) or ""
+  local agent = process.agent and plain(process.agent.name, 30) .. " · " or ""
+  return (" %s  %s  %s%s%s  %s%%<"):format(name, plain(process.command, 60), agent, process:state(), older, key_line(shown))
 end
 
 ---@param outcome string

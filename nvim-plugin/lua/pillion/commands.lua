@@ -5,7 +5,9 @@ local approvals = require("pillion.approvals")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
 local modes = require("pillion.modes")
+local processes = require("pillion.processes")
 local together = require("pillion.together")
+local trust = require("pillion.trust")
 local typed = require("pillion.typed")
 local view = require("pillion.view")
 
@@ -229,6 +231,12 @@ M.table = {
   log = function()
     require("pillion.log").open()
   end,
+  processes = function()
+    processes.open()
+  end,
+  trust = trust.open,
+  kill = processes.kill_named,
+  write = processes.write_named,
   mode = modes.change,
   resume = modes.resume,
   sessions = modes.sessions,
@@ -276,6 +284,8 @@ local arguments = {
   mode = function()
     return modes.names
   end,
+  kill = processes.names,
+  write = processes.names,
   connect = function()
     return require("pillion.connect").agents
   end,

@@ -20,7 +20,7 @@ local M = {}
 ---@field root_markers string[] a folder that has one of these is a workspace; without any it is the current folder
 ---@field settings pillion.Settings
 ---@field notify boolean say in a message that something waits; the statusline and `:Pillion` show it anyway
----@field keys table<string, string|false> keys in a proposal and on a page; false: none
+---@field keys table<string, string|false> keys in a proposal, on a page and in the buffer of a process; false: none
 ---@field terminal_path boolean let `:terminal` find the program when it is not on PATH
 
 ---@type pillion.Config
@@ -43,6 +43,8 @@ M.defaults = {
     next = "]a",
     prev = "[a",
     close = "q",
+    write = "i",
+    kill = "gK",
   },
   terminal_path = true,
 }

@@ -2,7 +2,7 @@
 
 local M = {}
 
----@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"next_file"|"prev_file"|"next"|"prev"|"close"
+---@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
@@ -19,10 +19,14 @@ M.descriptions = {
   next = "Pillion: next question",
   prev = "Pillion: previous question",
   close = "Pillion: put this away; the question waits",
+  write = "Pillion: type a line to this process",
+  kill = "Pillion: stop this process",
 }
 
 --- These have a meaning of their own where text can be edited.
 local on_pages_alone = { edit = true, close = true, save = true }
+--- And these in the buffer of a process.
+local of_processes = { write = true, kill = true }
 
 ---@return table<pillion.Action, string|false>
 function M.configured()
@@ -41,10 +45,33 @@ end
 ---@param is_page boolean?
 function M.bind(buffer, approval, is_page)
   for action, key in pairs(M.configured()) do
-    if key and key ~= "" and (is_page or not on_pages_alone[action]) then
+    if key and key ~= "" and (is_page or not on_pages_alone[action]) and not of_processes[action] then
       vim.keymap.set("n", key, function()
         require("pillion.commands").press(action, approval.id)
       end, { buffer = buffer, nowait = true, desc = M.descriptions[action] })
+    end
+  end
+end
+
+---@param buffer integer
+---@param process pillion.Process
+function M.bind_process(buffer, process)
+  local processes = require("pillion.processes")
+  local doings = {
+    write = function()
+      processes.write(process)
+    end,
+    kill = function()
+      processes.kill(process)
+    end,
+    close = function()
+      vim.cmd.close()
+    end,
+  }
+  for action, doing in pairs(doings) do
+    local key = M.configured()[action]
+    if key and key ~= "" then
+      vim.keymap.set("n", key, doing, { buffer = buffer, nowait = true, desc = M.descriptions[action] })
     end
   end
 end

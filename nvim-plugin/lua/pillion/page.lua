@@ -4,6 +4,7 @@ local announce = require("pillion.announce")
 local keys = require("pillion.keys")
 local sheet = require("pillion.sheet")
 local text = require("pillion.text")
+local words = require("pillion.words")
 
 local api = vim.api
 local space = api.nvim_create_namespace("pillion.page")
@@ -91,7 +92,8 @@ function M.changed(approval)
   local buffers = shown[approval.id]
   if buffers and api.nvim_buf_is_loaded(buffers.page) then
     M.put(buffers.page, sheet.question(approval, keys.configured()))
-    vim.bo[buffers.page].syntax = approval.request.preview.kind == "text" and "markdown" or "" -- colours alone, no plugins of a filetype
+    local is_markdown = approval.request.preview.kind == "text" and approval.request.tool ~= words.trust
+    vim.bo[buffers.page].syntax = is_markdown and "markdown" or "" -- colours alone, no plugins of a filetype
   end
 end
 

@@ -227,13 +227,23 @@ local function facts(sheet, request)
     local folder = visible(preview.cwd)
     sheet:fact("Folder", { (folder == "" or folder == ".") and "the workspace folder" or folder })
   end
+  local is_trust = request.tool == words.trust
+  sheet:fact("File", is_trust and { visible(request.arguments.path) } or {})
   sheet:fact("Why it asks", vim.tbl_map(visible, request.reasons or {}))
   if preview.kind == "command" then
     command_facts(sheet, request)
   end
   local via = { mcp = ", over MCP", editor = ", in this editor", terminal = ", in a terminal" }
-  sheet:fact("Asked by", { visible(request.agent.name) .. (via[request.agent.via] or "") })
+  if not is_trust then
+    sheet:fact("Asked by", { visible(request.agent.name) .. (via[request.agent.via] or "") })
+  end
 end
+
+--- What yes and no mean to what is no ordinary call.
+local meanings = {
+  exit_plan_mode = { yes = "the agent leaves plan mode", no = "the agent goes on planning" },
+  [words.trust] = { yes = "these count from now on, until the file changes", no = "they stay without effect; what it tightens counts" },
+}
 
 ---@param sheet pillion.Sheet
 ---@param approval pillion.Approval
@@ -243,8 +253,9 @@ local function answers(sheet, approval, keys)
     local key = keys[action]
     return key and key ~= "" and ("%s  %s"):format(pad(key, 3), words_of_it) or words_of_it
   end
-  local is_plan = approval.request.tool == "exit_plan_mode"
-  sheet:answer(title("Approve", "approve"), is_plan and "the agent leaves plan mode" or "this once")
+  local tool = approval.request.tool
+  local meaning = meanings[tool] or { yes = "this once", no = "the agent goes on without it" }
+  sheet:answer(title(tool == words.trust and "Trust" or "Approve", "approve"), meaning.yes)
   if #approval:unsaved() > 0 then
     sheet:answer(title("Save and Run", "save"), "this once, on what you have not saved yet")
   end
@@ -253,7 +264,10 @@ local function answers(sheet, approval, keys)
       sheet:answer(title(visible(decision.title), scope), "and from now on, without asking:", decision.rule)
     end
   end
-  sheet:answer(title("Reject", "reject"), is_plan and "the agent goes on planning" or "the agent goes on without it")
+  sheet:answer(title("Reject", "reject"), meaning.no)
+  if tool == words.trust then
+    return -- no agent is there to read a reason, or to stop
+  end
   sheet:answer(title("Reject with Reason…", "reason"), "and reads why")
   sheet:answer(title("Cancel", "cancel"), "the agent stops")
   if M.editable(approval.request) then

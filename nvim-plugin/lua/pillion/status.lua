@@ -4,7 +4,9 @@ local activity = require("pillion.activity")
 local approvals = require("pillion.approvals")
 local client = require("pillion.client")
 local escape = require("pillion.escape")
+local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
+local words = require("pillion.words")
 
 local M = {}
 
@@ -35,8 +37,8 @@ local function running()
 end
 
 --- `Pillion 2?` while two questions wait, `Pillion: Run make` while a call runs, `Pillion` when it is there, `Pillion!` when
---- it could not be started, nothing when it is stopped; `Pillion FULL ACCESS` in front of it while some agent has that. Plain
---- text: a per cent sign is doubled, as a status line wants it.
+--- it could not be started, nothing when it is stopped; `Pillion FULL ACCESS` in front of it while some agent has that, and
+--- ` · 1 process` behind it while one runs. Plain text: a per cent sign is doubled, as a status line wants it.
 ---@return string
 function M.line()
   local waiting, now = M.waiting(), state()
@@ -46,13 +48,15 @@ function M.line()
     return ""
   end
   local name = #activity.full_access() > 0 and "Pillion FULL ACCESS" or "Pillion"
+  local left = #processes.running()
+  local behind = left > 0 and " · " .. words.count(left, "process") or ""
   if waiting > 0 then
-    return ("%s %d?"):format(name, waiting)
+    return ("%s %d?%s"):format(name, waiting, behind)
   elseif now == "starting" then
     return name .. "…"
   end
   local title = running()
-  return title == "" and name or name .. ": " .. (title:gsub("%%", "%%%%"))
+  return (title == "" and name or name .. ": " .. (title:gsub("%%", "%%%%"))) .. behind
 end
 
 return M

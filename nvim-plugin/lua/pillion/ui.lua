@@ -7,7 +7,9 @@ local approvals = require("pillion.approvals")
 local client = require("pillion.client")
 local front = require("pillion.front")
 local plans = require("pillion.plans")
+local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
+local trust = require("pillion.trust")
 
 local api = vim.api
 
@@ -30,6 +32,16 @@ local highlights = {
   PillionWarning = "WarningMsg",
   PillionMuted = "Comment",
   PillionWaiting = "WarningMsg",
+  PillionOutputBlack = "NonText",
+  PillionOutputRed = "DiagnosticError",
+  PillionOutputGreen = "DiagnosticOk",
+  PillionOutputYellow = "DiagnosticWarn",
+  PillionOutputBlue = "DiagnosticInfo",
+  PillionOutputMagenta = "Statement",
+  PillionOutputCyan = "Special",
+  PillionOutputWhite = "Normal",
+  PillionOutputBold = "Bold",
+  PillionOutputUnderlined = "Underlined",
 }
 
 local function highlight()
@@ -83,8 +95,16 @@ local function wire()
   client.on("agent/status", function(params, _, from)
     activity.status(params, from)
   end)
+  client.on("settings/untrusted", function(params, _, from)
+    trust.told(params, from)
+  end)
+  client.on("process/output", function(params, _, from)
+    processes.output(params, from)
+  end)
   client.on_state(function(one)
     if one.state ~= "ready" then
+      processes.abandon(one)
+      trust.abandon(one)
       approvals.abandon(one, "sidecar stopped")
       prompts.abandon(one)
       activity.abandon(one)
@@ -117,6 +137,7 @@ function M.attach()
   })
   prompts.listen(redraw)
   activity.listen(redraw)
+  processes.listen(redraw)
   wire()
 end
 

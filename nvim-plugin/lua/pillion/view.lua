@@ -5,7 +5,9 @@ local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
+local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
+local trust = require("pillion.trust")
 local words = require("pillion.words")
 
 local M = {}
@@ -93,6 +95,22 @@ function M.entries()
       ),
       choose = function()
         require("pillion.modes").change("default " .. session.sessionId)
+      end,
+    }
+  end
+  for _, one in ipairs(trust.all()) do
+    found[#found + 1] = {
+      label = "! " .. trust.line(one),
+      choose = function()
+        trust.show(one)
+      end,
+    }
+  end
+  for _, process in ipairs(processes.running()) do
+    found[#found + 1] = {
+      label = process:line(),
+      choose = function()
+        process:show()
       end,
     }
   end

@@ -19,6 +19,7 @@ local endings = {
   expired = "Nobody answered in time",
   superseded = "This is asked again, because what it showed has changed",
   stale = "What this showed cannot be done any more",
+  settled = "Nothing is asked any more about these settings",
   ["sidecar stopped"] = "Pillion stopped, so nobody waits for this answer any more",
 }
 
@@ -31,7 +32,7 @@ end
 ---@param number integer
 ---@param noun string
 function M.count(number, noun)
-  return ("%d %s%s"):format(number, noun, number == 1 and "" or "s")
+  return ("%d %s%s"):format(number, noun, number == 1 and "" or noun:find("s$") and "es" or "s")
 end
 
 --- What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`.
@@ -59,11 +60,16 @@ local function verb(files, tool)
   return vim.tbl_contains({ "create", "delete", "rename", "move" }, only) and only or "edit"
 end
 
+--- Under this name the question waits whether a project's settings are trusted; no agent can call it.
+M.trust = "settings.trust"
+
+local uses = { exit_plan_mode = "carry out a plan", [M.trust] = "loosen what needs asking" }
+
 --- What a call does that shows no files, command or address.
 ---@param tool string
 ---@return string
 function M.use(tool)
-  return tool == "exit_plan_mode" and "carry out a plan" or "use " .. tool
+  return uses[tool] or "use " .. tool
 end
 
 --- `edit src/app.py`, `create notes.md`, `run pytest -q`: completes “claude wants to …”.

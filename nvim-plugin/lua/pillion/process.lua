@@ -1,0 +1,306 @@
+-- One process that an agent left running: what it printed, and the buffer in which the human watches it. The buffer is made
+-- when they ask for it, holds plain text and colours, and takes neither a window nor the cursor by itself. It follows the end
+-- while the cursor stands there.
+
+local Output = require("pillion.output")
+local bar = require("pillion.bar")
+local escape = require("pillion.escape")
+local keys = require("pillion.keys")
+local page = require("pillion.page")
+local words = require("pillion.words")
+
+local api = vim.api
+local space = api.nvim_create_namespace("pillion.process")
+
+--- Of what came and is not in lines yet; a human's editor goes before a process that floods it.
+local most_pending = 256 * 1024
+--- At a time, so that keys are taken meanwhile.
+local slice_bytes, slice_ms = 4096, 10
+
+---@class pillion.Process
+---@field sessionId string
+---@field processId string the agent's own name for it
+---@field agent? {name: string, via: string} until it is known nobody's
+---@field pid? integer
+---@field command? string
+---@field cwd? string
+---@field started? string RFC 3339
+---@field running boolean
+---@field exitCode? integer
+---@field client any
+---@field output pillion.Output
+---@field buffer integer
+---@field next integer how many bytes of all that it printed have come
+---@field private pending {text?: string, note?: string, missed?: integer}[]
+---@field private pending_bytes integer
+---@field private drawn {first: integer, last: integer} which lines the buffer has
+local Process = {}
+Process.__index = Process
+
+local count = 0
+
+---@param told {sessionId: string, processId: string}
+---@param client any
+---@return pillion.Process
+function Process.new(told, client)
+  count = count + 1
+  return setmetatable({
+    sessionId = told.sessionId,
+    processId = told.processId,
+    client = client,
+    running = true,
+    output = Output.new(),
+    buffer = -1,
+    number = count,
+    next = 0,
+    pending = {},
+    pending_bytes = 0,
+  }, Process)
+end
+
+--- What `process/list` knows of it.
+---@param told table
+function Process:know(told)
+  for _, field in ipairs({ "agent", "pid", "command", "cwd", "started" }) do
+    self[field] = told[field] or self[field]
+  end
+end
+
+--- Its name, safe to show.
+---@return string
+function Process:name()
+  return escape.short(self.processId, 40)
+end
+
+--- In a list: `▸ dev  npm run dev · claude · since 12:04`.
+---@return string
+function Process:line()
+  local sign = self.running and "▸" or self.exitCode == 0 and "✓" or "✗"
+  local parts = { escape.short(self.command, 80), escape.visible(self.agent and self.agent.name), self:state() }
+  return ("%s %s  %s"):format(
+    sign,
+    self:name(),
+    table.concat(
+      vim.tbl_filter(function(part)
+        return part ~= ""
+      end, parts),
+      " · "
+    )
+  )
+end
+
+--- `running since 12:04`, `exit code 1`.
+---@return string
+function Process:state()
+  if self.running then
+    local ok, at = pcall(vim.fn.strptime, "%Y-%m-%dT%H:%M:%S", (self.started or ""):sub(1, 19))
+    local offset = os.time() - os.time(os.date("!*t") --[[@as osdateparam]])
+    return ok and at > 0 and "running since " .. os.date("%H:%M", at + offset) or "running"
+  end
+  return self.exitCode and "exit code " .. self.exitCode or "ended"
+end
+
+---@private
+---@param item {text?: string, note?: string, missed?: integer}
+function Process:wait_with(item)
+  table.insert(self.pending, item)
+  self.pending_bytes = self.pending_bytes + #(item.text or "")
+  local missed = 0
+  while self.pending_bytes > most_pending do
+    local oldest, over = self.pending[1], self.pending_bytes - most_pending
+    local size = #(oldest.text or "")
+    local left = size > over and oldest.text:sub(over + 1 + vim.str_utf_end(oldest.text, over)) or nil
+    local gone = size - #(left or "")
+    missed, self.pending_bytes = missed + (oldest.missed or gone), self.pending_bytes - gone
+    if left then
+      oldest.text = left
+    else
+      table.remove(self.pending, 1)
+    end
+  end
+  if missed > 0 then
+    table.insert(self.pending, 1, { missed = missed })
+  end
+end
+
+--- One `process/output`.
+---@param told {text: string, start: integer, next: integer, running: boolean, exitCode?: integer}
+function Process:take(told)
+  if told.start > self.next then
+    self:wait_with({ missed = told.start - self.next })
+  end
+  if told.next > self.next then
+    self:wait_with({ text = told.text })
+    self.next = told.next
+  end
+  if not told.running then
+    self:finish(told.exitCode)
+  end
+end
+
+--- It has ended, or nobody can say any more what became of it.
+---@param exit_code? integer
+---@param why? string
+function Process:finish(exit_code, why)
+  if self.running then
+    self.running, self.exitCode = false, exit_code
+    self:wait_with({ note = why or (exit_code and "It ended with exit code " .. exit_code .. "." or "It ended.") })
+  end
+end
+
+--- A line that the human typed to it: no terminal is there to repeat it.
+---@param line string
+function Process:typed(line)
+  self:wait_with({ note = "> " .. escape.visible(line) })
+end
+
+---@private
+---@param item {text?: string, note?: string, missed?: integer}
+function Process:absorb(item)
+  if item.missed then
+    self.output:note(("… %s of what it printed are missing here …"):format(words.count(item.missed, "byte")))
+  elseif item.note then
+    self.output:note(item.note)
+  else
+    self.output:write(item.text:sub(1, slice_bytes))
+    if #item.text > slice_bytes then
+      table.insert(self.pending, 1, { text = item.text:sub(slice_bytes + 1) })
+    end
+  end
+end
+
+--- Makes lines of what has come, for a moment.
+---@return boolean more whether something is left for the next moment
+function Process:settle()
+  local deadline = vim.uv.hrtime() + slice_ms * 1e6
+  while #self.pending > 0 and vim.uv.hrtime() < deadline do
+    local item = table.remove(self.pending, 1)
+    self.pending_bytes = self.pending_bytes - math.min(#(item.text or ""), slice_bytes)
+    self:absorb(item)
+  end
+  self:draw()
+  return #self.pending > 0
+end
+
+--- The windows that stand at the end and so stay there.
+---@private
+---@return integer[]
+function Process:following()
+  local last, mode = api.nvim_buf_line_count(self.buffer), api.nvim_get_mode().mode
+  return vim.tbl_filter(function(window)
+    local selects = window == api.nvim_get_current_win() and mode:match("^[vVsS\22\19]") ~= nil
+    return not selects and api.nvim_win_get_cursor(window)[1] == last
+  end, vim.fn.win_findbuf(self.buffer))
+end
+
+---@param style pillion.Style
+---@return string[]
+local function groups(style)
+  return vim.tbl_filter(function(group)
+    return group ~= false
+  end, {
+    style.colour and "PillionOutput" .. style.colour or false,
+    style.bold and "PillionOutputBold" or false,
+    style.underline and "PillionOutputUnderlined" or false,
+  })
+end
+
+---@private
+---@param number integer
+function Process:paint(number)
+  local line, row = self.output:line(number), number - self.output.first
+  if line.note then
+    api.nvim_buf_set_extmark(self.buffer, space, row, 0, { end_col = #line.text, hl_group = "PillionNote" })
+  end
+  for _, one in ipairs(line.paint) do
+    for _, group in ipairs(groups(one.style)) do
+      api.nvim_buf_set_extmark(self.buffer, space, row, one.from, { end_col = one.to, hl_group = group })
+    end
+  end
+end
+
+--- Brings the buffer, if there is one, up to date.
+function Process:draw()
+  local output, drawn = self.output, self.drawn
+  if not api.nvim_buf_is_loaded(self.buffer) then
+    return
+  end
+  if output.changed <= output.last then
+    local following = self:following()
+    local anew = output.first > drawn.last
+    local from = math.max(anew and output.first or output.changed, output.first)
+    local lines = {}
+    for number = from, output.last do
+      lines[#lines + 1] = output:line(number).text
+    end
+    vim.bo[self.buffer].modifiable = true
+    api.nvim_buf_set_lines(self.buffer, 0, anew and -1 or output.first - drawn.first, false, {})
+    api.nvim_buf_clear_namespace(self.buffer, space, from - output.first, -1)
+    api.nvim_buf_set_lines(self.buffer, from - output.first, -1, false, lines)
+    vim.bo[self.buffer].modifiable, vim.bo[self.buffer].modified = false, false
+    for number = from, output.last do
+      self:paint(number)
+    end
+    self.drawn = { first = output.first, last = output.last }
+    output:settle()
+    for _, window in ipairs(following) do
+      api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(self.buffer), 0 })
+    end
+  end
+  for _, window in ipairs(vim.fn.win_findbuf(self.buffer)) do
+    vim.wo[window][0].winbar = bar.process(self)
+  end
+end
+
+---@private
+function Process:redraw()
+  vim.bo[self.buffer].undolevels = -1
+  self.drawn = { first = 1, last = 0 }
+  self.output.changed = self.output.first
+  self:draw()
+end
+
+---@private
+function Process:make()
+  self.buffer = page.scratch(("pillion://process/%d/%s"):format(self.number, self:name()), "nofile")
+  vim.b[self.buffer].pillion_process = self.number
+  keys.bind_process(self.buffer, self)
+  api.nvim_create_autocmd("BufReadCmd", {
+    buffer = self.buffer,
+    callback = function()
+      page.seclude(self.buffer, "nofile")
+      self:redraw()
+    end,
+  })
+  self:redraw()
+end
+
+--- The human asked for it, so it has the cursor, at its end.
+function Process:show()
+  if not api.nvim_buf_is_loaded(self.buffer) then
+    self:make()
+  end
+  local window = vim.fn.bufwinid(self.buffer)
+  if window == -1 then
+    vim.cmd(("botright sbuffer %d"):format(self.buffer))
+    window = api.nvim_get_current_win()
+    vim.cmd("setlocal nonumber norelativenumber signcolumn=no wrap nospell nolist nofoldenable conceallevel=0")
+  end
+  api.nvim_set_current_win(window)
+  self:draw()
+  api.nvim_win_set_cursor(window, { api.nvim_buf_line_count(self.buffer), 0 })
+end
+
+--- Nobody looks at it.
+---@return boolean
+function Process:is_hidden()
+  return not api.nvim_buf_is_loaded(self.buffer) or vim.fn.bufwinid(self.buffer) == -1
+end
+
+function Process:forget()
+  if api.nvim_buf_is_valid(self.buffer) then
+    api.nvim_buf_delete(self.buffer, { force = true })
+  end
+end
+
+return Process

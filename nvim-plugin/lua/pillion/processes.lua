@@ -1,0 +1,313 @@
+-- The processes that agents left running (`process/…`): what is known of each, and what the human does with them. One that has
+-- ended can be looked at for a while.
+
+local Process = require("pillion.process")
+local announce = require("pillion.announce")
+local escape = require("pillion.escape")
+local words = require("pillion.words")
+
+local M = {}
+
+--- Of those that have ended.
+M.kept = 20
+--- Lines are made of what came this often.
+local draw_ms = 50
+
+---@type pillion.Process[] in order of their start
+local all = {}
+---@type fun()[]
+local listeners = {}
+local drawing = false
+
+---@param listener fun()
+function M.listen(listener)
+  listeners[#listeners + 1] = listener
+end
+
+local function changed()
+  for _, listener in ipairs(listeners) do
+    listener()
+  end
+end
+
+---@return pillion.Process[] those that run first
+function M.all()
+  local found = M.running()
+  for index = #all, 1, -1 do
+    if not all[index].running then
+      found[#found + 1] = all[index]
+    end
+  end
+  return found
+end
+
+---@return pillion.Process[] the oldest first
+function M.running()
+  return vim.tbl_filter(function(process)
+    return process.running
+  end, all)
+end
+
+local draw ---@type fun()
+
+local function draw_soon()
+  if not drawing then
+    drawing = true
+    vim.defer_fn(draw, draw_ms)
+  end
+end
+
+draw = function()
+  drawing = false
+  for _, process in ipairs(all) do
+    if process:settle() then
+      draw_soon()
+    end
+  end
+end
+
+--- The last one of that name.
+---@param told {sessionId: string, processId: string}
+---@param client any
+---@return pillion.Process?
+local function find(told, client)
+  for index = #all, 1, -1 do
+    local process = all[index]
+    if process.client == client and process.sessionId == told.sessionId and process.processId == told.processId then
+      return process
+    end
+  end
+end
+
+--- The oldest that has ended makes room, unless somebody looks at it.
+local function prune()
+  local ended = #all - #M.running()
+  all = vim.tbl_filter(function(process)
+    local goes = ended > M.kept and not process.running and process:is_hidden()
+    if goes then
+      ended = ended - 1
+      process:forget()
+    end
+    return not goes
+  end, all)
+end
+
+---@param told {sessionId: string, processId: string}
+---@param client any
+---@return pillion.Process
+local function add(told, client)
+  local process = Process.new(told, client)
+  all[#all + 1] = process
+  prune()
+  return process
+end
+
+--- Asks a sidecar what runs.
+---@param client any
+---@param callback? fun()
+function M.refresh(client, callback)
+  client.request("process/list", vim.empty_dict(), function(err, result)
+    for _, told in ipairs(not err and result.processes or {}) do
+      local process = find(told, client)
+      local is_new = not process or process.pid and process.pid ~= told.pid
+      if is_new and told.running then
+        process = add(told, client)
+      end
+      if process and (told.running or not is_new) then
+        process:know(told)
+      end
+    end
+    draw_soon()
+    changed()
+    if callback then
+      callback()
+    end
+  end)
+end
+
+--- A `process/output` notification. A name whose process has ended may be given to another one.
+---@param told {sessionId: string, processId: string, text: string, start: integer, next: integer, running: boolean, exitCode?: integer}
+---@param client any
+function M.output(told, client)
+  local process = find(told, client)
+  local is_new = not process or not process.running and told.running
+  if is_new then
+    process = add(told, client)
+    M.refresh(client)
+  end
+  process:take(told)
+  draw_soon()
+  if is_new or not told.running then
+    prune()
+    changed()
+  end
+end
+
+--- They ended with their sidecar.
+---@param client any
+function M.abandon(client)
+  for _, process in ipairs(all) do
+    if process.client == client then
+      process:finish(nil, "It ended, because Pillion stopped.")
+    end
+  end
+  draw_soon()
+  changed()
+end
+
+---@param process pillion.Process
+function M.kill(process)
+  local named = { sessionId = process.sessionId, processId = process.processId }
+  process.client.request("process/kill", named, function(err, result)
+    if err then
+      announce.tell(("Pillion: %s could not be stopped: %s"):format(process:name(), escape.short(err.message, 200)), vim.log.levels.ERROR)
+    elseif result.running then
+      announce.tell(("Pillion: %s still runs"):format(process:name()))
+    else
+      local code = result.exitCode and (" (exit code %d)"):format(result.exitCode) or ""
+      announce.tell(("Pillion: %s was stopped%s"):format(process:name(), code))
+    end
+  end)
+end
+
+--- Asks for a line, and types it to the process.
+---@param process pillion.Process
+function M.write(process)
+  vim.ui.input({ prompt = ("To %s: "):format(process:name()) }, function(line)
+    if not line then
+      return
+    end
+    local typed = { sessionId = process.sessionId, processId = process.processId, input = line .. "\n" }
+    process.client.request("process/write", typed, function(err)
+      if err then
+        announce.tell(("Pillion: %s did not take that: %s"):format(process:name(), escape.short(err.message, 200)), vim.log.levels.ERROR)
+      else
+        process:typed(line)
+        draw_soon()
+      end
+    end)
+  end)
+end
+
+---@return pillion.Process? the one in whose buffer the human is
+local function here()
+  for _, process in ipairs(all) do
+    if process.buffer == vim.api.nvim_get_current_buf() then
+      return process
+    end
+  end
+end
+
+---@param processes pillion.Process[]
+---@param prompt string
+---@param callback fun(process: pillion.Process)
+local function choose(processes, prompt, callback)
+  vim.ui.select(processes, { prompt = prompt, kind = "pillion.process", format_item = Process.line }, function(process)
+    vim.cmd.redraw()
+    if process then
+      callback(process)
+    end
+  end)
+end
+
+--- The one that is meant: by its name, by where the human is, or because it is the only one that runs; else they choose.
+---@param id string
+---@param prompt string
+---@param callback fun(process: pillion.Process)
+local function with(id, prompt, callback)
+  local found = M.running()
+  local current = here()
+  if id ~= "" then
+    found = vim.tbl_filter(function(process)
+      return process.processId == id or escape.visible(process.processId) == id
+    end, found)
+  elseif current and current.running then
+    found = { current }
+  end
+  if #found == 1 then
+    callback(found[1])
+  elseif #found > 1 then
+    choose(found, prompt, callback)
+  elseif id ~= "" then
+    announce.tell(("Pillion: no process %s runs"):format(escape.short(id, 40)))
+  else
+    announce.tell("Pillion: no process runs that an agent left")
+  end
+end
+
+--- `:Pillion kill [id]`
+---@param id string
+function M.kill_named(id)
+  with(id, "Stop which one?", M.kill)
+end
+
+--- `:Pillion write [id]`
+---@param id string
+function M.write_named(id)
+  with(id, "Type a line to which one?", M.write)
+end
+
+---@return string[] for completion
+function M.names()
+  local names = {}
+  for _, process in ipairs(M.running()) do
+    if process.processId:find("^[%w._-]+$") then
+      names[#names + 1] = process.processId
+    end
+  end
+  return names
+end
+
+---@param process pillion.Process
+local function act(process)
+  if not process.running then
+    process:show()
+    return
+  end
+  local choices = {
+    { label = "Show what it prints", run = process.show },
+    { label = "Type a line to it", run = M.write },
+    { label = "Stop it", run = M.kill },
+  }
+  vim.ui.select(choices, {
+    prompt = process:line(),
+    kind = "pillion.process",
+    format_item = function(choice)
+      return choice.label
+    end,
+  }, function(choice)
+    vim.cmd.redraw()
+    if choice then
+      choice.run(process)
+    end
+  end)
+end
+
+--- `:Pillion processes`: all that run, and the last that have ended.
+function M.open()
+  local left = 0
+  local function ready()
+    left = left - 1
+    local found = M.all()
+    if left > 0 then
+      return
+    elseif #found == 0 then
+      announce.tell("Pillion: no agent has left a process running")
+    else
+      choose(found, words.count(#M.running(), "process") .. " running:", act)
+    end
+  end
+  local clients = {}
+  require("pillion.client").each(function(client)
+    clients[#clients + 1] = client
+  end)
+  left = math.max(1, #clients)
+  for _, client in ipairs(clients) do
+    M.refresh(client, ready)
+  end
+  if #clients == 0 then
+    ready()
+  end
+end
+
+return M

@@ -1,0 +1,139 @@
+-- A project's own settings that ask for more than the human trusts (`settings/untrusted`). They are told of it; what counts is
+-- an answer on a page that shows exactly what would loosen, for exactly these bytes of the file.
+
+local announce = require("pillion.announce")
+local approvals = require("pillion.approvals")
+local escape = require("pillion.escape")
+local front = require("pillion.front")
+local words = require("pillion.words")
+
+local M = {}
+
+---@class pillion.Untrusted
+---@field path string the settings file
+---@field hash string of its bytes
+---@field rules string[] what it would loosen; empty when nothing is asked any more
+---@field client any
+
+---@type pillion.Untrusted[]
+local asking = {}
+
+---@return pillion.Untrusted[]
+function M.all()
+  return vim.list_slice(asking)
+end
+
+---@param one pillion.Untrusted
+---@return string
+local function id_of(one)
+  return "trust-" .. one.hash:sub(1, 16)
+end
+
+---@param one pillion.Untrusted
+---@return string
+function M.line(one)
+  local rules = words.count(#one.rules, "rule")
+  return ("%s would loosen %s if you trusted it"):format(escape.short(vim.fn.fnamemodify(one.path, ":~:."), 80), rules)
+end
+
+---@param one pillion.Untrusted
+---@param why string
+local function drop(one, why)
+  asking = vim.tbl_filter(function(other)
+    return other ~= one
+  end, asking)
+  approvals.remove(id_of(one), why)
+end
+
+--- A `settings/untrusted` notification.
+---@param told {path: string, hash: string, rules?: string[]}
+---@param client any
+function M.told(told, client)
+  local rules = told.rules or {}
+  for _, one in ipairs(M.all()) do
+    if one.client == client and one.path == told.path then
+      if one.hash == told.hash and #rules > 0 then
+        return
+      end
+      drop(one, #rules > 0 and "superseded" or "settled")
+    end
+  end
+  if #rules == 0 then
+    return
+  end
+  local one = { path = told.path, hash = told.hash, rules = rules, client = client }
+  asking[#asking + 1] = one
+  announce.waiting("Pillion: " .. M.line(one) .. "  (:Pillion trust)", function()
+    return vim.tbl_contains(asking, one)
+  end)
+end
+
+---@param client any
+function M.abandon(client)
+  for _, one in ipairs(M.all()) do
+    if one.client == client then
+      drop(one, "sidecar stopped")
+    end
+  end
+end
+
+---@param one pillion.Untrusted
+local function trust(one)
+  one.client.request("settings/trust", { path = one.path, hash = one.hash }, function(err)
+    if err then
+      announce.tell("Pillion: it is not trusted: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+    else
+      announce.tell("Pillion: these rules count until the file changes")
+    end
+  end)
+end
+
+---@param one pillion.Untrusted
+---@return pillion.ApprovalRequest
+local function question(one)
+  return {
+    approvalId = id_of(one),
+    sessionId = "",
+    agent = { name = "This project", via = "" },
+    tool = words.trust,
+    title = "Trust these settings?",
+    reasons = { "a project's settings may only tighten, unless you trust exactly this text" },
+    arguments = { path = one.path },
+    preview = { kind = "text", markdown = table.concat(vim.tbl_map(escape.visible, one.rules), "\n") },
+    decisions = {
+      { id = "reject", title = "Reject", scope = "once" },
+      { id = "approve", title = "Trust", scope = "once" },
+    },
+    digest = one.hash,
+  }
+end
+
+---@param one pillion.Untrusted
+function M.show(one)
+  if not approvals.get(id_of(one)) then
+    approvals.open(question(one), function(answer)
+      if answer and answer.decision == "approve" then
+        trust(one)
+      end
+    end, one.client)
+  end
+  front.show(id_of(one))
+end
+
+--- `:Pillion trust`
+function M.open()
+  if #asking == 0 then
+    announce.tell("Pillion: no project's settings ask for more than you trust")
+  elseif #asking == 1 then
+    M.show(asking[1])
+  else
+    vim.ui.select(asking, { prompt = "Which settings?", kind = "pillion.trust", format_item = M.line }, function(one)
+      vim.cmd.redraw()
+      if one then
+        M.show(one)
+      end
+    end)
+  end
+end
+
+return M

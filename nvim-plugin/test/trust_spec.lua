@@ -1,0 +1,86 @@
+-- A project's settings that would loosen something: told, shown exactly, and trusted for exactly these bytes.
+
+local check = require("check")
+local person = require("person")
+
+local sit = person.sitting({ columns = 110, lines = 30 })
+
+local told = { path = "/p/.pillion/settings.json", hash = ("a"):rep(64), rules = { "allow run_command(make *)", "allow x\u{200b}" } }
+
+---@param more? table
+local function with(more)
+  return vim.tbl_extend("force", told, more or {})
+end
+
+---@param human pillion.Person
+---@return table[]
+local function trusted(human)
+  return human:lua("return vim.tbl_filter(function(one) return one.method == 'settings/trust' end, Wire.sent)")
+end
+
+---@param human pillion.Person
+local function looks(human)
+  human:tell("settings/untrusted", told)
+  human:sees("settings.json would loosen 2 rules if you trusted it  (:Pillion trust)")
+  check.same(human:lua("return vim.fn.tabpagenr('$')"), 1)
+  human:type(":Pillion trust<CR>")
+  human:sees("This project wants to loosen what needs asking")
+end
+
+sit("it is announced and opens nothing; the page shows each rule, and trust is for these bytes", function(human)
+  looks(human)
+  human:sees("  allow run_command(make *)")
+  human:sees("  allow x\\u{200b}")
+  human:sees("File          /p/.pillion/settings.json")
+  human:sees("these count from now on, until the file changes")
+  check.same(human:screen():find("gC", 1, true), nil)
+  human:type("ga")
+  human:sees("within half a second")
+  check.same(trusted(human), {})
+  human:reads()
+  human:type("ga")
+  person.eventually("it is trusted", function()
+    return #trusted(human) == 1
+  end)
+  check.same(trusted(human)[1].params, { path = told.path, hash = told.hash })
+  human:sees("these rules count until the file changes")
+  human:tell("settings/untrusted", with({ rules = {} }))
+  human:type(":Pillion trust<CR>")
+  human:sees("no project's settings ask for more")
+end)
+
+sit("rejected it stays without effect, and can be shown again", function(human)
+  looks(human)
+  human:reads()
+  human:type("gr")
+  human:eventually("vim.fn.tabpagenr('$') == 1")
+  check.same(trusted(human), {})
+  human:type(":Pillion<CR>")
+  human:sees("1: ! ")
+  human:type("1<CR>")
+  human:sees("This project wants to loosen what needs asking")
+end)
+
+sit("the file changes while the human looks: what they saw is void", function(human)
+  looks(human)
+  human:reads()
+  human:tell("settings/untrusted", with({ hash = ("b"):rep(64), rules = { "allow delete_file" } }))
+  human:sees("asked again, because what it showed has changed")
+  human:type("ga:Pillion approve<CR>")
+  human:sees("nothing waits for you")
+  check.same(trusted(human), {})
+  human:type(":Pillion trust<CR>")
+  human:sees("  allow delete_file")
+  human:reads()
+  human:type("ga")
+  person.eventually("it is trusted", function()
+    return #trusted(human) == 1
+  end)
+  check.same(trusted(human)[1].params.hash, ("b"):rep(64))
+end)
+
+sit("trusted elsewhere, the page says that nothing is asked any more", function(human)
+  looks(human)
+  human:tell("settings/untrusted", with({ rules = {} }))
+  human:sees("Nothing is asked any more about these settings")
+end)
