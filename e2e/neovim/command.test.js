@@ -78,6 +78,107 @@ ride('approved for the session: the same command asks no more, another one does'
   assert.equal(it.sandbox.exists('words.txt'), true);
 });
 
+ride('approved for the session, it is asked again in a new one; approved for the workspace, in none', files, async (it) => {
+  const { nvim } = it;
+  const cat = { command: 'cat words.txt' };
+  const rule = /run_command\(cat words\.txt\)/;
+  const runs = async (/** @type {import('../rig/agent.js').Agent} */ agent) => assert.equal((await agent.call('run_command', cat)).structured.stdout, files['words.txt']);
+  const first = await it.agent();
+  const asked = first.call('run_command', cat);
+  await (await nvim.dialog('cat words.txt')).answerForSession(rule);
+  assert.equal((await asked).isError, false);
+  await runs(first);
+  await first.close();
+
+  const second = await it.agent();
+  const again = second.call('run_command', cat);
+  const dialog = await nvim.dialog('cat words.txt');
+  await dialog.show();
+  await nvim.sees(/gS +Approve for this workspace/);
+  await dialog.answerForWorkspace(rule);
+  assert.equal((await again).isError, false);
+  await runs(second);
+  await runs(await it.agent());
+  assert.equal(await nvim.waits(), 0);
+});
+
+ride('of several rules the human chooses a wider one: what it covers asks no more', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  const call = agent.call('run_command', { command: 'git log -1 --oneline' });
+  const dialog = await nvim.dialog('git log');
+  await dialog.show();
+  await nvim.sees('run_command(git log *)');
+  await nvim.command('Pillion session');
+  await nvim.sees(/1: .*git log -1 --oneline[^]*2: .*git log \*/);
+  nvim.screenshot('rules-on-offer');
+  await nvim.press('<CR>');
+  await dialog.answerForSession(/run_command\(git log \*\)/);
+  await call;
+  assert.equal((await agent.call('run_command', { command: 'git log --oneline' })).isError, false);
+});
+
+ride('several commands on one page, each whole; one key approves what stands there', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  const commands = ['cat words.txt', 'sh count.sh && echo counted', 'wc -c words.txt'];
+  const calls = commands.map((command) => agent.call('run_command', { command }));
+  await eventually('all wait', async () => (await nvim.waits()) === 3);
+  await nvim.command('Pillion approve all');
+  for (const command of commands) await nvim.sees(`$ ${command}`);
+  nvim.screenshot('commands-together');
+  await eventually('the answer is taken', async () => {
+    await nvim.press('ga');
+    return (await nvim.waits()) === 0;
+  });
+  for (const call of calls) assert.equal((await call).structured.exit_code, 0);
+});
+
+ride('full access is confirmed, marked, and ends with the agent', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  await agent.call('read_file', { path: 'words.txt' });
+  await nvim.command('Pillion mode full_access');
+  await nvim.sees(/Full access for scripted-agent/);
+  nvim.screenshot('full-access');
+  await nvim.choose(/Yes, full access/);
+  await eventually('it is marked', async () => /FULL ACCESS/.test(await nvim.status()));
+  assert.equal((await agent.call('run_command', { command: 'cp words.txt copy.txt' })).structured.exit_code, 0);
+  assert.equal(sandbox.exists('copy.txt'), true);
+  await agent.close();
+  await eventually('it is marked no more', async () => !/FULL ACCESS/.test(await nvim.status()));
+  const other = (await it.agent()).call('run_command', { command: 'rm words.txt' });
+  await (await nvim.dialog('rm words.txt')).answer('reject');
+  assert.equal((await other).isError, true);
+});
+
+const loosens = { '.pillion/settings.json': '{"permissions": {"allow": ["run_command(cat words.txt)"]}}\n' };
+
+ride('a project’s settings loosen nothing until they are trusted, and nothing again when they change', { ...files, ...loosens }, async (it) => {
+  const { nvim, sandbox } = it;
+  await nvim.sees(/settings\.json would loosen 1 rule/);
+  const agent = await it.agent();
+  const cat = { command: 'cat words.txt' };
+  const asks = async () => {
+    const call = agent.call('run_command', cat);
+    await (await nvim.dialog('cat words.txt')).answer('reject');
+    assert.equal((await call).structured.error.code, 'USER_REJECTED');
+  };
+  await asks();
+  await nvim.command('Pillion trust');
+  await nvim.sees(/This project wants to loosen what needs asking[^]*run_command\(cat words\.txt\)/);
+  nvim.screenshot('trust');
+  await (await nvim.dialog('loosen what needs asking')).answer('approve');
+  await eventually('it counts', async () => (await nvim.messages()).includes('these rules count'));
+  assert.equal((await agent.call('run_command', cat)).structured.stdout, files['words.txt']);
+  sandbox.write('.pillion/settings.json', loosens['.pillion/settings.json'].replace('cat words', 'cat *"')); // not even JSON
+  await asks();
+  sandbox.write('.pillion/settings.json', loosens['.pillion/settings.json'].replace('cat words.txt', 'cat *'));
+  await asks();
+  await nvim.command('Pillion trust');
+  await nvim.sees('run_command(cat *)');
+});
+
 ride('a command cannot reach the Neovim that it runs in', files, async (it) => {
   const agent = await it.agent();
   const call = agent.call('run_command', { command: 'env' });

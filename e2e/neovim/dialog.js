@@ -95,8 +95,18 @@ export class Dialog {
 
   /** Approves and lets the rule that is shown be remembered. @param {RegExp} rule */
   async answerForSession(rule) {
+    await this.#remember('session', rule);
+  }
+
+  /** The same for every session in this folder. @param {RegExp} rule */
+  async answerForWorkspace(rule) {
+    await this.#remember('workspace', rule);
+  }
+
+  /** @param {string} words @param {RegExp} rule */
+  async #remember(words, rule) {
     await this.#until(async () => {
-      await this.#nvim.command('Pillion session');
+      await this.#nvim.command(`Pillion ${words}`);
       await this.#nvim.choose(rule);
     });
   }

@@ -77,16 +77,28 @@ check.test("a process that is to stay says so", function()
   has(lines(request), "It stays      as dev\\u{200b}, until it ends, you stop it, or the agent is gone")
 end)
 
+check.test("a single part says why it asks only where that is particular to it", function()
+  local function why(text)
+    return lines(person.command_request("A", "sh x", { preview = { parts = { { argv = { "sh", "x" }, why = text } } } }))
+  end
+  check.same(why("no rule allows it"):find("It runs", 1, true), nil)
+  has(why("sh can run other programs or code"), "It runs       sh x   (sh can run other programs or code)")
+end)
+
 check.test("each rule that is offered is shown as it would be saved, with the key for its scope", function()
   local request = person.command_request("A", "go test ./x")
   request.decisions[4] = { id = "session2", title = "Approve for this session", scope = "session", rule = "run_command(go test *)" }
   request.decisions[5] = { id = "ws", title = "Approve for this workspace", scope = "workspace", rule = "run_command(go test *)\u{200b}" }
   local approval = Approval.new(request, function() end, "client")
   local text = table.concat(sheet.question(approval, { session = "gs", workspace = "gS" }).lines, "\n")
-  has(text, "gs   Approve for this session   and from now on")
+  has(text, "gs   Approve for this session     and from now on")
   has(text, "run_command(go test ./x)")
   has(text, "gS   Approve for this workspace")
   has(text, "run_command(go test *)\\u{200b}")
+  request.decisions[5].title = "Approve a rule with a title that is long"
+  text = table.concat(sheet.question(approval, { approve = "ga", workspace = "gS" }).lines, "\n")
+  has(text, "gS   Approve a rule with a title that is long  and from now on")
+  has(text, "ga   Approve                                   this once")
 end)
 
 check.test("what cannot be seen in a command is written out, and said", function()

@@ -19,10 +19,13 @@ local M = {}
 ---@class pillion.Sheet
 ---@field lines string[]
 ---@field marks pillion.Mark[]
+---@field answer_width integer
 local Sheet = {}
 Sheet.__index = Sheet
+--- Of the column with the answers; wider where a title is.
+Sheet.answer_width = 34
 
-local label_width, answer_width = 14, 32
+local label_width = 14
 
 ---@param text string
 ---@param width integer
@@ -85,13 +88,13 @@ end
 
 --- A choice and what it means; `rule` is what choosing it saves.
 function Sheet:answer(title, meaning, rule)
-  local head = pad(title, answer_width)
+  local head = pad(title, self.answer_width)
   self.lines[#self.lines + 1] = head .. meaning
   self:mark("Label", 0, #title)
   self:mark("Muted", #head, #head + #meaning)
   if rule then
-    self.lines[#self.lines + 1] = (" "):rep(answer_width) .. visible(rule)
-    self:mark("Rule", answer_width, answer_width + #visible(rule))
+    self.lines[#self.lines + 1] = (" "):rep(self.answer_width) .. visible(rule)
+    self:mark("Rule", self.answer_width, self.answer_width + #visible(rule))
   end
 end
 
@@ -158,13 +161,16 @@ local sandboxes = {
   landlock = "Landlock: of your files it can change those of the workspace alone",
 }
 
+--- Why any command asks: nothing that a line of its own need say of the only part.
+local nothing_special = { [""] = true, ["it runs a program"] = true, ["no rule allows it"] = true }
+
 --- The parts, and why each of them asks.
 ---@param sheet pillion.Sheet
 ---@param preview pillion.Preview
 local function parts_of(sheet, preview)
   local parts = preview.parts or {}
   local whole = #parts == 1 and M.argv(parts[1].argv) == vim.trim(preview.command)
-  if whole and (parts[1].why or "") == "" then
+  if whole and nothing_special[parts[1].why or ""] then
     return
   end
   local some_ask = vim.iter(parts):any(function(part)
@@ -252,6 +258,9 @@ local function answers(sheet, approval, keys)
   local function title(words_of_it, action)
     local key = keys[action]
     return key and key ~= "" and ("%s  %s"):format(pad(key, 3), words_of_it) or words_of_it
+  end
+  for _, decision in ipairs(approval:remembering()) do
+    sheet.answer_width = math.max(sheet.answer_width, vim.fn.strdisplaywidth(title(visible(decision.title), decision.scope)) + 2)
   end
   local tool = approval.request.tool
   local meaning = meanings[tool] or { yes = "this once", no = "the agent goes on without it" }

@@ -80,7 +80,7 @@ function M.deed(request)
   if preview.kind == "diff" then
     return verb(preview.files or {}, request.tool) .. " " .. M.subject(preview)
   elseif preview.kind == "command" then
-    return "run " .. preview.command
+    return (request.tool == "run_persistent" and "start " or "run ") .. preview.command
   elseif preview.kind == "url" then
     return "fetch " .. preview.url
   end
