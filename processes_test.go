@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -156,7 +158,8 @@ func TestTheEditorSeesWhatGoesOnInTheBackground(t *testing.T) {
 	r := e.Call("run_command", object{"command": "echo begun; until [ -e go ]; do sleep 0.02; done; echo ended; exit 3", "background_after": 0.3})
 	s := r.StructuredContent
 	id, _ := s["process_id"].(string)
-	if s["ok"] != true || s["exit_code"] != nil || id == "" || s["stdout"] != "begun\n" {
+	soFar, _ := s["stdout"].(string) // on a slow machine it may have printed nothing yet
+	if s["ok"] != true || s["exit_code"] != nil || id == "" || !strings.HasPrefix("begun\n", soFar) {
 		t.Fatalf("result: %v", s)
 	}
 	e.Write("go", "")
@@ -165,7 +168,7 @@ func TestTheEditorSeesWhatGoesOnInTheBackground(t *testing.T) {
 		t.Errorf("%q, %+v", text, heard.last(id))
 	}
 	read := e.Call("read_process", object{"process_id": id, "since": s["next"]}).StructuredContent
-	if read["output"] != "ended\n" || read["exit_code"] != 3.0 || read["running"] != false {
+	if fmt.Sprint(soFar, read["output"]) != "begun\nended\n" || read["exit_code"] != 3.0 || read["running"] != false {
 		t.Errorf("read_process: %v", read)
 	}
 }
@@ -242,6 +245,21 @@ func TestNoProcessSurvives(t *testing.T) {
 	}
 }
 
+// checkMemory holds a sidecar to what it may ever take. The race detector takes
+// several times as much again.
+func checkMemory(t *testing.T, pid int) {
+	t.Helper()
+	most := 150
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		most *= 3
+	}
+	peak := peakMemory(t, pid)
+	t.Logf("the sidecar took %d MB of %d", peak, most)
+	if peak > most {
+		t.Errorf("the sidecar took %d MB, more than %d", peak, most)
+	}
+}
+
 // peakMemory is the most memory that a process ever had, in megabytes.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
@@ -259,7 +277,6 @@ func peakMemory(t *testing.T, pid int) int {
 
 func TestEndlessOutputTakesNoMemory(t *testing.T) {
 	e := spawn(t, persistent())
-	const mostMB = 150
 	gigabyte := e.Call("run_command", object{"command": "head -c 1000000000 /dev/zero | tr '\\0' x; exit 9", "timeout_seconds": 120}).StructuredContent
 	out, _ := gigabyte["stdout"].(string)
 	if gigabyte["exit_code"] != 9.0 || gigabyte["truncated"] != true || len(out) > 1<<20+100 || !strings.Contains(out, "998951424 bytes left out") {
@@ -269,11 +286,7 @@ func TestEndlessOutputTakesNoMemory(t *testing.T) {
 	if endless["exit_code"] != 124.0 || endless["truncated"] != true {
 		t.Errorf("yes: exit code %v", endless["exit_code"])
 	}
-	if peak := peakMemory(t, e.Command.Process.Pid); peak > mostMB {
-		t.Errorf("the sidecar took %d MB", peak)
-	} else {
-		t.Logf("the sidecar took %d MB", peak)
-	}
+	checkMemory(t, e.Command.Process.Pid)
 }
 
 // An editor that does not read gets no queue: later it is told by offsets what it
@@ -294,9 +307,7 @@ func TestAnEditorThatDoesNotReadOutput(t *testing.T) {
 	testrig.Wait(t, blocked, "the first output")
 	e.Write("go", "")
 	eventually(t, "the end of the flood", func() bool { return e.Read("done") != "" })
-	if peak := peakMemory(t, e.Command.Process.Pid); peak > 150 {
-		t.Errorf("the sidecar took %d MB", peak)
-	}
+	checkMemory(t, e.Command.Process.Pid)
 	close(release)
 	testrig.Wait(t, done, "the result")
 	const total = 168888897 + 21 // of the two seqs

@@ -185,7 +185,7 @@ func TestDetach(t *testing.T) {
 	dir := t.TempDir()
 	p, err := r.Start(t.Context(), Spec{
 		Command: "echo one; echo two >&2; until [ -e go ]; do sleep 0.02; done; echo three; sleep 999",
-		Dir:     dir, Keep: KeepBoth, Timeout: 400 * time.Millisecond,
+		Dir:     dir, Keep: KeepBoth, Timeout: 1500 * time.Millisecond,
 	}, func(_ Stream, b []byte) { streamed.Write(b) })
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestDetach(t *testing.T) {
 	run(t, r, Spec{Command: "touch go", Dir: dir})
 	await(t, p, "three\n")
 	// The time limit is over when the process still runs after it.
-	limit := time.After(800 * time.Millisecond)
+	limit := time.After(2 * time.Second)
 	select {
 	case <-p.Done():
 		t.Error("its time limit held on")
