@@ -20,6 +20,11 @@ const (
 // are: nothing here is read as HTML.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(slices.Grow(dst, len(s)+len(s)/16+2), '"')
+	return append(appendEscaped(dst, s), '"')
+}
+
+// appendEscaped is AppendString without the quotes.
+func appendEscaped(dst []byte, s string) []byte {
 	start := 0 // of what is not copied yet
 	for i := 0; ; {
 		i += plainPrefix(s[i:])
@@ -45,8 +50,7 @@ func AppendString(dst []byte, s string) []byte {
 		}
 		i += width
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+	return append(dst, s[start:]...)
 }
 
 var shortEscape = [utf8.RuneSelf]byte{

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -109,15 +108,14 @@ func TestALargeChunkIsCutAndNotLostWhileThereIsRoom(t *testing.T) {
 func TestTheGapOfATextIsBetweenCharacters(t *testing.T) {
 	const half = maxChunk / 2
 	for _, sizes := range [][]int{{half, half, 10}, {half - 1, half + 3}, {10, 3 * half}, {5 * half}, {half + 1, half, half, 7}} {
-		var c chunk
+		c := chunk{cut: &cutText{}}
 		var all strings.Builder
 		for _, size := range sizes {
 			piece := strings.Repeat("a€😀é", size/10+1)
 			all.WriteString(piece)
 			c.add(piece)
 		}
-		joined := slices.Concat(c.head, c.tail[c.start:], c.tail[:c.start])
-		text, dropped := closeGap(joined, len(c.head), c.dropped)
+		text, dropped := c.cut.text()
 		gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
 		before, after, ok := strings.Cut(string(text), gap)
 		if !ok || !strings.HasPrefix(all.String(), before) || !strings.HasSuffix(all.String(), after) ||
@@ -156,6 +154,54 @@ func TestTextLosesItsMiddleAndSaysHowMuch(t *testing.T) {
 	}
 	if len(text) > maxChunk+200 {
 		t.Errorf("%d bytes were kept", len(text))
+	}
+}
+
+func TestWhatIsPacedReachesAPeerThatReads(t *testing.T) {
+	p := newPeer(t, Options{})
+	piece := strings.Repeat("a line of text, äöü\n", 3000)
+	const pieces = 400 // far more than what may wait
+	go func() {
+		for range pieces {
+			p.conn.Pace()
+			if err := p.conn.Progress(1, TextChunk{"stdout", piece}, ""); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for came := 0; came < pieces*len(piece); {
+		chunk := p.next().progress(t)
+		if chunk.Value.Dropped > 0 {
+			t.Fatalf("%d bytes are missing", chunk.Value.Dropped)
+		}
+		came += len(chunk.Value.Text)
+	}
+}
+
+func TestAPeerThatHasStoppedReadingPacesNobodyTwice(t *testing.T) {
+	p := newPeer(t, Options{})
+	stuff(t, p.conn)
+	stuff(t, p.conn)
+	p.conn.Pace()
+	if !p.conn.out.isStalled() {
+		t.Error("it is not known to stand still")
+	}
+	piece := strings.Repeat("x", 64<<10)
+	for range 1000 {
+		p.conn.Pace()
+		if err := p.conn.Progress(1, TextChunk{"stdout", piece}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if load := p.conn.out.load(); load > 8<<20 {
+		t.Errorf("%d bytes wait", load)
+	}
+	for p.conn.out.load() > paceTo {
+		p.next()
+	}
+	p.conn.Pace()
+	if p.conn.out.isStalled() {
+		t.Error("it reads again, and that is not known")
 	}
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -9,7 +10,7 @@ import (
 // TextChunk is a piece of a command's output as the value of $/progress:
 // {"kind":"report","stream":…,"text":…}, cut between characters by who sends it.
 // While the peer is behind, a chunk is appended to the one of the same token and
-// stream that waits already. When half of the write budget waits, what is more
+// stream that waits already. When a sixteenth of the write budget waits, what is more
 // than 256 KiB of a stream loses its middle: a line in the gap and "dropped" say
 // how many bytes are missing.
 type TextChunk struct {
@@ -17,23 +18,101 @@ type TextChunk struct {
 	Text   string
 }
 
+// textShare is the part of the write budget that text may take before it loses
+// its middle: whoever prints it is not held up for long (see Conn.Pace), and an
+// editor that stands still must not make the sidecar large.
+const textShare = 16
+
 // maxChunk is the most text that one waiting chunk holds, half of it the oldest
 // and half the newest.
 const maxChunk = 256 << 10
 
 // chunk is progress text that waits to be written.
 type chunk struct {
-	token   json.RawMessage
-	stream  string
+	token  json.RawMessage
+	stream string
+	pieces []string // in order, without a copy
+	small  []byte   // what came after them in small pieces
+	length int      // of both
+	cut    *cutText // instead of both: there was more than maxChunk
+}
+
+// smallPiece is the size below which a piece is copied: one a byte would cost
+// more than its text.
+const smallPiece = 4 << 10
+
+func (c *chunk) size() int {
+	size := c.length + len(c.token) + len(c.stream)
+	if c.cut != nil {
+		size += len(c.cut.head) + len(c.cut.tail)
+	}
+	return size
+}
+
+func (c *chunk) add(text string) {
+	switch {
+	case c.cut != nil:
+		c.cut.add(text)
+	case c.length+len(text) > maxChunk:
+		c.cut = &cutText{}
+		for _, piece := range c.pieces {
+			c.cut.add(piece)
+		}
+		c.cut.add(string(c.small))
+		c.cut.add(text)
+		c.pieces, c.small, c.length = nil, nil, 0
+	case len(text) < smallPiece:
+		c.small = append(c.small, text...)
+		c.length += len(text)
+	default:
+		if len(c.small) > 0 {
+			c.pieces, c.small = append(c.pieces, string(c.small)), nil
+		}
+		c.pieces = append(c.pieces, text)
+		c.length += len(text)
+	}
+}
+
+// fits says whether text can be added and nothing is lost.
+func (c *chunk) fits(text string) bool { return c.cut == nil && c.length+len(text) <= maxChunk }
+
+// frame is the notification, made in space as far as that suffices; nothing is
+// added to the chunk afterwards.
+func (c *chunk) frame(space []byte) *frame {
+	pieces, dropped := append(c.pieces, string(c.small)), 0
+	if c.cut != nil {
+		var text []byte
+		text, dropped = c.cut.text()
+		pieces = []string{string(text)}
+	}
+	params := append(space[:0], `{"token":`...)
+	params = append(params, c.token...)
+	params = append(params, `,"value":{"kind":"report","stream":`...)
+	params = AppendString(params, c.stream)
+	params = append(params, `,"text":"`...)
+	params = slices.Grow(params, c.length+c.length/8)
+	for _, piece := range pieces {
+		params = appendEscaped(params, piece)
+	}
+	params = append(params, '"')
+	if dropped > 0 {
+		params = append(params, `,"dropped":`...)
+		params = strconv.AppendInt(params, int64(dropped), 10)
+	}
+	params = append(params, "}}"...)
+	return notificationFrame("$/progress", params)
+}
+
+// cutText is the first and the last of a text, together maxChunk, and how much
+// was between.
+type cutText struct {
 	head    []byte
 	tail    []byte // ring of maxChunk/2 bytes once full
 	start   int    // where the ring starts
 	dropped int
 }
 
-func (c *chunk) size() int { return len(c.head) + len(c.tail) + len(c.token) + len(c.stream) }
-
-func (c *chunk) add(text string) {
+func (c *cutText) add(text string) {
 	const half = maxChunk / 2
 	if len(c.tail) == 0 {
 		n := min(len(text), half-len(c.head))
@@ -58,28 +137,15 @@ func (c *chunk) add(text string) {
 	}
 }
 
-// frame is the notification; nothing is added to the chunk afterwards.
-func (c *chunk) frame() *frame {
-	text := append([]byte(nil), c.head...)
+// text is all of it, with a line in the gap if there is one.
+func (c *cutText) text() (text []byte, dropped int) {
+	text = append(text, c.head...)
 	text = append(text, c.tail[c.start:]...)
 	text = append(text, c.tail[:c.start]...)
-	dropped := c.dropped
-	if dropped > 0 {
-		text, dropped = closeGap(text, len(c.head), dropped)
+	if c.dropped == 0 {
+		return text, 0
 	}
-	params := make([]byte, 0, len(text)+len(text)/8+len(c.token)+len(c.stream)+128)
-	params = append(params, `{"token":`...)
-	params = append(params, c.token...)
-	params = append(params, `,"value":{"kind":"report","stream":`...)
-	params = AppendString(params, c.stream)
-	params = append(params, `,"text":`...)
-	params = AppendString(params, string(text))
-	if dropped > 0 {
-		params = append(params, `,"dropped":`...)
-		params = strconv.AppendInt(params, int64(dropped), 10)
-	}
-	params = append(params, "}}"...)
-	return notificationFrame("$/progress", params)
+	return closeGap(text, len(c.head), c.dropped)
 }
 
 // closeGap cuts the halves of characters on both sides of the gap away and puts
@@ -132,8 +198,8 @@ func (w *writer) progressText(token json.RawMessage, c TextChunk) (lead bool, er
 	for {
 		var piece string
 		piece, c.Text = c.Text, ""
-		if w.bytes <= w.budget/2 {
-			piece, c.Text = cutText(piece)
+		if w.bytes <= w.budget/textShare {
+			piece, c.Text = cutPiece(piece)
 		}
 		first, err := w.queueText(token, c.Stream, piece)
 		if lead = lead || first; err != nil || c.Text == "" {
@@ -142,8 +208,8 @@ func (w *writer) progressText(token json.RawMessage, c TextChunk) (lead bool, er
 	}
 }
 
-// cutText cuts what is more than one chunk holds off, between two characters.
-func cutText(text string) (piece, rest string) {
+// cutPiece cuts what is more than one chunk holds off, between two characters.
+func cutPiece(text string) (piece, rest string) {
 	if len(text) <= maxChunk {
 		return text, ""
 	}
@@ -159,11 +225,10 @@ func (w *writer) queueText(token json.RawMessage, stream, text string) (lead boo
 		return false, ErrClosed
 	}
 	key := string(token) + "\x00text\x00" + stream
-	crowded := w.bytes > w.budget/2
+	crowded := w.bytes > w.budget/textShare
 	if f := w.waiting[key]; f != nil {
 		inOrder := w.waiting[string(token)] == f
-		fits := len(f.text.head)+len(f.text.tail)+len(text) <= maxChunk
-		if crowded || inOrder && fits {
+		if crowded || inOrder && f.text.fits(text) {
 			before := f.size()
 			f.text.add(text)
 			w.bytes += f.size() - before

@@ -22,6 +22,7 @@ func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 		s.Reader = s.pollable(f)
 	}
 	if f, ok := out.(*os.File); ok {
+		widen(f)
 		s.Writer = s.pollable(f)
 		if try := TryWriter(s.Writer.(*os.File)); try != nil {
 			return &tryStdio{s, try}

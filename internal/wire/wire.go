@@ -66,8 +66,9 @@ type Options struct {
 	MaxDepth  int // nesting of a message; 512
 
 	// WriteBudget is how many bytes may wait for a peer that does not read;
-	// 64 MiB. Past half of it progress is coalesced: text loses its middle,
-	// values replace older ones of the same key, others get ErrBacklog. Past
+	// 64 MiB. Past a sixteenth of it the text of progress loses its middle.
+	// Past half of it values replace older ones of the same key, others get
+	// ErrBacklog. Past
 	// all of it new requests are refused with CodeBusy, and Call and Notify
 	// get ErrBacklog; replies are still kept. Past twice the budget the
 	// connection is closed.

@@ -36,6 +36,7 @@ type writer struct {
 	try    tryWrite // to the same stream; nil where it cannot be had
 	budget int
 	failed func(error) // called from drain, without the lock
+	space  []byte      // drain's, for the frame that it makes of text
 
 	mu      sync.Mutex
 	queue   []*frame
@@ -44,6 +45,7 @@ type writer struct {
 	active  bool
 	stopped bool
 	waiting progressIndex
+	stalled bool          // pace has waited in vain, and does not again until less waits
 	change  chan struct{} // closed when bytes shrank, for those who wait for it; nil if no one does
 }
 
@@ -188,9 +190,15 @@ func (w *writer) popLocked() *frame {
 	return f
 }
 
+// mostSpace is the largest space that is kept for the next frame of text.
+const mostSpace = 1 << 20
+
 func (w *writer) write(f *frame) error {
 	if f.text != nil {
-		f = f.text.frame()
+		f = f.text.frame(w.space)
+		if len(f.body) > 0 && cap(f.body[0]) <= mostSpace {
+			w.space = f.body[0]
+		}
 	}
 	if _, err := w.dst.Write(f.head); err != nil {
 		return err
@@ -253,6 +261,50 @@ func (w *writer) stopLocked() {
 	w.stopped = true
 	w.queue, w.first, w.bytes = nil, 0, 0
 	w.waiting = progressIndex{}
+}
+
+const (
+	// paceFrom is what may wait before pace holds up whoever sends text, and
+	// paceTo what waits when it lets go.
+	paceFrom, paceTo = 1 << 20, 256 << 10
+	// paceLimit is how long it does so for a peer that reads nothing.
+	paceLimit = time.Second
+)
+
+// pace waits while much is unread, as long as the peer reads at all.
+func (w *writer) pace() {
+	load, change, err := w.watch()
+	if err != nil || load <= paceFrom {
+		w.setStalled(false)
+		return
+	}
+	if w.isStalled() {
+		return
+	}
+	limit := time.NewTimer(paceLimit)
+	defer limit.Stop()
+	for err == nil && load > paceTo {
+		select {
+		case <-change:
+			limit.Reset(paceLimit)
+		case <-limit.C:
+			w.setStalled(true)
+			return
+		}
+		load, change, err = w.watch()
+	}
+}
+
+func (w *writer) isStalled() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stalled
+}
+
+func (w *writer) setStalled(so bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stalled = so
 }
 
 // watch returns what waits and a channel that is closed when that has changed.
