@@ -13,6 +13,22 @@ import (
 	"pillion/tools/session"
 )
 
+// reader is an agent's session in a sidecar on the folder.
+func reader(b *testing.B, dir string) (*sidecar, *session.Session) {
+	b.Helper()
+	c, err := sidecarAt(dir, terminal.Yes{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { c.Close() })
+	c.sessions.SetDefaults("default", session.Limits{})
+	s, _, err := c.sessions.Open("", session.Agent{Name: "bench"}, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c, s
+}
+
 // BenchmarkReadFile is the door's own cost, without a wire.
 func BenchmarkReadFile(b *testing.B) {
 	for name, size := range map[string]int{"100B": 100, "1MB": 1 << 20} {
@@ -22,16 +38,7 @@ func BenchmarkReadFile(b *testing.B) {
 			if err := os.WriteFile(filepath.Join(dir, "file.txt"), []byte(text), 0o644); err != nil {
 				b.Fatal(err)
 			}
-			c, err := sidecarAt(dir, terminal.Yes{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer c.Close()
-			c.sessions.SetDefaults("default", session.Limits{})
-			reader, _, err := c.sessions.Open("", session.Agent{Name: "bench"}, "")
-			if err != nil {
-				b.Fatal(err)
-			}
+			c, reader := reader(b, dir)
 			b.ReportAllocs()
 			for b.Loop() {
 				r := c.registry.Execute(b.Context(), tools.Call{Name: "read_file", Arguments: json.RawMessage(`{"path":"file.txt"}`), Session: reader})
@@ -54,16 +61,7 @@ func BenchmarkReadFile(b *testing.B) {
 // before: it is told of each that somebody else changed.
 func BenchmarkReadFileLate(b *testing.B) {
 	dir := b.TempDir()
-	c, err := sidecarAt(dir, terminal.Yes{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer c.Close()
-	c.sessions.SetDefaults("default", session.Limits{})
-	reader, _, err := c.sessions.Open("", session.Agent{Name: "bench"}, "")
-	if err != nil {
-		b.Fatal(err)
-	}
+	c, reader := reader(b, dir)
 	read := func(name string) {
 		arguments := json.RawMessage(`{"path":"` + name + `"}`)
 		if r := c.registry.Execute(b.Context(), tools.Call{Name: "read_file", Arguments: arguments, Session: reader}); r.IsError {

@@ -1,4 +1,5 @@
-// Speed and size against the npm MCP filesystem server, both through this one client in one run, printed as ratios.
+// Speed and size against the npm MCP filesystem server, both through this one client in one run, and commands against the
+// same ones spawned from Go (scripts/bench), printed as ratios.
 // Numbers below the limit are kept promises; this prints, it does not fail: timings belong to no test.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -99,10 +100,32 @@ function memory(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;
 }
 
+/** What scripts/bench measures of commands. */
+function commands() {
+  const program = path.join(sandbox, 'bench');
+  execFileSync('go', ['build', '-buildvcs=false', '-o', program, './scripts/bench'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const folder = path.join(sandbox, 'commands');
+  fs.mkdirSync(folder);
+  return JSON.parse(execFileSync(program, ['-pillion', pillion, '-folder', folder], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
+}
+
 const rows = [];
 function row(what, ours, theirs, unit, limit) {
   const ratio = ours / theirs;
-  rows.push([ratio <= limit ? 'ok  ' : 'OVER', what, `${ours.toFixed(2)} ${unit}`, `${theirs.toFixed(2)} ${unit}`, ratio.toFixed(3), `at most ${limit}`]);
+  const kept = limit === undefined ? '    ' : ratio <= limit ? 'ok  ' : 'OVER';
+  rows.push([kept, what, `${ours.toFixed(2)} ${unit}`, `${theirs.toFixed(2)} ${unit}`, ratio.toFixed(3), limit === undefined ? '' : `at most ${limit}`]);
+}
+
+/** The rows of commands: the median, and the minimum, which other work on the machine disturbs less. */
+function commandRows({ short, stream, megabytes, peak, smallPeak }) {
+  for (const { level, ours, theirs } of short) {
+    const limit = level === 'none' ? 1.3 : 2;
+    row(`run true, sandbox ${level}, against /bin/sh -lc`, ours.median, theirs.median, 'ms', limit);
+    row('  minimum', ours.minimum, theirs.minimum, 'ms');
+  }
+  row(`stream ${megabytes.toFixed(0)} MB of output, against cat`, stream.ours.median, stream.theirs.median, 'ms', 2);
+  row('  minimum', stream.ours.minimum, stream.theirs.minimum, 'ms');
+  row('  peak memory, against that with a tenth of it', peak, smallPeak, 'MB', 1.5);
 }
 
 try {
@@ -123,8 +146,9 @@ try {
   row('read 1 MB over stdio, and parse it', large.parsed.serve, large.parsed.peer, 'ms', 1);
   row('idle memory', idle.serve, idle.peer, 'MB', 0.25);
   row('binary, against 30 MB', fs.statSync(pillion).size / 1e6, 30, 'MB', 1);
+  commandRows(commands());
 
-  const head = ['', 'what', 'pillion', 'MCP filesystem server', 'ratio', 'wanted'];
+  const head = ['', 'what', 'pillion', 'the other', 'ratio', 'wanted'];
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((r) => r[i].length)));
   for (const r of [head, ...rows]) console.log(r.map((cell, i) => cell.padEnd(widths[i])).join('  ').trimEnd());
 } finally {

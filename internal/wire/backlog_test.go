@@ -160,7 +160,7 @@ func TestTextLosesItsMiddleAndSaysHowMuch(t *testing.T) {
 func TestWhatIsPacedReachesAPeerThatReads(t *testing.T) {
 	p := newPeer(t, Options{})
 	piece := strings.Repeat("a line of text, äöü\n", 3000)
-	const pieces = 400 // far more than what may wait
+	const pieces = 150 // far more than what may wait
 	go func() {
 		for range pieces {
 			p.conn.Pace()

@@ -1,0 +1,204 @@
+// Command bench times commands through `pillion serve` against the same commands
+// spawned from here, in turn, and prints what it measured as JSON for bench.mjs,
+// which runs it: the shortest command there is, and one that prints a lot.
+//
+// Not here: limits, and what is made of the figures.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// thinking is how long an agent takes from one command to the next, at the very
+// least: a sidecar makes itself ready for the next one meanwhile.
+const thinking = 30 * time.Millisecond
+
+// pair is one thing measured on both sides, in milliseconds.
+type pair struct {
+	Ours   times `json:"ours"`
+	Theirs times `json:"theirs"`
+}
+
+type times struct {
+	Minimum float64 `json:"minimum"`
+	Median  float64 `json:"median"`
+
+	all []float64
+}
+
+func (t *times) add(d time.Duration) {
+	t.all = append(t.all, float64(d)/float64(time.Millisecond))
+	slices.Sort(t.all)
+	t.Minimum, t.Median = t.all[0], t.all[len(t.all)/2]
+}
+
+// figures are what is printed.
+type figures struct {
+	Short  []sandboxed `json:"short"`  // `true`, by sandbox
+	Stream pair        `json:"stream"` // until the last byte is here
+	// Megabytes are what came of the stream, Peak the most memory of the sidecar's
+	// own, and SmallPeak the same of one that passed a tenth of it on.
+	Megabytes float64 `json:"megabytes"`
+	Peak      float64 `json:"peak"`
+	SmallPeak float64 `json:"smallPeak"`
+}
+
+// sandboxed is the shortest command with one setting of the sandbox.
+type sandboxed struct {
+	Setting string `json:"setting"`
+	Level   string `json:"level"` // what really held it
+	pair
+}
+
+func main() {
+	program := flag.String("pillion", "bin/pillion", "the `program`")
+	folder := flag.String("folder", ".", "the project's `folder`, where large.txt is made")
+	rounds := flag.Int("rounds", 100, "how often the shortest command is run")
+	megabytes := flag.Int("megabytes", 100, "how much the other one prints")
+	flag.Parse()
+	got, err := measure(*program, *folder, *rounds, *megabytes)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(got); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func measure(program, folder string, rounds, megabytes int) (got figures, err error) {
+	for _, setting := range []string{"off", "prefer"} {
+		one, err := short(program, folder, setting, rounds)
+		if err != nil {
+			return got, fmt.Errorf("sandbox %s: %w", setting, err)
+		}
+		got.Short = append(got.Short, one)
+	}
+	for name, size := range map[string]int{"large.txt": megabytes, "small.txt": megabytes / 10} {
+		if err := printed(filepath.Join(folder, name), size); err != nil {
+			return got, err
+		}
+	}
+	if got.SmallPeak, err = peakOf(program, folder, "cat small.txt"); err != nil {
+		return got, err
+	}
+	return got, got.stream(program, folder)
+}
+
+// short runs `true` on both sides in turn.
+func short(program, folder, setting string, rounds int) (got sandboxed, err error) {
+	s, err := start(program, folder, setting)
+	if err != nil {
+		return got, err
+	}
+	defer s.end()
+	got.Setting = setting
+	for round := -3; round < rounds; round++ { // the first ones warm up
+		time.Sleep(thinking)
+		began := time.Now()
+		answer, err := s.run("true")
+		ours := s.last.Sub(began)
+		if err != nil {
+			return got, err
+		}
+		time.Sleep(thinking)
+		began = time.Now()
+		if err := exec.Command("/bin/sh", "-lc", "true").Run(); err != nil {
+			return got, err
+		}
+		theirs := time.Since(began)
+		if round >= 0 {
+			got.Ours.add(ours)
+			got.Theirs.add(theirs)
+		}
+		got.Level = answer.Sandbox
+	}
+	return got, nil
+}
+
+// stream has a large file printed, on both sides in turn.
+func (f *figures) stream(program, folder string) error {
+	s, err := start(program, folder, "off")
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	for range streams {
+		time.Sleep(thinking)
+		began := time.Now()
+		s.came = 0
+		if _, err := s.run("cat large.txt"); err != nil {
+			return err
+		}
+		f.Stream.Ours.add(s.last.Sub(began))
+		f.Megabytes = float64(s.came) / 1e6
+		began = time.Now()
+		if err := drain(folder); err != nil {
+			return err
+		}
+		f.Stream.Theirs.add(time.Since(began))
+	}
+	f.Peak, err = s.peak()
+	return err
+}
+
+// streams is how often something is printed.
+const streams = 7
+
+// peakOf is the most memory of a sidecar that runs nothing but this.
+func peakOf(program, folder, command string) (float64, error) {
+	s, err := start(program, folder, "off")
+	if err != nil {
+		return 0, err
+	}
+	defer s.end()
+	for range streams {
+		if _, err := s.run(command); err != nil {
+			return 0, err
+		}
+	}
+	return s.peak()
+}
+
+// drain reads what cat prints and makes nothing of it.
+func drain(folder string) error {
+	cmd := exec.Command("cat", "large.txt")
+	cmd.Dir = folder
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{out}, make([]byte, 64<<10)); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// printed makes the file that is printed.
+func printed(path string, megabytes int) error {
+	line := []byte("some words on a line, and a \"quoted\" one\n")
+	block := slices.Repeat(line, 1_000_000/len(line)+1)[:1_000_000]
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for range megabytes {
+		if _, err := file.Write(block); err != nil {
+			return err
+		}
+	}
+	return file.Close()
+}
