@@ -106,6 +106,9 @@ function commands() {
   execFileSync('go', ['build', '-buildvcs=false', '-o', program, './scripts/bench'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   const folder = path.join(sandbox, 'commands');
   fs.mkdirSync(folder);
+  const block = 'some words on a line, and a "quoted" one\n'.repeat(24_391).slice(0, 1e6);
+  fs.writeFileSync(path.join(folder, 'large.txt'), block.repeat(100));
+  fs.writeFileSync(path.join(folder, 'small.txt'), block.repeat(10));
   return JSON.parse(execFileSync(program, ['-pillion', pillion, '-folder', folder], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
 }
 

@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -60,11 +59,10 @@ type sandboxed struct {
 
 func main() {
 	program := flag.String("pillion", "bin/pillion", "the `program`")
-	folder := flag.String("folder", ".", "the project's `folder`, where large.txt is made")
+	folder := flag.String("folder", ".", "the project's `folder`, with large.txt and small.txt")
 	rounds := flag.Int("rounds", 100, "how often the shortest command is run")
-	megabytes := flag.Int("megabytes", 100, "how much the other one prints")
 	flag.Parse()
-	got, err := measure(*program, *folder, *rounds, *megabytes)
+	got, err := measure(*program, *folder, *rounds)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -75,18 +73,13 @@ func main() {
 	}
 }
 
-func measure(program, folder string, rounds, megabytes int) (got figures, err error) {
+func measure(program, folder string, rounds int) (got figures, err error) {
 	for _, setting := range []string{"off", "prefer"} {
 		one, err := short(program, folder, setting, rounds)
 		if err != nil {
 			return got, fmt.Errorf("sandbox %s: %w", setting, err)
 		}
 		got.Short = append(got.Short, one)
-	}
-	for name, size := range map[string]int{"large.txt": megabytes, "small.txt": megabytes / 10} {
-		if err := printed(filepath.Join(folder, name), size); err != nil {
-			return got, err
-		}
 	}
 	if got.SmallPeak, err = peakOf(program, folder, "cat small.txt"); err != nil {
 		return got, err
@@ -184,21 +177,4 @@ func drain(folder string) error {
 		return err
 	}
 	return cmd.Wait()
-}
-
-// printed makes the file that is printed.
-func printed(path string, megabytes int) error {
-	line := []byte("some words on a line, and a \"quoted\" one\n")
-	block := slices.Repeat(line, 1_000_000/len(line)+1)[:1_000_000]
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	for range megabytes {
-		if _, err := file.Write(block); err != nil {
-			return err
-		}
-	}
-	return file.Close()
 }
