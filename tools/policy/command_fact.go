@@ -143,16 +143,15 @@ func pathsIn(text string) []string {
 	if _, value, has := strings.Cut(text, "="); has {
 		add(value)
 	}
-	for _, piece := range strings.FieldsFunc(text, func(c rune) bool { return c == ':' || c == ',' || c == '=' || c == '@' }) {
-		if isPathLike(piece) && piece != text && !strings.Contains(text, "://") {
+	if strings.Contains(text, "://") {
+		return out
+	}
+	for _, piece := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(":,=@", c) }) {
+		if piece != text { // git show HEAD:.env
 			add(piece)
 		}
 	}
 	return out
-}
-
-func isPathLike(s string) bool {
-	return strings.HasPrefix(s, "/") || s == ".." || strings.HasPrefix(s, "../") || strings.Contains(s, "/../")
 }
 
 func (f WordFact) secret(name string) bool {
@@ -174,6 +173,9 @@ func (c Command) placesWhy(p part) string {
 	reads := readers[programName(program)]
 	for _, w := range p.words {
 		for _, name := range pathsIn(w.text) {
+			if name == "HEAD" && programName(program) == "git" {
+				continue // a commit, and not the file that makes a repository
+			}
 			if why := c.placeWhy(name, reads); why != "" {
 				return why
 			}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestPatternsAllowPlainLines(t *testing.T) {
 	for _, line := range []string{
 		"ls", "ls -la src", " ls  -l ", "ls;", "'ls' \"-l\"", "ls ''", `l's'`, "ls && cat README.md | sort; git status -s || true",
 		"go test ./... -run TestX -count=1 -race", "go test ./... 2>&1 | sort", "ls >/dev/null 2>&1", "ls 2>/dev/null", "cat <README.md", "cat < 'a b'",
-		"git log --oneline -5 HEAD~3..HEAD^ -- src/a.go", "git log 'HEAD@{1}' --format='%h $x `y`'", "npm run lint -- --fix", "npm run lint",
+		"git log --oneline -5 HEAD~3..HEAD^ -- src/a.go", "git log 'HEAD@{1}' --format='%h $x `y`'", "git log HEAD -- a:b", "npm run lint -- --fix", "npm run lint",
 		"find . -name '*.go' -newer go.mod", "rg -n 'func \\w+' src", `echo "a;b|c&d" 'e>f'`, "./tools/check.sh --all", "echo a,b:c@d+e",
 		"ls " + strings.Repeat("x ", 300), strings.Repeat("true; ", 49) + "true",
 	} {
@@ -71,7 +72,7 @@ var bypasses = []string{
 	"npm run other", "npm exec x", "npm run lint --prefix ..", "npm --prefix .. run lint", "npm run lint --script-shell=x", "npm run lint -script-shell=x", "npm run", "npx x",
 	"./tools/check.sh2", "tools/check.sh", "././tools/check.sh", "./tools//check.sh",
 	// places
-	"cat /etc/passwd", "cat ../x", "cat a/../../x", "cat src/..", "ls --x=/etc", "ls -I/etc", "cat .env", "cat id_rsa", "cat src/.env.local", "cat 'x.pem'", "git log -- :/etc/x",
+	"cat /etc/passwd", "cat ../x", "cat a/../../x", "cat src/..", "ls --x=/etc", "ls -I/etc", "cat .env", "cat id_rsa", "cat src/.env.local", "cat 'x.pem'", "git log -- :/etc/x", "git log HEAD:.env", "git log --x=a:/etc", "ls -I.env",
 	// characters
 	"ls\x00rm", "ls \x1b[2J", "ls \x7f", "ls\u00a0rm", "ls \u202ex", "ls\u2028rm", "ls ；rm x", "ls ｜ sh", "ls \u037e rm", "ⅼs", "ls\u200b", "\ufeffls", "lѕ", "ls é", "ls \xff", "ls ‐l", "ls “a”",
 	"ls \u3000 x", "ls ＄(rm)", "ls \x85rm", "ls \xc2", "ls \xe2\x80", "cаt x",
@@ -373,6 +374,73 @@ func TestOffersOfCommands(t *testing.T) {
 	if got := offered(t, r).String(); got != "run_persistent(go test ./...) in sub" {
 		t.Errorf("offers %s", got)
 	}
+}
+
+// TestOffersAreKept: with any rule that a dialog offers the same call runs, whatever
+// the line; a rule that would not hold is not offered.
+func TestOffersAreKept(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	pieces := []string{"go test", "git diff", "npm run lint", "ls", "true", " ", " -v", " ./...", " $X", " > out", " > /dev/null", " > ../out", " < in", " .env", " /etc", " 'a b'", " *", "; ", " && ", " | ", " & ", "\n", " -exec x", "env ", "X=1 ", "("}
+	lines := slices.Clone(bypasses)
+	for range 5000 {
+		var line strings.Builder
+		for range 1 + random.IntN(6) {
+			line.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		lines = append(lines, line.String())
+	}
+	offered := 0
+	for _, line := range lines {
+		for _, cwd := range []string{"", "sub"} {
+			r := allowing(line, "run_command(true *)", "run_command(true *) in sub")
+			r.Command.Cwd = cwd
+			d := Decide(r)
+			if d.Rememberable != (len(d.Offers) > 0) {
+				t.Errorf("%q: %+v", line, d)
+			}
+			for _, o := range d.Offers {
+				again := r
+				again.Grants = []Rule{mustParse(t, o.Rule.String())}
+				if got := Decide(again); got.Verdict != Run {
+					t.Errorf("%q: with %s it still has to %s: %q", line, o.Rule, got.Verdict, got.Reasons)
+				}
+				if o.ID == "pattern" {
+					offered++
+				}
+			}
+		}
+	}
+	if offered < 100 {
+		t.Errorf("only %d patterns were offered: the lines are no test", offered)
+	}
+}
+
+// FuzzDecideCommand: no line breaks the reading of it, and of whatever a rule for
+// plain commands allows, each part begins as the rule says.
+func FuzzDecideCommand(f *testing.F) {
+	for _, line := range bypasses {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		r := allowing(line, "run_command(go test *)", "run_command(ls *)")
+		r.Rules.Deny = []Rule{mustParse(t, "run_command(git push *)")}
+		d := Decide(r)
+		if d.Verdict == Ask && d.Parts == nil {
+			t.Errorf("%q asks and shows nothing", line)
+		}
+		if d.Verdict != Run {
+			return
+		}
+		parts, problem := readPlain(line)
+		for _, p := range parts {
+			if p.words[0] != "ls" && !slices.Equal(p.words[:min(2, len(p.words))], []string{"go", "test"}) {
+				t.Errorf("%q runs %q", line, p.words)
+			}
+		}
+		if problem != "" {
+			t.Errorf("%q runs, and %s", line, problem)
+		}
+	})
 }
 
 func TestScriptsOfALine(t *testing.T) {
