@@ -14,6 +14,7 @@ const quiet = {
   'telemetry.telemetryLevel': 'off',
   'extensions.autoUpdate': false,
   'git.openRepositoryInParentFolders': 'never',
+  'terminal.integrated.gpuAcceleration': 'off', // drawn as elements, which can be read
 };
 
 /** A window that vanished without a goodbye counts as closed after this many seconds. */

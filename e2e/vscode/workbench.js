@@ -150,7 +150,8 @@ export class Workbench {
 
   /** What the terminal that is on the screen shows. */
   async terminal() {
-    return (await this.page.locator('.terminal-wrapper.active .xterm-rows > div').allInnerTexts()).map((line) => line.replaceAll('\u00a0', ' ').trimEnd()).join('\n');
+    const rows = await this.page.locator('.terminal-wrapper.active .xterm-rows > div').evaluateAll((all) => all.map((row) => row.textContent ?? ''));
+    return rows.map((row) => row.replaceAll('\u00a0', ' ').trimEnd()).join('\n').trimEnd();
   }
 
   async #showView() {

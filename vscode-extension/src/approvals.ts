@@ -302,6 +302,9 @@ const beneathNotes: Record<Approval["beneath"], string | undefined> = {
   conflict: "changed on disk: your text will be merged and shown again",
 };
 
+/** What an agent calls to leave something running. */
+export const persistentTool = "run_persistent";
+
 /** What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`. */
 export function subject(preview: Preview): string {
   switch (preview.kind) {
@@ -324,7 +327,7 @@ export function deed({ preview, tool }: Pick<ApprovalRequest, "preview" | "tool"
     case "diff":
       return `${verb(preview.files ?? [], tool)} ${subject(preview)}`;
     case "command":
-      return `run ${preview.command}`;
+      return `${tool === persistentTool ? "leave running:" : "run"} ${preview.command}`;
     case "url":
       return `fetch ${preview.url}`;
     default:

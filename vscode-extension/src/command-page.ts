@@ -1,7 +1,7 @@
 // The read-only page on which a human decides about a command, an address, a plan or a text: what exactly would happen, where,
 // why it asks, and what each answer means. Pure: it gives lines and the places to paint; pages.ts shows them.
 
-import type { Approval } from "./approvals";
+import { type Approval, persistentTool } from "./approvals";
 import { visible, visibleLines } from "./escape";
 import { planTool } from "./plans";
 import type { ApprovalDecision, ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
@@ -45,9 +45,6 @@ const endings: Record<string, string> = {
 
 /** The label of the line above which pages.ts offers to save. */
 export const missesLabel = "It misses";
-
-/** What an agent calls to leave something running. */
-export const persistentTool = "run_persistent";
 
 function act(preview: Preview, tool: string): string {
   switch (preview.kind) {
@@ -152,9 +149,9 @@ function sandboxWords({ sandbox }: CommandPreview): string[] {
     case "none":
       return ["none: it runs with your own rights"];
     case "bubblewrap":
-      return ["bubblewrap: it can change files in the workspace alone, and sees no other processes"];
+      return ["bubblewrap: it writes in the workspace, temporary folders", "and build caches alone, and sees no other processes"];
     case "landlock":
-      return ["Landlock: it can change files in the workspace alone, and read what you can"];
+      return ["Landlock: it writes in the workspace, temporary folders", "and build caches alone"];
     default:
       return [visible(sandbox ?? "")];
   }

@@ -17,8 +17,8 @@ import {
   window,
   workspace,
 } from "vscode";
-import type { Approval, ApprovalListener, Approvals } from "./approvals";
-import { commandPage, endedPage, missesLabel, persistentTool } from "./command-page";
+import { type Approval, type ApprovalListener, type Approvals, persistentTool } from "./approvals";
+import { commandPage, endedPage, missesLabel } from "./command-page";
 import { planTool } from "./plans";
 import { address, approvalIdOf, doctor, ended, page, trust } from "./schemes";
 import type { Page, Paint } from "./sheet";

@@ -7,8 +7,8 @@ import type { AgentProcess, ProcessListener, Processes } from "./processes";
 
 export class ProcessView implements TreeDataProvider<AgentProcess>, Partial<ProcessListener>, Disposable {
   private readonly changes = new EventEmitter<undefined>();
-  private readonly registration = window.registerTreeDataProvider("pillion.processes", this);
   readonly onDidChangeTreeData = this.changes.event;
+  private readonly registration = window.registerTreeDataProvider("pillion.processes", this); // it listens at once
 
   constructor(private readonly processes: Processes) {}
 
