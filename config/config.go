@@ -127,7 +127,10 @@ func (s Settings) WritableFolders(home string) []string {
 // Expiry is how long a dialog waits, 0 for ever.
 func (a Approvals) Expiry() time.Duration { return seconds(a.ExpireSeconds) }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// seconds is at most a year: more does not fit into a Duration, and turns negative.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, 365*24*3600) * float64(time.Second))
+}
 
 // Call is how long a call may take, 0 for the default.
 func (l Limits) Call() time.Duration { return seconds(l.CallSeconds) }

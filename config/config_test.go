@@ -36,6 +36,9 @@ func TestParse(t *testing.T) {
 	if len(problems) > 0 || !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v, problems %q, want %+v", s, problems, want)
 	}
+	if late := (Approvals{ExpireSeconds: 1e300}).Expiry(); late < time.Hour {
+		t.Errorf("an expiry beyond all bounds is %s", late)
+	}
 	if s.Approvals.Expiry() != 1500*time.Millisecond || s.Limits.Call() != 5*time.Second || s.Limits.Command() != 6*time.Second {
 		t.Errorf("times: %s, %s, %s", s.Approvals.Expiry(), s.Limits.Call(), s.Limits.Command())
 	}

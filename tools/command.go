@@ -124,14 +124,16 @@ func firstLine(s string) string {
 
 // seconds is an argument in seconds, otherwise if it was left out.
 func seconds(argument string, given float64, otherwise, most time.Duration) (time.Duration, error) {
-	d := otherwise
-	if given > 0 {
-		d = time.Duration(given * float64(time.Second))
+	switch {
+	case !(given >= 0 && given <= most.Seconds()): // before it becomes a Duration, which a large one turns negative in
+		return 0, invalid("%s must be between 0 and %g", argument, most.Seconds())
+	case given > 0:
+		otherwise = max(time.Duration(given*float64(time.Second)), time.Nanosecond) // 0 would be no limit
 	}
-	if given < 0 || d > most {
+	if otherwise > most {
 		return 0, invalid("%s must be between 0 and %g", argument, most.Seconds())
 	}
-	return d, nil
+	return otherwise, nil
 }
 
 // stream passes a command's output on while it runs.
