@@ -37,12 +37,52 @@ func (p *pending) commandFacts(c *policy.Command) *policy.Command {
 			p.snapshot.RestOn(file)
 		}
 	}
+	p.restOnScripts(ws, dir, reading)
+	return &out
+}
+
+// restOnScripts has the plan rest on whatever file a script's name may lead to: from
+// where the line starts, and from each folder that it says that it goes to.
+func (p *pending) restOnScripts(ws *workspace.Workspace, dir workspace.Path, reading *policy.CommandReading) {
+	at := dir.Abs()
+	places := []string{at}
+	for _, folder := range reading.Folders() {
+		if !filepath.IsAbs(folder) {
+			folder = at + "/" + folder
+		}
+		at = folder
+		places = append(places, at)
+	}
 	for _, name := range reading.Scripts() {
 		if file, inside := follow(ws, dir, name); inside && !file.IsZero() {
 			p.snapshot.RestOn(file)
 		}
+		for i, place := range places {
+			if path.IsAbs(name) {
+				place = ""
+			}
+			p.restOnFile(ws, place+"/"+name, i == 0)
+		}
 	}
-	return &out
+}
+
+// restOnFile looks where a name leads on disk: links may be turned round. Of those
+// from the line's own folder what lies inside has been looked at.
+func (p *pending) restOnFile(ws *workspace.Workspace, name string, own bool) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil { // by way of a folder that the line makes first
+		name = filepath.Clean(name)
+		if real, err = filepath.EvalSymlinks(name); err != nil {
+			return
+		}
+	}
+	inside, err := ws.Resolve(real)
+	if err != nil || real != filepath.Clean(name) {
+		p.snapshot.RestOnOutside(name)
+	}
+	if err == nil && !own {
+		p.snapshot.RestOn(inside)
+	}
 }
 
 func wordFact(ws *workspace.Workspace, dir workspace.Path, name string) policy.WordFact {

@@ -210,6 +210,11 @@ func (p *pending) computeDigest() string {
 		part(path.Abs())
 		part(rests[path])
 	}
+	outside := p.snapshot.RestsOutside()
+	for _, name := range slices.Sorted(maps.Keys(outside)) {
+		part(name)
+		part(outside[name])
+	}
 	switch plan := p.plan.(type) {
 	case *Edits:
 		for _, f := range plan.Set.Files {
@@ -291,7 +296,8 @@ func (p *pending) renew(ctx context.Context) (approval.Continuity, error) {
 func (p *pending) onlySaved(now *pending) bool {
 	old, isAction := p.plan.(*Action)
 	next, stillIs := now.plan.(*Action)
-	if !isAction || !stillIs || !maps.Equal(p.snapshot.Rests(), now.snapshot.Rests()) {
+	if !isAction || !stillIs || !maps.Equal(p.snapshot.Rests(), now.snapshot.Rests()) ||
+		!maps.Equal(p.snapshot.RestsOutside(), now.snapshot.RestsOutside()) {
 		return false
 	}
 	was, is := old.Preview, next.Preview

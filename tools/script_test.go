@@ -2,7 +2,9 @@ package tools_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -51,7 +53,8 @@ func (w *world) printed() string {
 }
 
 func TestAScriptThatChangesInTheLastMomentDoesNotRunOnTheOldYes(t *testing.T) {
-	for _, line := range []string{"sh build.sh", "sh ./build.sh", "sh < build.sh", "cat build.sh | sh", "X=1 sh build.sh", ". ./build.sh", "true && sh build.sh"} {
+	for _, line := range []string{"sh build.sh", "sh ./build.sh", "sh < build.sh", "cat build.sh | sh", "X=1 sh build.sh", ". ./build.sh", "true && sh build.sh",
+		"mkdir -p sub && cd sub && sh ../build.sh; cd ..", "sh -c 'sh build.sh'"} {
 		t.Run(line, func(t *testing.T) {
 			result, asked, w := runScript(t, line, approve(), reject())
 			if result.Err == nil || result.Err.Code != fault.UserRejected || w.printed() != "" {
@@ -65,6 +68,67 @@ func TestAScriptThatChangesInTheLastMomentDoesNotRunOnTheOldYes(t *testing.T) {
 			t.Errorf("%s; it printed %q, asked %q", result.Structured, w.printed(), asked)
 		}
 	})
+}
+
+// A name that leads out of the workspace, or through a link, is looked at as well.
+func TestAScriptThatIsALinkDoesNotRunOnTheOldYes(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "tool.sh")
+	for name, change := range map[string]func(w *world){
+		"what it leads to is written": func(w *world) { w.must(os.WriteFile(outside, []byte("echo planted >>out.txt\n"), 0o600)) },
+		"it is turned round": func(w *world) {
+			w.must(os.Remove(w.path("link.sh")))
+			w.must(os.Symlink("other.sh", w.path("link.sh")))
+		},
+	} {
+		for _, target := range []string{outside, "build.sh"} {
+			if target == "build.sh" && name != "it is turned round" {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				w := newWorld(t)
+				w.write("build.sh", "echo approved >>out.txt\n")
+				w.write("other.sh", "echo planted >>out.txt\n")
+				w.must(os.WriteFile(outside, []byte("echo approved >>out.txt\n"), 0o600))
+				w.must(os.Symlink(target, w.path("link.sh")))
+				w.start()
+				w.registry.Activity = func(a tools.Activity) {
+					if a.State == tools.Running && name != "" {
+						change(w)
+						w.registry.Activity = nil
+					}
+				}
+				w.human.take(&call{answers: []answer{approve(), reject()}})
+				result := w.registry.Execute(t.Context(), tools.Call{
+					Name: "run_command", Arguments: json.RawMessage(`{"command":"sh link.sh"}`), CallID: "call", Session: w.session("main"),
+				})
+				if result.Err == nil || result.Err.Code != fault.UserRejected || w.printed() != "" {
+					t.Errorf("to %s: %s; it printed %q", target, result.Structured, w.printed())
+				}
+			})
+		}
+	}
+}
+
+// TestAHugeScript: a question does not wait until gigabytes are read, and still
+// notices that they change.
+func TestAHugeScript(t *testing.T) {
+	w := newWorld(t)
+	w.write("huge.sh", "true\nexit\n")
+	w.must(os.Truncate(w.path("huge.sh"), 1<<40))
+	w.start()
+	need := func() tools.Need {
+		return w.registry.ApprovalRequest(t.Context(), tools.Call{
+			Name: "run_command", Arguments: json.RawMessage(`{"command":"sh huge.sh"}`), CallID: "call", Session: w.session("main"),
+		})
+	}
+	before := need()
+	f, err := os.OpenFile(w.path("huge.sh"), os.O_WRONLY, 0)
+	w.must(err)
+	_, err = f.WriteAt([]byte("planted"), 1<<39)
+	w.must(errors.Join(err, f.Close()))
+	if after := need(); before.Verdict != "ask" || after.Digest == before.Digest {
+		t.Errorf("%+v\n%+v", before, after)
+	}
 }
 
 // What is no script of the command may change as it likes.

@@ -10,8 +10,9 @@ import (
 
 // Touched is when the file of this absolute name was last written, replaced or
 // renamed, as far as the system tells: the later of its two times, for a file
-// that is moved here keeps the time at which it was written. It costs one look
-// and decides nothing: who cares reads the file. False: it cannot be told.
+// that is moved here keeps the time at which it was written. It costs one look,
+// and decides alone where a file is too large to be read, or not ours to. False: it
+// cannot be told.
 func Touched(abs string) (time.Time, bool) {
 	var info unix.Stat_t
 	if err := unix.Lstat(abs, &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFREG {

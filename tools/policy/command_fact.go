@@ -111,10 +111,53 @@ func (r *CommandReading) Scripts() []string {
 	}
 	if all {
 		out = append(out, r.Words()...)
+		for _, p := range r.parts {
+			out = append(out, namesInCode(p)...)
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+// maxNamesInCode bounds what is looked up for one word that is code.
+const maxNamesInCode = 50
+
+// namesInCode are the names that stand in words that may be lines of code: sh -c
+// "sh build.sh".
+func namesInCode(p part) []string {
+	var out []string
+	for _, w := range p.words {
+		if !w.literal || !strings.ContainsFunc(w.text, isCode) {
+			continue
+		}
+		names := strings.FieldsFunc(w.text, isCode)
+		out = append(out, names[:min(len(names), maxNamesInCode)]...)
+	}
+	return slices.DeleteFunc(out, func(name string) bool { return strings.HasPrefix(name, "-") || len(name) > 4096 })
+}
+
+// Folders are the folders that the line says that it goes to, in order.
+func (r *CommandReading) Folders() []string {
+	var out []string
+	for _, p := range r.parts {
+		if len(p.words) < 2 || !p.words[0].literal || !goes(p.words[0].text) {
+			continue
+		}
+		if last := p.words[len(p.words)-1]; last.literal && last.text != "-" {
+			out = append(out, last.text)
+		}
+	}
+	return out
+}
+
+// onlyLooks says that of the line's own parts none changes a file.
+func (r *CommandReading) onlyLooks() bool {
+	return len(r.writes) == 0 && !slices.ContainsFunc(r.parts, func(p part) bool {
+		return len(p.words) > 0 && !(p.words[0].literal && (goes(p.words[0].text) || readers[programName(p.words[0].text)]))
+	})
+}
+
+func goes(program string) bool { return program == "cd" || program == "pushd" || program == "chdir" }
 
 // recipes are the files in the folder of a command that say what a program runs.
 var recipes = map[string][]string{
@@ -235,6 +278,11 @@ func writeReasons(r Request) []string {
 	for _, w := range r.reading.writes {
 		if w.literal {
 			add(w.text, true)
+		}
+	}
+	for _, name := range r.reading.Folders() {
+		if reason := r.Command.fact(name).protected(name); reason != "" && !r.reading.onlyLooks() {
+			out = append(out, "it writes to, or runs something in, a protected folder: "+reason)
 		}
 	}
 	for _, p := range r.reading.parts {

@@ -288,6 +288,13 @@ func TestWritesThatAlwaysAsk(t *testing.T) {
 		"sed -i s/a/b/ AGENTS.md":             Ask,
 		"dd if=x of=.git/config":              Ask,
 		"install --target-directory=.husky x": Ask,
+
+		"cd .git/hooks && cp ../../x pre-commit":                    Ask,
+		"(cd .vscode; echo x > tasks.json)":                         Ask,
+		"pushd .github/workflows && python3 gen.py":                 Ask,
+		"echo x > /home/u/.local/state/pillion/folders/a.json":      Ask,
+		"cp x /home/u/.config/pillion/settings.json":                Ask,
+		"echo x > '/Users/u/Library/Application Support/Pillion/x'": Ask,
 	} {
 		d := check(t, exactly(line, Default), Ask)
 		if d.Rememberable || !strings.Contains(strings.Join(d.Reasons, " "), "writes to") {
@@ -296,7 +303,8 @@ func TestWritesThatAlwaysAsk(t *testing.T) {
 		check(t, exactly(line, AutoEdit), Ask)
 		check(t, exactly(line, FullAccess), full)
 	}
-	for _, line := range []string{"make > log", "make >/dev/null 2>&1", "cat AGENTS.md", "make > build/log 2>&1", "echo x >&2", "rm -rf build", "git add AGENTS.md", "sed -n 1p AGENTS.md"} {
+	for _, line := range []string{"make > log", "make >/dev/null 2>&1", "cat AGENTS.md", "make > build/log 2>&1", "echo x >&2", "rm -rf build", "git add AGENTS.md", "sed -n 1p AGENTS.md",
+		"cd .github/workflows && cat ci.yml | head -5", "cd src && make > log", "cp x state/pillions/y"} {
 		check(t, exactly(line, Default), Run)
 		check(t, exactly(line, FullAccess), Run)
 	}

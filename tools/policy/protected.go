@@ -2,6 +2,7 @@ package policy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -44,6 +45,10 @@ var protectedNames = []struct{ pattern, effect string }{
 	{".pillion", loosensPillion},
 }
 
+// homesOfSettings are the folders in which Pillion keeps the user's settings, and what
+// they agreed to, below its own name; see packages config and consent.
+var homesOfSettings = []string{".config", "state", "application support", "roaming", "local"}
+
 // Protected says why a write to path always needs a human, "" when it does not,
 // and whether the file and patch tools may not write there at all. It goes by
 // the name alone, so it holds for paths that do not exist yet.
@@ -65,6 +70,9 @@ func protectedEffect(names []string) (effect string, denied bool) {
 		}
 		if effect == "" && isWorkflows(names[i:]) {
 			effect = runsInBuild
+		}
+		if effect == "" && i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1]) {
+			effect = loosensPillion
 		}
 	}
 	// Nothing is a repository without its HEAD, so whoever lays a bare one out by

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"strings"
@@ -85,7 +84,8 @@ type Snapshot struct {
 
 	mu    sync.Mutex // guards what follows
 	files map[workspace.Path]*File
-	bytes map[workspace.Path]string // the hash of what was on disk: see RestOn
+	bytes map[workspace.Path]string // what was on disk: see RestOn
+	apart map[string]string         // outside the workspace: see RestOnOutside
 	asked bool                      // which buffers are unsaved
 }
 
@@ -278,34 +278,6 @@ func (s *Snapshot) Rests() map[workspace.Path]string {
 	return out
 }
 
-// RestOn has a plan made from this view rest on the bytes of p on disk, text or
-// not, there or not yet: a command will run them, whatever the editor shows.
-func (s *Snapshot) RestOn(p workspace.Path) {
-	version := bytesOnDisk(p)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.bytes == nil {
-		s.bytes = map[workspace.Path]string{}
-	}
-	if _, known := s.bytes[p]; !known {
-		s.bytes[p] = version
-	}
-}
-
-// bytesOnDisk tells the contents of a file of any size apart.
-func bytesOnDisk(p workspace.Path) string {
-	f, info, err := p.OpenFile()
-	if err != nil {
-		return "unreadable: " + string(fault.CodeOf(err))
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "unreadable: " + err.Error()
-	}
-	return hex.EncodeToString(sum.Sum(nil)) + " " + info.Mode().Perm().String()
-}
-
 // state tells apart all that matters for a plan: the text, the bytes on disk
 // beneath a buffer, and whether the text is saved.
 func (f *File) state() string {
@@ -335,6 +307,11 @@ func (s *Store) Moved(snap *Snapshot) bool {
 	}
 	for p, was := range snap.bytes {
 		if bytesOnDisk(p) != was {
+			return true
+		}
+	}
+	for name, was := range snap.apart {
+		if outsideState(name) != was {
 			return true
 		}
 	}
