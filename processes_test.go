@@ -192,56 +192,76 @@ func TestAProcessEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// survivors starts a process that leaves others in every way it can.
-func survivors(t *testing.T, e *testrig.Editor) []int {
+// survivors starts a process that leaves others in every way it can, and gives what
+// tells how many of them there are. In a sandbox their numbers are others than
+// outside, so they are known by how long they sleep.
+func survivors(t *testing.T, e *testrig.Editor) (living func() int) {
 	t.Helper()
-	startProcess(t, e, "s1", "survivor", "echo $$ >pids; (trap '' TERM HUP; sleep 1001; sleep 1002) & echo $! >>pids; "+
-		"setsid sh -c 'echo $$ >>pids; (setsid sh -c \"echo \\$\\$ >>pids; echo up; exec sleep 1003\" &) ; sleep 1004' & wait", "up")
-	var pids []int
-	for field := range strings.FieldsSeq(e.Read("pids")) {
-		pid, err := strconv.Atoi(field)
-		if err != nil || !alive(pid) {
-			t.Fatalf("process %s: %v", field, err)
+	naps++
+	nap := fmt.Sprintf("%d%04d", os.Getpid(), naps)
+	startProcess(t, e, "s1", "survivor", strings.ReplaceAll("sleep NAP & (trap '' TERM HUP; sleep NAP; sleep NAP) & "+
+		"setsid sh -c '(setsid sh -c \"echo up; exec sleep NAP\" &) ; sleep NAP' & wait", "NAP", nap), "up")
+	living = func() int {
+		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			t.Fatal(err)
 		}
-		pids = append(pids, pid)
+		n := 0
+		for _, line := range lines {
+			if words, _ := os.ReadFile(line); string(words) == "sleep\x00"+nap+"\x00" {
+				n++
+			}
+		}
+		return n
 	}
-	if len(pids) != 4 {
-		t.Fatalf("processes %v", pids)
-	}
-	return pids
+	eventually(t, "four processes", func() bool { return living() == 4 })
+	return living
 }
+
+// naps is how many survivors there were.
+var naps int
 
 // within is how soon nothing of an editor or sidecar that has gone may be left.
 const within = 5 * time.Second
 
 func TestNoProcessSurvives(t *testing.T) {
-	for name, end := range map[string]func(e *testrig.Editor, parent *os.Process){
+	ends := map[string]func(e *testrig.Editor, parent *os.Process){
 		"stdin closes":          func(e *testrig.Editor, _ *os.Process) { e.Conn.Close() },           //nolint:errcheck // it is open
 		"the sidecar is killed": func(e *testrig.Editor, _ *os.Process) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
 		"the editor is killed":  func(_ *testrig.Editor, parent *os.Process) { parent.Kill() },       //nolint:errcheck // it runs
-	} {
-		t.Run(name, func(t *testing.T) {
-			// The editor is a process of its own here, which dies without closing anything.
-			parent := exec.Command("sleep", "1000")
-			if err := parent.Start(); err != nil {
-				t.Fatal(err)
-			}
-			waited := make(chan struct{})
-			go func() { parent.Wait(); close(waited) }() //nolint:errcheck // it is killed
-			t.Cleanup(func() { parent.Process.Kill(); <-waited })
-			e := spawn(t, testrig.Options{Silent: true})
-			e.Must("initialize", object{
-				"processId": parent.Process.Pid, "rootUri": testrig.URI(e.Dir), "capabilities": object{},
-				"initializationOptions": persistent().Settings,
-			}, nil)
-			pids := survivors(t, e)
-			begin := time.Now()
-			end(e, parent.Process)
-			eventually(t, "the end of every process", allGone(pids))
-			if took := time.Since(begin); took > within {
-				t.Errorf("it took %v", took)
-			}
-		})
+		"the session closes":    func(e *testrig.Editor, _ *os.Process) { e.Must("session/close", object{"sessionId": "s1"}, nil) },
+		"the human ends it": func(e *testrig.Editor, _ *os.Process) {
+			e.Must("process/kill", object{"sessionId": "s1", "processId": "survivor"}, nil)
+		},
+	}
+	for _, sandbox := range []string{"off", "prefer"} {
+		for name, end := range ends {
+			t.Run("sandbox "+sandbox+", "+name, func(t *testing.T) { noneSurvives(t, sandbox, end) })
+		}
+	}
+}
+
+func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, parent *os.Process)) {
+	// The editor is a process of its own here, which dies without closing anything.
+	parent := exec.Command("sleep", "1000")
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waited := make(chan struct{})
+	go func() { parent.Wait(); close(waited) }() //nolint:errcheck // it is killed
+	t.Cleanup(func() { parent.Process.Kill(); <-waited })
+	settings := persistent().Settings
+	settings["sandbox"] = sandbox
+	e := spawn(t, testrig.Options{Silent: true})
+	e.Must("initialize", object{
+		"processId": parent.Process.Pid, "rootUri": testrig.URI(e.Dir), "capabilities": object{}, "initializationOptions": settings,
+	}, nil)
+	living := survivors(t, e)
+	begin := time.Now()
+	end(e, parent.Process)
+	eventually(t, "the end of every process", func() bool { return living() == 0 })
+	if took := time.Since(begin); took > within {
+		t.Errorf("it took %v", took)
 	}
 }
 
