@@ -38,7 +38,7 @@ check.test("a command is shown whole, with all that it would do", function()
     "              echo 'a b' 'it'\\''s'",
     "It writes     log",
     "It misses     what you have not saved in app.py",
-    "Network       it may reach it",
+    "Network       it can reach it",
     "Sandbox       none: it runs with your own rights",
     "Environment   A=1",
     "              B=two\\e",
@@ -60,13 +60,14 @@ check.test("never called sandboxed when it is not; what holds it is named, and w
     return lines(person.command_request("A", "make", { preview = preview }))
   end
   local held = with({ sandbox = "bubblewrap", network = false })
-  has(held, "Sandbox       bubblewrap: of your files")
-  has(held, "Network       out of its reach")
-  has(with({ sandbox = "landlock", network = true }), "Sandbox       Landlock: of your files")
+  has(held, "Sandbox       bubblewrap: it can write")
+  has(held, "Network       cut off")
+  has(with({ sandbox = "landlock", network = true }), "Sandbox       Landlock: it can write")
   has(with({ sandbox = "jail\u{200b}" }), "Sandbox       jail\\u{200b}")
+  check.same(with({ sandbox = "none", network = false }):find("Network", 1, true), nil, "nothing could cut it off")
   local bare = with({ sandbox = "none", network = true })
   has(bare, "Sandbox       none: it runs with your own rights")
-  has(bare, "Network       it may reach it")
+  has(bare, "Network       it can reach it")
   check.same(with({}):find("Sandbox", 1, true), nil)
 end)
 

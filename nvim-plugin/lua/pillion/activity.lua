@@ -6,7 +6,7 @@ M.limit = 200
 --- Several calls fail in one moment when an agent is paused; one question is enough.
 local settle_ms = 100
 --- Nobody tells when a session ends; while one has full access it is looked after this often.
-M.watch_ms = 5000
+M.watch_ms = 2000
 
 ---@class pillion.Call
 ---@field callId string

@@ -156,9 +156,9 @@ end
 
 --- What is called a sandbox is one: of anything that this page does not know it says the name alone.
 local sandboxes = {
-  none = "none: it runs with your own rights",
-  bubblewrap = "bubblewrap: of your files it can change those of the workspace alone, and it sees no other process",
-  landlock = "Landlock: of your files it can change those of the workspace alone",
+  none = { "none: it runs with your own rights" },
+  bubblewrap = { "bubblewrap: it can write to the workspace, temporary files and build caches alone,", "and sees no other process" },
+  landlock = { "Landlock: it can write to the workspace, temporary files and build caches alone,", "and read what you can" },
 }
 
 --- Why any command asks: nothing that a line of its own need say of the only part.
@@ -220,9 +220,10 @@ local function command_facts(sheet, request)
   sheet:fact("It misses", unsaved, "Warning")
   local sandbox = visible(preview.sandbox)
   if sandbox ~= "" then
-    sheet:fact("Sandbox", { sandboxes[sandbox] or sandbox })
-    sheet:fact("Network", { preview.network and "it may reach it" or "out of its reach" })
+    sheet:fact("Sandbox", sandboxes[sandbox] or { sandbox })
   end
+  local is_held = sandbox == "bubblewrap" or sandbox == "landlock" -- else nothing could keep it from the network
+  sheet:fact("Network", preview.network and { "it can reach it" } or is_held and { "cut off" } or {})
 end
 
 ---@param sheet pillion.Sheet
