@@ -109,40 +109,43 @@ const longestName = 255
 // follow goes the way of a name from dir as the kernel would, link by link, and
 // reports false where it leaves the workspace or cannot be told. What can be no
 // file's name leads to no place.
-func follow(ws *workspace.Workspace, dir workspace.Path, name string) (_ workspace.Path, inside bool) {
-	steps := strings.Split(name, "/")
-	for _, step := range steps {
-		if len(step) > longestName {
-			return workspace.Path{}, true
-		}
-	}
-	at := dir
+func follow(ws *workspace.Workspace, dir workspace.Path, name string) (at workspace.Path, inside bool) {
+	var err error
 	if path.IsAbs(name) || filepath.IsAbs(name) {
-		var err error
-		if at, err = ws.Resolve(name); err != nil {
-			return workspace.Path{}, false
-		}
-		steps = nil
+		at, err = ws.Resolve(name)
+		name = ""
+	} else {
+		at = dir
 	}
-	at, err := at.Target()
-	for _, step := range steps {
+	ups := 0
+	for _, step := range strings.Split(name, "/") {
 		switch {
-		case err != nil:
+		case len(step) > longestName:
+			return workspace.Path{}, true
+		case step == "" || step == "." || err != nil:
+		case step != "..":
+			at = at.Join(step)
+		case ups == mostUps:
 			return workspace.Path{}, false
-		case step == "..":
-			if at.IsRoot() {
+		default: // from where the links have led to by now
+			ups++
+			if at, err = at.Target(); err == nil && at.IsRoot() {
 				return workspace.Path{}, false
 			}
 			at = at.Dir()
-		case step != "" && step != ".":
-			at, err = at.Join(step).Target()
 		}
+	}
+	if err == nil {
+		at, err = at.Target()
 	}
 	if err == nil {
 		at, err = ws.Resolve(at.Abs()) // nor to a system place that the workspace holds
 	}
 	return at, err == nil
 }
+
+// mostUps bounds the work on one name.
+const mostUps = 32
 
 // planted finds a program of the workspace that a search for name could come to.
 func (p *pending) planted(dir workspace.Path, name string) (workspace.Path, bool) {

@@ -142,7 +142,7 @@ func (r Rule) judgeCommand(req Request) judgement {
 	switch {
 	case r.Folder != "" && fold(r.Folder) != fold(folder(c.Cwd)):
 		return differs
-	case !r.pattern && strings.TrimSpace(r.Specifier) == strings.TrimSpace(c.Line):
+	case !r.pattern && strings.TrimSpace(r.Specifier) == strings.TrimSpace(c.Line), r.pattern && r.globMatches(strings.TrimSpace(c.Line)):
 		return matches
 	}
 	out := differs
@@ -173,8 +173,10 @@ func (r Rule) judgePart(p part) judgement {
 	switch {
 	case !readable && !r.pattern:
 		return differs // it is about its very line
-	case !readable && literal && glob(strings.ReplaceAll(fold(r.Specifier), "*", "**")).MatchString(strings.Join(texts, " ")):
+	case !readable && r.globMatches(strings.Join(texts, " ")):
 		return matches
+	case !readable && !literal:
+		return unclear
 	case !readable:
 		wanted = []string{""}
 	}
@@ -189,6 +191,11 @@ func (r Rule) judgePart(p part) judgement {
 		return unclear
 	}
 	return differs
+}
+
+// globMatches reads a rule that restricts as a pattern for text.
+func (r Rule) globMatches(text string) bool {
+	return glob(strings.ReplaceAll(fold(r.Specifier), "*", "**")).MatchString(fold(text))
 }
 
 // mayRun says whether a part that can run other programs may run this one: it is
