@@ -248,6 +248,7 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	if err := os.Remove(place); err != nil {
 		t.Fatal(err)
 	}
+	wantDecision(t, e, "run_command", run, "ask")
 	if err := os.Symlink(outside, place); err != nil {
 		t.Fatal(err)
 	}
@@ -269,6 +270,7 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	if err := os.Remove(place); err != nil {
 		t.Fatal(err)
 	}
+	wantDecision(t, e, "run_command", run, "ask")
 	if err := os.Mkdir(place, 0o755); err != nil {
 		t.Fatal(err)
 	}
