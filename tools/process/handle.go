@@ -79,14 +79,14 @@ func (r *Runner) start(ctx context.Context, spec Spec, b box, output func(Stream
 	p.capture.read(c.stdout, c.stderr)
 	go func() {
 		defer r.running.Done()
-		p.follow(r, spec.Timeout)
+		p.follow(r, spec)
 	}()
 	return p, nil
 }
 
 // follow goes with the process to its end.
-func (p *Process) follow(r *Runner, limit time.Duration) {
-	ended, cause := p.await(r.closing, limit)
+func (p *Process) follow(r *Runner, spec Spec) {
+	ended, cause := p.await(r.closing, spec.Timeout)
 	p.input.stop()
 	if cause != ErrClosed {
 		r.launcher.refill()
@@ -98,7 +98,9 @@ func (p *Process) follow(r *Runner, limit time.Duration) {
 	p.err = ended.err
 	if ended.unheld {
 		result.Sandbox = None
-		r.forget()
+		if !spec.Confine.trial { // whoever tries holds the lock, and finds out by this
+			r.forget()
+		}
 	}
 	switch {
 	case cause == errTimeout && ended.ordered:

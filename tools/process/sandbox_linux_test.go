@@ -413,6 +413,25 @@ func TestBrokenBoxRunsNothing(t *testing.T) {
 	}
 }
 
+// A trial that fails does not wait for the one who tries: it did, for ever.
+func TestATrialThatFailsEnds(t *testing.T) {
+	r := newRunner(t)
+	r.walls.mu.Lock()
+	defer r.walls.mu.Unlock()
+	for _, program := range []string{"/bin/false", "/bin/true", "/no/such/bwrap"} {
+		failed := make(chan error, 1)
+		go func() { failed <- r.tryOne(Bubblewrap, box{program: program}) }()
+		select {
+		case err := <-failed:
+			if err == nil {
+				t.Errorf("%s works as a box", program)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("trying %s does not end", program)
+		}
+	}
+}
+
 func TestRootHasNoRightsLeftToUndoItsBox(t *testing.T) {
 	r := newRunner(t)
 	everyLevel(t, r, func(t *testing.T, level Level) {
