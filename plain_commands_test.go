@@ -15,7 +15,7 @@ import (
 func TestCommandsAreOfferedToEditorsWithoutPlugin(t *testing.T) {
 	e := spawn(t, testrig.Options{Silent: true})
 	raw := string(e.Initialize(testrig.Options{Dirs: []string{e.Dir}, Plain: true}))
-	want := `"executeCommandProvider":{"commands":["pillion.approve","pillion.approveSession","pillion.cancel","pillion.newTurn","pillion.reject","pillion.setMode","pillion.show","pillion.status","pillion.trustSettings"]}`
+	want := `"executeCommandProvider":{"commands":["pillion.approve","pillion.approveSession","pillion.cancel","pillion.endProcess","pillion.newTurn","pillion.reject","pillion.setMode","pillion.show","pillion.status","pillion.trustSettings"]}`
 	if !strings.Contains(raw, want) {
 		t.Errorf("the commands in %s", raw)
 	}
@@ -273,5 +273,38 @@ func TestNewTurnResumesWhoeverIsPaused(t *testing.T) {
 		if _, err := e.Execute("pillion.newTurn"); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestAProcessIsListedAndEndedByCommand(t *testing.T) {
+	o := persistent()
+	o.Plain = true
+	e := spawn(t, o)
+	if _, err := e.Execute("pillion.endProcess"); code(err) != wire.CodeRequestFailed {
+		t.Errorf("nothing runs: %v", err)
+	}
+	startProcess(t, e, "one", "server", "echo up; sleep 1001", "up")
+	startProcess(t, e, "two", "server", "echo up; sleep 1002", "up")
+	status, err := e.Execute("pillion.status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := status["processes"].([]any); len(list) != 2 {
+		t.Errorf("pillion.status gave %v", status)
+	}
+	if shown := testrig.Wait(t, e.Messages, "window/showMessage"); !strings.Contains(shown, "process server of fake editor: echo up; sleep 1001") {
+		t.Errorf("the human reads %s", shown)
+	}
+	if _, err := e.Execute("pillion.endProcess", "serve"); code(err) != wire.CodeInvalidParams {
+		t.Errorf("an unknown process: %v", err)
+	}
+	for _, arguments := range [][]any{{"server", "one"}, nil} {
+		ended, err := e.Execute("pillion.endProcess", arguments...)
+		if err != nil || ended["running"] != false || ended["exitCode"] != 143.0 {
+			t.Errorf("%v: %v, %v", arguments, ended, err)
+		}
+	}
+	if status, err = e.Execute("pillion.status"); err != nil || len(status["processes"].([]any)) != 0 {
+		t.Errorf("afterwards pillion.status gave %v, %v", status, err)
 	}
 }

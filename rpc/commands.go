@@ -48,6 +48,9 @@ func init() {
 				return approval.Answer{Decision: approval.Cancel}, nil
 			})
 		},
+		"pillion.endProcess": func(s *server, ctx context.Context, args []json.RawMessage) (any, error) {
+			return s.endProcess(ctx, text(args, 0), text(args, 1))
+		},
 		"pillion.trustSettings": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
 			return s.trustShown(text(args, 0))
 		},
@@ -140,10 +143,11 @@ func (s *server) showAgain(ctx context.Context) (any, error) {
 
 // statusResult is the result of pillion.status.
 type statusResult struct {
-	Waiting  []waitingApproval `json:"waiting"`
-	Running  []tools.Activity  `json:"running"`
-	Sessions []session.Info    `json:"sessions"`
-	Text     string            `json:"text"` // all of it, for people
+	Waiting   []waitingApproval `json:"waiting"`
+	Running   []tools.Activity  `json:"running"`
+	Processes []processInfo     `json:"processes"` // that run
+	Sessions  []session.Info    `json:"sessions"`
+	Text      string            `json:"text"` // all of it, for people
 }
 
 // waitingApproval is an approval as words.
@@ -156,7 +160,7 @@ type waitingApproval struct {
 
 // status says what waits, what runs and who is there, and shows it to the human.
 func (s *server) status() statusResult {
-	out := statusResult{Waiting: []waitingApproval{}, Running: []tools.Activity{}, Sessions: s.running().Sessions.List()}
+	out := statusResult{Waiting: []waitingApproval{}, Running: []tools.Activity{}, Processes: []processInfo{}, Sessions: s.running().Sessions.List()}
 	d, room := s.asks(), statusPreviews
 	look := d.questions.show
 	if d.boxless.Load() {
@@ -172,6 +176,11 @@ func (s *server) status() statusResult {
 	for _, a := range s.statuses.underWay() {
 		if a.State != tools.Waiting {
 			out.Running = append(out.Running, a)
+		}
+	}
+	for _, p := range s.running().Processes.List("") {
+		if p.Running() {
+			out.Processes = append(out.Processes, infoOf(p))
 		}
 	}
 	out.Text = out.words()
@@ -194,6 +203,9 @@ func (r statusResult) words() string {
 	}
 	for _, a := range r.Running {
 		fmt.Fprintf(&out, "\nruns: %s\n", barTitle(a))
+	}
+	for _, p := range r.Processes {
+		fmt.Fprintf(&out, "\nprocess %s of %s: %s\n", fault.Quote(p.ProcessID), fault.Quote(p.Agent.Name), fault.Quote(p.Command))
 	}
 	for _, one := range r.Sessions {
 		fmt.Fprintf(&out, "\nsession %s: %s, mode %s", fault.Quote(one.SessionID), fault.Quote(one.Agent.Name), one.Mode)

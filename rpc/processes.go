@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,13 +64,17 @@ func (s *server) processList(_ context.Context, raw json.RawMessage) (any, error
 	}
 	out := []processInfo{}
 	for _, one := range s.running().Processes.List(p.SessionID) {
-		running, code := ending(one)
-		out = append(out, processInfo{
-			SessionID: one.Owner.Session, ProcessID: one.ID, Agent: approval.Agent{Name: one.Owner.Name, Via: one.Owner.Via},
-			PID: one.PID(), Command: one.Command, Cwd: one.Cwd, Running: running, ExitCode: code, Started: one.Started.UTC(),
-		})
+		out = append(out, infoOf(one))
 	}
 	return map[string]any{"processes": out}, nil
+}
+
+func infoOf(p *process.Named) processInfo {
+	running, code := ending(p)
+	return processInfo{
+		SessionID: p.Owner.Session, ProcessID: p.ID, Agent: approval.Agent{Name: p.Owner.Name, Via: p.Owner.Via},
+		PID: p.PID(), Command: p.Command, Cwd: p.Cwd, Running: running, ExitCode: code, Started: p.Started.UTC(),
+	}
 }
 
 func ending(p *process.Named) (running bool, code *int) {
@@ -85,10 +90,15 @@ func (s *server) processKill(ctx context.Context, raw json.RawMessage) (any, err
 	if err != nil {
 		return nil, err
 	}
+	return kill(ctx, p, params.Signal)
+}
+
+// kill ends a process for the human.
+func kill(ctx context.Context, p *process.Named, signal string) (any, error) {
 	if p.Running() {
 		p.NoteHuman()
 	}
-	if err := tools.EndProcess(ctx, p, params.Signal); err != nil {
+	if err := tools.EndProcess(ctx, p, signal); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
 	running, code := ending(p)
@@ -96,6 +106,20 @@ func (s *server) processKill(ctx context.Context, raw json.RawMessage) (any, err
 		Running  bool `json:"running"`
 		ExitCode *int `json:"exitCode,omitempty"`
 	}{running, code}, nil
+}
+
+// endProcess is pillion.endProcess: of all that run the one of that name, and without
+// a name the one that was started last.
+func (s *server) endProcess(ctx context.Context, id, session string) (any, error) {
+	for _, p := range slices.Backward(s.running().Processes.List(session)) {
+		if p.Running() && (id == "" || p.ID == id) {
+			return kill(ctx, p, "")
+		}
+	}
+	if id == "" {
+		return nil, wire.Errorf(wire.CodeRequestFailed, "no process runs")
+	}
+	return nil, wire.Errorf(wire.CodeInvalidParams, "no process called %s runs; pillion.status lists those that do", fault.Quote(id))
 }
 
 func (s *server) processWrite(ctx context.Context, raw json.RawMessage) (any, error) {
