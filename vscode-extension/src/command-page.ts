@@ -141,7 +141,7 @@ function text({ arguments: all }: ApprovalRequest, name: string, show = (value: 
   return typeof value === "string" && value !== "" ? show(value) : [];
 }
 
-/** What holds it in words that promise no more than is so. */
+/** What holds it, in words that promise no more than is so, and that fit a page beside an editor. */
 function sandboxWords({ sandbox }: CommandPreview): string[] {
   switch (sandbox ?? "") {
     case "":
@@ -149,9 +149,9 @@ function sandboxWords({ sandbox }: CommandPreview): string[] {
     case "none":
       return ["none: it runs with your own rights"];
     case "bubblewrap":
-      return ["bubblewrap: it writes in the workspace, temporary folders", "and build caches alone, and sees no other processes"];
+      return ["bubblewrap: it sees no other processes and", "writes in the workspace, temporary folders", "and build caches alone"];
     case "landlock":
-      return ["Landlock: it writes in the workspace, temporary folders", "and build caches alone"];
+      return ["Landlock: it writes in the workspace,", "temporary folders and build caches alone"];
     default:
       return [visible(sandbox ?? "")];
   }
