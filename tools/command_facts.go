@@ -51,9 +51,12 @@ func (p *pending) restOnScripts(ws *workspace.Workspace, dir workspace.Path, rea
 			folder = at + "/" + folder
 		}
 		at = folder
-		places = append(places, at)
+		if places = append(places, at); len(places) == mostPlaces {
+			break
+		}
 	}
-	for _, name := range reading.Scripts() {
+	names := reading.Scripts()
+	for _, name := range names[:min(len(names), mostScripts)] {
 		if file, inside := follow(ws, dir, name); inside && !file.IsZero() {
 			p.snapshot.RestOn(file)
 		}
@@ -65,6 +68,13 @@ func (p *pending) restOnScripts(ws *workspace.Workspace, dir workspace.Path, rea
 		}
 	}
 }
+
+// How many folders, and names in each, are looked at for one line. A person approves
+// it, and none reads more than that.
+const (
+	mostPlaces  = 8
+	mostScripts = 500
+)
 
 // restOnFile looks where a name leads on disk: links may be turned round. Of those
 // from the line's own folder what lies inside has been looked at.

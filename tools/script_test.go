@@ -3,10 +3,13 @@ package tools_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"pillion/internal/fault"
 	"pillion/tools"
@@ -208,5 +211,31 @@ func TestWordsOfACommandLeadWhereTheKernelGoes(t *testing.T) {
 		if need.Verdict != c.want {
 			t.Errorf("%s in %q: %s, %+v", c.line, c.cwd, need.Verdict, need.Preview)
 		}
+	}
+}
+
+// TestALongLineIsPlannedInTime: what is looked up on disk for a line is bounded.
+func TestALongLineIsPlannedInTime(t *testing.T) {
+	w := newWorld(t)
+	w.write("a/a/a/x", "")
+	w.start()
+	var words strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&words, " %x", i)
+	}
+	for _, line := range []string{
+		strings.Repeat("cd a;", 900) + "sh" + words.String(),
+		"sh -c '" + words.String() + "'",
+		"cat " + strings.Repeat("a/", 2000) + " " + strings.Repeat("a/../", 800) + "x",
+		strings.Repeat("cat x>y;", 900),
+	} {
+		arguments, err := json.Marshal(map[string]string{"command": line})
+		w.must(err)
+		began := time.Now()
+		need := w.registry.ApprovalRequest(t.Context(), tools.Call{Name: "run_command", Arguments: arguments, CallID: "call", Session: w.session("main")})
+		if took := time.Since(began); need.Verdict != policy.Ask || took > 10*time.Second {
+			t.Errorf("%.40s…: %s after %s", line, need.Verdict, took)
+		}
+		t.Logf("%.40s… took %s", line, time.Since(began))
 	}
 }
