@@ -57,8 +57,10 @@ func (w *world) printed() string {
 }
 
 func TestAScriptThatChangesInTheLastMomentDoesNotRunOnTheOldYes(t *testing.T) {
-	for _, line := range []string{"sh build.sh", "sh ./build.sh", "sh < build.sh", "cat build.sh | sh", "X=1 sh build.sh", ". ./build.sh", "true && sh build.sh",
-		"mkdir -p sub && cd sub && sh ../build.sh; cd ..", "sh -c 'sh build.sh'"} {
+	for _, line := range []string{
+		"sh build.sh", "sh ./build.sh", "sh < build.sh", "cat build.sh | sh", "X=1 sh build.sh", ". ./build.sh", "true && sh build.sh",
+		"mkdir -p sub && cd sub && sh ../build.sh; cd ..", "sh -c 'sh build.sh'",
+	} {
 		t.Run(line, func(t *testing.T) {
 			result, asked, w := runScript(t, line, approve(), reject())
 			if result.Err == nil || result.Err.Code != fault.UserRejected || w.printed() != "" {

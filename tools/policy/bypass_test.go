@@ -33,6 +33,7 @@ var bypasses = []string{
 	"rg --pre x y", "rg --pre=x y", "rg --hostname-bin=x", "sort -o x y", "sort -nox y", "sort --output=x y", "sort --outp x", "sort --compress-program=x", "sort -T x y", "sort -ox y",
 	"go test -exec x", "go test --exec=x", "go test -toolexec x", "go test -o x", "go test -ldflags=x", "go test -C ..", "go run x", "go generate", "go test -coverprofile=x",
 	"npm run other", "npm exec x", "npm run lint --prefix ..", "npm --prefix .. run lint", "npm run lint --script-shell=x", "npm run lint -script-shell=x", "npm run", "npx x",
+	"npm audit fix", "npm audit --omit dev fix", "go test -test.cpuprofile=x", "go test --test.fuzzcachedir=x", "go doc -http", "git show HEAD:AGENTS.md", "git show main:.env", "echo @.env",
 	"./tools/check.sh2", "tools/check.sh", "././tools/check.sh", "./tools//check.sh",
 	// places
 	"cat /etc/passwd", "cat ../x", "cat a/../../x", "cat src/..", "ls --x=/etc", "ls -I/etc", "cat .env", "cat id_rsa", "cat src/.env.local", "cat 'x.pem'", "git log -- :/etc/x", "git log HEAD:.env", "git log --x=a:/etc", "ls -I.env",

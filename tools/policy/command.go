@@ -23,8 +23,12 @@ type part struct {
 	argv   []string // the words as people read them
 	words  []word
 	redirs []redirection // with the target's text where it is literal
+	sets   []assignment  // variables, for this command alone
 	why    string        // what about it keeps every pattern off it
 }
+
+// assignment is a variable with its value as it is written.
+type assignment struct{ name, value string }
 
 // word is one word of a part; its text is only known when it is literal.
 type word struct {
@@ -155,6 +159,9 @@ func (r *CommandReading) addCall(p *part, call *syntax.CallExpr) {
 		p.argv = append(p.argv, r.written(a))
 		if a.Name != nil && p.why == "" {
 			p.why = "it sets " + a.Name.Value
+		}
+		if a.Name != nil {
+			p.sets = append(p.sets, assignment{a.Name.Value, r.written(a)})
 		}
 	}
 	for _, arg := range call.Args {

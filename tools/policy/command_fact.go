@@ -242,7 +242,7 @@ func (c Command) redirectionWhy(redir redirection) string {
 }
 
 func (c Command) placeWhy(name string, reads bool) string {
-	if isNoFile(name) {
+	if name == "" || isNoFile(name) {
 		return ""
 	}
 	fact := c.fact(name)

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -187,7 +188,7 @@ func (r Rule) judgePart(p part) judgement {
 		return matches
 	case isProgram && (!literal || mentions(texts, wanted)): // git -C elsewhere push
 		return unclear
-	case !p.words[0].literal, !isProgram && p.mayRun(wanted[0]):
+	case !p.words[0].literal, p.setsUp(wanted[0]), !isProgram && p.mayRun(wanted[0]):
 		return unclear
 	}
 	return differs
@@ -203,10 +204,10 @@ func (r Rule) globMatches(text string) bool {
 func (p part) mayRun(program string) bool {
 	first := p.words[0].text
 	_, hazardous := hazards[programName(first)]
-	if runsOther(first) == "" && !hazardous {
-		return false
-	}
 	names := func(text string) bool { return programName(text) == program }
+	if runsOther(first) == "" && !hazardous { // it may be a wrapper that is not known here
+		return !readers[programName(first)] && slices.ContainsFunc(p.words[1:], func(w word) bool { return names(w.text) })
+	}
 	operands := 0
 	for _, w := range p.words[1:] {
 		if !w.literal || strings.ContainsFunc(w.text, isCode) || slices.ContainsFunc(strings.Split(w.text, "="), names) {
@@ -217,6 +218,17 @@ func (p part) mayRun(program string) bool {
 		}
 	}
 	return operands == 0 && runsOthers[programName(first)]
+}
+
+// steering are the variables by which programs, and the shell, come to run others.
+var steering = regexp.MustCompile(`^(PATH|ENV|BASH_ENV|IFS|PS4|PAGER|EDITOR|VISUAL|(LD|DYLD|GIT)_.*)$`)
+
+// setsUp says whether what a part sets may have it run this program: it is named, or
+// the variable is one of those.
+func (p part) setsUp(program string) bool {
+	return slices.ContainsFunc(p.sets, func(a assignment) bool {
+		return steering.MatchString(a.name) || program != "" && strings.Contains(fold(a.value), program)
+	})
 }
 
 // isCode finds what is hardly a part of a plain argument.

@@ -24,7 +24,7 @@ func allowing(line string, rules ...string) Request {
 
 var everyday = []string{
 	"run_command(ls *)", "run_command(cat *)", "run_command(echo *)", "run_command(git status *)", "run_command(git log *)",
-	"run_command(go test *)", "run_command(npm run lint *)", "run_command(find *)", "run_command(rg *)", "run_command(true *)", "run_command(sort *)",
+	"run_command(go test *)", "run_command(npm run lint *)", "run_command(npm audit *)", "run_command(go doc *)", "run_command(git show *)", "run_command(git diff *)", "run_command(find *)", "run_command(rg *)", "run_command(true *)", "run_command(sort *)",
 	"run_command(./tools/check.sh *)",
 }
 
@@ -32,7 +32,7 @@ func TestPatternsAllowPlainLines(t *testing.T) {
 	for _, line := range []string{
 		"ls", "ls -la src", " ls  -l ", "ls;", "'ls' \"-l\"", "ls ''", `l's'`, "ls && cat README.md | sort; git status -s || true",
 		"go test ./... -run TestX -count=1 -race", "go test ./... 2>&1 | sort", "ls >/dev/null 2>&1", "ls 2>/dev/null", "cat <README.md", "cat < 'a b'",
-		"git log --oneline -5 HEAD~3..HEAD^ -- src/a.go", "git log 'HEAD@{1}' --format='%h $x `y`'", "git log HEAD -- a:b", "npm run lint -- --fix", "npm run lint",
+		"git log --oneline -5 HEAD~3..HEAD^ -- src/a.go", "git log 'HEAD@{1}' --format='%h $x `y`'", "git log HEAD -- a:b", "git show HEAD:src/a.go", "git diff HEAD", "npm audit --json", "npm run lint -- --fix", "npm run lint",
 		"find . -name '*.go' -newer go.mod", "rg -n 'func \\w+' src", `echo "a;b|c&d" 'e>f'`, "./tools/check.sh --all", "echo a,b:c@d+e",
 		"ls " + strings.Repeat("x ", 300), strings.Repeat("true; ", 49) + "true",
 	} {
@@ -121,46 +121,54 @@ func TestRulesThatAreTooWideNeverAllow(t *testing.T) {
 func TestRulesThatRestrictSeeEveryPart(t *testing.T) {
 	const deny = "run_command(git push *)"
 	for line, want := range map[string]Verdict{
-		"git push":                           Refuse,
-		"git push origin main":               Refuse,
-		"ls && git push":                     Refuse,
-		"ls\ngit push":                       Refuse,
-		"GIT PUSH":                           Refuse,
-		"/usr/bin/git push":                  Refuse,
-		"X=1 git push":                       Refuse,
-		"'git' \"push\"":                     Refuse,
-		"if true; then git push; fi":         Refuse,
-		"echo $(git push)":                   Refuse,
-		"echo \"`git push`\"":                Refuse,
-		"f() { git push; }; f":               Refuse,
-		"(cd x; git push) &":                 Refuse,
-		"git push > log":                     Refuse,
-		"git push $X":                        Refuse,
-		"ls; git push $X":                    Ask,
-		"git -c a=b push":                    Ask,
-		"git --no-pager push":                Ask,
-		"git $X":                             Ask,
-		"g\\it push":                         Ask,
-		"$X push":                            Ask,
-		"env git push":                       Ask,
-		"timeout 5 git push":                 Ask,
-		"sh -c 'git push'":                   Ask,
-		"sh -c 'g\"\"it push'":               Ask,
-		"echo git push | sh":                 Ask,
-		"eval git push":                      Ask,
-		"xargs git":                          Ask,
-		"alias x=git; x push":                Ask,
-		"find . -exec git push ';'":          Ask,
-		"git push '":                         Refuse,
-		"ls; git push '":                     Ask,
-		"git\u200b push":                     Ask,
-		"git status":                         Run,
-		"git status && ls":                   Run,
-		"echo $X":                            Run,
-		"for f in *; do echo $f; done":       Run,
-		"python3 tools/check.py":             Run,
-		"echo git push":                      Run,
-		"git commit -m \"nothing to shove\"": Run,
+		"git push":                   Refuse,
+		"git push origin main":       Refuse,
+		"ls && git push":             Refuse,
+		"ls\ngit push":               Refuse,
+		"GIT PUSH":                   Refuse,
+		"/usr/bin/git push":          Refuse,
+		"X=1 git push":               Refuse,
+		"'git' \"push\"":             Refuse,
+		"if true; then git push; fi": Refuse,
+		"echo $(git push)":           Refuse,
+		"echo \"`git push`\"":        Refuse,
+		"f() { git push; }; f":       Refuse,
+		"(cd x; git push) &":         Refuse,
+		"git push > log":             Refuse,
+		"git push $X":                Refuse,
+		"ls; git push $X":            Ask,
+		"git -c a=b push":            Ask,
+		"git --no-pager push":        Ask,
+		"git $X":                     Ask,
+		"g\\it push":                 Ask,
+		"$X push":                    Ask,
+		"env git push":               Ask,
+		"timeout 5 git push":         Ask,
+		"sh -c 'git push'":           Ask,
+		"sh -c 'g\"\"it push'":       Ask,
+		"echo git push | sh":         Ask,
+		"eval git push":              Ask,
+		"xargs git":                  Ask,
+		"alias x=git; x push":        Ask,
+		"find . -exec git push ';'":  Ask,
+		"git push '":                 Refuse,
+		"ls; git push '":             Ask,
+		"git\u200b push":             Ask,
+		"/lib64/ld-linux-x86-64.so.2 /usr/bin/git push": Ask,
+		"some-wrapper git push":                         Ask,
+		"GIT_SSH_COMMAND='x' hg pull":                   Ask,
+		"CMD='git push' ./run":                          Ask,
+		"LD_PRELOAD=./x.so ls":                          Ask,
+		"PATH=. ls":                                     Ask,
+		"DEBUG=1 ls":                                    Run,
+		"grep git push":                                 Run,
+		"git status":                                    Run,
+		"git status && ls":                              Run,
+		"echo $X":                                       Run,
+		"for f in *; do echo $f; done":                  Run,
+		"python3 tools/check.py":                        Run,
+		"echo git push":                                 Run,
+		"git commit -m \"nothing to shove\"":            Run,
 	} {
 		r := command(line, "")
 		r.Mode = FullAccess
@@ -236,8 +244,10 @@ func TestWritesThatAlwaysAsk(t *testing.T) {
 		check(t, exactly(line, AutoEdit), Ask)
 		check(t, exactly(line, FullAccess), full)
 	}
-	for _, line := range []string{"make > log", "make >/dev/null 2>&1", "cat AGENTS.md", "make > build/log 2>&1", "echo x >&2", "rm -rf build", "git add AGENTS.md", "sed -n 1p AGENTS.md",
-		"cd .github/workflows && cat ci.yml | head -5", "cd src && make > log", "cp x state/pillions/y"} {
+	for _, line := range []string{
+		"make > log", "make >/dev/null 2>&1", "cat AGENTS.md", "make > build/log 2>&1", "echo x >&2", "rm -rf build", "git add AGENTS.md", "sed -n 1p AGENTS.md",
+		"cd .github/workflows && cat ci.yml | head -5", "cd src && make > log", "cp x state/pillions/y",
+	} {
 		check(t, exactly(line, Default), Run)
 		check(t, exactly(line, FullAccess), Run)
 	}

@@ -90,7 +90,7 @@ var hazards = map[string][]string{
 		--ext-diff --textconv --filters --output --output-directory --open-files-in-pager --extcmd --tool --gui --template --separate-git-dir
 		--strategy --gpg-sign --paginate --show-signature`),
 	"go": words(`-exec -toolexec -vettool -overlay -modfile -mod -ldflags -gccgoflags -gcflags -asmflags -compiler -C -pkgdir -o -outputdir
-		-trace -cpuprofile -memprofile -blockprofile -mutexprofile -coverprofile -test.testlogfile -test.outputdir -test.gocoverdir -args`),
+		-trace -cpuprofile -memprofile -blockprofile -mutexprofile -coverprofile -testlogfile -gocoverdir -fuzzcachedir -http -args`),
 	"find": words("-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls"),
 	"fd":   words("-x -X --exec --exec-batch"), "fdfind": words("-x -X --exec --exec-batch"),
 	"rg":     words("--pre --hostname-bin"),
@@ -106,7 +106,7 @@ var hazards = map[string][]string{
 	"yq":     words("-i --inplace --in-place"),
 	"make":   words("-f -C -I -E --file --makefile --directory --eval --include-dir --environment-overrides -e"),
 	"gmake":  words("-f -C -I -E --file --makefile --directory --eval --include-dir --environment-overrides -e"),
-	"cargo":  words("-C -Z --config --manifest-path --target-dir --artifact-dir --out-dir"),
+	"cargo":  words("-C -Z --config --manifest-path --target-dir --artifact-dir --out-dir --open --fix"),
 	"npm":    words("-C -c --prefix --script-shell --shell --call --globalconfig --userconfig --node-options --git --editor --viewer --browser"),
 	"pnpm":   words("-C -c --dir --prefix --script-shell --shell-mode --config --node-options"),
 	"yarn":   words("--cwd --script-shell --use-yarnrc --node-options"),
@@ -184,6 +184,8 @@ func hazard(words []string) string {
 		return name + " writes to the second file that it is given"
 	case (name == "make" || name == "gmake") && slices.ContainsFunc(words[1:], func(w string) bool { return strings.Contains(w, "=") }):
 		return "a variable can change what make runs"
+	case len(words) > 2 && words[1] == "audit" && slices.ContainsFunc(words[2:], func(w string) bool { return strings.HasSuffix(w, "fix") }):
+		return name + " audit fix installs packages, which run programs"
 	case name == "cargo" && len(words) > 1 && strings.HasPrefix(words[1], "+"):
 		return "cargo would run another toolchain"
 	}
@@ -217,6 +219,9 @@ func operands(words []string) int {
 // short as programs allow, with one dash or two, or, a single letter, in a cluster.
 func isOption(program, word, option string) bool {
 	name, _, _ := strings.Cut(word, "=")
+	if program == "go" { // each option of a test has two names
+		name = strings.Replace(name, "-test.", "-", 1)
+	}
 	letter := option[1:]
 	switch {
 	case !strings.HasPrefix(word, "-") || name == "-" || name == "--":
