@@ -79,6 +79,9 @@ func (b *Book) File(folder string) string {
 // Bytes are a folder's page as it is on disk, nil where there is none. They tell
 // cheaply whether anything has changed.
 func (b *Book) Bytes(folder string) ([]byte, error) {
+	if info, err := os.Stat(b.File(folder)); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file; remove it", b.File(folder)) // to open it could take for ever
+	}
 	f, err := os.Open(b.File(folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
