@@ -95,11 +95,15 @@ func (s *server) processKill(ctx context.Context, raw json.RawMessage) (any, err
 
 // kill ends a process for the human.
 func kill(ctx context.Context, p *process.Named, signal string) (any, error) {
-	if p.Running() {
-		p.NoteHuman()
+	running := p.Running()
+	if s, _ := process.ParseSignal(signal); running && (signal == "" || s == process.Kill) {
+		p.NoteHuman() // before its agent sees that it has ended
 	}
 	if err := tools.EndProcess(ctx, p, signal); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+	}
+	if running && !p.Running() {
+		p.NoteHuman()
 	}
 	running, code := ending(p)
 	return struct {

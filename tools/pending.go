@@ -136,11 +136,12 @@ func (p *pending) replan(ctx context.Context) error {
 }
 
 func (p *pending) planOnce(ctx context.Context) error {
+	own := p.registry.processesOf(p.call.Session)
 	p.snapshot = p.registry.Documents.Snapshot(p.settings.Limits.ReadBytes)
 	plan, err := p.tool.plan(ctx, Input{
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
 		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
-		Taken: p.registry.processesOf(p.call.Session).Taken,
+		Taken: own.Taken, Unasked: own.Unasked,
 	}, p.call.Arguments)
 	if err != nil {
 		return p.withoutSecrets(err)

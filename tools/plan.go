@@ -23,6 +23,9 @@ type Input struct {
 	Sandbox  Sandbox
 	// Taken is why the session cannot start a process of that name now; nil if it can.
 	Taken func(processID string) error
+	// Unasked says whether its process of that name was started in a mode that asks for
+	// nothing.
+	Unasked func(processID string) bool
 
 	protected func(root workspace.Path) []string // see protectedPaths
 }

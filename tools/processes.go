@@ -51,6 +51,13 @@ func (o ownProcesses) Start(ctx context.Context, about process.About, spec proce
 // Taken is why no process of that name can be started now.
 func (o ownProcesses) Taken(id string) error { return o.all.Taken(o.owner.Session, id) }
 
+// Unasked says whether the process of that name was started in a mode that asks for
+// nothing.
+func (o ownProcesses) Unasked(id string) bool {
+	p, err := o.Find(id)
+	return err == nil && p.About.Unasked
+}
+
 // Find gives the process of that name.
 func (o ownProcesses) Find(id string) (*process.Named, error) { return o.all.Find(o.owner.Session, id) }
 

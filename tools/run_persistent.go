@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/tools/policy"
 	"pillion/tools/process"
 )
 
@@ -69,7 +70,8 @@ func planRunPersistent(_ context.Context, in Input, args runPersistentArgs) (*Ac
 	}
 	action := c.action(func(ctx context.Context, hands Hands, spec process.Spec) (*Answer, error) {
 		spec.KeepStdin, spec.Keep = true, process.KeepJoined
-		p, err := hands.Processes.Start(ctx, process.About{ID: args.ProcessID, Cwd: c.dir.String()}, spec, ready.output(hands))
+		about := process.About{ID: args.ProcessID, Cwd: c.dir.String(), Unasked: in.Session.Mode() == policy.FullAccess}
+		p, err := hands.Processes.Start(ctx, about, spec, ready.output(hands))
 		if err != nil {
 			return nil, err
 		}

@@ -38,7 +38,8 @@ func planWriteProcess(_ context.Context, in Input, args writeProcessArgs) (*Acti
 		Preview: approval.Preview{
 			Kind: "text", Markdown: fmt.Sprintf("The agent wants to write to %s:\n\n    %s\n", fault.Quote(args.ProcessID), fault.Quote(args.Input)),
 		},
-		Covered: true,
+		// Nobody said yes to what full_access started: outside that mode each text is asked about.
+		Covered: !in.Unasked(args.ProcessID),
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
 			p, err := hands.Processes.Find(args.ProcessID)
 			if err != nil {

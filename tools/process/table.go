@@ -54,6 +54,8 @@ type Owner struct {
 type About struct {
 	ID  string // its name; empty: one is made up when it is needed
 	Cwd string // the folder, as tools print it
+	// Unasked says that it was started in a mode that asks for nothing.
+	Unasked bool
 }
 
 // Named is a process with a name.
