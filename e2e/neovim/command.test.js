@@ -60,6 +60,25 @@ ride('save and run: what the human has not saved is saved, and the command sees 
   assert.equal(sandbox.read('words.txt'), structured.stdout);
 }, { opened: 'words.txt' });
 
+ride('save and run: where saving changes the script that would run, it is asked again', files, async (it) => {
+  const { nvim } = it;
+  await nvim.press('oecho mine<Esc>');
+  const agent = await it.agent();
+  const call = agent.call('run_command', { command: 'sh count.sh' });
+  const first = await nvim.dialog('sh count.sh');
+  await first.show();
+  await nvim.sees('not saved in count.sh');
+  await first.press('save');
+  const again = await eventually('it is asked again', async () => {
+    const dialog = await nvim.dialog('sh count.sh');
+    return !(await first.isOpen()) && dialog;
+  });
+  await again.show();
+  assert.equal(nvim.screen.text.includes('not saved in'), false);
+  await again.answer('approve');
+  assert.equal((await call).structured.stdout, '3\nmine\n');
+}, { opened: 'count.sh' });
+
 ride('approved for the session: the same command asks no more, another one does', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();

@@ -281,6 +281,20 @@ sit("save and run: a yes stays one to what was shown, whatever happens while it 
   check.same(human:answered("A").digest, "d1")
 end)
 
+sit("what the human saves by themselves is not missed any more, and that is all", function(human)
+  unsaved(human)
+  local preview = { kind = "command", command = "cat notes.txt", cwd = "." }
+  human:tell("approval/changed", { approvalId = "A", digest = "d2", moved = true, preview = preview })
+  person.eventually("the page follows", function()
+    return not human:screen():find("not saved in", 1, true)
+  end)
+  check.same(human:screen():find("updated", 1, true), nil)
+  human:reads()
+  human:type("gw")
+  human:sees("nothing is unsaved that this would miss")
+  check.same(human:approves("A").digest, "d2")
+end)
+
 sit("save and run: what cannot be saved is said, and nothing runs", function(human)
   local path = unsaved(human, [[vim.api.nvim_create_autocmd("BufWritePre", { callback = function() error("the formatter is gone") end })]])
   human:reads()

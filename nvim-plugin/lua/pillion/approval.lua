@@ -164,7 +164,9 @@ end
 ---@param changed pillion.ApprovalChanged
 function Approval:adopt(changed)
   self.request = vim.tbl_extend("force", self.request, { preview = changed.preview, digest = changed.digest })
-  self.beneath = changed.moved and "moved" or "updated"
+  if not (changed.moved and changed.preview.kind == "command") then -- of a command that means: the human saved what it would miss
+    self.beneath = changed.moved and "moved" or "updated"
+  end
   self:disarm()
 end
 
