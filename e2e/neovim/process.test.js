@@ -7,7 +7,7 @@ import { ride, takePictures } from './ride.js';
 const serve = `printf '\\033[32mready\\033[0m on port 8080\\n\\033]0;title\\007\\033]52;c;cm0gLXJm\\007\\033[6n'
 while read -r line; do echo "got $line"; done
 `;
-const files = { 'words.txt': 'alpha\n', 'serve.sh': serve };
+const files = { 'words.txt': 'alpha\n', 'serve.sh': serve, 'tick.sh': 'echo tick; sleep 984; echo tock\n' };
 const dev = { command: 'sh serve.sh', process_id: 'dev', ready_pattern: 'ready' };
 
 takePictures();
@@ -97,6 +97,37 @@ ride(':Pillion kill stops it; :Pillion processes still shows what it printed', f
   await nvim.command('Pillion processes');
   await nvim.choose(/dev {2}sh serve\.sh .* exit code/);
   await nvim.sees('ready on port 8080');
+});
+
+ride('what a command prints reaches the agent while it runs', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  let heard = '';
+  const command = 'echo first; while [ ! -e go ]; do sleep 0.1; done; echo second';
+  const call = agent.call('run_command', { command }, { onprogress: ({ message = '' }) => (heard += message) });
+  await (await nvim.dialog('echo first')).answer('approve');
+  await eventually('the first line is heard', () => heard.includes('first\n'));
+  assert.equal(heard.includes('second\n'), false);
+  await eventually('the status line names it', async () => /Pillion: Run echo first/.test(await nvim.status()));
+  sandbox.write('go', '');
+  assert.equal((await call).structured.stdout, 'first\nsecond\n');
+});
+
+ride('a command that takes long goes on in the background, where the human watches and stops it', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  const call = agent.call('run_command', { command: 'sh tick.sh', background_after: 1 });
+  await (await nvim.dialog('sh tick.sh')).answer('approve');
+  const { structured } = await call;
+  assert.match(structured.stdout ?? '', /tick/, JSON.stringify(structured));
+  await eventually('it is counted', async () => /1 process/.test(await nvim.status()));
+  await nvim.command('Pillion processes');
+  await nvim.choose(new RegExp(`▸ ${structured.process_id} {2}sh tick\\.sh`));
+  await nvim.choose(/Show what it prints/);
+  await nvim.sees(/^tick$/m);
+  await nvim.command(`Pillion kill ${structured.process_id}`);
+  await nvim.sees(/It ended with exit code/);
+  await eventually('it is gone', () => it.sandbox.running(/sleep 984/).length === 0, 5000);
 });
 
 ride('a process ends with its agent, and says so', files, async (it) => {

@@ -36,7 +36,7 @@ export class Agent {
     return (await this.#client.listTools()).tools;
   }
 
-  /** @param {string} name @param {Record<string, unknown>} args @param {{signal?: AbortSignal, timeout?: number}} [options]
+  /** @param {string} name @param {Record<string, unknown>} args @param {{signal?: AbortSignal, timeout?: number, onprogress?: (told: {message?: string}) => void}} [options]
    * @returns {Promise<ToolResult>} */
   call(name, args, options = {}) {
     const answer = this.#call(name, args, options);
@@ -45,10 +45,10 @@ export class Agent {
     return answer;
   }
 
-  /** @param {string} name @param {Record<string, unknown>} args @param {{signal?: AbortSignal, timeout?: number}} options
+  /** @param {string} name @param {Record<string, unknown>} args @param {{signal?: AbortSignal, timeout?: number, onprogress?: (told: {message?: string}) => void}} options
    * @returns {Promise<ToolResult>} */
-  async #call(name, args, { signal, timeout = 120_000 }) {
-    const result = await this.#client.callTool({ name, arguments: args }, undefined, { signal, timeout });
+  async #call(name, args, { signal, timeout = 120_000, onprogress }) {
+    const result = await this.#client.callTool({ name, arguments: args }, undefined, { signal, timeout, onprogress });
     const content = /** @type {{type: string, text?: string}[]} */ (result.content);
     return { isError: result.isError === true, text: content.map((part) => part.text ?? '').join('\n'), structured: result.structuredContent };
   }

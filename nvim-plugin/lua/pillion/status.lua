@@ -32,7 +32,10 @@ local function running()
   if not newest then
     return ""
   end
-  local title = escape.short(newest.title ~= "" and newest.title or newest.tool, 40)
+  local doing = vim.iter({ newest.summary, newest.title, newest.tool }):find(function(text)
+    return text ~= nil and text ~= "" -- the summary of a call that runs says what it does
+  end)
+  local title = escape.short(doing, 40)
   return #calls == 1 and title or ("%s (+%d)"):format(title, #calls - 1)
 end
 
