@@ -24,7 +24,7 @@ local slice_bytes, slice_ms = 4096, 10
 ---@field pid? integer
 ---@field command? string
 ---@field cwd? string
----@field started? string RFC 3339
+---@field since integer seconds, when it was first heard of: at its start
 ---@field running boolean
 ---@field exitCode? integer
 ---@field client any
@@ -49,6 +49,7 @@ function Process.new(told, client)
     processId = told.processId,
     client = client,
     running = true,
+    since = os.time(),
     output = Output.new(),
     buffer = -1,
     number = count,
@@ -61,7 +62,7 @@ end
 --- What `process/list` knows of it.
 ---@param told table
 function Process:know(told)
-  for _, field in ipairs({ "agent", "pid", "command", "cwd", "started" }) do
+  for _, field in ipairs({ "agent", "pid", "command", "cwd" }) do
     self[field] = told[field] or self[field]
   end
 end
@@ -93,9 +94,7 @@ end
 ---@return string
 function Process:state()
   if self.running then
-    local ok, at = pcall(vim.fn.strptime, "%Y-%m-%dT%H:%M:%S", (self.started or ""):sub(1, 19))
-    local offset = os.time() - os.time(os.date("!*t") --[[@as osdateparam]])
-    return ok and at > 0 and "running since " .. os.date("%H:%M", at + offset) or "running"
+    return "running since " .. os.date("%H:%M", self.since)
   end
   return self.exitCode and "exit code " .. self.exitCode or "ended"
 end

@@ -25,14 +25,11 @@ local kinds = { approve = "approve", reject = "reject", cancel = "cancel" }
 
 ---@return pillion.Approval[] of what is on the page, what still waits
 local function waiting()
-  return vim.tbl_filter(
-    function(approval)
-      return approval ~= nil
-    end,
-    vim.tbl_map(function(one)
-      return approvals.get(one.id)
-    end, listed)
-  )
+  local found = {}
+  for _, one in ipairs(listed) do
+    found[#found + 1] = approvals.get(one.id)
+  end
+  return found
 end
 
 ---@return string
