@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"path/filepath"
@@ -59,8 +60,26 @@ func (c command) confine(in Input) (process.Confine, error) {
 			letGitWork(&held, root.Abs())
 		}
 	}
+	held.ReadOnly = shallowest(held.ReadOnly, mostProtected)
 	held.Files = c.namedTargets(line, held)
 	return held, nil
+}
+
+// mostProtected is how many protected paths are closed to a command. Each is a mount:
+// of a thousand the start of every command takes seconds, and bubblewrap takes no
+// more than three thousand.
+const mostProtected = 256
+
+// shallowest are the paths, without those that lie deepest where they are too many.
+func shallowest(paths []string, most int) []string {
+	if len(paths) <= most {
+		return paths
+	}
+	sorted := slices.Clone(paths)
+	slices.SortStableFunc(sorted, func(a, b string) int {
+		return cmp.Compare(strings.Count(a, string(filepath.Separator)), strings.Count(b, string(filepath.Separator)))
+	})
+	return sorted[:most]
 }
 
 // missing is why a command does not run at all where a sandbox is required.
