@@ -28,10 +28,9 @@ export interface ProcessParts {
 }
 
 export function processParts(session: () => Session): ProcessParts {
-  const processes = new Processes(() => void list().catch(() => undefined)); // it stopped meanwhile, which ends them all
-  const list = async (): Promise<void> => {
+  const processes = new Processes(oneAtATime(async () => {
     processes.know((await session().request<ProcessList>(methods.processList, {})).processes ?? []);
-  };
+  }));
   const hands: Hands = {
     async write({ info: { sessionId, processId } }, input) {
       await session().request(methods.processWrite, { sessionId, processId, input } satisfies ProcessWrite);
@@ -45,6 +44,28 @@ export function processParts(session: () => Session): ProcessParts {
     processes.listen(listener);
   });
   return { processes, terminals, view, hands };
+}
+
+/** An older list that came after a newer one would take what began between them for ended. */
+function oneAtATime(ask: () => Promise<void>): () => void {
+  let [running, again] = [false, false];
+  const run = (): void => {
+    if (running) {
+      again = true;
+      return;
+    }
+    running = true;
+    ask()
+      .catch(() => undefined) // the sidecar stopped meanwhile, which ends them all
+      .finally(() => {
+        running = false;
+        if (again) {
+          again = false;
+          run();
+        }
+      });
+  };
+  return run;
 }
 
 interface Item extends QuickPickItem {

@@ -42,16 +42,17 @@ export class ProcessTerminals implements ProcessListener, Disposable {
 
   ended(process: AgentProcess): void {
     this.open.get(process.key)?.screen.end();
-    this.over = [...this.over.filter((other) => other !== process), process];
+    this.over = [...this.over.filter(({ key }) => this.open.has(key)), process];
     const surplus = this.over.filter(({ key }) => this.open.has(key) && this.open.get(key)?.terminal !== window.activeTerminal).slice(0, -endedTerminals);
     surplus.forEach((old) => {
       this.forgotten(old);
     });
   }
 
-  forgotten({ key }: AgentProcess): void {
-    const known = this.open.get(key);
-    this.open.delete(key);
+  forgotten(process: AgentProcess): void {
+    const known = this.open.get(process.key);
+    this.open.delete(process.key);
+    this.over = this.over.filter((other) => other !== process);
     known?.screen.letGo();
     known?.terminal.dispose();
   }
@@ -117,7 +118,9 @@ class ProcessTerminal implements Pseudoterminal {
     if (this.isHeld) {
       this.closed();
       if (this.process.info.running) {
-        void this.hands.kill(this.process);
+        this.hands.kill(this.process).catch((error: unknown) => {
+          void window.showWarningMessage(`${this.name} could not be stopped: ${String(error)}`);
+        });
       }
     }
   }
