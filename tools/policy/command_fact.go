@@ -96,6 +96,9 @@ func (r *CommandReading) Programs() []string {
 // a shell could run it. Which of them are files, the workspace knows.
 func (r *CommandReading) Scripts() []string {
 	var out []string
+	if r.unreadable { // by this reader: another shell may know what it says
+		out = namesIn(r.line, maxNamesInLine)
+	}
 	all := r.unreadable
 	for _, p := range r.parts {
 		switch {
@@ -119,21 +122,28 @@ func (r *CommandReading) Scripts() []string {
 	return slices.Compact(out)
 }
 
-// maxNamesInCode bounds what is looked up for one word that is code.
-const maxNamesInCode = 50
+// How many names are looked up for one word that is code, and for a whole line that
+// cannot be read.
+const (
+	maxNamesInCode = 50
+	maxNamesInLine = 200
+)
 
 // namesInCode are the names that stand in words that may be lines of code: sh -c
 // "sh build.sh".
 func namesInCode(p part) []string {
 	var out []string
 	for _, w := range p.words {
-		if !w.literal || !strings.ContainsFunc(w.text, isCode) {
-			continue
+		if w.literal && strings.ContainsFunc(w.text, isCode) {
+			out = append(out, namesIn(w.text, maxNamesInCode)...)
 		}
-		names := strings.FieldsFunc(w.text, isCode)
-		out = append(out, names[:min(len(names), maxNamesInCode)]...)
 	}
-	return slices.DeleteFunc(out, func(name string) bool { return strings.HasPrefix(name, "-") || len(name) > 4096 })
+	return out
+}
+
+func namesIn(code string, most int) []string {
+	names := slices.DeleteFunc(strings.FieldsFunc(code, isCode), func(name string) bool { return strings.HasPrefix(name, "-") || len(name) > 4096 })
+	return names[:min(len(names), most)]
 }
 
 // Folders are the folders that the line says that it goes to, in order.
@@ -280,7 +290,7 @@ func writeReasons(r Request) []string {
 			add(w.text, true)
 		}
 	}
-	for _, name := range r.reading.Folders() {
+	for _, name := range append(r.reading.Folders(), ".") {
 		if reason := r.Command.fact(name).protected(name); reason != "" && !r.reading.onlyLooks() {
 			out = append(out, "it writes to, or runs something in, a protected folder: "+reason)
 		}

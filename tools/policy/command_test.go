@@ -244,6 +244,9 @@ func TestWritesThatAlwaysAsk(t *testing.T) {
 		check(t, exactly(line, AutoEdit), Ask)
 		check(t, exactly(line, FullAccess), full)
 	}
+	inside := exactly("tar xf ../../x.tar", FullAccess)
+	inside.Command.Cwd = ".git/hooks"
+	check(t, inside, Ask)
 	for _, line := range []string{
 		"make > log", "make >/dev/null 2>&1", "cat AGENTS.md", "make > build/log 2>&1", "echo x >&2", "rm -rf build", "git add AGENTS.md", "sed -n 1p AGENTS.md",
 		"cd .github/workflows && cat ci.yml | head -5", "cd src && make > log", "cp x state/pillions/y",
@@ -405,6 +408,7 @@ func TestScriptsOfALine(t *testing.T) {
 		"cat x":                    "",
 		". ./env.sh && ls":         ". ./env.sh ls",
 		"echo $(./x)":              "./x",
+		"./build.sh |& tee -a log": "./build.sh log tee",
 	} {
 		if got := strings.Join(ReadCommand(line).Scripts(), " "); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
