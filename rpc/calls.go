@@ -66,7 +66,6 @@ func (s *server) call(raw json.RawMessage) (tools.Call, string, error) {
 	}
 	if len(p.WorkDoneToken) > 0 {
 		call.Output = func(stream, text string) {
-			s.conn.Pace()
 			s.conn.Progress(p.WorkDoneToken, wire.TextChunk{Stream: stream, Text: text}, "") //nolint:errcheck // the result carries the output too
 		}
 	}

@@ -13,7 +13,6 @@ import (
 // takes its time, so that the agent's clock does not run out. stop ends that.
 func (a *agent) report(call *tools.Call, token json.RawMessage) (stop func()) {
 	call.Output = func(stream, text string) {
-		a.conn.Pace()
 		_ = a.conn.Progress(token, wire.TextChunk{Stream: stream, Text: text}, "") // the result carries the output too
 	}
 	ended := make(chan struct{})

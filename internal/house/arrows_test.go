@@ -17,7 +17,8 @@ var arrows = map[string][]string{
 	"internal/fault": {},
 	"internal/bug":   {},
 	"internal/lead":  {},
-	"internal/wire":  {"internal/lead"},
+	"internal/pipe":  {},
+	"internal/wire":  {"internal/lead", "internal/pipe"},
 
 	"workspace":          {},
 	"workspace/diff":     {},
@@ -29,7 +30,7 @@ var arrows = map[string][]string{
 
 	"tools/policy":   {},
 	"tools/session":  {"tools/policy"},
-	"tools/process":  {},
+	"tools/process":  {"internal/pipe"},
 	"tools/approval": {"workspace/change"},
 	"tools": {
 		"tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once

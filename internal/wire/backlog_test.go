@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -157,51 +158,87 @@ func TestTextLosesItsMiddleAndSaysHowMuch(t *testing.T) {
 	}
 }
 
-func TestWhatIsPacedReachesAPeerThatReads(t *testing.T) {
+func TestAFloodOfTextLosesItsMiddleAndEndsWithItsEnd(t *testing.T) {
 	p := newPeer(t, Options{})
-	piece := strings.Repeat("a line of text, äöü\n", 3000)
-	const pieces = 150 // far more than what may wait
+	var sent strings.Builder
 	go func() {
-		for range pieces {
-			p.conn.Pace()
+		for i := range 200 {
+			piece := strings.Repeat(fmt.Sprintf("a line of text, äöü, %d\n", i), 3000)
+			sent.WriteString(piece)
 			if err := p.conn.Progress(1, TextChunk{"stdout", piece}, ""); err != nil {
 				t.Error(err)
 			}
 		}
-	}()
-	for came := 0; came < pieces*len(piece); {
-		chunk := p.next().progress(t)
-		if chunk.Value.Dropped > 0 {
-			t.Fatalf("%d bytes are missing", chunk.Value.Dropped)
+		if err := p.conn.Notify("end", nil); err != nil {
+			t.Error(err)
 		}
-		came += len(chunk.Value.Text)
+	}()
+	var came strings.Builder
+	missing, before := 0, -1
+	var last string
+	for {
+		a := p.next()
+		if a.Method == "end" {
+			break
+		}
+		chunk := a.progress(t)
+		last = chunk.Value.Text
+		if chunk.Value.Dropped == 0 {
+			came.WriteString(last)
+			continue
+		}
+		if before < 0 {
+			before = came.Len()
+		}
+		gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", chunk.Value.Dropped)
+		came.WriteString(strings.Replace(last, gap, "", 1))
+		missing += chunk.Value.Dropped
+	}
+	if came.Len()+missing != sent.Len() {
+		t.Errorf("%d bytes came and %d are said to be missing, of %d", came.Len(), missing, sent.Len())
+	}
+	if before >= 0 && before < flowBurst/2 {
+		t.Errorf("something is missing after %d bytes", before)
+	}
+	if !strings.HasPrefix(sent.String(), came.String()[:flowBurst/2]) || !strings.HasSuffix(sent.String(), last[len(last)/2+200:]) {
+		t.Error("its start or its end is not what was sent")
 	}
 }
 
-func TestAPeerThatHasStoppedReadingPacesNobodyTwice(t *testing.T) {
+func TestFlow(t *testing.T) {
+	now := time.Now()
+	f := flow{room: flowBurst}
+	for i, step := range []struct {
+		after time.Duration
+		n     int
+		want  bool
+	}{
+		{0, flowBurst, true},
+		{0, 1, false},
+		{time.Second / 32, 1 << 20, true},
+		{0, 1, false},
+		{time.Hour, flowBurst, true},
+		{time.Millisecond, flowRate/1000 + 1, false},
+		{0, flowRate / 1000, true},
+	} {
+		now = now.Add(step.after)
+		if got := f.take(step.n, now); got != step.want {
+			t.Errorf("step %d: %v", i, got)
+		}
+	}
+}
+
+func TestAPeerThatHasStoppedReadingDoesNotMakeUsLarge(t *testing.T) {
 	p := newPeer(t, Options{})
 	stuff(t, p.conn)
-	stuff(t, p.conn)
-	p.conn.Pace()
-	if !p.conn.out.isStalled() {
-		t.Error("it is not known to stand still")
-	}
 	piece := strings.Repeat("x", 64<<10)
 	for range 1000 {
-		p.conn.Pace()
 		if err := p.conn.Progress(1, TextChunk{"stdout", piece}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if load := p.conn.out.load(); load > 8<<20 {
 		t.Errorf("%d bytes wait", load)
-	}
-	for p.conn.out.load() > paceTo {
-		p.next()
-	}
-	p.conn.Pace()
-	if p.conn.out.isStalled() {
-		t.Error("it reads again, and that is not known")
 	}
 }
 

@@ -4,23 +4,23 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 )
 
 // TextChunk is a piece of a command's output as the value of $/progress:
 // {"kind":"report","stream":…,"text":…}, cut between characters by who sends it.
 // While the peer is behind, a chunk is appended to the one of the same token and
-// stream that waits already. When a sixteenth of the write budget waits, what is more
-// than 256 KiB of a stream loses its middle: a line in the gap and "dropped" say
-// how many bytes are missing.
+// stream that waits already. When a sixteenth of the write budget waits, or text comes
+// as a flood (see flow), what is more than 256 KiB of a stream loses its middle: a line
+// in the gap and "dropped" say how many bytes are missing.
 type TextChunk struct {
 	Stream string
 	Text   string
 }
 
-// textShare is the part of the write budget that text may take before it loses
-// its middle: whoever prints it is not held up for long (see Conn.Pace), and an
-// editor that stands still must not make the sidecar large.
+// textShare is the part of the write budget that text may take before it loses its
+// middle: an editor that stands still must not make the sidecar large.
 const textShare = 16
 
 // maxChunk is the most text that one waiting chunk holds, half of it the oldest
@@ -225,13 +225,15 @@ func (w *writer) queueText(token json.RawMessage, stream, text string) (lead boo
 		return false, ErrClosed
 	}
 	key := string(token) + "\x00text\x00" + stream
-	crowded := w.bytes > w.budget/textShare
+	tooMuch := !w.flow.take(len(text), time.Now()) || w.bytes > w.budget/textShare
 	if f := w.waiting[key]; f != nil {
 		inOrder := w.waiting[string(token)] == f
-		if crowded || inOrder && f.text.fits(text) {
+		if tooMuch || f.held || inOrder && f.text.fits(text) {
 			before := f.size()
 			f.text.add(text)
-			w.bytes += f.size() - before
+			if !f.held {
+				w.bytes += f.size() - before
+			}
 			return false, nil
 		}
 	}
@@ -239,6 +241,10 @@ func (w *writer) queueText(token json.RawMessage, stream, text string) (lead boo
 	f.text.add(text)
 	w.waiting[key] = f
 	w.waiting[string(token)] = f
+	if tooMuch {
+		w.holdLocked(f)
+		return false, nil
+	}
 	return w.pushLocked(f)
 }
 

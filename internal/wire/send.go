@@ -175,11 +175,6 @@ func (c *Conn) Progress(token, value any, key string) error {
 	return err
 }
 
-// Pace holds up whoever sends text faster than the peer reads it, so that nothing
-// is lost. A peer that has stopped reading holds up nobody: then Pace returns
-// after a second, at once from then on, and text loses its middle.
-func (c *Conn) Pace() { c.out.pace() }
-
 func asChunk(value any) (TextChunk, bool) {
 	switch v := value.(type) {
 	case TextChunk:

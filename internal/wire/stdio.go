@@ -4,7 +4,13 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"pillion/internal/pipe"
 )
+
+// pipeSize holds a whole chunk of text: the peer is woken once for it, not once for
+// each 64 KiB.
+const pipeSize = 512 << 10
 
 // Stdio joins a reader and a writer; closing it closes each that can be closed.
 //
@@ -22,7 +28,7 @@ func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 		s.Reader = s.pollable(f)
 	}
 	if f, ok := out.(*os.File); ok {
-		widen(f)
+		pipe.Widen(f, pipeSize)
 		s.Writer = s.pollable(f)
 		if try := TryWriter(s.Writer.(*os.File)); try != nil {
 			return &tryStdio{s, try}

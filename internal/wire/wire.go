@@ -68,8 +68,7 @@ type Options struct {
 	// WriteBudget is how many bytes may wait for a peer that does not read;
 	// 64 MiB. Past a sixteenth of it the text of progress loses its middle.
 	// Past half of it values replace older ones of the same key, others get
-	// ErrBacklog. Past
-	// all of it new requests are refused with CodeBusy, and Call and Notify
+	// ErrBacklog. Past all of it new requests are refused with CodeBusy, and Call and Notify
 	// get ErrBacklog; replies are still kept. Past twice the budget the
 	// connection is closed.
 	WriteBudget int

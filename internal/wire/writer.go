@@ -15,6 +15,7 @@ type frame struct {
 	length int      // of body
 	tail   string
 	text   *chunk // instead of head: progress text that can still grow
+	held   bool   // it is not queued yet
 	key    string // progress with the same key replaces it while it waits
 }
 
@@ -45,12 +46,13 @@ type writer struct {
 	active  bool
 	stopped bool
 	waiting progressIndex
-	stalled bool          // pace has waited in vain, and does not again until less waits
+	flow    flow          // of text
+	held    []*frame      // text beyond it; see hold
 	change  chan struct{} // closed when bytes shrank, for those who wait for it; nil if no one does
 }
 
 func newWriter(dst io.Writer, budget int, failed func(error)) *writer {
-	w := &writer{dst: bufio.NewWriterSize(dst, 64<<10), budget: budget, failed: failed, waiting: progressIndex{}}
+	w := &writer{dst: bufio.NewWriterSize(dst, 64<<10), budget: budget, failed: failed, waiting: progressIndex{}, flow: flow{room: flowBurst}}
 	switch dst := dst.(type) {
 	case interface{ TryWrite([]byte) (int, error) }:
 		w.try = dst.TryWrite
@@ -75,8 +77,9 @@ func (w *writer) pushLocked(f *frame) (lead bool, err error) {
 	if w.stopped {
 		return false, ErrClosed
 	}
-	w.queue = append(w.queue, f)
+	w.queue = append(append(w.queue, w.held...), f)
 	w.bytes += f.size() + frameCost
+	w.bytes += w.releaseLocked()
 	lead = !w.active
 	w.active = true
 	return lead, nil
@@ -259,52 +262,8 @@ func (w *writer) stop() {
 
 func (w *writer) stopLocked() {
 	w.stopped = true
-	w.queue, w.first, w.bytes = nil, 0, 0
+	w.queue, w.held, w.first, w.bytes = nil, nil, 0, 0
 	w.waiting = progressIndex{}
-}
-
-const (
-	// paceFrom is what may wait before pace holds up whoever sends text, and
-	// paceTo what waits when it lets go.
-	paceFrom, paceTo = 1 << 20, 256 << 10
-	// paceLimit is how long it does so for a peer that reads nothing.
-	paceLimit = time.Second
-)
-
-// pace waits while much is unread, as long as the peer reads at all.
-func (w *writer) pace() {
-	load, change, err := w.watch()
-	if err != nil || load <= paceFrom {
-		w.setStalled(false)
-		return
-	}
-	if w.isStalled() {
-		return
-	}
-	limit := time.NewTimer(paceLimit)
-	defer limit.Stop()
-	for err == nil && load > paceTo {
-		select {
-		case <-change:
-			limit.Reset(paceLimit)
-		case <-limit.C:
-			w.setStalled(true)
-			return
-		}
-		load, change, err = w.watch()
-	}
-}
-
-func (w *writer) isStalled() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.stalled
-}
-
-func (w *writer) setStalled(so bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stalled = so
 }
 
 // watch returns what waits and a channel that is closed when that has changed.

@@ -127,18 +127,17 @@ func (f *figures) stream(program, folder string) error {
 	defer s.end()
 	for range streams {
 		time.Sleep(thinking)
-		began := time.Now()
 		s.came = 0
 		if _, err := s.run("cat large.txt"); err != nil {
 			return err
 		}
-		f.Stream.Ours.add(s.last.Sub(began))
+		f.Stream.Ours.add(s.until.Sub(s.first))
 		f.Megabytes = float64(s.came) / 1e6
-		began = time.Now()
-		if err := drain(folder); err != nil {
+		theirs, err := drain(folder)
+		if err != nil {
 			return err
 		}
-		f.Stream.Theirs.add(time.Since(began))
+		f.Stream.Theirs.add(theirs)
 	}
 	f.Peak, err = s.peak()
 	return err
@@ -162,19 +161,28 @@ func peakOf(program, folder, command string) (float64, error) {
 	return s.peak()
 }
 
-// drain reads what cat prints and makes nothing of it.
-func drain(folder string) error {
+// drain reads what cat prints and makes nothing of it: from the first byte on.
+func drain(folder string) (took time.Duration, err error) {
 	cmd := exec.Command("cat", "large.txt")
 	cmd.Dir = folder
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := cmd.Start(); err != nil {
-		return err
+		return 0, err
 	}
-	if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{out}, make([]byte, 64<<10)); err != nil {
-		return err
+	buf := make([]byte, 64<<10)
+	if _, err := out.Read(buf); err != nil {
+		return 0, err
 	}
-	return cmd.Wait()
+	began := time.Now()
+	for err == nil {
+		_, err = out.Read(buf)
+	}
+	took = time.Since(began)
+	if err != io.EOF {
+		return 0, err
+	}
+	return took, cmd.Wait()
 }

@@ -17,12 +17,14 @@ import (
 // sidecar is a `pillion serve` and the editor's side of the talk with it, which
 // makes nothing of what it is not asked to: a reader that only drains.
 type sidecar struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
-	next int
-	came int64     // bytes of progress
-	last time.Time // when the last byte of the newest answer was here, before anything was made of it
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	next  int
+	came  int64     // bytes of progress
+	first time.Time // when the first of them were here
+	until time.Time // when the newest of them were
+	last  time.Time // when the last byte of the newest answer was here, before anything was made of it
 }
 
 // start starts a sidecar on the folder whose agents may run what is measured.
@@ -157,8 +159,12 @@ func (s *sidecar) receive() (*reply, error) {
 		return nil, err
 	}
 	if !bytes.Equal(head, replyHead) {
+		if s.came == 0 {
+			s.first = time.Now()
+		}
 		s.came += int64(length)
 		_, err := s.out.Discard(length)
+		s.until = time.Now()
 		return nil, err
 	}
 	body := make([]byte, length)

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"pillion/internal/pipe"
 )
 
 // maxCommand leaves room for what shell puts before the command: the kernel
@@ -168,6 +170,7 @@ func (l *launcher) spawn() (*guarded, error) {
 		return nil, err
 	}
 	defer null.Close()
+	pipe.Widen(pipes[3].write, chunk)
 	control, status, stdin, stdout, stderr := pipes[0], pipes[1], pipes[2], pipes[3], pipes[4]
 	theirs := []*os.File{control.read, status.write, stdin.read, stdout.write, stderr.write}
 	guardian, err := os.StartProcess(l.program, []string{"pillion", "guardian"}, &os.ProcAttr{

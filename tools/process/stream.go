@@ -13,8 +13,11 @@ import (
 const (
 	// defaultLimit is what is kept of each stream.
 	defaultLimit = 1 << 20
-	// chunk is the most that one call of output gets, and what a pipe holds.
-	chunk = 64 << 10
+	// chunk is the most that one call of output gets, and what the pipe of the
+	// standard output holds where that can be chosen.
+	chunk = 256 << 10
+	// firstChunk is where the size of a read begins: most commands print little.
+	firstChunk = 16 << 10
 	// drainWithin is how long a pipe may stay silent before it is given up,
 	// once the command is gone. Only something that escaped can hold it open.
 	drainWithin = 100 * time.Millisecond
@@ -87,7 +90,7 @@ func (c *capture) textLocked() (result Result) {
 }
 
 func (c *capture) pump(stream Stream, pipe *os.File, keep *window) {
-	buf := make([]byte, chunk)
+	buf := make([]byte, firstChunk)
 	held := 0 // bytes of an unfinished rune at the start of buf
 	drained := 0
 	for drained <= drainLimit {
@@ -100,7 +103,11 @@ func (c *capture) pump(stream Stream, pipe *os.File, keep *window) {
 		whole := wholeRunes(buf[:end])
 		c.keep(keep, buf[held:end], buf[:whole])
 		c.emit(stream, buf[:whole])
-		held = copy(buf, buf[whole:end])
+		rest := buf[whole:end]
+		if end == len(buf) && len(buf) < chunk {
+			buf = make([]byte, min(4*len(buf), chunk))
+		}
+		held = copy(buf, rest)
 		if draining {
 			drained += n
 		}

@@ -1,0 +1,71 @@
+package wire
+
+import "time"
+
+const (
+	// flowBurst is how much text goes out at once, and flowRate how much in a second
+	// after that.
+	flowBurst = 4 << 20
+	flowRate  = 32 << 20
+	// flowPause is how long text beyond that is held, so that it goes out in few
+	// frames.
+	flowPause = 10 * time.Millisecond
+)
+
+// flow measures the text that is sent. A flood of it is for nobody: no editor draws
+// so much, and it would take the command that prints it half of the machine. So what
+// comes beyond the flow loses its middle, and the command is not held up.
+type flow struct {
+	room int
+	at   time.Time // of room
+}
+
+// take asks for room.
+func (f *flow) take(n int, now time.Time) bool {
+	if !f.at.IsZero() {
+		f.room = min(flowBurst, f.room+int(min(now.Sub(f.at), time.Second)*flowRate/time.Second))
+	}
+	f.at = now
+	if f.room < n {
+		return false
+	}
+	f.room -= n
+	return true
+}
+
+// holdLocked keeps text back until the next frame that is no text of this kind, or
+// for a moment. More can be added to it meanwhile.
+func (w *writer) holdLocked(f *frame) {
+	f.held = true
+	w.held = append(w.held, f)
+	if len(w.held) > 1 {
+		return
+	}
+	time.AfterFunc(flowPause, func() {
+		w.mu.Lock()
+		if len(w.held) == 0 || w.stopped {
+			w.mu.Unlock()
+			return
+		}
+		w.queue = append(w.queue, w.held...)
+		w.bytes += w.releaseLocked()
+		lead := !w.active
+		w.active = true
+		w.mu.Unlock()
+		if lead {
+			w.drain()
+		}
+	})
+}
+
+// releaseLocked lets go of what was held, which its caller has queued, and gives its
+// cost.
+func (w *writer) releaseLocked() (bytes int) {
+	for _, f := range w.held {
+		f.held = false
+		bytes += f.size() + frameCost
+		w.flow.room = max(0, w.flow.room-f.size())
+	}
+	w.held = nil
+	return bytes
+}
