@@ -3,10 +3,16 @@
 
 local M = {}
 
+---@class pillion.Rule
+---@field rule string
+---@field matches? string[] command lines or paths that it is about: tried when it is read
+---@field not? string[] and some that it is not about
+---@field why? string
+
 ---@class pillion.Permissions
----@field allow? string[] calls that need no asking, such as `run_command(git status)`
----@field ask? string[] calls that always ask
----@field deny? string[] calls that are refused
+---@field allow? (string|pillion.Rule)[] calls that need no asking, such as `run_command(git status)`
+---@field ask? (string|pillion.Rule)[] calls that always ask
+---@field deny? (string|pillion.Rule)[] calls that are refused
 
 ---@class pillion.Settings
 ---@field mode? "plan"|"default"|"auto_edit" what an agent that connects may do before it has to ask
