@@ -228,7 +228,7 @@ func limitHint(held process.Confine, got process.Result) string {
 		return "the command ran without a network, as the settings have it; the human can allow it for such commands with sandboxNetworkFor"
 	case says("read-only file system", "erofs", "permission denied", "eacces", "operation not permitted", "eperm", "device or resource busy", "ebusy", "cross-device link"):
 		return "the command ran in a sandbox (" + string(got.Sandbox) + "), which may be why: it can write to the workspace, the temporary folder and build caches alone, " +
-			"and not to protected paths such as .git or .vscode; give a file elsewhere its whole path after >, use the tool that is made for it, or ask the human (settings sandboxWritable, sandbox)"
+			"and not to protected paths such as .git (git alone may, in a line of its own) or .vscode; give a file elsewhere its whole path after >, use the tool that is made for it, or ask the human (settings sandboxWritable, sandbox)"
 	}
 	return ""
 }

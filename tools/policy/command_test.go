@@ -444,3 +444,26 @@ func nested(unit string, times int) string {
 	closing := map[string]string{"(": ")", "$(": ")", "\"$(": ")\"", "{ ": "; }", "$((": "))", "${x:-": "}", "((": "))"}
 	return "ls " + strings.Repeat(unit, times) + "ls" + strings.Repeat(closing[unit], times)
 }
+
+// TestRunsGit: a line that opens the repository to git opens it to nothing else.
+func TestRunsGit(t *testing.T) {
+	for line, want := range map[string]bool{
+		"git commit -m x":                         true,
+		"git add -A && git commit -m x | tail -3": true,
+		"cd sub && git stash":                     true,
+		"git log --oneline | head -5; git status": true,
+		"if true; then git commit -m x; fi":       true,
+		"make":                                    false,
+		"go test ./... && git commit -am x":       false,
+		"git status; python3 x.py":                false,
+		"./git status":                            false,
+		"git status | $X":                         false,
+		"git commit -m \"$(./make-message)\"":     false,
+		"$(git rev-parse HEAD)":                   false,
+		"git status; X=1":                         false,
+	} {
+		if got := ReadCommand(line).RunsGit(); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}

@@ -11,10 +11,20 @@ func Covers(rules []Rule, tool string, c Command) bool {
 	return allowed(Request{Tool: tool, Command: &c, Rules: Rules{Allow: rules}, reading: ReadCommand(c.Line)})
 }
 
-// RunsGit says whether git itself is a part of the line, named plainly.
+// RunsGit says whether the line runs git, and beside it nothing but what only looks or
+// goes to a folder: what else runs while a repository is open for writing could lay
+// out in it what the human's next git runs.
 func (r *CommandReading) RunsGit() bool {
-	return slices.ContainsFunc(r.parts, func(p part) bool {
-		return len(p.words) > 0 && p.words[0].literal && path.Base(p.words[0].text) == "git"
+	git := func(p part) bool { return len(p.words) > 0 && p.words[0].literal && p.words[0].text == "git" }
+	harmless := func(p part) bool {
+		if len(p.words) == 0 || !p.words[0].literal {
+			return false
+		}
+		name := p.words[0].text
+		return goes(name) || readers[name] && hazards[name] == nil
+	}
+	return !r.unreadable && slices.ContainsFunc(r.parts, git) && !slices.ContainsFunc(r.parts, func(p part) bool {
+		return !git(p) && !harmless(p)
 	})
 }
 
