@@ -20,8 +20,9 @@ const (
 	maxRunning    = 16
 	maxRunningAll = 64
 	// maxEnded is how many processes that have ended are kept for reading, of each
-	// session; the oldest are forgotten.
-	maxEnded = 16
+	// session, and maxEndedAll of all; the oldest are forgotten.
+	maxEnded    = 16
+	maxEndedAll = 64
 	// maxName is the most characters of a process's name.
 	maxName = 64
 )
@@ -295,14 +296,19 @@ func (t *Table) enter(p *Process, o Owner, about About, spec Spec) *Named {
 	return n
 }
 
-// forgetLocked lets go of a session's oldest processes that have ended.
+// forgetLocked lets go of a session's oldest processes that have ended, and of the
+// oldest of all.
 func (t *Table) forgetLocked(session string) {
-	ended := 0
+	own, all := 0, 0
 	for _, p := range slices.Backward(slices.Clone(t.all)) {
-		if p.Owner.Session != session || p.Running() {
+		if p.Running() {
 			continue
 		}
-		if ended++; ended > maxEnded {
+		all++
+		if p.Owner.Session == session {
+			own++
+		}
+		if all > maxEndedAll || own > maxEnded && p.Owner.Session == session {
 			t.all = slices.DeleteFunc(t.all, func(other *Named) bool { return other == p })
 		}
 	}

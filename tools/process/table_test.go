@@ -110,6 +110,19 @@ func TestProcessesAreBounded(t *testing.T) {
 	}
 }
 
+func TestWhatHasEndedIsBoundedOverAllSessions(t *testing.T) {
+	table := NewTable(newRunner(t))
+	for i := range maxEndedAll + 3 {
+		o, _ := owner(fmt.Sprint(i / 10))
+		p := startNamed(t, table, o, fmt.Sprint(i), ":")
+		<-p.Done()
+	}
+	listed := table.List("")
+	if len(listed) > maxEndedAll+1 || listed[0].ID == "0" || listed[len(listed)-1].ID != fmt.Sprint(maxEndedAll+2) {
+		t.Errorf("%d are kept, from %s to %s", len(listed), listed[0].ID, listed[len(listed)-1].ID)
+	}
+}
+
 func TestRunForHandsOver(t *testing.T) {
 	table := NewTable(newRunner(t))
 	one, _ := owner("one")
