@@ -26,6 +26,7 @@ local slice_bytes, slice_ms = 4096, 10
 ---@field cwd? string
 ---@field since integer seconds, when it was first heard of: at its start
 ---@field running boolean
+---@field ended boolean all that it printed has come
 ---@field exitCode? integer
 ---@field client any
 ---@field output pillion.Output
@@ -49,6 +50,7 @@ function Process.new(told, client)
     processId = told.processId,
     client = client,
     running = true,
+    ended = false,
     since = os.time(),
     output = Output.new(),
     buffer = -1,
@@ -59,11 +61,19 @@ function Process.new(told, client)
   }, Process)
 end
 
---- What `process/list` knows of it.
+--- What `process/list` knows of it. That it has ended may be known before the last of what it printed comes.
 ---@param told table
 function Process:know(told)
+  self:stop(told)
   for _, field in ipairs({ "agent", "pid", "command", "cwd" }) do
     self[field] = told[field] or self[field]
+  end
+end
+
+---@param told {running: boolean, exitCode?: integer}
+function Process:stop(told)
+  if not told.running then
+    self.running, self.exitCode = false, told.exitCode or self.exitCode
   end
 end
 
@@ -141,8 +151,9 @@ end
 ---@param exit_code? integer
 ---@param why? string
 function Process:finish(exit_code, why)
-  if self.running then
-    self.running, self.exitCode = false, exit_code
+  if not self.ended then
+    self.ended = true
+    self:stop({ running = false, exitCode = exit_code })
     self:wait_with({ note = why or (exit_code and "It ended with exit code " .. exit_code .. "." or "It ended.") })
   end
 end

@@ -81,9 +81,11 @@ end
 
 --- The oldest that has ended makes room, unless somebody looks at it.
 local function prune()
-  local ended = #all - #M.running()
+  local ended = #vim.tbl_filter(function(process)
+    return process.ended
+  end, all)
   all = vim.tbl_filter(function(process)
-    local goes = ended > M.kept and not process.running and process:is_hidden()
+    local goes = ended > M.kept and process.ended and process:is_hidden()
     if goes then
       ended = ended - 1
       process:forget()
@@ -109,11 +111,11 @@ function M.refresh(client, callback)
   client.request("process/list", vim.empty_dict(), function(err, result)
     for _, told in ipairs(not err and result.processes or {}) do
       local process = find(told, client)
-      local is_new = not process or process.pid and process.pid ~= told.pid
-      if is_new and told.running then
-        process = add(told, client)
+      local is_other = process ~= nil and process.pid ~= nil and process.pid ~= told.pid
+      if told.running and (not process or is_other and process.ended) then
+        process, is_other = add(told, client), false
       end
-      if process and (told.running or not is_new) then
+      if process and not is_other then
         process:know(told)
       end
     end
@@ -130,7 +132,7 @@ end
 ---@param client any
 function M.output(told, client)
   local process = find(told, client)
-  local is_new = not process or not process.running and told.running
+  local is_new = not process or process.ended and told.running
   if is_new then
     process = add(told, client)
     M.refresh(client)
@@ -164,6 +166,9 @@ function M.kill(process)
     elseif result.running then
       announce.tell(("Pillion: %s still runs"):format(process:name()))
     else
+      process:stop(result)
+      draw_soon()
+      changed()
       local code = result.exitCode and (" (exit code %d)"):format(result.exitCode) or ""
       announce.tell(("Pillion: %s was stopped%s"):format(process:name(), code))
     end
@@ -294,7 +299,8 @@ function M.open()
     elseif #found == 0 then
       announce.tell("Pillion: no agent has left a process running")
     else
-      choose(found, words.count(#M.running(), "process") .. " running:", act)
+      local running = #M.running()
+      choose(found, running > 0 and words.count(running, "process") .. " running:" or "Nothing runs; what has ended:", act)
     end
   end
   local clients = {}
