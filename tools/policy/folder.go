@@ -33,7 +33,7 @@ func (r Rule) Out(name string, command bool) (Rule, bool) {
 	}
 	inside, ok := strings.CutPrefix(*from+"/", name+"/")
 	*from = strings.TrimSuffix(inside, "/")
-	return r, ok
+	return r, ok && (command || r.Specifier != "") // without one it would be a rule for every call
 }
 
 // Names says whether a word of the command leads into the folder with that real path.
