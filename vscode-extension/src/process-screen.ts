@@ -9,7 +9,7 @@ import type { ProcessInfo } from "./protocol";
 import { TerminalText } from "./terminal-text";
 
 /** Of text that comes faster than it is drawn only the end is drawn; characters. */
-export const drawnAtOnce = 128 * 1024;
+export const drawnAtOnce = 64 * 1024;
 
 const prompt = "› ";
 const dim = (text: string): string => `\u001b[0;2m${text}\u001b[0m`;
@@ -43,12 +43,16 @@ export class ProcessScreen {
     return `${lines.join("\r\n")}\r\n\r\n`;
   }
 
+  /** Takes what was kept of earlier text: all of it is shown. */
+  replay(pieces: readonly Printed[]): void {
+    pieces.forEach((piece) => {
+      this.add(piece);
+    });
+  }
+
   /** Takes text that `draw` will show. */
-  print({ gap, text }: Printed): void {
-    if (gap > 0) {
-      this.mark(`${bytes(gap)} not shown`);
-    }
-    this.waiting += this.filter.take(text);
+  print(piece: Printed): void {
+    this.add(piece);
     const excess = this.waiting.length - drawnAtOnce;
     if (excess > 0) {
       const cut = this.waiting.indexOf("\n", excess) + 1 || excess;
@@ -93,6 +97,13 @@ export class ProcessScreen {
   /** Something to know that the process did not print. */
   note(text: string): void {
     this.mark(visible(text));
+  }
+
+  private add({ gap, text }: Printed): void {
+    if (gap > 0) {
+      this.mark(`${bytes(gap)} not shown`);
+    }
+    this.waiting += this.filter.take(text);
   }
 
   private mark(text: string): void {

@@ -14,7 +14,7 @@ export interface Hands {
 }
 
 /** A terminal is drawn at most this often. */
-const drawMs = 40;
+const drawMs = 50;
 /** Terminals of processes that have ended; the view has more of them. */
 const endedTerminals = 5;
 
@@ -90,9 +90,7 @@ class ProcessTerminal implements Pseudoterminal {
     private readonly closed: () => void,
   ) {
     this.screen = new ProcessScreen(process.info);
-    process.printed.forEach((piece) => {
-      this.screen.print(piece);
-    });
+    this.screen.replay(process.printed);
     if (!process.info.running) {
       this.screen.end(process.info.exitCode);
     }

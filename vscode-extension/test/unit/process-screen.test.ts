@@ -77,6 +77,13 @@ test("only the end of what comes too fast is drawn", () => {
   assert.ok(shown.endsWith("line 49999\r\n") && shown.length < drawnAtOnce + 200);
 });
 
+test("all that was kept is shown to whoever opens the terminal later", () => {
+  const on = screen();
+  on.replay([{ gap: 5, text: "x\n".repeat(drawnAtOnce) }, { gap: 0, text: "end\n" }]);
+  const shown = bare(on.draw());
+  assert.equal(shown, `[5 bytes not shown]\r\n${"x\r\n".repeat(drawnAtOnce)}end\r\n`);
+});
+
 test("Ctrl+C is shown as terminals show it", () => {
   const { shown, events } = screen().type("x\u0003");
   assert.equal(bare(shown), "^C\r\n");
