@@ -5,6 +5,7 @@ package process
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ import (
 const doorFD = boxFD + 1
 
 // doorkeeper is the command line of that first shell.
-var doorkeeper = []string{"/bin/sh", "-c", ". /dev/fd/4"}
+var doorkeeper = []string{"/bin/sh", "-c", ". /dev/fd/" + strconv.Itoa(doorFD)}
 
 // errand is what a box is to do: it follows the assignment that made the box.
 type errand struct {
