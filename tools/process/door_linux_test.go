@@ -1,6 +1,9 @@
 package process
 
 import (
+	"errors"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,4 +121,46 @@ func waiting() (found []entry) {
 		}
 	}
 	return found
+}
+
+// A socket that went away while its box was made: bubblewrap makes a file in its
+// place, and that is gone with the box at the latest. It was found in the agents'
+// registry, in place of the socket of a sidecar that had ended.
+func TestNothingIsLeftWhereASocketWas(t *testing.T) {
+	r := newRunner(t)
+	walls := r.Walls()
+	if !walls.Bubblewrap.Works {
+		refuses(t, r, Bubblewrap) // no box, and so nothing that it could leave
+		return
+	}
+	short, err := os.MkdirTemp("/tmp", "pillion-") // where commands may write, and so bubblewrap
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(short) })
+	socket := filepath.Join(short, "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := r.order(newPlace(t).spec(Bubblewrap, "true"), r.found().box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	c, err := r.launcher.spawn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.makeBox(o); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "bubblewrap has made a file", func() bool {
+		info, err := os.Lstat(socket)
+		return err == nil && info.Mode() == madeByBubblewrap
+	})
+	c.discard()
+	if _, err := os.Lstat(socket); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
 }

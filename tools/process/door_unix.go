@@ -29,7 +29,7 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // environment base, no folder of its own, and the pipe for the command's input.
 func (o order) errand(base []string) errand {
 	var out strings.Builder
-	out.WriteString("exec 4<&-\n")
+	out.WriteString("exec " + strconv.Itoa(doorFD) + "<&-\n")
 	if !o.stdin {
 		out.WriteString("exec </dev/null\n")
 	}

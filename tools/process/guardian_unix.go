@@ -83,8 +83,10 @@ func Guardian([]string) int {
 		_ = status.Encode(report{Error: err.Error(), Unheld: todo.Hold.Level != ""})
 		return 0
 	}
+	defer todo.Hold.tidy() // before the sidecar sees this process end
 	if box != nil {
 		wanted := box.receive(orders)
+		todo.Hold.tidy()
 		if !wanted || isDead(shell) {
 			drop(shell)
 			if wanted {
@@ -118,6 +120,7 @@ func Guardian([]string) int {
 	if len(left) > 0 {
 		final.Error = fmt.Sprintf("the command is over, but this of it could not be ended: %s", strings.Join(left, ", "))
 	}
+	todo.Hold.tidy()
 	_ = status.Encode(final)
 	return 0
 }

@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -28,7 +29,22 @@ type hold struct {
 	Files    [][]byte // to be made if they are not there; for Landlock also what may be written
 	Offline  bool     // for Landlock
 	Scoped   bool     // beside bubblewrap
+	Masked   [][]byte // sockets that bubblewrap covers
 }
+
+// tidy removes what bubblewrap left: a socket that was there when the box was
+// ordered may be gone when it is made, and then bubblewrap makes an empty file to
+// cover. Whoever wanted to listen there again could not.
+func (h hold) tidy() {
+	for _, path := range texts(h.Masked) {
+		if info, err := os.Lstat(path); err == nil && info.Mode() == madeByBubblewrap && info.Size() == 0 {
+			_ = os.Remove(path) // a folder that became read only keeps it, and that harms nobody
+		}
+	}
+}
+
+// madeByBubblewrap is the mode of the files that it makes to mount over.
+const madeByBubblewrap fs.FileMode = 0o444
 
 // tryWithin bounds a trial of a sandbox: a few times what it takes.
 const tryWithin = 5 * time.Second
@@ -147,6 +163,11 @@ func (r *Runner) confine(spec Spec, b box) (hold, boxOrder, error) {
 		h.Scoped = b.scoped
 		mounts := mounts(c, places, r.base)
 		words := b.words(c, mounts)
+		for _, m := range mounts {
+			if m.kind == masked {
+				h.Masked = append(h.Masked, []byte(m.path))
+			}
+		}
 		return h, boxOrder{words, r.base, keyOf(words, mounts), !c.trial && len(c.Files) == 0}, nil
 	}
 	return hold{}, boxOrder{}, fault.New(fault.ExecutionFailed, "no sandbox is called %s", fault.Quote(string(c.Level)))

@@ -14,6 +14,8 @@ type hold struct{ Level Level }
 
 func (h hold) apply() error { return nil }
 
+func (h hold) tidy() {}
+
 func (r *Runner) try() found {
 	const why = "it is for Linux alone"
 	return found{Walls: Walls{Level: None, Bubblewrap: Wall{Why: why}, Landlock: Wall{Why: why}}}
