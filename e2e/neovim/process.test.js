@@ -151,7 +151,7 @@ ride('a process ends with a Neovim that is killed', files, async (it) => {
   await gone(it);
 });
 
-ride('a flood is no burden: keys are taken, the last is seen, what is missing is marked', files, async (it) => {
+ride('a flood is no burden: keys are taken, and the last is seen', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();
   const line = 'x'.repeat(99);
