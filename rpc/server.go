@@ -113,6 +113,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) int {
 			return s.handle(ctx, req)
 		},
 		Inline: func(method string) bool { return methods[method].inline },
+		Ahead:  func(method string) bool { return methods[method].ahead },
 		Logf:   o.Logf,
 	})
 	close(ready)
@@ -141,6 +142,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) int {
 // order among the notifications matters.
 type method struct {
 	inline bool
+	ahead  bool // a person's own, which waits for no agent's calls
 	early  bool // allowed before initialize
 	late   bool // allowed after shutdown
 	handle func(s *server, ctx context.Context, params json.RawMessage) (any, error)
@@ -179,14 +181,14 @@ func init() {
 		"session/setMode": {inline: true, handle: (*server).sessionSetMode},
 		"session/newTurn": {inline: true, handle: (*server).sessionNewTurn},
 
-		"settings/trust": {handle: (*server).settingsTrust},
+		"settings/trust": {ahead: true, handle: (*server).settingsTrust},
 
-		"process/list":  {handle: (*server).processList},
-		"process/kill":  {handle: (*server).processKill},
-		"process/write": {handle: (*server).processWrite},
+		"process/list":  {ahead: true, handle: (*server).processList},
+		"process/kill":  {ahead: true, handle: (*server).processKill},
+		"process/write": {ahead: true, handle: (*server).processWrite},
 
 		"relay/info":               {handle: (*server).relayInfo},
-		"workspace/executeCommand": {handle: (*server).executeCommand},
+		"workspace/executeCommand": {ahead: true, handle: (*server).executeCommand},
 	}
 }
 

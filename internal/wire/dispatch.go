@@ -15,6 +15,7 @@ type task struct {
 	cancel context.CancelFunc
 	// inline tasks run before anything else is read, and must not wait for the peer.
 	inline bool
+	ahead  bool      // it waits for no place
 	turn   lead.Turn // of a task that the reading goroutine runs
 
 	// Guarded by dispatcher.mu.
@@ -62,6 +63,7 @@ func (d *dispatcher) add(t *task, alone bool) (here bool, refused *Error) {
 		return false, cancelled
 	case d.inflight[t.ID] != nil:
 		return false, Errorf(CodeInvalidRequest, "a request with the id %s is running already, use a new id", t.ID)
+	case t.ahead:
 	case len(d.inflight) >= d.workers+d.queueLen, d.waiting > 0 && d.bytes+len(t.Params) > d.queueBytes:
 		return false, Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(d.inflight))
 	}
@@ -71,7 +73,7 @@ func (d *dispatcher) add(t *task, alone bool) (here bool, refused *Error) {
 		t.started = true
 		d.active++
 		return true, nil
-	case d.running < d.workers:
+	case t.ahead, d.running < d.workers:
 		d.startLocked(t)
 		if alone {
 			return true, nil

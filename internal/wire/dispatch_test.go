@@ -167,6 +167,23 @@ func TestARequestWithAnIDInFlightIsRefused(t *testing.T) {
 	p.wantResult("2", `"done"`)
 }
 
+func TestARequestAheadWaitsForNoPlace(t *testing.T) {
+	g := newGate()
+	p := newPeer(t, Options{Workers: 1, Queue: 1, Ahead: func(method string) bool { return method == "kill" }, Handler: func(ctx context.Context, c *Conn, req *Request) (any, error) {
+		if req.Method == "kill" {
+			return "killed", nil
+		}
+		return gated(g)(ctx, c, req)
+	}})
+	p.send(`{"jsonrpc":"2.0","id":1,"method":"work"}`)
+	p.send(`{"jsonrpc":"2.0","id":2,"method":"work"}`)
+	p.send(`{"jsonrpc":"2.0","id":3,"method":"kill"}`)
+	p.wantResult("3", `"killed"`)
+	g.release()
+	p.wantResult("1", `"done"`)
+	p.wantResult("2", `"done"`)
+}
+
 func TestInlineRequestsRunInOrderWithNotifications(t *testing.T) {
 	var order []string // without a lock: the race detector would see two goroutines
 	p := newPeer(t, Options{

@@ -32,7 +32,7 @@ func (c *Conn) request(req Request) (leads bool) {
 		c.reply(errorFrame(req.ID, Errorf(CodeBusy, "%d bytes of replies wait unread, read them before you send more", c.out.load())), false)
 		return true
 	}
-	t := &task{Request: req, inline: c.o.Inline(req.Method)}
+	t := &task{Request: req, inline: c.o.Inline(req.Method), ahead: c.o.Ahead(req.Method)}
 	ctx, cancel := context.WithCancel(c.base)
 	t.cancel = cancel
 	t.ctx = &taskContext{Context: ctx, conn: c, task: t}

@@ -58,6 +58,9 @@ type Options struct {
 	// Inline names the requests that run on the read loop. They must not wait
 	// for the peer; Call refuses to.
 	Inline func(method string) bool
+	// Ahead names the requests that start at once, however many run and wait: what a
+	// person does must not wait for the calls that it may be about.
+	Ahead func(method string) bool
 
 	Workers   int // requests that run at once; 64
 	Queue     int // requests that wait for a worker, then CodeBusy; 1024
@@ -99,6 +102,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Inline == nil {
 		o.Inline = func(string) bool { return false }
+	}
+	if o.Ahead == nil {
+		o.Ahead = func(string) bool { return false }
 	}
 	if o.Handler == nil {
 		o.Handler = func(_ context.Context, _ *Conn, req *Request) (any, error) {
