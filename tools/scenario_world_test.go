@@ -38,6 +38,8 @@ type world struct {
 	rules    policy.Rules
 	limits   tools.Limits
 	sessions map[string]*session.Session
+	// sandbox is off in scenarios, which must come out the same on every machine.
+	sandbox func(*process.Runner) tools.Sandbox
 }
 
 func newWorld(t *testing.T) *world {
@@ -46,6 +48,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, file: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}}
+	w.sandbox = func(*process.Runner) tools.Sandbox { return tools.Sandbox{} }
 	w.write("../outside/secret.txt", "out of reach\n")
 	t.Setenv("HOME", w.path("../home"))
 	t.Setenv("XDG_CONFIG_HOME", w.path("../home/.config"))
@@ -85,7 +88,9 @@ func (w *world) start() {
 		Approvals: approval.NewQueue(w.human, 0),
 		Processes: process.NewTable(runner),
 		Human:     w.human,
-		Settings:  func() tools.Settings { return tools.Settings{Rules: w.rules, Limits: w.limits} },
+		Settings: func() tools.Settings {
+			return tools.Settings{Rules: w.rules, Limits: w.limits, Sandbox: w.sandbox(runner)}
+		},
 	}
 }
 

@@ -98,7 +98,7 @@ func (p *Process) follow(r *Runner, spec Spec) {
 	p.err = ended.err
 	if ended.unheld {
 		result.Sandbox = None
-		if !spec.Confine.trial { // whoever tries holds the lock, and finds out by this
+		if !spec.Confine.trial { // whoever tries finds out by this
 			r.forget()
 		}
 	}

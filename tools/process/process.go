@@ -25,8 +25,14 @@
 // systemd-run, docker), for what a set-uid program runs as another user, and
 // for a process that the kernel cannot end yet: Run says so if it can see it.
 //
+// On Linux a command can be held (Confine) by bubblewrap or Landlock, which
+// Runner.Walls tries. The guardian puts itself under Landlock, in the one thread
+// that starts the command, and starts bubblewrap in the command's place. Such a box
+// is made ahead, by the spare guardian, and gets its command through a pipe; see
+// doorFD. A command that was to be held and cannot be does not run.
+//
 // Deliberately not here: whether a command may run (policy), the question to
-// the human (approval), and the sandbox.
+// the human (approval), and which paths are closed to a command (package tools).
 package process
 
 import (

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Level is what holds a command.
@@ -70,10 +71,10 @@ type Wall struct {
 	Why   string // it does not work
 }
 
-// walls tries once, and again after reset.
+// walls tries once, and again after forget.
 type walls struct {
-	mu    sync.Mutex // guards known, and is held while trying
-	known *found
+	trying sync.Mutex // held while somebody tries
+	known  atomic.Pointer[found]
 }
 
 // found is what trying found.
@@ -86,21 +87,21 @@ type found struct {
 func (r *Runner) Walls() Walls { return r.found().Walls }
 
 func (r *Runner) found() found {
-	r.walls.mu.Lock()
-	defer r.walls.mu.Unlock()
-	if r.walls.known == nil {
-		f := r.try()
-		r.walls.known = &f
+	if known := r.walls.known.Load(); known != nil {
+		return *known
 	}
-	return *r.walls.known
+	r.walls.trying.Lock()
+	defer r.walls.trying.Unlock()
+	if known := r.walls.known.Load(); known != nil {
+		return *known
+	}
+	f := r.try()
+	r.walls.known.Store(&f)
+	return f
 }
 
 // forget has the next command try anew: something that worked did not.
-func (r *Runner) forget() {
-	r.walls.mu.Lock()
-	defer r.walls.mu.Unlock()
-	r.walls.known = nil
-}
+func (r *Runner) forget() { r.walls.known.Store(nil) }
 
 // boxOrder is the box that a command is to run in. Two with the same key are the
 // same box.

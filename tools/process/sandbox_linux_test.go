@@ -396,9 +396,9 @@ func TestSocketsOfOthers(t *testing.T) {
 func TestBrokenBoxRunsNothing(t *testing.T) {
 	r := newRunner(t)
 	for _, program := range []string{"/bin/false", "/bin/true", "/no/such/bwrap"} {
-		r.walls.known = &found{Walls: Walls{Level: Bubblewrap}, box: box{program: program}}
+		r.walls.known.Store(&found{Walls: Walls{Level: Bubblewrap}, box: box{program: program}})
 		refuses(t, r, Bubblewrap)
-		if r.walls.known != nil {
+		if r.walls.known.Load() != nil {
 			t.Errorf("%s is believed in for ever", program)
 		}
 	}
@@ -416,8 +416,8 @@ func TestBrokenBoxRunsNothing(t *testing.T) {
 // A trial that fails does not wait for the one who tries: it did, for ever.
 func TestATrialThatFailsEnds(t *testing.T) {
 	r := newRunner(t)
-	r.walls.mu.Lock()
-	defer r.walls.mu.Unlock()
+	r.walls.trying.Lock()
+	defer r.walls.trying.Unlock()
 	for _, program := range []string{"/bin/false", "/bin/true", "/no/such/bwrap"} {
 		failed := make(chan error, 1)
 		go func() { failed <- r.tryOne(Bubblewrap, box{program: program}) }()
@@ -430,6 +430,33 @@ func TestATrialThatFailsEnds(t *testing.T) {
 			t.Fatalf("trying %s does not end", program)
 		}
 	}
+}
+
+// Where bubblewrap is there and may do nothing, as in many containers, the next
+// best holds, and the reason is known.
+func TestBubblewrapThatMayNot(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "bwrap")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	places := bubblewrapPlaces
+	t.Cleanup(func() { bubblewrapPlaces = places })
+	bubblewrapPlaces = []string{program}
+	t.Setenv("PATH", "/nowhere")
+	r := newRunner(t)
+	walls := r.Walls()
+	why := "No permissions"
+	if os.Getuid() != 0 {
+		why = "does not belong to the system"
+	}
+	if walls.Bubblewrap.Works || !strings.Contains(walls.Bubblewrap.Why, why) || walls.Level == Bubblewrap || walls.Landlock.Works != (walls.Level == Landlock) {
+		t.Errorf("%+v", walls)
+	}
+	p := newPlace(t)
+	if got := run(t, r, p.spec(walls.Level, "/bin/echo hi")); got.Stdout != "hi\n" || got.Sandbox != walls.Level {
+		t.Errorf("%+v", got)
+	}
+	refuses(t, r, Bubblewrap)
 }
 
 func TestRootHasNoRightsLeftToUndoItsBox(t *testing.T) {
