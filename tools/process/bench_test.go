@@ -19,18 +19,24 @@ func BenchmarkTrue(b *testing.B) {
 			}
 		}
 	})
-	b.Run("guarded, warm", func(b *testing.B) {
-		r := newRunner(b)
-		for b.Loop() {
-			b.StopTimer()
-			r.launcher.filling.Wait()
-			time.Sleep(20 * time.Millisecond) // what an agent thinks at the very least
-			b.StartTimer()
-			if _, err := r.Run(b.Context(), Spec{Command: "true", Dir: "/"}, nil); err != nil {
-				b.Fatal(err)
+	for _, level := range []Level{None, Landlock, Bubblewrap} {
+		b.Run("guarded, warm, "+string(level), func(b *testing.B) {
+			r := newRunner(b)
+			if walls := r.Walls(); level == Landlock && !walls.Landlock.Works || level == Bubblewrap && !walls.Bubblewrap.Works {
+				b.Skipf("%s does not work here: %+v", level, walls)
 			}
-		}
-	})
+			spec := Spec{Command: "true", Dir: "/", Confine: Confine{Level: level, Writable: []string{b.TempDir()}}}
+			for b.Loop() {
+				b.StopTimer()
+				r.launcher.filling.Wait()
+				time.Sleep(20 * time.Millisecond) // what an agent thinks at the very least
+				b.StartTimer()
+				if _, err := r.Run(b.Context(), spec, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 	b.Run("direct", func(b *testing.B) {
 		for b.Loop() {
 			cmd := exec.Command("/bin/sh", "-lc", "true")
