@@ -2,10 +2,12 @@ package process
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -123,14 +125,12 @@ func waiting() (found []entry) {
 	return found
 }
 
-// A socket that went away while its box was made: bubblewrap makes a file in its
-// place, and that is gone with the box at the latest. It was found in the agents'
-// registry, in place of the socket of a sidecar that had ended.
-func TestNothingIsLeftWhereASocketWas(t *testing.T) {
+// A socket that was there when a box was ordered, and is gone when it is made: the
+// box is made without it, also where nothing could be put in its place.
+func TestASocketThatIsGoneIsNotCovered(t *testing.T) {
 	r := newRunner(t)
-	walls := r.Walls()
-	if !walls.Bubblewrap.Works {
-		refuses(t, r, Bubblewrap) // no box, and so nothing that it could leave
+	if !r.Walls().Bubblewrap.Works {
+		refuses(t, r, Bubblewrap) // no box, and so nothing to cover
 		return
 	}
 	short, err := os.MkdirTemp("/tmp", "pillion-") // where commands may write, and so bubblewrap
@@ -138,29 +138,59 @@ func TestNothingIsLeftWhereASocketWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(short) })
-	socket := filepath.Join(short, "s")
-	listener, err := net.Listen("unix", socket)
+	p := newPlace(t)
+	sockets := []string{filepath.Join(short, "s"), filepath.Join(p.outside, "s")}
+	var gone []func() error
+	for _, socket := range sockets {
+		listener, err := net.Listen("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone = append(gone, listener.Close)
+	}
+	o, err := r.order(p.spec(Bubblewrap, "echo ran"), r.found().box)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := r.order(newPlace(t).spec(Bubblewrap, "true"), r.found().box)
+	for i, socket := range sockets {
+		if !slices.Contains(o.box.words, socket) {
+			t.Errorf("%s is not covered while it is there", socket)
+		}
+		if err := gone[i](); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := r.launcher.start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener.Close()
-	c, err := r.launcher.spawn()
-	if err != nil {
-		t.Fatal(err)
+	text, _ := io.ReadAll(c.stdout) //nolint:errcheck // what was printed counts
+	if end := <-c.outcome; end.err != nil || string(text) != "ran\n" {
+		t.Errorf("it printed %q and ended with %+v", text, end)
 	}
-	if err := c.makeBox(o); err != nil {
-		t.Fatal(err)
+	for _, socket := range sockets {
+		if _, err := os.Lstat(socket); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there again: %v", socket, err)
+		}
 	}
-	eventually(t, "bubblewrap has made a file", func() bool {
-		info, err := os.Lstat(socket)
-		return err == nil && info.Mode() == madeByBubblewrap
-	})
-	c.discard()
-	if _, err := os.Lstat(socket); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
+}
+
+// What bubblewrap makes where a socket went away in the last moment is removed, and
+// nothing else is. Such a file was found in the agents' registry.
+func TestOnlyWhatBubblewrapMadeIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	made, others, full := filepath.Join(dir, "made"), filepath.Join(dir, "others"), filepath.Join(dir, "full")
+	for name, file := range map[string]struct {
+		text string
+		mode fs.FileMode
+	}{made: {"", madeByBubblewrap}, others: {"", 0o644}, full: {"text", madeByBubblewrap}} {
+		if err := errors.Join(os.WriteFile(name, []byte(file.text), file.mode), os.Chmod(name, file.mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hold{Masked: raw([]string{made, others, full, filepath.Join(dir, "none")})}.tidy()
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || !slices.Equal(left, []string{full, others}) {
+		t.Errorf("left are %q, %v", left, err)
 	}
 }

@@ -188,7 +188,7 @@ func (a assignment) start() (shell int, box *boxPipes, err error) {
 	if err := a.Hold.apply(); err != nil {
 		return 0, nil, err
 	}
-	args := texts(a.Args)
+	args := a.Hold.without(texts(a.Args))
 	shell, err = syscall.ForkExec(args[0], args, &syscall.ProcAttr{
 		Dir:   string(a.Dir),
 		Env:   texts(a.Env),

@@ -32,9 +32,26 @@ type hold struct {
 	Masked   [][]byte // sockets that bubblewrap covers
 }
 
-// tidy removes what bubblewrap left: a socket that was there when the box was
-// ordered may be gone when it is made, and then bubblewrap makes an empty file to
-// cover. Whoever wanted to listen there again could not.
+// without leaves out of bubblewrap's command line the sockets that are gone since it
+// was written: where nothing can be made in their place, it would make no box.
+func (h hold) without(args []string) []string {
+	for _, path := range texts(h.Masked) {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		words := mount{masked, path}.words()
+		for i := range len(args) - len(words) + 1 {
+			if slices.Equal(args[i:i+len(words)], words) {
+				args = slices.Delete(slices.Clone(args), i, i+len(words))
+				break
+			}
+		}
+	}
+	return args
+}
+
+// tidy removes what bubblewrap left: a socket that goes away while the box is made
+// has it make an empty file to cover. Whoever wanted to listen there again could not.
 func (h hold) tidy() {
 	for _, path := range texts(h.Masked) {
 		if info, err := os.Lstat(path); err == nil && info.Mode() == madeByBubblewrap && info.Size() == 0 {

@@ -14,6 +14,8 @@ type hold struct{ Level Level }
 
 func (h hold) apply() error { return nil }
 
+func (h hold) without(args []string) []string { return args }
+
 func (h hold) tidy() {}
 
 func (r *Runner) try() found {
