@@ -72,6 +72,10 @@ func bytesOnDisk(p workspace.Path) string {
 	return state
 }
 
+// outsideState tells apart what a name outside leads to. Nothing can be run out of a
+// folder or a device, and nothing out of an empty file: when those were written last
+// does not matter. It changes all the time for a busy folder such as /tmp, and in
+// /proc, whose files have no size, with each look.
 func outsideState(name string) string {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -81,7 +85,11 @@ func outsideState(name string) string {
 	if err != nil {
 		return "not there"
 	}
-	return real + " " + info.Mode().String() + " " + lastWritten(real, info)
+	state := real + " " + info.Mode().String()
+	if info.Mode().IsRegular() && info.Size() > 0 {
+		state += " " + lastWritten(real, info)
+	}
+	return state
 }
 
 func lastWritten(name string, info os.FileInfo) string {
