@@ -51,7 +51,9 @@ ride('two agents at once: each is told its own answer', files, async (it) => {
 ride('one answer for all that wait', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
-  const calls = [agent.call('edit_file', editOne), agent.call('edit_file', editTwo)];
+  const calls = [agent.call('edit_file', editOne)];
+  await eventually('one waits', async () => (await nvim.waits()) === 1); // two calls at once may overtake each other
+  calls.push(agent.call('edit_file', editTwo));
   await eventually('both wait', async () => (await nvim.waits()) === 2);
   await nvim.command('Pillion together');
   await nvim.sees(/1\. .* wants to change files[^]*one\.txt[^]*\+FIRST/);
