@@ -225,6 +225,13 @@ local function sent(human, method)
   return found
 end
 
+---@param times integer so often in all
+local function is_sent(human, method, times)
+  person.eventually("it was sent", function()
+    return #sent(human, method) == times
+  end)
+end
+
 sit("a line is typed to it", function(human)
   starts(human)
   shows(human)
@@ -238,9 +245,7 @@ sit("a line is typed to it", function(human)
   human:sees("To dev:")
   human:type("<Esc>")
   human:type(":Pillion write dev<CR>no<CR>")
-  person.eventually("it was sent", function()
-    return #sent(human, "process/write") == 2
-  end)
+  is_sent(human, "process/write", 2)
   check.same(sent(human, "process/write")[2].input, "no\n")
 end)
 
@@ -254,17 +259,13 @@ sit("it is stopped: by its name, by a key, from the list", function(human)
   human:sees("dev still runs")
   shows(human)
   human:type("gK")
-  person.eventually("it was sent", function()
-    return #sent(human, "process/kill") == 2
-  end)
+  is_sent(human, "process/kill", 2)
   lists(human)
   human:sees("1: ▸ dev")
   human:type("1<CR>")
   human:sees("3: Stop it")
   human:type("3<CR>")
-  person.eventually("it was sent", function()
-    return #sent(human, "process/kill") == 3
-  end)
+  is_sent(human, "process/kill", 3)
   check.same(sent(human, "process/kill")[3], { sessionId = "s", processId = "dev" })
   prints(human, "", { running = false, exitCode = 143 })
   human:type(":Pillion kill<CR>")
@@ -281,9 +282,7 @@ sit("of several the human chooses; each is its own, even by the same name", func
   human:type(":Pillion kill dev<CR>")
   human:sees("2: ▸ dev  npm run dev · codex")
   human:type("2<CR>")
-  person.eventually("it was sent", function()
-    return #sent(human, "process/kill") == 1
-  end)
+  is_sent(human, "process/kill", 1)
   check.same(sent(human, "process/kill")[1].sessionId, "t")
 end)
 

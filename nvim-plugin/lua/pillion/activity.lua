@@ -41,19 +41,10 @@ local statuses = {}
 local checking = {}
 ---@type table<any, boolean>
 local watching = {}
----@type fun()[]
-local listeners = {}
 
----@param listener fun()
-function M.listen(listener)
-  listeners[#listeners + 1] = listener
-end
-
-local function changed()
-  for _, listener in ipairs(listeners) do
-    listener()
-  end
-end
+local changed
+---@type fun(listener: fun())
+M.listen, changed = require("pillion.listeners").new()
 
 ---@return pillion.Call[] newest first
 function M.entries()

@@ -15,20 +15,11 @@ local draw_ms = 50
 
 ---@type pillion.Process[] in order of their start
 local all = {}
----@type fun()[]
-local listeners = {}
 local drawing = false
 
----@param listener fun()
-function M.listen(listener)
-  listeners[#listeners + 1] = listener
-end
-
-local function changed()
-  for _, listener in ipairs(listeners) do
-    listener()
-  end
-end
+local changed
+---@type fun(listener: fun())
+M.listen, changed = require("pillion.listeners").new()
 
 ---@return pillion.Process[] those that run first
 function M.all()
