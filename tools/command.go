@@ -138,3 +138,19 @@ func seconds(argument string, given float64, otherwise, most time.Duration) (tim
 
 // stream passes a command's output on while it runs.
 func (h Hands) stream(s process.Stream, text []byte) { h.Output(string(s), string(text)) }
+
+// onProcess is the plan of a call that does something with one of its session's
+// processes.
+func onProcess(title, id string, do func(context.Context, *process.Named) (*Answer, error)) *Action {
+	return &Action{
+		Title:   title,
+		Preview: approval.Preview{Kind: "text", Markdown: title},
+		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+			p, err := hands.Processes.Find(id)
+			if err != nil {
+				return nil, err
+			}
+			return do(ctx, p)
+		},
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pillion/internal/fault"
-	"pillion/tools/approval"
 	"pillion/tools/process"
 )
 
@@ -33,23 +32,14 @@ func planKillProcess(_ context.Context, _ Input, args killProcessArgs) (*Action,
 			return nil, err
 		}
 	}
-	title := "End process " + fault.Quote(args.ProcessID)
-	return &Action{
-		Title:   title,
-		Preview: approval.Preview{Kind: "text", Markdown: title},
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			p, err := hands.Processes.Find(args.ProcessID)
-			if err != nil {
-				return nil, err
-			}
-			if err := EndProcess(ctx, p, args.Signal); err != nil {
-				return nil, err
-			}
-			state := stateOf(p)
-			text := state.text(p)
-			return &Answer{Result: killProcessResult{state.Running, state.ExitCode}, Text: text, Summary: text}, nil
-		},
-	}, nil
+	return onProcess("End process "+fault.Quote(args.ProcessID), args.ProcessID, func(ctx context.Context, p *process.Named) (*Answer, error) {
+		if err := EndProcess(ctx, p, args.Signal); err != nil {
+			return nil, err
+		}
+		state := stateOf(p)
+		text := state.text(p)
+		return &Answer{Result: killProcessResult{state.Running, state.ExitCode}, Text: text, Summary: text}, nil
+	}), nil
 }
 
 // EndProcess ends a process, or sends it the one signal that is named, and waits: for

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pillion/internal/fault"
-	"pillion/tools/approval"
 	"pillion/tools/process"
 )
 
@@ -38,21 +37,12 @@ func planReadProcess(_ context.Context, in Input, args readProcessArgs) (*Action
 	if args.Since < 0 {
 		return nil, invalid("since must not be negative; it is next of the last read")
 	}
-	title := "Read process " + fault.Quote(args.ProcessID)
-	return &Action{
-		Title:   title,
-		Preview: approval.Preview{Kind: "text", Markdown: title},
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			p, err := hands.Processes.Find(args.ProcessID)
-			if err != nil {
-				return nil, err
-			}
-			if err := awaitNews(ctx, p, args.Since, wait); err != nil {
-				return nil, err
-			}
-			return processAnswer(p, args.Since), nil
-		},
-	}, nil
+	return onProcess("Read process "+fault.Quote(args.ProcessID), args.ProcessID, func(ctx context.Context, p *process.Named) (*Answer, error) {
+		if err := awaitNews(ctx, p, args.Since, wait); err != nil {
+			return nil, err
+		}
+		return processAnswer(p, args.Since), nil
+	}), nil
 }
 
 // awaitNews waits until a process has printed more than so many bytes, or has ended.

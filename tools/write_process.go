@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"pillion/internal/fault"
-	"pillion/tools/approval"
+	"pillion/tools/process"
 )
 
 var _ = define(NewExec(Spec{
@@ -33,32 +33,25 @@ func planWriteProcess(_ context.Context, in Input, args writeProcessArgs) (*Acti
 	if in.Timeout > 0 {
 		limit = in.Timeout
 	}
-	return &Action{
-		Title: fmt.Sprintf("Write to %s: %s", fault.Quote(args.ProcessID), fault.Quote(clip(args.Input, 200))),
-		Preview: approval.Preview{
-			Kind: "text", Markdown: fmt.Sprintf("The agent wants to write to %s:\n\n    %s\n", fault.Quote(args.ProcessID), fault.Quote(args.Input)),
-		},
-		// Nobody said yes to what full_access started: outside that mode each text is asked about.
-		Covered: !in.Unasked(args.ProcessID),
-		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
-			p, err := hands.Processes.Find(args.ProcessID)
-			if err != nil {
-				return nil, err
-			}
-			ctx, cancel := context.WithTimeout(ctx, limit)
-			defer cancel()
-			n, err := p.Write(ctx, args.Input)
-			a := &Answer{Result: writeProcessResult{n}}
-			a.Summary = fmt.Sprintf("wrote %s to %s: %s", count(n, "byte"), fault.Quote(p.ID), fault.Quote(clip(args.Input[:n], 200)))
-			a.Text = fmt.Sprintf("wrote %s", count(n, "byte"))
-			switch {
-			case errors.Is(err, context.DeadlineExceeded):
-				a.Err = fault.New(fault.Timeout, "%s does not read its input: %d of %d bytes were taken in %s", fault.Quote(p.ID), n, len(args.Input), limit).
-					WithHint("look at what it does with read_process")
-			case err != nil:
-				a.Err = fault.From(err)
-			}
-			return a, nil
-		},
-	}, nil
+	title := fmt.Sprintf("Write to %s: %s", fault.Quote(args.ProcessID), fault.Quote(clip(args.Input, 200)))
+	action := onProcess(title, args.ProcessID, func(ctx context.Context, p *process.Named) (*Answer, error) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		n, err := p.Write(ctx, args.Input)
+		a := &Answer{Result: writeProcessResult{n}}
+		a.Summary = fmt.Sprintf("wrote %s to %s: %s", count(n, "byte"), fault.Quote(p.ID), fault.Quote(clip(args.Input[:n], 200)))
+		a.Text = fmt.Sprintf("wrote %s", count(n, "byte"))
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			a.Err = fault.New(fault.Timeout, "%s does not read its input: %d of %d bytes were taken in %s", fault.Quote(p.ID), n, len(args.Input), limit).
+				WithHint("look at what it does with read_process")
+		case err != nil:
+			a.Err = fault.From(err)
+		}
+		return a, nil
+	})
+	action.Preview.Markdown = fmt.Sprintf("The agent wants to write to %s:\n\n    %s\n", fault.Quote(args.ProcessID), fault.Quote(args.Input))
+	// Nobody said yes to what full_access started: outside that mode each text is asked about.
+	action.Covered = !in.Unasked(args.ProcessID)
+	return action, nil
 }
