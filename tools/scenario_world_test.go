@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pillion/tools"
 	"pillion/tools/approval"
@@ -131,6 +132,7 @@ func (w *world) setup(text string) {
 //	link PATH TARGET
 //	mode PATH OCTAL
 //	fifo PATH
+//	age PATH DURATION  it was last changed that long ago
 //	git ARGUMENTS…     runs git in the workspace
 //	folders NAME…      the workspace folders; before the first call
 //	open PATH          the editor opens a file
@@ -159,6 +161,10 @@ func (w *world) do(line string) {
 		w.must(os.Chmod(w.path(name), fs.FileMode(w.number(argument, 8))))
 	case "fifo":
 		w.must(makeFIFO(w.path(name)))
+	case "age":
+		ago, err := time.ParseDuration(argument)
+		w.must(err)
+		w.must(os.Chtimes(w.path(name), time.Time{}, time.Now().Add(-ago)))
 	case "git":
 		w.git(rest)
 	case "folders":

@@ -19,10 +19,12 @@ const (
 // judge reads the rule as one that restricts: wide, and on folded names.
 func (r Rule) judge(req Request) judgement {
 	switch {
-	case !r.names(req.Tool):
-		return differs
+	case !r.names(req.Tool) && !(r.Tool == "read_file" && req.Tool == "read_many_files"):
+		return differs // to read many files is to read each of them
 	case r.Specifier == "":
 		return matches
+	case len(req.Paths) == 0 && req.Tool == "read_many_files":
+		return differs // it found none to read
 	case req.Command != nil:
 		return r.judgeCommand(req)
 	case len(req.Paths) == 0 || r.Folder != "":

@@ -281,6 +281,32 @@ func TestDenyRuleHoldsForLinkTargets(t *testing.T) {
 	check(t, r, Refuse)
 }
 
+// To read many files is to read each; a rule for one of them holds, a grant does not.
+func TestRulesForReadingHoldForManyFiles(t *testing.T) {
+	many := func(paths ...string) Request {
+		r := Request{Tool: "read_many_files", Access: Read, Mode: Default}
+		for _, p := range paths {
+			r.Paths = append(r.Paths, PathFact{Path: p})
+		}
+		return r
+	}
+	for _, test := range []struct {
+		request Request
+		rule    string
+		want    Verdict
+	}{
+		{many("a", "private/b"), "read_file(private/**)", Refuse},
+		{many("a", "b"), "read_file(private/**)", Run},
+		{many(), "read_file(private/**)", Run},
+		{many(), "read_file", Refuse},
+		{many("a"), "read_file", Refuse},
+		{many("a"), "write_file", Run},
+	} {
+		test.request.Rules.Deny = []Rule{mustParse(t, test.rule)}
+		check(t, test.request, test.want)
+	}
+}
+
 // What only a shell parser could tell asks, also where the table would run it.
 func TestRulesThatCannotBeJudgedAsk(t *testing.T) {
 	for _, list := range []string{"deny", "ask"} {

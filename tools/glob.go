@@ -1,0 +1,170 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/search"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "glob",
+	Title: "Find files",
+	Description: "Finds files by a glob such as *.py, src/**/*.{ts,tsx} or !*.md. Without a slash the glob is about a file's name in any folder, " +
+		"with one about its path below the folder. Hidden files are found; files that git ignores are not, and folders are not.",
+	Success: true,
+}, planGlob))
+
+type globArgs struct {
+	Pattern string `json:"pattern" jsonschema:"relative glob: * ? ** [a-z] [!a-z] {a,b}; a leading ! finds what does not match"`
+	Path    string `json:"path,omitempty" jsonschema:"the folder to look in, relative to the workspace folder; default is the workspace folder"`
+	Sort    string `json:"sort,omitempty" jsonschema:"path (default) or modified, which is newest first"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"most files to give; default 2000"`
+}
+
+type globResult struct {
+	Matches   []string `json:"matches"`
+	Count     int      `json:"count"`
+	Truncated bool     `json:"truncated"`
+}
+
+func planGlob(ctx context.Context, in Input, args globArgs) (*Answer, error) {
+	switch {
+	case args.Limit < 0:
+		return nil, invalid("limit must be 1 or more")
+	case args.Sort != "" && args.Sort != "path" && args.Sort != "modified":
+		return nil, invalid("sort must be path or modified, not %s", fault.Quote(args.Sort))
+	}
+	if err := relativeGlob(in.Snapshot.Workspace(), args.Pattern); err != nil {
+		return nil, err
+	}
+	matches, err := search.CompileGlob(args.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := foldersAt(in, args.Path)
+	if err != nil {
+		return nil, err
+	}
+	g := globbing{matches: matches, limit: args.Limit, newest: args.Sort == "modified", several: len(roots) > 1}
+	if g.limit == 0 {
+		g.limit = defaultListLimit
+	}
+	for _, root := range roots {
+		if err := g.walk(ctx, root); err != nil {
+			return nil, err
+		}
+	}
+	return g.answer(args), nil
+}
+
+// relativeGlob refuses a glob that can only be about other places than the folder
+// that is looked in.
+func relativeGlob(w *workspace.Workspace, pattern string) error {
+	body := strings.TrimPrefix(pattern, "!")
+	if body == "" {
+		return invalid("the pattern is empty; give a glob like *.go or src/**/*.ts")
+	}
+	for part := range strings.FieldsFuncSeq(body, func(c rune) bool { return strings.ContainsRune(`/\{},`, c) }) {
+		if part == ".." {
+			return fault.New(fault.PathOutsideWorkspace, "the pattern %s leads upwards", fault.Quote(pattern)).
+				WithHint("write the glob relative to the folder to look in, which path names, without \"..\"")
+		}
+	}
+	switch {
+	case isDrive(body) || strings.HasPrefix(body, `\\`):
+		return fault.New(fault.InvalidPath, "the pattern %s is a Windows path", fault.Quote(pattern)).
+			WithHint("write the glob with forward slashes, relative to the folder to look in")
+	case body[0] != '/':
+		return nil
+	}
+	for _, root := range w.Roots() {
+		if rel, ok := strings.CutPrefix(filepath.ToSlash(body), filepath.ToSlash(root.Abs())+"/"); ok {
+			return fault.New(fault.InvalidPath, "the pattern %s is absolute", fault.Quote(pattern)).
+				WithHint("write it relative to the workspace folder: %s", fault.Quote(rel))
+		}
+	}
+	return fault.New(fault.PathOutsideWorkspace, "the pattern %s is absolute and leads out of the workspace", fault.Quote(pattern)).
+		WithHint("write the glob relative to the folder to look in, such as src/**/*.ts")
+}
+
+// isDrive tells the start of a Windows path on any system.
+func isDrive(name string) bool {
+	return len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/') && (name[0]|0x20) >= 'a' && (name[0]|0x20) <= 'z'
+}
+
+// globbing is one search for names.
+type globbing struct {
+	matches func(rel string) bool
+	limit   int
+	newest  bool
+	several bool // folders are looked in: their names may lead the glob
+
+	found     []globbed
+	truncated bool
+}
+
+type globbed struct {
+	name     string
+	modified time.Time // where the order needs it
+}
+
+func (g *globbing) walk(ctx context.Context, root workspace.Path) error {
+	if _, err := root.ReadDir(); err != nil {
+		return err
+	}
+	prefix := root.Rel() + "/"
+	return root.Walk(ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
+		switch {
+		case !e.Type.IsRegular():
+			return nil
+		case !g.matches(strings.TrimPrefix(e.Path.Rel(), prefix)) && !(g.several && g.matches(e.Path.String())):
+			return nil
+		case g.newest:
+			info, err := e.Path.Lstat()
+			if err == nil { // else it is gone by now
+				g.found = append(g.found, globbed{e.Path.String(), info.ModTime()})
+			}
+			return nil
+		case len(g.found) == g.limit:
+			g.truncated = true
+			return fs.SkipAll
+		}
+		g.found = append(g.found, globbed{name: e.Path.String()})
+		return nil
+	})
+}
+
+func (g *globbing) answer(args globArgs) *Answer {
+	if g.newest {
+		slices.SortStableFunc(g.found, func(a, b globbed) int { return b.modified.Compare(a.modified) })
+	}
+	if len(g.found) > g.limit {
+		g.found, g.truncated = g.found[:g.limit], true
+	}
+	matches := make([]string, len(g.found))
+	var text strings.Builder
+	for i, f := range g.found {
+		matches[i] = f.name
+		text.WriteString(fault.Quote(f.name) + "\n")
+	}
+	if len(matches) == 0 {
+		text.WriteString("(nothing matches)")
+	}
+	a := &Answer{
+		Result:  globResult{matches, len(matches), g.truncated},
+		Text:    text.String(),
+		Summary: fmt.Sprintf("%s, %s", fault.Quote(clip(args.Pattern, 60)), count(len(matches), "file")),
+	}
+	if g.truncated {
+		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d files; narrow it with path or pattern, or raise limit)", g.limit))
+	}
+	return a
+}

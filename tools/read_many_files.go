@@ -1,0 +1,304 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/search"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "read_many_files",
+	Title: "Read many files",
+	Description: "Reads several text files at once, with the human's unsaved changes: those named in paths, all below the folders named there, " +
+		"and those that the globs in include find. What cannot be read is told file by file and does not stop the others.",
+	Success: true,
+}, planReadManyFiles))
+
+type readManyArgs struct {
+	Paths    []string `json:"paths,omitempty" jsonschema:"files, or folders for all files below, relative to the workspace folder"`
+	Include  []string `json:"include,omitempty" jsonschema:"globs of further files, relative to the workspace folder, such as src/**/*.py"`
+	Exclude  []string `json:"exclude,omitempty" jsonschema:"globs of files to leave out; a folder's name leaves out all below it"`
+	MaxBytes int      `json:"max_bytes,omitempty" jsonschema:"most bytes of text to give in all; default 1048576, at most the size limit of read_file"`
+}
+
+type readManyResult struct {
+	Files     []manyFile `json:"files"`
+	Count     int        `json:"count"` // of files that were read
+	Truncated bool       `json:"truncated"`
+}
+
+// manyFile has either what read_file says of a file, or why it was not read.
+type manyFile struct {
+	Path string `json:"path"`
+	*manyContent
+	Error *fault.Error `json:"error,omitempty"`
+}
+
+type manyContent struct {
+	Content    string            `json:"content"`
+	Encoding   document.Encoding `json:"encoding"`
+	EOL        string            `json:"eol"`
+	BOM        bool              `json:"bom"`
+	Size       int64             `json:"size"`
+	Modified   string            `json:"modified"`
+	TotalLines int               `json:"total_lines"`
+	Version    string            `json:"version"`
+	Source     document.Source   `json:"source"`
+}
+
+const (
+	defaultManyBytes = 1 << 20
+	maxManyFiles     = 1000
+)
+
+func planReadManyFiles(ctx context.Context, in Input, args readManyArgs) (*Answer, error) {
+	switch {
+	case len(args.Paths)+len(args.Include) == 0:
+		return nil, invalid("name files in paths, or globs in include")
+	case args.MaxBytes < 0:
+		return nil, invalid("max_bytes must be 1 or more")
+	}
+	c := collection{in: in, known: map[workspace.Path]bool{}}
+	if err := c.globs(args); err != nil {
+		return nil, err
+	}
+	for _, name := range args.Paths {
+		if err := c.named(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.found(ctx, len(args.Include)); err != nil {
+		return nil, err
+	}
+	room := int64(args.MaxBytes)
+	if room == 0 {
+		room = defaultManyBytes
+	}
+	room = min(room, in.Limits.ReadBytes)
+	m := manyReading{in: in, limit: room, room: room}
+	for _, f := range c.files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m.read(f)
+	}
+	return m.answer(c), nil
+}
+
+// collection is the files that are meant, each once, in the order in which the
+// arguments name them.
+type collection struct {
+	in       Input
+	include  []func(rel string) bool
+	exclude  []func(rel string) bool
+	roots    []workspace.Path
+	files    []wanted
+	known    map[workspace.Path]bool
+	overflow bool
+}
+
+// wanted is a file to read, or a name that leads to none.
+type wanted struct {
+	path  workspace.Path
+	name  string
+	err   error
+	found bool // by a folder or a glob, not named itself
+}
+
+func (c *collection) globs(args readManyArgs) (err error) {
+	w := c.in.Snapshot.Workspace()
+	c.roots = w.Roots()
+	for _, g := range slices.Concat(args.Include, args.Exclude) {
+		if err := relativeGlob(w, g); err != nil {
+			return err
+		}
+	}
+	if c.include, err = compileGlobs(args.Include); err != nil {
+		return err
+	}
+	// A glob that leaves out what it matches leaves out all below it as well.
+	negated := make([]string, len(args.Exclude))
+	for i, g := range args.Exclude {
+		if strings.HasPrefix(g, "!") {
+			return invalid("a glob in exclude leaves files out already; write it without the \"!\"")
+		}
+		negated[i] = "!" + g
+	}
+	c.exclude, err = compileGlobs(negated)
+	return err
+}
+
+func compileGlobs(patterns []string) ([]func(rel string) bool, error) {
+	var out []func(rel string) bool
+	for _, pattern := range patterns {
+		matches, err := search.CompileGlob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, matches)
+	}
+	return out, nil
+}
+
+// named takes a name from paths.
+func (c *collection) named(ctx context.Context, name string) error {
+	p, err := c.in.Snapshot.Workspace().Resolve(name)
+	if err != nil {
+		c.files = append(c.files, wanted{name: name, err: err})
+		return nil
+	}
+	if info, err := p.Stat(); err == nil && info.IsDir() {
+		return c.below(ctx, p, func(workspace.Path) bool { return true })
+	}
+	c.add(wanted{path: p, name: p.String()})
+	return nil
+}
+
+// found takes what the include globs find.
+func (c *collection) found(ctx context.Context, globs int) error {
+	if globs == 0 {
+		return nil
+	}
+	for _, root := range c.roots {
+		if err := c.below(ctx, root, func(p workspace.Path) bool { return c.matches(c.include, p) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *collection) below(ctx context.Context, dir workspace.Path, takes func(workspace.Path) bool) error {
+	return dir.Walk(ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
+		if !e.Type.IsRegular() || !takes(e.Path) {
+			return nil
+		}
+		c.add(wanted{path: e.Path, name: e.Path.String(), found: true})
+		if c.overflow {
+			return fs.SkipAll
+		}
+		return nil
+	})
+}
+
+// matches judges p by its path in its folder, and as tools print it.
+func (c *collection) matches(globs []func(string) bool, p workspace.Path) bool {
+	return slices.ContainsFunc(globs, func(matches func(string) bool) bool {
+		return matches(p.Rel()) || len(c.roots) > 1 && matches(p.String())
+	})
+}
+
+// excluded: each of these globs, negated, is true of what stays.
+func (c *collection) excluded(p workspace.Path) bool {
+	return slices.ContainsFunc(c.exclude, func(stays func(string) bool) bool {
+		return !stays(p.Rel()) || len(c.roots) > 1 && !stays(p.String())
+	})
+}
+
+func (c *collection) add(f wanted) {
+	if c.known[f.path] || c.excluded(f.path) {
+		return
+	}
+	if len(c.files) == maxManyFiles {
+		c.overflow = true
+		return
+	}
+	c.known[f.path] = true
+	c.files = append(c.files, f)
+}
+
+// manyReading reads one file after the other into one answer.
+type manyReading struct {
+	in    Input
+	limit int64
+	room  int64 // bytes that are left
+	spent int64 // bytes that were read, also of files that turned out too large
+
+	files []manyFile
+	text  strings.Builder
+	reads []workspace.Path
+	saw   map[workspace.Path]string
+	count int
+	full  bool
+}
+
+func (m *manyReading) read(w wanted) {
+	content, err := m.content(w)
+	if err != nil {
+		e := fault.From(err)
+		m.files = append(m.files, manyFile{Path: w.name, Error: e})
+		fmt.Fprintf(&m.text, "--- %s (not read: %s) ---\n", fault.Quote(w.name), e.Message)
+		return
+	}
+	m.files = append(m.files, manyFile{Path: w.name, manyContent: content})
+	fmt.Fprintf(&m.text, "--- %s ---\n", fault.Quote(w.name))
+	m.text.WriteString(content.Content)
+	if content.Content != "" && !strings.HasSuffix(content.Content, "\n") {
+		m.text.WriteByte('\n')
+	}
+	m.count++
+	m.reads = append(m.reads, w.path)
+	if m.saw == nil {
+		m.saw = map[workspace.Path]string{}
+	}
+	m.saw[w.path] = content.Version
+}
+
+func (m *manyReading) content(w wanted) (*manyContent, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	if w.found && looksSecret(w.path) {
+		if _, known := seen(m.in.Session, w.path); !known {
+			return nil, fault.New(fault.PermissionDenied, "it looks like a file that holds secrets").
+				WithHint("name it in paths, and the human is asked for it")
+		}
+	}
+	info, err := w.path.Stat()
+	if err == nil && info.Mode().IsRegular() && (info.Size() > 2*m.room || m.spent > 2*m.limit) && m.in.Snapshot.Buffer(w.path) == nil {
+		return nil, m.noRoom(info.Size()) // UTF-16 may have twice the bytes of its text
+	}
+	f, err := m.in.Snapshot.Read(w.path, "")
+	if err != nil {
+		return nil, err
+	}
+	m.spent += f.Size
+	if int64(len(f.Text)) > m.room {
+		return nil, m.noRoom(int64(len(f.Text)))
+	}
+	m.room -= int64(len(f.Text))
+	return &manyContent{
+		Content: f.Text, Encoding: f.Encoding, EOL: document.EOL(f.Text), BOM: f.BOM, Size: f.Size,
+		Modified: f.Modified.UTC().Format(time.RFC3339), TotalLines: document.LineCount(f.Text), Version: f.Version, Source: f.Source,
+	}, nil
+}
+
+func (m *manyReading) noRoom(size int64) error {
+	m.full = true
+	return fault.New(fault.FileTooLarge, "its %d bytes do not fit any more into the %d of max_bytes", size, m.limit).
+		WithHint("read it with read_file, whole or by lines")
+}
+
+func (m *manyReading) answer(c collection) *Answer {
+	if m.files == nil {
+		m.files = []manyFile{}
+		m.text.WriteString("(nothing matches)")
+	}
+	a := &Answer{
+		Result: readManyResult{m.files, m.count, m.full || c.overflow},
+		Text:   m.text.String(), Reads: m.reads, Saw: m.saw,
+		Summary: fmt.Sprintf("%s of %d", count(m.count, "file"), len(m.files)),
+	}
+	if c.overflow {
+		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d files; narrow include or paths)", maxManyFiles))
+	}
+	return a
+}
+
