@@ -3,7 +3,7 @@
 ---@class pillion.FilePreview
 ---@field path string
 ---@field uri string
----@field operation string
+---@field operation "create"|"overwrite"|"unchanged"|"delete"|"move"|"create_directory"
 ---@field language string
 ---@field before string
 ---@field after string

@@ -79,6 +79,11 @@ function M.proposed(approval)
   local notes = vim.tbl_map(function(note)
     return plain(note, 80)
   end, words.not_shown(approval:files()))
+  if vim.iter(approval:files()):any(function(file)
+    return file.merged
+  end) then
+    notes[#notes + 1] = words.merged_short
+  end
   if approval:is_edited() then
     notes[#notes + 1] = "edited by you"
   end

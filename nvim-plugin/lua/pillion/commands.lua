@@ -10,6 +10,7 @@ local together = require("pillion.together")
 local trust = require("pillion.trust")
 local typed = require("pillion.typed")
 local view = require("pillion.view")
+local words = require("pillion.words")
 
 local M = {}
 
@@ -84,7 +85,8 @@ end
 local function edit(id)
   local approval = approvals.get(id)
   if approval and front.show(id) then
-    if #approval:files() > 0 then
+    local first = approval:files()[1]
+    if first and not words.is_tree_change(first) then
       announce.tell("Pillion: change the proposal on the right; approving then takes your text")
     elseif require("pillion.sheet").editable(approval.request) then
       front.dialog(id):edit_command()
@@ -295,8 +297,8 @@ local arguments = {
 ---@param line string up to the cursor
 ---@return string[]
 function M.complete(lead, line)
-  local words = vim.split(line:gsub("^.-Pillion%S*%s*", "", 1), "%s+")
-  local offered = #words <= 1 and M.names() or #words == 2 and arguments[words[1]] and arguments[words[1]]() or {}
+  local parts = vim.split(line:gsub("^.-Pillion%S*%s*", "", 1), "%s+")
+  local offered = #parts <= 1 and M.names() or #parts == 2 and arguments[parts[1]] and arguments[parts[1]]() or {}
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
   end, offered)

@@ -5,6 +5,7 @@ local bar = require("pillion.bar")
 local page = require("pillion.page")
 local proposal = require("pillion.proposal")
 local typed = require("pillion.typed")
+local words = require("pillion.words")
 
 local api = vim.api
 
@@ -57,14 +58,14 @@ end
 ---@return boolean
 function Dialog:is_whole()
   local file = self.approval:files()[self.file]
-  return not file or proposal.is_whole(self.approval, file)
+  return not file or words.is_tree_change(file) or proposal.is_whole(self.approval, file)
 end
 
 ---@private
 ---@return integer[] from left to right
 function Dialog:buffers()
   local file = self.approval:files()[self.file]
-  if not file then
+  if not file or words.is_tree_change(file) then
     return { page.ready(self.approval) }
   end
   local sides = proposal.ready(self.approval, file)
@@ -91,6 +92,9 @@ function Dialog:arrange()
     local window = windows[index] or api.nvim_open_win(buffer, false, { split = "right", win = windows[index - 1] })
     windows[index] = window
     self:dress(window, buffer, #buffers == 2)
+  end
+  for index = #windows, #buffers + 1, -1 do -- from a diff to a page
+    api.nvim_win_close(windows[index], true)
   end
   if #buffers == 2 then
     self:go_to_change(windows)

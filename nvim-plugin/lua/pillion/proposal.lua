@@ -76,7 +76,8 @@ local function annotate(approval, file, sides)
   local reasons = vim.tbl_map(function(reason)
     return escape.short(reason, 160)
   end, words.particulars(approval.request))
-  local parts = { words.beneath[approval.beneath] }
+  local parts = { file.merged and words.merged or nil }
+  parts[#parts + 1] = words.beneath[approval.beneath]
   if #reasons > 0 then
     parts[#parts + 1] = "asks because " .. table.concat(reasons, "; ")
   end
@@ -120,7 +121,6 @@ local function fill(approval, file, sides)
   text.put(sides.left, file.before)
   text.put(sides.right, file.after)
   vim.bo[sides.left].modifiable = false
-  vim.bo[sides.right].modifiable = file.operation ~= "delete"
   sides.proposed, sides.after = text.get(sides.right), file.after
   annotate(approval, file, sides)
 end

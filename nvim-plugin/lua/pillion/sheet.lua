@@ -98,10 +98,65 @@ function Sheet:answer(title, meaning, rule)
   end
 end
 
+--- So much of a text that goes is shown.
+local shown_lines = 2000
+
+---@param sheet pillion.Sheet
+---@param lines string[]
+---@param first string before each line
+local function some(sheet, lines, first)
+  sheet:code(vim.list_slice(lines, 1, shown_lines), first, first)
+  if #lines > shown_lines then
+    sheet:line(("  and %s"):format(words.count(#lines - shown_lines, "more line")), "Warning")
+  end
+end
+
+--- A text without its last line feed, line by line.
+---@param text string?
+---@return string[]
+local function lines_of(text)
+  return escape.visible_lines(((text or ""):gsub("\n$", "")))
+end
+
+--- What is done to a file or folder as a whole, and what goes with it.
+---@param sheet pillion.Sheet
+---@param file pillion.FilePreview
+---@param is_only boolean the line above says it already
+local function tree_change(sheet, file, is_only)
+  if not is_only then
+    sheet:line("  " .. visible(words.tree_deed(file)), "Rule")
+  end
+  local entries = file.entries or 0
+  if entries > 0 then
+    sheet:line(("  %s %s with it%s"):format(words.count(entries, "file"), entries == 1 and "goes" or "go", file.diff ~= "" and ":" or ""))
+  end
+  if file.operation == "delete" and file.before ~= "" then
+    some(sheet, lines_of(file.before), "  - ")
+  elseif file.diff and file.diff ~= "" then
+    some(sheet, lines_of(file.diff), "    ")
+  end
+end
+
+--- A file whose text would change, with the change as far as it is told.
+---@param sheet pillion.Sheet
+---@param file pillion.FilePreview
+local function changed(sheet, file)
+  sheet:line(("  %s  +%d -%d"):format(visible(file.path), file.additions, file.deletions), "Rule")
+  if file.merged then
+    sheet:line("  " .. words.merged, "Warning")
+  end
+  if file.diff and file.diff ~= "" then
+    sheet:code(lines_of(file.diff), "  ", "  ")
+  end
+end
+
 ---@param preview pillion.Preview
 ---@param tool string
 local function act(preview, tool)
-  if tool == "run_persistent" then
+  local files = preview.kind == "diff" and preview.files or {}
+  if #files == 1 and words.is_tree_change(files[1]) then
+    return visible(words.tree_deed(files[1]))
+  elseif tool == "run_persistent" then
     return "start a process that keeps running"
   end
   local acts = { command = "run a command", url = "fetch an address", diff = "change files" }
@@ -121,10 +176,7 @@ local bodies = {
   end,
   diff = function(sheet, preview)
     for _, file in ipairs(preview.files or {}) do
-      sheet:line(("  %s  +%d -%d"):format(visible(file.path), file.additions, file.deletions), "Rule")
-      if file.diff and file.diff ~= "" then
-        sheet:code(escape.visible_lines((file.diff:gsub("\n$", ""))), "  ", "  ")
-      end
+      (words.is_tree_change(file) and tree_change or changed)(sheet, file, #preview.files == 1)
     end
   end,
   text = function(sheet, preview)

@@ -4,6 +4,10 @@ local escape = require("pillion.escape")
 
 local M = {}
 
+--- Of a proposal that rests on more than the agent has read.
+M.merged = "merged: the file changed since the agent read it, and this has both"
+M.merged_short = "merged"
+
 --- What the human should know of what lies beneath a dialog.
 M.beneath = {
   updated = "updated, look again: what it rests on changed",
@@ -46,6 +50,23 @@ function M.subject(preview)
   return preview.command or preview.url or ""
 end
 
+local tree_verbs = { delete = "delete", move = "move", create_directory = "create folder" }
+
+--- Whether this is done to a file or a folder as a whole: there is no text of it to be compared.
+---@param file pillion.FilePreview
+---@return boolean
+function M.is_tree_change(file)
+  return tree_verbs[file.operation] ~= nil
+end
+
+--- `delete old.py`, `move a.py to b.py`, `create folder src`: what is done to a file or folder as a whole.
+---@param file pillion.FilePreview
+---@return string
+function M.tree_deed(file)
+  local to = file.operation == "move" and file.to and " to " .. file.to or ""
+  return ("%s %s%s"):format(tree_verbs[file.operation], file.path, to)
+end
+
 ---@param files pillion.FilePreview[]
 ---@param tool string
 local function verb(files, tool)
@@ -57,7 +78,7 @@ local function verb(files, tool)
     return "overwrite"
   end
   local only = vim.tbl_count(operations) == 1 and next(operations) or nil
-  return vim.tbl_contains({ "create", "delete", "rename", "move" }, only) and only or "edit"
+  return only == "create" and only or tree_verbs[only] or "edit"
 end
 
 --- Under this name the question waits whether a project's settings are trusted; no agent can call it.
@@ -77,7 +98,10 @@ end
 ---@return string
 function M.deed(request)
   local preview = request.preview
-  if preview.kind == "diff" then
+  local files = preview.kind == "diff" and preview.files or {}
+  if #files == 1 and M.is_tree_change(files[1]) then
+    return M.tree_deed(files[1])
+  elseif preview.kind == "diff" then
     return verb(preview.files or {}, request.tool) .. " " .. M.subject(preview)
   elseif preview.kind == "command" then
     return (request.tool == "run_persistent" and "start " or "run ") .. preview.command
@@ -127,11 +151,12 @@ end
 ---@param files pillion.FilePreview[]
 ---@return string[]
 function M.not_shown(files)
-  local found = {}
+  local found, compared = {}, false
   for _, file in ipairs(files) do
-    found[#found + 1] = ends(file)
+    found[#found + 1] = not M.is_tree_change(file) and ends(file) or nil
+    compared = compared or not M.is_tree_change(file)
   end
-  for _, option in ipairs(#files > 0 and vim.opt.diffopt:get() or {}) do
+  for _, option in ipairs(compared and vim.opt.diffopt:get() or {}) do
     if option:match("^iwhite") or option == "iblank" or option == "icase" then
       found[#found + 1] = ("your 'diffopt' has %s, which hides changes"):format(option)
     end
