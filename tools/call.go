@@ -102,9 +102,7 @@ func (r *Registry) run(ctx context.Context, c Call, started time.Time) (*Answer,
 		return nil, err
 	}
 	p.noteAmended(answer)
-	for path, version := range answer.Saw {
-		saw(c.Session, path, version)
-	}
+	p.learn(answer)
 	return answer, nil
 }
 

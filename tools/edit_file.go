@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -27,7 +28,7 @@ type editFileArgs struct {
 	ReplaceAll           bool       `json:"replace_all,omitempty" jsonschema:"replace every occurrence; default false"`
 	ExpectedReplacements int        `json:"expected_replacements,omitempty" jsonschema:"how many occurrences there must be; all are replaced; default 1"`
 	Edits                []textEdit `json:"edits,omitempty" jsonschema:"several replacements, made in order, instead of old_string and new_string"`
-	ExpectedVersion      string     `json:"expected_version,omitempty" jsonschema:"version that the file must still have, as read_file gave it"`
+	ExpectedVersion      string     `json:"expected_version,omitempty" jsonschema:"version of the text that the edit was made for, as read_file gave it; if the file has changed since, the edit is made on the newer text where it fits"`
 	Encoding             string     `json:"encoding,omitempty" jsonschema:"character encoding of the file; default is UTF-8, or what a byte order mark or the editor says"`
 }
 
@@ -55,13 +56,12 @@ func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error
 	if err != nil {
 		return nil, err
 	}
-	if args.ExpectedVersion != "" && args.ExpectedVersion != before.Version {
-		return nil, conflict(before, args.ExpectedVersion)
-	}
-	text, made, notes, err := applyEdits(before, edits)
+	b := basisOf(in.Session, before, args.ExpectedVersion)
+	done, err := makeEdits(before, b, edits)
 	if err != nil {
 		return nil, err
 	}
+	text := done.text
 	if size := int64(len(text)); size > in.Limits.WriteBytes && size > int64(len(before.Text)) {
 		return nil, fault.New(fault.FileTooLarge, "the file would have %d bytes, over the limit of %d", size, in.Limits.WriteBytes)
 	}
@@ -69,13 +69,16 @@ func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error
 	if err != nil {
 		return nil, err
 	}
-	known := knownVersion(in.Session, p, args.ExpectedVersion)
-	extra := changedFile{Replacements: made, Merged: known != "" && known != before.Version}
-	e := &Edits{Title: "Edit " + fault.Quote(p.String()), Reasons: notes}
+	f.Merged = b.moved
+	e := &Edits{Title: "Edit " + fault.Quote(p.String()), Reasons: slices.Clone(done.notes)}
+	if b.moved {
+		e.Reasons = append(e.Reasons, mergedReason)
+		e.believes = done.believes
+	}
 	e.Set = change.Only(f, e.Title)
 	e.Answer = func(o []change.Outcome) *Answer {
-		a := changedAnswer(o[0], extra)
-		a.Notes = append(a.Notes, notes...)
+		a := changedAnswer(o[0], changedFile{Replacements: done.count})
+		a.Notes = append(a.Notes, done.notes...)
 		return a
 	}
 	return e, nil
@@ -106,21 +109,54 @@ func (a editFileArgs) list() ([]textEdit, error) {
 	return a.Edits, nil
 }
 
-// applyEdits makes the replacements in order. Notes say where matching was lenient.
-func applyEdits(f *document.File, edits []textEdit) (text string, made int, notes []string, err error) {
-	text = f.Text
+// edited is a text with the replacements made in it.
+type edited struct {
+	text     string
+	count    int
+	notes    []string  // where matching was lenient
+	believes knowledge // of a file that had moved on: what the agent has in mind now
+}
+
+// makeEdits makes the replacements in what the file holds now, even if the agent had
+// an older text in mind. Where they have no place any more, they are made in that one
+// and merged.
+func makeEdits(f *document.File, b basis, edits []textEdit) (edited, error) {
+	if b.moved && b.explicit && !b.remembered {
+		return edited{}, b.conflict(f, "")
+	}
+	now, err := applyEdits(f, f.Text, edits)
+	if !b.moved {
+		return now, err
+	}
+	ours, fits := edited{}, false
+	if b.remembered {
+		var oldErr error
+		ours, oldErr = applyEdits(f, b.text, edits)
+		fits = oldErr == nil
+	}
+	if err != nil && fits {
+		now = ours
+		now.text, err = b.merge(f, ours.text)
+	}
+	now.believes = b.believe(ours.text, fits, f.Encoding)
+	return now, err
+}
+
+// applyEdits makes the replacements in text, in order.
+func applyEdits(f *document.File, text string, edits []textEdit) (edited, error) {
+	out := edited{text: text}
 	for i, e := range edits {
-		found := findText(text, e.OldString)
-		if err := e.checkCount(text, found); err != nil {
-			return "", 0, nil, numbered(err, f, i, len(edits))
+		found := findText(out.text, e.OldString)
+		if err := e.checkCount(out.text, found); err != nil {
+			return edited{}, numbered(err, f, i, len(edits))
 		}
 		if found.leniency != "" {
-			notes = append(notes, fmt.Sprintf("old_string of edit %d matched only %s", i+1, found.leniency))
+			out.notes = append(out.notes, fmt.Sprintf("old_string of edit %d matched only %s", i+1, found.leniency))
 		}
-		text = found.replace(text, e.NewString)
-		made += len(found.spans)
+		out.text = found.replace(out.text, e.NewString)
+		out.count += len(found.spans)
 	}
-	return text, made, notes, nil
+	return out, nil
 }
 
 func (e textEdit) checkCount(text string, found occurrences) error {

@@ -68,9 +68,6 @@ func seen(s *session.Session, p workspace.Path) (version string, ok bool) {
 	return s.Seen(fileName(p))
 }
 
-// saw has the session know a version of p.
-func saw(s *session.Session, p workspace.Path, version string) { s.Saw(fileName(p), version) }
-
 // fileName is one name for one file: links to it lead to the same.
 func fileName(p workspace.Path) string {
 	if target, err := p.Target(); err == nil {

@@ -78,6 +78,8 @@ type Answer struct {
 	Reads []workspace.Path
 	// Saw is what the session knows of files afterwards.
 	Saw map[workspace.Path]string
+	// knows is more of it, of files that the call changed.
+	knows map[workspace.Path]knowledge
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }
@@ -95,6 +97,9 @@ type Edits struct {
 	Set     change.Set
 	Title   string   // what the dialog is headed with
 	Reasons []string // what the human should know beside the diff
+	// believes is what the agent has in mind of a file that was merged; the set has that
+	// file alone.
+	believes knowledge
 	// Answer tells what became of the set.
 	Answer func([]change.Outcome) *Answer
 }
@@ -102,9 +107,14 @@ type Edits struct {
 // answer tells what became of the set, and what the session knows by it.
 func (e *Edits) answer(outcomes []change.Outcome) *Answer {
 	a := e.Answer(outcomes)
-	a.Saw = map[workspace.Path]string{}
+	a.Saw, a.knows = map[workspace.Path]string{}, map[workspace.Path]knowledge{}
 	for _, o := range outcomes {
-		a.Saw[o.File.Path()] = o.Version
+		k := knowledge{version: o.Version, encoding: o.File.After.Encoding, text: o.Text, at: true}
+		if o.File.Merged {
+			k = e.believes
+			k.result = o.Version
+		}
+		a.Saw[o.File.Path()], a.knows[o.File.Path()] = o.Version, k
 	}
 	return a
 }

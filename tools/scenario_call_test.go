@@ -184,7 +184,7 @@ func describePreview(p approval.Preview) []string {
 		for _, state := range []struct {
 			is   bool
 			name string
-		}{{f.OpenInEditor, "open"}, {f.Dirty, "unsaved"}} {
+		}{{f.OpenInEditor, "open"}, {f.Dirty, "unsaved"}, {f.Merged, "merged"}} {
 			if state.is {
 				line += ", " + state.name
 			}

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"pillion/internal/fault"
-	"pillion/tools/session"
-	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
@@ -30,7 +27,7 @@ type writeFileArgs struct {
 	Encoding        string `json:"encoding,omitempty" jsonschema:"character encoding; default is the one that the file has, else UTF-8"`
 	CreateDirs      *bool  `json:"create_dirs,omitempty" jsonschema:"make missing folders above the file; default true"`
 	Backup          *bool  `json:"backup,omitempty" jsonschema:"taken for compatibility; what was replaced is not kept yet, so commit what you may want back"`
-	ExpectedVersion string `json:"expected_version,omitempty" jsonschema:"version that the file must still have, as read_file gave it; default is the one this session read last"`
+	ExpectedVersion string `json:"expected_version,omitempty" jsonschema:"version of the text that this one was made from, as read_file gave it; default is the one this session read last. If the file has changed since, the two changes are merged where they fit"`
 }
 
 // changedFile are the fields that write_file and edit_file share.
@@ -58,12 +55,13 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 	if err != nil {
 		return nil, err
 	}
-	if err := checkVersion(in, before, args.ExpectedVersion, args.Content); err != nil {
+	b := basisOf(in.Session, before, args.ExpectedVersion)
+	text, ours, err := args.text(before, b)
+	if err != nil {
 		return nil, err
 	}
-	after := document.Content{Text: args.Content, Encoding: document.UTF8}
+	after := document.Content{Text: text, Encoding: document.UTF8}
 	if before.Exists {
-		after.Text = document.KeepLineEnds(before.Text, args.Content)
 		after.Encoding, after.BOM = before.Encoding, before.BOM
 	}
 	if args.Encoding != "" {
@@ -76,19 +74,39 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 	if err != nil {
 		return nil, err
 	}
+	f.Merged = b.moved
 	f.CreateDirs = args.CreateDirs == nil || *args.CreateDirs
 	if err := checkFolder(f); err != nil {
 		return nil, err
 	}
 	e := &Edits{Title: writeTitle(f), Answer: func(o []change.Outcome) *Answer { return changedAnswer(o[0], changedFile{}) }}
 	e.Set = change.Only(f, e.Title)
-	if _, known := seen(in.Session, before.Path); before.Exists && !known && args.ExpectedVersion == "" {
+	if b.moved {
+		e.Reasons = append(e.Reasons, mergedReason)
+		e.believes = b.believe(ours, true, after.Encoding)
+	}
+	if before.Exists && b.version == "" {
 		e.Reasons = append(e.Reasons, "it replaces a whole file that this session has not read")
 	}
 	if before.Exists && before.Encoding != after.Encoding {
 		e.Reasons = append(e.Reasons, fmt.Sprintf("it changes the file's encoding from %s to %s", before.Encoding, after.Encoding))
 	}
 	return e, nil
+}
+
+// text is what is to be written: the agent's own text, with the line ends that the
+// file had for it, and where somebody else changed the file since, both.
+func (a writeFileArgs) text(f *document.File, b basis) (text, ours string, err error) {
+	switch {
+	case b.moved:
+		ours = document.KeepLineEnds(b.text, a.Content)
+		text, err = b.merge(f, ours)
+		return text, ours, err
+	case f.Exists:
+		text = document.KeepLineEnds(f.Text, a.Content)
+		return text, text, nil
+	}
+	return a.Content, a.Content, nil
 }
 
 // checkFolder says before anyone is asked that there is no folder to write to.
@@ -127,55 +145,12 @@ func readForWriting(in Input, name, encoding string) (*document.File, error) {
 	return f, err
 }
 
-// checkVersion refuses to replace a text that is not the one the agent knows.
-func checkVersion(in Input, f *document.File, expected, content string) error {
-	known := expected
-	if known == "" {
-		known, _ = seen(in.Session, f.Path)
-	}
-	if known == "" || known == f.Version {
-		return nil
-	}
-	return conflict(f, known).With("your_text", clip(content, conflictClip))
-}
-
-// conflict tells both sides of a file that is not what the agent knows.
-func conflict(f *document.File, known string) *fault.Error {
-	name := fault.Quote(f.Path.String())
-	err := fault.New(fault.ConcurrentModification, "%s has changed since it was read", name).
-		With("expected_version", known).With("current_version", f.Version).
-		WithHint("read %s again and make the change on what it holds now", name)
-	if !f.Exists {
-		err.Message = name + " no longer exists"
-		return err.WithHint("ask the human, or write it again without expected_version after reading its folder")
-	}
-	return err.With("current_text", clip(f.Text, conflictClip))
-}
-
-// conflictClip bounds each side of a conflict in a result.
-const conflictClip = 64 << 10
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
-}
-
-// knownVersion is the version that an edit rests on, "" when there is none.
-func knownVersion(s *session.Session, p workspace.Path, expected string) string {
-	if expected != "" {
-		return expected
-	}
-	version, _ := seen(s, p)
-	return version
-}
-
 // changedAnswer tells what became of a file; extra holds what only the tool knows.
 func changedAnswer(o change.Outcome, extra changedFile) *Answer {
 	r := extra
 	r.Path, r.Operation = o.File.Path().String(), o.Operation
 	r.Diff = o.File.Diff(o.Hunks)
+	r.Merged = o.File.Merged
 	r.Version, r.Saved, r.Formatted, r.Size = o.Version, o.Saved, o.Formatted, o.Bytes
 	r.Additions, r.Deletions = diff.Count(o.Hunks)
 	if o.Operation != change.Unchanged {
@@ -200,7 +175,7 @@ func changedText(r changedFile) string {
 		text += " The editor formatted the file when it saved it; the diff shows the result."
 	}
 	if r.Merged {
-		text += " The file had changed since you read it; the edit was made on the newer text."
+		text += " The file had changed since you read it; this is your change merged with the newer text, which you have not seen as a whole."
 	}
 	return text + "\n" + r.Diff
 }

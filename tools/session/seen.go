@@ -7,6 +7,7 @@ import (
 // sighting is what the agent knows of one file.
 type sighting struct {
 	version string
+	result  string    // the version that its own merged change gave: see SawMerge
 	checked time.Time // the file had this version then
 	told    string    // the newer version that the agent was told of
 }
@@ -16,6 +17,26 @@ func (s *Session) Saw(path, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen[path] = sighting{version: version, checked: time.Now()}
+}
+
+// SawMerge records that a change of the agent's was merged with one of somebody
+// else's. What it has in mind is its own text alone, of the version believed; what it
+// was told is the version of the result, which it has not read.
+func (s *Session) SawMerge(path, believed, result string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[path] = sighting{version: believed, result: result, checked: time.Now()}
+}
+
+// Believes gives the version of the text that the agent has in mind when it names
+// this version of a path.
+func (s *Session) Believes(path, version string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.seen[path]; version != "" && known.result == version {
+		return known.version
+	}
+	return version
 }
 
 // Seen gives the version of a path that the agent knows.
@@ -52,7 +73,7 @@ func (s *Session) Check(path, version string, at time.Time) (news bool) {
 	switch {
 	case !ok:
 		return false
-	case known.version == version:
+	case known.version == version, known.result == version:
 		known.checked, known.told = at, ""
 	case known.told != version:
 		known.told, news = version, true

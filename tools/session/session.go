@@ -28,6 +28,7 @@ type Session struct {
 	agent   Agent
 	started time.Time
 	rate    *rate
+	texts   *Texts // shared by the sessions of a Set
 	closed  chan struct{}
 
 	mu      sync.Mutex // guards what follows
@@ -49,6 +50,7 @@ func New(id string, agent Agent, mode policy.Mode) *Session {
 		agent:   agent,
 		started: time.Now(),
 		rate:    newRate(DefaultLimits),
+		texts:   NewTexts(MaxTexts),
 		closed:  make(chan struct{}),
 		mode:    mode,
 		turn:    1,

@@ -14,6 +14,8 @@ const maxOpen = 1000
 
 // Set is the open sessions.
 type Set struct {
+	texts *Texts
+
 	mu          sync.Mutex // guards what follows
 	defaultMode policy.Mode
 	limits      Limits
@@ -22,7 +24,7 @@ type Set struct {
 
 // NewSet makes an empty set whose sessions start in defaultMode.
 func NewSet(defaultMode policy.Mode) *Set {
-	return &Set{defaultMode: defaultMode, limits: DefaultLimits}
+	return &Set{texts: NewTexts(MaxTexts), defaultMode: defaultMode, limits: DefaultLimits}
 }
 
 // SetDefaults changes how sessions start that are opened from now on. Those that are
@@ -65,7 +67,7 @@ func (s *Set) Open(id string, agent Agent, mode policy.Mode) (_ *Session, create
 	}
 	opened := New(id, agent, mode)
 	opened.SetLimits(s.limits)
-	opened.chosen = chosen
+	opened.chosen, opened.texts = chosen, s.texts
 	s.open = append(s.open, opened)
 	return opened, true, nil
 }

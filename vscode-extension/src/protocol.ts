@@ -88,6 +88,8 @@ export interface FilePreview {
   deletions: number;
   openInEditor: boolean;
   dirty: boolean;
+  /** The file had moved on since the agent read it; `after` has both changes. */
+  merged?: boolean;
 }
 
 export interface HunkPreview {

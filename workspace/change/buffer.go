@@ -279,7 +279,7 @@ func (b *bufferStep) finish() Outcome {
 	}
 	o.Formatted = o.Saved && b.isExact() && b.seen.Text != b.file.After.Text
 	if o.Saved && b.disk.readable {
-		o.Bytes, o.Version = b.disk.size, b.disk.version
+		o.Bytes, o.Version, o.Text = b.disk.size, b.disk.version, b.disk.text
 		return o
 	}
 	now := b.file.After
@@ -288,7 +288,7 @@ func (b *bufferStep) finish() Outcome {
 	if err != nil {
 		data = []byte(now.Text)
 	}
-	o.Bytes, o.Version = len(data), document.Version(data)
+	o.Bytes, o.Version, o.Text = len(data), document.Version(data), now.Text
 	return o
 }
 

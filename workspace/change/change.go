@@ -32,6 +32,8 @@ type File struct {
 	// Target is Before.Path with every symbolic link followed: what is written.
 	Target     workspace.Path
 	CreateDirs bool
+	// Merged: the file had moved on since the agent read it, and After has both.
+	Merged bool
 }
 
 // New plans the change of before into after. The path's links are followed here

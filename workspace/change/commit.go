@@ -47,6 +47,7 @@ type Outcome struct {
 	Hunks     []diff.Hunk
 	Bytes     int    // bytes of the whole content, as they stand on disk or would
 	Version   string // of the content as it is now
+	Text      string // that content, decoded
 	Saved     bool   // false: it is unsaved text in the human's buffer
 	Formatted bool   // the editor changed the text when it saved
 }
@@ -154,7 +155,7 @@ func (u unchanged) undo(context.Context) error  { return nil }
 func (u unchanged) discard()                    {}
 
 func (u unchanged) finish() Outcome {
-	return Outcome{File: u.file, Operation: Unchanged, Bytes: int(u.file.Before.Size), Version: u.file.Before.Version, Saved: !u.file.Before.Dirty}
+	return Outcome{File: u.file, Operation: Unchanged, Bytes: int(u.file.Before.Size), Version: u.file.Before.Version, Text: u.file.Before.Text, Saved: !u.file.Before.Dirty}
 }
 
 // Unchanged are the outcomes of a set that changes nothing.

@@ -247,6 +247,7 @@ func (d *diskStep) finish() Outcome {
 		Hunks:     d.file.Hunks(),
 		Bytes:     len(d.data),
 		Version:   document.Version(d.data),
+		Text:      d.file.After.Text,
 		Saved:     true,
 	}
 }

@@ -24,6 +24,7 @@ type FilePreview struct {
 	Deletions    int           `json:"deletions"`
 	OpenInEditor bool          `json:"openInEditor"`
 	Dirty        bool          `json:"dirty"`
+	Merged       bool          `json:"merged,omitempty"`
 }
 
 // HunkPreview names one hunk.
@@ -58,6 +59,7 @@ func (f File) preview() FilePreview {
 		Deletions:    deleted,
 		OpenInEditor: f.Before.Buffer != nil,
 		Dirty:        f.Before.Dirty,
+		Merged:       f.Merged,
 	}
 	for i, h := range hunks {
 		p.Hunks = append(p.Hunks, HunkPreview{ID: strconv.Itoa(i + 1), Header: h.Header()})

@@ -239,10 +239,11 @@ func (c Content) unencodable(codec encoding.Encoding) error {
 // Same reports whether two contents are the same text to a reader: line ends,
 // byte order mark and encoding apart. Editors normalise these when they open a file.
 func (c Content) Same(text string) bool {
-	return c.Text == text || normalise(c.Text) == normalise(text)
+	return c.Text == text || PlainLineEnds(c.Text) == PlainLineEnds(text)
 }
 
-func normalise(s string) string {
+// PlainLineEnds is text with "\n" for every end of a line that an editor knows.
+func PlainLineEnds(s string) string {
 	if !strings.Contains(s, "\r") {
 		return s
 	}

@@ -122,7 +122,7 @@ func splitLines(s string) []string {
 func plainLines(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		out[i] = normalise(line)
+		out[i] = PlainLineEnds(line)
 	}
 	return out
 }

@@ -263,6 +263,13 @@ func (s *Snapshot) ReadText(p workspace.Path) (string, error) {
 	return c.Text, err
 }
 
+// Known is the file at p as this snapshot has read it, nil if it has not.
+func (s *Snapshot) Known(p workspace.Path) *File {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files[p]
+}
+
 // Rests is what the reads of this snapshot saw: the version of each path, by
 // which a plan made from it is bound. See Store.Moved.
 func (s *Snapshot) Rests() map[workspace.Path]string {

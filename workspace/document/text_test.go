@@ -185,13 +185,13 @@ func TestRestoredLineEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shown := texts.Draw(t, "shown")
 		end := rapid.SampledFrom([]string{"\n", "\r\n", "\r"}).Draw(t, "the editor's end")
-		through := strings.ReplaceAll(normalise(shown), "\n", end)
+		through := strings.ReplaceAll(PlainLineEnds(shown), "\n", end)
 		if got := RestoreLineEnds(shown, through); got != shown {
 			t.Fatalf("%q through an editor that shows %q became %q", shown, through, got)
 		}
-		human := strings.ReplaceAll(normalise(edited(t, shown)), "\n", end)
+		human := strings.ReplaceAll(PlainLineEnds(edited(t, shown)), "\n", end)
 		got := RestoreLineEnds(shown, human)
-		if normalise(got) != normalise(human) {
+		if PlainLineEnds(got) != PlainLineEnds(human) {
 			t.Fatalf("%q: the text itself became %q", human, got)
 		}
 	})

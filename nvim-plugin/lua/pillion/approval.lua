@@ -10,6 +10,7 @@
 ---@field diff string
 ---@field additions integer
 ---@field deletions integer
+---@field merged? boolean the file had moved on since the agent read it; `after` has both changes
 
 ---@class pillion.Preview
 ---@field kind "diff"|"command"|"url"|"text"

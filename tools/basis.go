@@ -1,0 +1,130 @@
+package tools
+
+import (
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/session"
+	"pillion/workspace/change"
+	"pillion/workspace/diff"
+	"pillion/workspace/document"
+)
+
+// basis is the text that an agent had in mind when it made a change.
+type basis struct {
+	version    string // "" when the session knows nothing of the file
+	explicit   bool   // the agent named it
+	moved      bool   // the file holds something else now
+	text       string
+	remembered bool // text is at hand
+}
+
+// basisOf is what a change of f rests on: the version that the agent names, else the
+// one that this session saw last.
+func basisOf(s *session.Session, f *document.File, expected string) basis {
+	name := fileName(f.Path)
+	b := basis{version: s.Believes(name, expected), explicit: expected != ""}
+	if !b.explicit {
+		b.version, _ = s.Seen(name)
+	}
+	b.moved = b.version != "" && b.version != f.Version
+	if b.moved {
+		b.text, b.remembered = s.Recall(name, b.version, string(f.Encoding))
+	}
+	return b
+}
+
+// merge brings ours, which the agent made of the basis, together with what f holds
+// now. Line ends that somebody changed throughout are no reason for a conflict.
+func (b basis) merge(f *document.File, ours string) (string, error) {
+	if !f.Exists || !b.remembered {
+		return "", b.conflict(f, ours)
+	}
+	if text, ok := change.Merge(b.text, ours, f.Text); ok {
+		return text, nil
+	}
+	if document.EOL(b.text) == document.EOL(ours) {
+		plain := document.PlainLineEnds
+		if text, ok := change.Merge(plain(b.text), plain(ours), plain(f.Text)); ok {
+			return document.RestoreLineEnds(f.Text, text), nil
+		}
+	}
+	return "", b.conflict(f, ours)
+}
+
+// mergedReason is what the human reads of a change that was merged.
+const mergedReason = "it has changed since this session read it: what you see is the agent's change merged with what it holds now"
+
+// conflict tells both sides of a file that is not what the agent knows, and where the
+// text that it knew is at hand, what has changed since.
+func (b basis) conflict(f *document.File, ours string) *fault.Error {
+	name := fault.Quote(f.Path.String())
+	err := fault.New(fault.ConcurrentModification, "%s has changed since it was read", name).
+		With("expected_version", b.version).With("current_version", f.Version).
+		WithHint("read %s again and make the change on what it holds now", name)
+	if ours != "" {
+		err = err.With("your_text", clip(ours, conflictClip))
+	}
+	if !f.Exists {
+		err.Message = name + " no longer exists"
+		return err.WithHint("ask the human; to make it anew all the same, use write_file with expected_version \"absent\"")
+	}
+	if b.remembered {
+		err.Message = name + " has changed since it was read, in the same lines"
+		err = err.With("changes_since", clip(diff.Unified(diff.Hunks(b.text, f.Text, 3)), conflictClip))
+	}
+	return err.With("current_text", clip(f.Text, conflictClip))
+}
+
+// conflictClip bounds each side of a conflict in a result.
+const conflictClip = 64 << 10
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// knowledge is what an agent knows of a file after a call.
+type knowledge struct {
+	version  string // of the text that it has in mind
+	result   string // the version that it was told of: after a merge another one
+	encoding document.Encoding
+	text     string
+	at       bool // text is at hand
+}
+
+// believe is what the agent has in mind after its change was merged: its own text. The
+// other half it has not read.
+func (b basis) believe(ours string, made bool, enc document.Encoding) knowledge {
+	if !made {
+		return knowledge{version: b.version}
+	}
+	return knowledge{version: document.Version([]byte(ours)), encoding: enc, text: ours, at: true}
+}
+
+// learn has the session know what an answer showed or made.
+func (p *pending) learn(a *Answer) {
+	for path, version := range a.Saw {
+		k, changed := a.knows[path]
+		if !changed {
+			k = knowledge{version: version}
+			if f := p.snapshot.Known(path); f != nil && f.Version == version {
+				k.encoding, k.text, k.at = f.Encoding, f.Text, true
+			}
+		}
+		know(p.call.Session, fileName(path), k)
+	}
+}
+
+func know(s *session.Session, name string, k knowledge) {
+	if k.at {
+		s.Remember(name, k.version, string(k.encoding), k.text)
+	}
+	if k.result != "" {
+		s.SawMerge(name, k.version, k.result)
+		return
+	}
+	s.Saw(name, k.version)
+}

@@ -1,0 +1,73 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"pillion/tools/policy"
+)
+
+func TestSessionsShareTheTextsThatTheySaw(t *testing.T) {
+	set := NewSet(policy.Default)
+	one, _, err := set.Open("one", Agent{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, _, err := set.Open("two", Agent{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.Remember("a", "v1", "utf-8", "text")
+	if text, ok := two.Recall("a", "v1", "utf-8"); !ok || text != "text" {
+		t.Errorf("the other session recalls %q, %v", text, ok)
+	}
+	for _, other := range [][3]string{{"b", "v1", "utf-8"}, {"a", "v2", "utf-8"}, {"a", "v1", "utf-16le"}} {
+		if text, ok := one.Recall(other[0], other[1], other[2]); ok {
+			t.Errorf("%v recalls %q", other, text)
+		}
+	}
+}
+
+func TestWhatWasUsedLongestAgoIsForgotten(t *testing.T) {
+	texts := NewTexts(3 * (textCost + 100))
+	text := strings.Repeat("x", 100)
+	for _, name := range []string{"a", "b", "c"} {
+		texts.keep(textKey{path: name}, text)
+	}
+	texts.find(textKey{path: "a"})
+	texts.keep(textKey{path: "c"}, text)
+	texts.keep(textKey{path: "d"}, text)
+	for name, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
+		if _, ok := texts.find(textKey{path: name}); ok != want {
+			t.Errorf("%s is remembered: %v", name, ok)
+		}
+	}
+	texts.keep(textKey{path: "large"}, strings.Repeat("x", 2000))
+	if _, ok := texts.find(textKey{path: "d"}); !ok {
+		t.Error("a text that has no room drove the others out")
+	}
+	if texts.size != 3*(textCost+100) || texts.recent.Len() != 3 || len(texts.byKey) != 3 {
+		t.Errorf("%d bytes, %d, %d texts", texts.size, texts.recent.Len(), len(texts.byKey))
+	}
+}
+
+func TestAMergeLeavesTheAgentsOwnTextInItsMind(t *testing.T) {
+	s := New("one", Agent{}, policy.Default)
+	s.Saw("a", "v1")
+	s.SawMerge("a", "mine", "both")
+	if version, _ := s.Seen("a"); version != "mine" {
+		t.Errorf("seen: %s", version)
+	}
+	for named, want := range map[string]string{"both": "mine", "mine": "mine", "v1": "v1", "": ""} {
+		if got := s.Believes("a", named); got != want {
+			t.Errorf("%q stands for %q, want %q", named, got, want)
+		}
+	}
+	if s.Check("a", "both", s.Known()[0].Checked) {
+		t.Error("its own merge is told as news")
+	}
+	s.Saw("a", "both")
+	if got := s.Believes("a", "both"); got != "both" {
+		t.Errorf("after reading it stands for %q", got)
+	}
+}
