@@ -1,0 +1,295 @@
+package journal
+
+import (
+	"bufio"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Pending is a change set that is written down and not yet made, or not whole.
+type Pending struct {
+	ID string
+
+	store   *Store
+	segment *segment
+}
+
+// Begin writes a change set down. It is durable when Begin returns; a failure means
+// that nothing is written down, and the change is not to be made.
+func (s *Store) Begin(o Origin, records []Record) (*Pending, error) {
+	e := Entry{Origin: o, ID: newID(), Time: time.Now().UTC(), Records: records}
+	p := &Pending{ID: e.ID, store: s}
+	b := &batch{store: s, fresh: map[hash]bool{}}
+	err := func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		var err error
+		if p.segment, err = s.segmentFor(sizeOf(records)); err != nil {
+			return err
+		}
+		p.segment.users++
+		s.active[e.ID] = true
+		return nil
+	}()
+	if err != nil {
+		return nil, journalFault(err)
+	}
+	b.segment = p.segment
+	if err = b.keepAll(records); err == nil {
+		if err = b.addJSON(kindBegin, e); err == nil {
+			err = b.commit(true)
+		}
+	}
+	if err != nil {
+		p.Undone("the journal could not keep it") //nolint:errcheck // if nothing of it was written there is nothing to end
+		return nil, journalFault(err)
+	}
+	return p, nil
+}
+
+func journalFault(err error) error {
+	return fmt.Errorf("the journal cannot keep it: %w", err)
+}
+
+// newID is in the order of time, as far as clocks go.
+func newID() string {
+	return fmt.Sprintf("%013x%s", time.Now().UnixMilli(), rand.Text()[:10])
+}
+
+// Done says that all of it was made. The records, if there are any, are what is there
+// now, for what is not as it was to be: a formatter changed it, or the human did.
+func (p *Pending) Done(after []Record) error { return p.end(ending{State: StateDone, Records: after}) }
+
+// Undone says that it was not made, or taken back, and why.
+func (p *Pending) Undone(why string) error { return p.end(ending{State: StateUndone, Why: why}) }
+
+// Interrupted says that it was made in part, and could not be taken back.
+func (p *Pending) Interrupted(why string) error {
+	return p.end(ending{State: StateInterrupted, Why: why})
+}
+
+func (p *Pending) end(e ending) error {
+	defer p.forget()
+	e.ID = p.ID
+	b := &batch{store: p.store, segment: p.segment, fresh: map[hash]bool{}}
+	if err := b.keepAll(e.Records); err != nil {
+		return journalFault(err)
+	}
+	if err := b.addJSON(kindEnd, e); err != nil {
+		return journalFault(err)
+	}
+	// Not synced: an end that is lost is found out again by looking at the files.
+	if err := b.commit(len(e.Records) > 0); err != nil {
+		return journalFault(err)
+	}
+	return nil
+}
+
+func (p *Pending) forget() {
+	s := p.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.active, p.ID)
+	p.segment.users--
+	s.release(p.segment)
+}
+
+// sizeOf is about what the records need.
+func sizeOf(records []Record) int64 {
+	n := int64(0)
+	for _, r := range records {
+		for _, st := range r.states() {
+			n += int64(len(st.Data)) + 512
+			if st.Path != "" {
+				if info, err := os.Stat(st.Path); err == nil {
+					n += info.Size()
+				}
+			}
+		}
+	}
+	return n
+}
+
+// states are all states of a record, those of children among them.
+func (r *Record) states() []*State {
+	var out []*State
+	for _, st := range []*State{r.Before, r.After, r.Over, r.Buffer} {
+		if st == nil {
+			continue
+		}
+		out = append(out, st)
+		for i := range st.Children {
+			out = append(out, &st.Children[i].State)
+		}
+	}
+	return out
+}
+
+// batch collects frames for a segment, and writes them in pieces that fit in memory.
+type batch struct {
+	store   *Store
+	segment *segment
+	frames  []byte
+	fresh   map[hash]bool // chunks in frames
+	packed  []byte
+}
+
+// batchBytes is how much is collected before it is written.
+const batchBytes = 4 << 20
+
+func (b *batch) keepAll(records []Record) error {
+	for i := range records {
+		for _, st := range records[i].states() {
+			if st.Type != TypeFile || st.Hash != "" {
+				continue
+			}
+			if err := b.keep(st); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep puts the content of a file into the segment.
+func (b *batch) keep(st *State) error {
+	st.Chunks, st.Size = nil, 0
+	if st.Path == "" {
+		st.Size = int64(len(st.Data))
+		all := sha256.Sum256(st.Data)
+		st.Hash = hex.EncodeToString(all[:])
+		if len(st.Data) <= chunkSize {
+			return b.keepChunk(st, st.Data, all)
+		}
+		for at := 0; at < len(st.Data); at += chunkSize {
+			chunk := st.Data[at:min(at+chunkSize, len(st.Data))]
+			if err := b.keepChunk(st, chunk, sha256.Sum256(chunk)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	f, err := openRegular(st.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	all, r, buf := sha256.New(), bufio.NewReaderSize(f, 1), make([]byte, chunkSize)
+	for {
+		n, err := readFull(r, buf)
+		if err != nil {
+			return err
+		}
+		st.Size += int64(n)
+		all.Write(buf[:n])
+		if n > 0 || st.Size == 0 {
+			if err := b.keepChunk(st, buf[:n], sha256.Sum256(buf[:n])); err != nil {
+				return err
+			}
+		}
+		if n < len(buf) {
+			st.Hash = hex.EncodeToString(all.Sum(nil))
+			return nil
+		}
+		if st.Size > b.store.maxBytes() {
+			return fmt.Errorf("%s: %w", st.Path, ErrTooLarge)
+		}
+	}
+}
+
+func (s *Store) maxBytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.options.MaxBytes
+}
+
+func openRegular(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		if err == nil {
+			err = fmt.Errorf("%s is no regular file", name)
+		}
+		return nil, err
+	}
+	return f, nil
+}
+
+func (b *batch) keepChunk(st *State, data []byte, sum hash) error {
+	st.Chunks = append(st.Chunks, hex.EncodeToString(sum[:]))
+	if b.fresh[sum] || b.has(sum) {
+		return nil
+	}
+	b.fresh[sum] = true
+	b.packed = b.store.packer.EncodeAll(data, b.packed[:0])
+	b.frames = appendFrame(b.frames, kindChunk, sum[:], binary.LittleEndian.AppendUint32(nil, uint32(len(data))), b.packed)
+	if len(b.frames) < batchBytes {
+		return nil
+	}
+	return b.commit(false)
+}
+
+func (b *batch) has(sum hash) bool {
+	b.store.mu.Lock()
+	defer b.store.mu.Unlock()
+	return b.segment.chunks[sum]
+}
+
+func (b *batch) addJSON(kind byte, v any) (err error) {
+	b.frames, err = appendJSON(b.frames, kind, v)
+	return err
+}
+
+// commit writes what was collected and, on demand, sees it onto the disk.
+func (b *batch) commit(durable bool) error {
+	s := b.store
+	sync, err := func() (bool, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.open[b.segment] {
+			return false, os.ErrClosed
+		}
+		if s.faults.Write != nil {
+			if err := s.faults.Write(); err != nil {
+				return false, err
+			}
+		}
+		if err := b.segment.write(b.frames); err != nil {
+			return false, err
+		}
+		for sum := range b.fresh {
+			b.segment.chunks[sum] = true
+		}
+		b.frames = b.frames[:0]
+		clear(b.fresh)
+		return durable && !s.options.NoSync, nil
+	}()
+	if err != nil || !sync {
+		return err
+	}
+	if err = b.segment.sync(s.faults.Sync); err != nil {
+		// What the system could not write it may have thrown away.
+		s.mu.Lock()
+		b.segment.full = true
+		s.mu.Unlock()
+	}
+	return err
+}
+
+func (g *segment) sync(fails func() error) error {
+	if fails != nil {
+		if err := fails(); err != nil {
+			return err
+		}
+	}
+	return dataSync(g.file)
+}
+

@@ -1,0 +1,109 @@
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// grace is how long after its last write a segment of a living program may still be
+// the one that it writes to.
+const grace = 10 * time.Minute
+
+// prune removes whole segments: those over the age, then the oldest until the rest
+// fits. It never touches what a living program may be writing to.
+func (s *Store) prune() {
+	s.mu.Lock()
+	o := s.options
+	s.mu.Unlock()
+	s.remove(func(f found, total int64) bool { return time.Since(f.modified) > o.MaxAge || total > o.MaxBytes })
+}
+
+// found is a segment on disk.
+type found struct {
+	name     string
+	size     int64
+	modified time.Time
+}
+
+// remove takes segments away, oldest first, while the choice says so: it sees each one
+// and the size of all that is there then.
+func (s *Store) remove(choose func(f found, total int64) bool) (removed int, err error) {
+	names, err := s.segments()
+	if err != nil {
+		return 0, err
+	}
+	alive, err := lives(s.dir)
+	if err != nil {
+		return 0, err
+	}
+	var all []found
+	total := int64(0)
+	for _, name := range names {
+		if info, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+			all = append(all, found{name, info.Size(), info.ModTime()})
+			total += info.Size()
+		}
+	}
+	for i, f := range all {
+		if s.inUse(f, all[i+1:], alive) || !choose(f, total) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, err
+		}
+		removed++
+		total -= f.size
+	}
+	return removed, nil
+}
+
+// inUse: somebody may be writing to it, or it holds what is still to be repaired.
+func (s *Store) inUse(f found, later []found, alive map[string]bool) bool {
+	writer := writerOf(f.name)
+	if writer == s.writer {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for g := range s.open {
+			if g.name == f.name {
+				return true
+			}
+		}
+		return false
+	}
+	gone, known := alive[writer]
+	if !known || gone {
+		return false
+	}
+	isLast := !slices.ContainsFunc(later, func(o found) bool { return writerOf(o.name) == writer })
+	return isLast || time.Since(f.modified) < grace
+}
+
+// Clear removes all that no living program is writing to, and says how many segments
+// that were, and how many stay.
+func (s *Store) Clear() (removed, left int, err error) {
+	removed, err = s.remove(func(found, int64) bool { return true })
+	if err != nil {
+		return removed, 0, err
+	}
+	names, err := s.segments()
+	return removed, len(names), err
+}
+
+// Size is how many bytes all segments have together.
+func (s *Store) Size() int64 {
+	names, err := s.segments()
+	if err != nil {
+		return 0
+	}
+	n := int64(0)
+	for _, name := range names {
+		if info, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}

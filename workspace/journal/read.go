@@ -1,0 +1,312 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Query says which entries are wanted.
+type Query struct {
+	// Wants chooses; nil wants all. It sees entries with their states.
+	Wants func(*Entry) bool
+	Limit int // 0: all
+}
+
+// Entries lists entries of all programs, newest first.
+func (s *Store) Entries(q Query) ([]Entry, error) {
+	names, err := s.segments()
+	if err != nil {
+		return nil, err
+	}
+	return s.list(names, q)
+}
+
+func (s *Store) list(names []string, q Query) ([]Entry, error) {
+	var all []*Entry
+	byID := map[string]*Entry{}
+	var marks []mark
+	for _, name := range names {
+		err := s.scan(name, func(f frame) error {
+			switch f.kind {
+			case kindBegin:
+				e := &Entry{State: StatePending, segment: name, writer: writerOf(name), order: len(all)}
+				if json.Unmarshal(f.payload, e) == nil {
+					all, byID[e.ID] = append(all, e), e
+				}
+			case kindEnd:
+				var end ending
+				if json.Unmarshal(f.payload, &end) == nil && byID[end.ID] != nil {
+					byID[end.ID].end(end)
+				}
+			case kindMark:
+				var m mark
+				if json.Unmarshal(f.payload, &m) == nil {
+					marks = append(marks, m)
+				}
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // pruned this moment
+			return nil, err
+		}
+	}
+	for _, m := range marks {
+		if e := byID[m.ID]; e != nil {
+			e.mark(m)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Entry) int {
+		if c := b.Time.Compare(a.Time); c != 0 {
+			return c
+		}
+		return b.order - a.order
+	})
+	var out []Entry
+	for _, e := range all {
+		if q.Wants == nil || q.Wants(e) {
+			out = append(out, *e)
+			if q.Limit > 0 && len(out) == q.Limit {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+func (e *Entry) end(end ending) {
+	e.State, e.Why = end.State, end.Why
+	if len(end.Records) > 0 {
+		e.Records = end.Records
+	}
+}
+
+func (e *Entry) mark(m mark) {
+	e.State = m.State
+	if m.Why != "" {
+		e.Why = m.Why
+	}
+	if e.Reverted == nil {
+		e.Reverted = map[string]bool{}
+	}
+	for _, p := range m.Reverted {
+		e.Reverted[p] = true
+	}
+	for _, p := range m.Restored {
+		delete(e.Reverted, p)
+	}
+}
+
+// segments are the names of all segments, in the order in which they were begun.
+func (s *Store) segments() ([]string, error) {
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), segmentSuffix) && e.Type().IsRegular() {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil // ReadDir sorts, and names begin with the time
+}
+
+func (s *Store) scan(name string, show func(frame) error) error {
+	f, err := openRegular(filepath.Join(s.dir, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	_, err = scan(f, info.Size(), show)
+	return err
+}
+
+// ErrGone is wrapped when a content is not in the journal any more.
+var ErrGone = errors.New("the journal does not have it any more")
+
+// Content reads contents of one entry's states.
+type Content struct {
+	file     *os.File
+	at       map[hash]frame
+	unpacker *zstd.Decoder
+}
+
+// Content opens the contents of an entry. Close it.
+func (s *Store) Content(e Entry) (*Content, error) {
+	f, err := openRegular(filepath.Join(s.dir, e.segment))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	c := &Content{file: f, at: map[hash]frame{}}
+	info, err := f.Stat()
+	if err == nil {
+		_, err = scan(f, info.Size(), func(fr frame) error {
+			if fr.kind == kindChunk && len(fr.payload) == chunkHead {
+				fr.payload = slices.Clone(fr.payload)
+				c.at[hash(fr.payload[:32])] = fr
+			}
+			return nil
+		})
+	}
+	if err == nil {
+		c.unpacker, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(4*chunkSize))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close ends reading.
+func (c *Content) Close() {
+	c.unpacker.Close()
+	c.file.Close()
+}
+
+// Read gives the whole content of a file's state.
+func (c *Content) Read(st *State) ([]byte, error) {
+	var out bytes.Buffer
+	out.Grow(int(st.Size))
+	err := c.WriteTo(&out, st)
+	return out.Bytes(), err
+}
+
+// WriteTo writes the content of a file's state, a chunk at a time.
+func (c *Content) WriteTo(w io.Writer, st *State) error {
+	for _, name := range st.Chunks {
+		chunk, err := c.chunk(name)
+		if err == nil {
+			_, err = w.Write(chunk)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Content) chunk(name string) ([]byte, error) {
+	raw, err := hex.DecodeString(name)
+	if err != nil || len(raw) != len(hash{}) {
+		return nil, fmt.Errorf("%w: %q is no name of a chunk", ErrGone, name)
+	}
+	fr, ok := c.at[hash(raw)]
+	if !ok {
+		return nil, ErrGone
+	}
+	payload, err := readFrame(c.file, fr.at, fr.length)
+	if err != nil {
+		return nil, err
+	}
+	return c.unpacker.DecodeAll(payload[chunkHead:], nil)
+}
+
+// Mark notes what happened to entries after they ended: the paths that were put back,
+// or those that were put back and are no longer.
+func (s *Store) Mark(id string, state EntryState, why string, reverted, restored []string) error {
+	g, err := s.forMark()
+	if err != nil {
+		return journalFault(err)
+	}
+	defer (&Pending{ID: "", store: s, segment: g}).forget()
+	b := &batch{store: s, segment: g, fresh: map[hash]bool{}}
+	if err := b.addJSON(kindMark, mark{ID: id, State: state, Why: why, Reverted: reverted, Restored: restored}); err != nil {
+		return journalFault(err)
+	}
+	if err := b.commit(true); err != nil {
+		return journalFault(err)
+	}
+	return nil
+}
+
+func (s *Store) forMark() (*segment, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, err := s.segmentFor(0)
+	if err == nil {
+		g.users++
+	}
+	return g, err
+}
+
+// Interrupted lists the entries that were begun by programs that are gone, and never
+// ended.
+func (s *Store) Interrupted() ([]Entry, error) {
+	gone, err := s.gone()
+	if err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	names, err := s.segments()
+	if err != nil {
+		return nil, err
+	}
+	// Marks on them may stand in segments of those who live.
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return !gone[writerOf(name)] && name < oldest(names, gone)
+	})
+	return s.list(names, Query{Wants: func(e *Entry) bool { return e.State == StatePending && gone[e.writer] }})
+}
+
+func oldest(names []string, gone map[string]bool) string {
+	for _, name := range names {
+		if gone[writerOf(name)] {
+			return name
+		}
+	}
+	return ""
+}
+
+func (s *Store) gone() (map[string]bool, error) {
+	all, err := lives(s.dir)
+	for writer, gone := range all {
+		if !gone {
+			delete(all, writer)
+		}
+	}
+	return all, err
+}
+
+// Tidy removes the signs of programs that are gone and left nothing to repair.
+func (s *Store) Tidy() error {
+	left, err := s.Interrupted()
+	if err != nil {
+		return err
+	}
+	gone, err := s.gone()
+	for writer := range gone {
+		if !slices.ContainsFunc(left, func(e Entry) bool { return e.writer == writer }) {
+			os.Remove(filepath.Join(s.dir, writer+lifeSuffix)) //nolint:errcheck // the next start tries again
+		}
+	}
+	return err
+}
+
+// Live reports whether an entry is one that its program may still be making.
+func (s *Store) Live(e Entry) bool {
+	if e.State != StatePending {
+		return false
+	}
+	all, err := lives(s.dir)
+	gone, known := all[e.writer]
+	return err == nil && known && !gone
+}
+
