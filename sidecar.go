@@ -52,6 +52,7 @@ type sidecar struct {
 	processes *process.Table
 	watcher   *watch.Watcher
 	standing  *standing
+	journal   *change.Journal
 
 	following sync.Mutex // guards unfollow
 	unfollow  func()     // ends the watching of settings
@@ -66,6 +67,10 @@ func newSidecar(s surroundings) (*sidecar, error) {
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
+	kept, err := newJournal()
+	if err != nil {
+		return nil, errors.Join(err, runner.Close(), w.Close())
+	}
 	c := &sidecar{
 		workspace: w,
 		documents: document.NewStore(w),
@@ -74,10 +79,11 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		processes: process.NewTable(runner),
 		watcher:   &watch.Watcher{},
 		standing:  newStanding(s.settings, s),
+		journal:   kept,
 	}
 	c.registry = &tools.Registry{
 		Documents: c.documents,
-		Committer: &change.Committer{Documents: c.documents, Editor: s.editor},
+		Committer: &change.Committer{Documents: c.documents, Editor: s.editor, Journal: kept},
 		Processes: c.processes,
 		Human:     s.human,
 		Settings:  c.now,
@@ -120,7 +126,7 @@ func (c *sidecar) Close() error {
 	c.following.Lock()
 	c.unfollow()
 	c.following.Unlock()
-	return errors.Join(c.runner.Close(), c.watcher.Close(), c.workspace.Close())
+	return errors.Join(c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close())
 }
 
 // sandbox is how commands are to be held. They never see the registry: with what

@@ -12,6 +12,7 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/workspace/change"
+	"pillion/workspace/journal"
 )
 
 // Execute is the one door. Whatever side a call comes from, it is found, decoded,
@@ -201,11 +202,20 @@ const maxReplans = 5
 func (r *Registry) commit(ctx context.Context, p *pending, edits *Edits) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout())
 	defer cancel()
-	outcomes, err := r.Committer.Commit(ctx, edits.Set)
+	outcomes, err := r.Committer.Commit(ctx, edits.Set, p.origin())
 	if err != nil {
 		return nil, err
 	}
 	answer := edits.answer(outcomes)
 	p.noteHumanEdit(answer, outcomes)
 	return answer, nil
+}
+
+// origin is whose change it is, for the journal.
+func (p *pending) origin() journal.Origin {
+	agent := p.call.Session.Agent()
+	return journal.Origin{
+		CallID: p.call.CallID, SessionID: p.call.Session.ID(), Turn: p.call.Session.Turn(),
+		Agent: agent.Name, Via: agent.Via, Tool: p.tool.Name, Title: p.title(),
+	}
 }

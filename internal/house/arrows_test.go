@@ -26,7 +26,8 @@ var arrows = map[string][]string{
 	"workspace/git":      {"workspace/diff"},
 	"workspace/search":   {"workspace"},
 	"workspace/document": {"workspace", "workspace/diff"},
-	"workspace/change":   {"workspace", "workspace/diff", "workspace/document"},
+	"workspace/journal":  {},
+	"workspace/change":   {"workspace", "workspace/diff", "workspace/document", "workspace/journal"},
 
 	"tools/policy":   {},
 	"tools/session":  {"tools/policy"},
@@ -34,7 +35,7 @@ var arrows = map[string][]string{
 	"tools/approval": {"workspace/change"},
 	"tools": {
 		"tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/search",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/search",
 	},
 
 	"rpc": {
@@ -54,7 +55,7 @@ var arrows = map[string][]string{
 	"": { // main wires
 		"agents/install", "agents/mcp", "agents/relay", "config", "consent", "doctor", "rpc", "terminal", "try", "try/sample",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/watch", "internal/wire",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal", "workspace/watch", "internal/wire",
 	},
 }
 

@@ -61,6 +61,7 @@ func init() {
 // writers are the packages that may write, and what.
 var writers = map[string]string{
 	"workspace/change":          "the workspace, after a yes",
+	"workspace/journal":         "the journal, in the state folder",
 	"agents/install":            "agents' configuration, which the person saw first",
 	"agents/relay":              "the registry and the socket, in the runtime folder",
 	"consent":                   "what the human agreed to, in the state folder",

@@ -29,6 +29,7 @@ type diskState struct {
 	text     string
 	version  string
 	size     int
+	data     []byte
 }
 
 func (b *bufferStep) buffer() *document.Buffer { return b.file.Before.Buffer }
@@ -224,7 +225,7 @@ func (b *bufferStep) readDisk() {
 		return
 	}
 	c, err := document.Decode(data, b.file.Before.Encoding)
-	b.disk = diskState{readable: err == nil, text: c.Text, version: document.Version(data), size: len(data)}
+	b.disk = diskState{readable: err == nil, text: c.Text, version: document.Version(data), size: len(data), data: data}
 }
 
 // maxReadBack bounds the file that is read to tell whether it was saved; editors

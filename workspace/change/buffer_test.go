@@ -11,6 +11,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace/document"
+	"pillion/workspace/journal"
 )
 
 func TestCleanBufferIsChangedAndSaved(t *testing.T) {
@@ -343,7 +344,7 @@ func TestCancelledWhileTheEditorWorks(t *testing.T) {
 		cancel()
 		return d.edit(e), nil
 	}
-	if out, err := b.Commit(ctx, Only(f, "")); err != nil || !out[0].Saved || doc.text != "two\n" {
+	if out, err := b.Commit(ctx, Only(f, ""), journal.Origin{}); err != nil || !out[0].Saved || doc.text != "two\n" {
 		t.Errorf("%+v, %v", out, err)
 	}
 }

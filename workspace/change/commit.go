@@ -10,6 +10,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
+	"pillion/workspace/journal"
 )
 
 // Editor holds the buffers that are open. Package rpc implements it over the
@@ -60,6 +61,9 @@ var ErrMoved = errors.New("the file changed since it was read")
 type Committer struct {
 	Documents *document.Store
 	Editor    Editor
+	// Journal is where each set is written down before it is made; nil: nowhere, and
+	// nothing can be reverted.
+	Journal *Journal
 
 	// exchanging is held from a look at the file to the look at what was
 	// displaced: in between there may be a text that is taken back again, on which
@@ -70,6 +74,9 @@ type Committer struct {
 // step is the change of one file, in the phases that a set needs to be made as a
 // whole: everything that can fail for its own reasons happens in stage.
 type step interface {
+	// record is what the journal keeps of the step, nil of one that changes nothing. It
+	// is called once, before stage; both may run while the journal is written.
+	record() (*journal.Record, error)
 	stage() error
 	apply(ctx context.Context) error
 	// undo takes back what apply did, if anything. It fails rather than take back
@@ -79,17 +86,17 @@ type step interface {
 	discard() // removes what stage left
 }
 
-// Commit makes the set: all of it, or, when it fails, none.
-func (c *Committer) Commit(ctx context.Context, s Set) ([]Outcome, error) {
+// Commit makes the set: all of it, or, when it fails, none. It is in the journal
+// before anything is made.
+func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) ([]Outcome, error) {
 	steps := make([]step, len(s.Files))
 	for i, f := range s.Files {
 		steps[i] = c.step(f, s.Label)
 		defer steps[i].discard()
 	}
-	for _, st := range steps {
-		if err := st.stage(); err != nil {
-			return nil, err
-		}
+	written, err := c.write(steps, origin)
+	if err != nil {
+		return nil, err
 	}
 	for i, order := 0, buffersFirst(steps); i < len(order); i++ {
 		err := ctx.Err()
@@ -97,13 +104,14 @@ func (c *Committer) Commit(ctx context.Context, s Set) ([]Outcome, error) {
 			err = order[i].apply(ctx)
 		}
 		if err != nil {
-			return nil, undoAll(ctx, order[:i+1], err)
+			return nil, written.failed(undoAll(ctx, order[:i+1], err))
 		}
 	}
 	out := make([]Outcome, len(steps))
 	for i, st := range steps {
 		out[i] = st.finish()
 	}
+	written.done(steps, out)
 	return out, nil
 }
 
@@ -129,11 +137,17 @@ func undoAll(ctx context.Context, done []step, why error) error {
 	for _, st := range slices.Backward(done) {
 		if err := st.undo(ctx); err != nil {
 			// Not to be planned again by itself: a part of it is made.
-			why = fault.New(fault.CodeOf(why), "%v; %v", why, err)
+			why = &halfMade{fault.New(fault.CodeOf(why), "%v; %v", why, err)}
 		}
 	}
 	return why
 }
+
+// halfMade is the error of a set of which a part stays made.
+type halfMade struct{ why *fault.Error }
+
+func (h *halfMade) Error() string { return h.why.Error() }
+func (h *halfMade) Unwrap() error { return h.why }
 
 const undoTime = 5 * time.Second
 
@@ -149,10 +163,11 @@ func (c *Committer) step(f File, label string) step {
 
 type unchanged struct{ file File }
 
-func (u unchanged) stage() error                { return nil }
-func (u unchanged) apply(context.Context) error { return nil }
-func (u unchanged) undo(context.Context) error  { return nil }
-func (u unchanged) discard()                    {}
+func (u unchanged) record() (*journal.Record, error) { return nil, nil }
+func (u unchanged) stage() error                     { return nil }
+func (u unchanged) apply(context.Context) error      { return nil }
+func (u unchanged) undo(context.Context) error       { return nil }
+func (u unchanged) discard()                         {}
 
 func (u unchanged) finish() Outcome {
 	return Outcome{File: u.file, Operation: Unchanged, Bytes: int(u.file.Before.Size), Version: u.file.Before.Version, Text: u.file.Before.Text, Saved: !u.file.Before.Dirty}

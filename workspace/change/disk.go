@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,6 +25,7 @@ type diskStep struct {
 
 	data   []byte
 	folder folder
+	named  string   // what the temporary file is to be called: the journal knows it first
 	temp   string   // name in folder, "" when there is none
 	placed sighting // what apply put in the file's place; nothing as long as it did not
 	made   []string // folders that stage made, outermost first
@@ -38,10 +40,8 @@ func (d *diskStep) stage() error {
 	if err := d.file.Before.DiskFault; err != nil {
 		return err
 	}
-	after := d.file.After
-	after.Text = d.file.Before.OnDisk(after.Text)
-	var err error
-	if d.data, err = after.Encode(); err != nil {
+	err := d.encode()
+	if err != nil {
 		return err
 	}
 	d.folder, d.made, err = openFolder(d.file.Target.Dir(), d.file.CreateDirs)
@@ -55,12 +55,24 @@ func (d *diskStep) stage() error {
 	return d.fault(err)
 }
 
+// encode makes the bytes that are to be there, once.
+func (d *diskStep) encode() error {
+	if d.data != nil {
+		return nil
+	}
+	after := d.file.After
+	after.Text = d.file.Before.OnDisk(after.Text)
+	var err error
+	d.data, err = after.Encode()
+	return err
+}
+
 func (d *diskStep) writeTemp() error {
 	mode := fs.FileMode(0o600) // until it has the mode of the file that it replaces
 	if d.creates() {
 		mode = 0o666
 	}
-	d.temp = ".pillion-" + rand.Text() + ".tmp"
+	d.temp = cmp.Or(d.named, newTemp())
 	f, err := d.folder.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		d.temp = ""
@@ -77,6 +89,8 @@ func (d *diskStep) writeTemp() error {
 	}
 	return f.Sync()
 }
+
+func newTemp() string { return ".pillion-" + rand.Text() + ".tmp" }
 
 // keepAttributes gives the new file the mode, owner and extended attributes of
 // the one that it replaces.
@@ -222,7 +236,7 @@ func (d *diskStep) rescue() error {
 
 // takeAway removes the file that was created, if it still is as it was.
 func (d *diskStep) takeAway() error {
-	temp := ".pillion-" + rand.Text() + ".tmp"
+	temp := cmp.Or(d.named, newTemp())
 	placed := d.placed
 	d.placed = sighting{}
 	if err := d.folder.give(d.name(), temp); err != nil {

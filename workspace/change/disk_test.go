@@ -10,6 +10,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace/document"
+	"pillion/workspace/journal"
 )
 
 func TestCommitToDisk(t *testing.T) {
@@ -198,7 +199,7 @@ func TestCancelledCallChangesNothing(t *testing.T) {
 	f := b.plan("a.txt", "two")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := b.Commit(ctx, Only(f, "")); !errors.Is(err, context.Canceled) {
+	if _, err := b.Commit(ctx, Only(f, ""), journal.Origin{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	b.want("a.txt", "one")

@@ -12,6 +12,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/journal"
 )
 
 const limit = 1 << 20
@@ -113,7 +114,7 @@ func (b *bench) tryPlan(name, text string) (File, error) {
 }
 
 func (b *bench) commit(files ...File) ([]Outcome, error) {
-	return b.Commit(context.Background(), Set{Files: files, Label: "a test"})
+	return b.Commit(context.Background(), Set{Files: files, Label: "a test"}, journal.Origin{CallID: "a call"})
 }
 
 func (b *bench) mustCommit(files ...File) []Outcome {

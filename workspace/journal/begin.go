@@ -292,4 +292,3 @@ func (g *segment) sync(fails func() error) error {
 	}
 	return dataSync(g.file)
 }
-

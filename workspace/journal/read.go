@@ -309,4 +309,3 @@ func (s *Store) Live(e Entry) bool {
 	gone, known := all[e.writer]
 	return err == nil && known && !gone
 }
-

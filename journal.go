@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"pillion/workspace/change"
+	"pillion/workspace/journal"
+)
+
+// journalFolder depends on the home alone, as all that is kept does.
+func journalFolder() (string, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	state := filepath.Join(home, ".local", "state")
+	if runtime.GOOS == "windows" {
+		state = filepath.Join(home, "AppData", "Local")
+	}
+	return filepath.Join(state, "pillion", "journal"), nil
+}
+
+// newJournal is what change sets are written down in before they are made.
+func newJournal() (*change.Journal, error) {
+	dir, err := journalFolder()
+	if err != nil {
+		return nil, err
+	}
+	store, err := journal.Open(dir, journal.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &change.Journal{Store: store}, nil
+}

@@ -1,0 +1,303 @@
+package change
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"pillion/internal/fault"
+	"pillion/workspace/diff"
+	"pillion/workspace/document"
+	"pillion/workspace/journal"
+)
+
+// Journal is where a Committer writes change sets down.
+type Journal struct {
+	Store *journal.Store
+
+	mu      sync.Mutex // guards all below
+	mode    JournalMode
+	noSync  bool
+	told    bool
+	Tell    func(problem string)         // what the human should know; nil: nobody is told
+	Changed func(journal.Entry, []Shown) // after each set that was made; nil: nobody is told
+}
+
+// JournalMode says what becomes of a change that cannot be written down.
+type JournalMode string
+
+// The modes, as in the settings.
+const (
+	JournalRequire JournalMode = "require" // it is not made
+	JournalPrefer  JournalMode = "prefer"  // it is made, and the human is told
+	JournalOff     JournalMode = "off"     // nothing is written down
+)
+
+// Shown is what became of one file, for whoever marks lines in an editor.
+type Shown struct {
+	Outcome Outcome
+	Before  string
+	After   string
+}
+
+// Configure takes another mode from now on. Without sync a crash of the machine, not
+// of the program, may lose the last changes and what the journal has of them.
+func (j *Journal) Configure(mode JournalMode, noSync bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.mode, j.noSync, j.told = mode, noSync, false
+}
+
+func (j *Journal) current() JournalMode {
+	if j == nil {
+		return JournalOff
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.mode == "" {
+		return JournalRequire
+	}
+	return j.mode
+}
+
+// written is a set in the journal; nil where it is in none.
+type written struct {
+	journal *Journal
+	pending *journal.Pending
+	origin  journal.Origin
+	records []*journal.Record // of each step, nil of those that change nothing
+}
+
+// write stages the steps while the set is written down: both wait for the disk.
+func (c *Committer) write(steps []step, origin journal.Origin) (*written, error) {
+	w, err := c.records(steps, origin)
+	if err != nil {
+		return nil, err
+	}
+	var begun chan error
+	if w != nil {
+		begun = make(chan error, 1)
+		go func() { begun <- w.begin() }()
+	}
+	for _, st := range steps {
+		if err = st.stage(); err != nil {
+			break
+		}
+	}
+	if w != nil {
+		err = errors.Join(<-begun, err)
+	}
+	if err == nil && w != nil {
+		err = w.fits(steps)
+	}
+	if err != nil {
+		return nil, w.failed(unjoined(err))
+	}
+	return w, nil
+}
+
+// unjoined gives the one error that there is, or the first.
+func unjoined(err error) error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return all.Unwrap()[0]
+	}
+	return err
+}
+
+func (c *Committer) records(steps []step, origin journal.Origin) (*written, error) {
+	if c.Journal.current() == JournalOff {
+		return nil, nil
+	}
+	w := &written{journal: c.Journal, origin: origin, records: make([]*journal.Record, len(steps))}
+	any := false
+	for i, st := range steps {
+		r, err := st.record()
+		if err != nil {
+			if why := st.stage(); why != nil { // which knows better what to say
+				err = why
+			}
+			return nil, err
+		}
+		w.records[i] = r
+		any = any || r != nil
+	}
+	if !any {
+		return nil, nil
+	}
+	return w, nil
+}
+
+// flat is the records that there are.
+func (w *written) flat() []journal.Record {
+	var out []journal.Record
+	for _, r := range w.records {
+		if r != nil {
+			out = append(out, *r)
+		}
+	}
+	return out
+}
+
+func (w *written) begin() error {
+	p, err := w.journal.Store.Begin(w.origin, w.flat())
+	if err == nil {
+		w.pending = p
+		return nil
+	}
+	if w.journal.current() == JournalPrefer {
+		w.journal.tellOnce("changes by agents are made without a journal, and cannot be reverted: %v", err)
+		return nil
+	}
+	return fault.New(fault.ExecutionFailed, "nothing was changed: %w", err).
+		WithHint("tell the human: every change is kept in the journal before it is made (%s), and the settings journal.maxBytes and journal.mode are about it", w.journal.Store.Dir())
+}
+
+func (j *Journal) tellOnce(format string, args ...any) {
+	j.mu.Lock()
+	told := j.told
+	j.told = true
+	j.mu.Unlock()
+	if !told && j.Tell != nil {
+		j.Tell(fault.New("", format, args...).Message)
+	}
+}
+
+// fits: what the journal has read from disk itself is what the plan rests on.
+func (w *written) fits(steps []step) error {
+	for i, r := range w.records {
+		if r == nil || r.Before == nil || r.Before.Unsaved || w.pending == nil {
+			continue
+		}
+		var f File
+		switch st := steps[i].(type) {
+		case *diskStep:
+			f = st.file
+		case *bufferStep:
+			f = st.file
+		default:
+			continue
+		}
+		if !strings.HasPrefix(r.Before.Hash, f.Before.DiskVersion) {
+			return moved(f)
+		}
+	}
+	return nil
+}
+
+// failed notes that the set was not made, and gives back why.
+func (w *written) failed(why error) error {
+	if w == nil || w.pending == nil {
+		return why
+	}
+	var half *halfMade
+	end := w.pending.Undone
+	if errors.As(why, &half) {
+		end = w.pending.Interrupted
+	}
+	end(why.Error()) //nolint:errcheck // what has no end is looked into at the next start
+	return why
+}
+
+// became is implemented by steps after which something else may stand there than was
+// to be.
+type became interface{ became() *journal.State }
+
+// done notes that the set was made, and what stands there now.
+func (w *written) done(steps []step, outcomes []Outcome) {
+	if w == nil || w.pending == nil {
+		return
+	}
+	for i, r := range w.records {
+		if r == nil {
+			continue
+		}
+		if b, ok := steps[i].(became); ok {
+			r.After = b.became()
+		}
+		r.Additions, r.Deletions = diff.Count(outcomes[i].Hunks)
+	}
+	w.pending.Done(w.flat()) //nolint:errcheck // what has no end is looked into at the next start
+}
+
+func (d *diskStep) record() (*journal.Record, error) {
+	if err := d.file.Before.DiskFault; err != nil {
+		return nil, err
+	}
+	if err := d.encode(); err != nil {
+		return nil, err
+	}
+	d.named = newTemp()
+	folder := d.file.Target.Dir()
+	r := &journal.Record{
+		Operation: string(d.file.Operation()),
+		Name:      d.file.Path().String(),
+		Path:      d.file.Target.Abs(),
+		After:     &journal.State{Type: journal.TypeFile, Data: d.data, Encoding: string(d.file.After.Encoding)},
+		Temp:      filepath.Join(folder.Abs(), d.named),
+	}
+	if d.creates() {
+		for at := folder; d.file.CreateDirs && !at.IsRoot() && !at.Exists(); at = at.Dir() {
+			r.MadeFolders = append([]string{at.Abs()}, r.MadeFolders...)
+		}
+		return r, nil
+	}
+	r.Before = d.file.diskState()
+	return r, nil
+}
+
+// diskState is the file as it is on disk. Its bytes are read again where they cannot
+// be told from the text.
+func (f File) diskState() *journal.State {
+	st := &journal.State{Type: journal.TypeFile, Mode: f.Before.Mode, Encoding: string(f.Before.Encoding)}
+	was := f.Before.Content
+	was.Text = f.Before.OnDisk(was.Text)
+	data, err := was.Encode()
+	if err == nil && document.Version(data) == f.Before.DiskVersion {
+		st.Data = data
+		return st
+	}
+	st.Path = f.Target.Abs()
+	return st
+}
+
+func (b *bufferStep) record() (*journal.Record, error) {
+	after, err := b.file.After.Encode()
+	if err != nil {
+		return nil, err
+	}
+	r := &journal.Record{
+		Operation: string(b.file.Operation()),
+		Name:      b.file.Path().String(),
+		Path:      b.file.Target.Abs(),
+		After:     &journal.State{Type: journal.TypeFile, Data: after, Encoding: string(b.file.After.Encoding), Unsaved: b.file.Before.Dirty},
+	}
+	if !b.file.Before.Dirty && b.file.Before.DiskVersion != document.Absent && b.file.Before.DiskFault == nil {
+		r.Before = b.file.diskState()
+		return r, nil
+	}
+	before, err := b.file.Before.Encode()
+	if err != nil {
+		before = []byte(b.file.Before.Text) // what cannot be saved is kept as it is shown
+	}
+	r.Before = &journal.State{Type: journal.TypeFile, Data: before, Mode: b.file.Before.Mode, Encoding: string(b.file.Before.Encoding), Unsaved: true}
+	r.Buffer = r.Before
+	return r, nil
+}
+
+// became is the text that was read back, on disk if it was saved.
+func (b *bufferStep) became() *journal.State {
+	st := &journal.State{Type: journal.TypeFile, Encoding: string(b.file.After.Encoding), Unsaved: !b.isSaved()}
+	if b.isSaved() && b.disk.readable {
+		st.Data = b.disk.data
+		return st
+	}
+	now := b.file.After
+	now.Text = b.seen.Text
+	data, err := now.Encode()
+	if err != nil {
+		data = []byte(now.Text)
+	}
+	st.Data = data
+	return st
+}
