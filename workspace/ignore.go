@@ -13,11 +13,12 @@ import (
 // them. The first of these kinds that says anything about an entry decides, and
 // in each kind the file in the deepest folder, and in a file the last line:
 //
-//  1. .ignore files, up to the top of the repository or the workspace folder;
-//  2. .gitignore files, up to the top of the entry's own repository. They count
-//     without a repository too;
-//  3. .git/info/exclude of that repository;
-//  4. the user's own file: core.excludesFile, or git/ignore in the configuration
+//  1. .rgignore files, and
+//  2. .ignore files, up to the top of the file system;
+//  3. .gitignore files, up to the top of the entry's own repository, else up to
+//     the workspace folder;
+//  4. .git/info/exclude of that repository;
+//  5. the user's own file: core.excludesFile, or git/ignore in the configuration
 //     folder.
 //
 // An ignored folder is not entered, so nothing in it can be shown again. Unlike
@@ -29,7 +30,7 @@ import (
 var versionStores = []string{".git", ".hg", ".svn", ".jj"}
 
 // ignoreFile is the rules of one file, for what lies below base. All names here
-// are relative to the top of the outermost repository.
+// are relative to the top of the file system.
 type ignoreFile struct {
 	base  string // with a slash at the end; "" is the top
 	rules []ignoreRule
@@ -52,16 +53,22 @@ func (f *ignoreFile) verdict(name string, isDir bool) (ignored, decided bool) {
 type ignoreRules struct {
 	above     *ignoreRules
 	base      string
+	rgIgnore  *ignoreFile
 	dotIgnore *ignoreFile
 	gitIgnore *ignoreFile
 	exclude   *ignoreFile
 	user      []ignoreRule // of the user's own file, for the top of each repository
-	isTop     bool         // of a repository: git's rules from above end here
+	isTop     bool         // of a repository, or of all: git's rules from above end here
 }
 
 // ignores judges the entry name of the folder that the rules are of.
 func (r *ignoreRules) ignores(name string, isDir bool) bool {
 	full := r.base + name
+	for at := r; at != nil; at = at.above {
+		if ignored, decided := at.rgIgnore.verdict(full, isDir); decided {
+			return ignored
+		}
+	}
 	for at := r; at != nil; at = at.above {
 		if ignored, decided := at.dotIgnore.verdict(full, isDir); decided {
 			return ignored
@@ -84,18 +91,23 @@ func (r *ignoreRules) ignores(name string, isDir bool) bool {
 	return ignored
 }
 
-// ignoreRulesAt collects the rules that hold in the folder p, from those of the
-// repository around the workspace folder down.
+// ignoreRulesAt collects the rules that hold in the folder p, from those at the
+// top of the file system down.
 func ignoreRulesAt(p Path) *ignoreRules {
-	top := repositoryTop(p.root.dir)
 	rules := &ignoreRules{user: parseIgnore(readUserIgnore())}
 	base := ""
-	for dir, name := range foldersBetween(top, p.root.dir) {
-		rules = rules.below(base, ruleFolder{abs: dir})
+	repository := repositoryTop(p.root.dir)
+	for dir, name := range foldersBetween(fileSystemTop(p.root.dir), p.root.dir) {
+		if _, inside := within(repository, dir); inside {
+			rules = rules.below(base, ruleFolder{abs: dir})
+		} else {
+			rules = rules.around(base, ruleFolder{abs: dir})
+		}
 		base += name + "/"
 	}
 	at := Path{root: p.root, rel: "."}
 	rules = rules.below(base, ruleFolder{path: at})
+	rules.isTop = rules.isTop || repository == p.root.dir
 	for _, name := range foldersBetween(".", p.rel) {
 		at.rel = path.Join(at.rel, name)
 		base += name + "/"
@@ -103,6 +115,8 @@ func ignoreRulesAt(p Path) *ignoreRules {
 	}
 	return rules
 }
+
+func fileSystemTop(dir string) string { return filepath.VolumeName(dir) + string(filepath.Separator) }
 
 // foldersBetween goes from the folder top down to the one that holds bottom,
 // which is top or below it, each with the name of the next.
@@ -138,11 +152,23 @@ func (r *ignoreRules) below(base string, folder ruleFolder) *ignoreRules {
 	return &ignoreRules{
 		above:     r,
 		base:      base,
+		rgIgnore:  newIgnoreFile(base, folder.read(".rgignore")),
 		dotIgnore: newIgnoreFile(base, folder.read(".ignore")),
 		gitIgnore: newIgnoreFile(base, folder.read(".gitignore")),
 		exclude:   newIgnoreFile(base, folder.exclude()),
 		user:      r.user,
 		isTop:     folder.has(".git"),
+	}
+}
+
+// around is below for a folder outside the repository, where git reads nothing.
+func (r *ignoreRules) around(base string, folder ruleFolder) *ignoreRules {
+	return &ignoreRules{
+		above:     r,
+		base:      base,
+		rgIgnore:  newIgnoreFile(base, folder.read(".rgignore")),
+		dotIgnore: newIgnoreFile(base, folder.read(".ignore")),
+		user:      r.user,
 	}
 }
 

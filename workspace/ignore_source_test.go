@@ -35,6 +35,10 @@ func TestIgnoreFilesOfEveryKind(t *testing.T) {
 			map[string]string{".ignore": "!a\nb", "x/.gitignore": "a\n!b", "x/a": "", "x/b": ""},
 			[]string{".ignore", "x", "x/.gitignore", "x/a"},
 		},
+		".rgignore wins over all others": {
+			map[string]string{".rgignore": "!a\nb", ".ignore": "a\n!b", "x/.gitignore": "a\n!b", "x/a": "", "x/b": "", "x/.ignore": "a"},
+			[]string{".ignore", ".rgignore", "x", "x/.gitignore", "x/.ignore", "x/a"},
+		},
 		"the deeper .gitignore wins": {
 			map[string]string{".gitignore": "*.o\n!keep.o", "x/.gitignore": "!*.o\nkeep.o", "a.o": "", "keep.o": "", "x/a.o": "", "x/keep.o": ""},
 			[]string{".gitignore", "keep.o", "x", "x/.gitignore", "x/a.o"},
@@ -78,12 +82,16 @@ func TestIgnoreRulesFromAroundTheWorkspace(t *testing.T) {
 	dir := t.TempDir()
 	tree(t, dir, map[string]string{
 		".gitignore":                 "never",
+		".ignore":                    "/repo/app/web/above",
+		".rgignore":                  "far",
 		"repo/.git/info/exclude":     "/app/web/excluded",
 		"repo/.gitignore":            "*.log\n/app/web/here\n/here",
 		"repo/.ignore":               "dotted",
 		"repo/app/.gitignore":        "!keep.log",
 		"repo/app/web/here":          "",
 		"repo/app/web/never":         "",
+		"repo/app/web/above":         "",
+		"repo/app/web/deep/far":      "",
 		"repo/app/web/a.log":         "",
 		"repo/app/web/keep.log":      "",
 		"repo/app/web/dotted":        "",
@@ -98,7 +106,7 @@ func TestIgnoreRulesFromAroundTheWorkspace(t *testing.T) {
 	must(t, err)
 	expect(t, walk(t, deep, workspace.WalkOptions{}), "deep/here", "deep/keep.log")
 	expect(t, walk(t, web.Roots()[0], workspace.WalkOptions{IncludeIgnored: true, MaxDepth: 1}),
-		"a.log", "deep", "dotted", "excluded", "here", "keep.log", "never")
+		"a.log", "above", "deep", "dotted", "excluded", "here", "keep.log", "never")
 }
 
 func TestIgnoreRulesOfAWorkTree(t *testing.T) {
