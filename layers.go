@@ -106,12 +106,14 @@ func (s *standing) tell() {
 	}
 }
 
-// announce begins to tell of files that are not trusted: the editor is ready.
+// announce begins to tell of files that are not trusted, and to watch all folders:
+// the editor is ready.
 func (c *sidecar) announce() {
 	c.standing.mu.Lock()
 	c.standing.open, c.standing.view = true, nil
 	c.standing.mu.Unlock()
 	c.now()
+	c.tree.Start()
 }
 
 // configure takes other settings of the human's own.
@@ -172,10 +174,11 @@ func (c *sidecar) follow() {
 	}
 }
 
-// foldersChanged has the settings of other folders hold.
+// foldersChanged has the settings of other folders hold, and those folders watched.
 func (c *sidecar) foldersChanged() {
 	c.follow()
 	c.now()
+	c.tree.Rescan()
 }
 
 func modeAndRate(s config.Settings) (policy.Mode, session.Limits) {

@@ -51,6 +51,7 @@ type sidecar struct {
 	runner    *process.Runner
 	processes *process.Table
 	watcher   *watch.Watcher
+	tree      *watch.Tree
 	standing  *standing
 	journal   *change.Journal
 
@@ -81,6 +82,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		standing:  newStanding(s.settings, s),
 		journal:   kept,
 	}
+	c.tree = c.newTree()
 	c.registry = &tools.Registry{
 		Documents: c.documents,
 		Committer: &change.Committer{Documents: c.documents, Editor: s.editor, Journal: kept},

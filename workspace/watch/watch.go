@@ -1,11 +1,12 @@
 // Package watch tells that files may have changed on disk.
 //
 // It makes things fast and never right: whoever is told looks for himself, and
-// whoever is not told finds out by content hashes in the end. Today it watches
-// the folders that waiting approvals rest on.
+// whoever is not told finds out by content hashes in the end. Folders watches the
+// few that waiting approvals rest on; a Tree watches a whole workspace.
 package watch
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,6 +23,7 @@ type Watcher struct {
 	failed bool
 	waits  map[*wait]bool
 	done   chan struct{}
+	trees  []*Tree
 }
 
 // wait is one that waits for changes in some folders.
@@ -175,13 +177,16 @@ func (w *Watcher) forget(one *wait) {
 // Close ends the watching. Those who wait are told nothing more.
 func (w *Watcher) Close() error {
 	w.mu.Lock()
-	kernel, done := w.kernel, w.done
-	w.kernel, w.closed, w.waits = nil, true, nil
+	kernel, done, trees := w.kernel, w.done, w.trees
+	w.kernel, w.closed, w.waits, w.trees = nil, true, nil, nil
 	w.mu.Unlock()
-	if kernel == nil {
-		return nil
+	var errs []error
+	for _, t := range trees {
+		errs = append(errs, t.close())
 	}
-	err := kernel.Close()
-	<-done
-	return err
+	if kernel != nil {
+		errs = append(errs, kernel.Close())
+		<-done
+	}
+	return errors.Join(errs...)
 }

@@ -1,0 +1,443 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// forest is a tree of one root and one who follows it: he keeps the names of all
+// entries as a file list would, and lists again what he is told of.
+type forest struct {
+	*Tree
+	t    *testing.T
+	root string
+
+	mu     sync.Mutex // guards all below
+	listed map[string][]string
+	states []State
+	hold   chan struct{} // while it is there, the follower does not come back
+}
+
+func newForest(t *testing.T, budget int) *forest {
+	f := &forest{t: t, root: filepath.Join(t.TempDir(), "root"), listed: map[string][]string{}}
+	f.must(os.Mkdir(f.root, 0o755))
+	w := &Watcher{}
+	t.Cleanup(func() { f.must(w.Close()) })
+	f.Tree = w.Tree(TreeOptions{
+		Roots: func() []string { return []string{f.root} }, Folders: walkNotIgnored, Private: t.TempDir(), Budget: budget,
+		Changed: func(s State) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.states = append(f.states, s)
+		},
+	})
+	f.Follow(f.told)
+	return f
+}
+
+// walkNotIgnored ignores what is called so.
+func walkNotIgnored(ctx context.Context, dir string, visit func(string) error) error {
+	if filepath.Base(dir) == "ignored" {
+		return nil
+	}
+	err := visit(dir)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.IsDir() && ctx.Err() == nil {
+			if err := walkNotIgnored(ctx, filepath.Join(dir, e.Name()), visit); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+func (f *forest) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *forest) abs(name string) string { return filepath.Join(f.root, name) }
+
+func (f *forest) write(name string) {
+	f.t.Helper()
+	f.must(os.MkdirAll(filepath.Dir(f.abs(name)), 0o755))
+	f.must(os.WriteFile(f.abs(name), []byte(name), 0o644))
+}
+
+// told lists again what has changed, and of a new folder all that is in it.
+func (f *forest) told(events []Event) {
+	f.mu.Lock()
+	hold := f.hold
+	f.mu.Unlock()
+	if hold != nil {
+		<-hold
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var last Event
+	for _, e := range events {
+		if again := last == (Event{Dir: e.Dir, Name: e.Name}); again && !e.Folder {
+			continue // it is in the list as it is now
+		}
+		last = Event{Dir: e.Dir, Name: e.Name}
+		full := filepath.Join(e.Dir, e.Name)
+		switch {
+		case e.Op == Lost:
+			f.forget(e.Dir)
+			f.list(e.Dir)
+		case e.Op == Created || e.Op == Deleted:
+			f.listOne(e.Dir)
+			f.forget(full)
+			if e.Folder && e.Op == Created {
+				f.list(full)
+			}
+		}
+	}
+}
+
+func (f *forest) forget(dir string) {
+	maps.DeleteFunc(f.listed, func(d string, _ []string) bool { return d == dir || strings.HasPrefix(d, dir+"/") })
+}
+
+func (f *forest) listOne(dir string) []fs.DirEntry {
+	entries, err := os.ReadDir(dir)
+	if err != nil || filepath.Base(dir) == "ignored" {
+		delete(f.listed, dir)
+		return nil
+	}
+	f.listed[dir] = nil
+	for _, e := range entries {
+		f.listed[dir] = append(f.listed[dir], e.Name())
+	}
+	return entries
+}
+
+func (f *forest) list(dir string) {
+	for _, e := range f.listOne(dir) {
+		if e.IsDir() {
+			f.list(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// truth is what there is, found by looking.
+func (f *forest) truth() map[string][]string {
+	other := &forest{t: f.t, listed: map[string][]string{}}
+	other.list(f.root)
+	return other.listed
+}
+
+func (f *forest) known() map[string][]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.listed)
+}
+
+// ready waits until the tree can settle.
+func (f *forest) ready() {
+	f.t.Helper()
+	f.until("it is ready", func() bool { return f.State().Ready })
+}
+
+func (f *forest) until(what string, is func() bool) {
+	f.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("%s: not within 30 s; the state is %+v", what, f.State())
+		}
+	}
+}
+
+// settled settles, and looks until that works: folders are looked through again
+// now and then. From then on the follower knows the truth.
+func (f *forest) settled() {
+	f.t.Helper()
+	var err error
+	f.until("it settles", func() bool {
+		ctx, cancel := context.WithTimeout(f.t.Context(), 20*time.Second)
+		defer cancel()
+		err = f.Settle(ctx)
+		return err == nil
+	})
+	if known, truth := f.known(), f.truth(); !maps.EqualFunc(known, truth, slices.Equal) {
+		f.t.Fatalf("known: %v\n truth: %v", known, truth)
+	}
+}
+
+func TestTreeTellsBeforeItSettles(t *testing.T) {
+	f := newForest(t, 0)
+	f.write("before/a")
+	if err := f.Settle(t.Context()); !errors.Is(err, ErrUnsettled) {
+		t.Errorf("before the start: %v", err)
+	}
+	f.Start()
+	f.Start()
+	f.ready()
+	f.settled()
+	for i := range 200 {
+		f.write(fmt.Sprintf("new%d/deep/deeper/a", i%20))
+		f.write(fmt.Sprintf("before/%d", i))
+		f.settled()
+	}
+	if n := f.State().Watched; n != 2+3*20 {
+		t.Errorf("%d folders are watched", n)
+	}
+}
+
+// TestTreeFollowsAnything: whatever is done by several at once, all of it is known
+// once it is over and the tree has settled.
+func TestTreeFollowsAnything(t *testing.T) {
+	f := newForest(t, 0)
+	f.Start()
+	f.ready()
+	for round := range 60 {
+		var all sync.WaitGroup
+		for worker := range 3 {
+			random := rand.New(rand.NewPCG(uint64(round), uint64(worker)))
+			all.Go(func() {
+				for range 30 {
+					f.anything(random)
+				}
+			})
+		}
+		all.Wait()
+		f.settled()
+	}
+}
+
+// anything may fail: another may have been faster.
+func (f *forest) anything(random *rand.Rand) {
+	name := func() string {
+		depth, name := 1+random.IntN(4), f.root
+		for range depth {
+			name = filepath.Join(name, []string{"a", "b", "c", "d", "ignored"}[random.IntN(5)])
+		}
+		return name
+	}
+	switch random.IntN(8) {
+	case 0, 1:
+		os.MkdirAll(name(), 0o755)
+	case 2, 3:
+		os.Rename(name(), name())
+	case 4:
+		os.RemoveAll(name())
+	default:
+		os.WriteFile(name(), nil, 0o644)
+	}
+}
+
+func TestTreeAfterAnOverflow(t *testing.T) {
+	f := newForest(t, 0)
+	f.Start()
+	f.ready()
+	hold := make(chan struct{})
+	f.mu.Lock()
+	f.hold = hold
+	f.mu.Unlock()
+	limit, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	f.must(err)
+	var n int
+	fmt.Sscan(string(limit), &n)
+	f.write("first")
+	waits := make(chan error, 1)
+	for i := range n/2 + 5000 { // made and removed; some are read before the follower is held
+		if i == 10 {
+			go func() { waits <- f.Settle(t.Context()) }()
+		}
+		f.must(os.Symlink("nowhere", f.abs("x")))
+		f.must(os.Remove(f.abs("x")))
+	}
+	f.write("last/one")
+	f.mu.Lock()
+	f.hold = nil
+	f.mu.Unlock()
+	close(hold)
+	<-waits // it may have been before the overflow or after it, but it comes back
+	f.settled()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.ContainsFunc(f.states, func(s State) bool { return s.Degraded }) {
+		t.Errorf("nobody was told of an overflow: %+v", f.states)
+	}
+}
+
+func TestTreeWithinItsBudget(t *testing.T) {
+	f := newForest(t, 5)
+	for i := range 8 {
+		f.write(fmt.Sprintf("%d/a", i))
+	}
+	f.Start()
+	f.until("it says so", func() bool { return f.State().Degraded })
+	if s := f.State(); s.Ready || s.Watched != 5 || !strings.Contains(s.Reason, "more folders than may be watched") {
+		t.Errorf("got %+v", s)
+	}
+	if err := f.Settle(t.Context()); !errors.Is(err, ErrUnsettled) {
+		t.Errorf("settled: %v", err)
+	}
+	for i := range 6 {
+		f.must(os.RemoveAll(f.abs(fmt.Sprint(i))))
+	}
+	f.Rescan()
+	f.settled()
+	for i := range 6 {
+		f.write(fmt.Sprintf("%d/a", i))
+	}
+	f.until("it says so again", func() bool { return f.State().Degraded })
+}
+
+func TestTreeWhoseRootGoesAndComes(t *testing.T) {
+	f := newForest(t, 0)
+	f.write("a/b")
+	held, err := os.Open(f.root) // as the workspace holds it: the kernel tells of no end
+	f.must(err)
+	defer held.Close()
+	f.Start()
+	f.settled()
+	f.must(os.RemoveAll(f.root))
+	f.until("it says so", func() bool { return f.State().Degraded })
+	f.must(os.Mkdir(f.root, 0o755))
+	f.write("c/d")
+	f.settled()
+	f.must(os.Rename(f.root, f.root+"2"))
+	f.must(os.Mkdir(f.root, 0o755))
+	f.write("e/f")
+	f.settled()
+	f.must(os.Rename(filepath.Dir(f.root), filepath.Dir(f.root)+"2")) // of which nobody is told
+	defer os.RemoveAll(filepath.Dir(f.root) + "2")
+	if err := f.Settle(t.Context()); !errors.Is(err, ErrUnsettled) {
+		t.Errorf("settled: %v", err)
+	}
+}
+
+func TestTreeWithManyFolders(t *testing.T) {
+	f := newForest(t, 0)
+	for i := range 1500 {
+		f.must(os.MkdirAll(f.abs(fmt.Sprintf("%d/%d/ignored/no", i%40, i)), 0o755))
+	}
+	f.Start()
+	f.settled()
+	if n := f.State().Watched; n != 1541 {
+		t.Errorf("%d are watched", n)
+	}
+	f.must(os.Rename(f.abs("1"), f.abs("new")))
+	f.settled()
+	f.write("new/1/a")
+	f.settled()
+}
+
+// TestTreeWithNewRules: which folders are ignored may change with any of these.
+func TestTreeWithNewRules(t *testing.T) {
+	f := newForest(t, 0)
+	for _, name := range []string{"a", "b", "c"} {
+		f.must(os.Mkdir(f.abs(name), 0o755))
+	}
+	f.Start()
+	f.settled()
+	for _, name := range []string{"a/.gitignore", "b/.ignore", "c/.git"} {
+		before := f.scans()
+		f.write(name)
+		f.until(name+" has it look again", func() bool { return f.scans() > before })
+		f.settled()
+	}
+}
+
+// scans is how often the tree was ready anew.
+func (f *forest) scans() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.states {
+		if s.Ready {
+			n++
+		}
+	}
+	return n
+}
+
+func TestTreeThatIsClosed(t *testing.T) {
+	f := newForest(t, 0)
+	f.Start()
+	f.ready()
+	waits := make(chan error, 8)
+	for range cap(waits) {
+		go func() {
+			for f.Settle(context.Background()) == nil {
+			}
+			waits <- nil
+		}()
+	}
+	f.must(f.close())
+	for range cap(waits) {
+		<-waits
+	}
+	f.Start()
+	f.Rescan()
+	if err := f.Settle(t.Context()); !errors.Is(err, ErrUnsettled) {
+		t.Errorf("settled: %v", err)
+	}
+}
+
+func TestWhereNothingSettles(t *testing.T) {
+	m := &mounts{types: []mount{{"/", "ext4"}, {"/home", "nfs4"}, {"/home/me/fast", "ext4"}, {"/src/vendor", "fuse.sshfs"}, {"/src/over", "nfs"}, {"/src/over", "tmpfs"}}}
+	for _, one := range []struct {
+		root, watched string
+		foreign       bool
+	}{
+		{"/src", "/src/a", false},
+		{"/src", "/src/vendor", true},
+		{"/home/me/app", "/home/me/app/a", true},
+		{"/home/me/fast/app", "/home/me/fast/app/a", false},
+		{"/homes", "/homes/a", false},
+		{"/src/over/a", "/src/over/a/b", false},
+	} {
+		if got := m.foreign([]identity{{dir: one.root}}, map[string]int32{one.watched: 1}); got != "" != one.foreign {
+			t.Errorf("%s, with %s watched: %q", one.root, one.watched, got)
+		}
+	}
+	if got := unescape(`/a\040b\134c`); got != `/a b\c` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestNoPlaceForTheMark(t *testing.T) {
+	f := newForest(t, 0)
+	f.options.Private = f.abs("file/below")
+	f.write("file")
+	f.Start()
+	f.until("it says so", func() bool { return f.State().Degraded })
+	if err := f.Settle(t.Context()); !errors.Is(err, ErrUnsettled) {
+		t.Errorf("settled: %v", err)
+	}
+}
+
+func BenchmarkSettle(b *testing.B) {
+	w := &Watcher{}
+	defer w.Close()
+	root := b.TempDir()
+	tree := w.Tree(TreeOptions{Roots: func() []string { return []string{root} }, Folders: walkNotIgnored, Private: b.TempDir()})
+	tree.Start()
+	for !tree.State().Ready {
+		time.Sleep(time.Millisecond)
+	}
+	for b.Loop() {
+		if err := tree.Settle(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
