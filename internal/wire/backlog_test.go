@@ -287,9 +287,7 @@ func TestAPeerThatDoesNotRead(t *testing.T) {
 		p.sendf(`{"jsonrpc":"2.0","id":%d,"method":"read"}`, id)
 		p.send(`{"jsonrpc":"2.0","method":"sync"}`)
 		wait(t, seen, "the reader to go on")
-		for p.conn.out.load() < min(id*len(result), budget) && p.conn.load(id) {
-			runtime.Gosched()
-		}
+		p.waitForLoad(id * len(result))
 	}
 	if err := p.conn.Notify("n", nil); !errors.Is(err, ErrBacklog) {
 		t.Errorf("Notify: got %v, want ErrBacklog", err)
@@ -323,11 +321,18 @@ func TestAPeerThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// load says if the request id is still being worked on.
-func (c *Conn) load(id int) bool {
-	c.tasks.mu.Lock()
-	defer c.tasks.mu.Unlock()
-	return c.tasks.inflight[fmt.Sprint(id)] != nil
+// waitForLoad waits until so many bytes wait to be written. A request is done a
+// moment before its answer counts: who asked for more at once, moment after
+// moment, would be cut off as one that never reads.
+func (p *peer) waitForLoad(least int) {
+	p.t.Helper()
+	deadline := time.Now().Add(patience)
+	for p.conn.out.load() < least {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("%d bytes wait after %v, want %d", p.conn.out.load(), patience, least)
+		}
+		runtime.Gosched()
+	}
 }
 
 func TestAPeerThatAsksAndNeverReadsIsCutOff(t *testing.T) {
