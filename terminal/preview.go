@@ -65,8 +65,18 @@ func (s Style) fileLines(f change.FilePreview) []string {
 
 func (s Style) fileHead(f change.FilePreview) string {
 	head := s.Bold(fault.Quote(f.Path))
-	if f.Operation == change.Create {
+	switch f.Operation {
+	case change.Create:
 		head += s.Dim("  new file")
+	case change.CreateDirectory:
+		head += s.Dim("  new folder")
+	case change.Delete:
+		head += s.Dim("  goes")
+	case change.Move:
+		head += s.Dim("  becomes ") + s.Bold(fault.Quote(f.To))
+	}
+	if f.Entries != nil {
+		head += s.Dim(fmt.Sprintf("  a folder with %d files", *f.Entries))
 	}
 	if f.Additions > 0 {
 		head += "  " + s.Green(fmt.Sprintf("+%d", f.Additions))

@@ -50,9 +50,11 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 func failed(c Call, err error) *Answer {
 	a := &Answer{Err: fault.From(err)}
 	var named struct {
-		Path string `json:"path"`
+		Path string `json:"path,omitempty"`
+		From string `json:"from,omitempty"` // of a move
+		To   string `json:"to,omitempty"`
 	}
-	if catalogue[c.Name].Access == policy.Edit && json.Unmarshal(c.Arguments, &named) == nil && named.Path != "" {
+	if catalogue[c.Name].Access == policy.Edit && json.Unmarshal(c.Arguments, &named) == nil && named.Path+named.From+named.To != "" {
 		a.Result = named
 	}
 	return a

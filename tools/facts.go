@@ -35,6 +35,9 @@ func (p *pending) policyRequest() (policy.Request, error) {
 }
 
 func factOf(t touch) (policy.PathFact, error) {
+	if t.entry != nil {
+		return t.entry.fact(t.path), nil
+	}
 	target, err := t.path.Target()
 	if err != nil {
 		return policy.PathFact{}, err
@@ -97,8 +100,11 @@ func inBareRepository(p workspace.Path) bool {
 	}
 }
 
+// bareParts are what makes a folder a repository for git.
+var bareParts = []string{"HEAD", "objects", "refs"}
+
 func isBareRepository(dir workspace.Path) bool {
-	for _, name := range []string{"HEAD", "objects", "refs"} {
+	for _, name := range bareParts {
 		if !dir.Join(name).Exists() {
 			return false
 		}

@@ -12,6 +12,9 @@ import (
 func (p *pending) noteHumanEdit(a *Answer, outcomes []change.Outcome) {
 	var patch strings.Builder
 	for _, o := range outcomes {
+		if o.Tree != nil {
+			continue
+		}
 		edit, ok := p.human[o.File.Path()]
 		if !ok {
 			continue

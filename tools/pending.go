@@ -223,6 +223,13 @@ func (p *pending) computeDigest() string {
 			part(f.After.Text)
 			part(fmt.Sprint(f.After.Encoding, f.After.BOM))
 		}
+		for _, c := range plan.Set.Tree {
+			part(fmt.Sprint(c.Operation, c.Recursive, c.Overwrite))
+			part(c.Source.Abs())
+			if c.Operation == change.Move {
+				part(c.Target.Abs())
+			}
+		}
 	case *Action:
 		part(string(mustMarshal(plan.Preview)))
 	}

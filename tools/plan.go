@@ -62,6 +62,7 @@ type touch struct {
 	path  workspace.Path
 	write bool
 	file  *document.File // of a write: what is there now
+	entry *entry         // of a change of the tree
 }
 
 // Answer is the plan of a call that only looks, and the outcome of the others.
@@ -107,14 +108,26 @@ type Edits struct {
 // answer tells what became of the set, and what the session knows by it.
 func (e *Edits) answer(outcomes []change.Outcome) *Answer {
 	a := e.Answer(outcomes)
-	a.Saw, a.knows = map[workspace.Path]string{}, map[workspace.Path]knowledge{}
+	if a.knows == nil {
+		a.knows = map[workspace.Path]knowledge{}
+	}
 	for _, o := range outcomes {
+		if o.Tree != nil {
+			continue
+		}
 		k := knowledge{version: o.Version, encoding: o.File.After.Encoding, text: o.Text, at: true}
 		if o.File.Merged {
 			k = e.believes
 			k.result = o.Version
 		}
-		a.Saw[o.File.Path()], a.knows[o.File.Path()] = o.Version, k
+		a.knows[o.File.Path()] = k
+	}
+	a.Saw = map[workspace.Path]string{}
+	for path, k := range a.knows {
+		a.Saw[path] = k.version
+		if k.result != "" {
+			a.Saw[path] = k.result
+		}
 	}
 	return a
 }
@@ -133,6 +146,9 @@ func (e *Edits) touches() []touch {
 	out := make([]touch, 0, len(e.Set.Files))
 	for _, f := range e.Set.Files {
 		out = append(out, touch{path: f.Path(), write: true, file: f.Before})
+	}
+	for _, c := range e.Set.Tree {
+		out = append(out, treeTouches(c)...)
 	}
 	return out
 }

@@ -61,6 +61,9 @@ func (p *pending) description() string {
 }
 
 func describeEdits(e *Edits) string {
+	if len(e.Set.Files) == 0 {
+		return describeTree(e.Set.Tree)
+	}
 	added, deleted := 0, 0
 	for _, f := range e.Set.Files {
 		a, d := diff.Count(f.Hunks())

@@ -181,6 +181,12 @@ func describePreview(p approval.Preview) []string {
 	var out []string
 	for _, f := range p.Files {
 		line := fmt.Sprintf("  shows %s %s +%d −%d", f.Operation, f.Path, f.Additions, f.Deletions)
+		if f.To != "" {
+			line += " to " + f.To
+		}
+		if f.Entries != nil {
+			line += fmt.Sprintf(", %d files:\n     | %s", *f.Entries, strings.ReplaceAll(strings.TrimSpace(f.Diff), "\n", "\n     | "))
+		}
 		for _, state := range []struct {
 			is   bool
 			name string

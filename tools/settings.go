@@ -54,6 +54,10 @@ func (p *pending) siteOf(command *policy.Command) site {
 	}
 	for _, t := range p.plan.touches() {
 		add(t.path)
+		if t.entry != nil {
+			add(t.entry.at)
+			continue
+		}
 		if target, err := t.path.Target(); err == nil {
 			add(target)
 		}

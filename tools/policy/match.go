@@ -30,25 +30,41 @@ func (r Rule) judge(req Request) judgement {
 	case len(req.Paths) == 0 || r.Folder != "":
 		return unclear
 	}
-	if slices.ContainsFunc(req.Paths, r.restrictsPath) {
+	match := r.matcher()
+	if slices.ContainsFunc(req.Paths, func(p PathFact) bool { return r.restrictsPath(p, match) }) {
 		return matches
 	}
 	return differs
 }
 
+// matcher compares a name with a spelling of the rule's path. It is asked about many: a
+// folder that is deleted may hold thousands.
+func (r Rule) matcher() func(name, specifier string) bool {
+	patterns := map[string]*regexp.Regexp{}
+	return func(name, specifier string) bool {
+		if !r.pattern {
+			return name == specifier
+		}
+		if patterns[specifier] == nil {
+			patterns[specifier] = glob(specifier)
+		}
+		return patterns[specifier].MatchString(name)
+	}
+}
+
 // restrictsPath holds for every name that the file has, however the rule spells
 // it, and for what lies below a folder that the rule matches.
-func (r Rule) restrictsPath(p PathFact) bool {
+func (r Rule) restrictsPath(p PathFact, match func(name, specifier string) bool) bool {
 	specifier := plainPath(r.Specifier)
 	if inside, ok := strings.CutPrefix(specifier, plainPath(p.Root)+"/"); ok && p.Root != "" {
 		specifier = plainPath(p.printed(inside)) // spelled with its absolute path
 	}
 	return slices.ContainsFunc(p.names(), func(name string) bool {
 		at := plainPath(name)
-		for at != "" && !r.matchesPath(at, specifier) {
+		for at != "" && !match(at, specifier) {
 			at = strings.TrimPrefix(path.Dir("/"+at), "/")
 		}
-		return r.matchesPath(at, specifier)
+		return match(at, specifier)
 	})
 }
 
@@ -67,12 +83,18 @@ func allowed(req Request) bool {
 	if req.Command != nil {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsLine(*req.Command) }) || coversParts(req, given)
 	}
-	for _, fact := range req.Paths {
-		if !slices.ContainsFunc(given, func(r Rule) bool { return r.allowsPath(fact) }) {
-			return false
+	return len(req.Paths) > 0 && allCovered(req.Paths, given)
+}
+
+func allCovered(paths []PathFact, given []Rule) bool {
+	covered := make([]bool, len(paths))
+	for _, r := range given {
+		match := r.matcher()
+		for i, p := range paths {
+			covered[i] = covered[i] || r.allowsPath(p, match)
 		}
 	}
-	return len(req.Paths) > 0
+	return !slices.Contains(covered, false)
 }
 
 // given are the rules that allow calls of the tool.
@@ -82,15 +104,8 @@ func (r Request) given() []Rule {
 
 // allowsPath looks at the file that would be reached, so that a link which is
 // turned round later does not carry the yes with it.
-func (r Rule) allowsPath(p PathFact) bool {
-	return r.Folder == "" && r.matchesPath(p.real(), r.Specifier)
-}
-
-func (r Rule) matchesPath(name, specifier string) bool {
-	if !r.pattern {
-		return name == specifier
-	}
-	return glob(specifier).MatchString(name)
+func (r Rule) allowsPath(p PathFact, match func(name, specifier string) bool) bool {
+	return r.Folder == "" && match(p.real(), r.Specifier)
 }
 
 // names says whether the rule is about the tool. Dots and underscores are one:

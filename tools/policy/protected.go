@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -183,8 +184,19 @@ func protectedReasons(r Request) []string {
 			reasons = append(reasons, reason)
 		}
 	}
-	return reasons
+	return bounded(reasons)
 }
+
+// bounded keeps a dialog about a large folder readable.
+func bounded(reasons []string) []string {
+	if len(reasons) <= maxReasons {
+		return reasons
+	}
+	rest := fmt.Sprintf("%d more of the files in it are of that kind", len(reasons)-maxReasons)
+	return append(slices.Clip(reasons[:maxReasons]), rest)
+}
+
+const maxReasons = 8
 
 func (p PathFact) protected() string {
 	for _, name := range p.names() {
@@ -216,7 +228,7 @@ func repositoryReasons(r Request) []string {
 			reasons = append(reasons, fault.Quote(fact.printed(fact.Path))+" "+isRepository)
 		}
 	}
-	return reasons
+	return bounded(reasons)
 }
 
 func (p PathFact) inRepository() bool {

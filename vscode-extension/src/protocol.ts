@@ -90,6 +90,10 @@ export interface FilePreview {
   dirty: boolean;
   /** The file had moved on since the agent read it; `after` has both changes. */
   merged?: boolean;
+  /** Of a move. */
+  to?: string;
+  /** Files that a folder holds which goes or moves. */
+  entries?: number;
 }
 
 export interface HunkPreview {

@@ -9,6 +9,8 @@ export interface Tool {
 }
 
 export const tools: readonly Tool[] = [
+  { name: "create_directory", registered: "pillion_create_directory", title: "Create folder" },
+  { name: "delete_file", registered: "pillion_delete_file", title: "Delete file" },
   { name: "edit_file", registered: "pillion_edit_file", title: "Edit file" },
   { name: "exit_plan_mode", registered: "pillion_exit_plan_mode", title: "Leave plan mode" },
   { name: "git.diff", registered: "pillion_git_diff", title: "Git diff" },
@@ -16,6 +18,7 @@ export const tools: readonly Tool[] = [
   { name: "kill_process", registered: "pillion_kill_process", title: "End process" },
   { name: "list_files", registered: "pillion_list_files", title: "List files" },
   { name: "list_processes", registered: "pillion_list_processes", title: "List processes" },
+  { name: "move_file", registered: "pillion_move_file", title: "Move file" },
   { name: "prompt_user", registered: "pillion_prompt_user", title: "Ask the human" },
   { name: "read_file", registered: "pillion_read_file", title: "Read file" },
   { name: "read_many_files", registered: "pillion_read_many_files", title: "Read many files" },

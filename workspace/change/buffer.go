@@ -46,7 +46,7 @@ func (b *bufferStep) stage() error {
 			WithHint("leave out encoding, or ask the human to save the file with %s", after.Encoding)
 	}
 	if target, err := b.buffer().Path.Target(); err != nil || target != b.file.Target {
-		return moved(b.file) // the name in the editor leads elsewhere now
+		return moved(b.name()) // the name in the editor leads elsewhere now
 	}
 	_, err := after.Encode()
 	return err
@@ -56,7 +56,7 @@ func (b *bufferStep) stage() error {
 // whole, or its failure is known.
 func (b *bufferStep) apply(ctx context.Context) error {
 	if !b.file.Before.Dirty && b.movedOnDisk() {
-		return moved(b.file) // saving would write over it
+		return moved(b.name()) // saving would write over it
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := b.edit(ctx); err != nil {
@@ -90,7 +90,7 @@ func (b *bufferStep) edit(ctx context.Context) error {
 	case atPlan && b.result.Reason != "":
 		return fault.New(fault.ExecutionFailed, "the editor did not change %s: %s", b.name(), fault.Escape(b.result.Reason))
 	}
-	return moved(b.file)
+	return moved(b.name())
 }
 
 func (b *bufferStep) send(ctx context.Context, from *document.Buffer, to string, save bool) (BufferResult, error) {

@@ -23,6 +23,10 @@ const (
 	Create    Operation = "create"
 	Overwrite Operation = "overwrite"
 	Unchanged Operation = "unchanged"
+
+	CreateDirectory Operation = "create_directory"
+	Delete          Operation = "delete"
+	Move            Operation = "move"
 )
 
 // File is one file of a Set: what it was in the snapshot and what it is to be.
@@ -115,12 +119,14 @@ func gitName(name string) string {
 // Set is a change of one or several files that is made as a whole or not at all.
 type Set struct {
 	Files []File
-	Label string // what the editor calls its undo step
+	Tree  []TreeChange // made after the files, in their order
+	Label string       // what the editor calls its undo step
 }
 
 // Changes reports whether the set would change anything.
 func (s Set) Changes() bool {
-	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Operation() != Unchanged })
+	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Operation() != Unchanged }) ||
+		slices.ContainsFunc(s.Tree, func(c TreeChange) bool { return c.Operation != Unchanged })
 }
 
 // Only is the set's single file, for tools that change one.

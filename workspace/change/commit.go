@@ -43,7 +43,8 @@ type BufferResult struct {
 
 // Outcome is what became of one file.
 type Outcome struct {
-	File      File
+	File      File        // zero where Tree is set
+	Tree      *TreeChange // what became of a change of the tree
 	Operation Operation
 	Hunks     []diff.Hunk
 	Bytes     int    // bytes of the whole content, as they stand on disk or would
@@ -89,10 +90,9 @@ type step interface {
 // Commit makes the set: all of it, or, when it fails, none. It is in the journal
 // before anything is made.
 func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) ([]Outcome, error) {
-	steps := make([]step, len(s.Files))
-	for i, f := range s.Files {
-		steps[i] = c.step(f, s.Label)
-		defer steps[i].discard()
+	steps := c.steps(s)
+	for _, st := range steps {
+		defer st.discard()
 	}
 	written, err := c.write(steps, origin)
 	if err != nil {
@@ -113,6 +113,17 @@ func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) ([
 	}
 	written.done(steps, out)
 	return out, nil
+}
+
+func (c *Committer) steps(s Set) []step {
+	var out []step
+	for _, f := range s.Files {
+		out = append(out, c.step(f, s.Label))
+	}
+	for _, t := range s.Tree {
+		out = append(out, c.treeStep(t))
+	}
+	return out
 }
 
 // buffersFirst puts what may fail for reasons of the human's before what is ready
@@ -179,9 +190,12 @@ func (s Set) Unchanged() []Outcome {
 	for _, f := range s.Files {
 		out = append(out, unchanged{f}.finish())
 	}
+	for _, t := range s.Tree {
+		out = append(out, Outcome{Tree: &t, Operation: Unchanged, Saved: true})
+	}
 	return out
 }
 
-func moved(f File) error {
-	return fault.New(fault.ConcurrentModification, "%s changed while the call ran; read it again: %w", fault.Quote(f.Path().String()), ErrMoved)
+func moved(name string) error {
+	return fault.New(fault.ConcurrentModification, "%s changed while the call ran; read it again: %w", name, ErrMoved)
 }

@@ -50,7 +50,7 @@ func (d *diskStep) stage() error {
 	}
 	// A link came into the way, or a folder went that was there or was made.
 	if errors.Is(err, syscall.ENOTDIR) || d.file.CreateDirs && errors.Is(err, fs.ErrNotExist) {
-		return moved(d.file)
+		return moved(fault.Quote(d.file.Path().String()))
 	}
 	return d.fault(err)
 }
@@ -97,7 +97,7 @@ func newTemp() string { return ".pillion-" + rand.Text() + ".tmp" }
 func (d *diskStep) keepAttributes(f *os.File) error {
 	info, old := d.folder.openRegular(d.name())
 	if old == nil {
-		return moved(d.file)
+		return moved(fault.Quote(d.file.Path().String()))
 	}
 	defer old.Close()
 	if !isWritable(d.folder.handle, d.name(), info) {
@@ -112,7 +112,7 @@ func (d *diskStep) apply(context.Context) error {
 	d.committer.exchanging.Lock()
 	defer d.committer.exchanging.Unlock()
 	if !d.isShownAsPlanned() {
-		return moved(d.file)
+		return moved(fault.Quote(d.file.Path().String()))
 	}
 	if d.creates() {
 		return d.place()
@@ -131,7 +131,7 @@ func (d *diskStep) place() error {
 	ours := d.look(d.temp)
 	switch err := d.folder.give(d.temp, d.name()); {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
-		return moved(d.file)
+		return moved(fault.Quote(d.file.Path().String()))
 	case err != nil:
 		return d.fault(err)
 	}
@@ -142,12 +142,12 @@ func (d *diskStep) place() error {
 
 func (d *diskStep) replace() error {
 	if !d.isPlanned(d.look(d.name())) { // cheap, and all there is where names cannot be exchanged
-		return moved(d.file)
+		return moved(fault.Quote(d.file.Path().String()))
 	}
 	ours := d.look(d.temp)
 	switch err := d.folder.exchange(d.temp, d.name()); {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrExist):
-		return moved(d.file)
+		return moved(fault.Quote(d.file.Path().String()))
 	case err != nil:
 		return d.fault(err)
 	}
@@ -165,7 +165,7 @@ func (d *diskStep) replace() error {
 		return fault.New(fault.ConcurrentModification, "another program has %s open for writing; it is as it was", fault.Quote(d.file.Path().String())).
 			WithHint("try again when that program is done")
 	}
-	return moved(d.file)
+	return moved(fault.Quote(d.file.Path().String()))
 }
 
 // isPlanned compares with what the plan was made from.

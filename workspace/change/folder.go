@@ -1,6 +1,7 @@
 package change
 
 import (
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -92,7 +93,7 @@ func syncRoot(dir *os.Root) {
 
 // exchange swaps two names, in one step where the system can.
 func (f folder) exchange(a, b string) error {
-	err := exchange(f.handle, a, b)
+	err := exchange(f.handle, a, f.handle, b)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
@@ -136,7 +137,7 @@ func (f folder) keep(name, second string) error {
 
 // give renames a to b unless there is a b.
 func (f folder) give(a, b string) error {
-	err := renameNoReplace(f.handle, a, b)
+	err := renameNoReplace(f.handle, a, f.handle, b)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
@@ -151,4 +152,34 @@ func (f folder) give(a, b string) error {
 		return &fs.PathError{Op: "rename", Path: b, Err: fs.ErrExist}
 	}
 	return f.root.Rename(a, b)
+}
+
+// giveTo is give into another folder. Where the system has no such call, a look
+// has to do.
+func (f folder) giveTo(a string, to folder, b string) error {
+	err := renameNoReplace(f.handle, a, to.handle, b)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if _, err := to.root.Lstat(b); err == nil {
+		return &fs.PathError{Op: "rename", Path: b, Err: fs.ErrExist}
+	}
+	return renamePlain(f.handle, a, to.handle, b)
+}
+
+// exchangeWith is exchange with a name of another folder. Where the system has no
+// such call, b's is moved out of the way first.
+func (f folder) exchangeWith(a string, to folder, b string) error {
+	err := exchange(f.handle, a, to.handle, b)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	kept := ".pillion-" + rand.Text() + ".tmp"
+	if err := to.giveTo(b, f, kept); err != nil {
+		return err
+	}
+	if err := f.giveTo(a, to, b); err != nil {
+		return errors.Join(err, f.giveTo(kept, to, b))
+	}
+	return f.giveTo(kept, f, a)
 }

@@ -2,6 +2,7 @@ package change
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,8 @@ type FilePreview struct {
 	OpenInEditor bool          `json:"openInEditor"`
 	Dirty        bool          `json:"dirty"`
 	Merged       bool          `json:"merged,omitempty"`
+	To           string        `json:"to,omitempty"`      // of a move
+	Entries      *int          `json:"entries,omitempty"` // files that the folder holds that goes or moves
 }
 
 // HunkPreview names one hunk.
@@ -38,6 +41,9 @@ func (s Set) Preview() []FilePreview {
 	out := make([]FilePreview, 0, len(s.Files))
 	for _, f := range s.Files {
 		out = append(out, f.preview())
+	}
+	for _, c := range s.Tree {
+		out = append(out, c.preview())
 	}
 	return out
 }
@@ -70,7 +76,7 @@ func (f File) preview() FilePreview {
 // OnlyMoved reports whether two previews make the same edits to the same lines,
 // which merely stand elsewhere in the file now. A yes to one is a yes to the other.
 func OnlyMoved(a, b Set) bool {
-	if len(a.Files) != len(b.Files) {
+	if len(a.Files) != len(b.Files) || !slices.EqualFunc(a.Tree, b.Tree, TreeChange.sameAs) {
 		return false
 	}
 	for i := range a.Files {

@@ -169,17 +169,19 @@ func (w *written) fits(steps []step) error {
 		if r == nil || r.Before == nil || r.Before.Unsaved || w.pending == nil {
 			continue
 		}
-		var f File
+		var version string
 		switch st := steps[i].(type) {
 		case *diskStep:
-			f = st.file
+			version = st.file.Before.DiskVersion
 		case *bufferStep:
-			f = st.file
+			version = st.file.Before.DiskVersion
+		case *deleteStep:
+			version = st.change.Was.Top().Version
 		default:
 			continue
 		}
-		if !strings.HasPrefix(r.Before.Hash, f.Before.DiskVersion) {
-			return moved(f)
+		if !strings.HasPrefix(r.Before.Hash, version) {
+			return moved(fault.Quote(r.Name))
 		}
 	}
 	return nil

@@ -8,12 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func exchange(dir *os.File, a, b string) error { return rename(dir, a, b, unix.RENAME_SWAP) }
+func exchange(from *os.File, a string, to *os.File, b string) error {
+	return rename(from, a, to, b, unix.RENAME_SWAP)
+}
 
-func renameNoReplace(dir *os.File, a, b string) error { return rename(dir, a, b, unix.RENAME_EXCL) }
+func renameNoReplace(from *os.File, a string, to *os.File, b string) error {
+	return rename(from, a, to, b, unix.RENAME_EXCL)
+}
 
-func rename(dir *os.File, a, b string, flags uint32) error {
-	err := unix.RenameatxNp(int(dir.Fd()), a, int(dir.Fd()), b, flags)
+func rename(from *os.File, a string, to *os.File, b string, flags uint32) error {
+	err := unix.RenameatxNp(int(from.Fd()), a, int(to.Fd()), b, flags)
 	switch {
 	case err == nil:
 		return nil

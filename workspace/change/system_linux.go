@@ -8,14 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func exchange(dir *os.File, a, b string) error { return rename(dir, a, b, unix.RENAME_EXCHANGE) }
-
-func renameNoReplace(dir *os.File, a, b string) error {
-	return rename(dir, a, b, unix.RENAME_NOREPLACE)
+func exchange(from *os.File, a string, to *os.File, b string) error {
+	return rename(from, a, to, b, unix.RENAME_EXCHANGE)
 }
 
-func rename(dir *os.File, a, b string, flags uint) error {
-	err := unix.Renameat2(int(dir.Fd()), a, int(dir.Fd()), b, flags)
+func renameNoReplace(from *os.File, a string, to *os.File, b string) error {
+	return rename(from, a, to, b, unix.RENAME_NOREPLACE)
+}
+
+func rename(from *os.File, a string, to *os.File, b string, flags uint) error {
+	err := unix.Renameat2(int(from.Fd()), a, int(to.Fd()), b, flags)
 	switch {
 	case err == nil:
 		return nil

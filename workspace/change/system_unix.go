@@ -15,6 +15,14 @@ import (
 
 const nonBlocking = unix.O_NONBLOCK | unix.O_NOCTTY
 
+// renamePlain replaces what is there.
+func renamePlain(from *os.File, a string, to *os.File, b string) error {
+	if err := unix.Renameat(int(from.Fd()), a, int(to.Fd()), b); err != nil {
+		return &fs.PathError{Op: "rename", Path: b, Err: err}
+	}
+	return nil
+}
+
 // isWritable reports whether the user may write to the file itself, which a
 // rename over it would not ask.
 func isWritable(dir *os.File, name string, _ fs.FileInfo) bool {

@@ -86,7 +86,8 @@ type Snapshot struct {
 	files map[workspace.Path]*File
 	bytes map[workspace.Path]string // what was on disk: see RestOn
 	apart map[string]string         // outside the workspace: see RestOnOutside
-	asked bool                      // which buffers are unsaved
+	trees map[workspace.Path]workspace.Tree
+	asked bool // which buffers are unsaved
 }
 
 // Snapshot takes a view in which no file of more than limit bytes is read whole.
@@ -282,6 +283,9 @@ func (s *Snapshot) Rests() map[workspace.Path]string {
 	for p, version := range s.bytes {
 		out[p] += " " + version
 	}
+	for p, t := range s.trees {
+		out[p] += " " + treeState(t)
+	}
 	return out
 }
 
@@ -314,6 +318,11 @@ func (s *Store) Moved(snap *Snapshot) bool {
 	}
 	for p, was := range snap.bytes {
 		if bytesOnDisk(p) != was {
+			return true
+		}
+	}
+	for p, was := range snap.trees {
+		if !p.Same(was) {
 			return true
 		}
 	}

@@ -10,6 +10,8 @@
 ---@field diff string
 ---@field additions integer
 ---@field deletions integer
+---@field to? string of a move
+---@field entries? integer files that a folder holds which goes or moves
 ---@field merged? boolean the file had moved on since the agent read it; `after` has both changes
 
 ---@class pillion.Preview

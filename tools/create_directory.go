@@ -1,0 +1,44 @@
+package tools
+
+import (
+	"context"
+
+	"pillion/internal/fault"
+	"pillion/workspace/change"
+)
+
+var _ = define(NewEdit(Spec{
+	Name:        "create_directory",
+	Title:       "Create folder",
+	Description: "Makes a folder, and the folders above it. One that is there already is left as it is. write_file makes the folders that it needs itself.",
+	Idempotent:  true,
+	Success:     true,
+}, planCreateDirectory))
+
+type createDirectoryArgs struct {
+	Path string `json:"path" jsonschema:"the folder, relative to the workspace folder"`
+}
+
+type createDirectoryResult struct {
+	Path      string           `json:"path"`
+	Operation change.Operation `json:"operation"`
+}
+
+func planCreateDirectory(_ context.Context, in Input, args createDirectoryArgs) (*Edits, error) {
+	p, err := in.Snapshot.Workspace().Resolve(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := change.NewDirectory(in.Snapshot, p)
+	if err != nil {
+		return nil, err
+	}
+	name := fault.Quote(p.String())
+	return treeEdits(in, c, "Create the folder "+name, func(o change.Outcome) *Answer {
+		text := "Created the folder " + name + "."
+		if o.Operation == change.Unchanged {
+			text = "The folder " + name + " was there already."
+		}
+		return &Answer{Result: createDirectoryResult{p.String(), o.Operation}, Text: text, Summary: "created " + name}
+	}), nil
+}

@@ -1,0 +1,66 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"pillion/internal/fault"
+	"pillion/workspace/change"
+)
+
+var _ = define(NewEdit(Spec{
+	Name:  "delete_file",
+	Title: "Delete file",
+	Description: "Deletes a file, a symbolic link or a folder; a folder that holds something needs recursive. " +
+		"The human sees what would go and approves or rejects it, and can bring it back later.",
+	Destructive: true,
+	Success:     true,
+}, planDeleteFile))
+
+type deleteFileArgs struct {
+	Path      string `json:"path" jsonschema:"the file or folder, relative to the workspace folder; of a symbolic link the link itself goes"`
+	Recursive bool   `json:"recursive,omitempty" jsonschema:"delete a folder with all that is in it; default false"`
+}
+
+type deleteFileResult struct {
+	Path      string           `json:"path"`
+	Operation change.Operation `json:"operation"`
+	Entries   *int             `json:"entries,omitempty"`
+}
+
+func planDeleteFile(_ context.Context, in Input, args deleteFileArgs) (*Edits, error) {
+	p, err := in.Snapshot.Workspace().ResolveEntry(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := change.NewDelete(in.Snapshot, p, args.Recursive)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKnown(in.Session, c); err != nil {
+		return nil, err
+	}
+	name := fault.Quote(p.String())
+	title, text := "Delete "+name, "Deleted "+name+"."
+	switch {
+	case c.IsDir() && len(c.Was.Nodes) == 1:
+		title, text = "Delete the empty folder "+name, "Deleted the empty folder "+name+"."
+	case c.IsDir():
+		title = fmt.Sprintf("Delete the folder %s with %s", name, count(c.Entries, "file"))
+		text = fmt.Sprintf("Deleted the folder %s with %s.", name, count(c.Entries, "file"))
+	}
+	return treeEdits(in, c, title, func(o change.Outcome) *Answer {
+		return &Answer{Result: deleteFileResult{p.String(), o.Operation, folderEntries(c)}, Text: text + unsavedNote(c), Summary: "deleted " + name}
+	}), nil
+}
+
+// unsavedNote tells the agent of texts that the human still has.
+func unsavedNote(c change.TreeChange) string {
+	switch n := len(c.Unsaved()); {
+	case n > 0 && !c.IsDir():
+		return " The human has unsaved changes in it: that text stays in their editor."
+	case n > 0:
+		return fmt.Sprintf(" The human has unsaved changes in %s of it: that text stays in their editor.", count(n, "file"))
+	}
+	return ""
+}

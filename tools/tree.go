@@ -1,0 +1,195 @@
+package tools
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+
+	"pillion/internal/fault"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+	"pillion/workspace"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+)
+
+// entry is one entry that a change of the tree takes away, moves or makes, as policy
+// has to know it: each that a folder holds is one.
+type entry struct {
+	at   workspace.Path // with the links on the way to it followed
+	mode fs.FileMode
+	bare bool // it is a bare repository, or in one
+}
+
+func (e *entry) fact(named workspace.Path) policy.PathFact {
+	fact := policy.PathFact{
+		Path:           named.Rel(),
+		Write:          true,
+		Root:           named.RootDir(),
+		Executable:     e.mode.IsRegular() && e.mode&0o111 != 0,
+		BareRepository: e.bare,
+	}
+	if named.String() != named.Rel() {
+		fact.Folder = folderName(named)
+	}
+	if e.at != named {
+		fact.LinkTarget = e.at.Rel()
+	}
+	return fact
+}
+
+// treeTouches are all entries that a change is about: those of a move under both
+// names.
+func treeTouches(c change.TreeChange) []touch {
+	if c.Operation == change.Unchanged && c.To.IsZero() {
+		return []touch{{path: c.Path, write: true}}
+	}
+	if c.Operation == change.CreateDirectory {
+		return []touch{{path: c.Path, write: true, entry: &entry{at: c.Source, bare: inBareRepository(c.Source) || completesBareRepository(c.Source)}}}
+	}
+	out := entriesOf(c.Was, c.Path, c.Source)
+	if !c.To.IsZero() {
+		out = append(out, entriesOf(c.Was, c.To, c.Target)...)
+		out = append(out, entriesOf(c.Over, c.To, c.Target)...)
+	}
+	return out
+}
+
+func entriesOf(t workspace.Tree, named, at workspace.Path) []touch {
+	out := make([]touch, 0, len(t.Nodes))
+	bare := bareFolders(t)
+	above := len(t.Nodes) > 0 && (inBareRepository(at) || completesBareRepository(at))
+	for _, n := range t.Nodes {
+		e := &entry{at: at.Join(n.Rel), mode: n.Mode, bare: above || bare[n.Rel]}
+		out = append(out, touch{path: named.Join(n.Rel), write: true, entry: e})
+	}
+	return out
+}
+
+// bareFolders are those in a tree that git would take for repositories.
+func bareFolders(t workspace.Tree) map[string]bool {
+	parts := map[string]int{}
+	out := map[string]bool{}
+	for _, n := range t.Nodes {
+		for _, name := range bareParts {
+			if path.Base(n.Rel) == name {
+				parts[path.Dir(n.Rel)]++
+				out[path.Dir(n.Rel)] = parts[path.Dir(n.Rel)] == len(bareParts)
+			}
+		}
+	}
+	return out
+}
+
+// completesBareRepository reports whether p would make its folder one.
+func completesBareRepository(p workspace.Path) bool {
+	found := 0
+	for _, name := range bareParts {
+		if p.Base() == name || p.Dir().Join(name).Exists() {
+			found++
+		}
+	}
+	return found == len(bareParts)
+}
+
+func describeTree(changes []change.TreeChange) string {
+	var out string
+	for _, c := range changes {
+		name := fault.Quote(c.Path.String())
+		switch {
+		case c.Operation == change.CreateDirectory:
+			out = fmt.Sprintf("Makes %s.", count(len(c.Missing), "folder"))
+		case c.IsDir() && c.Operation == change.Delete:
+			out = fmt.Sprintf("Deletes the folder %s and the %s in it.", name, count(c.Entries, "file"))
+		case c.Operation == change.Delete:
+			out = fmt.Sprintf("Deletes %s.", name)
+		case c.IsDir():
+			out = fmt.Sprintf("Moves the folder %s with the %s in it to %s.", name, count(c.Entries, "file"), fault.Quote(c.To.String()))
+		default:
+			out = fmt.Sprintf("Moves %s to %s.", name, fault.Quote(c.To.String()))
+		}
+	}
+	return out
+}
+
+// treeReasons are what the human should know beside the names.
+func treeReasons(c change.TreeChange) []string {
+	var out []string
+	for _, f := range c.Unsaved() {
+		out = append(out, fmt.Sprintf("%s has unsaved changes in the editor; they stay there", fault.Quote(f.Path.String())))
+	}
+	if link := c.Was.Top().Link; link != "" {
+		out = append(out, fmt.Sprintf("it is a symbolic link to %s, which stays", fault.Quote(link)))
+	}
+	if c.Over.Exists() {
+		out = append(out, fmt.Sprintf("it replaces the file %s", fault.Quote(c.To.String())))
+	}
+	if len(c.Missing) > 0 && c.Operation == change.Move {
+		out = append(out, fmt.Sprintf("it makes the folder %s", fault.Quote(c.Target.Dir().String())))
+	}
+	return out
+}
+
+// checkKnown refuses to take away a file that is not the one that the session read.
+func checkKnown(s *session.Session, c change.TreeChange) error {
+	if c.Text == nil {
+		return nil
+	}
+	b := basisOf(s, c.Text, "")
+	if b.version == document.Absent || !b.moved {
+		return nil
+	}
+	b.remembered = false // both sides are the file's own: there is nothing to merge
+	return b.conflict(c.Text, "")
+}
+
+// sawTree has the session know what became of the files that it knew.
+func sawTree(s *session.Session, c change.TreeChange) map[workspace.Path]knowledge {
+	out := map[workspace.Path]knowledge{}
+	for _, n := range c.Was.Nodes {
+		if !n.Mode.IsRegular() {
+			continue
+		}
+		from := c.Source.Join(n.Rel)
+		version, known := seen(s, from)
+		if !known {
+			continue
+		}
+		out[from] = knowledge{version: document.Absent}
+		if c.Operation != change.Move {
+			continue
+		}
+		k := knowledge{version: version, encoding: document.UTF8}
+		if c.Text != nil {
+			k.encoding = c.Text.Encoding
+		}
+		k.text, k.at = s.Recall(fileName(from), version, string(k.encoding))
+		out[c.Target.Join(n.Rel)] = k
+	}
+	return out
+}
+
+// treeEdits is the plan of a tool that changes the tree in one place.
+func treeEdits(in Input, c change.TreeChange, title string, answer func(change.Outcome) *Answer) *Edits {
+	return &Edits{
+		Title:   title,
+		Reasons: treeReasons(c),
+		Set:     change.Set{Tree: []change.TreeChange{c}, Label: title},
+		Answer: func(o []change.Outcome) *Answer {
+			a := answer(o[0])
+			if o[0].Operation != change.Unchanged {
+				a.knows = sawTree(in.Session, c)
+				a.Display = &Display{Kind: "diff", Files: change.Set{Tree: []change.TreeChange{c}}.Preview()}
+			}
+			return a
+		},
+	}
+}
+
+// folderEntries is how many files a folder held; nothing of what is no folder.
+func folderEntries(c change.TreeChange) *int {
+	if !c.IsDir() {
+		return nil
+	}
+	return &c.Entries
+}

@@ -1,0 +1,455 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/journal"
+)
+
+func (c *Committer) treeStep(t TreeChange) step {
+	base := treeStep{change: t, committer: c}
+	switch t.Operation {
+	case CreateDirectory:
+		return &makeStep{base}
+	case Delete:
+		return &deleteStep{treeStep: base}
+	case Move:
+		return &moveStep{treeStep: base}
+	}
+	return &makeStep{base} // there is nothing to make
+}
+
+// treeStep is what the steps of a TreeChange have in common.
+type treeStep struct {
+	change    TreeChange
+	committer *Committer
+	made      []string // folders that apply made, outermost first
+}
+
+func (s *treeStep) stage() error { return nil }
+
+// newRecord is what all records of tree changes have.
+func (s *treeStep) newRecord() *journal.Record {
+	c := s.change
+	r := &journal.Record{Operation: string(c.Operation), Name: c.Path.String(), Path: c.Source.Abs(), Buffer: unsavedState(c)}
+	for _, p := range c.Missing {
+		r.MadeFolders = append(r.MadeFolders, p.Abs())
+	}
+	return r
+}
+
+// stateOf is a tree as the journal keeps it, with the bytes of every file.
+func stateOf(t workspace.Tree, at workspace.Path) *journal.State {
+	st := nodeState(t.Top(), at)
+	for _, n := range t.Nodes[1:] {
+		st.Children = append(st.Children, journal.Child{Name: n.Rel, State: nodeState(n, at)})
+	}
+	return &st
+}
+
+func nodeState(n workspace.Node, at workspace.Path) journal.State {
+	st := journal.State{Type: journal.TypeFile, Mode: n.Mode}
+	switch {
+	case n.Mode.IsDir():
+		st.Type = journal.TypeDirectory
+	case n.Mode&fs.ModeSymlink != 0:
+		st.Type, st.Link = journal.TypeSymlink, n.Link
+	default:
+		st.Path = at.Join(n.Rel).Abs()
+	}
+	return st
+}
+
+// unsavedState is the text that the human has not saved, of one file or of several in
+// a folder.
+func unsavedState(c TreeChange) *journal.State {
+	unsaved := c.Unsaved()
+	all := &journal.State{Type: journal.TypeDirectory, Unsaved: true}
+	for _, f := range unsaved {
+		data, err := f.Encode()
+		if err != nil {
+			data = []byte(f.Text) // what cannot be saved is kept as it is shown
+		}
+		st := journal.State{Type: journal.TypeFile, Data: data, Mode: f.Mode, Encoding: string(f.Encoding), Unsaved: true}
+		if f.Path == c.Source {
+			return &st
+		}
+		rel, err := filepath.Rel(c.Source.Abs(), f.Path.Abs())
+		if err == nil {
+			all.Children = append(all.Children, journal.Child{Name: filepath.ToSlash(rel), State: st})
+		}
+	}
+	if len(unsaved) == 0 {
+		return nil
+	}
+	return all
+}
+
+func (s *treeStep) finish() Outcome {
+	s.made = nil
+	return Outcome{Tree: &s.change, Operation: s.change.Operation, Saved: true}
+}
+
+// unmake removes the folders that were made. One that somebody uses stays.
+func (s *treeStep) unmake(in workspace.Path) {
+	for _, name := range slices.Backward(s.made) {
+		in.Root().Remove(name) //nolint:errcheck // not empty: somebody uses it
+	}
+	s.made = nil
+}
+
+// isShownAsPlanned: the files in it are open as they were then, with the same text.
+func (s *treeStep) isShownAsPlanned() bool {
+	type shown struct {
+		uri     string
+		version int32
+	}
+	var then, now []shown
+	for _, f := range s.change.Open {
+		then = append(then, shown{f.Buffer.URI, f.Buffer.Version})
+	}
+	snap := s.committer.Documents.Snapshot(0)
+	open := snap.Below(s.change.Source)
+	if s.change.Operation == Move {
+		open = append(open, snap.Below(s.change.Target)...)
+	}
+	for _, f := range open {
+		if f.Held {
+			return false
+		}
+		now = append(now, shown{f.Buffer.URI, f.Buffer.Version})
+	}
+	return slices.Equal(then, now)
+}
+
+func (s *treeStep) fault(err error) error {
+	var known *fault.Error
+	name := s.change.name()
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTDIR):
+		return moved(name)
+	case errors.Is(err, fs.ErrPermission):
+		return fault.New(fault.PermissionDenied, "permission denied: the folder of %s cannot be written", name)
+	case errors.Is(err, syscall.EXDEV):
+		return fault.New(fault.ExecutionFailed, "%s and %s are on different file systems; nothing was moved", name, fault.Quote(s.change.To.String())).
+			WithHint("write the files at their new place, then delete the old ones")
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fault.New(fault.ExecutionFailed, "%s could not be done to %s: %w; it is as it was", s.change.Operation, name, err)
+}
+
+// still says whether f's entry name is as tree was in the plan.
+func still(tree workspace.Tree, f folder, name string) error {
+	switch same, err := tree.StillAt(f.root, name); {
+	case err != nil:
+		return err
+	case !same:
+		return fs.ErrNotExist // what was planned is not there any more
+	}
+	return nil
+}
+
+// makeStep makes a folder, and those above it.
+type makeStep struct{ treeStep }
+
+func (m *makeStep) record() (*journal.Record, error) {
+	if m.change.Operation == Unchanged {
+		return nil, nil
+	}
+	r := m.newRecord()
+	r.After = &journal.State{Type: journal.TypeDirectory, Mode: fs.ModeDir | 0o777}
+	return r, nil
+}
+
+func (m *makeStep) apply(context.Context) error {
+	if m.change.Operation == Unchanged {
+		return nil
+	}
+	f, made, err := openFolder(m.change.Source, true)
+	m.made = made
+	if err == nil {
+		f.close()
+	}
+	return m.fault(err)
+}
+
+func (m *makeStep) undo(context.Context) error {
+	m.unmake(m.change.Source)
+	return nil
+}
+
+func (m *makeStep) discard() {}
+
+// deleteStep gives the entry a name that nobody knows, looks whether it is what was
+// to be deleted, and removes it once the whole set is made.
+type deleteStep struct {
+	treeStep
+	folder folder
+	named  string // what the entry will be called
+	temp   string // what it is called now, "" when it is where it was
+}
+
+func (d *deleteStep) record() (*journal.Record, error) {
+	r := d.newRecord()
+	d.named = newTemp()
+	r.Before, r.Temp = stateOf(d.change.Was, d.change.Source), d.change.Source.Dir().Join(d.named).Abs()
+	if d.change.Text != nil {
+		r.Before.Encoding = string(d.change.Text.Encoding)
+	}
+	return r, nil
+}
+
+func (d *deleteStep) apply(context.Context) (err error) {
+	if !d.isShownAsPlanned() {
+		return moved(d.change.name())
+	}
+	d.committer.exchanging.Lock()
+	defer d.committer.exchanging.Unlock()
+	if d.folder, _, err = openFolder(d.change.Source.Dir(), false); err != nil {
+		return d.fault(err)
+	}
+	if d.named == "" {
+		d.named = newTemp()
+	}
+	if err = d.folder.setAside(d.change.Source.Base(), d.named, d.change.Was); err == nil {
+		d.temp = d.named
+	}
+	return d.fault(err)
+}
+
+func (d *deleteStep) undo(context.Context) error {
+	if d.temp == "" {
+		return nil
+	}
+	temp := d.temp
+	d.temp = "" // it is not to be removed, whatever comes
+	return d.folder.putBack(temp, d.change.Source)
+}
+
+func (d *deleteStep) discard() {
+	if d.folder.root == nil {
+		return
+	}
+	d.folder.remove(d.temp)
+	d.folder.close()
+}
+
+// moveStep renames the entry. What it replaces is exchanged with it, so that the new
+// name always has something, and set aside.
+type moveStep struct {
+	treeStep
+	from, to folder
+	done     bool
+	named    string // in from: what is replaced will be called so
+	temp     string // the same, as soon as it is
+}
+
+// record keeps no bytes of what is moved: they are where it goes. Its Hash is the first
+// half of the whole one, "-" where that was not looked at.
+func (m *moveStep) record() (*journal.Record, error) {
+	r := m.newRecord()
+	r.To, r.ToName = m.change.Target.Abs(), m.change.To.String()
+	top := m.change.Was.Top()
+	st := nodeState(top, m.change.Source)
+	if st.Path != "" {
+		st.Path, st.Size, st.Hash = "", top.Size, cmp.Or(top.Version, "-")
+	}
+	r.Before, r.After = &st, &st
+	if m.change.Over.Exists() {
+		m.named = newTemp()
+		r.Over, r.Temp = stateOf(m.change.Over, m.change.Target), m.change.Source.Dir().Join(m.named).Abs()
+	}
+	return r, nil
+}
+
+func (m *moveStep) apply(context.Context) (err error) {
+	if !m.isShownAsPlanned() {
+		return moved(m.change.name())
+	}
+	m.committer.exchanging.Lock()
+	defer m.committer.exchanging.Unlock()
+	if m.from, _, err = openFolder(m.change.Source.Dir(), false); err != nil {
+		return m.fault(err)
+	}
+	m.to, m.made, err = openFolder(m.change.Target.Dir(), true)
+	if err == nil {
+		err = m.rename(m.change.Source.Base(), m.change.Target.Base())
+	}
+	if err != nil {
+		return m.fault(err)
+	}
+	m.from.sync()
+	m.to.sync()
+	return nil
+}
+
+func (m *moveStep) rename(a, b string) error {
+	if err := still(m.change.Was, m.from, a); err != nil {
+		return err
+	}
+	if m.change.Over.Exists() {
+		return m.replace(a, b)
+	}
+	if err := m.from.giveTo(a, m.to, b); err != nil {
+		return err
+	}
+	m.done = true
+	if err := still(m.change.Was, m.to, b); err != nil {
+		return m.takeBack(err)
+	}
+	return nil
+}
+
+func (m *moveStep) replace(a, b string) error {
+	if err := still(m.change.Over, m.to, b); err != nil {
+		return err
+	}
+	if err := m.from.exchangeWith(a, m.to, b); err != nil {
+		return err
+	}
+	m.done = true
+	if m.named == "" {
+		m.named = newTemp()
+	}
+	if err := m.from.setAside(a, m.named, m.change.Over); err != nil { // a holds what was replaced, or something newer
+		if back := m.from.exchangeWith(a, m.to, b); back != nil {
+			return fault.New(fault.ExecutionFailed, "%s could not be put back; what it replaced is in %s", fault.Quote(m.change.To.String()), m.change.name())
+		}
+		m.done = false
+		return err
+	}
+	m.temp = m.named
+	if err := still(m.change.Was, m.to, b); err != nil {
+		return m.takeBack(err)
+	}
+	return nil
+}
+
+func (m *moveStep) takeBack(why error) error {
+	if err := m.undo(context.Background()); err != nil {
+		return err
+	}
+	return why
+}
+
+func (m *moveStep) undo(context.Context) error {
+	if !m.done {
+		return nil
+	}
+	m.done = false
+	a, b := m.change.Source.Base(), m.change.Target.Base()
+	if m.temp != "" {
+		temp := m.temp
+		m.temp = ""
+		if err := m.from.exchangeWith(temp, m.to, b); err != nil {
+			return fault.New(fault.ExecutionFailed, "%s stays where it is, and what it replaced is in %s", m.change.name(), fault.Quote(m.change.Source.Dir().Join(temp).String()))
+		}
+		return m.from.putBack(temp, m.change.Source)
+	}
+	if err := m.to.giveTo(b, m.from, a); err != nil {
+		return fault.New(fault.ExecutionFailed, "%s stays at %s: it could not be moved back", m.change.name(), fault.Quote(m.change.To.String()))
+	}
+	m.from.sync()
+	m.to.sync()
+	return nil
+}
+
+func (m *moveStep) discard() {
+	if !m.done {
+		m.unmake(m.change.Target)
+	}
+	if m.from.root != nil {
+		m.from.remove(m.temp)
+		m.from.close()
+	}
+	if m.to.root != nil {
+		m.to.close()
+	}
+}
+
+// setAside gives the entry name the name temp, which nobody knows, if it is as
+// planned. In the end it either has that name, or its own.
+func (f folder) setAside(name, temp string, planned workspace.Tree) error {
+	if err := still(planned, f, name); err != nil {
+		return err
+	}
+	if err := f.give(name, temp); err != nil {
+		return err
+	}
+	err := still(planned, f, temp)
+	if err == nil {
+		err = f.checkQuiet(temp, planned)
+	}
+	if err == nil {
+		f.sync()
+		return nil
+	}
+	if back := f.give(temp, name); back != nil {
+		return fault.New(fault.ExecutionFailed, "%s could not be put back; it is called %s now", fault.Quote(name), fault.Quote(temp))
+	}
+	return err
+}
+
+// checkQuiet refuses to take away a file that somebody is writing to.
+func (f folder) checkQuiet(name string, tree workspace.Tree) error {
+	for _, n := range tree.Nodes {
+		if !n.Mode.IsRegular() {
+			continue
+		}
+		at := name
+		if n.Rel != "." {
+			at += "/" + n.Rel
+		}
+		_, file := f.openRegular(at)
+		if file == nil {
+			continue
+		}
+		busy := staysBusy(file)
+		file.Close()
+		if busy {
+			return fault.New(fault.ConcurrentModification, "another program has %s open for writing; nothing was changed", fault.Quote(n.Rel)).
+				WithHint("try again when that program is done")
+		}
+	}
+	return nil
+}
+
+// putBack undoes setAside.
+func (f folder) putBack(temp string, at workspace.Path) error {
+	if err := f.give(temp, at.Base()); err != nil {
+		return fault.New(fault.ExecutionFailed, "%s could not be put back; it is in %s", fault.Quote(at.String()), fault.Quote(at.Dir().Join(temp).String()))
+	}
+	f.sync()
+	return nil
+}
+
+// remove removes what was set aside. A folder that may not be written is made so
+// first: it is nobody's any more.
+func (f folder) remove(temp string) {
+	if temp == "" || f.root.RemoveAll(temp) == nil {
+		return
+	}
+	tree, err := workspace.TreeAt(f.root, temp)
+	if err != nil {
+		return
+	}
+	for _, n := range tree.Nodes {
+		if n.Mode.IsDir() {
+			f.root.Chmod(temp+"/"+n.Rel, 0o700) //nolint:errcheck // then it stays, and is swept another time
+		}
+	}
+	f.root.RemoveAll(temp) //nolint:errcheck // see above
+}

@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package workspace
+
+import "io/fs"
+
+func factsOf(fs.FileInfo) systemFacts { return systemFacts{} }
