@@ -40,6 +40,8 @@ type surroundings struct {
 	// for more than they trust. Nil: by the log.
 	report    func(problem string)
 	untrusted func(u untrusted)
+	// journal hears of each change set that was made or put back. Nil: nobody does.
+	journal func(change.JournalChanged)
 }
 
 // sidecar is the parts that every way in shares, wired together.
@@ -94,6 +96,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 
 		SearchPath: searchPath(),
 	}
+	kept.Changed, kept.Tell = s.journal, c.standing.report
 	if !s.passing {
 		c.registry.Remember = c.remember
 	}
@@ -144,6 +147,10 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 	}
 	if registry, err := relay.Folder(); err == nil {
 		out.Hidden = append(out.Hidden, process.Resolve(registry))
+	}
+	// What files held before they were changed is no command's business either.
+	if dir, err := journalFolder(); err == nil {
+		out.Hidden = append(out.Hidden, process.Resolve(dir))
 	}
 	return out
 }

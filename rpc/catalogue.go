@@ -38,6 +38,7 @@ var sent = map[string]Audience{
 	"process/output":    Plugins,
 
 	"settings/untrusted": Plugins,
+	"journal/changed":    Plugins,
 
 	"window/showMessageRequest": Plain,
 	"workspace/applyEdit":       Plain,
@@ -54,7 +55,7 @@ var sent = map[string]Audience{
 
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
-	"activity/", "agent/", "approval/", "document/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
+	"activity/", "agent/", "approval/", "document/", "journal/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
 }
 
 func isOurs(name string) bool {

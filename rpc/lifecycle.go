@@ -11,6 +11,7 @@ import (
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/workspace"
+	"pillion/workspace/change"
 )
 
 // ProtocolVersion is the version of the wire beyond LSP. It changes only by
@@ -101,6 +102,7 @@ func (s *server) setup(p protocol.InitializeParams, c client, d *dialogs) Setup 
 		Report:   func(problem string) { s.tell(messageWarning, "%s", problem) },
 
 		Untrusted: func(path, hash string, rules []string) { s.untrusted(c, settingsUntrusted{path, hash, rules}) },
+		Journal:   func(changed change.JournalChanged) { s.journalChanged(c, changed) },
 	}
 }
 

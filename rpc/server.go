@@ -49,6 +49,8 @@ type Setup struct {
 	// Untrusted tells the human that a project's settings file asks for more than they
 	// trust; without rules, that it no longer does. It does not block.
 	Untrusted func(path, hash string, rules []string)
+	// Journal tells the editor of each change set that was made or put back.
+	Journal func(change.JournalChanged)
 }
 
 // Core is a running sidecar, as far as the editor's side needs it.
@@ -180,6 +182,9 @@ func init() {
 		"session/list":    {inline: true, handle: (*server).sessionList},
 		"session/setMode": {inline: true, handle: (*server).sessionSetMode},
 		"session/newTurn": {inline: true, handle: (*server).sessionNewTurn},
+
+		"journal/list":   {ahead: true, handle: (*server).journalList},
+		"journal/revert": {ahead: true, handle: (*server).journalRevert},
 
 		"settings/trust": {ahead: true, handle: (*server).settingsTrust},
 

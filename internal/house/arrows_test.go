@@ -40,7 +40,7 @@ var arrows = map[string][]string{
 
 	"rpc": {
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
-		"workspace", "workspace/change", "workspace/document", "internal/wire",
+		"workspace", "workspace/change", "workspace/document", "workspace/journal", "internal/wire",
 	},
 	"agents/relay":   {"tools", "tools/session", "internal/wire"},
 	"agents/mcp":     {"tools", "tools/approval", "tools/session", "agents/relay", "internal/lead", "internal/wire"},

@@ -42,6 +42,7 @@ type Editor struct {
 	Created   chan string          // tokens of window/workDoneProgress/create
 	Messages  chan string          // window/showMessage
 	Untrusted chan Untrusted       // settings/untrusted
+	Journal   chan Journal         // journal/changed
 	Shown     chan string          // URIs of window/showDocument
 
 	t       testing.TB
@@ -109,6 +110,19 @@ type Untrusted struct {
 	Rules      []string
 }
 
+// Journal is journal/changed.
+type Journal struct {
+	Entry struct {
+		ID, CallID, SessionID, Tool, State string
+		Turn                               int
+		Paths                              []string
+	}
+	Files []struct {
+		Path, URI, Operation, To string
+		Lines                    []struct{ Start, End int }
+	}
+}
+
 // Plan is an open plan/review.
 type Plan struct {
 	Raw    json.RawMessage // the params
@@ -151,6 +165,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
 		Created: make(chan string, 64), Messages: make(chan string, 64), Shown: make(chan string, 64),
 		Untrusted: make(chan Untrusted, 64),
+		Journal:   make(chan Journal, 64),
 	}
 	e.plain = o.Plain
 	e.Command = exec.Command(command[0], command[1:]...)

@@ -59,6 +59,15 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 			return nil, err
 		}
 		e.Untrusted <- u
+	case "journal/changed":
+		var j Journal
+		if err := json.Unmarshal(params, &j); err != nil {
+			return nil, err
+		}
+		select {
+		case e.Journal <- j:
+		default: // nobody looks
+		}
 	case "window/showDocument":
 		e.Shown <- field(params, "uri")
 		return map[string]any{"success": true}, nil

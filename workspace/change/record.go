@@ -16,12 +16,13 @@ import (
 type Journal struct {
 	Store *journal.Store
 
-	mu      sync.Mutex // guards all below
-	mode    JournalMode
-	noSync  bool
-	told    bool
-	Tell    func(problem string)         // what the human should know; nil: nobody is told
-	Changed func(journal.Entry, []Shown) // after each set that was made; nil: nobody is told
+	Tell    func(problem string) // what the human should know; nil: nobody is told
+	Changed func(JournalChanged) // after each set that was made or put back; nil: nobody is told
+
+	mu     sync.Mutex // guards all below
+	mode   JournalMode
+	noSync bool
+	told   bool
 }
 
 // JournalMode says what becomes of a change that cannot be written down.
@@ -33,13 +34,6 @@ const (
 	JournalPrefer  JournalMode = "prefer"  // it is made, and the human is told
 	JournalOff     JournalMode = "off"     // nothing is written down
 )
-
-// Shown is what became of one file, for whoever marks lines in an editor.
-type Shown struct {
-	Outcome Outcome
-	Before  string
-	After   string
-}
 
 // Configure takes another mode from now on. Without sync a crash of the machine, not
 // of the program, may lose the last changes and what the journal has of them.
@@ -63,10 +57,11 @@ func (j *Journal) current() JournalMode {
 
 // written is a set in the journal; nil where it is in none.
 type written struct {
-	journal *Journal
-	pending *journal.Pending
-	origin  journal.Origin
-	records []*journal.Record // of each step, nil of those that change nothing
+	committer *Committer
+	journal   *Journal
+	pending   *journal.Pending
+	origin    journal.Origin
+	records   []*journal.Record // of each step, nil of those that change nothing
 }
 
 // write stages the steps while the set is written down: both wait for the disk.
@@ -109,7 +104,7 @@ func (c *Committer) records(steps []step, origin journal.Origin) (*written, erro
 	if c.Journal.current() == JournalOff {
 		return nil, nil
 	}
-	w := &written{journal: c.Journal, origin: origin, records: make([]*journal.Record, len(steps))}
+	w := &written{committer: c, journal: c.Journal, origin: origin, records: make([]*journal.Record, len(steps))}
 	any := false
 	for i, st := range steps {
 		r, err := st.record()
@@ -219,7 +214,24 @@ func (w *written) done(steps []step, outcomes []Outcome) {
 		}
 		r.Additions, r.Deletions = diff.Count(outcomes[i].Hunks)
 	}
-	w.pending.Done(w.flat()) //nolint:errcheck // what has no end is looked into at the next start
+	all := w.flat()
+	w.pending.Done(all) //nolint:errcheck // what has no end is looked into at the next start
+	var lines [][]LineRange
+	var merged []bool
+	for i, r := range w.records {
+		if r != nil {
+			lines, merged = append(lines, w.marks(outcomes[i])), append(merged, false)
+		}
+	}
+	w.committer.tell(journal.Entry{Origin: w.origin, ID: w.pending.ID, Time: w.pending.Time, Records: all, State: journal.StateDone}, lines, merged)
+}
+
+// marks are the lines that an agent wrote. What the human puts back is nobody's.
+func (w *written) marks(o Outcome) []LineRange {
+	if w.origin.Reverts != "" {
+		return nil
+	}
+	return changedLines(o.Hunks)
 }
 
 func (d *diskStep) record() (*journal.Record, error) {

@@ -13,7 +13,8 @@ import (
 
 // Pending is a change set that is written down and not yet made, or not whole.
 type Pending struct {
-	ID string
+	ID   string
+	Time time.Time
 
 	store   *Store
 	segment *segment
@@ -23,7 +24,7 @@ type Pending struct {
 // that nothing is written down, and the change is not to be made.
 func (s *Store) Begin(o Origin, records []Record) (*Pending, error) {
 	e := Entry{Origin: o, ID: newID(), Time: time.Now().UTC(), Records: records}
-	p := &Pending{ID: e.ID, store: s}
+	p := &Pending{ID: e.ID, Time: e.Time, store: s}
 	b := &batch{store: s, fresh: map[hash]bool{}}
 	err := func() error {
 		s.mu.Lock()

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+	"pillion/internal/wire"
+)
+
+// reverted is the result of journal/revert.
+type reverted struct {
+	Reverted, Merged, Conflicts []string
+	Reasons                     map[string]string
+	CallID                      string
+	Preview                     *struct {
+		Kind  string
+		Files []struct{ Path, Before, After string }
+	}
+}
+
+// freely is an editor whose agents edit without asking.
+func freely(t *testing.T, o testrig.Options) *testrig.Editor {
+	if o.Settings == nil {
+		o.Settings = object{"mode": "auto_edit"}
+	}
+	return spawn(t, o)
+}
+
+func (r reverted) want(t *testing.T, reverted, merged, conflicts []string) {
+	t.Helper()
+	if !slices.Equal(r.Reverted, reverted) || !slices.Equal(r.Merged, merged) || !slices.Equal(r.Conflicts, conflicts) {
+		t.Errorf("%+v, want %q reverted, %q merged, %q in conflict", r, reverted, merged, conflicts)
+	}
+}
+
+func wantText(t *testing.T, e *testrig.Editor, name, want string) {
+	t.Helper()
+	if got := e.Read(name); got != want {
+		t.Errorf("%s holds %q, want %q", name, got, want)
+	}
+}
+
+// mustCall makes a call under an id.
+func mustCall(t *testing.T, e *testrig.Editor, id, tool string, arguments object) {
+	t.Helper()
+	var r testrig.Result
+	if e.Must("tools/call", object{"name": tool, "arguments": arguments, "callId": id, "sessionId": "ada"}, &r); r.IsError {
+		t.Fatalf("%s: %+v", tool, r)
+	}
+}
+
+// TestACallIsPutBack: listed, looked at, put back, and the revert put back too, while
+// the editor hears of each.
+func TestACallIsPutBack(t *testing.T) {
+	e := freely(t, testrig.Options{})
+	e.Write("a.txt", "one\ntwo\nthree\n")
+	mustCall(t, e, "first", "edit_file", object{"path": "a.txt", "old_string": "two", "new_string": "2"})
+	j := testrig.Wait(t, e.Journal, "journal/changed")
+	if j.Entry.CallID != "first" || j.Entry.State != "done" || len(j.Files) != 1 || len(j.Files[0].Lines) != 1 || j.Files[0].Lines[0].Start != 1 || j.Files[0].Lines[0].End != 2 {
+		t.Errorf("told of %+v", j)
+	}
+	var list struct{ Entries []map[string]any }
+	e.Must("journal/list", object{"sessionId": "ada"}, &list)
+	if len(list.Entries) != 1 || list.Entries[0]["callId"] != "first" || list.Entries[0]["tool"] != "edit_file" || list.Entries[0]["state"] != "done" {
+		t.Errorf("listed %v", list.Entries)
+	}
+	var r reverted
+	e.Must("journal/revert", object{"callId": "first", "dryRun": true}, &r)
+	if r.want(t, []string{"a.txt"}, []string{}, []string{}); r.Preview == nil || r.Preview.Files[0].After != "one\ntwo\nthree\n" || r.CallID != "" {
+		t.Errorf("a dry run shows %+v", r.Preview)
+	}
+	wantText(t, e, "a.txt", "one\n2\nthree\n")
+	e.Must("journal/revert", object{"callId": "first"}, &r)
+	wantText(t, e, "a.txt", "one\ntwo\nthree\n")
+	states := []string{}
+	for range 2 {
+		states = append(states, testrig.Wait(t, e.Journal, "journal/changed").Entry.State)
+	}
+	if !slices.Equal(states, []string{"done", "reverted"}) {
+		t.Errorf("told of the states %v", states)
+	}
+	e.Must("journal/revert", object{"callId": r.CallID}, &r)
+	wantText(t, e, "a.txt", "one\n2\nthree\n")
+	if e.Must("journal/list", object{"callId": "first"}, &list); list.Entries[0]["state"] != "done" {
+		t.Errorf("after its revert was put back it is %v", list.Entries[0]["state"])
+	}
+}
+
+func TestARevertNeedsASelector(t *testing.T) {
+	e := freely(t, testrig.Options{})
+	for _, params := range []object{{}, {"dryRun": true}, {"turn": 1}} {
+		if code := e.Code("journal/revert", params); code != wire.CodeInvalidParams {
+			t.Errorf("%v: code %d", params, code)
+		}
+	}
+}
+
+// TestASessionIsPutBackAsOne: what the human typed into other lines stays, and what
+// they typed into the same lines is left alone.
+func TestASessionIsPutBackAsOne(t *testing.T) {
+	e := freely(t, testrig.Options{})
+	e.Write("a.txt", "one\ntwo\nthree\nfour\n")
+	e.Write("b.txt", "one\n")
+	for _, edit := range [][3]string{{"a.txt", "two", "2"}, {"a.txt", "2\n", "II\n"}, {"b.txt", "one", "1"}} {
+		mustCall(t, e, "", "edit_file", object{"path": edit[0], "old_string": edit[1], "new_string": edit[2]})
+	}
+	e.Write("a.txt", strings.Replace(e.Read("a.txt"), "four", "the human's", 1))
+	e.Write("b.txt", "1 and a half\n")
+	var r reverted
+	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
+	r.want(t, []string{}, []string{"a.txt"}, []string{"b.txt"})
+	if wantText(t, e, "a.txt", "one\ntwo\nthree\nthe human's\n"); r.Reasons["b.txt"] == "" {
+		t.Error("nothing says why b.txt was left alone")
+	}
+	wantText(t, e, "b.txt", "1 and a half\n")
+}
+
+// TestAnOpenFileIsPutBackThroughTheEditor: unsaved text stays unsaved.
+func TestAnOpenFileIsPutBackThroughTheEditor(t *testing.T) {
+	e := freely(t, testrig.Options{})
+	e.Write("a.txt", "one\ntwo\n")
+	e.Open("a.txt")
+	mustCall(t, e, "clean", "edit_file", object{"path": "a.txt", "old_string": "two", "new_string": "2"})
+	var r reverted
+	e.Must("journal/revert", object{"callId": "clean"}, &r)
+	if b := e.Buffer("a.txt"); b.Text != "one\ntwo\n" || b.Dirty {
+		t.Errorf("the buffer is %+v", b)
+	}
+	wantText(t, e, "a.txt", "one\ntwo\n")
+	e.Type("a.txt", at(0, 0), "mine\n")
+	mustCall(t, e, "dirty", "edit_file", object{"path": "a.txt", "old_string": "two", "new_string": "2"})
+	e.Must("journal/revert", object{"callId": "dirty"}, &r)
+	if b := e.Buffer("a.txt"); b.Text != "mine\none\ntwo\n" || !b.Dirty {
+		t.Errorf("the buffer is %+v", b)
+	}
+	wantText(t, e, "a.txt", "one\ntwo\n")
+}

@@ -1,0 +1,324 @@
+package change
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/journal"
+)
+
+// reversal is the plan of a revert. It goes through the records from the newest to
+// the oldest, on what is there now and on what the steps planned so far make of it.
+type reversal struct {
+	committer *Committer
+	snap      *document.Snapshot
+	contents  map[string]*journal.Content // by entry
+
+	texts    map[workspace.Path]*text // files on disk or in buffers, under the names that they have now
+	moves    []renaming               // in the order in which they are to be made
+	gone     []workspace.Path         // under the names that they have now
+	restored map[string]*restored     // what comes out of the journal, by its absolute name to be
+	emptied  []string                 // folders that agents made, to go if nothing is in them
+
+	set     Set
+	done    []undoing
+	fates   map[string]fate // by path as tools print it
+	order   []string        // of fates
+	blocked map[string]bool // absolute names at which older changes are left alone
+}
+
+type renaming struct{ from, to workspace.Path }
+
+// text is a file with a text, and what is to be made of it.
+type text struct {
+	file *document.File
+	now  document.Content
+}
+
+// restored is a file, folder or link that is made anew.
+type restored struct {
+	path  workspace.Path
+	state journal.State
+	data  []byte // of a file
+}
+
+// undoing is one record of one entry.
+type undoing struct {
+	entry  journal.Entry
+	record journal.Record
+}
+
+// fate is what becomes of one path.
+type fate struct {
+	merged   bool
+	conflict string // why it is left alone
+}
+
+func (c *Committer) planReversal(entries []journal.Entry) (*reversal, error) {
+	r := &reversal{
+		committer: c, snap: c.Documents.Snapshot(maxReadBack), contents: map[string]*journal.Content{},
+		texts: map[workspace.Path]*text{}, restored: map[string]*restored{},
+		fates: map[string]fate{}, blocked: map[string]bool{},
+	}
+	for _, run := range runs(entries) {
+		r.undo(run)
+	}
+	return r, r.compile()
+}
+
+func (r *reversal) close() {
+	for _, c := range r.contents {
+		c.Close()
+	}
+}
+
+// runs lists the records from the newest to the oldest. Changes of one file in which
+// each begins where the one before ended are one run: what lies between is gone anyway.
+func runs(entries []journal.Entry) [][]undoing {
+	var all []undoing
+	for _, e := range entries {
+		for _, rec := range slices.Backward(e.Records) {
+			if !e.Reverted[rec.Path] {
+				all = append(all, undoing{e, rec})
+			}
+		}
+	}
+	var out [][]undoing
+	taken := map[int]bool{}
+	for i, u := range all {
+		if taken[i] {
+			continue
+		}
+		run := []undoing{u}
+		for j := i + 1; j < len(all) && u.record.Operation == string(Overwrite); j++ {
+			older := all[j].record
+			if touches(older, u.record.Path) && !continues(older, run[len(run)-1].record) {
+				break
+			}
+			if older.Path == u.record.Path {
+				run = append(run, all[j])
+				taken[j] = true
+			}
+		}
+		out = append(out, run)
+	}
+	return out
+}
+
+func touches(r journal.Record, name string) bool {
+	return isIn(r.Path, name) || r.To != "" && isIn(r.To, name)
+}
+
+// continues: newer begins with what older left.
+func continues(older, newer journal.Record) bool {
+	return older.Path == newer.Path && older.Operation == string(Overwrite) && older.After != nil && newer.Before != nil &&
+		older.After.Hash == newer.Before.Hash && older.After.Unsaved == newer.Before.Unsaved
+}
+
+// undo plans to put back a run of changes of one path, or leaves it with a reason.
+func (r *reversal) undo(run []undoing) {
+	newest, oldest := run[0], run[len(run)-1]
+	name := r.committer.nameOf(newest.record.Path, newest.record.Name)
+	if r.blocked[newest.record.Path] {
+		return
+	}
+	merged, err := r.undoRecord(newest, oldest)
+	if err != nil {
+		r.blocked[newest.record.Path] = true
+		r.settle(name, fate{conflict: fault.From(err).Message})
+		return
+	}
+	r.settle(name, fate{merged: merged})
+	r.done = append(r.done, run...)
+}
+
+func (r *reversal) settle(name string, f fate) {
+	was, known := r.fates[name]
+	if !known {
+		r.order = append(r.order, name)
+	}
+	f.merged = f.merged || was.merged
+	if was.conflict != "" {
+		f.conflict = was.conflict
+	}
+	r.fates[name] = f
+}
+
+func (r *reversal) result() Reverted {
+	out := Reverted{Reverted: []string{}, Merged: []string{}, Conflicts: []string{}, Reasons: map[string]string{}}
+	for _, name := range r.order {
+		switch f := r.fates[name]; {
+		case f.conflict != "":
+			out.Conflicts = append(out.Conflicts, name)
+			out.Reasons[name] = f.conflict
+		case f.merged:
+			out.Merged = append(out.Merged, name)
+		default:
+			out.Reverted = append(out.Reverted, name)
+		}
+	}
+	return out
+}
+
+func (r *reversal) undoRecord(newest, oldest undoing) (merged bool, err error) {
+	p, err := r.committer.Documents.Workspace().Resolve(newest.record.Path)
+	if err != nil {
+		return false, err
+	}
+	switch Operation(newest.record.Operation) {
+	case Overwrite:
+		return r.undoText(p, newest, oldest)
+	}
+	return false, conflict("a change of this kind cannot be put back yet")
+}
+
+func conflict(format string, args ...any) error {
+	return fault.New(fault.ConcurrentModification, format, args...)
+}
+
+// now finds what is at a path after the steps planned so far: something that comes out
+// of the journal, or an entry that has another name still. Neither is nothing.
+func (r *reversal) now(p workspace.Path) (*restored, workspace.Path) {
+	if one := r.restored[p.Abs()]; one != nil {
+		return one, workspace.Path{}
+	}
+	abs := p.Abs()
+	for _, m := range slices.Backward(r.moves) {
+		switch {
+		case isIn(m.to.Abs(), abs):
+			rel, _ := filepath.Rel(m.to.Abs(), abs) //nolint:errcheck // isIn
+			abs = filepath.Join(m.from.Abs(), rel)
+		case isIn(m.from.Abs(), abs):
+			return nil, workspace.Path{}
+		}
+	}
+	at, err := r.committer.Documents.Workspace().Resolve(abs)
+	if err != nil || slices.ContainsFunc(r.gone, func(g workspace.Path) bool { return isIn(g.Abs(), at.Abs()) }) {
+		return nil, workspace.Path{}
+	}
+	if !at.Exists() && r.snap.Buffer(at) == nil {
+		return nil, workspace.Path{}
+	}
+	return nil, at
+}
+
+// undoText puts a text back, or the change out of what others made of it.
+func (r *reversal) undoText(p workspace.Path, newest, oldest undoing) (merged bool, err error) {
+	ours, err := r.content(newest, newest.record.After)
+	if err != nil {
+		return false, err
+	}
+	before, err := r.content(oldest, oldest.record.Before)
+	if err != nil {
+		return false, err
+	}
+	one, at := r.now(p)
+	switch {
+	case one != nil:
+		now, err := document.Decode(one.data, document.Encoding(one.state.Encoding))
+		if err != nil {
+			return false, err
+		}
+		back, merged, err := unmake(now, ours, before)
+		if err == nil {
+			one.data, err = back.Encode()
+		}
+		return merged, err
+	case at.IsZero():
+		return false, conflict("it is not there any more")
+	}
+	t, err := r.text(at)
+	if err != nil {
+		return false, err
+	}
+	back, merged, err := unmake(t.now, ours, before)
+	if err != nil {
+		return false, err
+	}
+	if t.file.Source == document.FromBuffer && (back.Encoding != t.file.Encoding || back.BOM != t.file.BOM) {
+		return false, conflict("it is open in the editor, which would save it as %s", t.file.Encoding)
+	}
+	t.now = back
+	return merged, nil
+}
+
+// text is the file at a path under which it is there now.
+func (r *reversal) text(at workspace.Path) (*text, error) {
+	if t := r.texts[at]; t != nil {
+		return t, nil
+	}
+	f, err := r.snap.Read(at, "")
+	if err != nil {
+		return nil, err
+	}
+	t := &text{file: f, now: f.Content}
+	r.texts[at] = t
+	return t, nil
+}
+
+// unmake takes the change from before to ours out of now.
+func unmake(now, ours, before document.Content) (document.Content, bool, error) {
+	if !strings.Contains(now.Text, "\r") { // an editor shows all line ends alike
+		ours.Text, before.Text = document.PlainLineEnds(ours.Text), document.PlainLineEnds(before.Text)
+	}
+	switch {
+	case now.Text == ours.Text:
+		return before, false, nil
+	case now.Text == before.Text:
+		return now, false, nil
+	}
+	text, ok := Merge(ours.Text, before.Text, now.Text)
+	if !ok {
+		return now, false, conflict("the same lines were changed since")
+	}
+	now.Text = text
+	return now, true, nil
+}
+
+// content is the text of a state in the journal.
+func (r *reversal) content(u undoing, st *journal.State) (document.Content, error) {
+	if st == nil {
+		return document.Content{}, conflict("the journal does not say what was there")
+	}
+	data, err := r.bytes(u, st)
+	if err != nil {
+		return document.Content{}, err
+	}
+	return document.Decode(data, document.Encoding(st.Encoding))
+}
+
+func (r *reversal) bytes(u undoing, st *journal.State) ([]byte, error) {
+	open := r.contents[u.entry.ID]
+	if open == nil {
+		var err error
+		if open, err = r.committer.Journal.Store.Content(u.entry); err != nil {
+			return nil, conflict("%v", err)
+		}
+		r.contents[u.entry.ID] = open
+	}
+	data, err := open.Read(st)
+	if err != nil {
+		return nil, conflict("%v", err)
+	}
+	return data, nil
+}
+
+// compile makes the set of what is planned.
+func (r *reversal) compile() error {
+	r.set.Label = "Pillion: revert"
+	for _, t := range r.texts {
+		f, err := New(t.file, t.now)
+		if err != nil {
+			return err
+		}
+		if f.Operation() != Unchanged {
+			r.set.Files = append(r.set.Files, f)
+		}
+	}
+	slices.SortFunc(r.set.Files, func(a, b File) int { return strings.Compare(a.Target.Abs(), b.Target.Abs()) })
+	return nil
+}
