@@ -4,6 +4,7 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/workspace"
+	"pillion/workspace/document"
 )
 
 // policyRequest gathers what policy looks at: facts about paths that only the
@@ -56,6 +57,8 @@ func factOf(t touch) (policy.PathFact, error) {
 	}
 	if t.file != nil && t.file.Exists {
 		fact.Executable = t.file.Mode.IsRegular() && t.file.Mode&0o111 != 0
+		fact.HardLinks, fact.InEditor = t.file.HardLinks, t.file.Source == document.FromBuffer
+		fact.ReadOnly = t.file.ReadOnly || t.file.Buffer != nil && t.file.Buffer.ReadOnly
 	}
 	return fact, nil
 }

@@ -130,6 +130,7 @@ func (w *world) setup(text string) {
 //	write PATH TEXT    somebody writes a file on disk; "TEXT" * N repeats it
 //	remove PATH
 //	link PATH TARGET
+//	hardlink PATH TARGET
 //	mode PATH OCTAL
 //	fifo PATH
 //	age PATH DURATION  it was last changed that long ago
@@ -157,6 +158,8 @@ func (w *world) do(line string) {
 	case "link":
 		w.must(os.MkdirAll(filepath.Dir(w.path(name)), 0o755))
 		w.must(os.Symlink(strings.ReplaceAll(argument, "$BASE", w.base), w.path(name)))
+	case "hardlink":
+		w.must(os.Link(w.path(argument), w.path(name)))
 	case "mode":
 		w.must(os.Chmod(w.path(name), fs.FileMode(w.number(argument, 8))))
 	case "fifo":

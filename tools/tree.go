@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"pillion/internal/fault"
 	"pillion/tools/policy"
@@ -27,6 +28,7 @@ func (e *entry) fact(named workspace.Path) policy.PathFact {
 		Write:          true,
 		Root:           named.RootDir(),
 		Executable:     e.mode.IsRegular() && e.mode&0o111 != 0,
+		ReadOnly:       e.mode.IsRegular() && e.mode&0o200 == 0,
 		BareRepository: e.bare,
 	}
 	if named.String() != named.Rel() {
@@ -45,11 +47,16 @@ func treeTouches(c change.TreeChange) []touch {
 		return []touch{{path: c.Path, write: true}}
 	}
 	if c.Operation == change.CreateDirectory {
-		return []touch{{path: c.Path, write: true, entry: &entry{at: c.Source, bare: inBareRepository(c.Source) || completesBareRepository(c.Source)}}}
+		return []touch{{path: c.Path, write: true, entry: &entry{at: c.Source, mode: fs.ModeDir, bare: inBareRepository(c.Source) || completesBareRepository(c.Source)}}}
 	}
 	out := entriesOf(c.Was, c.Path, c.Source)
 	if !c.To.IsZero() {
-		out = append(out, entriesOf(c.Was, c.To, c.Target)...)
+		names := c.Was
+		names.Nodes = slices.Clone(c.Was.Nodes)
+		for i := range names.Nodes {
+			names.Nodes[i].Mode = fs.ModeIrregular // what it is was judged under its old name
+		}
+		out = append(out, entriesOf(names, c.To, c.Target)...)
 		out = append(out, entriesOf(c.Over, c.To, c.Target)...)
 	}
 	return out

@@ -208,8 +208,8 @@ func (n Node) State() string {
 	return state
 }
 
-// HardLinks is how many names the file has, 1 where the system does not tell.
-func (n Node) HardLinks() int { return max(int(n.system.links), 1) }
+// HardLinks is how many names a file has, 1 where the system does not tell.
+func HardLinks(info fs.FileInfo) int { return max(int(factsOf(info).links), 1) }
 
 // Top is the entry itself.
 func (t Tree) Top() Node {

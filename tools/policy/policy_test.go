@@ -110,6 +110,8 @@ func TestProtectedWritesAskInEveryMode(t *testing.T) {
 		"by name":        {Path: "sub/.vscode/settings.json", Write: true},
 		"by link target": {Path: "notes", LinkTarget: ".envrc", Write: true},
 		"executable":     {Path: "build.sh", Executable: true, Write: true},
+		"read-only":      {Path: "notes.txt", ReadOnly: true, Write: true},
+		"hard link":      {Path: "notes.txt", HardLinks: 2, Write: true},
 		"secret":         {Path: "deploy/.env.local", Write: true},
 	}
 	for name, fact := range facts {

@@ -212,6 +212,14 @@ func (p PathFact) protected() string {
 		return fault.Quote(p.printed(p.Path)) + " " + isRepository
 	case p.Executable:
 		return fault.Quote(p.printed(p.Path)) + " is a program: it has the executable bit"
+	case p.ReadOnly:
+		return fault.Quote(p.printed(p.Path)) + " is read-only"
+	case p.HardLinks > 1:
+		others := "the others will keep the old text"
+		if p.InEditor {
+			others = "the editor may change what the others hold with it"
+		}
+		return fmt.Sprintf("%s has %d names on this disk (hard links), and %s", fault.Quote(p.printed(p.Path)), p.HardLinks, others)
 	}
 	return ""
 }

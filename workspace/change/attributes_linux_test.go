@@ -182,8 +182,22 @@ func TestReadOnlyFileAndFolder(t *testing.T) {
 	b := newBench(t)
 	b.write("a.txt", "one")
 	b.must(os.Chmod(b.abs("a.txt"), 0o444))
-	b.wantFault(fault.PermissionDenied, b.plan("a.txt", "two"))
-	b.want("a.txt", "one")
+	f := b.plan("a.txt", "two")
+	if !f.Before.ReadOnly {
+		t.Error("nobody would be asked about a read-only file")
+	}
+	b.mustCommit(f)
+	b.want("a.txt", "two")
+	if info, err := os.Stat(b.abs("a.txt")); err != nil || info.Mode().Perm() != 0o444 {
+		t.Errorf("it does not stay read-only: %v, %v", info.Mode(), err)
+	}
+	b.write("late.txt", "one")
+	f = b.plan("late.txt", "two")
+	b.must(os.Chmod(b.abs("late.txt"), 0o444))
+	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
+		t.Errorf("it became read-only after the question: %v", err)
+	}
+	b.want("late.txt", "one")
 
 	b.write("dir/b.txt", "one")
 	b.must(os.Chmod(b.abs("dir"), 0o555))

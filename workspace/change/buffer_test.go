@@ -400,8 +400,12 @@ func TestBufferRefusals(t *testing.T) {
 	b.wantFault(fault.EncodingError, f)
 
 	b.Documents.SetState(doc.path, document.State{Version: 1, ReadOnly: true})
-	if _, err := b.tryPlan("a.txt", "two\n"); fault.CodeOf(err) != fault.PermissionDenied {
-		t.Errorf("read-only in the editor: %v", err)
+	b.mustCommit(b.plan("a.txt", "two\n")) // past the editor, which could not save it
+	b.want("a.txt", "two\n")
+	doc.set("typed\n")
+	b.Documents.SetState(doc.path, document.State{Version: doc.version, ReadOnly: true, Dirty: true})
+	if _, err := b.tryPlan("a.txt", "three\n"); fault.CodeOf(err) != fault.PermissionDenied {
+		t.Errorf("read-only in the editor, and unsaved: %v", err)
 	}
 	b.write("lossy.txt", "caf\xe9")
 	b.editor.open(b.path("lossy.txt"), "caf\ufffd")

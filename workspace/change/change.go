@@ -49,8 +49,9 @@ func New(before *document.File, after document.Content) (File, error) {
 	}
 	name := fault.Quote(before.Path.String())
 	switch {
-	case before.Buffer != nil && before.Buffer.ReadOnly:
-		return File{}, fault.New(fault.PermissionDenied, "%s is read-only in the editor", name)
+	case before.Buffer != nil && before.Buffer.ReadOnly && before.Dirty:
+		return File{}, fault.New(fault.PermissionDenied, "%s is read-only in the editor, and has unsaved changes there", name).
+			WithHint("ask the human to save it, or to make it writable")
 	case before.Held:
 		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in an editor that cannot be edited through", name).
 			WithHint("ask the human to save it, then read it again")

@@ -166,10 +166,16 @@ func (c *Committer) step(f File, label string) step {
 	switch {
 	case f.Operation() == Unchanged:
 		return unchanged{f}
-	case f.Before.Source == document.FromBuffer && (f.Before.Dirty || c.Editor != nil && c.Editor.Takes(f.Before)):
+	case f.Before.Source == document.FromBuffer && (f.Before.Dirty || c.takes(f.Before)):
 		return &bufferStep{file: f, label: label, committer: c}
 	}
 	return &diskStep{file: f, committer: c}
+}
+
+// takes: a file that may not be written to is replaced on disk, after a yes to that.
+// The editor could not save it, and shows it anew.
+func (c *Committer) takes(f *document.File) bool {
+	return c.Editor != nil && c.Editor.Takes(f) && !f.ReadOnly && !f.Buffer.ReadOnly
 }
 
 type unchanged struct{ file File }

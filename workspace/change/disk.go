@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"pillion/internal/fault"
+	"pillion/workspace"
 	"pillion/workspace/document"
 )
 
@@ -18,7 +19,9 @@ import (
 // was displaced is compared with what the plan was made from. If it is something
 // else, the names are exchanged back.
 //
-// A file that has a second hard link loses it: the other name keeps the old text.
+// A file that has a second hard link loses it, after a yes to that: the other name
+// keeps the old text. To write into the file itself would be neither whole at every
+// moment nor compared with the plan.
 type diskStep struct {
 	file      File
 	committer *Committer
@@ -100,9 +103,8 @@ func (d *diskStep) keepAttributes(f *os.File) error {
 		return moved(fault.Quote(d.file.Path().String()))
 	}
 	defer old.Close()
-	if !isWritable(d.folder.handle, d.name(), info) {
-		return fault.New(fault.PermissionDenied, "%s is read-only", fault.Quote(d.file.Path().String())).
-			WithHint("ask the human to make it writable")
+	if d.file.Target.ReadOnly(info) && !d.file.Before.ReadOnly || workspace.HardLinks(info) > 1 && d.file.Before.HardLinks < 2 {
+		return moved(fault.Quote(d.file.Path().String())) // to be asked about
 	}
 	copyAttributes(old, f)
 	return f.Chmod(keepOwner(info, f))

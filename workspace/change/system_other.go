@@ -22,8 +22,6 @@ func renamePlain(from *os.File, a string, to *os.File, b string) error {
 
 func hasWriters(*os.File) bool { return false }
 
-func isWritable(_ *os.File, _ string, info fs.FileInfo) bool { return info.Mode().Perm()&0o200 != 0 }
-
 func keepOwner(from fs.FileInfo, _ *os.File) fs.FileMode { return from.Mode().Perm() }
 
 func copyAttributes(_, _ *os.File) {}

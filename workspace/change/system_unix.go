@@ -3,7 +3,6 @@
 package change
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"slices"
@@ -21,13 +20,6 @@ func renamePlain(from *os.File, a string, to *os.File, b string) error {
 		return &fs.PathError{Op: "rename", Path: b, Err: err}
 	}
 	return nil
-}
-
-// isWritable reports whether the user may write to the file itself, which a
-// rename over it would not ask.
-func isWritable(dir *os.File, name string, _ fs.FileInfo) bool {
-	err := unix.Faccessat(int(dir.Fd()), name, unix.W_OK, unix.AT_EACCESS)
-	return !errors.Is(err, unix.EACCES) && !errors.Is(err, unix.EROFS) && !errors.Is(err, unix.EPERM)
 }
 
 // keepOwner gives to the owner and the group of from, as far as the system allows,

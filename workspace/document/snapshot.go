@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"strings"
@@ -37,6 +38,10 @@ type File struct {
 	Size     int64  // of the encoded bytes
 	Modified time.Time
 	Mode     fs.FileMode
+	// HardLinks is how many names the file on disk has; ReadOnly, that it may not be
+	// written to.
+	HardLinks int
+	ReadOnly  bool
 
 	Buffer *Buffer // nil when it is not open; whose text it is, Source says
 	Dirty  bool    // the buffer's text is not on disk
@@ -58,6 +63,9 @@ type File struct {
 	asked    Encoding // what was asked for when it was read
 	diskText string   // where the buffer shows it with other line ends
 }
+
+// isReadOnly: the disk says so, or the editor.
+func (f *File) isReadOnly() bool { return f.ReadOnly || f.Buffer != nil && f.Buffer.ReadOnly }
 
 // OnDisk is text, a version of f.Text, as it is to be written to disk: where the
 // editor shows the file with other line ends than it has, with those that it has.
@@ -228,6 +236,7 @@ func readDisk(p workspace.Path, enc Encoding, limit int64) (*File, error) {
 		return f, err
 	}
 	f.Exists, f.Size, f.DiskSize, f.Modified, f.Mode = true, info.Size(), int64(len(data)), info.ModTime(), info.Mode()
+	f.HardLinks, f.ReadOnly = workspace.HardLinks(info), p.ReadOnly(info)
 	f.Version = Version(data)
 	f.DiskVersion = f.Version
 	if f.Content, err = Decode(data, enc); err != nil {
@@ -298,6 +307,9 @@ func (f *File) state() string {
 	}
 	if f.Held {
 		s += " held"
+	}
+	if f.HardLinks > 1 || f.isReadOnly() {
+		s += fmt.Sprint(" ", f.HardLinks, f.isReadOnly()) // it is asked about
 	}
 	return s
 }
