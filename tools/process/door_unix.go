@@ -9,13 +9,8 @@ import (
 	"strings"
 )
 
-// A box is made ahead, where it can be: it takes longer to make than the shortest
-// commands take to run. So what is started in it first is a shell that reads, from
-// the pipe at doorFD, what to do; it becomes the command's own shell.
+// doorFD is where the first shell in a box reads what it is to do; see doorkeeper.
 const doorFD = boxFD + 1
-
-// doorkeeper is the command line of that first shell.
-var doorkeeper = []string{"/bin/sh", "-c", ". /dev/fd/" + strconv.Itoa(doorFD)}
 
 // errand is what a box is to do: it follows the assignment that made the box.
 type errand struct {

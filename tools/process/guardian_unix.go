@@ -5,7 +5,6 @@ package process
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -78,22 +77,13 @@ func Guardian([]string) int {
 	if err := orders.Decode(&todo); err != nil {
 		return 0 // a spare that was not needed
 	}
-	shell, box, err := todo.start()
+	shell, box, err := todo.start(orders)
 	if err != nil {
 		_ = status.Encode(report{Error: err.Error(), Unheld: todo.Hold.Level != ""})
 		return 0
 	}
-	defer todo.Hold.tidy() // before the sidecar sees this process end
-	if box != nil {
-		wanted := box.receive(orders)
-		todo.Hold.tidy()
-		if !wanted || isDead(shell) {
-			drop(shell)
-			if wanted {
-				_ = status.Encode(report{Error: noBox, Unheld: true})
-			}
-			return 0
-		}
+	if shell == 0 {
+		return 0 // a box that was not needed
 	}
 	// A sidecar that does not listen is dead, and the control pipe says so.
 	_ = status.Encode(report{Shell: shell, Held: todo.Hold.Level})
@@ -120,17 +110,8 @@ func Guardian([]string) int {
 	if len(left) > 0 {
 		final.Error = fmt.Sprintf("the command is over, but this of it could not be ended: %s", strings.Join(left, ", "))
 	}
-	todo.Hold.tidy()
 	_ = status.Encode(final)
 	return 0
-}
-
-// drop ends a box in which nothing runs.
-func drop(shell int) {
-	_ = syscall.Kill(-shell, syscall.SIGKILL)
-	g := &guard{shell: shell}
-	g.wait()
-	_, _ = g.clear()
 }
 
 // havePipes reports whether the sidecar started this process, and sets the
@@ -165,8 +146,20 @@ func seal() {
 }
 
 // start runs the command as the leader of a session and a group of its own, and
-// drops the guardian's copies of its streams. Box is of a command that bubblewrap starts.
-func (a assignment) start() (shell int, box *boxPipes, err error) {
+// drops the guardian's copies of its streams. Box is of a command that bubblewrap
+// starts; shell is 0 when such a one never came.
+func (a assignment) start(orders *json.Decoder) (shell int, box *boxPipes, err error) {
+	defer func() {
+		for fd := stdinFD; fd <= stderrFD; fd++ {
+			syscall.Close(fd)
+		}
+	}()
+	if err := a.Hold.apply(); err != nil {
+		return 0, nil, err
+	}
+	if a.Hold.Level == Bubblewrap {
+		return a.startInBox(orders)
+	}
 	stdin := stdinFD
 	if !a.Stdin {
 		if stdin, err = syscall.Open(os.DevNull, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
@@ -174,81 +167,21 @@ func (a assignment) start() (shell int, box *boxPipes, err error) {
 		}
 		defer syscall.Close(stdin)
 	}
-	files := []uintptr{uintptr(stdin), stdoutFD, stderrFD}
-	if a.Hold.Level == Bubblewrap {
-		var theirs []*os.File
-		if box, theirs, err = newBoxPipes(); err != nil {
-			return 0, nil, err
-		}
-		for _, f := range theirs {
-			defer f.Close()
-			files = append(files, f.Fd())
-		}
-	}
-	if err := a.Hold.apply(); err != nil {
-		return 0, nil, err
-	}
-	args := a.Hold.without(texts(a.Args))
-	shell, err = syscall.ForkExec(args[0], args, &syscall.ProcAttr{
+	shell, err = a.fork(texts(a.Args), uintptr(stdin), stdoutFD, stderrFD)
+	return shell, nil, err
+}
+
+func (a assignment) fork(args []string, files ...uintptr) (pid int, err error) {
+	pid, err = syscall.ForkExec(args[0], args, &syscall.ProcAttr{
 		Dir:   string(a.Dir),
 		Env:   texts(a.Env),
 		Files: files,
 		Sys:   attributes(),
 	})
-	for fd := stdinFD; fd <= stderrFD; fd++ {
-		syscall.Close(fd)
-	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("run %s in %q: %w", args[0], a.Dir, err)
+		return 0, fmt.Errorf("run %s in %q: %w", args[0], a.Dir, err)
 	}
-	return shell, box, nil
-}
-
-// noBox is what is told of a box that is not there.
-const noBox = "bubblewrap could not make the sandbox, so the command did not run"
-
-// boxPipes lead to bubblewrap, and to the first shell in it.
-type boxPipes struct {
-	said *os.File // what bubblewrap reports
-	door *os.File // what the shell does
-}
-
-// newBoxPipes gives the other ends in the order of boxFD and doorFD.
-func newBoxPipes() (*boxPipes, []*os.File, error) {
-	said, saying, err := os.Pipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	reading, door, err := os.Pipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	return &boxPipes{said, door}, []*os.File{saying, reading}, nil
-}
-
-// receive waits for what is to run in the box and passes it on. It reports false
-// where nothing is.
-func (b *boxPipes) receive(orders *json.Decoder) bool {
-	var what errand
-	if orders.Decode(&what) != nil {
-		return false
-	}
-	go func() { // a box that could not be made reads nothing
-		_, _ = b.door.Write(what.Script)
-		b.door.Close()
-	}()
-	return true
-}
-
-// failed says whether bubblewrap ended without having started the command. It
-// tells how the command ended, and nothing of one that never was.
-func (b *boxPipes) failed() bool {
-	if b == nil {
-		return false
-	}
-	_ = b.said.SetReadDeadline(time.Now().Add(time.Second)) // nobody is left who could hold it open
-	text, _ := io.ReadAll(io.LimitReader(b.said, 1<<16))    //nolint:errcheck // what was said counts
-	return !strings.Contains(string(text), `"exit-code"`)
+	return pid, nil
 }
 
 // guard is the command that a guardian looks after.

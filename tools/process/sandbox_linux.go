@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -50,12 +51,50 @@ func (h hold) without(args []string) []string {
 	return args
 }
 
-// tidy removes what bubblewrap left: a socket that goes away while the box is made
-// has it make an empty file to cover. Whoever wanted to listen there again could not.
-func (h hold) tidy() {
+// inode names a file or folder; a number alone is soon another's.
+type inode struct {
+	major, minor uint32
+	number       uint64
+	born         unix.StatxTimestamp
+}
+
+// folderAt names the folder at path, or nothing.
+func folderAt(path string) (in inode, there bool) {
+	var info unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO|unix.STATX_BTIME, &info)
+	if err != nil || info.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return inode{}, false
+	}
+	return inode{info.Dev_major, info.Dev_minor, info.Ino, info.Btime}, true
+}
+
+// look gives the folders around the sockets as they are before a box is made.
+func (h hold) look() map[string]inode {
+	before := map[string]inode{}
 	for _, path := range texts(h.Masked) {
-		if info, err := os.Lstat(path); err == nil && info.Mode() == madeByBubblewrap && info.Size() == 0 {
-			_ = os.Remove(path) // a folder that became read only keeps it, and that harms nobody
+		for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+			if _, seen := before[dir]; seen {
+				break
+			}
+			before[dir], _ = folderAt(dir)
+		}
+	}
+	return before
+}
+
+// tidy removes what bubblewrap left: for a socket that goes away while the box is made
+// it makes an empty file to cover, and the folders around it where they are gone as
+// well. Whoever wanted to listen there again could not.
+func (h hold) tidy(before map[string]inode) {
+	for _, path := range texts(h.Masked) {
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode() != madeByBubblewrap || info.Size() > 0 || os.Remove(path) != nil {
+			continue // what a folder keeps that became read only harms nobody
+		}
+		for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+			if now, there := folderAt(dir); !there || now == before[dir] || unix.Rmdir(dir) != nil {
+				break
+			}
 		}
 	}
 }

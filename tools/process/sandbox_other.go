@@ -16,7 +16,11 @@ func (h hold) apply() error { return nil }
 
 func (h hold) without(args []string) []string { return args }
 
-func (h hold) tidy() {}
+func (h hold) look() map[string]inode { return nil }
+
+func (h hold) tidy(map[string]inode) {}
+
+type inode struct{}
 
 func (r *Runner) try() found {
 	const why = "it is for Linux alone"

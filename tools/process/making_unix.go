@@ -1,0 +1,187 @@
+//go:build unix
+
+package process
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// noBox is what is told of a box that is not there.
+const noBox = "bubblewrap could not make the sandbox, so the command did not run"
+
+// boxTries is how often a box is tried. Something that it was to mount, such as a
+// socket, may go away in the milliseconds in which it is made; then the next one is
+// made without.
+const boxTries = 3
+
+// What a box finds open beside boxFD and doorFD; see doorkeeper.
+const (
+	madeFD   = doorFD + 1 // write: a word when the box is made
+	errorsFD = madeFD + 1 // the command's standard error, while bubblewrap has another
+)
+
+// doorkeeper is the command line of the first shell in a box. A box is made ahead,
+// where it can be: it takes longer to make than the shortest commands take to run.
+// So that shell says that the box is made and reads, from the pipe at doorFD, what to
+// do; it becomes the command's own shell. Until it has said so the box was given
+// nothing, and another one can be tried.
+var doorkeeper = []string{"/bin/sh", "-c", fmt.Sprintf("exec 2>&%[1]d %[1]d>&-; echo >&%[2]d; exec %[2]d>&-; . /dev/fd/%[3]d", errorsFD, madeFD, doorFD)}
+
+// boxPipes lead to bubblewrap, and to the first shell in it.
+type boxPipes struct {
+	said  *os.File // what bubblewrap reports
+	door  *os.File // what the shell does
+	made  *os.File // that the shell runs
+	wrong *os.File // bubblewrap's standard error
+}
+
+// startInBox makes a box, waits for what is to run in it, and passes it on. Shell is
+// bubblewrap, or 0 when nothing came.
+func (a assignment) startInBox(orders *json.Decoder) (shell int, box *boxPipes, err error) {
+	m := making{errands: make(chan errand, 1)}
+	go m.receive(orders)
+	for tries := 1; ; tries++ {
+		before := a.Hold.look()
+		if shell, box, err = a.makeBox(); err != nil {
+			return 0, nil, err
+		}
+		fate := m.await(box)
+		a.Hold.tidy(before)
+		if fate == ready && !isDead(shell) {
+			box.pass(m.what)
+			return shell, box, nil
+		}
+		drop(shell)
+		a.Hold.tidy(before)
+		complaint := box.close()
+		switch {
+		case fate == unwanted:
+			return 0, nil, nil
+		case tries == boxTries:
+			_, _ = syscall.Write(stderrFD, complaint)
+			return 0, nil, errors.New(noBox)
+		}
+	}
+}
+
+// making is the wait for a box and for what is to run in it.
+type making struct {
+	errands chan errand // nil once it came
+	what    errand
+}
+
+// fate is what became of a box.
+type fate int
+
+const (
+	ready    fate = iota // it is made, and what is to run has come
+	lost                 // it ended before it was made
+	unwanted             // the sidecar needs it no more
+)
+
+// receive takes what is to run, or the end of the control pipe.
+func (m making) receive(orders *json.Decoder) {
+	defer close(m.errands)
+	var what errand
+	if orders.Decode(&what) == nil {
+		m.errands <- what
+	}
+}
+
+func (m *making) await(box *boxPipes) fate {
+	made := box.isMade()
+	for made != nil || m.errands != nil {
+		select {
+		case is := <-made:
+			if !is {
+				return lost
+			}
+			made = nil
+		case what, came := <-m.errands:
+			if !came {
+				return unwanted
+			}
+			m.what, m.errands = what, nil
+		}
+	}
+	return ready
+}
+
+// makeBox starts bubblewrap.
+func (a assignment) makeBox() (shell int, box *boxPipes, err error) {
+	var theirs [4]*os.File
+	box = &boxPipes{}
+	defer func() {
+		for _, f := range theirs {
+			f.Close() // a nil *os.File only returns an error
+		}
+		if err != nil {
+			box.close()
+		}
+	}()
+	for i, p := range []struct{ read, write **os.File }{{&box.said, &theirs[0]}, {&theirs[1], &box.door}, {&box.made, &theirs[2]}, {&box.wrong, &theirs[3]}} {
+		if *p.read, *p.write, err = os.Pipe(); err != nil {
+			return 0, nil, fmt.Errorf("make pipe %d of a box: %w", i, err)
+		}
+	}
+	shell, err = a.fork(a.Hold.without(texts(a.Args)),
+		stdinFD, stdoutFD, theirs[3].Fd(), theirs[0].Fd(), theirs[1].Fd(), theirs[2].Fd(), stderrFD)
+	return shell, box, err
+}
+
+// isMade gives true when the first shell in the box runs, and false when it never will.
+func (b *boxPipes) isMade() <-chan bool {
+	made := make(chan bool, 1)
+	go func() {
+		n, _ := b.made.Read(make([]byte, 1))
+		made <- n > 0
+	}()
+	return made
+}
+
+// pass gives the first shell what is to run.
+func (b *boxPipes) pass(what errand) {
+	go func() { // a box that was lost meanwhile reads nothing
+		_, _ = b.door.Write(what.Script)
+		b.door.Close()
+	}()
+}
+
+// close lets go of a box that has ended, and gives what bubblewrap complained of.
+func (b *boxPipes) close() (complaint []byte) {
+	if b.wrong != nil {
+		complaint = rest(b.wrong)
+	}
+	for _, f := range []*os.File{b.said, b.door, b.made, b.wrong} {
+		f.Close()
+	}
+	return complaint
+}
+
+// failed says whether bubblewrap ended without having started the command. It
+// tells how the command ended, and nothing of one that never was.
+func (b *boxPipes) failed() bool {
+	return b != nil && !bytes.Contains(rest(b.said), []byte(`"exit-code"`))
+}
+
+// rest is what is still in a pipe that nobody is left to write to.
+func rest(pipe *os.File) []byte {
+	_ = pipe.SetReadDeadline(time.Now().Add(time.Second)) // should somebody hold it open all the same
+	text, _ := io.ReadAll(io.LimitReader(pipe, 1<<16))    //nolint:errcheck // what was said counts
+	return text
+}
+
+// drop ends a box in which nothing runs.
+func drop(shell int) {
+	_ = syscall.Kill(-shell, syscall.SIGKILL)
+	g := &guard{shell: shell}
+	g.wait()
+	_, _ = g.clear()
+}
