@@ -1,4 +1,4 @@
-// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, extension, editor, neovim, plain; all of them by default.
+// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, fuzz, extension, editor, neovim, plain; all of them by default.
 // Every step runs even when an earlier one failed; the exit code is 1 when anything failed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -7,6 +7,7 @@ import { devNull } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Steps, command } from './lib/steps.mjs';
+import { fuzz } from './lib/fuzz.mjs';
 import { luaSteps } from './lib/lua.mjs';
 import { goTest, nodeTest } from './lib/runners.mjs';
 
@@ -15,7 +16,7 @@ const extension = path.join(root, 'vscode-extension');
 const endToEnd = path.join(root, 'e2e');
 process.chdir(root);
 
-const groups = { lint, build, go, extension: extensionTests, editor, neovim, plain };
+const groups = { lint, build, go, fuzz: fuzzTargets, extension: extensionTests, editor, neovim, plain };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in groups));
 if (unknown.length > 0) {
@@ -59,6 +60,10 @@ async function build() {
 
 async function go() {
   await steps.run('go test -race', (tally) => goTest(['-race', './...'], tally));
+}
+
+async function fuzzTargets() {
+  await steps.run('fuzzing', fuzz);
 }
 
 async function extensionTests() {

@@ -162,6 +162,9 @@ func applyEdits(f *document.File, text string, edits []textEdit) (edited, error)
 func (e textEdit) checkCount(text string, found occurrences) error {
 	n := len(found.spans)
 	want := max(1, e.ExpectedReplacements)
+	if n == 1 && want == 1 && !e.ReplaceAll && found.twin != nil {
+		n, found.spans = 2, append(found.spans, *found.twin)
+	}
 	switch {
 	case n == 0:
 		return noMatch(text, e.OldString)

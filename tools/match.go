@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/workspace/diff"
 	"pillion/workspace/document"
 )
 
@@ -14,65 +15,140 @@ type span struct{ start, end int }
 
 // occurrences are the places where a text was found, and how leniently.
 type occurrences struct {
-	spans    []span
+	spans    []span // they do not overlap
+	twin     *span  // one that overlaps the first, where that is the only one
 	leniency string // empty: exactly
+	old      string // what was sought
 	// indent maps the indentation that the agent wrote to the file's own.
 	indent map[string]string
 }
+
+const (
+	upToBlanks      = "up to line ends and trailing blanks"
+	upToIndentation = "up to indentation"
+)
 
 // findText looks for old in text: as it is, else up to line ends and trailing
 // blanks, else, as whole lines in one place only, up to indentation. It never
 // guesses by similarity.
 func findText(text, old string) occurrences {
-	if spans := findAll(text, old); spans != nil {
-		return occurrences{spans: spans}
+	if found := findExact(text, old); found.spans != nil {
+		return found
 	}
-	plainText, at := withoutTrailing(text)
-	plainOld, _ := withoutTrailing(old)
-	if strings.Trim(plainOld, "\n") != "" {
-		if spans := findAll(plainText, plainOld); spans != nil {
-			for i, s := range spans {
-				spans[i] = span{at[s.start], at[s.end]}
-			}
-			return occurrences{spans: spans, leniency: "up to line ends and trailing blanks"}
+	if onlyReturns(text) && strings.Contains(old, "\n") {
+		found := findExact(text, strings.ReplaceAll(old, "\n", "\r"))
+		if found.spans != nil {
+			found.old, found.leniency = old, upToBlanks
+			return found
 		}
+	}
+	if found := findTrimmed(text, old); found.spans != nil {
+		return found
 	}
 	return findIndented(text, old)
 }
 
-func findAll(text, old string) []span {
-	var out []span
+// onlyReturns: its lines end as those of old Macs do.
+func onlyReturns(text string) bool {
+	return strings.Contains(text, "\r") && !strings.Contains(text, "\n")
+}
+
+func findExact(text, old string) occurrences {
+	var all []span
 	for from := 0; ; {
 		i := strings.Index(text[from:], old)
 		if i < 0 {
-			return out
+			break
 		}
-		out = append(out, span{from + i, from + i + len(old)})
+		all = append(all, span{from + i, from + i + len(old)})
 		from += i + len(old)
 	}
+	found := occurrences{spans: all, old: old}
+	if len(all) == 1 {
+		first := all[0].start + 1
+		if i := strings.Index(text[first:], old); i >= 0 {
+			found.twin = &span{first + i, first + i + len(old)}
+		}
+	}
+	return found
 }
 
-// withoutTrailing drops blanks and carriage returns before each newline and at
-// the end. at maps each offset of the result, its end included, to text's.
-func withoutTrailing(text string) (plain string, at []int) {
-	var out strings.Builder
-	for start := 0; start < len(text); {
-		end := start + strings.IndexByte(text[start:], '\n')
-		if end < start {
-			end = len(text)
+// apart makes occurrences of places in order, some of which may overlap.
+func apart(places []span) occurrences {
+	var found occurrences
+	for i, s := range places {
+		switch n := len(found.spans); {
+		case n == 0 || found.spans[n-1].end <= s.start:
+			found.spans = append(found.spans, s)
+		case n == 1:
+			found.twin = &places[i]
 		}
-		kept := strings.TrimRight(text[start:end], " \t\r")
-		for i := range len(kept) {
-			at = append(at, start+i)
-		}
-		out.WriteString(kept)
-		if end < len(text) {
-			out.WriteByte('\n')
-			at = append(at, start+len(kept)) // a match that ends before the newline ends before the blanks
-		}
-		start = end + 1
 	}
-	return out.String(), append(at, len(text))
+	if len(found.spans) > 1 {
+		found.twin = nil
+	}
+	return found
+}
+
+const blanks = " \t\r"
+
+// findTrimmed compares without blanks and carriage returns at the ends of lines. The
+// first line of old may begin, and the last may end, within a line of text; but not
+// where old goes on with blanks, which are none at the end of a line then.
+func findTrimmed(text, old string) occurrences {
+	want := strings.Split(old, "\n")
+	last := len(want) - 1
+	ends := strings.TrimRight(want[last], blanks) != want[last]
+	empty := true
+	for i := range want {
+		want[i] = strings.TrimRight(want[i], blanks)
+		empty = empty && want[i] == ""
+	}
+	if empty {
+		return occurrences{}
+	}
+	lines := strings.SplitAfter(text, "\n")
+	var places []span
+	for i, at := 0, 0; i+last < len(lines); i++ {
+		if s, ok := matchTrimmed(lines[i:], want, ends); ok {
+			places = append(places, span{at + s.start, at + s.end})
+		}
+		at += len(lines[i])
+	}
+	found := apart(places)
+	found.old, found.leniency = old, upToBlanks
+	return found
+}
+
+// matchTrimmed matches want with the first lines. ends: its last line must end there.
+func matchTrimmed(lines, want []string, ends bool) (span, bool) {
+	size, start, last := 0, 0, len(want)-1
+	for i, w := range want {
+		have := strings.TrimRight(lines[i], blanks+"\n")
+		at := 0
+		if i == 0 {
+			at = max(0, len(have)-len(w)) // it ends with w, or w is all of it and more
+			if last == 0 && !ends {
+				return span{}, false // that is no leniency
+			}
+			start = at
+		}
+		switch {
+		case i == last && i > 0 && !ends:
+			// Its blanks may be in the middle of want's line.
+			have = strings.TrimRight(lines[i], "\n")
+			if !strings.HasPrefix(have, w) {
+				return span{}, false
+			}
+		case have[at:] != w:
+			return span{}, false
+		}
+		if i == last {
+			return span{start, size + at + len(w)}, true
+		}
+		size += len(lines[i])
+	}
+	return span{}, false
 }
 
 // findIndented compares whole lines without their indentation, and counts only
@@ -82,7 +158,7 @@ func findIndented(text, old string) occurrences {
 	if len(want) == 0 {
 		return occurrences{}
 	}
-	lines := strings.SplitAfter(text, "\n")
+	lines := diff.SplitLines(text)
 	var found []span
 	var indent map[string]string
 	offset := 0
@@ -96,10 +172,9 @@ func findIndented(text, old string) occurrences {
 		return occurrences{}
 	}
 	if !strings.HasSuffix(old, "\n") { // the last line's end was not part of it
-		matched := text[found[0].start:found[0].end]
-		found[0].end -= len(matched) - len(strings.TrimRight(matched, "\r\n"))
+		found[0].end -= len(document.LineEnd(text[found[0].start:found[0].end]))
 	}
-	return occurrences{spans: found, leniency: "up to indentation", indent: indent}
+	return occurrences{spans: found, leniency: upToIndentation, old: old, indent: indent}
 }
 
 type indentedLine struct{ indent, text string }
@@ -142,32 +217,94 @@ func matchLines(lines []string, want []indentedLine) (size int, indent map[strin
 
 // replace puts text in every place, with the line ends of its surroundings.
 func (o occurrences) replace(in, text string) string {
-	if o.indent != nil {
-		text = o.reindent(text)
-	}
 	var out strings.Builder
 	last := 0
 	for _, s := range o.spans {
 		out.WriteString(in[last:s.start])
-		out.WriteString(withLineEnds(in, s, text))
+		if o.leniency == "" {
+			out.WriteString(withLineEnds(in, s, text))
+		} else {
+			out.WriteString(o.fit(in, s, text))
+		}
 		last = s.end
 	}
 	out.WriteString(in[last:])
 	return out.String()
 }
 
-func (o occurrences) reindent(text string) string {
-	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		if strings.TrimSpace(line) == "" {
-			continue // no line of its own after the last newline, and blank lines stay blank
+// fit is text for a place that is not quite what was sought. Lines that text has from
+// old stay as they stand in the place; others get its line ends and indentation.
+func (o occurrences) fit(in string, s span, text string) string {
+	place, was, now := diff.SplitLines(in[s.start:s.end]), diff.SplitLines(o.old), diff.SplitLines(text)
+	if len(place) != len(was) || strings.Contains(text, "\r") {
+		return withLineEnds(in, s, text)
+	}
+	f := fitting{place: place, end: lineEndAt(in, s)}
+	i, j := 0, 0
+	for _, e := range append(diff.Lines(bodies(was), bodies(now)), diff.Edit{OldStart: len(was), OldEnd: len(was), NewStart: len(now), NewEnd: len(now)}) {
+		for ; i < e.OldStart; i, j = i+1, j+1 {
+			f.keep(i, now[j])
 		}
-		old := o.knownIndent(splitIndent(line).indent)
-		if now, ok := o.indent[old]; ok {
-			lines[i] = now + line[len(old):]
+		for ; j < e.NewEnd; j++ {
+			f.add(min(i+j-e.NewStart, e.OldEnd-1), o.reindent(now[j]))
+		}
+		i = e.OldEnd
+	}
+	out := strings.Join(f.lines, "")
+	if ended := strings.HasSuffix(o.old, "\n") && strings.HasSuffix(text, "\n"); ended && document.LineEnd(place[len(place)-1]) == "" {
+		out = strings.TrimSuffix(out, document.LineEnd(out)) // the file has no final newline, and stays so
+	}
+	return out
+}
+
+// fitting is a text in the making, line by line.
+type fitting struct {
+	place []string
+	end   string // where the place does not say
+	lines []string
+}
+
+func (f *fitting) keep(i int, line string) {
+	end := document.LineEnd(f.place[i])
+	body := f.place[i][:len(f.place[i])-len(end)]
+	f.lines = append(f.lines, body+f.endOf(i, line))
+}
+
+// add takes a new line, with the end of line i of the place.
+func (f *fitting) add(i int, line string) {
+	end := f.endOf(i, line)
+	f.lines = append(f.lines, strings.TrimSuffix(line, "\n")+end)
+}
+
+func (f *fitting) endOf(i int, line string) string {
+	if !strings.HasSuffix(line, "\n") {
+		return ""
+	}
+	if i >= 0 {
+		if end := document.LineEnd(f.place[i]); end != "" {
+			return end
 		}
 	}
-	return strings.Join(lines, "")
+	return f.end
+}
+
+func bodies(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = strings.TrimRight(line, "\r\n")
+	}
+	return out
+}
+
+func (o occurrences) reindent(line string) string {
+	if o.indent == nil || strings.TrimSpace(line) == "" {
+		return line // blank lines stay blank
+	}
+	old := o.knownIndent(splitIndent(line).indent)
+	if now, ok := o.indent[old]; ok {
+		return now + line[len(old):]
+	}
+	return line
 }
 
 // knownIndent is the longest indentation of old_string that a line of new_string
@@ -190,6 +327,14 @@ func withLineEnds(in string, s span, text string) string {
 	if place := in[s.start:s.end]; strings.Contains(place, "\n") {
 		return document.RestoreLineEnds(place, text)
 	}
+	return strings.ReplaceAll(text, "\n", lineEndAt(in, s))
+}
+
+// lineEndAt is how the line at s ends, or, where it has no end, the one above it.
+func lineEndAt(in string, s span) string {
+	if onlyReturns(in) {
+		return "\r"
+	}
 	end := strings.IndexByte(in[s.start:], '\n')
 	if end >= 0 {
 		end += s.start
@@ -197,9 +342,9 @@ func withLineEnds(in string, s span, text string) string {
 		end = strings.LastIndexByte(in[:s.start], '\n')
 	}
 	if end > 0 && in[end-1] == '\r' {
-		return strings.ReplaceAll(text, "\n", "\r\n")
+		return "\r\n"
 	}
-	return text
+	return "\n"
 }
 
 func (o occurrences) lines(text string) []int {

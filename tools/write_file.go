@@ -55,6 +55,8 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 	if err != nil {
 		return nil, err
 	}
+	marked := false
+	args.Content, marked = before.Encoding.TakeMark(args.Content)
 	b := basisOf(in.Session, before, args.ExpectedVersion)
 	text, ours, err := args.text(before, b)
 	if err != nil {
@@ -65,11 +67,11 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 		after.Encoding, after.BOM = before.Encoding, before.BOM
 	}
 	if args.Encoding != "" {
-		if after.Encoding, err = document.LookupEncoding(args.Encoding); err != nil {
+		if after.Encoding, after.BOM, err = before.Recoded(args.Encoding); err != nil {
 			return nil, err
 		}
-		after.BOM = document.WantsBOM(args.Encoding) || before.BOM && after.Encoding == before.Encoding
 	}
+	after.BOM = after.BOM || marked
 	f, err := change.New(before, after)
 	if err != nil {
 		return nil, err
@@ -135,7 +137,9 @@ func readForWriting(in Input, name, encoding string) (*document.File, error) {
 		return nil, err
 	}
 	f, err := in.Snapshot.ReadIfExists(p, "")
-	if encoding != "" && errors.Is(err, fault.New(fault.EncodingError, "")) {
+	code := fault.CodeOf(err)
+	if encoding != "" && (code == fault.EncodingError || code == fault.BinaryFile) { // UTF-16 without a mark looks binary
+
 		enc, lookupErr := document.LookupEncoding(encoding)
 		if lookupErr != nil {
 			return nil, lookupErr

@@ -59,6 +59,9 @@ func New(before *document.File, after document.Content) (File, error) {
 		return File{}, fault.New(fault.EncodingError, "the editor shows %s in an encoding that loses some of its characters; saving it would make that last", name).
 			WithHint("ask the human to reopen it with its own encoding")
 	}
+	if err := document.CheckText(after.Text); err != nil && document.CheckText(before.Text) == nil {
+		return File{}, err
+	}
 	if after.Encoding != document.UTF8 {
 		if _, err := after.Encode(); err != nil {
 			return File{}, err // better said before anyone is asked

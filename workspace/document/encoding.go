@@ -45,7 +45,7 @@ var codePages = map[Encoding]encoding.Encoding{
 // editors spell them: "UTF-8", "utf8bom", "windows1252", "latin-1".
 func LookupEncoding(name string) (Encoding, error) {
 	plain := strings.ToLower(strings.TrimSpace(name))
-	folded := strings.NewReplacer("-", "", "_", "", " ", "").Replace(plain)
+	folded := fold(name)
 	switch folded {
 	case "utf8", "utf8bom":
 		return UTF8, nil
@@ -66,6 +66,11 @@ func LookupEncoding(name string) (Encoding, error) {
 	}
 	return "", fault.New(fault.EncodingError, "unknown encoding %s", fault.Quote(name)).
 		WithHint("use a name such as utf-8, utf-16le, windows-1252, iso-8859-15 or shift_jis")
+}
+
+// fold leaves out what the spellings of a name differ in.
+func fold(name string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
 var editorNames = map[string]string{
@@ -141,12 +146,15 @@ func decodeUTF8(c Content, data []byte) (Content, error) {
 	case looksBinary(data):
 		return c, binary()
 	case !utf8.Valid(data):
-		return c, fault.New(fault.EncodingError, "the file is not UTF-8: byte %d cannot be decoded", invalidAt(data)).
+		at := invalidAt(data)
+		return c, fault.New(fault.EncodingError, "the file is not UTF-8: line %d cannot be decoded (byte %d, %#x)", lineOf(data[:at]), at, data[at]).
 			WithHint("name its encoding, for example encoding \"windows-1252\"")
 	}
 	c.Text = unsafe.String(unsafe.SliceData(data), len(data)) // a file may be large
 	return c, nil
 }
+
+func lineOf(before []byte) int { return 1 + bytes.Count(before, []byte("\n")) }
 
 func looksBinary(data []byte) bool {
 	return bytes.IndexByte(data[:min(len(data), sniffLength)], 0) >= 0
@@ -187,8 +195,29 @@ func decodeLegacy(c Content, data []byte) (Content, error) {
 			return c, nil
 		}
 	}
-	return c, fault.New(fault.EncodingError, "the file does not decode as %s without loss", c.Encoding).
+	return c, fault.New(fault.EncodingError, "the file does not decode as %s without loss: its bytes in line %d would not be the same when it is written",
+		c.Encoding, lossyLine(codec, data)).
 		WithHint("name another encoding, or leave the file to a program that knows its format")
+}
+
+// lossyLine is the first line of data whose bytes the codec does not give back. There
+// are many that it might not: bytes that mean nothing, and second spellings of a
+// character, of which an encoder knows one.
+func lossyLine(codec encoding.Encoding, data []byte) int {
+	text, err := codec.NewDecoder().Bytes(data)
+	if err != nil {
+		return 1
+	}
+	at, line := 0, 1
+	for part := range bytes.Lines(text) {
+		back, err := codec.NewEncoder().Bytes(part)
+		if err != nil || !bytes.HasPrefix(data[at:], back) {
+			return line
+		}
+		at += len(back)
+		line++
+	}
+	return max(1, line-1)
 }
 
 // Encode gives the bytes of the content on disk. It fails with ENCODING_ERROR
@@ -225,16 +254,47 @@ func encodes(codec encoding.Encoding, text string) ([]byte, bool) {
 	return out, err == nil && string(back) == text
 }
 
+// unencodable names the characters that the codec has no bytes for.
 func (c Content) unencodable(codec encoding.Encoding) error {
-	for i, r := range c.Text {
-		if _, ok := encodes(codec, string(r)); !ok {
-			line := 1 + strings.Count(c.Text[:i], "\n")
-			return fault.New(fault.EncodingError, "line %d has %s (%U), which %s cannot hold", line, fault.Quote(string(r)), r, c.Encoding).
-				WithHint("leave the character out, or write the file with encoding \"utf-8\"")
+	type place struct {
+		Line      int    `json:"line"`
+		Character string `json:"character"`
+	}
+	var places []place
+	known := map[rune]bool{}
+	line := 0
+	for text := range strings.Lines(c.Text) {
+		line++
+		if _, ok := encodes(codec, text); ok {
+			continue
+		}
+		for _, r := range text {
+			holds, asked := known[r]
+			if !asked {
+				_, holds = encodes(codec, string(r))
+				known[r] = holds
+			}
+			if !holds && len(places) < maxPlaces {
+				places = append(places, place{line, fmt.Sprintf("%s (%U)", fault.Quote(string(r)), r)})
+			}
+		}
+		if len(places) == 0 { // each by itself, but not together
+			places = append(places, place{line, "what stands there"})
+		}
+		if len(places) == maxPlaces {
+			break
 		}
 	}
-	return fault.New(fault.EncodingError, "the text cannot be written as %s", c.Encoding)
+	if len(places) == 0 {
+		return fault.New(fault.EncodingError, "the text cannot be written as %s", c.Encoding)
+	}
+	return fault.New(fault.EncodingError, "line %d has %s, which %s cannot hold", places[0].Line, places[0].Character, c.Encoding).
+		With("characters", places).
+		WithHint("leave out what it cannot hold, or write the file with encoding \"utf-8\"")
 }
+
+// maxPlaces bounds the characters that an error names.
+const maxPlaces = 10
 
 // Same reports whether two contents are the same text to a reader: line ends,
 // byte order mark and encoding apart. Editors normalise these when they open a file.
@@ -252,12 +312,41 @@ func PlainLineEnds(s string) string {
 
 func (c Content) String() string { return fmt.Sprintf("%d characters of %s", len(c.Text), c.Encoding) }
 
-// WantsBOM reports whether a new file in the encoding of this name begins with a
-// byte order mark: UTF-16 could not be told without, and some names ask for it.
-func WantsBOM(name string) bool {
-	switch strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(strings.TrimSpace(name))) {
-	case "utf8bom", "utf16", "utf16le", "utf16be":
-		return true
+// Recoded is how a file with content c is written when an agent names an encoding, and
+// a new one when c has none. The byte order mark stays as it is while the encoding does.
+// What is new in UTF-16 has one, since it could not be told without.
+func (c Content) Recoded(name string) (Encoding, bool, error) {
+	enc, err := LookupEncoding(name)
+	if err != nil {
+		return "", false, err
 	}
-	return false
+	folded := fold(name)
+	if folded == "utf16" && c.Encoding.isUTF16() {
+		enc = c.Encoding
+	}
+	switch {
+	case folded == "utf8bom":
+		return enc, true, nil
+	case enc == c.Encoding:
+		return enc, c.BOM, nil
+	}
+	return enc, enc.isUTF16(), nil
+}
+
+// TakeMark takes a byte order mark off the beginning of a text that is to be written,
+// if the encoding has such a thing.
+func (e Encoding) TakeMark(text string) (rest string, marked bool) {
+	if e == UTF8 || e == "" || e.isUTF16() {
+		return strings.CutPrefix(text, "\ufeff")
+	}
+	return text, false
+}
+
+// CheckText refuses a text that would be taken for binary when it is read again.
+func CheckText(text string) error {
+	if i := strings.IndexByte(text[:min(len(text), sniffLength)], 0); i >= 0 {
+		return fault.New(fault.EncodingError, "line %d has a NUL character, which no text file holds", 1+strings.Count(text[:i], "\n")).
+			WithHint("leave it out, or write binary data with a program, by run_command")
+	}
+	return nil
 }

@@ -56,7 +56,9 @@ func lineStart(text string, n int) int {
 // ends of before: a line that stood there keeps its own, a new one takes that of
 // the line above it. Text that brings carriage returns of its own is left alone.
 func KeepLineEnds(before, after string) string {
-	if !strings.Contains(before, "\r\n") || strings.Contains(after, "\r") {
+	mixed := strings.Contains(before, "\r\n")
+	returns := strings.Contains(before, "\r") && !strings.Contains(before, "\n") // as old Macs wrote
+	if strings.Contains(after, "\r") || !mixed && !returns {
 		return after
 	}
 	return RestoreLineEnds(before, after)
@@ -71,7 +73,7 @@ func RestoreLineEnds(shown, edited string) string {
 	i, j := 0, 0
 	keep := func(until int) {
 		for ; i < until; i, j = i+1, j+1 {
-			ends[j] = lineEnd(old[i])
+			ends[j] = LineEnd(old[i])
 		}
 	}
 	for _, e := range diff.Lines(plainLines(old), plainLines(now)) {
@@ -81,7 +83,7 @@ func RestoreLineEnds(shown, edited string) string {
 	keep(len(old))
 	first := ""
 	if len(old) > 0 {
-		first = lineEnd(old[0])
+		first = LineEnd(old[0])
 	}
 	return joinWithEnds(now, ends, first)
 }
@@ -93,7 +95,7 @@ func joinWithEnds(lines, ends []string, current string) string {
 		if ends[k] != "" {
 			current = ends[k]
 		}
-		own := lineEnd(line)
+		own := LineEnd(line)
 		body, end := line[:len(line)-len(own)], own
 		if own != "" && current != "" {
 			end = current
@@ -127,7 +129,8 @@ func plainLines(lines []string) []string {
 	return out
 }
 
-func lineEnd(line string) string {
+// LineEnd is what ends a line, "" for one without an end.
+func LineEnd(line string) string {
 	for _, end := range []string{"\r\n", "\n", "\r"} {
 		if strings.HasSuffix(line, end) {
 			return end

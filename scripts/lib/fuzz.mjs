@@ -1,0 +1,42 @@
+// The fuzz targets that every check runs, and how: this list is the only one.
+import { command } from './steps.mjs';
+
+const targets = [
+  { pkg: './workspace', name: 'FuzzResolveStaysInside' },
+  { pkg: './tools', name: 'FuzzEditsSpliceBytes' },
+  { pkg: './tools', name: 'FuzzFindText' },
+  { pkg: './workspace/change', name: 'FuzzMerge' },
+  { pkg: './workspace/search', name: 'FuzzGlobAgainstRipgrep' },
+];
+
+const time = '30s';
+const atOnce = 2;
+
+/** Runs each target for its time, two beside one another. What is found is in testdata/fuzz of its package then: a seed to commit with the fix. */
+export async function fuzz(tally) {
+  const waiting = [...targets];
+  const worker = async () => {
+    for (let target = waiting.shift(); target; target = waiting.shift()) {
+      const failure = await run(target);
+      if (failure) tally.failed++;
+      else tally.passed++;
+      if (failure) console.log(failure);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  if (tally.failed > 0) throw new Error(`${tally.failed} of ${targets.length} targets failed`);
+}
+
+/** Answers what went wrong, or nothing. `go test -fuzz` is content when there is no such target; this is not. */
+async function run({ pkg, name }) {
+  const args = ['test', pkg, '-run', '^$', '-fuzz', `^${name}$`, '-fuzztime', time, '-parallel', '1'];
+  const lines = [];
+  try {
+    await command('go', args, { onLine: (line) => lines.push(line) });
+  } catch (error) {
+    return [...lines.filter((line) => !line.startsWith('fuzz: elapsed')), error.message].join('\n');
+  }
+  const tries = lines.map((line) => /execs: (\d+)/.exec(line)?.[1]).filter(Boolean).at(-1);
+  if (!tries) return `${pkg} has no ${name}, or it tried nothing: ${lines.join('; ')}`;
+  console.log(`ok ${name}: ${tries} tries in ${time}`);
+}
