@@ -47,6 +47,10 @@ var neovimsOwn = map[string]string{
 	"workspace": "VS Code's Approve and Remember lists the rules of both scopes",
 	"sessions":  "VS Code's command for the mode begins with this list",
 	"start":     "VS Code's Restart starts it too",
+	"who":       "in VS Code the mark says it when the mouse is over it",
+	"journal":   "coming in VS Code",
+	"revert":    "coming in VS Code",
+	"accept":    "coming in VS Code",
 }
 
 // variants are one command under another name: in a view, for a key.

@@ -59,6 +59,7 @@ local sidecar = [[
     on_state = function(listener) table.insert(Wire.state_listeners, listener) end,
     each = function(visit) visit(Wire.client) end,
     log = function() return {} end,
+    is_below = require("pillion.client").is_below,
   }
   function Wire.ask(method, params)
     local id = params.approvalId or params.promptId or params.planId

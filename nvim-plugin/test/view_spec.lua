@@ -197,7 +197,7 @@ sit("completion", function(human)
     return human:lua("return vim.fn.getcompletion(..., 'cmdline')", text)
   end
   check.same(vim.tbl_contains(complete("Pillion "), "approve"), true)
-  check.same(complete("Pillion re"), { "reject", "restart", "resume" })
+  check.same(complete("Pillion re"), { "reject", "restart", "resume", "revert" })
   check.same(complete("Pillion mode "), { "plan", "default", "auto_edit", "full_access" })
   check.same(complete("Pillion approve "), { "all" })
   check.same(complete("Pillion reject "), {})

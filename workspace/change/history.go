@@ -76,10 +76,12 @@ type ChangedFile struct {
 }
 
 // LineRange is lines of a text as it is now, from 0, End not among them. Where lines
-// were only removed, both are the line that followed.
+// were only removed, both are the line that followed. Removed is how many lines stood
+// there before: with it an editor moves older marks of a file that it has not open.
 type LineRange struct {
-	Start int `json:"start"`
-	End   int `json:"end"`
+	Start   int `json:"start"`
+	End     int `json:"end"`
+	Removed int `json:"removed"`
 }
 
 // History lists the change sets of this workspace, newest first. Those that somebody
@@ -194,7 +196,10 @@ func changedLines(hunks []diff.Hunk) []LineRange {
 				continue
 			}
 			if !open {
-				out, open = append(out, LineRange{at, at}), true
+				out, open = append(out, LineRange{Start: at, End: at}), true
+			}
+			if line.Op == diff.Delete {
+				out[len(out)-1].Removed++
 			}
 			if line.Op == diff.Insert {
 				at++

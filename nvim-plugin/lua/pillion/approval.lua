@@ -1,5 +1,7 @@
 -- One approval that waits, and the answer that follows from what the human chose and edited.
 
+local words = require("pillion.words")
+
 ---@class pillion.FilePreview
 ---@field path string
 ---@field uri string
@@ -104,6 +106,11 @@ end
 ---@return pillion.FilePreview[]
 function Approval:files()
   return self.request.preview.kind == "diff" and self.request.preview.files or {}
+end
+
+--- Whether it is the human themself who asks: no agent waits for the answer.
+function Approval:is_own()
+  return self.request.tool == words.revert
 end
 
 function Approval:is_edited()
@@ -217,7 +224,7 @@ function Approval:refusal(feedback)
   return answer
 end
 
----@private
+--- The choice that does it once, if it can be done.
 ---@return string?
 function Approval:once()
   for _, decision in ipairs(self.request.decisions or {}) do

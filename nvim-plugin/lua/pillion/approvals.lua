@@ -43,6 +43,13 @@ function M.all()
   return vim.list_slice(waiting)
 end
 
+---@return pillion.Approval[] without what the human asks themself
+function M.of_agents()
+  return vim.tbl_filter(function(approval)
+    return not approval:is_own()
+  end, waiting)
+end
+
 ---@param id string?
 ---@return pillion.Approval?
 function M.get(id)

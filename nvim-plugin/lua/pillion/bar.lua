@@ -41,18 +41,20 @@ local function answers(approval)
     save = #approval:unsaved() > 0,
     session = #approval:remembering("session") > 0,
     workspace = #approval:remembering("workspace") > 0,
-    reason = approval.request.tool ~= words.trust,
-    cancel = approval.request.tool ~= words.trust,
+    approve = approval:once() ~= nil,
+    reason = approval.request.tool ~= words.trust and not approval:is_own(),
+    cancel = approval.request.tool ~= words.trust and not approval:is_own(),
   }
+  local own = approval:is_own()
   return vim.tbl_filter(function(entry)
     return possible[entry[1]] ~= false
   end, {
     { "next_file", "next file" },
-    { "approve", "approve" },
+    { "approve", own and "revert" or "approve" },
     { "save", "save and run" },
     { "session", "session" },
     { "workspace", "workspace" },
-    { "reject", "reject" },
+    { "reject", own and "leave it" or "reject" },
     { "reason", "reason" },
     { "cancel", "cancel" },
   })
@@ -95,6 +97,9 @@ end
 ---@param approval pillion.Approval
 ---@return string
 function M.page(approval)
+  if approval:is_own() then -- the page itself says the rest
+    return (" %s %s"):format(painted("PillionTitle", "Nothing is done yet"), M.proposed(approval))
+  end
   local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title or "", 60)
   return (" %s %s"):format(title, M.proposed(approval))
 end
@@ -120,6 +125,20 @@ function M.process(process)
   local older = gone > 0 and (" · %s earlier are gone"):format(words.count(gone, "line")) or ""
   local agent = process.agent and plain(process.agent.name, 30) .. " · " or ""
   return (" %s  %s  %s%s%s  %s%%<"):format(name, plain(process.command, 60), agent, process:state(), older, key_line(shown))
+end
+
+--- Above the list of what agents changed.
+---@return string
+function M.journal()
+  local title = painted("PillionTitle", "Changes by agents")
+  local shown = { { "show", "show" }, { "revert", "revert" }, { "revert_turn", "its turn" }, { "revert_agent", "all by its agent" } }
+  return (" %s  %s%%<"):format(title, key_line(vim.list_extend(shown, { { "close", "close" } })))
+end
+
+--- Above what one of them was.
+---@return string
+function M.change()
+  return (" %s  %s%%<"):format(painted("PillionTitle", "A change"), key_line({ { "revert", "revert" }, { "close", "close" } }))
 end
 
 ---@param outcome string

@@ -4,6 +4,7 @@ local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
+local marks = require("pillion.marks")
 local modes = require("pillion.modes")
 local processes = require("pillion.processes")
 local together = require("pillion.together")
@@ -120,7 +121,14 @@ local actions = {
   reject = function(id)
     answer(id, { kind = "reject" })
   end,
-  reason = reject_with_reason,
+  reason = function(id)
+    local approval = approvals.get(id)
+    if approval and approval:is_own() then
+      answer(id, { kind = "reject" })
+    else
+      reject_with_reason(id)
+    end
+  end,
   cancel = function(id)
     answer(id, { kind = "cancel" })
   end,
@@ -237,6 +245,14 @@ M.table = {
     processes.open()
   end,
   trust = trust.open,
+  journal = function()
+    require("pillion.journal_list").open()
+  end,
+  revert = function(rest)
+    require("pillion.revert").run(rest)
+  end,
+  accept = marks.accept,
+  who = marks.who,
   kill = processes.kill_named,
   write = processes.write_named,
   mode = modes.change,
@@ -285,6 +301,12 @@ local arguments = {
   end,
   mode = function()
     return modes.names
+  end,
+  revert = function()
+    return require("pillion.revert").names
+  end,
+  accept = function()
+    return { "all" }
   end,
   kill = processes.names,
   write = processes.names,

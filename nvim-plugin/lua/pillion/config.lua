@@ -26,7 +26,8 @@ local M = {}
 ---@field root_markers string[] a folder that has one of these is a workspace; without any it is the current folder
 ---@field settings pillion.Settings
 ---@field notify boolean say in a message that something waits; the statusline and `:Pillion` show it anyway
----@field keys table<string, string|false> keys in a proposal, on a page and in the buffer of a process; false: none
+---@field keys table<string, string|false> keys in a proposal, on a page, in the buffer of a process and among changes; false: none
+---@field marks table<string, boolean> how lines that an agent changed are marked: `signs` in the sign column, `lines` as whole lines
 ---@field terminal_path boolean let `:terminal` find the program when it is not on PATH
 
 ---@type pillion.Config
@@ -51,7 +52,12 @@ M.defaults = {
     close = "q",
     write = "i",
     kill = "gK",
+    show = "<CR>",
+    revert = "gu",
+    revert_turn = "gU",
+    revert_agent = "gX",
   },
+  marks = { signs = true, lines = false },
   terminal_path = true,
 }
 
@@ -64,6 +70,7 @@ local types = {
   settings = "table",
   notify = "boolean",
   keys = "table",
+  marks = "table",
   terminal_path = "boolean",
 }
 

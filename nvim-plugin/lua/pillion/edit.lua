@@ -4,6 +4,7 @@
 
 local client = require("pillion.client")
 local documents = require("pillion.documents")
+local marks = require("pillion.marks")
 local midway = require("pillion.midway")
 local position = require("pillion.position")
 local reload = require("pillion.reload")
@@ -194,9 +195,12 @@ function M.edit(request, owner)
   end
   local saved, trouble = true, nil ---@type boolean, string?
   if wants_save then
-    saved, trouble = save.write(buffer)
+    marks.during_save(buffer, function()
+      saved, trouble = save.write(buffer)
+    end)
   end
   undo_stop(buffer)
+  marks.edited(buffer)
   documents.flush(document)
   local result = { applied = true, version = document.version, dirty = vim.bo[buffer].modified }
   if not saved then

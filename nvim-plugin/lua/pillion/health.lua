@@ -52,6 +52,16 @@ local function neovim()
   end
 end
 
+--- Whether it sees at once what happens to files outside.
+---@param client pillion.Client
+local function tracks(client)
+  local tracking = part("tracking")
+  local late = tracking and tracking.line(client)
+  if late then
+    vim.health.warn(late, { "nothing is lost by it; it costs time where many files change at once" })
+  end
+end
+
 ---@param client pillion.Client
 ---@param documents? { all: fun(owner: pillion.Client): { buffer: integer }[] }
 local function one_client(client, documents)
@@ -64,6 +74,7 @@ local function one_client(client, documents)
         .. (client.version and ", pillion " .. client.version or "")
         .. (count and (", %d open %s"):format(count, count == 1 and "file" or "files") or "")
     )
+    tracks(client)
   elseif client.state == "failed" then
     vim.health.error(
       text .. ": " .. (client.problem or "for a reason that is not known"),

@@ -2,7 +2,7 @@
 
 local M = {}
 
----@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"
+---@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_agent"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
@@ -21,12 +21,16 @@ M.descriptions = {
   close = "Pillion: put this away; the question waits",
   write = "Pillion: type a line to this process",
   kill = "Pillion: stop this process",
+  show = "Pillion: show this change",
+  revert = "Pillion: what reverting this change would do",
+  revert_turn = "Pillion: what reverting its turn would do",
+  revert_agent = "Pillion: what reverting all by its agent would do",
 }
 
 --- These have a meaning of their own where text can be edited.
 local on_pages_alone = { edit = true, close = true, save = true }
---- And these in the buffer of a process.
-local of_processes = { write = true, kill = true }
+--- And these in the buffer of a process, and among the changes.
+local elsewhere = { write = true, kill = true, show = true, revert = true, revert_turn = true, revert_agent = true }
 
 ---@return table<pillion.Action, string|false>
 function M.configured()
@@ -45,9 +49,23 @@ end
 ---@param is_page boolean?
 function M.bind(buffer, approval, is_page)
   for action, key in pairs(M.configured()) do
-    if key and key ~= "" and (is_page or not on_pages_alone[action]) and not of_processes[action] then
+    if key and key ~= "" and (is_page or not on_pages_alone[action]) and not elsewhere[action] then
       vim.keymap.set("n", key, function()
         require("pillion.commands").press(action, approval.id)
+      end, { buffer = buffer, nowait = true, desc = M.descriptions[action] })
+    end
+  end
+end
+
+---@param buffer integer
+---@param doings table<pillion.Action, fun()>
+local function bind_doings(buffer, doings)
+  doings.close = vim.cmd.close
+  for action, doing in pairs(doings) do
+    local key = M.configured()[action]
+    if key and key ~= "" then
+      vim.keymap.set("n", key, function()
+        doing()
       end, { buffer = buffer, nowait = true, desc = M.descriptions[action] })
     end
   end
@@ -57,23 +75,27 @@ end
 ---@param process pillion.Process
 function M.bind_process(buffer, process)
   local processes = require("pillion.processes")
-  local doings = {
+  bind_doings(buffer, {
     write = function()
       processes.write(process)
     end,
     kill = function()
       processes.kill(process)
     end,
-    close = function()
-      vim.cmd.close()
-    end,
-  }
-  for action, doing in pairs(doings) do
-    local key = M.configured()[action]
-    if key and key ~= "" then
-      vim.keymap.set("n", key, doing, { buffer = buffer, nowait = true, desc = M.descriptions[action] })
+  })
+end
+
+--- The list of what agents changed, or the page of one change.
+---@param buffer integer
+---@param show? fun()
+function M.bind_changes(buffer, show)
+  local doings = { show = show }
+  for action, what in pairs({ revert = "change", revert_turn = "turn", revert_agent = "agent" }) do
+    doings[action] = function()
+      require("pillion.revert").run(what)
     end
   end
+  bind_doings(buffer, doings)
 end
 
 --- Nothing can be answered there any more.

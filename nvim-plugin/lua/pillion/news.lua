@@ -18,6 +18,9 @@ end
 
 ---@param approval pillion.Approval
 function M.added(approval)
+  if approval:is_own() then
+    return
+  end
   local reasons = vim.tbl_map(function(reason)
     return escape.short(reason, 160)
   end, words.particulars(approval.request))

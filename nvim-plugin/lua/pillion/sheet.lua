@@ -8,7 +8,7 @@ local visible = escape.visible
 
 local M = {}
 
----@alias pillion.Paint "Heading"|"Code"|"Prompt"|"Label"|"Rule"|"Warning"|"Muted"
+---@alias pillion.Paint "Heading"|"Code"|"Prompt"|"Label"|"Rule"|"Warning"|"Muted"|"Added"|"Removed"
 
 ---@class pillion.Mark
 ---@field paint pillion.Paint
@@ -26,6 +26,11 @@ Sheet.__index = Sheet
 Sheet.answer_width = 34
 
 local label_width = 14
+
+---@return pillion.Sheet
+function M.new()
+  return setmetatable({ lines = {}, marks = {} }, Sheet)
+end
 
 ---@param text string
 ---@param width integer
@@ -101,13 +106,12 @@ end
 --- So much of a text that goes is shown.
 local shown_lines = 2000
 
----@param sheet pillion.Sheet
 ---@param lines string[]
 ---@param first string before each line
-local function some(sheet, lines, first)
-  sheet:code(vim.list_slice(lines, 1, shown_lines), first, first)
+function Sheet:some(lines, first)
+  self:code(vim.list_slice(lines, 1, shown_lines), first, first)
   if #lines > shown_lines then
-    sheet:line(("  and %s"):format(words.count(#lines - shown_lines, "more line")), "Warning")
+    self:line(("  and %s"):format(words.count(#lines - shown_lines, "more line")), "Warning")
   end
 end
 
@@ -119,21 +123,38 @@ local function lines_of(text)
 end
 
 --- What is done to a file or folder as a whole, and what goes with it.
----@param sheet pillion.Sheet
 ---@param file pillion.FilePreview
 ---@param is_only boolean the line above says it already
-local function tree_change(sheet, file, is_only)
+function Sheet:tree_change(file, is_only)
   if not is_only then
-    sheet:line("  " .. visible(words.tree_deed(file)), "Rule")
+    self:line("  " .. visible(words.tree_deed(file)), "Rule")
   end
   local entries = file.entries or 0
   if entries > 0 then
-    sheet:line(("  %s %s with it%s"):format(words.count(entries, "file"), entries == 1 and "goes" or "go", file.diff ~= "" and ":" or ""))
+    self:line(("  %s %s with it%s"):format(words.count(entries, "file"), entries == 1 and "goes" or "go", file.diff ~= "" and ":" or ""))
   end
   if file.operation == "delete" and file.before ~= "" then
-    some(sheet, lines_of(file.before), "  - ")
+    self:some(lines_of(file.before), "  - ")
   elseif file.diff and file.diff ~= "" then
-    some(sheet, lines_of(file.diff), "    ")
+    self:some(lines_of(file.diff), "    ")
+  end
+end
+
+local diff_paints = { ["+"] = "Added", ["-"] = "Removed", ["@"] = "Muted" }
+
+--- A unified diff; what stands above its first change, the names of the files, says nothing that is not said.
+---@param text string?
+function Sheet:diff(text)
+  local lines, first = text and text ~= "" and lines_of(text) or {}, 1
+  for index = #lines, 1, -1 do
+    first = lines[index]:sub(1, 2) == "@@" and index or first
+  end
+  for index = first, #lines do
+    self:code({ lines[index] }, "  ", "  ")
+    local paint = diff_paints[lines[index]:sub(1, 1)]
+    if paint then
+      self:mark(paint, 2, 2 + #lines[index])
+    end
   end
 end
 
@@ -145,9 +166,7 @@ local function changed(sheet, file)
   if file.merged then
     sheet:line("  " .. words.merged, "Warning")
   end
-  if file.diff and file.diff ~= "" then
-    sheet:code(lines_of(file.diff), "  ", "  ")
-  end
+  sheet:diff(file.diff)
 end
 
 ---@param preview pillion.Preview
@@ -176,7 +195,11 @@ local bodies = {
   end,
   diff = function(sheet, preview)
     for _, file in ipairs(preview.files or {}) do
-      (words.is_tree_change(file) and tree_change or changed)(sheet, file, #preview.files == 1)
+      if words.is_tree_change(file) then
+        sheet:tree_change(file, #preview.files == 1)
+      else
+        changed(sheet, file)
+      end
     end
   end,
   text = function(sheet, preview)
@@ -348,8 +371,11 @@ end
 ---@param keys table<string, string>
 ---@return pillion.Sheet
 function M.question(approval, keys)
-  local sheet = setmetatable({ lines = {}, marks = {} }, Sheet)
+  local sheet = M.new()
   local request = approval.request
+  if request.preview.kind == "revert" then
+    return require("pillion.revert_sheet").question(approval, keys)
+  end
   sheet:line(visible(request.agent.name) .. " wants to " .. act(request.preview, request.tool), "Heading")
   if approval.beneath ~= "unchanged" then
     sheet:line("This was updated since it first appeared: what it rests on changed.", "Warning")
@@ -367,7 +393,7 @@ end
 ---@param approvals pillion.Approval[]
 ---@return pillion.Sheet
 function M.together(approvals)
-  local sheet = setmetatable({ lines = {}, marks = {} }, Sheet)
+  local sheet = M.new()
   sheet:line(words.count(#approvals, "question") .. ", and one answer for all that stands here", "Heading")
   for index, approval in ipairs(approvals) do
     local request = approval.request
@@ -388,7 +414,7 @@ end
 ---@param kept boolean whether the human's own text stands beside it
 ---@return pillion.Sheet
 function M.ended(request, outcome, kept)
-  local sheet = setmetatable({ lines = {}, marks = {} }, Sheet)
+  local sheet = M.new()
   sheet:line(words.ending(outcome), "Heading")
   sheet:gap()
   sheet:line("It cannot be approved any more, and nothing of it was done. This tab may be closed.")

@@ -13,7 +13,7 @@ local M = {}
 --- How many questions wait for the human.
 ---@return integer
 function M.waiting()
-  return #approvals.all() + #prompts.all()
+  return #approvals.of_agents() + #prompts.all()
 end
 
 ---@return "failed"|"starting"|"ready"|"stopped"

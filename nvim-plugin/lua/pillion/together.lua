@@ -34,7 +34,7 @@ end
 
 ---@return string
 local function news()
-  local more = #approvals.all() - #waiting()
+  local more = #approvals.of_agents() - #waiting()
   return more > 0 and ("%s since, not on this page"):format(words.count(more, "question")) or ""
 end
 
@@ -120,7 +120,7 @@ end
 
 --- The human asked for it, so it has the cursor.
 function M.run()
-  local all = approvals.all()
+  local all = approvals.of_agents()
   if #all == 0 then
     announce.tell("Pillion: nothing waits for you")
     return

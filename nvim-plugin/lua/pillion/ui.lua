@@ -4,12 +4,15 @@
 local activity = require("pillion.activity")
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
+local changes = require("pillion.changes")
 local client = require("pillion.client")
 local front = require("pillion.front")
 local plans = require("pillion.plans")
 local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
+local tracking = require("pillion.tracking")
 local trust = require("pillion.trust")
+local unusual = require("pillion.unusual")
 
 local api = vim.api
 
@@ -32,6 +35,13 @@ local highlights = {
   PillionWarning = "WarningMsg",
   PillionMuted = "Comment",
   PillionWaiting = "WarningMsg",
+  PillionAdded = "Added",
+  PillionRemoved = "Removed",
+  PillionSignAdded = "Added",
+  PillionSignChanged = "Changed",
+  PillionSignRemoved = "Removed",
+  PillionLineAdded = "DiffAdd",
+  PillionLineChanged = "DiffChange",
   PillionOutputBlack = "NonText",
   PillionOutputRed = "DiagnosticError",
   PillionOutputGreen = "DiagnosticOk",
@@ -98,6 +108,10 @@ local function wire()
   client.on("settings/untrusted", function(params, _, from)
     trust.told(params, from)
   end)
+  client.on("journal/changed", function(params, _, from)
+    changes.told(params, from)
+    fire("PillionChange", params)
+  end)
   client.on("process/output", function(params, _, from)
     processes.output(params, from)
   end)
@@ -108,6 +122,8 @@ local function wire()
       approvals.abandon(one, "sidecar stopped")
       prompts.abandon(one)
       activity.abandon(one)
+      unusual.abandon(one)
+      tracking.abandon(one)
     end
     redraw()
   end)
@@ -128,10 +144,16 @@ function M.attach()
   approvals.listen({
     added = function(approval)
       redraw()
+      if approval:is_own() then
+        return
+      end
       fire("PillionApproval", approval.request)
     end,
     removed = function(approval, outcome)
       redraw()
+      if approval:is_own() then
+        return
+      end
       fire("PillionResolved", { approvalId = approval.id, outcome = outcome })
     end,
   })

@@ -7,7 +7,9 @@ local escape = require("pillion.escape")
 local front = require("pillion.front")
 local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
+local tracking = require("pillion.tracking")
 local trust = require("pillion.trust")
+local unusual = require("pillion.unusual")
 local words = require("pillion.words")
 
 local M = {}
@@ -53,7 +55,7 @@ end
 
 ---@param found pillion.Entry[]
 local function waiting(found)
-  for _, approval in ipairs(approvals.all()) do
+  for _, approval in ipairs(approvals.of_agents()) do
     found[#found + 1] = {
       label = approval_line(approval),
       choose = function()
@@ -77,6 +79,14 @@ end
 function M.entries()
   local found = {} ---@type pillion.Entry[]
   waiting(found)
+  for _, one in ipairs(unusual.all()) do
+    found[#found + 1] = {
+      label = "! " .. unusual.line(one),
+      choose = function()
+        unusual.act(one)
+      end,
+    }
+  end
   for _, session in ipairs(activity.paused()) do
     found[#found + 1] = {
       label = joined({
@@ -114,6 +124,14 @@ function M.entries()
       end,
     }
   end
+  for _, line in ipairs(tracking.lines()) do
+    found[#found + 1] = {
+      label = "· " .. line,
+      choose = function()
+        vim.cmd.checkhealth("pillion")
+      end,
+    }
+  end
   for _, call in ipairs(vim.list_slice(activity.entries(), 1, recent)) do
     if call.state ~= "waiting" then -- it is above already
       found[#found + 1] = {
@@ -138,7 +156,7 @@ function M.open()
     announce.say("Pillion: nothing waits for you, and nothing has happened yet")
     return
   end
-  local count = #approvals.all() + #prompts.all()
+  local count = #approvals.of_agents() + #prompts.all()
   local prompt = count == 0 and "Pillion: nothing waits for you" or ("Pillion: %d waiting for your answer"):format(count)
   vim.ui.select(entries, { prompt = prompt, kind = "pillion", format_item = label }, function(entry)
     if entry then

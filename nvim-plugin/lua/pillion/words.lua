@@ -84,7 +84,10 @@ end
 --- Under this name the question waits whether a project's settings are trusted; no agent can call it.
 M.trust = "settings.trust"
 
-local uses = { exit_plan_mode = "carry out a plan", [M.trust] = "loosen what needs asking" }
+--- And under this one what they are about to revert themself.
+M.revert = "journal.revert"
+
+local uses = { [M.revert] = "revert what an agent changed", exit_plan_mode = "carry out a plan", [M.trust] = "loosen what needs asking" }
 
 --- What a call does that shows no files, command or address.
 ---@param tool string
@@ -98,6 +101,9 @@ end
 ---@return string
 function M.deed(request)
   local preview = request.preview
+  if preview.kind == "revert" then
+    return "revert " .. preview.name
+  end
   local files = preview.kind == "diff" and preview.files or {}
   if #files == 1 and M.is_tree_change(files[1]) then
     return M.tree_deed(files[1])
@@ -168,7 +174,8 @@ end
 ---@param limit integer
 ---@return string
 function M.wish(request, limit)
-  return escape.visible(request.agent.name) .. " wants to " .. escape.short(M.deed(request), limit)
+  local wants = request.tool == M.revert and " want to " or " wants to "
+  return escape.visible(request.agent.name) .. wants .. escape.short(M.deed(request), limit)
 end
 
 --- `0.4 s`, `12 s`, `3 min`; nothing below a tenth of a second.

@@ -1,0 +1,102 @@
+/** What agents changed, as a person sees it in a real Neovim, and has it back. */
+import assert from 'node:assert/strict';
+import { eventually } from '../rig/expect.js';
+import { edit, edited, files, greeting, lines } from '../rig/greeting.js';
+import { ride, takePictures } from './ride.js';
+
+/** Edits need no asking: what is tried here comes after them. */
+const automatic = { setup: `require('pillion').setup({ settings = { mode = 'auto_edit' } })\nvim.o.signcolumn = 'yes'\n` };
+
+takePictures();
+
+/** The key is pressed until the page takes it: in the first half second it takes none. @param {import('./neovim.js').Neovim} nvim @param {string} key */
+async function answer(nvim, key) {
+  await eventually('the page has taken the answer', async () => {
+    if (/Leave it/.test(nvim.screen.text)) await nvim.press(key);
+    return !/Leave it/.test(nvim.screen.text);
+  });
+}
+
+/** Which lines have a sign of ours, from 1. @param {import('./neovim.js').Neovim} nvim @returns {Promise<number[]>} */
+async function marked(nvim) {
+  return nvim.lua(`local found = {}
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('pillion.marks'), 0, -1, { details = true })) do
+      if mark[4].sign_text and not mark[4].invalid then found[#found + 1] = mark[2] + 1 end
+    end
+    return found`);
+}
+
+ride('an agent’s edit is marked, listed and reverted after a look; and the revert is reverted', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  assert.equal((await agent.call('edit_file', edit)).isError, false);
+  await nvim.sees(/▌\s+return f"Hello/);
+  assert.deepEqual(await marked(nvim), [2]);
+  await nvim.press('2G');
+  await nvim.command('Pillion who');
+  await nvim.sees(/scripted-agent changed this line at \d\d:\d\d/);
+  nvim.screenshot('marks');
+  await nvim.command('Pillion journal');
+  await nvim.sees(/\d\d:\d\d\s+.*greet\.py\s+\+1 −1/);
+  nvim.screenshot('journal');
+  await nvim.press('gu');
+  await nvim.sees('Leave it');
+  await nvim.sees(/\+ {4}return "Hello " \+ name/);
+  nvim.screenshot('revert');
+  assert.equal(sandbox.read('greet.py'), edited, 'nothing is done yet');
+  await answer(nvim, 'ga');
+  await nvim.sees('1 file reverted');
+  assert.equal(sandbox.read('greet.py'), greeting);
+  assert.deepEqual(await nvim.lines('greet.py'), lines(greeting));
+  assert.equal(await nvim.modified('greet.py'), false);
+  await nvim.sees(/\+1 −1\s+reverted/);
+  await nvim.press('gggu');
+  await nvim.sees(/Revert “Revert greet\.py” by you\?/);
+  await answer(nvim, 'ga');
+  await eventually('the agent’s text is back', () => sandbox.read('greet.py') === edited);
+  assert.deepEqual(await nvim.lines('greet.py'), lines(edited));
+}, { ...automatic, opened: 'greet.py' });
+
+ride('what the human wrote since stays, merged, and one u takes the revert back', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  assert.equal((await agent.call('edit_file', edit)).isError, false);
+  await nvim.press('Go# mine, not saved<Esc>');
+  await nvim.command('Pillion revert');
+  await nvim.sees('merged with what was changed since');
+  nvim.screenshot('revert-merged');
+  await answer(nvim, 'ga');
+  await nvim.sees('1 file merged');
+  assert.deepEqual(await nvim.lines('greet.py'), lines(`${greeting}# mine, not saved\n`));
+  assert.equal(await nvim.modified('greet.py'), true);
+  assert.equal(sandbox.read('greet.py'), edited, 'what is not saved is theirs to save');
+  await nvim.press('u');
+  await eventually('the revert is undone, the human’s line is there', async () => (await nvim.lines('greet.py')).join('\n') === lines(`${edited}# mine, not saved\n`).join('\n'));
+}, { ...automatic, opened: 'greet.py' });
+
+ride('the marks go when the human saves', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  assert.equal((await agent.call('edit_file', edit)).isError, false);
+  await eventually('the line is marked', async () => (await marked(nvim)).join() === '2');
+  await nvim.press('Go# mine<Esc>');
+  await nvim.command('write');
+  await eventually('nothing is marked', async () => (await marked(nvim)).length === 0);
+}, { ...automatic, opened: 'greet.py' });
+
+ride('typed while the question waits: both texts are in the buffer, and one u takes out the agent’s alone', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  const call = agent.call('edit_file', edit);
+  const dialog = await nvim.dialog('greet.py');
+  await nvim.press('Go# mine<Esc>');
+  await dialog.changes();
+  await dialog.answer('approve');
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  assert.deepEqual(await nvim.lines('greet.py'), lines(`${edited}# mine\n`));
+  await eventually('the agent’s line is marked, the human’s is not', async () => (await marked(nvim)).join() === '2');
+  await nvim.press('u');
+  await eventually('the agent’s text is out, the human’s is in', async () => (await nvim.lines('greet.py')).join('\n') === lines(`${greeting}# mine\n`).join('\n'));
+  await eventually('and its mark is gone', async () => (await marked(nvim)).length === 0);
+}, { setup: `vim.o.signcolumn = 'yes'\n`, opened: 'greet.py' });

@@ -1,0 +1,141 @@
+-- What agents changed, as the sidecars' journals have it (`journal/list`), in words. Nothing of it is kept here: whoever shows it
+-- asks anew, and hears from `listen` when that is worth it.
+
+local announce = require("pillion.announce")
+local escape = require("pillion.escape")
+local words = require("pillion.words")
+
+local M = {}
+
+--- So many changes are asked for.
+M.limit = 200
+
+---@class pillion.AgentChange
+---@field id string
+---@field callId string
+---@field sessionId string
+---@field agent {name: string, via: string}
+---@field tool string
+---@field title string
+---@field turn integer
+---@field time string RFC 3339
+---@field why? string of one that was interrupted, what became of it
+---@field state "done"|"undone"|"interrupted"|"reverted"|"partly_reverted"
+---@field files {path: string, operation: string, additions: integer, deletions: integer}[]
+---@field client any
+
+---@type fun(listener: fun())
+M.listen, M.changed = require("pillion.listeners").new()
+
+--- What became of a change that is not simply done.
+M.states = {
+  undone = "failed and undone",
+  interrupted = "interrupted by a crash",
+  reverted = "reverted",
+  partly_reverted = "partly reverted",
+}
+
+---@param change pillion.AgentChange
+---@return boolean
+function M.is_revertible(change)
+  return change.state == "done" or change.state == "partly_reverted" or change.state == "interrupted"
+end
+
+--- Asks every sidecar that runs.
+---@param callback fun(changes: pillion.AgentChange[]) newest first
+function M.ask(callback)
+  local clients, all = {}, {}
+  require("pillion.client").each(function(client)
+    if client.state == "ready" then
+      clients[#clients + 1] = client
+    end
+  end)
+  local left = #clients
+  if left == 0 then
+    announce.tell("Pillion is not running; start it with :Pillion restart", vim.log.levels.WARN)
+  end
+  for _, client in ipairs(clients) do
+    client.request("journal/list", { limit = M.limit }, function(err, result)
+      if err then
+        announce.tell("Pillion: the journal cannot be read: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+      end
+      for _, change in ipairs(not err and result.entries or {}) do
+        change.client = client
+        all[#all + 1] = change
+      end
+      left = left - 1
+      if left == 0 then
+        if #clients > 1 then
+          table.sort(all, function(one, other)
+            return M.seconds(one) > M.seconds(other)
+          end)
+        end
+        callback(all)
+      end
+    end)
+  end
+end
+
+--- When it was, in seconds since 1970; 0 where that is not told.
+---@param change {time: string}
+---@return number
+function M.seconds(change)
+  local year, month, day, hour, minute, second, fraction, zone = (change.time or ""):match(
+    "^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)(%.?%d*)([Z+-].*)$"
+  )
+  if not year then
+    return 0
+  end
+  local told = { year = year, month = month, day = day, hour = hour, min = minute, sec = second, isdst = false }
+  local as_local = os.time(told)
+  local utc = os.date("!*t", as_local) ---@cast utc osdate
+  utc.isdst = false
+  local sign, hours, minutes = zone:match("^([+-])(%d%d):?(%d%d)$")
+  local east = sign and (tonumber(sign .. hours) * 3600 + tonumber(sign .. minutes) * 60) or 0
+  return as_local + os.difftime(as_local, os.time(utc)) - east + (tonumber("0" .. fraction) or 0)
+end
+
+--- `14:05` today, else with the day.
+---@param change {time: string}
+---@return string
+function M.clock(change)
+  local at = math.floor(M.seconds(change))
+  if at == 0 then
+    return ""
+  end
+  local is_today = os.date("%Y-%m-%d", at) == os.date("%Y-%m-%d")
+  return os.date(is_today and "%H:%M" or "%Y-%m-%d %H:%M", at) --[[@as string]]
+end
+
+--- A revert is the human's own: no agent can ask for one.
+---@param change {tool: string}
+---@return boolean
+function M.is_own(change)
+  return change.tool == "journal/revert"
+end
+
+---@param change {tool: string, agent: {name: string}}
+---@return string
+function M.who(change)
+  return M.is_own(change) and "you" or escape.short(change.agent.name ~= "" and change.agent.name or "somebody", 40)
+end
+
+--- `Edit app.py`, as the call was called.
+---@param change {title: string, tool: string, files?: {path: string}[]}
+---@return string
+function M.title(change)
+  if M.is_own(change) then
+    return escape.short("Revert " .. words.subject({ kind = "diff", files = change.files or {} }), 80)
+  end
+  return escape.short(change.title ~= "" and change.title or change.tool, 80)
+end
+
+--- `+3 −1`; nothing where no line is counted, as of a move.
+---@param change pillion.AgentChange
+---@return string
+function M.size(change)
+  local size = words.size(change.files or {})
+  return size == "+0 −0" and "" or size
+end
+
+return M

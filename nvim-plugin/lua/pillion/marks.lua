@@ -1,0 +1,362 @@
+-- Which lines an agent changed (`journal/changed`): a sign beside each, until the human saves the file themself, accepts, or
+-- reverts. The signs are extmarks, so they move with the text and go with their line. Of a file that no buffer holds the lines are
+-- kept, and shown when it is read, if it is still the file that the agent left.
+
+local config = require("pillion.config")
+local escape = require("pillion.escape")
+local words = require("pillion.words")
+
+local api = vim.api
+local space = api.nvim_create_namespace("pillion.marks")
+
+local M = {}
+
+--- Of one file; what is beyond that is not marked.
+M.limit = 10000
+
+---@class pillion.Maker
+---@field callId string
+---@field sessionId string
+---@field agent {name: string, via: string}
+---@field title string
+---@field tool string
+---@field time string
+---@field client any
+
+---@alias pillion.MarkKind "added"|"changed"|"removed"
+
+---@class pillion.LineMark
+---@field row integer from 0
+---@field kind pillion.MarkKind
+---@field by pillion.Maker
+---@field seq? integer the undo state of the buffer that has it
+---@field hidden? integer the human has undone it; the newest undo state then
+
+---@type table<integer, table<integer, pillion.LineMark>> by buffer and extmark
+local shown = {}
+---@type table<string, {looks: string, marks: pillion.LineMark[]}> by path
+local kept = {}
+---@type table<integer, boolean> buffers that are being saved for an agent
+local saving = {}
+---@type table<integer, integer> the undo state that an agent's last edit of a buffer made
+local edited = {}
+
+local signs = { added = "▌", changed = "▌", removed = "▁" }
+local names = { added = "Added", changed = "Changed", removed = "Removed" }
+
+--- What a file looks like from outside.
+---@param path string
+---@return string
+local function looks(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and ("%d.%d %d %d"):format(stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino) or "gone"
+end
+
+---@param path string
+---@return integer? a loaded buffer on this file
+local function buffer_of(path)
+  for _, buffer in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == "" and api.nvim_buf_get_name(buffer) or ""
+    if name ~= "" and (name == path or vim.uv.fs_realpath(name) == path) then
+      return buffer
+    end
+  end
+end
+
+---@param buffer integer
+---@param mark pillion.LineMark
+---@param id integer?
+local function put(buffer, mark, id)
+  local options, visible = config.get().marks, not mark.hidden
+  local has_sign, has_line = visible and options.signs, visible and options.lines and mark.kind ~= "removed"
+  local placed = api.nvim_buf_set_extmark(buffer, space, mark.row, 0, {
+    id = id,
+    sign_text = has_sign and signs[mark.kind] or nil,
+    sign_hl_group = has_sign and "PillionSign" .. names[mark.kind] or nil,
+    line_hl_group = has_line and "PillionLine" .. names[mark.kind] or nil,
+    priority = 8, -- above a version control's, below what is wrong with a line
+    invalidate = true,
+    undo_restore = true,
+  })
+  shown[buffer][placed] = mark
+end
+
+--- Those that stand in a buffer, where they stand now.
+---@param buffer integer
+---@return table<integer, pillion.LineMark> by extmark
+local function standing(buffer)
+  local found = {}
+  for _, extmark in ipairs(shown[buffer] and api.nvim_buf_get_extmarks(buffer, space, 0, -1, { details = true }) or {}) do
+    local mark = shown[buffer][extmark[1]]
+    if mark and not extmark[4].invalid then
+      mark.row = extmark[2]
+      found[extmark[1]] = mark
+    end
+  end
+  return found
+end
+
+---@param buffer integer
+---@param marks pillion.LineMark[]
+local function place(buffer, marks)
+  local fresh, last = {}, api.nvim_buf_line_count(buffer)
+  for _, mark in ipairs(marks) do
+    fresh[mark.row] = true
+  end
+  shown[buffer] = shown[buffer] or {}
+  for id, mark in pairs(standing(buffer)) do
+    if fresh[mark.row] then
+      api.nvim_buf_del_extmark(buffer, space, id)
+      shown[buffer][id] = nil
+    end
+  end
+  for _, mark in ipairs(marks) do
+    if mark.row < last then
+      put(buffer, mark)
+    end
+  end
+end
+
+--- The lines that a change set wrote, one by one.
+---@param lines {start: integer, end: integer, removed?: integer}[]
+---@param by pillion.Maker
+---@param seq integer?
+---@return pillion.LineMark[]
+local function marks_of(lines, by, seq)
+  local marks = {} ---@type pillion.LineMark[]
+  for _, span in ipairs(lines) do
+    local from, to = span.start, span["end"]
+    if from == to then
+      marks[#marks + 1] = { row = math.max(0, from - 1), kind = "removed", by = by, seq = seq }
+    end
+    for row = from, math.min(to - 1, from + M.limit - #marks) do
+      marks[#marks + 1] = { row = row, kind = span.removed == 0 and "added" or "changed", by = by, seq = seq }
+    end
+  end
+  return marks
+end
+
+--- Older marks of a file that was written on disk, as the lines lie there now.
+---@param marks pillion.LineMark[]
+---@param lines {start: integer, end: integer, removed?: integer}[]
+---@return pillion.LineMark[]
+local function shifted(marks, lines)
+  local left = marks
+  for _, span in ipairs(lines) do
+    local length = span["end"] - span.start
+    local removed = span.removed or length
+    left = vim.tbl_filter(function(mark)
+      if mark.row >= span.start + removed then
+        mark.row = mark.row + length - removed
+        return true
+      end
+      return mark.row < span.start
+    end, left)
+  end
+  return left
+end
+
+---@param path string
+---@param lines table[]
+---@param by pillion.Maker
+local function keep(path, lines, by)
+  local older = kept[path] and kept[path].marks or {}
+  local marks = vim.list_extend(shifted(older, lines), marks_of(lines, by))
+  kept[path] = { looks = looks(path), marks = vim.list_slice(marks, 1, M.limit) }
+end
+
+--- Lines that an agent wrote.
+---@param path string
+---@param lines {start: integer, end: integer, removed?: integer}[]
+---@param by pillion.Maker
+function M.add(path, lines, by)
+  local buffer = buffer_of(path)
+  if buffer then
+    local seq = edited[buffer] or vim.fn.undotree(buffer).seq_cur
+    place(buffer, marks_of(lines, by, seq))
+  else
+    keep(path, lines, by)
+  end
+end
+
+--- A file lies elsewhere now, or nowhere.
+---@param path string
+---@param to string?
+function M.moved(path, to)
+  local marks = kept[path]
+  kept[path] = nil
+  if to and marks then
+    kept[to] = { looks = looks(to), marks = marks.marks }
+  end
+end
+
+---@param buffer integer
+local function clear(buffer)
+  shown[buffer] = nil
+  if api.nvim_buf_is_valid(buffer) then
+    api.nvim_buf_clear_namespace(buffer, space, 0, -1)
+    kept[vim.uv.fs_realpath(api.nvim_buf_get_name(buffer)) or ""] = nil
+  end
+end
+
+--- What these calls changed is reverted.
+---@param is_gone fun(by: pillion.Maker): boolean
+function M.forget(is_gone)
+  for buffer, marks in pairs(shown) do
+    for id, mark in pairs(marks) do
+      if is_gone(mark.by) then
+        pcall(api.nvim_buf_del_extmark, buffer, space, id)
+        marks[id] = nil
+      end
+    end
+  end
+  for path, file in pairs(kept) do
+    file.marks = vim.tbl_filter(function(mark)
+      return not is_gone(mark.by)
+    end, file.marks)
+    kept[path] = #file.marks > 0 and file or nil
+  end
+end
+
+--- An agent's edit has just become the last step of the buffer's undo.
+---@param buffer integer
+function M.edited(buffer)
+  edited[buffer] = vim.fn.undotree(buffer).seq_cur
+end
+
+--- Saves for an agent: what it changed is no more seen by anybody than before.
+---@param buffer integer
+---@param save fun()
+function M.during_save(buffer, save)
+  saving[buffer] = true
+  save()
+  saving[buffer] = nil
+end
+
+--- The buffers and the files that have marks.
+---@return integer
+function M.count()
+  local count = vim.tbl_count(kept)
+  for buffer in pairs(shown) do
+    count = count + (next(standing(buffer)) and 1 or 0)
+  end
+  return count
+end
+
+--- `:Pillion accept [all]`
+---@param what string
+function M.accept(what)
+  local announce = require("pillion.announce")
+  if what == "all" then
+    local count = M.count()
+    vim.tbl_map(clear, vim.tbl_keys(shown))
+    kept = {}
+    announce.tell(count == 0 and "Pillion: nothing is marked" or ("Pillion: accepted in %s"):format(words.count(count, "file")))
+  elseif what ~= "" then
+    announce.tell("Pillion: accept takes nothing, for this file, or all")
+  else
+    local buffer = api.nvim_get_current_buf()
+    local any = next(standing(buffer)) ~= nil
+    clear(buffer)
+    announce.tell(any and "Pillion: accepted in this file" or "Pillion: nothing is marked in this file")
+  end
+end
+
+--- Who changed the line of the cursor.
+---@return pillion.Maker?, pillion.MarkKind?
+function M.here()
+  local buffer, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1] - 1
+  for _, mark in pairs(standing(buffer)) do
+    if mark.row == row and not mark.hidden then
+      return mark.by, mark.kind
+    end
+  end
+end
+
+--- `:Pillion who`
+function M.who()
+  local announce, journal = require("pillion.announce"), require("pillion.journal")
+  local by, kind = M.here()
+  if not by then
+    announce.tell("Pillion: no agent's change is marked in this line")
+    return
+  end
+  local did = kind == "removed" and "removed lines here" or kind == "added" and "wrote this line" or "changed this line"
+  local agent = escape.visible(by.agent.name)
+  announce.tell(("%s %s at %s: %s  (:Pillion revert)"):format(agent, did, journal.clock(by), journal.title(by)))
+end
+
+--- After an undo or a redo a mark is seen while its change is in the text.
+---@param buffer integer
+local function follow_undo(buffer)
+  local tree = vim.fn.undotree(buffer)
+  for id, mark in pairs(standing(buffer)) do
+    local is_undone = mark.seq ~= nil and mark.seq > tree.seq_cur
+    if mark.hidden and tree.seq_last > mark.hidden then -- something else was written in its place
+      api.nvim_buf_del_extmark(buffer, space, id)
+      shown[buffer][id] = nil
+    elseif is_undone ~= (mark.hidden ~= nil) then
+      mark.hidden = is_undone and tree.seq_last or nil
+      put(buffer, mark, id)
+    end
+  end
+end
+
+--- Marks of a buffer that goes are kept with its file, if it holds the file's text.
+---@param buffer integer
+local function stow(buffer)
+  local path = vim.uv.fs_realpath(api.nvim_buf_get_name(buffer))
+  if path and not vim.bo[buffer].modified then
+    local marks = vim.tbl_filter(function(mark)
+      mark.seq = nil
+      return not mark.hidden
+    end, vim.tbl_values(standing(buffer)))
+    kept[path] = #marks > 0 and { looks = looks(path), marks = marks } or nil
+  end
+  shown[buffer], edited[buffer] = nil, nil
+  api.nvim_buf_clear_namespace(buffer, space, 0, -1) -- else they come back with the buffer
+end
+
+---@param buffer integer
+local function unstow(buffer)
+  local path = vim.uv.fs_realpath(api.nvim_buf_get_name(buffer)) or ""
+  local file = kept[path]
+  kept[path] = nil
+  if file and file.looks == looks(path) then
+    place(buffer, file.marks)
+  end
+end
+
+function M.setup()
+  local group = api.nvim_create_augroup("pillion.marks", {})
+  local function on(events, callback)
+    api.nvim_create_autocmd(events, {
+      group = group,
+      callback = function(event)
+        callback(event.buf)
+      end,
+    })
+  end
+  on("BufWritePost", function(buffer)
+    if shown[buffer] and not saving[buffer] then
+      clear(buffer)
+    end
+  end)
+  on("TextChanged", function(buffer)
+    if shown[buffer] then
+      follow_undo(buffer)
+    end
+  end)
+  on("BufUnload", function(buffer)
+    if shown[buffer] then
+      stow(buffer)
+    end
+  end)
+  on("BufReadPost", function(buffer)
+    if next(kept) then
+      unstow(buffer)
+    end
+  end)
+end
+
+return M

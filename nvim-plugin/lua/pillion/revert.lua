@@ -1,0 +1,282 @@
+-- Reverting what an agent changed: a page says what would happen to each file, and an answer on it does it. It is a question that
+-- the human puts to themself, so it has the pages, keys and the patience of all others: see approvals.lua.
+
+local announce = require("pillion.announce")
+local approvals = require("pillion.approvals")
+local escape = require("pillion.escape")
+local front = require("pillion.front")
+local journal = require("pillion.journal")
+local words = require("pillion.words")
+
+local api = vim.api
+
+local M = {}
+
+---@class pillion.RevertTarget
+---@field selector {sessionId?: string, turn?: integer, callId?: string}
+---@field name string completes “Revert …?”
+---@field client any
+
+---@class pillion.RevertResult
+---@field reverted? string[]
+---@field merged? string[]
+---@field conflicts? string[]
+---@field reasons? table<string, string>
+---@field callId? string
+---@field preview? pillion.Preview
+
+local number = 0
+---@type table<string, pillion.RevertTarget> by question
+local asked = {}
+local settle_ms = 60
+
+--- What would be reverted, by each word of `:Pillion revert`.
+---@type table<string, fun(change: pillion.AgentChange): pillion.RevertTarget>
+local targets = {
+  change = function(change)
+    local name = ("“%s” by %s"):format(journal.title(change), journal.who(change))
+    return { selector = { callId = change.callId }, name = name, client = change.client }
+  end,
+  turn = function(change)
+    local name = ("all that %s changed in turn %d"):format(journal.who(change), change.turn)
+    return { selector = { sessionId = change.sessionId, turn = change.turn }, name = name, client = change.client }
+  end,
+  agent = function(change)
+    local name = ("everything that %s changed"):format(journal.who(change))
+    return { selector = { sessionId = change.sessionId }, name = name, client = change.client }
+  end,
+}
+targets.session = targets.agent
+
+---@param problem string
+local function failed(problem)
+  announce.tell("Pillion: nothing was reverted: " .. escape.short(problem, 200), vim.log.levels.ERROR)
+end
+
+--- Asks what reverting would do.
+---@param target pillion.RevertTarget
+---@param callback fun(result: pillion.RevertResult)
+local function plan(target, callback)
+  local params = vim.tbl_extend("force", { dryRun = true }, target.selector)
+  target.client.request("journal/revert", params, function(err, result)
+    if err then
+      failed(err.message)
+    else
+      callback(result)
+    end
+  end)
+end
+
+--- Stands for what would happen: a yes to one text is none to another.
+---@param result pillion.RevertResult
+local function digest(result)
+  local files = vim.tbl_map(function(file)
+    return { file.path, file.operation, file.to or "", file.before, file.after }
+  end, result.preview and result.preview.files or {})
+  return vim.fn.sha256(vim.inspect({ files, result.merged or {}, result.conflicts or {}, result.reasons or {} }))
+end
+
+---@param id string
+---@param target pillion.RevertTarget
+---@param result pillion.RevertResult
+---@return pillion.ApprovalRequest
+local function question(id, target, result)
+  local preview = { kind = "revert", name = target.name, files = (result.preview or {}).files or {} }
+  preview.merged, preview.conflicts, preview.reasons = result.merged or {}, result.conflicts or {}, result.reasons or {}
+  local decisions = { { id = "reject", title = "Leave it", scope = "once" } }
+  if #preview.files > 0 then
+    decisions[2] = { id = "approve", title = "Revert", scope = "once" }
+  end
+  return {
+    approvalId = id,
+    sessionId = "",
+    agent = { name = "You", via = "" },
+    tool = words.revert,
+    title = "Revert " .. target.name .. "?",
+    reasons = {},
+    arguments = vim.empty_dict(),
+    preview = preview,
+    decisions = decisions,
+    digest = digest(result),
+  }
+end
+
+--- `2 files reverted, 1 merged, 1 stays as it is`
+---@param result pillion.RevertResult
+---@return string
+function M.summary(result)
+  local parts = {}
+  local reverted, merged, kept = #(result.reverted or {}), #(result.merged or {}), #(result.conflicts or {})
+  if reverted > 0 then
+    parts[#parts + 1] = words.count(reverted, "file") .. " reverted"
+  end
+  if merged > 0 then
+    parts[#parts + 1] = ("%s merged"):format(reverted > 0 and merged or words.count(merged, "file"))
+  end
+  if kept > 0 then
+    local stay = kept == 1 and "stays as it is" or "stay as they are"
+    parts[#parts + 1] = ("%s %s"):format(#parts > 0 and kept or words.count(kept, "file"), stay)
+  end
+  return #parts > 0 and table.concat(parts, ", ") or "there was nothing to revert"
+end
+
+---@param target pillion.RevertTarget
+local function carry_out(target)
+  target.client.request("journal/revert", target.selector, function(err, result)
+    if err then
+      failed(err.message)
+      return
+    end
+    local first = (result.conflicts or {})[1]
+    local why = first and (result.reasons or {})[first]
+    local because = why and (" (%s: %s)"):format(escape.short(first, 40), escape.short(why, 100)) or ""
+    local level = first and vim.log.levels.WARN or vim.log.levels.INFO
+    announce.tell("Pillion: " .. M.summary(result) .. because, level)
+    journal.changed()
+  end)
+end
+
+local show ---@type fun(target: pillion.RevertTarget, result: pillion.RevertResult)
+
+--- They said yes to what they saw; is it that still?
+---@param target pillion.RevertTarget
+---@param seen string
+local function revert(target, seen)
+  plan(target, function(result)
+    if digest(result) == seen then
+      carry_out(target)
+    else
+      show(target, result)
+      announce.tell("Pillion: it changed while you looked; look, and answer again")
+    end
+  end)
+end
+
+--- A page that nobody sees any more asks nothing: nobody waits for its answer.
+---@param id string
+local function forget_when_hidden(id)
+  local buffer = vim.fn.bufnr(("^pillion://%s/question$"):format(id))
+  if buffer == -1 then
+    return
+  end
+  api.nvim_create_autocmd({ "BufHidden", "BufUnload" }, {
+    buffer = buffer,
+    callback = vim.schedule_wrap(function()
+      if approvals.get(id) and #vim.fn.win_findbuf(buffer) == 0 then
+        approvals.answer(id, { kind = "reject", deliberate = true })
+      end
+    end),
+  })
+end
+
+show = function(target, result)
+  number = number + 1
+  local id = ("revert-%d"):format(number)
+  local request = question(id, target, result)
+  asked[id] = target
+  approvals.open(request, function(answer)
+    asked[id] = nil
+    if answer and answer.decision == "approve" and #request.preview.files > 0 then
+      revert(target, answer.digest)
+    end
+  end, target.client)
+  front.show(id)
+  forget_when_hidden(id)
+end
+
+--- What reverting a change would do; nil where that cannot be told.
+---@param change pillion.AgentChange
+---@param callback fun(result: pillion.RevertResult?)
+function M.plan_of(change, callback)
+  if not journal.is_revertible(change) then
+    callback(nil)
+    return
+  end
+  change.client.request("journal/revert", { callId = change.callId, dryRun = true }, function(err, result)
+    callback(not err and result or nil)
+  end)
+end
+
+--- Shows what reverting this would do.
+---@param target pillion.RevertTarget
+function M.show(target)
+  plan(target, function(result)
+    show(target, result)
+  end)
+end
+
+--- What lies beneath a page may be another thing now.
+local function look_again()
+  for id, target in pairs(asked) do
+    plan(target, function(result)
+      local approval = approvals.get(id)
+      if approval and approval.request.digest ~= digest(result) then
+        local now = question(id, target, result)
+        approvals.change({ approvalId = id, digest = now.digest, preview = now.preview, moved = false })
+      end
+    end)
+  end
+end
+
+local looking = false
+
+--- Soon, once for all that happens together.
+function M.look_again()
+  if not looking and next(asked) then
+    looking = true
+    vim.defer_fn(function()
+      looking = false
+      look_again()
+    end, settle_ms)
+  end
+end
+
+--- The change that is meant: under the cursor in the journal, in the line of the cursor in a file, or else the last one.
+---@param callback fun(change: pillion.AgentChange)
+local function with_change(callback)
+  local here = require("pillion.journal_list").here()
+  if here then
+    callback(here)
+    return
+  end
+  local maker = require("pillion.marks").here()
+  journal.ask(function(changes)
+    local found = vim.iter(changes):find(function(change)
+      return maker and change.callId == maker.callId
+    end) or vim.iter(changes):find(journal.is_revertible)
+    if found then
+      callback(found)
+    else
+      announce.tell("Pillion: no agent has changed anything that could be reverted")
+    end
+  end)
+end
+
+M.names = { "change", "turn", "agent" }
+
+--- `:Pillion revert [change|turn|agent|now]`
+---@param what string
+function M.run(what)
+  if what == "now" then
+    require("pillion.commands").run("approve")
+    return
+  end
+  local target = targets[what == "" and "change" or what]
+  if not target then
+    announce.tell("Pillion: what can be reverted is a " .. table.concat(M.names, ", a "):gsub("a agent", "an agent's all"))
+    return
+  end
+  with_change(function(change)
+    M.show((change.sessionId == "" and targets.change or target)(change)) -- your own revert is of no turn
+  end)
+end
+
+--- Everything that one session changed.
+---@param session {sessionId: string, agent: {name: string}, client: any}
+function M.session(session)
+  M.show(targets.agent(session --[[@as pillion.AgentChange]]))
+end
+
+journal.listen(M.look_again)
+
+return M

@@ -1,0 +1,120 @@
+-- An agent did something unusual (`session/unusual`): it tried to get out of the workspace, deleted very much, or was refused
+-- again and again. The human is told, and a line in the list of `:Pillion` stands until they choose what to do.
+
+local activity = require("pillion.activity")
+local announce = require("pillion.announce")
+local escape = require("pillion.escape")
+
+local M = {}
+
+--- The oldest make room.
+M.limit = 20
+
+---@class pillion.Unusual
+---@field sessionId string
+---@field agent {name: string, via: string}
+---@field kind "escape"|"mass_deletion"|"refusals"
+---@field message string
+---@field acted ""|"paused"|"reverted" what the sidecar did by itself
+---@field client any
+
+---@type pillion.Unusual[] the oldest first
+local standing = {}
+
+local acted = { paused = "it is paused", reverted = "its changes were reverted" }
+
+---@return pillion.Unusual[]
+function M.all()
+  return vim.list_slice(standing)
+end
+
+---@param one pillion.Unusual
+---@return string
+function M.line(one)
+  local done = acted[one.acted] and "; " .. acted[one.acted] or ""
+  return ("%s: %s%s"):format(escape.visible(one.agent.name), escape.short(one.message, 160), done)
+end
+
+---@param gone fun(one: pillion.Unusual): boolean
+local function drop(gone)
+  standing = vim.tbl_filter(function(one)
+    return not gone(one)
+  end, standing)
+end
+
+--- A `session/unusual` notification.
+---@param told pillion.Unusual
+---@param client any
+function M.told(told, client)
+  local one = vim.tbl_extend("force", {}, told, { client = client })
+  drop(function(other)
+    return other.client == client and other.sessionId == one.sessionId and other.kind == one.kind
+  end)
+  standing[#standing + 1] = one
+  if #standing > M.limit then
+    table.remove(standing, 1)
+  end
+  announce.say("Pillion: " .. M.line(one) .. "  (:Pillion)", vim.log.levels.WARN)
+  if one.acted == "paused" then
+    activity.sessions(client)
+  end
+end
+
+---@param client any
+function M.abandon(client)
+  drop(function(one)
+    return one.client == client
+  end)
+end
+
+---@param one pillion.Unusual
+local function dismiss(one)
+  drop(function(other)
+    return other == one
+  end)
+end
+
+--- What can be done about it.
+---@param one pillion.Unusual
+---@return {label: string, run: fun()}[]
+local function choices(one)
+  local found = {}
+  if one.acted ~= "paused" then
+    found[1] = {
+      label = "Pause it: all its calls are refused until :Pillion resume",
+      run = function()
+        activity.pause(one)
+      end,
+    }
+  end
+  if one.acted ~= "reverted" then
+    found[#found + 1] = {
+      label = "Revert its changes: shows first what that would do",
+      run = function()
+        require("pillion.revert").session(one)
+      end,
+    }
+  end
+  found[#found + 1] = { label = "Dismiss: it was meant so", run = function() end }
+  return found
+end
+
+--- The human chose its line.
+---@param one pillion.Unusual
+function M.act(one)
+  vim.ui.select(choices(one), {
+    prompt = M.line(one),
+    kind = "pillion.unusual",
+    format_item = function(choice)
+      return choice.label
+    end,
+  }, function(choice)
+    vim.cmd.redraw()
+    if choice then
+      dismiss(one)
+      choice.run()
+    end
+  end)
+end
+
+return M
