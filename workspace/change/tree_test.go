@@ -1,0 +1,277 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/journal"
+)
+
+// trees is a bench with plans for whole entries.
+type trees struct{ *bench }
+
+func newTrees(t *testing.T) trees { return trees{newBench(t)} }
+
+func (b trees) entry(name string) workspace.Path {
+	b.t.Helper()
+	p, err := b.Documents.Workspace().ResolveEntry(name)
+	b.must(err)
+	return p
+}
+
+func (b trees) remove(name string) TreeChange {
+	b.t.Helper()
+	c, err := NewDelete(b.Documents.Snapshot(limit), b.entry(name), true)
+	b.must(err)
+	return c
+}
+
+func (b trees) move(from, to string) TreeChange {
+	b.t.Helper()
+	c, err := NewMove(b.Documents.Snapshot(limit), b.entry(from), b.entry(to), true)
+	b.must(err)
+	return c
+}
+
+func (b trees) mkdir(name string) TreeChange {
+	b.t.Helper()
+	c, err := NewDirectory(b.Documents.Snapshot(limit), b.entry(name))
+	b.must(err)
+	return c
+}
+
+func (b trees) make(changes ...TreeChange) error {
+	_, err := b.Commit(context.Background(), Set{Tree: changes, Label: "a test"}, journal.Origin{})
+	return err
+}
+
+func (b trees) keepJournal() *journal.Store {
+	b.t.Helper()
+	store, err := journal.Open(b.t.TempDir(), journal.Options{})
+	b.must(err)
+	b.t.Cleanup(func() { b.must(store.Close()) })
+	b.Journal = &Journal{Store: store}
+	return store
+}
+
+// all is what is in the workspace: every name, and every text.
+func (b trees) all() string {
+	b.t.Helper()
+	tree, err := b.Documents.Workspace().Roots()[0].Tree()
+	b.must(err)
+	var out []string
+	for _, n := range tree.Nodes[1:] {
+		switch {
+		case n.Mode.IsRegular():
+			out = append(out, n.Rel+"="+b.onDisk(n.Rel))
+		case n.Link != "":
+			out = append(out, n.Rel+"->"+n.Link)
+		default:
+			out = append(out, n.Rel+"/")
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func (b trees) wantAll(want string) {
+	b.t.Helper()
+	if got := b.all(); got != want {
+		b.t.Errorf("there is\n\t%s\nwant\n\t%s", got, want)
+	}
+}
+
+// TestASetThatFailsIsTakenBackWhole has the last of many changes fail, for a reason that shows
+// only when it is made.
+func TestASetThatFailsIsTakenBackWhole(t *testing.T) {
+	b := newTrees(t)
+	for name, text := range map[string]string{"edited": "e", "gone/a": "a", "gone/sub/b": "b", "moved/c": "c", "over": "o", "replaced": "r", "last": "l"} {
+		b.write(name, text)
+	}
+	b.must(os.Symlink("edited", b.abs("link")))
+	before := b.all()
+	edit := b.plan("edited", "changed")
+	set := Set{
+		Files: []File{edit, b.plan("made/new", "n")},
+		Tree:  []TreeChange{b.remove("gone"), b.remove("link"), b.mkdir("x/y"), b.move("moved", "deep/down/moved"), b.move("over", "replaced"), b.remove("last")},
+	}
+	b.write("last", "somebody's")
+	if _, err := b.Commit(context.Background(), set, journal.Origin{}); !errors.Is(err, ErrMoved) {
+		t.Errorf("made although the last had changed: %v", err)
+	}
+	b.wantAll(strings.ReplaceAll(before, "last=l", "last=somebody's"))
+
+	set.Tree[len(set.Tree)-1] = b.remove("last")
+	if _, err := b.Commit(context.Background(), set, journal.Origin{}); err != nil {
+		t.Error(err)
+	}
+	b.wantAll("deep/ deep/down/ deep/down/moved/ deep/down/moved/c=c edited=changed made/ made/new=n replaced=o x/ x/y/")
+}
+
+// TestATreeThatChangedAfterTheQuestion: nothing of it goes, whatever the change.
+func TestATreeThatChangedAfterTheQuestion(t *testing.T) {
+	for name, happens := range map[string]func(b trees){
+		"a file is written, to the same length": func(b trees) { b.write("dir/sub/file", "eno") },
+		"a file appears":                        func(b trees) { b.write("dir/sub/new", "") },
+		"a file goes":                           func(b trees) { b.must(os.Remove(b.abs("dir/sub/file"))) },
+		"a folder appears":                      func(b trees) { b.must(os.Mkdir(b.abs("dir/sub/x"), 0o755)) },
+		"a file gets another mode":              func(b trees) { b.must(os.Chmod(b.abs("dir/sub/file"), 0o600)) },
+		"a link leads elsewhere": func(b trees) {
+			b.must(os.Remove(b.abs("dir/link")))
+			b.must(os.Symlink("there", b.abs("dir/link")))
+		},
+		"a file of that name is another one": func(b trees) {
+			b.write("new", "one")
+			b.must(os.Rename(b.abs("new"), b.abs("dir/sub/file")))
+		},
+		"it is a link now": func(b trees) {
+			b.must(os.Rename(b.abs("dir"), b.abs("elsewhere")))
+			b.must(os.Symlink("elsewhere", b.abs("dir")))
+		},
+		"the way to it is a link now": func(b trees) {
+			b.must(os.Rename(b.abs("dir"), b.abs("elsewhere")))
+			b.write("dir", "")
+		},
+		"the human opens a file of it": func(b trees) { b.show("dir/sub/file") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, plan := range []func(b trees) TreeChange{
+				func(b trees) TreeChange { return b.remove("dir") },
+				func(b trees) TreeChange { return b.move("dir", "other") },
+			} {
+				b := newTrees(t)
+				b.write("dir/sub/file", "one")
+				b.must(os.Symlink("here", b.abs("dir/link")))
+				c := plan(b)
+				happens(b)
+				before := b.all()
+				if err := b.make(c); !errors.Is(err, ErrMoved) {
+					t.Errorf("%s: %v", c.Operation, err)
+				}
+				b.wantAll(before)
+			}
+		})
+	}
+}
+
+// TestAFileThatSomebodyWritesTo is not taken out of its hands.
+func TestAFileThatSomebodyWritesTo(t *testing.T) {
+	b := newTrees(t)
+	b.write("dir/log", "line\n")
+	f, err := os.OpenFile(b.abs("dir/log"), os.O_WRONLY|os.O_APPEND, 0)
+	b.must(err)
+	defer f.Close()
+	if !canSeeWriters(t, f) {
+		t.Skip("not run: this file system gives no leases, so nobody knows who writes")
+	}
+	if err := b.make(b.remove("dir")); fault.CodeOf(err) != fault.ConcurrentModification || !strings.Contains(err.Error(), "open for writing") {
+		t.Errorf("deleted with %v", err)
+	}
+	b.wantAll("dir/ dir/log=line\n")
+	b.must(f.Close())
+	b.must(b.make(b.remove("dir")))
+	b.wantAll("")
+}
+
+func canSeeWriters(t *testing.T, f *os.File) bool {
+	t.Helper()
+	other, err := os.Open(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	return hasWriters(other)
+}
+
+// TestUnsavedTextOfWhatGoes stays in the editor, and is in the journal.
+func TestUnsavedTextOfWhatGoes(t *testing.T) {
+	b := newTrees(t)
+	store := b.keepJournal()
+	b.write("a.txt", "saved a\n")
+	b.write("dir/b.txt", "saved b\n")
+	b.write("dir/c.txt", "saved c\n")
+	for _, name := range []string{"a.txt", "dir/b.txt"} {
+		b.show(name).set("typed in " + name + "\n")
+	}
+	b.must(b.make(b.remove("a.txt"), b.remove("dir")))
+	b.wantAll("")
+	if got := len(b.Documents.Dirty()); got != 2 {
+		t.Errorf("%d buffers are unsaved, want 2", got)
+	}
+	entries, err := store.Entries(journal.Query{})
+	b.must(err)
+	content, err := store.Content(entries[0])
+	b.must(err)
+	defer content.Close()
+	var kept []string
+	for _, r := range entries[0].Records {
+		for _, st := range []*journal.State{r.Before, r.Buffer} {
+			for _, one := range append([]journal.Child{{State: *st}}, st.Children...) {
+				if one.Type == journal.TypeFile {
+					data, err := content.Read(&one.State)
+					b.must(err)
+					kept = append(kept, string(data))
+				}
+			}
+		}
+	}
+	if got := strings.Join(kept, ""); got != "saved a\ntyped in a.txt\nsaved b\nsaved c\ntyped in dir/b.txt\n" {
+		t.Errorf("the journal has %q", got)
+	}
+}
+
+// TestWhatCannotBeTakenAway is refused before anybody is asked.
+func TestWhatCannotBeTakenAway(t *testing.T) {
+	b := newTrees(t)
+	b.write("dir/file", "")
+	b.must(syscall.Mkfifo(b.abs("dir/pipe"), 0o600))
+	b.write("book.ipynb", "{}")
+	b.Documents.SetState(b.path("book.ipynb"), document.State{Dirty: true})
+	snap := b.Documents.Snapshot(limit)
+	for name, want := range map[string]fault.Code{"dir": fault.NotAFile, "dir/pipe": fault.NotAFile, "book.ipynb": fault.ConcurrentModification, ".": fault.PermissionDenied} {
+		if _, err := NewDelete(snap, b.entry(name), true); fault.CodeOf(err) != want {
+			t.Errorf("deleting %s: %v, want %s", name, err, want)
+		}
+	}
+	for to, want := range map[string]fault.Code{"dir/sub": fault.InvalidPath, "book.ipynb": fault.FileExists, ".": fault.FileExists} {
+		if _, err := NewMove(snap, b.entry("dir"), b.entry(to), true); fault.CodeOf(err) != want {
+			t.Errorf("moving to %s: %v, want %s", to, err, want)
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- b.make(b.move("dir", "other")) }() // a pipe moves with its folder, and holds nobody up
+	select {
+	case err := <-done:
+		b.must(err)
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for the other end of a pipe")
+	}
+}
+
+// TestAFolderThatMayNotBeWritten goes nevertheless: nothing of it is left behind.
+func TestAFolderThatMayNotBeWritten(t *testing.T) {
+	if asUser(t, t.Name()); !bound() {
+		return
+	}
+	b := newTrees(t)
+	b.write("dir/sub/file", "x")
+	b.must(os.Chmod(b.abs("dir/sub"), 0o555))
+	b.must(b.make(b.remove("dir")))
+	b.wantAll("")
+}
+
+// TestOneNameForTwo: the names of one file are exchanged for one.
+func TestOneNameForTwo(t *testing.T) {
+	b := newTrees(t)
+	b.write("a", "one")
+	b.must(os.Link(b.abs("a"), b.abs("b")))
+	b.must(b.make(b.move("a", "b")))
+	b.wantAll("b=one")
+}
