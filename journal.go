@@ -22,6 +22,15 @@ func journalFolder() (string, error) {
 	return filepath.Join(state, "pillion", "journal"), nil
 }
 
+// locksFolder is beside the journal: all sidecars of one user share both.
+func locksFolder() string {
+	dir, err := journalFolder()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(dir), "locks")
+}
+
 // newJournal is what change sets are written down in before they are made.
 func newJournal() (*change.Journal, error) {
 	dir, err := journalFolder()

@@ -87,7 +87,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 	c.tree = c.newTree()
 	c.registry = &tools.Registry{
 		Documents: c.documents,
-		Committer: &change.Committer{Documents: c.documents, Editor: s.editor, Journal: kept},
+		Committer: &change.Committer{Documents: c.documents, Editor: s.editor, Journal: kept, Locks: change.Locks{Dir: locksFolder()}},
 		Processes: c.processes,
 		Human:     s.human,
 		Settings:  c.now,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"pillion/internal/fault"
@@ -66,10 +65,10 @@ type Committer struct {
 	// nothing can be reverted.
 	Journal *Journal
 
-	// exchanging is held from a look at the file to the look at what was
-	// displaced: in between there may be a text that is taken back again, on which
-	// no other change must be made.
-	exchanging sync.Mutex
+	// Locks are held while a set is made: between a look at a file and the look at
+	// what was displaced there may be a text that is taken back again, on which no
+	// other change must be made.
+	Locks Locks
 }
 
 // step is the change of one file, in the phases that a set needs to be made as a
@@ -90,6 +89,11 @@ type step interface {
 // Commit makes the set: all of it, or, when it fails, none. It is in the journal
 // before anything is made.
 func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) ([]Outcome, error) {
+	unlock, err := c.Locks.lock(ctx, s.paths())
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	steps := c.steps(s)
 	for _, st := range steps {
 		defer st.discard()

@@ -111,8 +111,6 @@ func (d *diskStep) keepAttributes(f *os.File) error {
 }
 
 func (d *diskStep) apply(context.Context) error {
-	d.committer.exchanging.Lock()
-	defer d.committer.exchanging.Unlock()
 	if !d.isShownAsPlanned() {
 		return moved(fault.Quote(d.file.Path().String()))
 	}
@@ -181,8 +179,6 @@ func (d *diskStep) look(name string) sighting { return d.folder.look(name, d.lim
 func (d *diskStep) limit() int64 { return max(d.file.Before.DiskSize, int64(len(d.data))) }
 
 func (d *diskStep) undo(context.Context) error {
-	d.committer.exchanging.Lock()
-	defer d.committer.exchanging.Unlock()
 	if d.placed.info == nil {
 		return nil
 	}

@@ -216,8 +216,6 @@ func (d *deleteStep) apply(context.Context) (err error) {
 	if !d.isShownAsPlanned() {
 		return moved(d.change.name())
 	}
-	d.committer.exchanging.Lock()
-	defer d.committer.exchanging.Unlock()
 	if d.folder, _, err = openFolder(d.change.Source.Dir(), false); err != nil {
 		return d.fault(err)
 	}
@@ -279,8 +277,6 @@ func (m *moveStep) apply(context.Context) (err error) {
 	if !m.isShownAsPlanned() {
 		return moved(m.change.name())
 	}
-	m.committer.exchanging.Lock()
-	defer m.committer.exchanging.Unlock()
 	if m.from, _, err = openFolder(m.change.Source.Dir(), false); err != nil {
 		return m.fault(err)
 	}
