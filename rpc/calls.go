@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -68,8 +69,25 @@ func (s *server) call(raw json.RawMessage) (tools.Call, string, error) {
 		call.Output = func(stream, text string) {
 			s.conn.Progress(p.WorkDoneToken, wire.TextChunk{Stream: stream, Text: text}, "") //nolint:errcheck // the result carries the output too
 		}
+		call.Stream = func(ctx context.Context, c tools.Chunk) error {
+			defer wire.Waiting(ctx)()
+			for {
+				if err := s.conn.Writable(ctx); err != nil {
+					return err
+				}
+				if err := s.conn.Progress(p.WorkDoneToken, contentChunk{"report", c}, ""); !errors.Is(err, wire.ErrBacklog) {
+					return err
+				}
+			}
+		}
 	}
 	return call, string(p.WorkDoneToken), nil
+}
+
+// contentChunk is a piece of a file as the value of $/progress.
+type contentChunk struct {
+	Kind string `json:"kind"`
+	tools.Chunk
 }
 
 // maxTimeout is the longest that the contract lets any call run.

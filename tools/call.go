@@ -155,7 +155,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 		var edits *Edits
 		switch plan := p.plan.(type) {
 		case *Answer:
-			return plan, nil
+			return plan, p.stream(ctx, plan)
 		case *Action:
 			switch held, err := r.stillHolds(ctx, p, started); {
 			case err != nil:

@@ -11,6 +11,7 @@ import (
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
+	"pillion/workspace/lines"
 )
 
 // Input is all that a plan is made from.
@@ -21,6 +22,8 @@ type Input struct {
 	Timeout  time.Duration // what the caller allows the call, 0 if it does not say
 	Tool     string        // whose plan it is
 	Sandbox  Sandbox
+	Streams  bool         // the caller takes content in chunks
+	Lines    *lines.Cache // where the lines of large files are
 	// Taken is why the session cannot start a process of that name now; nil if it can.
 	Taken func(processID string) error
 	// Unasked says whether its process of that name was started in a mode that asks for
@@ -77,6 +80,9 @@ type Answer struct {
 	Display *Display
 	// Reads are the files whose content the answer shows.
 	Reads []workspace.Path
+	// Stream, if set, sends what Result leaves out. It runs once, when all has been
+	// decided.
+	Stream func(ctx context.Context, send func(Chunk) error) error
 	// Saw is what the session knows of files afterwards.
 	Saw map[workspace.Path]string
 	// knows is more of it, of files that the call changed.

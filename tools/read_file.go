@@ -30,6 +30,7 @@ type readFileArgs struct {
 	Encoding  string `json:"encoding,omitempty" jsonschema:"character encoding; default is UTF-8, or what a byte order mark or the editor says"`
 	StartLine int    `json:"start_line,omitempty" jsonschema:"first line to read, from 1"`
 	EndLine   int    `json:"end_line,omitempty" jsonschema:"last line to read, inclusive"`
+	Stream    bool   `json:"stream,omitempty" jsonschema:"send the content in pieces, as progress, where the caller takes it so; default false"`
 }
 
 type readFileResult struct {
@@ -64,7 +65,7 @@ func (r readFileResult) appendFields(dst []byte) (out []byte, field textField) {
 	return dst, field
 }
 
-func planReadFile(_ context.Context, in Input, args readFileArgs) (*Answer, error) {
+func planReadFile(ctx context.Context, in Input, args readFileArgs) (*Answer, error) {
 	p, enc, err := args.check(in)
 	if err != nil {
 		return nil, err
@@ -74,15 +75,19 @@ func planReadFile(_ context.Context, in Input, args readFileArgs) (*Answer, erro
 	}
 	f, err := in.Snapshot.Read(p, enc)
 	if errors.Is(err, fault.New(fault.FileTooLarge, "")) {
-		if args.StartLine == 0 && args.EndLine == 0 {
+		if args.StartLine == 0 && args.EndLine == 0 && !(args.Stream && in.Streams) {
 			return nil, fault.From(err).WithHint("read a part of it with start_line and end_line")
 		}
-		return readLargeFile(in, p, enc, args)
+		return readLargeFile(ctx, in, p, enc, args)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return readLines(p, f, args)
+	r := readLines(f, args)
+	if args.Stream && in.Streams {
+		return readAnswer(p, r).streamed(r), nil
+	}
+	return readAnswer(p, r), nil
 }
 
 func (a readFileArgs) check(in Input) (workspace.Path, document.Encoding, error) {
@@ -108,7 +113,7 @@ func encodingNamed(name string) (document.Encoding, error) {
 	return document.LookupEncoding(name)
 }
 
-func readLines(p workspace.Path, f *document.File, args readFileArgs) (*Answer, error) {
+func readLines(f *document.File, args readFileArgs) readFileResult {
 	r := readFileResult{
 		content: f.Text, encoding: f.Encoding, eol: document.EOL(f.Text), bom: f.BOM, size: f.Size,
 		modified: f.Modified, version: f.Version, source: f.Source, totalLines: document.LineCount(f.Text),
@@ -119,7 +124,7 @@ func readLines(p workspace.Path, f *document.File, args readFileArgs) (*Answer, 
 	}
 	r.linesRead = max(0, r.endLine-r.startLine+1)
 	r.hasMore = r.endLine < r.totalLines
-	return readAnswer(p, r), nil
+	return r
 }
 
 // lineRange is what the arguments mean for a file of total lines. Past its end
@@ -147,7 +152,7 @@ func readAnswer(p workspace.Path, r readFileResult) *Answer {
 		a.Notes = append(a.Notes, fmt.Sprintf("(%s has %s; there is nothing from line %d on)", name, count(r.totalLines, "line"), r.startLine))
 	case r.hasMore:
 		a.Notes = append(a.Notes, fmt.Sprintf("(lines %d to %d of %d; go on with start_line %d)", r.startLine, r.endLine, r.totalLines, r.endLine+1))
-	case r.content == "":
+	case r.linesRead == 0:
 		a.Notes = append(a.Notes, fmt.Sprintf("(%s is empty)", name))
 	}
 	return a

@@ -1,98 +1,154 @@
 package tools
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/sha256"
+	"context"
 	"encoding/hex"
+	"errors"
 	"io"
-	"strings"
-	"unicode/utf8"
+	"io/fs"
+	"time"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/lines"
 )
 
-// readLargeFile reads a range of lines of a file over the size limit. The file
-// is streamed: what is held is the range, itself held to the limit.
-func readLargeFile(in Input, p workspace.Path, enc document.Encoding, args readFileArgs) (*Answer, error) {
-	if enc != "" && enc != document.UTF8 {
-		return nil, fault.New(fault.FileTooLarge, "%s is over the size limit, and parts of such files can only be read as UTF-8", fault.Quote(p.String()))
+// largeFile is a file over the size limit. What is held of it is the lines that
+// are asked for, themselves held to the limit, or nothing where they are streamed.
+type largeFile struct {
+	path  workspace.Path
+	f     io.ReaderAt
+	close func() error
+	stamp func() (name string, touched time.Time)
+	index func(context.Context, *lines.Cache) (*lines.Index, error)
+	info  fs.FileInfo
+	enc   document.Encoding
+	mark  int // bytes of the byte order mark
+	limit int64
+}
+
+// readLargeFile reads a range of lines of a file over the size limit.
+func readLargeFile(ctx context.Context, in Input, p workspace.Path, enc document.Encoding, args readFileArgs) (*Answer, error) {
+	l, err := openLarge(in, p, enc)
+	if err != nil {
+		return nil, err
 	}
+	defer l.close() //nolint:errcheck // nothing was written
+	stamp, _ := l.stamp()
+	index, err := l.index(ctx, in.Lines)
+	if err != nil {
+		return nil, l.fault(err)
+	}
+	version, err := l.version(index, stamp)
+	if err != nil {
+		return nil, l.fault(err)
+	}
+	r := readFileResult{
+		encoding: l.enc, bom: l.mark > 0, size: l.info.Size(), modified: l.info.ModTime(),
+		totalLines: index.Lines(), version: version, source: document.FromDisk,
+	}
+	r.startLine, r.endLine = lineRange(args, r.totalLines)
+	r.linesRead, r.hasMore = max(0, r.endLine-r.startLine+1), r.endLine < r.totalLines
+	from, to, err := index.Range(l.f, r.startLine, r.endLine)
+	if err != nil {
+		return nil, l.fault(err)
+	}
+	from = min(max(from, int64(l.mark)), to)
+	if in.Streams && args.Stream {
+		return l.streamed(r, from, to), nil
+	}
+	if r.content, err = l.text(from, to); err != nil {
+		return nil, err
+	}
+	r.eol = document.EOL(r.content)
+	return readAnswer(p, r), nil
+}
+
+func openLarge(in Input, p workspace.Path, enc document.Encoding) (*largeFile, error) {
 	f, info, err := p.OpenFile()
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	s := lineScan{first: max(1, args.StartLine), last: args.EndLine, limit: in.Limits.ReadBytes}
-	hash := sha256.New()
-	if err := s.scan(io.TeeReader(f, hash)); err != nil {
-		return nil, fault.New(fault.FileTooLarge, "%s: %w", fault.Quote(p.String()), err).WithHint("read fewer lines at a time")
+	head := make([]byte, 8000)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && n == 0 {
+		f.Close()
+		return nil, fault.New(fault.ExecutionFailed, "%s could not be read: %w", fault.Quote(p.String()), err)
 	}
-	text := strings.TrimPrefix(s.content.String(), "\xef\xbb\xbf")
-	switch {
-	case strings.IndexByte(text[:min(len(text), 8000)], 0) >= 0:
-		return nil, fault.New(fault.BinaryFile, "%s is binary, not text", fault.Quote(p.String()))
-	case !utf8.ValidString(text):
-		return nil, fault.New(fault.EncodingError, "%s is not UTF-8 in these lines", fault.Quote(p.String()))
+	l := &largeFile{path: p, f: f, close: f.Close, info: info, limit: in.Limits.ReadBytes}
+	l.stamp = func() (string, time.Time) { return workspace.Stamp(f) }
+	l.index = func(ctx context.Context, kept *lines.Cache) (*lines.Index, error) {
+		return kept.Index(ctx, f, info.Size(), l.unit(), l.stamp)
 	}
-	r := readFileResult{
-		content: text, encoding: document.UTF8, eol: document.EOL(text), bom: s.bom, size: info.Size(), modified: info.ModTime(),
-		totalLines: s.lines, version: hex.EncodeToString(hash.Sum(nil)[:16]), source: document.FromDisk,
+	l.enc, l.mark = document.Marked(head[:n], enc)
+	if l.unit() == lines.Bytes && bytes.IndexByte(head[:n], 0) >= 0 {
+		f.Close()
+		return nil, fault.New(fault.BinaryFile, "%s is binary, not text", fault.Quote(p.String())).
+			WithHint("look at it with a program that knows its format, by run_command")
 	}
-	r.startLine, r.endLine = lineRange(args, s.lines)
-	r.linesRead, r.hasMore = max(0, r.endLine-r.startLine+1), r.endLine < s.lines
-	return readAnswer(p, r), nil
+	return l, nil
 }
 
-// lineScan counts all lines of a stream and keeps some.
-type lineScan struct {
-	first, last int // 1-based; last 0 is the end
-	limit       int64
-
-	lines   int
-	bom     bool
-	content bytes.Buffer
+func (l *largeFile) unit() lines.Unit {
+	switch wide, bigEndian := l.enc.IsUTF16(); {
+	case bigEndian:
+		return lines.BigEndian
+	case wide:
+		return lines.LittleEndian
+	}
+	return lines.Bytes
 }
 
-type tooManyBytes struct{}
+// hashedSize is the size up to which the version of a file is the hash of its
+// content. Beyond, hashing would take much longer than all else and serve nobody: no
+// tool writes files of this size. The version is then that of the stamp.
+const hashedSize = 64 << 20
 
-func (tooManyBytes) Error() string { return "the lines asked for are over the size limit" }
-
-func (s *lineScan) scan(r io.Reader) error {
-	b := bufio.NewReaderSize(r, 1<<16)
-	head, _ := b.Peek(3) // a shorter file has no mark
-	s.bom = string(head) == "\xef\xbb\xbf"
-	started := false // whether the current line has any bytes
-	for {
-		piece, err := b.ReadSlice('\n')
-		if len(piece) > 0 {
-			if !started {
-				s.lines++
-			}
-			started = piece[len(piece)-1] != '\n'
-			if err := s.keep(piece); err != nil {
-				return err
-			}
-		}
-		switch err {
-		case nil, bufio.ErrBufferFull:
-		case io.EOF:
-			return nil
-		default:
-			return err
-		}
+func (l *largeFile) version(index *lines.Index, stamp string) (string, error) {
+	if l.info.Size() > hashedSize {
+		return document.Version([]byte(stamp)), nil
 	}
+	sum, err := index.Digest(l.f)
+	if err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum[:16]), nil
 }
 
-func (s *lineScan) keep(piece []byte) error {
-	if s.lines < s.first || s.last > 0 && s.lines > s.last {
-		return nil
+func (l *largeFile) fault(err error) error {
+	if errors.Is(err, lines.ErrShorter) {
+		return fault.New(fault.ConcurrentModification, "%s became shorter while it was read; read it again", fault.Quote(l.path.String()))
 	}
-	if int64(s.content.Len()+len(piece)) > s.limit {
-		return tooManyBytes{}
+	return err
+}
+
+func (l *largeFile) tooMuch() error {
+	return fault.New(fault.FileTooLarge, "%s: the lines asked for are over the size limit", fault.Quote(l.path.String())).
+		WithHint("read fewer lines at a time")
+}
+
+// text reads and decodes the bytes from up to to.
+func (l *largeFile) text(from, to int64) (string, error) {
+	if to-from > l.limit {
+		return "", l.tooMuch()
 	}
-	s.content.Write(piece)
-	return nil
+	data := make([]byte, to-from)
+	if n, err := l.f.ReadAt(data, from); n < len(data) {
+		return "", l.fault(errors.Join(lines.ErrShorter, err))
+	}
+	return l.decode(data)
+}
+
+func (l *largeFile) decode(data []byte) (string, error) {
+	c, err := document.DecodePart(data, l.enc)
+	switch fault.CodeOf(err) {
+	case "":
+		return c.Text, nil
+	case fault.BinaryFile:
+		return "", fault.New(fault.BinaryFile, "%s is binary, not text, in these lines", fault.Quote(l.path.String()))
+	}
+	return "", fault.New(fault.EncodingError, "%s is not %s in these lines", fault.Quote(l.path.String()), l.enc).
+		WithHint("name its encoding, for example encoding \"windows-1252\"")
 }

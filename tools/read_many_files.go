@@ -301,4 +301,3 @@ func (m *manyReading) answer(c collection) *Answer {
 	}
 	return a
 }
-

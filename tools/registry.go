@@ -13,6 +13,7 @@ import (
 	"pillion/tools/session"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
+	"pillion/workspace/lines"
 )
 
 // Registry is the tools that are on, with all that their calls need. Its fields
@@ -39,6 +40,7 @@ type Registry struct {
 	running   running
 	limits    atomic.Pointer[Limits] // of the latest plan
 	protected protectedPaths
+	lines     lines.Cache
 }
 
 // Call is one call of a tool.
@@ -51,6 +53,9 @@ type Call struct {
 	RequiresApproval bool
 	Timeout          time.Duration // 0: the tool's own
 	Output           func(stream, text string)
+	// Stream takes the content of a file in chunks, and may wait before it takes the
+	// next. Nil: the content is in the result.
+	Stream func(context.Context, Chunk) error
 }
 
 // Activity is activity/changed: what the activity list shows of one call.

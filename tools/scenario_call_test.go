@@ -19,6 +19,7 @@ type call struct {
 	timeout          time.Duration
 	requiresApproval bool
 	text             bool // report what the model reads as well
+	streams          bool // content may come in chunks, which are reported
 	answers          []answer
 }
 
@@ -52,6 +53,7 @@ func (c *call) meanwhile() []string {
 //	timeout DURATION            the caller's own limit
 //	requires approval           as a gateway says
 //	show text                   report what the model reads, too
+//	takes chunks                with a progress token, for what is streamed
 func (w *world) readCall(text string) *call {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	c := &call{session: "main"}
@@ -73,6 +75,8 @@ func (w *world) readCall(text string) *call {
 			c.requiresApproval = true
 		case "show":
 			c.text = true
+		case "takes":
+			c.streams = true
 		default:
 			arguments += "\n" + line
 		}

@@ -152,10 +152,18 @@ var contractCodes = strings.Fields(`
 func (w *world) execute(c *call) tools.Result {
 	w.start()
 	w.human.take(c)
-	result := w.registry.Execute(context.Background(), tools.Call{
+	call := tools.Call{
 		Name: c.tool, Arguments: c.arguments, CallID: "call", Session: w.session(c.session),
 		Timeout: c.timeout, RequiresApproval: c.requiresApproval,
-	})
+	}
+	w.chunks = nil
+	if c.streams {
+		call.Stream = func(_ context.Context, chunk tools.Chunk) error {
+			w.chunks = append(w.chunks, chunk)
+			return nil
+		}
+	}
+	result := w.registry.Execute(context.Background(), call)
 	w.human.done(w.t)
 	probe := w.registry.Execute(context.Background(), tools.Call{
 		Name: "read_file", Arguments: json.RawMessage(`{"path":""}`), CallID: "probe", Session: w.session("probe"),
@@ -172,6 +180,9 @@ func (w *world) report(c *call, r tools.Result, before, after view) string {
 	var out strings.Builder
 	for _, line := range w.human.asked {
 		out.WriteString(line + "\n")
+	}
+	for _, c := range w.chunks {
+		fmt.Fprintf(&out, "chunk, lines %d to %d: %q\n", c.StartLine, c.EndLine, c.Content)
 	}
 	out.WriteString(w.redact(string(indent(r.Structured))) + "\n")
 	for i, part := range r.Content {

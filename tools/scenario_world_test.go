@@ -39,6 +39,7 @@ type world struct {
 	rules    policy.Rules
 	limits   tools.Limits
 	sessions map[string]*session.Session
+	chunks   []tools.Chunk // of the last call
 	// sandbox is off in scenarios, which must come out the same on every machine.
 	sandbox func(*process.Runner) tools.Sandbox
 }

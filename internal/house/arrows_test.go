@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"workspace":          {},
 	"workspace/diff":     {},
 	"workspace/watch":    {},
+	"workspace/lines":    {},
 	"workspace/git":      {"workspace/diff"},
 	"workspace/search":   {"workspace"},
 	"workspace/document": {"workspace", "workspace/diff"},
@@ -35,7 +36,7 @@ var arrows = map[string][]string{
 	"tools/approval": {"workspace/change"},
 	"tools": {
 		"tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/search",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/lines", "workspace/search",
 	},
 
 	"rpc": {

@@ -116,21 +116,34 @@ type Content struct {
 // ENCODING_ERROR when decoding would lose bytes. The data is the Content's own
 // afterwards: it must not be changed.
 func Decode(data []byte, want Encoding) (Content, error) {
-	c := Content{Encoding: want}
-	for _, b := range boms {
-		if bytes.HasPrefix(data, []byte(b.mark)) && want.admits(b.encoding) {
-			c.Encoding, c.BOM = b.encoding, true
-			data = data[len(b.mark):]
-			break
-		}
-	}
-	if c.Encoding == "" {
-		c.Encoding = UTF8
-	}
-	if c.Encoding == UTF8 {
+	enc, mark := Marked(data, want)
+	c, err := DecodePart(data[mark:], enc)
+	c.BOM = mark > 0
+	return c, err
+}
+
+// DecodePart is Decode for a piece of a file: a byte order mark is a character
+// like others.
+func DecodePart(data []byte, enc Encoding) (Content, error) {
+	c := Content{Encoding: enc}
+	if enc == UTF8 {
 		return decodeUTF8(c, data)
 	}
 	return decodeLegacy(c, data)
+}
+
+// Marked tells the encoding of a file that begins with head and was asked for in
+// want, "" for what it says itself, and how long its byte order mark is.
+func Marked(head []byte, want Encoding) (enc Encoding, mark int) {
+	for _, b := range boms {
+		if bytes.HasPrefix(head, []byte(b.mark)) && want.admits(b.encoding) {
+			return b.encoding, len(b.mark)
+		}
+	}
+	if want == "" {
+		return UTF8, 0
+	}
+	return want, 0
 }
 
 // admits reports whether a file may turn out to be of another encoding by its
@@ -140,6 +153,9 @@ func (e Encoding) admits(marked Encoding) bool {
 }
 
 func (e Encoding) isUTF16() bool { return e == utf16LE || e == utf16BE }
+
+// IsUTF16 says whether characters are spelled in pairs of bytes, and which comes first.
+func (e Encoding) IsUTF16() (is, bigEndian bool) { return e.isUTF16(), e == utf16BE }
 
 func decodeUTF8(c Content, data []byte) (Content, error) {
 	switch {

@@ -163,7 +163,7 @@ func TestGlobAgainstRipgrep(t *testing.T) {
 }
 
 var (
-	rounds = flag.Int("ripgrep.rounds", 40, "globs and ignore files that are held against ripgrep")
+	rounds = flag.Int("ripgrep.rounds", 15, "globs and ignore files that are held against ripgrep")
 	seed   = flag.Uint64("ripgrep.seed", 5, "where they start")
 )
 

@@ -1,0 +1,171 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"pillion/workspace/document"
+	"pillion/workspace/lines"
+)
+
+// Chunk is a piece of a file whose content is streamed: whole lines, but where a
+// line is longer than a chunk.
+type Chunk struct {
+	Content   string `json:"content"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+}
+
+// chunkSize is about how many bytes of a file make a chunk.
+const chunkSize = 128 << 10
+
+// streamed takes the content out of an answer, to be sent in chunks when it is
+// wanted: once the human has agreed where they have to be asked.
+func (a *Answer) streamed(r readFileResult) *Answer {
+	text := r.content
+	return a.sends(r, func(ctx context.Context, s *sending) error {
+		for text != "" {
+			n := len(text)
+			if n > chunkSize {
+				n = cutChunk([]byte(text[:chunkSize]), lines.Bytes, true)
+			}
+			if err := s.piece(ctx, text[:n]); err != nil {
+				return err
+			}
+			text = text[n:]
+		}
+		return nil
+	})
+}
+
+// streamed is the answer that reads the bytes from up to to when they are wanted.
+func (l *largeFile) streamed(r readFileResult, from, to int64) *Answer {
+	again := *l
+	return readAnswer(l.path, r).sends(r, func(ctx context.Context, s *sending) error {
+		f, _, err := again.path.OpenFile()
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		again.f = f
+		return again.send(ctx, from, to, s)
+	})
+}
+
+func (a *Answer) sends(r readFileResult, run func(context.Context, *sending) error) *Answer {
+	r.content = ""
+	a.Result, a.Text = r, ""
+	if r.linesRead > 0 {
+		a.Text = fmt.Sprintf("(lines %d to %d came as progress)", r.startLine, r.endLine)
+	}
+	a.Stream = func(ctx context.Context, send func(Chunk) error) error {
+		s := sending{line: r.startLine, send: send}
+		err := run(ctx, &s)
+		r.eol = s.eol
+		a.Result = r
+		return err
+	}
+	return a
+}
+
+func (l *largeFile) send(ctx context.Context, from, to int64, s *sending) error {
+	size := int64(chunkSize)
+	buf := make([]byte, size)
+	for from < to {
+		piece := buf[:min(size, to-from)]
+		if n, err := l.f.ReadAt(piece, from); n < len(piece) {
+			return l.fault(errors.Join(lines.ErrShorter, err))
+		}
+		n := len(piece)
+		if from+int64(n) < to {
+			n = cutChunk(piece, l.unit(), l.enc == document.UTF8)
+		}
+		if n == 0 { // a long line, in an encoding that says nowhere where a character begins
+			if size *= 2; size > l.limit {
+				return l.tooMuch()
+			}
+			buf = make([]byte, size)
+			continue
+		}
+		text, err := l.decode(bytes.Clone(piece[:n])) // which the text is made of
+		if err != nil {
+			return err
+		}
+		if err := s.piece(ctx, text); err != nil {
+			return err
+		}
+		from += int64(n)
+	}
+	return nil
+}
+
+// cutChunk says how much of piece makes a chunk: its whole lines, else its whole
+// characters, else nothing.
+func cutChunk(piece []byte, unit lines.Unit, isUTF8 bool) int {
+	if n := lines.LastEnd(piece, unit); n > 0 {
+		return n
+	}
+	n := len(piece)
+	switch {
+	case isUTF8:
+		for cut := n - 1; cut >= max(0, n-utf8.UTFMax); cut-- {
+			if utf8.RuneStart(piece[cut]) {
+				if !utf8.FullRune(piece[cut:]) {
+					return cut
+				}
+				break
+			}
+		}
+		return n
+	case unit == lines.Bytes:
+		return 0
+	}
+	n -= n % 2
+	high := piece[n-1]
+	if unit == lines.BigEndian {
+		high = piece[n-2]
+	}
+	if high&0xfc == 0xd8 { // the first half of a pair
+		n -= 2
+	}
+	return n
+}
+
+// sending counts the lines of what is sent, and notices how they end.
+type sending struct {
+	line int
+	eol  string
+	send func(Chunk) error
+}
+
+func (s *sending) piece(ctx context.Context, text string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	switch eol := document.EOL(text); {
+	case s.eol == "":
+		s.eol = eol
+	case eol != "" && eol != s.eol:
+		s.eol = "mixed"
+	}
+	c := Chunk{Content: text, StartLine: s.line}
+	s.line += strings.Count(text, "\n")
+	if c.EndLine = s.line; strings.HasSuffix(text, "\n") {
+		c.EndLine--
+	}
+	return s.send(c)
+}
+
+// stream sends what the answer leaves out of its result.
+func (p *pending) stream(ctx context.Context, a *Answer) error {
+	if a.Stream == nil {
+		return nil
+	}
+	ctx, cancel := within(ctx, p.timeout())
+	defer cancel()
+	return a.Stream(ctx, func(c Chunk) error { return p.call.Stream(ctx, c) })
+}
