@@ -18,6 +18,7 @@ import (
 	"pillion/internal/wire"
 	"pillion/rpc"
 	"pillion/workspace"
+	"pillion/workspace/tracking"
 )
 
 const serveHelp = `usage: pillion serve [--stdio]
@@ -75,6 +76,10 @@ func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 		return nil, err
 	}
 	agents := listenForAgents(s, c)
+	c.track(func(changes []tracking.Change) {
+		s.Changed(changes)
+		agents.Changed(changes)
+	}, s.Tracking)
 	return &rpc.Core{
 		Documents:      c.documents,
 		Registry:       c.registry,
@@ -84,6 +89,8 @@ func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 		Focused:        agents.Focused,
 		FoldersChanged: func() { agents.RootsChanged(); c.foldersChanged() },
 		Ready:          c.announce,
+		Saved:          c.tracker.Saved,
+		WatchedFiles:   c.watchedFiles,
 		Trust:          c.trust,
 		Relay:          agents.Info,
 		Close:          func() error { return errors.Join(agents.Close(), c.Close()) },
@@ -103,6 +110,7 @@ func reported(s rpc.Setup, raw json.RawMessage) config.Settings {
 type agentsWay interface {
 	Focused()
 	RootsChanged()
+	Changed([]tracking.Change)
 	Info() (socket, token string)
 	Close() error
 }
@@ -124,5 +132,6 @@ type closedWay struct{}
 
 func (closedWay) Focused()                     {}
 func (closedWay) RootsChanged()                {}
+func (closedWay) Changed([]tracking.Change)    {}
 func (closedWay) Info() (socket, token string) { return "", "" }
 func (closedWay) Close() error                 { return nil }

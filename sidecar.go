@@ -20,6 +20,7 @@ import (
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
+	"pillion/workspace/tracking"
 	"pillion/workspace/watch"
 )
 
@@ -54,6 +55,8 @@ type sidecar struct {
 	processes *process.Table
 	watcher   *watch.Watcher
 	tree      *watch.Tree
+	tracker   *tracking.Tracker // nil: nobody is told of changes
+	degraded  degraded
 	standing  *standing
 	journal   *change.Journal
 
@@ -131,6 +134,9 @@ func (c *sidecar) Close() error {
 	c.following.Lock()
 	c.unfollow()
 	c.following.Unlock()
+	if c.tracker != nil {
+		defer c.tracker.Close()
+	}
 	return errors.Join(c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close())
 }
 

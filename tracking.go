@@ -2,7 +2,9 @@ package main
 
 import (
 	"path/filepath"
+	"sync"
 
+	"pillion/workspace/tracking"
 	"pillion/workspace/watch"
 )
 
@@ -13,5 +15,45 @@ func (c *sidecar) newTree() *watch.Tree {
 	if journal, err := journalFolder(); err == nil {
 		private = filepath.Join(filepath.Dir(journal), "watch")
 	}
-	return c.watcher.Tree(watch.TreeOptions{Roots: c.roots, Folders: c.workspace.WatchedFolders, Private: private})
+	return c.watcher.Tree(watch.TreeOptions{
+		Roots: c.roots, Folders: c.workspace.WatchedFolders, Private: private, Changed: func(s watch.State) { c.degraded.note(s) },
+	})
+}
+
+// track has changes told, and how well they are known. It is called before the tree
+// is started.
+func (c *sidecar) track(changed func([]tracking.Change), state func(degraded bool, reason string, watched int)) {
+	c.tracker = tracking.New(c.documents, changed)
+	c.registry.Committer.Making = c.tracker.Making
+	c.tree.Follow(c.tracker.Follow)
+	c.degraded.tell = state
+}
+
+// watchedFiles takes the word of the editor's own watcher, where ours sees less.
+func (c *sidecar) watchedFiles(uris []string) {
+	if !c.tree.State().Ready {
+		c.tracker.Changed(uris)
+	}
+}
+
+// degraded is what was told of the tree last.
+type degraded struct {
+	tell func(degraded bool, reason string, watched int)
+
+	mu   sync.Mutex // guards all below
+	told bool
+	last watch.State
+}
+
+// note tells of the state when it is known for the first time, and when it becomes
+// worse, or better again. A look through the folders now and then is neither.
+func (d *degraded) note(s watch.State) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := s.Ready || s.Degraded
+	if d.tell == nil || !known || d.told && s.Degraded == d.last.Degraded && s.Reason == d.last.Reason {
+		return
+	}
+	d.told, d.last = true, s
+	d.tell(s.Degraded, s.Reason, s.Watched)
 }

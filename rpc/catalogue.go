@@ -38,6 +38,9 @@ var sent = map[string]Audience{
 	"process/output":    Plugins,
 
 	"settings/untrusted": Plugins,
+
+	"workspace/changed":  Plugins,
+	"workspace/tracking": Plugins,
 	"journal/changed":    Plugins,
 
 	"window/showMessageRequest": Plain,
@@ -56,6 +59,7 @@ var sent = map[string]Audience{
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
 	"activity/", "agent/", "approval/", "document/", "journal/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
+	"workspace/changed", "workspace/tracking",
 }
 
 func isOurs(name string) bool {

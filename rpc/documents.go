@@ -71,6 +71,7 @@ func (s *server) didSave(_ context.Context, raw json.RawMessage) (any, error) {
 	}
 	if path, ok := s.place(p.TextDocument.URI); ok {
 		s.running().Documents.Saved(path)
+		s.running().Saved(path)
 	}
 	return nil, nil
 }
@@ -108,8 +109,21 @@ func (s *server) documentState(_ context.Context, raw json.RawMessage) (any, err
 	return nil, nil
 }
 
-func (s *server) didChangeWatchedFiles(context.Context, json.RawMessage) (any, error) {
+func (s *server) didChangeWatchedFiles(_ context.Context, raw json.RawMessage) (any, error) {
 	s.running().Documents.Touched()
+	p, err := params[struct {
+		Changes []struct {
+			URI string `json:"uri"`
+		} `json:"changes"`
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
+	uris := make([]string, 0, len(p.Changes))
+	for _, c := range p.Changes {
+		uris = append(uris, c.URI)
+	}
+	s.running().WatchedFiles(uris)
 	return nil, nil
 }
 

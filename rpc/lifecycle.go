@@ -12,6 +12,7 @@ import (
 	"pillion/tools"
 	"pillion/workspace"
 	"pillion/workspace/change"
+	"pillion/workspace/tracking"
 )
 
 // ProtocolVersion is the version of the wire beyond LSP. It changes only by
@@ -101,6 +102,10 @@ func (s *server) setup(p protocol.InitializeParams, c client, d *dialogs) Setup 
 		Activity: s.activity,
 		Report:   func(problem string) { s.tell(messageWarning, "%s", problem) },
 
+		Changed: func(changes []tracking.Change) { s.changed(c, changes) },
+		Tracking: func(degraded bool, reason string, watched int) {
+			s.tracking(c, workspaceTracking{degraded, reason, watched})
+		},
 		Untrusted: func(path, hash string, rules []string) { s.untrusted(c, settingsUntrusted{path, hash, rules}) },
 		Journal:   func(changed change.JournalChanged) { s.journalChanged(c, changed) },
 	}

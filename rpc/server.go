@@ -25,6 +25,7 @@ import (
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
+	"pillion/workspace/tracking"
 )
 
 // Options are what Serve is given.
@@ -49,6 +50,10 @@ type Setup struct {
 	// Untrusted tells the human that a project's settings file asks for more than they
 	// trust; without rules, that it no longer does. It does not block.
 	Untrusted func(path, hash string, rules []string)
+	// Changed tells of files that changed, Tracking of how well that is known. Neither
+	// blocks.
+	Changed  func([]tracking.Change)
+	Tracking func(degraded bool, reason string, watched int)
 	// Journal tells the editor of each change set that was made or put back.
 	Journal func(change.JournalChanged)
 }
@@ -67,6 +72,10 @@ type Core struct {
 	Trust func(path, hash string) error
 	// Focused notes that this window is the one the human used last.
 	Focused func()
+	// Saved notes that the editor wrote a file, WatchedFiles that its own watcher saw
+	// these change.
+	Saved        func(workspace.Path)
+	WatchedFiles func(uris []string)
 	// FoldersChanged notes that other folders are open now.
 	FoldersChanged func()
 	// Relay is where agents that the editor starts connect, "" without one.

@@ -25,6 +25,45 @@ func (w *Workspace) WatchedFolders(ctx context.Context, dir string, visit func(d
 	})
 }
 
+// Place is the Path of an absolute name that the system told, if it is in an open
+// folder. Nothing is looked at.
+func (w *Workspace) Place(abs string) (Path, bool) {
+	p, err := placeAbsolute(w.snapshot(), abs)
+	return p, err == nil
+}
+
+// Ignored tells for many paths whether they are ignored, as the rules are now. It is
+// for one goroutine.
+type Ignored struct {
+	folders map[Path]bool
+	rules   map[Path]*ignoreRules
+}
+
+// NewIgnored has looked at nothing yet.
+func NewIgnored() *Ignored {
+	return &Ignored{map[Path]bool{}, map[Path]*ignoreRules{}}
+}
+
+// Has reports whether a Walk of the workspace would not come to p.
+func (i *Ignored) Has(p Path, isDir bool) bool {
+	if p.IsRoot() {
+		return false
+	}
+	dir := p.Dir()
+	above, known := i.folders[dir]
+	if !known {
+		above = i.Has(dir, true)
+		i.folders[dir] = above
+	}
+	if above || slices.Contains(versionStores, p.Base()) {
+		return true
+	}
+	if i.rules[dir] == nil {
+		i.rules[dir] = ignoreRulesAt(dir)
+	}
+	return i.rules[dir].ignores(p.Base(), isDir)
+}
+
 // IsIgnored reports whether a Walk of the folder that holds p would leave p out:
 // the rules for it alone, not those for the folders above it.
 func (p Path) IsIgnored(isDir bool) bool {

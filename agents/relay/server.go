@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"pillion/workspace/tracking"
 )
 
 // Server is a sidecar's socket.
@@ -81,6 +83,27 @@ func (s *Server) Focused() {
 
 // RootsChanged registers the workspace folders as they are now.
 func (s *Server) RootsChanged() { s.update(nil) }
+
+// Changed tells all agents of files that changed, whoever did it. One that does not
+// know what to make of it passes it over.
+func (s *Server) Changed(changes []tracking.Change) {
+	s.mu.Lock()
+	agents := make([]*agent, 0, len(s.agents))
+	for a := range s.agents {
+		if a.session.Load() != nil {
+			agents = append(agents, a)
+		}
+	}
+	s.mu.Unlock()
+	for _, a := range agents {
+		_ = a.conn.Notify(methodChanged, changed{changes}) // whoever needs to know looks
+	}
+}
+
+// changed is the params of workspace/changed.
+type changed struct {
+	Changes []tracking.Change `json:"changes"`
+}
 
 func (s *Server) update(change func(*Entry)) {
 	if err := s.register(change); err != nil {

@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"workspace/search":   {"workspace"},
 	"workspace/document": {"workspace", "workspace/diff"},
 	"workspace/journal":  {},
+	"workspace/tracking": {"workspace", "workspace/change", "workspace/document", "workspace/journal", "workspace/watch"},
 	"workspace/change":   {"workspace", "workspace/diff", "workspace/document", "workspace/journal"},
 
 	"tools/policy":   {},
@@ -41,9 +42,9 @@ var arrows = map[string][]string{
 
 	"rpc": {
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
-		"workspace", "workspace/change", "workspace/document", "workspace/journal", "internal/wire",
+		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
-	"agents/relay":   {"tools", "tools/session", "internal/wire"},
+	"agents/relay":   {"tools", "tools/session", "workspace/tracking", "internal/wire"},
 	"agents/mcp":     {"tools", "tools/approval", "tools/session", "agents/relay", "internal/lead", "internal/wire"},
 	"agents/install": {},
 	"terminal":       {"tools", "tools/approval", "workspace/change"},
@@ -56,7 +57,7 @@ var arrows = map[string][]string{
 	"": { // main wires
 		"agents/install", "agents/mcp", "agents/relay", "config", "consent", "doctor", "rpc", "terminal", "try", "try/sample",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal", "workspace/watch", "internal/wire",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal", "workspace/tracking", "workspace/watch", "internal/wire",
 	},
 }
 

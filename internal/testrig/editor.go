@@ -44,6 +44,8 @@ type Editor struct {
 	Untrusted chan Untrusted       // settings/untrusted
 	Journal   chan Journal         // journal/changed
 	Shown     chan string          // URIs of window/showDocument
+	Files     chan json.RawMessage // workspace/changed
+	Tracking  chan json.RawMessage // workspace/tracking
 
 	t       testing.TB
 	plain   bool
@@ -165,7 +167,8 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
 		Created: make(chan string, 64), Messages: make(chan string, 64), Shown: make(chan string, 64),
 		Untrusted: make(chan Untrusted, 64),
-		Journal:   make(chan Journal, 64),
+		Files:     make(chan json.RawMessage, 4096), Tracking: make(chan json.RawMessage, 64),
+		Journal: make(chan Journal, 64),
 	}
 	e.plain = o.Plain
 	e.Command = exec.Command(command[0], command[1:]...)

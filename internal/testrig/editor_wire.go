@@ -68,6 +68,10 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		case e.Journal <- j:
 		default: // nobody looks
 		}
+	case "workspace/changed":
+		e.Files <- params
+	case "workspace/tracking":
+		e.Tracking <- params
 	case "window/showDocument":
 		e.Shown <- field(params, "uri")
 		return map[string]any{"success": true}, nil

@@ -69,6 +69,9 @@ type Committer struct {
 	// what was displaced there may be a text that is taken back again, on which no
 	// other change must be made.
 	Locks Locks
+	// Making hears of each set before it is made, and what it gives back of what stands
+	// there then, nil if nothing was made. Nil: nobody is told.
+	Making func(origin journal.Origin, s Set) (made func([]Outcome))
 }
 
 // step is the change of one file, in the phases that a set needs to be made as a
@@ -88,12 +91,16 @@ type step interface {
 
 // Commit makes the set: all of it, or, when it fails, none. It is in the journal
 // before anything is made.
-func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) ([]Outcome, error) {
+func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) (out []Outcome, _ error) {
 	unlock, err := c.Locks.lock(ctx, s.paths())
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
+	if c.Making != nil {
+		made := c.Making(origin, s)
+		defer func() { made(out) }()
+	}
 	steps := c.steps(s)
 	for _, st := range steps {
 		defer st.discard()
@@ -111,7 +118,7 @@ func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) ([
 			return nil, written.failed(undoAll(ctx, order[:i+1], err))
 		}
 	}
-	out := make([]Outcome, len(steps))
+	out = make([]Outcome, len(steps))
 	for i, st := range steps {
 		out[i] = st.finish()
 	}

@@ -66,6 +66,9 @@ func (b *Buffer) isDirty(sameAsDisk func() bool) bool {
 
 func (b *Buffer) dirtyNow() bool { return b.isDirty(b.sameAsDisk) }
 
+// IsOnDisk reports whether the file now holds the text of this version.
+func (b *Buffer) IsOnDisk() bool { return b.sameAsDisk() }
+
 func (b *Buffer) sameAsDisk() bool {
 	data, _, err := b.Path.ReadFile(compareLimit)
 	if err != nil {
