@@ -193,5 +193,8 @@ func modeAndRate(s config.Settings) (policy.Mode, session.Limits) {
 	if s.Limits.ReadsAMinute > 0 {
 		rate.Reads = s.Limits.ReadsAMinute
 	}
+	if s.Limits.Preset == config.CodeLab {
+		rate.All = tools.CodeLabRate
+	}
 	return mode, rate
 }

@@ -183,6 +183,9 @@ func limits(set config.Limits) tools.Limits {
 	if set.CommandSeconds > 0 {
 		l.CommandTime = min(set.Command(), l.CommandMax)
 	}
+	if set.Preset == config.CodeLab {
+		l = tools.CodeLab(l)
+	}
 	return l
 }
 

@@ -58,6 +58,8 @@ type Approvals struct {
 
 // Limits are the sizes and times of the tool contract; 0 keeps its default.
 type Limits struct {
+	// Preset is default or codelab, the strict reading of the contract.
+	Preset         string  `json:"preset,omitempty"`
 	ReadBytes      int64   `json:"readBytes,omitempty"`
 	WriteBytes     int64   `json:"writeBytes,omitempty"`
 	DiffBytes      int64   `json:"diffBytes,omitempty"`
@@ -67,6 +69,9 @@ type Limits struct {
 	ChangesAMinute int     `json:"changesPerMinute,omitempty"`
 	ReadsAMinute   int     `json:"readsPerMinute,omitempty"`
 }
+
+// CodeLab is the stricter of the presets.
+const CodeLab = "codelab"
 
 // Over lays the editor's settings over the user's: a value that is set wins, each
 // by itself, and rules add up.

@@ -38,6 +38,11 @@ var keys = []Key{
 		Name: "approvals.expireSeconds", Default: "0",
 		Meaning: "how long a question waits for you before it counts as a no; 0: as long as the agent waits. Takes effect at the next start",
 	},
+	{
+		Name: "limits.preset", Default: `"default"`, Meaning: "`codelab` is the strict reading of the tool contract: at most 1 MB is read or written, a larger file not even in parts, and a diff has at most 5 MB; " +
+			"text is UTF-8 alone; paths are relative alone, of at most 255 bytes; folders are not made unasked; a call and a command take at most 30 s; 100 calls a minute, reads too; `write_file`, `delete_file`, " +
+			"`apply_patch`, `run_command`, `git.commit` and `git.push` ask every time, whatever the mode or the rules. The limits below hold where they are lower",
+	},
 	{Name: "limits.readBytes", Default: "10485760", Meaning: "the largest file that is read as a whole; larger ones are read by lines"},
 	{Name: "limits.writeBytes", Default: "5242880", Meaning: "the largest text that is written"},
 	{Name: "limits.diffBytes", Default: "5242880", Meaning: "the largest diff"},

@@ -188,6 +188,10 @@ func (p *problems) check(s *Settings) {
 	p.checkRules(&s.Permissions.Deny, policy.Refuse)
 	p.checkNumbers(reflect.ValueOf(&s.Approvals).Elem(), "approvals")
 	p.checkNumbers(reflect.ValueOf(&s.Limits).Elem(), "limits")
+	if !slices.Contains([]string{"", "default", CodeLab}, s.Limits.Preset) {
+		p.add("limits.preset %q does not exist; use default or codelab. It is taken for codelab", s.Limits.Preset)
+		s.Limits.Preset = CodeLab // a mistake must not loosen anything
+	}
 	if s.Limits.CommandSeconds > longestCommand {
 		p.add("limits.commandSeconds is taken for %d, the most that there is", longestCommand)
 		s.Limits.CommandSeconds = longestCommand

@@ -20,6 +20,7 @@ var bounds = map[string]bound{
 	"permissions.ask":         {tightens: true},
 	"permissions.deny":        {tightens: true},
 	"approvals.expireSeconds": {tighter: soonest},
+	"limits.preset":           ranked(CodeLab, "default"),
 	"limits.readBytes":        {tighter: lowest},
 	"limits.writeBytes":       {tighter: lowest},
 	"limits.diffBytes":        {tighter: lowest},

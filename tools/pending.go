@@ -138,6 +138,12 @@ func (p *pending) replan(ctx context.Context) error {
 func (p *pending) planOnce(ctx context.Context) error {
 	own := p.registry.processesOf(p.call.Session)
 	p.snapshot = p.registry.Documents.Snapshot(p.settings.Limits.ReadBytes)
+	if p.settings.Limits.CodeLab {
+		p.snapshot.OnlyUTF8()
+	}
+	if err := p.settings.Limits.checkArguments(p.call.Arguments); err != nil {
+		return err
+	}
 	plan, err := p.tool.plan(ctx, Input{
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
 		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,

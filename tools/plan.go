@@ -42,6 +42,7 @@ type Limits struct {
 	CallTime    time.Duration
 	CommandTime time.Duration // default of run_command
 	CommandMax  time.Duration
+	CodeLab     bool // see CodeLab
 }
 
 // DefaultLimits are those of the contract.

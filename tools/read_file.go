@@ -75,6 +75,9 @@ func planReadFile(ctx context.Context, in Input, args readFileArgs) (*Answer, er
 	}
 	f, err := in.Snapshot.Read(p, enc)
 	if errors.Is(err, fault.New(fault.FileTooLarge, "")) {
+		if refused := in.Limits.tooLarge(err); refused != nil {
+			return nil, refused
+		}
 		if args.StartLine == 0 && args.EndLine == 0 && !(args.Stream && in.Streams) {
 			return nil, fault.From(err).WithHint("read a part of it with start_line and end_line")
 		}

@@ -25,7 +25,7 @@ type writeFileArgs struct {
 	Path            string `json:"path" jsonschema:"the file, relative to the workspace folder"`
 	Content         string `json:"content" jsonschema:"the whole new content"`
 	Encoding        string `json:"encoding,omitempty" jsonschema:"character encoding; default is the one that the file has, else UTF-8"`
-	CreateDirs      *bool  `json:"create_dirs,omitempty" jsonschema:"make missing folders above the file; default true"`
+	CreateDirs      *bool  `json:"create_dirs,omitempty" jsonschema:"make missing folders above the file; default true, with the preset codelab false"`
 	Backup          *bool  `json:"backup,omitempty" jsonschema:"taken for compatibility; what was replaced is not kept yet, so commit what you may want back"`
 	ExpectedVersion string `json:"expected_version,omitempty" jsonschema:"version of the text that this one was made from, as read_file gave it; default is the one this session read last. If the file has changed since, the two changes are merged where they fit"`
 }
@@ -77,7 +77,10 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 		return nil, err
 	}
 	f.Merged = b.moved
-	f.CreateDirs = args.CreateDirs == nil || *args.CreateDirs
+	f.CreateDirs = !in.Limits.CodeLab
+	if args.CreateDirs != nil {
+		f.CreateDirs = *args.CreateDirs
+	}
 	if err := checkFolder(f); err != nil {
 		return nil, err
 	}
@@ -118,7 +121,7 @@ func checkFolder(f change.File) error {
 	}
 	_, err := f.Target.Dir().Stat()
 	if errors.Is(err, fault.New(fault.FileNotFound, "")) {
-		return fault.New(fault.FileNotFound, "the folder of %s does not exist; leave out create_dirs to have it made", fault.Quote(f.Path().String()))
+		return fault.New(fault.FileNotFound, "the folder of %s does not exist; set create_dirs to true to have it made", fault.Quote(f.Path().String()))
 	}
 	return err
 }

@@ -19,6 +19,7 @@ const (
 type Limits struct {
 	Changes int
 	Reads   int
+	All     int // of both kinds together
 }
 
 // DefaultLimits are those of the tool contract.
@@ -33,8 +34,8 @@ type rate struct {
 	start time.Time
 
 	mu    sync.Mutex // guards what follows
-	max   [2]int     // by Kind
-	calls [2][]time.Duration
+	max   [3]int     // by Kind, and of all
+	calls [3][]time.Duration
 }
 
 func newRate(limits Limits) *rate {
@@ -46,7 +47,7 @@ func newRate(limits Limits) *rate {
 func (r *rate) setLimits(limits Limits) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.max = [2]int{Reads: limits.Reads, Changes: limits.Changes}
+	r.max = [3]int{Reads: limits.Reads, Changes: limits.Changes, all: limits.All}
 }
 
 // SetLimits changes the session's limits; calls made so far still count.
@@ -58,21 +59,33 @@ func (s *Session) Allow(kind Kind) (retryAfter time.Duration, ok bool) {
 	return s.rate.allow(kind)
 }
 
+// all stands for both kinds.
+const all Kind = 2
+
 func (r *rate) allow(kind Kind) (retryAfter time.Duration, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now().Sub(r.start)
+	if retryAfter = max(r.wait(kind, now), r.wait(all, now)); retryAfter > 0 {
+		return retryAfter, false
+	}
+	for _, k := range []Kind{kind, all} {
+		if r.max[k] > 0 {
+			r.calls[k] = append(r.calls[k], now)
+		}
+	}
+	return 0, true
+}
+
+// wait is how long a call of a kind has to wait, 0 if it has not.
+func (r *rate) wait(kind Kind, now time.Duration) time.Duration {
 	calls, limit := r.calls[kind], r.max[kind]
 	for len(calls) > 0 && now-calls[0] >= window {
 		calls = calls[1:]
 	}
 	r.calls[kind] = calls
-	if limit <= 0 {
-		return 0, true
+	if excess := len(calls) - limit; limit > 0 && excess >= 0 {
+		return calls[excess] + window - now
 	}
-	if excess := len(calls) - limit; excess >= 0 {
-		return calls[excess] + window - now, false
-	}
-	r.calls[kind] = append(calls, now)
-	return 0, true
+	return 0
 }

@@ -322,3 +322,20 @@ func TestNewsComesOnce(t *testing.T) {
 		t.Errorf("got %v", known)
 	}
 }
+
+func TestOneLimitForAllCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New("s", claude, policy.Default)
+		s.SetLimits(Limits{Changes: 60, Reads: 6000, All: 100})
+		for i := range 100 {
+			if _, ok := s.Allow([]Kind{Reads, Changes}[i%2]); !ok {
+				t.Fatalf("call %d is refused", i+1)
+			}
+		}
+		for _, kind := range []Kind{Reads, Changes} {
+			if wait, ok := s.Allow(kind); ok || wait != time.Minute {
+				t.Errorf("one more of kind %d: allowed %v, wait %s", kind, ok, wait)
+			}
+		}
+	})
+}

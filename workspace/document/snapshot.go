@@ -96,11 +96,25 @@ type Snapshot struct {
 	apart map[string]string         // outside the workspace: see RestOnOutside
 	trees map[workspace.Path]workspace.Tree
 	asked bool // which buffers are unsaved
+
+	utf8 bool // see OnlyUTF8
 }
 
 // Snapshot takes a view in which no file of more than limit bytes is read whole.
 func (s *Store) Snapshot(limit int64) *Snapshot {
 	return &Snapshot{store: s, open: s.open.Load(), limit: limit, files: map[workspace.Path]*File{}}
+}
+
+// OnlyUTF8 has the snapshot refuse text in any other encoding. It is called before
+// anything is read.
+func (s *Snapshot) OnlyUTF8() { s.utf8 = true }
+
+func (s *Snapshot) admits(p workspace.Path, enc Encoding) error {
+	if !s.utf8 || enc == UTF8 || enc == "" {
+		return nil
+	}
+	return fault.New(fault.EncodingError, "%s is in %s, and the settings (limits.preset) want UTF-8 alone", fault.Quote(p.String()), enc).
+		WithHint("ask the human to save it as UTF-8")
 }
 
 // Workspace is the workspace beneath the snapshot.
@@ -149,6 +163,9 @@ func (s *Snapshot) ReadIfExists(p workspace.Path, enc Encoding) (*File, error) {
 	}
 	f, err := s.read(p, enc)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.admits(p, f.Encoding); err != nil {
 		return nil, err
 	}
 	f.asked = enc
@@ -270,6 +287,9 @@ func (s *Snapshot) ReadText(p workspace.Path) (string, error) {
 		return "", err
 	}
 	c, err := Decode(data, "")
+	if err == nil {
+		err = s.admits(p, c.Encoding)
+	}
 	return c.Text, err
 }
 

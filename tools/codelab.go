@@ -1,0 +1,98 @@
+package tools
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace/document"
+)
+
+// CodeLab is the preset "codelab": the strict reading of the contract. Its sizes and
+// times are upper bounds, below which the settings still hold. Beyond them Limits.CodeLab
+// asks for UTF-8 alone, relative paths alone, no folders that are made unasked, nothing
+// that is larger than a whole file may be, and a question before each call of codeLabAsks.
+func CodeLab(l Limits) Limits {
+	l.CodeLab = true
+	l.ReadBytes = min(l.ReadBytes, codeLabMB)
+	l.WriteBytes = min(l.WriteBytes, codeLabMB)
+	l.DiffBytes = min(l.DiffBytes, 5*codeLabMB)
+	l.CallTime = min(l.CallTime, codeLabTime)
+	l.CommandTime = min(l.CommandTime, codeLabTime)
+	l.CommandMax = min(l.CommandMax, codeLabTime)
+	return l
+}
+
+const (
+	codeLabMB   = 1_000_000
+	codeLabTime = 30 * time.Second
+	codeLabPath = 255 // bytes
+	// CodeLabRate is how many calls of all kinds a session may make in a minute.
+	CodeLabRate = 100
+)
+
+// codeLabAsks are the tools that always ask there, whatever the mode or the rules.
+var codeLabAsks = []string{"write_file", "delete_file", "apply_patch", "run_command", "git.commit", "git.push"}
+
+// alwaysAsks says whether this plan needs a yes that no mode and no rule can give.
+func (p *pending) alwaysAsks() bool {
+	if _, looks := p.plan.(*Answer); looks {
+		return p.call.RequiresApproval
+	}
+	return p.call.RequiresApproval || p.settings.Limits.CodeLab && slices.Contains(codeLabAsks, p.tool.Name)
+}
+
+// checkArguments holds the arguments of any tool to the preset: its paths, which have
+// the same names in all of them, and its encoding. What is no such thing is decoded, and
+// refused, elsewhere.
+func (l Limits) checkArguments(raw json.RawMessage) error {
+	var args map[string]json.RawMessage
+	if !l.CodeLab || json.Unmarshal(raw, &args) != nil {
+		return nil
+	}
+	for _, key := range []string{"path", "from", "to", "cwd", "paths"} {
+		var one string
+		many := []string{""}
+		if json.Unmarshal(args[key], &one) == nil {
+			many[0] = one
+		} else if json.Unmarshal(args[key], &many) != nil {
+			continue
+		}
+		for _, name := range many {
+			if err := checkCodeLabPath(name); err != nil {
+				return err
+			}
+		}
+	}
+	var encoding string
+	if json.Unmarshal(args["encoding"], &encoding) != nil || encoding == "" {
+		return nil
+	}
+	if enc, err := document.LookupEncoding(encoding); err == nil && enc != document.UTF8 {
+		return fault.New(fault.EncodingError, "encoding %s is refused: the settings (limits.preset) want UTF-8 alone", fault.Quote(encoding)).
+			WithHint("leave encoding out")
+	}
+	return nil
+}
+
+func checkCodeLabPath(name string) error {
+	switch {
+	case len(name) > codeLabPath:
+		return fault.New(fault.InvalidPath, "the path is longer than %d bytes", codeLabPath)
+	case filepath.IsAbs(name) || strings.HasPrefix(name, "/"):
+		return fault.New(fault.InvalidPath, "%s is an absolute path, and the settings (limits.preset) want relative ones", fault.Quote(name)).
+			WithHint("name it relative to the workspace folder")
+	}
+	return nil
+}
+
+// tooLarge refuses a part of a file that is too large as a whole.
+func (l Limits) tooLarge(err error) error {
+	if !l.CodeLab {
+		return nil
+	}
+	return fault.From(err).WithHint("the settings (limits.preset) refuse larger files altogether; look for what you need with search_in_project")
+}

@@ -1,0 +1,189 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+)
+
+// codeLab is a world with the preset, and a session that would be asked nothing without.
+func codeLab(t *testing.T) *world {
+	w := newWorld(t)
+	w.limits = tools.CodeLab(w.limits)
+	w.start()
+	w.do("session main full_access")
+	return w
+}
+
+// call gives the code of a call's failure, and how often the human was asked.
+func (w *world) call(tool string, args map[string]any) (code fault.Code, asked int) {
+	raw, err := json.Marshal(args)
+	w.must(err)
+	yes := answer{Answer: approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}}
+	w.human.take(&call{answers: []answer{yes, yes}})
+	r := w.registry.Execute(context.Background(), tools.Call{Name: tool, Arguments: raw, Session: w.session("main")})
+	if r.Err != nil {
+		code = r.Err.Code
+	}
+	return code, strings.Count(strings.Join(w.human.asked, "\n"), "asked: ")
+}
+
+type arguments = map[string]any
+
+func TestCodeLabSizes(t *testing.T) {
+	w := codeLab(t)
+	megabyte := strings.Repeat("0123456789abcde\n", 1_000_000/16)
+	w.write("fits.txt", megabyte)
+	w.write("larger.txt", megabyte+"x")
+	for _, c := range []struct {
+		tool string
+		args arguments
+		want fault.Code
+	}{
+		{"read_file", arguments{"path": "fits.txt"}, ""},
+		{"read_file", arguments{"path": "larger.txt"}, fault.FileTooLarge},
+		{"read_file", arguments{"path": "larger.txt", "start_line": 1, "end_line": 2}, fault.FileTooLarge},
+		{"write_file", arguments{"path": "fits.txt", "content": megabyte}, ""},
+		{"write_file", arguments{"path": "new.txt", "content": megabyte + "x"}, fault.FileTooLarge},
+		{"edit_file", arguments{"path": "fits.txt", "old_string": megabyte[:16] + megabyte[:16], "new_string": "x", "replace_all": true}, ""},
+	} {
+		if got, _ := w.call(c.tool, c.args); got != c.want {
+			t.Errorf("%s %.60v: %q, want %q", c.tool, c.args, got, c.want)
+		}
+	}
+}
+
+func TestCodeLabLimits(t *testing.T) {
+	l := tools.CodeLab(tools.DefaultLimits)
+	if l.ReadBytes != 1e6 || l.WriteBytes != 1e6 || l.DiffBytes != 5e6 || l.OutputBytes != tools.DefaultLimits.OutputBytes ||
+		l.CallTime != 30*time.Second || l.CommandTime != 30*time.Second || l.CommandMax != 30*time.Second || tools.CodeLabRate != 100 {
+		t.Errorf("%+v", l)
+	}
+	lower := tools.Limits{ReadBytes: 1, WriteBytes: 2, DiffBytes: 3, CallTime: 4, CommandTime: 5, CommandMax: 6}
+	want := lower
+	want.CodeLab = true
+	if got := tools.CodeLab(lower); got != want {
+		t.Errorf("lower limits became %+v", got)
+	}
+	w := codeLab(t)
+	if code, _ := w.call("run_command", arguments{"command": "true", "timeout_seconds": 31}); code != fault.InvalidArguments {
+		t.Errorf("a command of 31 seconds: %q", code)
+	}
+}
+
+func TestCodeLabPaths(t *testing.T) {
+	w := codeLab(t)
+	w.write("a.txt", "a\n")
+	long := strings.Repeat("0123456789/", 23) + "ab" // 255
+	for _, c := range []struct {
+		tool string
+		args arguments
+		want fault.Code
+	}{
+		{"read_file", arguments{"path": w.path("a.txt")}, fault.InvalidPath},
+		{"read_file", arguments{"path": "/a.txt"}, fault.InvalidPath},
+		{"read_many_files", arguments{"paths": []string{"a.txt", w.path("a.txt")}}, fault.InvalidPath},
+		{"list_files", arguments{"path": w.path(".")}, fault.InvalidPath},
+		{"move_file", arguments{"from": "a.txt", "to": w.path("b.txt")}, fault.InvalidPath},
+		{"move_file", arguments{"from": w.path("a.txt"), "to": "b.txt"}, fault.InvalidPath},
+		{"run_command", arguments{"command": "true", "cwd": w.path(".")}, fault.InvalidPath},
+		{"read_file", arguments{"path": "a.txt"}, ""},
+		{"read_file", arguments{"path": "../a.txt"}, fault.PathOutsideWorkspace},
+		{"read_file", arguments{"path": long}, fault.FileNotFound},
+		{"read_file", arguments{"path": long + "c"}, fault.InvalidPath},
+	} {
+		if got, _ := w.call(c.tool, c.args); got != c.want {
+			t.Errorf("%s %.60v: %q, want %q", c.tool, c.args, got, c.want)
+		}
+	}
+}
+
+func TestCodeLabTakesUTF8Alone(t *testing.T) {
+	w := codeLab(t)
+	w.write("plain.txt", "é\n")
+	w.write("marked.txt", "\xef\xbb\xbfé\n")
+	w.write("utf16.txt", "\xff\xfea\x00\n\x00")
+	w.write("latin.txt", "caf\xe9\n")
+	w.do("open plain.txt")
+	for _, c := range []struct {
+		tool string
+		args arguments
+		want fault.Code
+	}{
+		{"read_file", arguments{"path": "plain.txt"}, ""},
+		{"read_file", arguments{"path": "plain.txt", "encoding": "UTF-8"}, ""},
+		{"read_file", arguments{"path": "marked.txt"}, ""},
+		{"read_file", arguments{"path": "utf16.txt"}, fault.EncodingError},
+		{"read_file", arguments{"path": "latin.txt"}, fault.EncodingError},
+		{"read_file", arguments{"path": "latin.txt", "encoding": "latin1"}, fault.EncodingError},
+		{"edit_file", arguments{"path": "utf16.txt", "old_string": "a", "new_string": "b"}, fault.EncodingError},
+		{"write_file", arguments{"path": "utf16.txt", "content": "b\n"}, fault.EncodingError},
+		{"write_file", arguments{"path": "new.txt", "content": "b\n", "encoding": "windows-1252"}, fault.EncodingError},
+		{"write_file", arguments{"path": "new.txt", "content": "b\n", "encoding": "utf8bom"}, ""},
+	} {
+		if got, _ := w.call(c.tool, c.args); got != c.want {
+			t.Errorf("%s %v: %q, want %q", c.tool, c.args, got, c.want)
+		}
+	}
+}
+
+func TestCodeLabMakesNoFoldersUnasked(t *testing.T) {
+	w := codeLab(t)
+	for _, c := range []struct {
+		path string
+		dirs any
+		want fault.Code
+	}{{"a/b.txt", nil, fault.FileNotFound}, {"a/b.txt", false, fault.FileNotFound}, {"a/b.txt", true, ""}} {
+		args := arguments{"path": c.path, "content": "x\n"}
+		if c.dirs != nil {
+			args["create_dirs"] = c.dirs
+		}
+		if got, _ := w.call("write_file", args); got != c.want {
+			t.Errorf("create_dirs %v: %q, want %q", c.dirs, got, c.want)
+		}
+	}
+}
+
+func TestCodeLabAlwaysAsks(t *testing.T) {
+	w := codeLab(t)
+	for _, rule := range []string{"write_file", "delete_file", "run_command", "edit_file"} {
+		w.do("allow " + rule)
+		granted, err := policy.ParseRule(rule)
+		w.must(err)
+		w.session("main").Grant(granted)
+	}
+	w.write("a.txt", "a\n")
+	for i, c := range []struct {
+		tool string
+		args arguments
+		want int
+	}{
+		{"write_file", arguments{"path": "a.txt", "content": "b\n"}, 1},
+		{"write_file", arguments{"path": "a.txt", "content": "c\n"}, 1},
+		{"write_file", arguments{"path": "a.txt", "content": "c\n"}, 0}, // it changes nothing
+		{"edit_file", arguments{"path": "a.txt", "old_string": "c", "new_string": "d"}, 0},
+		{"run_command", arguments{"command": "true"}, 1},
+		{"delete_file", arguments{"path": "a.txt"}, 1},
+		{"list_files", arguments{}, 0},
+	} {
+		code, asked := w.call(c.tool, c.args)
+		if code != "" || asked != c.want {
+			t.Errorf("%d: %s was asked about %d times, %q; want %d", i, c.tool, asked, code, c.want)
+		}
+		if asked > 0 && strings.Contains(fmt.Sprint(w.human.asked), "offers") {
+			t.Errorf("%s offers to remember: %v", c.tool, w.human.asked)
+		}
+	}
+	w.do("session main plan")
+	if code, asked := w.call("write_file", arguments{"path": "a.txt", "content": "b\n"}); code != fault.PolicyDenied || asked != 0 {
+		t.Errorf("in plan mode: %q, asked %d times", code, asked)
+	}
+}
