@@ -1,6 +1,7 @@
 /** VS Code itself, as a server in a sandbox: its own settings and extensions, and the Pillion extension installed. */
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { part, program, vsix } from '../rig/places.js';
 import { eventually, patience } from '../rig/expect.js';
@@ -19,6 +20,33 @@ const quiet = {
 
 /** A window that vanished without a goodbye counts as closed after this many seconds. */
 export const grace = 3;
+
+/** @type {string | undefined} */
+let prepared;
+
+/**
+ * A folder in which VS Code itself has installed the extension: once for all the tests of a file, since each would wait
+ * seconds for the very same.
+ * @param {string} server @param {string} PATH
+ */
+function installed(server, PATH) {
+  if (prepared === undefined) {
+    const root = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'pillion-'));
+    process.on('exit', () => fs.rmSync(root, { recursive: true, force: true }));
+    const place = (/** @type {string} */ name) => path.join(root, name);
+    const args = ['--user-data-dir', place('vscode'), '--extensions-dir', place('extensions'), '--install-extension', vsix()];
+    execFileSync(server, args, { env: { PATH, HOME: root, LANG: 'C.UTF-8' }, stdio: ['ignore', 'pipe', 'pipe'] });
+    prepared = place('extensions');
+  }
+  return prepared;
+}
+
+/** Extensions are listed with the folder that they are in. @param {string} from @param {string} to */
+function copyExtensions(from, to) {
+  fs.cpSync(from, to, { recursive: true });
+  const list = path.join(to, 'extensions.json');
+  fs.writeFileSync(list, fs.readFileSync(list, 'utf8').replaceAll(from, to));
+}
 
 export class CodeServer {
   #child;
@@ -40,7 +68,7 @@ export class CodeServer {
     const env = { ...sandbox.env, PATH: `${part('node24')}/node_modules/.bin:${sandbox.env.PATH}` };
     const folders = ['--user-data-dir', place('vscode'), '--extensions-dir', place('extensions')];
     const server = program('code-server', 'code-server');
-    execFileSync(server, [...folders, '--install-extension', vsix()], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    copyExtensions(installed(server, env.PATH), place('extensions'));
     const child = spawn(server, [
       '--auth', 'none', '--bind-addr', '127.0.0.1:0', ...folders, '--disable-workspace-trust', '--disable-telemetry',
       '--disable-update-check', '--reconnection-grace-time', String(grace), sandbox.project,
