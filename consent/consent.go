@@ -79,10 +79,15 @@ func (b *Book) File(folder string) string {
 // Bytes are a folder's page as it is on disk, nil where there is none. They tell
 // cheaply whether anything has changed.
 func (b *Book) Bytes(folder string) ([]byte, error) {
-	if info, err := os.Stat(b.File(folder)); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file; remove it", b.File(folder)) // to open it could take for ever
+	name := b.File(folder)
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil // as for most folders, at each call
+	case err == nil && !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file; remove it", name) // to open it could take for ever
 	}
-	f, err := os.Open(b.File(folder))
+	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

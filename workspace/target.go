@@ -19,7 +19,7 @@ const maxLinks = 40
 func (p Path) Target() (Path, error) {
 	at, ahead := ".", strings.Split(p.rel, "/")
 	for links := 0; len(ahead) > 0; {
-		next := path.Join(at, ahead[0])
+		next := step(at, ahead[0])
 		link, err := p.linkAt(at, ahead[0])
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -46,6 +46,18 @@ func (p Path) Target() (Path, error) {
 	return Path{root: p.root, rel: at}.innermost(), nil
 }
 
+// step is path.Join of a clean path and one element, which most often is a plain
+// name: this is the way to every file of every call.
+func step(at, name string) string {
+	switch {
+	case name == "" || name == "." || name == "..":
+		return path.Join(at, name)
+	case at == ".":
+		return name
+	}
+	return at + "/" + name
+}
+
 // linkAt reads the symbolic link name in the folder at, which is free of links
 // itself; "" is no link. A link that climbs above the workspace folder is made
 // absolute, for it may come back into it.
@@ -53,7 +65,7 @@ func (p Path) linkAt(at, name string) (string, error) {
 	if name == ".." && at == "." {
 		return filepath.Dir(p.root.dir), nil // above the workspace folder
 	}
-	next := filepath.FromSlash(path.Join(at, name))
+	next := filepath.FromSlash(step(at, name))
 	info, err := p.root.fs.Lstat(next)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		return "", err
