@@ -1,11 +1,13 @@
 // Speed and size against the npm MCP filesystem server, both through this one client in one run, and commands against the
-// same ones spawned from Go (scripts/bench), printed as ratios.
+// same ones spawned from Go (scripts/bench), printed as ratios. `bench.mjs files` measures files alone (lib/bench-files.mjs),
+// `bench.mjs calls` all else.
 // Numbers below the limit are kept promises; this prints, it does not fail: timings belong to no test.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileRows, median } from './lib/bench-files.mjs';
 import { RpcChild } from './lib/rpc-child.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -46,7 +48,6 @@ const ways = {
 };
 
 const milliseconds = () => Number(process.hrtime.bigint()) / 1e6;
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 
 async function open(way) {
   const began = milliseconds();
@@ -131,7 +132,8 @@ function commandRows({ short, stream, megabytes, peak, smallPeak }) {
   row('  peak memory, against that with a tenth of it', peak, smallPeak, 'MB', 1.5);
 }
 
-try {
+/** The start, the door and commands. */
+async function callRows() {
   const start = await starts(10);
   const children = {};
   for (const name of ['serve', 'mcp', 'peer']) children[name] = (await open(ways[name])).child;
@@ -150,6 +152,14 @@ try {
   row('idle memory', idle.serve, idle.peer, 'MB', 0.25);
   row('binary, against 30 MB', fs.statSync(pillion).size / 1e6, 30, 'MB', 1);
   commandRows(commands());
+}
+
+const parts = { calls: callRows, files: () => fileRows({ pillion, peer, sandbox, env, row }) };
+const wanted = process.argv.slice(2);
+try {
+  for (const [name, measure] of Object.entries(parts)) {
+    if (wanted.length === 0 || wanted.includes(name)) await measure();
+  }
 
   const head = ['', 'what', 'pillion', 'the other', 'ratio', 'wanted'];
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((r) => r[i].length)));
