@@ -15,6 +15,7 @@ export default tseslint.config(
       "max-lines-per-function": ["error", 80],
     },
   },
+  { files: ["src/protocol.ts"], rules: { "max-lines": ["error", 500] } }, // shapes alone, all of the wire's
   {
     files: ["**/*.mjs"],
     extends: [js.configs.recommended],

@@ -3,6 +3,7 @@
 import { Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, type TreeDataProvider, window } from "vscode";
 import { type Activity, duration } from "./activity";
 import { short, visible } from "./escape";
+import type { Journal } from "./journal";
 import type { ActivityChanged } from "./protocol";
 
 /** Many calls end in one moment; the tree is drawn at most this often. */
@@ -14,7 +15,10 @@ export class ActivityView implements TreeDataProvider<ActivityChanged>, Disposab
   readonly onDidChangeTreeData = this.changes.event;
   private readonly registration = window.registerTreeDataProvider("pillion.activity", this);
 
-  constructor(private readonly activity: Activity) {}
+  constructor(
+    private readonly activity: Activity,
+    private readonly journal: Journal,
+  ) {}
 
   dispose(): void {
     clearTimeout(this.timer);
@@ -36,6 +40,7 @@ export class ActivityView implements TreeDataProvider<ActivityChanged>, Disposab
   getTreeItem(entry: ActivityChanged): TreeItem {
     const item = new TreeItem(short(entry.title || entry.tool, 100));
     item.id = entry.callId;
+    item.contextValue = this.journal.revertible(entry.callId) ? "call.revertible" : "call";
     item.description = [short(entry.summary, 120), duration(entry.durationMs), visible(entry.agent.name)].filter(Boolean).join(" · ");
     item.iconPath = icons[entry.state];
     item.tooltip = [entry.tool, visible(entry.title), visible(entry.summary), visible(entry.agent.name)].filter(Boolean).join("\n");

@@ -3,6 +3,7 @@
 import { Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, particulars } from "./approvals";
 import { short } from "./escape";
+import { mergedNote } from "./file-words";
 import type { FilePreview } from "./protocol";
 import { approvalIdOf, pathOf, proposal } from "./schemes";
 
@@ -38,7 +39,7 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
     }
     const line = Math.min(place(file), editor.document.lineCount - 1);
     const range = new Range(line, Number.MAX_SAFE_INTEGER, line, Number.MAX_SAFE_INTEGER);
-    const contentText = words(approval);
+    const contentText = [...(file.merged ? [mergedNote] : []), words(approval)].filter(Boolean).join(" · ");
     const hoverMessage = new MarkdownString().appendText(contentText);
     const decoration = { range: editor.document.validateRange(range), hoverMessage, renderOptions: { after: { contentText } } };
     editor.setDecorations(this.paint, contentText ? [decoration] : []);

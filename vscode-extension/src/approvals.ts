@@ -3,6 +3,7 @@
 // closing anything is none. What the dialogs look like is not decided here.
 
 import { visible } from "./escape";
+import { fileDeed, isText } from "./file-words";
 import { planTool } from "./plans";
 import type {
   ApprovalAnswer,
@@ -59,6 +60,15 @@ export class Approval {
     return this.shown.preview.kind === "diff" ? (this.shown.preview.files ?? []) : [];
   }
 
+  /** Those that are two texts side by side; the others are told on its page. */
+  get texts(): readonly FilePreview[] {
+    return this.files.filter(isText);
+  }
+
+  get hasPage(): boolean {
+    return this.files.length === 0 || this.texts.length < this.files.length;
+  }
+
   get isEdited(): boolean {
     return this.edited.size > 0;
   }
@@ -74,7 +84,7 @@ export class Approval {
 
   /** Whether all of it was on the screen, as it is now: a yes from a list counts for nothing else. */
   get wasSeen(): boolean {
-    return this.files.length === 0 ? this.seen.has("") : this.files.every((file) => this.seen.has(file.path));
+    return (!this.hasPage || this.seen.has("")) && this.texts.every((file) => this.seen.has(file.path));
   }
 
   /** Files that the command would run without their unsaved text. */
@@ -324,8 +334,11 @@ export function subject(preview: Preview): string {
 /** `edit src/app.py`, `create notes.md`, `run pytest -q`: completes “claude wants to …”. */
 export function deed({ preview, tool }: Pick<ApprovalRequest, "preview" | "tool">): string {
   switch (preview.kind) {
-    case "diff":
-      return `${verb(preview.files ?? [], tool)} ${subject(preview)}`;
+    case "diff": {
+      const [only, another] = preview.files ?? [];
+      const told = only && !another && ["delete", "move", "create_directory"].includes(only.operation);
+      return told ? fileDeed(only) : `${verb(preview.files ?? [], tool)} ${subject(preview)}`;
+    }
     case "command":
       return `${tool === persistentTool ? "leave running:" : "run"} ${preview.command}`;
     case "url":
@@ -340,7 +353,7 @@ function verb(files: readonly FilePreview[], tool: string): string {
   if (operation === "overwrite" && tool === "write_file") {
     return "overwrite";
   }
-  return another === undefined && ["create", "delete", "rename", "move"].includes(operation ?? "") ? (operation ?? "") : "edit";
+  return another === undefined && ["create", "delete", "move"].includes(operation ?? "") ? (operation ?? "") : "edit";
 }
 
 /** Why this very call asks; not what holds for every call of its tool. */

@@ -3,8 +3,9 @@
 
 import { type Approval, persistentTool } from "./approvals";
 import { visible, visibleLines } from "./escape";
+import { entriesWords, fileDeed, isFolder, isText, names } from "./file-words";
 import { planTool } from "./plans";
-import type { ApprovalDecision, ApprovalRequest, CommandPreview, DiffPreview, Preview } from "./protocol";
+import type { ApprovalDecision, ApprovalRequest, CommandPreview, DiffPreview, FilePreview, Preview } from "./protocol";
 import { type Page, Sheet } from "./sheet";
 
 export function commandPage(approval: Approval): Page {
@@ -52,8 +53,10 @@ function act(preview: Preview, tool: string): string {
       return tool === persistentTool ? "start a command that goes on running" : "run a command";
     case "url":
       return "fetch an address";
-    case "diff":
-      return "change files";
+    case "diff": {
+      const [only, another] = preview.files ?? [];
+      return only && !another && !isText(only) ? fileDeed(only) : "change files";
+    }
     default:
       return tool === planTool ? "carry out a plan" : `use ${visible(tool)}`;
   }
@@ -82,11 +85,23 @@ function body(sheet: Sheet, preview: Preview): void {
 
 function changes(sheet: Sheet, preview: DiffPreview): void {
   for (const file of preview.files ?? []) {
-    sheet.line(`  ${visible(file.path)}  +${String(file.additions)} -${String(file.deletions)}`, "rule");
-    if (file.diff) {
-      sheet.code(visibleLines(file.diff), "  ", "  ");
+    if (isText(file)) {
+      sheet.line(`  ${visible(file.path)}  +${String(file.additions)} -${String(file.deletions)}`, "rule");
+      if (file.diff) {
+        sheet.code(visibleLines(file.diff), "  ", "  ");
+      }
+    } else {
+      place(sheet, file);
     }
   }
+}
+
+/** What is made, goes or moves without a text to look at: from where to where, and what goes with it. */
+function place(sheet: Sheet, file: FilePreview): void {
+  sheet.fact(file.operation === "move" ? "From" : isFolder(file) ? "Folder" : "File", [visible(file.path)]);
+  sheet.fact("To", file.to === undefined ? [] : [visible(file.to)]);
+  sheet.fact("With it", [entriesWords(file)].filter(Boolean), file.operation === "delete" ? "warning" : undefined);
+  sheet.fact("Files", isFolder(file) && file.operation !== "create_directory" ? names(file) : []);
 }
 
 function facts(sheet: Sheet, request: ApprovalRequest): void {

@@ -29,6 +29,10 @@ export class Documents implements Disposable {
   private readonly told = new Map<string, string>();
   /** The last change on its way to the sidecar, by address. */
   private readonly sending = new Map<string, Promise<void>>();
+  /** Those in which an edit of the sidecar's is being made, and saved. */
+  private readonly editing = new Set<string>();
+  /** The texts around the last edit, by address. */
+  private readonly edits = new Map<string, { before: string; after: string }>();
   private notify: Notify | undefined;
   private readonly subscriptions = Disposable.from(
     workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
@@ -63,6 +67,7 @@ export class Documents implements Disposable {
     didClose: async (document, next) => {
       this.told.delete(document.uri.toString());
       this.sending.delete(document.uri.toString());
+      this.edits.delete(document.uri.toString());
       await next(document);
     },
   };
@@ -75,10 +80,31 @@ export class Documents implements Disposable {
     if (document.version !== request.version) {
       return refusal(document, `the document is at version ${String(document.version)}, not ${String(request.version)}`);
     }
+    const key = document.uri.toString();
+    this.editing.add(key);
+    try {
+      return await this.make(document, request);
+    } finally {
+      this.editing.delete(key);
+    }
+  }
+
+  /** Whether what is saved now is saved by the sidecar, not by the human's hand. */
+  isEditing(uri: string): boolean {
+    return this.editing.has(uri);
+  }
+
+  lastEdit(uri: string): { before: string; after: string } | undefined {
+    return this.edits.get(uri);
+  }
+
+  private async make(document: TextDocument, request: DocumentEdit): Promise<DocumentEditResult> {
     const save = request.save && !document.isDirty; // what the human has not saved is theirs to save
+    const before = document.getText();
     if (!(await apply(document, request.edits ?? []))) {
       return refusal(document, "VS Code did not apply the edit; the document changed meanwhile or is read-only");
     }
+    this.edits.set(document.uri.toString(), { before, after: document.getText() });
     const saved = !save || (await document.save());
     await this.report(document);
     return { ...state(document), ...(saved ? {} : { reason: "the edit was applied but could not be saved" }), applied: true };

@@ -9,6 +9,7 @@ import { Approvals } from "./approvals";
 import { explainFailure, registerCommands } from "./commands";
 import { Documents } from "./documents";
 import { Front } from "./front";
+import { Changes } from "./journal-commands";
 import { registerLanguageModelTools } from "./language-model-tools";
 import { Pages } from "./pages";
 import { processParts } from "./process-commands";
@@ -19,6 +20,7 @@ import { Sessions } from "./sessions";
 import { attend } from "./sidecar-handlers";
 import { StatusBar } from "./status-bar";
 import { Trust } from "./trust";
+import { Unusual } from "./unusual";
 import { WaitingView } from "./view";
 import { followSteps } from "./walkthrough";
 import { watchFocus } from "./window-focus";
@@ -32,8 +34,11 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const [proposals, pages, annotations] = [new Proposals(approvals), new Pages(approvals), new Annotations(approvals)];
   const [front, prompts] = [new Front(approvals, proposals, pages, now), new Prompts(refresh)];
   const [sessions, trust] = [new Sessions(() => sidecar, refresh), new Trust(() => sidecar, pages, now, refresh)];
-  const [waitingView, activityView] = [new WaitingView(approvals, prompts, sessions, trust), new ActivityView(activity)];
-  const bench = { approvals, prompts, activity, documents, front, pages, sessions, trust, log, refresh, ...left };
+  const changes = new Changes(() => sidecar, documents, pages, now, () => { activityView.refresh(); });
+  const unusual = new Unusual(sessions, changes.reverts, refresh);
+  const [waitingView, activityView] = [new WaitingView(approvals, prompts, sessions, trust, unusual), new ActivityView(activity, changes.journal)];
+  const { reverts, gutter } = changes;
+  const bench = { approvals, prompts, activity, documents, front, pages, sessions, trust, changes, reverts, gutter, unusual, statusBar, log, refresh, ...left };
   const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 
   function refresh(): void {
@@ -45,14 +50,16 @@ export async function activate(context: ExtensionContext): Promise<void> {
   [proposals, pages, annotations, front, new Announcer((id) => void front.show(id)), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
     if (kind !== "ready") {
-      [approvals, prompts, activity, sessions, trust, left.processes].forEach((part) => { part.end("sidecar stopped"); });
+      [approvals, prompts, activity, sessions, trust, left.processes, changes, unusual].forEach((part) => { part.end("sidecar stopped"); });
+    } else {
+      changes.lookSoon();
     }
     refresh();
     void explainFailure({ session: sidecar, log });
   });
-  context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, sessions, trust, left.terminals, left.view, sidecar);
+  context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, sessions, trust, changes, left.terminals, left.view, sidecar);
   context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), watchFocus(sidecar), followSteps(approvals, sidecar));
-  await front.tidy().then(() => sidecar.restart());
+  await Promise.all([front.tidy(), reverts.tidy()]).then(() => sidecar.restart());
 }
 
 export async function deactivate(): Promise<void> {

@@ -5,6 +5,7 @@
 import { commands, Disposable, type Tab, type Uri, ViewColumn, window, workspace } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, inertMs, size } from "./approvals";
 import { visible } from "./escape";
+import { isText } from "./file-words";
 import type { Pages } from "./pages";
 import type { Proposals } from "./proposal";
 import { approvalIdOf, ended, page, pathOf, resourceOf } from "./schemes";
@@ -112,7 +113,8 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   private async open(approval: Approval, preserveFocus: boolean, path?: string): Promise<void> {
     this.offered.add(approval.id);
     const options = { viewColumn: column(), preserveFocus, preview: false };
-    const file = approval.files.find((candidate) => candidate.path === path) ?? approval.files[0];
+    const told = approval.files.some((candidate) => candidate.path === path && !isText(candidate));
+    const file = told ? undefined : (approval.texts.find((candidate) => candidate.path === path) ?? approval.texts[0]);
     if (file) {
       const { left, right } = await this.proposals.ready(approval, file);
       await commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options);
@@ -213,5 +215,6 @@ function diffTitle(approval: Approval, path: string): string {
   const file = files.find((candidate) => candidate.path === path);
   const name = visible(path.split("/").at(-1) ?? path);
   const place = files.length > 1 ? ` (${String(files.findIndex((other) => other.path === path) + 1)} of ${String(files.length)})` : "";
-  return `${name}${place}: ${visible(request.agent.name)} proposes ${file ? size([file]) : ""}`;
+  const what = file?.operation === "delete" ? "to delete it" : `${file ? size([file]) : ""}${file?.merged ? ", merged" : ""}`;
+  return `${name}${place}: ${visible(request.agent.name)} proposes ${what}`;
 }

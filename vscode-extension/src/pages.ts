@@ -19,8 +19,9 @@ import {
 } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, persistentTool } from "./approvals";
 import { commandPage, endedPage, missesLabel } from "./command-page";
+import { filesQuestion } from "./file-words";
 import { planTool } from "./plans";
-import { address, approvalIdOf, doctor, ended, page, trust } from "./schemes";
+import { address, approvalIdOf, doctor, ended, page, revert, trust } from "./schemes";
 import type { Page, Paint } from "./sheet";
 
 const language = "pillion-page";
@@ -38,6 +39,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
       workspace.registerTextDocumentContentProvider(ended, this),
       workspace.registerTextDocumentContentProvider(doctor, this),
       workspace.registerTextDocumentContentProvider(trust, this),
+      workspace.registerTextDocumentContentProvider(revert, this),
       languages.registerCodeLensProvider({ scheme: page }, this),
       window.onDidChangeVisibleTextEditors((editors) => {
         editors.forEach((editor) => {
@@ -57,7 +59,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
   }
 
   added(approval: Approval): void {
-    if (approval.files.length === 0) {
+    if (approval.hasPage) {
       this.put(pageAddress(approval), commandPage(approval));
     }
   }
@@ -142,11 +144,12 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
 /** What a tab says that VS Code kept from an earlier life of this window. */
 const gone: Record<string, string> = {
   [doctor]: "The command Pillion: Doctor looks again.\n",
+  [revert]: "This was a preview of a revert. The view Changes has what can be reverted.\n",
   [trust]: "The view of Pillion has this question, if it is still open.\n",
 };
 
 function pageAddress(approval: Approval): Uri {
-  const name = { command: "Run a command?", url: "Fetch an address?", diff: "Change files?", text: "Allow this?" };
+  const name = { command: "Run a command?", url: "Fetch an address?", diff: filesQuestion(approval.files), text: "Allow this?" };
   const { preview, title, tool } = approval.request;
   return address(page, approval.id, tool === planTool ? title : tool === persistentTool ? "Start a process?" : name[preview.kind]);
 }
@@ -171,6 +174,8 @@ function paints(): Map<Paint, TextEditorDecorationType> {
     ["label", make({ color: color("textLink.foreground") })],
     ["muted", make({ color: color("descriptionForeground") })],
     ["rule", make({ color: color("textPreformat.foreground"), backgroundColor: color("textPreformat.background") })],
+    ["added", make({ isWholeLine: true, backgroundColor: color("diffEditor.insertedLineBackground") })],
+    ["removed", make({ isWholeLine: true, backgroundColor: color("diffEditor.removedLineBackground") })],
     ["warning", make({ color: color("editorWarning.foreground"), fontWeight: "bold" })],
   ]);
 }

@@ -64,7 +64,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   }
 
   added(approval: Approval): void {
-    approval.files.forEach((file) => {
+    approval.texts.forEach((file) => {
       this.put(approval, file);
     });
   }

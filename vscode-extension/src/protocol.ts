@@ -23,6 +23,13 @@ export const methods = {
   processWrite: "process/write",
   settingsUntrusted: "settings/untrusted",
   settingsTrust: "settings/trust",
+  journalList: "journal/list",
+  journalRevert: "journal/revert",
+  journalChanged: "journal/changed",
+  workspaceChanged: "workspace/changed",
+  workspaceTracking: "workspace/tracking",
+  sessionUnusual: "session/unusual",
+  sessionPause: "session/pause",
 } as const;
 
 /** `capabilities.experimental.pillion` of `initialize`: what this editor can do beyond LSP. */
@@ -88,6 +95,10 @@ export interface FilePreview {
   deletions: number;
   openInEditor: boolean;
   dirty: boolean;
+  /** Where a move ends. */
+  to?: string;
+  /** How many files a folder holds. */
+  entries?: number;
   /** The file had moved on since the agent read it; `after` has both changes. */
   merged?: boolean;
   /** Of a move. */
@@ -328,4 +339,107 @@ export interface SettingsUntrusted {
 export interface SettingsTrust {
   path: string;
   hash: string;
+}
+
+/** Each that is given must fit; without any the request is refused. */
+export interface JournalSelector {
+  sessionId?: string;
+  turn?: number;
+  callId?: string;
+}
+
+export interface JournalList {
+  /** Newest first. */
+  entries: JournalEntry[] | null;
+}
+
+/** One change set of an agent, or a revert of one. */
+export interface JournalEntry {
+  id: string;
+  callId: string;
+  sessionId: string;
+  agent: AgentIdentity;
+  tool: string;
+  title: string;
+  turn: number;
+  /** RFC 3339. */
+  time: string;
+  state: "done" | "undone" | "interrupted" | "reverted" | "partly_reverted";
+  paths: string[] | null;
+  files: JournalFile[] | null;
+}
+
+export interface JournalFile {
+  path: string;
+  operation: string;
+  additions: number;
+  deletions: number;
+}
+
+/** What a revert did, or would do. */
+export interface JournalReverted {
+  reverted: string[] | null;
+  merged: string[] | null;
+  /** These stay as they are. */
+  conflicts: string[] | null;
+  /** Why, of each conflict, by path. */
+  reasons: Record<string, string> | null;
+  /** The revert's own name in the journal. */
+  callId?: string;
+  preview?: Preview;
+}
+
+export interface JournalChanged {
+  entry: JournalEntry;
+  files: ChangedFile[] | null;
+}
+
+export interface ChangedFile {
+  path: string;
+  uri: string;
+  operation: string;
+  to?: string;
+  toUri?: string;
+  lines: LineSpan[] | null;
+  merged: boolean;
+}
+
+/** Lines of the text as it is now, from 0, `end` not among them. */
+export interface LineSpan {
+  start: number;
+  end: number;
+  /** How many lines stood there before. */
+  removed?: number;
+}
+
+export interface WorkspaceChanged {
+  changes: WorkspaceChange[] | null;
+}
+
+export interface WorkspaceChange {
+  /** Empty: anything may have changed. */
+  path: string;
+  type: "created" | "changed" | "deleted";
+  /** `agent:<session>`, `editor` or `outside`. */
+  by: string;
+}
+
+export interface WorkspaceTracking {
+  degraded: boolean;
+  reason: string;
+  watched: number;
+}
+
+export interface SessionUnusual {
+  sessionId: string;
+  agent: AgentIdentity;
+  kind: "escape" | "mass_deletion" | "refusals";
+  message: string;
+  /** What the sidecar did about it by itself. */
+  acted: "" | "paused" | "reverted";
+}
+
+export interface SessionPause {
+  sessionId: string;
+  reason?: string;
 }

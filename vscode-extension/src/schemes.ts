@@ -17,6 +17,12 @@ export const doctor = "pillion-doctor";
 /** What the project's settings would loosen; read-only. */
 export const trust = "pillion-trust";
 
+/** What a revert would do; read-only. */
+export const revert = "pillion-revert";
+/** A file as it is, and as it would be after a revert; read-only. */
+export const revertBefore = "pillion-revert-before";
+export const revertAfter = "pillion-revert-after";
+
 export function address(scheme: string, approvalId: string, name: string): Uri {
   const authority = Buffer.from(approvalId, "utf8").toString("hex"); // VS Code compares authorities without letter case
   return Uri.from({ scheme, authority, path: `/${name.replace(/^\/+/, "")}` });
@@ -29,6 +35,11 @@ export function approvalIdOf(uri: Uri | undefined): string | undefined {
 /** The settings file that a page is about. */
 export function trustedPathOf(uri: Uri | undefined): string | undefined {
   return uri?.scheme === trust ? Buffer.from(uri.authority, "hex").toString("utf8") : undefined;
+}
+
+/** Whether it shows what a revert would do. */
+export function isRevert(uri: Uri | undefined): boolean {
+  return uri !== undefined && [revert, revertBefore, revertAfter].includes(uri.scheme);
 }
 
 /** The file that a side of a diff shows, as in the preview. */

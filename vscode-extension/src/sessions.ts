@@ -4,7 +4,7 @@
 
 import { Disposable } from "vscode";
 import { planTool } from "./plans";
-import { type ActivityChanged, methods, type SessionInfo, type SessionList, type SessionNewTurn, type SessionSetMode } from "./protocol";
+import { type ActivityChanged, methods, type SessionInfo, type SessionList, type SessionNewTurn, type SessionPause, type SessionSetMode } from "./protocol";
 import type { Session } from "./session";
 
 /** Several calls fail in one moment when an agent is paused; one question is enough. */
@@ -48,6 +48,11 @@ export class Sessions implements Disposable {
 
   async resume(sessionId: string): Promise<void> {
     await this.session().request(methods.sessionNewTurn, { sessionId } satisfies SessionNewTurn);
+    await this.look();
+  }
+
+  async pause(sessionId: string, reason?: string): Promise<void> {
+    await this.session().request(methods.sessionPause, { sessionId, ...(reason ? { reason } : {}) } satisfies SessionPause);
     await this.look();
   }
 

@@ -2,7 +2,7 @@
 
 import { visible } from "./escape";
 
-export type Paint = "heading" | "code" | "prompt" | "label" | "rule" | "warning" | "muted";
+export type Paint = "heading" | "code" | "prompt" | "label" | "rule" | "warning" | "muted" | "added" | "removed";
 
 /** A painted stretch of one line; `code` and `warning` without an end colour the whole line. */
 export interface Mark {
@@ -16,6 +16,8 @@ export interface Page {
   text: string;
   marks: readonly Mark[];
 }
+
+const diffPaints: Record<string, Paint> = { "+": "added", "-": "removed", "@": "muted" };
 
 const labelWidth = 14;
 const answerWidth = 26;
@@ -52,6 +54,24 @@ export class Sheet {
         this.mark("warning", prompt.length + escape.index, prompt.length + escape.index + escape[0].length);
       }
     });
+  }
+
+  /** A unified diff from its first hunk on, at most so many lines of it. */
+  diff(text: string, limit: number): void {
+    const all = text.replace(/\n$/, "").split("\n");
+    const lines = all.slice(Math.max(0, all.findIndex((line) => line.startsWith("@@"))));
+    for (const line of lines.slice(0, limit).map(visible)) {
+      const shown = `  ${line}`;
+      this.line(shown, diffPaints[line[0] ?? ""]);
+    }
+    if (lines.length > limit) {
+      this.line(`  … and ${String(lines.length - limit)} lines more; the diff has them all`, "muted");
+    }
+  }
+
+  /** How many lines there are by now. */
+  get length(): number {
+    return this.lines.length;
   }
 
   fact(label: string, values: readonly string[], paint?: Paint): void {

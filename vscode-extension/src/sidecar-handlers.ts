@@ -5,6 +5,7 @@ import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseErr
 import type { Activity } from "./activity";
 import type { Approvals } from "./approvals";
 import type { Documents } from "./documents";
+import type { Changes } from "./journal-commands";
 import { answerToPlan, planQuestion } from "./plans";
 import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";
@@ -16,14 +17,20 @@ import {
   type ApprovalRequest,
   type ApprovalResolved,
   type DocumentEdit,
+  type JournalChanged,
   methods,
   type PlanReview,
   type ProcessOutput,
   type PromptRequest,
+  type SessionUnusual,
   type SettingsUntrusted,
+  type WorkspaceChanged,
+  type WorkspaceTracking,
 } from "./protocol";
 import type { Sessions } from "./sessions";
+import type { StatusBar } from "./status-bar";
 import type { Trust } from "./trust";
+import type { Unusual } from "./unusual";
 
 export interface Listeners {
   approvals: Approvals;
@@ -33,6 +40,9 @@ export interface Listeners {
   sessions: Sessions;
   processes: Processes;
   trust: Trust;
+  changes: Changes;
+  unusual: Unusual;
+  statusBar: StatusBar;
   log: LogOutputChannel;
   refresh: () => void;
 }
@@ -60,6 +70,20 @@ export function attend(client: LanguageClient, to: Listeners): void {
   });
   client.onNotification(methods.settingsUntrusted, (untrusted: SettingsUntrusted) => {
     to.trust.hear(untrusted);
+  });
+  client.onNotification(methods.journalChanged, (changed: JournalChanged) => {
+    to.changes.heard(changed);
+  });
+  client.onNotification(methods.workspaceChanged, (changed: WorkspaceChanged) => {
+    to.changes.touched(changed);
+  });
+  client.onNotification(methods.workspaceTracking, (tracking: WorkspaceTracking) => {
+    to.log.info(`tracking: ${tracking.degraded ? `degraded, ${tracking.reason}` : "every folder is watched"} (${String(tracking.watched)})`);
+    to.statusBar.tracking = tracking;
+    to.refresh();
+  });
+  client.onNotification(methods.sessionUnusual, (unusual: SessionUnusual) => {
+    to.unusual.hear(unusual);
   });
   client.onNotification(methods.agentStatus, (status: AgentStatus) => {
     to.log.debug(`agent ${status.sessionId}: ${status.status} ${status.message}`);

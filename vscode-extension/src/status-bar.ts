@@ -2,13 +2,17 @@
 // here do without asking?
 
 import { Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";
+import { visible } from "./escape";
 import { modeLook } from "./mode-words";
-import type { SessionInfo } from "./protocol";
+import type { SessionInfo, WorkspaceTracking } from "./protocol";
 import type { State } from "./session";
 
 export class StatusBar implements Disposable {
   private readonly item = window.createStatusBarItem("pillion.status", StatusBarAlignment.Left, 10);
   private readonly mode = window.createStatusBarItem("pillion.mode", StatusBarAlignment.Left, 9);
+
+  /** How well changes by others are noticed; quiet, because nothing is to be done about it. */
+  tracking: WorkspaceTracking | undefined;
 
   constructor() {
     this.item.name = "Pillion";
@@ -38,11 +42,12 @@ export class StatusBar implements Disposable {
   update(state: State, waiting: number, running: number, sessions: readonly SessionInfo[]): void {
     this.showModes(sessions);
     const look = lookOf(state, waiting, running);
+    const note = state.kind === "ready" && this.tracking?.degraded ? `Changes made outside are noticed late: ${visible(this.tracking.reason)}` : "";
     this.item.text = look.text;
-    this.item.tooltip = new MarkdownString(look.tooltip);
+    this.item.tooltip = new MarkdownString(look.tooltip).appendText(note && `\n\n${note}`);
     this.item.backgroundColor = look.background && new ThemeColor(`statusBarItem.${look.background}Background`);
     this.item.command = state.kind === "failed" ? "pillion.explainFailure" : "pillion.showWaiting";
-    this.item.accessibilityInformation = { label: look.tooltip };
+    this.item.accessibilityInformation = { label: [look.tooltip, note].filter(Boolean).join("; ") };
   }
 }
 

@@ -5,6 +5,7 @@ import {
   Disposable,
   EventEmitter,
   MarkdownString,
+  ThemeColor,
   ThemeIcon,
   TreeItem,
   TreeItemCollapsibleState,
@@ -14,16 +15,19 @@ import {
 } from "vscode";
 import { type Approval, type Approvals, deed, size, subject } from "./approvals";
 import { short, visible } from "./escape";
-import type { FilePreview, SessionInfo, SettingsUntrusted } from "./protocol";
+import { fileDeed, isText, operationIcons } from "./file-words";
+import type { FilePreview, SessionInfo, SessionUnusual, SettingsUntrusted } from "./protocol";
 import type { Prompt, Prompts } from "./prompts";
 import type { Sessions } from "./sessions";
 import type { Trust } from "./trust";
+import { sentence, type Unusual } from "./unusual";
 
 export type Entry =
   | { kind: "approval"; approval: Approval }
   | { kind: "file"; approval: Approval; file: FilePreview }
   | { kind: "reason"; approval: Approval; text: string; icon: string }
   | { kind: "prompt"; prompt: Prompt }
+  | { kind: "unusual"; unusual: SessionUnusual }
   | { kind: "paused"; session: SessionInfo }
   | { kind: "untrusted"; untrusted: SettingsUntrusted };
 
@@ -37,6 +41,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     private readonly prompts: Prompts,
     private readonly sessions: Sessions,
     private readonly trust: Trust,
+    private readonly unusual: Unusual,
   ) {
     this.tree = window.createTreeView<Entry>("pillion.waiting", { treeDataProvider: this, canSelectMany: true, showCollapseAll: false });
   }
@@ -62,6 +67,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
       return [
         ...this.approvals.all.map((approval) => ({ kind: "approval" as const, approval })),
         ...this.prompts.all.map((prompt) => ({ kind: "prompt" as const, prompt })),
+        ...this.unusual.all.map((unusual) => ({ kind: "unusual" as const, unusual })),
         ...this.sessions.paused.map((session) => ({ kind: "paused" as const, session })),
         ...this.trust.all.map((untrusted) => ({ kind: "untrusted" as const, untrusted })),
       ];
@@ -83,6 +89,8 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
       }
       case "prompt":
         return promptItem(entry.prompt);
+      case "unusual":
+        return unusualItem(entry.unusual, this.sessions.paused.some(({ sessionId }) => sessionId === entry.unusual.sessionId));
       case "paused":
         return pausedItem(entry.session);
       default:
@@ -105,10 +113,11 @@ function approvalItem(approval: Approval): TreeItem {
   const { request, files } = approval;
   const hasDetails = details(approval).length > 0;
   const expansion = files.length > 1 ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed;
-  const item = new TreeItem(short(subject(request.preview) || request.title || request.tool, 120), hasDetails ? expansion : TreeItemCollapsibleState.None);
+  const item = new TreeItem(short(rowTitle(approval) || request.title || request.tool, 120), hasDetails ? expansion : TreeItemCollapsibleState.None);
   item.id = approval.id;
   item.contextValue = approval.remembering.length > 0 ? "approval.rememberable" : "approval";
-  item.description = [visible(request.agent.name), files.length > 0 ? size(files) : "", approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
+  const merged = files.some((file) => file.merged) ? "merged" : "";
+  item.description = [visible(request.agent.name), approval.texts.length > 0 ? size(files) : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
   item.iconPath = new ThemeIcon(icons[request.preview.kind]);
   item.tooltip = approvalTooltip(approval);
   item.accessibilityInformation = { label: `${visible(request.agent.name)} wants to ${short(deed(request), 200)}` };
@@ -117,6 +126,12 @@ function approvalItem(approval: Approval): TreeItem {
 }
 
 const icons = { diff: "diff", command: "terminal", url: "globe", text: "note" };
+
+/** A file's name says enough of an edit, and too little of a move. */
+function rowTitle({ request, files }: Approval): string {
+  const [only, another] = files;
+  return only && !another && (!isText(only) || only.operation === "delete") ? fileDeed(only) : subject(request.preview);
+}
 
 function approvalTooltip(approval: Approval): MarkdownString {
   const { request } = approval;
@@ -134,9 +149,9 @@ function approvalTooltip(approval: Approval): MarkdownString {
 function fileItem(approval: Approval, file: FilePreview): TreeItem {
   const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path));
   item.id = `${approval.id}\n${file.path}`;
-  item.description = `${visible(file.path.split("/").slice(0, -1).join("/"))} ${size([file])}`.trim();
-  item.tooltip = `${file.operation} ${visible(file.path)}`;
-  item.iconPath = new ThemeIcon(file.operation === "delete" ? "diff-removed" : file.operation === "create" ? "diff-added" : "diff-modified");
+  item.description = `${visible(file.path.split("/").slice(0, -1).join("/"))} ${isText(file) ? size([file]) : ""}`.trim();
+  item.tooltip = fileDeed(file);
+  item.iconPath = new ThemeIcon(operationIcons[file.operation] ?? "diff-modified");
   item.command = { title: "Show", command: "pillion.show", arguments: [approval.id, file.path] };
   return item;
 }
@@ -149,6 +164,16 @@ function promptItem(prompt: Prompt): TreeItem {
   item.iconPath = new ThemeIcon("question");
   item.tooltip = visible(prompt.message);
   item.command = { title: "Answer", command: "pillion.answerPrompt", arguments: [prompt.promptId] };
+  return item;
+}
+
+function unusualItem(unusual: SessionUnusual, paused: boolean): TreeItem {
+  const item = new TreeItem(short(unusual.message, 120));
+  item.id = `unusual ${unusual.sessionId}`;
+  item.contextValue = paused ? "unusual.paused" : "unusual";
+  item.description = visible(unusual.agent.name);
+  item.iconPath = new ThemeIcon("warning", new ThemeColor("list.warningForeground"));
+  item.tooltip = sentence(unusual);
   return item;
 }
 

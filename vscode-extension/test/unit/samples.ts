@@ -1,4 +1,4 @@
-import type { ApprovalRequest, CommandPreview, FilePreview, Preview } from "../../src/protocol";
+import type { ApprovalRequest, CommandPreview, FilePreview, JournalEntry, Preview } from "../../src/protocol";
 
 export const file: FilePreview = {
   path: "src/app.py",
@@ -38,4 +38,11 @@ export function request(preview: Preview = { kind: "diff", files: [file] }, more
     digest: "digest-1",
     ...more,
   };
+}
+
+export function journalEntry(id: string, more: Partial<JournalEntry> = {}): JournalEntry {
+  const agent = { name: "claude", via: "mcp" };
+  const files = [{ path: "src/app.py", operation: "overwrite", additions: 1, deletions: 1 }];
+  const entry = { id, callId: `call-${id}`, sessionId: "s1", agent, tool: "edit_file", title: "Edit src/app.py", turn: 1, time: "2026-11-21T14:05:00Z" };
+  return { ...entry, state: "done", paths: ["src/app.py"], files, ...more };
 }

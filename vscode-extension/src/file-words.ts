@@ -1,0 +1,60 @@
+// What a preview would do to one file or folder, in words. Pure.
+
+import { visible } from "./escape";
+import type { FilePreview } from "./protocol";
+
+/** Longer lists of a folder's files are cut off. */
+const namesShown = 60;
+
+/** Whether it is read as two texts side by side; a folder, a move and what is no text are told in words. */
+export function isText({ operation, before, entries }: FilePreview): boolean {
+  return operation === "delete" ? before !== "" && entries === undefined : !["move", "create_directory"].includes(operation);
+}
+
+export function isFolder({ operation, entries }: FilePreview): boolean {
+  return operation === "create_directory" || entries !== undefined;
+}
+
+/** `delete the folder old`, `move a.py to b.py`, `create the folder new`, `delete notes.md`: completes “claude wants to …”. */
+export function fileDeed(file: FilePreview): string {
+  const path = visible(file.path);
+  const name = isFolder(file) ? `the folder ${path}` : path;
+  switch (file.operation) {
+    case "create_directory":
+      return `create ${name}`;
+    case "delete":
+      return `delete ${name}`;
+    case "move":
+      return `move ${name} to ${visible(file.to ?? "")}`;
+    default:
+      return `${file.operation === "create" ? "create" : "edit"} ${path}`;
+  }
+}
+
+/** The name of the page that asks. */
+export function filesQuestion(files: readonly FilePreview[]): string {
+  const [only, another] = files;
+  const what = only && { create_directory: "Create", delete: "Delete", move: "Move" }[only.operation];
+  return another || !what ? "Change files?" : `${what} a ${isFolder(only) ? "folder" : "file"}?`;
+}
+
+/** `12 files go with it`. */
+export function entriesWords({ operation, entries }: FilePreview): string {
+  if (entries === undefined || operation === "create_directory") {
+    return "";
+  }
+  return entries === 0 ? "it is empty" : entries === 1 ? "1 file goes with it" : `${String(entries)} files go with it`;
+}
+
+/** The files of a folder, as its preview lists them. */
+export function names({ diff, entries }: FilePreview): string[] {
+  const all = diff.split("\n").filter((line) => line !== "");
+  const more = Math.max(all.length, entries ?? 0) - Math.min(all.length, namesShown);
+  return [...all.slice(0, namesShown).map(visible), ...(more > 0 ? [`… and ${String(more)} more`] : [])];
+}
+
+/** Beside a merged proposal. */
+export const mergedNote = "merged: the file changed since the agent read it, and this has both";
+
+/** Of VS Code; any other operation is a modification. */
+export const operationIcons: Readonly<Record<string, string>> = { create: "diff-added", create_directory: "new-folder", delete: "diff-removed", move: "diff-renamed" };

@@ -1,0 +1,203 @@
+// Draws which lines an agent changed, and hears of what moves or ends the marks: typing, undo, a save by hand.
+
+import { commands, Disposable, type DecorationOptions, MarkdownString, OverviewRulerLane, Range, TextDocumentChangeReason, TextDocumentSaveReason, type TextEditor, type TextEditorDecorationType, type TextDocument, type TextDocumentChangeEvent, ThemeColor, Uri, window, workspace } from "vscode";
+import type { Documents } from "./documents";
+import { short, visible } from "./escape";
+import { when } from "./journal";
+import { replacedLines } from "./line-changes";
+import type { LineMark, Maker, Marks } from "./marks";
+import type { ChangedFile } from "./protocol";
+
+/** A change to an open document, so that its undo can be known. */
+interface Step {
+  callId: string;
+  before: string;
+  after: string;
+  /** What an undo took away. */
+  hidden: readonly LineMark[];
+}
+
+/** Of each document the last ones are enough: who undoes more has left the marks behind. */
+const stepsKept = 20;
+
+export class Gutter implements Disposable {
+  private readonly paints = paints();
+  private readonly steps = new Map<string, Step[]>();
+  /** Documents whose save the human is about to make with their own hand. */
+  private readonly byHand = new Set<string>();
+  private readonly subscriptions: Disposable;
+
+  constructor(
+    private readonly marks: Marks,
+    private readonly documents: Documents,
+  ) {
+    this.subscriptions = Disposable.from(
+      workspace.onDidChangeTextDocument((event) => {
+        this.changed(event);
+      }),
+      workspace.onWillSaveTextDocument(({ document, reason }) => {
+        const uri = document.uri.toString();
+        if (reason === TextDocumentSaveReason.Manual && !this.documents.isEditing(uri)) {
+          this.byHand.add(uri);
+        }
+      }),
+      workspace.onDidSaveTextDocument(({ uri }) => {
+        if (this.byHand.delete(uri.toString()) && this.marks.drop(uri.toString())) {
+          this.draw();
+        }
+      }),
+      workspace.onDidCloseTextDocument(({ uri }) => {
+        this.steps.delete(uri.toString());
+      }),
+      window.onDidChangeVisibleTextEditors(() => {
+        this.draw();
+      }),
+      ...Object.values(this.paints),
+    );
+  }
+
+  dispose(): void {
+    this.subscriptions.dispose();
+  }
+
+  /** An agent changed these files. */
+  add(files: readonly ChangedFile[], by: Maker): void {
+    for (const { uri, operation, toUri, lines } of files) {
+      const key = Uri.parse(uri).toString();
+      if (operation === "move" && toUri) {
+        this.move(key, Uri.parse(toUri).toString());
+      } else if (operation === "delete") {
+        this.marks.drop(key);
+      } else if ((lines ?? []).length > 0) {
+        this.marks.add(key, lines ?? [], by, opened(key) !== undefined);
+        this.remember(key, by.callId);
+      }
+    }
+    this.draw();
+  }
+
+  /** The human has seen them. */
+  accept(uri?: Uri): number {
+    const uris = uri ? [uri.toString()].filter((key) => this.marks.of(key).length > 0) : this.marks.uris;
+    uris.forEach((key) => this.marks.drop(key));
+    this.draw();
+    return uris.length;
+  }
+
+  /** These changes are there no more. */
+  forget(callIds: ReadonlySet<string>): void {
+    if (this.marks.dropCalls(callIds)) {
+      this.draw();
+    }
+  }
+
+  draw(): void {
+    for (const editor of window.visibleTextEditors) {
+      this.drawIn(editor);
+    }
+    void commands.executeCommand("setContext", "pillion.markedFiles", this.marks.uris);
+  }
+
+  private drawIn(editor: TextEditor): void {
+    const marks = this.marks.of(editor.document.uri.toString());
+    for (const kind of ["added", "changed", "removed"] as const) {
+      editor.setDecorations(this.paints[kind], marks.filter((mark) => mark.kind === kind).map((mark) => decoration(editor.document, mark)));
+    }
+  }
+
+  private changed({ document, contentChanges, reason }: TextDocumentChangeEvent): void {
+    const uri = document.uri.toString();
+    if (contentChanges.length === 0 || (this.marks.of(uri).length === 0 && !this.steps.has(uri))) {
+      return;
+    }
+    const before = this.marks.of(uri);
+    let redraw = this.marks.shift(uri, replacedLines(contentChanges, (line) => (line < document.lineCount ? document.lineAt(line).text.length : -1)));
+    if (reason === TextDocumentChangeReason.Undo || reason === TextDocumentChangeReason.Redo) {
+      redraw = this.undone(uri, document.getText(), reason === TextDocumentChangeReason.Undo, before) || redraw;
+    }
+    if (redraw) {
+      this.draw();
+    }
+  }
+
+  /** An undo that takes an agent's edit out takes its marks away; a redo brings them back. */
+  private undone(uri: string, text: string, undo: boolean, before: readonly LineMark[]): boolean {
+    const step = this.steps.get(uri)?.findLast((known) => (undo ? known.before : known.after) === text);
+    if (!step) {
+      return false;
+    }
+    if (undo) {
+      step.hidden = before.filter(({ by }) => by.callId === step.callId);
+      return this.marks.dropCalls(new Set([step.callId]), uri);
+    }
+    this.marks.restore(uri, step.hidden);
+    const restored = step.hidden.length > 0;
+    step.hidden = [];
+    return restored;
+  }
+
+  private remember(uri: string, callId: string): void {
+    const edit = this.documents.lastEdit(uri);
+    if (edit) {
+      this.steps.set(uri, [...(this.steps.get(uri) ?? []), { callId, ...edit, hidden: [] }].slice(-stepsKept));
+    }
+  }
+
+  /** A file, or all below a folder. */
+  private move(from: string, to: string): void {
+    for (const uri of this.marks.uris.filter((key) => key === from || key.startsWith(`${from}/`))) {
+      this.marks.move(uri, to + uri.slice(from.length));
+    }
+  }
+}
+
+function opened(uri: string): TextDocument | undefined {
+  return workspace.textDocuments.find((document) => document.uri.toString() === uri);
+}
+
+function decoration(document: TextDocument, { start, end, kind, by }: LineMark): DecorationOptions {
+  const last = kind === "removed" ? start : end - 1;
+  const range = document.validateRange(new Range(start, 0, last, Number.MAX_SAFE_INTEGER));
+  return { range, hoverMessage: hover(document.uri, start, kind, by) };
+}
+
+const did = { added: "added this", changed: "changed this", removed: "removed lines here" };
+
+/** Who, when, in which change; and what can be done. Only our own commands are links, and nothing of the agent's is Markdown. */
+function hover(uri: Uri, line: number, kind: LineMark["kind"], by: Maker): MarkdownString {
+  const text = new MarkdownString("", true);
+  const link = (title: string, command: string): void => {
+    text.appendMarkdown(`[${title}](command:${command}?${encodeURIComponent(JSON.stringify([{ uri: uri.toString(), line }]))})`);
+  };
+  text.isTrusted = { enabledCommands: ["pillion.revertChange", "pillion.revertTurn", "pillion.accept"] };
+  text.appendText(`${visible(by.agent)} ${did[kind]}${by.time ? `, ${when(by.time, new Date())}` : ""}: ${short(by.title, 120)}`);
+  text.appendMarkdown("\n\n");
+  link("$(discard) Revert This Change…", "pillion.revertChange");
+  text.appendMarkdown("&nbsp;&nbsp;");
+  link("$(history) Revert This Turn…", "pillion.revertTurn");
+  text.appendMarkdown("&nbsp;&nbsp;");
+  link("$(check) Accept in This File", "pillion.accept");
+  return text;
+}
+
+function paints(): Record<LineMark["kind"], TextEditorDecorationType> {
+  const make = (kind: LineMark["kind"], light: string, dark: string): TextEditorDecorationType => {
+    const color = new ThemeColor(`pillion.${kind}ByAgent`);
+    return window.createTextEditorDecorationType({
+      isWholeLine: true,
+      overviewRulerColor: color,
+      overviewRulerLane: OverviewRulerLane.Left,
+      gutterIconSize: "contain",
+      light: { gutterIconPath: icon(kind, light) },
+      dark: { gutterIconPath: icon(kind, dark) },
+    });
+  };
+  return { added: make("added", "#2ea043", "#2ea043"), changed: make("changed", "#005fb8", "#0078d4"), removed: make("removed", "#d1242f", "#f85149") };
+}
+
+/** A bar at the lines, or a wedge between two. */
+function icon(kind: LineMark["kind"], color: string): Uri {
+  const shape = kind === "removed" ? `<path d="M0 0 L9 0 L0 7 Z" fill="${color}"/>` : `<rect x="0" width="4" height="18" fill="${color}"/>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="0 0 18 18" preserveAspectRatio="xMinYMin">${shape}</svg>`;
+  return Uri.parse(`data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`);
+}

@@ -1,0 +1,97 @@
+// The view “Changes”: what agents changed, newest first, by agent and turn, each change with its files below it.
+
+import { commands, Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, window } from "vscode";
+import { short, visible } from "./escape";
+import { operationIcons } from "./file-words";
+import { counts, isRevertible, type Journal, stateWords, type Turn, when } from "./journal";
+import type { JournalEntry, JournalFile } from "./protocol";
+
+export type ChangeNode = { kind: "turn"; turn: Turn } | { kind: "change"; entry: JournalEntry } | { kind: "changedFile"; entry: JournalEntry; file: JournalFile };
+
+export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
+  private readonly changes = new EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.changes.event;
+  private readonly registration = window.registerTreeDataProvider("pillion.changes", this);
+
+  constructor(private readonly journal: Journal) {}
+
+  dispose(): void {
+    this.registration.dispose();
+    this.changes.dispose();
+  }
+
+  refresh(): void {
+    void commands.executeCommand("setContext", "pillion.hasChanges", this.journal.entries.length > 0);
+    this.changes.fire(undefined);
+  }
+
+  getChildren(node?: ChangeNode): ChangeNode[] {
+    switch (node?.kind) {
+      case undefined:
+        return this.journal.turns.map((turn) => ({ kind: "turn", turn }));
+      case "turn":
+        return node.turn.entries.map((entry) => ({ kind: "change", entry }));
+      case "change":
+        return (node.entry.files ?? []).map((file) => ({ kind: "changedFile", entry: node.entry, file }));
+      default:
+        return [];
+    }
+  }
+
+  getTreeItem(node: ChangeNode): TreeItem {
+    switch (node.kind) {
+      case "turn":
+        return turnItem(node.turn, this.journal.turns[0]?.entries[0] === node.turn.entries[0]);
+      case "change":
+        return changeItem(node.entry);
+      default:
+        return fileItem(node.entry, node.file);
+    }
+  }
+}
+
+function turnItem({ sessionId, agent, turn, entries }: Turn, newest: boolean): TreeItem {
+  const item = new TreeItem(`${short(agent, 40)}, turn ${String(turn)}`, newest ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
+  item.id = `${sessionId}\n${String(turn)}`;
+  item.contextValue = entries.some(isRevertible) ? "turn.revertible" : "turn";
+  item.description = [entries.length === 1 ? "1 change" : `${String(entries.length)} changes`, when(entries[0]?.time ?? "", new Date())].filter(Boolean).join(" · ");
+  item.iconPath = new ThemeIcon("history");
+  item.tooltip = `What ${visible(agent)} changed in its turn ${String(turn)}, that is since you last let it go on.`;
+  return item;
+}
+
+function changeItem(entry: JournalEntry): TreeItem {
+  const title = short(entry.title || entry.tool, 100);
+  const item = new TreeItem(title, TreeItemCollapsibleState.Collapsed);
+  item.id = entry.id;
+  item.contextValue = isRevertible(entry) ? "change.revertible" : "change";
+  item.description = describe(entry);
+  item.iconPath = icons[entry.state];
+  item.tooltip = [visible(entry.title || entry.tool), `${visible(entry.agent.name)}, ${describe(entry)}`, ...(entry.paths ?? []).map(visible)].join("\n");
+  item.accessibilityInformation = { label: `${title}, ${describe(entry)}` };
+  return item;
+}
+
+/** `+3 −1 · 14:05 · reverted` */
+export function describe(entry: JournalEntry): string {
+  return [counts(entry.files ?? []), when(entry.time, new Date()), stateWords[entry.state]].filter(Boolean).join(" · ");
+}
+
+function fileItem(entry: JournalEntry, file: JournalFile): TreeItem {
+  const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path));
+  item.id = `${entry.id}\n${file.path}`;
+  item.contextValue = "changedFile";
+  item.description = [visible(file.path.split("/").slice(0, -1).join("/")), counts([file])].filter(Boolean).join(" ");
+  item.tooltip = `${visible(file.operation)} ${visible(file.path)}`;
+  item.iconPath = new ThemeIcon(operationIcons[file.operation] ?? "diff-modified");
+  item.command = { title: "Open File", command: "pillion.openChanged", arguments: [{ kind: "changedFile", entry, file } satisfies ChangeNode] };
+  return item;
+}
+
+const icons: Record<JournalEntry["state"], ThemeIcon> = {
+  done: new ThemeIcon("edit"),
+  undone: new ThemeIcon("circle-slash"),
+  interrupted: new ThemeIcon("warning", new ThemeColor("list.warningForeground")),
+  reverted: new ThemeIcon("discard", new ThemeColor("disabledForeground")),
+  partly_reverted: new ThemeIcon("discard"),
+};

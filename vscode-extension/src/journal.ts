@@ -1,0 +1,107 @@
+// What agents changed, as the sidecar's journal has it: newest first, by agent and turn. Pure; the view draws it, and reverts.ts
+// takes things back.
+
+import { visible } from "./escape";
+import type { JournalEntry, JournalFile, JournalSelector } from "./protocol";
+
+/** All changes of one agent in one of its turns, newest first. */
+export interface Turn {
+  sessionId: string;
+  agent: string;
+  turn: number;
+  entries: readonly JournalEntry[];
+}
+
+export class Journal {
+  private known: readonly JournalEntry[] = [];
+
+  get entries(): readonly JournalEntry[] {
+    return this.known;
+  }
+
+  /** Newest first; a turn has the place of its newest change. */
+  get turns(): readonly Turn[] {
+    const turns = new Map<string, Turn & { entries: JournalEntry[] }>();
+    for (const entry of this.known) {
+      const key = `${entry.sessionId}\n${String(entry.turn)}`;
+      const turn = turns.get(key) ?? { sessionId: entry.sessionId, agent: entry.agent.name, turn: entry.turn, entries: [] };
+      turn.entries.push(entry);
+      turns.set(key, turn);
+    }
+    return [...turns.values()];
+  }
+
+  know(entries: readonly JournalEntry[]): void {
+    this.known = entries;
+  }
+
+  /** An entry keeps its place while its state changes. */
+  hear(entry: JournalEntry): void {
+    const known = this.known.some(({ id }) => id === entry.id);
+    this.known = known ? this.known.map((other) => (other.id === entry.id ? entry : other)) : [entry, ...this.known];
+  }
+
+  find(callId: string): JournalEntry | undefined {
+    return this.known.find((entry) => entry.callId === callId);
+  }
+
+  /** The newest change of this call that can be taken back. */
+  revertible(callId: string): JournalEntry | undefined {
+    return callId === "" ? undefined : this.known.find((entry) => entry.callId === callId && isRevertible(entry));
+  }
+
+  end(): void {
+    this.known = [];
+  }
+}
+
+export function isRevertible({ state }: Pick<JournalEntry, "state">): boolean {
+  return state === "done" || state === "partly_reverted" || state === "interrupted";
+}
+
+/** What is to be taken back, and how the human knows it. */
+export interface Target {
+  selector: JournalSelector;
+  /** `Edit app.py by claude-code`, `all that claude-code changed in turn 2`. */
+  name: string;
+}
+
+export function changeTarget({ callId, title, tool, agent }: Pick<JournalEntry, "callId" | "title" | "tool" | "agent">): Target {
+  return { selector: { callId }, name: `“${visible(title || tool)}” by ${visible(agent.name)}` };
+}
+
+export function turnTarget({ sessionId, turn, agent }: Pick<Turn, "sessionId" | "turn" | "agent">): Target {
+  return { selector: { sessionId, turn }, name: `all that ${visible(agent)} changed in turn ${String(turn)}` };
+}
+
+export function agentTarget(sessionId: string, agent: string): Target {
+  return { selector: { sessionId }, name: `everything that ${visible(agent)} changed` };
+}
+
+/** What became of a change that is not simply done. */
+export const stateWords: Record<JournalEntry["state"], string> = {
+  done: "",
+  undone: "failed and undone",
+  interrupted: "interrupted by a crash",
+  reverted: "reverted",
+  partly_reverted: "partly reverted",
+};
+
+/** `+3 −1` over all files; nothing where no line is counted, as of a move. */
+export function counts(files: readonly JournalFile[]): string {
+  const sum = (pick: (file: JournalFile) => number): number => files.reduce((total, file) => total + pick(file), 0);
+  const [additions, deletions] = [sum((file) => file.additions), sum((file) => file.deletions)];
+  return additions + deletions === 0 ? "" : `+${String(additions)} −${String(deletions)}`;
+}
+
+/** `14:05` today, else with the day. */
+export function when(time: string, now: Date): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) {
+    return "";
+  }
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  const day = `${String(date.getFullYear())}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return date.toDateString() === now.toDateString() ? clock : `${day} ${clock}`;
+}

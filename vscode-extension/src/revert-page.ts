@@ -1,0 +1,112 @@
+// The read-only page on which a human decides about a revert of several files, or of one that does not fit as it was; and what is
+// said afterwards. Pure: reverts.ts shows it.
+
+import { size } from "./approvals";
+import { visible } from "./escape";
+import { entriesWords, isText } from "./file-words";
+import type { FilePreview, JournalReverted } from "./protocol";
+import { type Page, Sheet } from "./sheet";
+
+/** More of one file's diff only hides the other files. */
+const diffShown = 40;
+
+export interface RevertPage {
+  page: Page;
+  /** The line on which a file's diff can be opened, by path. */
+  places: ReadonlyMap<string, number>;
+}
+
+export function filesOf({ preview }: JournalReverted): readonly FilePreview[] {
+  return preview?.kind === "diff" ? (preview.files ?? []) : [];
+}
+
+/** Whether a yes would change anything. */
+export function changesAnything(result: JournalReverted): boolean {
+  return filesOf(result).length > 0 || (result.reverted ?? []).length + (result.merged ?? []).length > 0;
+}
+
+/** The only file, when two texts side by side say it all. */
+export function onlyDiff(result: JournalReverted): FilePreview | undefined {
+  const [file, another] = filesOf(result);
+  return file && !another && isText(file) && (result.conflicts ?? []).length === 0 ? file : undefined;
+}
+
+export function revertPage(name: string, result: JournalReverted): RevertPage {
+  const sheet = new Sheet();
+  const places = new Map<string, number>();
+  const yes = changesAnything(result);
+  sheet.line(yes ? `Revert ${name}?` : `Nothing of this can be reverted: ${name}`, "heading");
+  for (const file of filesOf(result)) {
+    sheet.gap();
+    places.set(file.path, sheet.length);
+    fileLines(sheet, file, (result.merged ?? []).includes(file.path));
+  }
+  stays(sheet, result);
+  sheet.gap();
+  if (yes) {
+    sheet.answer("Revert", "the files become as shown; that can be taken back as well");
+  }
+  sheet.answer("close this tab", "nothing changes");
+  return { page: sheet.page(), places };
+}
+
+function fileLines(sheet: Sheet, file: FilePreview, merged: boolean): void {
+  sheet.line(fileLine(file), "rule");
+  if (merged) {
+    sheet.line(`  ${mergedWords}`, "warning");
+  }
+  const entries = entriesWords(file);
+  if (entries) {
+    sheet.line(`  ${entries}`, "muted");
+  }
+  if (isText(file)) {
+    sheet.diff(file.diff, diffShown);
+  }
+}
+
+export const mergedWords = "merged with what was changed since: that stays";
+
+function fileLine(file: FilePreview): string {
+  const path = visible(file.path);
+  switch (file.operation) {
+    case "create":
+    case "create_directory":
+      return `${path}   comes back`;
+    case "delete":
+      return `${path}   is removed, as the agent made it`;
+    case "move":
+      return `${path}   moves back to ${visible(file.to ?? "")}`;
+    default:
+      return `${path}   ${size([file])}`;
+  }
+}
+
+function stays(sheet: Sheet, { conflicts, reasons }: JournalReverted): void {
+  if ((conflicts ?? []).length === 0) {
+    return;
+  }
+  sheet.gap();
+  sheet.line((conflicts ?? []).length === 1 ? "This file stays as it is:" : "These files stay as they are:", "warning");
+  for (const path of conflicts ?? []) {
+    sheet.line(`  ${visible(path)}`, "rule");
+    sheet.line(`    ${visible(reasons?.[path] ?? "it was changed since")}`, "muted");
+  }
+}
+
+/** `Reverted clock.py and 2 more; 1 merged with what was changed since; notes.md stays as it is: …` */
+export function outcome(result: JournalReverted): string {
+  const [reverted, merged, conflicts] = [result.reverted ?? [], result.merged ?? [], result.conflicts ?? []];
+  const done = [...new Set([...reverted, ...merged])];
+  const stay = conflicts.slice(0, 2).map((path) => `${visible(path)} stays as it is: ${visible(result.reasons?.[path] ?? "it was changed since")}`);
+  return [
+    done.length > 0 ? `Reverted ${listed(done)}` : "Nothing was reverted",
+    ...(merged.length > 0 ? [`${listed(merged)} ${merged.length === 1 ? "was" : "were"} merged with what was changed since`] : []),
+    ...stay,
+    ...(conflicts.length > 2 ? [`${String(conflicts.length - 2)} more files stay as they are`] : []),
+  ].join("; ");
+}
+
+function listed(paths: readonly string[]): string {
+  const [first = "", ...rest] = paths;
+  return rest.length === 0 ? visible(first) : `${visible(first)} and ${String(rest.length)} more`;
+}

@@ -1,0 +1,227 @@
+// Takes back what an agent changed, once the human has seen what that would do: a diff of the one file, or a page that lists
+// several. One preview at a time. Its yes is a title button, takes nothing in the first half second, and closing changes nothing.
+
+import { CodeLens, commands, Disposable, EventEmitter, languages, type Tab, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace, Range } from "vscode";
+import { inertMs, size } from "./approvals";
+import { short, visible } from "./escape";
+import { isText } from "./file-words";
+import type { Target } from "./journal";
+import type { Pages } from "./pages";
+import { type FilePreview, type JournalReverted, methods } from "./protocol";
+import { changesAnything, filesOf, mergedWords, onlyDiff, outcome, revertPage } from "./revert-page";
+import { address, isRevert, resourceOf, revert, revertAfter, revertBefore } from "./schemes";
+import type { Session } from "./session";
+
+interface Preview {
+  id: string;
+  target: Target;
+  result: JournalReverted;
+  places: ReadonlyMap<string, number>;
+}
+
+/** Several files change in one moment; one more look is enough. */
+const settleMs = 200;
+
+export class Reverts implements TextDocumentContentProvider, Disposable {
+  private shown: Preview | undefined;
+  private count = 0;
+  private timer: NodeJS.Timeout | undefined;
+  /** Since when what is on the screen is there, by address. */
+  private readonly inSight = new Map<string, number>();
+  private readonly texts = new Map<string, string>();
+  private readonly changes = new EventEmitter<Uri>();
+  private readonly subscriptions: Disposable;
+  readonly onDidChange = this.changes.event;
+
+  constructor(
+    private readonly session: () => Session,
+    private readonly pages: Pages,
+    private readonly now: () => number,
+  ) {
+    this.subscriptions = Disposable.from(
+      workspace.registerTextDocumentContentProvider(revertBefore, this),
+      workspace.registerTextDocumentContentProvider(revertAfter, this),
+      languages.registerCodeLensProvider({ scheme: revert }, { provideCodeLenses: (document) => this.lenses(document) }),
+      window.tabGroups.onDidChangeTabs(() => {
+        this.look();
+      }),
+      window.tabGroups.onDidChangeTabGroups(() => {
+        this.look();
+      }),
+      this.changes,
+    );
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.subscriptions.dispose();
+  }
+
+  /** Tabs that VS Code kept from an earlier life of this window, or that nobody needs any more. */
+  async tidy(): Promise<void> {
+    this.shown = undefined;
+    await window.tabGroups.close(tabs());
+    this.texts.clear();
+  }
+
+  async preview(target: Target): Promise<void> {
+    const result = await this.ask(target, true);
+    if (!result) {
+      return;
+    }
+    if (!changesAnything(result) && (result.conflicts ?? []).length === 0) {
+      void window.showInformationMessage(`Nothing is left to revert: ${short(target.name, 120)}.`);
+      return;
+    }
+    await this.tidy();
+    this.count += 1;
+    this.shown = { id: String(this.count), target, result, places: new Map() };
+    this.put(this.shown);
+    const only = onlyDiff(result);
+    await (only ? this.openDiff(only.path) : this.openPage(this.shown));
+  }
+
+  provideTextDocumentContent(uri: Uri): string {
+    return this.texts.get(uri.toString()) ?? "";
+  }
+
+  /** Opens one of its files as a diff. */
+  async openDiff(path: string): Promise<void> {
+    const file = this.shown && filesOf(this.shown.result).find((candidate) => candidate.path === path);
+    if (this.shown && file) {
+      const [left, right] = [revertBefore, revertAfter].map((scheme) => address(scheme, this.shown?.id ?? "", path)) as [Uri, Uri];
+      await commands.executeCommand("vscode.diff", left, right, diffTitle(file, this.shown.result), { preview: false });
+      this.look();
+    }
+  }
+
+  /** The yes, from the title of what is on show. */
+  async revertNow(pressed: Uri | undefined): Promise<void> {
+    const since = this.inSight.get((pressed ?? resourceOf(window.tabGroups.activeTabGroup.activeTab))?.toString() ?? "");
+    const { shown } = this;
+    if (!shown || since === undefined || this.now() < since + inertMs) {
+      window.setStatusBarMessage("$(watch) Pillion: that came before the preview could be read, so nothing was reverted", 4000);
+      return;
+    }
+    if (!changesAnything(shown.result)) {
+      window.setStatusBarMessage("$(circle-slash) Pillion: there is nothing that could be reverted", 4000);
+      return;
+    }
+    this.inSight.clear(); // once
+    const result = await this.ask(shown.target, false);
+    if (!result) {
+      this.look();
+      return;
+    }
+    await this.tidy();
+    await this.tell(result);
+  }
+
+  /** These files changed, or all when none is named: what is on show may be something else now. */
+  touched(paths: readonly string[]): void {
+    const concerned = new Set(this.shown ? [...filesOf(this.shown.result).flatMap(({ path, to }) => [path, to]), ...(this.shown.result.conflicts ?? [])] : []);
+    if (this.shown && (paths.includes("") || paths.some((path) => concerned.has(path)))) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => void this.refresh(), settleMs);
+    }
+  }
+
+  end(): void {
+    void this.tidy();
+  }
+
+  private async refresh(): Promise<void> {
+    const { shown } = this;
+    const result = shown && (await this.ask(shown.target, true));
+    if (result && this.shown === shown && JSON.stringify(result) !== JSON.stringify(shown.result)) {
+      shown.result = result;
+      this.put(shown);
+      this.inSight.clear(); // it is something else now, to be read first
+      this.look();
+      const only = onlyDiff(result);
+      if (!only && tabs().length > 0 && !tabs().some((tab) => resourceOf(tab)?.scheme === revert)) {
+        await this.openPage(shown);
+      }
+    }
+  }
+
+  private async ask({ selector, name }: Target, dryRun: boolean): Promise<JournalReverted | undefined> {
+    try {
+      return await this.session().request<JournalReverted>(methods.journalRevert, { ...selector, ...(dryRun ? { dryRun } : {}) });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      void window.showErrorMessage(`Nothing was reverted of ${short(name, 120)}: ${visible(why)}`);
+      return undefined;
+    }
+  }
+
+  private async tell(result: JournalReverted): Promise<void> {
+    const all = (result.conflicts ?? []).length === 0;
+    const say = all ? window.showInformationMessage : window.showWarningMessage;
+    const actions = result.callId ? ["Take It Back…"] : [];
+    if ((await say(outcome(result), ...actions)) && result.callId) {
+      await this.preview({ selector: { callId: result.callId }, name: "that revert" });
+    }
+  }
+
+  private put(shown: Preview): void {
+    const { page, places } = revertPage(shown.target.name, shown.result);
+    shown.places = places;
+    this.pages.put(pageOf(shown), page);
+    for (const { path, before, after } of filesOf(shown.result)) {
+      for (const [scheme, text] of [[revertBefore, before], [revertAfter, after]] as const) {
+        const uri = address(scheme, shown.id, path);
+        this.texts.set(uri.toString(), text);
+        this.changes.fire(uri);
+      }
+    }
+  }
+
+  private async openPage(shown: Preview): Promise<void> {
+    await this.pages.present(pageOf(shown), revertPage(shown.target.name, shown.result).page);
+    this.look();
+  }
+
+  private lenses(document: TextDocument): CodeLens[] {
+    const { shown } = this;
+    if (document.uri.toString() !== (shown && pageOf(shown).toString())) {
+      return [];
+    }
+    return filesOf(shown?.result ?? empty).filter(isText).map(({ path }) => {
+      const line = shown?.places.get(path) ?? 0;
+      return new CodeLens(new Range(line, 0, line, 0), { title: "$(diff) Open the diff", command: "pillion.openRevertDiff", arguments: [path] });
+    });
+  }
+
+  /** What comes into sight takes no answer at first. */
+  private look(): void {
+    const visibleNow = new Set(window.tabGroups.all.map((group) => resourceOf(group.activeTab)).filter(isRevert).map(String));
+    for (const uri of this.inSight.keys()) {
+      if (!visibleNow.has(uri)) {
+        this.inSight.delete(uri);
+      }
+    }
+    for (const uri of visibleNow) {
+      if (!this.inSight.has(uri)) {
+        this.inSight.set(uri, this.now());
+      }
+    }
+    void commands.executeCommand("setContext", "pillion.canRevert", this.shown !== undefined && changesAnything(this.shown.result));
+  }
+}
+
+const empty: JournalReverted = { reverted: null, merged: null, conflicts: null, reasons: null };
+
+function pageOf({ id }: Preview): Uri {
+  return address(revert, id, "Revert?");
+}
+
+function tabs(): Tab[] {
+  return window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => isRevert(resourceOf(tab)));
+}
+
+function diffTitle(file: FilePreview, { merged }: JournalReverted): string {
+  const name = visible(file.path.split("/").at(-1) ?? file.path);
+  const words = (merged ?? []).includes(file.path) ? `, ${mergedWords}` : "";
+  return `${name}: now ↔ after the revert ${size([file])}${words}`;
+}

@@ -1,0 +1,38 @@
+// What a human does about an agent that does something unusual, or that should stand still.
+
+import { window } from "vscode";
+import type { Handler, Workbench } from "./commands";
+import { short } from "./escape";
+import type { SessionUnusual } from "./protocol";
+import type { Entry } from "./view";
+
+export const unusualCommands: Record<string, Handler> = {
+  "pillion.pauseAgent": pause,
+  "pillion.revertUnusual": ({ unusual }, pressed) => about(pressed, (told) => unusual.revert(told)),
+  "pillion.dismissUnusual": ({ unusual }, pressed) => about(pressed, ({ sessionId }) => {
+    unusual.dismiss(sessionId);
+  }),
+};
+
+function about<T>(pressed: unknown, act: (told: SessionUnusual) => T): T | undefined {
+  const entry = pressed as Entry | undefined;
+  return entry?.kind === "unusual" ? act(entry.unusual) : undefined;
+}
+
+/** From the view's row, or whom the human picks. */
+async function pause({ sessions, unusual }: Workbench, pressed: unknown): Promise<void> {
+  const sessionId = about(pressed, (told) => told.sessionId) ?? (await choose({ sessions }));
+  if (sessionId !== undefined) {
+    await unusual.pause(sessionId);
+  }
+}
+
+async function choose({ sessions }: Pick<Workbench, "sessions">): Promise<string | undefined> {
+  const working = (await sessions.look()).filter(({ paused }) => !paused);
+  if (working.length === 0) {
+    void window.showInformationMessage("No agent is connected that could be paused.");
+    return undefined;
+  }
+  const items = working.map(({ agent, mode, sessionId }) => ({ label: short(agent.name, 40), description: short(mode, 20), sessionId }));
+  return (await window.showQuickPick(items, { title: "Pause which agent?", placeHolder: "Its calls are refused until you let it go on" }))?.sessionId;
+}

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JournalReverted } from "../../src/protocol";
+import { changesAnything, onlyDiff, outcome, revertPage } from "../../src/revert-page";
+import { file } from "./samples";
+
+const diff = "diff --git a/src/app.py b/src/app.py\n--- a/src/app.py\n+++ b/src/app.py\n@@ -1 +1 @@\n-new\n+old\n";
+const text = { ...file, diff, before: "new\n", after: "old\n" };
+
+function result(more: Partial<JournalReverted> = {}): JournalReverted {
+  return { reverted: ["src/app.py"], merged: [], conflicts: [], reasons: {}, preview: { kind: "diff", files: [text] }, ...more };
+}
+
+test("one text that fits is a diff, everything else a page", () => {
+  assert.equal(onlyDiff(result())?.path, "src/app.py");
+  assert.equal(onlyDiff(result({ conflicts: ["notes.md"] })), undefined);
+  assert.equal(onlyDiff(result({ preview: { kind: "diff", files: [text, text] } })), undefined);
+  assert.equal(onlyDiff(result({ preview: { kind: "diff", files: [{ ...text, operation: "move", to: "b" }] } })), undefined);
+});
+
+test("the page shows what would become of each file, merged or not, and what stays as it is and why", () => {
+  const files = [
+    text,
+    { ...file, path: "made.py", operation: "delete", after: "", diff: "" },
+    { ...file, path: "old", operation: "create_directory", before: "", after: "", diff: "a\nb\n", entries: 2 },
+    { ...file, path: "new.py", operation: "move", before: "", after: "", diff: "", to: "was.py" },
+  ];
+  const told = result({ merged: ["src/app.py"], conflicts: ["notes\u202e.md"], reasons: { "notes\u202e.md": "its lines were changed since" }, preview: { kind: "diff", files } });
+  const { page, places } = revertPage("“Tidy up” by claude", told);
+  const lines = page.text.split("\n");
+  assert.equal(lines[0], "Revert “Tidy up” by claude?");
+  assert.equal(lines[places.get("src/app.py") ?? -1], "src/app.py   +1 −1");
+  assert.match(page.text, /^ {2}merged with what was changed since: that stays\n {2}@@ -1 \+1 @@\n {2}-new\n {2}\+old\n$/m);
+  assert.match(page.text, /^made\.py {3}is removed, as the agent made it$/m);
+  assert.match(page.text, /^old {3}comes back$/m);
+  assert.match(page.text, /^new\.py {3}moves back to was\.py$/m);
+  assert.match(page.text, /^This file stays as it is:\n {2}notes\\u\{202e\}\.md\n {4}its lines were changed since$/m);
+  assert.match(page.text, /^Revert {2,}/m);
+});
+
+test("a long diff leaves room for the other files", () => {
+  const long = `@@ -1,90 +1,90 @@\n${"+line\n".repeat(90)}`;
+  const { page } = revertPage("all", result({ preview: { kind: "diff", files: [{ ...text, diff: long }] } }));
+  assert.match(page.text, /… and 51 lines more; the diff has them all/);
+  assert.equal(page.text.match(/\+line/g)?.length, 39);
+});
+
+test("where nothing can be reverted, there is no yes", () => {
+  const told = result({ reverted: [], conflicts: ["a.md"], reasons: null, preview: { kind: "diff", files: null } });
+  assert.equal(changesAnything(told), false);
+  const { page } = revertPage("“Edit a.md” by claude", told);
+  assert.match(page.text, /^Nothing of this can be reverted/);
+  assert.match(page.text, /^ {4}it was changed since$/m);
+  assert.doesNotMatch(page.text, /^Revert /m);
+});
+
+test("afterwards it is told what became of each file", () => {
+  assert.equal(outcome(result()), "Reverted src/app.py");
+  assert.equal(
+    outcome(result({ reverted: ["a", "b"], merged: ["b"], conflicts: ["c", "d", "e"], reasons: { c: "it is gone" } })),
+    "Reverted a and 1 more; b was merged with what was changed since; c stays as it is: it is gone; d stays as it is: it was changed since; 1 more files stay as they are",
+  );
+  assert.match(outcome(result({ reverted: [], conflicts: ["c"] })), /^Nothing was reverted; c stays/);
+});
