@@ -187,7 +187,7 @@ function paints(): Record<LineMark["kind"], TextEditorDecorationType> {
       isWholeLine: true,
       overviewRulerColor: color,
       overviewRulerLane: OverviewRulerLane.Left,
-      gutterIconSize: "contain",
+      gutterIconSize: "100% 100%",
       light: { gutterIconPath: icon(kind, light) },
       dark: { gutterIconPath: icon(kind, dark) },
     });
@@ -197,7 +197,7 @@ function paints(): Record<LineMark["kind"], TextEditorDecorationType> {
 
 /** A bar at the lines, or a wedge between two. */
 function icon(kind: LineMark["kind"], color: string): Uri {
-  const shape = kind === "removed" ? `<path d="M0 0 L9 0 L0 7 Z" fill="${color}"/>` : `<rect x="0" width="4" height="18" fill="${color}"/>`;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="0 0 18 18" preserveAspectRatio="xMinYMin">${shape}</svg>`;
+  const shape = kind === "removed" ? `<path d="M0 0 L9 0 L0 7 Z" fill="${color}"/>` : `<rect width="4" height="18" fill="${color}"/>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="0 0 18 18" preserveAspectRatio="none">${shape}</svg>`;
   return Uri.parse(`data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`);
 }

@@ -1,7 +1,6 @@
 // The read-only page on which a human decides about a revert of several files, or of one that does not fit as it was; and what is
 // said afterwards. Pure: reverts.ts shows it.
 
-import { size } from "./approvals";
 import { visible } from "./escape";
 import { entriesWords, isText } from "./file-words";
 import type { FilePreview, JournalReverted } from "./protocol";
@@ -77,7 +76,7 @@ function fileLine(file: FilePreview): string {
     case "move":
       return `${path}   moves back to ${visible(file.to ?? "")}`;
     default:
-      return `${path}   ${size([file])}`;
+      return `${path}   +${String(file.additions)} -${String(file.deletions)}`; // a true minus sign would be marked as one that passes for another
   }
 }
 
@@ -97,10 +96,11 @@ function stays(sheet: Sheet, { conflicts, reasons }: JournalReverted): void {
 export function outcome(result: JournalReverted): string {
   const [reverted, merged, conflicts] = [result.reverted ?? [], result.merged ?? [], result.conflicts ?? []];
   const done = [...new Set([...reverted, ...merged])];
+  const all = merged.length > 0 && done.every((path) => merged.includes(path));
   const stay = conflicts.slice(0, 2).map((path) => `${visible(path)} stays as it is: ${visible(result.reasons?.[path] ?? "it was changed since")}`);
   return [
-    done.length > 0 ? `Reverted ${listed(done)}` : "Nothing was reverted",
-    ...(merged.length > 0 ? [`${listed(merged)} ${merged.length === 1 ? "was" : "were"} merged with what was changed since`] : []),
+    done.length > 0 ? `Reverted ${listed(done)}${all ? ", merged with what was changed since" : ""}` : "Nothing was reverted",
+    ...(merged.length > 0 && !all ? [`${listed(merged)} ${merged.length === 1 ? "was" : "were"} merged with what was changed since`] : []),
     ...stay,
     ...(conflicts.length > 2 ? [`${String(conflicts.length - 2)} more files stay as they are`] : []),
   ].join("; ");

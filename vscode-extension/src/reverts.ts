@@ -189,7 +189,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     }
     return filesOf(shown?.result ?? empty).filter(isText).map(({ path }) => {
       const line = shown?.places.get(path) ?? 0;
-      return new CodeLens(new Range(line, 0, line, 0), { title: "$(diff) Open the diff", command: "pillion.openRevertDiff", arguments: [path] });
+      return new CodeLens(new Range(line, 0, line, 0), { title: "Open the diff", command: "pillion.openRevertDiff", arguments: [path] });
     });
   }
 

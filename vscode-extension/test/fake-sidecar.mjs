@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // A sidecar that plays a script, for looking at the extension without the real one: `pillion.path` names a wrapper that
 // runs this file. It takes orders as JSON lines on a Unix socket (PILLION_FAKE_SOCKET): {"method", "params", "request"}
-// is sent to the editor, and every frame from the editor is written back to whoever is connected.
+// is sent to the editor, {"answers": {method: result}} is what it answers from then on, and every frame from the editor is
+// written back to whoever is connected.
 import { createServer } from "node:net";
 import { rmSync } from "node:fs";
 
@@ -67,6 +68,10 @@ createServer((socket) => {
     for (let end; (end = rest.indexOf("\n")) >= 0; rest = rest.slice(end + 1)) {
       const order = JSON.parse(rest.slice(0, end));
       if (order.crash) process.exit(1);
+      if (order.answers) {
+        for (const [method, result] of Object.entries(order.answers)) answers[method] = () => result;
+        continue;
+      }
       send({ ...(order.request ? { id: `fake-${next++}` } : {}), method: order.method, params: order.params });
     }
   });

@@ -29,7 +29,7 @@ test("the page shows what would become of each file, merged or not, and what sta
   const { page, places } = revertPage("“Tidy up” by claude", told);
   const lines = page.text.split("\n");
   assert.equal(lines[0], "Revert “Tidy up” by claude?");
-  assert.equal(lines[places.get("src/app.py") ?? -1], "src/app.py   +1 −1");
+  assert.equal(lines[places.get("src/app.py") ?? -1], "src/app.py   +1 -1");
   assert.match(page.text, /^ {2}merged with what was changed since: that stays\n {2}@@ -1 \+1 @@\n {2}-new\n {2}\+old\n$/m);
   assert.match(page.text, /^made\.py {3}is removed, as the agent made it$/m);
   assert.match(page.text, /^old {3}comes back$/m);
@@ -60,5 +60,6 @@ test("afterwards it is told what became of each file", () => {
     outcome(result({ reverted: ["a", "b"], merged: ["b"], conflicts: ["c", "d", "e"], reasons: { c: "it is gone" } })),
     "Reverted a and 1 more; b was merged with what was changed since; c stays as it is: it is gone; d stays as it is: it was changed since; 1 more files stay as they are",
   );
+  assert.equal(outcome(result({ merged: ["src/app.py"] })), "Reverted src/app.py, merged with what was changed since");
   assert.match(outcome(result({ reverted: [], conflicts: ["c"] })), /^Nothing was reverted; c stays/);
 });
