@@ -11,16 +11,13 @@ import { processCommands } from "./process-commands";
 import type { Hands, ProcessTerminals } from "./process-terminals";
 import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";
-import type { Gutter } from "./gutter";
 import { type Changes, journalCommands } from "./journal-commands";
-import type { Reverts } from "./reverts";
 import { resourceOf, trustedPathOf } from "./schemes";
 import type { Session } from "./session";
 import type { Sessions } from "./sessions";
 import { agents, isAgent, setUpLine } from "./set-up";
 import type { Trust } from "./trust";
 import { unusualCommands } from "./unusual-commands";
-import type { Unusual } from "./unusual";
 import type { Entry } from "./view";
 import { getStarted } from "./walkthrough";
 
@@ -33,9 +30,6 @@ export interface Workbench {
   hands: Hands;
   trust: Trust;
   changes: Changes;
-  reverts: Reverts;
-  gutter: Gutter;
-  unusual: Unusual;
   front: Front;
   pages: Pages;
   session: Session;

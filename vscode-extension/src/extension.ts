@@ -20,7 +20,6 @@ import { Sessions } from "./sessions";
 import { attend } from "./sidecar-handlers";
 import { StatusBar } from "./status-bar";
 import { Trust } from "./trust";
-import { Unusual } from "./unusual";
 import { WaitingView } from "./view";
 import { followSteps } from "./walkthrough";
 import { watchFocus } from "./window-focus";
@@ -34,11 +33,9 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const [proposals, pages, annotations] = [new Proposals(approvals), new Pages(approvals), new Annotations(approvals)];
   const [front, prompts] = [new Front(approvals, proposals, pages, now), new Prompts(refresh)];
   const [sessions, trust] = [new Sessions(() => sidecar, refresh), new Trust(() => sidecar, pages, now, refresh)];
-  const changes = new Changes(() => sidecar, documents, pages, now, () => { activityView.refresh(); });
-  const unusual = new Unusual(sessions, changes.reverts, refresh);
-  const [waitingView, activityView] = [new WaitingView(approvals, prompts, sessions, trust, unusual), new ActivityView(activity, changes.journal)];
-  const { reverts, gutter } = changes;
-  const bench = { approvals, prompts, activity, documents, front, pages, sessions, trust, changes, reverts, gutter, unusual, statusBar, log, refresh, ...left };
+  const changes = new Changes(() => sidecar, documents, pages, sessions, now, refresh);
+  const [waitingView, activityView] = [new WaitingView(approvals, prompts, sessions, trust, changes.unusual), new ActivityView(activity, changes.journal)];
+  const bench = { approvals, prompts, activity, documents, front, pages, sessions, trust, changes, statusBar, log, refresh, ...left };
   const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 
   function refresh(): void {
@@ -50,16 +47,15 @@ export async function activate(context: ExtensionContext): Promise<void> {
   [proposals, pages, annotations, front, new Announcer((id) => void front.show(id)), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
     if (kind !== "ready") {
-      [approvals, prompts, activity, sessions, trust, left.processes, changes, unusual].forEach((part) => { part.end("sidecar stopped"); });
-    } else {
-      changes.lookSoon();
+      [approvals, prompts, activity, sessions, trust, left.processes, changes].forEach((part) => { part.end("sidecar stopped"); });
     }
     refresh();
+    changes.lookSoon();
     void explainFailure({ session: sidecar, log });
   });
   context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, sessions, trust, changes, left.terminals, left.view, sidecar);
   context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), watchFocus(sidecar), followSteps(approvals, sidecar));
-  await Promise.all([front.tidy(), reverts.tidy()]).then(() => sidecar.restart());
+  await Promise.all([front.tidy(), changes.reverts.tidy()]).then(() => sidecar.restart());
 }
 
 export async function deactivate(): Promise<void> {

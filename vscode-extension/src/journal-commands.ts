@@ -13,17 +13,19 @@ import type { Pages } from "./pages";
 import { type JournalChanged, type JournalEntry, type JournalList, methods, type WorkspaceChanged } from "./protocol";
 import { Reverts } from "./reverts";
 import type { Session } from "./session";
+import type { Sessions } from "./sessions";
+import { Unusual } from "./unusual";
 
 export const journalCommands: Record<string, Handler> = {
   "pillion.journal": showJournal,
   "pillion.revertChange": (bench, ...pressed) => revert(bench, pressed, "change"),
   "pillion.revertTurn": (bench, ...pressed) => revert(bench, pressed, "turn"),
   "pillion.revertAgent": (bench, ...pressed) => revert(bench, pressed, "agent"),
-  "pillion.revertNow": ({ reverts }, pressed) => reverts.revertNow(pressed instanceof Uri ? pressed : undefined),
-  "pillion.openRevertDiff": ({ reverts }, path) => reverts.openDiff(String(path)),
+  "pillion.revertNow": ({ changes: { reverts } }, pressed) => reverts.revertNow(pressed instanceof Uri ? pressed : undefined),
+  "pillion.openRevertDiff": ({ changes: { reverts } }, path) => reverts.openDiff(String(path)),
   "pillion.openChanged": openChanged,
   "pillion.accept": accept,
-  "pillion.acceptAll": ({ gutter }) => {
+  "pillion.acceptAll": ({ changes: { gutter } }) => {
     tellAccepted(gutter.accept());
   },
 };
@@ -39,17 +41,20 @@ export class Changes implements Disposable {
   readonly gutter: Gutter;
   readonly view = new JournalView(this.journal);
   readonly reverts: Reverts;
+  readonly unusual: Unusual;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly session: () => Session,
     documents: Documents,
     pages: Pages,
+    sessions: Sessions,
     now: () => number,
     private readonly changed: () => void,
   ) {
     this.gutter = new Gutter(this.marks, documents);
     this.reverts = new Reverts(session, pages, now);
+    this.unusual = new Unusual(sessions, this.reverts, changed);
   }
 
   dispose(): void {
@@ -87,12 +92,16 @@ export class Changes implements Disposable {
     clearTimeout(this.timer);
     this.journal.end();
     this.reverts.end();
-    this.show();
+    this.unusual.end();
+    this.view.refresh();
   }
 
   lookSoon(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
+      if (this.session().state.kind !== "ready") {
+        return;
+      }
       this.look().catch(() => undefined); // it stopped meanwhile, and tells all when it is back
     }, settleMs);
   }
@@ -110,7 +119,7 @@ async function revert(bench: Workbench, pressed: readonly unknown[], reach: Reac
   const entry = entryOf(bench, pressed[0]);
   const target = entry ? targetOf(entry, reach) : await pick(bench, reach);
   if (target) {
-    await bench.reverts.preview(target);
+    await bench.changes.reverts.preview(target);
   }
 }
 
@@ -221,7 +230,7 @@ function addressOf(path: string): Uri | undefined {
   return named ? Uri.joinPath(named.uri, ...rest) : folders[0] && Uri.joinPath(folders[0].uri, path);
 }
 
-function accept({ gutter }: Workbench, pressed: unknown): void {
+function accept({ changes: { gutter } }: Workbench, pressed: unknown): void {
   const place = typeof pressed === "object" && pressed !== null && !(pressed instanceof Uri) ? placeOf(pressed as Record<string, unknown>) : undefined;
   const uri = place ? Uri.parse(place.uri) : pressed instanceof Uri ? pressed : window.activeTextEditor?.document.uri;
   tellAccepted(uri ? gutter.accept(uri) : 0);

@@ -95,10 +95,6 @@ export interface FilePreview {
   deletions: number;
   openInEditor: boolean;
   dirty: boolean;
-  /** Where a move ends. */
-  to?: string;
-  /** How many files a folder holds. */
-  entries?: number;
   /** The file had moved on since the agent read it; `after` has both changes. */
   merged?: boolean;
   /** Of a move. */

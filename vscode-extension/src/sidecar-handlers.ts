@@ -30,7 +30,6 @@ import {
 import type { Sessions } from "./sessions";
 import type { StatusBar } from "./status-bar";
 import type { Trust } from "./trust";
-import type { Unusual } from "./unusual";
 
 export interface Listeners {
   approvals: Approvals;
@@ -41,7 +40,6 @@ export interface Listeners {
   processes: Processes;
   trust: Trust;
   changes: Changes;
-  unusual: Unusual;
   statusBar: StatusBar;
   log: LogOutputChannel;
   refresh: () => void;
@@ -83,7 +81,7 @@ export function attend(client: LanguageClient, to: Listeners): void {
     to.refresh();
   });
   client.onNotification(methods.sessionUnusual, (unusual: SessionUnusual) => {
-    to.unusual.hear(unusual);
+    to.changes.unusual.hear(unusual);
   });
   client.onNotification(methods.agentStatus, (status: AgentStatus) => {
     to.log.debug(`agent ${status.sessionId}: ${status.status} ${status.message}`);

@@ -8,8 +8,8 @@ import type { Entry } from "./view";
 
 export const unusualCommands: Record<string, Handler> = {
   "pillion.pauseAgent": pause,
-  "pillion.revertUnusual": ({ unusual }, pressed) => about(pressed, (told) => unusual.revert(told)),
-  "pillion.dismissUnusual": ({ unusual }, pressed) => about(pressed, ({ sessionId }) => {
+  "pillion.revertUnusual": ({ changes: { unusual } }, pressed) => about(pressed, (told) => unusual.revert(told)),
+  "pillion.dismissUnusual": ({ changes: { unusual } }, pressed) => about(pressed, ({ sessionId }) => {
     unusual.dismiss(sessionId);
   }),
 };
@@ -20,7 +20,7 @@ function about<T>(pressed: unknown, act: (told: SessionUnusual) => T): T | undef
 }
 
 /** From the view's row, or whom the human picks. */
-async function pause({ sessions, unusual }: Workbench, pressed: unknown): Promise<void> {
+async function pause({ sessions, changes: { unusual } }: Workbench, pressed: unknown): Promise<void> {
   const sessionId = about(pressed, (told) => told.sessionId) ?? (await choose({ sessions }));
   if (sessionId !== undefined) {
     await unusual.pause(sessionId);

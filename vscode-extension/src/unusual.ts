@@ -46,7 +46,6 @@ export class Unusual {
 
   end(): void {
     this.known.clear();
-    this.changed();
   }
 
   private async announce(unusual: SessionUnusual): Promise<void> {

@@ -118,7 +118,7 @@ function approvalItem(approval: Approval): TreeItem {
   item.contextValue = approval.remembering.length > 0 ? "approval.rememberable" : "approval";
   const merged = files.some((file) => file.merged) ? "merged" : "";
   item.description = [visible(request.agent.name), approval.texts.length > 0 ? size(files) : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
-  item.iconPath = new ThemeIcon((files.length === 1 && operationIcons[files[0]?.operation ?? ""]) || icons[request.preview.kind]);
+  item.iconPath = new ThemeIcon(operationIcons[files.length === 1 ? (files[0]?.operation ?? "") : ""] ?? icons[request.preview.kind]);
   item.tooltip = approvalTooltip(approval);
   item.accessibilityInformation = { label: `${visible(request.agent.name)} wants to ${short(deed(request), 200)}` };
   item.command = { title: "Show", command: "pillion.show", arguments: [approval.id] };
