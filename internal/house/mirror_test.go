@@ -44,6 +44,11 @@ var mirror = map[string]goType{
 	"SettingsUntrusted":  {"rpc/settings.go", "settingsUntrusted"},
 	"ProcessInfo":        {"rpc/processes.go", "processInfo"},
 	"ProcessOutput":      {"rpc/processes.go", "processOutput"},
+	"JournalEntry":       {"workspace/change/history.go", "EntryInfo"},
+	"JournalFile":        {"workspace/change/history.go", "EntryFile"},
+	"JournalChanged":     {"workspace/change/history.go", "JournalChanged"},
+	"ChangedFile":        {"workspace/change/history.go", "ChangedFile"},
+	"LineSpan":           {"workspace/change/history.go", "LineRange"},
 }
 
 // parts are interfaces that read or send a part of a Go type: the rest of it has
@@ -53,6 +58,8 @@ var parts = map[string]goType{
 	"ToolCall":     {"rpc/calls.go", "callParams"},
 	"ProcessKill":  {"rpc/processes.go", "processParams"},
 	"ProcessWrite": {"rpc/processes.go", "processParams"},
+
+	"JournalSelector": {"rpc/journal.go", "journalParams"},
 }
 
 // union is what approval.Preview is to the extension: an interface a kind.
@@ -61,7 +68,8 @@ var union = []string{"DiffPreview", "CommandPreview", "UrlPreview", "TextPreview
 // ahead are fields and interfaces that DESIGN section 2 and 4 name and the sidecar does not
 // send yet, or that have no struct in Go.
 var ahead = []string{
-	"ToolResult", "SessionNewTurn", "SessionList", "SessionSetMode", "SettingsTrust", "ProcessList",
+	"ToolResult", "SessionNewTurn", "SessionList", "SessionSetMode", "SettingsTrust", "ProcessList", "JournalList", "JournalReverted",
+	"WorkspaceChanged", "WorkspaceChange", "WorkspaceTracking", "SessionUnusual", "SessionPause",
 }
 
 // TestMirror: both ends of the wire use the same field names.

@@ -39,16 +39,13 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 
   function refresh(): void {
-    waitingView.refresh();
-    activityView.refresh();
+    [waitingView, activityView].forEach((view) => { view.refresh(); });
     statusBar.update(sidecar.state, waitingView.count, activity.running, sessions.all);
   }
 
   [proposals, pages, annotations, front, new Announcer((id) => void front.show(id)), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
-    if (kind !== "ready") {
-      [approvals, prompts, activity, sessions, trust, left.processes, changes].forEach((part) => { part.end("sidecar stopped"); });
-    }
+    (kind === "ready" ? [] : [approvals, prompts, activity, sessions, trust, left.processes, changes]).forEach((part) => { part.end("sidecar stopped"); });
     refresh();
     changes.lookSoon();
     void explainFailure({ session: sidecar, log });

@@ -6,9 +6,18 @@ import type { ChangedFile } from "./protocol";
 
 export async function follow(files: readonly ChangedFile[]): Promise<void> {
   for (const { operation, uri, toUri } of files) {
-    if (operation === "move" && toUri) {
+    if (operation === "move" && toUri && (await exists(Uri.parse(toUri))) && !(await exists(Uri.parse(uri)))) {
       await followMove(Uri.parse(uri), Uri.parse(toUri));
     }
+  }
+}
+
+async function exists(uri: Uri): Promise<boolean> {
+  try {
+    await workspace.fs.stat(uri);
+    return true;
+  } catch {
+    return false;
   }
 }
 

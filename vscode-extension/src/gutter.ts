@@ -76,6 +76,16 @@ export class Gutter implements Disposable {
     this.draw();
   }
 
+  /** Something else wrote these files; where nobody has them open, nobody can say where the marks are now. */
+  lose(uris: readonly string[]): void {
+    for (const uri of uris.filter((address) => address !== "").map((address) => Uri.parse(address).toString())) {
+      if (!opened(uri)) {
+        this.marks.drop(uri);
+      }
+    }
+    this.draw();
+  }
+
   /** The human has seen them. */
   accept(uri?: Uri): number {
     const uris = uri ? [uri.toString()].filter((key) => this.marks.of(key).length > 0) : this.marks.uris;

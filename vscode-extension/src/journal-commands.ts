@@ -6,7 +6,7 @@ import type { Documents } from "./documents";
 import { short, visible } from "./escape";
 import { follow } from "./follow";
 import { Gutter } from "./gutter";
-import { agentTarget, changeTarget, isRevertible, Journal, type Target, turnTarget } from "./journal";
+import { agentTarget, changeTarget, isRevert, isRevertible, Journal, type Target, turnTarget } from "./journal";
 import { type ChangeNode, describe, JournalView } from "./journal-view";
 import { Marks } from "./marks";
 import type { Pages } from "./pages";
@@ -67,7 +67,9 @@ export class Changes implements Disposable {
   /** An agent changed something, or it was taken back. */
   heard({ entry, files }: JournalChanged): void {
     this.journal.hear(entry);
-    if (entry.state === "done") {
+    if (isRevert(entry)) {
+      this.gutter.lose((files ?? []).map(({ uri }) => uri));
+    } else if (entry.state === "done") {
       this.gutter.add(files ?? [], { callId: entry.callId, agent: entry.agent.name, title: entry.title || entry.tool, time: entry.time });
     }
     void follow(files ?? []);
@@ -76,8 +78,10 @@ export class Changes implements Disposable {
     this.lookSoon();
   }
 
-  /** Anybody changed files; an editor tells of its own, so what is shown of the others is looked at again. */
+  /** Anybody changed files: what a preview shows may be something else now. */
   touched({ changes }: WorkspaceChanged): void {
+    const others = (changes ?? []).filter(({ by }) => by === "outside").map(({ path }) => addressOf(path)?.toString() ?? "");
+    this.gutter.lose(others);
     this.reverts.touched((changes ?? []).map(({ path }) => path));
   }
 
@@ -183,7 +187,7 @@ function choices({ entries, turns }: Journal, reach: Reach): Choice[] {
     }));
   }
   const open = turns.filter((turn) => turn.entries.some(isRevertible));
-  const rows = reach === "turn" ? open : open.filter((turn, index) => open.findIndex((other) => other.sessionId === turn.sessionId) === index);
+  const rows = reach === "turn" ? open.filter((turn) => !isRevert(turn)) : open.filter((turn, index) => !isRevert(turn) && open.findIndex((other) => other.sessionId === turn.sessionId) === index);
   return rows.map((turn) => {
     const all = reach === "turn" ? turn.entries : entries.filter(({ sessionId }) => sessionId === turn.sessionId);
     return {

@@ -3,7 +3,7 @@
 import { commands, Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, window } from "vscode";
 import { short, visible } from "./escape";
 import { operationIcons } from "./file-words";
-import { counts, isRevertible, type Journal, stateWords, type Turn, when } from "./journal";
+import { counts, isRevert, isRevertible, type Journal, stateWords, type Turn, when } from "./journal";
 import type { JournalEntry, JournalFile } from "./protocol";
 
 export type ChangeNode = { kind: "turn"; turn: Turn } | { kind: "change"; entry: JournalEntry } | { kind: "changedFile"; entry: JournalEntry; file: JournalFile };
@@ -50,24 +50,26 @@ export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
   }
 }
 
-function turnItem({ sessionId, agent, turn, entries }: Turn, newest: boolean): TreeItem {
-  const item = new TreeItem(`${short(agent, 40)}, turn ${String(turn)}`, newest ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
+function turnItem(all: Turn, newest: boolean): TreeItem {
+  const { sessionId, agent, turn, entries } = all;
+  const label = isRevert(all) ? "Your reverts" : `${short(agent, 40)}, turn ${String(turn)}`;
+  const item = new TreeItem(label, newest ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
   item.id = `${sessionId}\n${String(turn)}`;
-  item.contextValue = entries.some(isRevertible) ? "turn.revertible" : "turn";
+  item.contextValue = entries.some(isRevertible) && !isRevert(all) ? "turn.revertible" : "turn";
   item.description = [entries.length === 1 ? "1 change" : `${String(entries.length)} changes`, when(entries[0]?.time ?? "", new Date())].filter(Boolean).join(" · ");
   item.iconPath = new ThemeIcon("history");
-  item.tooltip = `What ${visible(agent)} changed in its turn ${String(turn)}, that is since you last let it go on.`;
+  item.tooltip = isRevert(all) ? "What you took back; a revert can be reverted too." : `What ${visible(agent)} changed in its turn ${String(turn)}.`;
   return item;
 }
 
 function changeItem(entry: JournalEntry): TreeItem {
-  const title = short(entry.title || entry.tool, 100);
+  const title = isRevert(entry) ? `Revert ${short((entry.paths ?? []).join(", "), 80)}` : short(entry.title || entry.tool, 100);
   const item = new TreeItem(title, TreeItemCollapsibleState.Collapsed);
   item.id = entry.id;
-  item.contextValue = isRevertible(entry) ? "change.revertible" : "change";
+  item.contextValue = isRevertible(entry) ? (isRevert(entry) ? "revert.revertible" : "change.revertible") : "change";
   item.description = describe(entry);
   item.iconPath = icons[entry.state];
-  item.tooltip = [visible(entry.title || entry.tool), `${visible(entry.agent.name)}, ${describe(entry)}`, ...(entry.paths ?? []).map(visible)].join("\n");
+  item.tooltip = [title, `${visible(entry.agent.name)}, ${describe(entry)}`, visible(entry.why ?? ""), ...(entry.paths ?? []).map(visible)].filter(Boolean).join("\n");
   item.accessibilityInformation = { label: `${title}, ${describe(entry)}` };
   return item;
 }

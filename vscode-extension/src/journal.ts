@@ -1,10 +1,10 @@
 // What agents changed, as the sidecar's journal has it: newest first, by agent and turn. Pure; the view draws it, and reverts.ts
 // takes things back.
 
-import { visible } from "./escape";
+import { short, visible } from "./escape";
 import type { JournalEntry, JournalFile, JournalSelector } from "./protocol";
 
-/** All changes of one agent in one of its turns, newest first. */
+/** All changes of one agent in one of its turns, newest first; or the human's own reverts, which belong to no session. */
 export interface Turn {
   sessionId: string;
   agent: string;
@@ -55,6 +55,11 @@ export class Journal {
   }
 }
 
+/** Whether it is a revert, which a human made. */
+export function isRevert({ sessionId }: Pick<JournalEntry, "sessionId">): boolean {
+  return sessionId === "";
+}
+
 export function isRevertible({ state }: Pick<JournalEntry, "state">): boolean {
   return state === "done" || state === "partly_reverted" || state === "interrupted";
 }
@@ -66,8 +71,10 @@ export interface Target {
   name: string;
 }
 
-export function changeTarget({ callId, title, tool, agent }: Pick<JournalEntry, "callId" | "title" | "tool" | "agent">): Target {
-  return { selector: { callId }, name: `“${visible(title || tool)}” by ${visible(agent.name)}` };
+export function changeTarget(entry: Pick<JournalEntry, "callId" | "title" | "tool" | "agent" | "sessionId" | "paths">): Target {
+  const { callId, title, tool, agent, paths } = entry;
+  const name = isRevert(entry) ? `your revert of ${short((paths ?? []).join(", "), 80)}` : `“${visible(title || tool)}” by ${visible(agent.name)}`;
+  return { selector: { callId }, name };
 }
 
 export function turnTarget({ sessionId, turn, agent }: Pick<Turn, "sessionId" | "turn" | "agent">): Target {

@@ -361,6 +361,8 @@ export interface JournalEntry {
   /** RFC 3339. */
   time: string;
   state: "done" | "undone" | "interrupted" | "reverted" | "partly_reverted";
+  /** Of one that was undone or interrupted. */
+  why?: string;
   paths: string[] | null;
   files: JournalFile[] | null;
 }
@@ -368,6 +370,8 @@ export interface JournalEntry {
 export interface JournalFile {
   path: string;
   operation: string;
+  /** Of a move. */
+  to?: string;
   additions: number;
   deletions: number;
 }
