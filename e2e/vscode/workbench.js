@@ -165,6 +165,45 @@ export class Workbench {
     return this.page.locator('.pane', { has: this.page.locator('.pane-header', { hasText: view }) }).locator('.monaco-list-row');
   }
 
+  /** Rows of the view “Changes”, which is there as long as there are any. */
+  async changes() {
+    await this.#showView();
+    return this.#rows('Changes').allInnerTexts();
+  }
+
+  /** Lines of the editor in front that are marked as an agent's, each with how, such as “3 added”. */
+  async marks() {
+    return this.page.locator('.editor-group-container .editor-instance > .monaco-editor, .editor-group-container .editor-container .monaco-editor').first().evaluate((editor) => {
+      const numbers = [...editor.querySelectorAll('.margin-view-overlays > div')]
+        .map((row) => ({ top: row.getBoundingClientRect().top, line: row.querySelector('.line-numbers')?.textContent ?? '' }));
+      return [...editor.querySelectorAll('.glyph-margin-widgets .cgmr, .margin-view-overlays .cgmr')].flatMap((mark) => {
+        const image = getComputedStyle(mark).backgroundImage || getComputedStyle(mark, '::before').backgroundImage;
+        const data = /base64,([^"')]+)/.exec(image)?.[1];
+        const how = data && /data-kind="(\w+)"|id="(\w+)"/.exec(atob(data));
+        const top = mark.getBoundingClientRect().top;
+        const line = numbers.find((row) => Math.abs(row.top - top) < 4)?.line;
+        return how ? [{ line: Number(line), text: `${line} ${how[1] ?? how[2]}` }] : [];
+      }).sort((one, other) => one.line - other.line).map(({ text }) => text);
+    });
+  }
+
+  /** Puts the focus into an editor without moving the cursor of a person's mouse over its text. @param {string} name */
+  async focus(name) {
+    await this.tab(name).first().click();
+    await this.editor(name).locator('.view-line').first().click();
+  }
+
+  /** Points at a text in an editor until what it says comes up. @param {string} name @param {string} text */
+  async hover(name, text) {
+    const line = this.editor(name).locator('.view-line', { hasText: text }).first();
+    await line.hover({ position: { x: 60, y: 8 } });
+  }
+
+  /** What comes up beside the mouse. */
+  async hovered() {
+    return (await this.page.locator('.monaco-hover:not(.hidden)').allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
+  }
+
   /** Messages that are on show as notifications. */
   async notifications() {
     return this.page.locator('.notifications-toasts .notification-list-item-message').allInnerTexts();
@@ -206,9 +245,9 @@ export class Dialog {
     return this.#window.group(this.#label).locator('.editor-instance .monaco-editor').first();
   }
 
-  /** Waits until everything of it is drawn, so that a screenshot shows what a person would look at. */
-  async drawn() {
-    await this.button('Approve').waitFor();
+  /** Waits until everything of it is drawn, so that a screenshot shows what a person would look at. @param {string} yes its button */
+  async drawn(yes = 'Approve') {
+    await this.button(yes).waitFor();
     await this.#window.group(this.#label).locator('.view-line span span').filter({ hasText: /\S/ }).last().waitFor();
     return this;
   }

@@ -1,7 +1,7 @@
 // Says that something waits, and where. A notification answers nothing: it vanishes by itself, and its one button shows
 // the dialog.
 
-import { window } from "vscode";
+import { Uri, window } from "vscode";
 import { type Approval, type ApprovalListener, deed, particulars } from "./approvals";
 import { short, visible } from "./escape";
 
@@ -21,11 +21,19 @@ export class Announcer implements Partial<ApprovalListener> {
 
   changed(approval: Approval): void {
     if (approval.beneath === "moved" && approval.note !== undefined) {
-      void this.announce(approval, `${this.name(approval)} moved on disk; the proposal is updated`);
+      if (!this.typesThere(approval)) {
+        void this.announce(approval, `${this.name(approval)} has changed; the proposal is updated`);
+      }
     }
     if (approval.beneath === "conflict") {
-      void this.announce(approval, `${this.name(approval)} changed on disk; your text will be merged with it and shown again`);
+      void this.announce(approval, `${this.name(approval)} has changed; your text will be merged with it and shown again`);
     }
+  }
+
+  /** Who types in the very file knows that it changes. */
+  private typesThere(approval: Approval): boolean {
+    const uri = window.activeTextEditor?.document.uri.toString();
+    return approval.files.some((file) => Uri.parse(file.uri).toString() === uri);
   }
 
   private name(approval: Approval): string {

@@ -308,8 +308,8 @@ export class Approvals {
 const beneathNotes: Record<Approval["beneath"], string | undefined> = {
   unchanged: undefined,
   updated: "updated, look again: what it rests on changed",
-  moved: "moved on disk, updated: the same change, elsewhere",
-  conflict: "changed on disk: your text will be merged and shown again",
+  moved: "moved, updated: the same change, elsewhere",
+  conflict: "changed since: your text will be merged and shown again",
 };
 
 /** What an agent calls to leave something running. */

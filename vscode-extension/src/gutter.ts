@@ -208,6 +208,6 @@ function paints(): Record<LineMark["kind"], TextEditorDecorationType> {
 /** A bar at the lines, or a wedge between two. */
 function icon(kind: LineMark["kind"], color: string): Uri {
   const shape = kind === "removed" ? `<path d="M0 0 L9 0 L0 7 Z" fill="${color}"/>` : `<rect width="4" height="18" fill="${color}"/>`;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="0 0 18 18" preserveAspectRatio="none">${shape}</svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="18" height="18" viewBox="0 0 18 18" id="${kind}" preserveAspectRatio="none">${shape}</svg>`;
   return Uri.parse(`data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`);
 }

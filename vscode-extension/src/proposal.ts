@@ -22,6 +22,8 @@ import type { Approval, Approvals } from "./approvals";
 import type { FilePreview } from "./protocol";
 import { address, original, proposal } from "./schemes";
 
+const formerKept = 20;
+
 interface ProposedFile {
   approvalId: string;
   path: string;
@@ -32,6 +34,8 @@ interface ProposedFile {
   readonly: boolean;
   /** False from a change of `after` until an open editor shows it. */
   onShow: boolean;
+  /** What was proposed before and may still come into an open editor, late. */
+  former: readonly string[];
   ctime: number;
   mtime: number;
 }
@@ -159,6 +163,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
       after: file.after,
       bytes: Buffer.from(file.after, "utf8"),
       readonly: file.operation === "delete",
+      former: known && !known.onShow ? [...known.former, known.after].slice(-formerKept) : known ? [known.after] : [],
       onShow: !workspace.textDocuments.some((document) => document.uri.toString() === right.toString()),
       ctime: known?.ctime ?? Date.now(),
       mtime: Math.max(Date.now(), (known?.mtime ?? 0) + 1),
@@ -174,6 +179,9 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     const text = document.getText();
     const same = sameText(text, file.after);
     const older = !file.onShow && !same;
+    if (!same && !file.onShow && file.former.some((text) => sameText(document.getText(), text))) {
+      return; // VS Code is behind, as when somebody types in the file; the newest comes
+    }
     file.onShow ||= same;
     this.approvals.edit(file.approvalId, file.path, same ? undefined : text, older);
     if (document.isDirty) {
