@@ -8,6 +8,9 @@ import type { JournalEntry, JournalFile } from "./protocol";
 
 export type ChangeNode = { kind: "turn"; turn: Turn } | { kind: "change"; entry: JournalEntry } | { kind: "changedFile"; entry: JournalEntry; file: JournalFile };
 
+/** The newest ones are unfolded. */
+const turnsOpen = 3;
+
 export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
   private readonly changes = new EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.changes.event;
@@ -41,7 +44,7 @@ export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
   getTreeItem(node: ChangeNode): TreeItem {
     switch (node.kind) {
       case "turn":
-        return turnItem(node.turn, this.journal.turns[0]?.entries[0] === node.turn.entries[0]);
+        return turnItem(node.turn, this.journal.turns.slice(0, turnsOpen).some(({ entries }) => entries[0] === node.turn.entries[0]));
       case "change":
         return changeItem(node.entry);
       default:
@@ -50,10 +53,10 @@ export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
   }
 }
 
-function turnItem(all: Turn, newest: boolean): TreeItem {
+function turnItem(all: Turn, recent: boolean): TreeItem {
   const { sessionId, agent, turn, entries } = all;
   const label = isRevert(all) ? "Your reverts" : `${short(agent, 40)}, turn ${String(turn)}`;
-  const item = new TreeItem(label, newest ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
+  const item = new TreeItem(label, recent ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
   item.id = `${sessionId}\n${String(turn)}`;
   item.contextValue = entries.some(isRevertible) && !isRevert(all) ? "turn.revertible" : "turn";
   item.description = [entries.length === 1 ? "1 change" : `${String(entries.length)} changes`, when(entries[0]?.time ?? "", new Date())].filter(Boolean).join(" · ");
