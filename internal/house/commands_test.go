@@ -30,15 +30,15 @@ var counterparts = map[string]string{
 	"killProcess":        "kill",
 	"showUntrusted":      "trust", // the page that asks
 	"trust":              "trust",
-	"journal":            "# coming: journal",
-	"revertChange":       "# coming: revert change",
-	"revertTurn":         "# coming: revert turn",
-	"revertAgent":        "# coming: revert agent",
-	"revertNow":          "# coming: the key of the preview",
+	"journal":            "journal",
+	"revertChange":       "revert", // of change, turn or agent
+	"revertTurn":         "revert",
+	"revertAgent":        "revert",
+	"revertNow":          "# a key of the preview",
 	"openRevertDiff":     "# a link of the preview",
 	"openChanged":        "# an entry of the journal",
-	"accept":             "# coming: accept",
-	"acceptAll":          "# coming: accept all",
+	"accept":             "accept",
+	"acceptAll":          "accept",
 	"pauseAgent":         "# coming: pause",
 	"revertUnusual":      "# a button; the journal has it too",
 	"dismissUnusual":     "# likewise",
@@ -60,9 +60,6 @@ var neovimsOwn = map[string]string{
 	"sessions":  "VS Code's command for the mode begins with this list",
 	"start":     "VS Code's Restart starts it too",
 	"who":       "in VS Code the mark says it when the mouse is over it",
-	"journal":   "coming in VS Code",
-	"revert":    "coming in VS Code",
-	"accept":    "coming in VS Code",
 }
 
 // variants are one command under another name: in a view, for a key.

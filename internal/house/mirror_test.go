@@ -49,6 +49,9 @@ var mirror = map[string]goType{
 	"JournalChanged":     {"workspace/change/history.go", "JournalChanged"},
 	"ChangedFile":        {"workspace/change/history.go", "ChangedFile"},
 	"LineSpan":           {"workspace/change/history.go", "LineRange"},
+	"WorkspaceChanged":   {"rpc/tracking.go", "workspaceChanged"},
+	"WorkspaceChange":    {"workspace/tracking/tracking.go", "Change"},
+	"WorkspaceTracking":  {"rpc/tracking.go", "workspaceTracking"},
 }
 
 // parts are interfaces that read or send a part of a Go type: the rest of it has
@@ -69,7 +72,7 @@ var union = []string{"DiffPreview", "CommandPreview", "UrlPreview", "TextPreview
 // send yet, or that have no struct in Go.
 var ahead = []string{
 	"ToolResult", "SessionNewTurn", "SessionList", "SessionSetMode", "SettingsTrust", "ProcessList", "JournalList", "JournalReverted",
-	"WorkspaceChanged", "WorkspaceChange", "WorkspaceTracking", "SessionUnusual", "SessionPause",
+	"SessionUnusual", "SessionPause",
 }
 
 // TestMirror: both ends of the wire use the same field names.
