@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -136,4 +138,92 @@ func TestAnOpenFileIsPutBackThroughTheEditor(t *testing.T) {
 		t.Errorf("the buffer is %+v", b)
 	}
 	wantText(t, e, "a.txt", "one\ntwo\n")
+}
+
+// TestTreesComeBack: what was made goes, what was moved or deleted comes back, with
+// what the human wrote since.
+func TestTreesComeBack(t *testing.T) {
+	e := freely(t, testrig.Options{})
+	e.Write("lib/a.txt", "a\n")
+	e.Write("lib/deep/b.txt", "b\n")
+	must(t, os.Symlink("a.txt", filepath.Join(e.Dir, "lib/link")))
+	must(t, os.Chmod(filepath.Join(e.Dir, "lib/a.txt"), 0o600))
+	e.Write("old.txt", "one\ntwo\nthree\nfour\nfive\n")
+	for _, c := range []struct {
+		tool      string
+		arguments object
+	}{
+		{"write_file", object{"path": "made/deep/new.txt", "content": "new\n"}},
+		{"edit_file", object{"path": "made/deep/new.txt", "old_string": "new", "new_string": "newer"}},
+		{"create_directory", object{"path": "empty/folder"}},
+		{"delete_file", object{"path": "lib", "recursive": true}},
+		{"edit_file", object{"path": "old.txt", "old_string": "two", "new_string": "2"}},
+		{"move_file", object{"from": "old.txt", "to": "sub/moved.txt"}},
+		{"edit_file", object{"path": "sub/moved.txt", "old_string": "three", "new_string": "3"}},
+	} {
+		mustCall(t, e, "", c.tool, c.arguments)
+	}
+	e.Write("sub/moved.txt", strings.Replace(e.Read("sub/moved.txt"), "five", "mine", 1))
+	before := treeOf(t, e.Dir)
+	var r reverted
+	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
+	if len(r.Conflicts) > 0 {
+		t.Errorf("left alone: %v", r.Reasons)
+	}
+	want := "lib/ lib/a.txt lib/deep/ lib/deep/b.txt lib/link->a.txt old.txt"
+	if got := treeOf(t, e.Dir); got != want {
+		t.Errorf("there is %s, want %s", got, want)
+	}
+	wantText(t, e, "old.txt", "one\ntwo\nthree\nfour\nmine\n")
+	if info, err := os.Stat(filepath.Join(e.Dir, "lib/a.txt")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("a.txt came back with %v, %v", info, err)
+	}
+	e.Must("journal/revert", object{"callId": r.CallID}, &r)
+	if got := treeOf(t, e.Dir); got != before || len(r.Conflicts) > 0 {
+		t.Errorf("after the revert was put back there is %s, want %s; %v", got, before, r.Reasons)
+	}
+	wantText(t, e, "sub/moved.txt", "one\n2\n3\nfour\nmine\n")
+	wantText(t, e, "made/deep/new.txt", "newer\n")
+}
+
+// TestWhatOthersMadeStays: a revert removes nothing that it did not make, and puts
+// nothing over what stands there now.
+func TestWhatOthersMadeStays(t *testing.T) {
+	e := freely(t, testrig.Options{})
+	e.Write("gone.txt", "gone\n")
+	mustCall(t, e, "", "write_file", object{"path": "made/new.txt", "content": "new\n"})
+	mustCall(t, e, "", "write_file", object{"path": "made/other.txt", "content": "other\n"})
+	mustCall(t, e, "", "delete_file", object{"path": "gone.txt"})
+	e.Write("made/new.txt", "the human's\n")
+	e.Write("made/beside.txt", "the human's\n")
+	e.Write("gone.txt", "the human's\n")
+	var r reverted
+	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
+	r.want(t, []string{"made/other.txt"}, []string{}, []string{"gone.txt", "made/new.txt"})
+	if got := treeOf(t, e.Dir); got != "gone.txt made/ made/beside.txt made/new.txt" {
+		t.Errorf("there is %s", got)
+	}
+	wantText(t, e, "gone.txt", "the human's\n")
+	wantText(t, e, "made/new.txt", "the human's\n")
+}
+
+// treeOf lists all that is in a folder.
+func treeOf(t *testing.T, dir string) string {
+	t.Helper()
+	var out []string
+	must(t, filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, name) //nolint:errcheck // it is in dir
+		switch {
+		case err != nil || rel == ".":
+		case d.IsDir():
+			out = append(out, rel+"/")
+		case d.Type()&os.ModeSymlink != 0:
+			target, _ := os.Readlink(name) //nolint:errcheck // it is a link
+			out = append(out, rel+"->"+target)
+		default:
+			out = append(out, rel)
+		}
+		return err
+	}))
+	return strings.Join(out, " ")
 }

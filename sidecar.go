@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,6 +60,7 @@ type sidecar struct {
 	degraded  degraded
 	standing  *standing
 	journal   *change.Journal
+	repaired  []string // what became of sets that were interrupted, until the human can be told
 
 	following sync.Mutex // guards unfollow
 	unfollow  func()     // ends the watching of settings
@@ -106,7 +108,19 @@ func newSidecar(s surroundings) (*sidecar, error) {
 	c.now()
 	c.registry.Approvals = approval.NewQueue(s.asker, c.standing.view.Settings.Approvals.Expiry())
 	c.follow()
+	c.repaired = c.registry.Committer.Recover(context.Background())
+	if s.report == nil {
+		c.tellRepaired()
+	}
 	return c, nil
+}
+
+// tellRepaired says once what was found interrupted.
+func (c *sidecar) tellRepaired() {
+	for _, what := range c.repaired {
+		c.standing.report(what)
+	}
+	c.repaired = nil
 }
 
 // searchPath is the PATH that commands get, also by the folders' real names.

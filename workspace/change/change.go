@@ -124,12 +124,16 @@ func gitName(name string) string {
 type Set struct {
 	Files []File
 	Tree  []TreeChange // made after the files, in their order
-	Label string       // what the editor calls its undo step
+	// Of a revert alone: what comes out of the journal, and then the folders that go if
+	// they are empty.
+	Restores []Restore
+	Empty    []workspace.Path
+	Label    string // what the editor calls its undo step
 }
 
 // Changes reports whether the set would change anything.
 func (s Set) Changes() bool {
-	return slices.ContainsFunc(s.Files, func(f File) bool { return f.Operation() != Unchanged }) ||
+	return len(s.Restores)+len(s.Empty) > 0 || slices.ContainsFunc(s.Files, func(f File) bool { return f.Operation() != Unchanged }) ||
 		slices.ContainsFunc(s.Tree, func(c TreeChange) bool { return c.Operation != Unchanged })
 }
 

@@ -102,28 +102,58 @@ func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) (o
 		defer func() { made(out) }()
 	}
 	steps := c.steps(s)
-	for _, st := range steps {
-		defer st.discard()
-	}
-	written, err := c.write(steps, origin)
+	w, err := c.records(steps, origin)
 	if err != nil {
+		discardAll(steps)
+		return nil, err
+	}
+	out, err := c.make(ctx, s, steps, w)
+	// Only now, when nothing is left of it: a set that has ended is not looked into at
+	// the next start.
+	if err != nil {
+		return nil, w.failed(err)
+	}
+	w.done(steps, out)
+	return out, nil
+}
+
+func (c *Committer) make(ctx context.Context, s Set, steps []step, w *written) ([]Outcome, error) {
+	defer discardAll(steps)
+	if err := w.write(steps); err != nil {
 		return nil, err
 	}
 	for i, order := 0, buffersFirst(steps); i < len(order); i++ {
 		err := ctx.Err()
+		if again, ok := order[i].(refresher); ok && err == nil {
+			err = again.refresh(s.Files)
+		}
 		if err == nil {
 			err = order[i].apply(ctx)
 		}
 		if err != nil {
-			return nil, written.failed(undoAll(ctx, order[:i+1], err))
+			return nil, undoAll(ctx, order[:i+1], err)
 		}
 	}
 	out = make([]Outcome, len(steps))
 	for i, st := range steps {
 		out[i] = st.finish()
 	}
-	written.done(steps, out)
 	return out, nil
+}
+
+// discardAll goes backwards, so that a folder is empty when who made it comes; folders
+// that are to go when they are empty come last of all.
+func discardAll(steps []step) {
+	for _, st := range slices.Backward(steps) {
+		if _, last := st.(*emptyStep); !last {
+			st.discard()
+		}
+	}
+	for _, st := range steps {
+		if _, last := st.(*emptyStep); last {
+			st.discard()
+		}
+	}
 }
 
 func (c *Committer) steps(s Set) []step {
@@ -133,6 +163,12 @@ func (c *Committer) steps(s Set) []step {
 	}
 	for _, t := range s.Tree {
 		out = append(out, c.treeStep(t))
+	}
+	for _, x := range s.Restores {
+		out = append(out, &restoreStep{restore: x, committer: c})
+	}
+	for _, p := range s.Empty {
+		out = append(out, &emptyStep{path: p})
 	}
 	return out
 }

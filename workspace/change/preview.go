@@ -45,6 +45,9 @@ func (s Set) Preview() []FilePreview {
 	for _, c := range s.Tree {
 		out = append(out, c.preview())
 	}
+	for _, x := range s.Restores {
+		out = append(out, x.preview())
+	}
 	return out
 }
 

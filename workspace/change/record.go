@@ -64,16 +64,16 @@ type written struct {
 	records   []*journal.Record // of each step, nil of those that change nothing
 }
 
-// write stages the steps while the set is written down: both wait for the disk.
-func (c *Committer) write(steps []step, origin journal.Origin) (*written, error) {
-	w, err := c.records(steps, origin)
-	if err != nil {
-		return nil, err
-	}
-	var begun chan error
+// write stages the steps after the set is written down, and while that is synced: both
+// wait for the disk.
+func (w *written) write(steps []step) (err error) {
+	var synced chan error
 	if w != nil {
-		begun = make(chan error, 1)
-		go func() { begun <- w.begin() }()
+		if err := w.begin(); err != nil {
+			return err
+		}
+		synced = make(chan error, 1)
+		go func() { synced <- w.sync() }()
 	}
 	for _, st := range steps {
 		if err = st.stage(); err != nil {
@@ -81,15 +81,12 @@ func (c *Committer) write(steps []step, origin journal.Origin) (*written, error)
 		}
 	}
 	if w != nil {
-		err = errors.Join(<-begun, err)
+		err = errors.Join(<-synced, err)
 	}
 	if err == nil && w != nil {
 		err = w.fits(steps)
 	}
-	if err != nil {
-		return nil, w.failed(unjoined(err))
-	}
-	return w, nil
+	return unjoined(err)
 }
 
 // unjoined gives the one error that there is, or the first.
@@ -134,12 +131,29 @@ func (w *written) flat() []journal.Record {
 	return out
 }
 
-func (w *written) begin() error {
-	p, err := w.journal.Store.Begin(w.origin, w.flat())
-	if err == nil {
-		w.pending = p
+func (w *written) begin() (err error) {
+	w.pending, err = w.journal.Store.Write(w.origin, w.flat())
+	return w.allow(err)
+}
+
+func (w *written) sync() error {
+	if w.pending == nil {
 		return nil
 	}
+	err := w.pending.Sync()
+	if err != nil {
+		w.pending = nil
+	}
+	return w.allow(err)
+}
+
+// allow turns a failure of the journal into that of the change, unless the human wants
+// changes all the same.
+func (w *written) allow(err error) error {
+	if err == nil {
+		return nil
+	}
+	w.pending = nil
 	if w.journal.current() == JournalPrefer {
 		w.journal.tellOnce("changes by agents are made without a journal, and cannot be reverted: %v", err)
 		return nil

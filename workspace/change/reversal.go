@@ -23,6 +23,7 @@ type reversal struct {
 	gone     []workspace.Path         // under the names that they have now
 	restored map[string]*restored     // what comes out of the journal, by its absolute name to be
 	emptied  []string                 // folders that agents made, to go if nothing is in them
+	folders  []workspace.Path         // those that were themselves what was asked for
 
 	set     Set
 	done    []undoing
@@ -43,7 +44,8 @@ type text struct {
 type restored struct {
 	path  workspace.Path
 	state journal.State
-	data  []byte // of a file
+	data  []byte // of a file that is not too large
+	from  undoing
 }
 
 // undoing is one record of one entry.
@@ -165,15 +167,23 @@ func (r *reversal) result() Reverted {
 }
 
 func (r *reversal) undoRecord(newest, oldest undoing) (merged bool, err error) {
-	p, err := r.committer.Documents.Workspace().Resolve(newest.record.Path)
+	p, err := r.committer.Documents.Workspace().ResolveEntry(newest.record.Path)
 	if err != nil {
 		return false, err
 	}
 	switch Operation(newest.record.Operation) {
 	case Overwrite:
 		return r.undoText(p, newest, oldest)
+	case Create, Restored:
+		return false, r.undoCreate(p, newest)
+	case Delete:
+		return false, r.undoDelete(p, newest, newest.record.Before)
+	case Move:
+		return false, r.undoMove(p, newest)
+	case CreateDirectory:
+		return false, r.undoMake(p, newest)
 	}
-	return false, conflict("a change of this kind cannot be put back yet")
+	return false, conflict("there is nothing to put back: `pillion journal show` has what is kept")
 }
 
 func conflict(format string, args ...any) error {
@@ -196,7 +206,7 @@ func (r *reversal) now(p workspace.Path) (*restored, workspace.Path) {
 			return nil, workspace.Path{}
 		}
 	}
-	at, err := r.committer.Documents.Workspace().Resolve(abs)
+	at, err := r.committer.Documents.Workspace().ResolveEntry(abs)
 	if err != nil || slices.ContainsFunc(r.gone, func(g workspace.Path) bool { return isIn(g.Abs(), at.Abs()) }) {
 		return nil, workspace.Path{}
 	}
@@ -320,5 +330,7 @@ func (r *reversal) compile() error {
 		}
 	}
 	slices.SortFunc(r.set.Files, func(a, b File) int { return strings.Compare(a.Target.Abs(), b.Target.Abs()) })
-	return nil
+	err := r.compileTree()
+	r.checkFolders()
+	return err
 }

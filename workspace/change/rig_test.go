@@ -34,8 +34,12 @@ func newBenchIn(t testing.TB, dir string) *bench {
 	}
 	store := document.NewStore(w)
 	e := &editor{store: store, plugin: true}
-	b := &bench{&Committer{Documents: store, Editor: e}, t, dir, e}
-	t.Cleanup(func() { b.checkNothingIsLeft(); w.Close() })
+	kept, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{&Committer{Documents: store, Editor: e, Journal: &Journal{Store: kept}}, t, dir, e}
+	t.Cleanup(func() { b.checkNothingIsLeft(); kept.Close(); w.Close() })
 	return b
 }
 

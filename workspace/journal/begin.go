@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"time"
 )
@@ -23,6 +24,19 @@ type Pending struct {
 // Begin writes a change set down. It is durable when Begin returns; a failure means
 // that nothing is written down, and the change is not to be made.
 func (s *Store) Begin(o Origin, records []Record) (*Pending, error) {
+	p, err := s.Write(o, records)
+	if err == nil {
+		err = p.Sync()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Write is the first half of Begin: what is written outlives this program, and Sync has
+// it outlive the machine. In between temporary files can be made.
+func (s *Store) Write(o Origin, records []Record) (*Pending, error) {
 	e := Entry{Origin: o, ID: newID(), Time: time.Now().UTC(), Records: records}
 	p := &Pending{ID: e.ID, Time: e.Time, store: s}
 	b := &batch{store: s, fresh: map[hash]bool{}}
@@ -43,7 +57,7 @@ func (s *Store) Begin(o Origin, records []Record) (*Pending, error) {
 	b.segment = p.segment
 	if err = b.keepAll(records); err == nil {
 		if err = b.addJSON(kindBegin, e); err == nil {
-			err = b.commit(true)
+			err = b.commit(false)
 		}
 	}
 	if err != nil {
@@ -51,6 +65,16 @@ func (s *Store) Begin(o Origin, records []Record) (*Pending, error) {
 		return nil, journalFault(err)
 	}
 	return p, nil
+}
+
+// Sync has the set outlive a crash of the machine. When it fails the set has ended.
+func (p *Pending) Sync() error {
+	b := &batch{store: p.store, segment: p.segment, fresh: map[hash]bool{}}
+	if err := b.commit(true); err != nil {
+		p.Undone("the journal could not keep it") //nolint:errcheck // then it is found at the next start
+		return journalFault(err)
+	}
+	return nil
 }
 
 func journalFault(err error) error {
@@ -105,7 +129,11 @@ func sizeOf(records []Record) int64 {
 	n := int64(0)
 	for _, r := range records {
 		for _, st := range r.states() {
-			n += int64(len(st.Data)) + 512
+			n += 512
+			if st.Hash != "" {
+				continue // nothing of it is to be kept
+			}
+			n += max(int64(len(st.Data)), st.Size)
 			if st.Path != "" {
 				if info, err := os.Stat(st.Path); err == nil {
 					n += info.Size()
@@ -160,7 +188,7 @@ func (b *batch) keepAll(records []Record) error {
 // keep puts the content of a file into the segment.
 func (b *batch) keep(st *State) error {
 	st.Chunks, st.Size = nil, 0
-	if st.Path == "" {
+	if st.Path == "" && st.Open == nil {
 		st.Size = int64(len(st.Data))
 		all := sha256.Sum256(st.Data)
 		st.Hash = hex.EncodeToString(all[:])
@@ -175,7 +203,11 @@ func (b *batch) keep(st *State) error {
 		}
 		return nil
 	}
-	f, err := openRegular(st.Path)
+	open := st.Open
+	if open == nil {
+		open = func() (io.ReadCloser, error) { return openRegular(st.Path) }
+	}
+	f, err := open()
 	if err != nil {
 		return err
 	}
@@ -258,7 +290,7 @@ func (b *batch) commit(durable bool) error {
 		if !s.open[b.segment] {
 			return false, os.ErrClosed
 		}
-		if s.faults.Write != nil {
+		if s.faults.Write != nil && len(b.frames) > 0 {
 			if err := s.faults.Write(); err != nil {
 				return false, err
 			}

@@ -13,6 +13,7 @@ package journal
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"time"
 )
@@ -40,11 +41,13 @@ const (
 // State is what stands at a path. Of a file to be kept either Data is set, or Path
 // for what is too large to be held in memory.
 type State struct {
-	Type string      `json:"type"`
-	Data []byte      `json:"-"`
-	Path string      `json:"-"` // absolute: where Begin reads the content from
-	Mode fs.FileMode `json:"mode,omitempty"`
-	Link string      `json:"link,omitempty"` // where a symbolic link leads
+	Type string `json:"type"`
+	Data []byte `json:"-"`
+	Path string `json:"-"` // absolute: where Begin reads the content from
+	// Open, if set, gives the content instead.
+	Open func() (io.ReadCloser, error) `json:"-"`
+	Mode fs.FileMode                   `json:"mode,omitempty"`
+	Link string                        `json:"link,omitempty"` // where a symbolic link leads
 	// Encoding of a text, as package document names it; "" where it is not known.
 	Encoding string `json:"encoding,omitempty"`
 	// Unsaved: it is the text of a buffer, which is not on disk.

@@ -25,6 +25,19 @@ func turnstile(dir string) (unlock func(), err error) {
 	return func() { lock.Close() }, nil //nolint:errcheck // closing unlocks
 }
 
+// Alone waits until no other program does what the name stands for, and keeps it so.
+// It fails where there is no journal yet.
+func (s *Store) Alone(name string) (unlock func(), err error) {
+	if _, err := os.Stat(s.dir); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(s.dir, "."+name), flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return nil, err
+	}
+	return func() { lock.Close() }, nil //nolint:errcheck // closing unlocks
+}
+
 func begin(dir, writer string) (*life, error) {
 	unlock, err := turnstile(dir)
 	if err != nil {

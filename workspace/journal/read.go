@@ -204,6 +204,21 @@ func (c *Content) WriteTo(w io.Writer, st *State) error {
 	return nil
 }
 
+// Stream gives the content of one state of an entry, for what is too large to be held
+// in memory.
+func (s *Store) Stream(e Entry, st State) (io.ReadCloser, error) {
+	c, err := s.Content(e)
+	if err != nil {
+		return nil, err
+	}
+	r, w := io.Pipe()
+	go func() {
+		defer c.Close()
+		w.CloseWithError(c.WriteTo(w, &st)) //nolint:errcheck // it never fails
+	}()
+	return r, nil
+}
+
 func (c *Content) chunk(name string) ([]byte, error) {
 	raw, err := hex.DecodeString(name)
 	if err != nil || len(raw) != len(hash{}) {

@@ -1,0 +1,248 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/journal"
+)
+
+// Restore is an entry that comes out of the journal, where there is none: a file, a
+// symbolic link, or a folder with all that is in it.
+type Restore struct {
+	Path  workspace.Path
+	State journal.State
+}
+
+// Restored is the operation of a Restore in the journal.
+const Restored Operation = "restore"
+
+func (x Restore) preview() FilePreview {
+	p := FilePreview{Path: x.Path.String(), URI: x.Path.URI(), Operation: Create, Hunks: []HunkPreview{}}
+	switch {
+	case x.State.Type == journal.TypeDirectory:
+		n := 0
+		for _, c := range x.State.Children {
+			if c.Type != journal.TypeDirectory {
+				n++
+			}
+			p.Diff += c.Name + "\n"
+		}
+		p.Entries = &n
+	case x.State.Data != nil:
+		if c, err := document.Decode(bytes.Clone(x.State.Data), document.Encoding(x.State.Encoding)); err == nil {
+			file := File{Before: &document.File{Path: x.Path}, After: c}
+			return file.preview()
+		}
+	}
+	return p
+}
+
+// restoreStep makes the entry beside its place, and gives it its name when it is whole.
+type restoreStep struct {
+	restore   Restore
+	committer *Committer
+	folder    folder
+	made      []string
+	named     string
+	temp      string         // what stage made, "" when it is in place
+	placed    workspace.Tree // what apply put in place
+}
+
+func (r *restoreStep) record() (*journal.Record, error) {
+	r.named = newTemp()
+	dir := r.restore.Path.Dir()
+	out := &journal.Record{
+		Operation: string(Restored), Name: r.restore.Path.String(), Path: r.restore.Path.Abs(),
+		After: &r.restore.State, Temp: dir.Join(r.named).Abs(),
+	}
+	for at := dir; !at.IsRoot() && !at.Exists(); at = at.Dir() {
+		out.MadeFolders = append([]string{at.Abs()}, out.MadeFolders...)
+	}
+	return out, nil
+}
+
+func (r *restoreStep) stage() (err error) {
+	if r.folder, r.made, err = openFolder(r.restore.Path.Dir(), true); err != nil {
+		return r.fault(err)
+	}
+	if r.named == "" {
+		r.named = newTemp()
+	}
+	r.temp = r.named
+	if err = r.folder.put(r.temp, r.restore.State); err != nil {
+		return r.fault(err)
+	}
+	for _, c := range r.restore.State.Children {
+		if err = r.folder.put(path.Join(r.temp, c.Name), c.State); err != nil {
+			return r.fault(err)
+		}
+	}
+	for _, c := range slices.Backward(r.restore.State.Children) { // not before all in it is made
+		if c.Type == journal.TypeDirectory {
+			r.folder.root.Chmod(path.Join(r.temp, c.Name), c.Mode.Perm()) //nolint:errcheck // it is the user's folder all the same
+		}
+	}
+	return nil
+}
+
+// put makes one entry as it was.
+func (f folder) put(name string, st journal.State) error {
+	name = filepath.FromSlash(name)
+	switch st.Type {
+	case journal.TypeDirectory:
+		return f.root.Mkdir(name, st.Mode.Perm()|0o700)
+	case journal.TypeSymlink:
+		return f.root.Symlink(st.Link, name)
+	}
+	from, err := contentOf(st)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := io.Copy(file, from); err != nil {
+		return err
+	}
+	mode := st.Mode.Perm()
+	if mode == 0 {
+		mode = 0o644
+	}
+	if err := file.Chmod(mode); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+func contentOf(st journal.State) (io.ReadCloser, error) {
+	if st.Open != nil {
+		return st.Open()
+	}
+	return io.NopCloser(bytes.NewReader(st.Data)), nil
+}
+
+func (r *restoreStep) apply(context.Context) error {
+	r.committer.exchanging.Lock()
+	defer r.committer.exchanging.Unlock()
+	name := r.restore.Path.Base()
+	if err := r.folder.give(r.temp, name); err != nil {
+		return r.fault(err)
+	}
+	r.temp = ""
+	r.folder.sync()
+	r.placed, _ = workspace.TreeAt(r.folder.root, name) //nolint:errcheck // then it is not taken back
+	return nil
+}
+
+func (r *restoreStep) undo(context.Context) error {
+	if !r.placed.Exists() {
+		return nil
+	}
+	r.committer.exchanging.Lock()
+	defer r.committer.exchanging.Unlock()
+	placed := r.placed
+	r.placed = workspace.Tree{}
+	if err := r.folder.setAside(r.restore.Path.Base(), r.named, placed); err != nil {
+		return fault.New(fault.ExecutionFailed, "%s stays: somebody changed it after it was brought back", fault.Quote(r.restore.Path.String()))
+	}
+	r.temp = r.named
+	return nil
+}
+
+func (r *restoreStep) finish() Outcome {
+	r.made = nil
+	return Outcome{Operation: Create, Saved: true}
+}
+
+func (r *restoreStep) discard() {
+	if r.folder.root != nil {
+		r.folder.remove(r.temp)
+		r.folder.close()
+	}
+	for _, name := range slices.Backward(r.made) {
+		r.restore.Path.Root().Remove(name) //nolint:errcheck // not empty: somebody uses it
+	}
+}
+
+func (r *restoreStep) fault(err error) error {
+	var known *fault.Error
+	name := fault.Quote(r.restore.Path.String())
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		return moved(name)
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fault.New(fault.ExecutionFailed, "%s could not be brought back: %w", name, err)
+}
+
+// emptyStep removes a folder in which nothing is left, after all else is made and
+// temporary files are gone. One that somebody has put something into stays.
+type emptyStep struct {
+	path workspace.Path
+	goes bool
+}
+
+func (e *emptyStep) record() (*journal.Record, error) {
+	info, err := e.path.Lstat()
+	if err != nil {
+		return nil, err
+	}
+	return &journal.Record{
+		Operation: string(Delete), Name: e.path.String(), Path: e.path.Abs(),
+		Before: &journal.State{Type: journal.TypeDirectory, Mode: info.Mode()},
+	}, nil
+}
+
+func (e *emptyStep) stage() error { return nil }
+
+func (e *emptyStep) apply(context.Context) error {
+	e.goes = true
+	return nil
+}
+
+func (e *emptyStep) undo(context.Context) error {
+	e.goes = false
+	return nil
+}
+
+func (e *emptyStep) finish() Outcome { return Outcome{Operation: Delete, Saved: true} }
+
+func (e *emptyStep) discard() {
+	if info, err := e.path.Lstat(); e.goes && err == nil && info.IsDir() {
+		e.path.Root().Remove(filepath.FromSlash(e.path.Rel())) //nolint:errcheck // not empty: somebody uses it
+	}
+}
+
+// refresher is a step that may look again at what it changes, after the files of its
+// own set were changed.
+type refresher interface{ refresh(changed []File) error }
+
+func (m *moveStep) refresh(changed []File) error {
+	if !slices.ContainsFunc(changed, func(f File) bool { return f.Target.IsIn(m.change.Source) }) {
+		return nil
+	}
+	next, err := NewMove(m.committer.Documents.Snapshot(maxReadBack), m.change.Path, m.change.To, m.change.Overwrite)
+	if err == nil {
+		m.change.Was, m.change.Open = next.Was, next.Open
+	}
+	return err
+}
