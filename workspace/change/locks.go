@@ -187,5 +187,8 @@ func (s Set) paths() []workspace.Path {
 			out = append(out, c.Target)
 		}
 	}
-	return out
+	for _, x := range s.Restores {
+		out = append(out, x.Path)
+	}
+	return append(out, s.Empty...)
 }

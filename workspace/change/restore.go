@@ -136,8 +136,6 @@ func contentOf(st journal.State) (io.ReadCloser, error) {
 }
 
 func (r *restoreStep) apply(context.Context) error {
-	r.committer.exchanging.Lock()
-	defer r.committer.exchanging.Unlock()
 	name := r.restore.Path.Base()
 	if err := r.folder.give(r.temp, name); err != nil {
 		return r.fault(err)
@@ -152,8 +150,6 @@ func (r *restoreStep) undo(context.Context) error {
 	if !r.placed.Exists() {
 		return nil
 	}
-	r.committer.exchanging.Lock()
-	defer r.committer.exchanging.Unlock()
 	placed := r.placed
 	r.placed = workspace.Tree{}
 	if err := r.folder.setAside(r.restore.Path.Base(), r.named, placed); err != nil {
