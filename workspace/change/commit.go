@@ -107,7 +107,7 @@ func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) (o
 		discardAll(steps)
 		return nil, err
 	}
-	out, err := c.make(ctx, s, steps, w)
+	out, err = c.make(ctx, s, steps, w)
 	// Only now, when nothing is left of it: a set that has ended is not looked into at
 	// the next start.
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Committer) make(ctx context.Context, s Set, steps []step, w *written) (
 			return nil, undoAll(ctx, order[:i+1], err)
 		}
 	}
-	out = make([]Outcome, len(steps))
+	out := make([]Outcome, len(steps))
 	for i, st := range steps {
 		out[i] = st.finish()
 	}

@@ -154,6 +154,9 @@ func (w *written) allow(err error) error {
 		return nil
 	}
 	w.pending = nil
+	if errors.Is(err, journal.ErrSource) { // nothing was wrong with it a moment ago
+		return moved(fault.Quote(w.flat()[0].Name))
+	}
 	if w.journal.current() == JournalPrefer {
 		w.journal.tellOnce("changes by agents are made without a journal, and cannot be reverted: %v", err)
 		return nil

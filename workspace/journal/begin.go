@@ -209,14 +209,14 @@ func (b *batch) keep(st *State) error {
 	}
 	f, err := open()
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	defer f.Close()
 	all, r, buf := sha256.New(), bufio.NewReaderSize(f, 1), make([]byte, chunkSize)
 	for {
 		n, err := readFull(r, buf)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", ErrSource, err)
 		}
 		st.Size += int64(n)
 		all.Write(buf[:n])

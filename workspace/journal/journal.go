@@ -132,5 +132,8 @@ const (
 	DefaultMaxAge   = 30 * 24 * time.Hour
 )
 
+// ErrSource is wrapped when a file that was to be kept cannot be read.
+var ErrSource = errors.New("it cannot be read")
+
 // ErrTooLarge is wrapped when one change set is larger than all that may be kept.
 var ErrTooLarge = errors.New("it is larger than all that the journal may keep")
