@@ -17,8 +17,9 @@ const plainConfiguration = `vim.opt.rtp:prepend(${JSON.stringify(path.join(tree,
 /** Looking for Python's module takes a second, once a Neovim. */
 const quick = 'vim.g.loaded_python3_provider = 0\n';
 
-/** @typedef {{init?: string, setup?: string, args?: string[], columns?: number, lines?: number, plugin?: boolean}} Options
- * `init` is Lua of the user's own that stands before the plugin's line, `setup` what stands after it. */
+/** @typedef {{init?: string, setup?: string, args?: string[], columns?: number, lines?: number, plugin?: boolean, within?: (sandbox: import('../rig/sandbox.js').Sandbox) => string[]}} Options
+ * `init` is Lua of the user's own that stands before the plugin's line, `setup` what stands after it. `within`: a command
+ * that runs the one behind it, which is Neovim's. */
 
 export class Neovim {
   screen = new Screen();
@@ -35,11 +36,12 @@ export class Neovim {
   }
 
   /** Starts it in the project, with the configuration in the sandbox's home. @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Options} [options] */
-  static async start(sandbox, { init = '', setup = '', args = [], columns = 120, lines = 36, plugin = true } = {}) {
+  static async start(sandbox, { init = '', setup = '', args = [], columns = 120, lines = 36, plugin = true, within } = {}) {
     const config = path.join(sandbox.home, '.config/nvim');
     fs.mkdirSync(config, { recursive: true });
     fs.writeFileSync(path.join(config, 'init.lua'), quick + init + (plugin ? plainConfiguration : '') + setup);
-    const child = spawn(program(), ['--embed', ...args], {
+    const [command, ...rest] = [...(within?.(sandbox) ?? []), program(), '--embed', ...args];
+    const child = spawn(command, rest, {
       cwd: sandbox.project, env: environment(sandbox), stdio: ['pipe', 'pipe', 'pipe'],
     });
     const nvim = new Neovim(child);

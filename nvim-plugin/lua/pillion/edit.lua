@@ -2,6 +2,7 @@
 -- of their own, with cursors and views where they were, and saved if nothing was unsaved. Nothing here may ask the human
 -- anything: a prompt would stop Neovim, so what would raise one is looked for first, and refused.
 
+local announce = require("pillion.announce")
 local client = require("pillion.client")
 local documents = require("pillion.documents")
 local marks = require("pillion.marks")
@@ -205,6 +206,11 @@ function M.edit(request, owner)
   local result = { applied = true, version = document.version, dirty = vim.bo[buffer].modified }
   if not saved then
     result.reason = "the edit was applied but could not be saved" .. (trouble and ": " .. short(trouble) or "")
+    local name = vim.fs.basename(document.path)
+    announce.say(
+      ("Pillion: %s has a change that could not be saved%s"):format(name, trouble and ": " .. short(trouble) or ""),
+      vim.log.levels.WARN
+    )
   end
   return result
 end

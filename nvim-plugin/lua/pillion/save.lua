@@ -6,18 +6,35 @@ local api = vim.api
 
 local M = {}
 
+--- While Neovim writes it keeps what stood in the file, and puts that back when the disk is full: by default not in the
+--- folder for temporary files, and nowhere if the human turned it off. What is saved for an agent is always kept so, and
+--- in their stead without another file taking the place of theirs.
+---@return fun() restore
+local function keep_old()
+  local had = { writebackup = vim.o.writebackup, backupskip = vim.o.backupskip, backupcopy = vim.go.backupcopy, confirm = vim.o.confirm }
+  vim.o.confirm = false
+  if not vim.o.backup then -- else it is kept for good, where they want it
+    vim.o.writebackup, vim.o.backupskip = true, ""
+    vim.go.backupcopy = had.writebackup and had.backupcopy or "yes"
+  end
+  return function()
+    for name, value in pairs(had) do
+      vim.go[name] = value
+    end
+  end
+end
+
 --- Writes as `:write` does, with autocommands and what formats on save, but without a question.
 ---@param buffer integer
 ---@return boolean saved, string? problem
 function M.write(buffer)
-  local confirm = vim.o.confirm
-  vim.o.confirm, vim.v.errmsg = false, ""
-  local restore = views.keep(buffer)
+  vim.v.errmsg = ""
+  local forget_old, restore = keep_old(), views.keep(buffer)
   local ok, problem = pcall(api.nvim_buf_call, buffer, function()
     vim.cmd.write({ mods = { silent = true, keepalt = true, lockmarks = true } })
   end)
   restore()
-  vim.o.confirm = confirm
+  forget_old()
   if ok and vim.v.errmsg ~= "" then
     problem = vim.v.errmsg -- not every error of a write is thrown
   end
