@@ -92,6 +92,7 @@ func TestNoProgressOfAQuickCall(t *testing.T) {
 func TestNoProgressWhereNobodyShowsIt(t *testing.T) {
 	for name, o := range map[string]testrig.Options{"plain": {Plain: true}, "with a plugin": {Bars: true}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			e := spawnWithApp(t, o)
 			done := e.Start("run_command", object{"command": "sleep 0.8"})
 			if o.Plain {

@@ -111,6 +111,7 @@ func TestABoxThatOutlivesItsQuestion(t *testing.T) {
 
 // TestABoxThatIsNeverAnswered holds up the next question for a moment alone.
 func TestABoxThatIsNeverAnswered(t *testing.T) {
+	t.Parallel()
 	e, _ := spawnWithDeadBox(t)
 	done := e.Start("write_file", object{"path": "new.txt", "content": "x"})
 	testrig.Wait(t, e.Boxes, "the next message box").Answer <- "Approve"
@@ -232,6 +233,7 @@ func TestWhatApplyEditIsAsked(t *testing.T) {
 }
 
 func TestAnEditorThatNeverTellsOfItsOwnEdit(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,6 +175,7 @@ func TestTheEditorSeesWhatGoesOnInTheBackground(t *testing.T) {
 }
 
 func TestAProcessEndsWithItsSession(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, persistent())
 	var pids []int
 	for _, session := range []string{"one", "one", "two"} {
@@ -197,8 +199,7 @@ func TestAProcessEndsWithItsSession(t *testing.T) {
 // outside, so they are known by how long they sleep.
 func survivors(t *testing.T, e *testrig.Editor) (living func() int) {
 	t.Helper()
-	naps++
-	nap := fmt.Sprintf("%d%04d", os.Getpid(), naps)
+	nap := fmt.Sprintf("%d%04d", os.Getpid(), naps.Add(1))
 	startProcess(t, e, "s1", "survivor", strings.ReplaceAll("sleep NAP & (trap '' TERM HUP; sleep NAP; sleep NAP) & "+
 		"setsid sh -c '(setsid sh -c \"echo up; exec sleep NAP\" &) ; sleep NAP' & wait", "NAP", nap), "up")
 	living = func() int {
@@ -219,7 +220,7 @@ func survivors(t *testing.T, e *testrig.Editor) (living func() int) {
 }
 
 // naps is how many survivors there were.
-var naps int
+var naps atomic.Int32
 
 // within is how soon nothing of an editor or sidecar that has gone may be left.
 const within = 5 * time.Second
@@ -236,7 +237,10 @@ func TestNoProcessSurvives(t *testing.T) {
 	}
 	for _, sandbox := range []string{"off", "prefer"} {
 		for name, end := range ends {
-			t.Run("sandbox "+sandbox+", "+name, func(t *testing.T) { noneSurvives(t, sandbox, end) })
+			t.Run("sandbox "+sandbox+", "+name, func(t *testing.T) {
+				t.Parallel() // each waits most of the time
+				noneSurvives(t, sandbox, end)
+			})
 		}
 	}
 }
