@@ -105,7 +105,10 @@ func (b basis) believe(ours string, made bool, enc document.Encoding) knowledge 
 }
 
 // learn has the session know what an answer showed or made.
-func (p *pending) learn(a *Answer) {
+func (p *pending) learn(a *Answer) error {
+	if a.keeps != nil {
+		return p.call.Session.KeepPiece(a.keeps.Piece, a.keeps.limit)
+	}
 	for path, version := range a.Saw {
 		k, changed := a.knows[path]
 		if !changed {
@@ -116,6 +119,7 @@ func (p *pending) learn(a *Answer) {
 		}
 		know(p.call.Session, fileName(path), k)
 	}
+	return nil
 }
 
 func know(s *session.Session, name string, k knowledge) {

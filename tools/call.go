@@ -88,7 +88,7 @@ func (r *Registry) run(ctx context.Context, c Call, started time.Time) (*Answer,
 	if err != nil {
 		return nil, err
 	}
-	if err := r.allowRate(c, p.tool); err != nil {
+	if err := r.allowRate(c, p); err != nil {
 		return nil, err
 	}
 	switch p.decision.Verdict {
@@ -96,6 +96,7 @@ func (r *Registry) run(ctx context.Context, c Call, started time.Time) (*Answer,
 		return nil, p.refusal()
 	case policy.Ask:
 		if err := r.approve(ctx, p, started); err != nil {
+			p.forget(nil, err)
 			return nil, err
 		}
 	}
@@ -105,7 +106,10 @@ func (r *Registry) run(ctx context.Context, c Call, started time.Time) (*Answer,
 		return nil, err
 	}
 	p.noteAmended(answer)
-	p.learn(answer)
+	if err := p.learn(answer); err != nil {
+		return nil, err
+	}
+	p.forget(answer, nil)
 	return answer, nil
 }
 
@@ -118,9 +122,9 @@ func paused(s *session.Session) error {
 		WithHint("stop here and wait; the human resumes the session in the editor")
 }
 
-func (r *Registry) allowRate(c Call, t Tool) error {
-	kind := session.Changes
-	if t.Access == policy.Read || t.Access == policy.Session || t.Access == policy.Human {
+func (r *Registry) allowRate(c Call, p *pending) error {
+	kind, access := session.Changes, p.tool.Access
+	if _, looks := p.plan.(*Answer); looks || access == policy.Read || access == policy.Session || access == policy.Human {
 		kind = session.Reads
 	}
 	wait, ok := c.Session.Allow(kind)

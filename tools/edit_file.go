@@ -77,7 +77,7 @@ func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error
 	}
 	e.Set = change.Only(f, e.Title)
 	e.Answer = func(o []change.Outcome) *Answer {
-		a := changedAnswer(o[0], changedFile{Replacements: done.count})
+		a := changedAnswer(in, o[0], changedFile{Replacements: done.count})
 		a.Notes = append(a.Notes, done.notes...)
 		return a
 	}

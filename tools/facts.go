@@ -19,6 +19,9 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	}
 	switch plan := p.plan.(type) {
 	case *Answer:
+		if plan.keeps != nil {
+			break // what is refused for the whole is refused for a chunk
+		}
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
 	case *Action:
 		r.Command, r.Covered = p.commandFacts(plan.Command), plan.Covered

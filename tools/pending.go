@@ -119,6 +119,9 @@ func (p *pending) replan(ctx context.Context) error {
 		return err
 	}
 	next.decision = policy.Decide(request)
+	if a, ok := next.plan.(*Answer); ok && a.keeps != nil && next.decision.Verdict == policy.Ask {
+		next.decision = policy.Decision{Verdict: policy.Run} // the last chunk asks
+	}
 	next.decision.Offers = next.keepable(next.decision.Offers)
 	next.decision.Rememberable = len(next.decision.Offers) > 0
 	if key := next.decision.OncePerSession; key != "" && p.call.Session.GrantedOnce(key) {

@@ -88,12 +88,19 @@ type Answer struct {
 	Saw map[workspace.Path]string
 	// knows is more of it, of files that the call changed.
 	knows map[workspace.Path]knowledge
+	// keeps is a chunk that the session is to remember, chunks the id of those that it
+	// may forget.
+	keeps  *keptPiece
+	chunks string
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }
 
 func (a *Answer) touches() []touch {
-	out := make([]touch, 0, len(a.Reads))
+	out := make([]touch, 0, len(a.Reads)+1)
+	if a.keeps != nil {
+		out = append(out, touch{path: a.keeps.path, write: true})
+	}
 	for _, p := range a.Reads {
 		out = append(out, touch{path: p})
 	}
@@ -108,6 +115,7 @@ type Edits struct {
 	// believes is what the agent has in mind of a file that was merged; the set has that
 	// file alone.
 	believes knowledge
+	chunks   string // the id of the chunks that the set was made from
 	// Answer tells what became of the set.
 	Answer func([]change.Outcome) *Answer
 }
@@ -115,6 +123,7 @@ type Edits struct {
 // answer tells what became of the set, and what the session knows by it.
 func (e *Edits) answer(outcomes []change.Outcome) *Answer {
 	a := e.Answer(outcomes)
+	a.chunks = e.chunks
 	if a.knows == nil {
 		a.knows = map[workspace.Path]knowledge{}
 	}

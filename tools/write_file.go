@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,12 +23,13 @@ var _ = define(NewEdit(Spec{
 }, planWriteFile))
 
 type writeFileArgs struct {
-	Path            string `json:"path" jsonschema:"the file, relative to the workspace folder"`
-	Content         string `json:"content" jsonschema:"the whole new content"`
-	Encoding        string `json:"encoding,omitempty" jsonschema:"character encoding; default is the one that the file has, else UTF-8"`
-	CreateDirs      *bool  `json:"create_dirs,omitempty" jsonschema:"make missing folders above the file; default true, with the preset codelab false"`
-	Backup          *bool  `json:"backup,omitempty" jsonschema:"taken for compatibility; what was replaced is not kept yet, so commit what you may want back"`
-	ExpectedVersion string `json:"expected_version,omitempty" jsonschema:"version of the text that this one was made from, as read_file gave it; default is the one this session read last. If the file has changed since, the two changes are merged where they fit"`
+	Path            string    `json:"path" jsonschema:"the file, relative to the workspace folder"`
+	Content         string    `json:"content" jsonschema:"the whole new content"`
+	Encoding        string    `json:"encoding,omitempty" jsonschema:"character encoding; default is the one that the file has, else UTF-8"`
+	CreateDirs      *bool     `json:"create_dirs,omitempty" jsonschema:"make missing folders above the file; default true, with the preset codelab false"`
+	Backup          *bool     `json:"backup,omitempty" jsonschema:"taken for compatibility; what was replaced is not kept yet, so commit what you may want back"`
+	ExpectedVersion string    `json:"expected_version,omitempty" jsonschema:"version of the text that this one was made from, as read_file gave it; default is the one this session read last. If the file has changed since, the two changes are merged where they fit"`
+	Chunk           *chunkArg `json:"chunk,omitempty" jsonschema:"of a file over the size limit: which part of it content is. The parts may come in any order, the last one last; nothing is written or asked before it"`
 }
 
 // changedFile are the fields that write_file and edit_file share.
@@ -49,8 +51,27 @@ type changedFile struct {
 func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, error) {
 	if size := int64(len(args.Content)); size > in.Limits.WriteBytes {
 		return nil, fault.New(fault.FileTooLarge, "the content has %d bytes, over the limit of %d", size, in.Limits.WriteBytes).
-			With("size", size).With("limit", in.Limits.WriteBytes).WithHint("write a smaller file, or make the change with edit_file")
+			With("size", size).With("limit", in.Limits.WriteBytes).
+			WithHint("write it in chunks, each of them smaller (up to %d bytes in all), or make the change with edit_file", in.Limits.wholeBytes())
 	}
+	switch {
+	case args.Chunk == nil:
+		return planWhole(in, args)
+	case !args.Chunk.Last:
+		return keepChunk(in, args)
+	}
+	var err error
+	if args.Content, err = args.whole(in); err != nil {
+		return nil, err
+	}
+	e, err := planWhole(in, args)
+	if err == nil {
+		e.chunks = args.Chunk.ID
+	}
+	return e, err
+}
+
+func planWhole(in Input, args writeFileArgs) (*Edits, error) {
 	before, err := readForWriting(in, args.Path, args.Encoding)
 	if err != nil {
 		return nil, err
@@ -62,16 +83,10 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 	if err != nil {
 		return nil, err
 	}
-	after := document.Content{Text: text, Encoding: document.UTF8}
-	if before.Exists {
-		after.Encoding, after.BOM = before.Encoding, before.BOM
+	after, err := args.recoded(before, document.Content{Text: text, Encoding: before.Encoding, BOM: before.BOM || marked})
+	if err != nil {
+		return nil, err
 	}
-	if args.Encoding != "" {
-		if after.Encoding, after.BOM, err = before.Recoded(args.Encoding); err != nil {
-			return nil, err
-		}
-	}
-	after.BOM = after.BOM || marked
 	f, err := change.New(before, after)
 	if err != nil {
 		return nil, err
@@ -81,10 +96,10 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 	if args.CreateDirs != nil {
 		f.CreateDirs = *args.CreateDirs
 	}
-	if err := checkFolder(f); err != nil {
+	if err := cmp.Or(checkFolder(f), checkShown(f)); err != nil {
 		return nil, err
 	}
-	e := &Edits{Title: writeTitle(f), Answer: func(o []change.Outcome) *Answer { return changedAnswer(o[0], changedFile{}) }}
+	e := &Edits{Title: writeTitle(f), Answer: func(o []change.Outcome) *Answer { return changedAnswer(in, o[0], changedFile{}) }}
 	e.Set = change.Only(f, e.Title)
 	if b.moved {
 		e.Reasons = append(e.Reasons, mergedReason)
@@ -97,6 +112,20 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 		e.Reasons = append(e.Reasons, fmt.Sprintf("it changes the file's encoding from %s to %s", before.Encoding, after.Encoding))
 	}
 	return e, nil
+}
+
+// recoded is the content in the encoding that the agent named, if it did.
+func (a writeFileArgs) recoded(before *document.File, c document.Content) (document.Content, error) {
+	if c.Encoding == "" {
+		c.Encoding = document.UTF8
+	}
+	if a.Encoding == "" {
+		return c, nil
+	}
+	marked := c.BOM && !before.BOM
+	enc, bom, err := before.Recoded(a.Encoding)
+	c.Encoding, c.BOM = enc, bom || marked
+	return c, err
 }
 
 // text is what is to be written: the agent's own text, with the line ends that the
@@ -153,7 +182,7 @@ func readForWriting(in Input, name, encoding string) (*document.File, error) {
 }
 
 // changedAnswer tells what became of a file; extra holds what only the tool knows.
-func changedAnswer(o change.Outcome, extra changedFile) *Answer {
+func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	r := extra
 	r.Path, r.Operation = o.File.Path().String(), o.Operation
 	r.Diff = o.File.Diff(o.Hunks)
@@ -164,7 +193,15 @@ func changedAnswer(o change.Outcome, extra changedFile) *Answer {
 		r.BytesWritten = o.Bytes
 	}
 	a := &Answer{Result: r, Text: changedText(r), Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
-	a.Display = &Display{Kind: "diff", Files: change.Only(o.File, "").Preview()}
+	shown := len(o.File.Before.Text) + len(o.File.After.Text) + len(r.Diff)
+	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
+		r.Diff = ""
+		a.Result = r
+		a.Text = changedText(r) + fmt.Sprintf("(The difference has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
+	}
+	if shown < shownBytes/3 {
+		a.Display = &Display{Kind: "diff", Files: change.Only(o.File, "").Preview()}
+	}
 	return a
 }
 

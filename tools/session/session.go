@@ -10,6 +10,7 @@ package session
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pillion/tools/policy"
@@ -31,31 +32,35 @@ type Session struct {
 	texts   *Texts // shared by the sessions of a Set
 	closed  chan struct{}
 
-	mu      sync.Mutex // guards what follows
-	mode    policy.Mode
-	chosen  bool // the mode was, by the human or the agent's editor: no default any more
-	dialect string
-	turn    int
-	paused  bool
-	reason  string              // why it is paused
-	seen    map[string]sighting // by path, as last read or written
-	grants  []policy.Rule
-	once    map[string]bool // keys of questions that one yes answers for the session
+	mu       sync.Mutex    // guards what follows
+	pieces   *atomic.Int64 // bytes of all arrivals, shared by the sessions of a Set
+	arrivals map[string]*arrival
+	mode     policy.Mode
+	chosen   bool // the mode was, by the human or the agent's editor: no default any more
+	dialect  string
+	turn     int
+	paused   bool
+	reason   string              // why it is paused
+	seen     map[string]sighting // by path, as last read or written
+	grants   []policy.Rule
+	once     map[string]bool // keys of questions that one yes answers for the session
 }
 
 // New makes a session in its first turn.
 func New(id string, agent Agent, mode policy.Mode) *Session {
 	return &Session{
-		id:      id,
-		agent:   agent,
-		started: time.Now(),
-		rate:    newRate(DefaultLimits),
-		texts:   NewTexts(MaxTexts),
-		closed:  make(chan struct{}),
-		mode:    mode,
-		turn:    1,
-		seen:    map[string]sighting{},
-		once:    map[string]bool{},
+		id:       id,
+		agent:    agent,
+		started:  time.Now(),
+		rate:     newRate(DefaultLimits),
+		texts:    NewTexts(MaxTexts),
+		closed:   make(chan struct{}),
+		mode:     mode,
+		turn:     1,
+		seen:     map[string]sighting{},
+		pieces:   new(atomic.Int64),
+		arrivals: map[string]*arrival{},
+		once:     map[string]bool{},
 	}
 }
 

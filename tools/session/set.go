@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"pillion/internal/fault"
 	"pillion/tools/policy"
@@ -14,7 +15,8 @@ const maxOpen = 1000
 
 // Set is the open sessions.
 type Set struct {
-	texts *Texts
+	texts  *Texts
+	pieces *atomic.Int64
 
 	mu          sync.Mutex // guards what follows
 	defaultMode policy.Mode
@@ -24,7 +26,7 @@ type Set struct {
 
 // NewSet makes an empty set whose sessions start in defaultMode.
 func NewSet(defaultMode policy.Mode) *Set {
-	return &Set{texts: NewTexts(MaxTexts), defaultMode: defaultMode, limits: DefaultLimits}
+	return &Set{texts: NewTexts(MaxTexts), pieces: new(atomic.Int64), defaultMode: defaultMode, limits: DefaultLimits}
 }
 
 // SetDefaults changes how sessions start that are opened from now on. Those that are
@@ -67,7 +69,7 @@ func (s *Set) Open(id string, agent Agent, mode policy.Mode) (_ *Session, create
 	}
 	opened := New(id, agent, mode)
 	opened.SetLimits(s.limits)
-	opened.chosen, opened.texts = chosen, s.texts
+	opened.chosen, opened.texts, opened.pieces = chosen, s.texts, s.pieces
 	s.open = append(s.open, opened)
 	return opened, true, nil
 }
@@ -92,6 +94,7 @@ func (s *Set) Close(id string) bool {
 		return false
 	}
 	close(s.open[at].closed)
+	s.open[at].dropAllPieces()
 	s.open = slices.Delete(s.open, at, at+1)
 	return true
 }

@@ -1,0 +1,98 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+
+	"pillion/internal/fault"
+	"pillion/tools/session"
+	"pillion/workspace"
+	"pillion/workspace/change"
+)
+
+// chunkArg says which part of a large file the content of a write_file is.
+type chunkArg struct {
+	ID    string `json:"id" jsonschema:"your own name for the whole file, the same in all its chunks"`
+	Index int    `json:"index" jsonschema:"number of this chunk, from 0"`
+	Last  bool   `json:"last,omitempty" jsonschema:"this is the last chunk: the whole is shown to the human and written; default false"`
+}
+
+type chunkResult struct {
+	Path  string   `json:"path"`
+	Chunk chunkArg `json:"chunk"`
+	Bytes int      `json:"bytes"` // of this chunk
+}
+
+// wholeBytes is the most that a file may have that is written in chunks: what can be
+// read back as a whole.
+func (l Limits) wholeBytes() int64 { return max(l.WriteBytes, l.ReadBytes) }
+
+// keptPiece is a chunk for the session to remember.
+type keptPiece struct {
+	session.Piece
+	path  workspace.Path
+	limit int64
+}
+
+func (a writeFileArgs) piece(in Input) (*keptPiece, error) {
+	p, err := in.Snapshot.Workspace().Resolve(a.Path)
+	if err != nil {
+		return nil, err
+	}
+	piece := session.Piece{ID: a.Chunk.ID, Path: fileName(p), Index: a.Chunk.Index, Text: a.Content}
+	return &keptPiece{piece, p, in.Limits.wholeBytes()}, nil
+}
+
+// keepChunk plans nothing but that the session remembers a chunk.
+func keepChunk(in Input, args writeFileArgs) (*Edits, error) {
+	piece, err := args.piece(in)
+	if err != nil {
+		return nil, err
+	}
+	return &Edits{Answer: func([]change.Outcome) *Answer {
+		name := piece.path.String()
+		text := fmt.Sprintf("Kept chunk %d of %s, %s. Nothing is written before the last chunk.", piece.Index, fault.Quote(name), count(len(piece.Text), "byte"))
+		return &Answer{Result: chunkResult{name, *args.Chunk, len(piece.Text)}, Text: text, Summary: text, keeps: piece}
+	}}, nil
+}
+
+// whole is the content of all chunks, of which this is the last.
+func (a writeFileArgs) whole(in Input) (string, error) {
+	piece, err := a.piece(in)
+	if err != nil {
+		return "", err
+	}
+	return in.Session.Joined(piece.Piece, piece.limit)
+}
+
+// forget drops the chunks of a call that came to its end: they are written, or the human
+// does not want them. After any other failure the last chunk can be sent again.
+func (p *pending) forget(a *Answer, err error) {
+	e := p.edits()
+	switch {
+	case err == nil && a.chunks != "":
+		p.call.Session.DropPieces(a.chunks)
+	case e != nil && e.chunks != "" && (errors.Is(err, fault.New(fault.UserRejected, "")) || errors.Is(err, fault.New(fault.Cancelled, ""))):
+		p.call.Session.DropPieces(e.chunks)
+	}
+}
+
+// checkShown refuses a change that is too large for a dialog to show.
+func checkShown(f change.File) error {
+	if len(f.Before.Text)+len(f.After.Text) < shownBytes/2 {
+		return nil
+	}
+	if size := shownSize(f); size > shownBytes {
+		return fault.New(fault.FileTooLarge, "the change of %s is too large to be shown: its two texts and their difference have %d bytes, over the limit of %d",
+			fault.Quote(f.Path().String()), size, shownBytes).
+			WithHint("make it in parts with edit_file, or delete the file first")
+	}
+	return nil
+}
+
+func shownSize(f change.File) int {
+	return len(f.Before.Text) + len(f.After.Text) + len(f.Diff(f.Hunks()))
+}
+
+// shownBytes is what fits into a message to the editor, with room for escapes.
+const shownBytes = 24 << 20
