@@ -1,4 +1,4 @@
-/** Files and folders as a whole in a real Neovim: deleted, moved and made by an agent. */
+/** Files and folders as a whole in a real Neovim: deleted, moved and made by an agent, and had back. */
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { edit, edited, files, greeting, lines } from '../rig/greeting.js';
@@ -6,7 +6,18 @@ import { ride, takePictures } from './ride.js';
 
 takePictures();
 
-ride('a file is deleted after a look at its text', { ...files, 'old.py': 'print("old")\n' }, async (it) => {
+/** Reverts the last change, after a look. @param {import('./ride.js').Ride} it @param {string} what is on the page */
+async function revertLast({ nvim }, what) {
+  await nvim.command('Pillion revert');
+  await nvim.sees('Nothing is done yet  ga revert');
+  await nvim.sees(what);
+  await eventually('the page has taken the answer', async () => {
+    if (/Leave it/.test(nvim.screen.text)) await nvim.press('ga');
+    return !/Leave it/.test(nvim.screen.text);
+  });
+}
+
+ride('a file is deleted after a look at its text, and had back', { ...files, 'old.py': 'print("old")\n' }, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('delete_file', { path: 'old.py' });
@@ -17,9 +28,11 @@ ride('a file is deleted after a look at its text', { ...files, 'old.py': 'print(
   await dialog.press('approve');
   assert.equal((await call).isError, false);
   assert.equal(sandbox.exists('old.py'), false);
+  await revertLast(it, 'old.py');
+  await eventually('it is back', () => sandbox.exists('old.py') && sandbox.read('old.py') === 'print("old")\n');
 }, { opened: 'greet.py' });
 
-ride('a folder is deleted after a look at all that goes with it', { ...files, 'lib/a.py': 'a\n', 'lib/b/c.py': 'c\n' }, async (it) => {
+ride('a folder is deleted after a look at all that goes with it, and had back', { ...files, 'lib/a.py': 'a\n', 'lib/b/c.py': 'c\n' }, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('delete_file', { path: 'lib', recursive: true });
@@ -32,9 +45,11 @@ ride('a folder is deleted after a look at all that goes with it', { ...files, 'l
   const result = await call;
   assert.equal(result.isError, false, result.text);
   assert.equal(sandbox.exists('lib'), false);
+  await revertLast(it, 'lib');
+  await eventually('all of it is back', () => sandbox.exists('lib/b/c.py') && sandbox.read('lib/a.py') === 'a\n' && sandbox.read('lib/b/c.py') === 'c\n');
 }, { opened: 'greet.py' });
 
-ride('a moved file takes its buffer along', files, async (it) => {
+ride('a moved file takes its buffer along, and back when that is reverted', files, async (it) => {
   const { nvim, sandbox } = it;
   await nvim.press('2G');
   const agent = await it.agent();
@@ -52,6 +67,9 @@ ride('a moved file takes its buffer along', files, async (it) => {
   await eventually('it is written without a question', () => sandbox.read('src/hello.py') === `${greeting}# mine\n`);
   assert.equal(sandbox.exists('greet.py'), false);
   await eventually('the agent reads the buffer under its new name', async () => (await agent.call('read_file', { path: 'src/hello.py' })).structured.source === 'buffer');
+  await revertLast(it, 'greet.py');
+  await eventually('the buffer has its old name, and the human’s line', async () =>
+    (await nvim.file()) === 'greet.py' && sandbox.read('greet.py') === `${greeting}# mine\n`);
 }, { opened: 'greet.py' });
 
 ride('a moved file with unsaved changes: they stay in its buffer, and are told of', files, async (it) => {

@@ -63,7 +63,6 @@ var OneSided = map[string]string{
 // Coming are the methods that the plugins get one after the other. Whoever brings a
 // method to the second plugin takes it off this list: a test says so.
 var Coming = []string{
-	"workspace/changed", "workspace/tracking",
 	// The plugins have these before the sidecar.
 	"session/unusual", "session/pause",
 }

@@ -39,7 +39,7 @@ var counterparts = map[string]string{
 	"openChanged":        "# an entry of the journal",
 	"accept":             "accept",
 	"acceptAll":          "accept",
-	"pauseAgent":         "# coming: pause",
+	"pauseAgent":         "pause",
 	"revertUnusual":      "# a button; the journal has it too",
 	"dismissUnusual":     "# likewise",
 	"restart":            "restart",

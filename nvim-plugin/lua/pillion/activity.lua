@@ -153,6 +153,21 @@ function M.sessions(client, callback)
   end)
 end
 
+--- All its calls are refused from now on.
+---@param session {sessionId: string, agent: {name: string}, client: any}
+function M.pause(session)
+  local announce, escape = require("pillion.announce"), require("pillion.escape")
+  session.client.request("session/pause", { sessionId = session.sessionId }, function(err)
+    local name = escape.visible(session.agent.name)
+    if err then
+      announce.tell(("Pillion: %s is not paused: %s"):format(name, escape.short(err.message, 200)), vim.log.levels.ERROR)
+    else
+      announce.tell(("Pillion: %s is paused until :Pillion resume"):format(name))
+    end
+    M.sessions(session.client)
+  end)
+end
+
 ---@param session pillion.Session
 function M.resume(session)
   session.client.request("session/newTurn", { sessionId = session.sessionId }, function()

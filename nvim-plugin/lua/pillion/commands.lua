@@ -256,6 +256,7 @@ M.table = {
   kill = processes.kill_named,
   write = processes.write_named,
   mode = modes.change,
+  pause = modes.pause,
   resume = modes.resume,
   sessions = modes.sessions,
   restart = function()

@@ -114,6 +114,16 @@ function M.sessions()
   end)
 end
 
+--- `:Pillion pause`
+function M.pause()
+  view.sessions(function(all)
+    local busy = vim.tbl_filter(function(session)
+      return not session.paused and session.agent ~= nil and session.agent.name ~= ""
+    end, all)
+    choose_session(busy, "Pause which agent?", activity.pause)
+  end)
+end
+
 --- Lets a paused agent go on.
 function M.resume()
   view.sessions(function()

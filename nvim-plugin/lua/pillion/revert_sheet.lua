@@ -22,6 +22,10 @@ local function file_of(page, file, merged)
   end
   local verb = file.operation == "create" and "  (it comes back)" or ""
   page:line(("  %s  +%d −%d%s"):format(visible(file.path), file.additions or 0, file.deletions or 0, verb), "Rule")
+  if file.entries then
+    page:entries(file, file.entries == 1 and "comes back with it" or "come back with it")
+    return
+  end
   if merged[file.path] then
     page:line("  " .. merged_note, "Warning")
   end

@@ -129,15 +129,26 @@ function Sheet:tree_change(file, is_only)
   if not is_only then
     self:line("  " .. visible(words.tree_deed(file)), "Rule")
   end
-  local entries = file.entries or 0
-  if entries > 0 then
-    self:line(("  %s %s with it%s"):format(words.count(entries, "file"), entries == 1 and "goes" or "go", file.diff ~= "" and ":" or ""))
+  if file.dirty then
+    self:line("  You have not saved all of it; that text stays in its buffer.", "Warning")
   end
-  if file.operation == "delete" and file.before ~= "" then
+  if file.entries then
+    self:entries(file, file.entries == 1 and "goes with it" or "go with it")
+  elseif file.operation == "delete" and file.before ~= "" then
     self:some(lines_of(file.before), "  - ")
-  elseif file.diff and file.diff ~= "" then
-    self:some(lines_of(file.diff), "    ")
+  elseif file.operation == "delete" and (file.diff or ""):find("\nBinary files ", 1, true) then
+    self:line("  It is no text, and is not shown here.", "Muted")
   end
+end
+
+--- What a folder holds: how many files, and the names of all that is told of.
+---@param file pillion.FilePreview
+---@param come string what becomes of them
+function Sheet:entries(file, come)
+  local names = file.diff and file.diff ~= "" and lines_of(file.diff) or {}
+  local count = file.entries > 0 and words.count(file.entries, "file") or "nothing"
+  self:line(("  %s %s%s"):format(count, file.entries > 0 and come or come:gsub("^go ", "goes "), #names > 0 and ":" or ""))
+  self:some(names, "    ")
 end
 
 local diff_paints = { ["+"] = "Added", ["-"] = "Removed", ["@"] = "Muted" }

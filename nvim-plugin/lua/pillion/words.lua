@@ -5,7 +5,7 @@ local escape = require("pillion.escape")
 local M = {}
 
 --- Of a proposal that rests on more than the agent has read.
-M.merged = "merged: the file changed since the agent read it, and this has both"
+M.merged = "merged with what changed since the agent read it"
 M.merged_short = "merged"
 
 --- What the human should know of what lies beneath a dialog.

@@ -1,0 +1,85 @@
+-- What an agent does that is unusual, and what is noticed late: told, and standing in the list until somebody acts.
+
+local check = require("check")
+local person = require("person")
+
+local sit = person.sitting({ columns = 120, lines = 24 })
+
+local told =
+  { sessionId = "s", agent = { name = "claude", via = "mcp" }, kind = "escape", message = "tried 3 times to leave\u{200b}", acted = "" }
+
+---@param human pillion.Person
+---@param method string
+---@return table[]
+local function sent(human, method)
+  return human:lua(
+    [[local method = ...; return vim.tbl_map(function(one) return one.params end, vim.tbl_filter(function(one)
+    return one.method == method end, Wire.sent))]],
+    method
+  )
+end
+
+---@param human pillion.Person
+---@param row integer
+local function picks(human, row)
+  human:type(":Pillion<CR>")
+  human:sees("! claude: tried 3 times")
+  human:type("1<CR>")
+  human:sees("3: Dismiss")
+  human:type(row .. "<CR>")
+end
+
+sit("it is told; its line stands until it is dismissed", function(human)
+  human:tell("session/unusual", told)
+  human:sees("claude: tried 3 times to leave\\u{200b}  (:Pillion)")
+  human:tell("session/unusual", told)
+  picks(human, 3)
+  human:eventually("#require('pillion.unusual').all() == 0")
+  check.same(sent(human, "session/pause"), {})
+end)
+
+sit("the agent is paused by a choice, or by name", function(human)
+  human:tell("session/unusual", told)
+  picks(human, 1)
+  human:sees("claude is paused until :Pillion resume")
+  check.same(sent(human, "session/pause"), { { sessionId = "s" } })
+  human:lua([[Wire.replies["session/list"] = function() return { sessions = {
+    { sessionId = "editor", agent = { name = "", via = "editor" }, mode = "default", turn = 0 },
+    { sessionId = "t", agent = { name = "codex", via = "mcp" }, mode = "default", turn = 1 } } } end]])
+  human:type(":Pillion pause<CR>")
+  human:sees("codex is paused until :Pillion resume")
+  check.same(sent(human, "session/pause")[2], { sessionId = "t" })
+end)
+
+sit("its changes are reverted after a look", function(human)
+  human:lua([[Wire.replies["journal/revert"] = function() return { reverted = { "a" }, preview = { kind = "diff", files = {
+    { path = "a", operation = "overwrite", before = "x", after = "y", diff = "", additions = 1, deletions = 1 } } } } end]])
+  human:tell("session/unusual", told)
+  picks(human, 2)
+  human:sees("Revert everything that claude changed?")
+  human:reads()
+  human:type("ga")
+  person.eventually("it is done", function()
+    return #sent(human, "journal/revert") == 3
+  end)
+  check.same(sent(human, "journal/revert")[3], { sessionId = "s" })
+end)
+
+sit("what the sidecar did by itself is said and not offered", function(human)
+  human:tell("session/unusual", vim.tbl_extend("force", told, { acted = "paused" }))
+  human:sees("; it is paused")
+  human:type(":Pillion<CR>")
+  human:sees("! claude: tried 3 times")
+  human:type("1<CR>")
+  human:sees("1: Revert its changes")
+end)
+
+sit("what is noticed late is said quietly, and no longer when it is not", function(human)
+  human:tell("workspace/tracking", { degraded = true, reason = "too many folders", watched = 10 })
+  human:tell("session/unusual", told)
+  human:type(":Pillion<CR>")
+  human:sees("· changes made outside are noticed late: too many folders")
+  human:type("<Esc>")
+  human:tell("workspace/tracking", { degraded = false, reason = "", watched = 10 })
+  check.same(human:lua("return require('pillion.tracking').lines()"), {})
+end)
