@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"pillion/config"
 	"pillion/workspace/change"
 	"pillion/workspace/journal"
 )
@@ -29,6 +30,13 @@ func locksFolder() string {
 		return ""
 	}
 	return filepath.Join(filepath.Dir(dir), "locks")
+}
+
+// keep has the journal kept as the settings say.
+func keep(j *change.Journal, set config.Journal) {
+	noSync := set.Sync != nil && !*set.Sync
+	j.Configure(change.JournalMode(set.Mode), noSync)
+	j.Store.Configure(journal.Options{MaxBytes: set.MaxBytes, MaxAge: set.Age(), NoSync: noSync})
 }
 
 // newJournal is what change sets are written down in before they are made.

@@ -71,6 +71,7 @@ func (c *sidecar) now() tools.Settings {
 	s.revision++
 	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings.Limits), Revision: s.revision}
 	s.settings.Sandbox = sandbox(view.Settings, c.runner)
+	keep(c.journal, view.Settings.Journal)
 	for _, f := range view.Folders {
 		s.settings.Folders[f.Root] = f.Rules
 	}
@@ -113,6 +114,7 @@ func (c *sidecar) announce() {
 	c.standing.open, c.standing.view = true, nil
 	c.standing.mu.Unlock()
 	c.now()
+	c.tellRepaired()
 	c.tree.Start()
 }
 

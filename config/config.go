@@ -35,7 +35,8 @@ type Settings struct {
 	// SandboxNetwork is whether a command in the sandbox has a network: on or off.
 	SandboxNetwork string `json:"sandboxNetwork,omitempty"`
 	// SandboxNetworkFor are rules for commands that have one all the same.
-	SandboxNetworkFor []Rule `json:"sandboxNetworkFor,omitempty"`
+	SandboxNetworkFor []Rule  `json:"sandboxNetworkFor,omitempty"`
+	Journal           Journal `json:"journal,omitzero"`
 }
 
 // Trace is the editor's own logging of the wire.
@@ -54,6 +55,15 @@ type Permissions struct {
 // Approvals sets how long a dialog waits.
 type Approvals struct {
 	ExpireSeconds float64 `json:"expireSeconds,omitempty"` // 0: as long as the agent waits
+}
+
+// Journal is what is kept of agents' changes, so that they can be put back.
+type Journal struct {
+	// Mode is what becomes of a change that cannot be kept: require, prefer or off.
+	Mode     string  `json:"mode,omitempty"`
+	Sync     *bool   `json:"sync,omitempty"`     // nil: true
+	MaxBytes int64   `json:"maxBytes,omitempty"` // 0: the default
+	Days     float64 `json:"days,omitempty"`     // 0: the default
 }
 
 // Limits are the sizes and times of the tool contract; 0 keeps its default.
@@ -136,6 +146,9 @@ func (a Approvals) Expiry() time.Duration { return seconds(a.ExpireSeconds) }
 func seconds(s float64) time.Duration {
 	return time.Duration(min(s, 365*24*3600) * float64(time.Second))
 }
+
+// Age is how long the journal keeps a change, 0 for the default.
+func (j Journal) Age() time.Duration { return seconds(j.Days * 24 * 3600) }
 
 // Call is how long a call may take, 0 for the default.
 func (l Limits) Call() time.Duration { return seconds(l.CallSeconds) }

@@ -66,6 +66,16 @@ var keys = []Key{
 	{
 		Name: "sandboxNetworkFor", Default: "[]", Meaning: "rules for commands that have a network although `sandboxNetwork` is `off`, written as in `permissions.allow`: `run_command(npm ci)`",
 	},
+	{
+		Name: "journal.mode", Default: `"require"`, Meaning: "what becomes of an agent's change that cannot be written into the journal, because the disk is full or the change too large: " +
+			"`require` (it is not made), `prefer` (it is made and cannot be reverted; you are told) or `off` (nothing is kept, and nothing can be reverted)",
+	},
+	{
+		Name: "journal.sync", Default: "true",
+		Meaning: "whether a change, and what the journal has of it, is on the disk itself before its call answers. Without it edits are some times faster, and a crash of the machine, not of the editor, may lose the last ones",
+	},
+	{Name: "journal.maxBytes", Default: "524288000", Meaning: "how large the journal of all your workspaces may become; the oldest changes go first"},
+	{Name: "journal.days", Default: "30", Meaning: "how long a change is kept"},
 }
 
 // typeOf is the type of the setting at a path, in words.
@@ -91,4 +101,5 @@ var typeNames = map[reflect.Kind]string{
 	reflect.Int64:   "integer",
 	reflect.Float64: "number",
 	reflect.Slice:   "list of strings",
+	reflect.Pointer: "boolean", // one that may be unset
 }

@@ -87,6 +87,7 @@ var wanted = map[reflect.Kind]string{
 	reflect.Int:     "a whole number",
 	reflect.Int64:   "a whole number",
 	reflect.Float64: "a number",
+	reflect.Pointer: "true or false",
 }
 
 func (p *problems) decodeObject(raw json.RawMessage, v reflect.Value, at string) {
@@ -188,6 +189,11 @@ func (p *problems) check(s *Settings) {
 	p.checkRules(&s.Permissions.Deny, policy.Refuse)
 	p.checkNumbers(reflect.ValueOf(&s.Approvals).Elem(), "approvals")
 	p.checkNumbers(reflect.ValueOf(&s.Limits).Elem(), "limits")
+	p.checkNumbers(reflect.ValueOf(&s.Journal).Elem(), "journal")
+	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Journal.Mode) {
+		p.add("journal.mode %q does not exist; use require, prefer or off. It is taken for require", s.Journal.Mode)
+		s.Journal.Mode = "require"
+	}
 	if !slices.Contains([]string{"", "default", CodeLab}, s.Limits.Preset) {
 		p.add("limits.preset %q does not exist; use default or codelab. It is taken for codelab", s.Limits.Preset)
 		s.Limits.Preset = CodeLab // a mistake must not loosen anything

@@ -33,7 +33,13 @@ var bounds = map[string]bound{
 	"sandboxWritable":         {},
 	"sandboxNetwork":          ranked("off", "on"),
 	"sandboxNetworkFor":       {},
+	"journal.mode":            {never: journalIsYours},
+	"journal.sync":            {never: journalIsYours},
+	"journal.maxBytes":        {never: journalIsYours},
+	"journal.days":            {never: journalIsYours},
 }
+
+const journalIsYours = "the journal is of all your workspaces"
 
 // bound is what may be done to one setting.
 type bound struct {
