@@ -48,6 +48,7 @@ func (d *diskStep) stage() error {
 		return err
 	}
 	d.folder, d.made, err = openFolder(d.file.Target.Dir(), d.file.CreateDirs)
+	d.folder.unsynced = d.committer.Journal.isUnsynced()
 	if err == nil {
 		err = d.writeTemp()
 	}
@@ -89,6 +90,9 @@ func (d *diskStep) writeTemp() error {
 		if err := d.keepAttributes(f); err != nil {
 			return err
 		}
+	}
+	if d.committer.Journal.isUnsynced() {
+		return nil
 	}
 	return f.Sync()
 }

@@ -16,6 +16,8 @@ import (
 type folder struct {
 	root   *os.Root
 	handle *os.File // the same, for what os.Root cannot do
+	// unsynced: the human does not want to wait for the disk.
+	unsynced bool
 }
 
 // openFolder enters dir from its workspace folder, one name at a time. dir has no
@@ -82,7 +84,11 @@ func (f folder) close() {
 
 // sync makes a rename last. Where the system has no such call none is needed,
 // and where it fails nothing can be done: the rename is made.
-func (f folder) sync() { f.handle.Sync() } //nolint:errcheck // see above
+func (f folder) sync() {
+	if !f.unsynced {
+		f.handle.Sync() //nolint:errcheck // see above
+	}
+}
 
 func syncRoot(dir *os.Root) {
 	if handle, err := dir.Open("."); err == nil {

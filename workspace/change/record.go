@@ -43,6 +43,16 @@ func (j *Journal) Configure(mode JournalMode, noSync bool) {
 	j.mode, j.noSync, j.told = mode, noSync, false
 }
 
+// isUnsynced: nothing waits for the disk.
+func (j *Journal) isUnsynced() bool {
+	if j == nil {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.noSync
+}
+
 func (j *Journal) current() JournalMode {
 	if j == nil {
 		return JournalOff
