@@ -22,6 +22,7 @@ var commands = map[string]func(args []string) int{
 	"doctor":   examine,
 	"trust":    trust,
 	"rules":    rules,
+	"journal":  journalCommand,
 	"version":  printVersion,
 	"guardian": process.Guardian, // started by ourselves, see package process
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pillion/workspace/diff"
+	"pillion/workspace/document"
 	"pillion/workspace/journal"
 )
 
@@ -15,16 +16,19 @@ type Selection struct {
 	CallID    string `json:"callId"`
 	SessionID string `json:"sessionId"`
 	Turn      int    `json:"turn"`
+	ID        string `json:"-"` // of one entry
 	// Since leaves out what an earlier session of the same id did.
 	Since time.Time `json:"-"`
 }
 
 // IsEmpty reports whether it selects everything.
-func (s Selection) IsEmpty() bool { return s.CallID == "" && s.SessionID == "" && s.Turn == 0 }
+func (s Selection) IsEmpty() bool {
+	return s.CallID == "" && s.SessionID == "" && s.Turn == 0 && s.ID == ""
+}
 
 func (s Selection) has(e *journal.Entry) bool {
 	return (s.CallID == "" || s.CallID == e.CallID) && (s.SessionID == "" || s.SessionID == e.SessionID) &&
-		(s.Turn == 0 || s.Turn == e.Turn) && !e.Time.Before(s.Since)
+		(s.ID == "" || s.ID == e.ID) && (s.Turn == 0 || s.Turn == e.Turn) && !e.Time.Before(s.Since)
 }
 
 // EntryInfo is a change set as editors list it.
@@ -208,4 +212,36 @@ func changedLines(hunks []diff.Hunk) []LineRange {
 		}
 	}
 	return out
+}
+
+// DiffOf is what a record did to one text, "" where that is not known.
+func DiffOf(content *journal.Content, r journal.Record) string {
+	texts := [2]document.Content{}
+	for i, st := range []*journal.State{r.Before, r.After} {
+		if st == nil {
+			continue
+		}
+		if st.Type != journal.TypeFile || st.Size > maxReadBack {
+			return ""
+		}
+		data, err := content.Read(st)
+		if err != nil {
+			return ""
+		}
+		if texts[i], err = document.Decode(data, document.Encoding(st.Encoding)); err != nil {
+			return ""
+		}
+	}
+	hunks := diff.Hunks(texts[0].Text, texts[1].Text, contextLines)
+	if len(hunks) == 0 {
+		return ""
+	}
+	from, to := gitName("a/"+r.Name), gitName("b/"+r.Name)
+	if r.Before == nil {
+		from = "/dev/null"
+	}
+	if r.After == nil {
+		to = "/dev/null"
+	}
+	return "--- " + from + "\n+++ " + to + "\n" + diff.Unified(hunks)
 }

@@ -32,6 +32,18 @@ type found struct {
 // remove takes segments away, oldest first, while the choice says so: it sees each one
 // and the size of all that is there then.
 func (s *Store) remove(choose func(f found, total int64) bool) (removed int, err error) {
+	total := s.Size()
+	return s.removeAll(func(f found, later []found, alive map[string]bool) bool {
+		if s.inUse(f, later, alive) || !choose(f, total) {
+			return true
+		}
+		total -= f.size
+		return false
+	})
+}
+
+// removeAll takes away, oldest first, what is not to stay.
+func (s *Store) removeAll(stays func(f found, later []found, alive map[string]bool) bool) (removed int, err error) {
 	names, err := s.segments()
 	if err != nil {
 		return 0, err
@@ -41,22 +53,19 @@ func (s *Store) remove(choose func(f found, total int64) bool) (removed int, err
 		return 0, err
 	}
 	var all []found
-	total := int64(0)
 	for _, name := range names {
 		if info, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
 			all = append(all, found{name, info.Size(), info.ModTime()})
-			total += info.Size()
 		}
 	}
 	for i, f := range all {
-		if s.inUse(f, all[i+1:], alive) || !choose(f, total) {
+		if stays(f, all[i+1:], alive) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(s.dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return removed, err
 		}
 		removed++
-		total -= f.size
 	}
 	return removed, nil
 }
@@ -82,10 +91,19 @@ func (s *Store) inUse(f found, later []found, alive map[string]bool) bool {
 	return isLast || time.Since(f.modified) < grace
 }
 
-// Clear removes all that no living program is writing to, and says how many segments
-// that were, and how many stay.
+// lull is how long after its last write nobody is in the midst of a change.
+const lull = 5 * time.Second
+
+// Clear removes all that nobody is in the midst of writing, and says how many segments
+// that were, and how many stay. Living programs begin new ones.
 func (s *Store) Clear() (removed, left int, err error) {
-	removed, err = s.remove(func(found, int64) bool { return true })
+	removed, err = s.removeAll(func(f found, later []found, alive map[string]bool) bool {
+		if writerOf(f.name) == s.writer {
+			return s.inUse(f, later, alive)
+		}
+		gone, known := alive[writerOf(f.name)]
+		return known && !gone && time.Since(f.modified) < lull
+	})
 	if err != nil {
 		return removed, 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,7 +123,7 @@ func (s *Store) segmentFor(size int64) (*segment, error) {
 		}
 		return g, err
 	}
-	if g := s.current; g != nil && (g.full || g.size >= s.options.segmentBytes() || time.Since(s.opened) > segmentAge) {
+	if g := s.current; g != nil && (g.full || s.isRemoved(g) || g.size >= s.options.segmentBytes() || time.Since(s.opened) > segmentAge) {
 		g.full = true
 		s.release(g)
 		s.current = nil
@@ -135,6 +136,12 @@ func (s *Store) segmentFor(size int64) (*segment, error) {
 		s.current, s.opened = g, time.Now()
 	}
 	return s.current, nil
+}
+
+// isRemoved: the human has emptied the journal.
+func (s *Store) isRemoved(g *segment) bool {
+	_, err := os.Lstat(filepath.Join(s.dir, g.name))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (s *Store) newSegment() (*segment, error) {
