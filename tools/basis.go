@@ -19,17 +19,33 @@ type basis struct {
 	remembered bool // text is at hand
 }
 
-// basisOf is what a change of f rests on: the version that the agent names, else the
-// one that this session saw last.
+// basisOf is what an edit of f rests on: the version that the agent names, else the one
+// that this session saw last.
 func basisOf(s *session.Session, f *document.File, expected string) basis {
 	name := fileName(f.Path)
 	b := basis{version: s.Believes(name, expected), explicit: expected != ""}
 	if !b.explicit {
 		b.version, _ = s.Seen(name)
 	}
+	return b.against(s, f)
+}
+
+// wholeBasisOf is what a whole new text of f rests on. An agent that knew all of an older
+// text, and has read no more than a part of the newer one, has the older one in mind:
+// what changed elsewhere is not for it to take back.
+func wholeBasisOf(s *session.Session, f *document.File, expected string) basis {
+	b, name := basisOf(s, f, expected), fileName(f.Path)
+	last, _ := s.Seen(name)
+	if whole := s.SeenWhole(name); whole != "" && b.version == last {
+		b.version = whole
+	}
+	return b.against(s, f)
+}
+
+func (b basis) against(s *session.Session, f *document.File) basis {
 	b.moved = b.version != "" && b.version != f.Version
 	if b.moved {
-		b.text, b.remembered = s.Recall(name, b.version, string(f.Encoding))
+		b.text, b.remembered = s.Recall(fileName(f.Path), b.version, string(f.Encoding))
 	}
 	return b
 }
@@ -92,8 +108,12 @@ type knowledge struct {
 	result   string // the version that it was told of: after a merge another one
 	encoding document.Encoding
 	text     string
-	at       bool // text is at hand
+	at       bool  // text is at hand
+	part     *part // of that version it has read no more
 }
+
+// part is some lines of a file, from 1 and inclusive.
+type part struct{ first, last, total int }
 
 // believe is what the agent has in mind after its change was merged: its own text. The
 // other half it has not read.
@@ -112,7 +132,7 @@ func (p *pending) learn(a *Answer) error {
 	for path, version := range a.Saw {
 		k, changed := a.knows[path]
 		if !changed {
-			k = knowledge{version: version}
+			k = knowledge{version: version, part: a.part}
 			if f := p.snapshot.Known(path); f != nil && f.Version == version {
 				k.encoding, k.text, k.at = f.Encoding, f.Text, true
 			}
@@ -126,9 +146,12 @@ func know(s *session.Session, name string, k knowledge) {
 	if k.at {
 		s.Remember(name, k.version, string(k.encoding), k.text)
 	}
-	if k.result != "" {
+	switch {
+	case k.result != "":
 		s.SawMerge(name, k.version, k.result)
-		return
+	case k.part != nil:
+		s.SawLines(name, k.version, k.part.first, k.part.last, k.part.total)
+	default:
+		s.Saw(name, k.version)
 	}
-	s.Saw(name, k.version)
 }

@@ -88,6 +88,8 @@ type Answer struct {
 	Saw map[workspace.Path]string
 	// knows is more of it, of files that the call changed.
 	knows map[workspace.Path]knowledge
+	// part is what of its one file a reading answer shows, nil for all of it.
+	part *part
 	// keeps is a chunk that the session is to remember, chunks the id of those that it
 	// may forget.
 	keeps  *keptPiece

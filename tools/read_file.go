@@ -150,6 +150,9 @@ func readAnswer(p workspace.Path, r readFileResult) *Answer {
 		Saw:     map[workspace.Path]string{p: r.version},
 		Summary: fmt.Sprintf("%s, %s", name, count(r.linesRead, "line")),
 	}
+	if r.startLine > 1 || r.hasMore {
+		a.part = &part{r.startLine, r.endLine, r.totalLines}
+	}
 	switch {
 	case r.totalLines > 0 && r.startLine > r.totalLines:
 		a.Notes = append(a.Notes, fmt.Sprintf("(%s has %s; there is nothing from line %d on)", name, count(r.totalLines, "line"), r.startLine))

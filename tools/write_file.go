@@ -78,7 +78,7 @@ func planWhole(in Input, args writeFileArgs) (*Edits, error) {
 	}
 	marked := false
 	args.Content, marked = before.Encoding.TakeMark(args.Content)
-	b := basisOf(in.Session, before, args.ExpectedVersion)
+	b := wholeBasisOf(in.Session, before, args.ExpectedVersion)
 	text, ours, err := args.text(before, b)
 	if err != nil {
 		return nil, err
@@ -105,8 +105,12 @@ func planWhole(in Input, args writeFileArgs) (*Edits, error) {
 		e.Reasons = append(e.Reasons, mergedReason)
 		e.believes = b.believe(ours, true, after.Encoding)
 	}
-	if before.Exists && b.version == "" {
+	switch {
+	case !before.Exists || args.ExpectedVersion != "":
+	case b.version == "":
 		e.Reasons = append(e.Reasons, "it replaces a whole file that this session has not read")
+	case in.Session.SeenWhole(fileName(before.Path)) == "":
+		e.Reasons = append(e.Reasons, "it replaces a whole file of which this session has read only a part")
 	}
 	if before.Exists && before.Encoding != after.Encoding {
 		e.Reasons = append(e.Reasons, fmt.Sprintf("it changes the file's encoding from %s to %s", before.Encoding, after.Encoding))

@@ -7,16 +7,37 @@ import (
 // sighting is what the agent knows of one file.
 type sighting struct {
 	version string
+	whole   string    // the version that it last knew all of; "" if it only read parts
+	lines   int       // of version, how many it read from the first on without a gap
 	result  string    // the version that its own merged change gave: see SawMerge
 	checked time.Time // the file had this version then
 	told    string    // the newer version that the agent was told of
 }
 
-// Saw records that the agent knows this version of a path.
+// Saw records that the agent knows this version of a path, all of it.
 func (s *Session) Saw(path, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen[path] = sighting{version: version, checked: time.Now()}
+	s.seen[path] = sighting{version: version, whole: version, checked: time.Now()}
+}
+
+// SawLines records that the agent read the lines first to last, of total, of this version
+// of a path. Who reads one part after the other knows the whole in the end.
+func (s *Session) SawLines(path, version string, first, last, total int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.seen[path]
+	now := sighting{version: version, whole: known.whole, checked: time.Now()}
+	if known.version == version {
+		now.lines = known.lines
+	}
+	if first <= now.lines+1 {
+		now.lines = max(now.lines, last)
+	}
+	if now.lines >= total {
+		now.whole = version
+	}
+	s.seen[path] = now
 }
 
 // SawMerge records that a change of the agent's was merged with one of somebody
@@ -25,7 +46,7 @@ func (s *Session) Saw(path, version string) {
 func (s *Session) SawMerge(path, believed, result string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen[path] = sighting{version: believed, result: result, checked: time.Now()}
+	s.seen[path] = sighting{version: believed, whole: believed, result: result, checked: time.Now()}
 }
 
 // Believes gives the version of the text that the agent has in mind when it names
@@ -37,6 +58,14 @@ func (s *Session) Believes(path, version string) string {
 		return known.version
 	}
 	return version
+}
+
+// SeenWhole gives the version of a path that the agent last knew all of, "" if it never
+// did.
+func (s *Session) SeenWhole(path string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen[path].whole
 }
 
 // Seen gives the version of a path that the agent knows.

@@ -71,3 +71,33 @@ func TestAMergeLeavesTheAgentsOwnTextInItsMind(t *testing.T) {
 		t.Errorf("after reading it stands for %q", got)
 	}
 }
+
+func TestWhoReadsOnePartAfterTheOtherKnowsTheWhole(t *testing.T) {
+	s := New("one", Agent{}, policy.Default)
+	for i, step := range []struct {
+		version            string
+		first, last, total int
+		whole              string
+	}{
+		{"v1", 3, 4, 6, ""},
+		{"v1", 1, 3, 6, ""},
+		{"v1", 5, 6, 6, ""}, // line 4 was read before its time, and is asked for again
+		{"v1", 4, 6, 6, "v1"},
+		{"v2", 4, 6, 6, "v1"},
+		{"v2", 1, 3, 6, "v1"},
+		{"v3", 4, 6, 6, "v1"},
+		{"v2", 1, 6, 6, "v2"},
+		{"v3", 1, 0, 0, "v3"},
+	} {
+		s.SawLines("a", step.version, step.first, step.last, step.total)
+		if got := s.SeenWhole("a"); got != step.whole {
+			t.Errorf("step %d: the whole is %q, want %q", i, got, step.whole)
+		}
+		if got, _ := s.Seen("a"); got != step.version {
+			t.Errorf("step %d: seen %q", i, got)
+		}
+	}
+	if got := s.SeenWhole("b"); got != "" {
+		t.Errorf("a file that was never read: %q", got)
+	}
+}
