@@ -58,7 +58,7 @@ func planGlob(ctx context.Context, in Input, args globArgs) (*Answer, error) {
 		g.limit = defaultListLimit
 	}
 	for _, root := range roots {
-		if err := g.walk(ctx, root); err != nil {
+		if err := g.walk(ctx, in, root); err != nil {
 			return nil, err
 		}
 	}
@@ -113,31 +113,27 @@ type globbing struct {
 
 type globbed struct {
 	name     string
-	modified time.Time // where the order needs it
+	modified time.Time
 }
 
-func (g *globbing) walk(ctx context.Context, root workspace.Path) error {
-	if _, err := root.ReadDir(); err != nil {
-		return err
+func (g *globbing) walk(ctx context.Context, in Input, root workspace.Path) error {
+	from := root.String() + "/"
+	if from == "./" {
+		from = ""
 	}
-	prefix := root.Rel() + "/"
-	return root.Walk(ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
+	return in.Files.Visit(ctx, root, workspace.WalkOptions{}, g.newest, func(dir *workspace.Contents, e *workspace.Listed) error {
+		if !e.Type.IsRegular() {
+			return nil
+		}
+		name := dir.Name(e)
 		switch {
-		case !e.Type.IsRegular():
+		case !g.matches(strings.TrimPrefix(name, from)) && !(g.several && g.matches(name)):
 			return nil
-		case !g.matches(strings.TrimPrefix(e.Path.Rel(), prefix)) && !(g.several && g.matches(e.Path.String())):
-			return nil
-		case g.newest:
-			info, err := e.Path.Lstat()
-			if err == nil { // else it is gone by now
-				g.found = append(g.found, globbed{e.Path.String(), info.ModTime()})
-			}
-			return nil
-		case len(g.found) == g.limit:
+		case !g.newest && len(g.found) == g.limit:
 			g.truncated = true
 			return fs.SkipAll
 		}
-		g.found = append(g.found, globbed{name: e.Path.String()})
+		g.found = append(g.found, globbed{name, e.Modified()})
 		return nil
 	})
 }

@@ -2,12 +2,17 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/internal/wire"
 	"pillion/workspace"
 	"pillion/workspace/search"
 )
@@ -28,19 +33,13 @@ type listFilesArgs struct {
 	Limit          int    `json:"limit,omitempty" jsonschema:"most entries to give; default 2000"`
 }
 
-type listFilesResult struct {
-	Files     []listedFile `json:"files"`
-	Count     int          `json:"count"`
-	Truncated bool         `json:"truncated"`
-}
+// listFilesResult is encoded as it is gathered, for there may be many files. Each has
+// name, path, type (file, directory or symlink), size and modified.
+// listFilesResult is encoded as it is gathered, for there may be many files. Each has
+// name, path, type (file, directory or symlink), size and modified.
+type listFilesResult json.RawMessage
 
-type listedFile struct {
-	Name     string `json:"name"`
-	Path     string `json:"path"`
-	Type     string `json:"type"` // file, directory or symlink
-	Size     int64  `json:"size"`
-	Modified string `json:"modified"`
-}
+func (r listFilesResult) encoded(bool) json.RawMessage { return json.RawMessage(r) }
 
 const defaultListLimit = 2000
 
@@ -48,7 +47,7 @@ func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, 
 	if args.Limit < 0 {
 		return nil, invalid("limit must be 1 or more")
 	}
-	l := listing{limit: args.Limit, recursive: args.Recursive, matches: func(string) bool { return true }}
+	l := listing{limit: args.Limit, files: []byte(`{"ok":true,"success":true,"files":[`)}
 	if l.limit == 0 {
 		l.limit = defaultListLimit
 	}
@@ -67,7 +66,7 @@ func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, 
 		options.MaxDepth = 1
 	}
 	for _, root := range roots {
-		if err := l.walk(ctx, root, options); err != nil {
+		if err := l.walk(ctx, in, root, options); err != nil {
 			return nil, err
 		}
 	}
@@ -100,82 +99,103 @@ func oneFolder(in Input, argument, name string) (workspace.Path, error) {
 }
 
 type listing struct {
-	limit     int
-	recursive bool
-	matches   func(rel string) bool
+	limit   int
+	matches func(rel string) bool // nil: all
+	from    string                // what the names that are matched are relative to
 
-	files     []listedFile
+	dir    *workspace.Contents
+	prefix string // of the names in dir
+	json   []byte // the same, as it stands in JSON
+
+	files     []byte
+	text      strings.Builder
+	count     int
 	truncated bool
 }
 
-func (l *listing) walk(ctx context.Context, root workspace.Path, o workspace.WalkOptions) error {
-	if _, err := root.ReadDir(); err != nil {
+func (l *listing) walk(ctx context.Context, in Input, root workspace.Path, o workspace.WalkOptions) error {
+	l.from = root.String() + "/"
+	if root.String() == "." {
+		l.from = ""
+	}
+	c, err := in.Files.List(ctx, root, o, true)
+	switch {
+	case errors.Is(err, workspace.ErrTooMany):
+		return search.Walk(ctx, root, o, l.visit)
+	case err != nil:
 		return err
 	}
-	prefix := root.Rel() + "/"
-	return root.Walk(ctx, o, func(e workspace.Entry) error {
-		rel := strings.TrimPrefix(e.Path.Rel(), prefix)
-		if !l.matches(rel) {
-			return nil
-		}
-		if len(l.files) == l.limit {
-			l.truncated = true
-			return fs.SkipAll
-		}
-		l.files = append(l.files, describe(e))
-		return nil
-	})
+	n := min(c.Total(), l.limit)
+	l.files = slices.Grow(l.files, n*150)
+	l.text.Grow(n * 50)
+	return c.Walk(l.visit)
 }
 
-func describe(e workspace.Entry) listedFile {
-	f := listedFile{Name: e.Path.Base(), Path: e.Path.String(), Type: "file"}
+func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
+	if dir != l.dir {
+		l.dir = dir
+		l.prefix = strings.TrimSuffix(dir.Name(e), e.Name)
+		l.json = wire.AppendString(l.json[:0], l.prefix)
+		l.json = l.json[:len(l.json)-1] // its quote
+	}
+	if l.matches != nil && !l.matches(strings.TrimPrefix(l.prefix+e.Name, l.from)) {
+		return nil
+	}
+	if l.count == l.limit {
+		l.truncated = true
+		return fs.SkipAll
+	}
+	l.add(e)
+	return nil
+}
+
+func (l *listing) add(e *workspace.Listed) {
+	if l.count++; l.count > 1 {
+		l.files = append(l.files, ',')
+	}
+	l.files = append(l.files, `{"name":`...)
+	start := len(l.files)
+	l.files = wire.AppendString(l.files, e.Name)
+	end := len(l.files)
+	l.files = append(append(l.files, `,"path":`...), l.json...)
+	l.files = append(l.files, l.files[start+1:end]...)
+	kind, mark := "file", ""
 	switch {
 	case e.Type.IsDir():
-		f.Type = "directory"
+		kind, mark = "directory", "/"
 	case e.Type&fs.ModeSymlink != 0:
-		f.Type = "symlink"
+		kind, mark = "symlink", "@"
 	}
-	if info, err := e.Path.Lstat(); err == nil { // it may be gone by now
-		f.Modified = info.ModTime().UTC().Format(time.RFC3339)
-		if f.Type != "directory" {
-			f.Size = info.Size()
-		}
+	l.files = append(append(append(l.files, `,"type":"`...), kind...), `","size":`...)
+	l.files = append(strconv.AppendInt(l.files, e.Size, 10), `,"modified":"`...)
+	if t := e.Modified(); !t.IsZero() {
+		l.files = t.UTC().AppendFormat(l.files, time.RFC3339)
 	}
-	return f
+	l.files = append(l.files, `"}`...)
+	if name := fault.Quote(e.Name); name == e.Name && fault.Quote(l.prefix+"x") == l.prefix+"x" {
+		l.text.WriteString(l.prefix)
+		l.text.WriteString(name)
+	} else {
+		l.text.WriteString(fault.Quote(l.prefix + e.Name))
+	}
+	l.text.WriteString(mark)
+	l.text.WriteByte('\n')
 }
 
 func (l *listing) answer(name string) *Answer {
-	if l.files == nil {
-		l.files = []listedFile{}
-	}
 	if name == "" {
 		name = "."
 	}
 	a := &Answer{
-		Result:  listFilesResult{l.files, len(l.files), l.truncated},
-		Text:    l.text(),
-		Summary: fmt.Sprintf("%s, %d entries", fault.Quote(name), len(l.files)),
+		Result:  listFilesResult(fmt.Appendf(l.files, `],"count":%d,"truncated":%t}`, l.count, l.truncated)),
+		Text:    l.text.String(),
+		Summary: fmt.Sprintf("%s, %d entries", fault.Quote(name), l.count),
+	}
+	if l.count == 0 {
+		a.Text = "(nothing matches)"
 	}
 	if l.truncated {
 		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d entries; narrow it with path or pattern, or raise limit)", l.limit))
 	}
 	return a
-}
-
-func (l *listing) text() string {
-	if len(l.files) == 0 {
-		return "(nothing matches)"
-	}
-	var out strings.Builder
-	for _, f := range l.files {
-		out.WriteString(fault.Quote(f.Path))
-		switch f.Type {
-		case "directory":
-			out.WriteByte('/')
-		case "symlink":
-			out.WriteByte('@')
-		}
-		out.WriteByte('\n')
-	}
-	return out.String()
 }

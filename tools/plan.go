@@ -12,6 +12,7 @@ import (
 	"pillion/workspace/change"
 	"pillion/workspace/document"
 	"pillion/workspace/lines"
+	"pillion/workspace/search"
 )
 
 // Input is all that a plan is made from.
@@ -24,6 +25,7 @@ type Input struct {
 	Sandbox  Sandbox
 	Streams  bool         // the caller takes content in chunks
 	Lines    *lines.Cache // where the lines of large files are
+	Files    *search.Files
 	// Taken is why the session cannot start a process of that name now; nil if it can.
 	Taken func(processID string) error
 	// Unasked says whether its process of that name was started in a mode that asks for

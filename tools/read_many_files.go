@@ -176,11 +176,15 @@ func (c *collection) found(ctx context.Context, globs int) error {
 }
 
 func (c *collection) below(ctx context.Context, dir workspace.Path, takes func(workspace.Path) bool) error {
-	return dir.Walk(ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
-		if !e.Type.IsRegular() || !takes(e.Path) {
+	return c.in.Files.Visit(ctx, dir, workspace.WalkOptions{}, false, func(in *workspace.Contents, e *workspace.Listed) error {
+		if !e.Type.IsRegular() {
 			return nil
 		}
-		c.add(wanted{path: e.Path, name: e.Path.String(), found: true})
+		p := in.Folder.Join(e.Name)
+		if !takes(p) {
+			return nil
+		}
+		c.add(wanted{path: p, name: p.String(), found: true})
 		if c.overflow {
 			return fs.SkipAll
 		}

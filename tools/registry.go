@@ -14,6 +14,7 @@ import (
 	"pillion/workspace/change"
 	"pillion/workspace/document"
 	"pillion/workspace/lines"
+	"pillion/workspace/search"
 )
 
 // Registry is the tools that are on, with all that their calls need. Its fields
@@ -29,6 +30,8 @@ type Registry struct {
 	// Remember keeps a rule for a folder beyond the session, so that it is one of
 	// the folder's own from then on. Nil: there is no such place.
 	Remember func(root string, rule policy.Rule) error
+	// Files is the list of files; nil is a list that is always made anew.
+	Files *search.Files
 	// SearchPath is where commands look for programs, in any order.
 	SearchPath []string
 	// Activity hears of each call as its state changes; it must not block.

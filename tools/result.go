@@ -107,6 +107,11 @@ type appender interface {
 	appendFields(dst []byte) (out []byte, field textField)
 }
 
+// encoded is a result that is there as JSON already, "ok" and all.
+type encoded interface {
+	encoded(success bool) json.RawMessage
+}
+
 // textField is a text among the fields, and where it was put.
 type textField struct {
 	text string
@@ -116,6 +121,9 @@ type textField struct {
 // structured puts "ok" in front of the fields, with success the same again under
 // that name, and the error if there is one.
 func structured(fields any, err *fault.Error, success bool) (out json.RawMessage, field textField) {
+	if whole, is := fields.(encoded); is && err == nil {
+		return whole.encoded(success), textField{}
+	}
 	ok := strconv.FormatBool(err == nil)
 	out = []byte(`{"ok":` + ok)
 	if success {

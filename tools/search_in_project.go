@@ -60,7 +60,7 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	source := searchSource{in: in, at: roots[0]}
 	found, err := search.Run(ctx, roots, search.Query{
 		Text: args.Query, Regex: args.Regex, CaseSensitive: args.CaseSensitive, Glob: args.Glob,
-		Context: contextLines, MaxMatches: args.MaxMatches,
+		Context: contextLines, MaxMatches: args.MaxMatches, Files: in.Files,
 	}, source)
 	if err != nil {
 		return nil, err

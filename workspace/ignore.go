@@ -36,66 +36,89 @@ type ignoreFile struct {
 	rules []ignoreRule
 }
 
-func (f *ignoreFile) verdict(name string, isDir bool) (ignored, decided bool) {
+func (f *ignoreFile) verdict(c *candidate) (ignored, decided bool) {
 	if f == nil {
 		return false, false
 	}
-	rel := strings.TrimPrefix(name, f.base)
 	for i := range slices.Backward(f.rules) {
-		if r := &f.rules[i]; r.matches(rel, isDir) {
+		r := &f.rules[i]
+		name := c.name
+		if !r.baseOnly {
+			name = strings.TrimPrefix(c.path(), f.base)
+		}
+		if r.matches(name, c.isDir) {
 			return !r.negate, true
 		}
 	}
 	return false, false
 }
 
-// ignoreRules are the rules that hold in one folder, chained to those above.
+// candidate is an entry that is judged. Its path is made when a rule needs it.
+type candidate struct {
+	base, name string
+	isDir      bool
+	full       string
+}
+
+func (c *candidate) path() string {
+	if c.full == "" {
+		c.full = c.base + c.name
+	}
+	return c.full
+}
+
+// ignoreRules are the rules that hold in one folder and, if it has none of its own,
+// in those below, chained to those above.
 type ignoreRules struct {
 	above     *ignoreRules
-	base      string
 	rgIgnore  *ignoreFile
 	dotIgnore *ignoreFile
 	gitIgnore *ignoreFile
 	exclude   *ignoreFile
-	user      []ignoreRule // of the user's own file, for the top of each repository
-	isTop     bool         // of a repository, or of all: git's rules from above end here
+	user      *ignoreFile // the user's own, for the entry's repository or workspace folder
+	isTop     bool        // of a repository: git's rules from above end here
 }
 
-// ignores judges the entry name of the folder that the rules are of.
-func (r *ignoreRules) ignores(name string, isDir bool) bool {
-	full := r.base + name
+// ignores judges the entry name of the folder base.
+func (r *ignoreRules) ignores(base, name string, isDir bool) bool {
+	c := &candidate{base: base, name: name, isDir: isDir}
 	for at := r; at != nil; at = at.above {
-		if ignored, decided := at.rgIgnore.verdict(full, isDir); decided {
+		if ignored, decided := at.rgIgnore.verdict(c); decided {
 			return ignored
 		}
 	}
 	for at := r; at != nil; at = at.above {
-		if ignored, decided := at.dotIgnore.verdict(full, isDir); decided {
+		if ignored, decided := at.dotIgnore.verdict(c); decided {
 			return ignored
 		}
 	}
 	top := r
 	for at := r; at != nil; at = at.above {
-		if ignored, decided := at.gitIgnore.verdict(full, isDir); decided {
+		if ignored, decided := at.gitIgnore.verdict(c); decided {
 			return ignored
 		}
 		if top = at; at.isTop {
 			break
 		}
 	}
-	if ignored, decided := top.exclude.verdict(full, isDir); decided {
+	if ignored, decided := top.exclude.verdict(c); decided {
 		return ignored
 	}
-	user := ignoreFile{base: top.base, rules: r.user}
-	ignored, _ := user.verdict(full, isDir)
+	ignored, _ := r.user.verdict(c)
 	return ignored
 }
 
-// ignoreRulesAt collects the rules that hold in the folder p, from those at the
-// top of the file system down.
-func ignoreRulesAt(p Path) *ignoreRules {
-	rules := &ignoreRules{user: parseIgnore(readUserIgnore())}
-	base := ""
+// ignoreRulesAt collects the rules that hold in the folder p, whose base it gives
+// too.
+func ignoreRulesAt(p Path) (rules *ignoreRules, base string) {
+	rules, base = ignoreRulesAbove(p)
+	return rules.below(base, ruleFolder{path: p}), base
+}
+
+// ignoreRulesAbove collects the rules for the folder p from all folders above it, from
+// the top of the file system down. The base is p's own.
+func ignoreRulesAbove(p Path) (rules *ignoreRules, base string) {
+	rules = &ignoreRules{}
 	repository := repositoryTop(p.root.dir)
 	for dir, name := range foldersBetween(fileSystemTop(p.root.dir), p.root.dir) {
 		if _, inside := within(repository, dir); inside {
@@ -105,15 +128,16 @@ func ignoreRulesAt(p Path) *ignoreRules {
 		}
 		base += name + "/"
 	}
+	if rules.user == nil { // there is no repository around, or it begins here
+		rules = &ignoreRules{above: rules, user: newIgnoreFile(base, readUserIgnore())}
+	}
 	at := Path{root: p.root, rel: "."}
-	rules = rules.below(base, ruleFolder{path: at})
-	rules.isTop = rules.isTop || repository == p.root.dir
 	for _, name := range foldersBetween(".", p.rel) {
+		rules = rules.below(base, ruleFolder{path: at})
 		at.rel = path.Join(at.rel, name)
 		base += name + "/"
-		rules = rules.below(base, ruleFolder{path: at})
 	}
-	return rules
+	return rules, base
 }
 
 func fileSystemTop(dir string) string { return filepath.VolumeName(dir) + string(filepath.Separator) }
@@ -147,29 +171,31 @@ func repositoryTop(dir string) string {
 	}
 }
 
-// below gives the rules of a folder in r's.
+// below gives the rules of the folder base, in one where r hold.
 func (r *ignoreRules) below(base string, folder ruleFolder) *ignoreRules {
-	return &ignoreRules{
-		above:     r,
-		base:      base,
-		rgIgnore:  newIgnoreFile(base, folder.read(".rgignore")),
-		dotIgnore: newIgnoreFile(base, folder.read(".ignore")),
-		gitIgnore: newIgnoreFile(base, folder.read(".gitignore")),
-		exclude:   newIgnoreFile(base, folder.exclude()),
-		user:      r.user,
-		isTop:     folder.has(".git"),
+	own := r.around(base, folder)
+	gitIgnore, isTop := newIgnoreFile(base, folder.read(".gitignore")), folder.has(".git")
+	if gitIgnore == nil && !isTop {
+		return own
 	}
+	if own == r {
+		own = &ignoreRules{above: r, user: r.user}
+	}
+	own.gitIgnore, own.isTop = gitIgnore, isTop
+	if isTop {
+		own.exclude = newIgnoreFile(base, folder.exclude())
+		own.user = newIgnoreFile(base, readUserIgnore())
+	}
+	return own
 }
 
 // around is below for a folder outside the repository, where git reads nothing.
 func (r *ignoreRules) around(base string, folder ruleFolder) *ignoreRules {
-	return &ignoreRules{
-		above:     r,
-		base:      base,
-		rgIgnore:  newIgnoreFile(base, folder.read(".rgignore")),
-		dotIgnore: newIgnoreFile(base, folder.read(".ignore")),
-		user:      r.user,
+	rgIgnore, dotIgnore := newIgnoreFile(base, folder.read(".rgignore")), newIgnoreFile(base, folder.read(".ignore"))
+	if rgIgnore == nil && dotIgnore == nil {
+		return r
 	}
+	return &ignoreRules{above: r, rgIgnore: rgIgnore, dotIgnore: dotIgnore, user: r.user}
 }
 
 func newIgnoreFile(base, text string) *ignoreFile {

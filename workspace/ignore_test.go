@@ -77,6 +77,25 @@ func walk(t testing.TB, p workspace.Path, o workspace.WalkOptions) []string {
 		names = append(names, e.Path.String())
 		return nil
 	}))
+	if listed := list(t, p, o); !slices.Equal(names, listed) {
+		t.Errorf("a List has other entries than a Walk:\n%q\n%q", listed, names)
+	}
+	return names
+}
+
+// list gives the names that a List of p has, in the order of a walk.
+func list(t testing.TB, p workspace.Path, o workspace.WalkOptions) []string {
+	t.Helper()
+	c, err := p.List(context.Background(), o, true, 1_000_000)
+	must(t, err)
+	names := []string{}
+	must(t, c.Walk(func(dir *workspace.Contents, e *workspace.Listed) error {
+		names = append(names, dir.Folder.Join(e.Name).String())
+		if info, err := dir.Folder.Join(e.Name).Lstat(); err != nil || info.Mode().Type() != e.Type || !info.ModTime().Equal(e.Modified()) || !info.IsDir() && info.Size() != e.Size {
+			t.Errorf("%s is listed as %+v, and is %v", e.Name, *e, info)
+		}
+		return nil
+	}))
 	return names
 }
 

@@ -2,11 +2,9 @@ package workspace
 
 import (
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -16,9 +14,9 @@ const maxIgnoreFile = 1 << 20 // bytes; a longer file is no ignore file
 // in the workspace, else by its absolute name. A file that cannot be read, or is
 // no small regular file, ignores nothing.
 type ruleFolder struct {
-	path    Path
-	entries []fs.DirEntry // of path, if they were listed already
-	abs     string        // if path is zero
+	path   Path
+	listed func(name string) bool // whether path has such an entry, if that is known
+	abs    string                 // if path is zero
 }
 
 func (f ruleFolder) has(name string) bool {
@@ -26,13 +24,10 @@ func (f ruleFolder) has(name string) bool {
 	switch {
 	case f.path.IsZero():
 		_, err = os.Lstat(filepath.Join(f.abs, name))
-	case f.entries == nil:
-		_, err = f.path.root.fs.Lstat(filepath.Join(filepath.FromSlash(f.path.rel), name))
+	case f.listed != nil:
+		return f.listed(name)
 	default:
-		_, found := slices.BinarySearchFunc(f.entries, name, func(e fs.DirEntry, name string) int {
-			return strings.Compare(e.Name(), name)
-		})
-		return found
+		_, err = f.path.root.fs.Lstat(filepath.Join(filepath.FromSlash(f.path.rel), name))
 	}
 	return err == nil
 }

@@ -73,13 +73,11 @@ func parseIgnoreLine(pattern string) (r ignoreRule, ok bool) {
 	return r, ok || r.literal != ""
 }
 
-// matches judges an entry by its path below the ignore file's folder.
+// matches judges an entry by its path below the ignore file's folder, or by its name
+// where that decides.
 func (r *ignoreRule) matches(rel string, isDir bool) bool {
 	if r.dirOnly && !isDir {
 		return false
-	}
-	if r.baseOnly {
-		rel = rel[strings.LastIndexByte(rel, '/')+1:]
 	}
 	switch {
 	case r.re != nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"pillion/internal/fault"
 )
@@ -41,11 +42,11 @@ func (p Path) Walk(ctx context.Context, o WalkOptions, visit func(Entry) error) 
 		return err
 	}
 	w := walker{ctx: ctx, options: o, visit: visit}
-	var rules *ignoreRules
+	at := walked{dir: p}
 	if !o.IncludeIgnored {
-		rules = ignoreRulesAt(p)
+		at.rules, at.base = ignoreRulesAt(p)
 	}
-	err = w.entries(p, entries, rules, 1)
+	err = w.entries(at, entries, 1)
 	if errors.Is(err, fs.SkipAll) || errors.Is(err, fs.SkipDir) {
 		return nil
 	}
@@ -58,23 +59,29 @@ type walker struct {
 	visit   func(Entry) error
 }
 
-// entries visits the entries of the folder dir. Its rules are nil when ignored
+// walked is a folder on the way, with the rules in it, which are nil when ignored
 // entries are wanted.
-func (w *walker) entries(dir Path, entries []fs.DirEntry, rules *ignoreRules, depth int) error {
+type walked struct {
+	dir   Path
+	rules *ignoreRules
+	base  string
+}
+
+func (w *walker) entries(in walked, entries []fs.DirEntry, depth int) error {
 	for _, e := range entries {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		if w.isLeftOut(e, rules) {
+		if isLeftOut(in.rules, in.base, e.Name(), e.IsDir()) {
 			continue
 		}
-		p := dir.Join(e.Name())
+		p := in.dir.Join(e.Name())
 		if !p.root.closed.none() && p.root.closed.refusal(p.Abs()) != "" {
 			continue
 		}
 		err := w.visit(Entry{Path: p, Type: e.Type()})
 		if err == nil && e.IsDir() && depth != w.options.MaxDepth {
-			err = w.folder(p, e.Name(), rules, depth+1)
+			err = w.folder(walked{p, in.rules, in.base + e.Name() + "/"}, depth+1)
 		}
 		if errors.Is(err, fs.SkipDir) && e.IsDir() {
 			err = nil
@@ -86,38 +93,44 @@ func (w *walker) entries(dir Path, entries []fs.DirEntry, rules *ignoreRules, de
 	return nil
 }
 
-func (w *walker) isLeftOut(e fs.DirEntry, rules *ignoreRules) bool {
+func isLeftOut(rules *ignoreRules, base, name string, isDir bool) bool {
 	switch {
-	case e.Name() == versionStores[0]:
+	case name == versionStores[0]:
 		return true
 	case rules == nil:
 		return false
 	}
-	return slices.Contains(versionStores, e.Name()) || rules.ignores(e.Name(), e.IsDir())
+	return slices.Contains(versionStores, name) || rules.ignores(base, name, isDir)
 }
 
-// folder goes down into p. A walk ends even on a file system that changes under
-// it: a path can only get so long.
-func (w *walker) folder(p Path, name string, above *ignoreRules, depth int) error {
-	entries, err := p.ReadDir()
-	if err == nil && len(p.rel) > maxWalkedPath {
-		err = fault.New(fault.InvalidPath, "%s is too deep to be listed", fault.Quote(p.String()))
+// folder goes down, with the rules of the folder above. A walk ends even on a file
+// system that changes under it: a path can only get so long.
+func (w *walker) folder(at walked, depth int) error {
+	entries, err := at.dir.ReadDir()
+	if err == nil && len(at.dir.rel) > maxWalkedPath {
+		err = at.dir.tooDeep()
 	}
 	if err != nil {
 		if w.options.Unreadable != nil {
-			w.options.Unreadable(p, err)
+			w.options.Unreadable(at.dir, err)
 		}
 		return nil
 	}
-	rules := above
-	if above != nil {
-		rules = above.below(above.base+name+"/", ruleFolder{path: p, entries: entries})
+	if at.rules != nil {
+		at.rules = at.rules.below(at.base, ruleFolder{path: at.dir, listed: func(name string) bool {
+			_, found := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+			return found
+		}})
 	}
-	err = w.entries(p, entries, rules, depth)
+	err = w.entries(at, entries, depth)
 	if errors.Is(err, fs.SkipDir) {
 		return nil
 	}
 	return err
+}
+
+func (p Path) tooDeep() error {
+	return fault.New(fault.InvalidPath, "%s is too deep to be listed", fault.Quote(p.String()))
 }
 
 // maxWalkedPath in bytes: no longer path could be resolved by name again.

@@ -36,12 +36,17 @@ func (w *Workspace) Place(abs string) (Path, bool) {
 // for one goroutine.
 type Ignored struct {
 	folders map[Path]bool
-	rules   map[Path]*ignoreRules
+	rules   map[Path]rulesOf
+}
+
+type rulesOf struct {
+	rules *ignoreRules
+	base  string
 }
 
 // NewIgnored has looked at nothing yet.
 func NewIgnored() *Ignored {
-	return &Ignored{map[Path]bool{}, map[Path]*ignoreRules{}}
+	return &Ignored{map[Path]bool{}, map[Path]rulesOf{}}
 }
 
 // Has reports whether a Walk of the workspace would not come to p.
@@ -58,10 +63,12 @@ func (i *Ignored) Has(p Path, isDir bool) bool {
 	if above || slices.Contains(versionStores, p.Base()) {
 		return true
 	}
-	if i.rules[dir] == nil {
-		i.rules[dir] = ignoreRulesAt(dir)
+	of, known := i.rules[dir]
+	if !known {
+		of.rules, of.base = ignoreRulesAt(dir)
+		i.rules[dir] = of
 	}
-	return i.rules[dir].ignores(p.Base(), isDir)
+	return of.rules.ignores(of.base, p.Base(), isDir)
 }
 
 // IsIgnored reports whether a Walk of the folder that holds p would leave p out:
@@ -73,5 +80,6 @@ func (p Path) IsIgnored(isDir bool) bool {
 	if !p.root.closed.none() && p.root.closed.refusal(p.Abs()) != "" {
 		return true
 	}
-	return slices.Contains(versionStores, p.Base()) || ignoreRulesAt(p.Dir()).ignores(p.Base(), isDir)
+	rules, base := ignoreRulesAt(p.Dir())
+	return isLeftOut(rules, base, p.Base(), isDir)
 }

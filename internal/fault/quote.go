@@ -10,7 +10,7 @@ import (
 // quoted with every control, bidirectional and invisible character escaped, so
 // that a file name can neither fake a line nor hide a part of itself.
 func Quote(name string) string {
-	if name != "" && strings.IndexFunc(name, suspicious) < 0 {
+	if name != "" && (isPlain(name) || strings.IndexFunc(name, suspicious) < 0) {
 		return name
 	}
 	return Escape(strconv.Quote(name))
@@ -32,6 +32,16 @@ func Escape(text string) string {
 		out.WriteString(quoted[1 : len(quoted)-1])
 	}
 	return out.String()
+}
+
+// isPlain spares most names, of which there may be very many, the closer look.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c < ' ' || c > '~' || c == '"' {
+			return false
+		}
+	}
+	return true
 }
 
 func suspicious(r rune) bool {

@@ -30,12 +30,25 @@ func CompileGlob(pattern string) (func(rel string) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(rel string) bool { return g.re.MatchString(rel) != g.negate }, nil
+	return func(rel string) bool { return g.matches(rel) != g.negate }, nil
 }
 
 type glob struct {
 	negate bool
 	re     *regexp.Regexp
+	suffix string // all that it matches ends so
+	only   bool   // and all that ends so, in one element of the path, it matches
+}
+
+// matches asks the regular expression last: there may be very many names.
+func (g *glob) matches(rel string) bool {
+	switch {
+	case !strings.HasSuffix(rel, g.suffix):
+		return false
+	case g.only:
+		return true
+	}
+	return g.re.MatchString(rel)
 }
 
 // selects judges p by each name that an agent may mean: the path from the folder
@@ -43,7 +56,7 @@ type glob struct {
 func (g *glob) selects(searched, p workspace.Path) bool {
 	names := []string{p.Rel(), strings.TrimPrefix(p.Rel(), searched.Rel()+"/"), p.String()}
 	for _, name := range names {
-		if g.re.MatchString(name) {
+		if g.matches(name) {
 			return !g.negate
 		}
 	}
@@ -81,7 +94,27 @@ func compile(pattern string) (*glob, error) {
 	if err != nil {
 		return nil, fault.New(fault.InvalidArguments, "the glob %s is too involved: %w", fault.Quote(pattern), err)
 	}
-	return &glob{negate: negate, re: re}, nil
+	g := &glob{negate: negate, re: re}
+	if !negate && !isFolder {
+		g.suffix, g.only = ending(name, path == rest)
+	}
+	return g, nil
+}
+
+// ending is the plain text at the end of a glob, which is all of it but a star for
+// the rest of the name.
+func ending(name string, anywhere bool) (suffix string, only bool) {
+	if strings.ContainsAny(name, `{}[]\\`) {
+		return "", false
+	}
+	last := strings.LastIndexAny(name, "*?")
+	suffix = name[last+1:]
+	if strings.HasSuffix(name[:last+1], "**") {
+		suffix = strings.TrimPrefix(suffix, "/") // the stars may stand for nothing
+	}
+	before := strings.TrimPrefix(name[:max(last, 0)], "**/")
+	return suffix, last >= 0 && name[last] == '*' && before == "" && !strings.Contains(suffix, "/") &&
+		(anywhere && !strings.Contains(name, "/") || strings.HasPrefix(name, "**/"))
 }
 
 // translator turns a glob into a regular expression, character by character.

@@ -2,8 +2,8 @@
 //
 // Run is the entry point; CompileGlob serves whoever lists files. The package
 // does not read files itself: a Source gives each file's text as the agent must
-// see it, open buffers over the disk. There is no index; the walk is made anew
-// for every search, so that nothing found is stale.
+// see it, open buffers over the disk. There is no index of what is in files. Their list is
+// kept by Files as long as it is certain that nothing has changed in it.
 package search
 
 import (
@@ -40,6 +40,8 @@ type Query struct {
 	MaxMatches    int    // 0 is 200; at most 10,000
 	// IncludeIgnored looks into ignored files too.
 	IncludeIgnored bool
+	// Files is where the list of files is kept; nil: it is made anew.
+	Files *Files
 }
 
 // Match is one line that matches. Further matches on it make no further Match.
@@ -112,10 +114,11 @@ type search struct {
 	context int
 	limit   int
 	ignored bool
+	files   *Files
 }
 
 func newSearch(q Query, src Source) (*search, error) {
-	s := &search{source: src, context: min(q.Context, mostContext), limit: min(q.MaxMatches, mostMatches), ignored: q.IncludeIgnored}
+	s := &search{source: src, context: min(q.Context, mostContext), limit: min(q.MaxMatches, mostMatches), ignored: q.IncludeIgnored, files: q.Files}
 	switch {
 	case q.Text == "":
 		return nil, fault.New(fault.InvalidArguments, "the query is empty; give the text or the regular expression to look for")
@@ -202,14 +205,21 @@ func (s *search) walkRoot(ctx context.Context, root workspace.Path, roots []work
 	options := workspace.WalkOptions{IncludeIgnored: s.ignored, Unreadable: func(p workspace.Path, err error) {
 		add(&job{path: p, err: err}) //nolint:errcheck // the walk notices the end of the context
 	}}
-	return root.Walk(ctx, options, func(e workspace.Entry) error {
+	return s.files.Visit(ctx, root, options, false, func(dir *workspace.Contents, e *workspace.Listed) error {
 		switch {
-		case e.Type.IsDir() && slices.Contains(roots, e.Path):
+		case e.Type.IsDir() && slices.Contains(roots, dir.Folder.Join(e.Name)):
 			return fs.SkipDir // a root inside another is searched by itself
-		case !e.Type.IsRegular() || s.glob != nil && !s.glob.selects(root, e.Path):
+		case e.Below != nil && e.Below.Err != nil:
+			options.Unreadable(e.Below.Folder, e.Below.Err)
+			return nil
+		case !e.Type.IsRegular():
 			return nil
 		}
-		return add(&job{path: e.Path})
+		p := dir.Folder.Join(e.Name)
+		if s.glob != nil && !s.glob.selects(root, p) {
+			return nil
+		}
+		return add(&job{path: p})
 	})
 }
 

@@ -1,0 +1,145 @@
+package workspace
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// folderReader reads folders with as few system calls as there can be: one to open,
+// which resolves the name beneath the folder that was opened first and follows no
+// link, two to list, and one an entry for its size and time. What os.File does takes
+// several times as long.
+type folderReader struct {
+	buffer []byte
+	fd     int
+	other  *os.File // instead of fd, where the system has no openat2
+}
+
+func (r *folderReader) open(top *os.File, name string, at Path) ([]Listed, error) {
+	if r.buffer == nil {
+		r.buffer = make([]byte, 64<<10)
+	}
+	fd, err := openBeneath(top, name)
+	switch err {
+	case nil:
+	case unix.ENOENT, unix.EACCES, unix.ELOOP, unix.ENOTDIR:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	default: // there is no openat2, it is forbidden, or something moved at this moment
+		if r.other, err = at.root.fs.OpenFile(at.rel, os.O_RDONLY|dirFlags, 0); err != nil {
+			return nil, err
+		}
+		fd = int(r.other.Fd())
+	}
+	r.fd = fd
+	entries, err := r.list()
+	if err != nil {
+		r.close()
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
+	return entries, nil
+}
+
+func openBeneath(top *os.File, name string) (fd int, err error) {
+	how := unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOFOLLOW,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	}
+	raw, err := top.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	var failed error
+	err = raw.Control(func(dir uintptr) { fd, failed = unix.Openat2(int(dir), name, &how) })
+	if err != nil {
+		return -1, err
+	}
+	return fd, failed
+}
+
+func (r *folderReader) close() {
+	if r.other != nil {
+		r.other.Close()
+		r.other = nil
+		return
+	}
+	unix.Close(r.fd)
+}
+
+func (r *folderReader) list() ([]Listed, error) {
+	var out []Listed
+	for {
+		n, err := unix.Getdents(r.fd, r.buffer)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return nil, &fs.PathError{Op: "readdir", Err: err}
+		case n <= 0:
+			return out, nil
+		}
+		out = r.parse(out, r.buffer[:n])
+	}
+}
+
+// parse reads struct linux_dirent64: inode and offset of eight bytes each, the
+// entry's length of two, its type of one, and the name up to a zero.
+func (r *folderReader) parse(out []Listed, buf []byte) []Listed {
+	const lengthAt, typeAt, nameAt = 16, 18, 19
+	out = slices.Grow(out, len(buf)/32)
+	names := string(buf) // one piece of memory for all names
+	for at := 0; at+nameAt < len(buf); {
+		length := int(binary.NativeEndian.Uint16(buf[at+lengthAt:]))
+		end := bytes.IndexByte(buf[at+nameAt:at+length], 0)
+		name := names[at+nameAt : at+nameAt+max(end, 0)]
+		if end > 0 && name != "." && name != ".." {
+			out = append(out, Listed{Name: name, Type: r.typeOf(buf[at+typeAt], name)})
+		}
+		at += length
+	}
+	return out
+}
+
+func (r *folderReader) typeOf(code byte, name string) fs.FileMode {
+	switch code {
+	case unix.DT_REG:
+		return 0
+	case unix.DT_DIR:
+		return fs.ModeDir
+	case unix.DT_LNK:
+		return fs.ModeSymlink
+	case unix.DT_FIFO:
+		return fs.ModeNamedPipe
+	case unix.DT_SOCK:
+		return fs.ModeSocket
+	case unix.DT_CHR:
+		return fs.ModeDevice | fs.ModeCharDevice
+	case unix.DT_BLK:
+		return fs.ModeDevice
+	}
+	e := Listed{Name: strings.Clone(name), Type: fs.ModeIrregular} // the file system does not say
+	r.stat(&e)
+	return e.Type
+}
+
+func (r *folderReader) stat(e *Listed) {
+	var info unix.Stat_t
+	if unix.Fstatat(r.fd, e.Name, &info, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return // it is gone by now
+	}
+	e.modified, e.Size = info.Mtim.Nano(), info.Size
+	switch info.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		e.Type = 0
+	case unix.S_IFDIR:
+		e.Type, e.Size = fs.ModeDir, 0
+	case unix.S_IFLNK:
+		e.Type = fs.ModeSymlink
+	}
+}
