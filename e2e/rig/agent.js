@@ -14,17 +14,18 @@ export class Agent {
   /** What `pillion mcp` wrote on stderr. */
   stderr = '';
 
-  /** @param {import('./sandbox.js').Sandbox} sandbox @param {string} name */
-  constructor(sandbox, name) {
+  /** @param {import('./sandbox.js').Sandbox} sandbox @param {string} name @param {string[]} within a command line that runs it elsewhere */
+  constructor(sandbox, name, within = []) {
     this.#client = new Client({ name, version: '1.0.0' });
-    this.#transport = new StdioClientTransport({ command: pillion(), args: ['mcp'], cwd: sandbox.project, env: sandbox.env, stderr: 'pipe' });
+    const [command, ...args] = [...within, pillion(), 'mcp'];
+    this.#transport = new StdioClientTransport({ command, args, cwd: sandbox.project, env: sandbox.env, stderr: 'pipe' });
     this.#transport.stderr?.on('data', (data) => (this.stderr += data));
   }
 
-  /** @param {import('./sandbox.js').Sandbox} sandbox @param {string} [name] */
-  static async start(sandbox, name = 'scripted-agent') {
-    const agent = new Agent(sandbox, name);
-    await agent.connect();
+  /** @param {import('./sandbox.js').Sandbox} sandbox @param {string} [name] @param {string[]} [within] */
+  static async start(sandbox, name = 'scripted-agent', within = []) {
+    const agent = new Agent(sandbox, name, within);
+    await agent.connect().catch((error) => { throw new Error(`${error}; it wrote: ${agent.stderr}`); });
     return agent;
   }
 

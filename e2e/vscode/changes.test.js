@@ -76,3 +76,71 @@ ride('a change is marked, moves with the text, and is taken back after a look; s
   await window.press('Control+s');
   await eventually('a save by hand accepts it', async () => (await window.marks()).length === 0 && sandbox.read('greet.py').includes('# says it aloud'));
 });
+
+const tree = { 'lib/one.py': 'one = 1\n', 'lib/two.py': 'two = 2\n', 'notes.md': '# Notes\n' };
+
+ride('folders and files that an agent makes, moves and deletes: each question says what goes where, an open file is followed, and the turn is taken back as a whole', tree, async (it) => {
+  const { window, sandbox } = it;
+  await window.openFile('one.py');
+  const agent = await it.agent();
+  /** @param {string} tool @param {Record<string, string | boolean>} args @param {string | RegExp} question @param {RegExp} [says] */
+  const approved = async (tool, args, question, says) => {
+    const call = agent.call(tool, args);
+    const dialog = await (await window.dialog(question)).drawn();
+    if (says) await eventually(`the page says ${says}`, async () => says.test(await dialog.pageText()));
+    await window.screenshot(`asks-${tool}`);
+    await dialog.press('Approve');
+    const result = await call;
+    assert.equal(result.isError, false, result.text);
+  };
+  await approved('create_directory', { path: 'src' }, 'Create a folder?', /wants to create the folder src/);
+  await approved('move_file', { from: 'lib', to: 'src/lib' }, 'Move a folder?', /From +lib\nTo +src\/lib\nWith it +2 files go with it\nFiles +.*one\.py\n +.*two\.py/);
+  await eventually('the tab has followed', async () => await window.placeOf('one.py') === 'src/lib/one.py');
+  await approved('delete_file', { path: 'notes.md' }, /notes\.md.*proposes to delete it/);
+  assert.equal(sandbox.exists('notes.md'), false);
+  await eventually('all of it is listed', async () => (await window.changes()).filter((row) => /^(Create|Move|Delete)/.test(row)).length === 3);
+  await window.command('Pillion: Revert This Turn…');
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'scripted-agent' }).first().click();
+  const preview = await (await window.dialog('Revert?')).drawn('Revert');
+  await eventually('the page names each', async () => /Revert all that scripted-agent changed in turn 1\?[^]*notes\.md/.test(await preview.pageText()));
+  await window.screenshot('revert-turn');
+  await preview.press('Revert');
+  await eventually('all is where it was', () => sandbox.exists('lib/one.py') && !sandbox.exists('src') && sandbox.exists('notes.md'));
+  assert.deepEqual(Object.keys(tree).map((name) => sandbox.read(name)), Object.values(tree));
+  await eventually('the tab has followed back', async () => await window.placeOf('one.py') === 'lib/one.py');
+  await window.screenshot('reverted-turn');
+});
+
+const large = { 'one.txt': 'first\n', 'two.txt': 'second\n'.repeat(40_000), 'three.txt': 'third\n'.repeat(80_000) };
+
+ride('a revert of one open and two closed files fails half way because the disk is full: everything is as before; with room it goes through', large, async (it) => {
+  const { window } = it;
+  const disk = it.disk ?? assert.fail('there is no small disk');
+  await window.openFile('one.txt');
+  const agent = await it.agent();
+  for (const [path, content] of Object.entries({ 'one.txt': 'eins\n', 'two.txt': 'zwei\n', 'three.txt': 'drei\n' })) {
+    const result = await agent.call('write_file', { path, content });
+    assert.equal(result.isError, false, result.text);
+  }
+  disk.fill('filler', large['two.txt'].length + 50_000); // room for one of the two, and not for both
+  const now = () => ['one.txt', 'two.txt', 'three.txt'].map((name) => disk.read(name).slice(0, 20)).join('');
+  const names = disk.names();
+  assert.equal(now(), 'eins\nzwei\ndrei\n');
+  await window.command('Pillion: Revert This Turn…'); // that of the marked line, on which the cursor is
+  const preview = await (await window.dialog('Revert?')).drawn('Revert');
+  const told = async () => (await window.notifications()).find((text) => /Nothing was reverted/.test(text)) ?? '';
+  await eventually('it says that nothing was reverted', async () => {
+    if (!await told()) await preview.button('Revert').click({ timeout: 1000 });
+    return told();
+  });
+  assert.match(await told(), /no space left/);
+  await window.screenshot('revert-disk-full');
+  assert.equal(now(), 'eins\nzwei\ndrei\n');
+  assert.deepEqual(disk.names(), names, 'nothing is left behind');
+  assert.ok((await window.tabs()).includes('one.txt'), 'the open one is not dirty');
+  disk.fill('filler', 1_500_000);
+  await preview.press('Revert');
+  await eventually('all is as it was before', () => Object.entries(large).every(([name, text]) => disk.read(name) === text));
+  await eventually('the editor too', async () => await window.text(window.editor('one.txt')) === large['one.txt']);
+  assert.ok((await window.tabs()).includes('one.txt'));
+}, { disk: 3_000_000, settings: { 'pillion.mode': 'auto_edit' } });

@@ -60,17 +60,21 @@ export class CodeServer {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (this.output += data));
   }
 
-  /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Record<string, unknown>} [settings] */
-  static async start(sandbox, settings = {}) {
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Record<string, unknown>} [settings] of the machine
+   * @param {string[]} [within] a command line that runs it elsewhere */
+  static async start(sandbox, settings = {}, within = []) {
     const place = (/** @type {string} */ name) => path.join(sandbox.root, name);
-    fs.mkdirSync(place('vscode/User'), { recursive: true });
-    fs.writeFileSync(place('vscode/User/settings.json'), JSON.stringify({ ...quiet, ...settings }));
+    for (const [folder, all] of Object.entries({ User: quiet, Machine: settings })) {
+      fs.mkdirSync(place(`vscode/${folder}`), { recursive: true });
+      fs.writeFileSync(place(`vscode/${folder}/settings.json`), JSON.stringify(all));
+    }
     const env = { ...sandbox.env, PATH: `${part('node24')}/node_modules/.bin:${sandbox.env.PATH}` };
     const folders = ['--user-data-dir', place('vscode'), '--extensions-dir', place('extensions')];
     const server = program('code-server', 'code-server');
     copyExtensions(installed(server, env.PATH), place('extensions'));
-    const child = spawn(server, [
-      '--auth', 'none', '--bind-addr', '127.0.0.1:0', ...folders, '--disable-workspace-trust', '--disable-telemetry',
+    const [command, ...args] = [...within, server];
+    const child = spawn(command, [
+      ...args, '--auth', 'none', '--bind-addr', '127.0.0.1:0', ...folders, '--disable-workspace-trust', '--disable-telemetry',
       '--disable-update-check', '--reconnection-grace-time', String(grace), sandbox.project,
     ], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const running = new CodeServer(child);

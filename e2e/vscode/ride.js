@@ -10,11 +10,14 @@ import { browser } from '../rig/browser.js';
 import { eventually } from '../rig/expect.js';
 import { artifacts } from '../rig/places.js';
 import { inSandbox } from '../rig/ride.js';
+import { SmallDisk } from '../rig/small-disk.js';
 import { CodeServer } from './code-server.js';
 import { Workbench } from './workbench.js';
 
 /** @type {import('playwright-core').Browser} */
 let chromium;
+
+/** @typedef {{settings?: Record<string, unknown>, disk?: number}} Options `disk`: the project is on one of so many bytes */
 
 /** Call once in a test file. */
 export function shareBrowser() {
@@ -29,15 +32,19 @@ export class Ride {
   #server;
   /** @type {Workbench | undefined} */
   #window;
+  #settings;
 
-  /** @param {import('../rig/sandbox.js').Sandbox} sandbox */
-  constructor(sandbox) {
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Options} [options] */
+  constructor(sandbox, { settings, disk } = {}) {
     this.sandbox = sandbox;
+    this.#settings = settings;
+    this.disk = disk === undefined ? undefined : new SmallDisk(sandbox, disk);
   }
 
   /** Starts VS Code and waits until a person could begin. */
   async begin() {
-    this.#server = await CodeServer.start(this.sandbox);
+    this.#server = await CodeServer.start(this.sandbox, this.#settings, this.disk?.making);
+    await this.disk?.made();
     this.#window = await Workbench.open(chromium, this.#server.url);
     await this.#window.ready();
   }
@@ -49,7 +56,7 @@ export class Ride {
 
   /** @param {string} [name] */
   async agent(name) {
-    const agent = await Agent.start(this.sandbox, name);
+    const agent = await Agent.start(this.sandbox, name, this.disk?.entering);
     this.#agents.push(agent);
     return agent;
   }
@@ -99,9 +106,10 @@ export class Ride {
  * @param {string} name
  * @param {Record<string, string>} files
  * @param {(ride: Ride, t: import('node:test').TestContext) => Promise<void>} body
+ * @param {Options} [options]
  */
-export function ride(name, files, body) {
-  inSandbox(name, { files, timeout: 180_000, sit: (sandbox) => new Ride(sandbox) }, async (it, t) => {
+export function ride(name, files, body, options) {
+  inSandbox(name, { files, timeout: 180_000, sit: (sandbox) => new Ride(sandbox, options) }, async (it, t) => {
     await it.begin();
     await body(it, t);
   });

@@ -68,6 +68,11 @@ export class Workbench {
       (tab.classList.contains('dirty') ? '* ' : '') + (tab.querySelector('.tab-label')?.textContent ?? '').trim()));
   }
 
+  /** The place of the file that is in front, as the line above its text says it. @param {string} name */
+  async placeOf(name) {
+    return (await this.group(name).locator('.breadcrumbs-control .monaco-breadcrumb-item').allInnerTexts()).map((part) => part.trim()).join('/');
+  }
+
   /** The text of an editor on the screen, lines from top to bottom; not the deleted lines that an inline diff shows between them. @param {Locator} editor */
   async text(editor) {
     return editor.locator('.view-lines:not(.line-delete)').first().evaluate((lines) => [...lines.querySelectorAll('.view-line')]
