@@ -57,6 +57,7 @@ export class SmallDisk {
 
   /** Leaves so many bytes free. @param {string} name of the file that takes the others @param {number} bytes */
   fill(name, bytes) {
+    fs.rmSync(this.path(name), { force: true });
     const { bavail, bsize } = fs.statfsSync(this.path('.'));
     fs.writeFileSync(this.path(name), Buffer.alloc(bavail * bsize - bytes));
   }

@@ -108,6 +108,7 @@ ride('folders and files that an agent makes, moves and deletes: each question sa
   await eventually('all is where it was', () => sandbox.exists('lib/one.py') && !sandbox.exists('src') && sandbox.exists('notes.md'));
   assert.deepEqual(Object.keys(tree).map((name) => sandbox.read(name)), Object.values(tree));
   await eventually('the tab has followed back', async () => await window.placeOf('one.py') === 'lib/one.py');
+  await eventually('the preview is gone', async () => (await window.tabs()).join() === 'one.py');
   await window.screenshot('reverted-turn');
 });
 

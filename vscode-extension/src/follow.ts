@@ -3,6 +3,7 @@
 
 import { type Tab, TabInputText, Uri, window, workspace } from "vscode";
 import type { ChangedFile } from "./protocol";
+import { isRevert } from "./schemes";
 
 export async function follow(files: readonly ChangedFile[]): Promise<void> {
   for (const { operation, uri, toUri } of files) {
@@ -49,7 +50,7 @@ async function reopen(tab: Tab, from: Uri, to: Uri): Promise<void> {
   }
   const selection = tab.isActive && editor ? { selection: editor.selection } : {};
   await window.showTextDocument(await workspace.openTextDocument(to), { viewColumn, preview: tab.isPreview, preserveFocus: !focused, ...selection });
-  if (front?.input instanceof TabInputText) {
+  if (front?.input instanceof TabInputText && !isRevert(front.input.uri)) { // a preview that was answered is about to go
     await window.showTextDocument(front.input.uri, { viewColumn, preview: front.isPreview, preserveFocus: true });
   }
   await window.tabGroups.close(tab, true);
