@@ -96,7 +96,7 @@ ride('folders and files that an agent makes, moves and deletes: each question sa
   await approved('create_directory', { path: 'src' }, 'Create a folder?', /wants to create the folder src/);
   await approved('move_file', { from: 'lib', to: 'src/lib' }, 'Move a folder?', /From +lib\nTo +src\/lib\nWith it +2 files go with it\nFiles +.*one\.py\n +.*two\.py/);
   await eventually('the tab has followed', async () => await window.placeOf('one.py') === 'src/lib/one.py');
-  await approved('delete_file', { path: 'notes.md' }, /notes\.md.*proposes to delete it/);
+  await approved('delete_file', { path: 'notes.md' }, /Delete notes\.md\? .* proposes it/);
   assert.equal(sandbox.exists('notes.md'), false);
   await eventually('all of it is listed', async () => (await window.changes()).filter((row) => /^(Create|Move|Delete)/.test(row)).length === 3);
   await window.command('Pillion: Revert This Turn…');
@@ -135,10 +135,10 @@ ride('a revert of one open and two closed files fails half way because the disk 
     return told();
   });
   assert.match(await told(), /no space left/);
-  await window.screenshot('revert-disk-full');
   assert.equal(now(), 'eins\nzwei\ndrei\n');
   assert.deepEqual(disk.names(), names, 'nothing is left behind');
   assert.ok((await window.tabs()).includes('one.txt'), 'the open one is not dirty');
+  await window.screenshot('revert-disk-full');
   disk.fill('filler', 1_500_000);
   await preview.press('Revert');
   await eventually('all is as it was before', () => Object.entries(large).every(([name, text]) => disk.read(name) === text));

@@ -215,6 +215,9 @@ function diffTitle(approval: Approval, path: string): string {
   const file = files.find((candidate) => candidate.path === path);
   const name = visible(path.split("/").at(-1) ?? path);
   const place = files.length > 1 ? ` (${String(files.findIndex((other) => other.path === path) + 1)} of ${String(files.length)})` : "";
-  const what = file?.operation === "delete" ? "to delete it" : `${file ? size([file]) : ""}${file?.merged ? ", merged" : ""}`;
+  if (file?.operation === "delete") {
+    return `Delete ${name}${place}? ${visible(request.agent.name)} proposes it`; // what comes last is cut off in a narrow tab
+  }
+  const what = `${file ? size([file]) : ""}${file?.merged ? ", merged" : ""}`;
   return `${name}${place}: ${visible(request.agent.name)} proposes ${what}`;
 }
