@@ -257,6 +257,27 @@ func (t Tree) StillAt(at *os.Root, name string) (bool, error) {
 	return true, nil
 }
 
+// StillIn reports whether name is the node as it was. What is in a folder does not
+// count.
+func (n Node) StillIn(at *os.Root, name string) bool {
+	info, err := at.Lstat(name)
+	if err != nil {
+		return false
+	}
+	now := Node{Rel: n.Rel, Mode: info.Mode(), written: info.ModTime(), system: factsOf(info)}
+	switch {
+	case now.Mode.IsRegular():
+		now.Size = info.Size()
+	case now.Mode&fs.ModeSymlink != 0:
+		now.Link, err = at.Readlink(name)
+	}
+	if err != nil {
+		return false
+	}
+	same, err := n.is(now, at, name)
+	return err == nil && same
+}
+
 // Same reports whether p still is as in the tree t.
 func (p Path) Same(t Tree) bool {
 	same, err := t.StillAt(p.root.fs, filepath.FromSlash(p.rel))

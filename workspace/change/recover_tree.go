@@ -3,7 +3,6 @@ package change
 import (
 	"fmt"
 	"io/fs"
-
 	"path"
 
 	"pillion/internal/fault"

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -274,4 +276,77 @@ func TestOneNameForTwo(t *testing.T) {
 	b.must(os.Link(b.abs("a"), b.abs("b")))
 	b.must(b.make(b.move("a", "b")))
 	b.wantAll("b=one")
+}
+
+// TestWhoFinishesWritingIsHeard: who had the file open, and wrote to it when it was
+// set aside already, has not written for nobody.
+func TestWhoFinishesWritingIsHeard(t *testing.T) {
+	for _, into := range []string{"file", "dir/file"} {
+		b := newTrees(t)
+		b.write(into, "before")
+		top, _, _ := strings.Cut(into, "/")
+		set := Set{Tree: []TreeChange{b.remove(top)}, Label: "a test"}
+		human, err := os.OpenFile(b.abs(into), os.O_WRONLY, 0)
+		b.must(err)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := b.Commit(context.Background(), set, journal.Origin{})
+			ended <- err
+		}()
+		for aside := false; !aside; {
+			left, err := filepath.Glob(b.abs(".pillion-*"))
+			b.must(err)
+			aside = len(left) > 0
+			select {
+			case err := <-ended: // too late to be heard, and nothing was done
+				ended <- err
+				aside = true
+			default:
+			}
+		}
+		_, err = human.WriteString("typed!")
+		b.must(err)
+		b.must(human.Close())
+		if err := <-ended; fault.CodeOf(err) != fault.ConcurrentModification {
+			t.Errorf("%s: %v", into, err)
+		}
+		b.want(into, "typed!")
+	}
+}
+
+// TestOnlyWhatWasPlannedIsRemoved: a shell may stand in a folder that is going.
+func TestOnlyWhatWasPlannedIsRemoved(t *testing.T) {
+	b := newTrees(t)
+	for _, name := range []string{"dir/a", "dir/sub/b", "dir/sub/c", "dir/locked/d", "dir/other/e"} {
+		b.write(name, "text:"+name)
+	}
+	b.must(os.Symlink("nowhere", b.abs("dir/link")))
+	b.must(os.Chmod(b.abs("dir/locked"), 0o500))
+	var told []string
+	b.Journal.Tell = func(problem string) { told = append(told, problem) }
+	f, _, err := openFolder(b.entry("dir").Dir(), false)
+	b.must(err)
+	defer f.close()
+	plan := b.remove("dir")
+	b.must(f.setAside("dir", "aside", plan.Was))
+	b.write("aside/sub/new", "typed")
+	b.write("aside/sub/b", "more_text:dir/sub/b")
+	b.write("dir", "another")
+	if f.removeTree("aside", plan.Was) {
+		t.Error("all of it was removed")
+	}
+	b.keep(f, "aside", plan.Source)
+	if got, want := b.all(), "dir.kept1/ dir.kept1/sub/ dir.kept1/sub/b=more_text:dir/sub/b dir.kept1/sub/new=typed dir=another"; !sameNames(got, want) {
+		t.Errorf("left is %s", got)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "dir.kept1") {
+		t.Errorf("told: %q", told)
+	}
+}
+
+func sameNames(a, b string) bool {
+	x, y := strings.Split(a, " "), strings.Split(b, " ")
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }

@@ -241,7 +241,9 @@ func (d *deleteStep) discard() {
 	if d.folder.root == nil {
 		return
 	}
-	d.folder.remove(d.temp)
+	if d.temp != "" && !d.folder.removeTree(d.temp, d.change.Was) {
+		d.committer.keep(d.folder, d.temp, d.change.Source)
+	}
 	d.folder.close()
 }
 
@@ -368,84 +370,12 @@ func (m *moveStep) discard() {
 		m.unmake(m.change.Target)
 	}
 	if m.from.root != nil {
-		m.from.remove(m.temp)
+		if m.temp != "" && !m.from.removeTree(m.temp, m.change.Over) {
+			m.committer.keep(m.from, m.temp, m.change.Target)
+		}
 		m.from.close()
 	}
 	if m.to.root != nil {
 		m.to.close()
 	}
-}
-
-// setAside gives the entry name the name temp, which nobody knows, if it is as
-// planned. In the end it either has that name, or its own.
-func (f folder) setAside(name, temp string, planned workspace.Tree) error {
-	if err := still(planned, f, name); err != nil {
-		return err
-	}
-	if err := f.give(name, temp); err != nil {
-		return err
-	}
-	err := still(planned, f, temp)
-	if err == nil {
-		err = f.checkQuiet(temp, planned)
-	}
-	if err == nil {
-		f.sync()
-		return nil
-	}
-	if back := f.give(temp, name); back != nil {
-		return fault.New(fault.ExecutionFailed, "%s could not be put back; it is called %s now", fault.Quote(name), fault.Quote(temp))
-	}
-	return err
-}
-
-// checkQuiet refuses to take away a file that somebody is writing to.
-func (f folder) checkQuiet(name string, tree workspace.Tree) error {
-	for _, n := range tree.Nodes {
-		if !n.Mode.IsRegular() {
-			continue
-		}
-		at := name
-		if n.Rel != "." {
-			at += "/" + n.Rel
-		}
-		_, file := f.openRegular(at)
-		if file == nil {
-			continue
-		}
-		busy := staysBusy(file)
-		file.Close()
-		if busy {
-			return fault.New(fault.ConcurrentModification, "another program has %s open for writing; nothing was changed", fault.Quote(n.Rel)).
-				WithHint("try again when that program is done")
-		}
-	}
-	return nil
-}
-
-// putBack undoes setAside.
-func (f folder) putBack(temp string, at workspace.Path) error {
-	if err := f.give(temp, at.Base()); err != nil {
-		return fault.New(fault.ExecutionFailed, "%s could not be put back; it is in %s", fault.Quote(at.String()), fault.Quote(at.Dir().Join(temp).String()))
-	}
-	f.sync()
-	return nil
-}
-
-// remove removes what was set aside. A folder that may not be written is made so
-// first: it is nobody's any more.
-func (f folder) remove(temp string) {
-	if temp == "" || f.root.RemoveAll(temp) == nil {
-		return
-	}
-	tree, err := workspace.TreeAt(f.root, temp)
-	if err != nil {
-		return
-	}
-	for _, n := range tree.Nodes {
-		if n.Mode.IsDir() {
-			f.root.Chmod(temp+"/"+n.Rel, 0o700) //nolint:errcheck // then it stays, and is swept another time
-		}
-	}
-	f.root.RemoveAll(temp) //nolint:errcheck // see above
 }

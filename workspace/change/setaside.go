@@ -1,0 +1,138 @@
+package change
+
+import (
+	"fmt"
+	"path"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+)
+
+// setAside gives the entry name the name temp, which nobody knows, if it is as
+// planned. In the end it either has that name, or its own.
+func (f folder) setAside(name, temp string, planned workspace.Tree) error {
+	if err := still(planned, f, name); err != nil {
+		return err
+	}
+	if err := f.give(name, temp); err != nil {
+		return err
+	}
+	err := f.checkQuiet(temp, planned)
+	if err == nil { // what was written until then counts
+		err = still(planned, f, temp)
+	}
+	if err == nil {
+		f.sync()
+		return nil
+	}
+	if back := f.give(temp, name); back != nil {
+		return fault.New(fault.ExecutionFailed, "%s could not be put back; it is called %s now", fault.Quote(name), fault.Quote(temp))
+	}
+	return err
+}
+
+// checkQuiet refuses to take away a file that somebody is writing to.
+func (f folder) checkQuiet(name string, tree workspace.Tree) error {
+	for _, n := range tree.Nodes {
+		if !n.Mode.IsRegular() {
+			continue
+		}
+		at := name
+		if n.Rel != "." {
+			at += "/" + n.Rel
+		}
+		_, file := f.openRegular(at)
+		if file == nil {
+			continue
+		}
+		busy := staysBusy(file)
+		file.Close()
+		if busy {
+			return fault.New(fault.ConcurrentModification, "another program has %s open for writing; nothing was changed", fault.Quote(n.Rel)).
+				WithHint("try again when that program is done")
+		}
+	}
+	return nil
+}
+
+// putBack undoes setAside.
+func (f folder) putBack(temp string, at workspace.Path) error {
+	if err := f.give(temp, at.Base()); err != nil {
+		return fault.New(fault.ExecutionFailed, "%s could not be put back; it is in %s", fault.Quote(at.String()), fault.Quote(at.Dir().Join(temp).String()))
+	}
+	f.sync()
+	return nil
+}
+
+// remove removes what was set aside. A folder that may not be written is made so
+// first: it is nobody's any more.
+func (f folder) remove(temp string) {
+	if temp == "" || f.root.RemoveAll(temp) == nil {
+		return
+	}
+	tree, err := workspace.TreeAt(f.root, temp)
+	if err != nil {
+		return
+	}
+	for _, n := range tree.Nodes {
+		if n.Mode.IsDir() {
+			f.root.Chmod(temp+"/"+n.Rel, 0o700) //nolint:errcheck // then it stays, and is swept another time
+		}
+	}
+	f.root.RemoveAll(temp) //nolint:errcheck // see above
+}
+
+// removeTree removes what was set aside, and nothing else: a program that stands in
+// one of the folders may have put something there since. It reports false where
+// anything is left.
+func (f folder) removeTree(temp string, tree workspace.Tree) bool {
+	inside := map[string][]workspace.Node{}
+	for _, n := range tree.Nodes[1:] {
+		inside[path.Dir(n.Rel)] = append(inside[path.Dir(n.Rel)], n)
+		f.open(temp, n)
+	}
+	f.open(temp, tree.Top())
+	for i := len(tree.Nodes) - 1; i >= 0; i-- { // what is in a folder before the folder
+		if n := tree.Nodes[i]; n.Mode.IsDir() {
+			f.empty(path.Join(temp, n.Rel), inside[n.Rel])
+		}
+	}
+	top := tree.Top()
+	return (top.Mode.IsDir() || top.StillIn(f.root, temp)) && f.root.Remove(temp) == nil
+}
+
+// open makes a folder one that may be written: it is nobody's any more.
+func (f folder) open(temp string, n workspace.Node) {
+	if n.Mode.IsDir() && n.Mode.Perm()&0o700 != 0o700 {
+		f.root.Chmod(path.Join(temp, n.Rel), 0o700) //nolint:errcheck // then it stays
+	}
+}
+
+// empty removes these entries of a folder, as far as they are what they were.
+func (f folder) empty(name string, nodes []workspace.Node) {
+	dir, err := f.root.OpenRoot(name)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	for _, n := range nodes {
+		if base := path.Base(n.Rel); n.Mode.IsDir() || n.StillIn(dir, base) {
+			dir.Remove(base) //nolint:errcheck // a folder that is not empty stays, with all above it
+		}
+	}
+}
+
+// keep gives what could not be removed a name that people see.
+func (c *Committer) keep(f folder, temp string, was workspace.Path) {
+	name := was.Base()
+	for i := 1; f.give(temp, name) != nil; i++ {
+		if i > 100 {
+			name = temp
+			break
+		}
+		name = fmt.Sprintf("%s.kept%d", was.Base(), i)
+	}
+	if c.Journal != nil && c.Journal.Tell != nil {
+		c.Journal.Tell(fmt.Sprintf("somebody wrote into %s while it was removed; what they wrote is in %s", fault.Quote(was.String()), fault.Quote(was.Dir().Join(name).String())))
+	}
+}
