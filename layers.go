@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 
@@ -75,6 +76,7 @@ func (c *sidecar) now() tools.Settings {
 	for _, f := range view.Folders {
 		s.settings.Folders[f.Root] = f.Rules
 	}
+	c.auditing.Store(cmp.Or(view.Settings.Audit, "full"))
 	c.sessions.SetDefaults(modeAndRate(view.Settings))
 	s.tell()
 	c.documents.Touched() // what waits for an answer is judged anew

@@ -23,6 +23,7 @@ var commands = map[string]func(args []string) int{
 	"trust":    trust,
 	"rules":    rules,
 	"journal":  journalCommand,
+	"audit":    auditCommand,
 	"version":  printVersion,
 	"guardian": process.Guardian, // started by ourselves, see package process
 }

@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"pillion/agents/relay"
+	"pillion/audit"
 	"pillion/config"
 	"pillion/tools"
 	"pillion/tools/approval"
@@ -58,6 +60,8 @@ type sidecar struct {
 	tree      *watch.Tree
 	tracker   *tracking.Tracker // nil: nobody is told of changes
 	degraded  degraded
+	audit     *audit.Log
+	auditing  atomic.Value // string: what is kept of a call
 	standing  *standing
 	journal   *change.Journal
 	repaired  []string // what became of sets that were interrupted, until the human can be told
@@ -90,6 +94,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		journal:   kept,
 	}
 	c.tree = c.newTree()
+	c.audit = newAudit()
 	c.registry = &tools.Registry{
 		Documents: c.documents,
 		Committer: &change.Committer{Documents: c.documents, Editor: s.editor, Journal: kept, Locks: change.Locks{Dir: locksFolder()}},
@@ -97,6 +102,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		Human:     s.human,
 		Settings:  c.now,
 		Activity:  s.activity,
+		Audit:     c.audited,
 		Watch:     c.watcher.Folders,
 
 		SearchPath: searchPath(),
@@ -151,7 +157,7 @@ func (c *sidecar) Close() error {
 	if c.tracker != nil {
 		defer c.tracker.Close()
 	}
-	return errors.Join(c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close())
+	return errors.Join(c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close(), c.audit.Close())
 }
 
 // sandbox is how commands are to be held. They never see the registry: with what

@@ -10,6 +10,7 @@ const usage = `pillion lets coding agents work in your project through your edit
   pillion trust                  trust a project's settings, as they are now
   pillion rules                  list the rules that hold in a folder, and forget some
   pillion journal                list what agents changed in a folder, and put it back
+  pillion audit                  show what agents have called, and check that log
   pillion try                    watch an agent work on a sample project
   pillion doctor                 tell what is found here, and what is missing
   pillion version                print the version

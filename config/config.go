@@ -37,6 +37,8 @@ type Settings struct {
 	// SandboxNetworkFor are rules for commands that have one all the same.
 	SandboxNetworkFor []Rule  `json:"sandboxNetworkFor,omitempty"`
 	Journal           Journal `json:"journal,omitzero"`
+	// Audit is what the audit log keeps of a call: full, brief or off.
+	Audit string `json:"audit,omitempty"`
 }
 
 // Trace is the editor's own logging of the wire.

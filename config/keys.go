@@ -76,6 +76,10 @@ var keys = []Key{
 	},
 	{Name: "journal.maxBytes", Default: "524288000", Meaning: "how large the journal of all your workspaces may become; the oldest changes go first"},
 	{Name: "journal.days", Default: "30", Meaning: "how long a change is kept"},
+	{
+		Name: "audit", Default: `"full"`, Meaning: "what the audit log keeps of each call: `full`, `brief` (of a command line, which may hold a password, its SHA-256 alone) or `off` (nothing). " +
+			"Never what a file holds or a command prints",
+	},
 }
 
 // typeOf is the type of the setting at a path, in words.

@@ -183,7 +183,7 @@ func (p *problems) check(s *Settings) {
 		p.add("trace.server %q does not exist; use off, messages or verbose", s.Trace.Server)
 		s.Trace.Server = ""
 	}
-	p.checkSandbox(s)
+	p.checkWords(s)
 	p.checkRules(&s.Permissions.Allow, policy.Run)
 	p.checkRules(&s.Permissions.Ask, policy.Ask)
 	p.checkRules(&s.Permissions.Deny, policy.Refuse)
@@ -204,9 +204,9 @@ func (p *problems) check(s *Settings) {
 	}
 }
 
-// checkSandbox takes a word that it does not know for the strictest one: a mistake
+// checkWords takes a word that it does not know for the strictest one: a mistake
 // must not loosen anything.
-func (p *problems) checkSandbox(s *Settings) {
+func (p *problems) checkWords(s *Settings) {
 	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Sandbox) {
 		p.add("sandbox %q does not exist; use require, prefer or off. It is taken for require", s.Sandbox)
 		s.Sandbox = "require"
@@ -214,6 +214,10 @@ func (p *problems) checkSandbox(s *Settings) {
 	if !slices.Contains([]string{"", "on", "off"}, s.SandboxNetwork) {
 		p.add("sandboxNetwork %q does not exist; use on or off. It is taken for off", s.SandboxNetwork)
 		s.SandboxNetwork = "off"
+	}
+	if !slices.Contains([]string{"", "full", "brief", "off"}, s.Audit) {
+		p.add("audit %q does not exist; use full, brief or off. It is taken for full", s.Audit)
+		s.Audit = "full"
 	}
 	s.SandboxWritable = slices.DeleteFunc(s.SandboxWritable, func(dir string) bool {
 		bad := !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~/")

@@ -37,6 +37,7 @@ var bounds = map[string]bound{
 	"journal.sync":            {never: journalIsYours},
 	"journal.maxBytes":        {never: journalIsYours},
 	"journal.days":            {never: journalIsYours},
+	"audit":                   ranked("full", "brief", "off"),
 }
 
 const journalIsYours = "the journal is of all your workspaces"

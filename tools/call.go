@@ -30,7 +30,11 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 	ctx, leave := r.running.enter(ctx, c)
 	defer leave()
 	r.report(c, Activity{State: Queued}, started)
-	answer, err := r.run(ctx, c, started)
+	var answer *Answer
+	p, err := r.prepare(ctx, c)
+	if err == nil {
+		answer, err = r.run(ctx, p, started)
+	}
 	if err != nil {
 		answer = failed(c, err)
 	}
@@ -42,6 +46,9 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 		state = Failed
 	}
 	r.report(c, Activity{State: state, Summary: answer.summary()}, started)
+	if r.Audit != nil {
+		r.Audit(r.audited(c, p, answer, result, started))
+	}
 	return result
 }
 
@@ -82,12 +89,9 @@ func (r *Registry) report(c Call, a Activity, started time.Time) {
 	r.Activity(a)
 }
 
-// run takes a call from its name to its answer.
-func (r *Registry) run(ctx context.Context, c Call, started time.Time) (*Answer, error) {
-	p, err := r.prepare(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+// run takes a call from its plan to its answer.
+func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Answer, error) {
+	c := p.call
 	if err := r.allowRate(c, p); err != nil {
 		return nil, err
 	}
@@ -141,6 +145,7 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 	stop := p.watch()
 	defer stop()
 	answer, err := r.Approvals.Ask(ctx, p)
+	p.noteAnswer(answer, err)
 	switch {
 	case errors.Is(err, approval.ErrUnavailable):
 		return fault.New(fault.ApprovalUnavailable, "this call needs a human's approval and nobody can be asked: %w", err)
@@ -212,6 +217,7 @@ func (r *Registry) commit(ctx context.Context, p *pending, edits *Edits) (*Answe
 	if err != nil {
 		return nil, err
 	}
+	p.outcomes = outcomes
 	answer := edits.answer(outcomes)
 	p.noteHumanEdit(answer, outcomes)
 	return answer, nil

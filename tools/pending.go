@@ -40,6 +40,9 @@ type pending struct {
 	proposed map[string]change.Set   // each set that was on show, by its digest
 	human    map[workspacePath]human // what the human made of the proposal
 	amended  bool                    // the arguments are the human's
+
+	answered string           // what became of the question, if there was one
+	outcomes []change.Outcome // of the edits that were made
 }
 
 // human is a proposal as the human changed it.
@@ -125,7 +128,7 @@ func (p *pending) replan(ctx context.Context) error {
 	next.decision.Offers = next.keepable(next.decision.Offers)
 	next.decision.Rememberable = len(next.decision.Offers) > 0
 	if key := next.decision.OncePerSession; key != "" && p.call.Session.GrantedOnce(key) {
-		next.decision = policy.Decision{Verdict: policy.Run}
+		next.decision = policy.Decision{Verdict: policy.Run, By: policy.ByGrant}
 	}
 	next.digest = "" // what needs no yes is bound to nothing
 	if next.decision.Verdict == policy.Ask {

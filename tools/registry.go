@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pillion/audit"
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
@@ -36,6 +37,8 @@ type Registry struct {
 	SearchPath []string
 	// Activity hears of each call as its state changes; it must not block.
 	Activity func(Activity)
+	// Audit hears of each call once its result is known; it must not block.
+	Audit func(audit.Record)
 	// Watch signals ch when one of the files may have changed on disk, until stop
 	// is called. It may miss changes: an approval is checked by content in the end.
 	Watch func(ch chan<- struct{}, dirs []string) (stop func())

@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"tools/process":  {"internal/pipe"},
 	"tools/approval": {"workspace/change"},
 	"tools": {
-		"tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/lines", "workspace/search",
 	},
 
@@ -52,10 +52,11 @@ var arrows = map[string][]string{
 	"try":            {"terminal", "try/sample"},
 	"try/sample":     {},
 	"consent":        {},
+	"audit":          {},
 	"config":         {"consent", "tools/policy", "workspace"},
 
 	"": { // main wires
-		"agents/install", "agents/mcp", "agents/relay", "config", "consent", "doctor", "rpc", "terminal", "try", "try/sample",
+		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "consent", "doctor", "rpc", "terminal", "try", "try/sample",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal", "workspace/tracking", "workspace/watch", "internal/wire",
 	},

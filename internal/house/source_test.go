@@ -20,6 +20,15 @@ func TestOneApprovalSite(t *testing.T) {
 	}
 }
 
+// TestOneAudit: every call is in the audit log because the door puts it there, once.
+func TestOneAudit(t *testing.T) {
+	const made = "(*" + module + "/tools.Registry).audited"
+	sites := usesOf(t, func(name string) bool { return name == made })[made]
+	if len(sites) != 1 || sites[0].file != "tools/call.go" {
+		t.Errorf("a call is put into the audit log once, in tools/call.go; it is at %v", places(sites))
+	}
+}
+
 // TestOneDoor: a tool's plan is made where every call passes.
 func TestOneDoor(t *testing.T) {
 	const ask = module + "/tools.Input"
@@ -65,6 +74,7 @@ var writers = map[string]string{
 	"workspace/watch":           "a file without a name, in the state folder: what Settle waits for",
 	"agents/install":            "agents' configuration, which the person saw first",
 	"agents/relay":              "the registry and the socket, in the runtime folder",
+	"audit":                     "the audit log, in the state folder",
 	"consent":                   "what the human agreed to, in the state folder",
 	"rpc":                       "a temporary file that shows a question, for an editor without boxes",
 	"terminal":                  "a temporary file for the person's own editor",

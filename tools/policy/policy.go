@@ -83,6 +83,7 @@ func (p PathFact) printed(name string) string { return path.Join(p.Folder, name)
 // Decision is the answer.
 type Decision struct {
 	Verdict Verdict
+	By      By         // who decided; empty where a human is asked
 	Code    fault.Code // of a refusal
 	// Reasons say why it asks or refuses: sentences for the human, lower case, no
 	// full stop, names escaped. Empty when it runs.
@@ -98,6 +99,29 @@ type Decision struct {
 	// that it would write to.
 	Parts  []CommandPart
 	Writes []string
+}
+
+// By is who decided, if no human was asked.
+type By string
+
+// Who decides.
+const (
+	ByMode   By = "mode"   // the table of classes and modes
+	ByRule   By = "rule"   // of the settings
+	ByGrant  By = "grant"  // an earlier yes of the session
+	ByPolicy By = "policy" // what nobody can allow
+)
+
+// by is who let a call run that the table alone would not have.
+func (r Request) by() By {
+	if verdictOf(r.Access, r.Mode) != Ask {
+		return ByMode
+	}
+	r.Grants = nil
+	if !r.Covered && allowed(r) {
+		return ByRule
+	}
+	return ByGrant
 }
 
 // Decide says what may happen to the call.
@@ -117,14 +141,14 @@ func decide(r Request) Decision {
 		return d
 	}
 	if r.Access == Human {
-		return Decision{Verdict: Run} // its dialog is the question
+		return Decision{Verdict: Run, By: ByMode} // its dialog is the question
 	}
 	firm := firmQuestions(r)
 	secrets := secretReads(r)
 	asks := verdictOf(r.Access, r.Mode) == Ask && !r.Covered && !allowed(r)
 	switch {
 	case len(firm) == 0 && len(secrets) == 0 && !asks:
-		return Decision{Verdict: Run}
+		return Decision{Verdict: Run, By: r.by()}
 	case len(firm) == 0 && !asks:
 		return Decision{
 			Verdict:        Ask,
@@ -149,28 +173,28 @@ func decide(r Request) Decision {
 func refuse(r Request) (Decision, bool) {
 	for _, rule := range r.Rules.Deny {
 		if rule.judge(r) == matches {
-			return refusal(fmt.Sprintf("the settings deny it with the rule %s", rule)), true
+			return refusal(ByRule, fmt.Sprintf("the settings deny it with the rule %s", rule)), true
 		}
 	}
 	if reasons := repositoryReasons(r); len(reasons) > 0 {
-		return refusal(reasons...), true
+		return refusal(ByPolicy, reasons...), true
 	}
 	verdict := verdictOf(r.Access, r.Mode)
 	special := append(protectedReasons(r), secretReasons(secretReads(r))...)
 	switch {
 	case verdict == Refuse && r.Mode != Plan:
-		return refusal(fmt.Sprintf(
+		return refusal(ByPolicy, fmt.Sprintf(
 			"unknown access class %q or mode %q", r.Access, r.Mode)), true
 	case r.Mode == Plan && (verdict == Refuse || len(special) > 0 && r.Access != Human):
-		return refusal(append([]string{
+		return refusal(ByMode, append([]string{
 			"this session is in plan mode, which only reads; present the plan to the human first",
 		}, special...)...), true
 	}
 	return Decision{}, false
 }
 
-func refusal(reasons ...string) Decision {
-	return Decision{Verdict: Refuse, Code: fault.PolicyDenied, Reasons: reasons}
+func refusal(by By, reasons ...string) Decision {
+	return Decision{Verdict: Refuse, By: by, Code: fault.PolicyDenied, Reasons: reasons}
 }
 
 // firmQuestions lists why the call asks whatever was allowed or granted.
