@@ -227,3 +227,31 @@ func treeOf(t *testing.T, dir string) string {
 	}))
 	return strings.Join(out, " ")
 }
+
+// TestCommandsPutBack: an editor without a plugin gives no arguments, and reads what
+// became of it in a message.
+func TestCommandsPutBack(t *testing.T) {
+	e := freely(t, testrig.Options{Plain: true, Settings: object{"mode": "auto_edit"}})
+	if _, err := e.Execute("pillion.revertCall"); code(err) != wire.CodeRequestFailed {
+		t.Errorf("with nothing in the journal: %v", err)
+	}
+	e.Write("a.txt", "one\ntwo\n")
+	e.Write("b.txt", "one\n")
+	for _, edit := range [][3]string{{"a.txt", "one", "1"}, {"b.txt", "one", "1"}, {"a.txt", "two", "2"}} {
+		mustCall(t, e, "", "edit_file", object{"path": edit[0], "old_string": edit[1], "new_string": edit[2]})
+	}
+	got, err := e.Execute("pillion.revertCall")
+	must(t, err)
+	if message := testrig.Wait(t, e.Messages, "the message"); !strings.Contains(message, "a.txt is as it was before") || got["callId"] == "" {
+		t.Errorf("%q, %v", message, got)
+	}
+	wantText(t, e, "a.txt", "1\ntwo\n")
+	_, err = e.Execute("pillion.revertTurn")
+	must(t, err)
+	wantText(t, e, "a.txt", "one\ntwo\n")
+	wantText(t, e, "b.txt", "one\n")
+	mustCall(t, e, "", "edit_file", object{"path": "b.txt", "old_string": "one", "new_string": "1"})
+	_, err = e.Execute("pillion.revertSession", "ada")
+	must(t, err)
+	wantText(t, e, "b.txt", "one\n")
+}

@@ -54,6 +54,15 @@ func init() {
 		"pillion.trustSettings": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
 			return s.trustShown(text(args, 0))
 		},
+		"pillion.revertCall": func(s *server, ctx context.Context, args []json.RawMessage) (any, error) {
+			return s.revertByCommand(ctx, journalParams{CallID: text(args, 0)}, ofCall)
+		},
+		"pillion.revertTurn": func(s *server, ctx context.Context, args []json.RawMessage) (any, error) {
+			return s.revertByCommand(ctx, journalParams{SessionID: text(args, 0), Turn: number(args, 1)}, ofTurn)
+		},
+		"pillion.revertSession": func(s *server, ctx context.Context, args []json.RawMessage) (any, error) {
+			return s.revertByCommand(ctx, journalParams{SessionID: text(args, 0)}, ofSession)
+		},
 		"pillion.show":   func(s *server, ctx context.Context, _ []json.RawMessage) (any, error) { return s.showAgain(ctx) },
 		"pillion.status": func(s *server, _ context.Context, _ []json.RawMessage) (any, error) { return s.status(), nil },
 	}
@@ -68,6 +77,14 @@ func text(args []json.RawMessage, i int) (s string) {
 		json.Unmarshal(args[i], &s) //nolint:errcheck // see above
 	}
 	return s
+}
+
+// number is likewise; what is missing or no number is 0.
+func number(args []json.RawMessage, i int) (n int) {
+	if i < len(args) {
+		json.Unmarshal(args[i], &n) //nolint:errcheck // see above
+	}
+	return n
 }
 
 func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, error) {
