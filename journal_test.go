@@ -255,3 +255,36 @@ func TestCommandsPutBack(t *testing.T) {
 	must(t, err)
 	wantText(t, e, "b.txt", "one\n")
 }
+
+// TestAReadableCopy of what is replaced or deleted is where the result says, for the
+// human alone.
+func TestAReadableCopy(t *testing.T) {
+	e := freely(t, testrig.Options{})
+	e.Write("a.txt", "before\n")
+	e.Write("lib/deep/b.txt", "b\n")
+	backup := func(tool string, arguments object) string {
+		t.Helper()
+		r := e.Call(tool, arguments)
+		if r.IsError {
+			t.Fatalf("%s: %+v", tool, r)
+		}
+		path, _ := r.StructuredContent["backup_path"].(string)
+		return path
+	}
+	copied := backup("write_file", object{"path": "a.txt", "content": "after\n"})
+	info, err := os.Stat(copied)
+	must(t, err)
+	if text, err := os.ReadFile(copied); err != nil || string(text) != "before\n" || info.Mode().Perm() != 0o600 || filepath.Base(copied) != "a.txt" || strings.HasPrefix(copied, e.Dir) {
+		t.Errorf("the copy %s has mode %v and holds %q, %v", copied, info.Mode(), text, err)
+	}
+	if at := backup("write_file", object{"path": "new.txt", "content": "new\n"}); at != "" {
+		t.Errorf("of a new file there is a copy: %s", at)
+	}
+	if at := backup("write_file", object{"path": "a.txt", "content": "again\n", "backup": false}); at != "" {
+		t.Errorf("a copy that nobody wanted: %s", at)
+	}
+	copied = backup("delete_file", object{"path": "lib", "recursive": true})
+	if text, err := os.ReadFile(filepath.Join(copied, "deep/b.txt")); err != nil || string(text) != "b\n" {
+		t.Errorf("of the folder there is %q, %v", text, err)
+	}
+}

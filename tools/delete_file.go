@@ -26,6 +26,7 @@ type deleteFileResult struct {
 	Path      string           `json:"path"`
 	Operation change.Operation `json:"operation"`
 	Entries   *int             `json:"entries,omitempty"`
+	Backup    string           `json:"backup_path,omitempty"`
 }
 
 func planDeleteFile(_ context.Context, in Input, args deleteFileArgs) (*Edits, error) {
@@ -50,7 +51,7 @@ func planDeleteFile(_ context.Context, in Input, args deleteFileArgs) (*Edits, e
 		text = fmt.Sprintf("Deleted the folder %s with %s.", name, count(c.Entries, "file"))
 	}
 	return treeEdits(in, c, title, func(o change.Outcome) *Answer {
-		return &Answer{Result: deleteFileResult{p.String(), o.Operation, folderEntries(c)}, Text: text + unsavedNote(c), Summary: "deleted " + name}
+		return &Answer{Result: deleteFileResult{p.String(), o.Operation, folderEntries(c), o.Backup}, Text: text + unsavedNote(c), Summary: "deleted " + name}
 	}), nil
 }
 

@@ -28,6 +28,7 @@ type moveFileResult struct {
 	To        string           `json:"to"`
 	Operation change.Operation `json:"operation"`
 	Entries   *int             `json:"entries,omitempty"`
+	Backup    string           `json:"backup_path,omitempty"`
 }
 
 func planMoveFile(_ context.Context, in Input, args moveFileArgs) (*Edits, error) {
@@ -53,6 +54,6 @@ func planMoveFile(_ context.Context, in Input, args moveFileArgs) (*Edits, error
 		case c.IsDir():
 			text = fmt.Sprintf("Moved the folder %s with %s to %s.", a, count(c.Entries, "file"), b)
 		}
-		return &Answer{Result: moveFileResult{from.String(), to.String(), o.Operation, folderEntries(c)}, Text: text + unsavedNote(c), Summary: title}
+		return &Answer{Result: moveFileResult{from.String(), to.String(), o.Operation, folderEntries(c), o.Backup}, Text: text + unsavedNote(c), Summary: title}
 	}), nil
 }

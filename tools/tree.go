@@ -181,7 +181,7 @@ func treeEdits(in Input, c change.TreeChange, title string, answer func(change.O
 	return &Edits{
 		Title:   title,
 		Reasons: treeReasons(c),
-		Set:     change.Set{Tree: []change.TreeChange{c}, Label: title},
+		Set:     change.Set{Tree: []change.TreeChange{c}, Label: title, Backup: true},
 		Answer: func(o []change.Outcome) *Answer {
 			a := answer(o[0])
 			if o[0].Operation != change.Unchanged {

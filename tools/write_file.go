@@ -27,7 +27,7 @@ type writeFileArgs struct {
 	Content         string    `json:"content" jsonschema:"the whole new content"`
 	Encoding        string    `json:"encoding,omitempty" jsonschema:"character encoding; default is the one that the file has, else UTF-8"`
 	CreateDirs      *bool     `json:"create_dirs,omitempty" jsonschema:"make missing folders above the file; default true, with the preset codelab false"`
-	Backup          *bool     `json:"backup,omitempty" jsonschema:"taken for compatibility; what was replaced is not kept yet, so commit what you may want back"`
+	Backup          *bool     `json:"backup,omitempty" jsonschema:"whether a readable copy of what is replaced is made outside the workspace, for people and programs (backup_path); default true. The journal keeps it all the same"`
 	ExpectedVersion string    `json:"expected_version,omitempty" jsonschema:"version of the text that this one was made from, as read_file gave it; default is the one this session read last. If the file has changed since, the two changes are merged where they fit"`
 	Chunk           *chunkArg `json:"chunk,omitempty" jsonschema:"of a file over the size limit: which part of it content is. The parts may come in any order, the last one last; nothing is written or asked before it"`
 }
@@ -46,6 +46,7 @@ type changedFile struct {
 	Saved        bool             `json:"saved"`
 	Formatted    bool             `json:"formatted,omitempty"`
 	Replacements int              `json:"replacements,omitempty"`
+	BackupPath   string           `json:"backup_path,omitempty"`
 }
 
 func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, error) {
@@ -101,6 +102,7 @@ func planWhole(in Input, args writeFileArgs) (*Edits, error) {
 	}
 	e := &Edits{Title: writeTitle(f), Answer: func(o []change.Outcome) *Answer { return changedAnswer(in, o[0], changedFile{}) }}
 	e.Set = change.Only(f, e.Title)
+	e.Set.Backup = args.Backup == nil || *args.Backup
 	if b.moved {
 		e.Reasons = append(e.Reasons, mergedReason)
 		e.believes = b.believe(ours, true, after.Encoding)
@@ -190,7 +192,7 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	r := extra
 	r.Path, r.Operation = o.File.Path().String(), o.Operation
 	r.Diff = o.File.Diff(o.Hunks)
-	r.Merged = o.File.Merged
+	r.Merged, r.BackupPath = o.File.Merged, o.Backup
 	r.Version, r.Saved, r.Formatted, r.Size = o.Version, o.Saved, o.Formatted, o.Bytes
 	r.Additions, r.Deletions = diff.Count(o.Hunks)
 	if o.Operation != change.Unchanged {

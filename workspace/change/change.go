@@ -129,6 +129,8 @@ type Set struct {
 	Restores []Restore
 	Empty    []workspace.Path
 	Label    string // what the editor calls its undo step
+	// Backup has a readable copy made of what is replaced or goes.
+	Backup bool
 }
 
 // Changes reports whether the set would change anything.

@@ -51,6 +51,7 @@ type Outcome struct {
 	Text      string // that content, decoded
 	Saved     bool   // false: it is unsaved text in the human's buffer
 	Formatted bool   // the editor changed the text when it saved
+	Backup    string // where a readable copy of what was there is, "" without one
 }
 
 // ErrMoved is wrapped by every failure that means: the plan rests on a file that
@@ -112,6 +113,9 @@ func (c *Committer) Commit(ctx context.Context, s Set, origin journal.Origin) (o
 	// the next start.
 	if err != nil {
 		return nil, w.failed(err)
+	}
+	if s.Backup {
+		w.backup(out)
 	}
 	w.done(steps, out)
 	return out, nil

@@ -223,6 +223,28 @@ func (w *written) failed(why error) error {
 	return why
 }
 
+// backup makes copies of what is not there any more. Without one the journal has it.
+func (w *written) backup(outcomes []Outcome) {
+	if w == nil || w.pending == nil {
+		return
+	}
+	for i, r := range w.records {
+		if r == nil {
+			continue
+		}
+		name, was := r.Path, r.Before
+		if r.Operation == string(Move) {
+			name, was = r.To, r.Over
+		}
+		if was == nil {
+			continue
+		}
+		if at, err := w.pending.Backup(name, was); err == nil {
+			outcomes[i].Backup = at
+		}
+	}
+}
+
 // became is implemented by steps after which something else may stand there than was
 // to be.
 type became interface{ became() *journal.State }

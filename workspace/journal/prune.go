@@ -19,7 +19,8 @@ func (s *Store) prune() {
 	s.mu.Lock()
 	o := s.options
 	s.mu.Unlock()
-	s.remove(func(f found, total int64) bool { return time.Since(f.modified) > o.MaxAge || total > o.MaxBytes })
+	s.remove(func(f found, total int64) bool { return time.Since(f.modified) > o.MaxAge || total > o.MaxBytes }) //nolint:errcheck // the next one tries again
+	s.pruneBackups(o)
 }
 
 // found is a segment on disk.
@@ -105,6 +106,9 @@ func (s *Store) Clear() (removed, left int, err error) {
 		return known && !gone && time.Since(f.modified) < lull
 	})
 	if err != nil {
+		return removed, 0, err
+	}
+	if err := s.clearBackups(); err != nil {
 		return removed, 0, err
 	}
 	names, err := s.segments()

@@ -28,6 +28,7 @@ type Store struct {
 	serial  int
 	open    map[*segment]bool // segments with a file open
 	active  map[string]bool   // entries of ours that have not ended
+	copies  int
 	closed  bool
 	faults  Faults // of tests
 }
