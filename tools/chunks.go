@@ -3,6 +3,7 @@ package tools
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"pillion/internal/fault"
 	"pillion/tools/session"
@@ -77,22 +78,41 @@ func (p *pending) forget(a *Answer, err error) {
 	}
 }
 
-// checkShown refuses a change that is too large for a dialog to show.
-func checkShown(f change.File) error {
-	if len(f.Before.Text)+len(f.After.Text) < shownBytes/2 {
+// checkShown refuses a change that is too large for a dialog to show, which shows the
+// arguments as well.
+func checkShown(f change.File, arguments ...string) error {
+	raw := len(f.Before.Text) + len(f.After.Text)
+	for _, text := range arguments {
+		raw += len(text)
+	}
+	if raw < shownBytes/16 {
+		return nil // also with its difference, and if every character is escaped
+	}
+	size := wireSize(append(arguments, f.Before.Text, f.After.Text, f.Diff(f.Hunks()))...)
+	if size <= shownBytes {
 		return nil
 	}
-	if size := shownSize(f); size > shownBytes {
-		return fault.New(fault.FileTooLarge, "the change of %s is too large to be shown: its two texts and their difference have %d bytes, over the limit of %d",
-			fault.Quote(f.Path().String()), size, shownBytes).
-			WithHint("make it in parts with edit_file, or delete the file first")
+	return fault.New(fault.FileTooLarge, "the change of %s is too large to be shown: the message would have %d bytes, over the limit of %d",
+		fault.Quote(f.Path().String()), size, shownBytes).
+		WithHint("make it in parts with edit_file, or by a program with run_command")
+}
+
+// shownBytes is what fits into a message to the editor beside the rest of it.
+const shownBytes = 31 << 20
+
+// wireSize is how many bytes texts have as JSON.
+func wireSize(texts ...string) int {
+	size := 0
+	for _, text := range texts {
+		size += len(text) + 3*strings.Count(text, "\u2028") + 3*strings.Count(text, "\u2029")
+		for i := range len(text) {
+			switch c := text[i]; {
+			case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t':
+				size++
+			case c < ' ' || c == '<' || c == '>' || c == '&':
+				size += 5
+			}
+		}
 	}
-	return nil
+	return size
 }
-
-func shownSize(f change.File) int {
-	return len(f.Before.Text) + len(f.After.Text) + len(f.Diff(f.Hunks()))
-}
-
-// shownBytes is what fits into a message to the editor, with room for escapes.
-const shownBytes = 24 << 20

@@ -69,6 +69,9 @@ func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error
 	if err != nil {
 		return nil, err
 	}
+	if err := checkShown(f, stringsOf(edits)...); err != nil {
+		return nil, err
+	}
 	f.Merged = b.moved
 	e := &Edits{Title: "Edit " + fault.Quote(p.String()), Reasons: slices.Clone(done.notes)}
 	if b.moved {
@@ -82,6 +85,14 @@ func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error
 		return a
 	}
 	return e, nil
+}
+
+func stringsOf(edits []textEdit) []string {
+	var out []string
+	for _, e := range edits {
+		out = append(out, e.OldString, e.NewString)
+	}
+	return out
 }
 
 // list is the replacements, in whichever way they were given.

@@ -57,22 +57,24 @@ func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, err
 	}
 	switch {
 	case args.Chunk == nil:
-		return planWhole(in, args)
+		return planWhole(in, args, args.Content)
 	case !args.Chunk.Last:
 		return keepChunk(in, args)
 	}
+	sent := args.Content
 	var err error
 	if args.Content, err = args.whole(in); err != nil {
 		return nil, err
 	}
-	e, err := planWhole(in, args)
+	e, err := planWhole(in, args, sent)
 	if err == nil {
 		e.chunks = args.Chunk.ID
 	}
 	return e, err
 }
 
-func planWhole(in Input, args writeFileArgs) (*Edits, error) {
+// planWhole plans to write the content. The call itself sent this much of it.
+func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 	before, err := readForWriting(in, args.Path, args.Encoding)
 	if err != nil {
 		return nil, err
@@ -97,7 +99,7 @@ func planWhole(in Input, args writeFileArgs) (*Edits, error) {
 	if args.CreateDirs != nil {
 		f.CreateDirs = *args.CreateDirs
 	}
-	if err := cmp.Or(checkFolder(f), checkShown(f)); err != nil {
+	if err := cmp.Or(checkFolder(f), checkShown(f, sent)); err != nil {
 		return nil, err
 	}
 	e := &Edits{Title: writeTitle(f), Answer: func(o []change.Outcome) *Answer { return changedAnswer(in, o[0], changedFile{}) }}
@@ -199,7 +201,7 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 		r.BytesWritten = o.Bytes
 	}
 	a := &Answer{Result: r, Text: changedText(r), Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
-	shown := len(o.File.Before.Text) + len(o.File.After.Text) + len(r.Diff)
+	shown := wireSize(o.File.Before.Text, o.File.After.Text, r.Diff)
 	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
 		r.Diff = ""
 		a.Result = r

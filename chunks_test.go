@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+)
+
+// TestAFileInChunksFitsThroughTheWire: the largest file that can be written is shown in
+// one dialog, and its result comes back.
+func TestAFileInChunksFitsThroughTheWire(t *testing.T) {
+	e := spawn(t, testrig.Options{})
+	line := "\tif text := \"a line of a large file\"; text != \"\" { // 72 characters or so\n"
+	chunk := strings.Repeat(line, (3<<20)/len(line))
+	write := func(content string, index int, last bool) object {
+		return object{"path": "large.go", "content": content, "chunk": object{"id": "large", "index": index, "last": last}}
+	}
+	for i := range 2 {
+		if r := e.Call("write_file", write(chunk, i, false)); r.StructuredContent["ok"] != true {
+			t.Fatalf("chunk %d: %s", i, r.Text())
+		}
+	}
+	done := e.Start("write_file", write(chunk, 2, true))
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	if after, _ := a.File("after").(string); after != chunk+chunk+chunk {
+		t.Errorf("the dialog shows %d bytes", len(after))
+	}
+	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if r.StructuredContent["ok"] != true || r.StructuredContent["size"] != float64(3*len(chunk)) || r.StructuredContent["diff"] != "" {
+		t.Errorf("the result: %.300s", r.Text())
+	}
+	if e.Read("large.go") != chunk+chunk+chunk {
+		t.Error("the file is another")
+	}
+}
+
+// TestWhatNoDialogCanShowIsRefused: the editor would never get the question.
+func TestWhatNoDialogCanShowIsRefused(t *testing.T) {
+	e := spawn(t, testrig.Options{})
+	e.Write("lines.txt", strings.Repeat("\n", 4<<20))
+	for tool, args := range map[string]object{
+		"write_file": {"path": "lines.txt", "content": strings.Repeat("a\n", 2<<20)},
+		"edit_file":  {"path": "lines.txt", "old_string": "\n", "new_string": "b\n", "replace_all": true},
+	} {
+		if r := e.Call(tool, args); r.Code() != "FILE_TOO_LARGE" || !strings.Contains(r.Text(), "too large to be shown") {
+			t.Errorf("%s: %.300s", tool, r.Text())
+		}
+	}
+}
