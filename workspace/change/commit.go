@@ -73,6 +73,8 @@ type Committer struct {
 	// Making hears of each set before it is made, and what it gives back of what stands
 	// there then, nil if nothing was made. Nil: nobody is told.
 	Making func(origin journal.Origin, s Set) (made func([]Outcome))
+
+	calls calls
 }
 
 // step is the change of one file, in the phases that a set needs to be made as a
@@ -158,6 +160,13 @@ func discardAll(steps []step) {
 			st.discard()
 		}
 	}
+}
+
+// system is how the steps of a set call it.
+func (c *Committer) system() calls {
+	s := c.calls
+	s.unsynced = c.Journal.isUnsynced()
+	return s
 }
 
 func (c *Committer) steps(s Set) []step {

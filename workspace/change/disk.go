@@ -28,6 +28,7 @@ type diskStep struct {
 
 	data   []byte
 	folder folder
+	ours   sighting // of the temporary file
 	named  string   // what the temporary file is to be called: the journal knows it first
 	temp   string   // name in folder, "" when there is none
 	placed sighting // what apply put in the file's place; nothing as long as it did not
@@ -47,8 +48,7 @@ func (d *diskStep) stage() error {
 	if err != nil {
 		return err
 	}
-	d.folder, d.made, err = openFolder(d.file.Target.Dir(), d.file.CreateDirs)
-	d.folder.unsynced = d.committer.Journal.isUnsynced()
+	d.folder, d.made, err = d.committer.system().openFolder(d.file.Target.Dir(), d.file.CreateDirs)
 	if err == nil {
 		err = d.writeTemp()
 	}
@@ -77,13 +77,17 @@ func (d *diskStep) writeTemp() error {
 		mode = 0o666
 	}
 	d.temp = cmp.Or(d.named, newTemp())
-	f, err := d.folder.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	var f *os.File
+	err := d.folder.try("create", func() (err error) {
+		f, err = d.folder.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		return err
+	})
 	if err != nil {
 		d.temp = ""
 		return err
 	}
 	defer f.Close()
-	if _, err := f.Write(d.data); err != nil {
+	if err := d.folder.write(f, d.data); err != nil {
 		return err
 	}
 	if !d.creates() {
@@ -91,10 +95,12 @@ func (d *diskStep) writeTemp() error {
 			return err
 		}
 	}
-	if d.committer.Journal.isUnsynced() {
-		return nil
+	if err := d.folder.calls.sync(f); err != nil {
+		return err
 	}
-	return f.Sync()
+	d.ours.version = document.Version(d.data)
+	d.ours.info, err = f.Stat()
+	return err
 }
 
 func newTemp() string { return ".pillion-" + rand.Text() + ".tmp" }
@@ -102,8 +108,11 @@ func newTemp() string { return ".pillion-" + rand.Text() + ".tmp" }
 // keepAttributes gives the new file the mode, owner and extended attributes of
 // the one that it replaces.
 func (d *diskStep) keepAttributes(f *os.File) error {
-	info, old := d.folder.openRegular(d.name())
-	if old == nil {
+	info, old, err := d.folder.openRegular(d.name())
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case old == nil:
 		return moved(fault.Quote(d.file.Path().String()))
 	}
 	defer old.Close()
@@ -111,7 +120,8 @@ func (d *diskStep) keepAttributes(f *os.File) error {
 		return moved(fault.Quote(d.file.Path().String())) // to be asked about
 	}
 	copyAttributes(old, f)
-	return f.Chmod(keepOwner(info, f))
+	mode := keepOwner(info, f)
+	return d.folder.try("chmod", func() error { return f.Chmod(mode) })
 }
 
 func (d *diskStep) apply(context.Context) error {
@@ -132,44 +142,67 @@ func (d *diskStep) isShownAsPlanned() bool {
 }
 
 func (d *diskStep) place() error {
-	ours := d.look(d.temp)
 	switch err := d.folder.give(d.temp, d.name()); {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 		return moved(fault.Quote(d.file.Path().String()))
 	case err != nil:
 		return d.fault(err)
 	}
-	d.temp, d.placed = "", ours
-	d.folder.sync()
+	d.temp, d.placed = "", d.ours
+	if err := d.folder.sync(); err != nil {
+		return cmp.Or(d.takeAway(), d.fault(err))
+	}
 	return nil
 }
 
 func (d *diskStep) replace() error {
-	if !d.isPlanned(d.look(d.name())) { // cheap, and all there is where names cannot be exchanged
+	if !d.seemsPlanned() {
 		return moved(fault.Quote(d.file.Path().String()))
 	}
-	ours := d.look(d.temp)
-	switch err := d.folder.exchange(d.temp, d.name()); {
+	err := d.folder.exchange(d.temp, d.name(), func() error {
+		if d.isPlanned(d.look(d.name())) {
+			return nil
+		}
+		return fs.ErrNotExist
+	})
+	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrExist):
 		return moved(fault.Quote(d.file.Path().String()))
 	case err != nil:
 		return d.fault(err)
 	}
-	d.placed = ours
-	displaced := d.folder.lookWhenQuiet(d.temp, d.limit())
+	d.placed = d.ours
+	displaced := d.lookWhenQuiet(d.temp)
 	if d.isPlanned(displaced) {
-		d.folder.sync()
-		return nil
+		if err = d.folder.sync(); err == nil {
+			return nil
+		}
 	}
-	// Somebody wrote in between, or still does. Theirs goes back.
-	if _, err := d.takeBack(); err != nil {
-		return err
+	// Somebody wrote in between, or still does: theirs goes back. Or it does not last.
+	if _, failed := d.takeBack(); failed != nil {
+		return failed
 	}
-	if displaced.busy {
+	switch {
+	case displaced.busy:
 		return fault.New(fault.ConcurrentModification, "another program has %s open for writing; it is as it was", fault.Quote(d.file.Path().String())).
 			WithHint("try again when that program is done")
+	case err != nil || displaced.err != nil:
+		return d.fault(errors.Join(err, displaced.err))
 	}
 	return moved(fault.Quote(d.file.Path().String()))
+}
+
+// seemsPlanned spares an exchange that would have to be taken back. It reads the file
+// only where its times are not those of the plan.
+func (d *diskStep) seemsPlanned() bool {
+	info, err := d.folder.root.Lstat(d.name())
+	switch before := d.file.Before; {
+	case err != nil || !info.Mode().IsRegular():
+		return false
+	case info.Size() == before.DiskSize && info.ModTime().Equal(before.Modified):
+		return true
+	}
+	return d.isPlanned(d.look(d.name()))
 }
 
 // isPlanned compares with what the plan was made from.
@@ -177,7 +210,9 @@ func (d *diskStep) isPlanned(s sighting) bool {
 	return !s.busy && s.version != "" && s.version == d.file.Before.DiskVersion
 }
 
-func (d *diskStep) look(name string) sighting { return d.folder.look(name, d.limit()) }
+func (d *diskStep) look(name string) sighting { return d.folder.look(name, d.limit(), false) }
+
+func (d *diskStep) lookWhenQuiet(name string) sighting { return d.folder.look(name, d.limit(), true) }
 
 // limit is the size of what is worth reading: longer files are none that is known.
 func (d *diskStep) limit() int64 { return max(d.file.Before.DiskSize, int64(len(d.data))) }
@@ -207,7 +242,7 @@ func (d *diskStep) takeBack() (ours bool, err error) {
 	expected := d.placed
 	for turn := range maxTurns {
 		back := d.look(d.temp)
-		err := d.folder.exchange(d.temp, d.name())
+		err := d.folder.exchange(d.temp, d.name(), anything)
 		if errors.Is(err, fs.ErrNotExist) {
 			d.placed = sighting{}
 			return true, nil // they removed the file, and so it shall be
@@ -215,9 +250,13 @@ func (d *diskStep) takeBack() (ours bool, err error) {
 		if err != nil {
 			break
 		}
-		if d.folder.lookWhenQuiet(d.temp, d.limit()).is(expected) {
+		came := d.lookWhenQuiet(d.temp)
+		if came.err != nil && came.version == "" && turn == 0 && !came.is(expected) {
+			return true, d.leave() // it may be ours or not; what was there before is back
+		}
+		if came.is(expected) {
 			d.placed = sighting{}
-			d.folder.sync()
+			d.folder.sync() //nolint:errcheck // there is nothing else to go back to
 			return turn == 0, nil
 		}
 		expected = back
@@ -236,6 +275,14 @@ func (d *diskStep) rescue() error {
 		fault.Quote(d.file.Path().String()), fault.Quote(kept))
 }
 
+// leave keeps what came out, for it could not be looked at.
+func (d *diskStep) leave() error {
+	kept := d.file.Target.Dir().Join(d.temp).String()
+	d.temp, d.placed = "", sighting{}
+	return fault.New(fault.ExecutionFailed, "%s is as it was; what was there for a moment could not be looked at, and is left in %s",
+		fault.Quote(d.file.Path().String()), fault.Quote(kept))
+}
+
 // takeAway removes the file that was created, if it still is as it was.
 func (d *diskStep) takeAway() error {
 	temp := cmp.Or(d.named, newTemp())
@@ -245,8 +292,12 @@ func (d *diskStep) takeAway() error {
 		return nil //nolint:nilerr // somebody was first
 	}
 	d.temp = temp
-	if d.folder.lookWhenQuiet(temp, d.limit()).is(placed) {
+	came := d.lookWhenQuiet(temp)
+	if came.is(placed) {
 		return nil
+	}
+	if came.err != nil {
+		return d.leave()
 	}
 	if err := d.folder.give(temp, d.name()); err != nil {
 		return d.rescue()
@@ -262,7 +313,7 @@ func (d *diskStep) finish() Outcome {
 		Operation: d.file.Operation(),
 		Hunks:     d.file.Hunks(),
 		Bytes:     len(d.data),
-		Version:   document.Version(d.data),
+		Version:   d.ours.version,
 		Text:      d.file.After.Text,
 		Saved:     true,
 	}

@@ -238,7 +238,7 @@ func TestSwapStandsInForExchange(t *testing.T) {
 	b := newBench(t)
 	b.write("a", "A")
 	b.write("b", "B")
-	f, _, err := openFolder(b.path("."), false)
+	f, _, err := calls{}.openFolder(b.path("."), false)
 	b.must(err)
 	defer f.close()
 	b.must(f.swap("a", "b"))

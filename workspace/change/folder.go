@@ -1,7 +1,6 @@
 package change
 
 import (
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,19 +11,62 @@ import (
 	"pillion/workspace"
 )
 
-// folder is the folder that holds the file to be written.
+// folder is a folder in which something is changed. All that is done in it names
+// entries of its own, so nothing can lead out of it.
 type folder struct {
+	calls
 	root   *os.Root
 	handle *os.File // the same, for what os.Root cannot do
-	// unsynced: the human does not want to wait for the disk.
-	unsynced bool
 }
 
-// openFolder enters dir from its workspace folder, one name at a time. dir has no
-// symbolic links; one that has come into the way since then leads to a place that
-// nobody agreed to, and is not followed. With create, folders that are missing
-// are made, and named in the order in which they were, also on failure.
-func openFolder(dir workspace.Path, create bool) (f folder, made []string, err error) {
+// openFolder enters dir. dir has no symbolic links; one that has come into the way
+// since then leads to a place that nobody agreed to, and is not followed. With create,
+// folders that are missing are made, and named in the order in which they were, also
+// on failure.
+func (c calls) openFolder(dir workspace.Path, create bool) (f folder, made []string, err error) {
+	err = c.try("open folder", func() (err error) {
+		f, err = c.jump(dir)
+		return err
+	})
+	if create && errors.Is(err, fs.ErrNotExist) || errors.Is(err, errors.ErrUnsupported) {
+		return c.walk(dir, create)
+	}
+	return f, nil, err
+}
+
+// jump enters dir in one step, where the system can refuse links on the way.
+func (c calls) jump(dir workspace.Path) (folder, error) {
+	top, err := dir.Root().Open(".")
+	if err != nil {
+		return folder{}, err
+	}
+	if dir.IsRoot() {
+		return c.enterHandle(dir.Root(), top)
+	}
+	defer top.Close()
+	handle, err := openBeneath(top, dir.Rel())
+	if err != nil {
+		return folder{}, err
+	}
+	root, err := rootOf(handle)
+	if err != nil {
+		handle.Close()
+		return folder{}, err
+	}
+	return folder{c, root, handle}, nil
+}
+
+func (c calls) enterHandle(at *os.Root, handle *os.File) (folder, error) {
+	root, err := at.OpenRoot(".")
+	if err != nil {
+		handle.Close()
+		return folder{}, err
+	}
+	return folder{c, root, handle}, nil
+}
+
+// walk enters dir one name at a time.
+func (c calls) walk(dir workspace.Path, create bool) (f folder, made []string, err error) {
 	at, err := dir.Root().OpenRoot(".")
 	if err != nil {
 		return f, nil, err
@@ -33,7 +75,7 @@ func openFolder(dir workspace.Path, create bool) (f folder, made []string, err e
 		var name string
 		name, rest, _ = strings.Cut(rest, "/")
 		done = path.Join(done, name)
-		next, isNew, err := enter(at, name, create)
+		next, isNew, err := c.enter(at, name, create)
 		at.Close()
 		if isNew {
 			made = append(made, done)
@@ -43,21 +85,18 @@ func openFolder(dir workspace.Path, create bool) (f folder, made []string, err e
 		}
 		at = next
 	}
-	f.root = at
-	if f.handle, err = at.Open("."); err != nil {
+	handle, err := at.Open(".")
+	if err != nil {
 		at.Close()
+		return f, made, err
 	}
-	return f, made, err
+	return folder{c, at, handle}, made, nil
 }
 
-func enter(at *os.Root, name string, create bool) (next *os.Root, isNew bool, err error) {
+func (c calls) enter(at *os.Root, name string, create bool) (next *os.Root, isNew bool, err error) {
 	info, err := at.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) && create {
-		err = at.Mkdir(name, 0o777)
-		if isNew = err == nil; isNew {
-			syncRoot(at)
-		}
-		if isNew || errors.Is(err, fs.ErrExist) {
+		if isNew, err = c.makeFolder(at, name); isNew || errors.Is(err, fs.ErrExist) {
 			info, err = at.Lstat(name)
 		}
 	}
@@ -77,34 +116,57 @@ func enter(at *os.Root, name string, create bool) (next *os.Root, isNew bool, er
 	return next, isNew, nil
 }
 
+// makeFolder makes it so that it lasts, or not at all.
+func (c calls) makeFolder(at *os.Root, name string) (made bool, err error) {
+	if err := c.try("mkdir", func() error { return at.Mkdir(name, 0o777) }); err != nil {
+		return false, err
+	}
+	handle, err := at.Open(".")
+	if err == nil {
+		err = folder{calls: c, handle: handle}.sync()
+		handle.Close()
+	}
+	if err != nil {
+		at.Remove(name) //nolint:errcheck // somebody uses it already
+		return false, err
+	}
+	return true, nil
+}
+
 func (f folder) close() {
 	f.root.Close()
 	f.handle.Close()
 }
 
-// sync makes a rename last. Where the system has no such call none is needed,
-// and where it fails nothing can be done: the rename is made.
-func (f folder) sync() {
-	if !f.unsynced {
-		f.handle.Sync() //nolint:errcheck // see above
+// sync makes what was done to the names last. Where the system has no such call none
+// is needed.
+func (f folder) sync() error {
+	err := f.calls.sync(f.handle)
+	if isNoSync(err) {
+		return nil
 	}
+	return err
 }
 
-func syncRoot(dir *os.Root) {
-	if handle, err := dir.Open("."); err == nil {
-		handle.Sync() //nolint:errcheck // see folder.sync
-		handle.Close()
-	}
+func isNoSync(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission)
 }
 
-// exchange swaps two names, in one step where the system can.
-func (f folder) exchange(a, b string) error {
-	err := exchange(f.handle, a, f.handle, b)
+// exchange swaps two names of the folder, in one step where the system can. Where it
+// cannot, expected is asked about b at the last moment.
+func (f folder) exchange(a, b string, expected func() error) error {
+	err := f.try("rename", func() error { return exchange(f.handle, a, f.handle, b) })
 	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err := expected(); err != nil {
 		return err
 	}
 	return f.swap(a, b)
 }
+
+// anything is expected where what comes out is looked at afterwards.
+func anything() error { return nil }
 
 // swap gives b's file another name first, so that nothing is lost, and then
 // renames a over b.
@@ -113,11 +175,11 @@ func (f folder) swap(a, b string) error {
 	if err := f.keep(b, kept); err != nil {
 		return err
 	}
-	if err := f.root.Rename(a, b); err != nil {
+	if err := f.try("rename", func() error { return f.root.Rename(a, b) }); err != nil {
 		f.root.Remove(kept) //nolint:errcheck // b still is what it is
 		return err
 	}
-	return f.root.Rename(kept, a)
+	return f.try("rename", func() error { return f.root.Rename(kept, a) })
 }
 
 // keep gives name's file a second name, or copies it where the file system has
@@ -143,7 +205,7 @@ func (f folder) keep(name, second string) error {
 
 // give renames a to b unless there is a b.
 func (f folder) give(a, b string) error {
-	err := renameNoReplace(f.handle, a, f.handle, b)
+	err := f.try("rename", func() error { return renameNoReplace(f.handle, a, f.handle, b) })
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
@@ -163,7 +225,7 @@ func (f folder) give(a, b string) error {
 // giveTo is give into another folder. Where the system has no such call, a look
 // has to do.
 func (f folder) giveTo(a string, to folder, b string) error {
-	err := renameNoReplace(f.handle, a, to.handle, b)
+	err := f.try("rename", func() error { return renameNoReplace(f.handle, a, to.handle, b) })
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
@@ -176,11 +238,11 @@ func (f folder) giveTo(a string, to folder, b string) error {
 // exchangeWith is exchange with a name of another folder. Where the system has no
 // such call, b's is moved out of the way first.
 func (f folder) exchangeWith(a string, to folder, b string) error {
-	err := exchange(f.handle, a, to.handle, b)
+	err := f.try("rename", func() error { return exchange(f.handle, a, to.handle, b) })
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	kept := ".pillion-" + rand.Text() + ".tmp"
+	kept := newTemp()
 	if err := to.giveTo(b, f, kept); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package change
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -67,15 +68,32 @@ func (b *bench) waitForWaiter() {
 // TestOthersInAFolderDoNotWait: its lock is shared.
 func TestOthersInAFolderDoNotWait(t *testing.T) {
 	b := newBench(t)
-	names := []string{"dir/a", "dir/b", "dir/c", "dir/d"}
-	unlock := b.lock(names[0])
-	defer unlock()
-	for _, name := range names[1:] {
-		if stripeOf(b.abs(name)) != stripeOf(b.abs(names[0])) {
-			b.lock(name)() // would wait for ever
+	first := wanted{}
+	first.add(b.abs("dir/a"))
+	defer b.lock("dir/a")()
+	for i := range 100 {
+		name := fmt.Sprintf("dir/b%d", i)
+		if other := (wanted{}); !other.collides(b.abs(name), first) {
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			unlock, err := b.Locks.lock(ctx, []workspace.Path{b.path(name)})
+			b.must(err)
+			unlock()
 			return
 		}
 	}
+	t.Fatal("they all share a lock by chance")
+}
+
+// collides adds a path, and says whether it has to wait for the others by chance.
+func (w wanted) collides(abs string, others wanted) bool {
+	w.add(abs)
+	for s, alone := range w {
+		if held, taken := others[s]; taken && (alone || held) {
+			return true
+		}
+	}
+	return false
 }
 
 // TestWhoGivesUpWaiting leaves nothing locked.

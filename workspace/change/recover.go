@@ -114,7 +114,7 @@ func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record) (m made, n
 	if err != nil {
 		return unclear, ""
 	}
-	f, _, err := openFolder(p.Dir(), false)
+	f, _, err := c.system().openFolder(p.Dir(), false)
 	if err != nil {
 		return reached(sighting{}, r), "" // its folder is not there
 	}
@@ -195,7 +195,7 @@ func (s scene) look(name string) sighting {
 			limit = max(limit, st.Size)
 		}
 	}
-	return s.folder.look(name, limit)
+	return s.folder.look(name, limit, false)
 }
 
 // sweep removes a temporary file that is ours. One that holds what somebody else wrote
@@ -219,7 +219,7 @@ func (s scene) sweep(temp string) string {
 		return "what somebody else wrote at that moment is in place"
 	}
 	if isState(now, s.record.Before) || isState(now, s.record.After) {
-		if err := s.folder.exchange(temp, s.name); err == nil {
+		if err := s.folder.exchange(temp, s.name, anything); err == nil {
 			s.folder.root.Remove(temp) //nolint:errcheck // it is in the journal
 			return "what somebody else wrote at that moment is in place"
 		}
@@ -241,7 +241,7 @@ func (s scene) place(temp string) string {
 
 // isBegun reports whether a file is the beginning of what was to be written.
 func (s scene) isBegun(temp string, st *journal.State) bool {
-	_, file := s.folder.openRegular(temp)
+	_, file, _ := s.folder.openRegular(temp)
 	if file == nil || st == nil {
 		return false
 	}

@@ -43,7 +43,7 @@ func (s scene) recoverMove(temp string) (made, string) {
 	if err != nil {
 		return unclear, ""
 	}
-	to, _, err := openFolder(p.Dir(), false)
+	to, _, err := s.committer.system().openFolder(p.Dir(), false)
 	if err != nil {
 		return notMade, "" // its folder is not there
 	}
@@ -109,7 +109,7 @@ func (s scene) compare(name string, st *journal.State) (whole, ours bool) {
 			continue
 		}
 		at := path.Join(name, n.Rel)
-		if !isState(s.folder.look(at, max(w.Size, maxReadBack)), w) {
+		if !isState(s.folder.look(at, max(w.Size, maxReadBack), false), w) {
 			if whole = false; !s.isBegun(at, w) {
 				return false, false
 			}

@@ -73,7 +73,7 @@ func (r *restoreStep) record() (*journal.Record, error) {
 }
 
 func (r *restoreStep) stage() (err error) {
-	if r.folder, r.made, err = openFolder(r.restore.Path.Dir(), true); err != nil {
+	if r.folder, r.made, err = r.committer.system().openFolder(r.restore.Path.Dir(), true); err != nil {
 		return r.fault(err)
 	}
 	if r.named == "" {

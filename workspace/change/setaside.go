@@ -22,7 +22,9 @@ func (f folder) setAside(name, temp string, planned workspace.Tree) error {
 		err = still(planned, f, temp)
 	}
 	if err == nil {
-		f.sync()
+		err = f.sync()
+	}
+	if err == nil {
 		return nil
 	}
 	if back := f.give(temp, name); back != nil {
@@ -41,7 +43,10 @@ func (f folder) checkQuiet(name string, tree workspace.Tree) error {
 		if n.Rel != "." {
 			at += "/" + n.Rel
 		}
-		_, file := f.openRegular(at)
+		_, file, err := f.openRegular(at)
+		if err != nil {
+			return err
+		}
 		if file == nil {
 			continue
 		}
@@ -60,7 +65,7 @@ func (f folder) putBack(temp string, at workspace.Path) error {
 	if err := f.give(temp, at.Base()); err != nil {
 		return fault.New(fault.ExecutionFailed, "%s could not be put back; it is in %s", fault.Quote(at.String()), fault.Quote(at.Dir().Join(temp).String()))
 	}
-	f.sync()
+	f.sync() //nolint:errcheck // there is nothing else to go back to
 	return nil
 }
 

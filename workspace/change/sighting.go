@@ -12,58 +12,85 @@ import (
 // sighting is what was seen under a name.
 type sighting struct {
 	info    fs.FileInfo // nil: nothing
-	version string      // of a regular file's bytes, "" of anything else
+	version string      // of a regular file's bytes, "" where they were not read
 	busy    bool        // somebody may still be writing to it
+	err     error       // why it could not be read, though it is a file
 }
 
-// look sees what is under name: never through a link, and without waiting for
-// the other end of a FIFO. A file of more than limit bytes is not read.
-func (f folder) look(name string, limit int64) sighting {
-	info, file := f.openRegular(name)
+// look sees what is under name: never through a link, and without waiting for the
+// other end of a FIFO. A file of more than limit bytes is not read. One that nobody can
+// open any more is looked at when it is quiet: those who have it open for writing are
+// waited for a moment, for what they write counts.
+func (f folder) look(name string, limit int64, whenQuiet bool) sighting {
+	info, file, err := f.openRegular(name)
 	if file == nil {
-		return sighting{info: info}
+		return sighting{info: info, err: err}
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil || int64(len(data)) > limit {
-		return sighting{info: info}
+	s := sighting{info: info}
+	if whenQuiet {
+		s.busy = staysBusy(file)
+		if again, err := file.Stat(); err == nil {
+			s.info = again
+		}
 	}
-	return sighting{info: info, version: document.Version(data)}
+	if s.info.Size() > limit {
+		return s
+	}
+	var data []byte
+	s.err = f.try("read", func() (err error) {
+		data, err = readAll(file, min(s.info.Size(), limit), limit)
+		return err
+	})
+	if s.err == nil && int64(len(data)) <= limit {
+		s.version = document.Version(data)
+	}
+	return s
+}
+
+// readAll reads into a buffer of the expected size, and a byte more than limit at most.
+func readAll(file *os.File, size, limit int64) ([]byte, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	data := make([]byte, size+1)
+	n, err := io.ReadFull(file, data)
+	switch err {
+	case io.EOF, io.ErrUnexpectedEOF:
+		return data[:n], nil
+	case nil: // it grew
+		rest, err := io.ReadAll(io.LimitReader(file, limit+1-int64(n)))
+		return append(data, rest...), err
+	}
+	return nil, err
 }
 
 // openRegular opens the regular file that has the name itself. It gives no info
 // where there is nothing, and no file where there is something else.
-func (f folder) openRegular(name string) (fs.FileInfo, *os.File) {
-	info, err := f.root.Lstat(name)
+func (f folder) openRegular(name string) (info fs.FileInfo, file *os.File, err error) {
+	err = f.try("stat", func() (err error) {
+		info, err = f.root.Lstat(name)
+		return err
+	})
 	if err != nil {
-		return nil, nil
+		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return info, nil
+		return info, nil, nil
 	}
-	file, err := f.root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	err = f.try("open", func() (err error) {
+		file, err = f.root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+		return err
+	})
 	if err != nil {
-		return info, nil
+		return info, nil, err
 	}
 	opened, err := file.Stat()
 	if err != nil || !os.SameFile(info, opened) { // it was replaced this moment
 		file.Close()
-		return info, nil
+		return info, nil, nil
 	}
-	return opened, file
-}
-
-// lookWhenQuiet is look at a file that nobody can open any more. Those who have
-// it open for writing are waited for a moment: what they write counts.
-func (f folder) lookWhenQuiet(name string, limit int64) sighting {
-	busy := false
-	if _, file := f.openRegular(name); file != nil {
-		busy = staysBusy(file)
-		file.Close()
-	}
-	s := f.look(name, limit)
-	s.busy = busy
-	return s
+	return opened, file, nil
 }
 
 func staysBusy(file *os.File) bool {
@@ -82,10 +109,10 @@ const quietTime = 200 * time.Millisecond
 // miss it.
 func (s sighting) is(other sighting) bool {
 	switch {
-	case s.busy || s.info == nil || other.info == nil || s.version != other.version:
+	case s.busy || s.info == nil || other.info == nil:
 		return false
-	case s.version != "":
-		return true
+	case s.version != "" && other.version != "":
+		return s.version == other.version
 	}
 	return os.SameFile(s.info, other.info) && s.info.Size() == other.info.Size() && s.info.ModTime().Equal(other.info.ModTime())
 }

@@ -27,6 +27,13 @@ func rename(from *os.File, a string, to *os.File, b string, flags uint32) error 
 	return &fs.PathError{Op: "rename", Path: b, Err: err}
 }
 
+// openBeneath cannot be had here.
+func openBeneath(*os.File, string) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+func rootOf(*os.File) (*os.Root, error) { return nil, errors.ErrUnsupported }
+
+func isShared(error) bool { return false }
+
 // hasWriters cannot be told here.
 func hasWriters(*os.File) bool { return false }
 

@@ -2,6 +2,7 @@ package change
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -26,6 +27,34 @@ func rename(from *os.File, a string, to *os.File, b string, flags uint) error {
 	}
 	return &fs.PathError{Op: "rename", Path: b, Err: err}
 }
+
+// openBeneath opens a folder below dir, if no link is on the way.
+func openBeneath(dir *os.File, name string) (*os.File, error) {
+	fd, err := unix.Openat2(int(dir.Fd()), name, &unix.OpenHow{
+		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	switch {
+	case err == nil:
+		return os.NewFile(uintptr(fd), name), nil
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM): // an old kernel, or a sandbox that does not know the call
+		err = errors.ErrUnsupported
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EXDEV):
+		err = unix.ENOTDIR // a link
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+}
+
+// rootOf is a handle for what is below an open folder.
+func rootOf(dir *os.File) (*os.Root, error) {
+	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()))
+	if err != nil {
+		return nil, errors.ErrUnsupported // there is no /proc
+	}
+	return root, nil
+}
+
+func isShared(error) bool { return false }
 
 // hasWriters reports whether anybody has the file open for writing: then the
 // kernel gives no lease to read it undisturbed. Where it gives none for another

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"syscall"
 )
 
 const nonBlocking = 0
@@ -14,6 +16,17 @@ const nonBlocking = 0
 func exchange(*os.File, string, *os.File, string) error { return errors.ErrUnsupported }
 
 func renameNoReplace(*os.File, string, *os.File, string) error { return errors.ErrUnsupported }
+
+func openBeneath(*os.File, string) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+func rootOf(*os.File) (*os.Root, error) { return nil, errors.ErrUnsupported }
+
+// isShared: another program, perhaps one that looks for viruses, has the file open for
+// a moment.
+func isShared(err error) bool {
+	const sharingViolation, lockViolation = syscall.Errno(32), syscall.Errno(33)
+	return runtime.GOOS == "windows" && (errors.Is(err, sharingViolation) || errors.Is(err, lockViolation))
+}
 
 // renamePlain goes by names: there are no handles to go by.
 func renamePlain(from *os.File, a string, to *os.File, b string) error {

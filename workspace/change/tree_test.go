@@ -324,7 +324,7 @@ func TestOnlyWhatWasPlannedIsRemoved(t *testing.T) {
 	b.must(os.Chmod(b.abs("dir/locked"), 0o500))
 	var told []string
 	b.Journal.Tell = func(problem string) { told = append(told, problem) }
-	f, _, err := openFolder(b.entry("dir").Dir(), false)
+	f, _, err := calls{}.openFolder(b.entry("dir").Dir(), false)
 	b.must(err)
 	defer f.close()
 	plan := b.remove("dir")

@@ -153,7 +153,12 @@ func (s *treeStep) fault(err error) error {
 
 // still says whether f's entry name is as tree was in the plan.
 func still(tree workspace.Tree, f folder, name string) error {
-	switch same, err := tree.StillAt(f.root, name); {
+	same := false
+	err := f.try("look", func() (err error) {
+		same, err = tree.StillAt(f.root, name)
+		return err
+	})
+	switch {
 	case err != nil:
 		return err
 	case !same:
@@ -178,7 +183,7 @@ func (m *makeStep) apply(context.Context) error {
 	if m.change.Operation == Unchanged {
 		return nil
 	}
-	f, made, err := openFolder(m.change.Source, true)
+	f, made, err := m.committer.system().openFolder(m.change.Source, true)
 	m.made = made
 	if err == nil {
 		f.close()
@@ -216,7 +221,7 @@ func (d *deleteStep) apply(context.Context) (err error) {
 	if !d.isShownAsPlanned() {
 		return moved(d.change.name())
 	}
-	if d.folder, _, err = openFolder(d.change.Source.Dir(), false); err != nil {
+	if d.folder, _, err = d.committer.system().openFolder(d.change.Source.Dir(), false); err != nil {
 		return d.fault(err)
 	}
 	if d.named == "" {
@@ -279,18 +284,19 @@ func (m *moveStep) apply(context.Context) (err error) {
 	if !m.isShownAsPlanned() {
 		return moved(m.change.name())
 	}
-	if m.from, _, err = openFolder(m.change.Source.Dir(), false); err != nil {
+	if m.from, _, err = m.committer.system().openFolder(m.change.Source.Dir(), false); err != nil {
 		return m.fault(err)
 	}
-	m.to, m.made, err = openFolder(m.change.Target.Dir(), true)
+	m.to, m.made, err = m.committer.system().openFolder(m.change.Target.Dir(), true)
 	if err == nil {
 		err = m.rename(m.change.Source.Base(), m.change.Target.Base())
 	}
 	if err != nil {
 		return m.fault(err)
 	}
-	m.from.sync()
-	m.to.sync()
+	if err := cmp.Or(m.from.sync(), m.to.sync()); err != nil {
+		return m.fault(m.takeBack(err))
+	}
 	return nil
 }
 
@@ -360,8 +366,7 @@ func (m *moveStep) undo(context.Context) error {
 	if err := m.to.giveTo(b, m.from, a); err != nil {
 		return fault.New(fault.ExecutionFailed, "%s stays at %s: it could not be moved back", m.change.name(), fault.Quote(m.change.To.String()))
 	}
-	m.from.sync()
-	m.to.sync()
+	cmp.Or(m.from.sync(), m.to.sync()) //nolint:errcheck // there is nothing else to go back to
 	return nil
 }
 

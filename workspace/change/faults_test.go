@@ -1,0 +1,172 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace/journal"
+)
+
+// faulty is a bench whose system calls fail as a test says.
+type faulty struct {
+	trees
+	called []string
+	before string
+}
+
+// newFaulty has something of everything that a set can do.
+func newFaulty(t *testing.T, dir string) *faulty {
+	b := &faulty{trees: trees{newBenchIn(t, dir)}}
+	for name, text := range map[string]string{
+		"edited": "text of old", "gone/a": "text of a", "gone/sub/b": "text of b", "moved": "text moved", "over": "text replaced",
+	} {
+		b.write(name, text)
+	}
+	b.before = b.all()
+	b.calls.pause = time.Microsecond
+	return b
+}
+
+func (b *faulty) set() Set {
+	return Set{
+		Files: []File{b.plan("edited", "text of new"), b.plan("new/made", "text made")},
+		Tree:  []TreeChange{b.remove("gone"), b.move("moved", "over"), b.mkdir("x/y")},
+	}
+}
+
+const afterAll = "edited=NEW new/ new/made=text made over=text moved x/ x/y/"
+
+func (b *faulty) commitFailing(fails func(n int, call string) error) error {
+	set := b.set()
+	b.called = nil
+	b.calls.fails = func(call string) error {
+		b.called = append(b.called, call)
+		return fails(len(b.called), call)
+	}
+	defer func() { b.calls.fails = nil }()
+	_, err := b.Commit(context.Background(), set, journal.Origin{})
+	return err
+}
+
+func (b *faulty) isMade() bool {
+	return strings.ReplaceAll(b.all(), "text of new", "NEW") == afterAll
+}
+
+// everyCall runs a commit for each of its system calls, which fails from that one on as
+// often as said.
+func everyCall(t *testing.T, fails error, times int, check func(b *faulty, call string, err error)) {
+	t.Helper()
+	counted := newFaulty(t, t.TempDir())
+	if err := counted.commitFailing(func(int, string) error { return nil }); err != nil || !counted.isMade() {
+		t.Fatalf("%v: %s", err, counted.all())
+	}
+	if len(counted.called) < 30 {
+		t.Fatalf("only %d calls can fail: %q", len(counted.called), counted.called)
+	}
+	for i, call := range counted.called {
+		if fails == errShort && call != "write" {
+			continue
+		}
+		b := newFaulty(t, t.TempDir())
+		failed := 0
+		err := b.commitFailing(func(n int, now string) error {
+			if n <= i || now != call || failed >= times {
+				return nil
+			}
+			failed++
+			return fails
+		})
+		check(b, fmt.Sprintf("%v at call %d, %s", fails, i+1, call), err)
+	}
+}
+
+const forGood = 1 << 30
+
+// each runs at the same time: most of it is waiting for the disk.
+func each(t *testing.T, faults []error, run func(t *testing.T, fails error)) {
+	for _, fails := range faults {
+		t.Run(fails.Error(), func(t *testing.T) {
+			t.Parallel()
+			run(t, fails)
+		})
+	}
+}
+
+// TestPassingFaultsAreTriedAgain: nobody hears of them.
+func TestPassingFaultsAreTriedAgain(t *testing.T) {
+	each(t, []error{syscall.EINTR, syscall.EAGAIN, syscall.EBUSY, errShort}, func(t *testing.T, passing error) {
+		everyCall(t, passing, 2, func(b *faulty, what string, err error) {
+			if err != nil || !b.isMade() {
+				b.t.Errorf("%s: %v: %s", what, err, b.all())
+			}
+		})
+	})
+}
+
+// TestLastingFaultsAreReported: everything is as it was, and the error says why.
+func TestLastingFaultsAreReported(t *testing.T) {
+	each(t, []error{syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, syscall.EROFS}, func(t *testing.T, lasting error) {
+		everyCall(t, lasting, 1, func(b *faulty, what string, err error) {
+			if fault.CodeOf(err) != fault.ExecutionFailed && fault.CodeOf(err) != fault.PermissionDenied || errors.Is(err, ErrMoved) {
+				b.t.Errorf("%s: reported as %v", what, err)
+			}
+			b.wantAll(b.before)
+		})
+	})
+}
+
+// TestFaultsForGood has everything fail that is tried from then on to set it right, too: what
+// cannot be put back is told, and no byte of what was there is lost.
+func TestFaultsForGood(t *testing.T) {
+	each(t, []error{syscall.EIO, syscall.EBUSY}, func(t *testing.T, lasting error) {
+		everyCall(t, lasting, forGood, func(b *faulty, what string, err error) {
+			if fault.CodeOf(err) != fault.ExecutionFailed || errors.Is(err, ErrMoved) {
+				b.t.Errorf("%s: reported as %v", what, err)
+			}
+			b.wantNothingLost(what, err)
+			now := b.all()
+			if strings.Contains(err.Error(), "new/.pillion-") {
+				now = strings.ReplaceAll(now, "new/ ", "") // what is left needs its folder
+			}
+			if now != b.before && !strings.HasSuffix(what, "rename") {
+				b.t.Errorf("%s: %v: not as it was: %s", what, err, now)
+			}
+		})
+	})
+}
+
+// wantNothingLost: the former text of everything is there, under whatever name.
+func (b *faulty) wantNothingLost(what string, told error) {
+	b.t.Helper()
+	texts, left := map[string]bool{}, []string{}
+	err := filepath.WalkDir(b.dir, func(name string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			data, _ := os.ReadFile(name)
+			texts[string(data)] = true
+		}
+		if strings.HasPrefix(d.Name(), ".pillion-") {
+			left = append(left, name)
+		}
+		return err
+	})
+	b.must(err)
+	for _, name := range left {
+		if !strings.Contains(told.Error(), filepath.Base(name)) {
+			b.t.Errorf("%s: nobody is told of %s: %v", what, filepath.Base(name), told)
+		}
+		b.must(os.RemoveAll(name))
+	}
+	for _, text := range []string{"text of old", "text of a", "text of b", "text moved", "text replaced"} {
+		if !texts[text] {
+			b.t.Errorf("%s: %q is lost; told was: %v", what, text[:min(20, len(text))], told)
+		}
+	}
+}
