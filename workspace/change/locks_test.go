@@ -68,12 +68,12 @@ func (b *bench) waitForWaiter() {
 // TestOthersInAFolderDoNotWait: its lock is shared.
 func TestOthersInAFolderDoNotWait(t *testing.T) {
 	b := newBench(t)
-	first := wanted{}
-	first.add(b.abs("dir/a"))
-	defer b.lock("dir/a")()
 	for i := range 100 {
-		name := fmt.Sprintf("dir/b%d", i)
-		if other := (wanted{}); !other.collides(b.abs(name), first) {
+		one, name := fmt.Sprintf("dir/a%d", i), fmt.Sprintf("dir/b%d", i)
+		first, other := wanted{}, wanted{}
+		first.add(b.abs(one))
+		if !other.collides(b.abs(name), first) {
+			defer b.lock(one)()
 			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 			defer cancel()
 			unlock, err := b.Locks.lock(ctx, []workspace.Path{b.path(name)})
