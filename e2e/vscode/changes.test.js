@@ -46,6 +46,10 @@ ride('a change is marked, moves with the text, and is taken back after a look; s
   await window.press('Control+Home');
   await window.type('# mine\n');
   await eventually('the marks move with the text', async () => (await window.marks()).join() === '3 changed,6 added');
+  await window.lineMenu('greet.py', 3);
+  await window.page.getByRole('menuitem', { name: 'Revert This Change…' }).waitFor();
+  await window.screenshot('marks-menu');
+  await window.press('Escape');
   await window.hover('greet.py', 'f"Hello');
   await eventually('the hover says who and what can be done', async () => /scripted-agent changed this[^]*Revert This Change…[^]*Accept in This File/.test(await window.hovered()));
   await window.screenshot('marks');
@@ -77,7 +81,7 @@ ride('a change is marked, moves with the text, and is taken back after a look; s
   await eventually('a save by hand accepts it', async () => (await window.marks()).length === 0 && sandbox.read('greet.py').includes('# says it aloud'));
 });
 
-const tree = { 'lib/one.py': 'one = 1\n', 'lib/two.py': 'two = 2\n', 'notes.md': '# Notes\n' };
+const tree = { 'lib/one.py': 'one = 1\n', 'lib/two.py': 'two = 2\n', 'notes.md': '# Notes\n\none\ntwo\nthree\n' };
 
 ride('folders and files that an agent makes, moves and deletes: each question says what goes where, an open file is followed, and the turn is taken back as a whole', tree, async (it) => {
   const { window, sandbox } = it;
@@ -96,6 +100,16 @@ ride('folders and files that an agent makes, moves and deletes: each question sa
   await approved('create_directory', { path: 'src' }, 'Create a folder?', /wants to create the folder src/);
   await approved('move_file', { from: 'lib', to: 'src/lib' }, 'Move a folder?', /From +lib\nTo +src\/lib\nWith it +2 files go with it\nFiles +.*one\.py\n +.*two\.py/);
   await eventually('the tab has followed', async () => await window.placeOf('one.py') === 'src/lib/one.py');
+  assert.equal((await agent.call('read_file', { path: 'notes.md' })).isError, false);
+  sandbox.write('notes.md', `${tree['notes.md']}from outside\n`);
+  const merging = agent.call('write_file', { path: 'notes.md', content: tree['notes.md'].replace('Notes', 'Notes by the agent') });
+  const merged = await (await window.dialog(/notes\.md.*proposes/)).drawn();
+  await eventually('the proposal has both', async () => /Notes by the agent[^]*from outside/.test(await merged.proposedText()));
+  await eventually('it says that it is merged', async () => /merged: the file changed/.test(await merged.besides()));
+  await window.screenshot('merged');
+  await merged.press('Reject');
+  assert.equal((await merging).isError, true);
+  sandbox.write('notes.md', tree['notes.md']);
   await approved('delete_file', { path: 'notes.md' }, /Delete notes\.md\? .* proposes it/);
   assert.equal(sandbox.exists('notes.md'), false);
   await eventually('all of it is listed', async () => (await window.changes()).filter((row) => /^(Create|Move|Delete)/.test(row)).length === 3);

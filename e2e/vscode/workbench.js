@@ -198,6 +198,11 @@ export class Workbench {
     await this.editor(name).locator('.view-line').first().click();
   }
 
+  /** Opens the menu of a line number. @param {string} name @param {number} line */
+  async lineMenu(name, line) {
+    await this.editor(name).locator('.line-numbers', { hasText: new RegExp(`^${line}$`) }).first().click({ button: 'right' });
+  }
+
   /** Points at a text in an editor until what it says comes up. @param {string} name @param {string} text */
   async hover(name, text) {
     const line = this.editor(name).locator('.view-line', { hasText: text }).first();
@@ -259,6 +264,11 @@ export class Dialog {
 
   async proposedText() {
     return this.#window.text(this.proposal);
+  }
+
+  /** The dim words beside its first change. */
+  async besides() {
+    return this.proposal.locator('.view-line span').evaluateAll((spans) => spans.map((span) => getComputedStyle(span, '::after').content).join(' ').replaceAll('\u00a0', ' '));
   }
 
   async pageText() {

@@ -39,17 +39,18 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
     }
     const line = Math.min(place(file), editor.document.lineCount - 1);
     const range = new Range(line, Number.MAX_SAFE_INTEGER, line, Number.MAX_SAFE_INTEGER);
-    const contentText = [...(file.merged ? [mergedNote] : []), words(approval)].filter(Boolean).join(" · ");
+    const contentText = words(approval, file.merged === true);
     const hoverMessage = new MarkdownString().appendText(contentText);
     const decoration = { range: editor.document.validateRange(range), hoverMessage, renderOptions: { after: { contentText } } };
     editor.setDecorations(this.paint, contentText ? [decoration] : []);
   }
 }
 
-function words(approval: Approval): string {
+/** That it is merged is said first, and once. */
+function words(approval: Approval, merged: boolean): string {
   const { note } = approval;
-  const reasons = particulars(approval.request).map((reason) => short(reason, 160));
-  return [...(note ? [note] : []), ...(reasons.length > 0 ? [`asks because ${reasons.join("; ")}`] : [])].join(" · ");
+  const reasons = particulars(approval.request).filter((reason) => !(merged && /\bmerged\b/.test(reason))).map((reason) => short(reason, 160));
+  return [...(merged ? [mergedNote] : []), ...(note ? [note] : []), ...(reasons.length > 0 ? [`asks because ${reasons.join("; ")}`] : [])].join(" · ");
 }
 
 /** The line of the proposal with the most room at or shortly before its first change; zero-based. */

@@ -105,7 +105,9 @@ export class Gutter implements Disposable {
     for (const editor of window.visibleTextEditors) {
       this.drawIn(editor);
     }
-    void commands.executeCommand("setContext", "pillion.markedFiles", this.marks.uris);
+    const uris = this.marks.uris.map((uri) => Uri.parse(uri));
+    // A window whose files are elsewhere knows them by the path of their address, any other by the system's.
+    void commands.executeCommand("setContext", "pillion.markedFiles", [...new Set(uris.flatMap(({ path, fsPath }) => [path, fsPath]))]);
   }
 
   private drawIn(editor: TextEditor): void {
