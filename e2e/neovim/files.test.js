@@ -140,17 +140,20 @@ ride('wiped with unsaved changes while a question waits: the agent’s change re
 }, { opened: 'first.txt' });
 
 for (const option of ['readonly', 'nomodifiable']) {
-  ride(`set ${option}: the agent is told, and neither buffer nor file changes`, { 'first.txt': 'old\n' }, async (it) => {
+  ride(`set ${option}: it asks even where edits need no asking, and then comes into the buffer`, { 'first.txt': 'old\n' }, async (it) => {
     const { nvim, sandbox } = it;
     await nvim.command(`set ${option}`);
     const agent = await it.agent();
-    await eventually('the agent is told', async () => {
-      const result = await agent.call('edit_file', edit('first.txt'));
-      assert.equal(result.isError, true);
-      return result.structured.error.code === 'PERMISSION_DENIED';
-    });
-    assert.deepEqual(await nvim.lines('first.txt'), ['old']);
+    await eventually('the sidecar knows', async () => (await agent.call('read_file', { path: 'first.txt' })).structured.source === 'buffer');
+    const call = agent.call('edit_file', edit('first.txt'));
+    const dialog = await nvim.dialog('first.txt');
+    await dialog.show();
+    await nvim.sees('asks because first.txt is read-only');
     assert.equal(sandbox.read('first.txt'), 'old\n');
+    await dialog.answer('approve');
+    assert.equal((await call).isError, false);
+    assert.equal(sandbox.read('first.txt'), 'new\n');
+    await eventually('the buffer shows it', async () => (await nvim.lines('first.txt')).join() === 'new');
   }, { ...automatic, opened: 'first.txt' });
 }
 
@@ -187,7 +190,7 @@ ride('what an agent writes to a file that is open is seen without a key pressed'
   const agent = await it.agent();
   const result = await agent.call('edit_file', edit('first.txt'));
   assert.equal(result.isError, false, result.text);
-  await nvim.sees(/^new/m);
+  await nvim.sees(/^▌ new/m);
 }, { ...automatic, opened: 'first.txt' });
 
 /** A file whose swap file was left by a Neovim that died. @param {import('./ride.js').Ride} it */

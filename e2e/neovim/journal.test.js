@@ -100,3 +100,26 @@ ride('typed while the question waits: both texts are in the buffer, and one u ta
   await eventually('the agent’s text is out, the human’s is in', async () => (await nvim.lines('greet.py')).join('\n') === lines(`${greeting}# mine\n`).join('\n'));
   await eventually('and its mark is gone', async () => (await marked(nvim)).length === 0);
 }, { setup: `vim.o.signcolumn = 'yes'\n`, opened: 'greet.py' });
+
+ride('what is written outside comes into a clean buffer by itself, and not over what is unsaved', { ...files, 'other.py': 'old\n' }, async (it) => {
+  const { nvim, sandbox } = it;
+  await nvim.open('other.py');
+  await nvim.press('Gomine<Esc>');
+  sandbox.write('other.py', 'new\n');
+  sandbox.write('greet.py', edited);
+  await eventually('the clean buffer is read anew', async () => (await nvim.lines('greet.py')).join('\n') === lines(edited).join('\n'));
+  assert.deepEqual(await nvim.lines('other.py'), ['old', 'mine']);
+  assert.equal((await nvim.mode()).blocking, false);
+}, { opened: 'greet.py' });
+
+ride('a file that an agent writes while no buffer has it is marked when it is opened', { ...files, 'other.py': 'one\ntwo\nthree\n' }, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  assert.equal((await agent.call('edit_file', { path: 'other.py', old_string: 'two\n', new_string: 'two\nand a half\n' })).isError, false);
+  await eventually('it is known', () => nvim.lua(`return require('pillion.marks').count() == 1`));
+  await nvim.open('other.py');
+  await nvim.sees(/▌\s+and a half/);
+  assert.deepEqual(await marked(nvim), [3]);
+  await nvim.command('Pillion accept');
+  await eventually('nothing is marked', async () => (await marked(nvim)).length === 0);
+}, { ...automatic, opened: 'greet.py' });

@@ -34,6 +34,8 @@ M.limit = 10000
 
 ---@type table<integer, table<integer, pillion.LineMark>> by buffer and extmark
 local shown = {}
+---@type table<integer, {newest: integer, some_hidden: boolean}> by buffer, so that not every key looks at every mark
+local undoable = {}
 ---@type table<string, {looks: string, marks: pillion.LineMark[]}> by path
 local kept = {}
 ---@type table<integer, boolean> buffers that are being saved for an agent
@@ -110,7 +112,9 @@ local function place(buffer, marks)
       shown[buffer][id] = nil
     end
   end
+  undoable[buffer] = undoable[buffer] or { newest = 0, some_hidden = false }
   for _, mark in ipairs(marks) do
+    undoable[buffer].newest = math.max(undoable[buffer].newest, mark.seq or 0)
     if mark.row < last then
       put(buffer, mark)
     end
@@ -192,7 +196,7 @@ end
 
 ---@param buffer integer
 local function clear(buffer)
-  shown[buffer] = nil
+  shown[buffer], undoable[buffer] = nil, nil
   if api.nvim_buf_is_valid(buffer) then
     api.nvim_buf_clear_namespace(buffer, space, 0, -1)
     kept[vim.uv.fs_realpath(api.nvim_buf_get_name(buffer)) or ""] = nil
@@ -289,7 +293,11 @@ end
 --- After an undo or a redo a mark is seen while its change is in the text.
 ---@param buffer integer
 local function follow_undo(buffer)
-  local tree = vim.fn.undotree(buffer)
+  local tree, state = vim.fn.undotree(buffer), undoable[buffer]
+  if tree.seq_cur >= state.newest and not state.some_hidden then
+    return
+  end
+  state.some_hidden = false
   for id, mark in pairs(standing(buffer)) do
     local is_undone = mark.seq ~= nil and mark.seq > tree.seq_cur
     if mark.hidden and tree.seq_last > mark.hidden then -- something else was written in its place
@@ -299,6 +307,7 @@ local function follow_undo(buffer)
       mark.hidden = is_undone and tree.seq_last or nil
       put(buffer, mark, id)
     end
+    state.some_hidden = state.some_hidden or mark.hidden ~= nil
   end
 end
 
@@ -313,7 +322,7 @@ local function stow(buffer)
     end, vim.tbl_values(standing(buffer)))
     kept[path] = #marks > 0 and { looks = looks(path), marks = marks } or nil
   end
-  shown[buffer], edited[buffer] = nil, nil
+  shown[buffer], edited[buffer], undoable[buffer] = nil, nil, nil
   api.nvim_buf_clear_namespace(buffer, space, 0, -1) -- else they come back with the buffer
 end
 

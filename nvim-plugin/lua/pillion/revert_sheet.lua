@@ -32,7 +32,7 @@ local function file_of(page, file, merged)
   if file.dirty then
     page:line("  in its buffer alone, which has text that you have not saved", "Muted")
   end
-  page:diff(file.diff)
+  page:diff(file.diff, sheet.most)
 end
 
 ---@param list string[]?
@@ -105,7 +105,7 @@ function M.change(change, result, keys)
       page:line("  " .. visible(file.path), "Rule")
     else
       page:line(("  %s  +%d −%d"):format(visible(file.path), file.deletions or 0, file.additions or 0), "Rule")
-      page:diff(unified(file.after, file.before))
+      page:diff(unified(file.after, file.before), sheet.most)
     end
   end
   for _, path in ipairs(result and result.conflicts or {}) do

@@ -27,6 +27,9 @@ Sheet.answer_width = 34
 
 local label_width = 14
 
+--- So much is shown of a text that goes, or of what reverting would do to one file.
+M.most = 2000
+
 ---@return pillion.Sheet
 function M.new()
   return setmetatable({ lines = {}, marks = {} }, Sheet)
@@ -103,15 +106,12 @@ function Sheet:answer(title, meaning, rule)
   end
 end
 
---- So much of a text that goes is shown.
-local shown_lines = 2000
-
 ---@param lines string[]
 ---@param first string before each line
 function Sheet:some(lines, first)
-  self:code(vim.list_slice(lines, 1, shown_lines), first, first)
-  if #lines > shown_lines then
-    self:line(("  and %s"):format(words.count(#lines - shown_lines, "more line")), "Warning")
+  self:code(vim.list_slice(lines, 1, M.most), first, first)
+  if #lines > M.most then
+    self:line(("  and %s"):format(words.count(#lines - M.most, "more line")), "Warning")
   end
 end
 
@@ -155,17 +155,22 @@ local diff_paints = { ["+"] = "Added", ["-"] = "Removed", ["@"] = "Muted" }
 
 --- A unified diff; what stands above its first change, the names of the files, says nothing that is not said.
 ---@param text string?
-function Sheet:diff(text)
+---@param most? integer lines; all without it
+function Sheet:diff(text, most)
   local lines, first = text and text ~= "" and lines_of(text) or {}, 1
   for index = #lines, 1, -1 do
     first = lines[index]:sub(1, 2) == "@@" and index or first
   end
-  for index = first, #lines do
+  local last = math.min(#lines, first + (most or #lines) - 1)
+  for index = first, last do
     self:code({ lines[index] }, "  ", "  ")
     local paint = diff_paints[lines[index]:sub(1, 1)]
     if paint then
       self:mark(paint, 2, 2 + #lines[index])
     end
+  end
+  if last < #lines then
+    self:line(("  and %s"):format(words.count(#lines - last, "more line")), "Warning")
   end
 end
 
