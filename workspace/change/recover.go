@@ -91,7 +91,7 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 // takeBackPart puts back what of a set was made.
 func (c *Committer) takeBackPart(ctx context.Context, e journal.Entry) error {
 	e.State = journal.StateInterrupted
-	plan, err := c.planReversal([]journal.Entry{e})
+	plan, err := c.planReversal([]journal.Entry{e}, nil)
 	defer plan.close()
 	if err != nil {
 		return err

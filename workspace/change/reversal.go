@@ -26,6 +26,8 @@ type reversal struct {
 	folders  []workspace.Path         // those that were themselves what was asked for
 
 	set     Set
+	preview []FilePreview
+	callID  string // of the revert, once it is made
 	done    []undoing
 	fates   map[string]fate // by path as tools print it
 	order   []string        // of fates
@@ -60,11 +62,14 @@ type fate struct {
 	conflict string // why it is left alone
 }
 
-func (c *Committer) planReversal(entries []journal.Entry) (*reversal, error) {
+func (c *Committer) planReversal(entries []journal.Entry, blocked map[string]bool) (*reversal, error) {
+	if blocked == nil {
+		blocked = map[string]bool{}
+	}
 	r := &reversal{
 		committer: c, snap: c.Documents.Snapshot(maxReadBack), contents: map[string]*journal.Content{},
 		texts: map[workspace.Path]*text{}, restored: map[string]*restored{},
-		fates: map[string]fate{}, blocked: map[string]bool{},
+		fates: map[string]fate{}, blocked: blocked,
 	}
 	for _, run := range runs(entries) {
 		r.undo(run)
@@ -151,7 +156,7 @@ func (r *reversal) settle(name string, f fate) {
 }
 
 func (r *reversal) result() Reverted {
-	out := Reverted{Reverted: []string{}, Merged: []string{}, Conflicts: []string{}, Reasons: map[string]string{}}
+	out := Reverted{Reverted: []string{}, Merged: []string{}, Conflicts: []string{}, Reasons: map[string]string{}, CallID: r.callID, Preview: r.preview}
 	for _, name := range r.order {
 		switch f := r.fates[name]; {
 		case f.conflict != "":

@@ -183,7 +183,11 @@ func (r *reversal) undoMove(p workspace.Path, u undoing) error {
 		return err
 	}
 	one, at := r.now(to)
-	if back, there := r.now(p); back != nil || !there.IsZero() {
+	back, there := r.now(p)
+	if back == nil && r.isEmptied(there) {
+		r.gone, there = append(r.gone, there), workspace.Path{}
+	}
+	if back != nil || !there.IsZero() {
 		if one == nil && at.IsZero() && u.record.Before != nil && typeAt(there) == u.record.Before.Type {
 			return nil // it is back already
 		}
@@ -241,19 +245,17 @@ func (r *reversal) moveBack(at, to, p workspace.Path) error {
 // compileTree makes the set's changes of the tree: what goes, what moves, what comes
 // back, and last the folders in which nothing is left.
 func (r *reversal) compileTree() error {
+	var gone []workspace.Path // before what comes next is made
 	for _, p := range r.gone {
 		c, err := NewDelete(r.snap, p, true)
 		if err != nil {
 			return err
 		}
 		r.set.Tree = append(r.set.Tree, c)
+		gone = append(gone, c.Source)
 	}
-	for _, m := range r.moves {
-		c, err := NewMove(r.snap, m.from, m.to, false)
-		if err != nil {
-			return err
-		}
-		r.set.Tree = append(r.set.Tree, c)
+	if err := r.compileMoves(gone); err != nil {
+		return err
 	}
 	names := make([]string, 0, len(r.restored))
 	for name := range r.restored {
@@ -341,10 +343,25 @@ func (r *reversal) undoMake(p workspace.Path, u undoing) error {
 	return nil
 }
 
+// isEmptied: a folder that was made, and that nothing is in.
+func (r *reversal) isEmptied(p workspace.Path) bool {
+	if p.IsZero() || !slices.Contains(r.folders, p) || slices.ContainsFunc(r.moves, func(m renaming) bool { return m.to.IsIn(p) }) {
+		return false
+	}
+	entries, err := p.ReadDir()
+	return err == nil && len(entries) == 0
+}
+
+// isFilled: what comes back is in the folder, which was there before it was made.
+func (r *reversal) isFilled(p workspace.Path) bool {
+	return slices.ContainsFunc(r.set.Restores, func(x Restore) bool { return x.Path.IsIn(p) }) ||
+		slices.ContainsFunc(r.moves, func(m renaming) bool { return m.to.IsIn(p) })
+}
+
 // checkFolders says of each made folder that stays why.
 func (r *reversal) checkFolders() {
 	for _, p := range r.folders {
-		if p.Exists() && !slices.Contains(r.set.Empty, p) {
+		if p.Exists() && !slices.Contains(r.set.Empty, p) && !slices.Contains(r.gone, p) && !r.isFilled(p) {
 			r.settle(p.String(), fate{conflict: "it is not empty"})
 			r.done = slices.DeleteFunc(r.done, func(u undoing) bool {
 				return u.record.Path == p.Abs() && u.record.Operation == string(CreateDirectory)

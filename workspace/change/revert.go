@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -31,34 +32,111 @@ func (c *Committer) Revert(ctx context.Context, sel Selection, origin journal.Or
 	if c.Journal == nil {
 		return Reverted{}, fault.New(fault.ExecutionFailed, "there is no journal, so nothing can be put back")
 	}
+	entries, err := c.revertible(sel)
+	if err != nil {
+		return Reverted{}, err
+	}
+	if !dry && len(entries) > 1 && slices.ContainsFunc(entries, moves) {
+		return c.revertEach(ctx, entries, origin)
+	}
+	return c.revertAll(ctx, sel, origin, dry)
+}
+
+func moves(e journal.Entry) bool {
+	return slices.ContainsFunc(e.Records, func(r journal.Record) bool { return r.Operation == string(Move) })
+}
+
+// revertible are the entries that can be put back, newest first.
+func (c *Committer) revertible(sel Selection) ([]journal.Entry, error) {
+	entries, err := c.entries(sel, 0)
+	if err != nil {
+		return nil, fault.New(fault.ExecutionFailed, "the journal cannot be read: %v", err)
+	}
+	return slices.DeleteFunc(entries, func(e journal.Entry) bool {
+		return e.State == journal.StateReverted || e.State == journal.StateUndone
+	}), nil
+}
+
+// revertAll puts the entries back as one change set.
+func (c *Committer) revertAll(ctx context.Context, sel Selection, origin journal.Origin, dry bool) (Reverted, error) {
 	for attempt := 0; ; attempt++ {
-		r, err := c.revertOnce(ctx, sel, origin, dry)
+		entries, err := c.revertible(sel)
+		if err != nil {
+			return Reverted{}, err
+		}
+		plan, err := c.revertOnce(ctx, entries, nil, origin, dry)
 		if !errors.Is(err, ErrMoved) || attempt == maxReverts {
-			return r, err
+			return plan.result(), err
 		}
 	}
+}
+
+// revertEach puts one entry back after the other, as if each had been asked for. One
+// set cannot do everything: what moves cannot also change inside. When one fails,
+// those before it are put back in turn, so that nothing was done.
+func (c *Committer) revertEach(ctx context.Context, entries []journal.Entry, origin journal.Origin) (Reverted, error) {
+	all := &reversal{fates: map[string]fate{}, blocked: map[string]bool{}}
+	for len(entries) > 0 {
+		n := 1 // a move by itself
+		for ; n < len(entries) && !moves(entries[0]) && !moves(entries[n]); n++ {
+		}
+		group := entries[:n]
+		entries = entries[n:]
+		var plan *reversal
+		var err error
+		for attempt := 0; ; attempt++ {
+			plan, err = c.revertOnce(ctx, group, all.blocked, origin, false)
+			if !errors.Is(err, ErrMoved) || attempt == maxReverts {
+				break
+			}
+		}
+		if err != nil {
+			return Reverted{}, c.takeBackRevert(ctx, origin, err)
+		}
+		for _, name := range plan.order {
+			all.settle(name, plan.fates[name])
+		}
+		all.preview = append(all.preview, plan.preview...)
+		all.callID = cmp.Or(all.callID, plan.callID)
+	}
+	return all.result(), nil
+}
+
+// hasMade reports whether a revert is in the journal.
+func (c *Committer) hasMade(origin journal.Origin) bool {
+	made, err := c.revertible(Selection{CallID: origin.CallID})
+	return err != nil || len(made) > 0
+}
+
+// takeBackRevert puts back what a revert that failed had put back already.
+func (c *Committer) takeBackRevert(ctx context.Context, origin journal.Origin, why error) error {
+	if !c.hasMade(origin) {
+		return why
+	}
+	back := origin
+	back.CallID += "-taken-back"
+	r, err := c.Revert(context.WithoutCancel(ctx), Selection{CallID: origin.CallID}, back, false)
+	if err == nil && len(r.Conflicts) > 0 {
+		err = fault.New(fault.ConcurrentModification, "%s: %s", fault.Quote(r.Conflicts[0]), r.Reasons[r.Conflicts[0]])
+	}
+	if err != nil {
+		return &halfMade{fault.New(fault.CodeOf(why), "%v; a part of it stays put back: %v", why, err)}
+	}
+	return why
 }
 
 // maxReverts bounds the race with somebody who changes the files all the time.
 const maxReverts = 5
 
-func (c *Committer) revertOnce(ctx context.Context, sel Selection, origin journal.Origin, dry bool) (Reverted, error) {
-	entries, err := c.entries(sel, 0)
-	if err != nil {
-		return Reverted{}, fault.New(fault.ExecutionFailed, "the journal cannot be read: %v", err)
-	}
-	entries = slices.DeleteFunc(entries, func(e journal.Entry) bool {
-		return e.State == journal.StateReverted || e.State == journal.StateUndone
-	})
-	plan, err := c.planReversal(entries)
+func (c *Committer) revertOnce(ctx context.Context, entries []journal.Entry, blocked map[string]bool, origin journal.Origin, dry bool) (*reversal, error) {
+	plan, err := c.planReversal(entries, blocked)
 	defer plan.close()
 	if err != nil {
-		return Reverted{}, err
+		return plan, err
 	}
-	out := plan.result()
-	out.Preview = plan.set.Preview()
+	plan.preview = plan.set.Preview()
 	if dry || len(plan.done) == 0 {
-		return out, nil
+		return plan, nil
 	}
 	ids := make([]string, 0, len(plan.done))
 	for _, d := range plan.done {
@@ -68,12 +146,12 @@ func (c *Committer) revertOnce(ctx context.Context, sel Selection, origin journa
 	}
 	if origin.Reverts = strings.Join(ids, " "); plan.set.Changes() {
 		if _, err := c.Commit(ctx, plan.set, origin); err != nil {
-			return Reverted{}, err
+			return &reversal{}, err
 		}
-		out.CallID = origin.CallID
+		plan.callID = origin.CallID
 	}
 	c.markReverted(plan)
-	return out, nil
+	return plan, nil
 }
 
 // markReverted notes on each entry what of it was put back. An entry that was itself

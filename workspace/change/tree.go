@@ -93,6 +93,11 @@ func NewDelete(snap *document.Snapshot, p workspace.Path, recursive bool) (TreeC
 
 // NewMove plans that the entry from becomes to.
 func NewMove(snap *document.Snapshot, from, to workspace.Path, overwrite bool) (TreeChange, error) {
+	return newMove(snap, from, to, overwrite, nil)
+}
+
+// newMove is NewMove in a set by which these entries will have gone before.
+func newMove(snap *document.Snapshot, from, to workspace.Path, overwrite bool, gone []workspace.Path) (TreeChange, error) {
 	c := TreeChange{Operation: Move, Path: from, To: to, Overwrite: overwrite}
 	err := c.look(snap)
 	if err != nil {
@@ -111,11 +116,13 @@ func NewMove(snap *document.Snapshot, from, to workspace.Path, overwrite bool) (
 	case c.Target.IsIn(c.Source):
 		return c, fault.New(fault.InvalidPath, "%s lies in %s, which cannot be moved into itself", name, fault.Quote(from.String()))
 	}
-	if c.Over, err = snap.Tree(c.Target); err != nil {
-		return c, err
-	}
-	if err := c.checkOver(name); err != nil {
-		return c, err
+	if !slices.Contains(gone, c.Target) {
+		if c.Over, err = snap.Tree(c.Target); err != nil {
+			return c, err
+		}
+		if err := c.checkOver(name); err != nil {
+			return c, err
+		}
 	}
 	if c.Missing, err = missing(snap, c.Target.Dir()); err != nil {
 		return c, err

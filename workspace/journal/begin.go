@@ -37,7 +37,7 @@ func (s *Store) Begin(o Origin, records []Record) (*Pending, error) {
 // Write is the first half of Begin: what is written outlives this program, and Sync has
 // it outlive the machine. In between temporary files can be made.
 func (s *Store) Write(o Origin, records []Record) (*Pending, error) {
-	e := Entry{Origin: o, ID: newID(), Time: time.Now().UTC(), Records: records}
+	e := Entry{Origin: o, ID: newID(), Time: s.stamp(time.Now()), Records: records}
 	p := &Pending{ID: e.ID, Time: e.Time, store: s}
 	b := &batch{store: s, fresh: map[hash]bool{}}
 	err := func() error {

@@ -251,3 +251,37 @@ func TestChunksAreKeptOnceASegment(t *testing.T) {
 		t.Error("it did not come back")
 	}
 }
+
+// TestAClockThatIsSetBack: entries keep their order, and their session.
+func TestAClockThatIsSetBack(t *testing.T) {
+	opened := time.Now()
+	s := open(t, t.TempDir(), Options{})
+	last := opened
+	for _, step := range []time.Duration{0, time.Hour, -time.Hour, -30 * 24 * time.Hour, time.Minute, 2 * time.Hour} {
+		clock := opened.Add(step).Round(0)
+		got := s.stamp(clock)
+		if !got.After(last) || got.Before(clock) || got.Location() != time.UTC {
+			t.Errorf("after %v comes %v, when the clock says %v", last, got, clock)
+		}
+		last = got
+	}
+}
+
+// TestAFolderThatWasRemovedIsMadeAnew, with the sign of life, by which others know what
+// was interrupted.
+func TestAFolderThatWasRemovedIsMadeAnew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	s := open(t, dir, Options{})
+	for range 2 {
+		p, err := s.Begin(Origin{CallID: "c"}, edit("a", "b"))
+		must(t, err)
+		must(t, p.Done(nil))
+		if alive, err := lives(dir); err != nil || len(alive) != 1 || alive[s.writer] {
+			t.Errorf("signs of life: %v, %v", alive, err)
+		}
+		if n := len(list(t, s)); n != 1 {
+			t.Errorf("%d entries", n)
+		}
+		must(t, os.RemoveAll(dir))
+	}
+}

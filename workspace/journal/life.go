@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,11 @@ func begin(dir, writer string) (*life, error) {
 		return nil, err
 	}
 	return &life{lock}, nil
+}
+
+func (l *life) isRemoved() bool {
+	_, err := os.Lstat(l.lock.Path())
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // end takes the sign away, unless there is something left to repair.

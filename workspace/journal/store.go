@@ -20,6 +20,8 @@ type Store struct {
 	writer string // names this program's segments
 	packer *zstd.Encoder
 
+	pruning sync.WaitGroup
+
 	mu      sync.Mutex // guards all below, and writing to segments
 	options Options
 	life    *life    // nil until something is written
@@ -30,7 +32,9 @@ type Store struct {
 	active  map[string]bool   // entries of ours that have not ended
 	copies  int
 	closed  bool
-	faults  Faults // of tests
+	began   time.Time // when the store was opened
+	last    time.Time // of the newest entry
+	faults  Faults    // of tests
 }
 
 // Faults are what a test may have go wrong.
@@ -50,7 +54,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	return &Store{
 		dir: dir, writer: strings.ToLower(rand.Text()[:12]), packer: packer,
-		options: o.filled(), open: map[*segment]bool{}, active: map[string]bool{},
+		options: o.filled(), open: map[*segment]bool{}, active: map[string]bool{}, began: time.Now(),
 	}, nil
 }
 
@@ -84,6 +88,7 @@ func (s *Store) Dir() string { return s.dir }
 // Close ends this program's part. Entries that have not ended stay as they are, to be
 // found by the next start.
 func (s *Store) Close() error {
+	defer s.pruning.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
@@ -99,6 +104,22 @@ func (s *Store) Close() error {
 	}
 	s.packer.Close() //nolint:errcheck // it has no stream
 	return errors.Join(errs...)
+}
+
+// stamp is the time of the next entry, by the clock as it is. Entries are in the order
+// in which they were made, and none is older than this program, also when somebody sets
+// the clock back.
+func (s *Store) stamp(clock time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := clock.Round(0)
+	for _, least := range []time.Time{s.began.Add(time.Since(s.began)).Round(0), s.last.Add(1)} {
+		if out.Before(least) {
+			out = least
+		}
+	}
+	s.last = out
+	return out.UTC()
 }
 
 // segmentBytes is how large a segment becomes before the next one is begun: what is
@@ -149,6 +170,10 @@ func (s *Store) newSegment() (*segment, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, err
 	}
+	if s.life != nil && s.life.isRemoved() { // with the whole folder
+		s.life.lock.Close() //nolint:errcheck // closing unlocks
+		s.life = nil
+	}
 	if s.life == nil {
 		l, err := begin(s.dir, s.writer)
 		if err != nil {
@@ -156,7 +181,7 @@ func (s *Store) newSegment() (*segment, error) {
 		}
 		s.life = l
 	}
-	go s.prune()
+	s.pruning.Go(s.prune)
 	s.serial++
 	name := fmt.Sprintf("%013x-%s-%04d%s", time.Now().UnixMilli(), s.writer, s.serial, segmentSuffix)
 	f, err := os.OpenFile(filepath.Join(s.dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

@@ -1,0 +1,93 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"pillion/workspace/journal"
+)
+
+// TestRevertOfNamesThatWereUsedAgain: what stands at an old place goes back to its own
+// in the same revert.
+func TestRevertOfNamesThatWereUsedAgain(t *testing.T) {
+	type plan func(b trees) TreeChange
+	mv := func(from, to string) plan { return func(b trees) TreeChange { return b.move(from, to) } }
+	rm := func(name string) plan { return func(b trees) TreeChange { return b.remove(name) } }
+	mk := func(name string) plan { return func(b trees) TreeChange { return b.mkdir(name) } }
+	for name, plans := range map[string][]plan{
+		"a folder takes a file's name":       {mv("file", "dir/file"), mv("other", "file")},
+		"two change places":                  {mv("file", "aside"), mv("second", "file"), mv("aside", "second")},
+		"two folders change places":          {mv("dir", "aside"), mv("other", "dir"), mv("aside", "other")},
+		"three go round":                     {mv("file", "x"), mv("second", "file"), mv("third", "second"), mv("x", "third")},
+		"moved to where one was deleted":     {rm("file"), mv("second", "file")},
+		"a folder where one was deleted":     {rm("dir"), mk("dir"), mv("file", "dir/file")},
+		"made where one was moved away":      {mv("dir", "new/dir"), mk("dir"), rm("new/dir/a")},
+		"moved, and a part of it deleted":    {mv("dir", "new/dir"), rm("new/dir/a")},
+		"moved, and a part of it moved":      {mv("dir", "new/dir"), mv("new/dir/a", "new/x")},
+		"moved, and something moved into it": {mv("dir", "new/dir"), mv("file", "new/dir/file")},
+		"moved, and a folder made in it":     {mv("dir", "new/dir"), mk("new/dir/more")},
+		"moved, and a folder in it deleted":  {mv("dir", "new/dir"), rm("new/dir/sub")},
+		"there and back and there again":     {mv("file", "x/y"), mv("x/y", "file"), mv("file", "x/z")},
+		"into the folder that took the name": {mv("file", "f2"), mv("dir", "file"), mv("f2", "file/f")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newTrees(t)
+			for _, file := range []string{"file", "second", "third", "dir/a", "dir/sub/b", "other/c"} {
+				b.write(file, file)
+			}
+			before := b.all()
+			for i, p := range plans {
+				_, err := b.Commit(context.Background(), Set{Tree: []TreeChange{p(b)}}, journal.Origin{CallID: fmt.Sprint(i), SessionID: "s"})
+				b.must(err)
+			}
+			after := b.all()
+			r, err := b.Revert(context.Background(), Selection{SessionID: "s"}, journal.Origin{CallID: "back"}, false)
+			b.must(err)
+			if len(r.Conflicts) > 0 {
+				t.Errorf("conflicts: %q", r.Reasons)
+			}
+			b.wantAll(before)
+			r, err = b.Revert(context.Background(), Selection{CallID: "back"}, journal.Origin{CallID: "again"}, false)
+			b.must(err)
+			if len(r.Conflicts) > 0 {
+				t.Errorf("conflicts when the revert was reverted: %q", r.Reasons)
+			}
+			b.wantAll(after)
+		})
+	}
+}
+
+// TestARevertInSeveralSetsIsMadeWholeOrNot has each write of the journal fail once.
+func TestARevertInSeveralSetsIsMadeWholeOrNot(t *testing.T) {
+	for failing, whole := 1, false; !whole; failing++ {
+		b := newTrees(t)
+		b.write("dir/a", "a")
+		b.write("dir/b", "b")
+		for i, plan := range []func() TreeChange{
+			func() TreeChange { return b.move("dir", "new") },
+			func() TreeChange { return b.remove("new/a") },
+			func() TreeChange { return b.move("new/b", "b") },
+		} {
+			_, err := b.Commit(context.Background(), Set{Tree: []TreeChange{plan()}}, journal.Origin{CallID: fmt.Sprint(i), SessionID: "s"})
+			b.must(err)
+		}
+		after, n := b.all(), 0
+		b.Journal.Store.Break(journal.Faults{Write: func() error {
+			if n++; n == failing {
+				return errors.New("the disk is full")
+			}
+			return nil
+		}})
+		_, err := b.Revert(context.Background(), Selection{SessionID: "s"}, journal.Origin{CallID: "back"}, false)
+		b.Journal.Store.Break(journal.Faults{})
+		switch {
+		case err != nil:
+			b.wantAll(after)
+		default:
+			b.wantAll("dir/ dir/a=a dir/b=b")
+		}
+		whole = n < failing
+	}
+}
