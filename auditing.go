@@ -33,6 +33,7 @@ func newAudit() *audit.Log {
 
 // audited hears of each call, and keeps of it what the settings say.
 func (c *sidecar) audited(r audit.Record) {
+	c.watchFor(r)
 	switch c.auditing.Load() {
 	case "off":
 		return

@@ -77,6 +77,7 @@ func (c *sidecar) now() tools.Settings {
 		s.settings.Folders[f.Root] = f.Rules
 	}
 	c.auditing.Store(cmp.Or(view.Settings.Audit, "full"))
+	c.alarms.does.Store(cmp.Or(view.Settings.Unusual, "tell"))
 	c.sessions.SetDefaults(modeAndRate(view.Settings))
 	s.tell()
 	c.documents.Touched() // what waits for an answer is judged anew

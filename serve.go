@@ -76,6 +76,7 @@ func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 		return nil, err
 	}
 	agents := listenForAgents(s, c)
+	c.alarms.tell = s.Unusual
 	c.track(func(changes []tracking.Change) {
 		s.Changed(changes)
 		agents.Changed(changes)

@@ -62,6 +62,7 @@ type sidecar struct {
 	degraded  degraded
 	audit     *audit.Log
 	auditing  atomic.Value // string: what is kept of a call
+	alarms    alarms
 	standing  *standing
 	journal   *change.Journal
 	repaired  []string // what became of sets that were interrupted, until the human can be told
@@ -151,6 +152,7 @@ func (c *sidecar) roots() []string {
 
 // Close ends everything that the sidecar started.
 func (c *sidecar) Close() error {
+	c.alarms.end()
 	c.following.Lock()
 	c.unfollow()
 	c.following.Unlock()

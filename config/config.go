@@ -39,6 +39,9 @@ type Settings struct {
 	Journal           Journal `json:"journal,omitzero"`
 	// Audit is what the audit log keeps of a call: full, brief or off.
 	Audit string `json:"audit,omitempty"`
+	// Unusual is what becomes of a session that does something unusual: tell, pause or
+	// revert.
+	Unusual string `json:"unusual,omitempty"`
 }
 
 // Trace is the editor's own logging of the wire.

@@ -80,6 +80,10 @@ var keys = []Key{
 		Name: "audit", Default: `"full"`, Meaning: "what the audit log keeps of each call: `full`, `brief` (of a command line, which may hold a password, its SHA-256 alone) or `off` (nothing). " +
 			"Never what a file holds or a command prints",
 	},
+	{
+		Name: "unusual", Default: `"tell"`, Meaning: "what happens when an agent does what agents at work do not do (security.md says what that is): `tell` (you are told, and may pause it or put its changes back), " +
+			"`pause` (it is paused as well) or `revert` (what it changed is put back as well)",
+	},
 }
 
 // typeOf is the type of the setting at a path, in words.

@@ -219,6 +219,10 @@ func (p *problems) checkWords(s *Settings) {
 		p.add("audit %q does not exist; use full, brief or off. It is taken for full", s.Audit)
 		s.Audit = "full"
 	}
+	if !slices.Contains([]string{"", "tell", "pause", "revert"}, s.Unusual) {
+		p.add("unusual %q does not exist; use tell, pause or revert. It is taken for pause", s.Unusual)
+		s.Unusual = "pause"
+	}
 	s.SandboxWritable = slices.DeleteFunc(s.SandboxWritable, func(dir string) bool {
 		bad := !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~/")
 		if bad {

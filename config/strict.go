@@ -38,6 +38,7 @@ var bounds = map[string]bound{
 	"journal.maxBytes":        {never: journalIsYours},
 	"journal.days":            {never: journalIsYours},
 	"audit":                   ranked("full", "brief", "off"),
+	"unusual":                 ranked("revert", "pause", "tell"),
 }
 
 const journalIsYours = "the journal is of all your workspaces"

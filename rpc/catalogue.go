@@ -39,6 +39,7 @@ var sent = map[string]Audience{
 
 	"settings/untrusted": Plugins,
 
+	"session/unusual":    Plugins,
 	"workspace/changed":  Plugins,
 	"workspace/tracking": Plugins,
 	"journal/changed":    Plugins,

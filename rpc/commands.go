@@ -30,6 +30,9 @@ func init() {
 			return s.resume(text(args, 0))
 		},
 
+		"pillion.pause": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
+			return s.pauseSession(pauseParams{text(args, 0), text(args, 1)})
+		},
 		"pillion.approve": func(s *server, _ context.Context, args []json.RawMessage) (any, error) {
 			return s.answer(text(args, 0), func(approval.Request) (approval.Answer, error) {
 				return approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}, nil

@@ -106,6 +106,7 @@ func (s *server) setup(p protocol.InitializeParams, c client, d *dialogs) Setup 
 		Tracking: func(degraded bool, reason string, watched int) {
 			s.tracking(c, workspaceTracking{degraded, reason, watched})
 		},
+		Unusual:   func(u Unusual) { s.unusual(c, u) },
 		Untrusted: func(path, hash string, rules []string) { s.untrusted(c, settingsUntrusted{path, hash, rules}) },
 		Journal:   func(changed change.JournalChanged) { s.journalChanged(c, changed) },
 	}

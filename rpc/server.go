@@ -54,6 +54,8 @@ type Setup struct {
 	// blocks.
 	Changed  func([]tracking.Change)
 	Tracking func(degraded bool, reason string, watched int)
+	// Unusual tells of an agent that does what agents at work do not do.
+	Unusual func(Unusual)
 	// Journal tells the editor of each change set that was made or put back.
 	Journal func(change.JournalChanged)
 }
@@ -191,6 +193,7 @@ func init() {
 		"session/list":    {inline: true, handle: (*server).sessionList},
 		"session/setMode": {inline: true, handle: (*server).sessionSetMode},
 		"session/newTurn": {inline: true, handle: (*server).sessionNewTurn},
+		"session/pause":   {inline: true, handle: (*server).sessionPause},
 
 		"journal/list":   {ahead: true, handle: (*server).journalList},
 		"journal/revert": {ahead: true, handle: (*server).journalRevert},

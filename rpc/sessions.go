@@ -3,8 +3,10 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"pillion/internal/wire"
+	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 )
@@ -77,6 +79,58 @@ func (s *server) sessionNewTurn(_ context.Context, raw json.RawMessage) (any, er
 		return nil, err
 	}
 	return s.newTurn(p.SessionID)
+}
+
+// sessionPause ends what the session's calls are at, and lets it begin nothing more
+// before its next turn.
+func (s *server) sessionPause(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[pauseParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	return s.pauseSession(p)
+}
+
+type pauseParams struct {
+	SessionID string `json:"sessionId"`
+	Reason    string `json:"reason"` // the agent reads it
+}
+
+func (s *server) pauseSession(p pauseParams) (any, error) {
+	owner, err := s.known(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	if p.Reason == "" {
+		p.Reason = "they want it to wait"
+	}
+	owner.Pause(clip(p.Reason, maxReason))
+	s.running().Registry.StopSession(owner.ID())
+	return owner.Info(), nil
+}
+
+const maxReason = 1000 // bytes; the agent reads it
+
+// Unusual is session/unusual: an agent did what agents at work do not do.
+type Unusual struct {
+	SessionID string         `json:"sessionId"`
+	Agent     approval.Agent `json:"agent"`
+	Kind      string         `json:"kind"`
+	Message   string         `json:"message"`
+	Acted     string         `json:"acted"` // "", paused or reverted: what was done about it
+}
+
+// unusual tells the human, who may pause the session or put its changes back.
+func (s *server) unusual(c client, u Unusual) {
+	if c.Pillion {
+		s.conn.Notify("session/unusual", u) //nolint:errcheck // it is in the audit log
+		return
+	}
+	how := fmt.Sprintf("It was %s. The command pillion.newTurn lets it go on.", u.Acted)
+	if u.Acted == "" {
+		how = fmt.Sprintf("The commands pillion.pause and pillion.revertSession with %q stop it, and put back what it changed.", u.SessionID)
+	}
+	s.show(messageWarning, "Pillion: %s. %s", u.Message, how)
 }
 
 func (s *server) newTurn(id string) (any, error) {

@@ -33,6 +33,17 @@ func (r *Registry) Stop(sessionID, callID string) bool {
 	return ok
 }
 
+// StopSession is Stop for all calls of a session.
+func (r *Registry) StopSession(sessionID string) {
+	r.running.mu.Lock()
+	defer r.running.mu.Unlock()
+	for key, stop := range r.running.stops {
+		if key.session == sessionID {
+			stop(errStopped)
+		}
+	}
+}
+
 func (r *running) enter(ctx context.Context, c Call) (_ context.Context, leave func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	key := callKey{c.Session.ID(), c.CallID}

@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 
 	"tools/policy":   {},
 	"tools/session":  {"tools/policy"},
+	"tools/unusual":  {"audit"},
 	"tools/process":  {"internal/pipe"},
 	"tools/approval": {"workspace/change"},
 	"tools": {
@@ -57,7 +58,7 @@ var arrows = map[string][]string{
 
 	"": { // main wires
 		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "consent", "doctor", "rpc", "terminal", "try", "try/sample",
-		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
+		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/unusual",
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal", "workspace/tracking", "workspace/watch", "internal/wire",
 	},
 }

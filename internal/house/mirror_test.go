@@ -43,6 +43,7 @@ var mirror = map[string]goType{
 	"ToolContent":        {"tools/result.go", "Part"},
 	"SettingsUntrusted":  {"rpc/settings.go", "settingsUntrusted"},
 	"ProcessInfo":        {"rpc/processes.go", "processInfo"},
+	"SessionUnusual":     {"rpc/sessions.go", "Unusual"},
 	"ProcessOutput":      {"rpc/processes.go", "processOutput"},
 	"JournalEntry":       {"workspace/change/history.go", "EntryInfo"},
 	"JournalFile":        {"workspace/change/history.go", "EntryFile"},
@@ -57,6 +58,7 @@ var mirror = map[string]goType{
 // parts are interfaces that read or send a part of a Go type: the rest of it has
 // no use in the extension.
 var parts = map[string]goType{
+	"SessionPause": {"rpc/sessions.go", "pauseParams"},
 	"SessionInfo":  {"tools/session/session.go", "Info"},
 	"ToolCall":     {"rpc/calls.go", "callParams"},
 	"ProcessKill":  {"rpc/processes.go", "processParams"},
@@ -72,7 +74,6 @@ var union = []string{"DiffPreview", "CommandPreview", "UrlPreview", "TextPreview
 // send yet, or that have no struct in Go.
 var ahead = []string{
 	"ToolResult", "SessionNewTurn", "SessionList", "SessionSetMode", "SettingsTrust", "ProcessList", "JournalList", "JournalReverted",
-	"SessionUnusual", "SessionPause",
 }
 
 // TestMirror: both ends of the wire use the same field names.

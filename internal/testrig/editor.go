@@ -46,6 +46,7 @@ type Editor struct {
 	Shown     chan string          // URIs of window/showDocument
 	Files     chan json.RawMessage // workspace/changed
 	Tracking  chan json.RawMessage // workspace/tracking
+	Unusual   chan json.RawMessage // session/unusual
 
 	t       testing.TB
 	plain   bool
@@ -167,7 +168,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
 		Created: make(chan string, 64), Messages: make(chan string, 64), Shown: make(chan string, 64),
 		Untrusted: make(chan Untrusted, 64),
-		Files:     make(chan json.RawMessage, 4096), Tracking: make(chan json.RawMessage, 64),
+		Files:     make(chan json.RawMessage, 65536), Tracking: make(chan json.RawMessage, 64), Unusual: make(chan json.RawMessage, 64),
 		Journal: make(chan Journal, 64),
 	}
 	e.plain = o.Plain

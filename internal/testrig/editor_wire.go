@@ -68,10 +68,8 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		case e.Journal <- j:
 		default: // nobody looks
 		}
-	case "workspace/changed":
-		e.Files <- params
-	case "workspace/tracking":
-		e.Tracking <- params
+	case "workspace/changed", "session/unusual", "workspace/tracking":
+		map[string]chan json.RawMessage{"workspace/changed": e.Files, "session/unusual": e.Unusual, "workspace/tracking": e.Tracking}[req.Method] <- params
 	case "window/showDocument":
 		e.Shown <- field(params, "uri")
 		return map[string]any{"success": true}, nil
