@@ -51,6 +51,8 @@ const (
 func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 	done, open, foreign := 0, 0, 0
 	var notes []string
+	part := e
+	part.Records = nil // those that were made
 	for i := range e.Records {
 		m, note := c.recoverRecord(e, &e.Records[i])
 		if note != "" {
@@ -59,6 +61,7 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 		switch m {
 		case wasMade:
 			done++
+			part.Records = append(part.Records, e.Records[i])
 		case notMade:
 			open++
 		default:
@@ -72,7 +75,7 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 	case foreign > 0:
 		what = "somebody has changed the files since; look at them, and revert it if it is not wanted"
 	case open > 0:
-		if err := c.takeBackPart(ctx, e); err != nil {
+		if err := c.takeBackPart(ctx, part); err != nil {
 			what = "only a part of it is made: " + fault.From(err).Message
 			break
 		}
