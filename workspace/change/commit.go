@@ -70,6 +70,10 @@ type Committer struct {
 	// what was displaced there may be a text that is taken back again, on which no
 	// other change must be made.
 	Locks Locks
+
+	// between is called by Commit between its phases; for tests, in which the world
+	// moves just then, or ends.
+	between func(phase string)
 	// Making hears of each set before it is made, and what it gives back of what stands
 	// there then, nil if nothing was made. Nil: nobody is told.
 	Making func(origin journal.Origin, s Set) (made func([]Outcome))
@@ -128,6 +132,7 @@ func (c *Committer) make(ctx context.Context, s Set, steps []step, w *written) (
 	if err := w.write(steps); err != nil {
 		return nil, err
 	}
+	c.reached("staged")
 	for i, order := 0, buffersFirst(steps); i < len(order); i++ {
 		err := ctx.Err()
 		if again, ok := order[i].(refresher); ok && err == nil {
@@ -139,12 +144,19 @@ func (c *Committer) make(ctx context.Context, s Set, steps []step, w *written) (
 		if err != nil {
 			return nil, undoAll(ctx, order[:i+1], err)
 		}
+		c.reached("applied")
 	}
 	out := make([]Outcome, len(steps))
 	for i, st := range steps {
 		out[i] = st.finish()
 	}
 	return out, nil
+}
+
+func (c *Committer) reached(phase string) {
+	if c.between != nil {
+		c.between(phase)
+	}
 }
 
 // discardAll goes backwards, so that a folder is empty when who made it comes; folders
