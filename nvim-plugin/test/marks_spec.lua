@@ -160,6 +160,21 @@ sit("undone and redone, a mark goes and comes with its change", function(human)
   shows(human, "......")
 end)
 
+sit("what is typed between an agent's edit and the word about it moves the marks to their lines", function(human)
+  local path = opens(human)
+  human:lua(
+    [[vim.api.nvim_buf_set_lines(0, 1, 2, true, { "TWO", "2.5" }); require("pillion.marks").edited(vim.api.nvim_get_current_buf())]]
+  )
+  human:type("ggOmine<Esc>Gomine<Esc>")
+  human:eventually("vim.fn.line('$') == 8 and vim.api.nvim_get_mode().mode == 'n'")
+  changed(human, path, { { start = 1, ["end"] = 3, removed = 1 } })
+  shows(human, "..##....")
+  human:type("3GdG")
+  human:eventually("vim.fn.line('$') == 2")
+  changed(human, path, { { start = 4, ["end"] = 5, removed = 1 } }) -- there is no such line any more
+  shows(human, "..")
+end)
+
 sit("without signs, and with whole lines, as it was set", function(human)
   human:lua("require('pillion.config').set({ marks = { signs = false, lines = true } })")
   local path = opens(human)

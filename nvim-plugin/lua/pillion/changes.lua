@@ -1,6 +1,7 @@
 -- What a change set of an agent, or its revert, means for the buffers here (`journal/changed`), and what else happens to files
 -- (`workspace/changed`).
 
+local announce = require("pillion.announce")
 local journal = require("pillion.journal")
 local marks = require("pillion.marks")
 local moved = require("pillion.moved")
@@ -21,6 +22,9 @@ local M = {}
 ---@param file pillion.ChangedPlace
 ---@param by pillion.Maker
 local function told_file(file, by)
+  if file.uri == "" then
+    return -- it lies in no folder that is open
+  end
   local path = vim.uri_to_fname(file.uri)
   if file.operation == "move" and file.toUri then
     local to = vim.uri_to_fname(file.toUri)
@@ -48,8 +52,9 @@ function M.told(told, client)
   reload.soon()
   vim.schedule(function() -- when the buffers have the text that the lines are of
     for _, file in ipairs(state == "done" and told.files or {}) do -- else it is about what was done before
-      if file.uri ~= "" then
-        told_file(file, by)
+      local fine, problem = xpcall(told_file, debug.traceback, file, by)
+      if not fine then -- raised here it would make Neovim wait for a key
+        announce.trouble(problem)
       end
     end
   end)

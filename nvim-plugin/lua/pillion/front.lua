@@ -194,7 +194,7 @@ function M.removed(approval, outcome)
   idle.run(function()
     local kept = {}
     if answers[outcome] then
-      local entered = open_next(was_active)
+      local entered = open_next(was_active and not approval:is_own()) -- from what they asked themself they go back
       if dialog then
         if entered and dialogs[M.focused()] then
           dialogs[M.focused()].from = dialog.from

@@ -40,8 +40,11 @@ local undoable = {}
 local kept = {}
 ---@type table<integer, boolean> buffers that are being saved for an agent
 local saving = {}
----@type table<integer, integer> the undo state that an agent's last edit of a buffer made
+---@type table<integer, {seq: integer, since: integer[][]}> by buffer, of an agent's last edit: the undo state that it made, and what
+--- was changed since: lines first to last became first to now
 local edited = {}
+--- More than that is typed by nobody before the sidecar tells which lines it was.
+local most_since = 200
 
 local signs = { added = "▌", changed = "▌", removed = "▁" }
 local names = { added = "Added", changed = "Changed", removed = "Removed" }
@@ -169,6 +172,28 @@ local function keep(path, lines, by)
   kept[path] = { looks = looks(path), marks = vim.list_slice(marks, 1, M.limit) }
 end
 
+--- Lines as they lie in a buffer now, if they were told of as they lay after an agent's last edit.
+---@param buffer integer
+---@param lines {start: integer, end: integer, removed?: integer}[]
+---@return {start: integer, end: integer, removed?: integer}[]
+local function followed(buffer, lines)
+  local function follow(row)
+    for _, change in ipairs(edited[buffer] and edited[buffer].since or {}) do
+      local first, last, now = unpack(change)
+      row = row >= last and row + now - last or math.min(row, math.max(first, now))
+    end
+    return row
+  end
+  local found = {}
+  for _, span in ipairs(lines) do
+    local from, to = follow(span.start), follow(span["end"])
+    if from < to or span.start == span["end"] then -- else they are deleted again
+      found[#found + 1] = { start = from, ["end"] = to, removed = span.removed }
+    end
+  end
+  return found
+end
+
 --- Lines that an agent wrote.
 ---@param path string
 ---@param lines {start: integer, end: integer, removed?: integer}[]
@@ -176,8 +201,8 @@ end
 function M.add(path, lines, by)
   local buffer = buffer_of(path)
   if buffer then
-    local seq = edited[buffer] or vim.fn.undotree(buffer).seq_cur
-    place(buffer, marks_of(lines, by, seq))
+    local seq = edited[buffer] and edited[buffer].seq or vim.fn.undotree(buffer).seq_cur
+    place(buffer, marks_of(followed(buffer, lines), by, seq))
   else
     keep(path, lines, by)
   end
@@ -222,10 +247,22 @@ function M.forget(is_gone)
   end
 end
 
---- An agent's edit has just become the last step of the buffer's undo.
+--- An agent's edit has just become the last step of the buffer's undo. Until the sidecar tells which lines it was, what the
+--- human types moves them.
 ---@param buffer integer
 function M.edited(buffer)
-  edited[buffer] = vim.fn.undotree(buffer).seq_cur
+  if not edited[buffer] then
+    api.nvim_buf_attach(buffer, false, {
+      on_lines = function(_, _, _, first, last, now)
+        local edit = edited[buffer]
+        if edit and #edit.since < most_since then
+          table.insert(edit.since, { first, last, now })
+        end
+        return edit == nil -- which ends this
+      end,
+    })
+  end
+  edited[buffer] = { seq = vim.fn.undotree(buffer).seq_cur, since = {} }
 end
 
 --- Saves for an agent: what it changed is no more seen by anybody than before.

@@ -200,6 +200,12 @@ end
 --- Shows what reverting this would do.
 ---@param target pillion.RevertTarget
 function M.show(target)
+  for id, other in pairs(asked) do
+    if other.client == target.client and vim.deep_equal(other.selector, target.selector) and front.show(id) then
+      M.look_again()
+      return
+    end
+  end
   plan(target, function(result)
     show(target, result)
   end)
