@@ -7,12 +7,12 @@ import (
 	"pillion/internal/testrig"
 )
 
-// TestAFileInChunksFitsThroughTheWire: the largest file that can be written is shown in
+// TestAFileInChunksFitsThroughTheWire: a file over the limit of one call is shown in
 // one dialog, and its result comes back.
 func TestAFileInChunksFitsThroughTheWire(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	line := "\tif text := \"a line of a large file\"; text != \"\" { // 72 characters or so\n"
-	chunk := strings.Repeat(line, (3<<20)/len(line))
+	chunk := strings.Repeat(line, (2<<20)/len(line))
 	write := func(content string, index int, last bool) object {
 		return object{"path": "large.go", "content": content, "chunk": object{"id": "large", "index": index, "last": last}}
 	}
@@ -39,10 +39,11 @@ func TestAFileInChunksFitsThroughTheWire(t *testing.T) {
 // TestWhatNoDialogCanShowIsRefused: the editor would never get the question.
 func TestWhatNoDialogCanShowIsRefused(t *testing.T) {
 	e := spawn(t, testrig.Options{})
-	e.Write("lines.txt", strings.Repeat("\n", 4<<20))
+	signs := strings.Repeat("<", 3<<20) // six characters each in a message
+	e.Write("signs.html", "x"+signs)
 	for tool, args := range map[string]object{
-		"write_file": {"path": "lines.txt", "content": strings.Repeat("a\n", 2<<20)},
-		"edit_file":  {"path": "lines.txt", "old_string": "\n", "new_string": "<", "replace_all": true},
+		"write_file": {"path": "new.html", "content": signs},
+		"edit_file":  {"path": "signs.html", "old_string": "x", "new_string": "y"},
 	} {
 		if r := e.Call(tool, args); r.Code() != "FILE_TOO_LARGE" || !strings.Contains(r.Text(), "too large to be shown") {
 			t.Errorf("%s: %.300s", tool, r.Text())
