@@ -17,6 +17,7 @@ type basis struct {
 	moved      bool   // the file holds something else now
 	text       string
 	remembered bool // text is at hand
+	proposed   bool // of a file that the session never saw: what it held when the call came
 }
 
 // basisOf is what an edit of f rests on: the version that the agent names, else the one
@@ -40,6 +41,22 @@ func wholeBasisOf(s *session.Session, f *document.File, expected string) basis {
 		b.version = whole
 	}
 	return b.against(s, f)
+}
+
+// basis is what a change of f rests on: a whole new text of it, or an edit. Of a file that
+// the session never saw that is what the human was shown first: what they type while the
+// question is open is not to be taken back by their yes.
+func (in Input) basis(f *document.File, expected string, whole bool) basis {
+	b := basisOf(in.Session, f, expected)
+	if whole {
+		b = wholeBasisOf(in.Session, f, expected)
+	}
+	if was := in.first[f.Path]; was != nil && b.version == "" {
+		b.version, b.proposed = was.Version, true
+		b.moved = was.Version != f.Version
+		b.text, b.remembered = was.Text, was.Encoding == f.Encoding
+	}
+	return b
 }
 
 func (b basis) against(s *session.Session, f *document.File) basis {
@@ -68,8 +85,14 @@ func (b basis) merge(f *document.File, ours string) (string, error) {
 	return "", b.conflict(f, ours)
 }
 
-// mergedReason is what the human reads of a change that was merged.
-const mergedReason = "it has changed since this session read it: what you see is the agent's change merged with what it holds now"
+// reason is what the human reads of a change that was merged.
+func (b basis) reason() string {
+	since := "this session read it"
+	if b.proposed {
+		since = "you were asked"
+	}
+	return "it has changed since " + since + ": what you see is the agent's change merged with what it holds now"
+}
 
 // conflict tells both sides of a file that is not what the agent knows, and where the
 // text that it knew is at hand, what has changed since.

@@ -56,7 +56,7 @@ func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error
 	if err != nil {
 		return nil, err
 	}
-	b := basisOf(in.Session, before, args.ExpectedVersion)
+	b := in.basis(before, args.ExpectedVersion, false)
 	done, err := makeEdits(before, b, edits)
 	if err != nil {
 		return nil, err
@@ -72,10 +72,10 @@ func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error
 	if err := checkShown(f, stringsOf(edits)...); err != nil {
 		return nil, err
 	}
-	f.Merged = b.moved
+	f.Merged = done.merged
 	e := &Edits{Title: "Edit " + fault.Quote(p.String()), Reasons: slices.Clone(done.notes)}
-	if b.moved {
-		e.Reasons = append(e.Reasons, mergedReason)
+	if done.merged {
+		e.Reasons = append(e.Reasons, b.reason())
 		e.believes = done.believes
 	}
 	e.Set = change.Only(f, e.Title)
@@ -124,7 +124,8 @@ func (a editFileArgs) list() ([]textEdit, error) {
 type edited struct {
 	text     string
 	count    int
-	notes    []string  // where matching was lenient
+	notes    []string // where matching was lenient
+	merged   bool
 	believes knowledge // of a file that had moved on: what the agent has in mind now
 }
 
@@ -136,7 +137,7 @@ func makeEdits(f *document.File, b basis, edits []textEdit) (edited, error) {
 		return edited{}, b.conflict(f, "")
 	}
 	now, err := applyEdits(f, f.Text, edits)
-	if !b.moved {
+	if !b.moved || b.proposed && err == nil {
 		return now, err
 	}
 	ours, fits := edited{}, false
@@ -149,6 +150,7 @@ func makeEdits(f *document.File, b basis, edits []textEdit) (edited, error) {
 		now = ours
 		now.text, err = b.merge(f, ours.text)
 	}
+	now.merged = true
 	now.believes = b.believe(ours.text, fits, f.Encoding)
 	return now, err
 }

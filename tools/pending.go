@@ -40,6 +40,7 @@ type pending struct {
 	proposed map[string]change.Set   // each set that was on show, by its digest
 	human    map[workspacePath]human // what the human made of the proposal
 	amended  bool                    // the arguments are the human's
+	first    map[workspacePath]*document.File
 
 	answered string           // what became of the question, if there was one
 	outcomes []change.Outcome // of the edits that were made
@@ -154,12 +155,13 @@ func (p *pending) planOnce(ctx context.Context) error {
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
 		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
 		Streams: p.call.Stream != nil, Lines: &p.registry.lines, Files: p.registry.Files,
-		Taken: own.Taken, Unasked: own.Unasked,
+		Taken: own.Taken, Unasked: own.Unasked, first: p.first,
 	}, p.call.Arguments)
 	if err != nil {
 		return p.withoutSecrets(err)
 	}
 	p.plan = plan
+	p.rememberFirst()
 	if err := p.keepHumanEdit(); err != nil {
 		return err
 	}
@@ -167,6 +169,20 @@ func (p *pending) planOnce(ctx context.Context) error {
 		p.plan = e.unchanged()
 	}
 	return nil
+}
+
+// rememberFirst keeps what the first plan rests on: see Input.basis.
+func (p *pending) rememberFirst() {
+	e := p.edits()
+	if e == nil || p.first != nil {
+		return
+	}
+	p.first = map[workspacePath]*document.File{}
+	for _, f := range e.Set.Files {
+		if f.Before.Exists {
+			p.first[f.Path()] = f.Before
+		}
+	}
 }
 
 // withoutSecrets takes the lines of a file out of an error about it, when reading

@@ -32,6 +32,10 @@ type Input struct {
 	// nothing.
 	Unasked func(processID string) bool
 
+	// first are the files to be changed as they were in the first plan of the call; empty
+	// while that is made.
+	first map[workspace.Path]*document.File
+
 	protected func(root workspace.Path) []string // see protectedPaths
 }
 

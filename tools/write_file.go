@@ -81,8 +81,8 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 	}
 	marked := false
 	args.Content, marked = before.Encoding.TakeMark(args.Content)
-	b := wholeBasisOf(in.Session, before, args.ExpectedVersion)
-	text, ours, err := args.text(before, b)
+	b := in.basis(before, args.ExpectedVersion, true)
+	text, ours, err := args.text(before, &b)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +106,12 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 	e.Set = change.Only(f, e.Title)
 	e.Set.Backup = args.Backup == nil || *args.Backup
 	if b.moved {
-		e.Reasons = append(e.Reasons, mergedReason)
+		e.Reasons = append(e.Reasons, b.reason())
 		e.believes = b.believe(ours, true, after.Encoding)
 	}
 	switch {
 	case !before.Exists || args.ExpectedVersion != "":
-	case b.version == "":
+	case b.version == "" || b.proposed:
 		e.Reasons = append(e.Reasons, "it replaces a whole file that this session has not read")
 	case in.Session.SeenWhole(fileName(before.Path)) == "":
 		e.Reasons = append(e.Reasons, "it replaces a whole file of which this session has read only a part")
@@ -138,17 +138,20 @@ func (a writeFileArgs) recoded(before *document.File, c document.Content) (docum
 
 // text is what is to be written: the agent's own text, with the line ends that the
 // file had for it, and where somebody else changed the file since, both.
-func (a writeFileArgs) text(f *document.File, b basis) (text, ours string, err error) {
-	switch {
-	case b.moved:
+func (a writeFileArgs) text(f *document.File, b *basis) (text, ours string, err error) {
+	if b.moved {
 		ours = document.KeepLineEnds(b.text, a.Content)
 		text, err = b.merge(f, ours)
-		return text, ours, err
-	case f.Exists:
-		text = document.KeepLineEnds(f.Text, a.Content)
-		return text, text, nil
+		if err == nil || !b.proposed {
+			return text, ours, err
+		}
+		b.moved = false // the session knows no text of it: the human is shown what would be replaced now
 	}
-	return a.Content, a.Content, nil
+	if !f.Exists {
+		return a.Content, a.Content, nil
+	}
+	text = document.KeepLineEnds(f.Text, a.Content)
+	return text, text, nil
 }
 
 // checkFolder says before anyone is asked that there is no folder to write to.
