@@ -6,6 +6,7 @@
 package change
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -117,8 +118,24 @@ func gitName(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) {
 		return name
 	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(name) + `"`
+	var out strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case strings.IndexByte(gitEscaped, c) >= 0:
+			out.WriteString(`\` + string(gitLetters[strings.IndexByte(gitEscaped, c)]))
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&out, `\%03o`, c)
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return `"` + out.String() + `"`
 }
+
+const (
+	gitEscaped = "\\\"\n\t\r\a\b\v\f"
+	gitLetters = `\"ntrabvf`
+)
 
 // Set is a change of one or several files that is made as a whole or not at all.
 type Set struct {

@@ -259,7 +259,7 @@ func (c TreeChange) names() string {
 			fmt.Fprintf(&out, "… and %d more\n", len(c.Was.Nodes)-1-i)
 			break
 		}
-		name := gitName(path.Join(c.Path.String(), n.Rel))
+		name := fault.Quote(path.Join(c.Path.String(), n.Rel))
 		if n.Mode.IsDir() {
 			name += "/"
 		}
