@@ -31,7 +31,7 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 	defer leave()
 	r.report(c, Activity{State: Queued}, started)
 	var answer *Answer
-	p, err := r.prepare(ctx, c)
+	p, err := r.admit(ctx, c)
 	if err == nil {
 		answer, err = r.run(ctx, p, started)
 	}
@@ -92,9 +92,6 @@ func (r *Registry) report(c Call, a Activity, started time.Time) {
 // run takes a call from its plan to its answer.
 func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Answer, error) {
 	c := p.call
-	if err := r.allowRate(c, p); err != nil {
-		return nil, err
-	}
 	switch p.decision.Verdict {
 	case policy.Refuse:
 		return nil, p.refusal()
@@ -126,11 +123,35 @@ func paused(s *session.Session) error {
 		WithHint("stop here and wait; the human resumes the session in the editor")
 }
 
-func (r *Registry) allowRate(c Call, p *pending) error {
-	kind, access := session.Changes, p.tool.Access
-	if _, looks := p.plan.(*Answer); looks || access == policy.Read || access == policy.Session || access == policy.Human {
+// admit counts the call and plans it. What can only look is counted first: its plan
+// is all its work. Any other call is counted by its plan: one that would change
+// nothing, or came to no plan, has looked.
+func (r *Registry) admit(ctx context.Context, c Call) (*pending, error) {
+	if err := paused(c.Session); err != nil {
+		return nil, err
+	}
+	access := catalogue[c.Name].Access
+	looks := access == policy.Read || access == policy.Session || access == policy.Human || access == ""
+	if looks {
+		if err := allowRate(c, session.Reads); err != nil {
+			return nil, err
+		}
+	}
+	p, err := r.prepare(ctx, c)
+	if looks || p == nil {
+		return p, err
+	}
+	kind := session.Changes
+	if _, only := p.plan.(*Answer); only || err != nil {
 		kind = session.Reads
 	}
+	if over := allowRate(c, kind); over != nil {
+		return p, over
+	}
+	return p, err
+}
+
+func allowRate(c Call, kind session.Kind) error {
 	wait, ok := c.Session.Allow(kind)
 	if ok {
 		return nil
