@@ -91,7 +91,7 @@ type check func(context.Context, exam) []Finding
 func checks() []check {
 	all := []check{
 		one(pillionProgram), one(settings), one(configFolder), one(stateFolder), one(registry),
-		one(folder), one(projectSettings), one(openEditors),
+		one(folder), one(projectSettings), one(watched), one(openEditors),
 		programs,
 		one(sandbox), system,
 		editors,

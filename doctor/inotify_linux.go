@@ -14,8 +14,8 @@ import (
 const tight = 80
 
 // inotify is the budget for watching files, which all programs of a user share.
-// Pillion watches only the folders that a waiting question rests on; an editor
-// beside it watches thousands.
+// Pillion takes a quarter of the watches at most; an editor beside it watches
+// thousands.
 func inotify(proc string) []Finding {
 	watches, err := number(proc + "/sys/fs/inotify/max_user_watches")
 	if err != nil {

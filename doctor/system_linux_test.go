@@ -131,3 +131,10 @@ func TestInotifyBudget(t *testing.T) {
 		t.Errorf("got %+v", got[1])
 	}
 }
+
+func TestTheFolderIsWatched(t *testing.T) {
+	p := newPlace(t)
+	if f := finding(t, p.examine(t), "folder.watched"); f.Status != OK || f.Data["watched"] == 0 {
+		t.Errorf("got %+v", f)
+	}
+}

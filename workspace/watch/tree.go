@@ -42,7 +42,8 @@ type TreeOptions struct {
 	// before it is listed: what is made in a folder is either listed, or told of by
 	// the watch that visit has put on it. It visits nothing if dir itself is ignored.
 	Folders func(ctx context.Context, dir string, visit func(dir string) error) error
-	// Private is a folder of our own, for the file that Settle writes to.
+	// Private is a folder of our own, for the file that Settle writes to; "" where nobody
+	// wants to settle.
 	Private string
 	// Budget is how many folders may be watched; 0 is a share of the system's limit.
 	Budget int

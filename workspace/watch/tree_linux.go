@@ -268,7 +268,7 @@ func (w *watching) judge(roots []identity) State {
 		s.Reason = fmt.Sprintf("the folder %s is there under two names", w.twice)
 	case !w.due.IsZero():
 		s.Degraded, s.Reason = false, lookingThrough
-	case !w.kernel.canSettle():
+	case !w.kernel.canSettle() && w.tree.options.Private != "":
 		s.Reason = "there is no place for a file of our own, with which events are waited for"
 	default:
 		s.Degraded, s.Ready = false, true

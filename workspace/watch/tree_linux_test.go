@@ -91,8 +91,11 @@ func (f *forest) told(events []Event) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var last Event
+	var last Event // of which it was listed
 	for _, e := range events {
+		if e.Op != Lost && e.Op != Created && e.Op != Deleted {
+			continue
+		}
 		if again := last == (Event{Dir: e.Dir, Name: e.Name}); again && !e.Folder {
 			continue // it is in the list as it is now
 		}
@@ -102,7 +105,7 @@ func (f *forest) told(events []Event) {
 		case e.Op == Lost:
 			f.forget(e.Dir)
 			f.list(e.Dir)
-		case e.Op == Created || e.Op == Deleted:
+		default:
 			f.listOne(e.Dir)
 			f.forget(full)
 			if e.Folder && e.Op == Created {
