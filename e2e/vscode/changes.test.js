@@ -50,6 +50,7 @@ ride('a change is marked, moves with the text, and is taken back after a look; s
   await window.page.getByRole('menuitem', { name: 'Revert This Change…' }).waitFor();
   await window.screenshot('marks-menu');
   await window.press('Escape');
+  await window.focus('greet.py');
   await window.hover('greet.py', 'f"Hello');
   await eventually('the hover says who and what can be done', async () => /scripted-agent changed this[^]*Revert This Change…[^]*Accept in This File/.test(await window.hovered()));
   await window.screenshot('marks');

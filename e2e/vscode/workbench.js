@@ -206,7 +206,12 @@ export class Workbench {
   /** Points at a text in an editor until what it says comes up. @param {string} name @param {string} text */
   async hover(name, text) {
     const line = this.editor(name).locator('.view-line', { hasText: text }).first();
-    await line.hover({ position: { x: 60, y: 8 } });
+    await eventually(`something comes up over ${text}`, async () => {
+      await this.page.mouse.move(0, 0);
+      await line.hover({ position: { x: 60, y: 8 }, timeout: 1000 });
+      await this.page.locator('.monaco-hover:visible', { hasText: /\S/ }).first().waitFor({ timeout: 2000 });
+      return true;
+    });
   }
 
   /** What comes up beside the mouse. */
