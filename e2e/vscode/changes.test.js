@@ -159,4 +159,19 @@ ride('a revert of one open and two closed files fails half way because the disk 
   await eventually('all is as it was before', () => Object.entries(large).every(([name, text]) => disk.read(name) === text));
   await eventually('the editor too', async () => await window.text(window.editor('one.txt')) === large['one.txt']);
   assert.ok((await window.tabs()).includes('one.txt'));
+
+  disk.fill('filler', 100_000);
+  await agent.call('read_file', { path: 'one.txt' });
+  const more = 'more\n'.repeat(40_000);
+  const result = await agent.call('write_file', { path: 'one.txt', content: more });
+  assert.equal(result.isError, false, result.text);
+  assert.equal(result.structured.saved, false);
+  assert.equal(disk.read('one.txt'), large['one.txt'], 'what cannot be saved leaves the file whole');
+  assert.ok((await window.tabs()).includes('* one.txt'), 'and waits in the editor');
+  await eventually('the human is told', async () => (await window.notifications()).some((text) => /one\.txt was changed but could not be saved/.test(text)));
+  await window.screenshot('disk-full-open-file');
+  disk.fill('filler', 1_000_000);
+  await window.focus('one.txt');
+  await window.press('Control+s');
+  await eventually('with room it is saved', () => disk.read('one.txt') === more);
 }, { disk: 3_000_000, settings: { 'pillion.mode': 'auto_edit' } });

@@ -21,6 +21,7 @@ import {
 import type { Middleware } from "vscode-languageclient/node";
 import { encodingOf } from "./encoding";
 import { type DocumentEdit, type DocumentEditResult, type DocumentState, methods, type TextEdit } from "./protocol";
+import { hasRoom, mostBytes } from "./room";
 
 export type Notify = (method: string, params: unknown) => Promise<void>;
 
@@ -105,7 +106,10 @@ export class Documents implements Disposable {
       return refusal(document, "VS Code did not apply the edit; the document changed meanwhile or is read-only");
     }
     this.edits.set(document.uri.toString(), { before, after: document.getText() });
-    const saved = !save || (await document.save());
+    const saved = !save || ((await hasRoom(document.uri.fsPath, mostBytes(document.getText()))) && (await document.save()));
+    if (!saved) {
+      void window.showWarningMessage(`${workspace.asRelativePath(document.uri)} was changed but could not be saved, perhaps because the disk is full. Its text waits in the editor.`);
+    }
     await this.report(document);
     return { ...state(document), ...(saved ? {} : { reason: "the edit was applied but could not be saved" }), applied: true };
   }

@@ -64,8 +64,8 @@ export class Unusual {
   }
 }
 
-/** `claude: 12 files were deleted in a minute; it was paused` */
-export function sentence({ agent, message, acted }: SessionUnusual): string {
+/** `claude deleted or emptied 42 files within a minute; it was paused`: the message names the agent. */
+export function sentence({ message, acted }: SessionUnusual): string {
   const done = { "": "", paused: "; it was paused", reverted: "; it was paused and its changes were reverted" }[acted];
-  return `${short(agent.name, 40)}: ${short(message, 240)}${done}`;
+  return `${short(message, 240)}${done}`;
 }
