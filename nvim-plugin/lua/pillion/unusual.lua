@@ -32,7 +32,8 @@ end
 ---@return string
 function M.line(one)
   local done = acted[one.acted] and "; " .. acted[one.acted] or ""
-  return ("%s: %s%s"):format(escape.visible(one.agent.name), escape.short(one.message, 160), done)
+  local name, message = escape.visible(one.agent.name), escape.short(one.message, 100)
+  return (vim.startswith(message, name) and message or name .. ": " .. message) .. done
 end
 
 ---@param gone fun(one: pillion.Unusual): boolean
