@@ -105,6 +105,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		Activity:  s.activity,
 		Audit:     c.audited,
 		Watch:     c.watcher.Folders,
+		Files:     c.newFiles(),
 
 		SearchPath: searchPath(),
 	}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 	"sync"
+	"time"
 
+	"pillion/workspace/search"
 	"pillion/workspace/tracking"
 	"pillion/workspace/watch"
 )
@@ -16,9 +19,40 @@ func (c *sidecar) newTree() *watch.Tree {
 		private = filepath.Join(filepath.Dir(journal), "watch")
 	}
 	return c.watcher.Tree(watch.TreeOptions{
-		Roots: c.roots, Folders: c.workspace.WatchedFolders, Private: private, Changed: func(s watch.State) { c.degraded.note(s) },
+		Roots: c.roots, Folders: c.watchedFolders, Private: private, Changed: func(s watch.State) { c.degraded.note(s) },
 	})
 }
+
+// watchedFolders are those that are not ignored. It notes which rules say so.
+func (c *sidecar) watchedFolders(ctx context.Context, dir string, visit func(string) error) error {
+	if p, ok := c.workspace.Place(dir); ok && p.IsRoot() {
+		c.registry.Files.Finding(p)
+	}
+	return c.workspace.WatchedFolders(ctx, dir, visit)
+}
+
+// newFiles is the list of files, kept for as long as the tree is certain that it is right.
+func (c *sidecar) newFiles() *search.Files {
+	files := search.NewFiles(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, settleTime)
+		defer cancel()
+		return c.tree.Settle(ctx)
+	}, c.tree.Rescan)
+	c.tree.Follow(func(events []watch.Event) {
+		for _, e := range events {
+			if e.Op == watch.Lost {
+				files.Lost()
+			} else {
+				files.Changed(e.Dir, e.Name, e.Op == watch.Created || e.Op == watch.Deleted)
+			}
+		}
+	})
+	return files
+}
+
+// settleTime is how long a list is waited for that is known already: making it anew
+// takes no longer in most folders.
+const settleTime = 100 * time.Millisecond
 
 // track has changes told, and how well they are known. It is called before the tree
 // is started.

@@ -65,6 +65,9 @@ func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, 
 	if !args.Recursive {
 		options.MaxDepth = 1
 	}
+	if len(roots) == 1 && args.Recursive {
+		return l.again(ctx, in, roots[0], options, args)
+	}
 	for _, root := range roots {
 		if err := l.walk(ctx, in, root, options); err != nil {
 			return nil, err
@@ -114,10 +117,7 @@ type listing struct {
 }
 
 func (l *listing) walk(ctx context.Context, in Input, root workspace.Path, o workspace.WalkOptions) error {
-	l.from = root.String() + "/"
-	if root.String() == "." {
-		l.from = ""
-	}
+	l.begin(root)
 	c, err := in.Files.List(ctx, root, o, true)
 	switch {
 	case errors.Is(err, workspace.ErrTooMany):
@@ -125,6 +125,17 @@ func (l *listing) walk(ctx context.Context, in Input, root workspace.Path, o wor
 	case err != nil:
 		return err
 	}
+	return l.take(c)
+}
+
+func (l *listing) begin(root workspace.Path) {
+	l.from = root.String() + "/"
+	if root.String() == "." {
+		l.from = ""
+	}
+}
+
+func (l *listing) take(c *workspace.Contents) error {
 	n := min(c.Total(), l.limit)
 	l.files = slices.Grow(l.files, n*150)
 	l.text.Grow(n * 50)

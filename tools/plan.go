@@ -26,6 +26,7 @@ type Input struct {
 	Streams  bool         // the caller takes content in chunks
 	Lines    *lines.Cache // where the lines of large files are
 	Files    *search.Files
+	Listings *listings
 	// Taken is why the session cannot start a process of that name now; nil if it can.
 	Taken func(processID string) error
 	// Unasked says whether its process of that name was started in a mode that asks for

@@ -47,6 +47,7 @@ type Registry struct {
 	limits    atomic.Pointer[Limits] // of the latest plan
 	protected protectedPaths
 	lines     lines.Cache
+	listings  listings
 }
 
 // Call is one call of a tool.

@@ -23,7 +23,6 @@ type Contents struct {
 	Entries []Listed // in the order of names
 	Err     error    // why it could not be listed
 
-	total int    // entries, with those below; of the folder that was asked for
 	base  string // as in ignoreRules, of this folder
 	rules *ignoreRules
 }
@@ -64,33 +63,41 @@ func (p Path) List(ctx context.Context, o WalkOptions, sizes bool, most int) (*C
 	if _, err := p.Stat(); err != nil {
 		return nil, err
 	}
-	top, err := p.root.fs.OpenFile(filepath.FromSlash(p.rel), os.O_RDONLY|dirFlags, 0)
-	if err != nil {
-		return nil, p.fault(p.notAFolder(err))
-	}
-	defer top.Close()
-	l := lister{ctx: ctx, options: o, sizes: sizes, top: top, most: int64(most)}
-	l.more.L = &l.mu
 	c := &Contents{Folder: p}
 	if !o.IncludeIgnored {
 		c.rules, c.base = ignoreRulesAbove(p)
 	}
-	l.waiting = []listing{{c, ".", 1}}
+	l := lister{ctx: ctx, options: o, sizes: sizes, most: int64(most)}
+	if err := l.list(p, listing{contents: c, name: ".", depth: 1}); err != nil {
+		return nil, err
+	}
+	if c.Err != nil {
+		return nil, c.Err
+	}
+	return c, nil
+}
+
+// list lists what lies below the folder at, as first says.
+func (l *lister) list(at Path, first listing) error {
+	top, err := at.root.fs.OpenFile(filepath.FromSlash(at.rel), os.O_RDONLY|dirFlags, 0)
+	if err != nil {
+		return at.fault(at.notAFolder(err))
+	}
+	defer top.Close()
+	l.top, l.waiting = top, []listing{first}
+	l.more.L = &l.mu
 	var running sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(l.work)
 	}
 	running.Wait()
 	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
+	case l.ctx.Err() != nil:
+		return l.ctx.Err()
 	case l.count.Load() > l.most:
-		return nil, ErrTooMany
-	case c.Err != nil:
-		return nil, c.Err
+		return ErrTooMany
 	}
-	c.total = int(l.count.Load())
-	return c, nil
+	return nil
 }
 
 // lister reads many folders at once.
@@ -113,6 +120,10 @@ type listing struct {
 	contents *Contents
 	name     string // from the top
 	depth    int
+	// old is the folder as it was, with the rules in it, and fresh what came or went
+	// since; what is below all others in it is still as it was.
+	old   *Contents
+	fresh map[string]bool
 }
 
 func (l *lister) work() {
@@ -169,7 +180,7 @@ func (l *lister) read(r *folderReader, job listing) (found []listing) {
 		return nil
 	}
 	defer r.close()
-	if c.rules != nil {
+	if c.rules != nil && job.old == nil {
 		c.rules = c.rules.below(c.base, ruleFolder{path: at, listed: func(name string) bool {
 			_, found := slices.BinarySearchFunc(entries, name, func(e Listed, name string) int { return strings.Compare(e.Name, name) })
 			return found
@@ -183,9 +194,13 @@ func (l *lister) read(r *folderReader, job listing) (found []listing) {
 		if l.sizes {
 			r.stat(&e)
 		}
-		if e.Type.IsDir() && job.depth != l.options.MaxDepth {
+		switch {
+		case !e.Type.IsDir() || job.depth == l.options.MaxDepth:
+		case job.stillHas(e.Name):
+			e.Below = job.old.entry(e.Name).Below
+		default:
 			e.Below = &Contents{Folder: at.Join(e.Name), rules: c.rules, base: c.base + e.Name + "/"}
-			found = append(found, listing{e.Below, path.Join(job.name, e.Name), job.depth + 1})
+			found = append(found, listing{contents: e.Below, name: path.Join(job.name, e.Name), depth: job.depth + 1})
 		}
 		kept = append(kept, e)
 	}
@@ -228,8 +243,16 @@ func (c *Contents) walk(visit func(dir *Contents, e *Listed) error) error {
 	return nil
 }
 
-// Total is how many entries a List has.
-func (c *Contents) Total() int { return c.total }
+// Total is how many entries the folder has, with those below.
+func (c *Contents) Total() int {
+	n := len(c.Entries)
+	for i := range c.Entries {
+		if below := c.Entries[i].Below; below != nil {
+			n += below.Total()
+		}
+	}
+	return n
+}
 
 // Name is the path of an entry as tools print it.
 func (c *Contents) Name(e *Listed) string {
@@ -248,13 +271,21 @@ func (c *Contents) Find(p Path) (*Contents, bool) {
 		return nil, false
 	}
 	for _, name := range namesBetween(c.Folder.rel, p.rel) {
-		i, found := slices.BinarySearchFunc(c.Entries, name, func(e Listed, name string) int { return strings.Compare(e.Name, name) })
-		if !found || c.Entries[i].Below == nil {
+		e := c.entry(name)
+		if e == nil || e.Below == nil {
 			return nil, false
 		}
-		c = c.Entries[i].Below
+		c = e.Below
 	}
 	return c, c.Folder == p
+}
+
+func (c *Contents) entry(name string) *Listed {
+	i, found := slices.BinarySearchFunc(c.Entries, name, func(e Listed, name string) int { return strings.Compare(e.Name, name) })
+	if !found {
+		return nil
+	}
+	return &c.Entries[i]
 }
 
 // namesBetween are the names that lead from the folder top down to p.
