@@ -38,12 +38,13 @@ func TestApprovedForTheSessionInABox(t *testing.T) {
 	}
 	box.Answer <- "Approve for this session"
 	e.AnswerBoxes(done, "Approve for this session")
-	e.Start("run_command", object{"command": "go test ./a"}) // with a narrow pattern, and a rule for the workspace, on offer as well
+	second := e.Start("run_command", object{"command": "go test ./a"}) // with a narrow pattern, and a rule for the workspace, on offer as well
 	box = testrig.Wait(t, e.Boxes, "another message box")
 	if !slices.Equal(box.Actions, []string{"Reject", "Approve", "Approve for this session"}) || !strings.Contains(box.Message, "For this session would mean: run_command(go test ./a)") {
 		t.Errorf("the box: %q %v", box.Message, box.Actions)
 	}
-	box.Answer <- ""
+	box.Answer <- "Reject"
+	testrig.Wait(t, second, "the second result")
 	if r := e.Call("run_command", object{"command": "echo once"}); r.StructuredContent["stdout"] != "once\n" {
 		t.Errorf("the second call: %v", r.StructuredContent)
 	}
