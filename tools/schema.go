@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -56,10 +58,44 @@ func decode(s *jsonschema.Schema, raw json.RawMessage, into any) error {
 	if _, err := d.Token(); err != io.EOF {
 		return invalid("the arguments are followed by something else; give one JSON object")
 	}
+	if half := halfCharacter(raw); half != "" {
+		return invalid("the arguments have one half of a character, %s, without the other", half).
+			WithHint("write characters beyond U+FFFF as they are, or as both halves of their surrogate pair")
+	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return invalid("the arguments do not fit: %v", err)
 	}
 	return nil
+}
+
+// halfCharacter finds an escape of half a surrogate pair, which would become another
+// character without a word.
+func halfCharacter(raw []byte) string {
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		if unit := escapedUnit(raw[i:]); utf16.IsSurrogate(unit) {
+			if utf16.DecodeRune(unit, escapedUnit(raw[i+6:])) == unicode.ReplacementChar {
+				return string(raw[i : i+6])
+			}
+			i += 6
+		}
+		i++
+	}
+	return ""
+}
+
+// escapedUnit is the UTF-16 code unit of the escape that text begins with, 0 if it does not.
+func escapedUnit(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0
+	}
+	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(unit)
 }
 
 func invalid(format string, args ...any) *fault.Error {
