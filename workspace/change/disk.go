@@ -12,6 +12,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace"
 	"pillion/workspace/document"
+	"pillion/workspace/journal"
 )
 
 // diskStep replaces a file on disk by compare-and-swap on its content: the new
@@ -27,6 +28,7 @@ type diskStep struct {
 	committer *Committer
 
 	data   []byte
+	kept   *journal.State // the same, as the journal has it
 	folder folder
 	ours   sighting // of the temporary file
 	named  string   // what the temporary file is to be called: the journal knows it first
@@ -98,9 +100,21 @@ func (d *diskStep) writeTemp() error {
 	if err := d.folder.calls.sync(f); err != nil {
 		return err
 	}
-	d.ours.version = document.Version(d.data)
+	d.ours.version = d.version()
 	d.ours.info, err = f.Stat()
 	return err
+}
+
+// versionLength is that of document.Version.
+const versionLength = 32
+
+// version is that of the bytes that are to be there. The journal has hashed them
+// already.
+func (d *diskStep) version() string {
+	if d.kept != nil && len(d.kept.Hash) > versionLength {
+		return d.kept.Hash[:versionLength]
+	}
+	return document.Version(d.data)
 }
 
 func newTemp() string { return ".pillion-" + rand.Text() + ".tmp" }

@@ -299,6 +299,7 @@ func (d *diskStep) record() (*journal.Record, error) {
 		After:     &journal.State{Type: journal.TypeFile, Data: d.data, Encoding: string(d.file.After.Encoding)},
 		Temp:      filepath.Join(folder.Abs(), d.named),
 	}
+	d.kept = r.After
 	if d.creates() {
 		for at := folder; d.file.CreateDirs && !at.IsRoot() && !at.Exists(); at = at.Dir() {
 			r.MadeFolders = append([]string{at.Abs()}, r.MadeFolders...)
@@ -316,12 +317,17 @@ func (f File) diskState() *journal.State {
 	was := f.Before.Content
 	was.Text = f.Before.OnDisk(was.Text)
 	data, err := was.Encode()
-	if err == nil && document.Version(data) == f.Before.DiskVersion {
-		st.Data = data
+	if err == nil && (f.isExact() || document.Version(data) == f.Before.DiskVersion) {
+		st.Data, st.Version = data, f.Before.DiskVersion
 		return st
 	}
 	st.Path = f.Target.Abs()
 	return st
+}
+
+// isExact: UTF-8 is read as it stands, and the text is the disk's.
+func (f File) isExact() bool {
+	return f.Before.Source == document.FromDisk && f.Before.Encoding == document.UTF8 && f.Before.Version == f.Before.DiskVersion
 }
 
 func (b *bufferStep) record() (*journal.Record, error) {

@@ -190,6 +190,13 @@ func (b *batch) keep(st *State) error {
 	st.Chunks, st.Size = nil, 0
 	if st.Path == "" && st.Open == nil {
 		st.Size = int64(len(st.Data))
+		if len(st.Version) == 2*len(half{}) && len(st.Data) <= chunkSize {
+			if sum, ok := b.knows(st.Version); ok {
+				st.Hash = hex.EncodeToString(sum[:])
+				st.Chunks = []string{st.Hash}
+				return nil
+			}
+		}
 		all := sha256.Sum256(st.Data)
 		st.Hash = hex.EncodeToString(all[:])
 		if len(st.Data) <= chunkSize {
@@ -273,7 +280,19 @@ func (b *batch) keepChunk(st *State, data []byte, sum hash) error {
 func (b *batch) has(sum hash) bool {
 	b.store.mu.Lock()
 	defer b.store.mu.Unlock()
-	return b.segment.chunks[sum]
+	return b.segment.chunks[half(sum[:16])] == sum
+}
+
+// knows gives the hash of a content of which the version is known, if the segment has it.
+func (b *batch) knows(version string) (sum hash, ok bool) {
+	var first half
+	if n, err := hex.Decode(first[:], []byte(version)); err != nil || n != len(first) {
+		return sum, false
+	}
+	b.store.mu.Lock()
+	defer b.store.mu.Unlock()
+	sum, ok = b.segment.chunks[first]
+	return sum, ok
 }
 
 func (b *batch) addJSON(kind byte, v any) (err error) {
@@ -299,7 +318,7 @@ func (b *batch) commit(durable bool) error {
 			return false, err
 		}
 		for sum := range b.fresh {
-			b.segment.chunks[sum] = true
+			b.segment.chunks[half(sum[:16])] = sum
 		}
 		b.frames = b.frames[:0]
 		clear(b.fresh)

@@ -50,6 +50,9 @@ type State struct {
 	Link string                        `json:"link,omitempty"` // where a symbolic link leads
 	// Encoding of a text, as package document names it; "" where it is not known.
 	Encoding string `json:"encoding,omitempty"`
+	// Version is the first half of the content's hash, in hex, if it is known: what the
+	// store has already is then not hashed again.
+	Version string `json:"-"`
 	// Unsaved: it is the text of a buffer, which is not on disk.
 	Unsaved bool `json:"unsaved,omitempty"`
 	// Children are all that a folder held, at any depth, each folder before what is in

@@ -64,8 +64,11 @@ type mark struct {
 	Restored []string `json:"restored,omitempty"`
 }
 
-// hash is the name of a chunk.
-type hash [32]byte
+// hash is the name of a chunk, and half of it is enough to tell it from others.
+type (
+	hash [32]byte
+	half [16]byte
+)
 
 // appendFrame puts one frame at the end of dst.
 func appendFrame(dst []byte, kind byte, payload ...[]byte) []byte {
@@ -179,7 +182,7 @@ type segment struct {
 	name   string // in the store's folder
 	file   *os.File
 	size   int64
-	chunks map[hash]bool
+	chunks map[half]hash
 	users  int  // pending entries whose end belongs here
 	full   bool // no new entries
 }
