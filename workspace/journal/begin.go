@@ -108,8 +108,8 @@ func (p *Pending) end(e ending) error {
 	if err := b.addJSON(kindEnd, e); err != nil {
 		return journalFault(err)
 	}
-	// Not synced: an end that is lost is found out again by looking at the files.
-	if err := b.commit(len(e.Records) > 0); err != nil {
+	// An end that is lost is found out again by looking at the files; contents are not.
+	if err := b.commit(b.wrote); err != nil {
 		return journalFault(err)
 	}
 	return nil
@@ -165,6 +165,7 @@ type batch struct {
 	segment *segment
 	frames  []byte
 	fresh   map[hash]bool // chunks in frames
+	wrote   bool          // there was a chunk that the segment did not have
 	packed  []byte
 }
 
@@ -268,7 +269,7 @@ func (b *batch) keepChunk(st *State, data []byte, sum hash) error {
 	if b.fresh[sum] || b.has(sum) {
 		return nil
 	}
-	b.fresh[sum] = true
+	b.fresh[sum], b.wrote = true, true
 	b.packed = b.store.packer.EncodeAll(data, b.packed[:0])
 	b.frames = appendFrame(b.frames, kindChunk, sum[:], binary.LittleEndian.AppendUint32(nil, uint32(len(data))), b.packed)
 	if len(b.frames) < batchBytes {
