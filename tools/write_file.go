@@ -204,7 +204,10 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 		r.BytesWritten = o.Bytes
 	}
 	a := &Answer{Result: r, Text: changedText(r), Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
-	shown := wireSize(o.File.Before.Text, o.File.After.Text, r.Diff)
+	shown := 0
+	if most := 6 * (len(o.File.Before.Text) + len(o.File.After.Text) + len(r.Diff)); most >= shownBytes/3 { // else it fits, however it is escaped
+		shown = wireSize(o.File.Before.Text, o.File.After.Text, r.Diff)
+	}
 	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
 		r.Diff = ""
 		a.Result = r
