@@ -1,9 +1,7 @@
 /** A revert that fails half way, because the disk is really full: everything is as before. */
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
-import { ride, takePictures } from './ride.js';
-
-takePictures();
+import { ride } from './ride.js';
 
 const kilobytes = 1024;
 /** Of the disk on which the project lies. */
@@ -45,11 +43,7 @@ async function fillDisk(nvim, room) {
 /** Reverts all that the agent did, after a look. @param {import('./neovim.js').Neovim} nvim */
 async function revert(nvim) {
   await nvim.command('Pillion revert agent');
-  await nvim.sees('Revert everything that scripted-agent changed?');
-  await eventually('the page has taken the answer', async () => {
-    if (/everything that/.test(nvim.screen.text)) await nvim.press('ga');
-    return !/everything that/.test(nvim.screen.text);
-  });
+  await nvim.revert('Revert everything that scripted-agent changed?');
 }
 
 const options = { opened: 'open.txt', within: onSmallDisk, setup: `require('pillion').setup({ settings = { mode = 'auto_edit' } })\n` };

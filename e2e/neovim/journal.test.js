@@ -9,14 +9,6 @@ const automatic = { setup: `require('pillion').setup({ settings = { mode = 'auto
 
 takePictures();
 
-/** The key is pressed until the page takes it: in the first half second it takes none. @param {import('./neovim.js').Neovim} nvim @param {string} key */
-async function answer(nvim, key) {
-  await eventually('the page has taken the answer', async () => {
-    if (/Leave it/.test(nvim.screen.text)) await nvim.press(key);
-    return !/Leave it/.test(nvim.screen.text);
-  });
-}
-
 /** Which lines have a sign of ours, from 1. @param {import('./neovim.js').Neovim} nvim @returns {Promise<number[]>} */
 async function marked(nvim) {
   return nvim.lua(`local found = {}
@@ -44,15 +36,14 @@ ride('an agent’s edit is marked, listed and reverted after a look; and the rev
   await nvim.sees(/\+ {4}return "Hello " \+ name/);
   nvim.screenshot('revert');
   assert.equal(sandbox.read('greet.py'), edited, 'nothing is done yet');
-  await answer(nvim, 'ga');
+  await nvim.revert('Revert “Edit greet.py” by scripted-agent?');
   await nvim.sees('1 file reverted');
   assert.equal(sandbox.read('greet.py'), greeting);
   assert.deepEqual(await nvim.lines('greet.py'), lines(greeting));
   assert.equal(await nvim.modified('greet.py'), false);
   await nvim.sees(/\+1 −1\s+reverted/);
   await nvim.press('gggu');
-  await nvim.sees(/Revert “Revert greet\.py” by you\?/);
-  await answer(nvim, 'ga');
+  await nvim.revert(/Revert “Revert greet\.py” by you\?/);
   await eventually('the agent’s text is back', () => sandbox.read('greet.py') === edited);
   assert.deepEqual(await nvim.lines('greet.py'), lines(edited));
 }, { ...automatic, opened: 'greet.py' });
@@ -65,7 +56,7 @@ ride('what the human wrote since stays, merged, and one u takes the revert back'
   await nvim.command('Pillion revert');
   await nvim.sees('merged with what was changed since');
   nvim.screenshot('revert-merged');
-  await answer(nvim, 'ga');
+  await nvim.revert('greet.py');
   await nvim.sees('1 file merged');
   assert.deepEqual(await nvim.lines('greet.py'), lines(`${greeting}# mine, not saved\n`));
   assert.equal(await nvim.modified('greet.py'), true);

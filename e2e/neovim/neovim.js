@@ -165,6 +165,17 @@ export class Neovim {
     await this.choose(row);
   }
 
+  /** Looks at what a revert would do, and says yes with a key, until it is taken: in the first half second none is. @param {string | RegExp} what stands there */
+  async revert(what) {
+    await this.sees('Nothing is done yet  ga revert');
+    await this.sees(what);
+    await eventually('the page has taken the answer', async () => {
+      const there = /Nothing is done yet/.test(this.screen.text);
+      if (there) await this.press('ga');
+      return !there;
+    });
+  }
+
   /** The terminal window gets or loses the focus. @param {boolean} gained */
   async focus(gained) {
     await this.api('nvim_ui_set_focus', gained);

@@ -9,12 +9,7 @@ takePictures();
 /** Reverts the last change, after a look. @param {import('./ride.js').Ride} it @param {string} what is on the page */
 async function revertLast({ nvim }, what) {
   await nvim.command('Pillion revert');
-  await nvim.sees('Nothing is done yet  ga revert');
-  await nvim.sees(what);
-  await eventually('the page has taken the answer', async () => {
-    if (/Leave it/.test(nvim.screen.text)) await nvim.press('ga');
-    return !/Leave it/.test(nvim.screen.text);
-  });
+  await nvim.revert(what);
 }
 
 ride('a file is deleted after a look at its text, and had back', { ...files, 'old.py': 'print("old")\n' }, async (it) => {

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { edit, edited, files, greeting } from '../rig/greeting.js';
-import { ride, takePictures } from './ride.js';
-
-takePictures();
+import { ride } from './ride.js';
 
 /** @param {import('../rig/agent.js').Agent} agent */
 async function triesToLeave(agent) {
@@ -26,10 +24,7 @@ ride('it is told and stands in the list; paused it is refused, and its changes a
   await nvim.choose(/Revert its changes/);
   await nvim.sees('Revert everything that scripted-agent changed?');
   assert.equal(sandbox.read('greet.py'), edited);
-  await eventually('the page has taken the answer', async () => {
-    if (/everything that/.test(nvim.screen.text)) await nvim.press('ga');
-    return !/everything that/.test(nvim.screen.text);
-  });
+  await nvim.revert('greet.py');
   await eventually('its change is reverted', () => sandbox.read('greet.py') === greeting);
   await nvim.command('Pillion pause');
   await nvim.sees('scripted-agent is paused until :Pillion resume');
