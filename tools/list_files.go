@@ -118,7 +118,7 @@ type listing struct {
 
 func (l *listing) walk(ctx context.Context, in Input, root workspace.Path, o workspace.WalkOptions) error {
 	l.begin(root)
-	c, err := in.Files.List(ctx, root, o, true)
+	c, err := in.Files.List(ctx, root, o, l.limit > fewFiles || o.MaxDepth == 1)
 	switch {
 	case errors.Is(err, workspace.ErrTooMany):
 		return search.Walk(ctx, root, o, l.visit)
@@ -156,9 +156,19 @@ func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
 		l.truncated = true
 		return fs.SkipAll
 	}
+	if e.Modified().IsZero() {
+		if info, err := dir.Folder.Join(e.Name).Lstat(); err == nil { // it may be gone by now
+			looked := workspace.Of(info)
+			e = &looked
+		}
+	}
 	l.add(e)
 	return nil
 }
+
+// fewFiles is how many entries are looked at one by one. More are looked at as they
+// are listed, which takes as long as all else.
+const fewFiles = 5000
 
 func (l *listing) add(e *workspace.Listed) {
 	if l.count++; l.count > 1 {

@@ -179,7 +179,7 @@ func globAgainstRipgrep(t *testing.T, ascii, all, pattern string) {
 	if strings.ContainsAny(pattern, "?[") {
 		dir, names = ascii, hostile
 	}
-	want, ok := ripgrep(t, dir, "--no-ignore", "-g", theirGlob(pattern))
+	want, ok := ripgrep(t, dir, "--no-ignore", "--glob="+theirGlob(pattern))
 	if !ok {
 		return
 	}
@@ -243,12 +243,12 @@ var comparableGlob = regexp.MustCompile(`(?s)\A[^\x00]{1,100}\z`)
 // end, a slash at the end (which takes folders alone), groups that are empty,
 // nested or hold a slash or two stars, sets that hold a slash, an
 // escape in a set, three stars.
-var incomparableGlob = regexp.MustCompile(`(?s)\A!?#|\s\z|/\z|[{,][,}]|\{[^}]*\{|\{[^}]*(/|\*\*)[^}]*\}|\[[^\]]*[/\\]|\[[!^]?\]|\*\*\*`)
+var incomparableGlob = regexp.MustCompile(`(?s)\A!?#|[\s\v\x{85}\pZ]\z|/\z|[{,][,}]|\{[^}]*\{|\{[^}]*(/|\*\*)[^}]*\}|\[[^\]]*[/\\]|\[[!^]?\]|\*\*\*`)
 
 // incomparableIgnore is where it reads a line of an ignore file as git does not:
 // braces and sets, slashes that are escaped or doubled, two stars beside
 // something else, lines of which nothing is left.
-var incomparableIgnore = regexp.MustCompile(`[{}\[\]]|\\\z|\\/|/ |//|\*\*[^/]|[^/]\*\*|^\*\*$|^!?/*\s*$`)
+var incomparableIgnore = regexp.MustCompile(`[{}\[\]]|\\\z|\\/|/ |//|\*\*[^/]|[^/]\*\*|^\*\*$|^!?/*\s*$|\\\s+$|[\t\v\f\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]$`)
 
 // comparableLines leaves out the lines that ripgrep does not read as git does.
 func comparableLines(text string) string {
