@@ -62,7 +62,7 @@ func (in Input) basis(f *document.File, expected string, whole bool) basis {
 func (b basis) against(s *session.Session, f *document.File) basis {
 	b.moved = b.version != "" && b.version != f.Version
 	if b.moved {
-		b.text, b.remembered = s.Recall(fileName(f.Path), b.version, string(f.Encoding))
+		b.text, b.remembered = s.Recall(b.version, string(f.Encoding))
 	}
 	return b
 }
@@ -140,11 +140,11 @@ type part struct{ first, last, total int }
 
 // believe is what the agent has in mind after its change was merged: its own text. The
 // other half it has not read.
-func (b basis) believe(ours string, made bool, enc document.Encoding) knowledge {
+func (b basis) believe(ours document.Content, made bool) knowledge {
 	if !made {
 		return knowledge{version: b.version}
 	}
-	return knowledge{version: document.Version([]byte(ours)), encoding: enc, text: ours, at: true}
+	return knowledge{version: ours.Version(), encoding: ours.Encoding, text: ours.Text, at: true}
 }
 
 // learn has the session know what an answer showed or made.
@@ -167,7 +167,7 @@ func (p *pending) learn(a *Answer) error {
 
 func know(s *session.Session, name string, k knowledge) {
 	if k.at {
-		s.Remember(name, k.version, string(k.encoding), k.text)
+		s.Remember(k.version, string(k.encoding), k.text)
 	}
 	switch {
 	case k.result != "":

@@ -151,7 +151,7 @@ func makeEdits(f *document.File, b basis, edits []textEdit) (edited, error) {
 		now.text, err = b.merge(f, ours.text)
 	}
 	now.merged = true
-	now.believes = b.believe(ours.text, fits, f.Encoding)
+	now.believes = b.believe(document.Content{Text: ours.text, Encoding: f.Encoding, BOM: f.BOM}, fits)
 	return now, err
 }
 

@@ -166,12 +166,7 @@ func sawTree(s *session.Session, c change.TreeChange) map[workspace.Path]knowled
 		if c.Operation != change.Move {
 			continue
 		}
-		k := knowledge{version: version, encoding: document.UTF8}
-		if c.Text != nil {
-			k.encoding = c.Text.Encoding
-		}
-		k.text, k.at = s.Recall(fileName(from), version, string(k.encoding))
-		out[c.Target.Join(n.Rel)] = k
+		out[c.Target.Join(n.Rel)] = knowledge{version: version}
 	}
 	return out
 }

@@ -107,7 +107,7 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 	e.Set.Backup = args.Backup == nil || *args.Backup
 	if b.moved {
 		e.Reasons = append(e.Reasons, b.reason())
-		e.believes = b.believe(ours, true, after.Encoding)
+		e.believes = b.believe(document.Content{Text: ours, Encoding: after.Encoding, BOM: after.BOM}, true)
 	}
 	switch {
 	case !before.Exists || args.ExpectedVersion != "":

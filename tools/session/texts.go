@@ -18,7 +18,7 @@ type Texts struct {
 	byKey  map[textKey]*list.Element
 }
 
-type textKey struct{ path, version, encoding string }
+type textKey struct{ version, encoding string }
 
 type remembered struct {
 	key  textKey
@@ -68,13 +68,13 @@ func (t *Texts) find(key textKey) (string, bool) {
 	return at.Value.(*remembered).text, true
 }
 
-// Remember keeps the text that a version of a path has, decoded from an encoding,
-// for as long as there is room.
-func (s *Session) Remember(path, version, encoding, text string) {
-	s.texts.keep(textKey{path, version, encoding}, text)
+// Remember keeps the text that a version of a file has, decoded from an encoding,
+// for as long as there is room. A version is the same text wherever it is.
+func (s *Session) Remember(version, encoding, text string) {
+	s.texts.keep(textKey{version, encoding}, text)
 }
 
 // Recall gives a text that was remembered.
-func (s *Session) Recall(path, version, encoding string) (text string, ok bool) {
-	return s.texts.find(textKey{path, version, encoding})
+func (s *Session) Recall(version, encoding string) (text string, ok bool) {
+	return s.texts.find(textKey{version, encoding})
 }

@@ -17,12 +17,12 @@ func TestSessionsShareTheTextsThatTheySaw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one.Remember("a", "v1", "utf-8", "text")
-	if text, ok := two.Recall("a", "v1", "utf-8"); !ok || text != "text" {
+	one.Remember("v1", "utf-8", "text")
+	if text, ok := two.Recall("v1", "utf-8"); !ok || text != "text" {
 		t.Errorf("the other session recalls %q, %v", text, ok)
 	}
-	for _, other := range [][3]string{{"b", "v1", "utf-8"}, {"a", "v2", "utf-8"}, {"a", "v1", "utf-16le"}} {
-		if text, ok := one.Recall(other[0], other[1], other[2]); ok {
+	for _, other := range [][2]string{{"v2", "utf-8"}, {"v1", "utf-16le"}} {
+		if text, ok := one.Recall(other[0], other[1]); ok {
 			t.Errorf("%v recalls %q", other, text)
 		}
 	}
@@ -32,18 +32,18 @@ func TestWhatWasUsedLongestAgoIsForgotten(t *testing.T) {
 	texts := NewTexts(3 * (textCost + 100))
 	text := strings.Repeat("x", 100)
 	for _, name := range []string{"a", "b", "c"} {
-		texts.keep(textKey{path: name}, text)
+		texts.keep(textKey{version: name}, text)
 	}
-	texts.find(textKey{path: "a"})
-	texts.keep(textKey{path: "c"}, text)
-	texts.keep(textKey{path: "d"}, text)
+	texts.find(textKey{version: "a"})
+	texts.keep(textKey{version: "c"}, text)
+	texts.keep(textKey{version: "d"}, text)
 	for name, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
-		if _, ok := texts.find(textKey{path: name}); ok != want {
+		if _, ok := texts.find(textKey{version: name}); ok != want {
 			t.Errorf("%s is remembered: %v", name, ok)
 		}
 	}
-	texts.keep(textKey{path: "large"}, strings.Repeat("x", 2000))
-	if _, ok := texts.find(textKey{path: "d"}); !ok {
+	texts.keep(textKey{version: "large"}, strings.Repeat("x", 2000))
+	if _, ok := texts.find(textKey{version: "d"}); !ok {
 		t.Error("a text that has no room drove the others out")
 	}
 	if texts.size != 3*(textCost+100) || texts.recent.Len() != 3 || len(texts.byKey) != 3 {

@@ -224,6 +224,12 @@ func undecodable(err error) bool {
 	return code == fault.EncodingError || code == fault.BinaryFile
 }
 
+// Version is the version of the content as it would be written.
+func (c Content) Version() string {
+	version, _ := c.version()
+	return version
+}
+
 // version is what the content has as bytes. Where it cannot be encoded, its
 // characters stand for them.
 func (c Content) version() (string, int64) {
