@@ -204,6 +204,30 @@ sit("a file that is moved takes a saved buffer along, which is written without a
   check.same(vim.uv.fs_stat(path), nil)
 end)
 
+sit("a folder that is moved takes the buffers of its files along", function(human)
+  local path = opens(human)
+  local folder = vim.fs.dirname(path)
+  vim.uv.fs_rename(folder, folder .. "-new")
+  human:tell("journal/changed", {
+    entry = { id = "1", callId = "c", sessionId = "s", agent = { name = "claude" }, state = "done", title = "Move it", time = "" },
+    files = {
+      {
+        path = "x",
+        uri = vim.uri_from_fname(folder),
+        operation = "move",
+        to = "y",
+        toUri = vim.uri_from_fname(folder .. "-new"),
+        lines = {},
+      },
+    },
+  })
+  human:eventually("vim.api.nvim_buf_get_name(0):find('-new/app.py', 1, true) ~= nil")
+  human:type("Gomine<Esc>:write<CR>")
+  person.eventually("it is written", function()
+    return check.read(folder .. "-new/app.py"):match("mine\n$")
+  end)
+end)
+
 sit("what is not saved stays under the old name, and is told; so is a file that is deleted", function(human)
   local path = opens(human)
   human:type("Gomine<Esc>")

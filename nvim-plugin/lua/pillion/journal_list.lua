@@ -70,18 +70,18 @@ local function sheet(changes)
   return { lines = lines, marks = marks, answer_width = 0 }
 end
 
----@return boolean
-local function is_shown()
-  return api.nvim_buf_is_loaded(buffer) and vim.fn.bufwinid(buffer) ~= -1
+---@return integer? a window in which the list is on show
+local function window_of()
+  return api.nvim_buf_is_loaded(buffer) and vim.fn.win_findbuf(buffer)[1] or nil
 end
 
 --- The cursor stays on its change, wherever that is listed now.
 ---@param changes pillion.AgentChange[]
 local function draw(changes)
-  if not is_shown() then
+  local window = window_of()
+  if not window then
     return
   end
-  local window = vim.fn.bufwinid(buffer)
   local at = api.nvim_win_get_cursor(window)[1]
   local before, offset = change_at[at], change_at[at - 1] ~= change_at[at] and change_at[at + 1] == change_at[at]
   page.put(buffer, sheet(changes))
@@ -101,7 +101,7 @@ end
 
 --- Asks anew, once for all that happens together.
 function M.refresh()
-  if asking or not is_shown() then
+  if asking or not window_of() then
     return
   end
   asking = true
@@ -167,7 +167,7 @@ function M.open()
   api.nvim_set_current_win(window)
   journal.ask(function(changes)
     draw(changes)
-    if not is_new or not is_shown() or not api.nvim_win_is_valid(window) then
+    if not is_new or not window_of() or not api.nvim_win_is_valid(window) then
       return
     end
     local most = math.max(minimum_height, math.floor(vim.o.lines / 3))

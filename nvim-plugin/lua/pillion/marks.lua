@@ -384,7 +384,7 @@ function M.setup()
     })
   end
   on("BufWritePost", function(buffer)
-    if shown[buffer] and not saving[buffer] then
+    if shown[buffer] and not saving[buffer] and not vim.bo[buffer].modified then -- else a copy was written
       clear(buffer)
     end
   end)

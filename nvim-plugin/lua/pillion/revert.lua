@@ -240,16 +240,13 @@ end
 --- The change that is meant: under the cursor in the journal, in the line of the cursor in a file, or else the last one.
 ---@param callback fun(change: pillion.AgentChange)
 local function with_change(callback)
-  local here = require("pillion.journal_list").here()
+  local here = require("pillion.journal_list").here() or require("pillion.marks").here()
   if here then
-    callback(here)
+    callback(here --[[@as pillion.AgentChange]])
     return
   end
-  local maker = require("pillion.marks").here()
   journal.ask(function(changes)
-    local found = vim.iter(changes):find(function(change)
-      return maker and change.callId == maker.callId
-    end) or vim.iter(changes):find(journal.is_revertible)
+    local found = vim.iter(changes):find(journal.is_revertible)
     if found then
       callback(found)
     else
