@@ -51,8 +51,12 @@ func (s Set) Preview() []FilePreview {
 	return out
 }
 
-func (f File) preview() FilePreview {
-	hunks := f.Hunks()
+// Preview is what became of a file, as a dialog would have shown it.
+func (o Outcome) Preview() FilePreview { return o.File.previewOf(o.Hunks) }
+
+func (f File) preview() FilePreview { return f.previewOf(f.Hunks()) }
+
+func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 	added, deleted := diff.Count(hunks)
 	p := FilePreview{
 		Path:         f.Path().String(),

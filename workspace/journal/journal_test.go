@@ -285,3 +285,28 @@ func TestAFolderThatWasRemovedIsMadeAnew(t *testing.T) {
 		must(t, os.RemoveAll(dir))
 	}
 }
+
+// TestListsCostWhatIsNew: a list after each of many changes reads no segment again.
+func TestListsCostWhatIsNew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "journal")
+	s, other := open(t, dir, Options{NoSync: true}), open(t, dir, Options{})
+	for n := range 50 {
+		p, err := s.Begin(Origin{Turn: n}, edit("a", "b"))
+		must(t, err)
+		if e := list(t, other); len(e) != n+1 || e[0].Turn != n || e[0].State != StatePending {
+			t.Fatalf("after %d there are %d, the last %+v", n, len(e), e[0])
+		}
+		must(t, p.Done(nil))
+		must(t, other.Mark(p.ID, StateReverted, "", []string{"/w/a.txt"}, nil))
+		if e := list(t, other)[0]; e.State != StateReverted || !e.Reverted["/w/a.txt"] {
+			t.Fatalf("after its end: %+v", e)
+		}
+	}
+	names, err := other.segments()
+	must(t, err)
+	info, err := os.Stat(filepath.Join(dir, names[0]))
+	must(t, err)
+	if at := other.known[names[0]]; at.upTo != info.Size() || len(at.begun) != 50 {
+		t.Errorf("it knows %d bytes of %d, and %d entries", at.upTo, info.Size(), len(at.begun))
+	}
+}

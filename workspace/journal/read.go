@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,29 +36,21 @@ func (s *Store) list(names []string, q Query) ([]Entry, error) {
 	byID := map[string]*Entry{}
 	var marks []mark
 	for _, name := range names {
-		err := s.scan(name, func(f frame) error {
-			switch f.kind {
-			case kindBegin:
-				e := &Entry{State: StatePending, segment: name, writer: writerOf(name), order: len(all)}
-				if json.Unmarshal(f.payload, e) == nil {
-					all, byID[e.ID] = append(all, e), e
-				}
-			case kindEnd:
-				var end ending
-				if json.Unmarshal(f.payload, &end) == nil && byID[end.ID] != nil {
-					byID[end.ID].end(end)
-				}
-			case kindMark:
-				var m mark
-				if json.Unmarshal(f.payload, &m) == nil {
-					marks = append(marks, m)
-				}
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // pruned this moment
+		seen, err := s.seen(name)
+		if err != nil {
 			return nil, err
 		}
+		for _, begun := range seen.begun {
+			e := *begun
+			e.order = len(all)
+			all, byID[e.ID] = append(all, &e), &e
+		}
+		for _, end := range seen.ends {
+			if e := byID[end.ID]; e != nil {
+				e.end(end)
+			}
+		}
+		marks = append(marks, seen.marks...)
 	}
 	for _, m := range marks {
 		if e := byID[m.ID]; e != nil {
@@ -125,20 +116,6 @@ func (s *Store) segments() ([]string, error) {
 	return out, nil // ReadDir sorts, and names begin with the time
 }
 
-func (s *Store) scan(name string, show func(frame) error) error {
-	f, err := openRegular(filepath.Join(s.dir, name))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	_, err = scan(f, info.Size(), show)
-	return err
-}
-
 // ErrGone is wrapped when a content is not in the journal any more.
 var ErrGone = errors.New("the journal does not have it any more")
 
@@ -158,7 +135,7 @@ func (s *Store) Content(e Entry) (*Content, error) {
 	c := &Content{file: f, at: map[hash]frame{}}
 	info, err := f.Stat()
 	if err == nil {
-		_, err = scan(f, info.Size(), func(fr frame) error {
+		_, err = scan(f, 0, info.Size(), func(fr frame) error {
 			if fr.kind == kindChunk && len(fr.payload) == chunkHead {
 				fr.payload = slices.Clone(fr.payload)
 				c.at[hash(fr.payload[:32])] = fr

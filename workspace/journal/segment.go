@@ -100,15 +100,15 @@ type frame struct {
 	payload []byte
 }
 
-// scan shows all frames that are whole, and returns where they end. Chunks are
+// scan shows all frames from a place on that are whole, and returns where they end. Chunks are
 // passed over unread; whoever reads one checks it.
-func scan(f io.ReaderAt, size int64, show func(frame) error) (int64, error) {
+func scan(f io.ReaderAt, from, size int64, show func(frame) error) (int64, error) {
 	r := &window{from: f, size: size}
 	head, err := r.peek(0, len(magic))
 	if err != nil || string(head) != magic {
 		return 0, err
 	}
-	at := int64(len(magic))
+	at := max(from, int64(len(magic)))
 	for {
 		head, err := r.peek(at, frameHead)
 		if err != nil || head == nil {

@@ -22,6 +22,10 @@ type Store struct {
 
 	pruning sync.WaitGroup
 
+	reading sync.Mutex      // guards what follows
+	known   map[string]seen // by segment
+	held    int             // entries in known
+
 	mu      sync.Mutex // guards all below, and writing to segments
 	options Options
 	life    *life    // nil until something is written
