@@ -108,6 +108,7 @@ type globbing struct {
 	several bool // folders are looked in: their names may lead the glob
 
 	found     []globbed
+	bytes     int // of the names
 	truncated bool
 }
 
@@ -129,10 +130,11 @@ func (g *globbing) walk(ctx context.Context, in Input, root workspace.Path) erro
 		switch {
 		case !g.matches(strings.TrimPrefix(name, from)) && !(g.several && g.matches(name)):
 			return nil
-		case !g.newest && len(g.found) == g.limit:
+		case !g.newest && len(g.found) == g.limit || g.bytes > mostListBytes/3:
 			g.truncated = true
 			return fs.SkipAll
 		}
+		g.bytes += len(name)
 		g.found = append(g.found, globbed{name, e.Modified()})
 		return nil
 	})
@@ -160,7 +162,7 @@ func (g *globbing) answer(args globArgs) *Answer {
 		Summary: fmt.Sprintf("%s, %s", fault.Quote(clip(args.Pattern, 60)), count(len(matches), "file")),
 	}
 	if g.truncated {
-		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d files; narrow it with path or pattern, or raise limit)", g.limit))
+		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d files; narrow it with path or pattern, or raise limit)", len(matches)))
 	}
 	return a
 }

@@ -41,7 +41,12 @@ type listFilesResult json.RawMessage
 
 func (r listFilesResult) encoded(bool) json.RawMessage { return json.RawMessage(r) }
 
-const defaultListLimit = 2000
+const (
+	defaultListLimit = 2000
+	// mostListBytes is how large an answer may become, however high the limit is: the
+	// wires have theirs.
+	mostListBytes = 24 << 20
+)
 
 func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, error) {
 	if args.Limit < 0 {
@@ -152,7 +157,7 @@ func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
 	if l.matches != nil && !l.matches(strings.TrimPrefix(l.prefix+e.Name, l.from)) {
 		return nil
 	}
-	if l.count == l.limit {
+	if l.count == l.limit || len(l.files)+l.text.Len() > mostListBytes {
 		l.truncated = true
 		return fs.SkipAll
 	}
@@ -216,7 +221,7 @@ func (l *listing) answer(name string) *Answer {
 		a.Text = "(nothing matches)"
 	}
 	if l.truncated {
-		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d entries; narrow it with path or pattern, or raise limit)", l.limit))
+		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d entries; narrow it with path or pattern, or raise limit)", l.count))
 	}
 	return a
 }
