@@ -16,6 +16,8 @@ type calls struct {
 	// error, or errShort of a write. In use it is nil.
 	fails func(call string) error
 	pause time.Duration // before the first try again; 0: firstPause
+	// blind, of a test: nobody tells who has a file open for writing.
+	blind bool
 	// unsynced: the human does not want to wait for the disk.
 	unsynced bool
 }

@@ -79,6 +79,7 @@ type Committer struct {
 	Making func(origin journal.Origin, s Set) (made func([]Outcome))
 
 	calls calls
+	late  late
 }
 
 // step is the change of one file, in the phases that a set needs to be made as a

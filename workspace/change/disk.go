@@ -31,6 +31,7 @@ type diskStep struct {
 	kept   *journal.State // the same, as the journal has it
 	folder folder
 	ours   sighting // of the temporary file
+	blind  bool     // somebody may write into what was displaced: nobody tells
 	named  string   // what the temporary file is to be called: the journal knows it first
 	temp   string   // name in folder, "" when there is none
 	placed sighting // what apply put in the file's place; nothing as long as it did not
@@ -188,6 +189,7 @@ func (d *diskStep) replace() error {
 	d.placed = d.ours
 	displaced := d.lookWhenQuiet(d.temp)
 	if d.isPlanned(displaced) {
+		d.blind = displaced.blind
 		if err = d.folder.sync(); err == nil {
 			return nil
 		}
@@ -338,6 +340,9 @@ func (d *diskStep) finish() Outcome {
 func (d *diskStep) discard() {
 	if d.folder.root != nil {
 		if d.temp != "" {
+			if d.blind && d.placed.info != nil {
+				d.committer.holdOn(d.folder, d.temp, d.file.Before.DiskVersion, d.file.Target)
+			}
 			d.folder.root.Remove(d.temp) //nolint:errcheck // nothing is left to try
 		}
 		d.folder.close()

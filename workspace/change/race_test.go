@@ -249,5 +249,6 @@ func hasWritersIn(t *testing.T, name string) bool {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return hasWriters(f)
+	has, _ := hasWriters(f)
+	return has
 }

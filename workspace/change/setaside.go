@@ -50,7 +50,7 @@ func (f folder) checkQuiet(name string, tree workspace.Tree) error {
 		if file == nil {
 			continue
 		}
-		busy := staysBusy(file)
+		busy, _ := f.staysBusy(file)
 		file.Close()
 		if busy {
 			return fault.New(fault.ConcurrentModification, "another program has %s open for writing; nothing was changed", fault.Quote(n.Rel)).

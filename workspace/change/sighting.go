@@ -14,6 +14,7 @@ type sighting struct {
 	info    fs.FileInfo // nil: nothing
 	version string      // of a regular file's bytes, "" where they were not read
 	busy    bool        // somebody may still be writing to it
+	blind   bool        // nobody tells whether somebody is
 	err     error       // why it could not be read, though it is a file
 }
 
@@ -29,7 +30,7 @@ func (f folder) look(name string, limit int64, whenQuiet bool) sighting {
 	defer file.Close()
 	s := sighting{info: info}
 	if whenQuiet {
-		s.busy = staysBusy(file)
+		s.busy, s.blind = f.staysBusy(file)
 		if again, err := file.Stat(); err == nil {
 			s.info = again
 		}
@@ -93,13 +94,18 @@ func (f folder) openRegular(name string) (info fs.FileInfo, file *os.File, err e
 	return opened, file, nil
 }
 
-func staysBusy(file *os.File) bool {
-	for deadline := time.Now().Add(quietTime); hasWriters(file); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			return true
+// staysBusy waits a moment for those who have the file open for writing. Blind: the
+// system does not tell.
+func (c calls) staysBusy(file *os.File) (busy, blind bool) {
+	for deadline := time.Now().Add(quietTime); ; time.Sleep(time.Millisecond) {
+		has, known := hasWriters(file)
+		switch {
+		case !known || c.blind:
+			return false, true
+		case !has || time.Now().After(deadline):
+			return has, false
 		}
 	}
-	return false
 }
 
 // quietTime is how long a program may take to finish writing a file.

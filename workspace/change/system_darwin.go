@@ -35,6 +35,6 @@ func rootOf(*os.File) (*os.Root, error) { return nil, errors.ErrUnsupported }
 func isShared(error) bool { return false }
 
 // hasWriters cannot be told here.
-func hasWriters(*os.File) bool { return false }
+func hasWriters(*os.File) (has, known bool) { return false, false }
 
 const aclAttribute = ""

@@ -58,13 +58,14 @@ func isShared(error) bool { return false }
 
 // hasWriters reports whether anybody has the file open for writing: then the
 // kernel gives no lease to read it undisturbed. Where it gives none for another
-// reason, nothing can be told.
-func hasWriters(f *os.File) bool {
+// reason, nothing is known.
+func hasWriters(f *os.File) (has, known bool) {
 	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
 	if err == nil {
 		unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK) //nolint:errcheck // closing ends it too
 	}
-	return errors.Is(err, unix.EAGAIN)
+	has = errors.Is(err, unix.EAGAIN)
+	return has, has || err == nil
 }
 
 const aclAttribute = "system.posix_acl_access"

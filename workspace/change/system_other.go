@@ -33,7 +33,8 @@ func renamePlain(from *os.File, a string, to *os.File, b string) error {
 	return os.Rename(filepath.Join(from.Name(), a), filepath.Join(to.Name(), b))
 }
 
-func hasWriters(*os.File) bool { return false }
+// hasWriters: a file that somebody has open is not replaced here.
+func hasWriters(*os.File) (has, known bool) { return false, true }
 
 func keepOwner(from fs.FileInfo, _ *os.File) fs.FileMode { return from.Mode().Perm() }
 

@@ -246,6 +246,7 @@ func (d *deleteStep) discard() {
 	if d.folder.root == nil {
 		return
 	}
+	d.committer.holdOn(d.folder, d.temp, d.change.Was.Top().Version, d.change.Source)
 	if d.temp != "" && !d.folder.removeTree(d.temp, d.change.Was) {
 		d.committer.keep(d.folder, d.temp, d.change.Source)
 	}
@@ -375,6 +376,7 @@ func (m *moveStep) discard() {
 		m.unmake(m.change.Target)
 	}
 	if m.from.root != nil {
+		m.committer.holdOn(m.from, m.temp, m.change.Over.Top().Version, m.change.Target)
 		if m.temp != "" && !m.from.removeTree(m.temp, m.change.Over) {
 			m.committer.keep(m.from, m.temp, m.change.Target)
 		}
