@@ -100,6 +100,36 @@ func each(t *testing.T, faults []error, run func(t *testing.T, fails error)) {
 	}
 }
 
+// TestASystemWithFewCalls makes a set, and takes one back, without entering folders in one
+// step and without exchanging names.
+func TestASystemWithFewCalls(t *testing.T) {
+	b := newFaulty(t, t.TempDir())
+	without := func(_ int, call string) error {
+		if call == "open folder" || call == "rename" {
+			return errors.ErrUnsupported
+		}
+		return nil
+	}
+	if err := b.commitFailing(without); err != nil || !b.isMade() {
+		t.Errorf("%v: %s", err, b.all())
+	}
+	b = newFaulty(t, t.TempDir())
+	looks := 0
+	err := b.commitFailing(func(n int, call string) error {
+		if call == "look" {
+			looks++
+		}
+		if call == "mkdir" && looks > 5 { // the last of the set
+			return syscall.EIO
+		}
+		return without(n, call)
+	})
+	if fault.CodeOf(err) != fault.ExecutionFailed {
+		t.Errorf("made with %v", err)
+	}
+	b.wantAll(b.before)
+}
+
 // TestPassingFaultsAreTriedAgain: nobody hears of them.
 func TestPassingFaultsAreTriedAgain(t *testing.T) {
 	each(t, []error{syscall.EINTR, syscall.EAGAIN, syscall.EBUSY, errShort}, func(t *testing.T, passing error) {

@@ -175,11 +175,11 @@ func (f folder) swap(a, b string) error {
 	if err := f.keep(b, kept); err != nil {
 		return err
 	}
-	if err := f.try("rename", func() error { return f.root.Rename(a, b) }); err != nil {
+	if err := f.try("plain rename", func() error { return f.root.Rename(a, b) }); err != nil {
 		f.root.Remove(kept) //nolint:errcheck // b still is what it is
 		return err
 	}
-	return f.try("rename", func() error { return f.root.Rename(kept, a) })
+	return f.try("plain rename", func() error { return f.root.Rename(kept, a) })
 }
 
 // keep gives name's file a second name, or copies it where the file system has
