@@ -71,12 +71,12 @@ func (s Style) fileHead(f change.FilePreview) string {
 	case change.CreateDirectory:
 		head += s.Dim("  new folder")
 	case change.Delete:
-		head += s.Dim("  goes")
+		head += s.Dim("  is deleted")
 	case change.Move:
-		head += s.Dim("  becomes ") + s.Bold(fault.Quote(f.To))
+		head += s.Dim("  moves to ") + s.Bold(fault.Quote(f.To))
 	}
 	if f.Entries != nil {
-		head += s.Dim(fmt.Sprintf("  a folder with %d files", *f.Entries))
+		head += s.Dim("  a folder with " + files(*f.Entries))
 	}
 	if f.Additions > 0 {
 		head += "  " + s.Green(fmt.Sprintf("+%d", f.Additions))
@@ -85,6 +85,13 @@ func (s Style) fileHead(f change.FilePreview) string {
 		head += "  " + s.Red(fmt.Sprintf("−%d", f.Deletions))
 	}
 	return head
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }
 
 // hunksOf is a file's diff without the lines that name the file.

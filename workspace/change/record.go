@@ -291,12 +291,13 @@ func (d *diskStep) record() (*journal.Record, error) {
 		return nil, err
 	}
 	d.named = newTemp()
+	d.after = &journal.State{Type: journal.TypeFile, Data: d.data, Encoding: string(d.file.After.Encoding)}
 	folder := d.file.Target.Dir()
 	r := &journal.Record{
 		Operation: string(d.file.Operation()),
 		Name:      d.file.Path().String(),
 		Path:      d.file.Target.Abs(),
-		After:     &journal.State{Type: journal.TypeFile, Data: d.data, Encoding: string(d.file.After.Encoding)},
+		After:     d.after,
 		Temp:      filepath.Join(folder.Abs(), d.named),
 	}
 	d.kept = r.After
