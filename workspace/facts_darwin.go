@@ -2,9 +2,13 @@ package workspace
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 	"time"
 )
+
+// isMountRoot: other devices are told apart, which is all there is here.
+func isMountRoot(*os.File) bool { return false }
 
 func factsOf(info fs.FileInfo) systemFacts {
 	st, ok := info.Sys().(*syscall.Stat_t)

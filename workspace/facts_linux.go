@@ -2,9 +2,20 @@ package workspace
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// isMountRoot reports whether something is mounted on the open folder, be it another
+// part of the same file system. Old kernels do not tell.
+func isMountRoot(f *os.File) bool {
+	var st unix.Statx_t
+	err := unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_TYPE, &st)
+	return err == nil && st.Attributes_mask&st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+}
 
 func factsOf(info fs.FileInfo) systemFacts {
 	st, ok := info.Sys().(*syscall.Stat_t)

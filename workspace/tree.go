@@ -107,7 +107,7 @@ func (w *treeWalk) add(at *os.Root, name, rel string, info fs.FileInfo) (err err
 	case len(w.nodes) >= TreeLimit:
 		return fault.New(fault.FileTooLarge, "the folder holds more than %d entries", TreeLimit).WithHint("take its parts one after the other, or ask the human")
 	case n.system.device != w.device:
-		return fault.New(fault.PermissionDenied, "another file system is mounted in the folder, on %s", fault.Quote(rel)).WithHint("ask the human")
+		return mounted(rel)
 	case n.Mode.IsRegular():
 		n.Size = info.Size()
 		if rel == "." || !n.touched().Before(w.began.Add(-timeSlack)) {
@@ -126,6 +126,10 @@ func (w *treeWalk) add(at *os.Root, name, rel string, info fs.FileInfo) (err err
 	return nil
 }
 
+func mounted(rel string) error {
+	return fault.New(fault.PermissionDenied, "another file system is mounted in the folder, on %s", fault.Quote(rel)).WithHint("ask the human")
+}
+
 // timeSlack is how far the times that a file system writes may lag behind.
 const timeSlack = 100 * time.Millisecond
 
@@ -138,7 +142,7 @@ func (w *treeWalk) below(at *os.Root, name, rel string, info fs.FileInfo) error 
 	if opened, err := dir.Stat("."); err != nil || !os.SameFile(info, opened) {
 		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR} // a link came into the way
 	}
-	names, err := namesIn(dir)
+	names, err := namesIn(dir, rel)
 	if err != nil {
 		return err
 	}
@@ -157,12 +161,15 @@ func (w *treeWalk) below(at *os.Root, name, rel string, info fs.FileInfo) error 
 	return nil
 }
 
-func namesIn(dir *os.Root) ([]string, error) {
+func namesIn(dir *os.Root, rel string) ([]string, error) {
 	f, err := dir.Open(".")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if isMountRoot(f) {
+		return nil, mounted(rel)
+	}
 	names, err := f.Readdirnames(-1)
 	slices.Sort(names)
 	return names, err
