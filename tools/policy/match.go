@@ -19,8 +19,8 @@ const (
 // judge reads the rule as one that restricts: wide, and on folded names.
 func (r Rule) judge(req Request) judgement {
 	switch {
-	case !r.names(req.Tool) && !(r.Tool == "read_file" && req.Tool == "read_many_files"):
-		return differs // to read many files is to read each of them
+	case !r.names(req.Tool) && !r.covers(req.Tool):
+		return differs
 	case r.Specifier == "":
 		return matches
 	case len(req.Paths) == 0 && req.Tool == "read_many_files":
@@ -35,6 +35,19 @@ func (r Rule) judge(req Request) judgement {
 		return matches
 	}
 	return differs
+}
+
+// covers says whether a rule that restricts one tool is about another too: to read many
+// files is to read each of them; who may not change a file may not delete it either, nor
+// put another in its place; and who may not read one may not move it to where they may.
+func (r Rule) covers(tool string) bool {
+	switch tool {
+	case "read_many_files":
+		return r.Tool == "read_file"
+	case "delete_file", "move_file":
+		return r.Specifier != "" && (r.Tool == "edit_file" || r.Tool == "write_file" || r.Tool == "read_file" && tool == "move_file")
+	}
+	return false
 }
 
 // matcher compares a name with a spelling of the rule's path. It is asked about many: a

@@ -382,3 +382,37 @@ func FuzzParseRule(f *testing.F) {
 		Decide(Request{Tool: rule.Tool, Access: Edit, Mode: Default, Paths: []PathFact{{Path: s}}, Rules: Rules{Allow: []Rule{rule}}})
 	})
 }
+
+// TestWhoMayNotChangeAFileMayNotTakeItAway: nor put another in its place. What is allowed
+// to change a file is not allowed to delete it.
+func TestWhoMayNotChangeAFileMayNotTakeItAway(t *testing.T) {
+	moved := []PathFact{{Path: "src/a.go", Write: true}, {Path: "vendor/a.go", Write: true}}
+	for _, ruled := range []string{"edit_file", "write_file"} {
+		rule, err := ParseRule(ruled + "(vendor/**)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range []string{"delete_file", "move_file"} {
+			r := Request{Tool: tool, Access: Edit, Mode: FullAccess, Paths: moved}
+			r.Rules = Rules{Deny: []Rule{rule}}
+			check(t, r, Refuse)
+			r.Rules = Rules{Ask: []Rule{rule}}
+			check(t, r, Ask)
+			r.Paths = moved[:1]
+			check(t, r, Run)
+			r.Rules = Rules{Deny: []Rule{{Tool: ruled}}} // the tool is off, and nothing else
+			check(t, r, Run)
+			r.Mode, r.Paths, r.Rules = Default, moved[1:], Rules{Allow: []Rule{rule}}
+			check(t, r, Ask)
+		}
+	}
+}
+
+// TestWhoMayNotReadAFileMayNotMoveIt to where they may read it.
+func TestWhoMayNotReadAFileMayNotMoveIt(t *testing.T) {
+	r := Request{Tool: "move_file", Access: Edit, Mode: FullAccess, Paths: []PathFact{{Path: "private/a", Write: true}, {Path: "b", Write: true}}}
+	r.Rules.Deny = []Rule{mustParse(t, "read_file(private/**)")}
+	check(t, r, Refuse)
+	r.Tool = "delete_file"
+	check(t, r, Run)
+}
