@@ -291,13 +291,12 @@ func (d *diskStep) record() (*journal.Record, error) {
 		return nil, err
 	}
 	d.named = newTemp()
-	d.after = &journal.State{Type: journal.TypeFile, Data: d.data, Encoding: string(d.file.After.Encoding)}
 	folder := d.file.Target.Dir()
 	r := &journal.Record{
 		Operation: string(d.file.Operation()),
 		Name:      d.file.Path().String(),
 		Path:      d.file.Target.Abs(),
-		After:     d.after,
+		After:     &journal.State{Type: journal.TypeFile, Data: d.data, Encoding: string(d.file.After.Encoding)},
 		Temp:      filepath.Join(folder.Abs(), d.named),
 	}
 	d.kept = r.After
