@@ -32,8 +32,9 @@ type Session struct {
 	texts   *Texts // shared by the sessions of a Set
 	closed  chan struct{}
 
-	mu       sync.Mutex    // guards what follows
-	pieces   *atomic.Int64 // bytes of all arrivals, shared by the sessions of a Set
+	mu       sync.Mutex       // guards what follows
+	texted   map[textKey]bool // the texts that this session remembered
+	pieces   *atomic.Int64    // bytes of all arrivals, shared by the sessions of a Set
 	arrivals map[string]*arrival
 	mode     policy.Mode
 	chosen   bool // the mode was, by the human or the agent's editor: no default any more
@@ -60,6 +61,7 @@ func New(id string, agent Agent, mode policy.Mode) *Session {
 		seen:     map[string]sighting{},
 		pieces:   new(atomic.Int64),
 		arrivals: map[string]*arrival{},
+		texted:   map[textKey]bool{},
 		once:     map[string]bool{},
 	}
 }

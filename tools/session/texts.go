@@ -71,10 +71,42 @@ func (t *Texts) find(key textKey) (string, bool) {
 // Remember keeps the text that a version of a file has, decoded from an encoding,
 // for as long as there is room. A version is the same text wherever it is.
 func (s *Session) Remember(version, encoding, text string) {
-	s.texts.keep(textKey{version, encoding}, text)
+	key := textKey{version, encoding}
+	s.texts.keep(key, text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.texted) >= maxTexted {
+		s.texted = s.texts.among(s.texted)
+	}
+	s.texted[key] = true
 }
 
-// Recall gives a text that was remembered.
+// Recall gives a text that this session remembered. Who only knows the version of what
+// another one read is not given it.
 func (s *Session) Recall(version, encoding string) (text string, ok bool) {
-	return s.texts.find(textKey{version, encoding})
+	key := textKey{version, encoding}
+	s.mu.Lock()
+	own := s.texted[key]
+	s.mu.Unlock()
+	if !own {
+		return "", false
+	}
+	return s.texts.find(key)
+}
+
+// maxTexted is how many versions a session may know of before it looks which of them are
+// remembered still.
+const maxTexted = 10_000
+
+// among gives those of the keys that are remembered still.
+func (t *Texts) among(keys map[textKey]bool) map[textKey]bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := map[textKey]bool{}
+	for key := range keys {
+		if t.byKey[key] != nil {
+			out[key] = true
+		}
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,8 +19,17 @@ func TestSessionsShareTheTextsThatTheySaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	one.Remember("v1", "utf-8", "text")
-	if text, ok := two.Recall("v1", "utf-8"); !ok || text != "text" {
-		t.Errorf("the other session recalls %q, %v", text, ok)
+	if text, ok := two.Recall("v1", "utf-8"); ok {
+		t.Errorf("the other session, which never saw it, recalls %q", text)
+	}
+	two.Remember("v1", "utf-8", "text")
+	for _, s := range []*Session{one, two} {
+		if text, ok := s.Recall("v1", "utf-8"); !ok || text != "text" {
+			t.Errorf("%s recalls %q, %v", s.ID(), text, ok)
+		}
+	}
+	if n := set.texts.recent.Len(); n != 1 {
+		t.Errorf("it is kept %d times", n)
 	}
 	for _, other := range [][2]string{{"v2", "utf-8"}, {"v1", "utf-16le"}} {
 		if text, ok := one.Recall(other[0], other[1]); ok {
@@ -99,5 +109,19 @@ func TestWhoReadsOnePartAfterTheOtherKnowsTheWhole(t *testing.T) {
 	}
 	if got := s.SeenWhole("b"); got != "" {
 		t.Errorf("a file that was never read: %q", got)
+	}
+}
+
+func TestASessionForgetsWhichTextsItHad(t *testing.T) {
+	s := New("one", Agent{}, policy.Default)
+	s.texts = NewTexts(10 * textCost)
+	for i := range 3 * maxTexted {
+		s.Remember(fmt.Sprint(i), "utf-8", "")
+	}
+	if len(s.texted) > maxTexted {
+		t.Errorf("it knows of %d", len(s.texted))
+	}
+	if _, ok := s.Recall(fmt.Sprint(3*maxTexted-1), "utf-8"); !ok {
+		t.Error("the last one is forgotten")
 	}
 }
