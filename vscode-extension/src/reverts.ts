@@ -150,7 +150,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       return await this.session().request<JournalReverted>(methods.journalRevert, { ...selector, ...(dryRun ? { dryRun } : {}) });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      void window.showErrorMessage(`Nothing was reverted of ${short(name, 120)}: ${visible(why)}`);
+      void window.showErrorMessage(`Nothing was reverted: ${visible(why)} (${short(name, 120)})`);
       return undefined;
     }
   }

@@ -64,6 +64,13 @@ export class Unusual {
   }
 }
 
+/** What a narrow view has room for, behind the agent's name. */
+export const inShort: Record<SessionUnusual["kind"], string> = {
+  escape: "tries to get out",
+  mass_deletion: "deletes very much",
+  refusals: "is refused and goes on",
+};
+
 /** `claude deleted or emptied 42 files within a minute; it was paused`: the message names the agent. */
 export function sentence({ message, acted }: SessionUnusual): string {
   const done = { "": "", paused: "; it was paused", reverted: "; it was paused and its changes were reverted" }[acted];

@@ -20,7 +20,7 @@ import type { FilePreview, SessionInfo, SessionUnusual, SettingsUntrusted } from
 import type { Prompt, Prompts } from "./prompts";
 import type { Sessions } from "./sessions";
 import type { Trust } from "./trust";
-import { sentence, type Unusual } from "./unusual";
+import { inShort, sentence, type Unusual } from "./unusual";
 
 export type Entry =
   | { kind: "approval"; approval: Approval }
@@ -168,10 +168,10 @@ function promptItem(prompt: Prompt): TreeItem {
 }
 
 function unusualItem(unusual: SessionUnusual, paused: boolean): TreeItem {
-  const item = new TreeItem(short(unusual.message, 120));
+  const item = new TreeItem(`${short(unusual.agent.name, 40)} ${inShort[unusual.kind]}`);
   item.id = `unusual ${unusual.sessionId}`;
   item.contextValue = paused ? "unusual.paused" : "unusual";
-  item.description = visible(unusual.agent.name);
+  item.description = short(unusual.message, 240);
   item.iconPath = new ThemeIcon("warning", new ThemeColor("list.warningForeground"));
   item.tooltip = sentence(unusual);
   return item;
