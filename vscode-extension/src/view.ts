@@ -34,6 +34,7 @@ export type Entry =
 export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   private readonly changes = new EventEmitter<undefined>();
   private readonly tree: TreeView<Entry>;
+  private drawn = "";
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(
@@ -56,7 +57,11 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   }
 
   refresh(): void {
-    this.changes.fire(undefined);
+    const looks = JSON.stringify(this.getChildren().map((entry) => [entry, ...this.getChildren(entry)].map((one) => lookOf(this.getTreeItem(one)))));
+    if (looks !== this.drawn) {
+      this.drawn = looks;
+      this.changes.fire(undefined); // a button that is drawn anew under the mouse loses its click
+    }
     const { count } = this;
     void commands.executeCommand("setContext", "pillion.severalWait", this.approvals.all.length > 1);
     this.tree.badge = count > 0 ? { value: count, tooltip: `${String(count)} waiting for your answer` } : undefined;
@@ -97,6 +102,10 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
         return untrustedItem(entry.untrusted);
     }
   }
+}
+
+function lookOf({ id, label, description, contextValue, tooltip }: TreeItem): unknown[] {
+  return [id, label, description, contextValue, tooltip instanceof MarkdownString ? tooltip.value : tooltip];
 }
 
 /** Its files when there are several, then why it asks. */
