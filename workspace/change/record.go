@@ -2,6 +2,7 @@ package change
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -112,7 +113,7 @@ func (c *Committer) records(steps []step, origin journal.Origin) (*written, erro
 		return nil, nil
 	}
 	w := &written{committer: c, journal: c.Journal, origin: origin, records: make([]*journal.Record, len(steps))}
-	any := false
+	something := false
 	for i, st := range steps {
 		r, err := st.record()
 		if err != nil {
@@ -122,9 +123,9 @@ func (c *Committer) records(steps []step, origin journal.Origin) (*written, erro
 			return nil, err
 		}
 		w.records[i] = r
-		any = any || r != nil
+		something = something || r != nil
 	}
-	if !any {
+	if !something {
 		return nil, nil
 	}
 	return w, nil
@@ -181,7 +182,7 @@ func (j *Journal) tellOnce(format string, args ...any) {
 	j.told = true
 	j.mu.Unlock()
 	if !told && j.Tell != nil {
-		j.Tell(fault.New("", format, args...).Message)
+		j.Tell(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -269,7 +270,7 @@ func (w *written) done(steps []step, outcomes []Outcome) {
 	var merged []bool
 	for i, r := range w.records {
 		if r != nil {
-			lines, merged = append(lines, w.marks(outcomes[i])), append(merged, false)
+			lines, merged = append(lines, w.marks(outcomes[i])), append(merged, outcomes[i].File.Merged)
 		}
 	}
 	w.committer.tell(journal.Entry{Origin: w.origin, ID: w.pending.ID, Time: w.pending.Time, Records: all, State: journal.StateDone}, lines, merged)

@@ -259,6 +259,9 @@ func (t *Tracker) judge(ignored *workspace.Ignored, abs string, s *sighting) (_ 
 		return Change{}, false
 	case mine != nil:
 		c.By = byAgent + mine.session
+		if mine.session == "" { // what the human puts back
+			c.By = ByEditor
+		}
 		if c.Type == Created && !mine.creates {
 			c.Type = Changed
 		}

@@ -1,0 +1,125 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/workspace/journal"
+)
+
+var errFull = errors.New("no space left on device")
+
+// TestWhatCannotBeKeptIsNotMade: whichever half of the journal's work fails, nothing is
+// changed, nothing is left, and the agent is told what to say.
+func TestWhatCannotBeKeptIsNotMade(t *testing.T) {
+	fails := func() error { return errFull }
+	for name, faults := range map[string]journal.Faults{"writing": {Write: fails}, "syncing": {Sync: fails}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.write("a.txt", "one\n")
+			doc := func() *openDocument { b.write("b.txt", "one\n"); return b.show("b.txt") }()
+			b.Journal.Store.Break(faults)
+			err := b.wantFault(fault.ExecutionFailed, b.plan("a.txt", "two\n"), b.plan("b.txt", "two\n"), b.plan("new/c.txt", "two\n"))
+			if !strings.Contains(err.Error(), "nothing was changed: the journal cannot keep it: "+errFull.Error()) || !strings.Contains(fault.From(err).Hint, "journal.mode") {
+				t.Errorf("said %v", err)
+			}
+			b.want("a.txt", "one\n")
+			b.want("new/c.txt", "<absent>")
+			if b.path("new").Exists() || doc.text != "one\n" {
+				t.Errorf("left: the folder %v, the buffer %q", b.path("new").Exists(), doc.text)
+			}
+			b.Journal.Store.Break(journal.Faults{})
+			b.mustCommit(b.plan("a.txt", "two\n")) // it is not broken for ever
+		})
+	}
+}
+
+// TestTheHumanMayPreferChangesWithoutAJournal, and hears once that they are.
+func TestTheHumanMayPreferChangesWithoutAJournal(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	var told []string
+	b.Journal.Tell = func(problem string) { told = append(told, problem) }
+	b.Journal.Configure(JournalPrefer, false)
+	b.Journal.Store.Break(journal.Faults{Write: func() error { return errFull }})
+	b.mustCommit(b.plan("a.txt", "two\n"))
+	b.mustCommit(b.plan("a.txt", "three\n"))
+	b.want("a.txt", "three\n")
+	if len(told) != 1 || !strings.Contains(told[0], "cannot be reverted") {
+		t.Errorf("told %q", told)
+	}
+	b.Journal.Store.Break(journal.Faults{})
+	b.Journal.Configure(JournalOff, false)
+	b.mustCommit(b.plan("a.txt", "four\n"))
+	if entries, err := b.History(Selection{}, 0); err != nil || len(entries) != 0 {
+		t.Errorf("kept %+v, %v", entries, err)
+	}
+}
+
+// TestARevertIsWholeOrNothing: when one of its files fails, the others are as they were.
+func TestARevertIsWholeOrNothing(t *testing.T) {
+	b := newBench(t)
+	b.write("a.txt", "one\n")
+	b.write("b.txt", "one\n")
+	doc := b.show("b.txt")
+	b.mustCommit(b.plan("a.txt", "two\n"), b.plan("b.txt", "two\n"))
+	b.editor.onEdit = func(*openDocument, BufferEdit) (BufferResult, error) { return BufferResult{}, errFull }
+	r, err := b.Revert(context.Background(), Selection{CallID: "a call"}, journal.Origin{CallID: "back"}, false)
+	if fault.CodeOf(err) != fault.ExecutionFailed {
+		t.Errorf("%+v, %v", r, err)
+	}
+	b.want("a.txt", "two\n")
+	b.want("b.txt", "two\n")
+	b.editor.onEdit = nil
+	if r, err = b.Revert(context.Background(), Selection{CallID: "a call"}, journal.Origin{CallID: "back"}, false); err != nil || len(r.Reverted) != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	b.want("a.txt", "one\n")
+	if doc.text != "one\n" {
+		t.Errorf("the buffer is %q", doc.text)
+	}
+}
+
+// TestChangesByOthersInBetween: two changes of one session with another one's between
+// them are put back around it, where it is elsewhere, and left alone where it is not.
+func TestChangesByOthersInBetween(t *testing.T) {
+	b := newBench(t)
+	text := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+	b.write("a.txt", text)
+	b.write("b.txt", text)
+	edit := func(session, name, old, new string) {
+		t.Helper()
+		_, err := b.Commit(context.Background(), Only(b.plan(name, strings.Replace(b.onDisk(name), old, new, 1)), ""), journal.Origin{CallID: session, SessionID: session})
+		b.must(err)
+	}
+	edit("ada", "a.txt", "2\n", "ada 2\n")
+	edit("bob", "a.txt", "5\n", "bob 5\n")
+	edit("ada", "a.txt", "8\n", "ada 8\n")
+	edit("ada", "b.txt", "2\n", "ada 2\n")
+	edit("bob", "b.txt", "ada 2\n", "bob 2\n")
+	r, err := b.Revert(context.Background(), Selection{SessionID: "ada"}, journal.Origin{CallID: "back"}, false)
+	b.must(err)
+	if b.want("a.txt", strings.Replace(text, "5\n", "bob 5\n", 1)); len(r.Merged)+len(r.Reverted) != 1 || len(r.Conflicts) != 1 || r.Conflicts[0] != "b.txt" {
+		t.Errorf("%+v", r)
+	}
+	b.want("b.txt", strings.Replace(text, "2\n", "bob 2\n", 1))
+	entries, err := b.History(Selection{SessionID: "ada"}, 0)
+	b.must(err)
+	var states []string
+	for _, e := range entries {
+		states = append(states, string(e.State))
+	}
+	if strings.Join(states, " ") != "done reverted reverted" {
+		t.Errorf("the entries are %q", states)
+	}
+	// What was left alone can be put back once the other's change is.
+	_, err = b.Revert(context.Background(), Selection{CallID: "bob"}, journal.Origin{CallID: "back, bob"}, false)
+	b.must(err)
+	_, err = b.Revert(context.Background(), Selection{SessionID: "ada"}, journal.Origin{CallID: "again"}, false)
+	b.must(err)
+	b.want("a.txt", text)
+	b.want("b.txt", text)
+}
