@@ -179,7 +179,7 @@ sit("without a journal nothing is shown, and it is said", function(human)
   human:type("gu")
   human:sees("no agent has changed anything that could be reverted")
   human:type(":Pillion revert everything<CR>")
-  human:sees("what can be reverted is")
+  human:sees("revert takes change, turn or agent")
 end)
 
 check.test("times are told in the zone of whoever reads them", function()

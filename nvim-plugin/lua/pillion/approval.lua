@@ -224,7 +224,7 @@ function Approval:refusal(feedback)
   return answer
 end
 
---- The choice that does it once, if it can be done.
+---@private
 ---@return string?
 function Approval:once()
   for _, decision in ipairs(self.request.decisions or {}) do

@@ -41,7 +41,7 @@ local function answers(approval)
     save = #approval:unsaved() > 0,
     session = #approval:remembering("session") > 0,
     workspace = #approval:remembering("workspace") > 0,
-    approve = approval:once() ~= nil,
+    approve = not approval:is_own() or #(approval.request.preview.files or {}) > 0,
     reason = approval.request.tool ~= words.trust and not approval:is_own(),
     cancel = approval.request.tool ~= words.trust and not approval:is_own(),
   }

@@ -83,10 +83,7 @@ end
 local function question(id, target, result)
   local preview = { kind = "revert", name = target.name, files = (result.preview or {}).files or {} }
   preview.merged, preview.conflicts, preview.reasons = result.merged or {}, result.conflicts or {}, result.reasons or {}
-  local decisions = { { id = "reject", title = "Leave it", scope = "once" } }
-  if #preview.files > 0 then
-    decisions[2] = { id = "approve", title = "Revert", scope = "once" }
-  end
+  local decisions = { { id = "reject", title = "Leave it", scope = "once" }, { id = "approve", title = "Revert", scope = "once" } }
   return {
     approvalId = id,
     sessionId = "",
@@ -143,8 +140,11 @@ local show ---@type fun(target: pillion.RevertTarget, result: pillion.RevertResu
 ---@param seen string
 local function revert(target, seen)
   plan(target, function(result)
+    local files = result.preview and result.preview.files or {}
     if digest(result) == seen then
-      carry_out(target)
+      if #files > 0 then -- else the page said that there is nothing to do
+        carry_out(target)
+      end
     else
       show(target, result)
       announce.tell("Pillion: it changed while you looked; look, and answer again")
@@ -172,11 +172,10 @@ end
 show = function(target, result)
   number = number + 1
   local id = ("revert-%d"):format(number)
-  local request = question(id, target, result)
   asked[id] = target
-  approvals.open(request, function(answer)
+  approvals.open(question(id, target, result), function(answer)
     asked[id] = nil
-    if answer and answer.decision == "approve" and #request.preview.files > 0 then
+    if answer and answer.decision == "approve" then
       revert(target, answer.digest)
     end
   end, target.client)
@@ -266,7 +265,7 @@ function M.run(what)
   end
   local target = targets[what == "" and "change" or what]
   if not target then
-    announce.tell("Pillion: what can be reverted is a " .. table.concat(M.names, ", a "):gsub("a agent", "an agent's all"))
+    announce.tell("Pillion: revert takes change, turn or agent: what of it you mean")
     return
   end
   with_change(function(change)
