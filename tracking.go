@@ -43,7 +43,7 @@ func (c *sidecar) newFiles() *search.Files {
 			if e.Op == watch.Lost {
 				files.Lost()
 			} else {
-				files.Changed(e.Dir, e.Name, e.Op == watch.Created || e.Op == watch.Deleted)
+				files.Changed(e.Dir, e.Name, e.Op == watch.Created || e.Op == watch.Deleted || e.Op == watch.Attributes && e.Folder)
 			}
 		}
 	})

@@ -116,6 +116,19 @@ func (c *Contents) excludes(out *strings.Builder) {
 	}
 }
 
+// Whole says that every folder in the list could be listed.
+func (c *Contents) Whole() bool {
+	if c.Err != nil {
+		return false
+	}
+	for i := range c.Entries {
+		if below := c.Entries[i].Below; below != nil && !below.Whole() {
+			return false
+		}
+	}
+	return true
+}
+
 // Top is the workspace folder that holds p.
 func (p Path) Top() Path { return Path{root: p.root, rel: "."} }
 

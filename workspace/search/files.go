@@ -47,7 +47,7 @@ type kept struct {
 	of      atomic.Pointer[workspace.Contents] // nil while it is made
 	sizes   bool
 	changed map[string]map[string]bool
-	spoilt  bool // it cannot be mended
+	spoilt  bool // too much has changed to be mended
 }
 
 const (
@@ -61,7 +61,7 @@ const (
 )
 
 // Changed takes that something happened to the entry name of the folder dir. It came
-// or went, or was only written.
+// or went, or is a folder with another mode; or it was only written.
 func (f *Files) Changed(dir, name string, cameOrWent bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,9 +82,7 @@ func (f *Files) Changed(dir, name string, cameOrWent bool) {
 func (f *Files) Lost() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, k := range f.kept {
-		k.spoilt = true
-	}
+	clear(f.kept) // one that is being made or mended will not be found either
 }
 
 // Finding is called before the folders that are to be watched are found below the
@@ -155,14 +153,14 @@ func (f *Files) current(ctx context.Context, root workspace.Path, sizes bool) (*
 	around := root.RulesAround()
 	if k, changed := f.take(root.Abs(), around, sizes); k != nil {
 		list, err := k.of.Load().Renewed(ctx, changed, k.sizes, mostKept) // itself, if nothing has
-		if err == nil && f.watched(root, around, list) {
+		if err == nil && list.Whole() && f.watched(root, around, list) {
 			k.of.Store(list)
 			return list, nil
 		}
 	}
 	k := f.begin(root.Abs())
 	list, err := root.List(ctx, workspace.WalkOptions{}, sizes, mostListed)
-	if err != nil || list.Total() > mostKept || !f.watched(root, around, list) {
+	if err != nil || list.Total() > mostKept || !list.Whole() || !f.watched(root, around, list) {
 		f.drop(root.Abs())
 		return list, err
 	}

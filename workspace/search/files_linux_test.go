@@ -52,7 +52,7 @@ func newForest(t *testing.T) *forest {
 			if e.Op == watch.Lost {
 				f.Lost()
 			} else {
-				f.Changed(e.Dir, e.Name, e.Op == watch.Created || e.Op == watch.Deleted)
+				f.Changed(e.Dir, e.Name, e.Op == watch.Created || e.Op == watch.Deleted || e.Op == watch.Attributes && e.Folder)
 			}
 		}
 	})
@@ -177,6 +177,24 @@ func TestAListIsKeptUntilSomethingChanges(t *testing.T) {
 		f.write("z/inner/c", fmt.Sprint(n))
 		f.check("a change in what it may exclude")
 	}
+}
+
+// A folder that nobody may read is not in the list, and is when somebody may.
+func TestAFolderThatIsClosedAndOpened(t *testing.T) {
+	f := newForest(t)
+	f.write("a/closed/in", "x")
+	f.must(os.Chmod(f.abs("a/closed"), 0))
+	t.Cleanup(func() { _ = os.Chmod(f.abs("a/closed"), 0o700) })
+	f.tree.Start()
+	for deadline := time.Now().Add(20 * time.Second); f.tree.Settle(context.Background()) != nil && time.Now().Before(deadline); {
+	}
+	f.check("closed")
+	f.must(os.Chmod(f.abs("a/closed"), 0o700))
+	f.check("opened")
+	f.write("a/closed/more", "x")
+	f.check("a file in it")
+	f.must(os.Chmod(f.abs("a/closed"), 0))
+	f.check("closed again")
 }
 
 func TestPartsOfAKeptList(t *testing.T) {
