@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"pillion/internal/fault"
@@ -153,22 +154,27 @@ func checkKnown(s *session.Session, c change.TreeChange) error {
 // sawTree has the session know what became of the files that it knew.
 func sawTree(s *session.Session, c change.TreeChange) map[workspace.Path]knowledge {
 	out := map[workspace.Path]knowledge{}
-	for _, n := range c.Was.Nodes {
-		if !n.Mode.IsRegular() {
+	if c.Over.Exists() && knows(s, c.Target) {
+		out[c.Target] = knowledge{version: c.Was.Top().Version} // the agent itself put it there
+	}
+	top := c.Source.Abs()
+	for _, k := range s.Known() {
+		rel, err := filepath.Rel(top, k.Path)
+		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		from := c.Source.Join(n.Rel)
-		version, known := seen(s, from)
-		if !known {
-			continue
+		version, _ := s.Seen(k.Path)
+		out[c.Source.Join(filepath.ToSlash(rel))] = knowledge{version: document.Absent}
+		if c.Operation == change.Move {
+			out[c.Target.Join(filepath.ToSlash(rel))] = knowledge{version: version}
 		}
-		out[from] = knowledge{version: document.Absent}
-		if c.Operation != change.Move {
-			continue
-		}
-		out[c.Target.Join(n.Rel)] = knowledge{version: version}
 	}
 	return out
+}
+
+func knows(s *session.Session, p workspace.Path) bool {
+	_, known := seen(s, p)
+	return known
 }
 
 // treeEdits is the plan of a tool that changes the tree in one place.
