@@ -19,7 +19,7 @@ func (c *sidecar) newTree() *watch.Tree {
 		private = filepath.Join(filepath.Dir(journal), "watch")
 	}
 	return c.watcher.Tree(watch.TreeOptions{
-		Roots: c.roots, Folders: c.watchedFolders, Private: private, Changed: func(s watch.State) { c.degraded.note(s) },
+		Roots: c.rootsNow, Folders: c.watchedFolders, Private: private, Changed: func(s watch.State) { c.degraded.note(s) },
 	})
 }
 
@@ -53,6 +53,13 @@ func (c *sidecar) newFiles() *search.Files {
 // settleTime is how long a list is waited for that is known already: making it anew
 // takes no longer in most folders.
 const settleTime = 100 * time.Millisecond
+
+// rootsNow are the folders as they are: one that was removed and made again is opened
+// again.
+func (c *sidecar) rootsNow() []string {
+	c.workspace.Reopen()
+	return c.roots()
+}
 
 // track has changes told, and how well they are known. It is called before the tree
 // is started.

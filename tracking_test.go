@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,4 +113,28 @@ func sessionOf(t *testing.T, e *testrig.Editor, name string) string {
 	}
 	t.Fatalf("no session of %s in %+v", name, list)
 	return ""
+}
+
+// TestAFolderThatIsMadeAgain is worked in again, and watched again.
+func TestAFolderThatIsMadeAgain(t *testing.T) {
+	e := spawn(t, testrig.Options{})
+	testrig.Wait(t, e.Tracking, "workspace/tracking")
+	if err := os.Rename(e.Dir, e.Dir+"2"); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(e.Dir + "2")
+	if raw := testrig.Wait(t, e.Tracking, "that it is gone"); !strings.Contains(string(raw), `"degraded":true`) {
+		t.Errorf("got %s", raw)
+	}
+	if err := os.Mkdir(e.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if raw := testrig.Wait(t, e.Tracking, "that it is back"); !strings.Contains(string(raw), `"degraded":false`) {
+		t.Errorf("got %s", raw)
+	}
+	e.Write("new.txt", "new\n")
+	wantChange(t, e.Files, tracking.Change{Path: "new.txt", Type: "created", By: "outside"})
+	if r := e.Call("read_file", object{"path": "new.txt"}); r.IsError {
+		t.Errorf("got %+v", r)
+	}
 }

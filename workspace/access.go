@@ -118,7 +118,7 @@ func (p Path) notAFolder(err error) error {
 }
 
 // Root gives package change the handle to write through. Nobody else writes.
-func (p Path) Root() *os.Root { return p.root.fs }
+func (p Path) Root() *os.Root { return p.root.fs.now.Load() }
 
 // escapes recognises the one error of os.Root that has no exported value.
 func escapes(err error) bool {

@@ -48,7 +48,7 @@ type root struct {
 	asked  string // the name that the editor gave it, before it was made unique
 	dir    string // absolute, symbolic links resolved
 	given  string // absolute, as the editor spelled it
-	fs     *os.Root
+	fs     *handle
 	closed closedPlaces
 	multi  *atomic.Bool
 
@@ -125,7 +125,7 @@ func (w *Workspace) openRoot(f Folder) (*root, error) {
 		name = filepath.Base(f.Dir)
 	}
 	return &root{
-		name: name, asked: f.Name, dir: real, given: filepath.Clean(f.Dir), fs: opened,
+		name: name, asked: f.Name, dir: real, given: filepath.Clean(f.Dir), fs: newHandle(opened),
 		closed: closedPlacesBelow(real), multi: &w.multi,
 	}, nil
 }
