@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -32,13 +34,19 @@ func (x Restore) preview() FilePreview {
 	switch {
 	case x.State.Type == journal.TypeDirectory:
 		n := 0
-		for _, c := range x.State.Children {
+		var names strings.Builder
+		for i, c := range x.State.Children {
 			if c.Type != journal.TypeDirectory {
 				n++
 			}
-			p.Diff += c.Name + "\n"
+			if i < maxNames {
+				names.WriteString(gitName(path.Join(p.Path, c.Name)) + "\n")
+			}
 		}
-		p.Entries = &n
+		if more := len(x.State.Children) - maxNames; more > 0 {
+			fmt.Fprintf(&names, "… and %d more\n", more)
+		}
+		p.Entries, p.Diff = &n, names.String()
 	case x.State.Data != nil:
 		if c, err := document.Decode(bytes.Clone(x.State.Data), document.Encoding(x.State.Encoding)); err == nil {
 			file := File{Before: &document.File{Path: x.Path}, After: c}
@@ -80,13 +88,17 @@ func (r *restoreStep) stage() (err error) {
 		r.named = newTemp()
 	}
 	r.temp = r.named
-	if err = r.folder.put(r.temp, r.restore.State); err != nil {
+	each := len(r.restore.State.Children) < manyFiles
+	if err = r.folder.put(r.temp, r.restore.State, each); err != nil {
 		return r.fault(err)
 	}
 	for _, c := range r.restore.State.Children {
-		if err = r.folder.put(path.Join(r.temp, c.Name), c.State); err != nil {
+		if err = r.folder.put(path.Join(r.temp, c.Name), c.State, each); err != nil {
 			return r.fault(err)
 		}
+	}
+	if !each {
+		syncAll(r.folder.handle) // the journal has it all, should that fail
 	}
 	for _, c := range slices.Backward(r.restore.State.Children) { // not before all in it is made
 		if c.Type == journal.TypeDirectory {
@@ -96,8 +108,11 @@ func (r *restoreStep) stage() (err error) {
 	return nil
 }
 
+// manyFiles are synced together: one after the other they would take minutes.
+const manyFiles = 200
+
 // put makes one entry as it was.
-func (f folder) put(name string, st journal.State) error {
+func (f folder) put(name string, st journal.State, sync bool) error {
 	name = filepath.FromSlash(name)
 	switch st.Type {
 	case journal.TypeDirectory:
@@ -122,7 +137,7 @@ func (f folder) put(name string, st journal.State) error {
 	if mode == 0 {
 		mode = 0o644
 	}
-	if err := file.Chmod(mode); err != nil {
+	if err := file.Chmod(mode); err != nil || !sync {
 		return err
 	}
 	return file.Sync()

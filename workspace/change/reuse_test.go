@@ -91,3 +91,22 @@ func TestARevertInSeveralSetsIsMadeWholeOrNot(t *testing.T) {
 		whole = n < failing
 	}
 }
+
+// TestARevertIsRightToTheByte: also where the agent left nothing that tells how lines
+// ended.
+func TestARevertIsRightToTheByte(t *testing.T) {
+	b := newTrees(t)
+	for i, before := range []string{"a\r\nb\r\n", "a\r\nb\nc\rd", "\ufeffa\r\n", "\r\n", "a\rb", "no end", "\n"} {
+		for k, after := range []string{"", "x", "x\n", "a\nb\n"} {
+			call := fmt.Sprint(i, " ", k)
+			b.write("file", before)
+			_, err := b.Commit(context.Background(), Set{Files: []File{b.plan("file", after)}}, journal.Origin{CallID: call})
+			b.must(err)
+			r, err := b.Revert(context.Background(), Selection{CallID: call}, journal.Origin{CallID: "back"}, false)
+			b.must(err)
+			if got := b.onDisk("file"); got != before || len(r.Conflicts) > 0 {
+				t.Errorf("%q came back from %q as %q, %q", before, after, got, r.Reasons)
+			}
+		}
+	}
+}

@@ -238,7 +238,7 @@ func (r *reversal) undoText(p workspace.Path, newest, oldest undoing) (merged bo
 		if err != nil {
 			return false, err
 		}
-		back, merged, err := unmake(now, ours, before)
+		back, merged, err := unmake(now, ours, before, false)
 		if err == nil {
 			one.data, err = back.Encode()
 		}
@@ -250,7 +250,7 @@ func (r *reversal) undoText(p workspace.Path, newest, oldest undoing) (merged bo
 	if err != nil {
 		return false, err
 	}
-	back, merged, err := unmake(t.now, ours, before)
+	back, merged, err := unmake(t.now, ours, before, t.file.Source == document.FromBuffer)
 	if err != nil {
 		return false, err
 	}
@@ -275,8 +275,11 @@ func (r *reversal) text(at workspace.Path) (*text, error) {
 	return t, nil
 }
 
-// unmake takes the change from before to ours out of now.
-func unmake(now, ours, before document.Content) (document.Content, bool, error) {
+// unmake takes the change from before to ours out of now, which an editor may show.
+func unmake(now, ours, before document.Content, shown bool) (document.Content, bool, error) {
+	if !shown && now.Text == ours.Text { // to the byte, also where nothing now tells how lines ended
+		return before, false, nil
+	}
 	if !strings.Contains(now.Text, "\r") { // an editor shows all line ends alike
 		ours.Text, before.Text = document.PlainLineEnds(ours.Text), document.PlainLineEnds(before.Text)
 	}

@@ -39,7 +39,7 @@ func (c *Committer) Revert(ctx context.Context, sel Selection, origin journal.Or
 	if !dry && len(entries) > 1 && slices.ContainsFunc(entries, moves) {
 		return c.revertEach(ctx, entries, origin)
 	}
-	return c.revertAll(ctx, sel, origin, dry)
+	return c.revertAll(ctx, sel, entries, origin, dry)
 }
 
 func moves(e journal.Entry) bool {
@@ -57,16 +57,16 @@ func (c *Committer) revertible(sel Selection) ([]journal.Entry, error) {
 	}), nil
 }
 
-// revertAll puts the entries back as one change set.
-func (c *Committer) revertAll(ctx context.Context, sel Selection, origin journal.Origin, dry bool) (Reverted, error) {
+// revertAll puts the entries back as one change set. Where files moved on meanwhile, it
+// looks again at what was selected.
+func (c *Committer) revertAll(ctx context.Context, sel Selection, entries []journal.Entry, origin journal.Origin, dry bool) (Reverted, error) {
 	for attempt := 0; ; attempt++ {
-		entries, err := c.revertible(sel)
-		if err != nil {
-			return Reverted{}, err
-		}
 		plan, err := c.revertOnce(ctx, entries, nil, origin, dry)
 		if !errors.Is(err, ErrMoved) || attempt == maxReverts {
 			return plan.result(), err
+		}
+		if entries, err = c.revertible(sel); err != nil {
+			return Reverted{}, err
 		}
 	}
 }

@@ -69,3 +69,6 @@ func hasWriters(f *os.File) (has, known bool) {
 }
 
 const aclAttribute = "system.posix_acl_access"
+
+// syncAll has everything of the file system outlive a crash that was written to it.
+func syncAll(f *os.File) { unix.Syncfs(int(f.Fd())) } //nolint:errcheck // nothing can be done

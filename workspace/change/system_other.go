@@ -39,3 +39,6 @@ func hasWriters(*os.File) (has, known bool) { return false, true }
 func keepOwner(from fs.FileInfo, _ *os.File) fs.FileMode { return from.Mode().Perm() }
 
 func copyAttributes(_, _ *os.File) {}
+
+// syncAll is nothing that this system offers to a program.
+func syncAll(*os.File) {}

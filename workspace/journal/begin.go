@@ -167,6 +167,7 @@ type batch struct {
 	fresh   map[hash]bool // chunks in frames
 	wrote   bool          // there was a chunk that the segment did not have
 	packed  []byte
+	space   []byte
 }
 
 // batchBytes is how much is collected before it is written.
@@ -220,7 +221,10 @@ func (b *batch) keep(st *State) error {
 		return fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	defer f.Close()
-	all, r, buf := sha256.New(), bufio.NewReaderSize(f, 1), make([]byte, chunkSize)
+	if b.space == nil {
+		b.space = make([]byte, chunkSize) // for all files of a tree
+	}
+	all, r, buf := sha256.New(), bufio.NewReaderSize(f, 1), b.space
 	for {
 		n, err := readFull(r, buf)
 		if err != nil {
