@@ -25,11 +25,18 @@ func journalFolder() (string, error) {
 
 // locksFolder is beside the journal: all sidecars of one user share both.
 func locksFolder() string {
-	dir, err := journalFolder()
+	dir, err := besideJournal("locks")()
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(dir), "locks")
+	return dir
+}
+
+func besideJournal(name string) func() (string, error) {
+	return func() (string, error) {
+		dir, err := journalFolder()
+		return filepath.Join(filepath.Dir(dir), name), err
+	}
 }
 
 // keep has the journal kept as the settings say.

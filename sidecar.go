@@ -177,9 +177,12 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 	if registry, err := relay.Folder(); err == nil {
 		out.Hidden = append(out.Hidden, process.Resolve(registry))
 	}
-	// What files held before they were changed is no command's business either.
-	if dir, err := journalFolder(); err == nil {
-		out.Hidden = append(out.Hidden, process.Resolve(dir))
+	// What files held before they were changed is no command's business either, nor the
+	// audit log and the locks: who holds a lock there holds up everybody's calls.
+	for _, folder := range []func() (string, error){journalFolder, auditFolder, besideJournal("locks")} {
+		if dir, err := folder(); err == nil {
+			out.Hidden = append(out.Hidden, process.Resolve(dir))
+		}
 	}
 	return out
 }

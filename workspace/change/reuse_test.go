@@ -110,3 +110,18 @@ func TestARevertIsRightToTheByte(t *testing.T) {
 		}
 	}
 }
+
+// TestADeletedFileComesBackBeneathItsBuffer: an editor keeps the text of a file that is
+// gone; what was on disk comes back there.
+func TestADeletedFileComesBackBeneathItsBuffer(t *testing.T) {
+	b := newTrees(t)
+	b.write("file", "saved\n")
+	b.show("file").set("saved\ntyped\n")
+	_, err := b.Commit(context.Background(), Set{Tree: []TreeChange{b.remove("file")}}, journal.Origin{CallID: "c"})
+	b.must(err)
+	r, err := b.Revert(context.Background(), Selection{CallID: "c"}, journal.Origin{CallID: "back"}, false)
+	b.must(err)
+	if len(r.Conflicts) > 0 || b.onDisk("file") != "saved\n" {
+		t.Errorf("on disk is %q, %q", b.onDisk("file"), r.Reasons)
+	}
+}

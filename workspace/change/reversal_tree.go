@@ -136,7 +136,7 @@ func (r *reversal) undoDelete(p workspace.Path, u undoing, was *journal.State) e
 	case one != nil && one.state.Type == journal.TypeDirectory && was.Type == journal.TypeDirectory:
 	case one != nil:
 		return conflict("something else stands there now")
-	case !at.IsZero():
+	case !at.IsZero() && at.Exists(): // not only in a buffer, which keeps its text
 		if stands, err := r.stands(at, was); err != nil || stands && was.Type != journal.TypeDirectory {
 			return err
 		}
