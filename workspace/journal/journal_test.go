@@ -310,3 +310,21 @@ func TestListsCostWhatIsNew(t *testing.T) {
 		t.Errorf("it knows %d bytes of %d, and %d entries", at.upTo, info.Size(), len(at.begun))
 	}
 }
+
+// TestAnEndThatCouldNotBeWritten: the change is made, and can be put back.
+func TestAnEndThatCouldNotBeWritten(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "journal"), Options{})
+	p, err := s.Begin(Origin{CallID: "c"}, edit("a", "b"))
+	must(t, err)
+	if e := list(t, s); len(e) != 1 || !s.Live(e[0]) {
+		t.Errorf("while it is made: %+v", e)
+	}
+	s.Break(Faults{Write: func() error { return errors.New("the disk is full") }})
+	if p.Done(nil) == nil {
+		t.Error("nothing failed")
+	}
+	s.Break(Faults{})
+	if e := list(t, s); len(e) != 1 || e[0].State != StatePending || s.Live(e[0]) {
+		t.Errorf("when it is over: %+v", e)
+	}
+}

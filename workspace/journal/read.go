@@ -297,6 +297,11 @@ func (s *Store) Live(e Entry) bool {
 	if e.State != StatePending {
 		return false
 	}
+	if e.writer == s.writer { // one that has ended may lack its end: the disk was full
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.active[e.ID]
+	}
 	all, err := lives(s.dir)
 	gone, known := all[e.writer]
 	return err == nil && known && !gone
