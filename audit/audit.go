@@ -118,7 +118,10 @@ func (l *Log) Append(r Record) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.waiting) >= maxWaiting {
+	switch {
+	case l.closed:
+		return
+	case len(l.waiting) >= maxWaiting:
 		l.dropped++
 		return
 	}
@@ -168,6 +171,9 @@ func (l *Log) Close() error {
 	}
 	l.mu.Unlock()
 	l.Flush()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting, l.dropped = nil, 0 // a Flush that the timer began in the meantime has nothing left to do
 	return nil
 }
 

@@ -60,7 +60,7 @@ type end struct {
 func findEnd(dir string) (end, error) {
 	h := readHead(dir)
 	e := end{n: h.N, hash: h.Hash, first: max(h.First, 1)}
-	f, err := os.Open(filepath.Join(dir, current))
+	f, err := open(dir, current, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, nil
 	}
@@ -71,9 +71,6 @@ func findEnd(dir string) (end, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return e, err
-	}
-	if !info.Mode().IsRegular() {
-		return e, fmt.Errorf("%s is no regular file", f.Name())
 	}
 	if e.size = info.Size(); e.size == 0 {
 		return e, nil
@@ -93,6 +90,15 @@ func findEnd(dir string) (end, error) {
 		e.begin = numberOf(first[:n])
 	}
 	return e, nil
+}
+
+// open never waits for the other end of a pipe that somebody put in a file's place.
+func open(dir, name string, flags int) (*os.File, error) {
+	name = filepath.Join(dir, name)
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file; remove it", name)
+	}
+	return os.OpenFile(name, flags, 0o600)
 }
 
 // takeTail goes on after the last line, whatever it holds.
@@ -120,7 +126,12 @@ func numberOf(line []byte) (n int64) {
 }
 
 func readHead(dir string) (h head) {
-	data, err := os.ReadFile(filepath.Join(dir, headFile))
+	f, err := open(dir, headFile, os.O_RDONLY)
+	if err != nil {
+		return head{}
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxLine))
 	if err != nil || json.Unmarshal(data, &h) != nil {
 		return head{}
 	}
@@ -181,8 +192,7 @@ func (a *appender) add(e entry) error {
 // flush writes what was added.
 func (a *appender) flush() (err error) {
 	if a.file == nil {
-		a.file, err = os.OpenFile(filepath.Join(a.dir, current), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		if err != nil {
+		if a.file, err = open(a.dir, current, os.O_WRONLY|os.O_CREATE|os.O_APPEND); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -182,14 +181,11 @@ func each(dir string, visit func(line) error, files *int) error {
 }
 
 func eachOf(dir, name string, visit func(line) error) error {
-	f, err := os.Open(filepath.Join(dir, name))
+	f, err := open(dir, name, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, fmt.Errorf("%s is no regular file", f.Name()))
-	}
 	in := bufio.NewReaderSize(f, 64<<10)
 	for at := 1; ; at++ {
 		raw, err := in.ReadBytes('\n')
