@@ -39,7 +39,7 @@ type textEdit struct {
 	ExpectedReplacements int    `json:"expected_replacements,omitempty" jsonschema:"how many occurrences there must be; default 1"`
 }
 
-func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error) {
+func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, error) {
 	edits, err := args.list()
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func planEditFile(_ context.Context, in Input, args editFileArgs) (*Edits, error
 		return nil, err
 	}
 	b := in.basis(before, args.ExpectedVersion, false)
-	done, err := makeEdits(before, b, edits)
+	done, err := makeEdits(ctx, before, b, edits, in.Limits.WriteBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -132,18 +132,18 @@ type edited struct {
 // makeEdits makes the replacements in what the file holds now, even if the agent had
 // an older text in mind. Where they have no place any more, they are made in that one
 // and merged.
-func makeEdits(f *document.File, b basis, edits []textEdit) (edited, error) {
+func makeEdits(ctx context.Context, f *document.File, b basis, edits []textEdit, most int64) (edited, error) {
 	if b.moved && b.explicit && !b.remembered {
 		return edited{}, b.conflict(f, "")
 	}
-	now, err := applyEdits(f, f.Text, edits)
+	now, err := applyEdits(ctx, f, f.Text, edits, most)
 	if !b.moved || b.proposed && err == nil {
 		return now, err
 	}
 	ours, fits := edited{}, false
 	if b.remembered {
 		var oldErr error
-		ours, oldErr = applyEdits(f, b.text, edits)
+		ours, oldErr = applyEdits(ctx, f, b.text, edits, most)
 		fits = oldErr == nil
 	}
 	if err != nil && fits {
@@ -155,13 +155,21 @@ func makeEdits(f *document.File, b basis, edits []textEdit) (edited, error) {
 	return now, err
 }
 
-// applyEdits makes the replacements in text, in order.
-func applyEdits(f *document.File, text string, edits []textEdit) (edited, error) {
+// applyEdits makes the replacements in text, in order. Each may multiply what the one
+// before has left: no text on the way grows far over the limit.
+func applyEdits(ctx context.Context, f *document.File, text string, edits []textEdit, most int64) (edited, error) {
 	out := edited{text: text}
+	bound := max(2*most, int64(len(text)))
 	for i, e := range edits {
+		if err := ctx.Err(); err != nil {
+			return edited{}, err
+		}
 		found := findText(out.text, e.OldString)
 		if err := e.checkCount(out.text, found); err != nil {
 			return edited{}, numbered(err, f, i, len(edits))
+		}
+		if size := found.size(out.text, e.NewString); size > bound {
+			return edited{}, fault.New(fault.FileTooLarge, "the file would have %d bytes, over the limit of %d", size, most)
 		}
 		if found.leniency != "" {
 			out.notes = append(out.notes, fmt.Sprintf("old_string of edit %d matched only %s", i+1, found.leniency))
@@ -188,7 +196,7 @@ func (e textEdit) checkCount(text string, found occurrences) error {
 			With("found", n).With("lines", found.lines(text)).
 			WithHint("set expected_replacements to %d if these are the places, else read the file again", n)
 	}
-	return fault.New(fault.EditAmbiguous, "old_string is in the file %s, at lines %s", times(n), joinInts(found.lines(text))).
+	return fault.New(fault.EditAmbiguous, "old_string is in the file %s, at lines %s", times(n), joinInts(found.lines(text), n)).
 		With("found", n).With("lines", found.lines(text)).With("nearest", found.context(text)).
 		WithHint("add lines around the place until it is unique, or set replace_all")
 }

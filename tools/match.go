@@ -215,16 +215,26 @@ func matchLines(lines []string, want []indentedLine) (size int, indent map[strin
 	return size, indent
 }
 
+// size is about how large in is with text in all the places.
+func (o occurrences) size(in, text string) int64 {
+	size := int64(len(in)) + int64(len(o.spans))*int64(len(text))
+	for _, s := range o.spans {
+		size -= int64(s.end - s.start)
+	}
+	return size
+}
+
 // replace puts text in every place, with the line ends of its surroundings.
 func (o occurrences) replace(in, text string) string {
 	var out strings.Builder
 	last := 0
+	ends := newLineEnds(in)
 	for _, s := range o.spans {
 		out.WriteString(in[last:s.start])
 		if o.leniency == "" {
-			out.WriteString(withLineEnds(in, s, text))
+			out.WriteString(ends.write(s, text))
 		} else {
-			out.WriteString(o.fit(in, s, text))
+			out.WriteString(o.fit(ends, s, text))
 		}
 		last = s.end
 	}
@@ -234,12 +244,12 @@ func (o occurrences) replace(in, text string) string {
 
 // fit is text for a place that is not quite what was sought. Lines that text has from
 // old stay as they stand in the place; others get its line ends and indentation.
-func (o occurrences) fit(in string, s span, text string) string {
-	place, was, now := diff.SplitLines(in[s.start:s.end]), diff.SplitLines(o.old), diff.SplitLines(text)
+func (o occurrences) fit(ends *lineEnds, s span, text string) string {
+	place, was, now := diff.SplitLines(ends.in[s.start:s.end]), diff.SplitLines(o.old), diff.SplitLines(text)
 	if len(place) != len(was) || strings.Contains(text, "\r") {
-		return withLineEnds(in, s, text)
+		return ends.write(s, text)
 	}
-	f := fitting{place: place, end: lineEndAt(in, s)}
+	f := fitting{place: place, end: ends.at(s)}
 	i, j := 0, 0
 	for _, e := range append(diff.Lines(bodies(was), bodies(now)), diff.Edit{OldStart: len(was), OldEnd: len(was), NewStart: len(now), NewEnd: len(now)}) {
 		for ; i < e.OldStart; i, j = i+1, j+1 {
@@ -319,38 +329,61 @@ func (o occurrences) knownIndent(indent string) string {
 	return best
 }
 
-// withLineEnds writes the newlines of text as the lines around s end.
-func withLineEnds(in string, s span, text string) string {
+// lineEnds tells how lines of a text end, at one place after the other.
+type lineEnds struct {
+	in          string
+	onlyReturns bool
+	next        int // the first newline behind the last place; len(in): there is none
+	last        int // the last newline of all, -1 without any
+}
+
+func newLineEnds(in string) *lineEnds {
+	return &lineEnds{in: in, onlyReturns: onlyReturns(in), next: -1, last: strings.LastIndexByte(in, '\n')}
+}
+
+// write gives text with its newlines as the lines around s end.
+func (l *lineEnds) write(s span, text string) string {
 	if strings.Contains(text, "\r") || !strings.Contains(text, "\n") {
 		return text
 	}
-	if place := in[s.start:s.end]; strings.Contains(place, "\n") {
+	if place := l.in[s.start:s.end]; strings.Contains(place, "\n") {
 		return document.RestoreLineEnds(place, text)
 	}
-	return strings.ReplaceAll(text, "\n", lineEndAt(in, s))
+	return strings.ReplaceAll(text, "\n", l.at(s))
 }
 
-// lineEndAt is how the line at s ends, or, where it has no end, the one above it.
-func lineEndAt(in string, s span) string {
-	if onlyReturns(in) {
+// at is how the line at s ends, or, where it has no end, the one above it. Places come
+// in order.
+func (l *lineEnds) at(s span) string {
+	if l.onlyReturns {
 		return "\r"
 	}
-	end := strings.IndexByte(in[s.start:], '\n')
-	if end >= 0 {
-		end += s.start
-	} else {
-		end = strings.LastIndexByte(in[:s.start], '\n')
+	if l.next < s.start {
+		if l.next = strings.IndexByte(l.in[s.start:], '\n'); l.next < 0 {
+			l.next = len(l.in)
+		} else {
+			l.next += s.start
+		}
 	}
-	if end > 0 && in[end-1] == '\r' {
+	end := l.next
+	if end == len(l.in) {
+		end = l.last
+	}
+	if end > 0 && l.in[end-1] == '\r' {
 		return "\r\n"
 	}
 	return "\n"
 }
 
+// maxPlaces is how many places are told of.
+const maxPlaces = 100
+
 func (o occurrences) lines(text string) []int {
-	out := make([]int, len(o.spans))
-	for i, s := range o.spans {
-		out[i] = 1 + strings.Count(text[:s.start], "\n")
+	out := make([]int, min(len(o.spans), maxPlaces))
+	line, at := 1, 0
+	for i, s := range o.spans[:len(out)] {
+		line += strings.Count(text[at:s.start], "\n")
+		out[i], at = line, s.start
 	}
 	return out
 }
@@ -366,10 +399,14 @@ func (o occurrences) context(text string) []string {
 	return out
 }
 
-func joinInts(list []int) string {
+// joinInts lists the first of n numbers.
+func joinInts(list []int, n int) string {
 	var out []string
 	for _, n := range list {
 		out = append(out, strconv.Itoa(n))
+	}
+	if more := n - len(list); more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), more)
 	}
 	return strings.Join(out, ", ")
 }

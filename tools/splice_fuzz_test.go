@@ -45,7 +45,7 @@ func FuzzEditsSpliceBytes(f *testing.F) {
 		if err != nil || strings.Count(was.Text, place) != 1 || text == place {
 			return // no text, or a place that the bytes around it changed
 		}
-		done, err := applyEdits(&document.File{Content: was}, was.Text, []textEdit{{OldString: place, NewString: text}})
+		done, err := applyEdits(t.Context(), &document.File{Content: was}, was.Text, []textEdit{{OldString: place, NewString: text}}, 1<<20)
 		if err != nil {
 			t.Fatalf("%q in %q: %v", place, was.Text, err)
 		}
