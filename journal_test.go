@@ -9,6 +9,7 @@ import (
 
 	"pillion/internal/testrig"
 	"pillion/internal/wire"
+	"pillion/workspace/journal"
 )
 
 // reverted is the result of journal/revert.
@@ -287,4 +288,43 @@ func TestAReadableCopy(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(copied, "deep/b.txt")); err != nil || string(text) != "b\n" {
 		t.Errorf("of the folder there is %q, %v", text, err)
 	}
+}
+
+// TestWhatAKilledSidecarLeftIsRepairedAtTheNextStart: its temporary file goes, the file
+// is as it was, and the human finds what became of it.
+func TestWhatAKilledSidecarLeftIsRepairedAtTheNextStart(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	home := t.TempDir()
+	file, temp := filepath.Join(dir, "a.txt"), filepath.Join(dir, ".pillion-LEFT.tmp")
+	must(t, os.WriteFile(file, []byte("one\n"), 0o644))
+	must(t, os.WriteFile(temp, []byte("tw"), 0o600))
+	store, err := journal.Open(filepath.Join(home, ".local", "state", "pillion", "journal"), journal.Options{})
+	must(t, err)
+	state := func(text string) *journal.State {
+		return &journal.State{Type: journal.TypeFile, Data: []byte(text)}
+	}
+	_, err = store.Begin(journal.Origin{CallID: "killed", SessionID: "ada", Agent: "claude"}, []journal.Record{{
+		Operation: "overwrite", Name: "a.txt", Path: file, Before: state("one\n"), After: state("two\n"), Temp: temp,
+	}})
+	must(t, err)
+	// A sidecar that lives keeps what it has begun.
+	e := freely(t, testrig.Options{Dirs: []string{dir}, Home: home})
+	var list struct {
+		Entries []struct{ State, Why string }
+	}
+	if e.Must("journal/list", object{}, &list); len(list.Entries) != 0 || treeOf(t, dir) != ".pillion-LEFT.tmp a.txt" {
+		t.Errorf("of one that lives: %+v, %s", list.Entries, treeOf(t, dir))
+	}
+	e.Stop()
+	must(t, store.Close())
+	e = freely(t, testrig.Options{Dirs: []string{dir}, Home: home})
+	e.Must("journal/list", object{}, &list)
+	if len(list.Entries) != 1 || list.Entries[0].State != "undone" || !strings.Contains(list.Entries[0].Why, "nothing of it was made") {
+		t.Errorf("listed %+v", list.Entries)
+	}
+	if got := treeOf(t, dir); got != "a.txt" {
+		t.Errorf("left behind: %s", got)
+	}
+	wantText(t, e, "a.txt", "one\n")
 }
