@@ -67,7 +67,7 @@ export class Marks {
     const ordered = [...changes].sort((one, other) => other.start - one.start);
     const after = ordered.reduce((marks, change) => marks.flatMap((mark) => moved(mark, change)), before);
     this.set(uri, after);
-    return JSON.stringify(after) !== JSON.stringify(before);
+    return after.length !== before.length || after.some(({ start, end }, index) => start !== before[index]?.start || end !== before[index].end);
   }
 
   drop(uri: string): boolean {
