@@ -13,8 +13,11 @@ import (
 // was clean is saved; one that was not keeps the human's unsaved text, with the
 // change in it.
 type bufferStep struct {
-	file      File
-	label     string
+	file  File
+	label string
+	// several: the set has other changes as well. A file that was clean and cannot be
+	// saved is then a set that cannot be made whole; alone, its text may wait in the buffer.
+	several   bool
 	committer *Committer
 
 	result BufferResult
@@ -183,7 +186,17 @@ func (b *bufferStep) take(now *document.Buffer) error {
 	}
 	b.seen = now
 	b.readDisk()
+	if b.several && b.isLeftUnsaved() {
+		return fault.New(fault.ExecutionFailed, "the editor could not save %s; it holds what it held", b.name()).
+			WithHint("perhaps the disk is full, or the file may not be written")
+	}
 	return nil
+}
+
+// isLeftUnsaved: the editor was to save, the human did not type on, and the disk does
+// not have the text.
+func (b *bufferStep) isLeftUnsaved() bool {
+	return !b.file.Before.Dirty && b.result.Dirty && b.seen.Version == b.result.Version && !b.holds(b.seen.Text)
 }
 
 // isMade reports whether now has the lines that are new in after, and has not

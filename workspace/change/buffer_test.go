@@ -444,3 +444,21 @@ func TestUndoTakesTheChangeOutOfWhatTheHumanTyped(t *testing.T) {
 		t.Errorf("the buffer holds %q, dirty %v", doc.text, doc.dirty)
 	}
 }
+
+func TestASetWhoseOpenFileCannotBeSavedIsTakenBackWhole(t *testing.T) {
+	b := newBench(t)
+	b.write("open.txt", "one\n")
+	b.write("z.txt", "z")
+	doc := b.show("open.txt")
+	b.editor.onEdit = func(d *openDocument, e BufferEdit) (BufferResult, error) {
+		b.editor.onEdit = nil
+		e.Save = false // saving failed
+		return d.edit(e), nil
+	}
+	b.wantFault(fault.ExecutionFailed, b.plan("open.txt", "two\n"), b.plan("z.txt", "Z"))
+	b.want("open.txt", "one\n")
+	b.want("z.txt", "z")
+	if doc.text != "one\n" || doc.dirty {
+		t.Errorf("the buffer holds %q, dirty %v", doc.text, doc.dirty)
+	}
+}

@@ -184,8 +184,9 @@ func (c *Committer) system() calls {
 
 func (c *Committer) steps(s Set) []step {
 	var out []step
+	several := len(s.Files)+len(s.Tree)+len(s.Restores) > 1
 	for _, f := range s.Files {
-		out = append(out, c.step(f, s.Label))
+		out = append(out, c.step(f, s.Label, several))
 	}
 	for _, t := range s.Tree {
 		out = append(out, c.treeStep(t))
@@ -235,12 +236,12 @@ func (h *halfMade) Unwrap() error { return h.why }
 
 const undoTime = 5 * time.Second
 
-func (c *Committer) step(f File, label string) step {
+func (c *Committer) step(f File, label string, several bool) step {
 	switch {
 	case f.Operation() == Unchanged:
 		return unchanged{f}
 	case f.Before.Source == document.FromBuffer && (f.Before.Dirty || c.takes(f.Before)):
-		return &bufferStep{file: f, label: label, committer: c}
+		return &bufferStep{file: f, label: label, several: several, committer: c}
 	}
 	return &diskStep{file: f, committer: c}
 }
