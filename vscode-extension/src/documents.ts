@@ -23,6 +23,9 @@ import { encodingOf } from "./encoding";
 import { type DocumentEdit, type DocumentEditResult, type DocumentState, methods, type TextEdit } from "./protocol";
 import { hasRoom, mostBytes } from "./room";
 
+/** How many milliseconds the sidecar may take to take a change of several files back, one of which could not be saved. */
+const takenBackTime = 1000;
+
 export type Notify = (method: string, params: unknown) => Promise<void>;
 
 export class Documents implements Disposable {
@@ -34,6 +37,8 @@ export class Documents implements Disposable {
   private readonly editing = new Set<string>();
   /** The texts around the last edit, by address. */
   private readonly edits = new Map<string, { before: string; after: string }>();
+  /** Documents that hold an edit which could not be saved, and their version then: nothing in them is the human's. */
+  private readonly unsaved = new Map<string, number>();
   private notify: Notify | undefined;
   private readonly subscriptions = Disposable.from(
     workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
@@ -99,16 +104,26 @@ export class Documents implements Disposable {
     return this.edits.get(uri);
   }
 
+  /** Of a change of several files nothing is left when one of them cannot be saved: then there is nothing to tell. */
+  private tellUnsaved(document: TextDocument): void {
+    if (this.unsaved.get(document.uri.toString()) !== document.version || !document.isDirty) return;
+    void window.showWarningMessage(`${workspace.asRelativePath(document.uri)} was changed but could not be saved, perhaps because the disk is full. Its text waits in the editor.`);
+  }
+
   private async make(document: TextDocument, request: DocumentEdit): Promise<DocumentEditResult> {
-    const save = request.save && !document.isDirty; // what the human has not saved is theirs to save
+    const key = document.uri.toString();
+    const isOurs = this.unsaved.get(key) === document.version;
+    this.unsaved.delete(key);
+    const save = request.save && (!document.isDirty || isOurs); // what the human has not saved is theirs to save
     const before = document.getText();
     if (!(await apply(document, request.edits ?? []))) {
       return refusal(document, "VS Code did not apply the edit; the document changed meanwhile or is read-only");
     }
-    this.edits.set(document.uri.toString(), { before, after: document.getText() });
+    this.edits.set(key, { before, after: document.getText() });
     const saved = !save || ((await hasRoom(document.uri.fsPath, mostBytes(document.getText()))) && (await document.save()));
     if (!saved) {
-      void window.showWarningMessage(`${workspace.asRelativePath(document.uri)} was changed but could not be saved, perhaps because the disk is full. Its text waits in the editor.`);
+      this.unsaved.set(key, document.version);
+      setTimeout(() => this.tellUnsaved(document), takenBackTime);
     }
     await this.report(document);
     return { ...state(document), ...(saved ? {} : { reason: "the edit was applied but could not be saved" }), applied: true };

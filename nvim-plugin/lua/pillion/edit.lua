@@ -170,6 +170,22 @@ local function obstacle(document, request)
   end
 end
 
+---Buffers that hold an edit which could not be saved, and their changedtick then: nothing in them is the human's.
+local unsaved = {} ---@type table<integer, integer>
+
+---How long the sidecar may take to take a change of several files back, one of which could not be saved.
+local TAKEN_BACK_MS = 1000
+
+---@param buffer integer
+---@param name string
+---@param trouble string?
+local function tell_unsaved(buffer, name, trouble)
+  if not api.nvim_buf_is_loaded(buffer) or unsaved[buffer] ~= api.nvim_buf_get_changedtick(buffer) then
+    return -- it was taken back, or the human went on
+  end
+  announce.say(("Pillion: %s has a change that could not be saved%s"):format(name, trouble and ": " .. short(trouble) or ""), vim.log.levels.WARN)
+end
+
 ---@param request { uri: string, version: integer, edits?: table[], save: boolean, label: string }
 ---@param owner pillion.Client
 ---@return { applied: boolean, version: integer, dirty: boolean, reason?: string }
@@ -179,7 +195,9 @@ function M.edit(request, owner)
     return refusal(nil, "the document is not open")
   end
   local buffer = document.buffer
-  local wants_save = request.save and not vim.bo[buffer].modified -- what the human has not saved is theirs to save
+  local is_ours = unsaved[buffer] == api.nvim_buf_get_changedtick(buffer)
+  unsaved[buffer] = nil
+  local wants_save = request.save and (is_ours or not vim.bo[buffer].modified) -- what the human has not saved is theirs to save
   local reason ---@type string?
   if wants_save and not reload.check(buffer) then -- writing over what somebody else has just written would ask
     reason = "the file was changed on disk, and the buffer was not read anew"
@@ -206,11 +224,10 @@ function M.edit(request, owner)
   local result = { applied = true, version = document.version, dirty = vim.bo[buffer].modified }
   if not saved then
     result.reason = "the edit was applied but could not be saved" .. (trouble and ": " .. short(trouble) or "")
-    local name = vim.fs.basename(document.path)
-    announce.say(
-      ("Pillion: %s has a change that could not be saved%s"):format(name, trouble and ": " .. short(trouble) or ""),
-      vim.log.levels.WARN
-    )
+    unsaved[buffer] = api.nvim_buf_get_changedtick(buffer)
+    vim.defer_fn(function()
+      tell_unsaved(buffer, vim.fs.basename(document.path), trouble)
+    end, TAKEN_BACK_MS)
   end
   return result
 end
