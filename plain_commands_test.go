@@ -15,7 +15,7 @@ import (
 func TestCommandsAreOfferedToEditorsWithoutPlugin(t *testing.T) {
 	e := spawn(t, testrig.Options{Silent: true})
 	raw := string(e.Initialize(testrig.Options{Dirs: []string{e.Dir}, Plain: true}))
-	want := `"executeCommandProvider":{"commands":["pillion.approve","pillion.approveSession","pillion.cancel","pillion.endProcess","pillion.newTurn","pillion.reject","pillion.revertCall","pillion.revertSession","pillion.revertTurn","pillion.setMode","pillion.show","pillion.status","pillion.trustSettings"]}`
+	want := `"executeCommandProvider":{"commands":["pillion.approve","pillion.approveSession","pillion.cancel","pillion.endProcess","pillion.newTurn","pillion.pause","pillion.reject","pillion.revertCall","pillion.revertSession","pillion.revertTurn","pillion.setMode","pillion.show","pillion.status","pillion.trustSettings"]}`
 	if !strings.Contains(raw, want) {
 		t.Errorf("the commands in %s", raw)
 	}
