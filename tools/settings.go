@@ -22,7 +22,10 @@ type Settings struct {
 // settle looks at what the settings say now: a plan is made and judged by that.
 func (p *pending) settle() {
 	p.settings = p.registry.Settings()
-	p.registry.limits.Store(&p.settings.Limits)
+	if now := p.registry.limits.Load(); now == nil || *now != p.settings.Limits {
+		limits := p.settings.Limits // not those in p, which is written to while others read them
+		p.registry.limits.Store(&limits)
+	}
 }
 
 // site is where a plan would act, for rules that hold in one folder alone.

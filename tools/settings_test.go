@@ -3,9 +3,11 @@ package tools
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"pillion/tools/policy"
+	"pillion/tools/session"
 	"pillion/workspace"
 	"pillion/workspace/document"
 )
@@ -61,4 +63,26 @@ func texts(rules []policy.Rule) string {
 		out += r.String()
 	}
 	return out
+}
+
+// TestLimitsAreReadWhileOthersPlan is for the race detector.
+func TestLimitsAreReadWhileOthersPlan(t *testing.T) {
+	w, err := workspace.Open(workspace.Folder{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r := &Registry{Documents: document.NewStore(w), Settings: func() Settings { return Settings{Limits: DefaultLimits} }}
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			s := session.New(session.NewID(), session.Agent{}, policy.Default)
+			for range 100 {
+				if result := r.Execute(t.Context(), Call{Name: "list_files", Arguments: []byte("{}"), Session: s}); result.IsError {
+					t.Error("a list failed")
+				}
+			}
+		})
+	}
+	both.Wait()
 }
