@@ -183,7 +183,10 @@ local function tell_unsaved(buffer, name, trouble)
   if not api.nvim_buf_is_loaded(buffer) or unsaved[buffer] ~= api.nvim_buf_get_changedtick(buffer) then
     return -- it was taken back, or the human went on
   end
-  announce.say(("Pillion: %s has a change that could not be saved%s"):format(name, trouble and ": " .. short(trouble) or ""), vim.log.levels.WARN)
+  announce.say(
+    ("Pillion: %s has a change that could not be saved%s"):format(name, trouble and ": " .. short(trouble) or ""),
+    vim.log.levels.WARN
+  )
 end
 
 ---@param request { uri: string, version: integer, edits?: table[], save: boolean, label: string }
