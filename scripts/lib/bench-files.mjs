@@ -3,6 +3,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { RpcChild } from './rpc-child.mjs';
 
@@ -129,7 +130,7 @@ async function fd(program, folder, env) {
   return { took: milliseconds() - began, lines };
 }
 
-/** A whole list of 80,000 files against fd: the first in a new sidecar, and one again; and the 2,000 entries that are given by default. */
+/** A whole list of 80,000 files against fd: the first in a new sidecar, and one again when nothing has changed; and the 2,000 entries that are given by default. */
 async function lists({ pillion, sandbox, env, row }) {
   const program = ['fdfind', 'fd'].find((name) => {
     try {
@@ -157,7 +158,8 @@ async function lists({ pillion, sandbox, env, row }) {
       const { took, lines: found } = await fd(program, folder, env);
       theirs.push(took);
       lines = found;
-      let last;
+      await setTimeout(1000); // in which the sidecar has come to watch all folders
+      let last = await call(child, 'list_files', asked[kind]);
       for (let again = 0; again < 5; again++) {
         last = await call(child, 'list_files', asked[kind]);
         warm[kind].push(last.took);
