@@ -11,6 +11,7 @@ import (
 	"pillion/terminal"
 	"pillion/tools"
 	"pillion/tools/session"
+	"pillion/workspace/change"
 )
 
 // reader is an agent's session in a sidecar on the folder.
@@ -77,5 +78,32 @@ func BenchmarkReadFileLate(b *testing.B) {
 	}
 	for b.Loop() {
 		read("file0.txt")
+	}
+}
+
+// BenchmarkEditFile is an edit of 100 KB with its journal, of which nothing waits for
+// the disk.
+func BenchmarkEditFile(b *testing.B) {
+	b.Setenv("HOME", b.TempDir())
+	b.Setenv("XDG_STATE_HOME", "")
+	dir := b.TempDir()
+	line := strings.Repeat("a line of text that is as long as lines are\n", 1100)
+	if err := os.WriteFile(filepath.Join(dir, "file.txt"), []byte(line+"edited 0 times\n"+line), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	c, agent := reader(b, dir)
+	c.registry.Committer.Journal.Configure(change.JournalRequire, true)
+	if err := agent.SetMode("auto_edit"); err != nil {
+		b.Fatal(err)
+	}
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		args := fmt.Sprintf(`{"path":"file.txt","old_string":"edited %d times","new_string":"edited %d times"}`, i, i+1)
+		r := c.registry.Execute(b.Context(), tools.Call{Name: "edit_file", Arguments: json.RawMessage(args), Session: agent})
+		if r.IsError {
+			b.Fatal(r.Err)
+		}
+		i++
 	}
 }
