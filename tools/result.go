@@ -38,13 +38,36 @@ type Span struct{ From, To int }
 
 // Display is what people see of a result.
 type Display struct {
-	Kind     string               `json:"kind"` // markdown, diff or command
-	Text     string               `json:"text,omitempty"`
-	Files    []change.FilePreview `json:"files,omitempty"`
-	Command  string               `json:"command,omitempty"`
-	ExitCode *int                 `json:"exitCode,omitempty"`
-	Stdout   string               `json:"stdout,omitempty"`
-	Stderr   string               `json:"stderr,omitempty"`
+	Kind     string          `json:"kind"` // markdown, diff or command
+	Text     string          `json:"text,omitempty"`
+	Files    []DisplayedFile `json:"files,omitempty"`
+	Command  string          `json:"command,omitempty"`
+	ExitCode *int            `json:"exitCode,omitempty"`
+	Stdout   string          `json:"stdout,omitempty"`
+	Stderr   string          `json:"stderr,omitempty"`
+}
+
+// DisplayedFile is what became of one file: as in a preview, but of a large one the
+// diff has to do.
+type DisplayedFile struct {
+	change.FilePreview
+	Before *string `json:"before,omitempty"`
+	After  *string `json:"after,omitempty"`
+}
+
+// displayedWhole bounds the two texts of a file that is displayed.
+const displayedWhole = 32 << 10
+
+func displayDiff(files ...change.FilePreview) *Display {
+	d := &Display{Kind: "diff"}
+	for _, f := range files {
+		shown := DisplayedFile{FilePreview: f}
+		if len(f.Before)+len(f.After) <= displayedWhole {
+			shown.Before, shown.After = &f.Before, &f.After
+		}
+		d.Files = append(d.Files, shown)
+	}
+	return d
 }
 
 // Cancelled reports that the call ended because its caller gave up.

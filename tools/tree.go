@@ -187,7 +187,7 @@ func treeEdits(in Input, c change.TreeChange, title string, answer func(change.O
 			a := answer(o[0])
 			if o[0].Operation != change.Unchanged {
 				a.knows = sawTree(in.Session, c)
-				a.Display = &Display{Kind: "diff", Files: change.Set{Tree: []change.TreeChange{c}}.Preview()}
+				a.Display = displayDiff(change.Set{Tree: []change.TreeChange{c}}.Preview()...)
 			}
 			return a
 		},

@@ -214,7 +214,7 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 		a.Text = changedText(r) + fmt.Sprintf("(The difference has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
 	}
 	if shown < shownBytes/3 {
-		a.Display = &Display{Kind: "diff", Files: []change.FilePreview{o.Preview()}}
+		a.Display = displayDiff(o.Preview())
 	}
 	return a
 }

@@ -226,9 +226,22 @@ func (d *diskStep) isPlanned(s sighting) bool {
 	return !s.busy && s.version != "" && s.version == d.file.Before.DiskVersion
 }
 
-func (d *diskStep) look(name string) sighting { return d.folder.look(name, d.limit(), false) }
+func (d *diskStep) look(name string) sighting {
+	return d.folder.look(name, d.limit(), false, d.planned())
+}
 
-func (d *diskStep) lookWhenQuiet(name string) sighting { return d.folder.look(name, d.limit(), true) }
+func (d *diskStep) lookWhenQuiet(name string) sighting {
+	return d.folder.look(name, d.limit(), true, d.planned())
+}
+
+// planned is what the plan was made from, where its text is its bytes.
+func (d *diskStep) planned() content {
+	before := d.file.Before
+	if before.Source != document.FromDisk || before.Encoding != document.UTF8 || before.BOM {
+		return content{}
+	}
+	return content{before.Text, before.DiskVersion}
+}
 
 // limit is the size of what is worth reading: longer files are none that is known.
 func (d *diskStep) limit() int64 { return max(d.file.Before.DiskSize, int64(len(d.data))) }

@@ -198,7 +198,7 @@ func (s scene) look(name string) sighting {
 			limit = max(limit, st.Size)
 		}
 	}
-	return s.folder.look(name, limit, false)
+	return s.folder.look(name, limit, false, content{})
 }
 
 // sweep removes a temporary file that is ours. One that holds what somebody else wrote

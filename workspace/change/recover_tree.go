@@ -109,7 +109,7 @@ func (s scene) compare(name string, st *journal.State) (whole, ours bool) {
 			continue
 		}
 		at := path.Join(name, n.Rel)
-		if !isState(s.folder.look(at, max(w.Size, maxReadBack), false), w) {
+		if !isState(s.folder.look(at, max(w.Size, maxReadBack), false, content{}), w) {
 			if whole = false; !s.isBegun(at, w) {
 				return false, false
 			}

@@ -22,7 +22,9 @@ type sighting struct {
 // other end of a FIFO. A file of more than limit bytes is not read. One that nobody can
 // open any more is looked at when it is quiet: those who have it open for writing are
 // waited for a moment, for what they write counts.
-func (f folder) look(name string, limit int64, whenQuiet bool) sighting {
+//
+// Known are bytes whose version is known: to find them again is to compare.
+func (f folder) look(name string, limit int64, whenQuiet bool, known content) sighting {
 	info, file, err := f.openRegular(name)
 	if file == nil {
 		return sighting{info: info, err: err}
@@ -44,9 +46,19 @@ func (f folder) look(name string, limit int64, whenQuiet bool) sighting {
 		return err
 	})
 	if s.err == nil && int64(len(data)) <= limit {
-		s.version = document.Version(data)
+		s.version = known.versionOf(data)
 	}
 	return s
+}
+
+// content is the bytes of a version; its zero value is of none.
+type content struct{ bytes, version string }
+
+func (c content) versionOf(data []byte) string {
+	if c.version != "" && string(data) == c.bytes {
+		return c.version
+	}
+	return document.Version(data)
 }
 
 // readAll reads into a buffer of the expected size, and a byte more than limit at most.
