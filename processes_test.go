@@ -84,7 +84,7 @@ func startProcess(t *testing.T, e *testrig.Editor, session, id, command, ready s
 func TestTheEditorWatchesAProcess(t *testing.T) {
 	e := spawn(t, persistent())
 	var heard outputs
-	e.OnOutput = heard.hear
+	e.OnOutput(heard.hear)
 	e.Must("session/open", object{"sessionId": "s1", "agent": object{"name": "claude", "via": "chat"}}, nil)
 	e.Write("sub/keep", "")
 	var r testrig.Result
@@ -155,7 +155,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 func TestTheEditorSeesWhatGoesOnInTheBackground(t *testing.T) {
 	e := spawn(t, persistent())
 	var heard outputs
-	e.OnOutput = heard.hear
+	e.OnOutput(heard.hear)
 	r := e.Call("run_command", object{"command": "echo begun; until [ -e go ]; do sleep 0.02; done; echo ended; exit 3", "background_after": 0.3})
 	s := r.StructuredContent
 	id, _ := s["process_id"].(string)
@@ -320,13 +320,13 @@ func TestAnEditorThatDoesNotReadOutput(t *testing.T) {
 	var heard outputs
 	release, blocked := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	e.OnOutput = func(p testrig.ProcessOutput) {
+	e.OnOutput(func(p testrig.ProcessOutput) {
 		if p.Next > 0 {
 			once.Do(func() { close(blocked) })
 			<-release
 		}
 		heard.hear(p)
-	}
+	})
 	done := e.Start("run_persistent", object{"command": "seq 10; until [ -e go ]; do :; done; seq 20000000; echo all >done; cat", "process_id": "flood"})
 	testrig.Wait(t, blocked, "the first output")
 	e.Write("go", "")

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,14 +60,16 @@ type Editor struct {
 	OnApplyEdit func(params json.RawMessage) (any, error)
 	// OnBox, if set, answers window/showMessageRequest at once.
 	OnBox func() (any, error)
-	// OnOutput, if set, hears each process/output, on the loop that reads.
-	OnOutput func(ProcessOutput)
+	onOutput atomic.Pointer[func(ProcessOutput)]
 	// KeepsBoxes leaves a message box on the screen when its request is cancelled, as
 	// real editors do.
 	KeepsBoxes bool
 	// Format, if set, is what the editor's formatter makes of a saved text.
 	Format func(string) string
 }
+
+// OnOutput has hear called with each process/output from now on, on the loop that reads.
+func (e *Editor) OnOutput(hear func(ProcessOutput)) { e.onOutput.Store(&hear) }
 
 // Buffer is a document that the fake editor has open.
 type Buffer struct {

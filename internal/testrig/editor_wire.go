@@ -46,8 +46,8 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		if err := json.Unmarshal(params, &o); err != nil {
 			return nil, err
 		}
-		if e.OnOutput != nil {
-			e.OnOutput(o)
+		if hear := e.onOutput.Load(); hear != nil {
+			(*hear)(o)
 		}
 	case "window/showMessageRequest":
 		return e.box(ctx, params)
