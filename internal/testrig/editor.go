@@ -59,7 +59,7 @@ type Editor struct {
 	// OnApplyEdit, if set, answers workspace/applyEdit instead of the editor's own way.
 	OnApplyEdit func(params json.RawMessage) (any, error)
 	// OnBox, if set, answers window/showMessageRequest at once.
-	OnBox func() (any, error)
+	OnBox    func() (any, error)
 	onOutput atomic.Pointer[func(ProcessOutput)]
 	// KeepsBoxes leaves a message box on the screen when its request is cancelled, as
 	// real editors do.
