@@ -65,8 +65,8 @@ func findExact(text, old string) occurrences {
 	}
 	found := occurrences{spans: all, old: old}
 	if len(all) == 1 {
-		first := all[0].start + 1
-		if i := strings.Index(text[first:], old); i >= 0 {
+		first, last := all[0].start+1, min(len(text), all[0].end+len(old)-1) // further on there is none
+		if i := strings.Index(text[first:last], old); i >= 0 {
 			found.twin = &span{first + i, first + i + len(old)}
 		}
 	}
