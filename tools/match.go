@@ -104,7 +104,7 @@ func findTrimmed(text, old string) occurrences {
 		want[i] = strings.TrimRight(want[i], blanks)
 		empty = empty && want[i] == ""
 	}
-	if empty {
+	if empty || last == 0 && !ends { // the latter is no leniency
 		return occurrences{}
 	}
 	lines := strings.SplitAfter(text, "\n")
@@ -128,13 +128,10 @@ func matchTrimmed(lines, want []string, ends bool) (span, bool) {
 		at := 0
 		if i == 0 {
 			at = max(0, len(have)-len(w)) // it ends with w, or w is all of it and more
-			if last == 0 && !ends {
-				return span{}, false // that is no leniency
-			}
 			start = at
 		}
 		switch {
-		case i == last && i > 0 && !ends:
+		case i == last && !ends:
 			// Its blanks may be in the middle of want's line.
 			have = strings.TrimRight(lines[i], "\n")
 			if !strings.HasPrefix(have, w) {
