@@ -42,16 +42,15 @@ func planDeleteFile(_ context.Context, in Input, args deleteFileArgs) (*Edits, e
 		return nil, err
 	}
 	name := fault.Quote(p.String())
-	title, text := "Delete "+name, "Deleted "+name+"."
+	what := name
 	switch {
 	case c.IsDir() && len(c.Was.Nodes) == 1:
-		title, text = "Delete the empty folder "+name, "Deleted the empty folder "+name+"."
+		what = "the empty folder " + name
 	case c.IsDir():
-		title = fmt.Sprintf("Delete the folder %s with %s", name, count(c.Entries, "file"))
-		text = fmt.Sprintf("Deleted the folder %s with %s.", name, count(c.Entries, "file"))
+		what = fmt.Sprintf("the folder %s with %s", name, count(c.Entries, "file"))
 	}
-	return treeEdits(in, c, title, func(o change.Outcome) *Answer {
-		return &Answer{Result: deleteFileResult{p.String(), o.Operation, folderEntries(c), o.Backup}, Text: text + unsavedNote(c), Summary: "deleted " + name}
+	return treeEdits(in, c, "Delete "+what, func(o change.Outcome) *Answer {
+		return &Answer{Result: deleteFileResult{p.String(), o.Operation, folderEntries(c), o.Backup}, Text: "Deleted " + what + "." + unsavedNote(c), Summary: "deleted " + name}
 	}), nil
 }
 

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -53,10 +54,7 @@ func planGlob(ctx context.Context, in Input, args globArgs) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := globbing{matches: matches, limit: args.Limit, newest: args.Sort == "modified", several: len(roots) > 1}
-	if g.limit == 0 {
-		g.limit = defaultListLimit
-	}
+	g := globbing{matches: matches, limit: cmp.Or(args.Limit, defaultListLimit), newest: args.Sort == "modified", several: len(roots) > 1}
 	for _, root := range roots {
 		if err := g.walk(ctx, in, root); err != nil {
 			return nil, err
@@ -118,10 +116,7 @@ type globbed struct {
 }
 
 func (g *globbing) walk(ctx context.Context, in Input, root workspace.Path) error {
-	from := root.String() + "/"
-	if from == "./" {
-		from = ""
-	}
+	from := leading(root)
 	return in.Files.Visit(ctx, root, workspace.WalkOptions{}, g.newest, func(dir *workspace.Contents, e *workspace.Listed) error {
 		if !e.Type.IsRegular() {
 			return nil

@@ -56,7 +56,7 @@ func (k *listings) keep(now listed) {
 
 // again gives the answer of before, if the tree is as it was, and else a new one.
 func (l *listing) again(ctx context.Context, in Input, root workspace.Path, o workspace.WalkOptions, args listFilesArgs) (*Answer, error) {
-	l.begin(root)
+	l.from = leading(root)
 	c, err := in.Files.List(ctx, root, o, l.limit > fewFiles)
 	switch {
 	case errors.Is(err, workspace.ErrTooMany):

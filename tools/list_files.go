@@ -1,9 +1,9 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -35,11 +35,9 @@ type listFilesArgs struct {
 
 // listFilesResult is encoded as it is gathered, for there may be many files. Each has
 // name, path, type (file, directory or symlink), size and modified.
-// listFilesResult is encoded as it is gathered, for there may be many files. Each has
-// name, path, type (file, directory or symlink), size and modified.
 type listFilesResult json.RawMessage
 
-func (r listFilesResult) encoded(bool) json.RawMessage { return json.RawMessage(r) }
+func (r listFilesResult) encoded() json.RawMessage { return json.RawMessage(r) }
 
 const (
 	defaultListLimit = 2000
@@ -52,10 +50,7 @@ func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, 
 	if args.Limit < 0 {
 		return nil, invalid("limit must be 1 or more")
 	}
-	l := listing{limit: args.Limit, files: []byte(`{"ok":true,"success":true,"files":[`)}
-	if l.limit == 0 {
-		l.limit = defaultListLimit
-	}
+	l := listing{limit: cmp.Or(args.Limit, defaultListLimit), files: []byte(`{"ok":true,"success":true,"files":[`)}
 	if args.Pattern != "" {
 		var err error
 		if l.matches, err = search.CompileGlob(args.Pattern); err != nil {
@@ -122,22 +117,16 @@ type listing struct {
 }
 
 func (l *listing) walk(ctx context.Context, in Input, root workspace.Path, o workspace.WalkOptions) error {
-	l.begin(root)
-	c, err := in.Files.List(ctx, root, o, l.limit > fewFiles || o.MaxDepth == 1)
-	switch {
-	case errors.Is(err, workspace.ErrTooMany):
-		return search.Walk(ctx, root, o, l.visit)
-	case err != nil:
-		return err
-	}
-	return l.take(c)
+	l.from = leading(root)
+	return in.Files.Visit(ctx, root, o, l.limit > fewFiles || o.MaxDepth == 1, l.visit)
 }
 
-func (l *listing) begin(root workspace.Path) {
-	l.from = root.String() + "/"
-	if root.String() == "." {
-		l.from = ""
+// leading is what the names of all that lies below the folder begin with.
+func leading(folder workspace.Path) string {
+	if name := folder.String(); name != "." {
+		return name + "/"
 	}
+	return ""
 }
 
 func (l *listing) take(c *workspace.Contents) error {

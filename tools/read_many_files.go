@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -75,14 +76,10 @@ func planReadManyFiles(ctx context.Context, in Input, args readManyArgs) (*Answe
 			return nil, err
 		}
 	}
-	if err := c.found(ctx, len(args.Include)); err != nil {
+	if err := c.found(ctx); err != nil {
 		return nil, err
 	}
-	room := int64(args.MaxBytes)
-	if room == 0 {
-		room = defaultManyBytes
-	}
-	room = min(room, in.Limits.ReadBytes)
+	room := min(cmp.Or(int64(args.MaxBytes), defaultManyBytes), in.Limits.ReadBytes)
 	m := manyReading{in: in, limit: room, room: room}
 	for _, f := range c.files {
 		if err := ctx.Err(); err != nil {
@@ -163,8 +160,8 @@ func (c *collection) named(ctx context.Context, name string) error {
 }
 
 // found takes what the include globs find.
-func (c *collection) found(ctx context.Context, globs int) error {
-	if globs == 0 {
+func (c *collection) found(ctx context.Context) error {
+	if len(c.include) == 0 {
 		return nil
 	}
 	for _, root := range c.roots {

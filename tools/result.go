@@ -132,7 +132,7 @@ type appender interface {
 
 // encoded is a result that is there as JSON already, "ok" and all.
 type encoded interface {
-	encoded(success bool) json.RawMessage
+	encoded() json.RawMessage
 }
 
 // textField is a text among the fields, and where it was put.
@@ -145,7 +145,7 @@ type textField struct {
 // that name, and the error if there is one.
 func structured(fields any, err *fault.Error, success bool) (out json.RawMessage, field textField) {
 	if whole, is := fields.(encoded); is && err == nil {
-		return whole.encoded(success), textField{}
+		return whole.encoded(), textField{}
 	}
 	ok := strconv.FormatBool(err == nil)
 	out = []byte(`{"ok":` + ok)
