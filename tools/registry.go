@@ -31,6 +31,8 @@ type Registry struct {
 	// Remember keeps a rule for a folder beyond the session, so that it is one of
 	// the folder's own from then on. Nil: there is no such place.
 	Remember func(root string, rule policy.Rule) error
+	// Languages answers questions about code. Nil: nobody does.
+	Languages Languages
 	// Files is the list of files; nil is a list that is always made anew.
 	Files *search.Files
 	// SearchPath is where commands look for programs, in any order.

@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"workspace/git":      {"workspace/diff"},
 	"workspace/search":   {"workspace"},
 	"workspace/document": {"workspace", "workspace/diff"},
+	"workspace/language": {"workspace", "workspace/document"},
 	"workspace/journal":  {},
 	"workspace/tracking": {"workspace", "workspace/change", "workspace/document", "workspace/journal", "workspace/watch"},
 	"workspace/change":   {"workspace", "workspace/diff", "workspace/document", "workspace/journal"},
@@ -38,7 +39,7 @@ var arrows = map[string][]string{
 	"tools/approval": {"workspace/change"},
 	"tools": {
 		"audit", "tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/lines", "workspace/search",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/search",
 	},
 
 	"rpc": {
