@@ -93,7 +93,7 @@ func (s *Store) countBackup() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.copies++; s.copies%pruneEvery == 0 {
-		go s.prune()
+		s.pruning.Go(s.prune)
 	}
 }
 

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bufio"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -9,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -38,39 +38,24 @@ func (s *Store) Begin(o Origin, records []Record) (*Pending, error) {
 // it outlive the machine. In between temporary files can be made.
 func (s *Store) Write(o Origin, records []Record) (*Pending, error) {
 	e := Entry{Origin: o, ID: newID(), Time: s.stamp(time.Now()), Records: records}
-	p := &Pending{ID: e.ID, Time: e.Time, store: s}
-	b := &batch{store: s, fresh: map[hash]bool{}}
-	err := func() error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		var err error
-		if p.segment, err = s.segmentFor(sizeOf(records)); err != nil {
-			return err
-		}
-		p.segment.users++
-		s.active[e.ID] = true
-		return nil
-	}()
+	g, err := s.use(sizeOf(records), e.ID)
 	if err != nil {
 		return nil, journalFault(err)
 	}
-	b.segment = p.segment
+	b := s.batch(g)
 	if err = b.keepAll(records); err == nil {
-		if err = b.addJSON(kindBegin, e); err == nil {
-			err = b.commit(false)
-		}
+		err = b.write(kindBegin, e, false)
 	}
 	if err != nil {
-		p.Undone("the journal could not keep it") //nolint:errcheck // if nothing of it was written there is nothing to end
+		s.leave(g, e.ID) // there is no begin of it that would need an end
 		return nil, journalFault(err)
 	}
-	return p, nil
+	return &Pending{ID: e.ID, Time: e.Time, store: s, segment: g}, nil
 }
 
 // Sync has the set outlive a crash of the machine. When it fails the set has ended.
 func (p *Pending) Sync() error {
-	b := &batch{store: p.store, segment: p.segment, fresh: map[hash]bool{}}
-	if err := b.commit(true); err != nil {
+	if err := p.store.batch(p.segment).commit(true); err != nil {
 		p.Undone("the journal could not keep it") //nolint:errcheck // then it is found at the next start
 		return journalFault(err)
 	}
@@ -78,6 +63,9 @@ func (p *Pending) Sync() error {
 }
 
 func journalFault(err error) error {
+	if err == nil {
+		return nil
+	}
 	return fmt.Errorf("the journal cannot keep it: %w", err)
 }
 
@@ -99,29 +87,39 @@ func (p *Pending) Interrupted(why string) error {
 }
 
 func (p *Pending) end(e ending) error {
-	defer p.forget()
+	defer p.store.leave(p.segment, p.ID)
 	e.ID = p.ID
-	b := &batch{store: p.store, segment: p.segment, fresh: map[hash]bool{}}
-	if err := b.keepAll(e.Records); err != nil {
-		return journalFault(err)
+	b := p.store.batch(p.segment)
+	err := b.keepAll(e.Records)
+	if err == nil {
+		// An end that is lost is found out again by looking at the files; contents are not.
+		err = b.write(kindEnd, e, b.wrote)
 	}
-	if err := b.addJSON(kindEnd, e); err != nil {
-		return journalFault(err)
-	}
-	// An end that is lost is found out again by looking at the files; contents are not.
-	if err := b.commit(b.wrote); err != nil {
-		return journalFault(err)
-	}
-	return nil
+	return journalFault(err)
 }
 
-func (p *Pending) forget() {
-	s := p.store
+// use gives a segment that has room for so many bytes, and keeps it open until leave.
+// The id is of the entry that is begun there, "" for a mark.
+func (s *Store) use(size int64, id string) (*segment, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.active, p.ID)
-	p.segment.users--
-	s.release(p.segment)
+	g, err := s.segmentFor(size)
+	if err != nil {
+		return nil, err
+	}
+	g.users++
+	if id != "" {
+		s.active[id] = true
+	}
+	return g, nil
+}
+
+func (s *Store) leave(g *segment, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.active, id)
+	g.users--
+	s.release(g)
 }
 
 // sizeOf is about what the records need.
@@ -170,6 +168,10 @@ type batch struct {
 	space   []byte
 }
 
+func (s *Store) batch(g *segment) *batch {
+	return &batch{store: s, segment: g, fresh: map[hash]bool{}}
+}
+
 // batchBytes is how much is collected before it is written.
 const batchBytes = 4 << 20
 
@@ -189,33 +191,37 @@ func (b *batch) keepAll(records []Record) error {
 
 // keep puts the content of a file into the segment.
 func (b *batch) keep(st *State) error {
-	st.Chunks, st.Size = nil, 0
-	if st.Path == "" && st.Open == nil {
-		st.Size = int64(len(st.Data))
-		if len(st.Version) == 2*len(half{}) && len(st.Data) <= chunkSize {
-			if sum, ok := b.knows(st.Version); ok {
-				st.Hash = hex.EncodeToString(sum[:])
-				st.Chunks = []string{st.Hash}
-				return nil
-			}
-		}
-		all := sha256.Sum256(st.Data)
-		st.Hash = hex.EncodeToString(all[:])
-		if len(st.Data) <= chunkSize {
-			return b.keepChunk(st, st.Data, all)
-		}
-		for at := 0; at < len(st.Data); at += chunkSize {
-			chunk := st.Data[at:min(at+chunkSize, len(st.Data))]
-			if err := b.keepChunk(st, chunk, sha256.Sum256(chunk)); err != nil {
-				return err
-			}
-		}
+	st.Chunks = nil
+	switch open := st.Open; {
+	case open != nil:
+		return b.keepFrom(st, open)
+	case st.Path != "":
+		return b.keepFrom(st, func() (io.ReadCloser, error) { return openRegular(st.Path) })
+	}
+	if sum, ok := b.knows(st.Version); ok && len(st.Data) <= chunkSize {
+		st.Size, st.Hash = int64(len(st.Data)), hex.EncodeToString(sum[:])
+		st.Chunks = []string{st.Hash}
 		return nil
 	}
-	open := st.Open
-	if open == nil {
-		open = func() (io.ReadCloser, error) { return openRegular(st.Path) }
+	return b.keepData(st, st.Data)
+}
+
+func (b *batch) keepData(st *State, data []byte) error {
+	all := sha256.Sum256(data)
+	st.Size, st.Hash = int64(len(data)), hex.EncodeToString(all[:])
+	if len(data) <= chunkSize {
+		return b.keepChunk(st, data, all)
 	}
+	for chunk := range slices.Chunk(data, chunkSize) {
+		if err := b.keepChunk(st, chunk, sha256.Sum256(chunk)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepFrom keeps what need not fit in memory.
+func (b *batch) keepFrom(st *State, open func() (io.ReadCloser, error)) error {
 	f, err := open()
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrSource, err)
@@ -224,15 +230,18 @@ func (b *batch) keep(st *State) error {
 	if b.space == nil {
 		b.space = make([]byte, chunkSize) // for all files of a tree
 	}
-	all, r, buf := sha256.New(), bufio.NewReaderSize(f, 1), b.space
-	for {
-		n, err := readFull(r, buf)
-		if err != nil {
+	st.Size = 0
+	for all, buf := sha256.New(), b.space; ; {
+		n, err := readFull(f, buf)
+		switch {
+		case err != nil:
 			return fmt.Errorf("%w: %w", ErrSource, err)
+		case n < len(buf) && st.Size == 0:
+			return b.keepData(st, buf[:n])
 		}
 		st.Size += int64(n)
 		all.Write(buf[:n])
-		if n > 0 || st.Size == 0 {
+		if n > 0 {
 			if err := b.keepChunk(st, buf[:n], sha256.Sum256(buf[:n])); err != nil {
 				return err
 			}
@@ -241,16 +250,16 @@ func (b *batch) keep(st *State) error {
 			st.Hash = hex.EncodeToString(all.Sum(nil))
 			return nil
 		}
-		if st.Size > b.store.maxBytes() {
+		if st.Size > b.store.settings().MaxBytes {
 			return fmt.Errorf("%s: %w", st.Path, ErrTooLarge)
 		}
 	}
 }
 
-func (s *Store) maxBytes() int64 {
+func (s *Store) settings() Options {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.options.MaxBytes
+	return s.options
 }
 
 func openRegular(name string) (*os.File, error) {
@@ -291,7 +300,10 @@ func (b *batch) has(sum hash) bool {
 // knows gives the hash of a content of which the version is known, if the segment has it.
 func (b *batch) knows(version string) (sum hash, ok bool) {
 	var first half
-	if n, err := hex.Decode(first[:], []byte(version)); err != nil || n != len(first) {
+	if len(version) != 2*len(first) {
+		return sum, false
+	}
+	if _, err := hex.Decode(first[:], []byte(version)); err != nil {
 		return sum, false
 	}
 	b.store.mu.Lock()
@@ -300,9 +312,12 @@ func (b *batch) knows(version string) (sum hash, ok bool) {
 	return sum, ok
 }
 
-func (b *batch) addJSON(kind byte, v any) (err error) {
-	b.frames, err = appendJSON(b.frames, kind, v)
-	return err
+// write adds a frame of JSON, and commits.
+func (b *batch) write(kind byte, v any, durable bool) (err error) {
+	if b.frames, err = appendJSON(b.frames, kind, v); err != nil {
+		return err
+	}
+	return b.commit(durable)
 }
 
 // commit writes what was collected and, on demand, sees it onto the disk.

@@ -118,8 +118,6 @@ type Entry struct {
 	Reverted map[string]bool `json:"-"`
 
 	segment string
-	writer  string
-	order   int // in its segment
 }
 
 // Options are how a Store keeps.

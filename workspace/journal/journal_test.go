@@ -277,7 +277,7 @@ func TestAFolderThatWasRemovedIsMadeAnew(t *testing.T) {
 		p, err := s.Begin(Origin{CallID: "c"}, edit("a", "b"))
 		must(t, err)
 		must(t, p.Done(nil))
-		if alive, err := lives(dir); err != nil || len(alive) != 1 || alive[s.writer] {
+		if alive, err := lives(dir); err != nil || len(alive) != 1 || !alive[s.writer] {
 			t.Errorf("signs of life: %v, %v", alive, err)
 		}
 		if n := len(list(t, s)); n != 1 {

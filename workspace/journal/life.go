@@ -19,11 +19,7 @@ const lifeSuffix = ".live"
 
 // turnstile is held for moments, by those who begin a life and those who look at others'.
 func turnstile(dir string) (unlock func(), err error) {
-	lock := flock.New(filepath.Join(dir, ".lock"), flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return nil, err
-	}
-	return func() { lock.Close() }, nil //nolint:errcheck // closing unlocks
+	return alone(dir, "lock")
 }
 
 // Alone waits until no other program does what the name stands for, and keeps it so.
@@ -32,7 +28,11 @@ func (s *Store) Alone(name string) (unlock func(), err error) {
 	if _, err := os.Stat(s.dir); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(s.dir, "."+name), flock.SetPermissions(0o600))
+	return alone(s.dir, name)
+}
+
+func alone(dir, name string) (unlock func(), err error) {
+	lock := flock.New(filepath.Join(dir, "."+name), flock.SetPermissions(0o600))
 	if err := lock.Lock(); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (l *life) end(clean bool) error {
 	return l.lock.Close()
 }
 
-// lives lists the programs that have a sign here: true of those that are gone.
+// lives lists the programs that have a sign here: true of those that live.
 func lives(dir string) (map[string]bool, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*"+lifeSuffix))
 	if err != nil || len(names) == 0 {
@@ -88,7 +88,7 @@ func lives(dir string) (map[string]bool, error) {
 		}
 		lock := flock.New(name, flock.SetPermissions(0o600))
 		gone, err := lock.TryLock()
-		out[writer] = err == nil && gone
+		out[writer] = err != nil || !gone
 		lock.Close() //nolint:errcheck // closing unlocks
 	}
 	return out, nil

@@ -16,10 +16,14 @@ const grace = 10 * time.Minute
 // prune removes whole segments: those over the age, then the oldest until the rest
 // fits. It never touches what a living program may be writing to.
 func (s *Store) prune() {
-	s.mu.Lock()
-	o := s.options
-	s.mu.Unlock()
-	s.remove(func(f found, total int64) bool { return time.Since(f.modified) > o.MaxAge || total > o.MaxBytes }) //nolint:errcheck // the next one tries again
+	o, total := s.settings(), s.Size()
+	s.remove(func(f found, later []found, alive map[string]bool) bool { //nolint:errcheck // the next one tries again
+		if s.inUse(f, later, alive) || time.Since(f.modified) <= o.MaxAge && total <= o.MaxBytes {
+			return true
+		}
+		total -= f.size
+		return false
+	})
 	s.pruneBackups(o)
 }
 
@@ -30,21 +34,8 @@ type found struct {
 	modified time.Time
 }
 
-// remove takes segments away, oldest first, while the choice says so: it sees each one
-// and the size of all that is there then.
-func (s *Store) remove(choose func(f found, total int64) bool) (removed int, err error) {
-	total := s.Size()
-	return s.removeAll(func(f found, later []found, alive map[string]bool) bool {
-		if s.inUse(f, later, alive) || !choose(f, total) {
-			return true
-		}
-		total -= f.size
-		return false
-	})
-}
-
-// removeAll takes away, oldest first, what is not to stay.
-func (s *Store) removeAll(stays func(f found, later []found, alive map[string]bool) bool) (removed int, err error) {
+// remove takes away, oldest first, what is not to stay.
+func (s *Store) remove(stays func(f found, later []found, alive map[string]bool) bool) (removed int, err error) {
 	names, err := s.segments()
 	if err != nil {
 		return 0, err
@@ -84,8 +75,7 @@ func (s *Store) inUse(f found, later []found, alive map[string]bool) bool {
 		}
 		return false
 	}
-	gone, known := alive[writer]
-	if !known || gone {
+	if !alive[writer] {
 		return false
 	}
 	isLast := !slices.ContainsFunc(later, func(o found) bool { return writerOf(o.name) == writer })
@@ -98,12 +88,11 @@ const lull = 5 * time.Second
 // Clear removes all that nobody is in the midst of writing, and says how many segments
 // that were, and how many stay. Living programs begin new ones.
 func (s *Store) Clear() (removed, left int, err error) {
-	removed, err = s.removeAll(func(f found, later []found, alive map[string]bool) bool {
+	removed, err = s.remove(func(f found, later []found, alive map[string]bool) bool {
 		if writerOf(f.name) == s.writer {
 			return s.inUse(f, later, alive)
 		}
-		gone, known := alive[writerOf(f.name)]
-		return known && !gone && time.Since(f.modified) < lull
+		return alive[writerOf(f.name)] && time.Since(f.modified) < lull
 	})
 	if err != nil {
 		return removed, 0, err

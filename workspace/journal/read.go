@@ -42,7 +42,6 @@ func (s *Store) list(names []string, q Query) ([]Entry, error) {
 		}
 		for _, begun := range seen.begun {
 			e := *begun
-			e.order = len(all)
 			all, byID[e.ID] = append(all, &e), &e
 		}
 		for _, end := range seen.ends {
@@ -57,12 +56,8 @@ func (s *Store) list(names []string, q Query) ([]Entry, error) {
 			e.mark(m)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Entry) int {
-		if c := b.Time.Compare(a.Time); c != 0 {
-			return c
-		}
-		return b.order - a.order
-	})
+	slices.Reverse(all)
+	slices.SortStableFunc(all, func(a, b *Entry) int { return b.Time.Compare(a.Time) })
 	var out []Entry
 	for _, e := range all {
 		if q.Wants == nil || q.Wants(e) {
@@ -122,8 +117,14 @@ var ErrGone = errors.New("the journal does not have it any more")
 // Content reads contents of one entry's states.
 type Content struct {
 	file     *os.File
-	at       map[hash]frame
+	at       map[hash]place
 	unpacker *zstd.Decoder
+}
+
+// place is where the payload of a chunk is.
+type place struct {
+	at     int64
+	length int
 }
 
 // Content opens the contents of an entry. Close it.
@@ -132,15 +133,13 @@ func (s *Store) Content(e Entry) (*Content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGone, err)
 	}
-	c := &Content{file: f, at: map[hash]frame{}}
+	c := &Content{file: f, at: map[hash]place{}}
 	info, err := f.Stat()
 	if err == nil {
-		_, err = scan(f, 0, info.Size(), func(fr frame) error {
+		_, err = scan(f, 0, info.Size(), func(fr frame) {
 			if fr.kind == kindChunk && len(fr.payload) == chunkHead {
-				fr.payload = slices.Clone(fr.payload)
-				c.at[hash(fr.payload[:32])] = fr
+				c.at[hash(fr.payload[:32])] = place{fr.at, fr.length}
 			}
-			return nil
 		})
 	}
 	if err == nil {
@@ -201,11 +200,11 @@ func (c *Content) chunk(name string) ([]byte, error) {
 	if err != nil || len(raw) != len(hash{}) {
 		return nil, fmt.Errorf("%w: %q is no name of a chunk", ErrGone, name)
 	}
-	fr, ok := c.at[hash(raw)]
+	is, ok := c.at[hash(raw)]
 	if !ok {
 		return nil, ErrGone
 	}
-	payload, err := readFrame(c.file, fr.at, fr.length)
+	payload, err := readFrame(c.file, is.at, is.length)
 	if err != nil {
 		return nil, err
 	}
@@ -215,81 +214,68 @@ func (c *Content) chunk(name string) ([]byte, error) {
 // Mark notes what happened to entries after they ended: the paths that were put back,
 // or those that were put back and are no longer.
 func (s *Store) Mark(id string, state EntryState, why string, reverted, restored []string) error {
-	g, err := s.forMark()
-	if err != nil {
-		return journalFault(err)
-	}
-	defer (&Pending{ID: "", store: s, segment: g}).forget()
-	b := &batch{store: s, segment: g, fresh: map[hash]bool{}}
-	if err := b.addJSON(kindMark, mark{ID: id, State: state, Why: why, Reverted: reverted, Restored: restored}); err != nil {
-		return journalFault(err)
-	}
-	if err := b.commit(true); err != nil {
-		return journalFault(err)
-	}
-	return nil
-}
-
-func (s *Store) forMark() (*segment, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g, err := s.segmentFor(0)
+	g, err := s.use(0, "")
 	if err == nil {
-		g.users++
+		defer s.leave(g, "")
+		err = s.batch(g).write(kindMark, mark{ID: id, State: state, Why: why, Reverted: reverted, Restored: restored}, true)
 	}
-	return g, err
+	return journalFault(err)
 }
 
 // Interrupted lists the entries that were begun by programs that are gone, and never
 // ended.
 func (s *Store) Interrupted() ([]Entry, error) {
 	gone, err := s.gone()
-	if err != nil || len(gone) == 0 {
+	if err != nil {
 		return nil, err
 	}
+	return s.interrupted(gone)
+}
+
+func (s *Store) interrupted(gone map[string]bool) ([]Entry, error) {
 	names, err := s.segments()
 	if err != nil {
 		return nil, err
 	}
+	first := slices.IndexFunc(names, func(name string) bool { return gone[writerOf(name)] })
+	if first < 0 {
+		return nil, nil
+	}
 	// Marks on them may stand in segments of those who live.
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return !gone[writerOf(name)] && name < oldest(names, gone)
-	})
-	return s.list(names, Query{Wants: func(e *Entry) bool { return e.State == StatePending && gone[e.writer] }})
+	return s.list(names[first:], Query{Wants: func(e *Entry) bool { return e.State == StatePending && gone[e.writer()] }})
 }
 
-func oldest(names []string, gone map[string]bool) string {
-	for _, name := range names {
-		if gone[writerOf(name)] {
-			return name
-		}
-	}
-	return ""
-}
+// writer is the program that made it.
+func (e *Entry) writer() string { return writerOf(e.segment) }
 
+// gone are the programs that have a sign of life and do not live.
 func (s *Store) gone() (map[string]bool, error) {
-	all, err := lives(s.dir)
-	for writer, gone := range all {
-		if !gone {
-			delete(all, writer)
+	alive, err := lives(s.dir)
+	gone := map[string]bool{}
+	for writer, lives := range alive {
+		if !lives {
+			gone[writer] = true
 		}
 	}
-	return all, err
+	return gone, err
 }
 
 // Tidy removes the signs of programs that are gone and left nothing to repair.
 func (s *Store) Tidy() error {
-	left, err := s.Interrupted()
+	gone, err := s.gone() // who goes after this may leave something
 	if err != nil {
 		return err
 	}
-	gone, err := s.gone()
+	left, err := s.interrupted(gone)
+	if err != nil {
+		return err
+	}
 	for writer := range gone {
-		if !slices.ContainsFunc(left, func(e Entry) bool { return e.writer == writer }) {
+		if !slices.ContainsFunc(left, func(e Entry) bool { return e.writer() == writer }) {
 			os.Remove(filepath.Join(s.dir, writer+lifeSuffix)) //nolint:errcheck // the next start tries again
 		}
 	}
-	return err
+	return nil
 }
 
 // Live reports whether an entry is one that its program may still be making.
@@ -297,12 +283,11 @@ func (s *Store) Live(e Entry) bool {
 	if e.State != StatePending {
 		return false
 	}
-	if e.writer == s.writer { // one that has ended may lack its end: the disk was full
+	if e.writer() == s.writer { // one that has ended may lack its end: the disk was full
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.active[e.ID]
 	}
-	all, err := lives(s.dir)
-	gone, known := all[e.writer]
-	return err == nil && known && !gone
+	alive, err := lives(s.dir)
+	return err == nil && alive[e.writer()]
 }

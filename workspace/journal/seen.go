@@ -41,7 +41,7 @@ func (s *Store) seen(name string) (seen, error) {
 	}
 	if at.upTo < info.Size() {
 		before := len(at.begun)
-		if at.upTo, err = scan(f, at.upTo, info.Size(), func(fr frame) error { return at.add(name, fr) }); err != nil {
+		if at.upTo, err = scan(f, at.upTo, info.Size(), func(fr frame) { at.add(name, fr) }); err != nil {
 			return seen{}, err
 		}
 		s.remember(name, at, len(at.begun)-before)
@@ -60,10 +60,10 @@ func (s *Store) remember(name string, at seen, more int) {
 }
 
 // add takes one frame. What cannot be read is passed over: a later version wrote it.
-func (a *seen) add(name string, f frame) error {
+func (a *seen) add(name string, f frame) {
 	switch f.kind {
 	case kindBegin:
-		e := &Entry{State: StatePending, segment: name, writer: writerOf(name)}
+		e := &Entry{State: StatePending, segment: name}
 		if json.Unmarshal(f.payload, e) == nil {
 			a.begun = append(a.begun, e)
 		}
@@ -78,5 +78,4 @@ func (a *seen) add(name string, f frame) error {
 			a.marks = append(a.marks, m)
 		}
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bufio"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -92,7 +91,8 @@ func appendJSON(dst []byte, kind byte, v any) ([]byte, error) {
 	return appendFrame(dst, kind, payload), nil
 }
 
-// frame is one frame as a scan shows it. Of a chunk only the hash is read.
+// frame is one frame as a scan shows it. Of a chunk only the hash and the length
+// are read.
 type frame struct {
 	kind    byte
 	at      int64 // where its payload begins
@@ -102,7 +102,7 @@ type frame struct {
 
 // scan shows all frames from a place on that are whole, and returns where they end. Chunks are
 // passed over unread; whoever reads one checks it.
-func scan(f io.ReaderAt, from, size int64, show func(frame) error) (int64, error) {
+func scan(f io.ReaderAt, from, size int64, show func(frame)) (int64, error) {
 	r := &window{from: f, size: size}
 	head, err := r.peek(0, len(magic))
 	if err != nil || string(head) != magic {
@@ -131,9 +131,7 @@ func scan(f io.ReaderAt, from, size int64, show func(frame) error) (int64, error
 				return at, nil
 			}
 		}
-		if err := show(fr); err != nil {
-			return at, err
-		}
+		show(fr)
 		at += frameHead - 1 + int64(length)
 	}
 }
@@ -202,8 +200,8 @@ func (g *segment) write(frames []byte) error {
 	return nil
 }
 
-// readAll gives size bytes of a reader, or less if there are not more.
-func readFull(r *bufio.Reader, buf []byte) (int, error) {
+// readFull fills buf from a reader, or less of it if there is not more.
+func readFull(r io.Reader, buf []byte) (int, error) {
 	n, err := io.ReadFull(r, buf)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
