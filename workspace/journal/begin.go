@@ -47,7 +47,7 @@ func (s *Store) Write(o Origin, records []Record) (*Pending, error) {
 		err = b.write(kindBegin, e, false)
 	}
 	if err != nil {
-		s.leave(g, e.ID) // there is no begin of it that would need an end
+		s.leave(g, e.ID, true) // there is no begin of it that would need an end
 		return nil, journalFault(err)
 	}
 	return &Pending{ID: e.ID, Time: e.Time, store: s, segment: g}, nil
@@ -87,7 +87,6 @@ func (p *Pending) Interrupted(why string) error {
 }
 
 func (p *Pending) end(e ending) error {
-	defer p.store.leave(p.segment, p.ID)
 	e.ID = p.ID
 	b := p.store.batch(p.segment)
 	err := b.keepAll(e.Records)
@@ -95,6 +94,7 @@ func (p *Pending) end(e ending) error {
 		// An end that is lost is found out again by looking at the files; contents are not.
 		err = b.write(kindEnd, e, b.wrote)
 	}
+	p.store.leave(p.segment, p.ID, err == nil)
 	return journalFault(err)
 }
 
@@ -114,10 +114,13 @@ func (s *Store) use(size int64, id string) (*segment, error) {
 	return g, nil
 }
 
-func (s *Store) leave(g *segment, id string) {
+// leave: with the entry ended, or without an end, so that the next start looks into it.
+func (s *Store) leave(g *segment, id string, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.active, id)
+	if s.active[id] = false; ended {
+		delete(s.active, id)
+	}
 	g.users--
 	s.release(g)
 }

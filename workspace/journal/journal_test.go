@@ -330,4 +330,8 @@ func TestAnEndThatCouldNotBeWritten(t *testing.T) {
 	if e := list(t, s); len(e) != 1 || e[0].State != StatePending || s.Live(e[0]) {
 		t.Errorf("when it is over: %+v", e)
 	}
+	must(t, s.Close())
+	if e, err := open(t, s.Dir(), Options{}).Interrupted(); err != nil || len(e) != 1 || e[0].CallID != "c" {
+		t.Errorf("the next start looks into %+v, %v", e, err)
+	}
 }

@@ -216,7 +216,7 @@ func (c *Content) chunk(name string) ([]byte, error) {
 func (s *Store) Mark(id string, state EntryState, why string, reverted, restored []string) error {
 	g, err := s.use(0, "")
 	if err == nil {
-		defer s.leave(g, "")
+		defer s.leave(g, "", true)
 		err = s.batch(g).write(kindMark, mark{ID: id, State: state, Why: why, Reverted: reverted, Restored: restored}, true)
 	}
 	return journalFault(err)

@@ -33,7 +33,7 @@ type Store struct {
 	opened  time.Time
 	serial  int
 	open    map[*segment]bool // segments with a file open
-	active  map[string]bool   // entries of ours that have not ended
+	active  map[string]bool   // entries of ours that have no end; false: its writing failed
 	copies  int
 	closed  bool
 	began   time.Time // when the store was opened
