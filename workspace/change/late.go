@@ -108,14 +108,12 @@ func (c *Committer) lookAt(d *displaced) {
 		journal.Origin{CallID: "late-" + newTemp(), Agent: "Pillion", Tool: "late_write", Title: "What a program wrote into " + name + " after it was replaced"},
 		[]journal.Record{{Operation: "kept", Name: d.path.String(), Path: d.path.Abs(), Before: &journal.State{Type: journal.TypeFile, Mode: info.Mode(), Data: data}}},
 	)
-	told := fmt.Sprintf("a program that had %s open wrote into it after it was replaced; what it wrote is in the journal, as %s", name, "late_write")
+	told := fmt.Sprintf("a program that had %s open wrote into it after it was replaced; what it wrote is in the journal, as late_write", name)
 	if err == nil {
 		err = p.Done(nil)
 	}
 	if err != nil {
 		told = fmt.Sprintf("a program that had %s open wrote into it after it was replaced, and that could not be kept: %v", name, err)
 	}
-	if c.Journal.Tell != nil {
-		c.Journal.Tell(told)
-	}
+	c.Journal.tell(told)
 }

@@ -181,8 +181,14 @@ func (j *Journal) tellOnce(format string, args ...any) {
 	told := j.told
 	j.told = true
 	j.mu.Unlock()
-	if !told && j.Tell != nil {
-		j.Tell(fmt.Sprintf(format, args...))
+	if !told {
+		j.tell(fmt.Sprintf(format, args...))
+	}
+}
+
+func (j *Journal) tell(problem string) {
+	if j != nil && j.Tell != nil {
+		j.Tell(problem)
 	}
 }
 

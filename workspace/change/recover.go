@@ -49,7 +49,7 @@ const (
 )
 
 func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
-	done, open, foreign := 0, 0, 0
+	open, foreign := 0, 0
 	var notes []string
 	part := e
 	part.Records = nil // those that were made
@@ -60,7 +60,6 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 		}
 		switch m {
 		case wasMade:
-			done++
 			part.Records = append(part.Records, e.Records[i])
 		case notMade:
 			open++
@@ -70,7 +69,7 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 	}
 	state, what := journal.StateInterrupted, "it is made"
 	switch {
-	case done == 0 && foreign == 0:
+	case len(part.Records) == 0 && foreign == 0:
 		state, what = journal.StateUndone, "nothing of it was made"
 	case foreign > 0:
 		what = "somebody has changed the files since; look at them, and revert it if it is not wanted"
@@ -81,14 +80,14 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 		}
 		state, what = journal.StateUndone, "the part of it that was made is taken back"
 	}
-	why := "Pillion was ended while it was made: " + strings.Join(append([]string{what}, notes...), "; ")
-	c.Journal.Store.Mark(e.ID, state, why, nil, nil) //nolint:errcheck // then it is told again at the next start
+	what = strings.Join(append([]string{what}, notes...), "; ")
+	c.Journal.Store.Mark(e.ID, state, "Pillion was ended while it was made: "+what, nil, nil) //nolint:errcheck // then it is told again at the next start
 	info := c.info(e)
 	quoted := make([]string, 0, len(info.Paths))
 	for _, p := range info.Paths {
 		quoted = append(quoted, fault.Quote(p))
 	}
-	return fmt.Sprintf("Pillion was ended while %s changed %s: %s", fault.Quote(e.Agent), strings.Join(quoted, ", "), strings.Join(append([]string{what}, notes...), "; "))
+	return fmt.Sprintf("Pillion was ended while %s changed %s: %s", fault.Quote(e.Agent), strings.Join(quoted, ", "), what)
 }
 
 // takeBackPart puts back what of a set was made.
@@ -138,8 +137,10 @@ func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record) (m made, n
 			m = notMade
 		}
 	default:
-		note = s.sweep(temp)
-		s.sweep(temp + ".old") // where names cannot be exchanged
+		if temp != "" {
+			note = s.sweep(temp)
+			s.sweep(temp + ".old") // where names cannot be exchanged
+		}
 		m = reached(s.look(s.name), r)
 	}
 	if m == notMade {
@@ -207,8 +208,6 @@ func (s scene) look(name string) sighting {
 func (s scene) sweep(temp string) string {
 	lies := s.look(temp)
 	switch {
-	case temp == "", temp == ".old":
-		return ""
 	case lies.info == nil:
 		return ""
 	case !lies.info.Mode().IsRegular():

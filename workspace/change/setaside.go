@@ -80,9 +80,7 @@ func (f folder) remove(temp string) {
 		return
 	}
 	for _, n := range tree.Nodes {
-		if n.Mode.IsDir() {
-			f.root.Chmod(temp+"/"+n.Rel, 0o700) //nolint:errcheck // then it stays, and is swept another time
-		}
+		f.open(temp, n)
 	}
 	f.root.RemoveAll(temp) //nolint:errcheck // see above
 }
@@ -137,7 +135,5 @@ func (c *Committer) keep(f folder, temp string, was workspace.Path) {
 		}
 		name = fmt.Sprintf("%s.kept%d", was.Base(), i)
 	}
-	if c.Journal != nil && c.Journal.Tell != nil {
-		c.Journal.Tell(fmt.Sprintf("somebody wrote into %s while it was removed; what they wrote is in %s", fault.Quote(was.String()), fault.Quote(was.Dir().Join(name).String())))
-	}
+	c.Journal.tell(fmt.Sprintf("somebody wrote into %s while it was removed; what they wrote is in %s", fault.Quote(was.String()), fault.Quote(was.Dir().Join(name).String())))
 }
