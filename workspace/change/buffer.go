@@ -30,8 +30,6 @@ type bufferStep struct {
 type diskState struct {
 	readable bool // as text, in the file's encoding
 	text     string
-	version  string
-	size     int
 	data     []byte
 }
 
@@ -238,7 +236,7 @@ func (b *bufferStep) readDisk() {
 		return
 	}
 	c, err := document.Decode(data, b.file.Before.Encoding)
-	b.disk = diskState{readable: err == nil, text: c.Text, version: document.Version(data), size: len(data), data: data}
+	b.disk = diskState{readable: err == nil, text: c.Text, data: data}
 }
 
 // maxReadBack bounds the file that is read to tell whether it was saved; editors
@@ -292,18 +290,29 @@ func (b *bufferStep) finish() Outcome {
 		Saved:     b.isSaved(),
 	}
 	o.Formatted = o.Saved && b.isExact() && b.seen.Text != b.file.After.Text
-	if o.Saved && b.disk.readable {
-		o.Bytes, o.Version, o.Text = b.disk.size, b.disk.version, b.disk.text
-		return o
+	var data []byte
+	o.Text, data = b.left()
+	o.Bytes, o.Version = len(data), document.Version(data)
+	return o
+}
+
+// left is the text that was read back, on disk if it was saved.
+func (b *bufferStep) left() (text string, data []byte) {
+	if b.isSaved() && b.disk.readable {
+		return b.disk.text, b.disk.data
 	}
 	now := b.file.After
 	now.Text = b.seen.Text
-	data, err := now.Encode()
+	return now.Text, bytesOf(now)
+}
+
+// bytesOf is a text as it would be saved; what cannot be saved is kept as it is shown.
+func bytesOf(c document.Content) []byte {
+	data, err := c.Encode()
 	if err != nil {
-		data = []byte(now.Text)
+		return []byte(c.Text)
 	}
-	o.Bytes, o.Version, o.Text = len(data), document.Version(data), now.Text
-	return o
+	return data
 }
 
 func (b *bufferStep) discard() {}

@@ -352,28 +352,12 @@ func (b *bufferStep) record() (*journal.Record, error) {
 		r.Before = b.file.diskState()
 		return r, nil
 	}
-	before, err := b.file.Before.Encode()
-	if err != nil {
-		before = []byte(b.file.Before.Text) // what cannot be saved is kept as it is shown
-	}
-	r.Before = &journal.State{Type: journal.TypeFile, Data: before, Mode: b.file.Before.Mode, Encoding: string(b.file.Before.Encoding), Unsaved: true}
+	r.Before = &journal.State{Type: journal.TypeFile, Data: bytesOf(b.file.Before.Content), Mode: b.file.Before.Mode, Encoding: string(b.file.Before.Encoding), Unsaved: true}
 	r.Buffer = r.Before
 	return r, nil
 }
 
-// became is the text that was read back, on disk if it was saved.
 func (b *bufferStep) became() *journal.State {
-	st := &journal.State{Type: journal.TypeFile, Encoding: string(b.file.After.Encoding), Unsaved: !b.isSaved()}
-	if b.isSaved() && b.disk.readable {
-		st.Data = b.disk.data
-		return st
-	}
-	now := b.file.After
-	now.Text = b.seen.Text
-	data, err := now.Encode()
-	if err != nil {
-		data = []byte(now.Text)
-	}
-	st.Data = data
-	return st
+	_, data := b.left()
+	return &journal.State{Type: journal.TypeFile, Data: data, Encoding: string(b.file.After.Encoding), Unsaved: !b.isSaved()}
 }

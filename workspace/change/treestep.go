@@ -74,11 +74,7 @@ func unsavedState(c TreeChange) *journal.State {
 	unsaved := c.Unsaved()
 	all := &journal.State{Type: journal.TypeDirectory, Unsaved: true}
 	for _, f := range unsaved {
-		data, err := f.Encode()
-		if err != nil {
-			data = []byte(f.Text) // what cannot be saved is kept as it is shown
-		}
-		st := journal.State{Type: journal.TypeFile, Data: data, Mode: f.Mode, Encoding: string(f.Encoding), Unsaved: true}
+		st := journal.State{Type: journal.TypeFile, Data: bytesOf(f.Content), Mode: f.Mode, Encoding: string(f.Encoding), Unsaved: true}
 		if f.Path == c.Source {
 			return &st
 		}
