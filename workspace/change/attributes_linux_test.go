@@ -53,7 +53,7 @@ func TestSecretsStayClosed(t *testing.T) {
 	b := newBench(t)
 	b.write("secret", "one")
 	b.must(os.Chmod(b.abs("secret"), 0o600))
-	step := &diskStep{file: b.plan("secret", "two"), committer: b.Committer}
+	step := &diskStep{file: b.plan("secret", "two"), committer: b.Committer, named: newTemp()}
 	defer step.discard()
 	b.must(step.stage())
 	if mode := b.stat(step.temp).Mode & 0o777; mode != 0o600 {

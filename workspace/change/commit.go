@@ -192,7 +192,7 @@ func (c *Committer) steps(s Set) []step {
 		out = append(out, c.treeStep(t))
 	}
 	for _, x := range s.Restores {
-		out = append(out, &restoreStep{restore: x, committer: c})
+		out = append(out, &restoreStep{restore: x, committer: c, named: newTemp()})
 	}
 	for _, p := range s.Empty {
 		out = append(out, &emptyStep{path: p})
@@ -243,7 +243,7 @@ func (c *Committer) step(f File, label string, several bool) step {
 	case f.Before.Source == document.FromBuffer && (f.Before.Dirty || c.takes(f.Before)):
 		return &bufferStep{file: f, label: label, several: several, committer: c}
 	}
-	return &diskStep{file: f, committer: c}
+	return &diskStep{file: f, committer: c, named: newTemp()}
 }
 
 // takes: a file that may not be written to is replaced on disk, after a yes to that.

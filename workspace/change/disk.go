@@ -79,7 +79,7 @@ func (d *diskStep) writeTemp() error {
 	if d.creates() {
 		mode = 0o666
 	}
-	d.temp = cmp.Or(d.named, newTemp())
+	d.temp = d.named
 	var f *os.File
 	err := d.folder.try("create", func() (err error) {
 		f, err = d.folder.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -314,21 +314,20 @@ func (d *diskStep) leave() error {
 
 // takeAway removes the file that was created, if it still is as it was.
 func (d *diskStep) takeAway() error {
-	temp := cmp.Or(d.named, newTemp())
 	placed := d.placed
 	d.placed = sighting{}
-	if err := d.folder.give(d.name(), temp); err != nil {
+	if err := d.folder.give(d.name(), d.named); err != nil {
 		return nil //nolint:nilerr // somebody was first
 	}
-	d.temp = temp
-	came := d.lookWhenQuiet(temp)
+	d.temp = d.named
+	came := d.lookWhenQuiet(d.temp)
 	if came.is(placed) {
 		return nil
 	}
 	if came.err != nil {
 		return d.leave()
 	}
-	if err := d.folder.give(temp, d.name()); err != nil {
+	if err := d.folder.give(d.temp, d.name()); err != nil {
 		return d.rescue()
 	}
 	d.temp = ""
@@ -360,9 +359,7 @@ func (d *diskStep) discard() {
 		}
 		d.folder.close()
 	}
-	for i := len(d.made) - 1; i >= 0; i-- {
-		d.file.Target.Root().Remove(d.made[i]) //nolint:errcheck // not empty: somebody uses it
-	}
+	unmakeFolders(d.file.Target, d.made)
 }
 
 func (d *diskStep) fault(err error) error {
@@ -377,9 +374,5 @@ func (d *diskStep) fault(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.PermissionDenied, "permission denied: %s or its folder cannot be written", name)
 	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return fault.New(fault.ExecutionFailed, "%s could not be written: %w; it is as it was", name, err)
+	return fault.New(fault.ExecutionFailed, "%s could not be written: %w; it is as it was", name, cause(err))
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -131,6 +132,31 @@ func (c calls) makeFolder(at *os.Root, name string) (made bool, err error) {
 		return false, err
 	}
 	return true, nil
+}
+
+// toMake are the folders of dir that are not there, outermost first.
+func toMake(dir workspace.Path) (out []string) {
+	for ; !dir.IsRoot() && !dir.Exists(); dir = dir.Dir() {
+		out = append(out, dir.Abs())
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// unmakeFolders removes folders that were made, in the workspace folder of in.
+func unmakeFolders(in workspace.Path, made []string) {
+	for _, name := range slices.Backward(made) {
+		in.Root().Remove(name) //nolint:errcheck // not empty: somebody uses it
+	}
+}
+
+// cause is err without the path that the system adds to it.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 func (f folder) close() {

@@ -83,7 +83,7 @@ func TestHumanWritesAtTheSameMoment(t *testing.T) {
 func (b *bench) commitWhile(human func() error) error {
 	b.t.Helper()
 	b.write("a.txt", "before\n")
-	step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer}
+	step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer, named: newTemp()}
 	defer step.discard()
 	b.must(step.stage())
 	start, done := make(chan struct{}), make(chan error, 1)
@@ -193,7 +193,7 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 			b := newBench(t)
 			for i := range rounds() {
 				b.write("a.txt", "before\n")
-				step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer}
+				step := &diskStep{file: b.plan("a.txt", "agent\n"), committer: b.Committer, named: newTemp()}
 				b.must(step.stage())
 				b.must(step.apply(context.Background()))
 				human := fmt.Sprintf("human %d\n", i)
@@ -213,7 +213,7 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 // TestUndoOfACreatedFile: what a human made of it stays.
 func TestUndoOfACreatedFile(t *testing.T) {
 	b := newBench(t)
-	step := &diskStep{file: b.plan("new/a.txt", "agent"), committer: b.Committer}
+	step := &diskStep{file: b.plan("new/a.txt", "agent"), committer: b.Committer, named: newTemp()}
 	b.must(step.stage())
 	b.must(step.apply(context.Background()))
 	b.write("new/a.txt", "human")

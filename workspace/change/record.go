@@ -297,7 +297,6 @@ func (d *diskStep) record() (*journal.Record, error) {
 	if err := d.encode(); err != nil {
 		return nil, err
 	}
-	d.named = newTemp()
 	folder := d.file.Target.Dir()
 	r := &journal.Record{
 		Operation: string(d.file.Operation()),
@@ -308,8 +307,8 @@ func (d *diskStep) record() (*journal.Record, error) {
 	}
 	d.kept = r.After
 	if d.creates() {
-		for at := folder; d.file.CreateDirs && !at.IsRoot() && !at.Exists(); at = at.Dir() {
-			r.MadeFolders = append([]string{at.Abs()}, r.MadeFolders...)
+		if d.file.CreateDirs {
+			r.MadeFolders = toMake(folder)
 		}
 		return r, nil
 	}

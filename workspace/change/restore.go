@@ -68,24 +68,16 @@ type restoreStep struct {
 }
 
 func (r *restoreStep) record() (*journal.Record, error) {
-	r.named = newTemp()
 	dir := r.restore.Path.Dir()
-	out := &journal.Record{
+	return &journal.Record{
 		Operation: string(Restored), Name: r.restore.Path.String(), Path: r.restore.Path.Abs(),
-		After: &r.restore.State, Temp: dir.Join(r.named).Abs(),
-	}
-	for at := dir; !at.IsRoot() && !at.Exists(); at = at.Dir() {
-		out.MadeFolders = append([]string{at.Abs()}, out.MadeFolders...)
-	}
-	return out, nil
+		After: &r.restore.State, Temp: dir.Join(r.named).Abs(), MadeFolders: toMake(dir),
+	}, nil
 }
 
 func (r *restoreStep) stage() (err error) {
 	if r.folder, r.made, err = r.committer.system().openFolder(r.restore.Path.Dir(), true); err != nil {
 		return r.fault(err)
-	}
-	if r.named == "" {
-		r.named = newTemp()
 	}
 	r.temp = r.named
 	each := len(r.restore.State.Children) < manyFiles
@@ -184,9 +176,7 @@ func (r *restoreStep) discard() {
 		r.folder.remove(r.temp)
 		r.folder.close()
 	}
-	for _, name := range slices.Backward(r.made) {
-		r.restore.Path.Root().Remove(name) //nolint:errcheck // not empty: somebody uses it
-	}
+	unmakeFolders(r.restore.Path, r.made)
 }
 
 func (r *restoreStep) fault(err error) error {
@@ -198,11 +188,7 @@ func (r *restoreStep) fault(err error) error {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 		return moved(name)
 	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return fault.New(fault.ExecutionFailed, "%s could not be brought back: %w", name, err)
+	return fault.New(fault.ExecutionFailed, "%s could not be brought back: %w", name, cause(err))
 }
 
 // emptyStep removes a folder in which nothing is left, after all else is made and

@@ -15,12 +15,12 @@ import (
 )
 
 func (c *Committer) treeStep(t TreeChange) step {
-	base := treeStep{change: t, committer: c}
+	base := treeStep{change: t, committer: c, named: newTemp()}
 	switch t.Operation {
 	case CreateDirectory:
 		return &makeStep{base}
 	case Delete:
-		return &deleteStep{treeStep: base}
+		return &deleteStep{base}
 	case Move:
 		return &moveStep{treeStep: base}
 	}
@@ -32,6 +32,10 @@ type treeStep struct {
 	change    TreeChange
 	committer *Committer
 	made      []string // folders that apply made, outermost first
+
+	from  folder // that Source is in
+	named string // in it: what goes, or is replaced, will be called so
+	temp  string // the same, as long as it is
 }
 
 func (s *treeStep) stage() error { return nil }
@@ -89,17 +93,30 @@ func unsavedState(c TreeChange) *journal.State {
 	return all
 }
 
+// enter opens the folder of an entry that is shown as planned.
+func (s *treeStep) enter() (err error) {
+	if !s.isShownAsPlanned() {
+		return moved(s.change.name())
+	}
+	s.from, _, err = s.committer.system().openFolder(s.change.Source.Dir(), false)
+	return err
+}
+
+// sweep removes what was set aside, which stood at a path, and leaves the folder.
+func (s *treeStep) sweep(was workspace.Tree, at workspace.Path) {
+	if s.from.root == nil {
+		return
+	}
+	s.committer.holdOn(s.from, s.temp, was.Top().Version, at)
+	if s.temp != "" && !s.from.removeTree(s.temp, was) {
+		s.committer.keep(s.from, s.temp, at)
+	}
+	s.from.close()
+}
+
 func (s *treeStep) finish() Outcome {
 	s.made = nil
 	return Outcome{Tree: &s.change, Operation: s.change.Operation, Saved: true}
-}
-
-// unmake removes the folders that were made. One that somebody uses stays.
-func (s *treeStep) unmake(in workspace.Path) {
-	for _, name := range slices.Backward(s.made) {
-		in.Root().Remove(name) //nolint:errcheck // not empty: somebody uses it
-	}
-	s.made = nil
 }
 
 // isShownAsPlanned: the files in it are open as they were then, with the same text.
@@ -140,11 +157,7 @@ func (s *treeStep) fault(err error) error {
 		return fault.New(fault.ExecutionFailed, "%s and %s are on different file systems; nothing was moved", name, fault.Quote(s.change.To.String())).
 			WithHint("write the files at their new place, then delete the old ones")
 	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return fault.New(fault.ExecutionFailed, "%s could not be done to %s: %w; it is as it was", s.change.Operation, name, err)
+	return fault.New(fault.ExecutionFailed, "%s could not be done to %s: %w; it is as it was", s.change.Operation, name, cause(err))
 }
 
 // still says whether f's entry name is as tree was in the plan.
@@ -188,7 +201,8 @@ func (m *makeStep) apply(context.Context) error {
 }
 
 func (m *makeStep) undo(context.Context) error {
-	m.unmake(m.change.Source)
+	unmakeFolders(m.change.Source, m.made)
+	m.made = nil
 	return nil
 }
 
@@ -196,16 +210,10 @@ func (m *makeStep) discard() {}
 
 // deleteStep gives the entry a name that nobody knows, looks whether it is what was
 // to be deleted, and removes it once the whole set is made.
-type deleteStep struct {
-	treeStep
-	folder folder
-	named  string // what the entry will be called
-	temp   string // what it is called now, "" when it is where it was
-}
+type deleteStep struct{ treeStep }
 
 func (d *deleteStep) record() (*journal.Record, error) {
 	r := d.newRecord()
-	d.named = newTemp()
 	r.Before, r.Temp = stateOf(d.change.Was, d.change.Source), d.change.Source.Dir().Join(d.named).Abs()
 	if d.change.Text != nil {
 		r.Before.Encoding = string(d.change.Text.Encoding)
@@ -214,16 +222,10 @@ func (d *deleteStep) record() (*journal.Record, error) {
 }
 
 func (d *deleteStep) apply(context.Context) (err error) {
-	if !d.isShownAsPlanned() {
-		return moved(d.change.name())
-	}
-	if d.folder, _, err = d.committer.system().openFolder(d.change.Source.Dir(), false); err != nil {
+	if err = d.enter(); err != nil {
 		return d.fault(err)
 	}
-	if d.named == "" {
-		d.named = newTemp()
-	}
-	if err = d.folder.setAside(d.change.Source.Base(), d.named, d.change.Was); err == nil {
+	if err = d.from.setAside(d.change.Source.Base(), d.named, d.change.Was); err == nil {
 		d.temp = d.named
 	}
 	return d.fault(err)
@@ -235,28 +237,17 @@ func (d *deleteStep) undo(context.Context) error {
 	}
 	temp := d.temp
 	d.temp = "" // it is not to be removed, whatever comes
-	return d.folder.putBack(temp, d.change.Source)
+	return d.from.putBack(temp, d.change.Source)
 }
 
-func (d *deleteStep) discard() {
-	if d.folder.root == nil {
-		return
-	}
-	d.committer.holdOn(d.folder, d.temp, d.change.Was.Top().Version, d.change.Source)
-	if d.temp != "" && !d.folder.removeTree(d.temp, d.change.Was) {
-		d.committer.keep(d.folder, d.temp, d.change.Source)
-	}
-	d.folder.close()
-}
+func (d *deleteStep) discard() { d.sweep(d.change.Was, d.change.Source) }
 
 // moveStep renames the entry. What it replaces is exchanged with it, so that the new
 // name always has something, and set aside.
 type moveStep struct {
 	treeStep
-	from, to folder
-	done     bool
-	named    string // in from: what is replaced will be called so
-	temp     string // the same, as soon as it is
+	to   folder
+	done bool
 }
 
 // record keeps no bytes of what is moved: they are where it goes. Its Hash is the first
@@ -271,17 +262,13 @@ func (m *moveStep) record() (*journal.Record, error) {
 	}
 	r.Before, r.After = &st, &st
 	if m.change.Over.Exists() {
-		m.named = newTemp()
 		r.Over, r.Temp = stateOf(m.change.Over, m.change.Target), m.change.Source.Dir().Join(m.named).Abs()
 	}
 	return r, nil
 }
 
 func (m *moveStep) apply(context.Context) (err error) {
-	if !m.isShownAsPlanned() {
-		return moved(m.change.name())
-	}
-	if m.from, _, err = m.committer.system().openFolder(m.change.Source.Dir(), false); err != nil {
+	if err = m.enter(); err != nil {
 		return m.fault(err)
 	}
 	m.to, m.made, err = m.committer.system().openFolder(m.change.Target.Dir(), true)
@@ -322,9 +309,6 @@ func (m *moveStep) replace(a, b string) error {
 		return err
 	}
 	m.done = true
-	if m.named == "" {
-		m.named = newTemp()
-	}
 	if err := m.from.setAside(a, m.named, m.change.Over); err != nil { // a holds what was replaced, or something newer
 		if back := m.from.exchangeWith(a, m.to, b); back != nil {
 			return fault.New(fault.ExecutionFailed, "%s could not be put back; what it replaced is in %s", fault.Quote(m.change.To.String()), m.change.name())
@@ -369,15 +353,9 @@ func (m *moveStep) undo(context.Context) error {
 
 func (m *moveStep) discard() {
 	if !m.done {
-		m.unmake(m.change.Target)
+		unmakeFolders(m.change.Target, m.made)
 	}
-	if m.from.root != nil {
-		m.committer.holdOn(m.from, m.temp, m.change.Over.Top().Version, m.change.Target)
-		if m.temp != "" && !m.from.removeTree(m.temp, m.change.Over) {
-			m.committer.keep(m.from, m.temp, m.change.Target)
-		}
-		m.from.close()
-	}
+	m.sweep(m.change.Over, m.change.Target)
 	if m.to.root != nil {
 		m.to.close()
 	}
