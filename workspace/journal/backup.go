@@ -92,7 +92,7 @@ func copyOut(at string, st *State, content *Content) error {
 func (s *Store) countBackup() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.copies++; s.copies%pruneEvery == 0 {
+	if s.copies++; s.copies%pruneEvery == 0 && !s.closed {
 		s.pruning.Go(s.prune)
 	}
 }
