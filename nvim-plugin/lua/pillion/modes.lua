@@ -2,6 +2,7 @@
 
 local activity = require("pillion.activity")
 local announce = require("pillion.announce")
+local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 local view = require("pillion.view")
 
@@ -23,11 +24,7 @@ local function choose_session(sessions, prompt, callback)
   if #sessions == 1 then
     callback(sessions[1])
   elseif #sessions > 1 then
-    vim.ui.select(sessions, { prompt = prompt, kind = "pillion.session", format_item = view.session_line }, function(session)
-      if session then
-        callback(session)
-      end
-    end)
+    choose(sessions, { prompt = prompt, kind = "pillion.session", format_item = view.session_line }, callback)
   else
     announce.tell("Pillion: no such agent is connected; :Pillion connect connects one")
   end
@@ -70,17 +67,14 @@ end
 
 ---@param session pillion.Session
 local function choose_mode(session)
-  vim.ui.select(M.names, {
+  choose(M.names, {
     prompt = ("Mode (now %s):"):format(session.mode),
     kind = "pillion.mode",
     format_item = function(name)
       return ("%s: %s"):format(name, meanings[name])
     end,
   }, function(chosen)
-    if chosen then
-      vim.cmd.redraw()
-      agree(session, chosen)
-    end
+    agree(session, chosen)
   end)
 end
 

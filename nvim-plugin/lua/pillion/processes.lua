@@ -3,6 +3,7 @@
 
 local Process = require("pillion.process")
 local announce = require("pillion.announce")
+local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 local words = require("pillion.words")
 
@@ -197,13 +198,8 @@ end
 ---@param processes pillion.Process[]
 ---@param prompt string
 ---@param callback fun(process: pillion.Process)
-local function choose(processes, prompt, callback)
-  vim.ui.select(processes, { prompt = prompt, kind = "pillion.process", format_item = Process.line }, function(process)
-    vim.cmd.redraw()
-    if process then
-      callback(process)
-    end
-  end)
+local function choose_process(processes, prompt, callback)
+  choose(processes, { prompt = prompt, kind = "pillion.process", format_item = Process.line }, callback)
 end
 
 --- The one that is meant: by its name, by where the human is, or because it is the only one that runs; else they choose.
@@ -223,7 +219,7 @@ local function with(id, prompt, callback)
   if #found == 1 then
     callback(found[1])
   elseif #found > 1 then
-    choose(found, prompt, callback)
+    choose_process(found, prompt, callback)
   elseif id ~= "" then
     announce.tell(("Pillion: no process %s runs"):format(escape.short(id, 40)))
   else
@@ -265,17 +261,8 @@ local function act(process)
     { label = "Type a line to it", run = M.write },
     { label = "Stop it", run = M.kill },
   }
-  vim.ui.select(choices, {
-    prompt = process:line(),
-    kind = "pillion.process",
-    format_item = function(choice)
-      return choice.label
-    end,
-  }, function(choice)
-    vim.cmd.redraw()
-    if choice then
-      choice.run(process)
-    end
+  choose(choices, { prompt = process:line(), kind = "pillion.process" }, function(choice)
+    choice.run(process)
   end)
 end
 
@@ -291,7 +278,7 @@ function M.open()
       announce.tell("Pillion: no agent has left a process running")
     else
       local running = #M.running()
-      choose(found, running > 0 and words.count(running, "process") .. " running:" or "Nothing runs; what has ended:", act)
+      choose_process(found, running > 0 and words.count(running, "process") .. " running:" or "Nothing runs; what has ended:", act)
     end
   end
   local clients = {}

@@ -2,6 +2,7 @@
 -- cancels it in its list; a list that is left answers nothing.
 
 local announce = require("pillion.announce")
+local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 
 local M = {}
@@ -99,16 +100,8 @@ function M.pick(id)
     return { label = escape.visible(action), action = action }
   end, prompt.actions or {})
   items[#items + 1] = { label = "Cancel: answer nothing; the agent goes on", action = "cancel" }
-  vim.ui.select(items, {
-    prompt = "An agent asks: " .. escape.short(prompt.message, 300),
-    kind = "pillion.prompt",
-    format_item = function(item)
-      return item.label
-    end,
-  }, function(item)
-    if not item then
-      return
-    elseif get(id) == prompt then
+  choose(items, { prompt = "An agent asks: " .. escape.short(prompt.message, 300), kind = "pillion.prompt" }, function(item)
+    if get(id) == prompt then
       settle(prompt, { action = item.action })
     else
       announce.say("That question was answered or withdrawn already.")

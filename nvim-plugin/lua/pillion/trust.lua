@@ -3,6 +3,7 @@
 
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
+local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
 local words = require("pillion.words")
@@ -127,12 +128,7 @@ function M.open()
   elseif #asking == 1 then
     M.show(asking[1])
   else
-    vim.ui.select(asking, { prompt = "Which settings?", kind = "pillion.trust", format_item = M.line }, function(one)
-      vim.cmd.redraw()
-      if one then
-        M.show(one)
-      end
-    end)
+    choose(asking, { prompt = "Which settings?", kind = "pillion.trust", format_item = M.line }, M.show)
   end
 end
 

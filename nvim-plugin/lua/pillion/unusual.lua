@@ -3,6 +3,7 @@
 
 local activity = require("pillion.activity")
 local announce = require("pillion.announce")
+local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 
 local M = {}
@@ -103,18 +104,9 @@ end
 --- The human chose its line.
 ---@param one pillion.Unusual
 function M.act(one)
-  vim.ui.select(choices(one), {
-    prompt = M.line(one),
-    kind = "pillion.unusual",
-    format_item = function(choice)
-      return choice.label
-    end,
-  }, function(choice)
-    vim.cmd.redraw()
-    if choice then
-      dismiss(one)
-      choice.run()
-    end
+  choose(choices(one), { prompt = M.line(one), kind = "pillion.unusual" }, function(choice)
+    dismiss(one)
+    choice.run()
   end)
 end
 

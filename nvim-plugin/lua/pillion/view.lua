@@ -3,6 +3,7 @@
 local activity = require("pillion.activity")
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
+local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
 local processes = require("pillion.processes")
@@ -145,11 +146,6 @@ function M.entries()
   return found
 end
 
----@param entry pillion.Entry
-local function label(entry)
-  return entry.label
-end
-
 function M.open()
   local entries = M.entries()
   if #entries == 0 then
@@ -158,11 +154,8 @@ function M.open()
   end
   local count = #approvals.of_agents() + #prompts.all()
   local prompt = count == 0 and "Pillion: nothing waits for you" or ("Pillion: %d waiting for your answer"):format(count)
-  vim.ui.select(entries, { prompt = prompt, kind = "pillion", format_item = label }, function(entry)
-    if entry then
-      vim.cmd.redraw() -- else Neovim's own list goes on in the line in which the number was typed
-      entry.choose()
-    end
+  choose(entries, { prompt = prompt, kind = "pillion" }, function(entry)
+    entry.choose()
   end)
 end
 
