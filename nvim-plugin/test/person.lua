@@ -58,6 +58,7 @@ local sidecar = [[
     on = function(method, handler) Wire.handlers[method] = handler end,
     on_state = function(listener) table.insert(Wire.state_listeners, listener) end,
     each = function(visit) visit(Wire.client) end,
+    ready = function() return Wire.client.state == "ready" and { Wire.client } or {} end,
     log = function() return {} end,
     is_below = require("pillion.client").is_below,
   }

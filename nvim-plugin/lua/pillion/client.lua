@@ -74,6 +74,16 @@ function M.each(visit)
   end
 end
 
+--- Those that can be asked.
+---@return pillion.Client[]
+function M.ready()
+  local found = {}
+  M.each(function(client)
+    found[#found + 1] = client.state == "ready" and client or nil
+  end)
+  return found
+end
+
 --- Called before a client asks for anything, to tell what is not told yet.
 ---@type fun(client: pillion.Client)
 M.before_request = function() end

@@ -44,12 +44,7 @@ end
 --- Asks every sidecar that runs.
 ---@param callback fun(changes: pillion.AgentChange[]) newest first
 function M.ask(callback)
-  local clients, all = {}, {}
-  require("pillion.client").each(function(client)
-    if client.state == "ready" then
-      clients[#clients + 1] = client
-    end
-  end)
+  local clients, all = require("pillion.client").ready(), {}
   local left = #clients
   if left == 0 then
     announce.tell("Pillion is not running; start it with :Pillion restart", vim.log.levels.WARN)

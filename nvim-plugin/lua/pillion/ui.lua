@@ -83,6 +83,14 @@ local function fire(pattern, data)
   end
 end
 
+--- Of a notification: only what it says, and which sidecar says it.
+---@param hear fun(params: table, from: any)
+local function heard(hear)
+  return function(params, _, from)
+    hear(params, from)
+  end
+end
+
 local function wire()
   client.on("approval/request", function(params, reply, from, cancelled)
     approvals.open(params, reply, from)
@@ -103,31 +111,21 @@ local function wire()
     activity.record(params, from)
     fire("PillionActivity", told)
   end)
-  client.on("agent/status", function(params, _, from)
-    activity.status(params, from)
-  end)
-  client.on("settings/untrusted", function(params, _, from)
-    trust.told(params, from)
-  end)
+  client.on("agent/status", heard(activity.status))
+  client.on("settings/untrusted", heard(trust.told))
   client.on("journal/changed", function(params, _, from)
     changes.told(params, from)
     fire("PillionChange", params)
   end)
   client.on("workspace/changed", changes.seen)
-  client.on("workspace/tracking", function(params, _, from)
-    tracking.told(params, from)
-  end)
-  client.on("session/unusual", function(params, _, from)
-    unusual.told(params, from)
-  end)
+  client.on("workspace/tracking", heard(tracking.told))
+  client.on("session/unusual", heard(unusual.told))
   client.on("window/logMessage", function(params)
     if params.type <= vim.lsp.protocol.MessageType.Warning then -- the log has it already, with all the rest
       announce.say("Pillion: " .. escape.short(params.message, 300), vim.log.levels.WARN)
     end
   end)
-  client.on("process/output", function(params, _, from)
-    processes.output(params, from)
-  end)
+  client.on("process/output", heard(processes.output))
   client.on_state(function(one)
     if one.state ~= "ready" then
       processes.abandon(one)
@@ -157,17 +155,15 @@ function M.attach()
   approvals.listen({
     added = function(approval)
       redraw()
-      if approval:is_own() then
-        return
+      if not approval:is_own() then
+        fire("PillionApproval", approval.request)
       end
-      fire("PillionApproval", approval.request)
     end,
     removed = function(approval, outcome)
       redraw()
-      if approval:is_own() then
-        return
+      if not approval:is_own() then
+        fire("PillionResolved", { approvalId = approval.id, outcome = outcome })
       end
-      fire("PillionResolved", { approvalId = approval.id, outcome = outcome })
     end,
   })
   prompts.listen(redraw)

@@ -1,5 +1,6 @@
 -- `:Pillion`: everything that waits for the human, which agents are paused, and what happened lately, in one list.
 
+local Process = require("pillion.process")
 local activity = require("pillion.activity")
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
@@ -54,95 +55,68 @@ local function approval_line(approval)
     })
 end
 
+---@generic T
+---@param found pillion.Entry[]
+---@param things T[]
+---@param label fun(thing: T): string
+---@param choose_it fun(thing: T)
+local function list(found, things, label, choose_it)
+  for _, thing in ipairs(things) do
+    found[#found + 1] = {
+      label = label(thing),
+      choose = function()
+        choose_it(thing)
+      end,
+    }
+  end
+end
+
 ---@param found pillion.Entry[]
 local function waiting(found)
-  for _, approval in ipairs(approvals.of_agents()) do
-    found[#found + 1] = {
-      label = approval_line(approval),
-      choose = function()
-        if not front.show(approval.id) then
-          announce.say("That call waits no longer: it was answered or withdrawn.")
-        end
-      end,
-    }
-  end
-  for _, prompt in ipairs(prompts.all()) do
-    found[#found + 1] = {
-      label = "? an agent asks: " .. escape.short(prompt.message, 120),
-      choose = function()
-        prompts.pick(prompt.promptId)
-      end,
-    }
-  end
+  list(found, approvals.of_agents(), approval_line, function(approval)
+    if not front.show(approval.id) then
+      announce.say("That call waits no longer: it was answered or withdrawn.")
+    end
+  end)
+  list(found, prompts.all(), function(prompt)
+    return "? an agent asks: " .. escape.short(prompt.message, 120)
+  end, function(prompt)
+    prompts.pick(prompt.promptId)
+  end)
 end
 
 ---@return pillion.Entry[]
 function M.entries()
   local found = {} ---@type pillion.Entry[]
   waiting(found)
-  for _, one in ipairs(unusual.all()) do
-    found[#found + 1] = {
-      label = "! " .. unusual.line(one),
-      choose = function()
-        unusual.act(one)
-      end,
-    }
-  end
-  for _, session in ipairs(activity.paused()) do
-    found[#found + 1] = {
-      label = joined({
-        ("‖ %s is paused until you resume it"):format(escape.visible(session.agent.name)),
-        escape.visible(session.pauseReason),
-      }),
-      choose = function()
-        activity.resume(session)
-      end,
-    }
-  end
-  for _, session in ipairs(activity.full_access()) do
-    found[#found + 1] = {
-      label = ("! %s has FULL ACCESS: its commands and edits run without asking; choose this to end that"):format(
-        escape.visible(session.agent.name)
-      ),
-      choose = function()
-        require("pillion.modes").change("default " .. session.sessionId)
-      end,
-    }
-  end
-  for _, one in ipairs(trust.all()) do
-    found[#found + 1] = {
-      label = "! " .. trust.line(one),
-      choose = function()
-        trust.show(one)
-      end,
-    }
-  end
-  for _, process in ipairs(processes.running()) do
-    found[#found + 1] = {
-      label = process:line(),
-      choose = function()
-        process:show()
-      end,
-    }
-  end
-  for _, line in ipairs(tracking.lines()) do
-    found[#found + 1] = {
-      label = "· " .. line,
-      choose = function()
-        vim.cmd.checkhealth("pillion")
-      end,
-    }
-  end
-  for _, call in ipairs(vim.list_slice(activity.entries(), 1, recent)) do
-    if call.state ~= "waiting" then -- it is above already
-      found[#found + 1] = {
-        label = M.call_line(call),
-        choose = function()
-          require("pillion.log").open(call.callId)
-        end,
-      }
-    end
-  end
+  list(found, unusual.all(), function(one)
+    return "! " .. unusual.line(one)
+  end, unusual.act)
+  list(found, activity.paused(), function(session)
+    local name = escape.visible(session.agent.name)
+    return joined({ ("‖ %s is paused until you resume it"):format(name), escape.visible(session.pauseReason) })
+  end, activity.resume)
+  list(found, activity.full_access(), function(session)
+    local name = escape.visible(session.agent.name)
+    return ("! %s has FULL ACCESS: its commands and edits run without asking; choose this to end that"):format(name)
+  end, function(session)
+    require("pillion.modes").change("default " .. session.sessionId)
+  end)
+  list(found, trust.all(), function(one)
+    return "! " .. trust.line(one)
+  end, trust.show)
+  list(found, processes.running(), Process.line, Process.show)
+  list(found, tracking.lines(), function(line)
+    return "· " .. line
+  end, function()
+    vim.cmd.checkhealth("pillion")
+  end)
+  local late = vim.tbl_filter(function(call)
+    return call.state ~= "waiting" -- it is above already
+  end, vim.list_slice(activity.entries(), 1, recent))
+  list(found, late, M.call_line, function(call)
+    require("pillion.log").open(call.callId)
+  end)
   return found
 end
 
@@ -162,12 +136,7 @@ end
 --- All sessions of all sidecars.
 ---@param callback fun(sessions: pillion.Session[])
 function M.sessions(callback)
-  local all, ready = {}, {}
-  require("pillion.client").each(function(client)
-    if client.state == "ready" then
-      ready[#ready + 1] = client
-    end
-  end)
+  local all, ready = {}, require("pillion.client").ready()
   local left = #ready
   if left == 0 then
     announce.say("Pillion is not running; start it with :Pillion restart", vim.log.levels.WARN)
