@@ -22,7 +22,7 @@ M.limit = 20
 ---@type pillion.Unusual[] the oldest first
 local standing = {}
 
-local acted = { paused = "it is paused", reverted = "its changes were reverted" }
+local acted = { paused = "it was paused", reverted = "it was paused and its changes were reverted" }
 
 ---@return pillion.Unusual[]
 function M.all()
@@ -57,7 +57,7 @@ function M.told(told, client)
     table.remove(standing, 1)
   end
   announce.say("Pillion: " .. M.line(one) .. "  (:Pillion)", vim.log.levels.WARN)
-  if one.acted == "paused" then
+  if one.acted ~= "" then
     activity.sessions(client)
   end
 end
@@ -81,7 +81,7 @@ end
 ---@return {label: string, run: fun()}[]
 local function choices(one)
   local found = {}
-  if one.acted ~= "paused" then
+  if one.acted == "" then
     found[1] = {
       label = "Pause it: all its calls are refused until :Pillion resume",
       run = function()
