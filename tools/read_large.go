@@ -135,8 +135,8 @@ func (l *largeFile) text(from, to int64) (string, error) {
 		return "", l.tooMuch()
 	}
 	data := make([]byte, to-from)
-	if n, err := l.f.ReadAt(data, from); n < len(data) {
-		return "", l.fault(errors.Join(lines.ErrShorter, err))
+	if err := lines.ReadAt(l.f, data, from); err != nil {
+		return "", l.fault(err)
 	}
 	return l.decode(data)
 }

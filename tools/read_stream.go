@@ -3,7 +3,6 @@ package tools
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -77,8 +76,8 @@ func (l *largeFile) send(ctx context.Context, from, to int64, s *sending) error 
 	buf := make([]byte, size)
 	for from < to {
 		piece := buf[:min(size, to-from)]
-		if n, err := l.f.ReadAt(piece, from); n < len(piece) {
-			return l.fault(errors.Join(lines.ErrShorter, err))
+		if err := lines.ReadAt(l.f, piece, from); err != nil {
+			return l.fault(err)
 		}
 		n := len(piece)
 		if from+int64(n) < to {

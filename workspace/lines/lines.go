@@ -69,7 +69,7 @@ func NewIndex(ctx context.Context, f *os.File, size int64, unit Unit) (*Index, e
 		x.feeds += n
 	}
 	if size > 0 { // past the end of a file that became shorter there is a hole
-		if err := readAt(f, make([]byte, 1), size-1); err != nil {
+		if err := ReadAt(f, make([]byte, 1), size-1); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +109,7 @@ func (x *Index) countStretch(f *os.File, from int64, buf []byte) (int, error) {
 	for at := skipHole(f, from); at < end; {
 		at -= at % 2
 		piece := buf[:min(int64(len(buf)), end-at)]
-		if err := readAt(f, piece, at); err != nil {
+		if err := ReadAt(f, piece, at); err != nil {
 			return 0, err
 		}
 		n += x.unit.count(piece)
@@ -118,7 +118,8 @@ func (x *Index) countStretch(f *os.File, from int64, buf []byte) (int, error) {
 	return n, nil
 }
 
-func readAt(f io.ReaderAt, piece []byte, at int64) error {
+// ReadAt fills piece, or fails: with ErrShorter past the end.
+func ReadAt(f io.ReaderAt, piece []byte, at int64) error {
 	n, err := f.ReadAt(piece, at)
 	switch {
 	case n == len(piece):
@@ -236,7 +237,7 @@ func (x *Index) lineStart(f io.ReaderAt, n int) (int64, error) {
 	buf := make([]byte, bufferSize)
 	for at := int64(low) * x.stride; at < x.size; at += int64(len(buf)) {
 		piece := buf[:min(int64(len(buf)), x.size-at)]
-		if err := readAt(f, piece, at); err != nil {
+		if err := ReadAt(f, piece, at); err != nil {
 			return 0, err
 		}
 		if n := x.unit.count(piece); n < missing {
