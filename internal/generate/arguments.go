@@ -11,11 +11,11 @@ import (
 
 // property is the part of JSON Schema that the tools' arguments use.
 type property struct {
-	Type        string              `json:"type"`
-	Description string              `json:"description"`
-	Items       json.RawMessage     `json:"items"`
-	Properties  map[string]property `json:"properties"`
-	Required    []string            `json:"required"`
+	Type        string                     `json:"type"`
+	Description string                     `json:"description"`
+	Items       json.RawMessage            `json:"items"`
+	Properties  map[string]json.RawMessage `json:"properties"`
+	Required    []string                   `json:"required"`
 }
 
 func argumentsTable(d tools.Definition) (string, error) {
@@ -33,39 +33,44 @@ func argumentsTable(d tools.Definition) (string, error) {
 	var out strings.Builder
 	out.WriteString("| argument | type | |\n|---|---|---|\n")
 	for _, name := range order {
-		p := schema.Properties[name]
+		var p property
+		if err := json.Unmarshal(schema.Properties[name], &p); err != nil {
+			return "", err
+		}
 		label := "`" + name + "`"
 		if slices.Contains(schema.Required, name) {
 			label = "**" + label + "**"
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s |\n", label, typeName(p), cell(p.Description))
+		fmt.Fprintf(&out, "| %s | %s | %s |\n", label, typeName(schema.Properties[name]), cell(p.Description))
 	}
 	return out.String(), nil
 }
 
-// typeName is the type in words; of objects in a list it names the keys, with a
-// question mark after those that may be left out.
-func typeName(p property) string {
-	switch p.Type {
-	case "array":
-		return "array of " + itemName(p.Items)
-	case "object":
-		return "object of strings"
+// typeName is the type in words; of an object it names the keys, with a question mark
+// after those that may be left out.
+func typeName(raw json.RawMessage) string {
+	var p property
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return "any"
 	}
-	return p.Type
-}
-
-func itemName(raw json.RawMessage) string {
-	var item property
-	if json.Unmarshal(raw, &item) != nil || item.Type != "object" {
-		return item.Type + "s"
+	switch {
+	case p.Type == "array":
+		item := typeName(p.Items)
+		if strings.HasPrefix(item, "`") {
+			return "array of " + item
+		}
+		return "array of " + item + "s"
+	case p.Type != "object":
+		return p.Type
+	case len(p.Properties) == 0:
+		return "object of strings"
 	}
 	names, err := keys(raw)
 	if err != nil {
-		return "objects"
+		return "object"
 	}
 	for i, name := range names {
-		if !slices.Contains(item.Required, name) {
+		if !slices.Contains(p.Required, name) {
 			names[i] += "?"
 		}
 	}
