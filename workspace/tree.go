@@ -102,14 +102,13 @@ type treeWalk struct {
 }
 
 func (w *treeWalk) add(at *os.Root, name, rel string, info fs.FileInfo) (err error) {
-	n := Node{Rel: rel, Mode: info.Mode(), written: info.ModTime(), system: factsOf(info)}
+	n := nodeOf(rel, info)
 	switch {
 	case len(w.nodes) >= TreeLimit:
 		return fault.New(fault.FileTooLarge, "the folder holds more than %d entries", TreeLimit).WithHint("take its parts one after the other, or ask the human")
 	case n.system.device != w.device:
 		return mounted(rel)
 	case n.Mode.IsRegular():
-		n.Size = info.Size()
 		if rel == "." || !n.touched().Before(w.began.Add(-timeSlack)) {
 			n.Version, err = versionAt(at, name, info)
 		}
@@ -124,6 +123,15 @@ func (w *treeWalk) add(at *os.Root, name, rel string, info fs.FileInfo) (err err
 		return w.below(at, name, rel, info)
 	}
 	return nil
+}
+
+// nodeOf is what info tells of a node.
+func nodeOf(rel string, info fs.FileInfo) Node {
+	n := Node{Rel: rel, Mode: info.Mode(), written: info.ModTime(), system: factsOf(info)}
+	if n.Mode.IsRegular() {
+		n.Size = info.Size()
+	}
+	return n
 }
 
 func mounted(rel string) error {
@@ -271,15 +279,11 @@ func (n Node) StillIn(at *os.Root, name string) bool {
 	if err != nil {
 		return false
 	}
-	now := Node{Rel: n.Rel, Mode: info.Mode(), written: info.ModTime(), system: factsOf(info)}
-	switch {
-	case now.Mode.IsRegular():
-		now.Size = info.Size()
-	case now.Mode&fs.ModeSymlink != 0:
-		now.Link, err = at.Readlink(name)
-	}
-	if err != nil {
-		return false
+	now := nodeOf(n.Rel, info)
+	if now.Mode&fs.ModeSymlink != 0 {
+		if now.Link, err = at.Readlink(name); err != nil {
+			return false
+		}
 	}
 	same, err := n.is(now, at, name)
 	return err == nil && same
