@@ -41,11 +41,8 @@ func (r *Registry) changedOutside(s *session.Session, started time.Time) []strin
 
 func untouched(known session.Known) bool {
 	touched, ok := workspace.Touched(known.Path)
-	return ok && touched.Before(known.Checked.Add(-clockSlack))
+	return ok && touched.Before(known.Checked.Add(-workspace.ClockSlack))
 }
-
-// clockSlack is how far the times that a file system writes may lag behind.
-const clockSlack = 100 * time.Millisecond
 
 // versionNow is the version of p now, "" when it cannot be told.
 func versionNow(now *document.Snapshot, limit int64, p workspace.Path) string {

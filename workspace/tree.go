@@ -109,7 +109,7 @@ func (w *treeWalk) add(at *os.Root, name, rel string, info fs.FileInfo) (err err
 	case n.system.device != w.device:
 		return mounted(rel)
 	case n.Mode.IsRegular():
-		if rel == "." || !n.touched().Before(w.began.Add(-timeSlack)) {
+		if rel == "." || !n.touched().Before(w.began.Add(-ClockSlack)) {
 			n.Version, err = versionAt(at, name, info)
 		}
 	case n.Mode&fs.ModeSymlink != 0:
@@ -138,8 +138,9 @@ func mounted(rel string) error {
 	return fault.New(fault.PermissionDenied, "another file system is mounted in the folder, on %s", fault.Quote(rel)).WithHint("ask the human")
 }
 
-// timeSlack is how far the times that a file system writes may lag behind.
-const timeSlack = 100 * time.Millisecond
+// ClockSlack is how far the times that a file system writes may lag behind: a file that
+// was written so short a time ago may have been written again since.
+const ClockSlack = 100 * time.Millisecond
 
 func (w *treeWalk) below(at *os.Root, name, rel string, info fs.FileInfo) error {
 	dir, err := at.OpenRoot(name)
