@@ -35,7 +35,7 @@ func findText(text, old string) occurrences {
 	if found := findExact(text, old); found.spans != nil {
 		return found
 	}
-	if onlyReturns(text) && strings.Contains(old, "\n") {
+	if document.OnlyReturns(text) && strings.Contains(old, "\n") {
 		found := findExact(text, strings.ReplaceAll(old, "\n", "\r"))
 		if found.spans != nil {
 			found.old, found.leniency = old, upToBlanks
@@ -46,11 +46,6 @@ func findText(text, old string) occurrences {
 		return found
 	}
 	return findIndented(text, old)
-}
-
-// onlyReturns: its lines end as those of old Macs do.
-func onlyReturns(text string) bool {
-	return strings.Contains(text, "\r") && !strings.Contains(text, "\n")
 }
 
 func findExact(text, old string) occurrences {
@@ -335,7 +330,7 @@ type lineEnds struct {
 }
 
 func newLineEnds(in string) *lineEnds {
-	return &lineEnds{in: in, onlyReturns: onlyReturns(in), next: -1, last: strings.LastIndexByte(in, '\n')}
+	return &lineEnds{in: in, onlyReturns: document.OnlyReturns(in), next: -1, last: strings.LastIndexByte(in, '\n')}
 }
 
 // write gives text with its newlines as the lines around s end.

@@ -57,11 +57,15 @@ func lineStart(text string, n int) int {
 // the line above it. Text that brings carriage returns of its own is left alone.
 func KeepLineEnds(before, after string) string {
 	mixed := strings.Contains(before, "\r\n")
-	returns := strings.Contains(before, "\r") && !strings.Contains(before, "\n") // as old Macs wrote
-	if strings.Contains(after, "\r") || !mixed && !returns {
+	if strings.Contains(after, "\r") || !mixed && !OnlyReturns(before) {
 		return after
 	}
 	return RestoreLineEnds(before, after)
+}
+
+// OnlyReturns: its lines end as those of old Macs do.
+func OnlyReturns(text string) bool {
+	return strings.Contains(text, "\r") && !strings.Contains(text, "\n")
 }
 
 // RestoreLineEnds is KeepLineEnds for a text that went through an editor, which
