@@ -57,8 +57,8 @@ func Of(info fs.FileInfo) Listed {
 var ErrTooMany = fault.New(fault.FileTooLarge, "there are too many files to list at once")
 
 // List reads the folder p and all below it, on all processors, as a Walk would visit
-// it, with sizes and times or without. It fails with ErrTooMany when that is more than most entries: what it gives is
-// held in memory.
+// it, with sizes and times or without. It fails with ErrTooMany when that is more than
+// most entries: what it gives is held in memory.
 func (p Path) List(ctx context.Context, o WalkOptions, sizes bool, most int) (*Contents, error) {
 	if _, err := p.Stat(); err != nil {
 		return nil, err
@@ -182,8 +182,7 @@ func (l *lister) read(r *folderReader, job listing) (found []listing) {
 	defer r.close()
 	if c.rules != nil && job.old == nil {
 		c.rules = c.rules.below(c.base, ruleFolder{path: at, listed: func(name string) bool {
-			_, found := slices.BinarySearchFunc(entries, name, func(e Listed, name string) int { return strings.Compare(e.Name, name) })
-			return found
+			return entryIn(entries, name) != nil
 		}})
 	}
 	kept := entries[:0]
@@ -280,12 +279,14 @@ func (c *Contents) Find(p Path) (*Contents, bool) {
 	return c, c.Folder == p
 }
 
-func (c *Contents) entry(name string) *Listed {
-	i, found := slices.BinarySearchFunc(c.Entries, name, func(e Listed, name string) int { return strings.Compare(e.Name, name) })
+func (c *Contents) entry(name string) *Listed { return entryIn(c.Entries, name) }
+
+func entryIn(entries []Listed, name string) *Listed {
+	i, found := slices.BinarySearchFunc(entries, name, func(e Listed, name string) int { return strings.Compare(e.Name, name) })
 	if !found {
 		return nil
 	}
-	return &c.Entries[i]
+	return &entries[i]
 }
 
 // namesBetween are the names that lead from the folder top down to p.

@@ -2,8 +2,8 @@
 //
 // Run is the entry point; CompileGlob serves whoever lists files. The package
 // does not read files itself: a Source gives each file's text as the agent must
-// see it, open buffers over the disk. There is no index of what is in files. Their list is
-// kept by Files as long as it is certain that nothing has changed in it.
+// see it, open buffers over the disk. There is no index of what is in files. Their
+// list is kept by Files as long as it is certain that nothing has changed in it.
 package search
 
 import (
