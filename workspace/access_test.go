@@ -98,6 +98,11 @@ func TestReadDir(t *testing.T) {
 		var out []string
 		for _, e := range entries {
 			out = append(out, e.Name())
+			info, err := e.Info()
+			now, lstatErr := p.Join(e.Name()).Lstat()
+			if err != nil || lstatErr != nil || !os.SameFile(info, now) || info.Mode().Type() != e.Type() || info.IsDir() != e.IsDir() {
+				t.Errorf("%s in %s: %v %v", e.Name(), p, info, err)
+			}
 		}
 		return strings.Join(out, " ")
 	}

@@ -26,6 +26,9 @@ func (r *folderReader) open(_ *os.File, _ string, at Path) ([]Listed, error) {
 	return out, nil
 }
 
+// entriesIn reads the folder at, which is open as f.
+func entriesIn(f *os.File, _ Path) ([]fs.DirEntry, error) { return f.ReadDir(-1) }
+
 func (r *folderReader) close() {}
 
 func (r *folderReader) stat(e *Listed) {

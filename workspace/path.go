@@ -53,7 +53,14 @@ func (p Path) URI() string {
 // Join is the entry of the folder p that name, slash separated, leads to.
 // The name comes from a listing of p, not from an agent.
 func (p Path) Join(name string) Path {
-	p.rel = path.Join(p.rel, name)
+	switch {
+	case name == "" || name == "." || name == ".." || strings.Contains(name, "/"):
+		p.rel = path.Join(p.rel, name)
+	case p.rel == ".":
+		p.rel = name
+	default: // as most are: there is nothing to clean
+		p.rel += "/" + name
+	}
 	return p.innermost()
 }
 
