@@ -55,9 +55,9 @@ func entriesIn(f *os.File, at Path) ([]fs.DirEntry, error) {
 	defer readers.Put(r)
 	r.fd = int(f.Fd())
 	listed, err := r.list()
-	out, entries := make([]fs.DirEntry, len(listed)), make([]entryIn, len(listed))
+	out, entries := make([]fs.DirEntry, len(listed)), make([]plainEntry, len(listed))
 	for i, e := range listed {
-		entries[i] = entryIn{name: e.Name, kind: e.Type, folder: at}
+		entries[i] = plainEntry{name: e.Name, kind: e.Type, folder: at}
 		out[i] = &entries[i]
 	}
 	return out, err
@@ -65,17 +65,17 @@ func entriesIn(f *os.File, at Path) ([]fs.DirEntry, error) {
 
 var readers = sync.Pool{New: func() any { return &folderReader{buffer: make([]byte, 64<<10)} }}
 
-// entryIn is an entry of a folder, of which nothing is known but what the folder says.
-type entryIn struct {
+// plainEntry is an entry of a folder, of which nothing is known but what the folder says.
+type plainEntry struct {
 	name   string
 	kind   fs.FileMode
 	folder Path
 }
 
-func (e *entryIn) Name() string               { return e.name }
-func (e *entryIn) IsDir() bool                { return e.kind.IsDir() }
-func (e *entryIn) Type() fs.FileMode          { return e.kind }
-func (e *entryIn) Info() (fs.FileInfo, error) { return e.folder.Join(e.name).Lstat() }
+func (e *plainEntry) Name() string               { return e.name }
+func (e *plainEntry) IsDir() bool                { return e.kind.IsDir() }
+func (e *plainEntry) Type() fs.FileMode          { return e.kind }
+func (e *plainEntry) Info() (fs.FileInfo, error) { return e.folder.Join(e.name).Lstat() }
 
 func openBeneath(top *os.File, name string) (fd int, err error) {
 	how := unix.OpenHow{
