@@ -24,7 +24,6 @@ type watching struct {
 	mounts  *mounts
 	budget  int
 	done    chan struct{}
-	closing atomic.Bool
 	ordered atomic.Bool                // somebody wants a rescan
 	roots   atomic.Pointer[[]identity] // as they were when they were last looked through
 
@@ -63,8 +62,11 @@ func (w *watching) run() {
 	defer close(w.done)
 	w.scan()
 	buffer := make([]byte, 64<<10)
-	for !w.closing.Load() {
+	for {
 		w.kernel.readUntil(w.next())
+		if w.tree.ctx.Err() != nil {
+			return // asked now and not before: a wake until here was taken back
+		}
 		if w.ordered.Load() {
 			w.soon(0)
 			w.ordered.Store(false) // not before everybody can see that nothing is settled
@@ -109,8 +111,8 @@ func (w *watching) rescan() {
 	w.kernel.wake()
 }
 
+// close needs the tree's context to have ended.
 func (w *watching) close() error {
-	w.closing.Store(true)
 	w.kernel.wake()
 	<-w.done
 	w.barrier.close()

@@ -396,6 +396,35 @@ func TestTreeThatIsClosed(t *testing.T) {
 	}
 }
 
+// TestTheEndComesAtAnyMoment: also just as the tree goes back to waiting.
+func TestTheEndComesAtAnyMoment(t *testing.T) {
+	root, private := t.TempDir(), t.TempDir()
+	for range 200 {
+		w := &Watcher{}
+		lookedThrough(w, root, private)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// lookedThrough is a tree that has just said what it found, and is about to wait.
+func lookedThrough(w *Watcher, root, private string) *Tree {
+	said := make(chan struct{}, 1)
+	tree := w.Tree(TreeOptions{
+		Roots: func() []string { return []string{root} }, Folders: walkNotIgnored, Private: private,
+		Changed: func(State) {
+			select {
+			case said <- struct{}{}:
+			default:
+			}
+		},
+	})
+	tree.Start()
+	<-said
+	return tree
+}
+
 func TestWhereNothingSettles(t *testing.T) {
 	m := &mounts{types: []mount{{"/", "ext4"}, {"/home", "nfs4"}, {"/home/me/fast", "ext4"}, {"/src/vendor", "fuse.sshfs"}, {"/src/over", "nfs"}, {"/src/over", "tmpfs"}}}
 	for _, one := range []struct {
@@ -432,12 +461,7 @@ func TestNoPlaceForTheMark(t *testing.T) {
 func BenchmarkSettle(b *testing.B) {
 	w := &Watcher{}
 	defer w.Close()
-	root := b.TempDir()
-	tree := w.Tree(TreeOptions{Roots: func() []string { return []string{root} }, Folders: walkNotIgnored, Private: b.TempDir()})
-	tree.Start()
-	for !tree.State().Ready {
-		time.Sleep(time.Millisecond)
-	}
+	tree := lookedThrough(w, b.TempDir(), b.TempDir())
 	for b.Loop() {
 		if err := tree.Settle(b.Context()); err != nil {
 			b.Fatal(err)
