@@ -59,6 +59,8 @@ async function build() {
 }
 
 async function go() {
+  await steps.run('set-up: language servers', () => part('language-servers'));
+  await steps.run('set-up: gopls', () => part('gopls'));
   await steps.run('go test -race', (tally) => goTest(['-race', './...'], tally));
 }
 

@@ -26,7 +26,7 @@ function built(file, how) {
 /** @type {Map<string, string>} */
 const parts = new Map();
 
-/** A part of the tool chain, made if need be. @param {'node24' | 'code-server' | 'agents' | 'neovim' | 'helix'} name */
+/** A part of the tool chain, made if need be. @param {'node24' | 'code-server' | 'agents' | 'neovim' | 'helix' | 'language-servers' | 'gopls'} name */
 export function part(name) {
   let place = parts.get(name);
   if (place === undefined) {
@@ -36,7 +36,7 @@ export function part(name) {
   return place;
 }
 
-/** A program of a part that npm installed. @param {'code-server' | 'agents'} name @param {string} program */
+/** A program of a part that npm installed. @param {'code-server' | 'agents' | 'language-servers'} name @param {string} program */
 export function program(name, program) {
   return path.join(part(name), 'node_modules/.bin', program);
 }
