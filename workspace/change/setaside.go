@@ -125,8 +125,9 @@ func (f folder) empty(name string, nodes []workspace.Node) {
 	}
 }
 
-// keep gives what could not be removed a name that people see.
-func (c *Committer) keep(f folder, temp string, was workspace.Path) {
+// keep gives what could not be removed a name that people see, in the folder dir, which
+// f is.
+func (c *Committer) keep(f folder, dir workspace.Path, temp string, was workspace.Path) {
 	name := was.Base()
 	for i := 1; f.give(temp, name) != nil; i++ {
 		if i > 100 {
@@ -135,5 +136,5 @@ func (c *Committer) keep(f folder, temp string, was workspace.Path) {
 		}
 		name = fmt.Sprintf("%s.kept%d", was.Base(), i)
 	}
-	c.Journal.tell(fmt.Sprintf("somebody wrote into %s while it was removed; what they wrote is in %s", fault.Quote(was.String()), fault.Quote(was.Dir().Join(name).String())))
+	c.Journal.tell(fmt.Sprintf("somebody wrote into %s while it was removed; what they wrote is in %s", fault.Quote(was.String()), fault.Quote(dir.Join(name).String())))
 }

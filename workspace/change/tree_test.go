@@ -293,11 +293,37 @@ func TestOnlyWhatWasPlannedIsRemoved(t *testing.T) {
 	if f.removeTree("aside", plan.Was) {
 		t.Error("all of it was removed")
 	}
-	b.keep(f, "aside", plan.Source)
+	b.keep(f, plan.Source.Dir(), "aside", plan.Source)
 	if got, want := b.all(), "dir.kept1/ dir.kept1/sub/ dir.kept1/sub/b=more_text:dir/sub/b dir.kept1/sub/new=typed dir=another"; !sameNames(got, want) {
 		t.Errorf("left is %s", got)
 	}
 	if len(told) != 1 || !strings.Contains(told[0], "dir.kept1") {
+		t.Errorf("told: %q", told)
+	}
+}
+
+// TestWhatIsWrittenIntoAFileThatWasReplaced by a move is told under the name that it has.
+func TestWhatIsWrittenIntoAFileThatWasReplaced(t *testing.T) {
+	b := newTrees(t)
+	b.write("from/a", "moved")
+	b.write("to/b", "replaced")
+	var told []string
+	b.Journal.Tell = func(problem string) { told = append(told, problem) }
+	b.between = func(phase string) {
+		if phase != "applied" {
+			return
+		}
+		temps, err := filepath.Glob(b.abs("from/.pillion-*"))
+		if b.must(err); len(temps) != 1 {
+			t.Fatalf("set aside is %q", temps)
+		}
+		b.must(os.WriteFile(temps[0], []byte("more"), 0o644))
+	}
+	b.must(b.make(b.move("from/a", "to/b")))
+	if got, want := b.all(), "from/ from/b=more to/ to/b=moved"; !sameNames(got, want) {
+		t.Errorf("there is %s, want %s", got, want)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "to/b") || !strings.HasSuffix(told[0], " in from/b") {
 		t.Errorf("told: %q", told)
 	}
 }

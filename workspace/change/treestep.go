@@ -109,7 +109,7 @@ func (s *treeStep) sweep(was workspace.Tree, at workspace.Path) {
 	}
 	s.committer.holdOn(s.from, s.temp, was.Top().Version, at)
 	if s.temp != "" && !s.from.removeTree(s.temp, was) {
-		s.committer.keep(s.from, s.temp, at)
+		s.committer.keep(s.from, s.change.Source.Dir(), s.temp, at)
 	}
 	s.from.close()
 }
