@@ -71,7 +71,7 @@ func (s *server) revert(ctx context.Context, p journalParams) (any, error) {
 	if sel.IsEmpty() {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "name what to revert: a callId, or a sessionId with or without a turn")
 	}
-	origin := journal.Origin{CallID: rand.Text(), Agent: s.clientName(), Via: "editor", Tool: "journal/revert", Title: "Revert"}
+	origin := journal.Origin{CallID: rand.Text(), Agent: s.clientName(), Via: "editor", Tool: "journal/revert"}
 	reverted, err := s.running().Registry.Committer.Revert(ctx, sel, origin, p.DryRun)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeRequestFailed, "%s", fault.From(err).Message)

@@ -143,6 +143,16 @@ func (r *reversal) undo(run []undoing) {
 	r.done = append(r.done, run...)
 }
 
+// entries are those of which something is put back, the newest first.
+func (r *reversal) entries() (out []journal.Entry) {
+	for _, d := range r.done {
+		if !slices.ContainsFunc(out, func(e journal.Entry) bool { return e.ID == d.entry.ID }) {
+			out = append(out, d.entry)
+		}
+	}
+	return out
+}
+
 func (r *reversal) settle(name string, f fate) {
 	was, known := r.fates[name]
 	if !known {

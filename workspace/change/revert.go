@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,7 +28,8 @@ type Reverted struct {
 
 // Revert puts back what was selected, newest change first: all of it that can be put
 // back without touching what others wrote, or, when that fails, nothing. With dry it
-// only says what would happen.
+// only says what would happen. An origin without a title gets one that says what is
+// put back.
 func (c *Committer) Revert(ctx context.Context, sel Selection, origin journal.Origin, dry bool) (Reverted, error) {
 	if c.Journal == nil {
 		return Reverted{}, fault.New(fault.ExecutionFailed, "there is no journal, so nothing can be put back")
@@ -138,12 +140,12 @@ func (c *Committer) revertOnce(ctx context.Context, entries []journal.Entry, blo
 	if dry || len(plan.done) == 0 {
 		return plan, nil
 	}
-	ids := make([]string, 0, len(plan.done))
-	for _, d := range plan.done {
-		if id := d.entry.ID; !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+	back := plan.entries()
+	ids := make([]string, 0, len(back))
+	for _, e := range back {
+		ids = append(ids, e.ID)
 	}
+	origin.Title = cmp.Or(origin.Title, titleOf(back))
 	if origin.Reverts = strings.Join(ids, " "); plan.set.Changes() {
 		if _, err := c.Commit(ctx, plan.set, origin); err != nil {
 			return &reversal{}, err
@@ -154,6 +156,30 @@ func (c *Committer) revertOnce(ctx context.Context, entries []journal.Entry, blo
 	return plan, nil
 }
 
+const (
+	revertTitle = "Revert: "
+	againTitle  = "Bring back: "
+)
+
+// titleOf says what putting these back is. What goes to and fro does not become longer.
+func titleOf(back []journal.Entry) string {
+	first := back[0]
+	switch {
+	case slices.ContainsFunc(back, func(e journal.Entry) bool { return e.Agent != first.Agent }):
+		return fmt.Sprintf("Revert %d changes", len(back))
+	case len(back) > 1:
+		return fmt.Sprintf("Revert %d changes by %s", len(back), first.Agent)
+	}
+	title := cmp.Or(first.Title, first.Tool)
+	if first.Reverts == "" {
+		return revertTitle + title
+	}
+	if was, is := strings.CutPrefix(title, revertTitle); is {
+		return againTitle + was
+	}
+	return revertTitle + strings.TrimPrefix(title, againTitle)
+}
+
 // markReverted notes on each entry what of it was put back. An entry that was itself
 // a revert gives back to those that it had put back.
 func (c *Committer) markReverted(plan *reversal) {
@@ -161,13 +187,7 @@ func (c *Committer) markReverted(plan *reversal) {
 	for _, d := range plan.done {
 		back[d.entry.ID] = append(back[d.entry.ID], d.record.Path)
 	}
-	told := map[string]bool{}
-	for _, d := range plan.done {
-		e := d.entry
-		if told[e.ID] {
-			continue
-		}
-		told[e.ID] = true
+	for _, e := range plan.entries() {
 		e.State = journal.StateReverted
 		for _, r := range e.Records {
 			if !e.Reverted[r.Path] && !slices.Contains(back[e.ID], r.Path) {
