@@ -161,16 +161,19 @@ func (at *journalOf) printEntry(e change.EntryInfo) {
 		fmt.Println("    " + fault.Escape(e.Why))
 	}
 	for _, file := range e.Files {
-		name := fault.Quote(file.Path)
-		if file.To != "" {
-			name += " → " + fault.Quote(file.To)
-		}
-		fmt.Printf("    %-16s %s", strings.ReplaceAll(file.Operation, "_", " "), name)
+		fmt.Printf("    %-16s %s", strings.ReplaceAll(file.Operation, "_", " "), fromTo(file.Path, file.To))
 		if file.Additions+file.Deletions > 0 {
 			fmt.Printf(" (+%d −%d)", file.Additions, file.Deletions)
 		}
 		fmt.Println()
 	}
+}
+
+func fromTo(path, to string) string {
+	if to == "" {
+		return fault.Quote(path)
+	}
+	return fault.Quote(path) + " → " + fault.Quote(to)
 }
 
 func who(e change.EntryInfo) string {
@@ -264,13 +267,16 @@ func (at *journalOf) revert(f journalFlags, operands []string) error {
 		}
 		sel = change.Selection{ID: e.ID}
 	}
-	origin := journal.Origin{CallID: rand.Text(), Agent: "you", Via: "terminal", Tool: "journal/revert", Title: "Revert"}
+	origin := journal.Origin{CallID: rand.Text(), Agent: "you", Via: "terminal", Tool: "journal/revert"}
 	r, err := at.Revert(context.Background(), sel, origin, f.dry)
 	if err != nil {
 		return err
 	}
 	if f.dry {
 		for _, p := range r.Preview {
+			if p.Entries != nil { // the diff of a folder is the names in it
+				fmt.Printf("%s %s\n", p.Operation, fromTo(p.Path, p.To))
+			}
 			printDiff(p.Diff)
 		}
 	}

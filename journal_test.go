@@ -19,7 +19,10 @@ type reverted struct {
 	CallID                      string
 	Preview                     *struct {
 		Kind  string
-		Files []struct{ Path, Before, After string }
+		Files []struct {
+			Path, Operation, Before, After string
+			Entries                        *int
+		}
 	}
 }
 
@@ -88,6 +91,47 @@ func TestACallIsPutBack(t *testing.T) {
 	wantText(t, e, "a.txt", "one\n2\nthree\n")
 	if e.Must("journal/list", object{"callId": "first"}, &list); list.Entries[0]["state"] != "done" {
 		t.Errorf("after its revert was put back it is %v", list.Entries[0]["state"])
+	}
+	e.Must("journal/revert", object{"callId": r.CallID}, &r)
+	e.Must("journal/list", object{}, &list)
+	var titles []string
+	for _, entry := range list.Entries {
+		titles = append(titles, entry["title"].(string))
+	}
+	if want := []string{"Revert: Edit a.txt", "Bring back: Edit a.txt", "Revert: Edit a.txt", "Edit a.txt"}; !slices.Equal(titles, want) {
+		t.Errorf("the titles are %q, want %q", titles, want)
+	}
+}
+
+// TestWhatGoesIsShown: also the folders that were made, and go when nothing is in them.
+func TestWhatGoesIsShown(t *testing.T) {
+	e := freely(t, testrig.Options{})
+	mustCall(t, e, "file", "write_file", object{"path": "made/deep/new.txt", "content": "new\n"})
+	mustCall(t, e, "folder", "create_directory", object{"path": "empty"})
+	for id, want := range map[string]string{"file": "made/deep/new.txt made/deep/ made/", "folder": "empty/"} {
+		var r reverted
+		e.Must("journal/revert", object{"callId": id, "dryRun": true}, &r)
+		var shown []string
+		for _, f := range r.Preview.Files {
+			if f.Entries != nil && *f.Entries == 0 {
+				f.Path += "/"
+			}
+			if shown = append(shown, f.Path); f.Operation != "delete" {
+				t.Errorf("%s: %s", f.Path, f.Operation)
+			}
+		}
+		if got := strings.Join(shown, " "); got != want {
+			t.Errorf("shown are %q, want %q", got, want)
+		}
+	}
+	var r reverted
+	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
+	if got := treeOf(t, e.Dir); got != "" || len(r.Conflicts) > 0 {
+		t.Errorf("left is %q; %v", got, r.Reasons)
+	}
+	var list struct{ Entries []map[string]any }
+	if e.Must("journal/list", object{"limit": 1}, &list); list.Entries[0]["title"] != "Revert 2 changes by fake editor" {
+		t.Errorf("the title is %q", list.Entries[0]["title"])
 	}
 }
 

@@ -48,6 +48,9 @@ func (s Set) Preview() []FilePreview {
 	for _, x := range s.Restores {
 		out = append(out, x.preview())
 	}
+	for _, p := range s.Empty {
+		out = append(out, FilePreview{Path: p.String(), URI: p.URI(), Operation: Delete, Hunks: []HunkPreview{}, Entries: new(int)})
+	}
 	return out
 }
 
