@@ -15,6 +15,7 @@ import (
 	"pillion/agents/relay"
 	"pillion/audit"
 	"pillion/config"
+	"pillion/lspbridge"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
@@ -65,6 +66,7 @@ type sidecar struct {
 	alarms    alarms
 	standing  *standing
 	journal   *change.Journal
+	languages *lspbridge.Bridge
 	repaired  []string // what became of sets that were interrupted, until the human can be told
 
 	following sync.Mutex // guards unfollow
@@ -116,6 +118,8 @@ func newSidecar(s surroundings) (*sidecar, error) {
 	c.now()
 	c.registry.Approvals = approval.NewQueue(s.asker, c.standing.view.Settings.Approvals.Expiry())
 	c.follow()
+	c.languages = c.newLanguages()
+	c.registry.Languages = c.languages
 	c.repaired = c.registry.Committer.Recover(context.Background())
 	if s.report == nil {
 		c.tellRepaired()
@@ -160,7 +164,7 @@ func (c *sidecar) Close() error {
 	if c.tracker != nil {
 		defer c.tracker.Close()
 	}
-	return errors.Join(c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close(), c.audit.Close())
+	return errors.Join(c.languages.Close(), c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close(), c.audit.Close())
 }
 
 // sandbox is how commands are to be held. They never see the registry: with what

@@ -42,6 +42,8 @@ var arrows = map[string][]string{
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/search",
 	},
 
+	"lspbridge": {"internal/wire", "workspace", "workspace/document", "workspace/language", "workspace/watch"},
+
 	"rpc": {
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
@@ -58,7 +60,7 @@ var arrows = map[string][]string{
 	"config":         {"consent", "tools/policy", "workspace"},
 
 	"": { // main wires
-		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "consent", "doctor", "rpc", "terminal", "try", "try/sample",
+		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "consent", "doctor", "lspbridge", "rpc", "terminal", "try", "try/sample",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/unusual",
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal", "workspace/tracking", "workspace/search", "workspace/watch", "internal/wire",
 	},

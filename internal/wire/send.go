@@ -52,34 +52,52 @@ func (c *Conn) CallToTheEnd(ctx context.Context, method string, params, result a
 }
 
 func (c *Conn) call(ctx context.Context, method string, params, result any, await func(*Conn, context.Context, *reply, uint64) error) error {
-	if t, ok := ctx.Value(taskKey{}).(*taskContext); ok && t.task.inline {
-		return fmt.Errorf("%s was called by a handler on the read loop, where its reply could never be read", method)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	body, err := encodeParams(method, params)
+	wait, err := c.begin(ctx, method, params, await)
 	if err != nil {
 		return err
 	}
+	return wait(result)
+}
+
+// Begin is the first half of a Call: the request is queued when it returns, and wait,
+// which must be called, waits for the result. What is sent after Begin comes after the
+// request.
+func (c *Conn) Begin(ctx context.Context, method string, params any) (wait func(result any) error, err error) {
+	return c.begin(ctx, method, params, (*Conn).await)
+}
+
+func (c *Conn) begin(ctx context.Context, method string, params any, await func(*Conn, context.Context, *reply, uint64) error) (wait func(result any) error, err error) {
+	if t, ok := ctx.Value(taskKey{}).(*taskContext); ok && t.task.inline {
+		return nil, fmt.Errorf("%s was called by a handler on the read loop, where its reply could never be read", method)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	body, err := encodeParams(method, params)
+	if err != nil {
+		return nil, err
+	}
 	if c.overloaded() {
-		return ErrBacklog
+		return nil, ErrBacklog
 	}
 	id := c.seq.Add(1)
 	slot := c.calls.open(id)
-	defer c.calls.close(id)
 	lead, err := c.transmit(requestFrame(id, method, body), func() error {
 		_, err := c.rpc.DispatchCall(ctx, method, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
 		return err
 	})
 	if err != nil {
-		return err
+		c.calls.close(id)
+		return nil, err
 	}
 	c.write(lead, false)
-	if err := await(c, ctx, slot, id); err != nil {
-		return err
-	}
-	return slot.decode(result)
+	return func(result any) error {
+		defer c.calls.close(id)
+		if err := await(c, ctx, slot, id); err != nil {
+			return err
+		}
+		return slot.decode(result)
+	}, nil
 }
 
 func encodeParams(method string, params any) ([]byte, error) {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"pillion/lspbridge"
+	"pillion/workspace"
+)
+
+// newLanguages is what asks language servers, none of which runs yet.
+func (c *sidecar) newLanguages() *lspbridge.Bridge {
+	return lspbridge.New(lspbridge.Options{
+		Documents: c.documents,
+		Spawn:     spawnServer,
+		LookPath:  c.lookPath,
+		Settings:  func(workspace.Path) lspbridge.Settings { return lspbridge.Settings{Servers: lspbridge.Known()} },
+		Report:    c.standing.report,
+		Logf:      logf,
+		Settle:    c.tree.Settle,
+	})
+}
+
+// lookPath finds a program in PATH, but none that the workspace brought along.
+func (c *sidecar) lookPath(name string) (string, error) {
+	if filepath.Base(name) != name {
+		return name, nil // the human named a file
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		file, err := exec.LookPath(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(file)
+		if err != nil || c.holds(file) || c.holds(real) {
+			continue
+		}
+		return file, nil
+	}
+	return "", exec.ErrNotFound
+}
+
+func (c *sidecar) holds(file string) bool {
+	_, inside := c.workspace.Place(file)
+	return inside
+}
+
+// stderrKept is how much of what a server prints is kept.
+const stderrKept = 8 << 10
+
+// spawnServer starts a language server.
+func spawnServer(command lspbridge.Command) (lspbridge.Child, error) {
+	cmd := exec.Command(command.Args[0], command.Args[1:]...)
+	said := &tail{}
+	cmd.Dir, cmd.Env, cmd.Stderr = command.Dir, append(os.Environ(), command.Env...), said
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		return lspbridge.Child{}, err
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		return lspbridge.Child{}, errors.Join(err, theirIn.Close(), in.Close())
+	}
+	cmd.Stdin, cmd.Stdout = theirIn, theirOut
+	err = errors.Join(cmd.Start(), theirIn.Close(), theirOut.Close())
+	if err != nil {
+		return lspbridge.Child{}, errors.Join(err, in.Close(), out.Close())
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = cmd.Wait()
+	}()
+	return lspbridge.Child{Stdin: in, Stdout: out, Stderr: said.String, Done: done, Kill: func() { _ = cmd.Process.Kill() }}, nil
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex // guards kept
+	kept []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, b...)
+	if over := len(t.kept) - stderrKept; over > 0 {
+		t.kept = bytes.Clone(t.kept[over:])
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.ToValidUTF8(string(t.kept), "�")
+}

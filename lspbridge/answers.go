@@ -1,0 +1,104 @@
+package lspbridge
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"pillion/internal/wire"
+)
+
+// handle is what a server may send: it runs on the goroutine that reads, in order.
+func (c *client) handle(_ context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
+	if req.Notification {
+		c.told(req)
+		return nil, nil
+	}
+	answer, known := answers[req.Method]
+	if !known {
+		return nil, wire.Errorf(wire.CodeMethodNotFound, "there is no method %q", req.Method)
+	}
+	return answer(c, req.Params)
+}
+
+// answers are all that a server may ask of us. Each is there at once.
+var answers = map[string]func(c *client, params json.RawMessage) (any, error){
+	"workspace/configuration":        (*client).configuration,
+	"workspace/workspaceFolders":     (*client).folders,
+	"window/workDoneProgress/create": nothing,
+	"client/registerCapability":      (*client).register,
+	"client/unregisterCapability":    (*client).unregister,
+	"window/showMessageRequest":      nothing,
+	"window/showDocument":            func(*client, json.RawMessage) (any, error) { return map[string]bool{"success": false}, nil },
+	"workspace/applyEdit": func(*client, json.RawMessage) (any, error) {
+		return map[string]any{"applied": false, "failureReason": "changes are made by those who ask for them"}, nil
+	},
+	"workspace/diagnostic/refresh":     (*client).refresh,
+	"workspace/semanticTokens/refresh": nothing,
+	"workspace/codeLens/refresh":       nothing,
+	"workspace/inlayHint/refresh":      nothing,
+	"workspace/inlineValue/refresh":    nothing,
+	"workspace/foldingRange/refresh":   nothing,
+}
+
+func nothing(*client, json.RawMessage) (any, error) { return nil, nil }
+
+// told takes a notification.
+func (c *client) told(req *wire.Request) {
+	switch req.Method {
+	case "textDocument/publishDiagnostics":
+		c.published(req.Params)
+	case "window/logMessage", "window/showMessage":
+		var m struct {
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(req.Params, &m) == nil {
+			c.server.note(m.Message)
+		}
+	}
+}
+
+// configuration answers item by item: null for a section that nothing is set in.
+func (c *client) configuration(params json.RawMessage) (any, error) {
+	var p struct {
+		Items []struct {
+			Section string `json:"section"`
+		} `json:"items"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "workspace/configuration: %v", err)
+	}
+	out := make([]json.RawMessage, len(p.Items))
+	for i, item := range p.Items {
+		out[i] = section(c.server.spec.Settings, item.Section)
+	}
+	return out, nil
+}
+
+// section is what stands under a dotted name, null if nothing does.
+func section(settings json.RawMessage, name string) json.RawMessage {
+	if settings == nil {
+		settings = json.RawMessage("{}")
+	}
+	if name == "" {
+		return settings
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(settings, &object) != nil {
+		return json.RawMessage("null")
+	}
+	if value, ok := object[name]; ok { // also written with its dots
+		return value
+	}
+	first, rest, more := strings.Cut(name, ".")
+	value, ok := object[first]
+	if !ok || !more {
+		return json.RawMessage("null")
+	}
+	return section(value, rest)
+}
+
+func (c *client) folders(json.RawMessage) (any, error) {
+	root := c.server.root
+	return []any{map[string]any{"uri": root.URI(), "name": root.Base()}}, nil
+}

@@ -1,0 +1,202 @@
+// Package lspbridge asks language servers: it starts them, keeps their documents as
+// the snapshot has them, asks, and turns what they answer into the words of package
+// language. New makes a Bridge, whose questions are the tools' interface Languages.
+//
+//	Bridge     which server, for which root: one server for each pair
+//	server     whether its program runs: one goroutine, started on need
+//	client     one life of the program: the connection, and the documents that are open
+//	questions  one file each: definition.go, hover.go, …; decode.go reads the answers
+//	reports    what servers said is wrong, and when (diagnostics.go)
+//	router     the editor's own servers first, where it has them
+//
+// Deliberately not here: starting programs (Options.Spawn does), changing files (what a
+// server wants changed comes back as edits), and what a language is (package language).
+package lspbridge
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+// Options are what a Bridge is put between. Only Documents and Spawn must be there.
+type Options struct {
+	Documents *document.Store
+	// Spawn starts a program. What it starts ends with the sidecar.
+	Spawn func(Command) (Child, error)
+	// LookPath finds a program by its name, never one inside the workspace.
+	LookPath func(name string) (string, error)
+	// Settings are what counts for a folder now.
+	Settings func(folder workspace.Path) Settings
+	// Ask asks the editor's own servers: method is "definition", "hover", "references",
+	// "symbols" or "diagnostics", params LSP's. Nil: it offers none.
+	Ask func(ctx context.Context, method string, params any, result *json.RawMessage) error
+	// Report tells the human of a problem.
+	Report func(problem string)
+	// Logf is for whoever looks for a fault.
+	Logf func(format string, args ...any)
+	// Settle waits until Changed was told all that happened so far.
+	Settle func(ctx context.Context) error
+}
+
+// Command is a program to start, which is argv alone and no shell.
+type Command struct {
+	Args []string
+	Dir  string
+	Env  []string // what is set beside the sidecar's own environment, NAME=value
+}
+
+// Child is a program that runs.
+type Child struct {
+	Stdin  io.WriteCloser
+	Stdout io.ReadCloser
+	Stderr func() string   // the end of what it printed there
+	Done   <-chan struct{} // closed when it has ended
+	Kill   func()          // ends it, and all that it started
+}
+
+// Bridge asks language servers. It is safe for concurrent use.
+type Bridge struct {
+	o   Options
+	ctx context.Context // ends with the bridge
+	end context.CancelFunc
+
+	running sync.WaitGroup // the goroutines of servers
+
+	mu      sync.Mutex // guards all below
+	closed  bool
+	servers map[serverKey]*server
+}
+
+// serverKey tells servers apart: one for each program and root.
+type serverKey struct {
+	name string
+	root workspace.Path
+}
+
+// New makes a Bridge. Nothing is started before it is needed.
+func New(o Options) *Bridge {
+	if o.LookPath == nil {
+		o.LookPath = func(name string) (string, error) { return name, nil }
+	}
+	if o.Settings == nil {
+		o.Settings = func(workspace.Path) Settings { return Settings{} }
+	}
+	if o.Report == nil {
+		o.Report = func(string) {}
+	}
+	if o.Logf == nil {
+		o.Logf = func(string, ...any) {}
+	}
+	b := &Bridge{o: o, servers: map[serverKey]*server{}}
+	b.ctx, b.end = context.WithCancel(context.Background())
+	return b
+}
+
+// Close ends every server, and waits until all have.
+func (b *Bridge) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.end()
+	b.running.Wait()
+	return nil
+}
+
+// serverOf is the server for p, which need not run. Without one the error says why.
+func (b *Bridge) serverOf(p workspace.Path) (*server, error) {
+	p = target(p)
+	set := b.o.Settings(p.Top())
+	spec, lang, ok := set.serverFor(p, b.bufferOf(p))
+	if !ok {
+		return nil, noServer(p, lang)
+	}
+	key := serverKey{spec.Name, rootOf(p, spec.RootMarkers)}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, errClosed
+	}
+	s := b.servers[key]
+	if s == nil || !s.spec.same(spec) {
+		if s != nil {
+			s.retire()
+		}
+		s = newServer(b, spec, key.root)
+		b.servers[key] = s
+	}
+	return s, nil
+}
+
+func (b *Bridge) bufferOf(p workspace.Path) *document.Buffer { return b.o.Documents.Buffer(p) }
+
+// target is the file itself, so that one that is reached by a link is one document.
+func target(p workspace.Path) workspace.Path {
+	if real, err := p.Target(); err == nil {
+		return real
+	}
+	return p
+}
+
+// rootOf is the innermost folder above p that holds one of the markers, else the
+// workspace folder.
+func rootOf(p workspace.Path, markers []string) workspace.Path {
+	for dir := p; !dir.IsRoot(); {
+		dir = dir.Dir()
+		for _, m := range markers {
+			if dir.Join(m).Exists() {
+				return dir
+			}
+		}
+	}
+	return p.Top()
+}
+
+// Opened notes that the editor opened p: its server is started, and knows p.
+func (b *Bridge) Opened(p workspace.Path) {
+	b.Prepare(b.o.Documents.Snapshot(warmLimit), []workspace.Path{p})
+}
+
+// warmLimit is the largest file that is read only so that a server is warm.
+const warmLimit = 1 << 20
+
+// Prepare has the servers of paths started, and told of them. It does not wait.
+func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
+	for _, p := range paths {
+		sv, err := b.serverOf(p)
+		if err != nil || !b.work() {
+			continue
+		}
+		go func() {
+			defer b.running.Done()
+			ctx, cancel := context.WithTimeout(b.ctx, startTime)
+			defer cancel()
+			if c, err := sv.use(ctx); err == nil {
+				_ = c.bringUp(s, p)
+			}
+		}()
+	}
+}
+
+// work registers a goroutine, unless the bridge is closed.
+func (b *Bridge) work() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.running.Add(1)
+	}
+	return !b.closed
+}
+
+const (
+	startTime    = time.Minute      // for a server to answer initialize
+	questionTime = 10 * time.Second // for an answer
+)
+
+var nobody = language.Server{Status: language.NotInstalled}

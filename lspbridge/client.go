@@ -1,0 +1,184 @@
+package lspbridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"pillion/internal/wire"
+	"pillion/workspace"
+	"pillion/workspace/document"
+)
+
+// client is one life of a server's program: the connection to it, what it offers, and
+// what is open in it.
+type client struct {
+	server   *server
+	child    Child
+	conn     *wire.Conn
+	ended    chan struct{} // closed when nothing more comes from it
+	offers   abilities
+	encoding encoding
+	watches  registrations
+
+	mu   sync.Mutex // guards documents, and makes bringing them up and asking one step
+	docs map[workspace.Path]*openDocument
+}
+
+func newClient(s *server, child Child) *client {
+	c := &client{server: s, child: child, ended: make(chan struct{}), encoding: utf16, docs: map[workspace.Path]*openDocument{}}
+	c.conn = wire.NewConn(pipes{child}, wire.Options{
+		Handler: c.handle,
+		Inline:  func(string) bool { return true }, // no answer of ours waits for anything
+		Logf:    func(format string, args ...any) { s.bridge.o.Logf(s.spec.Name+": "+format, args...) },
+	})
+	go c.follow()
+	return c
+}
+
+// follow closes ended when the program or its output has ended, whichever is first: a
+// program may close its output and live on, and what it started may keep it open.
+func (c *client) follow() {
+	defer close(c.ended)
+	select {
+	case <-c.conn.Done():
+	case <-c.child.Done:
+		_ = c.conn.Close()
+	}
+}
+
+// pipes are a program's input and output as one stream.
+type pipes struct{ child Child }
+
+func (p pipes) Read(b []byte) (int, error)  { return p.child.Stdout.Read(b) }
+func (p pipes) Write(b []byte) (int, error) { return p.child.Stdin.Write(b) }
+func (p pipes) Close() error                { return errors.Join(p.child.Stdin.Close(), p.child.Stdout.Close()) }
+
+var _ io.ReadWriteCloser = pipes{}
+
+// initialize is LSP's first exchange.
+func (c *client) initialize(ctx context.Context) error {
+	root := c.server.root
+	folder := map[string]any{"uri": root.URI(), "name": root.Base()}
+	params := map[string]any{
+		"processId":        os.Getpid(),
+		"clientInfo":       map[string]string{"name": "pillion"},
+		"rootUri":          root.URI(),
+		"rootPath":         root.Abs(),
+		"workspaceFolders": []any{folder},
+		"capabilities":     json.RawMessage(capabilities),
+	}
+	if c.server.spec.Options != nil {
+		params["initializationOptions"] = c.server.spec.Options
+	}
+	var result struct {
+		Capabilities abilities `json:"capabilities"`
+	}
+	if err := c.conn.Call(ctx, "initialize", params, &result); err != nil {
+		return fmt.Errorf("it did not answer initialize: %w", err)
+	}
+	c.offers = result.Capabilities
+	switch e := c.offers.PositionEncoding; {
+	case e != "":
+		c.encoding = e
+	case c.server.spec.Characters != "":
+		c.encoding = c.server.spec.Characters
+	}
+	if err := c.conn.Notify("initialized", struct{}{}); err != nil {
+		return err
+	}
+	settings := c.server.spec.Settings
+	if settings == nil {
+		settings = json.RawMessage("{}")
+	}
+	return c.conn.Notify("workspace/didChangeConfiguration", map[string]any{"settings": settings})
+}
+
+// shutdownTime is how long a server may take to end when it is asked to.
+const shutdownTime = time.Second
+
+// shutdown asks the program to end.
+func (c *client) shutdown() {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	if c.conn.Call(ctx, "shutdown", nil, nil) == nil && c.conn.Notify("exit", nil) == nil {
+		select {
+		case <-c.child.Done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// end ends the program and the connection, whatever they do.
+func (c *client) end() {
+	c.child.Kill()
+	<-c.child.Done
+	_ = c.conn.Close()
+	<-c.ended
+}
+
+// lastWords is why the program ended, as far as anybody knows.
+func (c *client) lastWords(err error) error {
+	if err == nil {
+		err = c.conn.Err()
+	}
+	if err == nil || errors.Is(err, wire.ErrClosed) {
+		err = errors.New("it ended")
+	}
+	if said := strings.TrimSpace(c.child.Stderr()); said != "" {
+		err = fmt.Errorf("%w; it printed: %s", err, lastLine(said))
+	}
+	return err
+}
+
+func lastLine(s string) string {
+	return clip(s[strings.LastIndexByte(s, '\n')+1:], 300)
+}
+
+// question is what is asked about a document.
+type question struct {
+	method string
+	params func(c *client, d *openDocument) any
+}
+
+// ask brings everything up to the snapshot and asks. Both are one step: no other
+// question has another text put in between.
+func (c *client) ask(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, questionTime)
+	defer cancel()
+	var out json.RawMessage
+	for tries := 0; ; tries++ {
+		wait, err := c.begin(ctx, s, p, q)
+		if err != nil {
+			return nil, err
+		}
+		err = wait(&out)
+		if tries < 2 && changedMeanwhile(err) {
+			continue
+		}
+		return out, answered(ctx, c.server.spec, q.method, err)
+	}
+}
+
+// changedMeanwhile: the server has given up because of a change, and wants to be asked again.
+func changedMeanwhile(err error) bool {
+	var said *wire.Error
+	return errors.As(err, &said) && (said.Code == wire.CodeContentModified || said.Code == wire.CodeServerCancelled)
+}
+
+func (c *client) begin(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (func(any) error, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d, err := c.bringUpLocked(s, p)
+	if err != nil {
+		return nil, err
+	}
+	wait, err := c.conn.Begin(ctx, q.method, q.params(c, d))
+	return wait, answered(ctx, c.server.spec, q.method, err)
+}

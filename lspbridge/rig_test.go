@@ -1,0 +1,127 @@
+package lspbridge
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pillion/workspace"
+	"pillion/workspace/document"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a bridge over a folder.
+type rig struct {
+	*testing.T
+	dir    string
+	store  *document.Store
+	bridge *Bridge
+
+	mu       sync.Mutex
+	reported []string
+	settings Settings
+}
+
+// newRig makes a folder of files, a name and a text each, and a bridge over it.
+func newRig(t *testing.T, files map[string]string, servers ...Server) *rig {
+	t.Helper()
+	r := &rig{T: t, dir: t.TempDir(), settings: Settings{Servers: servers}}
+	for name, text := range files {
+		r.write(name, text)
+	}
+	w, err := workspace.Open(workspace.Folder{Dir: r.dir})
+	r.must(err)
+	r.store = document.NewStore(w)
+	r.bridge = New(Options{
+		Documents: r.store, Spawn: spawnPlain, LookPath: exec.LookPath, Logf: t.Logf,
+		Settings: func(workspace.Path) Settings { return r.settings },
+		Report: func(problem string) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.reported = append(r.reported, problem)
+		},
+	})
+	t.Cleanup(func() {
+		r.must(r.bridge.Close())
+		r.must(w.Close())
+	})
+	return r
+}
+
+func (r *rig) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) write(name, text string) {
+	r.Helper()
+	name = filepath.Join(r.dir, filepath.FromSlash(name))
+	r.must(os.MkdirAll(filepath.Dir(name), 0o755))
+	r.must(os.WriteFile(name, []byte(text), 0o600))
+}
+
+func (r *rig) path(name string) workspace.Path {
+	r.Helper()
+	p, err := r.store.Workspace().Resolve(name)
+	r.must(err)
+	return p
+}
+
+func (r *rig) snapshot() *document.Snapshot { return r.store.Snapshot(1 << 20) }
+
+// spawnPlain starts a program as any parent does.
+func spawnPlain(c Command) (Child, error) {
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.Env = c.Dir, append(os.Environ(), c.Env...)
+	var said strings.Builder
+	cmd.Stderr = &said
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		return Child{}, err
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		return Child{}, err
+	}
+	cmd.Stdin, cmd.Stdout = theirIn, theirOut
+	err = cmd.Start()
+	theirIn.Close()
+	theirOut.Close()
+	if err != nil {
+		in.Close()
+		out.Close()
+		return Child{}, err
+	}
+	done := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(done)
+	}()
+	return Child{
+		Stdin: in, Stdout: out, Done: done,
+		Stderr: func() string {
+			<-done
+			return said.String()
+		},
+		Kill: func() { _ = cmd.Process.Kill() },
+	}, nil
+}
+
+// until waits for what is about to become so.
+func (r *rig) until(what string, is func() bool) {
+	r.Helper()
+	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.Fatalf("%s: not in 20 s", what)
+		}
+	}
+}

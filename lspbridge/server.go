@@ -1,0 +1,267 @@
+package lspbridge
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/language"
+)
+
+// life is how a server stands.
+type life int
+
+const (
+	stopped    life = iota // nobody needed it, or not for long
+	starting               // for the first time
+	running                // client is there
+	restarting             // it ended by itself, and comes back
+	failed                 // it ended too often
+)
+
+// How often a server comes back, and how soon.
+const (
+	mostCrashes = 5 // within crashTime; one more, and it has failed
+	crashTime   = 3 * time.Minute
+	firstPause  = 200 * time.Millisecond // doubled each time
+	longPause   = 10 * time.Second
+)
+
+// server is one program for one root. While it is wanted a goroutine (run) takes it
+// through its lives; everybody else looks at what that goroutine last said (become).
+type server struct {
+	bridge  *Bridge
+	spec    Server
+	root    workspace.Path
+	reports *reports
+
+	ctx context.Context // ends when it is not wanted any more
+	end context.CancelFunc
+
+	mu      sync.Mutex // guards all below
+	life    life
+	client  *client       // while running
+	why     string        // it failed
+	turned  chan struct{} // closed at the next turn of life
+	crashes []time.Time
+	used    time.Time
+}
+
+func newServer(b *Bridge, spec Server, root workspace.Path) *server {
+	s := &server{bridge: b, spec: spec, root: root, reports: newReports(), turned: make(chan struct{})}
+	s.ctx, s.end = context.WithCancel(b.ctx)
+	return s
+}
+
+// retire ends a server for good; another takes its place.
+func (s *server) retire() { s.end() }
+
+// status is how it stands, for people.
+func (s *server) status() language.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := language.Server{Name: s.spec.Name, Status: language.Starting}
+	switch s.life {
+	case running:
+		out.Status = language.Running
+	case restarting:
+		out.Status = language.Restarting
+	case failed:
+		out.Status = language.Failed
+	case stopped, starting:
+		if _, err := s.program(); err != nil {
+			out.Status = language.NotInstalled
+		}
+	}
+	return out
+}
+
+// program is the file to run.
+func (s *server) program() (string, error) {
+	if len(s.spec.Command) == 0 {
+		return "", notInstalled(s.spec)
+	}
+	path, err := s.bridge.o.LookPath(s.spec.Command[0])
+	if err != nil {
+		return "", notInstalled(s.spec)
+	}
+	return path, nil
+}
+
+// warm is the client if the server runs.
+func (s *server) warm() *client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client
+}
+
+// use is the client, for which the server is started if need be.
+func (s *server) use(ctx context.Context) (*client, error) {
+	for {
+		c, turned, err := s.want()
+		if c != nil || err != nil {
+			return c, err
+		}
+		select {
+		case <-turned:
+		case <-s.ctx.Done():
+			return nil, errClosed
+		case <-ctx.Done():
+			return nil, s.notThere(ctx)
+		}
+	}
+}
+
+// want looks once. Without a client and an error there is something to wait for.
+func (s *server) want() (*client, <-chan struct{}, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = time.Now()
+	switch s.life {
+	case running:
+		return s.client, nil, nil
+	case failed:
+		if s.recent() > 0 {
+			return nil, nil, fault.New(fault.LSPUnavailable, "%s has ended %d times within %v and is not started again before that time is over: %s",
+				s.spec.Name, len(s.crashes), crashTime, s.why).WithHint("%s", instead)
+		}
+	case starting, restarting:
+		return nil, s.turned, nil
+	case stopped:
+	}
+	program, err := s.program()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !s.bridge.work() {
+		return nil, nil, errClosed
+	}
+	s.turnLocked(starting, nil)
+	go s.run(program)
+	return nil, s.turned, nil
+}
+
+// notThere says why a question ended before there was anybody to ask.
+func (s *server) notThere(ctx context.Context) error {
+	if ctx.Err() == context.Canceled { //nolint:errorlint // a context's error is one of two
+		return ctx.Err()
+	}
+	return fault.New(fault.LSPUnavailable, "%s is not ready yet (%s)", s.spec.Name, s.status().Status).WithHint("ask again in a moment, or %s", instead)
+}
+
+// run is the server's goroutine: it starts the program, follows it to its end, and
+// starts it again, until it is not wanted or has ended too often.
+func (s *server) run(program string) {
+	defer s.bridge.running.Done()
+	defer s.turn(stopped, nil)
+	for {
+		why := s.live(program)
+		if s.ctx.Err() != nil || why == nil {
+			return
+		}
+		s.bridge.o.Logf("%s: %v", s.spec.Name, why)
+		if !s.crashed(why) {
+			s.giveUp()
+			return
+		}
+		if !s.pause() {
+			return
+		}
+	}
+}
+
+// live is one life of the program. It returns why it ended, nil if we ended it.
+func (s *server) live(program string) error {
+	child, err := s.bridge.o.Spawn(s.command(program))
+	if err != nil {
+		return fmt.Errorf("it cannot be started: %w", err)
+	}
+	c := newClient(s, child)
+	defer c.end()
+	ctx, cancel := context.WithTimeout(s.ctx, startTime)
+	defer cancel()
+	if err := c.initialize(ctx); err != nil {
+		return c.lastWords(err)
+	}
+	s.turn(running, c)
+	select {
+	case <-s.ctx.Done():
+		c.shutdown()
+		return nil
+	case <-c.ended:
+		return c.lastWords(nil)
+	}
+}
+
+func (s *server) command(program string) Command {
+	out := Command{Args: append([]string{program}, s.spec.Command[1:]...), Dir: s.root.Abs()}
+	for name, value := range s.spec.Env {
+		out.Env = append(out.Env, name+"="+value)
+	}
+	return out
+}
+
+// crashed notes an end, and says if the server may come back.
+func (s *server) crashed(why error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.crashes = append(s.crashes, time.Now())
+	s.why = why.Error()
+	if s.recent() > mostCrashes {
+		return false
+	}
+	s.turnLocked(restarting, nil)
+	return true
+}
+
+// recent forgets the crashes that are long ago and counts the others.
+func (s *server) recent() int {
+	for len(s.crashes) > 0 && time.Since(s.crashes[0]) > crashTime {
+		s.crashes = s.crashes[1:]
+	}
+	return len(s.crashes)
+}
+
+// pause waits before the next life, longer each time and never quite as long as
+// others do. It says whether there is to be one.
+func (s *server) pause() bool {
+	s.mu.Lock()
+	wait := min(firstPause<<(s.recent()-1), longPause)
+	s.mu.Unlock()
+	timer := time.NewTimer(wait/2 + rand.N(wait/2))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
+func (s *server) giveUp() {
+	s.turn(failed, nil)
+	s.bridge.o.Report(fmt.Sprintf("[LSP] %s ended %d times within %v and is not started again: %s", s.spec.Name, mostCrashes+1, crashTime, s.why))
+}
+
+func (s *server) turn(to life, c *client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turnLocked(to, c)
+}
+
+// turnLocked tells all who wait. A server that failed stays so until it is wanted again.
+func (s *server) turnLocked(to life, c *client) {
+	if s.life == failed && to == stopped {
+		return
+	}
+	s.life, s.client = to, c
+	close(s.turned)
+	s.turned = make(chan struct{})
+}
+
+// note keeps what a server says to people, in our log alone.
+func (s *server) note(message string) { s.bridge.o.Logf("%s: %s", s.spec.Name, clip(message, 1000)) }

@@ -1,0 +1,66 @@
+package lspbridge
+
+import (
+	"encoding/json"
+	"path"
+	"reflect"
+	"slices"
+	"time"
+
+	"pillion/workspace"
+	"pillion/workspace/document"
+)
+
+// Settings are what is set about language servers.
+type Settings struct {
+	Servers []Server // the first that fits is taken
+	// PreferOwn has questions of navigation go to our own servers first, not to the
+	// editor's; EditorDiagnostics has diagnostics taken from the editor.
+	PreferOwn         bool
+	EditorDiagnostics bool
+	EditWait          time.Duration // how long Caused waits
+	Idle              time.Duration // after which a server is stopped; 0: never
+}
+
+// Server is a program that knows languages.
+type Server struct {
+	Name      string
+	Command   []string
+	Languages []string // LSP's language ids
+	// Settings are what it is told when it asks for its configuration: an object of
+	// sections. Options are its initializationOptions.
+	Settings    json.RawMessage
+	Options     json.RawMessage
+	RootMarkers []string // names of files of which one lies in the root of a project
+	Env         map[string]string
+	Install     string // how people install it
+	// Characters are what it counts when it names no position encoding, if that is not
+	// LSP's default.
+	Characters encoding
+}
+
+func (s Server) same(t Server) bool { return reflect.DeepEqual(s, t) }
+
+// serverFor finds the server of a file's language.
+func (set Settings) serverFor(p workspace.Path, b *document.Buffer) (spec Server, lang string, ok bool) {
+	lang = languageOf(p, b)
+	for _, s := range set.Servers {
+		if slices.Contains(s.Languages, lang) {
+			return s, lang, true
+		}
+	}
+	return Server{}, lang, false
+}
+
+// languageOf goes by the extension for now.
+func languageOf(p workspace.Path, _ *document.Buffer) string {
+	switch path.Ext(p.Base()) {
+	case ".py", ".pyi":
+		return "python"
+	case ".sh", ".bash":
+		return "shellscript"
+	case ".go":
+		return "go"
+	}
+	return ""
+}
