@@ -27,6 +27,8 @@ type Input struct {
 	Lines    *lines.Cache // where the lines of large files are
 	Files    *search.Files
 	Listings *listings
+	// Languages answers questions about code. Nil: nobody does.
+	Languages Languages
 	// Taken is why the session cannot start a process of that name now; nil if it can.
 	Taken func(processID string) error
 	// Unasked says whether its process of that name was started in a mode that asks for

@@ -40,6 +40,8 @@ type world struct {
 	limits   tools.Limits
 	sessions map[string]*session.Session
 	chunks   []tools.Chunk // of the last call
+	// languages is what the scenario says of code; nil: nobody can be asked.
+	languages *languages
 	// sandbox is off in scenarios, which must come out the same on every machine.
 	sandbox func(*process.Runner) tools.Sandbox
 }
@@ -96,6 +98,17 @@ func (w *world) start() {
 	}
 }
 
+// lsp has the languages of the scenario answer a question.
+func (w *world) lsp(question, rest string) {
+	w.start()
+	if w.languages == nil {
+		w.languages = &languages{t: w.t, ws: w.store.Workspace(), answers: map[string]fakeAnswer{}}
+		w.registry.Languages = w.languages
+	}
+	w.languages.t = w.t
+	w.languages.learn(question, rest)
+}
+
 func (w *world) session(name string) *session.Session {
 	if w.sessions[name] == nil {
 		w.sessions[name] = session.New(name, session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
@@ -145,6 +158,8 @@ func (w *world) setup(text string) {
 //	allow|ask|deny RULE
 //	limit read|write|diff|output BYTES; before the first call
 //	rate NAME N        of a session: so many changes and reads a minute
+//	lsp QUESTION ABOUT JSON
+//	                   what a language server answers; see languages
 func (w *world) do(line string) {
 	verb, rest, _ := strings.Cut(line, " ")
 	name, argument, _ := strings.Cut(rest, " ")
@@ -181,6 +196,9 @@ func (w *world) do(line string) {
 // doLive is do for what needs the editor, the sessions or the settings.
 func (w *world) doLive(verb, name, argument, rest string) {
 	switch verb {
+	case "lsp":
+		question, about, _ := strings.Cut(rest, " ")
+		w.lsp(question, about)
 	case "open":
 		w.start()
 		w.editor.open(w, name)

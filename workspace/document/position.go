@@ -48,6 +48,29 @@ func Offset(text string, pos Position) int {
 	return len(text)
 }
 
+// Lines are the lines of text that positions count, without their ends. A text that
+// ends with a line break has an empty one behind it.
+func Lines(text string) []string {
+	var out []string
+	for {
+		n := lineBreak(text)
+		if n < 0 {
+			return append(out, text)
+		}
+		out = append(out, strings.TrimRight(text[:n], "\r\n"))
+		text = text[n:]
+	}
+}
+
+// Units is the length of a line as positions count it.
+func Units(line string) uint32 {
+	units := uint32(0)
+	for _, r := range line {
+		units += utf16Units(r)
+	}
+	return units
+}
+
 // lineBreak is the length of the first line with its end, or -1 without one.
 func lineBreak(s string) int {
 	i := strings.IndexAny(s, "\r\n")
@@ -120,11 +143,7 @@ func (c *cursor) position(offset int) Position {
 		c.lineStart += n
 		c.line++
 	}
-	var units uint32
-	for _, r := range c.text[c.lineStart:offset] {
-		units += utf16Units(r)
-	}
-	return Position{c.line, units}
+	return Position{c.line, Units(c.text[c.lineStart:offset])}
 }
 
 // commonPrefix never cuts a character, nor a "\r\n", in two.

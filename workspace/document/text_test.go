@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -241,4 +242,17 @@ func TestLinesInRangesAreTheText(t *testing.T) {
 			t.Fatalf("%q cut at line %d is %q", text, cut, got)
 		}
 	})
+}
+
+func TestLinesThatPositionsCount(t *testing.T) {
+	for text, want := range map[string][]string{
+		"": {""}, "a": {"a"}, "a\n": {"a", ""}, "a\r\nb\rc\n\n": {"a", "b", "c", "", ""},
+	} {
+		if got := Lines(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if got := Units("é😀"); got != 3 {
+		t.Errorf("é and 😀 are %d units", got)
+	}
 }

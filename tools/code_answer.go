@@ -1,0 +1,203 @@
+package tools
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+// answeredBy is what every result about code says of who answered.
+type answeredBy struct {
+	ServerStatus language.ServerStatus `json:"server_status"`
+	Server       string                `json:"server,omitempty"`
+}
+
+func answered(by language.Server) answeredBy {
+	return answeredBy{cmp.Or(by.Status, language.NotInstalled), clip(by.Name, longWord)}
+}
+
+// longWord bounds the names that servers give: of themselves, of symbols, of codes.
+const longWord = 200
+
+// String is who answered, for a sentence.
+func (a answeredBy) String() string {
+	switch {
+	case a.Server != "":
+		return fault.Quote(a.Server)
+	case a.ServerStatus == language.Editor:
+		return "the editor's own server"
+	}
+	return "the language server"
+}
+
+// askedAbout is what is known of a question that was not answered.
+type askedAbout struct {
+	Path   string             `json:"path,omitempty"`
+	Status language.Freshness `json:"status,omitempty"` // of lsp_diagnostics
+	answeredBy
+}
+
+// languages is who answers questions about code.
+func (in Input) languages() (Languages, error) {
+	if in.Languages == nil {
+		return nil, fault.New(fault.LSPUnavailable, "no language server can be asked here")
+	}
+	return in.Languages, nil
+}
+
+// unanswered is the failure of a question; instead is what the agent can do.
+func unanswered(about askedAbout, err error, instead string) *Answer {
+	e := fault.From(err)
+	if e.Code == fault.LSPUnavailable && !strings.Contains(e.Hint, instead) {
+		hint := strings.TrimSuffix(e.Hint, ".")
+		switch {
+		case hint != "" && about.ServerStatus == language.NotInstalled:
+			hint += "; until then "
+		case hint != "":
+			hint += "; "
+		}
+		e = e.WithHint("%s%s", hint, instead)
+	}
+	return &Answer{Result: about, Err: e}
+}
+
+const searchInstead = "use search_in_project or read the source instead"
+
+// question is what an agent asks about a place in a file.
+type question struct {
+	file *codeFile
+	at   document.Position
+	ask  Languages
+}
+
+// placeArgs are the arguments of a question about one place.
+type placeArgs struct {
+	Path      string `json:"path" jsonschema:"the file, relative to the workspace folder"`
+	Line      int    `json:"line" jsonschema:"the line, counted from 0: one less than read_file and editors show"`
+	Character int    `json:"character" jsonschema:"the place in the line, in UTF-16 code units from 0; anywhere in the name that is meant"`
+}
+
+// question checks the arguments. Where nobody can be asked the answer says so.
+func (a placeArgs) question(in Input) (question, *Answer, error) {
+	f, err := in.codeFile(a.Path)
+	if err != nil {
+		return question{}, nil, err
+	}
+	at, err := f.position(a.Line, a.Character)
+	if err != nil {
+		return question{}, nil, err
+	}
+	ask, err := in.languages()
+	if err != nil {
+		return question{}, unanswered(askedAbout{Path: f.Path.String(), answeredBy: answered(language.Server{})}, err, searchInstead), nil
+	}
+	return question{f, at, ask}, nil, nil
+}
+
+// failed is the answer to a question that somebody should have answered.
+func (q question) failed(by language.Server, err error) *Answer {
+	return unanswered(askedAbout{Path: q.file.Path.String(), answeredBy: answered(by)}, err, searchInstead)
+}
+
+// nothing says in the text that a server knows nothing of a place, and what stands
+// there, for the place may be the wrong one.
+func (q question) nothing(by answeredBy, what string) string {
+	word := q.file.word(q.at)
+	if word == "" {
+		return fmt.Sprintf("%s knows no %s for %s, where no name stands: the line is %s (line and character are counted from 0)",
+			by, what, q.file.at(q.at), fault.Quote(clip(q.file.lines[q.at.Line], longLine)))
+	}
+	return fmt.Sprintf("%s knows no %s for %s at %s (line and character are counted from 0)", by, what, fault.Quote(word), q.file.at(q.at))
+}
+
+func placeIn(name string, p document.Position) string {
+	return fmt.Sprintf("%s:%d:%d", name, p.Line, p.Character)
+}
+
+// codeLocation is a place in a file, as results have it.
+type codeLocation struct {
+	URI     string         `json:"uri"`
+	Path    string         `json:"path,omitempty"` // none outside the workspace
+	Range   document.Range `json:"range"`
+	Excerpt string         `json:"excerpt,omitempty"`
+}
+
+// name is what a text calls the place's file.
+func (l codeLocation) name() string { return fault.Quote(cmp.Or(l.Path, l.URI)) }
+
+// text shows the place with what stands there.
+func (l codeLocation) text() string {
+	return placeIn(l.name(), l.Range.Start) + quoted(l.Excerpt)
+}
+
+// quoted is source text below a line that speaks of it.
+func quoted(source string) string {
+	if strings.TrimSpace(source) == "" {
+		return ""
+	}
+	return "\n   | " + strings.ReplaceAll(fault.Escape(source), "\n", "\n   | ")
+}
+
+// longExcerpt bounds what is shown of a file outside the workspace, in bytes.
+const longExcerpt = 4 << 10
+
+// location is the place with its line, or, outside the workspace, what the server's
+// side has read there.
+func (s sourceLines) location(l language.Location) codeLocation {
+	out := codeLocation{URI: clip(l.URI, longURI), Range: l.Range, Excerpt: clip(l.Excerpt, longExcerpt)}
+	if !l.Path.IsZero() {
+		out.URI, out.Path = l.Path.URI(), l.Path.String()
+		out.Excerpt = s.line(l.Path, l.Range.Start.Line)
+	}
+	return out
+}
+
+const longURI = 4 << 10
+
+// locations are the places in the order of their files and positions, at most so many.
+func (s sourceLines) locations(all []language.Location, most int) []codeLocation {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, compareLocations)
+	all = slices.CompactFunc(all, func(a, b language.Location) bool { return compareLocations(a, b) == 0 })
+	out := []codeLocation{}
+	for _, l := range all[:min(len(all), most)] {
+		out = append(out, s.location(l))
+	}
+	return out
+}
+
+// compareLocations puts what is in the workspace first.
+func compareLocations(a, b language.Location) int {
+	return cmp.Or(outsideLast(a.Path, b.Path), strings.Compare(nameOfLocation(a), nameOfLocation(b)), compareRanges(a.Range, b.Range))
+}
+
+func outsideLast(a, b workspace.Path) int {
+	switch {
+	case a.IsZero() == b.IsZero():
+		return 0
+	case a.IsZero():
+		return 1
+	}
+	return -1
+}
+
+func nameOfLocation(l language.Location) string {
+	if l.Path.IsZero() {
+		return l.URI
+	}
+	return l.Path.String()
+}
+
+func compareRanges(a, b document.Range) int {
+	return cmp.Or(comparePositions(a.Start, b.Start), comparePositions(a.End, b.End))
+}
+
+func comparePositions(a, b document.Position) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Character, b.Character))
+}

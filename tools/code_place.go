@@ -1,0 +1,106 @@
+package tools
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+)
+
+// codeFile is a file that a language server is asked about, by its text in the snapshot.
+type codeFile struct {
+	*document.File
+	lines []string
+}
+
+func (in Input) codeFile(name string) (*codeFile, error) {
+	p, err := in.Snapshot.Workspace().Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := in.Snapshot.Read(p, "")
+	if errors.Is(err, fault.New(fault.FileTooLarge, "")) {
+		return nil, fault.From(err).WithHint("language servers are not asked about files of this size; use search_in_project")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &codeFile{f, document.Lines(f.Text)}, nil
+}
+
+// position checks what an agent gives as a place. A wrong one is told with what is there,
+// since many count from 1.
+func (f *codeFile) position(line, character int) (document.Position, error) {
+	name := fault.Quote(f.Path.String())
+	switch {
+	case line < 0 || character < 0:
+		return document.Position{}, invalid("line and character are counted from 0 and cannot be negative")
+	case line >= len(f.lines):
+		return document.Position{}, invalid("%s has no line %d: it has %s, counted from 0", name, line, count(len(f.lines), "line")).
+			With("lines", len(f.lines)).WithHint("give a line from 0 to %d", len(f.lines)-1)
+	}
+	if units := int(document.Units(f.lines[line])); character > units {
+		return document.Position{}, invalid("line %d of %s, counted from 0, has no character %d: it has %s", line, name, character, count(units, "UTF-16 code unit")).
+			With("line", clip(f.lines[line], longLine)).
+			WithHint("the line is %s", fault.Quote(clip(f.lines[line], longLine)))
+	}
+	return document.Position{Line: uint32(line), Character: uint32(character)}, nil
+}
+
+// longLine is how much of a line is shown.
+const longLine = 200
+
+// at names a place in the way of compilers, but counted from 0.
+func (f *codeFile) at(p document.Position) string { return placeIn(fault.Quote(f.Path.String()), p) }
+
+// word is the name that stands at a place, "" if none does.
+func (f *codeFile) word(p document.Position) string {
+	line := f.lines[p.Line]
+	at := document.Offset(line, document.Position{Character: p.Character})
+	from := len(strings.TrimRightFunc(line[:at], inName))
+	to := at + len(line[at:]) - len(strings.TrimLeftFunc(line[at:], inName))
+	return clip(line[from:to], longLine)
+}
+
+func inName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// sourceLines reads the lines that results show, each file once.
+type sourceLines struct {
+	in    Input
+	known map[workspace.Path][]string
+}
+
+func (in Input) sourceLines() sourceLines {
+	return sourceLines{in, map[workspace.Path][]string{}}
+}
+
+// line is the text of a line, "" where it cannot be shown: of a file that looks like a
+// secret and that this session has not read, of one that is no text.
+func (s sourceLines) line(p workspace.Path, n uint32) string {
+	if p.IsZero() {
+		return ""
+	}
+	lines, read := s.known[p]
+	if !read {
+		if text, err := s.read(p); err == nil {
+			lines = document.Lines(text)
+		}
+		s.known[p] = lines
+	}
+	if int(n) >= len(lines) {
+		return ""
+	}
+	return clip(lines[n], longLine)
+}
+
+func (s sourceLines) read(p workspace.Path) (string, error) {
+	if looksSecret(p) {
+		if _, known := seen(s.in.Session, p); !known {
+			return "", fault.New(fault.PermissionDenied, "%s looks like a file that holds secrets", fault.Quote(p.String()))
+		}
+	}
+	return s.in.Snapshot.ReadText(p)
+}

@@ -1,0 +1,63 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/language"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "lsp_definition",
+	Title: "Go to definition",
+	Description: "Finds where the name at a place in a file is defined, as the language's server knows it; also in libraries outside the workspace, of which a piece is shown. " +
+		"Unlike search_in_project it tells apart names that are spelt alike. Lines and characters are counted from 0.",
+}, planDefinition))
+
+type definitionResult struct {
+	Location  *codeLocation  `json:"location"` // null: there is none
+	Locations []codeLocation `json:"locations,omitempty"`
+	answeredBy
+}
+
+func planDefinition(ctx context.Context, in Input, args placeArgs) (*Answer, error) {
+	q, refused, err := args.question(in)
+	if refused != nil || err != nil {
+		return refused, err
+	}
+	found, by, err := q.ask.Definition(ctx, in.Snapshot, q.file.Path, q.at)
+	if err != nil {
+		return q.failed(by, err), nil
+	}
+	a := definitionAnswer(in, q, found, by)
+	a.Reads = []workspace.Path{q.file.Path}
+	return a, nil
+}
+
+// mostDefinitions bounds the places that a name may be defined at.
+const mostDefinitions = 50
+
+func definitionAnswer(in Input, q question, found []language.Location, by language.Server) *Answer {
+	r := definitionResult{answeredBy: answered(by)}
+	places := in.sourceLines().locations(found, mostDefinitions)
+	word := fault.Quote(q.file.word(q.at))
+	if len(places) == 0 {
+		return &Answer{Result: r, Text: q.nothing(r.answeredBy, "definition"), Summary: "no definition of " + word}
+	}
+	r.Location = &places[0]
+	a := &Answer{Summary: fmt.Sprintf("%s is at %s", word, placeIn(places[0].name(), places[0].Range.Start))}
+	texts := []string{fmt.Sprintf("%s is defined here (%s; line and character are counted from 0):", word, r.answeredBy)}
+	if len(places) > 1 {
+		r.Locations = slices.Clone(places)
+		texts[0] = fmt.Sprintf("%s is defined at %s (%s; line and character are counted from 0):", word, count(len(places), "place"), r.answeredBy)
+	}
+	for _, l := range places {
+		texts = append(texts, l.text())
+	}
+	a.Result, a.Text = r, strings.Join(texts, "\n")
+	return a
+}

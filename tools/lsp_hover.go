@@ -1,0 +1,43 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "lsp_hover",
+	Title: "Look up a name",
+	Description: "Tells what the language's server knows of the name at a place in a file: its type or signature, and its documentation. " +
+		"Lines and characters are counted from 0.",
+}, planHover))
+
+type hoverResult struct {
+	Contents string `json:"contents"`
+	answeredBy
+}
+
+// longHover bounds what a server says of a name, in bytes.
+const longHover = 20 << 10
+
+func planHover(ctx context.Context, in Input, args placeArgs) (*Answer, error) {
+	q, refused, err := args.question(in)
+	if refused != nil || err != nil {
+		return refused, err
+	}
+	contents, by, err := q.ask.Hover(ctx, in.Snapshot, q.file.Path, q.at)
+	if err != nil {
+		return q.failed(by, err), nil
+	}
+	r := hoverResult{clip(strings.TrimSpace(contents), longHover), answered(by)}
+	a := &Answer{Result: r, Text: fault.Escape(r.Contents), Reads: []workspace.Path{q.file.Path}}
+	a.Summary = fmt.Sprintf("%s in %s", fault.Quote(q.file.word(q.at)), q.file.at(q.at))
+	if r.Contents == "" {
+		a.Text = q.nothing(r.answeredBy, "description")
+	}
+	return a, nil
+}
