@@ -99,7 +99,7 @@ ride('folders and files that an agent makes, moves and deletes: each question sa
     assert.equal(result.isError, false, result.text);
   };
   await approved('create_directory', { path: 'src' }, 'Create a folder?', /wants to create the folder src/);
-  await approved('move_file', { from: 'lib', to: 'src/lib' }, 'Move a folder?', /From +lib\nTo +src\/lib\nWith it +2 files go with it\nFiles +.*one\.py\n +.*two\.py/);
+  await approved('move_file', { from: 'lib', to: 'src/lib' }, 'Move a folder?', /From +lib\nTo +src\/lib\nWith it +2 files\nFiles +.*one\.py\n +.*two\.py/);
   await eventually('the tab has followed', async () => await window.placeOf('one.py') === 'src/lib/one.py');
   assert.equal((await agent.call('read_file', { path: 'notes.md' })).isError, false);
   sandbox.write('notes.md', `${tree['notes.md']}from outside\n`);

@@ -38,12 +38,12 @@ export function filesQuestion(files: readonly FilePreview[]): string {
   return another || !what ? "Change files?" : `${what} a ${isFolder(only) ? "folder" : "file"}?`;
 }
 
-/** `12 files go with it`. */
+/** What of a folder goes with it: `12 files`. */
 export function entriesWords({ operation, entries }: FilePreview): string {
   if (entries === undefined || operation === "create_directory") {
     return "";
   }
-  return entries === 0 ? "it is empty" : entries === 1 ? "1 file goes with it" : `${String(entries)} files go with it`;
+  return entries === 0 ? "nothing, it is empty" : entries === 1 ? "1 file" : `${String(entries)} files`;
 }
 
 /** The files of a folder, as its preview lists them. */

@@ -56,7 +56,7 @@ function fileLines(sheet: Sheet, file: FilePreview, merged: boolean): void {
   }
   const entries = entriesWords(file);
   if (entries) {
-    sheet.line(`  ${entries}`, "muted");
+    sheet.line(`  with it: ${entries}`, "muted");
   }
   if (isText(file)) {
     sheet.diff(file.diff, diffShown);
@@ -102,7 +102,7 @@ export function outcome(result: JournalReverted): string {
     done.length > 0 ? `Reverted ${listed(done)}${all ? ", merged with what was changed since" : ""}` : "Nothing was reverted",
     ...(merged.length > 0 && !all ? [`${listed(merged)} ${merged.length === 1 ? "was" : "were"} merged with what was changed since`] : []),
     ...stay,
-    ...(conflicts.length > 2 ? [`${String(conflicts.length - 2)} more files stay as they are`] : []),
+    ...(conflicts.length > 2 ? [`${String(conflicts.length - 2)} more ${conflicts.length === 3 ? "stays as it is" : "stay as they are"}`] : []),
   ].join("; ");
 }
 

@@ -24,7 +24,7 @@ test("each deed is told with what goes with it", () => {
     "create the folder lib/old",
     "delete lib/old",
   ]);
-  assert.deepEqual([0, 1, 3].map((entries) => entriesWords(of("delete", { entries }))), ["it is empty", "1 file goes with it", "3 files go with it"]);
+  assert.deepEqual([0, 1, 3].map((entries) => entriesWords(of("delete", { entries }))), ["nothing, it is empty", "1 file", "3 files"]);
   assert.deepEqual(names(folder), ["lib/old/a.py", "lib/old/b\\u{202e}.py", "… and 1 more"]);
   assert.deepEqual([[folder], [move], [of("create_directory")], [file, move]].map(filesQuestion), ["Delete a folder?", "Move a file?", "Create a folder?", "Change files?"]);
   assert.equal(deed(request({ kind: "diff", files: [move] }, { tool: "move_file" })), "move a.py to lib/b.py");
@@ -38,7 +38,7 @@ test("a page tells what goes where, and counts as read once it was on the screen
   assert.ok(one && two);
   const { text } = commandPage(one);
   assert.match(text, /^claude wants to delete the folder lib\/old$/m);
-  assert.match(text, /^Folder +lib\/old\nWith it +3 files go with it\nFiles +lib\/old\/a\.py$/m);
+  assert.match(text, /^Folder +lib\/old\nWith it +3 files\nFiles +lib\/old\/a\.py$/m);
   assert.match(commandPage(two).text, /src\/app\.py {2}\+1 -1\n[^]*From +a\.py\nTo +lib\/b\.py/);
   assert.deepEqual([one.hasPage, two.hasPage, one.wasSeen, two.wasSeen], [true, true, false, false]);
   one.see();

@@ -24,6 +24,7 @@ test("the page shows what would become of each file, merged or not, and what sta
     { ...file, path: "made.py", operation: "delete", after: "", diff: "" },
     { ...file, path: "old", operation: "create_directory", before: "", after: "", diff: "a\nb\n", entries: 2 },
     { ...file, path: "new.py", operation: "move", before: "", after: "", diff: "", to: "was.py" },
+    { ...file, path: "src/lib", operation: "move", before: "", after: "", diff: "src/lib/a.py\n", to: "lib", entries: 1 },
   ];
   const told = result({ merged: ["src/app.py"], conflicts: ["notes\u202e.md"], reasons: { "notes\u202e.md": "its lines were changed since" }, preview: { kind: "diff", files } });
   const { page, places } = revertPage("“Tidy up” by claude", told);
@@ -34,6 +35,7 @@ test("the page shows what would become of each file, merged or not, and what sta
   assert.match(page.text, /^made\.py {3}is removed, as the agent made it$/m);
   assert.match(page.text, /^old {3}comes back$/m);
   assert.match(page.text, /^new\.py {3}moves back to was\.py$/m);
+  assert.match(page.text, /^src\/lib {3}moves back to lib\n {2}with it: 1 file$/m);
   assert.match(page.text, /^This file stays as it is:\n {2}notes\\u\{202e\}\.md\n {4}its lines were changed since$/m);
   assert.match(page.text, /^Revert {2,}/m);
 });
@@ -58,8 +60,9 @@ test("afterwards it is told what became of each file", () => {
   assert.equal(outcome(result()), "Reverted src/app.py");
   assert.equal(
     outcome(result({ reverted: ["a", "b"], merged: ["b"], conflicts: ["c", "d", "e"], reasons: { c: "it is gone" } })),
-    "Reverted a and 1 more; b was merged with what was changed since; c stays as it is: it is gone; d stays as it is: it was changed since; 1 more files stay as they are",
+    "Reverted a and 1 more; b was merged with what was changed since; c stays as it is: it is gone; d stays as it is: it was changed since; 1 more stays as it is",
   );
+  assert.match(outcome(result({ conflicts: ["c", "d", "e", "f"] })), /; 2 more stay as they are$/);
   assert.equal(outcome(result({ merged: ["src/app.py"] })), "Reverted src/app.py, merged with what was changed since");
   assert.match(outcome(result({ reverted: [], conflicts: ["c"] })), /^Nothing was reverted; c stays/);
 });
