@@ -5,6 +5,13 @@ local person = require("person")
 
 local sit = person.sitting({ columns = 90, lines = 16, init = "vim.o.signcolumn = 'yes'; require('pillion.marks').setup()" })
 
+--- What was told is not only heard, but done.
+---@param human pillion.Person
+local function heeded(human)
+  human:lua("Through = false; vim.schedule(function() Through = true end)")
+  human:eventually("Through")
+end
+
 ---@param human pillion.Person
 ---@param path string
 ---@param lines table[]
@@ -23,8 +30,23 @@ local function changed(human, path, lines, more)
   }
   local file = { path = vim.fs.basename(path), uri = vim.uri_from_fname(path), operation = "overwrite", lines = lines, merged = false }
   human:tell("journal/changed", { entry = vim.tbl_extend("force", entry, more or {}), files = { file } })
-  human:lua("Through = false; vim.schedule(function() Through = true end)")
-  human:eventually("Through")
+  heeded(human)
+end
+
+--- An agent has moved a file or a folder, or deleted it.
+---@param human pillion.Person
+---@param path string
+---@param to? string
+local function moved(human, path, to)
+  local file = { path = "x", uri = vim.uri_from_fname(path), operation = to and "move" or "delete", lines = {} }
+  if to then
+    file.to, file.toUri = "y", vim.uri_from_fname(to)
+  end
+  human:tell("journal/changed", {
+    entry = { id = "1", callId = "c", sessionId = "s", agent = { name = "claude" }, state = "done", title = "Move it", time = "" },
+    files = { file },
+  })
+  heeded(human)
 end
 
 --- The signs as they are on the screen, from the window's first line.
@@ -189,12 +211,7 @@ sit("a file that is moved takes a saved buffer along, which is written without a
   local to = path .. ".moved"
   human:type("3G")
   vim.uv.fs_rename(path, to)
-  human:tell("journal/changed", {
-    entry = { id = "1", callId = "c", sessionId = "s", agent = { name = "claude" }, state = "done", title = "Move it", time = "" },
-    files = {
-      { path = "app.py", uri = vim.uri_from_fname(path), operation = "move", to = "x", toUri = vim.uri_from_fname(to), lines = {} },
-    },
-  })
+  moved(human, path, to)
   human:eventually("vim.api.nvim_buf_get_name(0):find('moved$') ~= nil")
   check.same(human:lua("return { vim.fn.line('.'), vim.bo.modified, #vim.fn.getbufinfo() }"), { 3, false, 1 })
   human:type("Gomine<Esc>:write<CR>")
@@ -208,24 +225,26 @@ sit("a folder that is moved takes the buffers of its files along", function(huma
   local path = opens(human)
   local folder = vim.fs.dirname(path)
   vim.uv.fs_rename(folder, folder .. "-new")
-  human:tell("journal/changed", {
-    entry = { id = "1", callId = "c", sessionId = "s", agent = { name = "claude" }, state = "done", title = "Move it", time = "" },
-    files = {
-      {
-        path = "x",
-        uri = vim.uri_from_fname(folder),
-        operation = "move",
-        to = "y",
-        toUri = vim.uri_from_fname(folder .. "-new"),
-        lines = {},
-      },
-    },
-  })
+  moved(human, folder, folder .. "-new")
   human:eventually("vim.api.nvim_buf_get_name(0):find('-new/app.py', 1, true) ~= nil")
   human:type("Gomine<Esc>:write<CR>")
   person.eventually("it is written", function()
     return check.read(folder .. "-new/app.py"):match("mine\n$")
   end)
+end)
+
+sit("the marks of files that no buffer holds move with their folder, and go with it", function(human)
+  local folder = check.folder()
+  local path = check.write(folder .. "/app.py", "one\ntwo\nthree\nfour\nfive\n")
+  changed(human, path, { { start = 1, ["end"] = 2 } })
+  vim.uv.fs_rename(folder, folder .. "-new")
+  moved(human, folder, folder .. "-new")
+  human:type(":edit " .. folder .. "-new/app.py<CR>")
+  shows(human, ".#...")
+  changed(human, folder .. "-new/other.py", { { start = 0, ["end"] = 1 } })
+  check.same(human:lua("return require('pillion.marks').count()"), 2)
+  moved(human, folder .. "-new")
+  check.same(human:lua("return require('pillion.marks').count()"), 1)
 end)
 
 sit("what is not saved stays under the old name, and is told; so is a file that is deleted", function(human)
@@ -234,18 +253,9 @@ sit("what is not saved stays under the old name, and is told; so is a file that 
   human:eventually("vim.fn.getline('$') == 'mine' and vim.api.nvim_get_mode().mode == 'n'")
   local to = path .. ".moved"
   vim.uv.fs_rename(path, to)
-  local entry = { id = "1", callId = "c", sessionId = "s", agent = { name = "claude" }, state = "done", title = "Move it", time = "" }
-  human:tell("journal/changed", {
-    entry = entry,
-    files = {
-      { path = "app.py", uri = vim.uri_from_fname(path), operation = "move", to = "x", toUri = vim.uri_from_fname(to), lines = {} },
-    },
-  })
+  moved(human, path, to)
   human:sees("what you have not saved stays")
   check.same(human:lua("return { vim.bo.modified, vim.api.nvim_buf_get_name(0), vim.fn.getline('$') }"), { true, path, "mine" })
-  human:tell(
-    "journal/changed",
-    { entry = entry, files = { { path = "app.py", uri = vim.uri_from_fname(path), operation = "delete", lines = {} } } }
-  )
+  moved(human, path)
   human:sees("its text is still in its buffer")
 end, { columns = 160 })

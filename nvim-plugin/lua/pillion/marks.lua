@@ -2,6 +2,7 @@
 -- reverts. The signs are extmarks, so they move with the text and go with their line. Of a file that no buffer holds the lines are
 -- kept, and shown when it is read, if it is still the file that the agent left.
 
+local client = require("pillion.client")
 local config = require("pillion.config")
 local escape = require("pillion.escape")
 local words = require("pillion.words")
@@ -208,14 +209,19 @@ function M.add(path, lines, by)
   end
 end
 
---- A file lies elsewhere now, or nowhere.
+--- A file, or all below a folder, lies elsewhere now, or nowhere.
 ---@param path string
 ---@param to string?
 function M.moved(path, to)
-  local marks = kept[path]
-  kept[path] = nil
-  if to and marks then
-    kept[to] = { looks = looks(to), marks = marks.marks }
+  for _, old in ipairs(vim.tbl_keys(kept)) do
+    if client.is_below(old, path) then
+      local marks = kept[old].marks
+      kept[old] = nil
+      if to then
+        local now = to .. old:sub(#path + 1)
+        kept[now] = { looks = looks(now), marks = marks }
+      end
+    end
   end
 end
 
