@@ -64,10 +64,8 @@ export class Gutter implements Disposable {
   add(files: readonly ChangedFile[], by: Maker): void {
     for (const { uri, operation, toUri, lines } of files) {
       const key = Uri.parse(uri).toString();
-      if (operation === "move" && toUri) {
-        this.move(key, Uri.parse(toUri).toString());
-      } else if (operation === "delete") {
-        this.marks.drop(key);
+      if (operation === "move" || operation === "delete") {
+        this.marks.move(key, toUri ? Uri.parse(toUri).toString() : undefined);
       } else if ((lines ?? []).length > 0) {
         this.marks.add(key, lines ?? [], by, opened(key) !== undefined);
         this.remember(key, by.callId);
@@ -152,13 +150,6 @@ export class Gutter implements Disposable {
     const edit = this.documents.lastEdit(uri);
     if (edit) {
       this.steps.set(uri, [...(this.steps.get(uri) ?? []), { callId, ...edit, hidden: [] }].slice(-stepsKept));
-    }
-  }
-
-  /** A file, or all below a folder. */
-  private move(from: string, to: string): void {
-    for (const uri of this.marks.uris.filter((key) => key === from || key.startsWith(`${from}/`))) {
-      this.marks.move(uri, to + uri.slice(from.length));
     }
   }
 }

@@ -88,11 +88,15 @@ export class Marks {
     this.set(uri, [...this.of(uri), ...marks].sort((one, other) => one.start - other.start));
   }
 
-  /** The file is somewhere else now. */
-  move(from: string, to: string): void {
-    const marks = this.of(from);
-    this.files.delete(from);
-    this.set(to, marks);
+  /** A file, or all below a folder, is somewhere else now, or nowhere. */
+  move(from: string, to?: string): void {
+    for (const uri of this.uris.filter((key) => key === from || key.startsWith(`${from}/`))) {
+      const marks = this.of(uri);
+      this.files.delete(uri);
+      if (to !== undefined) {
+        this.set(to + uri.slice(from.length), marks);
+      }
+    }
   }
 
   private set(uri: string, marks: readonly LineMark[]): void {

@@ -92,8 +92,14 @@ test("marks go with the file, with their call, and come back", () => {
   assert.equal(marks.dropCalls(new Set(["c1"])), false);
   marks.restore(uri, before.filter((mark) => mark.by.callId === "c1"));
   assert.deepEqual(marks.of(uri), before);
+  assert.equal(marks.drop(uri), true);
+  assert.equal(marks.drop(uri), false);
+  marks.restore(uri, before);
   marks.move(uri, `${uri}.moved`);
   assert.deepEqual(marks.uris, [`${uri}.moved`]);
-  assert.equal(marks.drop(`${uri}.moved`), true);
+  marks.move("file:///proj", "file:///elsewhere"); // no folder of it
+  marks.move("file:///project", "file:///old");
+  assert.deepEqual(marks.uris, ["file:///old/app.py.moved"]);
+  marks.move("file:///old");
   assert.deepEqual(marks.uris, []);
 });
