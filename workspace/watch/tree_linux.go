@@ -129,10 +129,27 @@ func (w *watching) broke(err error) {
 // scan looks through all folders: it watches those that are to be watched and no
 // others, and says so to everyone.
 func (w *watching) scan() {
+	roots, dropped := w.look()
+	if w.full && dropped { // what is dropped now took the places of others
+		roots, _ = w.look()
+	}
+	if w.tree.ctx.Err() != nil {
+		return
+	}
+	for _, root := range roots {
+		w.out = append(w.out, Event{Dir: root.dir, Op: Lost})
+	}
+	w.watchParents()
+	w.roots.Store(&roots)
+	w.flush()
+	w.tree.become(w.judge(roots))
+}
+
+// look gives the roots that are there, and whether it dropped any folder.
+func (w *watching) look() (roots []identity, dropped bool) {
 	w.due, w.full, w.twice, w.gone = time.Time{}, false, "", nil
 	w.mounts.read()
 	visited := map[string]bool{}
-	var roots []identity
 	for _, root := range w.tree.options.Roots() {
 		id, err := identify(root)
 		if err == nil {
@@ -143,18 +160,15 @@ func (w *watching) scan() {
 			continue
 		}
 		roots = append(roots, id)
-		w.out = append(w.out, Event{Dir: root, Op: Lost})
 	}
 	if w.tree.ctx.Err() != nil {
-		return
+		return nil, false
 	}
-	for _, dir := range w.unvisited(visited) {
+	unvisited := w.unvisited(visited)
+	for _, dir := range unvisited {
 		w.drop(dir)
 	}
-	w.watchParents()
-	w.roots.Store(&roots)
-	w.flush()
-	w.tree.become(w.judge(roots))
+	return roots, len(unvisited) > 0
 }
 
 // watchParents notices a root that goes: its own watch lasts as long as anybody has

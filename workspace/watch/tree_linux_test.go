@@ -281,6 +281,32 @@ func TestTreeAfterAnOverflow(t *testing.T) {
 	}
 }
 
+// TestPlacesOfWhatIsGone: a look through the folders comes before the events that
+// tell which are gone.
+func TestPlacesOfWhatIsGone(t *testing.T) {
+	f := newForest(t, 5)
+	for i := range 8 {
+		f.write(fmt.Sprintf("%d/a", i))
+	}
+	w, err := newWatching(f.Tree)
+	f.must(err)
+	defer func() {
+		close(w.done) // nobody runs it
+		f.must(w.close())
+	}()
+	w.scan()
+	if s := f.State(); !s.Degraded || s.Watched != 5 {
+		t.Errorf("got %+v", s)
+	}
+	for i := range 6 {
+		f.must(os.RemoveAll(f.abs(fmt.Sprint(i))))
+	}
+	w.scan()
+	if s := f.State(); !s.Ready || s.Watched != 3 {
+		t.Errorf("got %+v", s)
+	}
+}
+
 func TestTreeWithinItsBudget(t *testing.T) {
 	f := newForest(t, 5)
 	for i := range 8 {
