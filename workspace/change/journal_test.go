@@ -83,6 +83,32 @@ func TestARevertIsWholeOrNothing(t *testing.T) {
 	}
 }
 
+// TestWhatComesBackLasts, or is not there: when the folder cannot be synced it is taken
+// away again.
+func TestWhatComesBackLasts(t *testing.T) {
+	b := newTrees(t)
+	b.write("gone/a", "text")
+	_, err := b.Commit(context.Background(), Set{Tree: []TreeChange{b.remove("gone")}}, journal.Origin{CallID: "a call"})
+	b.must(err)
+	failed := false
+	b.calls.fails = func(call string) error {
+		if failed || call != "sync" {
+			return nil
+		}
+		failed = true
+		return errFull
+	}
+	back := func() error {
+		_, err := b.Revert(context.Background(), Selection{CallID: "a call"}, journal.Origin{CallID: "back"}, false)
+		return err
+	}
+	if err := back(); err == nil || b.all() != "" {
+		t.Errorf("%v; there is %q", err, b.all())
+	}
+	b.must(back())
+	b.want("gone/a", "text")
+}
+
 // TestChangesByOthersInBetween: two changes of one session with another one's between
 // them are put back around it, where it is elsewhere, and left alone where it is not.
 func TestChangesByOthersInBetween(t *testing.T) {

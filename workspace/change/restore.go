@@ -148,9 +148,8 @@ func (r *restoreStep) apply(context.Context) error {
 		return r.fault(err)
 	}
 	r.temp = ""
-	r.folder.sync()
 	r.placed, _ = workspace.TreeAt(r.folder.root, name) //nolint:errcheck // then it is not taken back
-	return nil
+	return r.fault(r.folder.sync())
 }
 
 func (r *restoreStep) undo(context.Context) error {
@@ -160,7 +159,10 @@ func (r *restoreStep) undo(context.Context) error {
 	placed := r.placed
 	r.placed = workspace.Tree{}
 	if err := r.folder.setAside(r.restore.Path.Base(), r.named, placed); err != nil {
-		return fault.New(fault.ExecutionFailed, "%s stays: somebody changed it after it was brought back", fault.Quote(r.restore.Path.String()))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("somebody changed it after it was brought back")
+		}
+		return fault.New(fault.ExecutionFailed, "%s stays: %w", fault.Quote(r.restore.Path.String()), cause(err))
 	}
 	r.temp = r.named
 	return nil
