@@ -222,8 +222,10 @@ func (s scene) sweep(temp string) string {
 	}
 	if isState(now, s.record.Before) || isState(now, s.record.After) {
 		if err := s.folder.exchange(temp, s.name, anything); err == nil {
-			s.folder.root.Remove(temp) //nolint:errcheck // it is in the journal
-			return "what somebody else wrote at that moment is in place"
+			if came := s.look(temp); isState(came, s.record.Before) || isState(came, s.record.After) {
+				s.folder.root.Remove(temp) //nolint:errcheck // it is in the journal
+				return "what somebody else wrote at that moment is in place"
+			} // somebody has written there this moment: that goes into the journal
 		}
 	}
 	p, err := s.committer.Journal.Store.Begin(journal.Origin{
