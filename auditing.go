@@ -196,5 +196,6 @@ func auditLine(e audit.Entry) string {
 	if by == "" {
 		by = "-"
 	}
-	return fmt.Sprintf("%s  %s  %s  %s  %s  %s", e.Time.Local().Format(time.DateTime), fault.Escape(e.Agent), fault.Escape(e.Tool), outcome, by, fault.Escape(strings.Join(about, ", ")))
+	line := strings.Join([]string{e.Time.Local().Format(time.DateTime), e.Agent, e.Tool, outcome, by, strings.Join(about, ", ")}, "  ")
+	return fault.Line(line)
 }

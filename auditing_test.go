@@ -112,3 +112,11 @@ func TestWhatTheAuditLogKeeps(t *testing.T) {
 		}
 	}
 }
+
+// TestACallIsOneLine, whatever an agent calls itself and runs.
+func TestACallIsOneLine(t *testing.T) {
+	line := auditLine(audit.Entry{Record: audit.Record{Agent: "a\nb", Tool: "run_command", Command: "true\n2026-01-01  b\x1b[1A", Outcome: "done\r"}})
+	if !strings.HasSuffix(line, `  a\nb  run_command  done\r  -  true\n2026-01-01  b\x1b[1A`) || strings.ContainsAny(line, "\n\r\x1b") {
+		t.Errorf("%q", line)
+	}
+}

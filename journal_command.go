@@ -155,10 +155,10 @@ func (at *journalOf) printEntry(e change.EntryInfo) {
 	if e.State != journal.StateDone {
 		state = " " + at.style.Yellow(strings.ReplaceAll(string(e.State), "_", " "))
 	}
-	fmt.Printf("%s  %s  %s%s\n", at.style.Bold(e.ID), e.Time.Local().Format(time.DateTime), fault.Escape(e.Title), state)
+	fmt.Printf("%s  %s  %s%s\n", at.style.Bold(e.ID), e.Time.Local().Format(time.DateTime), fault.Line(e.Title), state)
 	fmt.Println("    " + at.style.Dim(who(e)))
 	if e.Why != "" {
-		fmt.Println("    " + fault.Escape(e.Why))
+		fmt.Println("    " + fault.Line(e.Why))
 	}
 	for _, file := range e.Files {
 		fmt.Printf("    %-16s %s", strings.ReplaceAll(file.Operation, "_", " "), fromTo(file.Path, file.To))
@@ -178,9 +178,9 @@ func fromTo(path, to string) string {
 
 func who(e change.EntryInfo) string {
 	if e.SessionID == "" {
-		return fault.Escape(e.Agent.Name)
+		return fault.Line(e.Agent.Name)
 	}
-	return fmt.Sprintf("%s, session %s, turn %d", fault.Escape(e.Agent.Name), fault.Escape(e.SessionID), e.Turn)
+	return fmt.Sprintf("%s, session %s, turn %d", fault.Line(e.Agent.Name), fault.Line(e.SessionID), e.Turn)
 }
 
 // entry finds a change by the beginning of its ID.

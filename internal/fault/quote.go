@@ -34,6 +34,10 @@ func Escape(text string) string {
 	return out.String()
 }
 
+// Line is Escape for what stands in a line of its own, in which a text of several lines
+// must not pass for several.
+func Line(text string) string { return strings.ReplaceAll(Escape(text), "\n", `\n`) }
+
 // isPlain spares most names, of which there may be very many, the closer look.
 func isPlain(name string) bool {
 	for i := range len(name) {
