@@ -26,7 +26,7 @@ type Origin struct {
 	Via       string `json:"via,omitempty"`
 	Tool      string `json:"tool,omitempty"`
 	Title     string `json:"title,omitempty"`
-	// Reverts names the change sets that this one puts back, by call.
+	// Reverts names the change sets that this one puts back, by ID, with blanks between them.
 	Reverts string `json:"reverts,omitempty"`
 	Turn    int    `json:"turn,omitempty"`
 }

@@ -62,7 +62,7 @@ func (s *Store) remove(stays func(f found, later []found, alive map[string]bool)
 	return removed, nil
 }
 
-// inUse: somebody may be writing to it, or it holds what is still to be repaired.
+// inUse: somebody may be writing to it.
 func (s *Store) inUse(f found, later []found, alive map[string]bool) bool {
 	writer := writerOf(f.name)
 	if writer == s.writer {
