@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
@@ -139,7 +140,7 @@ func (w *Watcher) tell(event fsnotify.Event) {
 	}
 	for one := range w.waits {
 		concerned := one.concerns(event.Name)
-		if event.Name == "" || event.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) {
+		if event.Name == "" || event.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) && one.rests(event.Name) {
 			concerned = w.follow(one) || concerned
 		}
 		if !concerned {
@@ -152,14 +153,37 @@ func (w *Watcher) tell(event fsnotify.Event) {
 	}
 }
 
-// concerns: the name is one of the folders watched, or in one. No name is all.
+// concerns: the name is one of the folders waited for, on the way to one, or in one. What
+// is watched in place of a folder that is not there is nobody's concern by itself. No name
+// is all.
 func (one *wait) concerns(name string) bool {
-	for _, watched := range one.watched {
-		if name == "" || name == watched || filepath.Dir(name) == watched {
+	above := filepath.Dir(name)
+	for dir, watched := range one.watched {
+		if name == "" || name == watched || holds(name, dir) || above == watched && dir == watched {
 			return true
 		}
 	}
 	return false
+}
+
+// rests: with the name, what is watched for a folder may have become another. A
+// neighbour that comes and goes, as temporary files do, is not on the way to any. A name
+// in no folder that is known here may be anything.
+func (one *wait) rests(name string) bool {
+	above, known := filepath.Dir(name), false
+	for dir, watched := range one.watched {
+		if name == watched || holds(name, dir) {
+			return true
+		}
+		known = known || watched == above
+	}
+	return !known
+}
+
+// holds: dir is name, or below it.
+func holds(name, dir string) bool {
+	rest, ok := strings.CutPrefix(dir, name)
+	return ok && (rest == "" || rest[0] == filepath.Separator)
 }
 
 func (w *Watcher) forget(one *wait) {

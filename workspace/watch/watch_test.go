@@ -89,6 +89,27 @@ func TestFolderThatComes(t *testing.T) {
 	r.wantSignal("a file in it", func() { r.write("not/yet/a.txt", "") })
 }
 
+// TestNeighbours of a folder that is not there are nobody's concern; what stands in its
+// way is.
+func TestNeighbours(t *testing.T) {
+	r := newRig(t)
+	defer r.Folders(r.signal, []string{r.abs("not/yet")})()
+	r.write("no", "")
+	r.must(os.Rename(r.abs("no"), r.abs("note")))
+	r.must(os.Remove(r.abs("note")))
+	r.must(os.Mkdir(r.abs("mark"), 0o755))
+	mark := make(chan struct{}, 1)
+	defer r.Folders(mark, []string{r.abs("mark")})()
+	r.write("mark/a.txt", "")
+	r.wait(mark, "the mark")
+	select {
+	case <-r.signal:
+		t.Error("told of a neighbour")
+	default:
+	}
+	r.wantSignal("a file in its way", func() { r.write("not", "") })
+}
+
 func TestFolderThatIsMadeAnew(t *testing.T) {
 	r := newRig(t)
 	r.must(os.Mkdir(r.abs("dir"), 0o755))
