@@ -3,15 +3,14 @@ package change
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
-	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -99,14 +98,14 @@ func (l *Locks) take(ctx context.Context, i int, alone bool) (release func(), er
 	if err := s.take(ctx, alone); err != nil {
 		return nil, err
 	}
-	file, err := l.takeFile(ctx, i, alone)
+	free, err := l.takeFile(ctx, i, alone)
 	if err != nil {
 		s.release()
 		return nil, err
 	}
 	return func() {
-		if file != nil {
-			file.Unlock() //nolint:errcheck // closing it ends the lock too
+		if free != nil {
+			free()
 		}
 		s.release()
 	}, nil
@@ -114,25 +113,32 @@ func (l *Locks) take(ctx context.Context, i int, alone bool) (release func(), er
 
 // takeFile gives nil where there can be no such lock: what is written is compared with
 // the plan all the same.
-func (l *Locks) takeFile(ctx context.Context, i int, alone bool) (*flock.Flock, error) {
-	if l.Dir == "" || os.MkdirAll(l.Dir, 0o700) != nil {
+func (l *Locks) takeFile(ctx context.Context, i int, alone bool) (free func(), err error) {
+	if l.Dir == "" {
 		return nil, nil
 	}
-	file := flock.New(filepath.Join(l.Dir, fmt.Sprintf("%02x", i)), flock.SetPermissions(0o600))
-	try := file.TryRLockContext
-	if alone {
-		try = file.TryLockContext
+	name := filepath.Join(l.Dir, hex.EncodeToString([]byte{byte(i)}))
+	for isNew := false; ; {
+		free, err = tryLock(name, alone)
+		switch {
+		case err == nil:
+			return free, nil
+		case errors.Is(err, fs.ErrNotExist) && !isNew && os.MkdirAll(l.Dir, 0o700) == nil:
+			isNew = true
+			continue
+		case !errors.Is(err, errLocked):
+			return nil, nil
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	_, err := try(ctx, lockPause)
-	switch {
-	case err == nil:
-		return file, nil
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		file.Close() //nolint:errcheck // it is not locked
-		return nil, err
-	}
-	return nil, nil
 }
+
+// errLocked is of a lock that another program has.
+var errLocked = errors.New("it is locked")
 
 // lockPause is between two tries at a lock that another program has.
 const lockPause = 2 * time.Millisecond
