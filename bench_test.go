@@ -12,6 +12,7 @@ import (
 	"pillion/tools"
 	"pillion/tools/session"
 	"pillion/workspace/change"
+	"pillion/workspace/journal"
 )
 
 // reader is an agent's session in a sidecar on the folder.
@@ -93,6 +94,7 @@ func BenchmarkEditFile(b *testing.B) {
 	}
 	c, agent := reader(b, dir)
 	c.registry.Committer.Journal.Configure(change.JournalRequire, true)
+	c.registry.Committer.Journal.Store.Configure(journal.Options{NoSync: true})
 	if err := agent.SetMode("auto_edit"); err != nil {
 		b.Fatal(err)
 	}

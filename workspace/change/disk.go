@@ -70,7 +70,7 @@ func (d *diskStep) encode() error {
 	after := d.file.After
 	after.Text = d.file.Before.OnDisk(after.Text)
 	var err error
-	d.data, err = after.Encode()
+	d.data, err = after.View()
 	return err
 }
 

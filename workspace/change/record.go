@@ -84,7 +84,11 @@ func (w *written) write(steps []step) (err error) {
 			return err
 		}
 		synced = make(chan error, 1)
-		go func() { synced <- w.sync() }()
+		if w.journal.isUnsynced() { // nothing waits for the disk
+			synced <- w.sync()
+		} else {
+			go func() { synced <- w.sync() }()
+		}
 	}
 	for _, st := range steps {
 		if err = st.stage(); err != nil {
@@ -322,7 +326,7 @@ func (f File) diskState() *journal.State {
 	st := &journal.State{Type: journal.TypeFile, Mode: f.Before.Mode, Encoding: string(f.Before.Encoding)}
 	was := f.Before.Content
 	was.Text = f.Before.OnDisk(was.Text)
-	data, err := was.Encode()
+	data, err := was.View()
 	if err == nil && (f.isExact() || document.Version(data) == f.Before.DiskVersion) {
 		st.Data, st.Version = data, f.Before.DiskVersion
 		return st
@@ -337,7 +341,7 @@ func (f File) isExact() bool {
 }
 
 func (b *bufferStep) record() (*journal.Record, error) {
-	after, err := b.file.After.Encode()
+	after, err := b.file.After.View()
 	if err != nil {
 		return nil, err
 	}

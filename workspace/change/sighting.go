@@ -1,9 +1,11 @@
 package change
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"pillion/workspace/document"
@@ -40,26 +42,49 @@ func (f folder) look(name string, limit int64, whenQuiet bool, known content) si
 	if s.info.Size() > limit {
 		return s
 	}
-	var data []byte
 	s.err = f.try("read", func() (err error) {
-		data, err = readAll(file, min(s.info.Size(), limit), limit)
+		s.version, err = known.versionIn(file, s.info.Size(), limit)
 		return err
 	})
-	if s.err == nil && int64(len(data)) <= limit {
-		s.version = known.versionOf(data)
-	}
 	return s
 }
 
 // content is the bytes of a version; its zero value is of none.
 type content struct{ bytes, version string }
 
-func (c content) versionOf(data []byte) string {
-	if c.version != "" && string(data) == c.bytes {
-		return c.version
+// versionIn is the version of what a file holds, "" if that is more than limit bytes.
+func (c content) versionIn(file *os.File, size, limit int64) (string, error) {
+	if c.version != "" && int64(len(c.bytes)) == size && c.isIn(file) {
+		return c.version, nil
 	}
-	return document.Version(data)
+	data, err := readAll(file, min(size, limit), limit)
+	if err != nil || int64(len(data)) > limit {
+		return "", err
+	}
+	return document.Version(data), nil
 }
+
+// isIn reads the file from its beginning, and compares it piece by piece. False may be
+// because it could not be read.
+func (c content) isIn(file *os.File) bool {
+	piece := pieces.Get().(*[64 << 10]byte) //nolint:forcetypeassert // nothing else is put there
+	defer pieces.Put(piece)
+	for at := 0; ; {
+		n, err := file.ReadAt(piece[:], int64(at))
+		if n > len(c.bytes)-at || string(piece[:n]) != c.bytes[at:at+n] {
+			return false
+		}
+		at += n
+		switch {
+		case errors.Is(err, io.EOF):
+			return at == len(c.bytes)
+		case err != nil:
+			return false
+		}
+	}
+}
+
+var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // readAll reads into a buffer of the expected size, and a byte more than limit at most.
 func readAll(file *os.File, size, limit int64) ([]byte, error) {

@@ -259,6 +259,14 @@ func (c Content) Encode() ([]byte, error) {
 	return append([]byte(mark), out...), nil
 }
 
+// View is Encode, without a copy where the text is its bytes: they must not be changed.
+func (c Content) View() ([]byte, error) {
+	if (c.Encoding == UTF8 || c.Encoding == "") && !c.BOM {
+		return unsafe.Slice(unsafe.StringData(c.Text), len(c.Text)), nil
+	}
+	return c.Encode()
+}
+
 // encodes gives the bytes of text, and false unless they are the text when they
 // are read again: some encodings have one byte for two characters.
 func encodes(codec encoding.Encoding, text string) ([]byte, bool) {

@@ -233,7 +233,7 @@ func (c Content) Version() string {
 // version is what the content has as bytes. Where it cannot be encoded, its
 // characters stand for them.
 func (c Content) version() (string, int64) {
-	data, err := c.Encode()
+	data, err := c.View()
 	if err != nil {
 		data = []byte(c.Text)
 	}
