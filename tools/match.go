@@ -51,7 +51,7 @@ func findText(text, old string) occurrences {
 func findExact(text, old string) occurrences {
 	var all []span
 	for from := 0; ; {
-		i := strings.Index(text[from:], old)
+		i := index(text[from:], old)
 		if i < 0 {
 			break
 		}
@@ -219,6 +219,7 @@ func (o occurrences) size(in, text string) int64 {
 // replace puts text in every place, with the line ends of its surroundings.
 func (o occurrences) replace(in, text string) string {
 	var out strings.Builder
+	out.Grow(int(max(0, o.size(in, text)))) // more where lines end in two characters
 	last := 0
 	ends := newLineEnds(in)
 	for _, s := range o.spans {
