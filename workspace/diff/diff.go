@@ -37,6 +37,11 @@ func SplitLines(s string) []string {
 // Lines returns the edits that turn before into after, in order, never
 // touching each other.
 func Lines(before, after []string) []Edit {
+	return slide(before, after, unslid(before, after))
+}
+
+// unslid gives the edits where the comparison put them.
+func unslid(before, after []string) []Edit {
 	head := commonPrefix(before, after)
 	tail := commonSuffix(before[head:], after[head:])
 	changes := compare(before[head:len(before)-tail], after[head:len(after)-tail])
@@ -48,7 +53,7 @@ func Lines(before, after []string) []Edit {
 		edits[i].NewStart += head
 		edits[i].NewEnd += head
 	}
-	return slide(before, after, edits)
+	return edits
 }
 
 func commonPrefix[T comparable](a, b []T) int {

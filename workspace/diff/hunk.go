@@ -55,11 +55,19 @@ func Hunks(before, after string, context int) []Hunk {
 	if before == after {
 		return nil
 	}
+	if h, ok := local(before, after, context); ok {
+		return []Hunk{h}
+	}
+	return hunks(before, after, context)
+}
+
+// hunks is Hunks of texts that differ, by looking at all of them.
+func hunks(before, after string, context int) []Hunk {
 	old, changed := SplitLines(before), SplitLines(after)
 	edits := Lines(old, changed)
 	context = min(max(context, 0), max(len(old), len(changed)))
 
-	var hunks []Hunk
+	var out []Hunk
 	headings := headings{lines: old}
 	for len(edits) > 0 {
 		group := 1
@@ -68,10 +76,10 @@ func Hunks(before, after string, context int) []Hunk {
 		}
 		h := hunk(old, changed, edits[:group], context)
 		h.Section = headings.above(edits[0].OldStart - min(context, edits[0].OldStart))
-		hunks = append(hunks, h)
+		out = append(out, h)
 		edits = edits[group:]
 	}
-	return hunks
+	return out
 }
 
 func hunk(old, changed []string, edits []Edit, context int) Hunk {
