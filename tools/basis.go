@@ -132,6 +132,7 @@ type knowledge struct {
 	encoding document.Encoding
 	text     string
 	at       bool  // text is at hand
+	bytes    bool  // and is the version's bytes
 	part     *part // of that version it has read no more
 }
 
@@ -157,7 +158,7 @@ func (p *pending) learn(a *Answer) error {
 		if !changed {
 			k = knowledge{version: version, part: a.part}
 			if f := p.snapshot.Known(path); f != nil && f.Version == version {
-				k.encoding, k.text, k.at = f.Encoding, f.Text, true
+				k.encoding, k.text, k.at, k.bytes = f.Encoding, f.Text, true, f.IsBytes()
 			}
 		}
 		know(p.call.Session, fileName(path), k)
@@ -166,7 +167,10 @@ func (p *pending) learn(a *Answer) error {
 }
 
 func know(s *session.Session, name string, k knowledge) {
-	if k.at {
+	switch {
+	case k.bytes:
+		s.RememberBytes(k.version, string(k.encoding), k.text)
+	case k.at:
 		s.Remember(k.version, string(k.encoding), k.text)
 	}
 	switch {

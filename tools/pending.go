@@ -145,6 +145,7 @@ func (p *pending) replan(ctx context.Context) error {
 func (p *pending) planOnce(ctx context.Context) error {
 	own := p.registry.processesOf(p.call.Session)
 	p.snapshot = p.registry.Documents.Snapshot(p.settings.Limits.ReadBytes)
+	p.snapshot.Expect(func(abs string) (bytes, version string) { return p.call.Session.Bytes(abs, string(document.UTF8)) })
 	if p.settings.Limits.CodeLab {
 		p.snapshot.OnlyUTF8()
 	}

@@ -142,7 +142,7 @@ func (e *Edits) answer(outcomes []change.Outcome) *Answer {
 		if o.Tree != nil {
 			continue
 		}
-		k := knowledge{version: o.Version, encoding: o.File.After.Encoding, text: o.Text, at: true}
+		k := knowledge{version: o.Version, encoding: o.File.After.Encoding, text: o.Text, at: true, bytes: o.IsBytes}
 		if o.File.Merged {
 			k = e.believes
 			k.result = o.Version

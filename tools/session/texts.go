@@ -21,8 +21,9 @@ type Texts struct {
 type textKey struct{ version, encoding string }
 
 type remembered struct {
-	key  textKey
-	text string
+	key   textKey
+	text  string
+	bytes bool // its bytes are those of the version
 }
 
 // MaxTexts is how many bytes of text all sessions of a Set remember together.
@@ -49,7 +50,7 @@ func (t *Texts) keep(key textKey, text string) {
 		return
 	}
 	t.size += cost
-	t.byKey[key] = t.recent.PushFront(&remembered{key, text})
+	t.byKey[key] = t.recent.PushFront(&remembered{key: key, text: text})
 	for t.size > t.limit {
 		oldest := t.recent.Remove(t.recent.Back()).(*remembered)
 		delete(t.byKey, oldest.key)
@@ -92,6 +93,33 @@ func (s *Session) Recall(version, encoding string) (text string, ok bool) {
 		return "", false
 	}
 	return s.texts.find(key)
+}
+
+// RememberBytes is Remember of a text whose own bytes are those of the version: no
+// encoding or line ends of an editor's are between them.
+func (s *Session) RememberBytes(version, encoding, text string) {
+	s.Remember(version, encoding, text)
+	s.texts.mu.Lock()
+	defer s.texts.mu.Unlock()
+	if at := s.texts.byKey[textKey{version, encoding}]; at != nil && at.Value.(*remembered).text == text {
+		at.Value.(*remembered).bytes = true
+	}
+}
+
+// Bytes gives the bytes of the version that the agent knows of a path, if they are
+// remembered: who finds the same ones knows their version.
+func (s *Session) Bytes(path, encoding string) (bytes, version string) {
+	version, ok := s.Seen(path)
+	if !ok {
+		return "", ""
+	}
+	s.texts.mu.Lock()
+	defer s.texts.mu.Unlock()
+	at := s.texts.byKey[textKey{version, encoding}]
+	if at == nil || !at.Value.(*remembered).bytes {
+		return "", ""
+	}
+	return at.Value.(*remembered).text, version
 }
 
 // maxTexted is how many versions a session may know of before it looks which of them are

@@ -125,3 +125,22 @@ func TestASessionForgetsWhichTextsItHad(t *testing.T) {
 		t.Error("the last one is forgotten")
 	}
 }
+
+// TestBytes: only where the text is the bytes of the version that the session knows now.
+func TestBytes(t *testing.T) {
+	s := New("one", Agent{}, policy.Default)
+	want := func(when, bytes, version string) {
+		t.Helper()
+		if b, v := s.Bytes("file", "utf-8"); b != bytes || v != version {
+			t.Errorf("%s: %q of %q", when, b, v)
+		}
+	}
+	s.Saw("file", "v1")
+	want("not remembered", "", "")
+	s.Remember("v1", "utf-8", "text")
+	want("decoded, or shown with other line ends", "", "")
+	s.RememberBytes("v1", "utf-8", "text")
+	want("as it is on disk", "text", "v1")
+	s.Saw("file", "v2")
+	want("another version", "", "")
+}

@@ -49,6 +49,7 @@ type Outcome struct {
 	Bytes     int    // bytes of the whole content, as they stand on disk or would
 	Version   string // of the content as it is now
 	Text      string // that content, decoded
+	IsBytes   bool   // the text is the content's bytes
 	Saved     bool   // false: it is unsaved text in the human's buffer
 	Formatted bool   // the editor changed the text when it saved
 	Backup    string // where a readable copy of what was there is, "" without one

@@ -343,6 +343,7 @@ func (d *diskStep) finish() Outcome {
 		Bytes:     len(d.data),
 		Version:   d.ours.version,
 		Text:      d.file.After.Text,
+		IsBytes:   string(d.data) == d.file.After.Text,
 		Saved:     true,
 	}
 }

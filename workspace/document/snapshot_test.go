@@ -435,3 +435,22 @@ func TestConcurrentReaders(t *testing.T) {
 		}
 	}
 }
+
+// TestExpected: bytes that are found as expected have the version that they are said to
+// have; others have their own.
+func TestExpected(t *testing.T) {
+	d := newDesk(t)
+	d.write("file", "text")
+	for bytes, want := range map[string]string{"text": "said", "other": Version([]byte("text"))} {
+		s := d.Snapshot(limit)
+		s.Expect(func(abs string) (string, string) {
+			if abs != filepath.Join(d.dir, "file") {
+				t.Errorf("asked for %s", abs)
+			}
+			return bytes, "said"
+		})
+		if f, err := s.Read(d.path("file"), ""); err != nil || f.Version != want || f.DiskVersion != want {
+			t.Errorf("%s: %v, %v", bytes, f, err)
+		}
+	}
+}
