@@ -3,7 +3,9 @@ package tools
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
+	"time"
 
 	"pillion/workspace"
 	"pillion/workspace/search"
@@ -12,8 +14,9 @@ import (
 // listings are the latest answers of list_files about whole trees. Encoding one of many
 // files takes much longer than finding out that nothing has changed.
 type listings struct {
-	mu   sync.Mutex // guards kept
+	mu   sync.Mutex // guards all below
 	kept []listed   // the latest last
+	end  *time.Timer
 }
 
 type listed struct {
@@ -21,12 +24,14 @@ type listed struct {
 	pattern string
 	limit   int
 	answer  *Answer
+	size    int // of the answer, in bytes
 }
 
 const (
-	worthKeeping  = 1000     // files
-	mostListings  = 4        // answers
-	largestListed = 32 << 20 // bytes of one
+	worthKeeping   = 1000     // files
+	mostListings   = 4        // answers
+	mostListed     = 48 << 20 // bytes of all together
+	listingsUnused = 2 * time.Minute
 )
 
 func (k *listings) find(of *workspace.Contents, args listFilesArgs, limit int) *Answer {
@@ -34,6 +39,7 @@ func (k *listings) find(of *workspace.Contents, args listFilesArgs, limit int) *
 	defer k.mu.Unlock()
 	for _, one := range k.kept {
 		if one.of == of && one.pattern == args.Pattern && one.limit == limit {
+			k.used()
 			again := *one.answer
 			return &again
 		}
@@ -41,17 +47,35 @@ func (k *listings) find(of *workspace.Contents, args listFilesArgs, limit int) *
 	return nil
 }
 
-// keep drops what is out of date.
+// keep drops what is out of date, and the oldest of what is too much.
 func (k *listings) keep(now listed) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var kept []listed
-	for _, one := range k.kept {
-		if one.of == now.of || one.of.Folder != now.of.Folder {
-			kept = append(kept, one)
+	k.kept = slices.DeleteFunc(k.kept, func(one listed) bool { return one.of != now.of && one.of.Folder == now.of.Folder })
+	k.kept = append(k.kept, now)
+	size := 0
+	for i := range slices.Backward(k.kept) {
+		if size += k.kept[i].size; size > mostListed || len(k.kept)-i > mostListings {
+			k.kept = slices.Delete(k.kept, 0, i+1)
+			break
 		}
 	}
-	k.kept = append(kept[max(0, len(kept)-mostListings+1):], now)
+	k.used()
+}
+
+// used has all dropped when nobody wants them for a while. It needs k.mu.
+func (k *listings) used() {
+	if k.end == nil {
+		k.end = time.AfterFunc(listingsUnused, k.drop)
+		return
+	}
+	k.end.Reset(listingsUnused)
+}
+
+func (k *listings) drop() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kept = nil
 }
 
 // again gives the answer of before, if the tree is as it was, and else a new one.
@@ -72,9 +96,9 @@ func (l *listing) again(ctx context.Context, in Input, root workspace.Path, o wo
 		return nil, err
 	}
 	a := l.answer(args.Path)
-	if l.count >= worthKeeping && len(l.files)+l.text.Len() <= largestListed && in.Files.Keeps(c) {
+	if l.count >= worthKeeping && in.Files.Keeps(c) {
 		again := *a
-		in.Listings.keep(listed{c, args.Pattern, l.limit, &again})
+		in.Listings.keep(listed{c, args.Pattern, l.limit, &again, cap(l.out.files) + cap(l.out.json) + l.out.text.Cap()})
 	}
 	return a, nil
 }

@@ -6,13 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"pillion/internal/fault"
-	"pillion/internal/wire"
 	"pillion/workspace"
 	"pillion/workspace/search"
 )
@@ -50,7 +46,7 @@ func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, 
 	if args.Limit < 0 {
 		return nil, invalid("limit must be 1 or more")
 	}
-	l := listing{limit: cmp.Or(args.Limit, defaultListLimit), files: []byte(`{"ok":true,"success":true,"files":[`)}
+	l := listing{limit: cmp.Or(args.Limit, defaultListLimit), out: newListEncoder()}
 	if args.Pattern != "" {
 		var err error
 		if l.matches, err = search.CompileGlob(args.Pattern); err != nil {
@@ -106,13 +102,10 @@ type listing struct {
 	matches func(rel string) bool // nil: all
 	from    string                // what the names that are matched are relative to
 
-	dir    *workspace.Contents
-	prefix string // of the names in dir
-	json   []byte // the same, as it stands in JSON
+	dir   *workspace.Contents
+	out   listEncoder
+	count int
 
-	files     []byte
-	text      strings.Builder
-	count     int
 	truncated bool
 }
 
@@ -130,23 +123,19 @@ func leading(folder workspace.Path) string {
 }
 
 func (l *listing) take(c *workspace.Contents) error {
-	n := min(c.Total(), l.limit)
-	l.files = slices.Grow(l.files, n*150)
-	l.text.Grow(n * 50)
+	l.out.grow(min(c.Facts().Total, l.limit))
 	return c.Walk(l.visit)
 }
 
 func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
 	if dir != l.dir {
 		l.dir = dir
-		l.prefix = strings.TrimSuffix(dir.Name(e), e.Name)
-		l.json = wire.AppendString(l.json[:0], l.prefix)
-		l.json = l.json[:len(l.json)-1] // its quote
+		l.out.enter(strings.TrimSuffix(dir.Name(e), e.Name))
 	}
-	if l.matches != nil && !l.matches(strings.TrimPrefix(l.prefix+e.Name, l.from)) {
+	if l.matches != nil && !l.matches(strings.TrimPrefix(l.out.prefix+e.Name, l.from)) {
 		return nil
 	}
-	if l.count == l.limit || len(l.files)+l.text.Len() > mostListBytes {
+	if l.count == l.limit || l.out.size() > mostListBytes {
 		l.truncated = true
 		return fs.SkipAll
 	}
@@ -156,7 +145,8 @@ func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
 			e = &looked
 		}
 	}
-	l.add(e)
+	l.count++
+	l.out.add(e)
 	return nil
 }
 
@@ -164,50 +154,19 @@ func (l *listing) visit(dir *workspace.Contents, e *workspace.Listed) error {
 // are listed, which takes as long as all else.
 const fewFiles = 5000
 
-func (l *listing) add(e *workspace.Listed) {
-	if l.count++; l.count > 1 {
-		l.files = append(l.files, ',')
-	}
-	l.files = append(l.files, `{"name":`...)
-	start := len(l.files)
-	l.files = wire.AppendString(l.files, e.Name)
-	end := len(l.files)
-	l.files = append(append(l.files, `,"path":`...), l.json...)
-	l.files = append(l.files, l.files[start+1:end]...)
-	kind, mark := "file", ""
-	switch {
-	case e.Type.IsDir():
-		kind, mark = "directory", "/"
-	case e.Type&fs.ModeSymlink != 0:
-		kind, mark = "symlink", "@"
-	}
-	l.files = append(append(append(l.files, `,"type":"`...), kind...), `","size":`...)
-	l.files = append(strconv.AppendInt(l.files, e.Size, 10), `,"modified":"`...)
-	if t := e.Modified(); !t.IsZero() {
-		l.files = t.UTC().AppendFormat(l.files, time.RFC3339)
-	}
-	l.files = append(l.files, `"}`...)
-	if name := fault.Quote(e.Name); name == e.Name && fault.Quote(l.prefix+"x") == l.prefix+"x" {
-		l.text.WriteString(l.prefix)
-		l.text.WriteString(name)
-	} else {
-		l.text.WriteString(fault.Quote(l.prefix + e.Name))
-	}
-	l.text.WriteString(mark)
-	l.text.WriteByte('\n')
-}
-
 func (l *listing) answer(name string) *Answer {
 	if name == "" {
 		name = "."
 	}
 	a := &Answer{
-		Result:  listFilesResult(fmt.Appendf(l.files, `],"count":%d,"truncated":%t}`, l.count, l.truncated)),
-		Text:    l.text.String(),
+		Result:  listFilesResult(fmt.Appendf(l.out.files, `],"count":%d,"truncated":%t}`, l.count, l.truncated)),
+		Text:    l.out.text.String(),
 		Summary: fmt.Sprintf("%s, %d entries", fault.Quote(name), l.count),
 	}
 	if l.count == 0 {
 		a.Text = "(nothing matches)"
+	} else {
+		a.textJSON = append(l.out.json, '"')
 	}
 	if l.truncated {
 		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d entries; narrow it with path or pattern, or raise limit)", l.count))

@@ -103,6 +103,9 @@ type Answer struct {
 	// may forget.
 	keeps  *keptPiece
 	chunks string
+	// textJSON is Text as a JSON string, of which an answer with very much of it has made
+	// one already; nil otherwise.
+	textJSON []byte
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }

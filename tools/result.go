@@ -31,6 +31,8 @@ type Part struct {
 	// Shared is where the result's Structured has the same text, as a JSON string;
 	// nil if it has not, or it is too short to matter.
 	Shared *Span `json:"-"`
+	// json is Text as a JSON string, if that has been made already.
+	json []byte
 }
 
 // Span is the bytes from From up to To.
@@ -101,12 +103,16 @@ func contentPieces(parts []Part, structured []byte) (out [][]byte, text []byte) 
 		if i > 0 {
 			text = append(text, ',')
 		}
-		if p.Shared == nil {
+		piece := p.json
+		if p.Shared != nil {
+			piece = structured[p.Shared.From:p.Shared.To]
+		}
+		if piece == nil {
 			text = p.AppendJSON(text)
 			continue
 		}
 		text = append(text, `{"type":"text","text":`...)
-		out = append(out, text, structured[p.Shared.From:p.Shared.To])
+		out = append(out, text, piece)
 		text = []byte{'}'}
 	}
 	return out, append(text, ']')
@@ -194,7 +200,7 @@ func (t Tool) result(a *Answer) Result {
 		r.Content = append(r.Content, Part{Type: "text", Text: errorText(a.Err)})
 	}
 	if a.Text != "" || len(a.Media) == 0 && a.Err == nil {
-		part := Part{Type: "text", Text: a.Text}
+		part := Part{Type: "text", Text: a.Text, json: a.textJSON}
 		if len(a.Text) >= worthSharing && field.text == a.Text {
 			part.Shared = &field.at
 		}

@@ -242,17 +242,6 @@ func (c *Contents) walk(visit func(dir *Contents, e *Listed) error) error {
 	return nil
 }
 
-// Total is how many entries the folder has, with those below.
-func (c *Contents) Total() int {
-	n := len(c.Entries)
-	for i := range c.Entries {
-		if below := c.Entries[i].Below; below != nil {
-			n += below.Total()
-		}
-	}
-	return n
-}
-
 // Name is the path of an entry as tools print it.
 func (c *Contents) Name(e *Listed) string {
 	if nested := c.Folder.root.nested.Load(); nested != nil && len(*nested) > 0 {

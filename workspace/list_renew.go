@@ -9,9 +9,13 @@ import (
 
 // Renewed is the list c of a workspace folder with the folders read again in which
 // something changed. They are given by their absolute names, each with the names of
-// the entries that came or went. Ignore rules must be as they were.
+// the entries that came or went. Ignore rules must be as they were. It is c itself when
+// nothing changed.
 func (c *Contents) Renewed(ctx context.Context, changed map[string]map[string]bool, sizes bool, most int) (*Contents, error) {
-	room := most - c.Total()
+	if len(changed) == 0 {
+		return c, nil
+	}
+	room := most - c.Facts().Total
 	for dir, fresh := range changed {
 		rel, ok := within(c.Folder.Abs(), dir)
 		if !ok {
@@ -95,38 +99,44 @@ func (p Path) HasOthers() bool {
 	return nested != nil && len(*nested) > 0
 }
 
-// RulesWithin is what the repositories in the list exclude for themselves, which lies
-// where nobody looks. The list's own is part of RulesAround.
-func (c *Contents) RulesWithin() string {
-	var out strings.Builder
-	c.excludes(&out)
-	return out.String()
+// Facts are what is to be known of a list as a whole.
+type Facts struct {
+	Total int  // entries, with those below
+	Whole bool // every folder in it could be listed
+
+	repositories []*Contents // below the first folder, whose own is part of RulesAround
 }
 
-func (c *Contents) excludes(out *strings.Builder) {
+// Facts goes through the whole list.
+func (c *Contents) Facts() Facts {
+	f := Facts{Whole: true}
+	c.addFacts(&f)
+	return f
+}
+
+func (c *Contents) addFacts(f *Facts) {
+	f.Total += len(c.Entries)
+	f.Whole = f.Whole && c.Err == nil
 	for i := range c.Entries {
 		below := c.Entries[i].Below
 		if below == nil {
 			continue
 		}
 		if below.rules != nil && below.rules != c.rules && below.rules.isTop {
-			out.WriteString(below.Folder.rel + "\x00" + ruleFolder{path: below.Folder}.exclude() + "\x00")
+			f.repositories = append(f.repositories, below)
 		}
-		below.excludes(out)
+		below.addFacts(f)
 	}
 }
 
-// Whole says that every folder in the list could be listed.
-func (c *Contents) Whole() bool {
-	if c.Err != nil {
-		return false
+// RulesWithin is what the repositories in the list exclude for themselves, which lies
+// where nobody looks.
+func (f Facts) RulesWithin() string {
+	var out strings.Builder
+	for _, c := range f.repositories {
+		out.WriteString(c.Folder.rel + "\x00" + ruleFolder{path: c.Folder}.exclude() + "\x00")
 	}
-	for i := range c.Entries {
-		if below := c.Entries[i].Below; below != nil && !below.Whole() {
-			return false
-		}
-	}
-	return true
+	return out.String()
 }
 
 // Top is the workspace folder that holds p.

@@ -24,8 +24,8 @@ func TestAListHasNoMoreThanItMay(t *testing.T) {
 	tree(t, dir, files)
 	root := open(t, dir).Roots()[0]
 	c, err := root.List(context.Background(), workspace.WalkOptions{}, false, 210)
-	if err != nil || c.Total() != 210 {
-		t.Errorf("%d of 210 entries: %v", c.Total(), err)
+	if err != nil || c.Facts().Total != 210 {
+		t.Errorf("%d of 210 entries: %v", c.Facts().Total, err)
 	}
 	if _, err := root.List(context.Background(), workspace.WalkOptions{}, false, 209); !errors.Is(err, workspace.ErrTooMany) {
 		t.Errorf("one too many: %v", err)

@@ -30,7 +30,7 @@ type Files struct {
 	// workspace folder: see workspace.Path.RulesAround.
 	around map[string]string
 	// within are those of the repositories in a folder, as they were before the folders
-	// to watch were found last: see workspace.Contents.RulesWithin.
+	// to watch were found last: see workspace.Facts.
 	within map[string]string
 }
 
@@ -45,6 +45,7 @@ func NewFiles(settle func(context.Context) error, rescan func()) *Files {
 // with the names that came or went.
 type kept struct {
 	of      atomic.Pointer[workspace.Contents] // nil while it is made
+	facts   workspace.Facts                    // of it; for who has the turn
 	sizes   bool
 	changed map[string]map[string]bool
 	spoilt  bool // too much has changed to be mended
@@ -152,15 +153,21 @@ func (f *Files) current(ctx context.Context, root workspace.Path, sizes bool) (*
 	}
 	around := root.RulesAround()
 	if k, changed := f.take(root.Abs(), around, sizes); k != nil {
-		list, err := k.of.Load().Renewed(ctx, changed, k.sizes, mostKept) // itself, if nothing has
-		if err == nil && list.Whole() && f.watched(root, around, list) {
+		list, err := k.of.Load().Renewed(ctx, changed, k.sizes, mostKept)
+		if err == nil && list != k.of.Load() {
+			k.facts = list.Facts()
+		}
+		if err == nil && k.facts.Whole && f.watched(root, around, k.facts) {
 			k.of.Store(list)
 			return list, nil
 		}
 	}
 	k := f.begin(root.Abs())
 	list, err := root.List(ctx, workspace.WalkOptions{}, sizes, mostListed)
-	if err != nil || list.Total() > mostKept || !list.Whole() || !f.watched(root, around, list) {
+	if err == nil {
+		k.facts = list.Facts()
+	}
+	if err != nil || k.facts.Total > mostKept || !k.facts.Whole || !f.watched(root, around, k.facts) {
 		f.drop(root.Abs())
 		return list, err
 	}
@@ -200,7 +207,7 @@ func (f *Files) drop(root string) {
 
 // watched says whether the folders that are watched are those of the rules by which
 // list was made. If not, they will be.
-func (f *Files) watched(root workspace.Path, around string, list *workspace.Contents) bool {
+func (f *Files) watched(root workspace.Path, around string, list workspace.Facts) bool {
 	now, within := root.RulesAround(), list.RulesWithin()
 	f.mu.Lock()
 	then, found := f.around[root.Abs()]
