@@ -23,13 +23,22 @@ func (c *sidecar) newTree() *watch.Tree {
 	})
 }
 
-// watchedFolders are those that are not ignored. It notes which rules say so.
+// watchedFolders are those that are not ignored. It notes which rules say so. While it
+// is new it lets lists go first.
 func (c *sidecar) watchedFolders(ctx context.Context, dir string, visit func(string) error) error {
 	if p, ok := c.workspace.Place(dir); ok && p.IsRoot() {
 		c.registry.Files.Finding(p)
 	}
-	return c.workspace.WatchedFolders(ctx, dir, visit)
+	patient, cancel := context.WithTimeout(ctx, givesWay)
+	defer cancel()
+	return c.workspace.WatchedFolders(ctx, dir, func(dir string) error {
+		c.registry.Files.GiveWay(patient)
+		return visit(dir)
+	})
 }
+
+// givesWay is how long a look for the folders to watch can be held up by lists.
+const givesWay = 2 * time.Second
 
 // newFiles is the list of files, kept for as long as the tree is certain that it is right.
 func (c *sidecar) newFiles() *search.Files {

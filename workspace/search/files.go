@@ -23,6 +23,7 @@ type Files struct {
 	settle func(context.Context) error
 	rescan func()
 	turn   chan struct{} // to make or mend a list: one after the other
+	making making
 
 	mu   sync.Mutex // guards all below
 	kept map[string]*kept
@@ -98,7 +99,12 @@ func (f *Files) Finding(p workspace.Path) {
 // List is what lies below the folder p. It fails with workspace.ErrTooMany. The same
 // list comes twice only if nothing has changed between.
 func (f *Files) List(ctx context.Context, p workspace.Path, o workspace.WalkOptions, sizes bool) (*workspace.Contents, error) {
-	if f == nil || o.IncludeIgnored || o.MaxDepth > 1 || !f.keeps(p, o) || f.settle(ctx) != nil {
+	if f == nil {
+		return p.List(ctx, o, sizes, mostListed)
+	}
+	unsettled := o.IncludeIgnored || o.MaxDepth > 1 || !f.keeps(p, o) || f.settle(ctx) != nil
+	defer f.making.begin()()
+	if unsettled {
 		return p.List(ctx, o, sizes, mostListed)
 	}
 	list, err := f.current(ctx, p.Top(), sizes)
