@@ -28,10 +28,10 @@ type listed struct {
 }
 
 const (
-	worthKeeping   = 1000     // files
-	mostListings   = 4        // answers
-	mostListed     = 48 << 20 // bytes of all together
-	listingsUnused = 2 * time.Minute
+	worthKeeping    = 1000     // files
+	mostListings    = 4        // answers
+	mostListedBytes = 48 << 20 // bytes of all together
+	listingsUnused  = 2 * time.Minute
 )
 
 func (k *listings) find(of *workspace.Contents, args listFilesArgs, limit int) *Answer {
@@ -55,7 +55,7 @@ func (k *listings) keep(now listed) {
 	k.kept = append(k.kept, now)
 	size := 0
 	for i := range slices.Backward(k.kept) {
-		if size += k.kept[i].size; size > mostListed || len(k.kept)-i > mostListings {
+		if size += k.kept[i].size; size > mostListedBytes || len(k.kept)-i > mostListings {
 			k.kept = slices.Delete(k.kept, 0, i+1)
 			break
 		}

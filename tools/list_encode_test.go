@@ -80,11 +80,11 @@ func TestKeptListingsAreBounded(t *testing.T) {
 		keep(a, i, 1)
 	}
 	check("six small ones", 2, 3, 4, 5)
-	keep(a, 6, mostListed-2)
+	keep(a, 6, mostListedBytes-2)
 	check("a large one", 4, 5, 6)
-	keep(a, 7, mostListed)
+	keep(a, 7, mostListedBytes)
 	check("a larger one", 7)
-	keep(a, 8, mostListed+1)
+	keep(a, 8, mostListedBytes+1)
 	check("one that is too large")
 	keep(a, 9, 1)
 	if k.find(a, listFilesArgs{}, 9) == nil || k.find(b, listFilesArgs{}, 9) != nil || k.find(a, listFilesArgs{Pattern: "*"}, 9) != nil {
