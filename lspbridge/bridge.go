@@ -113,7 +113,8 @@ func (b *Bridge) Close() error {
 func (b *Bridge) serverOf(p workspace.Path) (*server, error) {
 	p = target(p)
 	set := b.o.Settings(p.Top())
-	spec, lang, ok := set.serverFor(p, b.bufferOf(p))
+	lang := languageOf(p, b.bufferOf(p))
+	spec, ok := b.serverFor(set, lang)
 	if !ok {
 		return nil, noServer(p, lang)
 	}

@@ -2,13 +2,8 @@ package lspbridge
 
 import (
 	"encoding/json"
-	"path"
 	"reflect"
-	"slices"
 	"time"
-
-	"pillion/workspace"
-	"pillion/workspace/document"
 )
 
 // Settings are what is set about language servers.
@@ -40,27 +35,3 @@ type Server struct {
 }
 
 func (s Server) same(t Server) bool { return reflect.DeepEqual(s, t) }
-
-// serverFor finds the server of a file's language.
-func (set Settings) serverFor(p workspace.Path, b *document.Buffer) (spec Server, lang string, ok bool) {
-	lang = languageOf(p, b)
-	for _, s := range set.Servers {
-		if slices.Contains(s.Languages, lang) {
-			return s, lang, true
-		}
-	}
-	return Server{}, lang, false
-}
-
-// languageOf goes by the extension for now.
-func languageOf(p workspace.Path, _ *document.Buffer) string {
-	switch path.Ext(p.Base()) {
-	case ".py", ".pyi":
-		return "python"
-	case ".sh", ".bash":
-		return "shellscript"
-	case ".go":
-		return "go"
-	}
-	return ""
-}

@@ -51,7 +51,7 @@ func (c *client) bringUpLocked(s *document.Snapshot, p workspace.Path) (*openDoc
 func (c *client) didOpen(d *openDocument) error {
 	c.server.reports.sent(d.path, d.version)
 	return c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
-		"uri": d.uri, "languageId": languageOf(d.path, nil), "version": d.version, "text": d.text,
+		"uri": d.uri, "languageId": languageOf(d.path, c.server.bridge.bufferOf(d.path)), "version": d.version, "text": d.text,
 	}})
 }
 

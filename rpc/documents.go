@@ -24,7 +24,7 @@ func (s *server) didOpen(_ context.Context, raw json.RawMessage) (any, error) {
 		return nil, err
 	}
 	if path, ok := s.place(p.TextDocument.URI); ok {
-		s.running().Documents.Open(path, string(p.TextDocument.URI), p.TextDocument.Version, p.TextDocument.Text)
+		s.running().Documents.OpenAs(path, string(p.TextDocument.URI), p.TextDocument.Version, p.TextDocument.Text, string(p.TextDocument.LanguageID))
 	}
 	return nil, nil
 }

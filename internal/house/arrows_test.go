@@ -30,7 +30,7 @@ var arrows = map[string][]string{
 	"workspace/language": {"workspace", "workspace/document"},
 	"workspace/journal":  {},
 	"workspace/tracking": {"workspace", "workspace/change", "workspace/document", "workspace/journal", "workspace/watch"},
-	"workspace/change":   {"workspace", "workspace/diff", "workspace/document", "workspace/journal"},
+	"workspace/change":   {"workspace", "workspace/diff", "workspace/document", "workspace/journal", "workspace/language"},
 
 	"tools/policy":   {},
 	"tools/session":  {"tools/policy"},

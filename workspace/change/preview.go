@@ -1,12 +1,11 @@
 package change
 
 import (
-	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"pillion/workspace/diff"
+	"pillion/workspace/language"
 )
 
 // FilePreview is one file of a proposal as a dialog shows it: the wire shape of
@@ -65,7 +64,7 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 		Path:         f.Path().String(),
 		URI:          f.Path().URI(),
 		Operation:    f.Operation(),
-		Language:     language(f.Path().Base()),
+		Language:     language.Of("", f.Path().Base(), f.After.Text),
 		Size:         len(f.After.Text),
 		Before:       f.Before.Text,
 		After:        f.After.Text,
@@ -114,27 +113,4 @@ func sameLines(a, b []diff.Hunk) bool {
 		}
 	}
 	return true
-}
-
-// language is the LSP language identifier that a file name suggests, or "".
-func language(name string) string {
-	name = strings.ToLower(name)
-	if id, ok := languagesByName[name]; ok {
-		return id
-	}
-	return languagesByExtension[strings.TrimPrefix(path.Ext(name), ".")]
-}
-
-var languagesByName = map[string]string{
-	"makefile": "makefile", "dockerfile": "dockerfile", "go.mod": "go.mod", "go.sum": "go.sum",
-}
-
-var languagesByExtension = map[string]string{
-	"bash": "shellscript", "c": "c", "cc": "cpp", "clj": "clojure", "cpp": "cpp", "cs": "csharp", "css": "css",
-	"dart": "dart", "ex": "elixir", "exs": "elixir", "go": "go", "h": "c", "hpp": "cpp", "hs": "haskell",
-	"html": "html", "java": "java", "js": "javascript", "json": "json", "jsx": "javascriptreact", "kt": "kotlin",
-	"lua": "lua", "md": "markdown", "mjs": "javascript", "php": "php", "pl": "perl", "py": "python", "r": "r",
-	"rb": "ruby", "rs": "rust", "scala": "scala", "scss": "scss", "sh": "shellscript", "sql": "sql", "swift": "swift",
-	"tex": "latex", "toml": "toml", "ts": "typescript", "tsx": "typescriptreact", "vue": "vue", "xml": "xml",
-	"yaml": "yaml", "yml": "yaml", "zig": "zig", "zsh": "shellscript",
 }

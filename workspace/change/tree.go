@@ -11,6 +11,7 @@ import (
 	"pillion/workspace"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
+	"pillion/workspace/language"
 )
 
 // TreeChange is a change of what there is, and not of what is in it: a folder is
@@ -217,7 +218,7 @@ func (c TreeChange) preview() FilePreview {
 		entries := c.Entries
 		p.Entries, p.Diff = &entries, c.names()
 	case c.Text != nil:
-		p.Language, p.Size, p.Before = language(c.Path.Base()), int(c.Was.Size()), c.Text.Text
+		p.Language, p.Size, p.Before = language.Of("", c.Path.Base(), c.Text.Text), int(c.Was.Size()), c.Text.Text
 	}
 	switch {
 	case c.Operation == Move && !c.IsDir():

@@ -9,6 +9,7 @@ type Buffer struct {
 	URI      string
 	Version  int32
 	Text     string
+	Language string   // what the editor calls it, its languageId; empty: unknown
 	Encoding Encoding // empty: unknown
 	EOL      string   // "lf", "crlf" or empty
 	BOM      bool

@@ -92,7 +92,12 @@ func real(p workspace.Path) workspace.Path {
 // Open records a buffer that the editor opened. One with the text of the disk has
 // nothing unsaved in it, whatever the disk holds later.
 func (s *Store) Open(p workspace.Path, uri string, version int32, text string) {
-	b := &Buffer{Path: p, URI: uri, Version: version, Text: text}
+	s.OpenAs(p, uri, version, text, "")
+}
+
+// OpenAs is Open with what the editor calls the language.
+func (s *Store) OpenAs(p workspace.Path, uri string, version int32, text, language string) {
+	b := &Buffer{Path: p, URI: uri, Version: version, Text: text, Language: language}
 	if b.sameAsDisk() {
 		b.state, b.stateVersion = clean, version
 	}
