@@ -1,6 +1,7 @@
 package tracking
 
 import (
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,7 +27,17 @@ type expected struct {
 // judged before made is called, which says what stands there now; nil is nothing
 // of it.
 func (t *Tracker) Making(origin journal.Origin, s change.Set) (made func([]change.Outcome)) {
-	session := origin.SessionID
+	all := expectedOf(origin.SessionID, s)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.made) > mostPaths {
+		t.expire(time.Now())
+	}
+	maps.Copy(t.made, all)
+	return func(outcomes []change.Outcome) { t.wasMade(all, outcomes) }
+}
+
+func expectedOf(session string, s change.Set) map[string]*expected {
 	all := map[string]*expected{}
 	for _, f := range s.Files {
 		all[f.Target.Abs()] = &expected{session: session, creates: f.Operation() == change.Create}
@@ -49,31 +60,25 @@ func (t *Tracker) Making(origin journal.Origin, s change.Set) (made func([]chang
 			note(p, expected{creates: true})
 		}
 	}
+	return all
+}
+
+func (t *Tracker) wasMade(all map[string]*expected, outcomes []change.Outcome) {
 	t.mu.Lock()
-	if len(t.made) > mostPaths {
-		t.expire(time.Now())
-	}
+	defer t.mu.Unlock()
+	until := time.Now().Add(keepTime)
 	for abs, e := range all {
-		t.made[abs] = e
-	}
-	t.mu.Unlock()
-	return func(outcomes []change.Outcome) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		now := time.Now()
-		for abs, e := range all {
-			e.until = now.Add(keepTime)
-			if outcomes == nil && t.made[abs] == e {
-				delete(t.made, abs)
-			}
+		e.until = until
+		if outcomes == nil && t.made[abs] == e {
+			delete(t.made, abs)
 		}
-		for _, o := range outcomes {
-			if o.File.Target.IsZero() || !o.Saved {
-				continue
-			}
-			if e := all[o.File.Target.Abs()]; e != nil {
-				e.version = o.Version
-			}
+	}
+	for _, o := range outcomes {
+		if o.File.Target.IsZero() || !o.Saved {
+			continue
+		}
+		if e := all[o.File.Target.Abs()]; e != nil {
+			e.version = o.Version
 		}
 	}
 }
