@@ -64,13 +64,17 @@ func TestSecretsStayClosed(t *testing.T) {
 func TestExtendedAttributesSurvive(t *testing.T) {
 	b := newBench(t)
 	b.write("a.txt", "one")
-	for name, value := range map[string]string{"user.note": "kept", "user.empty": "", "user.large": strings.Repeat("x", 2000)} {
+	all := map[string]string{"user.note": "kept", "user.empty": "", "user.large": strings.Repeat("x", 2000)}
+	for _, first := range []string{"a", "b", "c"} { // more names than there is room for at first
+		all["user."+first+strings.Repeat("n", 200)] = first
+	}
+	for name, value := range all {
 		if err := unix.Setxattr(b.abs("a.txt"), name, []byte(value), 0); err != nil {
 			t.Fatalf("the file system of the tests has no extended attributes: %v", err)
 		}
 	}
 	b.mustCommit(b.plan("a.txt", "two"))
-	for name, want := range map[string]string{"user.note": "kept", "user.empty": "", "user.large": strings.Repeat("x", 2000)} {
+	for name, want := range all {
 		value := make([]byte, 4096)
 		if n, err := unix.Getxattr(b.abs("a.txt"), name, value); err != nil || string(value[:n]) != want {
 			t.Errorf("%s is %q, %v", name, value[:max(n, 0)], err)

@@ -82,7 +82,7 @@ func (d *diskStep) writeTemp() error {
 	d.temp = d.named
 	var f *os.File
 	err := d.folder.try("create", func() (err error) {
-		f, err = d.folder.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		f, err = d.folder.root.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|nonBlocking, mode)
 		return err
 	})
 	if err != nil {

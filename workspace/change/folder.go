@@ -37,7 +37,7 @@ func (c calls) openFolder(dir workspace.Path, create bool) (f folder, made []str
 
 // jump enters dir in one step, where the system can refuse links on the way.
 func (c calls) jump(dir workspace.Path) (folder, error) {
-	top, err := dir.Root().Open(".")
+	top, err := dir.Root().OpenFile(".", os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return folder{}, err
 	}

@@ -3,6 +3,7 @@
 package change
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"slices"
@@ -28,7 +29,7 @@ func renamePlain(from *os.File, a string, to *os.File, b string) error {
 func keepOwner(from fs.FileInfo, to *os.File) fs.FileMode {
 	mode := from.Mode().Perm() | from.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)
 	st, ok := from.Sys().(*syscall.Stat_t)
-	if !ok || to.Chown(int(st.Uid), int(st.Gid)) == nil {
+	if !ok || isOwnedAs(st, to) || to.Chown(int(st.Uid), int(st.Gid)) == nil {
 		return mode
 	}
 	mode &^= fs.ModeSetuid
@@ -40,28 +41,52 @@ func keepOwner(from fs.FileInfo, to *os.File) fs.FileMode {
 	return mode
 }
 
+// isOwnedAs: as most often, there is nothing to give. To ask is less than to write, of
+// which everybody who watches the folder is told.
+func isOwnedAs(st *syscall.Stat_t, to *os.File) bool {
+	info, err := to.Stat()
+	if err != nil {
+		return false
+	}
+	has, ok := info.Sys().(*syscall.Stat_t)
+	return ok && has.Uid == st.Uid && has.Gid == st.Gid
+}
+
 // copyAttributes gives to the extended attributes of from, access lists among
 // them, and no others. What the system keeps for itself is left.
 func copyAttributes(from, to *os.File) {
 	names := attributes(from)
-	value := make([]byte, maxAttribute)
+	var value []byte
 	for _, name := range names {
+		if value == nil {
+			value = make([]byte, maxAttribute)
+		}
 		if n, err := unix.Fgetxattr(int(from.Fd()), name, value); err == nil {
 			unix.Fsetxattr(int(to.Fd()), name, value[:n], 0) //nolint:errcheck // security.* may be the kernel's alone
 		}
 	}
 	// A folder may give every new file a list that the old file did not have.
-	if aclAttribute != "" && !slices.Contains(names, aclAttribute) {
+	if aclAttribute != "" && !slices.Contains(names, aclAttribute) && mayHave(to, aclAttribute) {
 		unix.Fremovexattr(int(to.Fd()), aclAttribute) //nolint:errcheck // it has none
 	}
+}
+
+// mayHave: the system does not say that it is not there.
+func mayHave(f *os.File, name string) bool {
+	_, err := unix.Fgetxattr(int(f.Fd()), name, nil)
+	return !errors.Is(err, unix.ENODATA)
 }
 
 // maxAttribute bounds a value, and the list of names, on Linux.
 const maxAttribute = 64 << 10
 
 func attributes(f *os.File) []string {
-	list := make([]byte, maxAttribute)
+	list := make([]byte, 512) // as most often, it is empty
 	n, err := unix.Flistxattr(int(f.Fd()), list)
+	if errors.Is(err, unix.ERANGE) {
+		list = make([]byte, maxAttribute)
+		n, err = unix.Flistxattr(int(f.Fd()), list)
+	}
 	if err != nil {
 		return nil // a file system without extended attributes has none to lose
 	}
