@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"pillion/config"
 	"pillion/lspbridge"
 	"pillion/workspace"
 )
@@ -19,17 +20,70 @@ func (c *sidecar) newLanguages() *lspbridge.Bridge {
 		Documents: c.documents,
 		Spawn:     spawnServer,
 		LookPath:  c.lookPath,
-		Settings:  func(workspace.Path) lspbridge.Settings { return lspbridge.Settings{Servers: lspbridge.Known()} },
+		Settings:  c.languageSettings,
 		Report:    c.standing.report,
 		Logf:      logf,
 		Settle:    c.tree.Settle,
 	})
 }
 
+// languageSettings are what is set about language servers in a folder now.
+func (c *sidecar) languageSettings(folder workspace.Path) lspbridge.Settings {
+	c.now()
+	return c.standing.languagesOf(folder.RootDir())
+}
+
+// languagesOf is made once for each view of the settings.
+func (s *standing) languagesOf(root string) lspbridge.Settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.languagesIn != s.view {
+		s.languagesIn, s.languages = s.view, map[string]lspbridge.Settings{}
+	}
+	made, ok := s.languages[root]
+	if !ok {
+		made = s.makeLanguages(root)
+		s.languages[root] = made
+	}
+	return made
+}
+
+// makeLanguages needs the lock.
+func (s *standing) makeLanguages(root string) lspbridge.Settings {
+	set := s.view.Settings.LanguageServers
+	for _, f := range s.view.Folders {
+		if f.Root == root {
+			set = f.LanguageServers
+		}
+	}
+	servers, problems := languageServers(set.Servers)
+	for _, p := range problems {
+		if !s.told[p] {
+			s.told[p] = true
+			s.report(p)
+		}
+	}
+	return lspbridge.Settings{
+		Servers: servers, PreferOwn: set.Prefer == "own", EditorDiagnostics: set.Diagnostics == "editor",
+		EditWait: set.EditWait(), Idle: set.Idle(),
+	}
+}
+
+func languageServers(set config.Servers) (servers []lspbridge.Server, problems []string) {
+	over := map[string]lspbridge.Override{}
+	for name, s := range set {
+		over[name] = lspbridge.Override(s)
+	}
+	return lspbridge.Servers(over)
+}
+
 // lookPath finds a program in PATH, but none that the workspace brought along.
 func (c *sidecar) lookPath(name string) (string, error) {
+	if filepath.IsAbs(name) {
+		return exec.LookPath(name) // the human named a file
+	}
 	if filepath.Base(name) != name {
-		return name, nil // the human named a file
+		return "", exec.ErrNotFound
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if !filepath.IsAbs(dir) {

@@ -8,6 +8,7 @@ import (
 	"pillion/config"
 	"pillion/consent"
 	"pillion/internal/fault"
+	"pillion/lspbridge"
 	"pillion/tools"
 	"pillion/tools/policy"
 	"pillion/tools/session"
@@ -26,6 +27,9 @@ type standing struct {
 	told     map[string]bool   // problems, each of which is told once as long as it is there
 	asked    map[string]string // the files that the human was told of, and the hash
 	open     bool              // somebody can be told
+
+	languages   map[string]lspbridge.Settings // by the folder, as languagesIn has it
+	languagesIn *config.View
 }
 
 // untrusted is a project's settings file that asks for more than the human trusts;

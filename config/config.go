@@ -41,7 +41,8 @@ type Settings struct {
 	Audit string `json:"audit,omitempty"`
 	// Unusual is what becomes of a session that does something unusual: tell, pause or
 	// revert.
-	Unusual string `json:"unusual,omitempty"`
+	Unusual         string          `json:"unusual,omitempty"`
+	LanguageServers LanguageServers `json:"languageServers,omitzero"`
 }
 
 // Trace is the editor's own logging of the wire.
@@ -99,6 +100,8 @@ func (s Settings) Over(user Settings) Settings {
 // lay fills what is not set in out from under.
 func lay(out, under reflect.Value) {
 	switch out.Kind() {
+	case reflect.Map:
+		out.Set(reflect.ValueOf(out.Interface().(Servers).over(under.Interface().(Servers))))
 	case reflect.Struct:
 		for i := range out.NumField() {
 			lay(out.Field(i), under.Field(i))

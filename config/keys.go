@@ -84,6 +84,21 @@ var keys = []Key{
 		Name: "unusual", Default: `"tell"`, Meaning: "what happens when an agent does what agents at work do not do (security.md says what that is): `tell` (you are told, and may pause it or put its changes back), " +
 			"`pause` (it is paused as well) or `revert` (what it changed is put back as well)",
 	},
+	{
+		Name: "languageServers.prefer", Default: `"editor"`, Meaning: "who is asked where something is defined or used, and what it is: `editor` (the language server that your editor runs, " +
+			"and Pillion's own where it has none) or `own`",
+	},
+	{
+		Name: "languageServers.diagnostics", Default: `"own"`,
+		Meaning: "who says what is wrong with a file: `own` (Pillion's own server, of whose list it is known which text it is about) or `editor`",
+	},
+	{Name: "languageServers.editWaitSeconds", Default: "1.5", Meaning: "how long the result of an edit waits to say what the edit broke or mended; 0: it does not say"},
+	{Name: "languageServers.idleMinutes", Default: "30", Meaning: "after how long a language server that nobody asks is stopped; 0: never"},
+	{
+		Name: "languageServers.servers", Default: "{}", Meaning: "language servers by name, laid over those that Pillion knows (languages.md lists them): `command` (a list: the program and its arguments), `languages` (LSP's identifiers), " +
+			"`rootMarkers` (files that lie in the root of a project), `env`, `settings` (what the server is told as its configuration), `initializationOptions`, `install` (how to get it, for people) and `enabled`. " +
+			"One that is named here is asked before the others of its language. A project's file may switch one off, and nothing else without your trust",
+	},
 }
 
 // typeOf is the type of the setting at a path, in words.
@@ -94,7 +109,7 @@ func typeOf(t reflect.Type, path string) string {
 			return "list of rules"
 		}
 		if name == path {
-			return typeNames[f.Type.Kind()]
+			return typeNames[kindOf(f.Type)]
 		}
 		if len(path) > len(name) && path[:len(name)+1] == name+"." {
 			return typeOf(f.Type, path[len(name)+1:])
@@ -109,5 +124,6 @@ var typeNames = map[reflect.Kind]string{
 	reflect.Int64:   "integer",
 	reflect.Float64: "number",
 	reflect.Slice:   "list of strings",
-	reflect.Pointer: "boolean", // one that may be unset
+	reflect.Bool:    "boolean",
+	reflect.Map:     "object",
 }

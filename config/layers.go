@@ -46,6 +46,8 @@ type Folder struct {
 	Project    Permissions // the rules of the project that count
 	Remembered []consent.Remembered
 	Rules      policy.Rules // both of them
+
+	LanguageServers LanguageServers // the human's own, with what counts of the project's
 }
 
 // sighting is what a look at a folder found.
@@ -157,7 +159,9 @@ func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 	}
 	own := l.own
 	own.Permissions, h.counts.Permissions = Permissions{}, Permissions{}
-	return f, h.counts.Over(own)
+	out := h.counts.Over(own)
+	f.LanguageServers = out.LanguageServers
+	return f, out
 }
 
 // told adds problems with the project's file.

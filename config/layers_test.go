@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pillion/consent"
 	"pillion/tools/policy"
@@ -21,6 +22,9 @@ func TestEverySettingHasABound(t *testing.T) {
 	leaves("", func(key string, values []reflect.Value) {
 		settings = append(settings, key)
 		b, ok := bounds[key]
+		if kind := values[0].Kind(); kind == reflect.Map {
+			return // Servers says
+		}
 		if isList := values[0].Kind() == reflect.Slice; ok && b.never == "" && isList == (b.tighter != nil) {
 			t.Errorf("%s: the bound of a list says whether its entries tighten, that of a value which one is tighter", key)
 		}
@@ -51,6 +55,18 @@ func TestWhatAProjectMayDo(t *testing.T) {
 			`{"permissions": {"allow": ["read_file"], "ask": ["a"], "deny": ["b"]}}`,
 			`{"permissions": {"allow": ["edit_file", "read_file"], "ask": ["a"], "deny": ["b"]}}`, "allow edit_file",
 		},
+		{`{"languageServers": {"prefer": "own", "diagnostics": "editor", "editWaitSeconds": 9, "idleMinutes": 0}}`, `{}`, `{}`, `{}`, ""},
+		{`{"languageServers": {"servers": {"pylsp": {"enabled": false}}}}`, `{}`, `{"languageServers": {"servers": {"pylsp": {"enabled": false}}}}`, `{"languageServers": {"servers": {"pylsp": {"enabled": false}}}}`, ""},
+		{
+			`{"languageServers": {"servers": {"evil": {"command": ["./evil"], "languages": ["python"]}, "rust-analyzer": {"enabled": true}}}}`, `{}`,
+			`{}`, `{"languageServers": {"servers": {"evil": {"command": ["./evil"], "languages": ["python"]}, "rust-analyzer": {"enabled": true}}}}`,
+			`languageServers.servers evil {"command":["./evil"],"languages":["python"]}; languageServers.servers rust-analyzer {"enabled":true}`,
+		},
+		{
+			`{"languageServers": {"servers": {"pylsp": {"enabled": false, "env": {"A": "b"}}}}}`, `{}`,
+			`{"languageServers": {"servers": {"pylsp": {"enabled": false}}}}`, `{"languageServers": {"servers": {"pylsp": {"enabled": false, "env": {"A": "b"}}}}}`,
+			`languageServers.servers pylsp {"enabled":false,"env":{"A":"b"}}`,
+		},
 	} {
 		project, _ := Parse([]byte(test.project))
 		own, _ := Parse([]byte(test.own))
@@ -71,6 +87,42 @@ func TestTheStrictestHoldsForAll(t *testing.T) {
 	for _, got := range []Settings{strictest(a, b), strictest(b, a)} {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v", got)
+		}
+	}
+}
+
+func TestServersAreLaidOverOthersFieldByField(t *testing.T) {
+	user, _ := Parse([]byte(`{"languageServers": {"servers": {"pylsp": {"command": ["a", "b"], "settings": {"x": 1}}, "gopls": {"enabled": false}}}}`))
+	editor, problems := Parse([]byte(`{"languageServers": {"editWaitSeconds": 0, "servers": {"pylsp": {"command": ["c"]}, "bad": 1, "worse": {"settings": [], "env": {"A": 1}, "comand": ["x"]}}}}`))
+	got := editor.Over(user).LanguageServers
+	if p := got.Servers["pylsp"]; !slices.Equal(p.Command, []string{"c"}) || string(p.Settings) != `{"x":1}` || !got.Servers["gopls"].Off() {
+		t.Errorf("%+v", got)
+	}
+	if got.EditWait() != 0 || got.Idle() != 30*time.Minute || user.LanguageServers.EditWait() != 1500*time.Millisecond {
+		t.Errorf("waits %v, idle %v", got.EditWait(), got.Idle())
+	}
+	if want := []string{
+		`setting "languageServers.servers.bad" is ignored: it must be an object`,
+		`unknown setting "languageServers.servers.worse.comand" is ignored`,
+		`setting "languageServers.servers.worse.env" is ignored: it must be an object of texts`,
+		`setting "languageServers.servers.worse.settings" is ignored: it must be an object`,
+	}; !slices.Equal(problems, want) {
+		t.Errorf("%q", problems)
+	}
+}
+
+// TestServersOfSeveralFolders: the window has what all agree on, and each folder its own.
+func TestServersOfSeveralFolders(t *testing.T) {
+	a, _ := Parse([]byte(`{"languageServers": {"servers": {"pylsp": {"enabled": false}, "gopls": {"env": {"A": "b"}}, "x": {"command": ["x"]}}}}`))
+	b, _ := Parse([]byte(`{"languageServers": {"servers": {"gopls": {"env": {"A": "b"}}}}}`))
+	want := map[string]bool{"pylsp": true, "gopls": false}
+	for _, s := range []Servers{a.LanguageServers.Servers.both(b.LanguageServers.Servers), b.LanguageServers.Servers.both(a.LanguageServers.Servers)} {
+		got := map[string]bool{}
+		for name, server := range s {
+			got[name] = server.Off()
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
 		}
 	}
 }

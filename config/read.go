@@ -70,6 +70,14 @@ func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
 	if string(raw) == "null" {
 		return
 	}
+	switch into := v.Addr().Interface().(type) {
+	case *Servers:
+		p.decodeServers(raw, into, at)
+		return
+	case *json.RawMessage:
+		p.decodeRaw(raw, into, at)
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		p.decodeObject(raw, v, at)
@@ -77,17 +85,27 @@ func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
 		p.decodeList(raw, v, at)
 	default:
 		if json.Unmarshal(raw, v.Addr().Interface()) != nil {
-			p.add("setting %q is ignored: it must be %s", at, wanted[v.Kind()])
+			v.SetZero()
+			p.add("setting %q is ignored: it must be %s", at, wanted[kindOf(v.Type())])
 		}
 	}
 }
 
+// kindOf is what a type holds, which may be unset.
+func kindOf(t reflect.Type) reflect.Kind {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Kind()
+}
+
 var wanted = map[reflect.Kind]string{
+	reflect.Map:     "an object of texts",
 	reflect.String:  "a text",
 	reflect.Int:     "a whole number",
 	reflect.Int64:   "a whole number",
 	reflect.Float64: "a number",
-	reflect.Pointer: "true or false",
+	reflect.Bool:    "true or false",
 }
 
 func (p *problems) decodeObject(raw json.RawMessage, v reflect.Value, at string) {
@@ -190,6 +208,7 @@ func (p *problems) check(s *Settings) {
 	p.checkNumbers(reflect.ValueOf(&s.Approvals).Elem(), "approvals")
 	p.checkNumbers(reflect.ValueOf(&s.Limits).Elem(), "limits")
 	p.checkNumbers(reflect.ValueOf(&s.Journal).Elem(), "journal")
+	p.checkLanguageServers(&s.LanguageServers)
 	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Journal.Mode) {
 		p.add("journal.mode %q does not exist; use require, prefer or off. It is taken for require", s.Journal.Mode)
 		s.Journal.Mode = "require"

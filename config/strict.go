@@ -39,9 +39,18 @@ var bounds = map[string]bound{
 	"journal.days":            {never: journalIsYours},
 	"audit":                   ranked("full", "brief", "off"),
 	"unusual":                 ranked("revert", "pause", "tell"),
+
+	"languageServers.prefer":          {never: serversAreYours},
+	"languageServers.diagnostics":     {never: serversAreYours},
+	"languageServers.editWaitSeconds": {never: serversAreYours},
+	"languageServers.idleMinutes":     {never: serversAreYours},
+	"languageServers.servers":         {}, // Servers says
 }
 
-const journalIsYours = "the journal is of all your workspaces"
+const (
+	journalIsYours  = "the journal is of all your workspaces"
+	serversAreYours = "it is about your editor"
+)
 
 // bound is what may be done to one setting.
 type bound struct {
@@ -119,6 +128,8 @@ func hold(project, own Settings, trusted bool) held {
 		b := bounds[key]
 		switch {
 		case value.IsZero():
+		case value.Kind() == reflect.Map:
+			counts.Set(reflect.ValueOf(value.Interface().(Servers).hold(key, mine.Interface().(Servers), trusted, &h.loosens)))
 		case b.never != "":
 			h.never = append(h.never, fmt.Sprintf("setting %q is ignored in a project: %s", key, b.never))
 		case value.Kind() == reflect.Slice:
@@ -189,6 +200,8 @@ func strictest(a, b Settings) Settings {
 	leaves("", func(key string, values []reflect.Value) {
 		one, other, into := values[0], values[1], values[2]
 		switch bound := bounds[key]; {
+		case one.Kind() == reflect.Map:
+			into.Set(reflect.ValueOf(one.Interface().(Servers).both(other.Interface().(Servers))))
 		case bound.never != "":
 			into.Set(one)
 		case one.Kind() == reflect.Slice:

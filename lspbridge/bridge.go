@@ -119,6 +119,10 @@ func (b *Bridge) serverOf(p workspace.Path) (*server, error) {
 		return nil, noServer(p, lang)
 	}
 	key := serverKey{spec.Name, rootOf(p, spec.RootMarkers)}
+	spec, err := b.adapt(spec, key.root)
+	if err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {

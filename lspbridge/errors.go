@@ -30,6 +30,11 @@ func notInstalled(spec Server) error {
 	return err.WithHint("install it (%s), or %s", spec.Install, instead)
 }
 
+func held(spec Server) error {
+	return fault.New(fault.LSPUnavailable, "%s is not started unasked: %s", spec.Name, spec.Held).
+		WithHint("if you trust the repository, set languageServers.servers.%s.enabled to true in your own settings; else %s", spec.Name, instead)
+}
+
 func notOffered(spec Server, what string) error {
 	return fault.New(fault.LSPUnavailable, "%s does not offer %s", spec.Name, what).WithHint("%s", instead)
 }

@@ -49,7 +49,7 @@ func (b *Bridge) serverFor(set Settings, lang string) (spec Server, ok bool) {
 }
 
 func (b *Bridge) installed(s Server) bool {
-	if len(s.Command) == 0 {
+	if len(s.Command) == 0 || s.Held != "" {
 		return false
 	}
 	_, err := b.o.LookPath(s.Command[0])

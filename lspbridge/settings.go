@@ -2,7 +2,10 @@ package lspbridge
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -32,6 +35,95 @@ type Server struct {
 	// Characters are what it counts when it names no position encoding, if that is not
 	// LSP's default.
 	Characters encoding
+	// Held is why it does not start unless the human's own settings enable it: it runs
+	// what the workspace brings along, and cannot be told not to.
+	Held string
+	// Data says that its languages are not programs: most folders have some, and nobody
+	// needs to hear that it is missing.
+	Data bool
 }
 
 func (s Server) same(t Server) bool { return reflect.DeepEqual(s, t) }
+
+// Override is what is set about a server. What is not set stays as it is known.
+type Override struct {
+	Enabled     *bool
+	Command     []string
+	Languages   []string
+	RootMarkers []string
+	Env         map[string]string
+	// Settings and InitializationOptions are objects, laid over what is known key by key.
+	Settings              json.RawMessage
+	InitializationOptions json.RawMessage
+	Install               string
+}
+
+// Servers are the known ones with what is set laid over them. Those that are set come
+// first. Problems are for the human.
+func Servers(set map[string]Override) (servers []Server, problems []string) {
+	known := Known()
+	var named, others []Server
+	for _, s := range known {
+		o, isSet := set[s.Name]
+		switch {
+		case !isSet:
+			others = append(others, s)
+		case o.Enabled == nil || *o.Enabled:
+			named = append(named, o.over(s))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		o := set[name]
+		if slices.ContainsFunc(known, func(s Server) bool { return s.Name == name }) || o.Enabled != nil && !*o.Enabled {
+			continue
+		}
+		if len(o.Command) == 0 || len(o.Languages) == 0 {
+			problems = append(problems, fmt.Sprintf("languageServers.servers.%s is ignored: a server that is not known needs command and languages", name))
+			continue
+		}
+		named = append(named, o.over(Server{Name: name}))
+	}
+	return append(named, others...), problems
+}
+
+func (o Override) over(s Server) Server {
+	replace(&s.Command, o.Command)
+	replace(&s.Languages, o.Languages)
+	replace(&s.RootMarkers, o.RootMarkers)
+	s.Settings, s.Options = laid(o.Settings, s.Settings), laid(o.InitializationOptions, s.Options)
+	if o.Env != nil {
+		s.Env = o.Env
+	}
+	if o.Install != "" {
+		s.Install = o.Install
+	}
+	if o.Enabled != nil && *o.Enabled {
+		s.Held = ""
+	}
+	return s
+}
+
+func replace(list *[]string, with []string) {
+	if len(with) > 0 {
+		*list = with
+	}
+}
+
+// laid lays one JSON object over another, key by key. What is no object replaces.
+func laid(over, under json.RawMessage) json.RawMessage {
+	var above, below map[string]json.RawMessage
+	switch {
+	case over == nil:
+		return under
+	case json.Unmarshal(over, &above) != nil || above == nil || json.Unmarshal(under, &below) != nil || below == nil:
+		return over
+	}
+	for key, value := range above {
+		below[key] = laid(value, below[key])
+	}
+	out, err := json.Marshal(below)
+	if err != nil {
+		return over
+	}
+	return out
+}
