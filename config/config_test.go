@@ -194,19 +194,21 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 	}
 }
 
-// TestTheExampleIsRight: what the page shows can be pasted.
-func TestTheExampleIsRight(t *testing.T) {
-	page, err := os.ReadFile("../docs/settings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples := regexp.MustCompile("(?s)```jsonc\n(.*?)```").FindAllSubmatch(page, -1)
-	if len(examples) == 0 {
-		t.Fatal("docs/settings.md has no example")
-	}
-	for _, example := range examples {
-		if s, problems := Parse(example[1]); len(problems) > 0 || reflect.DeepEqual(s, Settings{}) {
-			t.Errorf("%s\nproblems: %q", example[1], problems)
+// TestTheExamplesAreRight: what the pages show can be pasted.
+func TestTheExamplesAreRight(t *testing.T) {
+	for _, name := range []string{"settings", "languages"} {
+		page, err := os.ReadFile("../docs/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples := regexp.MustCompile("(?s)```jsonc\n(.*?)```").FindAllSubmatch(page, -1)
+		if len(examples) == 0 {
+			t.Fatalf("docs/%s.md has no example", name)
+		}
+		for _, example := range examples {
+			if s, problems := Parse(example[1]); len(problems) > 0 || reflect.DeepEqual(s, Settings{}) {
+				t.Errorf("%s\nproblems: %q", example[1], problems)
+			}
 		}
 	}
 }

@@ -35,10 +35,11 @@ const schemaDir = "tools/testdata/schema"
 
 // filled are the documents that have generated parts.
 var filled = map[string]func(root string, doc []byte) ([]byte, error){
-	"docs/tools.md":    marked(toolTable),
-	"docs/settings.md": marked(settingsTable),
-	"docs/clients.md":  marked(clientsTable),
-	helpFile:           fillHelp,
+	"docs/tools.md":     marked(toolTable),
+	"docs/settings.md":  marked(settingsTable),
+	"docs/clients.md":   marked(clientsTable),
+	"docs/languages.md": marked(serversTable),
+	helpFile:            fillHelp,
 }
 
 func write(root string) error {
