@@ -42,8 +42,9 @@ func Known() []Server {
 			Name: "typescript-language-server", Command: []string{"typescript-language-server", "--stdio"},
 			Languages:   []string{"typescript", "typescriptreact", "javascript", "javascriptreact"},
 			RootMarkers: []string{"tsconfig.json", "jsconfig.json", "package.json"},
-			Options:     raw(`{"hostInfo": "pillion", "disableAutomaticTypingAcquisition": true}`),
-			Install:     "npm install -g typescript-language-server typescript@5",
+			// Without the syntax server nothing is answered before the project is read, and then rightly.
+			Options: raw(`{"hostInfo": "pillion", "disableAutomaticTypingAcquisition": true, "tsserver": {"useSyntaxServer": "never"}}`),
+			Install: "npm install -g typescript-language-server typescript@5",
 		},
 		{
 			Name: "rust-analyzer", Command: []string{"rust-analyzer"}, Languages: []string{"rust"}, RootMarkers: []string{"Cargo.toml", "rust-project.json"},

@@ -32,10 +32,18 @@ type rig struct {
 // newRig makes a folder of files, a name and a text each, and a bridge over it.
 func newRig(t *testing.T, files map[string]string, servers ...Server) *rig {
 	t.Helper()
-	r := &rig{T: t, dir: t.TempDir(), settings: Settings{Servers: servers}}
+	dir := t.TempDir()
+	r := &rig{T: t, dir: dir}
 	for name, text := range files {
 		r.write(name, text)
 	}
+	return newRigAt(t, dir, servers...)
+}
+
+// newRigAt is a rig over a folder that is there.
+func newRigAt(t *testing.T, dir string, servers ...Server) *rig {
+	t.Helper()
+	r := &rig{T: t, dir: dir, settings: Settings{Servers: servers}}
 	w, err := workspace.Open(workspace.Folder{Dir: r.dir})
 	r.must(err)
 	r.store = document.NewStore(w)
