@@ -60,6 +60,7 @@ func (c *client) told(req *wire.Request) {
 
 // configuration answers item by item: null for a section that nothing is set in.
 func (c *client) configuration(params json.RawMessage) (any, error) {
+	defer c.askedOnce.Do(func() { close(c.configured) })
 	var p struct {
 		Items []struct {
 			Section string `json:"section"`

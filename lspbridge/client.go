@@ -27,12 +27,15 @@ type client struct {
 	encoding encoding
 	watches  registrations
 
+	configured chan struct{} // closed when it has asked for its configuration
+	askedOnce  sync.Once
+
 	mu   sync.Mutex // guards documents, and makes bringing them up and asking one step
 	docs map[workspace.Path]*openDocument
 }
 
 func newClient(s *server, child Child) *client {
-	c := &client{server: s, child: child, ended: make(chan struct{}), encoding: utf16, docs: map[workspace.Path]*openDocument{}}
+	c := &client{server: s, child: child, ended: make(chan struct{}), configured: make(chan struct{}), encoding: utf16, docs: map[workspace.Path]*openDocument{}}
 	c.conn = wire.NewConn(pipes{child}, wire.Options{
 		Handler: c.handle,
 		Inline:  func(string) bool { return true }, // no answer of ours waits for anything
@@ -97,7 +100,29 @@ func (c *client) initialize(ctx context.Context) error {
 	if settings == nil {
 		settings = json.RawMessage("{}")
 	}
-	return c.conn.Notify("workspace/didChangeConfiguration", map[string]any{"settings": settings})
+	if err := c.conn.Notify("workspace/didChangeConfiguration", map[string]any{"settings": settings}); err != nil {
+		return err
+	}
+	if c.server.spec.AsksFirst {
+		c.awaitConfigured(ctx)
+	}
+	return nil
+}
+
+// configurationTime is how long is waited for a server to ask for its configuration.
+const configurationTime = 5 * time.Second
+
+// awaitConfigured waits until the server has the configuration that it asked for. The
+// request after it has no meaning: what answers it was read after our answer.
+func (c *client) awaitConfigured(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, configurationTime)
+	defer cancel()
+	select {
+	case <-c.configured:
+		_ = c.conn.Call(ctx, "$/pillion", nil, nil)
+	case <-c.ended:
+	case <-ctx.Done():
+	}
 }
 
 // shutdownTime is how long a server may take to end when it is asked to.

@@ -28,8 +28,9 @@ func Known() []Server {
 		},
 		{
 			Name: "bash-language-server", Command: []string{"bash-language-server", "start"}, Languages: []string{"shellscript"},
-			Settings: raw(`{"bashIde": {"explainshellEndpoint": "", "shfmt": {"path": ""}}}`),
-			Install:  "npm install -g bash-language-server",
+			Settings:  raw(`{"bashIde": {"explainshellEndpoint": "", "shfmt": {"path": ""}}}`),
+			Install:   "npm install -g bash-language-server",
+			AsksFirst: true,
 		},
 		{
 			Name: "gopls", Command: []string{"gopls"}, Languages: []string{"go", "go.mod", "go.work"},

@@ -35,6 +35,9 @@ type Server struct {
 	// Characters are what it counts when it names no position encoding, if that is not
 	// LSP's default.
 	Characters encoding
+	// AsksFirst says that it takes documents seriously only once it has got the
+	// configuration that it asks for.
+	AsksFirst bool
 	// Held is why it does not start unless the human's own settings enable it: it runs
 	// what the workspace brings along, and cannot be told not to.
 	Held string
