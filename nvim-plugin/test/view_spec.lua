@@ -152,6 +152,14 @@ sit("modes", function(human)
   check.same(#set(), 2)
 end)
 
+sit("sessions that cannot be told of are not taken for none", function(human)
+  human:lua([[function Wire.client.request(_, _, callback)
+    vim.schedule(function() callback({ code = -32603, message = "out of order" }) end)
+  end]])
+  human:type(":Pillion resume<CR>")
+  human:sees("the sessions cannot be told: out of order")
+end)
+
 sit("full access is confirmed, marked for as long as it lasts, and ended from the list", function(human)
   human:lua(
     [[Mode = "default"

@@ -127,10 +127,12 @@ function M.check(client)
 end
 
 ---@param client any
----@param callback? fun(sessions: pillion.Session[])
+---@param callback? fun(sessions: pillion.Session[]?, problem?: string)
 function M.sessions(client, callback)
+  callback = callback or function() end
   client.request("session/list", vim.empty_dict(), function(err, result)
     if err then
+      callback(nil, err.message)
       return
     end
     local sessions = vim.tbl_map(function(session)
@@ -147,9 +149,7 @@ function M.sessions(client, callback)
       ask_later(client, watching, M.watch_ms)
     end
     changed()
-    if callback then
-      callback(sessions)
-    end
+    callback(sessions)
   end)
 end
 

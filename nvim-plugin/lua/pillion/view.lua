@@ -133,20 +133,23 @@ function M.open()
   end)
 end
 
---- All sessions of all sidecars.
----@param callback fun(sessions: pillion.Session[])
+--- All sessions of all sidecars that answer.
+---@param callback fun(sessions: pillion.Session[]) not called if none of them does
 function M.sessions(callback)
-  local all, ready = {}, require("pillion.client").ready()
+  local all ---@type pillion.Session[]?
+  local ready = require("pillion.client").ready()
   local left = #ready
   if left == 0 then
     announce.say("Pillion is not running; start it with :Pillion restart", vim.log.levels.WARN)
   end
   for _, client in ipairs(ready) do
-    activity.sessions(client, function(sessions)
-      vim.list_extend(all, sessions)
+    activity.sessions(client, function(sessions, problem)
+      all = sessions and vim.list_extend(all or {}, sessions) or all
       left = left - 1
-      if left == 0 then
+      if left == 0 and all then
         callback(all)
+      elseif left == 0 then
+        announce.tell("Pillion: the sessions cannot be told: " .. escape.short(problem or "", 200), vim.log.levels.ERROR)
       end
     end)
   end
