@@ -2,6 +2,7 @@
 
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
+local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
 local marks = require("pillion.marks")
@@ -39,16 +40,16 @@ local function remember(id, scope)
     return
   end
   local digest = approval.request.digest
-  vim.ui.select(offered, {
+  choose(offered, {
     prompt = "What is remembered is exactly the rule shown:",
     kind = "pillion.rule",
     format_item = function(decision)
       return ("%s: saves the rule  %s"):format(escape.visible(decision.title), escape.visible(decision.rule))
     end,
   }, function(decision)
-    if decision and approval.request.digest ~= digest then
+    if approval.request.digest ~= digest then
       announce.tell("Pillion: it was updated while you chose; look again")
-    elseif decision then
+    else
       answer(id, { kind = "remember", decisionId = decision.id, deliberate = true })
     end
   end)
@@ -241,9 +242,7 @@ M.table = {
   log = function()
     require("pillion.log").open()
   end,
-  processes = function()
-    processes.open()
-  end,
+  processes = processes.open,
   trust = trust.open,
   journal = function()
     require("pillion.journal_list").open()

@@ -2,6 +2,7 @@
 -- it would write, and asks first.
 
 local announce = require("pillion.announce")
+local choose = require("pillion.choose")
 
 local M = {}
 
@@ -31,11 +32,7 @@ function M.run(agent)
   elseif agent ~= "" then
     announce.say("Pillion: the agents that it can be put into are " .. table.concat(M.agents, ", "))
   else
-    vim.ui.select(M.agents, { prompt = "Connect which agent?", kind = "pillion.agent" }, function(chosen)
-      if chosen then
-        install(chosen)
-      end
-    end)
+    choose(M.agents, { prompt = "Connect which agent?", kind = "pillion.agent", format_item = tostring }, install)
   end
 end
 
