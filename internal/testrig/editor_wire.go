@@ -15,7 +15,15 @@ import (
 func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
 	params := append(json.RawMessage(nil), req.Params...)
 	e.expect(req.Method)
-	switch req.Method {
+	if req.Notification {
+		return nil, e.told(req.Method, params)
+	}
+	return e.asked(ctx, req.Method, params)
+}
+
+// asked answers as an editor does, and the human at it as the test says.
+func (e *Editor) asked(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	switch method {
 	case "approval/request":
 		a := &Approval{Raw: params, Answer: make(chan any, 1), Ctx: ctx}
 		if err := json.Unmarshal(params, &a.Params); err != nil {
@@ -23,12 +31,6 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		}
 		e.Approvals <- a
 		return await(ctx, a.Answer)
-	case "approval/changed":
-		e.Changed <- params
-	case "$/progress":
-		e.Progress <- params
-	case "approval/resolved":
-		e.Resolved <- params
 	case "prompt/user":
 		p := &Prompt{Answer: make(chan string, 1)}
 		if err := json.Unmarshal(params, p); err != nil {
@@ -41,53 +43,67 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 		p := &Plan{Raw: params, Answer: make(chan any, 1)}
 		e.Plans <- p
 		return await(ctx, p.Answer)
-	case "process/output":
-		var o ProcessOutput
-		if err := json.Unmarshal(params, &o); err != nil {
-			return nil, err
-		}
-		if hear := e.onOutput.Load(); hear != nil {
-			(*hear)(o)
-		}
 	case "window/showMessageRequest":
 		return e.box(ctx, params)
-	case "window/showMessage":
-		e.Messages <- field(params, "message")
-	case "settings/untrusted":
-		var u Untrusted
-		if err := json.Unmarshal(params, &u); err != nil {
-			return nil, err
-		}
-		e.Untrusted <- u
-	case "journal/changed":
-		var j Journal
-		if err := json.Unmarshal(params, &j); err != nil {
-			return nil, err
-		}
-		select {
-		case e.Journal <- j:
-		default: // nobody looks
-		}
-	case "workspace/changed", "session/unusual", "workspace/tracking":
-		map[string]chan json.RawMessage{"workspace/changed": e.Files, "session/unusual": e.Unusual, "workspace/tracking": e.Tracking}[req.Method] <- params
 	case "window/showDocument":
 		e.Shown <- field(params, "uri")
 		return map[string]any{"success": true}, nil
 	case "window/workDoneProgress/create":
 		e.Created <- field(params, "token")
 		return json.RawMessage("null"), nil
+	case "client/registerCapability":
+		return json.RawMessage("null"), nil
 	case "document/edit":
 		return e.edit(params)
 	case "workspace/applyEdit":
 		return e.applyEdit(params)
-	case "client/registerCapability":
-		return json.RawMessage("null"), nil
-	default:
-		if !req.Notification {
-			return nil, wire.Errorf(wire.CodeMethodNotFound, "the fake editor has no %s", req.Method)
-		}
 	}
-	return nil, nil
+	return nil, wire.Errorf(wire.CodeMethodNotFound, "the fake editor has no %s", method)
+}
+
+// told keeps what the sidecar says for the test.
+func (e *Editor) told(method string, params json.RawMessage) error {
+	switch method {
+	case "approval/changed":
+		e.Changed <- params
+	case "approval/resolved":
+		e.Resolved <- params
+	case "$/progress":
+		e.Progress <- params
+	case "workspace/changed":
+		e.Files <- params
+	case "workspace/tracking":
+		e.Tracking <- params
+	case "session/unusual":
+		e.Unusual <- params
+	case "window/showMessage":
+		e.Messages <- field(params, "message")
+	case "settings/untrusted":
+		return decoded(params, func(u Untrusted) { e.Untrusted <- u })
+	case "process/output":
+		return decoded(params, func(o ProcessOutput) {
+			if hear := e.onOutput.Load(); hear != nil {
+				(*hear)(o)
+			}
+		})
+	case "journal/changed":
+		return decoded(params, func(j Journal) {
+			select {
+			case e.Journal <- j:
+			default: // nobody looks
+			}
+		})
+	}
+	return nil
+}
+
+func decoded[V any](params json.RawMessage, hear func(V)) error {
+	var v V
+	if err := json.Unmarshal(params, &v); err != nil {
+		return err
+	}
+	hear(v)
+	return nil
 }
 
 // expect holds what comes against the wire's catalogue: it must be in it, and for
