@@ -92,6 +92,7 @@ func (r *Registry) report(c Call, a Activity, started time.Time) {
 // run takes a call from its plan to its answer.
 func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Answer, error) {
 	c := p.call
+	p.warm()
 	switch p.decision.Verdict {
 	case policy.Refuse:
 		return nil, p.refusal()
@@ -111,6 +112,7 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 		return nil, err
 	}
 	p.forget(answer, nil)
+	p.noteCaused(ctx, answer)
 	return answer, nil
 }
 
@@ -185,6 +187,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 		var edits *Edits
 		switch plan := p.plan.(type) {
 		case *Answer:
+			p.warmRead(plan)
 			return plan, p.stream(ctx, plan)
 		case *Action:
 			switch held, err := r.stillHolds(ctx, p, started); {

@@ -81,19 +81,34 @@ func (p *pending) forget(a *Answer, err error) {
 // checkShown refuses a change that is too large for a dialog to show, which shows the
 // arguments as well.
 func checkShown(f change.File, arguments ...string) error {
-	raw := len(f.Before.Text) + len(f.After.Text)
-	for _, text := range arguments {
+	return checkAllShown([]change.File{f}, arguments...)
+}
+
+// checkAllShown is checkShown for a change of several files, which are in one dialog.
+func checkAllShown(files []change.File, arguments ...string) error {
+	texts, raw := arguments, 0
+	for _, f := range files {
+		texts = append(texts, f.Before.Text, f.After.Text)
+	}
+	for _, text := range texts {
 		raw += len(text)
 	}
 	if raw < shownBytes/16 {
 		return nil // also with its difference, and if every character is escaped
 	}
-	size := wireSize(append(arguments, f.Before.Text, f.After.Text, f.Diff(f.Hunks()))...)
+	for _, f := range files {
+		texts = append(texts, f.Diff(f.Hunks()))
+	}
+	size := wireSize(texts...)
 	if size <= shownBytes {
 		return nil
 	}
+	what := count(len(files), "file")
+	if len(files) == 1 {
+		what = fault.Quote(files[0].Path().String())
+	}
 	return fault.New(fault.FileTooLarge, "the change of %s is too large to be shown: the message would have %d bytes, over the limit of %d",
-		fault.Quote(f.Path().String()), size, shownBytes).
+		what, size, shownBytes).
 		WithHint("make it in parts with edit_file, or by a program with run_command")
 }
 

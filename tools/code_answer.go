@@ -144,6 +144,11 @@ func quoted(source string) string {
 	return "\n   | " + strings.ReplaceAll(fault.Escape(source), "\n", "\n   | ")
 }
 
+// oneLine is what a server says, on one line.
+func oneLine(text string) string {
+	return fault.Escape(strings.Join(strings.Fields(clip(text, longMessage)), " "))
+}
+
 // longExcerpt bounds what is shown of a file outside the workspace, in bytes.
 const longExcerpt = 4 << 10
 
@@ -158,18 +163,18 @@ func (s sourceLines) location(l language.Location) codeLocation {
 	return out
 }
 
-const longURI = 4 << 10
+const longURI = 1 << 10
 
-// locations are the places in the order of their files and positions, at most so many.
-func (s sourceLines) locations(all []language.Location, most int) []codeLocation {
+// locations are the places in the order of their files and positions, at most so many
+// of the total.
+func (s sourceLines) locations(all []language.Location, most int) (places []codeLocation, total int) {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, compareLocations)
 	all = slices.CompactFunc(all, func(a, b language.Location) bool { return compareLocations(a, b) == 0 })
-	out := []codeLocation{}
 	for _, l := range all[:min(len(all), most)] {
-		out = append(out, s.location(l))
+		places = append(places, s.location(l))
 	}
-	return out
+	return places, len(all)
 }
 
 // compareLocations puts what is in the workspace first.

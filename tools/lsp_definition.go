@@ -43,7 +43,7 @@ const mostDefinitions = 50
 
 func definitionAnswer(in Input, q question, found []language.Location, by language.Server) *Answer {
 	r := definitionResult{answeredBy: answered(by)}
-	places := in.sourceLines().locations(found, mostDefinitions)
+	places, _ := in.sourceLines().locations(found, mostDefinitions)
 	word := fault.Quote(q.file.word(q.at))
 	if len(places) == 0 {
 		return &Answer{Result: r, Text: q.nothing(r.answeredBy, "definition"), Summary: "no definition of " + word}

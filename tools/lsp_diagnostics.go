@@ -168,8 +168,7 @@ func diagnosticLine(name string, d language.Diagnostic) string {
 	if d.Code != nil {
 		text += " " + fmt.Sprint(d.Code)
 	}
-	message := strings.Join(strings.Fields(d.Message), " ")
-	return fault.Escape(text + " " + clip(message, longLine*2))
+	return fault.Escape(text) + " " + oneLine(clip(d.Message, 2*longLine))
 }
 
 // How much of what servers find is told.

@@ -317,6 +317,7 @@ func (p *pending) renew(ctx context.Context) (approval.Continuity, error) {
 	if err := p.replan(ctx); err != nil {
 		return approval.Different, err
 	}
+	p.warm()
 	now := p.edits()
 	switch {
 	case p.digest == oldDigest, p.decision.Verdict == policy.Run:

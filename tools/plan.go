@@ -106,6 +106,8 @@ type Answer struct {
 	// textJSON is Text as a JSON string, of which an answer with very much of it has made
 	// one already; nil otherwise.
 	textJSON []byte
+	// caused is what a change did to the diagnostics of its files; nil: nobody knows.
+	caused any
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }
@@ -130,6 +132,9 @@ type Edits struct {
 	// file alone.
 	believes knowledge
 	chunks   string // the id of the chunks that the set was made from
+	several  bool   // it may be of several files, so that its result names each
+	// learns says of which files the session knows the new text; nil: of all.
+	learns func(change.File) bool
 	// Answer tells what became of the set.
 	Answer func([]change.Outcome) *Answer
 }
@@ -142,7 +147,7 @@ func (e *Edits) answer(outcomes []change.Outcome) *Answer {
 		a.knows = map[workspace.Path]knowledge{}
 	}
 	for _, o := range outcomes {
-		if o.Tree != nil {
+		if o.Tree != nil || e.learns != nil && !e.learns(o.File) {
 			continue
 		}
 		k := knowledge{version: o.Version, encoding: o.File.After.Encoding, text: o.Text, at: true, bytes: o.IsBytes}

@@ -210,7 +210,16 @@ func (t Tool) result(a *Answer) Result {
 	for _, note := range a.Notes {
 		r.Content = append(r.Content, Part{Type: "text", Text: note})
 	}
+	if a.caused != nil {
+		r.add("diagnostics", a.caused)
+	}
 	return r
+}
+
+// add adds one more field at the end.
+func (r *Result) add(name string, value any) {
+	out := append(r.Structured[:len(r.Structured)-1:len(r.Structured)-1], `,"`+name+`":`...)
+	r.Structured = append(append(out, mustMarshal(value)...), '}')
 }
 
 // addChangedOutside tells of files that are not any more as the agent knows them.
@@ -218,8 +227,7 @@ func (r *Result) addChangedOutside(names []string) {
 	if len(names) == 0 {
 		return
 	}
-	out := append(r.Structured[:len(r.Structured)-1:len(r.Structured)-1], `,"changed_outside":`...)
-	r.Structured = append(append(out, mustMarshal(names)...), '}')
+	r.add("changed_outside", names)
 	quoted := make([]string, len(names))
 	for i, name := range names {
 		quoted[i] = fault.Quote(name)

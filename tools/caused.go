@@ -1,0 +1,173 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/policy"
+	"pillion/workspace"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+// mostWarmed bounds the files of one call that language servers are told of in advance.
+const mostWarmed = 16
+
+// warm has the servers look at what is to be changed, so that what is wrong now is
+// known by the time that the change is made.
+func (p *pending) warm() {
+	e := p.edits()
+	if p.registry.Languages == nil || e == nil || p.decision.Verdict == policy.Refuse {
+		return
+	}
+	var paths []workspace.Path
+	for _, f := range e.Set.Files {
+		paths = append(paths, f.Path())
+	}
+	p.prepareFor(paths)
+}
+
+// warmRead has them look at files that were read: they may be changed next.
+func (p *pending) warmRead(a *Answer) {
+	if p.registry.Languages == nil || a.Err != nil {
+		return
+	}
+	p.prepareFor(slices.DeleteFunc(slices.Clone(a.Reads), func(path workspace.Path) bool {
+		_, shown := a.Saw[path]
+		return !shown || p.snapshot.Known(path) == nil
+	}))
+}
+
+func (p *pending) prepareFor(paths []workspace.Path) {
+	if len(paths) > 0 {
+		p.registry.Languages.Prepare(p.snapshot, paths[:min(len(paths), mostWarmed)])
+	}
+}
+
+// causedResult is what a change did to the diagnostics of one file. Lists and numbers
+// are there only where they are known to be about the text as it is.
+type causedResult struct {
+	New       *[]language.Diagnostic `json:"new,omitempty"`
+	Fixed     *[]language.Diagnostic `json:"fixed,omitempty"`
+	Remaining *int                   `json:"remaining,omitempty"`
+	Truncated bool                   `json:"truncated,omitempty"`
+	Status    language.Freshness     `json:"status"`
+	Server    string                 `json:"server,omitempty"`
+	Compared  *bool                  `json:"compared,omitempty"` // false: what was wrong before is not known
+}
+
+// Of each file at most so many are told.
+const (
+	mostCaused   = 50
+	mostNoted    = 10 // in the text
+	mostFileNote = 10 // files in the text
+)
+
+// noteCaused adds what the change did to what is wrong with its files, where a server
+// runs that knows. The change is made, learnt and in the journal by then; whoever
+// answers is bounded by the settings.
+func (p *pending) noteCaused(ctx context.Context, a *Answer) {
+	if p.registry.Languages == nil {
+		return
+	}
+	var paths []workspace.Path
+	texts := map[workspace.Path]string{}
+	for _, o := range p.outcomes {
+		if o.Tree == nil && o.Operation != change.Unchanged {
+			paths = append(paths, o.File.Path())
+			texts[o.File.Path()] = o.Text
+		}
+	}
+	if len(paths) == 0 {
+		return
+	}
+	ctx, cancel := within(ctx, p.timeout())
+	defer cancel()
+	found := p.registry.Languages.Caused(ctx, p.snapshot, paths)
+	byPath := map[string]causedResult{}
+	var notes []string
+	for _, path := range paths {
+		c, known := found[path]
+		if !known {
+			continue
+		}
+		r := caused(c)
+		byPath[path.String()] = r
+		if note := causedNote(path, texts[path], c, r); note != "" {
+			notes = append(notes, note)
+		}
+		if !p.edits().several {
+			a.caused = r
+		}
+	}
+	if p.edits().several && len(byPath) > 0 {
+		a.caused = byPath
+	}
+	if more := len(notes) - mostFileNote; more > 0 {
+		notes = append(notes[:mostFileNote], fmt.Sprintf("(%s more; see diagnostics)", count(more, "file")))
+	}
+	if len(notes) > 0 {
+		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
+	}
+}
+
+func caused(c language.Caused) causedResult {
+	r := causedResult{Status: c.Freshness, Server: clip(c.Server.Name, longWord)}
+	if r.Status == "" {
+		r.Status = language.Stale
+	}
+	if r.Status != language.Fresh {
+		return r
+	}
+	created, fixed := mostSevere(c.New, mostCaused), mostSevere(c.Fixed, mostCaused)
+	r.New, r.Fixed, r.Remaining, r.Compared = &created, &fixed, &c.Remaining, &c.Compared
+	r.Truncated = len(created) < len(c.New) || len(fixed) < len(c.Fixed)
+	if !c.Compared {
+		r.Fixed = nil
+	}
+	return r
+}
+
+// causedNote is what the model reads of it.
+func causedNote(path workspace.Path, text string, c language.Caused, r causedResult) string {
+	name, by := fault.Quote(path.String()), answered(c.Server)
+	switch {
+	case r.Status == language.LinterMissing, r.Status == language.NoServer:
+		return "" // nothing that asking again would tell
+	case r.Status != language.Fresh:
+		return fmt.Sprintf("What this does to the diagnostics of %s is not known yet (%s, %s); lsp_diagnostics tells.", name, r.Status, by)
+	case len(c.New) == 0 && len(c.Fixed) == 0 && c.Remaining == 0:
+		return fmt.Sprintf("No problems in %s after this (fresh, %s).", name, by)
+	}
+	said := "The change caused no new diagnostics"
+	switch {
+	case len(c.New) > 0 && c.Compared:
+		said = "The change caused " + tallied(c.New)
+	case len(c.New) > 0:
+		said = "Diagnostics on the changed lines: " + tallied(c.New)
+	case !c.Compared:
+		said = "There are no diagnostics on the changed lines"
+	}
+	said = fmt.Sprintf("%s in %s (fresh, %s)", said, name, by)
+	if len(c.Fixed) > 0 {
+		said += fmt.Sprintf("; it fixed %d", len(c.Fixed))
+	}
+	switch {
+	case c.Remaining > 0 && c.Compared:
+		said += fmt.Sprintf("; %d that were there before remain", c.Remaining)
+	case c.Remaining > 0:
+		said += fmt.Sprintf("; %d more in the file", c.Remaining)
+	}
+	if !c.Compared {
+		said += "; what was wrong before is not known"
+	}
+	if len(c.New) == 0 {
+		return said + "."
+	}
+	f := &codeFile{&document.File{Path: path}, document.Lines(text)}
+	return said + ". Lines and characters are counted from 0:" + f.listed(mostSevere(c.New, mostNoted), len(c.New), true)
+}

@@ -1,0 +1,179 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+var _ = define(NewEdit(Spec{
+	Name:  "lsp_code_actions",
+	Title: "Code actions",
+	Description: "Lists what the language's server offers to do about a line or range of a file: fixes of its diagnostics, refactorings, organizing imports. " +
+		"With apply one of them is made: the human sees the difference and approves or rejects it. Lines and characters are counted from 0.",
+	Destructive: true,
+	Success:     true,
+}, planCodeActions))
+
+type codeActionsArgs struct {
+	Path  string    `json:"path" jsonschema:"the file, relative to the workspace folder"`
+	Line  *int      `json:"line,omitempty" jsonschema:"the line, counted from 0: one less than read_file and editors show"`
+	Range *rangeArg `json:"range,omitempty" jsonschema:"instead of line: a part of the text, from start up to end"`
+	Only  []string  `json:"only,omitempty" jsonschema:"kinds of actions to ask for, such as quickfix, refactor.extract or source.organizeImports; default all that the server offers there"`
+	Apply string    `json:"apply,omitempty" jsonschema:"make this one: its title, or its index in the list; default is to list them"`
+}
+
+type rangeArg struct {
+	Start positionArg `json:"start" jsonschema:"where it starts"`
+	End   positionArg `json:"end" jsonschema:"where it ends; what stands there is not part of it"`
+}
+
+type positionArg struct {
+	Line      int `json:"line" jsonschema:"the line, from 0"`
+	Character int `json:"character" jsonschema:"the place in the line, in UTF-16 code units from 0"`
+}
+
+type codeAction struct {
+	Index     int    `json:"index"`
+	Title     string `json:"title"`
+	Kind      string `json:"kind,omitempty"`
+	Preferred bool   `json:"preferred,omitempty"`
+	Disabled  string `json:"disabled,omitempty"` // why it cannot be made
+}
+
+type codeActionsResult struct {
+	Path      string       `json:"path"`
+	Actions   []codeAction `json:"actions"`
+	Count     int          `json:"count"` // of all, also of those left out
+	Truncated bool         `json:"truncated"`
+	answeredBy
+}
+
+const (
+	mostActions = 100
+	mostKinds   = 20
+)
+
+func planCodeActions(ctx context.Context, in Input, args codeActionsArgs) (*Edits, error) {
+	f, err := in.codeFile(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	where, err := args.where(f)
+	if err != nil {
+		return nil, err
+	}
+	q := question{file: f, at: where.Start}
+	if q.ask, err = in.languages(); err != nil {
+		return onlyAnswer(q.failed(language.Server{}, err)), nil
+	}
+	actions, by, err := q.ask.Actions(ctx, in.Snapshot, f.Path, where, args.Only)
+	if err != nil {
+		return onlyAnswer(q.failed(by, err)), nil
+	}
+	if args.Apply == "" {
+		a := actionsAnswer(f, actions, answered(by))
+		a.Reads = []workspace.Path{f.Path}
+		return onlyAnswer(a), nil
+	}
+	chosen, err := choose(actions, args.Apply)
+	if err == nil && len(chosen.Edits) == 0 && chosen.Resolvable {
+		chosen, err = q.ask.Resolve(ctx, in.Snapshot, f.Path, chosen)
+	}
+	if err == nil && len(chosen.Edits) == 0 {
+		err = fault.New(fault.ExecutionFailed, "the action %s is done by a command of the server, which is not run", fault.Quote(clip(chosen.Title, longLine))).
+			WithHint("make the change with edit_file")
+	}
+	if err != nil {
+		return onlyAnswer(q.failed(by, err)), nil
+	}
+	title := clip(chosen.Title, longLine)
+	return in.codeEdits(codeEditsResult{Title: title, answeredBy: answered(by)}, "Code action: "+fault.Quote(title), chosen.Edits)
+}
+
+// where is the range that is asked about: a whole line, or the one given.
+func (a codeActionsArgs) where(f *codeFile) (document.Range, error) {
+	switch {
+	case (a.Line == nil) == (a.Range == nil):
+		return document.Range{}, invalid("give either line or range")
+	case len(a.Only) > mostKinds:
+		return document.Range{}, invalid("only names %d kinds, over the limit of %d", len(a.Only), mostKinds)
+	case a.Line != nil:
+		start, err := f.position(*a.Line, 0)
+		if err != nil {
+			return document.Range{}, err
+		}
+		return document.Range{Start: start, End: document.Position{Line: start.Line, Character: document.Units(f.lines[start.Line])}}, nil
+	}
+	start, err := f.position(a.Range.Start.Line, a.Range.Start.Character)
+	if err != nil {
+		return document.Range{}, err
+	}
+	end, err := f.position(a.Range.End.Line, a.Range.End.Character)
+	if err == nil && comparePositions(start, end) > 0 {
+		err = invalid("the range ends before it starts")
+	}
+	return document.Range{Start: start, End: end}, err
+}
+
+// choose finds an action by its title, or its number in the list.
+func choose(actions []language.Action, named string) (language.Action, error) {
+	var found []language.Action
+	for _, a := range actions {
+		if clip(a.Title, longLine) == named {
+			found = append(found, a)
+		}
+	}
+	if n, err := strconv.Atoi(named); err == nil && len(found) == 0 && n >= 0 && n < len(actions) {
+		found = actions[n : n+1]
+	}
+	var titles []string
+	for _, a := range actions[:min(len(actions), mostActions)] {
+		titles = append(titles, clip(a.Title, longLine))
+	}
+	switch {
+	case len(found) == 0:
+		return language.Action{}, invalid("there is no action %s here", fault.Quote(clip(named, longLine))).
+			With("titles", titles).WithHint("give one of these titles, or leave out apply to list them")
+	case len(found) > 1:
+		return language.Action{}, invalid("there are %s called %s", count(len(found), "action"), fault.Quote(named)).WithHint("give the index of the one you mean")
+	case found[0].Disabled != "":
+		return language.Action{}, fault.New(fault.ExecutionFailed, "the action %s cannot be made here: %s", fault.Quote(named), oneLine(found[0].Disabled))
+	}
+	return found[0], nil
+}
+
+func actionsAnswer(f *codeFile, actions []language.Action, by answeredBy) *Answer {
+	r := codeActionsResult{Path: f.Path.String(), Actions: []codeAction{}, Count: len(actions), Truncated: len(actions) > mostActions, answeredBy: by}
+	name := fault.Quote(r.Path)
+	texts := []string{fmt.Sprintf("%s for %s (%s); give a title or an index as apply to make one:", count(r.Count, "action"), name, by)}
+	for i, a := range actions[:min(len(actions), mostActions)] {
+		one := codeAction{i, clip(a.Title, longLine), clip(a.Kind, longWord), a.Preferred, clip(a.Disabled, longLine)}
+		if one.Disabled == "" && len(a.Edits) == 0 && !a.Resolvable {
+			one.Disabled = "it is done by a command of the server, which is not run"
+		}
+		r.Actions = append(r.Actions, one)
+		line := fmt.Sprintf("%d: %s", i, one.Title)
+		if one.Kind != "" {
+			line += " (" + one.Kind + ")"
+		}
+		if one.Preferred {
+			line += ", preferred"
+		}
+		if one.Disabled != "" {
+			line += ", not possible: " + one.Disabled
+		}
+		texts = append(texts, oneLine(line))
+	}
+	a := &Answer{Result: r, Text: strings.Join(texts, "\n"), Summary: count(r.Count, "action") + " for " + name}
+	if r.Count == 0 {
+		a.Text = fmt.Sprintf("%s offers nothing to do there in %s", by, name)
+	}
+	return a
+}

@@ -1,0 +1,69 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "lsp_references",
+	Title: "Find references",
+	Description: "Finds where the name at a place in a file is used, in all files, as the language's server knows them. " +
+		"Unlike search_in_project it tells apart names that are spelt alike. Lines and characters are counted from 0.",
+}, planReferences))
+
+type referencesArgs struct {
+	placeArgs
+	IncludeDeclaration *bool `json:"include_declaration,omitempty" jsonschema:"also where it is defined; default true"`
+}
+
+type reference struct {
+	codeLocation
+	Text string `json:"text"` // the line
+}
+
+type referencesResult struct {
+	References []reference `json:"references"`
+	Count      int         `json:"count"` // of all, also of those left out
+	Truncated  bool        `json:"truncated"`
+	answeredBy
+}
+
+// mostReferences is how many places a result has.
+const mostReferences = 200
+
+func planReferences(ctx context.Context, in Input, args referencesArgs) (*Answer, error) {
+	q, refused, err := args.question(in)
+	if refused != nil || err != nil {
+		return refused, err
+	}
+	declaration := args.IncludeDeclaration == nil || *args.IncludeDeclaration
+	found, by, err := q.ask.References(ctx, in.Snapshot, q.file.Path, q.at, declaration)
+	if err != nil {
+		return q.failed(by, err), nil
+	}
+	places, total := in.sourceLines().locations(found, mostReferences)
+	r := referencesResult{References: []reference{}, Count: total, Truncated: total > len(places), answeredBy: answered(by)}
+	word := fault.Quote(q.file.word(q.at))
+	a := &Answer{Reads: []workspace.Path{q.file.Path}, Summary: fmt.Sprintf("%s to %s", count(total, "reference"), word)}
+	texts := []string{fmt.Sprintf("%s to %s (%s; line and character are counted from 0):", count(total, "reference"), word, r.answeredBy)}
+	for _, l := range places {
+		line := l.Excerpt
+		l.Excerpt = ""
+		r.References = append(r.References, reference{l, line})
+		first, _, _ := strings.Cut(line, "\n")
+		texts = append(texts, fault.Escape(strings.TrimRight(placeIn(l.name(), l.Range.Start)+": "+strings.TrimSpace(first), " ")))
+	}
+	a.Result, a.Text = r, strings.Join(texts, "\n")
+	if total == 0 {
+		a.Text = q.nothing(r.answeredBy, "reference")
+	}
+	if r.Truncated {
+		a.Notes = append(a.Notes, fmt.Sprintf("(the first %d of %d)", len(places), total))
+	}
+	return a, nil
+}

@@ -1,0 +1,180 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "lsp_symbols",
+	Title: "List symbols",
+	Description: "With path: the functions, classes and other names that a file defines, as an outline. With query: names all over the workspace that fit it, as the language's server finds them. " +
+		"Lines and characters are counted from 0.",
+}, planSymbols))
+
+type symbolsArgs struct {
+	Path  string `json:"path,omitempty" jsonschema:"the file whose symbols are listed, relative to the workspace folder"`
+	Query string `json:"query,omitempty" jsonschema:"instead of path: a name, or a part of one, to look for in the workspace"`
+	In    string `json:"in,omitempty" jsonschema:"with query: the folder whose language servers are asked; default is every workspace folder"`
+}
+
+type symbol struct {
+	Name      string         `json:"name"`
+	Detail    string         `json:"detail,omitempty"`
+	Kind      string         `json:"kind"`
+	Container string         `json:"container,omitempty"`
+	URI       string         `json:"uri,omitempty"` // outside the workspace
+	Path      string         `json:"path,omitempty"`
+	Range     document.Range `json:"range"`
+	Children  []symbol       `json:"children,omitempty"`
+}
+
+type symbolsResult struct {
+	Symbols   []symbol `json:"symbols"`
+	Count     int      `json:"count"` // of all, also of those left out
+	Truncated bool     `json:"truncated"`
+	answeredBy
+}
+
+// Bounds of an outline.
+const (
+	mostSymbols = 500
+	deepSymbols = 20
+	longKind    = 40
+)
+
+func planSymbols(ctx context.Context, in Input, args symbolsArgs) (*Answer, error) {
+	switch {
+	case (args.Path == "") == (args.Query == ""):
+		return nil, invalid("give either path, for the symbols of a file, or query, for names in the workspace")
+	case args.Path != "" && args.In != "":
+		return nil, invalid("in goes with query; path names the one file")
+	case args.Query != "":
+		return findSymbols(ctx, in, args)
+	}
+	f, err := in.codeFile(args.Path)
+	if err != nil {
+		return nil, err
+	}
+	ask, err := in.languages()
+	if err != nil {
+		return unanswered(askedAbout{Path: f.Path.String(), answeredBy: answered(language.Server{})}, err, searchInstead), nil
+	}
+	found, by, err := ask.Symbols(ctx, in.Snapshot, f.Path)
+	if err != nil {
+		return unanswered(askedAbout{Path: f.Path.String(), answeredBy: answered(by)}, err, searchInstead), nil
+	}
+	a := symbolsAnswer(found, by, "in "+fault.Quote(f.Path.String()), false)
+	a.Reads = []workspace.Path{f.Path}
+	return a, nil
+}
+
+// findSymbols asks for each folder. One that nobody answers for is no failure while
+// another is.
+func findSymbols(ctx context.Context, in Input, args symbolsArgs) (*Answer, error) {
+	folders := in.Snapshot.Workspace().Roots()
+	if args.In != "" {
+		folder, err := in.Snapshot.Workspace().ResolveDir(args.In)
+		if err != nil {
+			return nil, err
+		}
+		folders = []workspace.Path{folder}
+	}
+	ask, err := in.languages()
+	if err != nil {
+		return unanswered(askedAbout{Path: args.In, answeredBy: answered(language.Server{})}, err, searchInstead), nil
+	}
+	var all []language.Symbol
+	var by language.Server
+	err = errors.New("no folder is open")
+	for _, folder := range folders {
+		found, server, oneErr := ask.FindSymbols(ctx, in.Snapshot, folder, args.Query)
+		if oneErr == nil && err != nil || by == (language.Server{}) {
+			by, err = server, oneErr
+		}
+		all = append(all, found...)
+	}
+	if err != nil {
+		return unanswered(askedAbout{Path: args.In, answeredBy: answered(by)}, err, searchInstead), nil
+	}
+	return symbolsAnswer(all, by, "for "+fault.Quote(clip(args.Query, 60)), true), nil
+}
+
+func symbolsAnswer(found []language.Symbol, by language.Server, where string, withPath bool) *Answer {
+	left := mostSymbols
+	r := symbolsResult{Symbols: symbolsOf(found, &left, deepSymbols), Count: countSymbols(found), answeredBy: answered(by)}
+	r.Truncated = r.Count > mostSymbols-left
+	if r.Symbols == nil {
+		r.Symbols = []symbol{}
+	}
+	text := fmt.Sprintf("%s %s (%s", count(r.Count, "symbol"), where, r.answeredBy)
+	a := &Answer{Result: r, Summary: fmt.Sprintf("%s %s", count(r.Count, "symbol"), where)}
+	switch {
+	case r.Count == 0:
+		a.Text = text + ")"
+	default:
+		a.Text = text + "; line and character are counted from 0):" + outline(r.Symbols, "\n", withPath)
+	}
+	if r.Truncated {
+		a.Notes = append(a.Notes, fmt.Sprintf("(%d of %d; the rest is left out)", mostSymbols-left, r.Count))
+	}
+	return a
+}
+
+func countSymbols(all []language.Symbol) int {
+	n := len(all)
+	for _, s := range all {
+		n += countSymbols(s.Children)
+	}
+	return n
+}
+
+// symbolsOf are as many as are left, and so deep.
+func symbolsOf(all []language.Symbol, left *int, deep int) []symbol {
+	var out []symbol
+	for _, s := range all {
+		if *left == 0 || deep == 0 {
+			break
+		}
+		*left--
+		one := symbol{
+			Name: clip(s.Name, longWord), Detail: clip(s.Detail, shortLine), Kind: clip(s.Kind, longKind), Container: clip(s.Container, shortLine), Range: s.Location.Range,
+		}
+		if s.Location.Path.IsZero() {
+			one.URI = clip(s.Location.URI, longURI)
+		} else {
+			one.Path = s.Location.Path.String()
+		}
+		one.Children = symbolsOf(s.Children, left, deep-1)
+		out = append(out, one)
+	}
+	return out
+}
+
+// outline is a line for each, those below another one indented.
+func outline(all []symbol, newline string, withPath bool) string {
+	var out strings.Builder
+	for _, s := range all {
+		place := fmt.Sprintf("%d:%d", s.Range.Start.Line, s.Range.Start.Character)
+		if withPath {
+			place = placeIn(fault.Quote(cmp.Or(s.Path, s.URI)), s.Range.Start)
+		}
+		line := s.Kind + " " + s.Name
+		if s.Detail != "" {
+			line += " " + s.Detail
+		}
+		if s.Container != "" {
+			line += " in " + s.Container
+		}
+		out.WriteString(newline + place + " " + oneLine(line) + outline(s.Children, newline+"  ", withPath))
+	}
+	return out.String()
+}
