@@ -118,14 +118,6 @@ func (t *Tracker) Saved(p workspace.Path) {
 	t.saved[p.Abs()] = time.Now()
 }
 
-// Rescanned has everybody look again.
-func (t *Tracker) Rescanned() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.tooMany = true
-	t.wait(gather)
-}
-
 // isOurs: the temporary files beside a file that is written, and folders that go.
 func isOurs(name string) bool {
 	return strings.HasPrefix(name, oursMarker) && strings.HasSuffix(name, ".tmp")
