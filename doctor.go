@@ -48,8 +48,10 @@ func examine(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	defer runner.Close() //nolint:errcheck // nothing runs any more
-	report := doctor.Examine(ctx, doctor.Subject{Version: version, Binary: self, Folder: dir, Walls: runner.Walls})
+	defer runner.Close()        //nolint:errcheck // nothing runs any more
+	own, _ := settingsFrom(nil) // the doctor tells of their problems
+	servers, _ := languageServers(own.LanguageServers.Servers)
+	report := doctor.Examine(ctx, doctor.Subject{Version: version, Binary: self, Folder: dir, Walls: runner.Walls, Servers: servers})
 	if ctx.Err() != nil {
 		return exitInterrupted
 	}

@@ -123,6 +123,7 @@ func (c *sidecar) announce() {
 	c.now()
 	c.tellRepaired()
 	c.tree.Start()
+	c.languages.TellMissing()
 }
 
 // configure takes other settings of the human's own.
@@ -188,6 +189,7 @@ func (c *sidecar) foldersChanged() {
 	c.follow()
 	c.now()
 	c.tree.Rescan()
+	c.languages.TellMissing()
 }
 
 func modeAndRate(s config.Settings) (policy.Mode, session.Limits) {

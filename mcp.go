@@ -85,6 +85,7 @@ func aloneIn(cwd string) func(session.Agent, approval.Asker, tools.Human) (*mcp.
 		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
+		c.languages.TellMissing()
 		return &mcp.Door{Registry: c.registry, Session: own, Close: c.Close}, nil
 	}
 }

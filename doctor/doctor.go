@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"pillion/internal/fault"
+	"pillion/lspbridge"
 	"pillion/tools/process"
 )
 
@@ -75,6 +76,8 @@ type Subject struct {
 	// Walls tries what commands can be held with; see process.Runner. Nil: that is
 	// not looked at.
 	Walls func() process.Walls
+	// Servers are the language servers as they are set.
+	Servers []lspbridge.Server
 }
 
 // exam is one examination: the subject, and where programs are looked for.
@@ -92,7 +95,7 @@ func checks() []check {
 	all := []check{
 		one(pillionProgram), one(settings), one(configFolder), one(stateFolder), one(registry),
 		one(folder), one(projectSettings), one(watched), one(openEditors),
-		programs,
+		languages, programs,
 		one(sandbox), system,
 		editors,
 	}

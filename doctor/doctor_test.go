@@ -87,7 +87,7 @@ func TestAnEmptyMachine(t *testing.T) {
 	for id, want := range map[string]Status{
 		"pillion.program": OK, "pillion.settings": OK, "pillion.config": OK, "pillion.state": OK, "pillion.registry": OK,
 		"folder.root": OK, "folder.settings": OK, "folder.editor": Info,
-		"program.git": Info, "program.ripgrep": Info, "program.pylsp": Info, "program.bash-language-server": Info, "program.shellcheck": Info,
+		"program.git": Info, "program.ripgrep": Info,
 		"editor.none": Missing, "agent.none": Missing,
 	} {
 		f := finding(t, r, id)

@@ -96,9 +96,10 @@ func isProgram(path string) bool {
 
 var versionPattern = regexp.MustCompile(`\d+(\.\d+)+([-+~][0-9A-Za-z.]+)*|Build \d+`)
 
-// version is what `program --version` says, "" if it says nothing of the kind.
-func (l lookup) version(ctx context.Context, program string) string {
-	said, err := l.run(ctx, program, "--version")
+// version is what a program says when it is asked for its version, "" if it says
+// nothing of the kind.
+func (l lookup) version(ctx context.Context, program string, args ...string) string {
+	said, err := l.run(ctx, program, args...)
 	if err != nil {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 var groupTitles = map[string]string{
-	"pillion": "Pillion", "folder": "This folder", "program": "Programs", "system": "System", "editor": "Editors", "agent": "Agents",
+	"pillion": "Pillion", "folder": "This folder", "language": "Languages", "program": "Programs", "system": "System", "editor": "Editors", "agent": "Agents",
 }
 
 // Print lays a report out for people: the verdict, then what was found, in groups.

@@ -23,9 +23,6 @@ type program struct {
 var helpers = []program{
 	{"program.git", "git", []string{"git"}, "not found; only commands that agents run would miss it", "Debian, brew: git"},
 	{"program.ripgrep", "ripgrep", []string{"rg"}, "not found; not needed", "Debian, brew: ripgrep"},
-	{"program.pylsp", "pylsp", []string{"pylsp"}, "not found; not needed, no language server is used yet", "Debian: python3-pylsp; brew: python-lsp-server"},
-	{"program.bash-language-server", "bash-language-server", []string{"bash-language-server"}, "not found; not needed, no language server is used yet", "npm, brew: bash-language-server"},
-	{"program.shellcheck", "shellcheck", []string{"shellcheck"}, "not found; not needed", "Debian, brew: shellcheck"},
 }
 
 func programs(ctx context.Context, e exam) []Finding {
@@ -42,7 +39,11 @@ func programs(ctx context.Context, e exam) []Finding {
 
 // found tells of a program that is there.
 func found(ctx context.Context, e exam, f Finding, path string) Finding {
-	version := e.programs.version(ctx, path)
+	return foundIn(f, path, e.programs.version(ctx, path, "--version"))
+}
+
+// foundIn is a program of which the version is known, or not.
+func foundIn(f Finding, path, version string) Finding {
 	f.Data = map[string]any{"path": path}
 	if version == "" {
 		f.Detail = path + ", which does not tell its version"

@@ -12,6 +12,7 @@ import (
 
 	"pillion/agents/relay"
 	"pillion/internal/testrig"
+	"pillion/lspbridge"
 	"pillion/tools"
 	"pillion/tools/policy"
 	"pillion/tools/session"
@@ -22,7 +23,6 @@ func TestVersions(t *testing.T) {
 	for name, c := range map[string]struct{ says, want string }{
 		"git":                  {"echo git version 2.39.5", "2.39.5"},
 		"rg":                   {"echo 'ripgrep 13.0.0 (rev x)'; echo -SIMD", "13.0.0"},
-		"shellcheck":           {"echo 'ShellCheck - shell script analysis tool'; echo 'version: 0.9.0'", "0.9.0"},
 		"nvim":                 {"echo NVIM v0.10.4-dev-17+gabc", "0.10.4-dev-17+gabc"},
 		"subl":                 {"echo Sublime Text Build 4200", "build 4200"},
 		"pylsp":                {"echo pylsp v1.7.1 >&2", "1.7.1"},
@@ -30,16 +30,44 @@ func TestVersions(t *testing.T) {
 		"emacs":                {"echo 29.1; exit 3", ""},
 	} {
 		path := p.script(t, name, c.says)
-		if got := newLookup(p.project, p.home).version(t.Context(), path); got != c.want {
+		if got := newLookup(p.project, p.home).version(t.Context(), path, "--version"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 	r := p.examine(t)
-	if f := finding(t, r, "program.bash-language-server"); f.Status != OK || !strings.Contains(f.Detail, "does not tell its version") {
-		t.Errorf("got %+v", f)
-	}
 	if f := finding(t, r, "program.git"); f.Status != OK || f.Detail != "2.39.5, "+filepath.Join(p.bin, "git") || f.Data["version"] != "2.39.5" {
 		t.Errorf("got %+v", f)
+	}
+}
+
+// TestLanguagesOfTheFolder: each with its server, or how to get it.
+func TestLanguagesOfTheFolder(t *testing.T) {
+	p := newPlace(t)
+	for _, name := range []string{"a.py", "b.py", "main.go", "run.sh", "main.rs", "x.ts", "c.yaml"} {
+		if err := os.WriteFile(filepath.Join(p.project, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.script(t, "pylsp", "echo pylsp v1.7.1")
+	p.script(t, "gopls", `[ "$1" = version ] && echo golang.org/x/tools/gopls v0.23.0`)
+	p.script(t, "bash-language-server", "echo nothing")
+	p.script(t, "rust-analyzer", "echo rust-analyzer 1.80.0")
+	servers, _ := lspbridge.Servers(nil)
+	r := Examine(t.Context(), Subject{Folder: p.project, Servers: servers})
+	for id, want := range map[string]Finding{
+		"language.python":      {Status: OK, Detail: "2 files: pylsp 1.7.1, " + p.bin + "/pylsp"},
+		"language.go":          {Status: OK, Detail: "1 file: gopls 0.23.0, " + p.bin + "/gopls"},
+		"language.shellscript": {Status: Missing, Detail: "1 file: bash-language-server, " + p.bin + "/bash-language-server; without shellcheck it finds no faults", Hint: "apt install shellcheck, or brew install shellcheck"},
+		"language.rust": {
+			Status: Info, Detail: "1 file: rust-analyzer 1.80.0, " + p.bin + "/rust-analyzer; not started unasked: it runs cargo and rustc as the repository's .cargo/config.toml and rust-toolchain.toml say",
+			Hint: "if you trust the repository: languageServers.servers.rust-analyzer.enabled in your own settings",
+		},
+		"language.typescript": {Status: Missing, Detail: "1 file: typescript-language-server is not installed", Hint: "npm install -g typescript-language-server typescript@5"},
+		"language.yaml":       {Status: Info, Detail: "1 file: yaml-language-server is not installed", Hint: "npm install -g yaml-language-server"},
+	} {
+		if f := finding(t, r, id); f.Status != want.Status || f.Detail != want.Detail || f.Hint != want.Hint {
+			t.Errorf("%s: %+v\nwant %+v", id, f, want)
+		}
 	}
 }
 

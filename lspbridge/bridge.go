@@ -72,6 +72,7 @@ type Bridge struct {
 	mu      sync.Mutex // guards all below
 	closed  bool
 	servers map[serverKey]*server
+	told    map[string]bool // problems that the human was told of once
 }
 
 // serverKey tells servers apart: one for each program and root.
@@ -94,7 +95,7 @@ func New(o Options) *Bridge {
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
 	}
-	b := &Bridge{o: o, servers: map[serverKey]*server{}}
+	b := &Bridge{o: o, servers: map[serverKey]*server{}, told: map[string]bool{}}
 	b.ctx, b.end = context.WithCancel(context.Background())
 	return b
 }

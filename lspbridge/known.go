@@ -1,12 +1,17 @@
 package lspbridge
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Known are the servers that need no settings, in the order in which they are asked
 // about their languages. What a server would run of what the workspace brings along is
 // switched off here; one in which that cannot be done is Held. adapt.go adds what is
 // known only once a server is started.
-func Known() []Server {
+func Known() []Server { return slices.Concat(scripts(), compiled(), data()) }
+
+func scripts() []Server {
 	return []Server{
 		{
 			Name: "pylsp", Command: []string{"pylsp"}, Languages: []string{"python"},
@@ -19,25 +24,21 @@ func Known() []Server {
 			RootMarkers: append([]string{"pyrightconfig.json"}, pythonMarkers...),
 			Settings:    raw(`{"python": {}, "basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly"}}}`),
 			Install:     "pip install basedpyright",
+			VersionArgs: []string{},
 		},
 		{
 			Name: "pyright", Command: []string{"pyright-langserver", "--stdio"}, Languages: []string{"python"},
 			RootMarkers: append([]string{"pyrightconfig.json"}, pythonMarkers...),
 			Settings:    raw(`{"python": {"analysis": {"diagnosticMode": "openFilesOnly"}}, "pyright": {}}`),
 			Install:     "npm install -g pyright",
+			VersionArgs: []string{},
 		},
 		{
 			Name: "bash-language-server", Command: []string{"bash-language-server", "start"}, Languages: []string{"shellscript"},
 			Settings:  raw(`{"bashIde": {"explainshellEndpoint": "", "shfmt": {"path": ""}}}`),
 			Install:   "npm install -g bash-language-server",
 			AsksFirst: true,
-		},
-		{
-			Name: "gopls", Command: []string{"gopls"}, Languages: []string{"go", "go.mod", "go.work"},
-			RootMarkers: []string{"go.work", "go.mod"},
-			// A build that is stamped runs git, which obeys the repository's own configuration.
-			Settings: raw(`{"gopls": {"buildFlags": ["-buildvcs=false"], "telemetryPrompt": false, "vulncheck": "Off"}}`),
-			Install:  "go install golang.org/x/tools/gopls@latest",
+			Linter:    "shellcheck", LinterInstall: "apt install shellcheck, or brew install shellcheck",
 		},
 		{
 			Name: "typescript-language-server", Command: []string{"typescript-language-server", "--stdio"},
@@ -46,6 +47,25 @@ func Known() []Server {
 			// Without the syntax server nothing is answered before the project is read, and then rightly.
 			Options: raw(`{"hostInfo": "pillion", "disableAutomaticTypingAcquisition": true, "tsserver": {"useSyntaxServer": "never"}}`),
 			Install: "npm install -g typescript-language-server typescript@5",
+		},
+		{
+			Name: "lua-language-server", Command: []string{"lua-language-server"}, Languages: []string{"lua"}, RootMarkers: []string{".luarc.json", ".luarc.jsonc"},
+			Settings: raw(`{"Lua": {"runtime": {"plugin": ""}, "workspace": {"checkThirdParty": false}, "telemetry": {"enable": false}}}`),
+			Install:  "brew install lua-language-server, or see luals.github.io",
+		},
+	}
+}
+
+func compiled() []Server {
+	return []Server{
+		{
+			Name: "gopls", Command: []string{"gopls"}, Languages: []string{"go", "go.mod", "go.work"},
+			RootMarkers: []string{"go.work", "go.mod"},
+			// A build that is stamped runs git, which obeys the repository's own configuration.
+			Settings: raw(`{"gopls": {"buildFlags": ["-buildvcs=false"], "telemetryPrompt": false, "vulncheck": "Off"}}`),
+			Install:  "go install golang.org/x/tools/gopls@latest",
+
+			VersionArgs: []string{"version"},
 		},
 		{
 			Name: "rust-analyzer", Command: []string{"rust-analyzer"}, Languages: []string{"rust"}, RootMarkers: []string{"Cargo.toml", "rust-project.json"},
@@ -59,16 +79,17 @@ func Known() []Server {
 			Install:     "apt install clangd (Debian), or brew install llvm",
 		},
 		{
-			Name: "lua-language-server", Command: []string{"lua-language-server"}, Languages: []string{"lua"}, RootMarkers: []string{".luarc.json", ".luarc.jsonc"},
-			Settings: raw(`{"Lua": {"runtime": {"plugin": ""}, "workspace": {"checkThirdParty": false}, "telemetry": {"enable": false}}}`),
-			Install:  "brew install lua-language-server, or see luals.github.io",
-		},
-		{
 			Name: "jdtls", Command: []string{"jdtls"}, Languages: []string{"java"}, RootMarkers: []string{"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle"},
 			Settings: raw(javaSettings), Options: raw(`{"settings": ` + javaSettings + `}`),
-			Install: "brew install jdtls, or see github.com/eclipse-jdtls/eclipse.jdt.ls",
-			Held:    "it compiles the project with the annotation processors that the repository brings along",
+			Install:     "brew install jdtls, or see github.com/eclipse-jdtls/eclipse.jdt.ls",
+			VersionArgs: []string{},
+			Held:        "it compiles the project with the annotation processors that the repository brings along",
 		},
+	}
+}
+
+func data() []Server {
+	return []Server{
 		{
 			Name: "yaml-language-server", Command: []string{"yaml-language-server", "--stdio"}, Languages: []string{"yaml"},
 			Settings: raw(`{"yaml": {"schemaStore": {"enable": false}}, "redhat": {"telemetry": {"enabled": false}}}`),
@@ -80,7 +101,9 @@ func Known() []Server {
 			Settings: raw(`{"json": {"validate": {"enable": true}}}`),
 			Options:  raw(`{"handledSchemaProtocols": ["file"]}`), // none from the network, which a file could name
 			Install:  "npm install -g vscode-langservers-extracted",
-			Data:     true,
+
+			VersionArgs: []string{},
+			Data:        true,
 		},
 	}
 }

@@ -38,6 +38,10 @@ type Server struct {
 	// AsksFirst says that it takes documents seriously only once it has got the
 	// configuration that it asks for.
 	AsksFirst bool
+	// Linter is a program without which it finds no faults.
+	Linter, LinterInstall string
+	// VersionArgs have it print its version; nil: --version, empty: nothing does.
+	VersionArgs []string
 	// Held is why it does not start unless the human's own settings enable it: it runs
 	// what the workspace brings along, and cannot be told not to.
 	Held string

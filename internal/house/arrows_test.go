@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"agents/mcp":     {"tools", "tools/approval", "tools/session", "agents/relay", "internal/lead", "internal/wire"},
 	"agents/install": {},
 	"terminal":       {"tools", "tools/approval", "workspace/change"},
-	"doctor":         {"agents/install", "agents/relay", "config", "consent", "terminal", "tools/process", "workspace", "workspace/watch"},
+	"doctor":         {"agents/install", "agents/relay", "config", "consent", "lspbridge", "terminal", "tools/process", "workspace", "workspace/watch"},
 	"try":            {"terminal", "try/sample"},
 	"try/sample":     {},
 	"consent":        {},

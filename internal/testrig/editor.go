@@ -42,6 +42,7 @@ type Editor struct {
 	Progress  chan json.RawMessage // $/progress
 	Created   chan string          // tokens of window/workDoneProgress/create
 	Messages  chan string          // window/showMessage
+	Logs      chan string          // window/logMessage, the first ones
 	Untrusted chan Untrusted       // settings/untrusted
 	Journal   chan Journal         // journal/changed
 	Shown     chan string          // URIs of window/showDocument
@@ -169,7 +170,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 		Dir: o.Dirs[0], Home: home, t: t, buffers: map[string]*Buffer{},
 		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Plans: make(chan *Plan, 64), Boxes: make(chan *Box, 64),
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
-		Created: make(chan string, 64), Messages: make(chan string, 64), Shown: make(chan string, 64),
+		Created: make(chan string, 64), Messages: make(chan string, 64), Logs: make(chan string, 64), Shown: make(chan string, 64),
 		Untrusted: make(chan Untrusted, 64),
 		Files:     make(chan json.RawMessage, 65536), Tracking: make(chan json.RawMessage, 64), Unusual: make(chan json.RawMessage, 64),
 		Journal: make(chan Journal, 64),

@@ -78,6 +78,8 @@ func (e *Editor) told(method string, params json.RawMessage) error {
 		e.Unusual <- params
 	case "window/showMessage":
 		e.Messages <- field(params, "message")
+	case "window/logMessage":
+		e.log(field(params, "message"))
 	case "settings/untrusted":
 		return decoded(params, func(u Untrusted) { e.Untrusted <- u })
 	case "process/output":
@@ -172,4 +174,12 @@ func (e *Editor) save(uri string, b *Buffer) {
 	b.Dirty = false
 	e.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": uri}})
 	e.state(uri, b)
+}
+
+// log keeps the first messages: most tests hear none of them.
+func (e *Editor) log(message string) {
+	select {
+	case e.Logs <- message:
+	default:
+	}
 }

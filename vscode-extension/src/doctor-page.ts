@@ -21,6 +21,7 @@ export interface Report {
 const groups: Record<string, string> = {
   pillion: "Pillion",
   folder: "This folder",
+  language: "Languages",
   program: "Programs",
   system: "System",
   editor: "Editors",

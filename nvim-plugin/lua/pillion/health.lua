@@ -19,6 +19,7 @@ local doctor_ms = 60000
 local titles = {
   pillion = "the program",
   folder = "this folder",
+  language = "languages",
   program = "other programs",
   system = "the system",
   editor = "editors",

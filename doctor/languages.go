@@ -1,0 +1,89 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"pillion/lspbridge"
+	"pillion/workspace"
+)
+
+// languages are those of the folder for which Pillion knows a server, and how that
+// one stands.
+func languages(ctx context.Context, e exam) []Finding {
+	w, err := workspace.Open(workspace.Folder{Dir: e.Folder})
+	if err != nil {
+		return nil // folder tells
+	}
+	defer w.Close() //nolint:errcheck // it was only read
+	ctx, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
+	all := lspbridge.Survey(ctx, w.Roots(), e.Servers, e.programs.lookPath)
+	return each(all, func(s lspbridge.Standing) (Finding, bool) { return e.language(ctx, s), true })
+}
+
+// lookPath is find as lspbridge asks it.
+func (l lookup) lookPath(name string) (string, error) {
+	if filepath.IsAbs(name) && isProgram(name) {
+		return name, nil
+	}
+	if path := l.find(name); path != "" && filepath.Base(name) == name {
+		return path, nil
+	}
+	return "", exec.ErrNotFound
+}
+
+func (e exam) language(ctx context.Context, s lspbridge.Standing) Finding {
+	f := Finding{ID: "language." + s.Language, Title: s.Language, Status: OK, Data: map[string]any{"files": s.Files, "server": s.Server.Name}}
+	switch {
+	case s.Program == "" && (s.Server.Data || s.Server.Held != ""):
+		f.Status = Info
+		fallthrough
+	case s.Program == "":
+		if f.Status == OK {
+			f.Status = Missing
+		}
+		f.Detail, f.Hint = s.Server.Name+" is not installed", s.Server.Install
+		return counted(f, s.Files)
+	}
+	f.Data["path"] = s.Program
+	version := e.serverVersion(ctx, s)
+	f.Detail = s.Server.Name
+	if version != "" {
+		f.Data["version"] = version
+		f.Detail += " " + version
+	}
+	f.Detail += ", " + s.Program
+	switch {
+	case s.Server.Held != "":
+		f.Status, f.Detail = Info, f.Detail+"; not started unasked: "+s.Server.Held
+		f.Hint = "if you trust the repository: languageServers.servers." + s.Server.Name + ".enabled in your own settings"
+	case s.Linter != "":
+		f.Status, f.Detail, f.Hint = Missing, f.Detail+"; without "+s.Linter+" it finds no faults", s.LinterInstall
+	}
+	return counted(f, s.Files)
+}
+
+func (e exam) serverVersion(ctx context.Context, s lspbridge.Standing) string {
+	args := s.Server.VersionArgs
+	if args == nil {
+		args = []string{"--version"}
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	return e.programs.version(ctx, s.Program, args...)
+}
+
+// counted says of how many files it is.
+func counted(f Finding, files int) Finding {
+	n := "1 file"
+	if files != 1 {
+		n = strconv.Itoa(files) + " files"
+	}
+	f.Detail = fmt.Sprintf("%s: %s", n, f.Detail)
+	return f
+}
