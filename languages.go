@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"pillion/config"
 	"pillion/lspbridge"
+	"pillion/tools/process"
 	"pillion/workspace"
 )
 
@@ -18,7 +16,7 @@ import (
 func (c *sidecar) newLanguages() *lspbridge.Bridge {
 	return lspbridge.New(lspbridge.Options{
 		Documents: c.documents,
-		Spawn:     spawnServer,
+		Spawn:     c.spawnServer,
 		LookPath:  c.lookPath,
 		Settings:  c.languageSettings,
 		Report:    c.standing.report,
@@ -107,53 +105,17 @@ func (c *sidecar) holds(file string) bool {
 	return inside
 }
 
-// stderrKept is how much of what a server prints is kept.
-const stderrKept = 8 << 10
-
-// spawnServer starts a language server.
-func spawnServer(command lspbridge.Command) (lspbridge.Child, error) {
-	cmd := exec.Command(command.Args[0], command.Args[1:]...)
-	said := &tail{}
-	cmd.Dir, cmd.Env, cmd.Stderr = command.Dir, append(os.Environ(), command.Env...), said
-	theirIn, in, err := os.Pipe()
+// spawnServer starts a language server below a guardian, in the environment that
+// commands get.
+func (c *sidecar) spawnServer(command lspbridge.Command) (lspbridge.Child, error) {
+	env := map[string]string{}
+	for _, entry := range command.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	s, err := c.runner.Serve(process.Program{Args: command.Args, Dir: command.Dir, Env: env})
 	if err != nil {
 		return lspbridge.Child{}, err
 	}
-	out, theirOut, err := os.Pipe()
-	if err != nil {
-		return lspbridge.Child{}, errors.Join(err, theirIn.Close(), in.Close())
-	}
-	cmd.Stdin, cmd.Stdout = theirIn, theirOut
-	err = errors.Join(cmd.Start(), theirIn.Close(), theirOut.Close())
-	if err != nil {
-		return lspbridge.Child{}, errors.Join(err, in.Close(), out.Close())
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = cmd.Wait()
-	}()
-	return lspbridge.Child{Stdin: in, Stdout: out, Stderr: said.String, Done: done, Kill: func() { _ = cmd.Process.Kill() }}, nil
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex // guards kept
-	kept []byte
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, b...)
-	if over := len(t.kept) - stderrKept; over > 0 {
-		t.kept = bytes.Clone(t.kept[over:])
-	}
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.ToValidUTF8(string(t.kept), "�")
+	return lspbridge.Child{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Said, Done: s.Done(), Err: s.Err, Kill: s.Kill}, nil
 }

@@ -49,7 +49,7 @@ type Options struct {
 type Command struct {
 	Args []string
 	Dir  string
-	Env  []string // what is set beside the sidecar's own environment, NAME=value
+	Env  []string // what is set beside the environment that commands get, NAME=value
 }
 
 // Child is a program that runs.
@@ -58,6 +58,7 @@ type Child struct {
 	Stdout io.ReadCloser
 	Stderr func() string   // the end of what it printed there
 	Done   <-chan struct{} // closed when it has ended
+	Err    func() error    // why it ended, once Done is closed; may be nil
 	Kill   func()          // ends it, and all that it started
 }
 

@@ -154,12 +154,30 @@ func (c *client) lastWords(err error) error {
 		err = c.conn.Err()
 	}
 	if err == nil || errors.Is(err, wire.ErrClosed) {
-		err = errors.New("it ended")
+		err = c.ending()
 	}
 	if said := strings.TrimSpace(c.child.Stderr()); said != "" {
 		err = fmt.Errorf("%w; it printed: %s", err, lastLine(said))
 	}
 	return err
+}
+
+// endTime is how long a program that has closed its output may take to end.
+const endTime = time.Second
+
+// ending is how the program ended.
+func (c *client) ending() error {
+	timer := time.NewTimer(endTime)
+	defer timer.Stop()
+	select {
+	case <-c.child.Done:
+		if c.child.Err != nil {
+			return c.child.Err()
+		}
+		return errors.New("it ended")
+	case <-timer.C:
+		return errors.New("it closed its output")
+	}
 }
 
 func lastLine(s string) string {

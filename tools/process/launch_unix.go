@@ -83,6 +83,20 @@ func (l *launcher) start(o order) (*child, error) {
 	}
 }
 
+// startAnew is start for what runs for long: the spare guardian stays for the next
+// command.
+func (l *launcher) startAnew(o order) (*child, error) {
+	c, err := l.spawn()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.assign(o); err != nil {
+		c.discard()
+		return nil, fmt.Errorf("give the program to its guardian: %w", err)
+	}
+	return &c.child, nil
+}
+
 // take returns the spare guardian, or a new one. A spare that has made another box
 // than the wanted one is of no use.
 func (l *launcher) take(box string) (c *guarded, spare bool, err error) {

@@ -32,6 +32,8 @@ func Guardian([]string) int { return 2 }
 
 func shell(string, []string) []string { return nil }
 
+func (l *launcher) startAnew(o order) (*child, error) { return l.start(o) }
+
 func (*launcher) start(o order) (*child, error) {
 	j, err := newJob()
 	if err != nil {
@@ -95,27 +97,36 @@ func (c *child) open(o order) (process *os.Process, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	cmd := valueOf(o.env, "ComSpec")
-	if cmd == "" {
-		cmd = filepath.Join(os.Getenv("SystemRoot"), "System32", "cmd.exe")
-	}
-	process, err = os.StartProcess(cmd, []string{cmd}, &os.ProcAttr{
+	program, args, line := o.program()
+	process, err = os.StartProcess(program, args, &os.ProcAttr{
 		Dir:   o.dir,
 		Env:   o.env,
 		Files: []*os.File{stdin, stdout, stderr},
 		Sys: &syscall.SysProcAttr{
 			HideWindow:    true,
-			CmdLine:       `cmd.exe /D /S /C "` + o.command + `"`,
+			CmdLine:       line,
 			CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW,
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd, err)
+		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
 	stdin.Close()
 	stdout.Close()
 	stderr.Close()
 	return process, nil
+}
+
+// program is the file to run, and its arguments or its whole line.
+func (o order) program() (file string, args []string, line string) {
+	if len(o.args) > 0 {
+		return o.args[0], o.args, ""
+	}
+	cmd := valueOf(o.env, "ComSpec")
+	if cmd == "" {
+		cmd = filepath.Join(os.Getenv("SystemRoot"), "System32", "cmd.exe")
+	}
+	return cmd, []string{cmd}, `cmd.exe /D /S /C "` + o.command + `"`
 }
 
 // job is a Job Object with one command in it.

@@ -4,13 +4,14 @@
 //
 // Entry points: NewRunner, then Runner.Run for a command that is waited for, or
 // Runner.Start, which gives a handle; NewTable for processes that go on after the
-// call that started them. On Unix a command runs below a guardian, a process of our
-// own program that main.go starts through Guardian (`pillion guardian`); the end of
-// its control pipe is the order to end everything at once, which comes by us or by
-// the death of the sidecar alike. Signals for the command's group come the same way:
-// after one the shell's group has Grace to end by itself. On Linux the guardian is
-// a child subreaper, so that a double fork, a new session or an ignored signal
-// hides nothing from it; on other Unix systems it ends the command's process
+// call that started them; Runner.Serve for a program that speaks by its pipes and
+// needs no shell, such as a language server. On Unix a command runs below a guardian,
+// a process of our own program that main.go starts through Guardian (`pillion
+// guardian`); the end of its control pipe is the order to end everything at once, which
+// comes by us or by the death of the sidecar alike. Signals for the command's group
+// come the same way: after one the shell's group has Grace to end by itself. On Linux
+// the guardian is a child subreaper, so that a double fork, a new session or an ignored
+// signal hides nothing from it; on other Unix systems it ends the command's process
 // group. On Windows a Job Object does all of it.
 //
 // The command is run by `/bin/sh -lc`. A login shell's profile often replaces
@@ -136,7 +137,7 @@ type outcome struct {
 
 // order is what a launcher needs to know to start a command.
 type order struct {
-	args    []string // unused on Windows, where cmd takes one line
+	args    []string // on Windows of a Program alone: cmd takes one line
 	command string
 	dir     string
 	env     []string

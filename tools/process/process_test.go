@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 			os.Exit(Guardian(os.Args[2:]))
 		case "sidecar":
 			os.Exit(sidecar(os.Args[2:]))
+		case "serving":
+			os.Exit(serving(os.Args[2]))
 		case "dial":
 			os.Exit(dial(os.Args[2], os.Args[3]))
 		}

@@ -1,0 +1,160 @@
+package process
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"pillion/internal/fault"
+)
+
+// Program says which program Serve runs.
+type Program struct {
+	Args []string          // argv: the first is the file, absolute
+	Dir  string            // absolute folder
+	Env  map[string]string // added to the clean environment
+}
+
+// Service is a program that speaks by its standard input and output, such as a
+// language server. Stdin and Stdout are the caller's to close.
+type Service struct {
+	Stdin, Stdout *os.File
+
+	said tail
+	stop chan error // filled by Kill
+	done chan struct{}
+	err  error // from done on
+}
+
+// errLeft is why a service ended that ended by itself, and well.
+var errLeft = errors.New("it ended by itself")
+
+// Serve starts a program without a shell, and without the profile of one. What it
+// starts ends with it, and all of that by Kill, with the Runner and with this program,
+// however that ends. A program that cannot be started ends at once; see Err.
+func (r *Runner) Serve(p Program) (*Service, error) {
+	if len(p.Args) == 0 {
+		return nil, fault.New(fault.InvalidArguments, "no program is named; name the file to run")
+	}
+	if err := (Spec{Command: strings.Join(p.Args, " "), Dir: p.Dir, Env: p.Env}).check(); err != nil {
+		return nil, err
+	}
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	env := merge(merge(r.base, map[string]string{"PWD": p.Dir}), p.Env)
+	c, err := r.launcher.startAnew(order{args: p.Args, dir: p.Dir, env: env, stdin: true})
+	if err != nil {
+		r.running.Done()
+		return nil, fault.New(fault.ExecutionFailed, "start %s: %w", fault.Quote(p.Args[0]), err)
+	}
+	s := &Service{Stdin: c.stdin, Stdout: c.stdout, stop: make(chan error, 1), done: make(chan struct{})}
+	go func() {
+		defer r.running.Done()
+		s.follow(c, r.closing)
+	}()
+	return s, nil
+}
+
+// follow goes with the service to its end.
+func (s *Service) follow(c *child, closing <-chan struct{}) {
+	defer close(s.done)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		s.said.readAll(c.stderr)
+	}()
+	// Of a Process this is all that a service needs: how it is waited for and ended.
+	p := &Process{child: c, stop: s.stop}
+	ended, cause := p.await(closing, 0)
+	s.err = cmp.Or(cause, ended.err, exited(ended.code))
+	_ = c.stderr.SetReadDeadline(time.Now().Add(drainWithin)) // something may have escaped that holds it
+	<-read
+	c.stderr.Close()
+}
+
+func exited(code int) error {
+	switch {
+	case code == 0:
+		return errLeft
+	case code > 128 && code <= 128+64:
+		return fmt.Errorf("it ended with exit code %d (signal %d)", code, code-128)
+	}
+	return fmt.Errorf("it ended with exit code %d", code)
+}
+
+// Kill ends the program and all that it started at once. It does not wait.
+func (s *Service) Kill() {
+	select {
+	case s.stop <- errKilled:
+	default: // it is being killed already
+	}
+}
+
+// Done is closed when nothing of it is left.
+func (s *Service) Done() <-chan struct{} { return s.done }
+
+// Err says why it ended, once Done is closed.
+func (s *Service) Err() error {
+	<-s.done
+	return s.err
+}
+
+// Said is the end of what it printed on its standard error.
+func (s *Service) Said() string { return s.said.String() }
+
+const (
+	// tailKept is how much is kept of what a service prints.
+	tailKept = 8 << 10
+	// floodPause follows each read that found a full buffer: what prints without end
+	// waits for us and not we for it.
+	floodPause = 5 * time.Millisecond
+)
+
+// tail keeps the end of what is printed. Zero is empty.
+type tail struct {
+	mu   sync.Mutex // guards all below
+	ring []byte
+	next int // where the ring is written next, once it is full
+}
+
+func (t *tail) readAll(from io.Reader) {
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := from.Read(buf)
+		t.keep(buf[:n])
+		if err != nil {
+			return
+		}
+		if n == len(buf) {
+			time.Sleep(floodPause)
+		}
+	}
+}
+
+func (t *tail) keep(b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := min(len(b), tailKept-len(t.ring))
+	t.ring = append(t.ring, b[:n]...)
+	for b = b[n:]; len(b) > 0; b = b[n:] {
+		n = copy(t.ring[t.next:], b)
+		t.next = (t.next + n) % tailKept
+	}
+}
+
+// String begins with a whole line, if the first is not whole.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := string(t.ring[t.next:]) + string(t.ring[:t.next])
+	if _, rest, cut := strings.Cut(text, "\n"); cut && len(t.ring) == tailKept {
+		text = rest
+	}
+	return strings.ToValidUTF8(text, "\ufffd")
+}

@@ -1,0 +1,69 @@
+package process
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+func TestNothingOfAServiceIsLeft(t *testing.T) {
+	const leaves = "trap '' TERM HUP; (sleep 999 &); setsid sleep 999 & setsid sh -c 'exec 0<&- 1>&- 2>&-; kill -STOP $$' & echo up >&2; "
+	r := newRunner(t)
+	for name, rest := range map[string]string{"its own end": "exit 1", "killed": "wait", "stopped": "kill -STOP $$", "its input": "sleep 999 <&0"} {
+		env := mark(t)
+		s := serve(t, r, leaves+rest, env)
+		if name != "its own end" {
+			eventually(t, name+": it runs", func() bool { return s.Said() != "" && len(marked(env)) > 1 })
+			s.Kill()
+		}
+		_ = over(t, s)
+		if left := marked(env); len(left) > 0 {
+			t.Errorf("%s: left: %v", name, left)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, p := range processes() {
+		if p.parent == os.Getpid() {
+			t.Errorf("a child is left, dead: %v, of %v", p.dead, p)
+		}
+	}
+}
+
+func TestAServiceDiesWithAKilledSidecar(t *testing.T) {
+	env := mark(t)
+	cmd := exec.Command(os.Args[0], "serving", env[markName])
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(line, err)
+	}
+	before := marked(env)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if len(before) < 3 {
+		t.Errorf("%v ran, want three", before)
+	}
+	eventually(t, "the end of all", func() bool { return len(marked(env)) == 0 })
+}
+
+func BenchmarkServe(b *testing.B) {
+	r := newRunner(b)
+	for b.Loop() {
+		s := serve(b, r, "echo; sleep 999", nil)
+		if _, err := s.Stdout.Read(make([]byte, 1)); err != nil {
+			b.Fatal(err)
+		}
+		s.Kill()
+		<-s.Done()
+	}
+}
