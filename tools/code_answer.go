@@ -38,6 +38,7 @@ func (a answeredBy) String() string {
 
 // askedAbout is what is known of a question that was not answered.
 type askedAbout struct {
+	file   workspace.Path     // zero: no one file
 	Path   string             `json:"path,omitempty"`
 	Status language.Freshness `json:"status,omitempty"` // of lsp_diagnostics
 	answeredBy
@@ -53,7 +54,9 @@ func (in Input) languages() (Languages, error) {
 
 // unanswered is the failure of a question; instead is what the agent can do.
 func unanswered(about askedAbout, err error, instead string) *Answer {
-	e := fault.From(err)
+	said := *fault.From(err)
+	e := &said
+	e.Message, e.Hint = fault.Escape(clip(e.Message, longMessage)), fault.Escape(clip(e.Hint, longMessage))
 	if e.Code == fault.LSPUnavailable && !strings.Contains(e.Hint, instead) {
 		hint := strings.TrimSuffix(e.Hint, ".")
 		switch {
@@ -64,7 +67,16 @@ func unanswered(about askedAbout, err error, instead string) *Answer {
 		}
 		e = e.WithHint("%s%s", hint, instead)
 	}
-	return &Answer{Result: about, Err: e}
+	a := &Answer{Result: about, Err: e}
+	if !about.file.IsZero() && e.Code != fault.LSPUnavailable {
+		a.Reads = []workspace.Path{about.file} // a server may have put its text into what it says
+	}
+	return a
+}
+
+// asked is what can be said of a question about f in any case.
+func (f *codeFile) asked(by language.Server) askedAbout {
+	return askedAbout{file: f.Path, Path: f.Path.String(), answeredBy: answered(by)}
 }
 
 const searchInstead = "use search_in_project or read the source instead"
@@ -95,14 +107,14 @@ func (a placeArgs) question(in Input) (question, *Answer, error) {
 	}
 	ask, err := in.languages()
 	if err != nil {
-		return question{}, unanswered(askedAbout{Path: f.Path.String(), answeredBy: answered(language.Server{})}, err, searchInstead), nil
+		return question{}, unanswered(f.asked(language.Server{}), err, searchInstead), nil
 	}
 	return question{f, at, ask}, nil, nil
 }
 
 // failed is the answer to a question that somebody should have answered.
 func (q question) failed(by language.Server, err error) *Answer {
-	return unanswered(askedAbout{Path: q.file.Path.String(), answeredBy: answered(by)}, err, searchInstead)
+	return unanswered(q.file.asked(by), err, searchInstead)
 }
 
 // nothing says in the text that a server knows nothing of a place, and what stands

@@ -97,6 +97,9 @@ func joinEdits(proposed []language.FileEdits) ([]language.FileEdits, error) {
 }
 
 func (in Input) codeEdit(f language.FileEdits) (change.File, error) {
+	if err := in.readable(f.Path); err != nil {
+		return change.File{}, err // the result shows what stands around the edits
+	}
 	before, err := in.Snapshot.Read(f.Path, "")
 	if err != nil {
 		return change.File{}, err

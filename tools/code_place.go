@@ -97,10 +97,21 @@ func (s sourceLines) line(p workspace.Path, n uint32) string {
 }
 
 func (s sourceLines) read(p workspace.Path) (string, error) {
-	if looksSecret(p) {
-		if _, known := seen(s.in.Session, p); !known {
-			return "", fault.New(fault.PermissionDenied, "%s looks like a file that holds secrets", fault.Quote(p.String()))
-		}
+	if err := s.in.readable(p); err != nil {
+		return "", err
 	}
 	return s.in.Snapshot.ReadText(p)
+}
+
+// readable says whether a file's text may be shown that nobody named: not that of one
+// which looks like a secret and which this session has not read.
+func (in Input) readable(p workspace.Path) error {
+	if !looksSecret(p) {
+		return nil
+	}
+	if _, known := seen(in.Session, p); known {
+		return nil
+	}
+	return fault.New(fault.PermissionDenied, "%s looks like a file that holds secrets", fault.Quote(p.String())).
+		WithHint("read_file asks the human for it")
 }

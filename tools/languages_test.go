@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pillion/audit"
 	"pillion/tools"
 	"pillion/tools/policy"
 	"pillion/workspace"
@@ -75,6 +76,7 @@ func TestNobodyWaitsForDiagnostics(t *testing.T) {
 		w.languages.heard = nil
 		second = w.ask(t.Context(), "edit_file", `{"path": "a.py", "old_string": "sys", "new_string": "re"}`)
 	}
+	w.ask(t.Context(), "read_file", `{"path": "a.py"}`)
 	first := w.ask(t.Context(), "edit_file", `{"path": "a.py", "old_string": "os", "new_string": "sys"}`)
 	for _, r := range []tools.Result{first, second} {
 		var got struct {
@@ -190,6 +192,26 @@ func TestServersAreCutShort(t *testing.T) {
 		var s struct{ Diagnostics json.RawMessage }
 		if w.must(json.Unmarshal(r.Structured, &s)); strings.Contains(string(s.Diagnostics), `"severity":4`) && !strings.Contains(string(s.Diagnostics), `"severity":1`) {
 			t.Errorf("%s: the one error is left out", tool)
+		}
+	}
+}
+
+// TestTheAuditKnowsWhatWasAsked: each question has the path of its file, also one that
+// nobody answered.
+func TestTheAuditKnowsWhatWasAsked(t *testing.T) {
+	w, _ := askingWorld(t)
+	w.lsp("hover", `a.py:0:0 {"contents": "os"}`)
+	w.must(w.session("main").SetMode(policy.Plan))
+	var records []audit.Record
+	w.registry.Audit = func(r audit.Record) { records = append(records, r) }
+	for tool, arguments := range map[string]string{
+		"lsp_hover": `{"path": "a.py", "line": 0, "character": 0}`, "lsp_definition": `{"path": "a.py", "line": 0, "character": 0}`,
+		"lsp_rename": `{"path": "a.py", "line": 0, "character": 0, "new_name": "x"}`, "lsp_code_actions": `{"path": "a.py", "line": 0}`,
+		"lsp_symbols": `{"path": "a.py"}`,
+	} {
+		w.ask(t.Context(), tool, arguments)
+		if last := records[len(records)-1]; last.Tool != tool || !slices.Equal(last.Paths, []string{"a.py"}) || last.Folder != w.path(".") {
+			t.Errorf("%s: %+v", tool, last)
 		}
 	}
 }

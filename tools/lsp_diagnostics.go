@@ -44,10 +44,10 @@ func planDiagnostics(ctx context.Context, in Input, args diagnosticsArgs) (*Answ
 	if err != nil {
 		return nil, err
 	}
-	about := askedAbout{Path: f.Path.String(), Status: language.NoServer}
+	about := f.asked(language.Server{})
+	about.Status = language.NoServer
 	ask, err := in.languages()
 	if err != nil {
-		about.answeredBy = answered(language.Server{})
 		return unanswered(about, err, checkInstead), nil
 	}
 	report, err := ask.Diagnostics(ctx, in.Snapshot, f.Path)

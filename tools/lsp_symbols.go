@@ -66,11 +66,11 @@ func planSymbols(ctx context.Context, in Input, args symbolsArgs) (*Answer, erro
 	}
 	ask, err := in.languages()
 	if err != nil {
-		return unanswered(askedAbout{Path: f.Path.String(), answeredBy: answered(language.Server{})}, err, searchInstead), nil
+		return unanswered(f.asked(language.Server{}), err, searchInstead), nil
 	}
 	found, by, err := ask.Symbols(ctx, in.Snapshot, f.Path)
 	if err != nil {
-		return unanswered(askedAbout{Path: f.Path.String(), answeredBy: answered(by)}, err, searchInstead), nil
+		return unanswered(f.asked(by), err, searchInstead), nil
 	}
 	a := symbolsAnswer(found, by, "in "+fault.Quote(f.Path.String()), false)
 	a.Reads = []workspace.Path{f.Path}
