@@ -90,6 +90,7 @@ func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 		Focused:        agents.Focused,
 		FoldersChanged: func() { agents.RootsChanged(); c.foldersChanged() },
 		Ready:          c.announce,
+		Opened:         c.languages.Opened,
 		Saved:          c.tracker.Saved,
 		WatchedFiles:   c.watchedFiles,
 		Trust:          c.trust,

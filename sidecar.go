@@ -120,6 +120,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 	c.follow()
 	c.languages = c.newLanguages()
 	c.registry.Languages = c.languages
+	c.tree.Follow(c.languages.Changed)
 	c.repaired = c.registry.Committer.Recover(context.Background())
 	if s.report == nil {
 		c.tellRepaired()

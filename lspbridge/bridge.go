@@ -18,6 +18,7 @@ import (
 	"encoding/json"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pillion/workspace"
@@ -74,6 +75,8 @@ type Bridge struct {
 	closed  bool
 	servers map[serverKey]*server
 	told    map[string]bool // problems that the human was told of once
+
+	quiet atomic.Int64 // until when the editor is not asked, in Unix nanoseconds
 }
 
 // serverKey tells servers apart: one for each program and root.

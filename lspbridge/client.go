@@ -32,6 +32,9 @@ type client struct {
 
 	mu   sync.Mutex // guards documents, and makes bringing them up and asking one step
 	docs map[workspace.Path]*openDocument
+
+	seeing sync.Mutex // guards seen
+	seen   map[string]int // files that it watches and that changed, and how; nil: no timer runs
 }
 
 func newClient(s *server, child Child) *client {
@@ -88,7 +91,7 @@ func (c *client) initialize(ctx context.Context) error {
 	}
 	c.offers = result.Capabilities
 	switch e := c.offers.PositionEncoding; {
-	case e != "":
+	case e.known():
 		c.encoding = e
 	case c.server.spec.Characters != "":
 		c.encoding = c.server.spec.Characters
@@ -184,23 +187,16 @@ func lastLine(s string) string {
 	return clip(s[strings.LastIndexByte(s, '\n')+1:], 300)
 }
 
-// question is what is asked about a document.
-type question struct {
-	method string
-	params func(c *client, d *openDocument) any
-}
-
 // ask brings everything up to the snapshot and asks. Both are one step: no other
 // question has another text put in between.
 func (c *client) ask(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, questionTime)
-	defer cancel()
-	var out json.RawMessage
+	c.tellWatched(ctx)
 	for tries := 0; ; tries++ {
 		wait, err := c.begin(ctx, s, p, q)
 		if err != nil {
 			return nil, err
 		}
+		var out json.RawMessage
 		err = wait(&out)
 		if tries < 2 && changedMeanwhile(err) {
 			continue
@@ -218,10 +214,21 @@ func changedMeanwhile(err error) bool {
 func (c *client) begin(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (func(any) error, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d, err := c.bringUpLocked(s, p)
+	d, text, err := c.bringUpLocked(s, p)
 	if err != nil {
 		return nil, err
 	}
-	wait, err := c.conn.Begin(ctx, q.method, q.params(c, d))
+	wait, err := c.conn.Begin(ctx, q.method, q.params(d.uri, counting{c.encoding, text}))
 	return wait, answered(ctx, c.server.spec, q.method, err)
+}
+
+// can says if the server answers a question.
+func (c *client) can(q question) bool { return q.offers(&c.offers).offered || c.watches.has(q.method) }
+
+// knows is false for a file that is open in the server with another text.
+func (c *client) knows(p workspace.Path, text string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.docs[p]
+	return d == nil || d.sum == sumOf(text)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"pillion/internal/fault"
+	"pillion/workspace"
 	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
@@ -21,7 +22,7 @@ type place struct {
 func decodePlaces(raw json.RawMessage) ([]place, error) {
 	var places []place
 	switch raw = bytes.TrimSpace(raw); {
-	case len(raw) == 0, raw[0] == 'n':
+	case isNull(raw):
 		return nil, nil
 	case raw[0] == '{':
 		raw = append(append([]byte{'['}, raw...), ']')
@@ -37,25 +38,58 @@ func decodePlaces(raw json.RawMessage) ([]place, error) {
 	return places, nil
 }
 
-// locations are places in our words. Ranges count in UTF-16 then.
-func (b *Bridge) locations(s *document.Snapshot, places []place, e encoding) []language.Location {
+// reader turns places in files, as somebody counts them, into ours. It reads a file
+// only where that needs its text, and once.
+type reader struct {
+	bridge   *Bridge
+	snapshot *document.Snapshot
+	asked    workspace.Path // the file that the question was about
+	encoding encoding
+	from     *client // nil: the editor answered
+	outside  map[string]string // texts of files outside the workspace, by URI
+}
+
+func (r reply) reader(b *Bridge, s *document.Snapshot, asked workspace.Path) *reader {
+	return &reader{bridge: b, snapshot: s, asked: asked, encoding: r.encoding, from: r.from, outside: map[string]string{}}
+}
+
+func (r *reader) locations(places []place) []language.Location {
 	out := make([]language.Location, 0, len(places))
 	for _, at := range places {
-		l := language.Location{URI: at.URI, Range: at.Range}
-		if p, ok := b.o.Documents.Workspace().FromURI(at.URI); ok {
-			l.Path = p
-			if e != utf16 {
-				if text, err := s.ReadText(p); err == nil {
-					l.Range = e.oursRange(text, l.Range)
-				}
-			}
-		}
-		out = append(out, l)
+		out = append(out, r.location(at.URI, at.Range))
 	}
 	return out
 }
 
+// location is a place in our words. Where it lies outside the workspace it shows what
+// stands there.
+func (r *reader) location(uri string, in document.Range) language.Location {
+	l := language.Location{URI: uri, Range: in}
+	if p, ok := r.path(uri); ok {
+		l.Path = p
+		if r.encoding != utf16 {
+			if text, err := r.snapshot.ReadText(p); err == nil {
+				l.Range = r.encoding.oursRange(text, in)
+			}
+		}
+		return l
+	}
+	text, read := r.outside[uri]
+	if !read {
+		text = textOutside(uri, languageOf(r.asked, r.snapshot.Buffer(r.asked)))
+		r.outside[uri] = text
+	}
+	l.Range = r.encoding.oursRange(text, in)
+	l.Excerpt = excerpt(text, l.Range)
+	return l
+}
+
+// path is the place in the workspace that a server means.
+func (r *reader) path(uri string) (workspace.Path, bool) {
+	return r.bridge.o.Documents.Workspace().FromURI(uri)
+}
+
 // garbled is an answer that is not what LSP has.
-func garbled(name string, err error) error {
-	return fault.New(fault.ExecutionFailed, "%s answered what cannot be read: %w", name, err).WithHint("%s", instead)
+func garbled(by language.Server, err error) error {
+	return fault.New(fault.ExecutionFailed, "%s answered what cannot be read: %w", by.Name, err).WithHint("%s", instead)
 }

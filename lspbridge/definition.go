@@ -10,16 +10,34 @@ import (
 
 // Definition is where what stands at a position is defined; empty if nothing is found.
 func (b *Bridge) Definition(ctx context.Context, s *document.Snapshot, p workspace.Path, at document.Position) ([]language.Location, language.Server, error) {
-	r, err := b.own(ctx, s, p, "definitions", func(a *abilities) ability { return a.DefinitionProvider }, question{
-		"textDocument/definition",
-		func(c *client, d *openDocument) any { return c.placeParams(d, at) },
+	return b.places(ctx, s, p, question{
+		method: "textDocument/definition", editor: "definition", what: "definitions",
+		offers: func(a *abilities) ability { return a.DefinitionProvider },
+		params: placeParams(at),
 	})
+}
+
+// References are the places that use what stands at a position, with or without the
+// one that declares it.
+func (b *Bridge) References(ctx context.Context, s *document.Snapshot, p workspace.Path, at document.Position, declaration bool) ([]language.Location, language.Server, error) {
+	return b.places(ctx, s, p, question{
+		method: "textDocument/references", editor: "references", what: "references",
+		offers: func(a *abilities) ability { return a.ReferencesProvider },
+		params: func(uri string, as counting) any {
+			return placeIn{documentID{uri}, as.position(at), map[string]bool{"includeDeclaration": declaration}, ""}
+		},
+	})
+}
+
+// places asks for places.
+func (b *Bridge) places(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) ([]language.Location, language.Server, error) {
+	r, err := b.ask(ctx, s, p, q)
 	if err != nil {
 		return nil, r.by, err
 	}
 	places, err := decodePlaces(r.result)
 	if err != nil {
-		return nil, r.by, garbled(r.by.Name, err)
+		return nil, r.by, garbled(r.by, err)
 	}
-	return b.locations(s, places, r.from.encoding), r.by, nil
+	return r.reader(b, s, p).locations(places), r.by, nil
 }

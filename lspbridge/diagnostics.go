@@ -50,6 +50,13 @@ func (r *reports) sent(p workspace.Path, version int32) {
 	one.sent, one.changed = version, time.Now()
 }
 
+// forget: the document is closed.
+func (r *reports) forget(p workspace.Path) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.of, p)
+}
+
 // look is what is known of p now; came is closed when there is more.
 func (r *reports) look(p workspace.Path) (now report, came <-chan struct{}) {
 	r.mu.Lock()

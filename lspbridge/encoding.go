@@ -16,51 +16,77 @@ const (
 	utf32     encoding = "utf-32"
 )
 
+// known says if we can count so.
+func (e encoding) known() bool { return e == utf8Units || e == utf16 || e == utf32 }
+
 // units is how many an encoding counts for a character.
 func (e encoding) units(r rune) uint32 {
-	switch e {
-	case utf8Units:
+	switch {
+	case e == utf8Units:
 		return uint32(max(utf8.RuneLen(r), 1))
-	case utf32:
-		return 1
-	}
-	if r > 0xffff {
+	case e == utf16 && r > 0xffff:
 		return 2
 	}
 	return 1
 }
 
-// theirs is our position in text as the server counts it. One past the end of a line
-// becomes the end of the line: there are servers that fail where LSP has them clamp.
+// theirs is our position in text as the server counts it. One past the end becomes the
+// end: there are servers that fail where LSP has them do that.
 func (e encoding) theirs(text string, at document.Position) document.Position {
 	return convert(text, at, utf16, e)
 }
 
-// ours is the server's position in text as we count.
-func (e encoding) ours(text string, at document.Position) document.Position {
-	if e == utf16 {
-		return at
-	}
-	return convert(text, at, e, utf16)
+func (e encoding) theirsRange(text string, r document.Range) document.Range {
+	return document.Range{Start: e.theirs(text, r.Start), End: e.theirs(text, r.End)}
 }
 
+// oursRange is the server's range in text as we count.
 func (e encoding) oursRange(text string, r document.Range) document.Range {
-	return document.Range{Start: e.ours(text, r.Start), End: e.ours(text, r.End)}
+	if e == utf16 {
+		return r
+	}
+	return document.Range{Start: convert(text, r.Start, e, utf16), End: convert(text, r.End, e, utf16)}
 }
 
+// convert counts a position otherwise.
 func convert(text string, at document.Position, from, to encoding) document.Position {
-	start := document.Offset(text, document.Position{Line: at.Line})
-	line := text[start:]
-	if i := strings.IndexAny(line, "\r\n"); i >= 0 {
-		line = line[:i]
+	rest, line := text, uint32(0)
+	for ; line < at.Line; line++ {
+		end := strings.IndexAny(rest, "\r\n")
+		if end < 0 { // past the end
+			return document.Position{Line: line, Character: count(rest, len(rest), to)}
+		}
+		if strings.HasPrefix(rest[end:], "\r\n") {
+			end++
+		}
+		rest = rest[end+1:]
 	}
-	var counted, out uint32
-	for _, r := range line {
+	if end := strings.IndexAny(rest, "\r\n"); end >= 0 {
+		rest = rest[:end]
+	}
+	var counted uint32
+	for i, r := range rest {
 		if counted >= at.Character {
-			break
+			return document.Position{Line: line, Character: count(rest, i, to)}
 		}
 		counted += from.units(r)
-		out += to.units(r)
 	}
-	return document.Position{Line: at.Line, Character: out}
+	return document.Position{Line: line, Character: count(rest, len(rest), to)}
+}
+
+// count is how many units the first n bytes of a line have.
+func count(line string, n int, e encoding) (units uint32) {
+	for _, r := range line[:n] {
+		units += e.units(r)
+	}
+	return units
+}
+
+// position is the place of a byte offset in a text whose lines end with a line feed.
+func (e encoding) position(text string, offset int) document.Position {
+	start := strings.LastIndexByte(text[:offset], '\n') + 1
+	return document.Position{
+		Line:      uint32(strings.Count(text[:start], "\n")),
+		Character: count(text[start:], offset-start, e),
+	}
 }

@@ -12,21 +12,19 @@ import (
 
 // Hover is what a server says about a position, as Markdown; "" if it says nothing.
 func (b *Bridge) Hover(ctx context.Context, s *document.Snapshot, p workspace.Path, at document.Position) (string, language.Server, error) {
-	r, err := b.own(ctx, s, p, "hover", func(a *abilities) ability { return a.HoverProvider }, question{
-		"textDocument/hover",
-		func(c *client, d *openDocument) any { return c.placeParams(d, at) },
+	r, err := b.ask(ctx, s, p, question{
+		method: "textDocument/hover", editor: "hover", what: "hover",
+		offers: func(a *abilities) ability { return a.HoverProvider },
+		params: placeParams(at),
 	})
-	if err != nil {
+	if err != nil || isEmpty(r.result) {
 		return "", r.by, err
 	}
-	var hover *struct {
+	var hover struct {
 		Contents json.RawMessage `json:"contents"`
 	}
 	if err := json.Unmarshal(r.result, &hover); err != nil {
-		return "", r.by, garbled(r.by.Name, err)
-	}
-	if hover == nil {
-		return "", r.by, nil
+		return "", r.by, garbled(r.by, err)
 	}
 	return markdown(hover.Contents), r.by, nil
 }
@@ -48,13 +46,11 @@ func markdown(raw json.RawMessage) string {
 		return text
 	}
 	var marked struct {
-		Kind, Language, Value string
+		Language string `json:"language"`
+		Value    string `json:"value"`
 	}
-	if json.Unmarshal(raw, &marked) != nil || marked.Value == "" {
-		return ""
+	if json.Unmarshal(raw, &marked) != nil || marked.Value == "" || marked.Language == "" {
+		return marked.Value
 	}
-	if marked.Language != "" {
-		return "```" + marked.Language + "\n" + marked.Value + "\n```"
-	}
-	return marked.Value
+	return "```" + marked.Language + "\n" + marked.Value + "\n```"
 }

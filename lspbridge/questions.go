@@ -9,15 +9,34 @@ import (
 	"pillion/workspace/language"
 )
 
-// reply is what a server of ours answered.
-type reply struct {
-	result json.RawMessage
-	from   *client
-	by     language.Server
+// question is what is asked about a document.
+type question struct {
+	method string                                 // LSP's
+	what   string                                 // as people call what it asks for
+	editor string                                 // as the editor calls it, "" if it cannot be asked
+	offers func(*abilities) ability               // who can be asked
+	params func(uri string, as counting) any      // LSP's parameters
 }
 
-// own asks our own server. offers says if it can be asked; what is what people call that.
-func (b *Bridge) own(ctx context.Context, s *document.Snapshot, p workspace.Path, what string, offers func(*abilities) ability, q question) (reply, error) {
+// counting is how whoever is asked counts in the document.
+type counting struct {
+	encoding encoding
+	text     string
+}
+
+func (n counting) position(at document.Position) document.Position { return n.encoding.theirs(n.text, at) }
+func (n counting) span(r document.Range) document.Range            { return n.encoding.theirsRange(n.text, r) }
+
+// reply is an answer, whoever gave it.
+type reply struct {
+	result   json.RawMessage
+	encoding encoding
+	by       language.Server
+	from     *client // nil: the editor
+}
+
+// own asks our own server.
+func (b *Bridge) own(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (reply, error) {
 	sv, err := b.serverOf(p)
 	if err != nil {
 		return reply{by: nobody}, err
@@ -28,14 +47,28 @@ func (b *Bridge) own(ctx context.Context, s *document.Snapshot, p workspace.Path
 	if err != nil {
 		return reply{by: sv.status()}, err
 	}
-	if !offers(&c.offers).offered {
-		return reply{by: sv.status()}, notOffered(sv.spec, what)
+	if !c.can(q) {
+		return reply{by: sv.status()}, notOffered(sv.spec, q.what)
 	}
 	result, err := c.ask(ctx, s, p, q)
-	return reply{result, c, sv.status()}, err
+	return reply{result, c.encoding, sv.status(), c}, err
 }
 
-// placeParams are TextDocumentPositionParams, as the server counts.
-func (c *client) placeParams(d *openDocument, at document.Position) map[string]any {
-	return map[string]any{"textDocument": map[string]string{"uri": d.uri}, "position": c.encoding.theirs(d.text, at)}
+// placeIn are TextDocumentPositionParams.
+type placeIn struct {
+	TextDocument documentID        `json:"textDocument"`
+	Position     document.Position `json:"position"`
+	Context      any               `json:"context,omitempty"`
+	NewName      string            `json:"newName,omitempty"`
+}
+
+type documentID struct {
+	URI string `json:"uri"`
+}
+
+// placeParams are the parameters of most questions.
+func placeParams(at document.Position) func(string, counting) any {
+	return func(uri string, as counting) any {
+		return placeIn{TextDocument: documentID{uri}, Position: as.position(at)}
+	}
 }

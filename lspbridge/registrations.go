@@ -2,6 +2,8 @@ package lspbridge
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 
 	"pillion/internal/wire"
@@ -9,15 +11,19 @@ import (
 
 // registrations are what a server asked for after it was started.
 type registrations struct {
-	mu sync.Mutex
-	by map[string]registration // by their ids
+	mu sync.Mutex // guards by
+	by map[string]registration
 }
 
+// registration is one of them. The server gave it its id.
 type registration struct {
 	ID      string          `json:"id"`
 	Method  string          `json:"method"`
 	Options json.RawMessage `json:"registerOptions"`
+	watched []watchedGlob   // of a workspace/didChangeWatchedFiles
 }
+
+const mostRegistrations = 1000
 
 func (c *client) register(params json.RawMessage) (any, error) {
 	var p struct {
@@ -32,6 +38,12 @@ func (c *client) register(params json.RawMessage) (any, error) {
 		c.watches.by = map[string]registration{}
 	}
 	for _, r := range p.Registrations {
+		if len(c.watches.by) >= mostRegistrations {
+			return nil, wire.Errorf(wire.CodeRequestFailed, "there are %d registrations already", mostRegistrations)
+		}
+		if r.Method == watchedFiles {
+			r.watched = c.server.watchedGlobs(r.Options)
+		}
 		c.watches.by[r.ID] = r
 	}
 	return nil, nil
@@ -50,4 +62,11 @@ func (c *client) unregister(params json.RawMessage) (any, error) {
 		delete(c.watches.by, r.ID)
 	}
 	return nil, nil
+}
+
+// has says if the server has registered for a method.
+func (r *registrations) has(method string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(slices.Collect(maps.Values(r.by)), func(one registration) bool { return one.Method == method })
 }

@@ -27,6 +27,7 @@ type rig struct {
 	mu       sync.Mutex
 	reported []string
 	settings Settings
+	fakes    map[string]*fake // servers by their program
 }
 
 // newRig makes a folder of files, a name and a text each, and a bridge over it.
@@ -43,12 +44,12 @@ func newRig(t *testing.T, files map[string]string, servers ...Server) *rig {
 // newRigAt is a rig over a folder that is there.
 func newRigAt(t *testing.T, dir string, servers ...Server) *rig {
 	t.Helper()
-	r := &rig{T: t, dir: dir, settings: Settings{Servers: servers}}
+	r := &rig{T: t, dir: dir, settings: Settings{Servers: servers}, fakes: map[string]*fake{}}
 	w, err := workspace.Open(workspace.Folder{Dir: r.dir})
 	r.must(err)
 	r.store = document.NewStore(w)
 	r.bridge = New(Options{
-		Documents: r.store, Spawn: spawnPlain, LookPath: exec.LookPath, Logf: t.Logf,
+		Documents: r.store, Spawn: r.spawn, LookPath: r.lookPath, Logf: t.Logf,
 		Settings: func(workspace.Path) Settings { return r.settings },
 		Report: func(problem string) {
 			r.mu.Lock()
@@ -61,6 +62,20 @@ func newRigAt(t *testing.T, dir string, servers ...Server) *rig {
 		r.must(w.Close())
 	})
 	return r
+}
+
+func (r *rig) spawn(c Command) (Child, error) {
+	if f := r.fakes[c.Args[0]]; f != nil {
+		return f.spawn()
+	}
+	return spawnPlain(c)
+}
+
+func (r *rig) lookPath(name string) (string, error) {
+	if r.fakes[name] != nil {
+		return name, nil
+	}
+	return exec.LookPath(name)
 }
 
 func (r *rig) must(err error) {

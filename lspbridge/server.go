@@ -21,6 +21,7 @@ const (
 	running                // client is there
 	restarting             // it ended by itself, and comes back
 	failed                 // it ended too often
+	stopping               // it was not needed for long
 )
 
 // How often a server comes back, and how soon.
@@ -29,6 +30,8 @@ const (
 	crashTime   = 3 * time.Minute
 	firstPause  = 200 * time.Millisecond // doubled each time
 	longPause   = 10 * time.Second
+	reopenLimit = 8 << 20 // bytes of a file that is opened again
+	idleLook    = 15 * time.Second
 )
 
 // server is one program for one root. While it is wanted a goroutine (run) takes it
@@ -41,6 +44,8 @@ type server struct {
 
 	ctx context.Context // ends when it is not wanted any more
 	end context.CancelFunc
+
+	open []workspace.Path // what was open in the last life; the goroutine's own
 
 	mu      sync.Mutex // guards all below
 	life    life
@@ -72,7 +77,7 @@ func (s *server) status() language.Server {
 		out.Status = language.Restarting
 	case failed:
 		out.Status = language.Failed
-	case stopped, starting:
+	case stopped, starting, stopping:
 		if _, err := s.program(); err != nil {
 			out.Status = language.NotInstalled
 		}
@@ -129,7 +134,7 @@ func (s *server) want() (*client, <-chan struct{}, error) {
 			return nil, nil, fault.New(fault.LSPUnavailable, "%s has ended %d times within %v and is not started again before that time is over: %s",
 				s.spec.Name, len(s.crashes), crashTime, s.why).WithHint("%s", instead)
 		}
-	case starting, restarting:
+	case starting, restarting, stopping:
 		return nil, s.turned, nil
 	case stopped:
 	}
@@ -158,6 +163,7 @@ func (s *server) notThere(ctx context.Context) error {
 func (s *server) run(program string) {
 	defer s.bridge.running.Done()
 	defer s.turn(stopped, nil)
+	s.open = nil
 	for {
 		why := s.live(program)
 		if s.ctx.Err() != nil || why == nil {
@@ -181,19 +187,52 @@ func (s *server) live(program string) error {
 		return fmt.Errorf("it cannot be started: %w", err)
 	}
 	c := newClient(s, child)
-	defer c.end()
+	defer func() {
+		c.end()
+		s.open = c.open()
+	}()
 	ctx, cancel := context.WithTimeout(s.ctx, startTime)
 	defer cancel()
 	if err := c.initialize(ctx); err != nil {
 		return c.lastWords(err)
 	}
+	s.reopen(c)
 	s.turn(running, c)
-	select {
-	case <-s.ctx.Done():
-		c.shutdown()
-		return nil
-	case <-c.ended:
-		return c.lastWords(nil)
+	idle := time.NewTicker(idleLook)
+	defer idle.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			c.shutdown()
+			return nil
+		case <-c.ended:
+			return c.lastWords(nil)
+		case <-idle.C:
+			if s.isIdle() {
+				c.shutdown()
+				return nil
+			}
+		}
+	}
+}
+
+// isIdle says if nobody has used the server for long. From then on nobody gets it.
+func (s *server) isIdle() bool {
+	most := s.bridge.o.Settings(s.root.Top()).Idle
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if most <= 0 || time.Since(s.used) < most {
+		return false
+	}
+	s.turnLocked(stopping, nil)
+	return true
+}
+
+// reopen opens what was open in the life before.
+func (s *server) reopen(c *client) {
+	snapshot := s.bridge.o.Documents.Snapshot(reopenLimit)
+	for _, p := range s.open {
+		_ = c.bringUp(snapshot, p) //nolint:errcheck // it is gone
 	}
 }
 

@@ -1,68 +1,189 @@
 package lspbridge
 
 import (
+	"hash/maphash"
+	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	"pillion/workspace"
 	"pillion/workspace/document"
 )
 
+// What is open in a server, and what of it we keep.
+const (
+	mostOpen = 64        // documents; those that were not used for longest are closed
+	mostKept = 2 << 20   // bytes of texts that only the disk has besides
+	racyTime = time.Second // within this after a write, times on disk tell nothing
+)
+
 // openDocument is a document as a server was told it.
 type openDocument struct {
-	path    workspace.Path
-	uri     string
-	version int32 // counts from 1: there are servers that take 0 for none
-	text    string
-	used    time.Time
+	path     workspace.Path
+	uri      string
+	language string
+	version  int32 // counts from 1: there are servers that take 0 for none
+	saved    int32 // the version that the server was told is on disk
+	sum      uint64
+	text     string // "" if it is not kept
+	used     time.Time
+
+	buffer *document.Buffer // whose text it is; nil: the disk's
+	disk   diskStamp        // when it was looked at
 }
+
+// diskStamp tells without reading that a file on disk is as it was.
+type diskStamp struct {
+	size     int64
+	modified time.Time
+	mode     fs.FileMode
+}
+
+var textSeed = maphash.MakeSeed()
+
+func sumOf(text string) uint64 { return maphash.String(textSeed, text) }
 
 // bringUp has the server know p as the snapshot has it.
 func (c *client) bringUp(s *document.Snapshot, p workspace.Path) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, err := c.bringUpLocked(s, p)
+	_, _, err := c.bringUpLocked(s, p)
 	return err
 }
 
-func (c *client) bringUpLocked(s *document.Snapshot, p workspace.Path) (*openDocument, error) {
+// bringUpLocked has the server know all its documents as the snapshot has them, and p
+// whether it was open or not. text is that of p.
+func (c *client) bringUpLocked(s *document.Snapshot, p workspace.Path) (d *openDocument, text string, err error) {
 	p = target(p)
+	for _, d := range c.docs {
+		if d.path != p && c.outdated(s, d) {
+			if err := c.renew(s, d.path); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	for _, b := range c.server.bridge.o.Documents.Dirty() {
+		if file := target(b.Path); file != p && c.docs[file] == nil && c.concerns(s, file) {
+			if err := c.renew(s, file); err != nil {
+				return nil, "", err
+			}
+		}
+	}
 	f, err := s.Read(p, "")
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	d := c.docs[p]
-	if d == nil {
-		d = &openDocument{path: p, uri: p.URI(), version: 1, text: f.Text}
-		if err := c.didOpen(d); err != nil {
-			return nil, err
-		}
-		c.docs[p] = d
-	} else if d.text != f.Text {
-		d.version++
-		d.text = f.Text
-		if err := c.didChange(d); err != nil {
-			return nil, err
-		}
+	if d, err = c.tell(s, f); err != nil {
+		return nil, "", err
 	}
 	d.used = time.Now()
+	return d, f.Text, c.closeSpare()
+}
+
+// concerns says if an open buffer is of this server's languages and root.
+func (c *client) concerns(s *document.Snapshot, p workspace.Path) bool {
+	return s.Buffer(p) != nil && p.IsIn(c.server.root) && slices.Contains(c.server.spec.Languages, languageOf(p, s.Buffer(p)))
+}
+
+// outdated says if a document may be another than the server was told.
+func (c *client) outdated(s *document.Snapshot, d *openDocument) bool {
+	return s.Buffer(d.path) != d.buffer || d.disk == diskStamp{} || stampOf(d.path) != d.disk
+}
+
+// stampOf is the zero stamp if it would prove nothing: when the file was written just now.
+func stampOf(p workspace.Path) diskStamp {
+	info, err := p.Stat()
+	if err != nil || time.Since(info.ModTime()) < racyTime {
+		return diskStamp{}
+	}
+	return diskStamp{info.Size(), info.ModTime(), info.Mode()}
+}
+
+// renew tells of p what the snapshot has. One that is gone, or no text any more, is closed.
+func (c *client) renew(s *document.Snapshot, p workspace.Path) error {
+	f, err := s.ReadIfExists(p, "")
+	if err == nil && f.Exists {
+		_, err = c.tell(s, f)
+		return err
+	}
+	if d := c.docs[p]; d != nil {
+		return c.didClose(d)
+	}
+	return nil
+}
+
+// tell opens or changes a document as f has it.
+func (c *client) tell(s *document.Snapshot, f *document.File) (*openDocument, error) {
+	d, sum := c.docs[f.Path], sumOf(f.Text)
+	stamp := stampOf(f.Path)
+	switch {
+	case d == nil:
+		d = &openDocument{path: f.Path, uri: f.Path.URI(), language: languageOf(f.Path, f.Buffer), version: 1}
+		if !f.Dirty {
+			d.saved = d.version
+		}
+		if err := c.didOpen(d, f.Text); err != nil {
+			return nil, err
+		}
+		c.docs[f.Path] = d
+	case d.sum != sum:
+		d.version++
+		if err := c.didChange(d, f.Text); err != nil {
+			return nil, err
+		}
+	}
+	d.sum, d.buffer, d.disk = sum, s.Buffer(f.Path), stamp
+	c.keep(d, f)
+	if !f.Dirty && d.saved != d.version {
+		d.saved = d.version
+		return d, c.didSave(d)
+	}
 	return d, nil
 }
 
-func (c *client) didOpen(d *openDocument) error {
-	c.server.reports.sent(d.path, d.version)
-	return c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
-		"uri": d.uri, "languageId": languageOf(d.path, c.server.bridge.bufferOf(d.path)), "version": d.version, "text": d.text,
-	}})
+// keep holds on to a text to tell changes of it apart, where that takes no memory, or
+// not much.
+func (c *client) keep(d *openDocument, f *document.File) {
+	d.text = ""
+	if f.Source == document.FromBuffer {
+		d.text = f.Text
+		return
+	}
+	kept := len(f.Text)
+	for _, other := range c.docs {
+		if other.buffer == nil {
+			kept += len(other.text)
+		}
+	}
+	if kept <= mostKept {
+		d.text = f.Text
+	}
 }
 
-func (c *client) didChange(d *openDocument) error {
-	c.server.reports.sent(d.path, d.version)
-	return c.notify("textDocument/didChange", map[string]any{
-		"textDocument":   map[string]any{"uri": d.uri, "version": d.version},
-		"contentChanges": []any{map[string]any{"text": d.text}},
-	})
+// closeSpare closes documents that nobody asked about for longest. Those with unsaved
+// changes stay.
+func (c *client) closeSpare() error {
+	for len(c.docs) > mostOpen {
+		var oldest *openDocument
+		for _, d := range c.docs {
+			if d.saved == d.version && (oldest == nil || d.used.Before(oldest.used)) {
+				oldest = d
+			}
+		}
+		if oldest == nil {
+			return nil
+		}
+		if err := c.didClose(oldest); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (c *client) notify(method string, params any) error {
-	return answered(c.server.ctx, c.server.spec, method, c.conn.Notify(method, params))
+// open is what is open in the server.
+func (c *client) open() []workspace.Path {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.docs))
 }

@@ -25,6 +25,7 @@ func (s *server) didOpen(_ context.Context, raw json.RawMessage) (any, error) {
 	}
 	if path, ok := s.place(p.TextDocument.URI); ok {
 		s.running().Documents.OpenAs(path, string(p.TextDocument.URI), p.TextDocument.Version, p.TextDocument.Text, string(p.TextDocument.LanguageID))
+		s.running().Opened(path)
 	}
 	return nil, nil
 }

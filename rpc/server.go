@@ -74,6 +74,8 @@ type Core struct {
 	Trust func(path, hash string) error
 	// Focused notes that this window is the one the human used last.
 	Focused func()
+	// Opened notes that the editor opened a file.
+	Opened func(workspace.Path)
 	// Saved notes that the editor wrote a file, WatchedFiles that its own watcher saw
 	// these change.
 	Saved        func(workspace.Path)

@@ -109,14 +109,19 @@ func Edits(before, after string) []TextEdit {
 	var out []TextEdit
 	for _, e := range diff.Lines(old, now) {
 		start, end := oldAt[e.OldStart], oldAt[e.OldEnd]
-		text := after[newAt[e.NewStart]:newAt[e.NewEnd]]
-		prefix := commonPrefix(before[start:end], text)
-		start, text = start+prefix, text[prefix:]
-		suffix := commonSuffix(before[start:end], text)
-		end, text = end-suffix, text[:len(text)-suffix]
-		out = append(out, TextEdit{Range{c.position(start), c.position(end)}, text})
+		from, to, text := Span(before[start:end], after[newAt[e.NewStart]:newAt[e.NewEnd]])
+		out = append(out, TextEdit{Range{c.position(start + from), c.position(start + to)}, text})
 	}
 	return out
+}
+
+// Span is the one replacement that makes after of before: the bytes from start up to
+// end become text. No character and no line end is cut in two.
+func Span(before, after string) (start, end int, text string) {
+	start = commonPrefix(before, after)
+	text = after[start:]
+	suffix := commonSuffix(before[start:], text)
+	return start, len(before) - suffix, text[:len(text)-suffix]
 }
 
 func offsets(lines []string) []int {

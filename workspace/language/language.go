@@ -9,6 +9,7 @@
 package language
 
 import (
+	"encoding/json"
 	"time"
 
 	"pillion/workspace"
@@ -126,7 +127,8 @@ type Action struct {
 	Edits     []FileEdits
 	// Resolvable: its edits are known only once it is asked about.
 	Resolvable bool
-	Index      int // its place in the server's list
+	Index      int             // its place in the server's list
+	Own        json.RawMessage // as the server gave it: what it resolves
 }
 
 // Caused is what a change of one file did to its diagnostics.

@@ -1,0 +1,131 @@
+package lspbridge
+
+import (
+	"context"
+	"encoding/json"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+// codeAction is a CodeAction, or a Command, whose command is a string.
+type codeAction struct {
+	Title       string          `json:"title"`
+	Kind        string          `json:"kind"`
+	IsPreferred bool            `json:"isPreferred"`
+	Disabled    *struct{ Reason string } `json:"disabled"`
+	Edit        json.RawMessage `json:"edit"`
+	Command     json.RawMessage `json:"command"`
+	Data        json.RawMessage `json:"data"`
+}
+
+// Actions are what a server offers to do about a range.
+func (b *Bridge) Actions(ctx context.Context, s *document.Snapshot, p workspace.Path, in document.Range, only []string) ([]language.Action, language.Server, error) {
+	r, err := b.own(ctx, s, p, question{
+		method: "textDocument/codeAction", what: "code actions",
+		offers: func(a *abilities) ability { return a.CodeActionProvider },
+		params: func(uri string, as counting) any {
+			about := map[string]any{"diagnostics": b.diagnosticsIn(p, as.span(in)), "triggerKind": 1}
+			if len(only) > 0 {
+				about["only"] = only
+			}
+			return map[string]any{"textDocument": documentID{uri}, "range": as.span(in), "context": about}
+		},
+	})
+	if err != nil || isNull(r.result) {
+		return nil, r.by, err
+	}
+	var found []json.RawMessage
+	if err := json.Unmarshal(r.result, &found); err != nil {
+		return nil, r.by, garbled(r.by, err)
+	}
+	out := make([]language.Action, 0, len(found))
+	for i, raw := range found {
+		a, err := b.action(s, p, r, raw)
+		if err != nil {
+			return nil, r.by, garbled(r.by, err)
+		}
+		a.Index = i
+		out = append(out, a)
+	}
+	return out, r.by, nil
+}
+
+// action decodes one of them.
+func (b *Bridge) action(s *document.Snapshot, p workspace.Path, r reply, raw json.RawMessage) (language.Action, error) {
+	var a codeAction
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return language.Action{}, err
+	}
+	out := language.Action{Title: a.Title, Kind: a.Kind, Preferred: a.IsPreferred, Own: raw}
+	switch {
+	case a.Disabled != nil:
+		out.Disabled = a.Disabled.Reason
+	case !isNull(a.Edit):
+		edits, err := r.reader(b, s, p).workspaceEdit(a.Edit)
+		if out.Edits = edits; err != nil {
+			out.Disabled = err.Error()
+		}
+	case !isNull(a.Data) && r.from.offers.CodeActionProvider.has("resolveProvider"):
+		out.Resolvable = true
+	case !isNull(a.Command):
+		out.Disabled = "it is a command that the server would run itself"
+	default:
+		out.Disabled = "the server does not say what it would change"
+	}
+	return out, nil
+}
+
+// Resolve asks for the edits of an action.
+func (b *Bridge) Resolve(ctx context.Context, s *document.Snapshot, p workspace.Path, a language.Action) (language.Action, error) {
+	if !a.Resolvable {
+		return a, nil
+	}
+	r, err := b.own(ctx, s, p, question{
+		method: "codeAction/resolve", what: "code actions",
+		offers: func(a *abilities) ability { return a.CodeActionProvider },
+		params: func(string, counting) any { return a.Own },
+	})
+	if err != nil {
+		return a, err
+	}
+	resolved, err := b.action(s, p, r, r.result)
+	switch {
+	case err != nil:
+		return a, garbled(r.by, err)
+	case resolved.Resolvable:
+		return a, fault.New(fault.ExecutionFailed, "%s did not say what %s would change", r.by.Name, fault.Quote(a.Title)).WithHint("make the change with edit_file")
+	}
+	a.Edits, a.Disabled, a.Resolvable = resolved.Edits, resolved.Disabled, false
+	return a, nil
+}
+
+// diagnosticsIn are those that the server published for a range, as it published them:
+// many actions are about one of these.
+func (b *Bridge) diagnosticsIn(p workspace.Path, in document.Range) []json.RawMessage {
+	out := []json.RawMessage{}
+	sv, err := b.serverOf(p)
+	if err != nil {
+		return out
+	}
+	now, _ := sv.reports.look(target(p))
+	var all []json.RawMessage
+	if json.Unmarshal(now.last.items, &all) != nil {
+		return out
+	}
+	for _, raw := range all {
+		var d struct {
+			Range document.Range `json:"range"`
+		}
+		if json.Unmarshal(raw, &d) == nil && !before(d.Range.End, in.Start) && !before(in.End, d.Range.Start) {
+			out = append(out, raw)
+		}
+	}
+	return out
+}
+
+func before(a, b document.Position) bool {
+	return a.Line < b.Line || a.Line == b.Line && a.Character < b.Character
+}

@@ -1,0 +1,120 @@
+package lspbridge
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pillion/internal/wire"
+)
+
+// fake is a server that answers as its test says, at the other end of real pipes.
+type fake struct {
+	offers  string                                            // its capabilities, as JSON
+	answers map[string]func(params json.RawMessage) (any, error) // by method
+
+	mu   sync.Mutex // guards all below
+	got  []sent
+	conn *wire.Conn
+	kill func()
+	runs int
+}
+
+// sent is a message that the fake was sent.
+type sent struct {
+	method string
+	params string
+}
+
+// serve has the rig's settings name a fake for files of Python.
+func (r *rig) serve(offers string) *fake {
+	f := &fake{offers: offers, answers: map[string]func(json.RawMessage) (any, error){}}
+	r.fakes["fake"] = f
+	r.settings.Servers = []Server{{Name: "fake", Command: []string{"fake"}, Languages: []string{"python"}}}
+	return f
+}
+
+// answer has the fake answer a method with some JSON.
+func (f *fake) answer(method, result string) {
+	f.answers[method] = func(json.RawMessage) (any, error) { return json.RawMessage(result), nil }
+}
+
+func (f *fake) spawn() (Child, error) {
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		return Child{}, err
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		return Child{}, err
+	}
+	done := make(chan struct{})
+	conn := wire.NewConn(wire.Stdio(theirIn, theirOut), wire.Options{
+		Handler: f.handle, Logf: func(string, ...any) {},
+	})
+	kill := func() { _ = conn.Close() }
+	go func() {
+		<-conn.Done()
+		close(done)
+	}()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.conn, f.kill = conn, kill
+	f.runs++
+	return Child{Stdin: in, Stdout: out, Done: done, Stderr: func() string { return "" }, Kill: kill}, nil
+}
+
+func (f *fake) handle(ctx context.Context, conn *wire.Conn, req *wire.Request) (any, error) {
+	f.mu.Lock()
+	f.got = append(f.got, sent{req.Method, string(req.Params)})
+	answer := f.answers[req.Method]
+	f.mu.Unlock()
+	switch {
+	case answer != nil:
+		return answer(req.Params)
+	case req.Method == "initialize":
+		return json.RawMessage(`{"capabilities":` + f.offers + `}`), nil
+	case req.Method == "exit":
+		go conn.Close()
+	}
+	return nil, nil
+}
+
+// ask has the fake ask the bridge.
+func (f *fake) ask(t *testing.T, method, params string) (string, error) {
+	f.mu.Lock()
+	conn := f.conn
+	f.mu.Unlock()
+	var result json.RawMessage
+	err := conn.Call(t.Context(), method, json.RawMessage(params), &result)
+	return string(result), err
+}
+
+// messages are those that the fake was sent whose methods begin so, as "method params".
+func (f *fake) messages(prefix string) (out []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.got {
+		if strings.HasPrefix(m.method, prefix) {
+			out = append(out, m.method+" "+m.params)
+		}
+	}
+	return out
+}
+
+// forget empties the list of messages.
+func (f *fake) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.got = nil
+}
+
+func (f *fake) has(method, params string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.got, sent{method, params})
+}

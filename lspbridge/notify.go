@@ -1,0 +1,59 @@
+package lspbridge
+
+import (
+	"strings"
+
+	"pillion/workspace/document"
+)
+
+func (c *client) didOpen(d *openDocument, text string) error {
+	c.server.reports.sent(d.path, d.version)
+	return c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+		"uri": d.uri, "languageId": d.language, "version": d.version, "text": text,
+	}})
+}
+
+// didChange tells of the text that d has now. d.text is the one before, if it was kept.
+func (c *client) didChange(d *openDocument, text string) error {
+	c.server.reports.sent(d.path, d.version)
+	change := any(map[string]string{"text": text})
+	if c.offers.TextDocumentSync.Change == syncIncremental && len(text) >= spanFrom && d.text != "" && plainLines(d.text) && plainLines(text) {
+		change = span(d.text, text, c.encoding)
+	}
+	return c.notify("textDocument/didChange", map[string]any{
+		"textDocument":   map[string]any{"uri": d.uri, "version": d.version},
+		"contentChanges": []any{change},
+	})
+}
+
+func (c *client) didSave(d *openDocument) error {
+	if !c.offers.TextDocumentSync.Save {
+		return nil
+	}
+	return c.notify("textDocument/didSave", map[string]any{"textDocument": map[string]string{"uri": d.uri}})
+}
+
+func (c *client) didClose(d *openDocument) error {
+	delete(c.docs, d.path)
+	c.server.reports.forget(d.path)
+	return c.notify("textDocument/didClose", map[string]any{"textDocument": map[string]string{"uri": d.uri}})
+}
+
+func (c *client) notify(method string, params any) error {
+	return answered(c.server.ctx, c.server.spec, method, c.conn.Notify(method, params))
+}
+
+// spanFrom is the size of a text from which it is worth telling only what changed.
+const spanFrom = 16 << 10
+
+// plainLines: the text has no line ends about which servers differ. There are some that
+// end a line where their language's library does.
+func plainLines(text string) bool {
+	return !strings.ContainsAny(text, "\v\f\x1c\x1d\x1e\u0085\u2028\u2029") && strings.Count(text, "\r") == strings.Count(text, "\r\n")
+}
+
+// span is the one change that makes after of before.
+func span(before, after string, e encoding) document.TextEdit {
+	start, end, text := document.Span(before, after)
+	return document.TextEdit{Range: document.Range{Start: e.position(before, start), End: e.position(before, end)}, NewText: text}
+}

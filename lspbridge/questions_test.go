@@ -1,0 +1,283 @@
+package lspbridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+// json has each URI filled with that of a file, in order, and [a:b] with a range of line 0.
+func (r *rig) json(text string, names ...string) string {
+	for _, name := range names {
+		text = strings.Replace(text, "URI", r.path(name).URI(), 1)
+	}
+	for i := range 20 {
+		for j := range 20 {
+			text = strings.ReplaceAll(text, fmt.Sprintf("[%d:%d]", i, j), fmt.Sprintf(`{"start":{"line":0,"character":%d},"end":{"line":0,"character":%d}}`, i, j))
+		}
+	}
+	return text
+}
+
+func span0(from, to uint32) document.Range { return document.Range{Start: at(0, from), End: at(0, to)} }
+
+func TestHoverContents(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"kind":"markdown","value":"**x**"}`:           "**x**",
+		`"plain"`:                                       "plain",
+		`{"language":"go","value":"func F()"}`:          "```go\nfunc F()\n```",
+		`["one",{"language":"c","value":"int x"},"",2]`: "one\n\n```c\nint x\n```",
+		`[]`:   "",
+		`null`: "",
+	} {
+		if got := markdown(json.RawMessage(raw)); got != want {
+			t.Errorf("%s: %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestPlacesInEachForm(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "x = 1\n"})
+	f := r.serve(`{"definitionProvider":{},"referencesProvider":true}`)
+	for _, answer := range []string{
+		`{"uri":"URI","range":[0:1]}`,
+		`[{"uri":"URI","range":[0:1]}]`,
+		`[{"targetUri":"URI","targetRange":[0:5],"targetSelectionRange":[0:1],"originSelectionRange":[2:3]}]`,
+	} {
+		f.answer("textDocument/definition", r.json(answer, "a.py"))
+		found, by, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
+		r.must(err)
+		if len(found) != 1 || found[0].Path != r.path("a.py") || found[0].Range != span0(0, 1) || by.Status != language.Running {
+			t.Errorf("%s: %+v by %+v", answer, found, by)
+		}
+	}
+	f.answer("textDocument/definition", `null`)
+	if found, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0)); err != nil || len(found) > 0 {
+		t.Errorf("nothing: %v, %v", found, err)
+	}
+	f.answer("textDocument/definition", `{"uri":7}`)
+	if _, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0)); fault.CodeOf(err) != fault.ExecutionFailed {
+		t.Errorf("garbled: %v", err)
+	}
+	f.answer("textDocument/references", r.json(`[{"uri":"URI","range":[0:1]}]`, "a.py"))
+	found, _, err := r.bridge.References(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0), true)
+	r.must(err)
+	if asked := f.messages("textDocument/references"); len(found) != 1 || !strings.Contains(asked[0], `"context":{"includeDeclaration":true}`) {
+		t.Errorf("references: %+v, asked %s", found, asked)
+	}
+}
+
+// TestOutsideOnlySourceIsShown: a library's text is shown; a server that is led to
+// another file shows nothing of it.
+func TestOutsideOnlySourceIsShown(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "x = 1\n"})
+	f := r.serve(`{"definitionProvider":true}`)
+	away := t.TempDir()
+	r.must(os.WriteFile(filepath.Join(away, "lib.py"), []byte("# head\ndef lib():\n    pass\n"), 0o600))
+	r.must(os.WriteFile(filepath.Join(away, "id_rsa"), []byte("secret\nsecret\n"), 0o600))
+	r.must(os.Symlink(filepath.Join(away, "id_rsa"), filepath.Join(away, "key.py")))
+	for name, want := range map[string]string{"lib.py": "def lib():\n    pass", "id_rsa": "", "key.py": "", "gone.py": ""} {
+		uri := "file://" + filepath.ToSlash(filepath.Join(away, name))
+		f.answer("textDocument/definition", `{"uri":"`+uri+`","range":{"start":{"line":1,"character":4},"end":{"line":1,"character":7}}}`)
+		found, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
+		r.must(err)
+		if len(found) != 1 || !found[0].Path.IsZero() || found[0].URI != uri || found[0].Excerpt != want {
+			t.Errorf("%s: %+v, want %q", name, found, want)
+		}
+	}
+}
+
+func TestSymbolsInEachForm(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "class A: pass\n", "sub/b.py": "class B: pass\n", "c.txt": ""})
+	f := r.serve(`{"documentSymbolProvider":true,"workspaceSymbolProvider":true}`)
+	a, b := r.path("a.py"), r.path("sub/b.py")
+	f.answer("textDocument/documentSymbol", r.json(`[{"name":"A","detail":"d","kind":5,"range":[0:13],"selectionRange":[6:7],"children":[{"name":"m","kind":6,"range":[9:13],"selectionRange":[9:13]}]}]`))
+	found, _, err := r.bridge.Symbols(t.Context(), r.snapshot(), a)
+	r.must(err)
+	if len(found) != 1 || found[0].Kind != "class" || found[0].Detail != "d" || found[0].Location.Path != a || found[0].Location.Range != span0(6, 7) ||
+		len(found[0].Children) != 1 || found[0].Children[0].Kind != "method" || found[0].Children[0].Location.Path != a {
+		t.Errorf("DocumentSymbols: %+v", found)
+	}
+	f.answer("textDocument/documentSymbol", r.json(`[{"name":"m","kind":99,"containerName":"A","location":{"uri":"URI","range":[9:13]}}]`, "a.py"))
+	found, _, err = r.bridge.Symbols(t.Context(), r.snapshot(), a)
+	r.must(err)
+	if len(found) != 1 || found[0].Container != "A" || found[0].Kind != "" || found[0].Location.Range != span0(9, 13) {
+		t.Errorf("SymbolInformation: %+v", found)
+	}
+	f.answer("workspace/symbol", r.json(`[{"name":"A","kind":5,"location":{"uri":"URI","range":[6:7]}},{"name":"B","kind":5,"location":{"uri":"URI","range":[6:7]}},{"name":"away","kind":5,"location":{"uri":"file:///away.py","range":[6:7]}}]`, "a.py", "sub/b.py"))
+	for in, want := range map[string]int{".": 2, "sub": 1, "a.py": 1} {
+		found, by, err := r.bridge.FindSymbols(t.Context(), r.snapshot(), r.path(in), "x")
+		if err != nil || len(found) != want || by.Name != "fake" || in == "sub" && found[0].Location.Path != b {
+			t.Errorf("in %s: %+v by %+v, %v", in, found, by, err)
+		}
+	}
+	if _, _, err := r.bridge.FindSymbols(t.Context(), r.snapshot(), r.path("c.txt"), "x"); fault.CodeOf(err) != fault.LSPUnavailable {
+		t.Errorf("in a file that no server knows: %v", err)
+	}
+}
+
+func TestRenameInEachForm(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "abc abc\n", "b.py": "🎉 abc\n"})
+	f := r.serve(`{"renameProvider":{"prepareProvider":true},"positionEncoding":"utf-32"}`)
+	rename := func(answer string) (map[string]string, error) {
+		t.Helper()
+		f.answer("textDocument/rename", r.json(answer, "a.py", "b.py"))
+		s := r.snapshot()
+		files, _, err := r.bridge.Rename(t.Context(), s, r.path("a.py"), at(0, 1), "x")
+		out := map[string]string{}
+		for _, file := range files {
+			text, err := s.ReadText(file.Path)
+			r.must(err)
+			out[file.Path.String()] = apply(text, file.Edits)
+		}
+		return out, err
+	}
+	f.answer("textDocument/prepareRename", `null`)
+	if _, err := rename(`null`); fault.CodeOf(err) != fault.InvalidArguments {
+		t.Errorf("nothing to rename: %v", err)
+	}
+	f.answer("textDocument/prepareRename", r.json("[0:3]"))
+	for _, answer := range []string{
+		`{"changes":{"URI":[{"range":[0:3],"newText":"x"},{"range":[4:7],"newText":"x"}],"URI":[{"range":[2:5],"newText":"x"}]}}`,
+		`{"documentChanges":[{"textDocument":{"uri":"URI","version":1},"edits":[{"range":[0:3],"newText":"x"},{"range":[4:7],"newText":"x"}]},{"textDocument":{"uri":"URI","version":null},"edits":[{"range":[2:5],"newText":"x"}]}]}`,
+	} {
+		got, err := rename(answer)
+		if err != nil || got["a.py"] != "x x\n" || got["b.py"] != "🎉 x\n" {
+			t.Errorf("%s: %q, %v", answer, got, err)
+		}
+	}
+	a := r.path("a.py").URI()
+	got, err := rename(`{"documentChanges":[{"textDocument":{"uri":"URI"},"edits":[{"range":[0:3],"newText":"x"}]},{"textDocument":{"uri":"` + a + `"},"edits":[{"range":[2:5],"newText":"x"}]}]}`)
+	if err != nil || got["a.py"] != "x x\n" {
+		t.Errorf("two lists, of which the second counts in the text after the first: %q, %v", got, err)
+	}
+	for answer, want := range map[string]fault.Code{
+		`{"documentChanges":[{"kind":"rename","oldUri":"URI","newUri":"URI"}]}`:                        fault.ExecutionFailed,
+		`{"changes":{"file:///usr/lib/python3/os.py":[{"range":[0:3],"newText":"x"}]}}`:                fault.PathOutsideWorkspace,
+		`{"changes":7}`: fault.ExecutionFailed,
+	} {
+		if got, err := rename(answer); fault.CodeOf(err) != want || len(got) > 0 {
+			t.Errorf("%s: %v, %v", answer, got, err)
+		}
+	}
+}
+
+func TestActionsAndTheirEdits(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "abc\n"})
+	f := r.serve(`{"codeActionProvider":{"resolveProvider":true}}`)
+	f.answer("textDocument/codeAction", r.json(`[
+		{"title":"now","kind":"quickfix","isPreferred":true,"edit":{"changes":{"URI":[{"range":[0:3],"newText":"x"}]}}},
+		{"title":"later","kind":"refactor","data":{"id":7}},
+		{"title":"command","command":"do.it","arguments":[]},
+		{"title":"its command","command":{"title":"t","command":"do.it"}},
+		{"title":"not now","disabled":{"reason":"because"}}]`, "a.py"))
+	f.answer("codeAction/resolve", r.json(`{"title":"later","edit":{"changes":{"URI":[{"range":[0:1],"newText":"y"}]}}}`, "a.py"))
+	a := r.path("a.py")
+	_, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), nil)
+	r.must(err)
+	f.mu.Lock()
+	conn := f.conn
+	f.mu.Unlock()
+	r.must(conn.Notify("textDocument/publishDiagnostics", json.RawMessage(r.json(`{"uri":"URI","diagnostics":[{"range":[0:2],"message":"here","data":1},{"range":[9:9],"message":"there"}]}`, "a.py"))))
+	_, err = f.ask(t, "workspace/workspaceFolders", "{}") // what came before is read now
+	r.must(err)
+	found, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), []string{"quickfix"})
+	r.must(err)
+	asked := f.messages("textDocument/codeAction")
+	if !strings.Contains(asked[len(asked)-1], r.json(`"context":{"diagnostics":[{"range":[0:2],"message":"here","data":1}],"only":["quickfix"],"triggerKind":1}`)) {
+		t.Errorf("asked %s", asked)
+	}
+	if len(found) != 5 || len(found[0].Edits) != 1 || !found[0].Preferred || !found[1].Resolvable || found[2].Disabled == "" || found[3].Disabled == "" || found[4].Disabled != "because" || found[4].Index != 4 {
+		t.Fatalf("actions: %+v", found)
+	}
+	done, err := r.bridge.Resolve(t.Context(), r.snapshot(), a, found[1])
+	if err != nil || done.Resolvable || len(done.Edits) != 1 || done.Edits[0].Edits[0].NewText != "y" || done.Index != 1 {
+		t.Errorf("resolved: %+v, %v", done, err)
+	}
+	if asked := f.messages("codeAction/resolve"); !strings.Contains(asked[0], `"data":{"id":7}`) {
+		t.Errorf("asked %s", asked)
+	}
+}
+
+func TestWhatAServerDoesNotOffer(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "abc\n", "b.txt": ""})
+	f := r.serve(`{"renameProvider":false}`)
+	s, a := r.snapshot(), r.path("a.py")
+	_, _, hover := r.bridge.Hover(t.Context(), s, a, at(0, 0))
+	_, by, rename := r.bridge.Rename(t.Context(), s, a, at(0, 0), "x")
+	_, none, other := r.bridge.Hover(t.Context(), s, r.path("b.txt"), at(0, 0))
+	for what, err := range map[string]error{"hover": hover, "rename": rename, "another language": other} {
+		if fault.CodeOf(err) != fault.LSPUnavailable || fault.From(err).Hint == "" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if by.Status != language.Running || none.Status != language.NotInstalled || f.messages("textDocument/rename") != nil {
+		t.Errorf("%+v, %+v", by, none)
+	}
+	_, err := f.ask(t, "client/registerCapability", `{"registrations":[{"id":"h","method":"textDocument/hover"}]}`)
+	r.must(err)
+	if _, _, err := r.bridge.Hover(t.Context(), s, a, at(0, 0)); err != nil {
+		t.Errorf("registered later: %v", err)
+	}
+	r.settings.Servers = []Server{{Name: "fake", Command: []string{"not-there-at-all"}, Languages: []string{"python"}}}
+	_, by, err = r.bridge.Hover(t.Context(), s, a, at(0, 0))
+	if fault.CodeOf(err) != fault.LSPUnavailable || by != (language.Server{Name: "fake", Status: language.NotInstalled}) {
+		t.Errorf("not installed: %v by %+v", err, by)
+	}
+}
+
+// TestTheEditorIsAskedFirst, and our own server where it has nothing to say.
+func TestTheEditorIsAskedFirst(t *testing.T) {
+	ours := language.Server{Name: "fake", Status: language.Running}
+	editors := language.Server{Name: "the editor's", Status: language.Editor}
+	for _, c := range []struct {
+		name, answer string
+		err          error
+		own, missing bool
+		text         string
+		by           language.Server
+	}{
+		{name: "bare", answer: `{"contents":"editor"}`, text: "editor", by: editors},
+		{name: "named", answer: `{"result":{"contents":"editor"},"version":3,"server":"Pylance"}`, text: "editor", by: language.Server{Name: "Pylance", Status: language.Editor}},
+		{name: "of another version", answer: `{"result":{"contents":"editor"},"version":2}`, text: "own", by: ours},
+		{name: "nothing", answer: `{"result":null,"version":3}`, text: "own", by: ours},
+		{name: "null", answer: `null`, text: "own", by: ours},
+		{name: "an error", err: errors.New("no such method"), text: "own", by: ours},
+		{name: "set otherwise", answer: `{"contents":"editor"}`, own: true, text: "own", by: ours},
+		{name: "set otherwise, but not there", answer: `{"contents":"editor"}`, own: true, missing: true, text: "editor", by: editors},
+		{name: "nothing, and nobody else", answer: `{"result":null,"version":3}`, missing: true, text: "", by: editors},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, map[string]string{"a.py": "abc\n"})
+			f := r.serve(hovers)
+			f.answer("textDocument/hover", `{"contents":"own"}`)
+			r.settings.PreferOwn = c.own
+			if c.missing {
+				r.settings.Servers[0].Command[0] = "not-there-at-all"
+			}
+			r.bridge.o.Ask = func(_ context.Context, method string, params any, result *json.RawMessage) error {
+				*result = json.RawMessage(c.answer)
+				asked, err := json.Marshal(params)
+				if want := r.json(`{"textDocument":{"uri":"URI"},"position":{"line":0,"character":1}}`, "a.py"); method != "hover" || string(asked) != want || err != nil {
+					t.Errorf("asked %s %s, %v", method, asked, err)
+				}
+				return c.err
+			}
+			a := r.path("a.py")
+			r.store.Open(a, a.URI(), 3, "abc\n")
+			text, by, err := r.bridge.Hover(t.Context(), r.snapshot(), a, at(0, 1))
+			if err != nil || text != c.text || by != c.by {
+				t.Errorf("%q by %+v, %v", text, by, err)
+			}
+		})
+	}
+}

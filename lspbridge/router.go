@@ -1,0 +1,114 @@
+package lspbridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+const (
+	editorTime  = 3 * time.Second // for the editor's servers to answer
+	editorQuiet = time.Minute     // for which they are not asked when they did not
+)
+
+// ask asks the editor's servers first, whose user chose them and set them up, and our
+// own where the editor has nothing to say. Settings turn that round.
+func (b *Bridge) ask(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (reply, error) {
+	if b.o.Settings(p.Top()).PreferOwn {
+		own, err := b.own(ctx, s, p, q)
+		if fault.CodeOf(err) == fault.LSPUnavailable {
+			if theirs, ok := b.editors(ctx, s, p, q); ok {
+				return theirs, nil
+			}
+		}
+		return own, err
+	}
+	theirs, ok := b.editors(ctx, s, p, q)
+	if ok && !isEmpty(theirs.result) {
+		return theirs, nil
+	}
+	own, err := b.own(ctx, s, p, q)
+	if ok && fault.CodeOf(err) == fault.LSPUnavailable && own.by.Status == language.NotInstalled {
+		return theirs, nil // nobody knows better
+	}
+	return own, err
+}
+
+// editors asks the editor's own servers, and says if they answered.
+func (b *Bridge) editors(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (reply, bool) {
+	if b.o.Ask == nil || q.editor == "" || time.Now().UnixNano() < b.quiet.Load() {
+		return reply{}, false
+	}
+	f, err := s.Read(p, "")
+	if err != nil {
+		return reply{}, false
+	}
+	uri := p.URI()
+	if f.Buffer != nil {
+		uri = f.Buffer.URI
+	}
+	result, by, err := b.askEditor(ctx, q.editor, q.params(uri, counting{utf16, f.Text}), f.Buffer)
+	if err != nil {
+		return reply{}, false
+	}
+	return reply{result: result, encoding: utf16, by: by}, true
+}
+
+var errOtherVersion = errors.New("the editor answered about another version")
+
+// askEditor asks the editor once. The answer is LSP's result, bare or in an envelope
+// that names the version of the document that it is about.
+func (b *Bridge) askEditor(ctx context.Context, method string, params any, about *document.Buffer) (json.RawMessage, language.Server, error) {
+	asking, cancel := context.WithTimeout(ctx, editorTime)
+	defer cancel()
+	var raw json.RawMessage
+	err := b.o.Ask(asking, method, params, &raw)
+	if asking.Err() != nil && ctx.Err() == nil {
+		b.quiet.Store(time.Now().Add(editorQuiet).UnixNano())
+	}
+	if err == nil && isNull(raw) {
+		err = errors.New("the editor has no answer")
+	}
+	if err != nil {
+		return nil, language.Server{}, err
+	}
+	result, version, name := envelope(raw)
+	if version != nil && about != nil && *version != about.Version {
+		return nil, language.Server{}, errOtherVersion
+	}
+	return result, language.Server{Name: name, Status: language.Editor}, nil
+}
+
+// envelope takes {result, version, server}, or a bare result.
+func envelope(raw json.RawMessage) (result json.RawMessage, version *int32, server string) {
+	var e struct {
+		Result  json.RawMessage `json:"result"`
+		Version *int32          `json:"version"`
+		Server  string          `json:"server"`
+	}
+	const nameless = "the editor's"
+	if json.Unmarshal(raw, &e) != nil || e.Result == nil {
+		return raw, nil, nameless
+	}
+	if e.Server == "" {
+		e.Server = nameless
+	}
+	return e.Result, e.Version, e.Server
+}
+
+func isNull(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) == 0 || raw[0] == 'n'
+}
+
+// isEmpty: nothing was found, or nobody looked. An editor does not say which.
+func isEmpty(raw json.RawMessage) bool {
+	return isNull(raw) || string(bytes.TrimSpace(raw)) == "[]"
+}

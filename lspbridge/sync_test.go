@@ -1,0 +1,176 @@
+package lspbridge
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/workspace/document"
+	"pillion/workspace/watch"
+)
+
+// old sets when a file was written last, so that its times on disk tell something.
+func (r *rig) old(name string) {
+	r.Helper()
+	long := time.Now().Add(-time.Hour)
+	r.must(os.Chtimes(filepath.Join(r.dir, name), long, long))
+}
+
+// hovered asks about a file, and gives what the fake was sent.
+func (r *rig) hovered(f *fake, name string) []string {
+	r.Helper()
+	f.forget()
+	_, _, err := r.bridge.Hover(r.Context(), r.snapshot(), r.path(name), at(0, 0))
+	r.must(err)
+	return f.messages("textDocument/")
+}
+
+func (r *rig) wantSent(got []string, want ...string) {
+	r.Helper()
+	for i, w := range want {
+		want[i] = strings.ReplaceAll(w, "DIR", r.path(".").URI())
+	}
+	want = append(want, "textDocument/hover ")
+	if len(got) != len(want) {
+		r.Errorf("sent:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		return
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			r.Errorf("sent:\n%s\nwant:\n%s", got[i], want[i])
+		}
+	}
+}
+
+// TestDocumentsAreBroughtUpToDate: before each question all that is open in the server is
+// as the snapshot has it, and nothing is sent that the server has.
+func TestDocumentsAreBroughtUpToDate(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "a\n", "b.py": "b\n", "c.py": "c\n", "d.txt": "d\n"})
+	f := r.serve(hovers)
+	r.wantSent(r.hovered(f, "a.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"a\n","uri":"DIR/a.py","version":1}}`)
+	r.old("a.py")
+	r.wantSent(r.hovered(f, "a.py"))
+	r.wantSent(r.hovered(f, "b.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"b\n","uri":"DIR/b.py"`)
+	r.write("a.py", "aa\n")
+	r.wantSent(r.hovered(f, "b.py"),
+		`textDocument/didChange {"contentChanges":[{"text":"aa\n"}],"textDocument":{"uri":"DIR/a.py","version":2}}`,
+		`textDocument/didSave {"textDocument":{"uri":"DIR/a.py"}}`)
+
+	c, d := r.path("c.py"), r.path("d.txt")
+	r.store.Open(c, c.URI(), 7, "c\n")
+	r.wantSent(r.hovered(f, "b.py")) // nothing unsaved in it
+	r.store.Change(c, 8, "unsaved\n")
+	r.store.Open(d, d.URI(), 1, "of another language\n")
+	r.wantSent(r.hovered(f, "b.py"), `textDocument/didOpen {"textDocument":{"languageId":"python","text":"unsaved\n","uri":"DIR/c.py","version":1}}`)
+	r.store.Change(c, 9, "more\n")
+	r.wantSent(r.hovered(f, "b.py"), `textDocument/didChange {"contentChanges":[{"text":"more\n"}],"textDocument":{"uri":"DIR/c.py","version":2}}`)
+	r.write("c.py", "more\n")
+	r.store.Saved(c)
+	r.wantSent(r.hovered(f, "b.py"), `textDocument/didSave {"textDocument":{"uri":"DIR/c.py"}}`)
+
+	r.must(os.Remove(filepath.Join(r.dir, "a.py")))
+	r.wantSent(r.hovered(f, "b.py"), `textDocument/didClose {"textDocument":{"uri":"DIR/a.py"}}`)
+}
+
+func TestALargeTextIsToldAsASpan(t *testing.T) {
+	line := strings.Repeat("é", 40) + "\r\n"
+	text := strings.Repeat(line, 400)
+	r := newRig(t, map[string]string{"a.py": text, "odd.py": strings.Repeat("x\f\n", 10_000)})
+	f := r.serve(hovers)
+	r.hovered(f, "a.py")
+	r.hovered(f, "odd.py")
+	r.write("a.py", strings.Replace(text, line, "é\r\n", 1))
+	r.write("odd.py", strings.Repeat("x\f\n", 10_000)+"y")
+	got := strings.Join(r.hovered(f, "a.py"), "\n")
+	if want := `"contentChanges":[{"range":{"start":{"line":0,"character":1},"end":{"line":0,"character":40}},"newText":""}]`; !strings.Contains(got, want) {
+		t.Errorf("sent %.300s, want %s", got, want)
+	}
+	if !strings.Contains(got, `"contentChanges":[{"text":"x\f\nx`) {
+		t.Error("where servers differ about lines, the text is told as a whole")
+	}
+}
+
+func TestDocumentsThatNobodyNeedsAreClosed(t *testing.T) {
+	files := map[string]string{}
+	for i := range mostOpen + 3 {
+		files[fmt.Sprintf("f%03d.py", i)] = "x\n"
+	}
+	r := newRig(t, files)
+	f := r.serve(hovers)
+	closed := 0
+	for i := range len(files) {
+		for _, m := range r.hovered(f, fmt.Sprintf("f%03d.py", i)) {
+			if strings.HasPrefix(m, "textDocument/didClose") {
+				if want := fmt.Sprintf("f%03d.py", closed); !strings.Contains(m, want) {
+					t.Errorf("%s, want %s", m, want)
+				}
+				closed++
+			}
+		}
+	}
+	if closed != 3 {
+		t.Errorf("%d were closed", closed)
+	}
+}
+
+// TestWatchedFiles: a server hears of the files that it asked about, and of no others,
+// before it is asked anything.
+func TestWatchedFiles(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "x\n", "sub/new.py": "y\n", "sub/new.txt": "z\n"})
+	f := r.serve(hovers)
+	r.started()
+	_, err := f.ask(t, "client/registerCapability", `{"registrations":[{"id":"1","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[
+		{"globPattern":"**/*.{py,pyi}"},{"globPattern":{"baseUri":"`+r.path(".").URI()+`","pattern":"conf*"},"kind":4}]}}]}`)
+	r.must(err)
+	dir := r.path(".").Abs()
+	r.bridge.Changed([]watch.Event{
+		{Dir: dir, Name: "a.py", Op: watch.Changed},
+		{Dir: dir, Name: "a.txt", Op: watch.Changed},
+		{Dir: dir, Name: "config", Op: watch.Created},
+		{Dir: dir, Name: "conf", Op: watch.Deleted},
+		{Dir: dir, Name: "sub", Op: watch.Created, Folder: true},
+		{Dir: dir, Name: "came.py", Op: watch.Created},
+		{Dir: dir, Name: "came.py", Op: watch.Deleted},
+		{Dir: dir, Op: watch.Lost},
+	})
+	f.forget()
+	r.started()
+	var all string
+	for _, m := range f.messages("workspace/didChangeWatchedFiles") {
+		all += m
+	}
+	for name, kind := range map[string]int{"a.py": fileChanged, "conf": fileDeleted, "sub/new.py": fileCreated} {
+		if want := fmt.Sprintf(`{"type":%d,"uri":"%s"}`, kind, r.path(name).URI()); !strings.Contains(all, want) {
+			t.Errorf("%s is not in %s", want, all)
+		}
+	}
+	if strings.Count(all, `"uri"`) != 3 {
+		t.Errorf("told too much: %s", all)
+	}
+	if f.messages("textDocument/hover") == nil {
+		t.Error("it was not asked")
+	}
+}
+
+// TestTheQuestionIsAboutTheSnapshot: a position is counted in the snapshot's text, and a
+// result in the text of the file that it is about.
+func TestTheQuestionIsAboutTheSnapshot(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "disk\n", "b.py": "🎉🎉 there\n"})
+	f := r.serve(`{"definitionProvider":true,"positionEncoding":"utf-8"}`)
+	f.answer("textDocument/definition", `{"uri":"`+r.path("b.py").URI()+`","range":{"start":{"line":0,"character":9},"end":{"line":0,"character":14}}}`)
+	a := r.path("a.py")
+	r.store.Open(a, a.URI(), 1, "é🎉 buffer\n")
+	s := r.snapshot()
+	r.store.Change(a, 2, "typed since\n")
+	found, _, err := r.bridge.Definition(t.Context(), s, a, at(0, 4))
+	r.must(err)
+	if want := (document.Range{Start: at(0, 5), End: at(0, 10)}); len(found) != 1 || found[0].Range != want || found[0].Path != r.path("b.py") {
+		t.Errorf("found %+v, want %v", found, want)
+	}
+	if asked := f.messages("textDocument/definition"); !strings.Contains(asked[0], `"position":{"line":0,"character":7}`) {
+		t.Errorf("asked %s", asked)
+	}
+}

@@ -1,0 +1,221 @@
+package lspbridge
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"pillion/workspace"
+	"pillion/workspace/search"
+	"pillion/workspace/watch"
+)
+
+const watchedFiles = "workspace/didChangeWatchedFiles"
+
+// What a server is told of a file.
+const (
+	fileCreated = 1
+	fileChanged = 2
+	fileDeleted = 3
+)
+
+const (
+	gatherTime  = 50 * time.Millisecond  // what comes within this is told as one
+	settleTime  = 100 * time.Millisecond // for the file system to tell what happened
+	mostWatched = 5000                   // files that are told of as one
+)
+
+// watchedGlob is one pattern that a server watches.
+type watchedGlob struct {
+	base    string // absolute: the folder that the pattern is about
+	matches func(rel string) bool
+	kinds   int // a sum of 1 (created), 2 (changed) and 4 (deleted)
+}
+
+// watchedGlobs reads DidChangeWatchedFilesRegistrationOptions. What cannot be read is
+// watched by nobody.
+func (s *server) watchedGlobs(options json.RawMessage) (out []watchedGlob) {
+	var o struct {
+		Watchers []struct {
+			Pattern json.RawMessage `json:"globPattern"`
+			Kinds   int             `json:"kind"`
+		} `json:"watchers"`
+	}
+	if json.Unmarshal(options, &o) != nil {
+		return nil
+	}
+	for _, w := range o.Watchers {
+		if g, ok := s.watchedGlob(w.Pattern); ok {
+			if g.kinds = w.Kinds; g.kinds == 0 {
+				g.kinds = 7
+			}
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// watchedGlob is a Pattern or a RelativePattern. A pattern by itself may be absolute.
+func (s *server) watchedGlob(raw json.RawMessage) (g watchedGlob, ok bool) {
+	var relative struct {
+		Base    json.RawMessage `json:"baseUri"`
+		Pattern string          `json:"pattern"`
+	}
+	g.base = s.root.Abs()
+	if json.Unmarshal(raw, &relative.Pattern) != nil {
+		if json.Unmarshal(raw, &relative) != nil {
+			return g, false
+		}
+		var folder struct {
+			URI string `json:"uri"`
+		}
+		if json.Unmarshal(relative.Base, &folder.URI) != nil && json.Unmarshal(relative.Base, &folder) != nil {
+			return g, false
+		}
+		if g.base, ok = fileOf(folder.URI); !ok {
+			return g, false
+		}
+	}
+	pattern := filepath.ToSlash(relative.Pattern)
+	if filepath.IsAbs(relative.Pattern) {
+		g.base = string(filepath.Separator)
+	} else {
+		pattern = "/" + pattern // as LSP has it, a glob is about the whole path
+	}
+	matches, err := search.CompileGlob(pattern)
+	g.matches = matches
+	return g, err == nil
+}
+
+func (g watchedGlob) has(abs string, kind int) bool {
+	rel, err := filepath.Rel(g.base, abs)
+	return err == nil && filepath.IsLocal(rel) && g.kinds&(1<<(kind-1)) != 0 && g.matches(filepath.ToSlash(rel))
+}
+
+// wants says if a server watches a file.
+func (r *registrations) wants(abs string, kind int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, one := range r.by {
+		for _, g := range one.watched {
+			if g.has(abs, kind) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Changed takes what the watching of the workspace tells. It does not block.
+func (b *Bridge) Changed(events []watch.Event) {
+	warm := slices.DeleteFunc(b.warm(), func(c *client) bool { return !c.watches.has(watchedFiles) })
+	if len(warm) == 0 {
+		return
+	}
+	for _, e := range events {
+		for _, one := range b.unfold(e) {
+			for _, c := range warm {
+				c.saw(one.abs, one.kind)
+			}
+		}
+	}
+}
+
+// warm are all servers that run.
+func (b *Bridge) warm() (out []*client) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.servers {
+		if c := s.warm(); c != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+type sighting struct {
+	abs  string
+	kind int
+}
+
+// unfold is what an event says of files. Of a folder that came only its name is told; all
+// in it is new.
+func (b *Bridge) unfold(e watch.Event) []sighting {
+	abs := filepath.Join(e.Dir, e.Name)
+	switch e.Op {
+	case watch.Created:
+		out := []sighting{{abs, fileCreated}}
+		if p, ok := b.o.Documents.Workspace().Place(abs); ok && e.Folder {
+			//nolint:errcheck // it is gone again
+			_ = p.Walk(b.ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
+				if len(out) == mostWatched {
+					return fs.SkipAll
+				}
+				out = append(out, sighting{e.Path.Abs(), fileCreated})
+				return nil
+			})
+		}
+		return out
+	case watch.Deleted:
+		return []sighting{{abs, fileDeleted}}
+	case watch.Changed:
+		return []sighting{{abs, fileChanged}}
+	case watch.Attributes, watch.Lost: // LSP has no word for "look again at everything"
+	}
+	return nil
+}
+
+// saw keeps what the server is to be told of, for a moment.
+func (c *client) saw(abs string, kind int) {
+	if !c.watches.wants(abs, kind) {
+		return
+	}
+	c.seeing.Lock()
+	defer c.seeing.Unlock()
+	if len(c.seen) >= mostWatched {
+		return
+	}
+	if c.seen == nil {
+		c.seen = map[string]int{}
+		time.AfterFunc(gatherTime, c.flushWatched)
+	}
+	switch was := c.seen[abs]; {
+	case was == fileCreated && kind == fileDeleted:
+		delete(c.seen, abs)
+	case was == fileCreated: // it is new still
+	case was == fileDeleted && kind == fileCreated:
+		c.seen[abs] = fileChanged
+	default:
+		c.seen[abs] = kind
+	}
+}
+
+// tellWatched tells all that happened so far, as far as that can be known.
+func (c *client) tellWatched(ctx context.Context) {
+	if settle := c.server.bridge.o.Settle; settle != nil && c.watches.has(watchedFiles) {
+		ctx, cancel := context.WithTimeout(ctx, settleTime)
+		defer cancel()
+		_ = settle(ctx) //nolint:errcheck // then it is told when it is seen
+	}
+	c.flushWatched()
+}
+
+func (c *client) flushWatched() {
+	c.seeing.Lock()
+	defer c.seeing.Unlock()
+	if len(c.seen) == 0 {
+		c.seen = nil
+		return
+	}
+	changes := make([]any, 0, len(c.seen))
+	for abs, kind := range c.seen {
+		if p, ok := c.server.bridge.o.Documents.Workspace().Place(abs); ok {
+			changes = append(changes, map[string]any{"uri": p.URI(), "type": kind})
+		}
+	}
+	c.seen = nil
+	_ = c.notify(watchedFiles, map[string]any{"changes": changes}) //nolint:errcheck // it ended, and starts anew
+}
