@@ -12,13 +12,13 @@ import (
 
 // codeAction is a CodeAction, or a Command, whose command is a string.
 type codeAction struct {
-	Title       string          `json:"title"`
-	Kind        string          `json:"kind"`
-	IsPreferred bool            `json:"isPreferred"`
+	Title       string                   `json:"title"`
+	Kind        string                   `json:"kind"`
+	IsPreferred bool                     `json:"isPreferred"`
 	Disabled    *struct{ Reason string } `json:"disabled"`
-	Edit        json.RawMessage `json:"edit"`
-	Command     json.RawMessage `json:"command"`
-	Data        json.RawMessage `json:"data"`
+	Edit        json.RawMessage          `json:"edit"`
+	Command     json.RawMessage          `json:"command"`
+	Data        json.RawMessage          `json:"data"`
 }
 
 // Actions are what a server offers to do about a range.

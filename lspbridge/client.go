@@ -33,7 +33,7 @@ type client struct {
 	mu   sync.Mutex // guards documents, and makes bringing them up and asking one step
 	docs map[workspace.Path]*openDocument
 
-	seeing sync.Mutex // guards seen
+	seeing sync.Mutex     // guards seen
 	seen   map[string]int // files that it watches and that changed, and how; nil: no timer runs
 }
 

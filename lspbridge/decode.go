@@ -45,7 +45,7 @@ type reader struct {
 	snapshot *document.Snapshot
 	asked    workspace.Path // the file that the question was about
 	encoding encoding
-	from     *client // nil: the editor answered
+	from     *client           // nil: the editor answered
 	outside  map[string]string // texts of files outside the workspace, by URI
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,14 +13,15 @@ import (
 
 // fake is a server that answers as its test says, at the other end of real pipes.
 type fake struct {
-	offers  string                                            // its capabilities, as JSON
+	offers  string                                               // its capabilities, as JSON
 	answers map[string]func(params json.RawMessage) (any, error) // by method
 
-	mu   sync.Mutex // guards all below
-	got  []sent
-	conn *wire.Conn
-	kill func()
-	runs int
+	mu    sync.Mutex // guards all below
+	holds string     // a method that is answered only when it is cancelled
+	got   []sent
+	conn  *wire.Conn
+	kill  func()
+	runs  int
 }
 
 // sent is a message that the fake was sent.
@@ -71,8 +71,15 @@ func (f *fake) spawn() (Child, error) {
 func (f *fake) handle(ctx context.Context, conn *wire.Conn, req *wire.Request) (any, error) {
 	f.mu.Lock()
 	f.got = append(f.got, sent{req.Method, string(req.Params)})
-	answer := f.answers[req.Method]
+	answer, holds := f.answers[req.Method], f.holds == req.Method
 	f.mu.Unlock()
+	if holds {
+		<-ctx.Done()
+		f.mu.Lock()
+		f.got = append(f.got, sent{"cancelled", req.Method})
+		f.mu.Unlock()
+		return nil, ctx.Err()
+	}
 	switch {
 	case answer != nil:
 		return answer(req.Params)
@@ -111,10 +118,4 @@ func (f *fake) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.got = nil
-}
-
-func (f *fake) has(method, params string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Contains(f.got, sent{method, params})
 }

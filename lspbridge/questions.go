@@ -11,11 +11,11 @@ import (
 
 // question is what is asked about a document.
 type question struct {
-	method string                                 // LSP's
-	what   string                                 // as people call what it asks for
-	editor string                                 // as the editor calls it, "" if it cannot be asked
-	offers func(*abilities) ability               // who can be asked
-	params func(uri string, as counting) any      // LSP's parameters
+	method string                            // LSP's
+	what   string                            // as people call what it asks for
+	editor string                            // as the editor calls it, "" if it cannot be asked
+	offers func(*abilities) ability          // who can be asked
+	params func(uri string, as counting) any // LSP's parameters
 }
 
 // counting is how whoever is asked counts in the document.
@@ -24,8 +24,11 @@ type counting struct {
 	text     string
 }
 
-func (n counting) position(at document.Position) document.Position { return n.encoding.theirs(n.text, at) }
-func (n counting) span(r document.Range) document.Range            { return n.encoding.theirsRange(n.text, r) }
+func (n counting) position(at document.Position) document.Position {
+	return n.encoding.theirs(n.text, at)
+}
+
+func (n counting) span(r document.Range) document.Range { return n.encoding.theirsRange(n.text, r) }
 
 // reply is an answer, whoever gave it.
 type reply struct {

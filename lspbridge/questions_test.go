@@ -161,8 +161,8 @@ func TestRenameInEachForm(t *testing.T) {
 		t.Errorf("two lists, of which the second counts in the text after the first: %q, %v", got, err)
 	}
 	for answer, want := range map[string]fault.Code{
-		`{"documentChanges":[{"kind":"rename","oldUri":"URI","newUri":"URI"}]}`:                        fault.ExecutionFailed,
-		`{"changes":{"file:///usr/lib/python3/os.py":[{"range":[0:3],"newText":"x"}]}}`:                fault.PathOutsideWorkspace,
+		`{"documentChanges":[{"kind":"rename","oldUri":"URI","newUri":"URI"}]}`:         fault.ExecutionFailed,
+		`{"changes":{"file:///usr/lib/python3/os.py":[{"range":[0:3],"newText":"x"}]}}`: fault.PathOutsideWorkspace,
 		`{"changes":7}`: fault.ExecutionFailed,
 	} {
 		if got, err := rename(answer); fault.CodeOf(err) != want || len(got) > 0 {

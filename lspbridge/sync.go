@@ -13,8 +13,8 @@ import (
 
 // What is open in a server, and what of it we keep.
 const (
-	mostOpen = 64        // documents; those that were not used for longest are closed
-	mostKept = 2 << 20   // bytes of texts that only the disk has besides
+	mostOpen = 64          // documents; those that were not used for longest are closed
+	mostKept = 2 << 20     // bytes of texts that only the disk has besides
 	racyTime = time.Second // within this after a write, times on disk tell nothing
 )
 
