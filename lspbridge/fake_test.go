@@ -40,6 +40,8 @@ func (r *rig) serve(offers string) *fake {
 
 // answer has the fake answer a method with some JSON.
 func (f *fake) answer(method, result string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.answers[method] = func(json.RawMessage) (any, error) { return json.RawMessage(result), nil }
 }
 

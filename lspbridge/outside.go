@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"pillion/workspace/document"
+	"pillion/workspace/language"
 )
 
 // What is shown of a file outside the workspace.
@@ -29,7 +30,7 @@ func textOutside(uri, lang string) string {
 		return ""
 	}
 	real, err := filepath.EvalSymlinks(name)
-	if err != nil || languageNamed(filepath.Base(real)) != lang {
+	if err != nil || language.ByName(filepath.Base(real)) != lang {
 		return ""
 	}
 	info, err := os.Stat(real)
