@@ -57,6 +57,7 @@ func unanswered(about askedAbout, err error, instead string) *Answer {
 	said := *fault.From(err)
 	e := &said
 	e.Message, e.Hint = fault.Escape(clip(e.Message, longMessage)), fault.Escape(clip(e.Hint, longMessage))
+	e.Hint = strings.ReplaceAll(e.Hint, searchInstead, instead)
 	if e.Code == fault.LSPUnavailable && !strings.Contains(e.Hint, instead) {
 		hint := strings.TrimSuffix(e.Hint, ".")
 		switch {

@@ -56,6 +56,8 @@ func planDiagnostics(ctx context.Context, in Input, args diagnosticsArgs) (*Answ
 	case err == nil && report.Freshness != language.NoServer:
 	case err == nil:
 		err = fault.New(fault.LSPUnavailable, "no server reports diagnostics for %s", fault.Quote(f.Path.String())).WithHint("%s", report.Hint)
+	case report.Freshness != "" && report.Freshness != language.Fresh:
+		about.Status = report.Freshness
 	case fault.CodeOf(err) == fault.Timeout:
 		about.Status = language.TimedOut
 	case report.Server.Status == language.Restarting:
