@@ -8,17 +8,20 @@ import (
 
 	"pillion/config"
 	"pillion/lspbridge"
+	"pillion/rpc"
 	"pillion/tools/process"
 	"pillion/workspace"
 )
 
-// newLanguages is what asks language servers, none of which runs yet.
-func (c *sidecar) newLanguages() *lspbridge.Bridge {
+// newLanguages is what asks language servers, none of which runs yet. ask asks those
+// of the editor, nil if there are none.
+func (c *sidecar) newLanguages(ask rpc.Languages) *lspbridge.Bridge {
 	return lspbridge.New(lspbridge.Options{
 		Documents: c.documents,
 		Spawn:     c.spawnServer,
 		LookPath:  c.lookPath,
 		Settings:  c.languageSettings,
+		Ask:       ask,
 		Report:    c.standing.report,
 		Logf:      logf,
 		Settle:    c.tree.Settle,

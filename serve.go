@@ -70,7 +70,7 @@ func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 	c, err := newSidecar(surroundings{
 		folders: foldersThere(s), settings: reported(s, s.Settings), asker: s.Asker, human: s.Human, editor: s.Editor, activity: s.Activity,
 		report: s.Report, untrusted: func(u untrusted) { s.Untrusted(u.path, u.hash, u.rules) },
-		journal: s.Journal,
+		journal: s.Journal, languages: s.Languages,
 	})
 	if err != nil {
 		return nil, err

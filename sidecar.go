@@ -16,6 +16,7 @@ import (
 	"pillion/audit"
 	"pillion/config"
 	"pillion/lspbridge"
+	"pillion/rpc"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
@@ -45,6 +46,8 @@ type surroundings struct {
 	// for more than they trust. Nil: by the log.
 	report    func(problem string)
 	untrusted func(u untrusted)
+	// languages asks the language servers that the editor runs. Nil: it offers none.
+	languages rpc.Languages
 	// journal hears of each change set that was made or put back. Nil: nobody does.
 	journal func(change.JournalChanged)
 }
@@ -118,7 +121,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 	c.now()
 	c.registry.Approvals = approval.NewQueue(s.asker, c.standing.view.Settings.Approvals.Expiry())
 	c.follow()
-	c.languages = c.newLanguages()
+	c.languages = c.newLanguages(s.languages)
 	c.registry.Languages = c.languages
 	c.tree.Follow(c.languages.Changed)
 	c.repaired = c.registry.Committer.Recover(context.Background())

@@ -37,6 +37,12 @@ var sent = map[string]Audience{
 	"agent/status":      Plugins,
 	"process/output":    Plugins,
 
+	"editor/definition":  Plugins, // these five only to those with languageFeatures
+	"editor/diagnostics": Plugins,
+	"editor/hover":       Plugins,
+	"editor/references":  Plugins,
+	"editor/symbols":     Plugins,
+
 	"settings/untrusted": Plugins,
 
 	"session/unusual":    Plugins,
@@ -59,7 +65,7 @@ var sent = map[string]Audience{
 
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
-	"activity/", "agent/", "approval/", "document/", "journal/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
+	"activity/", "agent/", "approval/", "document/", "editor/", "journal/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
 	"workspace/changed", "workspace/tracking",
 }
 

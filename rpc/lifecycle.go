@@ -109,6 +109,7 @@ func (s *server) setup(p protocol.InitializeParams, c client, d *dialogs) Setup 
 		Unusual:   func(u Unusual) { s.unusual(c, u) },
 		Untrusted: func(path, hash string, rules []string) { s.untrusted(c, settingsUntrusted{path, hash, rules}) },
 		Journal:   func(changed change.JournalChanged) { s.journalChanged(c, changed) },
+		Languages: s.languages(c),
 	}
 }
 

@@ -58,6 +58,8 @@ type Setup struct {
 	Unusual func(Unusual)
 	// Journal tells the editor of each change set that was made or put back.
 	Journal func(change.JournalChanged)
+	// Languages asks the language servers that the editor runs; nil if it offers none.
+	Languages Languages
 }
 
 // Core is a running sidecar, as far as the editor's side needs it.

@@ -52,6 +52,7 @@ type Editor struct {
 
 	t       testing.TB
 	plain   bool
+	answers func(ctx context.Context, method string, params json.RawMessage) (any, error) // Options.Languages
 	stdin   io.WriteCloser
 	mu      sync.Mutex // guards buffers
 	buffers map[string]*Buffer
@@ -151,9 +152,12 @@ type Options struct {
 	Commands bool           // capabilities.workspace.executeCommand
 	Settings map[string]any // initializationOptions
 	Silent   bool           // do not initialize
-	Dirs     []string       // workspace folders; default is one new one
-	Home     string         // the person's home; default is a new one
-	UID      int            // run the sidecar as this user; 0 is the own one
+	// Languages answers editor/definition and its like; method is the part after the
+	// slash. With it the editor says that it has language features.
+	Languages func(ctx context.Context, method string, params json.RawMessage) (any, error)
+	Dirs      []string // workspace folders; default is one new one
+	Home      string   // the person's home; default is a new one
+	UID       int      // run the sidecar as this user; 0 is the own one
 }
 
 // Spawn starts the sidecar: command is the test binary that acts as pillion.
@@ -175,7 +179,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 		Files:     make(chan json.RawMessage, 65536), Tracking: make(chan json.RawMessage, 64), Unusual: make(chan json.RawMessage, 64),
 		Journal: make(chan Journal, 64),
 	}
-	e.plain = o.Plain
+	e.plain, e.answers = o.Plain, o.Languages
 	e.Command = exec.Command(command[0], command[1:]...)
 	e.Command.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "PILLION_TEST_MAIN=1")
 	e.Command.Dir = dir
@@ -225,7 +229,7 @@ func (e *Editor) Initialize(o Options) json.RawMessage {
 	}
 	if !o.Plain {
 		capabilities["experimental"] = map[string]any{"pillion": map[string]bool{
-			"approval": true, "prompt": true, "review": false, "plan": true, "documents": true, "languageFeatures": false,
+			"approval": true, "prompt": true, "review": false, "plan": true, "documents": true, "languageFeatures": o.Languages != nil,
 		}}
 	}
 	var folders []any

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"os"
+	"strings"
 
 	"pillion/internal/wire"
 	"pillion/rpc"
@@ -57,6 +58,9 @@ func (e *Editor) asked(ctx context.Context, method string, params json.RawMessag
 		return e.edit(params)
 	case "workspace/applyEdit":
 		return e.applyEdit(params)
+	}
+	if asked, ok := strings.CutPrefix(method, "editor/"); ok && e.answers != nil {
+		return e.answers(ctx, asked, params)
 	}
 	return nil, wire.Errorf(wire.CodeMethodNotFound, "the fake editor has no %s", method)
 }

@@ -1,0 +1,110 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"pillion/internal/wire"
+	"pillion/tools"
+	"pillion/tools/process"
+)
+
+// editorWith is an editor that has said hello, and how the sidecar asks its servers.
+func editorWith(t *testing.T, capabilities string, answer wire.Handler) Languages {
+	t.Helper()
+	var ask Languages
+	runner, err := process.NewRunner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, there := net.Pipe()
+	ended := make(chan int)
+	go func() {
+		ended <- Serve(context.Background(), there, Options{Logf: t.Logf, Start: func(s Setup) (*Core, error) {
+			ask = s.Languages
+			return &Core{Registry: &tools.Registry{}, Processes: process.NewTable(runner), Close: runner.Close}, nil
+		}})
+	}()
+	conn := wire.NewConn(here, wire.Options{Handler: answer})
+	t.Cleanup(func() {
+		conn.Close() //nolint:errcheck // the sidecar may have gone first
+		<-ended
+	})
+	hello := json.RawMessage(`{"processId":null,"rootUri":null,"capabilities":{"experimental":` + capabilities + `}}`)
+	if err := conn.Call(t.Context(), "initialize", hello, nil); err != nil {
+		t.Fatal(err)
+	}
+	return ask
+}
+
+const features = `{"pillion":{"languageFeatures":true}}`
+
+func TestOnlyEditorsThatSaySoAreAskedAboutCode(t *testing.T) {
+	for _, capabilities := range []string{`{}`, `{"pillion":{}}`, `{"pillion":{"languageFeatures":false}}`} {
+		if editorWith(t, capabilities, nil) != nil {
+			t.Errorf("with %s the editor would be asked", capabilities)
+		}
+	}
+	if editorWith(t, features, nil) == nil {
+		t.Error("an editor with language features is not asked")
+	}
+}
+
+func TestWhatTheEditorAnswersComesAsItIs(t *testing.T) {
+	answers := map[string]string{
+		"editor/definition":  `[{"uri":"file:///a.py","range":{}}]`,
+		"editor/diagnostics": `{"result":[],"version":null}`,
+		"editor/hover":       `null`,
+		"editor/references":  `{"result":null,"version":3,"server":"pylsp"}`,
+		"editor/symbols":     `[]`,
+	}
+	ask := editorWith(t, features, func(_ context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
+		if string(req.Params) != `{"query":"kettle"}` {
+			t.Errorf("%s came with %s", req.Method, req.Params)
+		}
+		return json.RawMessage(answers[req.Method]), nil
+	})
+	for _, method := range []string{"definition", "diagnostics", "hover", "references", "symbols"} {
+		var got json.RawMessage
+		if err := ask(t.Context(), method, map[string]string{"query": "kettle"}, &got); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+		if string(got) != answers["editor/"+method] {
+			t.Errorf("%s: got %s, want %s", method, got, answers["editor/"+method])
+		}
+	}
+	if err := ask(t.Context(), "rename", nil, nil); err == nil {
+		t.Error("what editors are not asked for was sent to one")
+	}
+}
+
+func TestAnEditorThatDoesNotAnswerAboutCode(t *testing.T) {
+	cancelled := make(chan struct{})
+	ask := editorWith(t, features, func(ctx context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
+		if req.Method == "editor/hover" {
+			return nil, wire.Errorf(wire.CodeMethodNotFound, "no such method")
+		}
+		<-ctx.Done()
+		close(cancelled)
+		return nil, ctx.Err()
+	})
+	var result json.RawMessage
+	var broken *wire.Error
+	if err := ask(t.Context(), "hover", struct{}{}, &result); !errors.As(err, &broken) || broken.Code != wire.CodeMethodNotFound {
+		t.Errorf("got %v, want the editor's own error", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := ask(ctx, "definition", struct{}{}, &result); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the end of the time", err)
+	}
+	select {
+	case <-cancelled:
+	case <-time.After(10 * time.Second):
+		t.Error("the editor was not told that nobody waits any more")
+	}
+}
