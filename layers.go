@@ -123,6 +123,7 @@ func (c *sidecar) announce() {
 	c.now()
 	c.tellRepaired()
 	c.tree.Start()
+	c.languages.FoldersChanged()
 	c.languages.TellMissing()
 }
 
@@ -189,6 +190,7 @@ func (c *sidecar) foldersChanged() {
 	c.follow()
 	c.now()
 	c.tree.Rescan()
+	c.languages.FoldersChanged()
 	c.languages.TellMissing()
 }
 

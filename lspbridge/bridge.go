@@ -17,6 +17,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -124,7 +125,10 @@ func (b *Bridge) serverOf(p workspace.Path) (*server, error) {
 		return nil, noServer(p, lang)
 	}
 	key := serverKey{spec.Name, rootOf(p, spec.RootMarkers)}
-	spec, err := b.adapt(spec, key.root)
+	if s := b.lately(key, spec); s != nil {
+		return s, nil
+	}
+	adapted, err := b.adapt(spec, key.root)
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +138,63 @@ func (b *Bridge) serverOf(p workspace.Path) (*server, error) {
 		return nil, errClosed
 	}
 	s := b.servers[key]
-	if s == nil || !s.spec.same(spec) {
+	if s == nil || !s.spec.same(adapted) {
 		if s != nil {
 			s.retire()
+			delete(b.servers, key)
 		}
-		s = newServer(b, spec, key.root)
+		b.makeRoomLocked()
+		s = newServer(b, adapted, key.root)
 		b.servers[key] = s
 	}
+	s.set, s.adapted = spec, time.Now()
 	return s, nil
+}
+
+const (
+	adaptTime   = 2 * time.Second // for which what was found out about a server holds
+	mostServers = 16              // of a sidecar; another takes the place of the one that was not used for longest
+)
+
+// lately is the server if it was looked after just now.
+func (b *Bridge) lately(key serverKey, spec Server) *server {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.servers[key]
+	if s == nil || b.closed || time.Since(s.adapted) > adaptTime || !s.set.same(spec) {
+		return nil
+	}
+	return s
+}
+
+// makeRoomLocked ends the server that nobody used for longest if there are too many:
+// each folder with a marker of a project in it has its own.
+func (b *Bridge) makeRoomLocked() {
+	if len(b.servers) < mostServers {
+		return
+	}
+	var oldest serverKey
+	var when time.Time
+	for key, s := range b.servers {
+		if used := s.lastUsed(); oldest == (serverKey{}) || used.Before(when) {
+			oldest, when = key, used
+		}
+	}
+	b.servers[oldest].retire()
+	delete(b.servers, oldest)
+}
+
+// FoldersChanged ends the servers of folders that are not open any more.
+func (b *Bridge) FoldersChanged() {
+	roots := b.o.Documents.Workspace().Roots()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, s := range b.servers {
+		if !slices.Contains(roots, key.root.Top()) {
+			s.retire()
+			delete(b.servers, key)
+		}
+	}
 }
 
 func (b *Bridge) bufferOf(p workspace.Path) *document.Buffer { return b.o.Documents.Buffer(p) }

@@ -22,6 +22,7 @@ type fake struct {
 	conn  *wire.Conn
 	kill  func()
 	runs  int
+	ends  int
 }
 
 // sent is a message that the fake was sent.
@@ -61,6 +62,9 @@ func (f *fake) spawn() (Child, error) {
 	kill := func() { _ = conn.Close() }
 	go func() {
 		<-conn.Done()
+		f.mu.Lock()
+		f.ends++
+		f.mu.Unlock()
 		close(done)
 	}()
 	f.mu.Lock()
@@ -72,7 +76,7 @@ func (f *fake) spawn() (Child, error) {
 
 func (f *fake) handle(ctx context.Context, conn *wire.Conn, req *wire.Request) (any, error) {
 	f.mu.Lock()
-	f.got = append(f.got, sent{req.Method, string(req.Params)})
+	f.got = append(f.got[max(0, len(f.got)-1000):], sent{req.Method, string(req.Params)})
 	answer, holds := f.answers[req.Method], f.holds == req.Method
 	f.mu.Unlock()
 	if holds {
@@ -94,7 +98,7 @@ func (f *fake) handle(ctx context.Context, conn *wire.Conn, req *wire.Request) (
 }
 
 // ask has the fake ask the bridge.
-func (f *fake) ask(t *testing.T, method, params string) (string, error) {
+func (f *fake) ask(t testing.TB, method, params string) (string, error) {
 	f.mu.Lock()
 	conn := f.conn
 	f.mu.Unlock()
@@ -113,6 +117,13 @@ func (f *fake) messages(prefix string) (out []string) {
 		}
 	}
 	return out
+}
+
+// running is how many of it run.
+func (f *fake) running() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.runs - f.ends
 }
 
 // forget empties the list of messages.

@@ -3,11 +3,14 @@ package lspbridge
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/workspace"
 	"pillion/workspace/language"
 )
 
@@ -85,4 +88,25 @@ func TestAServerThatKeepsEnding(t *testing.T) {
 	if len(r.reported) != 1 {
 		t.Errorf("reported %q", r.reported)
 	}
+}
+
+// TestServersAreBounded: each folder with a marker has a server, but only so many.
+func TestServersAreBounded(t *testing.T) {
+	files := map[string]string{}
+	for i := range mostServers + 2 {
+		files[fmt.Sprintf("p%02d/setup.py", i)] = ""
+	}
+	r := newRig(t, files)
+	f := r.serve(hovers)
+	r.settings.Servers[0].RootMarkers = []string{"setup.py"}
+	for i := range mostServers + 2 {
+		r.hovered(f, fmt.Sprintf("p%02d/setup.py", i))
+	}
+	r.until("the two that nobody used for longest are stopped", func() bool { return f.running() == mostServers })
+	if got := len(r.bridge.warm()); got != mostServers {
+		t.Errorf("%d run", got)
+	}
+	r.must(r.store.Workspace().SetFolders(workspace.Folder{Dir: filepath.Join(r.dir, "p00")}))
+	r.bridge.FoldersChanged()
+	r.until("those of a folder that was closed are stopped", func() bool { return f.running() == 0 })
 }

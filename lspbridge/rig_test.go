@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // rig is a bridge over a folder.
 type rig struct {
-	*testing.T
+	testing.TB
 	dir    string
 	store  *document.Store
 	bridge *Bridge
@@ -31,10 +31,10 @@ type rig struct {
 }
 
 // newRig makes a folder of files, a name and a text each, and a bridge over it.
-func newRig(t *testing.T, files map[string]string, servers ...Server) *rig {
+func newRig(t testing.TB, files map[string]string, servers ...Server) *rig {
 	t.Helper()
 	dir := t.TempDir()
-	r := &rig{T: t, dir: dir}
+	r := &rig{TB: t, dir: dir}
 	for name, text := range files {
 		r.write(name, text)
 	}
@@ -42,9 +42,9 @@ func newRig(t *testing.T, files map[string]string, servers ...Server) *rig {
 }
 
 // newRigAt is a rig over a folder that is there.
-func newRigAt(t *testing.T, dir string, servers ...Server) *rig {
+func newRigAt(t testing.TB, dir string, servers ...Server) *rig {
 	t.Helper()
-	r := &rig{T: t, dir: dir, settings: Settings{Servers: servers}, fakes: map[string]*fake{}}
+	r := &rig{TB: t, dir: dir, settings: Settings{Servers: servers}, fakes: map[string]*fake{}}
 	w, err := workspace.Open(workspace.Folder{Dir: r.dir})
 	r.must(err)
 	r.store = document.NewStore(w)

@@ -42,6 +42,9 @@ type server struct {
 	root    workspace.Path
 	reports *reports
 
+	set     Server    // what spec was made of; guarded by the bridge, as adapted is
+	adapted time.Time // when it was
+
 	ctx context.Context // ends when it is not wanted any more
 	end context.CancelFunc
 
@@ -57,9 +60,15 @@ type server struct {
 }
 
 func newServer(b *Bridge, spec Server, root workspace.Path) *server {
-	s := &server{bridge: b, spec: spec, root: root, reports: newReports(), turned: make(chan struct{})}
+	s := &server{bridge: b, spec: spec, root: root, reports: newReports(), turned: make(chan struct{}), used: time.Now()}
 	s.ctx, s.end = context.WithCancel(b.ctx)
 	return s
+}
+
+func (s *server) lastUsed() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used
 }
 
 // retire ends a server for good; another takes its place.
