@@ -1,6 +1,6 @@
 // Speed and size against the npm MCP filesystem server, both through this one client in one run, and commands against the
 // same ones spawned from Go (scripts/bench), printed as ratios. `bench.mjs files` measures files alone (lib/bench-files.mjs),
-// `bench.mjs calls` all else.
+// `bench.mjs languages` questions about code (lib/bench-language.mjs), `bench.mjs calls` all else.
 // Numbers below the limit are kept promises; this prints, it does not fail: timings belong to no test.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -8,6 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { fileRows, median } from './lib/bench-files.mjs';
+import { languageRows } from './lib/bench-language.mjs';
 import { RpcChild } from './lib/rpc-child.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -154,7 +155,7 @@ async function callRows() {
   commandRows(commands());
 }
 
-const parts = { calls: callRows, files: () => fileRows({ pillion, peer, sandbox, env, row }) };
+const parts = { calls: callRows, files: () => fileRows({ pillion, peer, sandbox, env, row }), languages: () => languageRows({ pillion, sandbox, env, row }) };
 const wanted = process.argv.slice(2);
 try {
   for (const [name, measure] of Object.entries(parts)) {

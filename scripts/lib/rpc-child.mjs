@@ -21,6 +21,9 @@ export class RpcChild {
   /** When the last byte of the newest message had come, before anything was made of it: process.hrtime.bigint(). */
   arrived = 0n;
 
+  /** Hears every notification and request of the other side. @type {(message: any) => void} */
+  heard = () => {};
+
   get pid() {
     return this.#child.pid;
   }
@@ -87,6 +90,7 @@ export class RpcChild {
 
   #settle(message) {
     if (message.method !== undefined) {
+      this.heard(message);
       if (message.id !== undefined) this.#send({ jsonrpc: '2.0', id: message.id, result: null });
       return;
     }

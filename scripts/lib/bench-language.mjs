@@ -1,0 +1,174 @@
+// What `make bench` measures of languages: questions to pylsp through the sidecar, against this client asking pylsp itself.
+// Both have the same settings, the same project and the same text open.
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { median } from './bench-files.mjs';
+import { RpcChild } from './rpc-child.mjs';
+
+const milliseconds = () => Number(process.hrtime.bigint()) / 1e6;
+const minimum = (numbers) => Math.min(...numbers);
+
+const plugins = { pycodestyle: { enabled: false }, mccabe: { enabled: false }, rope_completion: { enabled: false } };
+const settings = { pylsp: { configurationSources: ['pycodestyle'], plugins } };
+
+/** A module of some hundred lines that uses another one. */
+function shop(fault) {
+  const sales = Array.from({ length: 100 }, (_, i) => `def sell_${i}(prices):\n    return total(prices) + ${i}\n`);
+  return ['from till import total\n', ...sales, `print(${fault})\n`].join('\n');
+}
+
+const till = 'def total(prices):\n    """All prices together."""\n    return sum(prices)\n';
+const place = { line: 2 + 3 * 50 + 1, character: 13 }; // total, in the middle of the file
+
+/** pylsp, spoken to directly. */
+class Direct {
+  #version = 1;
+  #published = () => {};
+
+  constructor(folder, env) {
+    this.folder = folder;
+    this.uri = pathToFileURL(path.join(folder, 'shop.py')).href;
+    this.child = new RpcChild('pylsp', [], { framing: 'headers', cwd: folder, env });
+    this.child.heard = (message) => {
+      if (message.method === 'textDocument/publishDiagnostics' && message.params.uri === this.uri) this.#published(message.params.diagnostics);
+    };
+  }
+
+  async start() {
+    const root = pathToFileURL(this.folder).href;
+    await this.child.request('initialize', { processId: process.pid, rootUri: root, workspaceFolders: [{ uri: root, name: 'project' }], capabilities: {} });
+    this.child.notify('initialized', {});
+    this.child.notify('workspace/didChangeConfiguration', { settings });
+    this.child.notify('textDocument/didOpen', { textDocument: { uri: this.uri, languageId: 'python', version: 1, text: shop('total([])') } });
+  }
+
+  ask(what) {
+    return this.child.request(`textDocument/${what}`, { textDocument: { uri: this.uri }, position: place });
+  }
+
+  change(text) {
+    this.child.notify('textDocument/didChange', { textDocument: { uri: this.uri, version: ++this.#version }, contentChanges: [{ text }] });
+  }
+
+  /** The faults of a text that is told now. */
+  faults(text) {
+    return new Promise((resolve) => {
+      this.#published = resolve;
+      this.change(text);
+    });
+  }
+}
+
+/** The same through a sidecar. */
+class Sidecar {
+  #version = 1;
+
+  constructor(pillion, folder, env, enabled = true) {
+    this.folder = folder;
+    this.enabled = enabled;
+    this.uri = pathToFileURL(path.join(folder, 'shop.py')).href;
+    this.child = new RpcChild(pillion, ['serve'], { framing: 'headers', cwd: folder, env });
+  }
+
+  async start() {
+    const languageServers = { servers: { pylsp: { settings, enabled: this.enabled } } };
+    await this.child.request('initialize', {
+      processId: process.pid, capabilities: {}, workspaceFolders: [{ uri: pathToFileURL(this.folder).href, name: 'project' }], initializationOptions: { languageServers },
+    });
+    this.child.notify('initialized', {});
+    this.child.notify('textDocument/didOpen', { textDocument: { uri: this.uri, languageId: 'python', version: 1, text: shop('total([])') } });
+  }
+
+  async call(name, args) {
+    const result = await this.child.request('tools/call', { name, arguments: { path: 'shop.py', ...args } });
+    if (result.isError && this.enabled) throw new Error(`${name}: ${JSON.stringify(result).slice(0, 300)}`);
+    return result.structuredContent;
+  }
+
+  ask(what) {
+    return this.call(`lsp_${what}`, place);
+  }
+
+  change(text) {
+    this.child.notify('textDocument/didChange', { textDocument: { uri: this.uri, version: ++this.#version }, contentChanges: [{ text }] });
+  }
+
+  async faults(text) {
+    this.change(text);
+    const { diagnostics, status } = await this.call('lsp_diagnostics', {});
+    if (status !== 'fresh') throw new Error(`the diagnostics are ${status}`);
+    return diagnostics;
+  }
+}
+
+/** Milliseconds until the last byte of the answer was here. */
+async function timed(way, ask) {
+  const began = milliseconds();
+  const answer = await ask(way);
+  return { took: Number(way.child.arrived) / 1e6 - began, answer };
+}
+
+/** The two in turn, after a warm-up. */
+async function inTurn(ways, rounds, ask) {
+  const took = { ours: [], theirs: [] };
+  for (let round = -3; round < rounds; round++) {
+    for (const [name, way] of Object.entries(ways)) {
+      const one = await timed(way, (w) => ask(w, round));
+      if (round >= 0) took[name].push(one.took);
+    }
+  }
+  return took;
+}
+
+async function named(way, round) {
+  const fault = `nobody_${round + 10}`;
+  const faults = await way.faults(shop(fault));
+  if (!faults.some((f) => f.message.includes(fault))) throw new Error(`${fault} is not among ${JSON.stringify(faults)}`);
+}
+
+/** Resident memory of the process alone, in MB. */
+function memory(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+}
+
+/** What the bridge adds: a sidecar that asks a server, and one that does the same work without. */
+async function memories(pillion, folder, env) {
+  const took = [];
+  for (const enabled of [true, false]) {
+    const way = new Sidecar(pillion, folder, { ...env, HOME: path.join(env.HOME, `memory-${enabled}`) }, enabled);
+    fs.mkdirSync(path.join(env.HOME, `memory-${enabled}`));
+    await way.start();
+    for (let i = 0; i < 100; i++) await way.ask('hover');
+    await setTimeout(1000);
+    took.push(memory(way.child.pid));
+    await way.child.end();
+  }
+  return took[0] - took[1];
+}
+
+export async function languageRows({ pillion, sandbox, env, row }) {
+  const folder = path.join(sandbox, 'languages');
+  fs.mkdirSync(folder);
+  fs.writeFileSync(path.join(folder, 'shop.py'), shop('total([])'));
+  fs.writeFileSync(path.join(folder, 'till.py'), till);
+  const ways = { ours: new Sidecar(pillion, folder, env), theirs: new Direct(folder, env) };
+  const first = {};
+  for (const [name, way] of Object.entries(ways)) {
+    await way.start();
+    await setTimeout(3000); // the human reads
+    first[name] = (await timed(way, (w) => w.ask('hover'))).took;
+  }
+  row('first hover, 3 s after the file was opened, against pylsp itself', first.ours, first.theirs, 'ms', 1.15);
+  for (const what of ['hover', 'definition']) {
+    const took = await inTurn(ways, 60, (way) => way.ask(what));
+    row(`${what}, warm, against pylsp itself`, median(took.ours), median(took.theirs), 'ms', 1.15);
+    row('  minimum', minimum(took.ours), minimum(took.theirs), 'ms');
+  }
+  const took = await inTurn(ways, 20, named);
+  row('fresh diagnostics after an edit, against pylsp itself', median(took.ours), median(took.theirs), 'ms', 1.05);
+  row('  minimum', minimum(took.ours), minimum(took.theirs), 'ms');
+  for (const way of Object.values(ways)) await way.child.end();
+  row('memory that the bridge adds, against 10 MB', await memories(pillion, folder, env), 10, 'MB', 1);
+}
