@@ -71,6 +71,7 @@ type Bridge struct {
 	end context.CancelFunc
 
 	running sync.WaitGroup // the goroutines of servers
+	looked  looked
 
 	mu      sync.Mutex // guards all below
 	closed  bool

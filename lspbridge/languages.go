@@ -3,6 +3,8 @@ package lspbridge
 import (
 	"io"
 	"slices"
+	"sync"
+	"time"
 
 	"pillion/workspace"
 	"pillion/workspace/document"
@@ -48,10 +50,34 @@ func (b *Bridge) serverFor(set Settings, lang string) (spec Server, ok bool) {
 	return spec, ok
 }
 
+// lookTime is for how long it holds that a program is there, or is not.
+const lookTime = 2 * time.Second
+
+// looked is what a look for programs found.
+type looked struct {
+	mu    sync.Mutex // guards found
+	found map[string]look
+}
+
+type look struct {
+	there bool
+	until time.Time
+}
+
 func (b *Bridge) installed(s Server) bool {
 	if len(s.Command) == 0 || s.Held != "" {
 		return false
 	}
-	_, err := b.o.LookPath(s.Command[0])
+	name, now := s.Command[0], time.Now()
+	b.looked.mu.Lock()
+	defer b.looked.mu.Unlock()
+	if l, ok := b.looked.found[name]; ok && now.Before(l.until) {
+		return l.there
+	}
+	_, err := b.o.LookPath(name)
+	if b.looked.found == nil {
+		b.looked.found = map[string]look{}
+	}
+	b.looked.found[name] = look{err == nil, now.Add(lookTime)}
 	return err == nil
 }

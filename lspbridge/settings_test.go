@@ -91,6 +91,7 @@ func TestWhichServerAnswers(t *testing.T) {
 		{"cobol", "", ""},
 	} {
 		clear(here)
+		r.bridge.looked.found = nil
 		for _, name := range strings.Fields(c.installed) {
 			here[name] = true
 		}
@@ -98,7 +99,7 @@ func TestWhichServerAnswers(t *testing.T) {
 			t.Errorf("%s with %q: %q, want %q", c.lang, c.installed, s.Name, c.want)
 		}
 	}
-	here["rust-analyzer"] = true
+	here["rust-analyzer"], r.bridge.looked.found = true, nil
 	r.write("main.rs", "")
 	_, err := r.bridge.serverOf(r.path("main.rs"))
 	if f := fault.From(err); f.Code != fault.LSPUnavailable || !strings.Contains(f.Message, "cargo") || !strings.Contains(f.Hint, "languageServers.servers.rust-analyzer.enabled") {
