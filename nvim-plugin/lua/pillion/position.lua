@@ -53,6 +53,32 @@ function M.offset(text, starts, position)
   return math.min(at, #text)
 end
 
+---@param encoding string
+---@param bytes integer
+---@param wide integer
+local function units(encoding, bytes, wide)
+  return encoding == "utf-8" and bytes or encoding == "utf-16" and wide or 1
+end
+
+--- A character of a line, counted in other units. Beyond the line's end it is the end.
+---@param line string
+---@param character integer
+---@param from "utf-8"|"utf-16"|"utf-32"
+---@param to "utf-8"|"utf-16"|"utf-32"
+---@return integer
+function M.recode(line, character, from, to)
+  local at, seen, counted = 0, 0, 0
+  while at < #line and seen < character do
+    local byte = line:byte(at + 1)
+    if byte == 10 or byte == 13 then
+      break
+    end
+    local bytes, wide = width(byte)
+    at, seen, counted = at + bytes, seen + units(from, bytes, wide), counted + units(to, bytes, wide)
+  end
+  return counted
+end
+
 --- The row and column of an offset; the row after the last when it lies behind the final newline.
 ---@param rows integer[] where each of the buffer's lines begins, and, last, what would begin the next
 ---@param lines string[]

@@ -1,0 +1,333 @@
+-- The human's own language servers, asked for agents: what `vim.lsp` has attached to a file answers `editor/…`. Nothing here
+-- starts a server, opens a file or waits. An answer names the version of the document that it is about, as the sidecar counts
+-- versions. Null means that nobody here knows: the sidecar has servers of its own.
+
+local client = require("pillion.client")
+local documents = require("pillion.documents")
+local recode = require("pillion.recode")
+local reports = require("pillion.reports")
+
+local methods = vim.lsp.protocol.Methods
+
+local M = {}
+
+--- The sidecar waits no longer.
+M.patience_ms = 3000
+
+---@class pillion.Asked one server's part of a question
+---@field server vim.lsp.Client
+---@field method string
+---@field params table
+---@field buffer integer
+---@field uri string
+
+---@alias pillion.Said { server: vim.lsp.Client, result: any }
+
+--- Neovim 0.11 made methods of a client's functions.
+---@param server vim.lsp.Client
+---@param name string
+local function call(server, name, ...)
+  if vim.fn.has("nvim-0.11") == 1 then
+    return server[name](server, ...)
+  end
+  return server[name](...)
+end
+
+---@return table<integer, boolean>
+local function our_own()
+  local found = {}
+  client.each(function(one)
+    found[one.lsp or 0] = true
+  end)
+  return found
+end
+
+--- The servers of a buffer, or all that run, in the order in which they were started.
+---@param filter { bufnr?: integer, method?: string }
+---@return vim.lsp.Client[]
+function M.servers(filter)
+  local ours = our_own()
+  local found = vim.tbl_filter(function(server)
+    return not ours[server.id]
+  end, vim.lsp.get_clients(filter))
+  table.sort(found, function(one, other)
+    return one.id < other.id
+  end)
+  return found
+end
+
+--- Tells a server what was typed into any of its files: Neovim tells it of the one that is asked about, and of others up to
+--- 150 ms later. It has no public function for this; a Neovim without this one tells it later.
+---@param server vim.lsp.Client
+local function catch_up(server)
+  local has, tracking = pcall(require, "vim.lsp._changetracking")
+  if has then
+    pcall(tracking.flush, server)
+  end
+end
+
+--- Whether the text is gone that the positions of an answer could be counted in.
+---@param question pillion.Asked
+---@param tick integer
+local function is_lost(question, tick)
+  local buffer = question.buffer
+  return not vim.api.nvim_buf_is_loaded(buffer) or question.server.offset_encoding ~= "utf-16" and vim.b[buffer].changedtick ~= tick
+end
+
+--- Asks all of them at once.
+---@param questions pillion.Asked[]
+---@param done fun(said?: pillion.Said[]) what each answered that did; nil if one is late
+---@return fun() give_up
+local function ask(questions, done)
+  local said, running, over = {}, {}, false
+  local timer ---@type uv.uv_timer_t
+  local function finish(answers)
+    if over then
+      return
+    end
+    over = true
+    if not timer:is_closing() then
+      timer:close()
+    end
+    for question, id in pairs(running) do
+      call(question.server, "cancel_request", id)
+    end
+    done(answers)
+  end
+  timer = vim.defer_fn(finish, M.patience_ms)
+  local left = #questions
+  local function one(index, answer)
+    said[index] = answer or false
+    left = left - 1
+    if left == 0 then
+      finish(vim.tbl_filter(function(found)
+        return found ~= false
+      end, said))
+    end
+  end
+  for index, question in ipairs(questions) do
+    local server = question.server
+    catch_up(server)
+    local tick = vim.b[question.buffer].changedtick
+    local sent, id = call(server, "request", question.method, question.params, function(err, result)
+      running[question] = nil
+      if err or is_lost(question, tick) then
+        one(index)
+        return
+      end
+      recode.from_server(result, server.offset_encoding, question.uri, function(counted)
+        one(index, { server = server, result = counted })
+      end)
+    end, question.buffer)
+    if not sent then
+      one(index)
+    elseif said[index] == nil then
+      running[question] = id
+    end
+  end
+  return function()
+    finish(nil)
+  end
+end
+
+---@param result any
+---@param version? integer
+---@param servers? string[]
+local function answer(result, version, servers)
+  return {
+    result = result == nil and vim.NIL or result,
+    version = version or vim.NIL,
+    server = servers and #servers > 0 and table.concat(servers, ", ") or nil,
+  }
+end
+
+---@param servers vim.lsp.Client[]
+---@return string[]
+local function names_of(servers)
+  return vim.tbl_map(function(server)
+    return server.name
+  end, servers)
+end
+
+---@param hover any
+local function is_blank(hover)
+  local contents = type(hover) ~= "table" and "" or hover.contents or ""
+  return contents == "" or contents.value == "" or type(contents) == "table" and next(contents) == nil
+end
+
+---@param list any
+local function is_none(list)
+  return type(list) ~= "table" or next(list) == nil
+end
+
+--- Of several answers the first that says something.
+---@param empty fun(result: any): boolean
+local function first(empty)
+  ---@param said pillion.Said[]
+  return function(said)
+    for _, one in ipairs(said) do
+      if not empty(one.result) then
+        return one.result, { one.server.name }
+      end
+    end
+  end
+end
+
+---@param item table
+local function key_of(item)
+  local at = item.location or item
+  return vim.json.encode({ item.name or "", at.uri or at.targetUri or "", at.range or at.targetSelectionRange or "" })
+end
+
+--- All of them; what two servers found is one.
+---@param said pillion.Said[]
+local function together(said)
+  local found, servers, seen = {}, {}, {}
+  for _, one in ipairs(said) do
+    local list = type(one.result) == "table" and one.result or {}
+    list = (list.uri or list.targetUri) and { list } or list
+    for _, item in ipairs(list) do
+      local key = key_of(item)
+      if not seen[key] then
+        seen[key] = true
+        found[#found + 1] = item
+      end
+    end
+    if #list > 0 then
+      servers[#servers + 1] = one.server.name
+    end
+  end
+  return found, servers
+end
+
+--- The document that a question is about, with all told that is new; nil where that is none, or another version of it.
+---@param params { textDocument?: { uri: string, version?: integer } }
+---@param owner pillion.Client
+---@return pillion.Document?
+local function asked_about(params, owner)
+  local named = params.textDocument or {}
+  local document = named.uri and documents.find(named.uri, owner)
+  if document then
+    documents.flush(document)
+  end
+  return document and (not named.version or named.version == document.version) and document or nil
+end
+
+---@param document pillion.Document
+---@param method string
+---@param params { position?: pillion.Place, context?: table }
+---@return pillion.Asked[]
+local function of_document(document, method, params)
+  local uri = vim.uri_from_bufnr(document.buffer)
+  return vim.tbl_map(function(server)
+    local place = params.position
+    return {
+      server = server,
+      method = method,
+      params = {
+        textDocument = { uri = uri },
+        position = place and recode.to_server(document.buffer, place, server.offset_encoding),
+        context = params.context,
+      },
+      buffer = document.buffer,
+      uri = uri,
+    }
+  end, M.servers({ bufnr = document.buffer, method = method }))
+end
+
+--- Those that have a file of the workspace.
+---@param owner pillion.Client
+---@param query string
+---@return pillion.Asked[]
+local function of_workspace(owner, query)
+  local found = {}
+  for _, server in ipairs(M.servers({ method = methods.workspace_symbol })) do
+    local buffer = vim.iter(vim.tbl_keys(server.attached_buffers)):find(function(one)
+      return documents.of(one, owner) ~= nil
+    end)
+    if buffer then
+      found[#found + 1] = { server = server, method = methods.workspace_symbol, params = { query = query }, buffer = buffer, uri = "" }
+    end
+  end
+  return found
+end
+
+---@param questions pillion.Asked[]
+---@param version? integer
+---@param join fun(said: pillion.Said[]): any, string[]?
+---@param reply fun(result: any)
+---@param cancelled fun(callback: fun())
+local function put(questions, version, join, reply, cancelled)
+  if #questions == 0 then
+    reply(answer(nil))
+    return
+  end
+  cancelled(ask(questions, function(said)
+    if not said or #said == 0 then
+      reply(answer(nil))
+      return
+    end
+    local result, servers = join(said)
+    reply(answer(result, version, servers))
+  end))
+end
+
+---@param method string
+---@param join fun(said: pillion.Said[]): any, string[]?
+---@return pillion.Handler
+local function about(method, join)
+  return function(params, reply, owner, cancelled)
+    local document = asked_about(params, owner)
+    local questions = document and of_document(document, method, params) or {}
+    put(questions, document and document.version, join, reply, cancelled)
+  end
+end
+
+local outline = about(methods.textDocument_documentSymbol, first(is_none))
+
+---@type pillion.Handler
+local function symbols(params, reply, owner, cancelled)
+  if params.query then
+    put(of_workspace(owner, params.query), nil, together, reply, cancelled)
+  else
+    outline(params, reply, owner, cancelled)
+  end
+end
+
+---@type pillion.Handler
+local function diagnostics(params, reply, owner, cancelled)
+  local document = asked_about(params, owner)
+  local servers = document and M.servers({ bufnr = document.buffer }) or {}
+  if not document or #servers == 0 then
+    reply(answer(nil))
+    return
+  end
+  local version = document.version
+  local questions = of_document(document, methods.textDocument_diagnostic, {})
+  local function told(said)
+    if not vim.api.nvim_buf_is_loaded(document.buffer) then
+      reply(answer(nil))
+      return
+    end
+    reports.collect(document.buffer, servers, said, function(found, is_current)
+      reply(answer(found, is_current and version or nil, names_of(servers)))
+    end)
+  end
+  if #questions == 0 then
+    told({})
+    return
+  end
+  cancelled(ask(questions, function(said)
+    told(said or {})
+  end))
+end
+
+function M.setup()
+  client.on("editor/definition", about(methods.textDocument_definition, together))
+  client.on("editor/references", about(methods.textDocument_references, together))
+  client.on("editor/hover", about(methods.textDocument_hover, first(is_blank)))
+  client.on("editor/symbols", symbols)
+  client.on("editor/diagnostics", diagnostics)
+end
+
+return M
