@@ -77,6 +77,23 @@ with_journal("the list: who, when, what, how much and what became of it; nothing
   human:eventually("vim.fn.winnr('$') == 1")
 end)
 
+with_journal("a revert is the human's, unless their setting made it", function(human)
+  human:lua([[
+    local function revert(id, via)
+      return { id = id, callId = id, sessionId = "", agent = { name = "somebody", via = via }, tool = "journal/revert", title = "", turn = 0,
+        time = "2026-01-02T11:00:00Z", state = "done", files = { { path = id .. ".py", operation = "overwrite", additions = 1, deletions = 1 } } }
+    end
+    table.insert(Entries, 1, revert("mine", "editor"))
+    table.insert(Entries, 1, revert("set", "setting"))
+  ]])
+  opens(human)
+  check.same(vim.list_slice(human:lua("return vim.tbl_map(vim.trim, vim.api.nvim_buf_get_lines(0, 0, -1, false))"), 1, 1), {
+    "Pillion (setting unusual)",
+  })
+  human:sees("Revert set.py")
+  human:eventually("vim.fn.search('^you$', 'nw') == 3")
+end)
+
 with_journal("reverting shows first what it would do; the first half second takes no answer, then a key does it", function(human)
   opens(human)
   asks(human, "gu")

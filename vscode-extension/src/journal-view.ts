@@ -55,13 +55,13 @@ export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
 
 function turnItem(all: Turn, recent: boolean): TreeItem {
   const { sessionId, agent, turn, entries } = all;
-  const label = isRevert(all) ? "Your reverts" : `${short(agent, 40)}, turn ${String(turn)}`;
+  const label = isRevert(all) ? "Reverts" : `${short(agent, 40)}, turn ${String(turn)}`;
   const item = new TreeItem(label, recent ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
   item.id = `${sessionId}\n${String(turn)}`;
   item.contextValue = entries.some(isRevertible) && !isRevert(all) ? "turn.revertible" : "turn";
   item.description = [entries.length === 1 ? "1 change" : `${String(entries.length)} changes`, when(entries[0]?.time ?? "", new Date())].filter(Boolean).join(" · ");
   item.iconPath = new ThemeIcon("history");
-  item.tooltip = isRevert(all) ? "What you took back; a revert can be reverted too." : `What ${visible(agent)} changed in its turn ${String(turn)}.`;
+  item.tooltip = isRevert(all) ? "What you took back, or Pillion did by your setting unusual; a revert can be reverted too." : `What ${visible(agent)} changed in its turn ${String(turn)}.`;
   return item;
 }
 

@@ -4,7 +4,7 @@
 import { short, visible } from "./escape";
 import type { JournalEntry, JournalFile, JournalSelector } from "./protocol";
 
-/** All changes of one agent in one of its turns, newest first; or the human's own reverts, which belong to no session. */
+/** All changes of one agent in one of its turns, newest first; or the reverts, which belong to no session. */
 export interface Turn {
   sessionId: string;
   agent: string;
@@ -55,7 +55,7 @@ export class Journal {
   }
 }
 
-/** Whether it is a revert, which a human made. */
+/** Whether it is a revert, which the human made, or their setting `unusual`. */
 export function isRevert({ sessionId }: Pick<JournalEntry, "sessionId">): boolean {
   return sessionId === "";
 }
@@ -73,7 +73,8 @@ export interface Target {
 
 export function changeTarget(entry: Pick<JournalEntry, "callId" | "title" | "tool" | "agent" | "sessionId" | "paths">): Target {
   const { callId, title, tool, agent, paths } = entry;
-  const name = isRevert(entry) ? `your revert of ${short((paths ?? []).join(", "), 80)}` : `“${visible(title || tool)}” by ${visible(agent.name)}`;
+  const whose = agent.via === "setting" ? "Pillion’s" : "your";
+  const name = isRevert(entry) ? `${whose} revert of ${short((paths ?? []).join(", "), 80)}` : `“${visible(title || tool)}” by ${visible(agent.name)}`;
   return { selector: { callId }, name };
 }
 

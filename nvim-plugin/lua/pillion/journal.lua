@@ -3,6 +3,7 @@
 
 local announce = require("pillion.announce")
 local escape = require("pillion.escape")
+local gather = require("pillion.gather")
 local words = require("pillion.words")
 
 local M = {}
@@ -41,34 +42,36 @@ function M.is_revertible(change)
   return change.state == "done" or change.state == "partly_reverted" or change.state == "interrupted"
 end
 
+--- The files that a revert is or would be of.
+---@param result pillion.RevertResult?
+---@return pillion.FilePreview[]
+function M.files_of(result)
+  return result and result.preview and result.preview.files or {}
+end
+
 --- Asks every sidecar that runs.
 ---@param callback fun(changes: pillion.AgentChange[]) newest first
 function M.ask(callback)
-  local clients, all = require("pillion.client").ready(), {}
-  local left = #clients
-  if left == 0 then
-    announce.tell("Pillion is not running; start it with :Pillion restart", vim.log.levels.WARN)
-  end
-  for _, client in ipairs(clients) do
+  gather(function(client, answered)
     client.request("journal/list", { limit = M.limit }, function(err, result)
       if err then
         announce.tell("Pillion: the journal cannot be read: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
       end
-      for _, change in ipairs(not err and result.entries or {}) do
+      local changes = not err and result.entries or {}
+      for _, change in ipairs(changes) do
         change.client = client
-        all[#all + 1] = change
       end
-      left = left - 1
-      if left == 0 then
-        if #clients > 1 then
-          table.sort(all, function(one, other)
-            return M.seconds(one) > M.seconds(other)
-          end)
-        end
-        callback(all)
-      end
+      answered(changes)
     end)
-  end
+  end, function(journals)
+    local all = vim.iter(journals):flatten():totable()
+    if #journals > 1 then
+      table.sort(all, function(one, other)
+        return M.seconds(one) > M.seconds(other)
+      end)
+    end
+    callback(all)
+  end)
 end
 
 --- When it was, in seconds since 1970; 0 where that is not told.
@@ -102,24 +105,27 @@ function M.clock(change)
   return os.date(is_today and "%H:%M" or "%Y-%m-%d %H:%M", at) --[[@as string]]
 end
 
---- A revert is the human's own: no agent can ask for one.
+--- No agent can ask for one: it was the human, or a setting of theirs.
 ---@param change {tool: string}
 ---@return boolean
-function M.is_own(change)
+function M.is_revert(change)
   return change.tool == "journal/revert"
 end
 
----@param change {tool: string, agent: {name: string}}
+---@param change {tool: string, agent: {name: string, via: string}}
 ---@return string
 function M.who(change)
-  return M.is_own(change) and "you" or escape.short(change.agent.name ~= "" and change.agent.name or "somebody", 40)
+  if M.is_revert(change) then
+    return change.agent.via == "setting" and "Pillion (setting unusual)" or "you"
+  end
+  return escape.short(change.agent.name ~= "" and change.agent.name or "somebody", 40)
 end
 
 --- `Edit app.py`, as the call was called.
 ---@param change {title: string, tool: string, files?: {path: string}[]}
 ---@return string
 function M.title(change)
-  if M.is_own(change) then
+  if M.is_revert(change) then
     return escape.short("Revert " .. words.subject({ kind = "diff", files = change.files or {} }), 80)
   end
   return escape.short(change.title ~= "" and change.title or change.tool, 80)

@@ -5,6 +5,7 @@ local Process = require("pillion.process")
 local announce = require("pillion.announce")
 local choose = require("pillion.choose")
 local escape = require("pillion.escape")
+local gather = require("pillion.gather")
 local words = require("pillion.words")
 
 local M = {}
@@ -266,31 +267,21 @@ local function act(process)
   end)
 end
 
+local function list()
+  local found, running = M.all(), #M.running()
+  if #found == 0 then
+    announce.tell("Pillion: no agent has left a process running")
+  else
+    choose_process(found, running > 0 and words.count(running, "process") .. " running:" or "Nothing runs; what has ended:", act)
+  end
+end
+
 --- `:Pillion processes`: all that run, and the last that have ended.
 function M.open()
-  local left = 0
-  local function ready()
-    left = left - 1
-    local found = M.all()
-    if left > 0 then
-      return
-    elseif #found == 0 then
-      announce.tell("Pillion: no agent has left a process running")
-    else
-      local running = #M.running()
-      choose_process(found, running > 0 and words.count(running, "process") .. " running:" or "Nothing runs; what has ended:", act)
-    end
-  end
-  local clients = {}
-  require("pillion.client").each(function(client)
-    clients[#clients + 1] = client
-  end)
-  left = math.max(1, #clients)
-  for _, client in ipairs(clients) do
-    M.refresh(client, ready)
-  end
-  if #clients == 0 then
-    ready()
+  if #require("pillion.client").ready() > 0 then
+    gather(M.refresh, list)
+  else
+    list() -- they ended with their sidecar, and can still be looked at
   end
 end
 

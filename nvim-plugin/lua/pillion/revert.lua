@@ -72,7 +72,7 @@ end
 local function digest(result)
   local files = vim.tbl_map(function(file)
     return { file.path, file.operation, file.to or "", file.before, file.after }
-  end, result.preview and result.preview.files or {})
+  end, journal.files_of(result))
   return vim.fn.sha256(vim.inspect({ files, result.merged or {}, result.conflicts or {}, result.reasons or {} }))
 end
 
@@ -81,7 +81,7 @@ end
 ---@param result pillion.RevertResult
 ---@return pillion.ApprovalRequest
 local function question(id, target, result)
-  local preview = { kind = "revert", name = target.name, files = (result.preview or {}).files or {} }
+  local preview = { kind = "revert", name = target.name, files = journal.files_of(result) }
   preview.merged, preview.conflicts, preview.reasons = result.merged or {}, result.conflicts or {}, result.reasons or {}
   local decisions = { { id = "reject", title = "Leave it", scope = "once" }, { id = "approve", title = "Revert", scope = "once" } }
   return {
@@ -140,9 +140,8 @@ local show ---@type fun(target: pillion.RevertTarget, result: pillion.RevertResu
 ---@param seen string
 local function revert(target, seen)
   plan(target, function(result)
-    local files = result.preview and result.preview.files or {}
     if digest(result) == seen then
-      if #files > 0 then -- else the page said that there is nothing to do
+      if #journal.files_of(result) > 0 then -- else the page said that there is nothing to do
         carry_out(target)
       end
     else

@@ -50,7 +50,7 @@ end
 ---@return pillion.Sheet
 function M.question(approval, keys)
   local page, preview = sheet.new(), approval.request.preview
-  local files, merged = preview.files or {}, set(preview.merged)
+  local files, merged = preview.files, set(preview.merged)
   page:line("Revert " .. visible(preview.name) .. "?", "Heading")
   if approval.beneath ~= "unchanged" then
     page:line("This was updated since it first appeared: what it rests on changed.", "Warning")
@@ -92,14 +92,14 @@ end
 ---@param keys table<string, string>
 ---@return pillion.Sheet
 function M.change(change, result, keys)
-  local page = sheet.new()
+  local page, files = sheet.new(), journal.files_of(result)
   page:line(journal.title(change), "Heading")
   local turn = (change.turn or 0) > 0 and (", turn %d"):format(change.turn) or ""
   page:fact("By", { journal.who(change) .. turn })
   page:fact("When", { journal.clock(change) })
   local state, why = journal.states[change.state], change.why and change.why ~= "" and ": " .. visible(change.why) or ""
   page:fact("It is", state and { state .. why } or {}, "Warning")
-  for _, file in ipairs(result and result.preview and result.preview.files or {}) do
+  for _, file in ipairs(files) do
     page:gap()
     if words.is_tree_change(file) then
       page:line("  " .. visible(file.path), "Rule")
@@ -113,7 +113,7 @@ function M.change(change, result, keys)
     local because = (result.reasons or {})[path]
     page:line(("  %s  was changed since%s"):format(visible(path), because and ": " .. visible(because) or ""), "Warning")
   end
-  if not result or #(result.preview and result.preview.files or {}) + #(result.conflicts or {}) == 0 then
+  if not result or #files + #(result.conflicts or {}) == 0 then
     page:gap()
     for _, file in ipairs(change.files or {}) do
       page:line(

@@ -7,6 +7,7 @@ local approvals = require("pillion.approvals")
 local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
+local gather = require("pillion.gather")
 local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
 local tracking = require("pillion.tracking")
@@ -136,23 +137,19 @@ end
 --- All sessions of all sidecars that answer.
 ---@param callback fun(sessions: pillion.Session[]) not called if none of them does
 function M.sessions(callback)
-  local all ---@type pillion.Session[]?
-  local ready = require("pillion.client").ready()
-  local left = #ready
-  if left == 0 then
-    announce.say("Pillion is not running; start it with :Pillion restart", vim.log.levels.WARN)
-  end
-  for _, client in ipairs(ready) do
+  local trouble ---@type string?
+  gather(function(client, answered)
     activity.sessions(client, function(sessions, problem)
-      all = sessions and vim.list_extend(all or {}, sessions) or all
-      left = left - 1
-      if left == 0 and all then
-        callback(all)
-      elseif left == 0 then
-        announce.tell("Pillion: the sessions cannot be told: " .. escape.short(problem or "", 200), vim.log.levels.ERROR)
-      end
+      trouble = problem or trouble
+      answered(sessions)
     end)
-  end
+  end, function(answers)
+    if #answers > 0 then
+      callback(vim.iter(answers):flatten():totable())
+    else
+      announce.tell("Pillion: the sessions cannot be told: " .. escape.short(trouble or "", 200), vim.log.levels.ERROR)
+    end
+  end)
 end
 
 ---@param session pillion.Session
