@@ -3,10 +3,13 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
 	"pillion/internal/fault"
+	"pillion/workspace/change"
+	"pillion/workspace/diff"
 )
 
 var _ = define(NewEdit(Spec{
@@ -43,7 +46,50 @@ func planRename(ctx context.Context, in Input, args renameArgs) (*Edits, error) 
 		return onlyAnswer(q.failed(by, err)), nil
 	}
 	title := fmt.Sprintf("Rename %s to %s", fault.Quote(q.file.word(q.at)), fault.Quote(args.NewName))
-	return in.codeEdits(codeEditsResult{answeredBy: answered(by)}, title, proposed)
+	e, err := in.codeEdits(codeEditsResult{answeredBy: answered(by)}, title, proposed)
+	if err == nil {
+		e.noteStray(q.file.word(q.at), args.NewName)
+	}
+	return e, err
+}
+
+// mostStray is how many places are named.
+const mostStray = 5
+
+// noteStray names lines that a rename changes and that have neither name: some servers
+// write whole files anew, and one that had an older text would bring it back.
+func (e *Edits) noteStray(was, is string) {
+	if was == "" {
+		return
+	}
+	var stray []string
+	for _, f := range e.Set.Files {
+		before, after := diff.SplitLines(f.Before.Text), diff.SplitLines(f.After.Text)
+		for _, d := range diff.Lines(before, after) {
+			old, now := before[d.OldStart:d.OldEnd], after[d.NewStart:d.NewEnd]
+			if len(old) != len(now) || !allHave(old, was) || !allHave(now, is) {
+				stray = append(stray, fmt.Sprintf("%s line %d", fault.Quote(f.Path().String()), d.OldStart+1)) // as the dialog counts
+			}
+		}
+	}
+	if len(stray) == 0 {
+		return
+	}
+	if more := len(stray) - mostStray; more > 0 {
+		stray = append(stray[:mostStray], fmt.Sprintf("%d more", more))
+	}
+	reason := "it changes more than the name: see " + strings.Join(stray, ", ")
+	e.Reasons = append(e.Reasons, reason)
+	answer := e.Answer
+	e.Answer = func(o []change.Outcome) *Answer {
+		a := answer(o)
+		a.Notes = append(a.Notes, "("+reason+")")
+		return a
+	}
+}
+
+func allHave(lines []string, name string) bool {
+	return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(line, name) })
 }
 
 func (a renameArgs) checkName() error {
