@@ -70,7 +70,11 @@ type Bridge struct {
 	ctx context.Context // ends with the bridge
 	end context.CancelFunc
 
+	patience patience
+
 	running sync.WaitGroup // the goroutines of servers
+	entry   sync.Mutex     // guards shut; nothing else is locked within
+	shut    bool           // nothing is added to running any more
 	looked  looked
 
 	mu      sync.Mutex // guards all below
@@ -101,7 +105,7 @@ func New(o Options) *Bridge {
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
 	}
-	b := &Bridge{o: o, servers: map[serverKey]*server{}, told: map[string]bool{}}
+	b := &Bridge{o: o, patience: usual, servers: map[serverKey]*server{}, told: map[string]bool{}}
 	b.ctx, b.end = context.WithCancel(context.Background())
 	return b
 }
@@ -111,6 +115,9 @@ func (b *Bridge) Close() error {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
+	b.entry.Lock()
+	b.shut = true
+	b.entry.Unlock()
 	b.end()
 	b.running.Wait()
 	return nil
@@ -250,12 +257,12 @@ func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
 
 // work registers a goroutine, unless the bridge is closed.
 func (b *Bridge) work() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.closed {
+	b.entry.Lock()
+	defer b.entry.Unlock()
+	if !b.shut {
 		b.running.Add(1)
 	}
-	return !b.closed
+	return !b.shut
 }
 
 const (

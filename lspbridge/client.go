@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pillion/internal/wire"
@@ -26,6 +27,8 @@ type client struct {
 	offers   abilities
 	encoding encoding
 	watches  registrations
+	pulse    pulse
+	served   atomic.Bool // it was of some use
 
 	configured chan struct{} // closed when it has asked for its configuration
 	askedOnce  sync.Once
@@ -39,10 +42,12 @@ type client struct {
 
 func newClient(s *server, child Child) *client {
 	c := &client{server: s, child: child, ended: make(chan struct{}), configured: make(chan struct{}), encoding: utf16, docs: map[workspace.Path]*openDocument{}}
-	c.conn = wire.NewConn(pipes{child}, wire.Options{
+	c.conn = wire.NewConn(wire.Stdio(listened{child.Stdout, &c.pulse}, child.Stdin), wire.Options{
 		Handler: c.handle,
 		Inline:  func(string) bool { return true }, // no answer of ours waits for anything
-		Logf:    func(format string, args ...any) { s.bridge.o.Logf(s.spec.Name+": "+format, args...) },
+		Logf:    s.logf,
+
+		WriteBudget: mostUnread,
 	})
 	go c.follow()
 	return c
@@ -59,14 +64,23 @@ func (c *client) follow() {
 	}
 }
 
-// pipes are a program's input and output as one stream.
-type pipes struct{ child Child }
+// mostUnread is how many bytes may wait for a server that does not read. A text that is
+// larger goes alone.
+const mostUnread = 16 << 20
 
-func (p pipes) Read(b []byte) (int, error)  { return p.child.Stdout.Read(b) }
-func (p pipes) Write(b []byte) (int, error) { return p.child.Stdin.Write(b) }
-func (p pipes) Close() error                { return errors.Join(p.child.Stdin.Close(), p.child.Stdout.Close()) }
+// listened is a program's output. That something comes is a sign of life.
+type listened struct {
+	io.ReadCloser
+	pulse *pulse
+}
 
-var _ io.ReadWriteCloser = pipes{}
+func (l listened) Read(b []byte) (int, error) {
+	n, err := l.ReadCloser.Read(b)
+	if n > 0 {
+		l.pulse.heard()
+	}
+	return n, err
+}
 
 // initialize is LSP's first exchange.
 func (c *client) initialize(ctx context.Context) error {
@@ -201,8 +215,17 @@ func (c *client) ask(ctx context.Context, s *document.Snapshot, p workspace.Path
 		if tries < 2 && changedMeanwhile(err) {
 			continue
 		}
+		if err == nil {
+			c.served.Store(true)
+		}
 		return out, answered(ctx, c.server.spec, q.method, err)
 	}
+}
+
+// request sends what has to be answered.
+func (c *client) request(ctx context.Context, method string, params any) (wait func(any) error, err error) {
+	c.pulse.owe(true)
+	return c.conn.Begin(ctx, method, params)
 }
 
 // changedMeanwhile: the server has given up because of a change, and wants to be asked again.
@@ -218,7 +241,7 @@ func (c *client) begin(ctx context.Context, s *document.Snapshot, p workspace.Pa
 	if err != nil {
 		return nil, err
 	}
-	wait, err := c.conn.Begin(ctx, q.method, q.params(d.uri, counting{c.encoding, text}))
+	wait, err := c.request(ctx, q.method, q.params(d.uri, counting{c.encoding, text}))
 	return wait, answered(ctx, c.server.spec, q.method, err)
 }
 

@@ -3,6 +3,7 @@ package lspbridge
 import (
 	"context"
 	"errors"
+	"time"
 
 	"pillion/internal/fault"
 	"pillion/internal/wire"
@@ -41,6 +42,17 @@ func notOffered(spec Server, what string) error {
 
 func notYet(what string) error {
 	return fault.New(fault.LSPUnavailable, "%s: not yet", what).WithHint("%s", instead)
+}
+
+// gaveUp: nobody is there, and will not be soon.
+func gaveUp(spec Server, within time.Duration, why string) error {
+	return fault.New(fault.LSPUnavailable, "%s has ended too often and is not started again before %v are over: %s", spec.Name, within, why).WithHint("%s", instead)
+}
+
+// hangs: there is no use in asking now.
+func hangs(spec Server, silent time.Duration) error {
+	return fault.New(fault.LSPUnavailable, "%s has not said anything for %v, although it was asked", spec.Name, silent.Round(time.Second)).
+		WithHint("ask again later, or %s", instead)
 }
 
 // died is a question that ended with its server.

@@ -75,7 +75,7 @@ func TestAServerThatKeepsEnding(t *testing.T) {
 	}
 	sv, err := r.bridge.serverOf(r.path("a.py"))
 	r.must(err)
-	sv.crashes = []time.Time{time.Now().Add(-crashTime), time.Now(), time.Now(), time.Now(), time.Now()} // the first is long ago
+	sv.crashes = []time.Time{time.Now().Add(-r.bridge.patience.crashes), time.Now(), time.Now(), time.Now(), time.Now()} // the first is long ago
 	_, by, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
 	if fault.CodeOf(err) != fault.LSPUnavailable || by.Status != language.Failed || !strings.Contains(err.Error(), "is not started again") {
 		t.Errorf("%v by %+v", err, by)

@@ -44,7 +44,7 @@ func (b *Bridge) own(ctx context.Context, s *document.Snapshot, p workspace.Path
 	if err != nil {
 		return reply{by: nobody}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, questionTime)
+	ctx, cancel := context.WithTimeout(ctx, b.patience.question)
 	defer cancel()
 	c, err := sv.use(ctx)
 	if err != nil {

@@ -26,12 +26,8 @@ const (
 
 // How often a server comes back, and how soon.
 const (
-	mostCrashes = 5 // within crashTime; one more, and it has failed
-	crashTime   = 3 * time.Minute
-	firstPause  = 200 * time.Millisecond // doubled each time
-	longPause   = 10 * time.Second
+	mostCrashes = 5       // within patience.crashes, or in a row; one more, and it has failed
 	reopenLimit = 8 << 20 // bytes of a file that is opened again
-	idleLook    = 15 * time.Second
 )
 
 // server is one program for one root. While it is wanted a goroutine (run) takes it
@@ -49,6 +45,7 @@ type server struct {
 	end context.CancelFunc
 
 	open []workspace.Path // what was open in the last life; the goroutine's own
+	log  bounded
 
 	mu      sync.Mutex // guards all below
 	life    life
@@ -56,6 +53,8 @@ type server struct {
 	why     string        // it failed
 	turned  chan struct{} // closed at the next turn of life
 	crashes []time.Time
+	vain    int  // lives in a row in which it did nothing for anybody
+	told    bool // the human knows that it failed
 	used    time.Time
 }
 
@@ -137,12 +136,15 @@ func (s *server) want() (*client, <-chan struct{}, error) {
 	s.used = time.Now()
 	switch s.life {
 	case running:
+		if silent, _ := s.client.pulse.silent(); silent >= s.bridge.patience.question {
+			return nil, nil, hangs(s.spec, silent)
+		}
 		return s.client, nil, nil
 	case failed:
 		if s.recent() > 0 {
-			return nil, nil, fault.New(fault.LSPUnavailable, "%s has ended %d times within %v and is not started again before that time is over: %s",
-				s.spec.Name, len(s.crashes), crashTime, s.why).WithHint("%s", instead)
+			return nil, nil, gaveUp(s.spec, s.bridge.patience.crashes, s.why)
 		}
+		s.vain = 0
 	case starting, restarting, stopping:
 		return nil, s.turned, nil
 	case stopped:
@@ -164,7 +166,13 @@ func (s *server) notThere(ctx context.Context) error {
 	if ctx.Err() == context.Canceled { //nolint:errorlint // a context's error is one of two
 		return ctx.Err()
 	}
-	return fault.New(fault.LSPUnavailable, "%s is not ready yet (%s)", s.spec.Name, s.status().Status).WithHint("ask again in a moment, or %s", instead)
+	state := s.status().Status
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.why == "" {
+		return fault.New(fault.LSPUnavailable, "%s is not ready yet (%s)", s.spec.Name, state).WithHint("ask again in a moment, or %s", instead)
+	}
+	return fault.New(fault.LSPUnavailable, "%s is not ready yet (%s); before, %s", s.spec.Name, state, s.why).WithHint("ask again in a moment, or %s", instead)
 }
 
 // run is the server's goroutine: it starts the program, follows it to its end, and
@@ -174,12 +182,12 @@ func (s *server) run(program string) {
 	defer s.turn(stopped, nil)
 	s.open = nil
 	for {
-		why := s.live(program)
+		served, why := s.live(program)
 		if s.ctx.Err() != nil || why == nil {
 			return
 		}
-		s.bridge.o.Logf("%s: %v", s.spec.Name, why)
-		if !s.crashed(why) {
+		s.logf("%v", why)
+		if !s.crashed(served, why) {
 			s.giveUp()
 			return
 		}
@@ -189,26 +197,36 @@ func (s *server) run(program string) {
 	}
 }
 
-// live is one life of the program. It returns why it ended, nil if we ended it.
-func (s *server) live(program string) error {
+// live is one life of the program. It returns why it ended, nil if we ended it, and
+// whether it was of any use.
+func (s *server) live(program string) (served bool, why error) {
 	child, err := s.bridge.o.Spawn(s.command(program))
 	if err != nil {
-		return fmt.Errorf("it cannot be started: %w", err)
+		return false, fmt.Errorf("it cannot be started: %w", err)
 	}
 	c := newClient(s, child)
 	defer func() {
 		c.end()
-		s.open = c.open()
+		served = c.served.Load()
+		s.open = nil
+		if served { // else it may be the documents that ended it
+			s.open = c.open()
+		}
 	}()
-	ctx, cancel := context.WithTimeout(s.ctx, startTime)
+	ctx, cancel := context.WithTimeout(s.ctx, s.bridge.patience.start)
 	defer cancel()
 	if err := c.initialize(ctx); err != nil {
-		return c.lastWords(err)
+		return false, c.lastWords(err)
 	}
 	s.reopen(c)
 	s.turn(running, c)
-	idle := time.NewTicker(idleLook)
-	defer idle.Stop()
+	return false, s.attend(c)
+}
+
+// attend waits for the end of a life, and brings it about when it is time.
+func (s *server) attend(c *client) error {
+	look := time.NewTicker(s.bridge.patience.look)
+	defer look.Stop()
 	for {
 		select {
 		case <-s.ctx.Done():
@@ -216,10 +234,13 @@ func (s *server) live(program string) error {
 			return nil
 		case <-c.ended:
 			return c.lastWords(nil)
-		case <-idle.C:
+		case <-look.C:
 			if s.isIdle() {
 				c.shutdown()
 				return nil
+			}
+			if silent, asked := c.pulse.silent(); asked && silent >= s.bridge.patience.silence {
+				return fmt.Errorf("it owed an answer and said nothing for %v", silent.Round(time.Second))
 			}
 		}
 	}
@@ -254,12 +275,15 @@ func (s *server) command(program string) Command {
 }
 
 // crashed notes an end, and says if the server may come back.
-func (s *server) crashed(why error) bool {
+func (s *server) crashed(served bool, why error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.crashes = append(s.crashes, time.Now())
 	s.why = why.Error()
-	if s.recent() > mostCrashes {
+	if s.vain++; served {
+		s.vain = 0
+	}
+	if s.recent() > mostCrashes || s.vain > mostCrashes {
 		return false
 	}
 	s.turnLocked(restarting, nil)
@@ -268,7 +292,7 @@ func (s *server) crashed(why error) bool {
 
 // recent forgets the crashes that are long ago and counts the others.
 func (s *server) recent() int {
-	for len(s.crashes) > 0 && time.Since(s.crashes[0]) > crashTime {
+	for len(s.crashes) > 0 && time.Since(s.crashes[0]) > s.bridge.patience.crashes {
 		s.crashes = s.crashes[1:]
 	}
 	return len(s.crashes)
@@ -278,7 +302,7 @@ func (s *server) recent() int {
 // others do. It says whether there is to be one.
 func (s *server) pause() bool {
 	s.mu.Lock()
-	wait := min(firstPause<<(s.recent()-1), longPause)
+	wait := min(s.bridge.patience.first<<max(0, s.recent()-1), s.bridge.patience.longest)
 	s.mu.Unlock()
 	timer := time.NewTimer(wait/2 + rand.N(wait/2))
 	defer timer.Stop()
@@ -290,9 +314,16 @@ func (s *server) pause() bool {
 	}
 }
 
+// giveUp tells the human, once for each server that is set up.
 func (s *server) giveUp() {
 	s.turn(failed, nil)
-	s.bridge.o.Report(fmt.Sprintf("[LSP] %s ended %d times within %v and is not started again: %s", s.spec.Name, mostCrashes+1, crashTime, s.why))
+	s.mu.Lock()
+	told, why := s.told, s.why
+	s.told = true
+	s.mu.Unlock()
+	if !told {
+		s.bridge.o.Report(fmt.Sprintf("[LSP] %s has ended too often and is not started again for now: %s", s.spec.Name, why))
+	}
 }
 
 func (s *server) turn(to life, c *client) {
@@ -310,6 +341,3 @@ func (s *server) turnLocked(to life, c *client) {
 	close(s.turned)
 	s.turned = make(chan struct{})
 }
-
-// note keeps what a server says to people, in our log alone.
-func (s *server) note(message string) { s.bridge.o.Logf("%s: %s", s.spec.Name, clip(message, 1000)) }

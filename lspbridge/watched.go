@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -127,8 +128,9 @@ func (b *Bridge) Changed(events []watch.Event) {
 // warm are all servers that run.
 func (b *Bridge) warm() (out []*client) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, s := range b.servers {
+	all := slices.Collect(maps.Values(b.servers)) // none of them is locked within b
+	b.mu.Unlock()
+	for _, s := range all {
 		if c := s.warm(); c != nil {
 			out = append(out, c)
 		}
