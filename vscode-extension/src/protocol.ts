@@ -12,6 +12,11 @@ export const methods = {
   activityChanged: "activity/changed",
   documentEdit: "document/edit",
   documentState: "document/state",
+  editorDefinition: "editor/definition",
+  editorHover: "editor/hover",
+  editorReferences: "editor/references",
+  editorSymbols: "editor/symbols",
+  editorDiagnostics: "editor/diagnostics",
   windowFocused: "window/focused",
   toolsCall: "tools/call",
   sessionList: "session/list",
@@ -242,6 +247,15 @@ export interface DocumentState {
   eol: "\n" | "\r\n";
   bom: boolean;
   readonly: boolean;
+}
+
+/** What the editor's own language servers say: LSP's result, and the version of the document that it is about. */
+export interface LanguageAnswer {
+  result: unknown;
+  /** Null where VS Code does not say. */
+  version: number | null;
+  /** For people. */
+  server: string;
 }
 
 export interface ToolCall {

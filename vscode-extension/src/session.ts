@@ -25,7 +25,7 @@ const capabilities: EditorCapabilities = {
   review: false,
   plan: true,
   documents: true,
-  languageFeatures: false,
+  languageFeatures: true,
 };
 
 export class Session implements Disposable {

@@ -5,6 +5,7 @@ import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseErr
 import type { Activity } from "./activity";
 import type { Approvals } from "./approvals";
 import type { Documents } from "./documents";
+import { attendToQuestions } from "./language-questions";
 import type { Changes } from "./journal-commands";
 import { answerToPlan, planQuestion } from "./plans";
 import type { Processes } from "./processes";
@@ -58,6 +59,7 @@ export function attend(client: LanguageClient, to: Listeners): void {
   );
   client.onRequest(methods.promptUser, (request: PromptRequest, token: CancellationToken) => to.prompts.open(request, token, () => withdrawn("withdrawn")));
   client.onRequest(methods.documentEdit, (request: DocumentEdit) => to.documents.edit(request));
+  attendToQuestions(client);
   client.onNotification(methods.activityChanged, (entry: ActivityChanged) => {
     to.activity.record(entry);
     to.sessions.heard(entry);

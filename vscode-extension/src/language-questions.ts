@@ -1,0 +1,69 @@
+// Questions about code, put to the language servers that VS Code runs. Whatever extension brings them: it is the human's choice
+// and set up by them, and it knows what is not saved yet.
+//
+// Null is "nobody here knows": then the sidecar asks a server of its own.
+
+import { commands, type Definition, type DocumentSymbol, env, type Hover, languages, type Location, type LocationLink, Position, type SymbolInformation, type TextDocument, Uri, workspace } from "vscode";
+import type { DocumentSymbolParams, LanguageClient, ReferenceParams, TextDocumentIdentifier, TextDocumentPositionParams, WorkspaceSymbolParams } from "vscode-languageclient/node";
+import { Answers, type FoundSymbol } from "./language-answers";
+import { type LanguageAnswer, methods } from "./protocol";
+
+export function attendToQuestions(client: LanguageClient): void {
+  const answers = new Answers(client.code2ProtocolConverter);
+  client.onRequest(methods.editorDefinition, (question: TextDocumentPositionParams) =>
+    about(question.textDocument, async (document) => answers.places(await definitions(document, positionOf(question)))));
+  client.onRequest(methods.editorHover, (question: TextDocumentPositionParams) =>
+    about(question.textDocument, async ({ uri }) => answers.hover((await commands.executeCommand<Hover[] | undefined>("vscode.executeHoverProvider", uri, positionOf(question))) ?? [])));
+  client.onRequest(methods.editorReferences, (question: ReferenceParams) =>
+    about(question.textDocument, async (document) => references(answers, document, question)));
+  client.onRequest(methods.editorSymbols, (question: DocumentSymbolParams | WorkspaceSymbolParams) =>
+    "query" in question ? find(answers, question.query) : about(question.textDocument, async (document) => answers.symbols(await symbols(document))));
+  client.onRequest(methods.editorDiagnostics, async ({ textDocument }: DocumentSymbolParams) => {
+    const { uri } = await workspace.openTextDocument(Uri.parse(textDocument.uri)); // servers look at open documents alone
+    return answered(await client.code2ProtocolConverter.asDiagnostics([...languages.getDiagnostics(uri)]), null);
+  });
+}
+
+/** An answer about a document that did not change while it was asked about. */
+async function about(of: TextDocumentIdentifier, ask: (document: TextDocument) => Promise<unknown>): Promise<LanguageAnswer | null> {
+  const document = await workspace.openTextDocument(Uri.parse(of.uri)); // nothing is shown by that
+  const { version } = document;
+  const result = await ask(document);
+  if (document.version !== version || (isNothing(result) && isNothing(await symbols(document)))) {
+    return null; // VS Code does not say if anybody was there to be asked; whoever knows the symbols of a file reads its language
+  }
+  return answered(result, version);
+}
+
+function answered(result: unknown, version: number | null): LanguageAnswer {
+  return { result, version, server: env.appName };
+}
+
+function isNothing(result: unknown): boolean {
+  return result === null || (Array.isArray(result) && result.length === 0);
+}
+
+async function definitions({ uri }: TextDocument, at: Position): Promise<(Location | LocationLink)[]> {
+  const found = await commands.executeCommand<Definition | LocationLink[] | undefined>("vscode.executeDefinitionProvider", uri, at);
+  return found === undefined ? [] : [found].flat();
+}
+
+/** VS Code lists the declaration always. */
+async function references(answers: Answers, document: TextDocument, question: ReferenceParams): Promise<unknown> {
+  const found = (await commands.executeCommand<Location[] | undefined>("vscode.executeReferenceProvider", document.uri, positionOf(question))) ?? [];
+  const without = question.context.includeDeclaration ? [] : await definitions(document, positionOf(question));
+  return answers.places(found, without);
+}
+
+async function symbols({ uri }: TextDocument): Promise<FoundSymbol[]> {
+  return (await commands.executeCommand<(DocumentSymbol | SymbolInformation)[] | undefined>("vscode.executeDocumentSymbolProvider", uri)) ?? [];
+}
+
+async function find(answers: Answers, query: string): Promise<LanguageAnswer | null> {
+  const found = (await commands.executeCommand<SymbolInformation[] | undefined>("vscode.executeWorkspaceSymbolProvider", query)) ?? [];
+  return found.length > 0 ? answered(answers.symbols(found), null) : null;
+}
+
+function positionOf({ position }: TextDocumentPositionParams): Position {
+  return new Position(position.line, position.character);
+}
