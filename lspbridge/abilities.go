@@ -86,3 +86,12 @@ func (s *syncing) UnmarshalJSON(raw []byte) error {
 	s.Change, s.Save = options.Change, options.Save.offered
 	return err
 }
+
+// text looks for a string in the options.
+func (a ability) text(name string) (out string) {
+	var options map[string]json.RawMessage
+	if json.Unmarshal(a.options, &options) == nil {
+		_ = json.Unmarshal(options[name], &out) //nolint:errcheck // then there is none
+	}
+	return out
+}

@@ -110,9 +110,12 @@ func (b *Bridge) diagnosticsIn(p workspace.Path, in document.Range) []json.RawMe
 	if err != nil {
 		return out
 	}
-	now, _ := sv.reports.look(target(p))
+	c := sv.warm()
+	if c == nil {
+		return out
+	}
 	var all []json.RawMessage
-	if json.Unmarshal(now.last.items, &all) != nil {
+	if json.Unmarshal(c.reports.items(target(p)), &all) != nil {
 		return out
 	}
 	for _, raw := range all {

@@ -48,6 +48,8 @@ func (c *client) told(req *wire.Request) {
 	switch req.Method {
 	case "textDocument/publishDiagnostics":
 		c.published(req.Params)
+	case "$/progress":
+		c.progress(req.Params)
 	case "window/logMessage", "window/showMessage":
 		var m struct {
 			Message string `json:"message"`

@@ -237,24 +237,6 @@ func (b *Bridge) Opened(p workspace.Path) {
 // warmLimit is the largest file that is read only so that a server is warm.
 const warmLimit = 1 << 20
 
-// Prepare has the servers of paths started, and told of them. It does not wait.
-func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
-	for _, p := range paths {
-		sv, err := b.serverOf(p)
-		if err != nil || !b.work() {
-			continue
-		}
-		go func() {
-			defer b.running.Done()
-			ctx, cancel := context.WithTimeout(b.ctx, startTime)
-			defer cancel()
-			if c, err := sv.use(ctx); err == nil {
-				_ = c.bringUp(s, p)
-			}
-		}()
-	}
-}
-
 // work registers a goroutine, unless the bridge is closed.
 func (b *Bridge) work() bool {
 	b.entry.Lock()

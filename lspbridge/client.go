@@ -29,6 +29,7 @@ type client struct {
 	watches  registrations
 	pulse    pulse
 	served   atomic.Bool // it was of some use
+	reports  *reports
 
 	configured chan struct{} // closed when it has asked for its configuration
 	askedOnce  sync.Once
@@ -41,7 +42,7 @@ type client struct {
 }
 
 func newClient(s *server, child Child) *client {
-	c := &client{server: s, child: child, ended: make(chan struct{}), configured: make(chan struct{}), encoding: utf16, docs: map[workspace.Path]*openDocument{}}
+	c := &client{server: s, child: child, ended: make(chan struct{}), configured: make(chan struct{}), encoding: utf16, reports: newReports(s.spec.Debounce), docs: map[workspace.Path]*openDocument{}}
 	c.conn = wire.NewConn(wire.Stdio(listened{child.Stdout, &c.pulse}, child.Stdin), wire.Options{
 		Handler: c.handle,
 		Inline:  func(string) bool { return true }, // no answer of ours waits for anything

@@ -1,92 +1,300 @@
 package lspbridge
 
 import (
-	"encoding/json"
-	"sync"
+	"context"
+	"errors"
 	"time"
 
+	"pillion/internal/fault"
+	"pillion/internal/wire"
 	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
 )
 
-// reports are what a server was told of documents, and what it said is wrong in them.
-// They outlive its program.
-type reports struct {
-	mu sync.Mutex // guards all below
-	of map[workspace.Path]*report
-}
+// reportTime is how long Diagnostics waits for a server, its start included.
+const reportTime = 10 * time.Second
 
-// report is one document's. What of it is fresh is decided in one place (freshness).
-type report struct {
-	sent    int32     // the version that the server was told last
-	changed time.Time // when it was
-	last    published
-	came    chan struct{} // closed with the next publish
-}
-
-// published is one textDocument/publishDiagnostics.
-type published struct {
-	version *int32 // nil: the server did not say
-	at      time.Time
-	items   json.RawMessage // LSP's, as they came
-}
-
-func newReports() *reports { return &reports{of: map[workspace.Path]*report{}} }
-
-// get makes one if there is none.
-func (r *reports) getLocked(p workspace.Path) *report {
-	one := r.of[p]
-	if one == nil {
-		one = &report{came: make(chan struct{})}
-		r.of[p] = one
+// Diagnostics are what is wrong in a file, and how certain that is. The error is for
+// the case that there is nobody who could say anything.
+func (b *Bridge) Diagnostics(ctx context.Context, s *document.Snapshot, p workspace.Path) (language.Report, error) {
+	sv, err := b.serverOf(p)
+	if err != nil {
+		return language.Report{Server: nobody, Freshness: language.NoServer}, err
 	}
-	return one
+	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	defer cancel()
+	return sv.diagnostics(ctx, s, p)
 }
 
-// sent notes what the server is told, before it is.
-func (r *reports) sent(p workspace.Path, version int32) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one := r.getLocked(p)
-	one.sent, one.changed = version, time.Now()
-}
-
-// forget: the document is closed.
-func (r *reports) forget(p workspace.Path) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.of, p)
-}
-
-// look is what is known of p now; came is closed when there is more.
-func (r *reports) look(p workspace.Path) (now report, came <-chan struct{}) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one := r.getLocked(p)
-	return *one, one.came
-}
-
-// published takes textDocument/publishDiagnostics.
-func (c *client) published(params json.RawMessage) {
-	var p struct {
-		URI         string          `json:"uri"`
-		Version     *int32          `json:"version"`
-		Diagnostics json.RawMessage `json:"diagnostics"`
+func (s *server) diagnostics(ctx context.Context, snap *document.Snapshot, p workspace.Path) (language.Report, error) {
+	if hint := s.linterMissing(); hint != "" {
+		_, err := s.program()
+		return s.reported(language.LinterMissing, hint), err
 	}
-	if json.Unmarshal(params, &p) != nil {
+	c, err := s.use(ctx)
+	if err != nil {
+		return s.notUsable(ctx, err)
+	}
+	c.tellWatched(ctx)
+	t, err := c.tellText(snap, p)
+	if err != nil {
+		return s.reported(language.NoServer, ""), err
+	}
+	k, state := c.await(ctx, t)
+	out := s.reported(state, "")
+	if k != nil {
+		out.Diagnostics, out.Version, out.Age = k.list, k.version, time.Since(k.at)
+	}
+	if state == language.Interrupted && out.Server.Status == language.Running {
+		out.Server.Status = language.Restarting
+	}
+	return out, nil
+}
+
+func (s *server) reported(f language.Freshness, hint string) language.Report {
+	return language.Report{Server: s.status(), Freshness: f, Hint: hint}
+}
+
+// notUsable: there is no server that runs now.
+func (s *server) notUsable(ctx context.Context, err error) (language.Report, error) {
+	out := s.reported(language.NoServer, "")
+	switch out.Server.Status {
+	case language.Restarting:
+		out.Freshness = language.Interrupted
+		return out, nil
+	case language.Starting:
+		if ctx.Err() == context.DeadlineExceeded { //nolint:errorlint // a context's error is one of two
+			out.Freshness, out.Hint = language.TimedOut, fault.From(err).Hint
+			return out, nil
+		}
+	case language.Running, language.Editor, language.NotInstalled, language.Failed:
+	}
+	return out, err
+}
+
+// told is a text that a server was told.
+type told struct {
+	path  workspace.Path
+	text  string
+	sum   uint64
+	since int32 // the first of the versions with this text
+}
+
+// tellText has the server know p as the snapshot has it.
+func (c *client) tellText(s *document.Snapshot, p workspace.Path) (told, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d, text, err := c.bringUpLocked(s, p)
+	if err != nil {
+		return told{}, err
+	}
+	c.reports.mu.Lock()
+	defer c.reports.mu.Unlock()
+	return told{d.path, text, d.sum, c.reports.getLocked(d.path).since}, nil
+}
+
+// tellAgain tells the same text once more, if the document still has it.
+func (c *client) tellAgain(t told) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.docs[t.path]
+	if d == nil || d.sum != t.sum {
 		return
 	}
-	path, ok := c.server.bridge.o.Documents.Workspace().FromURI(p.URI)
-	if !ok {
-		return
+	saved := d.saved == d.version
+	d.version++
+	if saved {
+		d.saved = d.version
 	}
-	r := c.server.reports
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one := r.getLocked(target(path))
-	one.last = published{version: p.Version, at: time.Now(), items: p.Diagnostics}
-	close(one.came)
-	one.came = make(chan struct{})
+	c.reports.nudged(t.path)
+	if err := c.didChange(d, t.text); err != nil {
+		c.server.note(err.Error())
+	}
 }
 
-// refresh: the server wants to be asked for its diagnostics again.
-func (c *client) refresh(json.RawMessage) (any, error) { return nil, nil }
+func (r *reports) nudged(p workspace.Path) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.getLocked(p).nudges++
+}
+
+// await waits until it is known what is wrong in a text. If that does not come to be,
+// the list is an older one, if there is any.
+func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshness) {
+	if c.pulls() {
+		c.pull(ctx, t)
+	}
+	for {
+		k, v, turned := c.look(t)
+		if k != nil {
+			return k, language.Fresh
+		}
+		if v == nil {
+			return c.older(t), language.Stale // it has another text by now
+		}
+		if v.nudge {
+			c.tellAgain(t)
+			continue
+		}
+		if !c.pause(ctx, v.again, turned) {
+			break
+		}
+	}
+	if ctx.Err() == nil {
+		return nil, language.Interrupted
+	}
+	if k := c.older(t); k != nil {
+		return k, language.Stale
+	}
+	return nil, language.TimedOut
+}
+
+// pause waits for a turn. It is false when there will be none, or nobody waits.
+func (c *client) pause(ctx context.Context, again time.Time, turned <-chan struct{}) bool {
+	var alarm <-chan time.Time
+	if !again.IsZero() {
+		timer := time.NewTimer(time.Until(again))
+		defer timer.Stop()
+		alarm = timer.C
+	}
+	select {
+	case <-turned:
+	case <-alarm:
+	case <-c.ended:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// look is what is known of a text now. Without a verdict the document has another.
+func (c *client) look(t told) (*knownList, *verdict, <-chan struct{}) {
+	r := c.reports
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one, now := r.getLocked(t.path), time.Now()
+	if !one.open || one.sum != t.sum || one.since != t.since {
+		return nil, nil, one.turned
+	}
+	if k := one.known; k != nil && k.sum == t.sum && one.pulled == nil && len(one.came) > 0 && k.at.Equal(one.came[len(one.came)-1].at) {
+		return k, &verdict{}, one.turned
+	}
+	v := freshness(r.evidenceLocked(one, c.server.spec), now)
+	if v.proof == nil {
+		return nil, &v, one.turned
+	}
+	one.known = &knownList{sum: t.sum, version: one.sent, at: v.proof.at, list: c.decoded(v.proof.items, t.text)}
+	return one.known, &v, one.turned
+}
+
+func (r *reports) evidenceLocked(one *report, spec Server) evidence {
+	e := evidence{
+		since: one.since, sent: one.sent, changed: one.changed, came: one.came,
+		versions: r.versions, single: spec.Single, debounce: r.debounce,
+		busy: r.isBusyLocked(), stirred: r.stirred, nudges: one.nudges,
+	}
+	if n := len(one.runs); n > 0 {
+		e.told = one.runs[n-1]
+	}
+	e.told = latest(e.told, one.changed)
+	for _, t := range one.old {
+		if time.Since(t) <= mostLint {
+			e.old++
+		}
+	}
+	if one.pulled != nil && one.pulled.since == one.since {
+		e.pull = &one.pulled.published
+	}
+	return e
+}
+
+// older is the last that was heard of a document, whatever text it was about.
+func (c *client) older(t told) *knownList {
+	r := c.reports
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.getLocked(t.path)
+	switch {
+	case one.last != nil && (one.known == nil || one.last.at.After(one.known.at)):
+		k := &knownList{at: one.last.at, list: c.decoded(one.last.items, t.text)}
+		if one.last.version != nil {
+			k.version = *one.last.version
+		}
+		return k
+	case one.known != nil:
+		return one.known
+	}
+	return nil
+}
+
+// Prepare has the servers of paths started, and told of them, so that it is known soon
+// what is wrong there. It does not wait: a server that runs is told now, so that the
+// text is that of the snapshot; another one when it runs, and of the text then.
+func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
+	for _, p := range paths {
+		sv, err := b.serverOf(p)
+		if err != nil {
+			continue
+		}
+		c := sv.warm()
+		var t told
+		if c != nil {
+			if t, err = c.tellText(s, p); err != nil {
+				continue
+			}
+		}
+		if !b.work() {
+			return
+		}
+		go func() {
+			defer b.running.Done()
+			ctx, cancel := context.WithTimeout(b.ctx, startTime)
+			defer cancel()
+			if c == nil {
+				c, t, err = sv.prepare(ctx, p)
+			}
+			if err == nil && sv.linterMissing() == "" {
+				ctx, cancel := context.WithTimeout(ctx, reportTime)
+				defer cancel()
+				c.await(ctx, t)
+			}
+		}()
+	}
+}
+
+// prepare starts the server, and tells it what p is then.
+func (s *server) prepare(ctx context.Context, p workspace.Path) (*client, told, error) {
+	c, err := s.use(ctx)
+	if err != nil {
+		return nil, told{}, err
+	}
+	t, err := c.tellText(s.bridge.o.Documents.Snapshot(warmLimit), p)
+	return c, t, err
+}
+
+// telling sends a text, and then sees to it that nothing that the server says about an
+// earlier one is taken for this one's.
+func (c *client) telling(d *openDocument, text, method string, params any) error {
+	at, crowded := c.reports.sent(d.path, d.version, sumOf(text))
+	if err := c.notify(method, params); err != nil || !crowded || c.server.spec.Barrier == "" || !c.server.bridge.work() {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.server.ctx, mostLint)
+	wait, err := c.conn.Begin(ctx, c.server.spec.Barrier, map[string]any{"textDocument": documentID{d.uri}})
+	go func() {
+		defer c.server.bridge.running.Done()
+		defer cancel()
+		if err == nil && answeredAtAll(wait(nil)) {
+			c.reports.passed(d.path, at, time.Now())
+		}
+	}()
+	return nil
+}
+
+// answeredAtAll: an error of the server's is an answer too.
+func answeredAtAll(err error) bool {
+	var said *wire.Error
+	return err == nil || errors.As(err, &said)
+}

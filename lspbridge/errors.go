@@ -40,10 +40,6 @@ func notOffered(spec Server, what string) error {
 	return fault.New(fault.LSPUnavailable, "%s does not offer %s", spec.Name, what).WithHint("%s", instead)
 }
 
-func notYet(what string) error {
-	return fault.New(fault.LSPUnavailable, "%s: not yet", what).WithHint("%s", instead)
-}
-
 // gaveUp: nobody is there, and will not be soon.
 func gaveUp(spec Server, within time.Duration, why string) error {
 	return fault.New(fault.LSPUnavailable, "%s has ended too often and is not started again before %v are over: %s", spec.Name, within, why).WithHint("%s", instead)

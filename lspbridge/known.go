@@ -3,6 +3,7 @@ package lspbridge
 import (
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // Known are the servers that need no settings, in the order in which they are asked
@@ -16,6 +17,7 @@ func scripts() []Server {
 		{
 			Name: "pylsp", Command: []string{"pylsp"}, Languages: []string{"python"},
 			RootMarkers: pythonMarkers, Characters: utf32,
+			Debounce: 500 * time.Millisecond, Barrier: "textDocument/codeLens", Single: true,
 			Settings: raw(pylspSettings),
 			Install:  "apt install python3-pylsp python3-pyflakes python3-pycodestyle (Debian), or pip install 'python-lsp-server[all]'",
 		},
@@ -37,8 +39,8 @@ func scripts() []Server {
 			Name: "bash-language-server", Command: []string{"bash-language-server", "start"}, Languages: []string{"shellscript"},
 			Settings:  raw(`{"bashIde": {"explainshellEndpoint": "", "shfmt": {"path": ""}}}`),
 			Install:   "npm install -g bash-language-server",
-			AsksFirst: true,
-			Linter:    "shellcheck", LinterInstall: "apt install shellcheck, or brew install shellcheck",
+			AsksFirst: true, Single: true,
+			Linter: "shellcheck", LinterSetting: "bashIde.shellcheckPath", LinterInstall: "apt install shellcheck, or brew install shellcheck",
 		},
 		{
 			Name: "typescript-language-server", Command: []string{"typescript-language-server", "--stdio"},

@@ -7,20 +7,18 @@ import (
 )
 
 func (c *client) didOpen(d *openDocument, text string) error {
-	c.server.reports.sent(d.path, d.version)
-	return c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{
+	return c.telling(d, text, "textDocument/didOpen", map[string]any{"textDocument": map[string]any{
 		"uri": d.uri, "languageId": d.language, "version": d.version, "text": text,
 	}})
 }
 
 // didChange tells of the text that d has now. d.text is the one before, if it was kept.
 func (c *client) didChange(d *openDocument, text string) error {
-	c.server.reports.sent(d.path, d.version)
 	change := any(map[string]string{"text": text})
 	if c.offers.TextDocumentSync.Change == syncIncremental && len(text) >= spanFrom && d.text != "" && plainLines(d.text) && plainLines(text) {
 		change = span(d.text, text, c.encoding)
 	}
-	return c.notify("textDocument/didChange", map[string]any{
+	return c.telling(d, text, "textDocument/didChange", map[string]any{
 		"textDocument":   map[string]any{"uri": d.uri, "version": d.version},
 		"contentChanges": []any{change},
 	})
@@ -30,12 +28,13 @@ func (c *client) didSave(d *openDocument) error {
 	if !c.offers.TextDocumentSync.Save {
 		return nil
 	}
+	c.reports.stir(d.path)
 	return c.notify("textDocument/didSave", map[string]any{"textDocument": map[string]string{"uri": d.uri}})
 }
 
 func (c *client) didClose(d *openDocument) error {
 	delete(c.docs, d.path)
-	c.server.reports.forget(d.path)
+	c.reports.closed(d.path)
 	return c.notify("textDocument/didClose", map[string]any{"textDocument": map[string]string{"uri": d.uri}})
 }
 

@@ -33,10 +33,9 @@ const (
 // server is one program for one root. While it is wanted a goroutine (run) takes it
 // through its lives; everybody else looks at what that goroutine last said (become).
 type server struct {
-	bridge  *Bridge
-	spec    Server
-	root    workspace.Path
-	reports *reports
+	bridge *Bridge
+	spec   Server
+	root   workspace.Path
 
 	set     Server    // what spec was made of; guarded by the bridge, as adapted is
 	adapted time.Time // when it was
@@ -59,7 +58,7 @@ type server struct {
 }
 
 func newServer(b *Bridge, spec Server, root workspace.Path) *server {
-	s := &server{bridge: b, spec: spec, root: root, reports: newReports(), turned: make(chan struct{}), used: time.Now()}
+	s := &server{bridge: b, spec: spec, root: root, turned: make(chan struct{}), used: time.Now()}
 	s.ctx, s.end = context.WithCancel(b.ctx)
 	return s
 }

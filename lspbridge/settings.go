@@ -38,8 +38,9 @@ type Server struct {
 	// AsksFirst says that it takes documents seriously only once it has got the
 	// configuration that it asks for.
 	AsksFirst bool
-	// Linter is a program without which it finds no faults.
-	Linter, LinterInstall string
+	// Linter is a program without which it finds no faults. LinterSetting is the setting
+	// that names it, by its dotted name.
+	Linter, LinterSetting, LinterInstall string
 	// VersionArgs have it print its version; nil: --version, empty: nothing does.
 	VersionArgs []string
 	// Held is why it does not start unless the human's own settings enable it: it runs
@@ -48,6 +49,13 @@ type Server struct {
 	// Data says that its languages are not programs: most folders have some, and nobody
 	// needs to hear that it is missing.
 	Data bool
+	// Debounce is how long it is known to wait after a change before it looks at a text,
+	// which another change has it put off; 0: nobody knows. Barrier is a request that it
+	// answers in its turn and at once.
+	Debounce time.Duration
+	Barrier  string
+	// Single: it reports once for each text.
+	Single bool
 }
 
 func (s Server) same(t Server) bool { return reflect.DeepEqual(s, t) }

@@ -119,7 +119,7 @@ func (c *client) tell(s *document.Snapshot, f *document.File) (*openDocument, er
 	stamp := stampOf(f.Path)
 	switch {
 	case d == nil:
-		d = &openDocument{path: f.Path, uri: f.Path.URI(), language: languageOf(f.Path, f.Buffer), version: 1}
+		d = &openDocument{path: f.Path, uri: f.Path.URI(), language: languageOf(f.Path, f.Buffer), version: c.reports.next(f.Path)}
 		if !f.Dirty {
 			d.saved = d.version
 		}

@@ -219,5 +219,6 @@ func (c *client) flushWatched() {
 		}
 	}
 	c.seen = nil
+	c.reports.stirAll()
 	_ = c.notify(watchedFiles, map[string]any{"changes": changes}) //nolint:errcheck // it ended, and starts anew
 }

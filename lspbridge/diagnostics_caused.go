@@ -1,0 +1,123 @@
+package lspbridge
+
+import (
+	"context"
+	"sync"
+
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+// mostCaused is of how many files of one change it is said what became of them.
+const mostCaused = 32
+
+// effect is one file of a change, whose server runs.
+type effect struct {
+	path     workspace.Path // as it was asked about
+	client   *client
+	before   string
+	compared bool                  // what was wrong before is known
+	was      []language.Diagnostic // and what it was
+	now      told
+}
+
+// Caused says what changes did to the diagnostics of files: a server that runs is told
+// the text as it is now, and waited for as long as the settings say, once for all of
+// them. Files whose servers do not run are left out.
+func (b *Bridge) Caused(ctx context.Context, before *document.Snapshot, paths []workspace.Path) map[workspace.Path]language.Caused {
+	if len(paths) == 0 {
+		return nil
+	}
+	out := map[workspace.Path]language.Caused{}
+	effects := b.effects(before, paths, out)
+	ctx, cancel := context.WithTimeout(ctx, b.o.Settings(paths[0].Top()).EditWait)
+	defer cancel()
+	var mu sync.Mutex // guards out
+	var all sync.WaitGroup
+	for _, e := range effects {
+		all.Go(func() {
+			caused := e.wait(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			out[e.path] = caused
+		})
+	}
+	all.Wait()
+	return out
+}
+
+// effects tells the servers. Of files about which nothing will come to be known, out
+// gets why.
+func (b *Bridge) effects(before *document.Snapshot, paths []workspace.Path, out map[workspace.Path]language.Caused) (effects []effect) {
+	now := b.o.Documents.Snapshot(warmLimit)
+	for _, p := range paths[:min(len(paths), mostCaused)] {
+		sv, err := b.serverOf(p)
+		if err != nil {
+			continue
+		}
+		c, status := sv.warm(), sv.status()
+		switch {
+		case c == nil && status.Status == language.Restarting:
+			out[p] = language.Caused{Server: status, Freshness: language.Interrupted}
+		case c == nil:
+		case sv.linterMissing() != "":
+			out[p] = language.Caused{Server: status, Freshness: language.LinterMissing}
+		default:
+			if e, err := c.effect(before, now, p); err == nil {
+				effects = append(effects, e)
+			}
+		}
+	}
+	return effects
+}
+
+// effect tells the server of p as it is now, once it is noted what was known before. A
+// file that there is no more has no diagnostics that matter.
+func (c *client) effect(before, now *document.Snapshot, p workspace.Path) (e effect, err error) {
+	e = effect{path: p, client: c}
+	was, err := before.ReadIfExists(target(p), "")
+	switch {
+	case err != nil:
+		// It was no text, so nothing was known of it either.
+	case !was.Exists:
+		e.compared = true
+	default:
+		e.before = was.Text
+		e.was, e.compared = c.knownOf(target(p), was.Text)
+	}
+	e.now, err = c.tellText(now, p)
+	return e, err
+}
+
+// knownOf is what is known to be wrong in a text that the document has, or had last.
+func (c *client) knownOf(p workspace.Path, text string) ([]language.Diagnostic, bool) {
+	r, sum := c.reports, sumOf(text)
+	r.mu.Lock()
+	one := r.getLocked(p)
+	t := told{path: p, text: text, sum: sum, since: one.since}
+	known := one.known
+	r.mu.Unlock()
+	if k, _, _ := c.look(t); k != nil {
+		return k.list, true
+	}
+	if known != nil && known.sum == sum {
+		return known.list, true
+	}
+	return nil, false
+}
+
+// wait waits for what is wrong now, and compares.
+func (e effect) wait(ctx context.Context) language.Caused {
+	k, state := e.client.await(ctx, e.now)
+	out := language.Caused{Server: e.client.server.status(), Freshness: state, Compared: e.compared}
+	switch {
+	case state == language.Stale:
+		out.Freshness = language.TimedOut
+	case state == language.Fresh && e.compared:
+		out.New, out.Fixed, out.Remaining = compare(e.before, e.now.text, e.was, k.list)
+	case state == language.Fresh:
+		out.New, out.Remaining = onChanged(e.before, e.now.text, k.list)
+	}
+	return out
+}

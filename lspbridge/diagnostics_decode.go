@@ -1,0 +1,86 @@
+package lspbridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+// diagnostic is LSP's Diagnostic, as far as we tell of it.
+type diagnostic struct {
+	Range    document.Range  `json:"range"`
+	Severity int             `json:"severity"`
+	Code     json.RawMessage `json:"code"`
+	Source   string          `json:"source"`
+	Message  string          `json:"message"`
+}
+
+// decodeDiagnostics takes a list, and nothing else: null is not the same as none.
+func decodeDiagnostics(raw []byte) (list []diagnostic, err error) {
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '[' {
+		return nil, errors.New("it is no list")
+	}
+	err = json.Unmarshal(raw, &list)
+	return list, err
+}
+
+// decoded is a list in our words. The text is what it is about.
+func (c *client) decoded(items, text string) []language.Diagnostic {
+	list, err := decodeDiagnostics([]byte(items))
+	if err != nil {
+		return nil // it was looked at when it came
+	}
+	out := make([]language.Diagnostic, 0, len(list))
+	ours := c.oursIn(text)
+	for _, d := range list {
+		out = append(out, language.Diagnostic{
+			Range: ours(d.Range), Severity: severity(d.Severity), Code: code(d.Code), Source: d.Source, Message: d.Message,
+		})
+	}
+	return out
+}
+
+// severity is an error where the server does not say.
+func severity(n int) language.Severity {
+	if s := language.Severity(n); s >= language.Error && s <= language.Hint {
+		return s
+	}
+	return language.Error
+}
+
+// code is a string or a json.Number, nil for anything else.
+func code(raw json.RawMessage) any {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && text != "" {
+		return text
+	}
+	var number json.Number
+	if len(raw) > 0 && raw[0] != '"' && json.Unmarshal(raw, &number) == nil && number != "" {
+		return number
+	}
+	return nil
+}
+
+// oursIn converts ranges in a text to how we count. Its lines are found once.
+func (c *client) oursIn(text string) func(document.Range) document.Range {
+	if c.encoding == utf16 {
+		return func(r document.Range) document.Range { return r }
+	}
+	var lines []string
+	convert := func(at document.Position) document.Position {
+		if lines == nil {
+			lines = document.Lines(text)
+		}
+		if int(at.Line) >= len(lines) {
+			return at
+		}
+		on := convert(lines[at.Line], document.Position{Character: at.Character}, c.encoding, utf16)
+		return document.Position{Line: at.Line, Character: on.Character}
+	}
+	return func(r document.Range) document.Range {
+		return document.Range{Start: convert(r.Start), End: convert(r.End)}
+	}
+}

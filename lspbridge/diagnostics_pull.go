@@ -1,0 +1,99 @@
+package lspbridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"pillion/internal/wire"
+)
+
+const pullMethod = "textDocument/diagnostic"
+
+// pulls says if the server can be asked what is wrong.
+func (c *client) pulls() bool {
+	return c.offers.DiagnosticProvider.offered || c.watches.has(pullMethod)
+}
+
+// pullAgain is how long to wait after a server gave up on a question because of a change.
+const pullAgain = 50 * time.Millisecond
+
+// pull asks what is wrong in a text, and notes the answer. Without one, what the server
+// sends by itself has to do: there are servers that answer for some files alone.
+func (c *client) pull(ctx context.Context, t told) {
+	for {
+		had, wait, err := c.beginPull(ctx, t)
+		if err != nil || wait == nil {
+			return
+		}
+		var raw json.RawMessage
+		err = wait(&raw)
+		if err == nil {
+			c.pulledAnswer(t, had, raw)
+			return
+		}
+		if !changedMeanwhile(err) {
+			var said *wire.Error
+			if errors.As(err, &said) {
+				c.server.note(pullMethod + ": " + said.Message)
+			}
+			return
+		}
+		select {
+		case <-time.After(pullAgain):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// beginPull asks, if the document still has that text. had is the answer that the
+// server may refer to.
+func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func(any) error, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.docs[t.path]
+	if d == nil || d.sum != t.sum {
+		return nil, nil, nil
+	}
+	params := map[string]any{"textDocument": documentID{d.uri}}
+	if id := c.offers.DiagnosticProvider.text("identifier"); id != "" {
+		params["identifier"] = id
+	}
+	c.reports.mu.Lock()
+	had = c.reports.getLocked(t.path).pulled
+	c.reports.mu.Unlock()
+	if had != nil && had.id != "" {
+		params["previousResultId"] = had.id
+	}
+	wait, err = c.conn.Begin(ctx, pullMethod, params)
+	return had, wait, err
+}
+
+// pulledAnswer notes an answer, unless the document was changed while it was made.
+func (c *client) pulledAnswer(t told, had *pulled, raw json.RawMessage) {
+	var a struct {
+		Kind     string          `json:"kind"`
+		ResultID string          `json:"resultId"`
+		Items    json.RawMessage `json:"items"`
+	}
+	if json.Unmarshal(raw, &a) != nil {
+		return
+	}
+	items := string(bytes.TrimSpace(a.Items))
+	if a.Kind == "unchanged" && had != nil && had.id != "" {
+		items = had.items
+	}
+	if _, err := decodeDiagnostics([]byte(items)); err != nil {
+		return
+	}
+	r := c.reports
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one := r.getLocked(t.path); one.open && one.since == t.since {
+		one.pulled = &pulled{since: t.since, id: a.ResultID, published: published{at: time.Now(), items: items}}
+		one.turn()
+	}
+}

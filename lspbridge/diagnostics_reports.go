@@ -1,0 +1,274 @@
+package lspbridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"pillion/workspace"
+	"pillion/workspace/language"
+)
+
+// reports are what one life of a server was told of documents, and what it said is
+// wrong in them. They only keep what happened; what of it is fresh says freshness.go.
+type reports struct {
+	debounce time.Duration // the server's, 0 if it is not known
+
+	mu       sync.Mutex // guards all below
+	of       map[workspace.Path]*report
+	versions bool                 // it has named the version of a document
+	stirred  time.Time            // when it was last told something that it may report on
+	busy     map[string]time.Time // by the tokens of progress that has begun, when it was last heard of
+}
+
+// report is one document's.
+type report struct {
+	sum         uint64 // of the text that it has
+	open        bool
+	since, sent int32     // its versions that had this text
+	changed     time.Time // when the server was told this text first
+	runs        []time.Time
+	old         []time.Time // those of runs that were there when the text came
+	came        []published // since then
+	nudges      int         // how often it was told the same text again
+	last        *published  // whatever it was about
+	pulled      *pulled
+	known       *knownList
+	turned      chan struct{} // closed when anything of this changes
+}
+
+// published is one textDocument/publishDiagnostics.
+type published struct {
+	version *int32 // nil: the server did not say
+	at      time.Time
+	items   string // LSP's, as they came
+}
+
+// pulled is one answer to textDocument/diagnostic.
+type pulled struct {
+	since int32 // the text that it is about, by the first version that had it
+	id    string
+	published
+}
+
+// knownList is what was proven to be wrong in a text.
+type knownList struct {
+	sum     uint64 // of that text
+	version int32
+	at      time.Time
+	list    []language.Diagnostic
+}
+
+// mostLint is how long a server may be at work on a text. What it has not reported by
+// then it never will.
+const mostLint = 30 * time.Second
+
+func newReports(debounce time.Duration) *reports {
+	return &reports{debounce: debounce, of: map[workspace.Path]*report{}, busy: map[string]time.Time{}}
+}
+
+// getLocked makes one if there is none.
+func (r *reports) getLocked(p workspace.Path) *report {
+	one := r.of[p]
+	if one == nil {
+		one = &report{turned: make(chan struct{})}
+		r.of[p] = one
+	}
+	return one
+}
+
+func (one *report) turn() {
+	close(one.turned)
+	one.turned = make(chan struct{})
+}
+
+// next is the version for a document that is opened. It counts on where it was open
+// before, so that no late report is taken for one of the new text.
+func (r *reports) next(p workspace.Path) int32 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.getLocked(p).sent + 1
+}
+
+// sent notes a text before the server is told it. crowded says that the server may
+// still be at work on what it was told earlier, and since when.
+func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Time, crowded bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one, now := r.getLocked(p), time.Now()
+	one.runs = slices.DeleteFunc(one.runs, func(t time.Time) bool { return now.Sub(t) > mostLint })
+	if one.sum != sum || !one.open {
+		one.old = slices.Clone(one.runs)
+		one.sum, one.since, one.changed, one.came, one.nudges, one.open = sum, version, now, nil, 0, true
+	}
+	crowded = len(one.runs) > 0 && !r.versions && r.debounce > 0
+	one.sent = version
+	one.runs = append(one.runs, now)
+	r.stirred = now
+	one.turn()
+	return now, crowded
+}
+
+// stir notes that the server is told something else that has it look at p again.
+func (r *reports) stir(p workspace.Path) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.getLocked(p)
+	r.stirred = time.Now()
+	one.runs = append(one.runs, r.stirred)
+}
+
+// stirAll is stir for every document.
+func (r *reports) stirAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stirred = time.Now()
+	for _, one := range r.of {
+		if one.open {
+			one.runs = append(one.runs, r.stirred)
+		}
+	}
+}
+
+// closed notes that the server is told so. There are some that then report an empty
+// list, at once.
+func (r *reports) closed(p workspace.Path) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.getLocked(p)
+	r.stirred = time.Now()
+	one.runs = append(one.runs, r.stirred.Add(-r.debounce))
+	one.open, one.came, one.last, one.pulled, one.known = false, nil, nil, nil, nil
+	one.turn()
+}
+
+// passed: the server has at this moment read what it was sent up to a time. If it waits
+// before it looks at a text, and that time is not over, what it was told before the last
+// has been put off and is not looked at any more.
+func (r *reports) passed(p workspace.Path, sent, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	putOff := func(t time.Time) bool { return t.Before(sent) && now.Before(t.Add(r.debounce)) }
+	one := r.getLocked(p)
+	one.runs, one.old = slices.DeleteFunc(one.runs, putOff), slices.DeleteFunc(one.old, putOff)
+	one.turn()
+}
+
+// publish notes a report. Without a version it is one of those that were expected, and
+// of the oldest that it can be: what is expected still is rather one too many.
+func (r *reports) publish(p workspace.Path, version *int32, items string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one, now := r.getLocked(p), time.Now()
+	r.versions = r.versions || version != nil
+	begun := func(t time.Time) bool { return !now.Before(t.Add(r.debounce)) }
+	one.runs = dropFirst(one.runs, begun)
+	if !one.open {
+		return
+	}
+	it := published{version, now, items}
+	one.last = &it
+	if version == nil && now.Before(one.changed.Add(r.debounce)) {
+		one.old = dropFirst(one.old, begun) // it cannot have begun on this text
+	} else {
+		one.came = append(one.came, it)
+	}
+	one.turn()
+}
+
+func dropFirst(list []time.Time, is func(time.Time) bool) []time.Time {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return slices.Delete(list, i, i+1)
+	}
+	return list
+}
+
+// published takes textDocument/publishDiagnostics. What cannot be read proves nothing.
+func (c *client) published(params json.RawMessage) {
+	var p struct {
+		URI         string          `json:"uri"`
+		Version     *int32          `json:"version"`
+		Diagnostics json.RawMessage `json:"diagnostics"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	path, ok := c.server.bridge.o.Documents.Workspace().FromURI(p.URI)
+	if !ok {
+		return
+	}
+	if _, err := decodeDiagnostics(p.Diagnostics); err != nil {
+		c.server.note("its diagnostics cannot be read: " + err.Error())
+		return
+	}
+	c.reports.publish(target(path), p.Version, string(bytes.TrimSpace(p.Diagnostics)))
+}
+
+// progress takes $/progress: a server that says that it is at work is not done.
+func (c *client) progress(params json.RawMessage) {
+	var p struct {
+		Token json.RawMessage `json:"token"`
+		Value struct {
+			Kind string `json:"kind"`
+		} `json:"value"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	r := c.reports
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch p.Value.Kind {
+	case "begin", "report":
+		if len(r.busy) < mostBusy {
+			r.busy[string(p.Token)] = time.Now()
+		}
+	case "end":
+		delete(r.busy, string(p.Token))
+		for _, one := range r.of {
+			one.turn()
+		}
+	}
+}
+
+// mostBusy bounds what is kept of a server that begins and never ends.
+const mostBusy = 100
+
+// isBusyLocked forgets what was not heard of for long.
+func (r *reports) isBusyLocked() bool {
+	for token, at := range r.busy {
+		if time.Since(at) > mostLint {
+			delete(r.busy, token)
+		}
+	}
+	return len(r.busy) > 0
+}
+
+// refresh: the server has something new for those who ask.
+func (c *client) refresh(json.RawMessage) (any, error) {
+	r := c.reports
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stirred = time.Now()
+	for _, one := range r.of {
+		one.pulled = nil
+		one.turn()
+	}
+	return nil, nil
+}
+
+// items is what the server said last of p, as it said it; "" if it did not.
+func (r *reports) items(p workspace.Path) []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.getLocked(p)
+	switch {
+	case one.pulled != nil && (one.last == nil || one.pulled.at.After(one.last.at)):
+		return []byte(one.pulled.items)
+	case one.last != nil:
+		return []byte(one.last.items)
+	}
+	return nil
+}

@@ -1,0 +1,395 @@
+package lspbridge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
+)
+
+// linter is a fake that is told texts. A script says what it does about each.
+type linter struct {
+	*fake
+	t    *testing.T
+	uri  string
+	text string
+	n    int // how many texts it was told
+}
+
+// lint has the rig's server do script for each text, in its order.
+func (r *rig) lint(script func(l *linter, version int32)) *linter {
+	l := &linter{fake: r.serve(`{"textDocumentSync":{"openClose":true,"change":1}}`), t: r.T}
+	take := func(params json.RawMessage) (any, error) {
+		var p struct {
+			TextDocument struct {
+				URI     string `json:"uri"`
+				Version int32  `json:"version"`
+				Text    string `json:"text"`
+			} `json:"textDocument"`
+			ContentChanges []struct {
+				Text string `json:"text"`
+			} `json:"contentChanges"`
+		}
+		if err := json.Unmarshal(params, &p); err != nil {
+			r.Error(err)
+		}
+		l.n++
+		l.uri, l.text = p.TextDocument.URI, p.TextDocument.Text
+		if len(p.ContentChanges) > 0 {
+			l.text = p.ContentChanges[0].Text
+		}
+		script(l, p.TextDocument.Version)
+		return nil, nil
+	}
+	l.answers["textDocument/didOpen"], l.answers["textDocument/didChange"] = take, take
+	return l
+}
+
+// found has each line with "bad" in it be an error.
+func found(text string) string {
+	list := []string{}
+	for i, line := range strings.Split(text, "\n") {
+		if at := strings.Index(line, "bad"); at >= 0 {
+			list = append(list, fmt.Sprintf(`{"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}},"severity":1,"source":"fake","message":%q}`,
+				i, at, i, at+3, strings.TrimSpace(line)))
+		}
+	}
+	return "[" + strings.Join(list, ",") + "]"
+}
+
+// publish sends a report; version 0 is none.
+func (l *linter) publish(uri string, version int32, items string) {
+	l.mu.Lock()
+	conn := l.conn
+	l.mu.Unlock()
+	params := fmt.Sprintf(`{"uri":%q,"version":%d,"diagnostics":%s}`, uri, version, items)
+	if version == 0 {
+		params = fmt.Sprintf(`{"uri":%q,"diagnostics":%s}`, uri, items)
+	}
+	_ = conn.Notify("textDocument/publishDiagnostics", json.RawMessage(params))
+}
+
+// diagnose asks, and waits for less long than people would.
+func (r *rig) diagnose(p workspace.Path, within time.Duration) language.Report {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(r.Context(), within)
+	defer cancel()
+	report, err := r.bridge.Diagnostics(ctx, r.snapshot(), p)
+	if err != nil && fault.CodeOf(err) != fault.LSPUnavailable {
+		r.Error(err)
+	}
+	return report
+}
+
+// TestSilenceIsNotClean: each way in which a server can say nothing, or nothing that
+// counts. After each of them the file, which has a fault, must not be called fresh.
+func TestSilenceIsNotClean(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		script func(l *linter, version int32)
+		want   language.Freshness
+	}{
+		{"it never reports", func(*linter, int32) {}, language.TimedOut},
+		{"it hangs", func(l *linter, _ int32) { <-l.t.Context().Done() }, language.TimedOut},
+		{"an older version", func(l *linter, v int32) { l.publish(l.uri, v+100, "[]"); l.publish(l.uri, v-1, "[]") }, language.Stale},
+		{"a version that was never sent", func(l *linter, v int32) { l.publish(l.uri, v+100, "[]") }, language.Stale},
+		{"of another file", func(l *linter, v int32) { l.publish(strings.Replace(l.uri, "a.py", "b.py", 1), v, "[]") }, language.TimedOut},
+		{"of a file of another name", func(l *linter, v int32) { l.publish(strings.Replace(l.uri, "a.py", "A.py", 1), v, "[]") }, language.TimedOut},
+		{"of no file", func(l *linter, v int32) { l.publish("untitled:a.py", v, "[]") }, language.TimedOut},
+		{"it named versions, and then none", func(l *linter, v int32) {
+			l.publish(strings.Replace(l.uri, "a.py", "b.py", 1), v, "[]")
+			l.publish(l.uri, 0, "[]")
+		}, language.Stale},
+		{"null for a list", func(l *linter, v int32) { l.publish(l.uri, v, "null") }, language.TimedOut},
+		{"no list", func(l *linter, v int32) { l.publish(l.uri, v, `{"a":1}`) }, language.TimedOut},
+		{"at work, as it says", func(l *linter, v int32) {
+			_ = l.conn.Notify("$/progress", json.RawMessage(`{"token":"t","value":{"kind":"begin","title":"Loading"}}`))
+			l.publish(l.uri, v, "[]")
+		}, language.Stale},
+		{"it ends", func(l *linter, _ int32) { l.kill() }, language.Interrupted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, map[string]string{"a.py": "bad\n", "b.py": "bad\n"})
+			r.lint(c.script)
+			report := r.diagnose(r.path("a.py"), 700*time.Millisecond)
+			if report.Freshness != c.want {
+				t.Errorf("%s %+v, want %s", report.Freshness, report.Diagnostics, c.want)
+			}
+		})
+	}
+}
+
+// TestNobodyToSayAnything likewise, without a server that runs.
+func TestNobodyToSayAnything(t *testing.T) {
+	t.Parallel()
+	check := func(r *rig, want language.Freshness, status language.ServerStatus) {
+		r.Helper()
+		if got := r.diagnose(r.path("a.py"), 300*time.Millisecond); got.Freshness != want || got.Server.Status != status {
+			r.Errorf("%s, server %s, want %s, %s", got.Freshness, got.Server.Status, want, status)
+		}
+	}
+	files := map[string]string{"a.py": "bad\n"}
+	r := newRig(t, files)
+	check(r, language.NoServer, language.NotInstalled)
+
+	r = newRig(t, files, Server{Name: "gone", Command: []string{"there-is-no-such-server"}, Languages: []string{"python"}})
+	check(r, language.NoServer, language.NotInstalled)
+
+	r = newRig(t, files)
+	f := r.serve(`{}`)
+	f.holds = "initialize"
+	check(r, language.TimedOut, language.Starting)
+
+	r = newRig(t, files)
+	f = r.serve(`{}`)
+	f.answers["initialize"] = func(json.RawMessage) (any, error) { f.kill(); return nil, nil }
+	got := r.diagnose(r.path("a.py"), 300*time.Millisecond)
+	if got.Freshness != language.Interrupted || got.Server.Status != language.Restarting {
+		t.Errorf("%+v", got)
+	}
+	r.until("it has failed", func() bool { return r.diagnose(r.path("a.py"), 100*time.Millisecond).Server.Status == language.Failed })
+	check(r, language.NoServer, language.Failed)
+}
+
+// TestTheLinterIsMissing: a server that runs without it says that all is well.
+func TestTheLinterIsMissing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "bad\n"})
+	r.lint(func(l *linter, v int32) { l.publish(l.uri, v, "[]") })
+	fake := &r.settings.Servers[0]
+	fake.Linter, fake.LinterSetting, fake.LinterInstall = "there-is-no-such-linter", "fake.linter", "install it"
+	got := r.diagnose(r.path("a.py"), time.Second)
+	if got.Freshness != language.LinterMissing || !strings.HasSuffix(got.Hint, "which is not installed: install it") {
+		t.Errorf("%+v", got)
+	}
+	there := filepath.Join(r.dir, "linter")
+	r.must(os.WriteFile(there, nil, 0o755))
+	for set, want := range map[string]language.Freshness{
+		`{"fake":{"linter":"` + there + `"}}`: language.Fresh, `{"fake":{"linter":""}}`: language.LinterMissing,
+		`{"fake":{"linter":"/no/such"}}`: language.LinterMissing, `{"fake":{"linter":"sh"}}`: language.Fresh,
+	} {
+		fake.Settings = json.RawMessage(set)
+		if got := r.diagnose(r.path("a.py"), 2*time.Second); got.Freshness != want {
+			t.Errorf("%s: %s, want %s", set, got.Freshness, want)
+		}
+	}
+	fake.Settings = nil
+	fake.Linter = "sh"
+	fake.Env = map[string]string{"PATH": r.dir}
+	if got := r.diagnose(r.path("a.py"), time.Second); got.Freshness != language.LinterMissing {
+		t.Errorf("not in its own PATH: %s", got.Freshness)
+	}
+}
+
+// TestFreshAfterEdits: with versions and without, and by whatever name it calls the file.
+func TestFreshAfterEdits(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]func(l *linter, version int32){
+		"versions":    func(l *linter, v int32) { l.publish(l.uri, v, found(l.text)) },
+		"no versions": func(l *linter, _ int32) { l.publish(l.uri, 0, found(l.text)) },
+		"its empty list is sent before it has looked": func(l *linter, v int32) {
+			l.publish(l.uri, v, "[]")
+			l.publish(l.uri, v, found(l.text))
+		},
+		"escaped more than need be": func(l *linter, v int32) { l.publish(strings.Replace(l.uri, "a.py", "%61%2Epy", 1), v, found(l.text)) },
+		"through a linked folder":   func(l *linter, v int32) { l.publish(strings.Replace(l.uri, "a.py", "link/a.py", 1), v, found(l.text)) },
+		"it loses the first": func(l *linter, v int32) {
+			if l.n > 1 {
+				l.publish(l.uri, v, found(l.text))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+			r.must(os.Symlink(".", filepath.Join(r.dir, "link")))
+			r.lint(script)
+			p := r.path("a.py")
+			r.store.Open(p, p.URI(), 1, "bad 0\n")
+			for i := range int32(5) {
+				r.store.Change(p, i+2, fmt.Sprintf("good\nbad %d\n", i))
+				got := r.diagnose(p, 5*time.Second)
+				if got.Freshness != language.Fresh || len(got.Diagnostics) != 1 || got.Diagnostics[0].Message != fmt.Sprintf("bad %d", i) {
+					t.Errorf("edit %d: %s %+v", i, got.Freshness, got.Diagnostics)
+				}
+			}
+			r.store.Change(p, 9, "good\n")
+			if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 0 {
+				t.Errorf("%s %+v", got.Freshness, got.Diagnostics)
+			}
+		})
+	}
+}
+
+// TestALateReportOfAnEarlierText: from a server without versions it cannot be told from
+// one of this text, so that it is told the text again.
+func TestALateReportOfAnEarlierText(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+	earlier := ""
+	l := r.lint(func(l *linter, _ int32) {
+		switch l.n {
+		case 1: // it is slow
+		case 2:
+			l.publish(l.uri, 0, found(earlier)) // and now done with the first
+		default:
+			l.publish(l.uri, 0, found(l.text))
+		}
+		earlier = l.text
+	})
+	r.settings.Servers[0].Single = true
+	p := r.path("a.py")
+	r.store.Open(p, p.URI(), 1, "good\n")
+	warm(r, p)
+	r.until("it is told", func() bool { return len(l.messages("textDocument/didOpen")) == 1 })
+	r.store.Change(p, 2, "bad 2\n")
+	got := r.diagnose(p, 5*time.Second)
+	if got.Freshness != language.Fresh || len(got.Diagnostics) != 1 || got.Version != 4 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTheTextMovedOn while it was waited for: what comes then is of another text.
+func TestTheTextMovedOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+	told := make(chan bool, 9)
+	r.lint(func(l *linter, v int32) {
+		told <- true
+		if l.n > 1 {
+			l.publish(l.uri, v, "[]")
+		}
+	})
+	p := r.path("a.py")
+	r.store.Open(p, p.URI(), 1, "bad\n")
+	done := make(chan language.Report)
+	go func() { done <- r.diagnose(p, 5*time.Second) }()
+	<-told
+	r.store.Change(p, 2, "good\n")
+	warm(r, p)
+	if got := <-done; got.Freshness != language.Stale {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPulledDiagnostics: a server that can be asked is.
+func TestPulledDiagnostics(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "bad\n"})
+	l := r.lint(func(l *linter, v int32) {})
+	l.offers = `{"diagnosticProvider":{"identifier":"mine","interFileDependencies":false}}`
+	n := 0
+	var asked []string
+	l.answers["textDocument/diagnostic"] = func(params json.RawMessage) (any, error) {
+		n++
+		asked = append(asked, string(params))
+		if n == 1 {
+			return nil, fault.New(fault.ExecutionFailed, "not today")
+		}
+		if n == 3 {
+			return json.RawMessage(`{"kind":"unchanged","resultId":"r"}`), nil
+		}
+		return json.RawMessage(`{"kind":"full","resultId":"r","items":` + found(l.text) + `}`), nil
+	}
+	p := r.path("a.py")
+	if got := r.diagnose(p, 300*time.Millisecond); got.Freshness != language.TimedOut {
+		t.Errorf("an error: %+v", got)
+	}
+	for range 2 {
+		if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 1 {
+			t.Errorf("%+v", got)
+		}
+	}
+	if last := asked[len(asked)-1]; !strings.Contains(last, `"previousResultId":"r"`) || !strings.Contains(last, `"identifier":"mine"`) {
+		t.Errorf("asked %s", last)
+	}
+}
+
+// TestCaused: what a change did, and that nothing is said without proof.
+func TestCaused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "one\nbad a\nbad b\n", "b.py": "x\n"})
+	r.lint(func(l *linter, v int32) { l.publish(l.uri, v, found(l.text)) })
+	r.settings.EditWait = 5 * time.Second
+	p := r.path("a.py")
+	caused := func(before *document.Snapshot, text string) language.Caused {
+		r.Helper()
+		r.write("a.py", text)
+		out := r.bridge.Caused(t.Context(), before, []workspace.Path{p})
+		return out[p]
+	}
+	before := r.snapshot()
+	if _, err := before.Read(p, ""); err != nil {
+		t.Fatal(err)
+	}
+	if out := r.bridge.Caused(t.Context(), before, []workspace.Path{p, r.path("b.py")}); len(out) != 0 {
+		t.Errorf("no server runs: %+v", out)
+	}
+	r.diagnose(p, 5*time.Second)
+	got := caused(before, "new\none\nbad b\nbad c\n")
+	if got.Freshness != language.Fresh || !got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad c" ||
+		len(got.Fixed) != 1 || got.Fixed[0].Message != "bad a" {
+		t.Errorf("%+v", got)
+	}
+	// What was wrong before is of a text that the server was never told.
+	r.write("a.py", "bad x\nbad y\n")
+	before = r.snapshot()
+	_, err := before.Read(p, "")
+	r.must(err)
+	got = caused(before, "bad x\nbad z\n")
+	if got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad z" || len(got.Fixed) != 0 {
+		t.Errorf("not compared: %+v", got)
+	}
+	// A file that was not there had no faults.
+	q := r.path("c.py")
+	before = r.snapshot()
+	_, err = before.ReadIfExists(q, "")
+	r.must(err)
+	r.write("c.py", "bad\n")
+	if got := r.bridge.Caused(t.Context(), before, []workspace.Path{q})[q]; !got.Compared || len(got.New) != 1 {
+		t.Errorf("a new file: %+v", got)
+	}
+}
+
+// TestCausedIsNotKnownInTime, and is known later.
+func TestCausedIsNotKnownInTime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "bad a\n"})
+	goOn := make(chan bool)
+	r.lint(func(l *linter, v int32) {
+		if l.n == 2 {
+			go func(uri, text string) {
+				<-goOn
+				l.publish(uri, v, found(text))
+			}(l.uri, l.text)
+			return
+		}
+		l.publish(l.uri, v, found(l.text))
+	})
+	r.settings.EditWait = 50 * time.Millisecond
+	p := r.path("a.py")
+	r.diagnose(p, 5*time.Second)
+	before := r.snapshot()
+	_, err := before.Read(p, "")
+	r.must(err)
+	r.write("a.py", "good\n")
+	got := r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p]
+	if got.Freshness != language.TimedOut || len(got.New)+len(got.Fixed) > 0 || got.Server.Status != language.Running {
+		t.Errorf("%+v", got)
+	}
+	close(goOn)
+	if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
