@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 )
 
 // linterMissing says what to do about a server whose linter is not there: it runs, and
@@ -30,17 +31,17 @@ func (s *server) linterMissing() string {
 // finds looks for a program where the server will.
 func (s *server) finds(name string) bool {
 	path, cut := s.spec.Env["PATH"]
-	if !cut || filepath.Base(name) != name {
+	if filepath.Base(name) != name {
+		return runs(name)
+	}
+	if !cut {
 		_, err := s.bridge.o.LookPath(name)
-		if err == nil && filepath.IsAbs(name) {
-			_, err = exec.LookPath(name)
-		}
 		return err == nil
 	}
-	for _, dir := range filepath.SplitList(path) {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(filepath.SplitList(path), func(dir string) bool { return runs(filepath.Join(dir, name)) })
+}
+
+func runs(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows")
 }

@@ -42,7 +42,7 @@ func TestPylspAfterQuickEdits(t *testing.T) {
 			r.store.Change(p, version, fmt.Sprintf("x%d\n%s", edits, strings.Repeat("def f(): pass\n", round%7*100)))
 			if i < 4 {
 				warm(r, p)
-				time.Sleep(time.Duration(round*37%4*i*60) * time.Millisecond)
+				<-time.After(time.Duration(round*37%4*i*60) * time.Millisecond) // people type at a pace
 			}
 		}
 		start := time.Now()

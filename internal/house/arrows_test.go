@@ -42,7 +42,7 @@ var arrows = map[string][]string{
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/search",
 	},
 
-	"lspbridge": {"internal/wire", "workspace", "workspace/document", "workspace/language", "workspace/search", "workspace/watch"},
+	"lspbridge": {"internal/wire", "workspace", "workspace/diff", "workspace/document", "workspace/language", "workspace/search", "workspace/watch"},
 
 	"rpc": {
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
