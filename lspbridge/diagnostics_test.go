@@ -19,7 +19,7 @@ import (
 // linter is a fake that is told texts. A script says what it does about each.
 type linter struct {
 	*fake
-	t    *testing.T
+	t    testing.TB
 	uri  string
 	text string
 	n    int // how many texts it was told
@@ -27,7 +27,7 @@ type linter struct {
 
 // lint has the rig's server do script for each text, in its order.
 func (r *rig) lint(script func(l *linter, version int32)) *linter {
-	l := &linter{fake: r.serve(`{"textDocumentSync":{"openClose":true,"change":1}}`), t: r.T}
+	l := &linter{fake: r.serve(`{"textDocumentSync":{"openClose":true,"change":1}}`), t: r.TB}
 	take := func(params json.RawMessage) (any, error) {
 		var p struct {
 			TextDocument struct {
