@@ -3,6 +3,7 @@ package lspbridge
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"pillion/internal/fault"
@@ -82,5 +83,5 @@ func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return s[:most] + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -110,3 +110,18 @@ func TestServersAreBounded(t *testing.T) {
 	r.bridge.FoldersChanged()
 	r.until("those of a folder that was closed are stopped", func() bool { return f.running() == 0 })
 }
+
+// TestAnIdleServerIsStopped, and started again when it is needed.
+func TestAnIdleServerIsStopped(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "abc\n"})
+	f := r.serve(hovers)
+	r.bridge.patience.look = time.Millisecond
+	r.settings.Idle = 100 * time.Millisecond
+	r.started()
+	r.until("it is stopped, as servers like to be", func() bool { return f.running() == 0 && f.messages("exit") != nil })
+	r.started()
+	r.until("and again", func() bool { return f.running() == 0 && f.runs == 2 })
+	if r.reported != nil {
+		t.Errorf("reported: %q", r.reported)
+	}
+}

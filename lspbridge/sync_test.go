@@ -134,7 +134,6 @@ func TestWatchedFiles(t *testing.T) {
 		{Dir: dir, Name: "sub", Op: watch.Created, Folder: true},
 		{Dir: dir, Name: "came.py", Op: watch.Created},
 		{Dir: dir, Name: "came.py", Op: watch.Deleted},
-		{Dir: dir, Op: watch.Lost},
 	})
 	f.forget()
 	r.started()
@@ -153,6 +152,11 @@ func TestWatchedFiles(t *testing.T) {
 	if f.messages("textDocument/hover") == nil {
 		t.Error("it was not asked")
 	}
+	f.forget()
+	r.bridge.Changed([]watch.Event{{Dir: filepath.Join(dir, "sub"), Op: watch.Lost}}) // look again at everything
+	r.until("all that is there is told", func() bool {
+		return strings.Contains(strings.Join(f.messages("workspace/didChangeWatchedFiles"), ""), r.path("sub/new.py").URI())
+	})
 }
 
 // TestTheQuestionIsAboutTheSnapshot: a position is counted in the snapshot's text, and a

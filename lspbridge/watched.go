@@ -112,7 +112,7 @@ func (r *registrations) wants(abs string, kind int) bool {
 
 // Changed takes what the watching of the workspace tells. It does not block.
 func (b *Bridge) Changed(events []watch.Event) {
-	warm := slices.DeleteFunc(b.warm(), func(c *client) bool { return !c.watches.has(watchedFiles) })
+	warm := b.watching()
 	if len(warm) == 0 {
 		return
 	}
@@ -138,6 +138,11 @@ func (b *Bridge) warm() (out []*client) {
 	return out
 }
 
+// watching are those that watch files.
+func (b *Bridge) watching() []*client {
+	return slices.DeleteFunc(b.warm(), func(c *client) bool { return !c.watches.has(watchedFiles) })
+}
+
 type sighting struct {
 	abs  string
 	kind int
@@ -150,24 +155,50 @@ func (b *Bridge) unfold(e watch.Event) []sighting {
 	switch e.Op {
 	case watch.Created:
 		out := []sighting{{abs, fileCreated}}
-		if p, ok := b.o.Documents.Workspace().Place(abs); ok && e.Folder {
-			//nolint:errcheck // it is gone again
-			_ = p.Walk(b.ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
-				if len(out) == mostWatched {
-					return fs.SkipAll
-				}
-				out = append(out, sighting{e.Path.Abs(), fileCreated})
-				return nil
-			})
+		if e.Folder {
+			out = append(out, b.below(abs, fileCreated)...)
 		}
 		return out
 	case watch.Deleted:
 		return []sighting{{abs, fileDeleted}}
 	case watch.Changed:
 		return []sighting{{abs, fileChanged}}
-	case watch.Attributes, watch.Lost: // LSP has no word for "look again at everything"
+	case watch.Lost: // LSP has no word for "look again at everything"
+		if b.work() {
+			go b.lost(e.Dir)
+		}
+	case watch.Attributes:
 	}
 	return nil
+}
+
+// lost says of all files below a folder that they may have changed. Who looks at many
+// does not hold up who tells.
+func (b *Bridge) lost(dir string) {
+	defer b.running.Done()
+	warm := b.watching()
+	for _, one := range b.below(dir, fileChanged) {
+		for _, c := range warm {
+			c.saw(one.abs, one.kind)
+		}
+	}
+}
+
+// below are the files in a folder that are not ignored.
+func (b *Bridge) below(dir string, kind int) (out []sighting) {
+	p, ok := b.o.Documents.Workspace().Place(dir)
+	if !ok {
+		return nil
+	}
+	//nolint:errcheck // it is gone again
+	_ = p.Walk(b.ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
+		if len(out) == mostWatched {
+			return fs.SkipAll
+		}
+		out = append(out, sighting{e.Path.Abs(), kind})
+		return nil
+	})
+	return out
 }
 
 // saw keeps what the server is to be told of, for a moment.
