@@ -26,6 +26,8 @@ ride('it tells of the sidecar, its files, the program and the folder', files, as
   assert.match(text, /OK program: \d+\.\d+\.\d+\S*, built with go/);
   assert.match(text, /OK workspace: .*project, git repository, small: 2 files in 2 folders/);
   assert.match(text, /OK open in: Neovim/);
+  assert.match(text, /none is attached to open files in markdown/);
+  assert.match(text, /languages.*\n(.*\n)*.*python: 1 file: pylsp/);
   assert.ok(!text.includes(sandbox.home), 'the home folder is written ~');
   nvim.screenshot('checkhealth');
 }, { opened: 'README.md' });

@@ -222,7 +222,7 @@ test("nobody who knows: null", function()
   })
   same(ask("editor/definition", at(uri, 0, 0)), nothing)
   same(ask("editor/references", at(uri, 0, 0)), nothing)
-  same(ask("editor/hover", at(uri, 0, 0)), { result = vim.NIL, version = 1 })
+  same(ask("editor/hover", at(uri, 0, 0)), { result = vim.NIL, version = 1, server = "alpha" })
   same(ask("editor/definition", at(uri, 0, 0, 7)), nothing, "of another version")
   local count = #server.heard
   same(ask("editor/definition", at(vim.uri_from_fname(path .. ".not-open"), 0, 0)), nothing)

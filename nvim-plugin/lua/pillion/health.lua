@@ -45,7 +45,7 @@ local function neovim()
   else
     vim.health.ok(version)
   end
-  for _, name in ipairs({ "config", "locator", "client", "documents", "ui" }) do
+  for _, name in ipairs({ "config", "locator", "client", "documents", "languages", "ui" }) do
     local _, problem = part(name)
     if problem then
       vim.health.error(("the plugin's %s cannot be loaded: %s"):format(name, problem))
@@ -101,6 +101,43 @@ local function clients()
   end
 end
 
+--- The language servers of the files that sidecars know, by their languages.
+---@return table<string, { files: integer, names: table<string, boolean> }>
+local function attached()
+  local languages, documents = part("languages"), part("documents")
+  local found = {}
+  for _, document in ipairs(languages and documents and documents.all() or {}) do
+    local language = vim.bo[document.buffer].filetype
+    found[language] = found[language] or { files = 0, names = {} }
+    found[language].files = found[language].files + 1
+    for _, server in ipairs(languages.servers({ bufnr = document.buffer })) do
+      found[language].names[server.name] = true
+    end
+  end
+  return found
+end
+
+local function servers()
+  vim.health.start("pillion: your language servers")
+  local without = {}
+  local any = false
+  for language, its in vim.spairs(attached()) do
+    local names = vim.fn.sort(vim.tbl_keys(its.names))
+    if #names > 0 then
+      any = true
+      local files = its.files == 1 and "1 open file" or its.files .. " open files"
+      vim.health.ok(("%s: %s, in %s; asked before Pillion's own"):format(language, table.concat(names, ", "), files))
+    elseif language ~= "" then
+      without[#without + 1] = language
+    end
+  end
+  if #without > 0 then
+    vim.health.info("none is attached to open files in " .. table.concat(without, ", "))
+  elseif not any then
+    vim.health.info("none is attached to a file that is open; Pillion asks its own")
+  end
+end
+
 --- The program that this plugin would start.
 ---@return string? path, string? problem
 local function program()
@@ -145,6 +182,7 @@ end
 function M.check()
   neovim()
   clients()
+  servers()
   local path, problem = program()
   local report ---@type pillion.Report?
   if path then

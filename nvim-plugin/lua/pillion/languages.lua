@@ -130,23 +130,25 @@ local function ask(questions, done)
   end
 end
 
+--- What the sidecar is answered.
+---@class pillion.LanguageAnswer
+---@field result any LSP's, or vim.NIL
+---@field version integer|vim.NIL of the document that it is about
+---@field server? string for people
+
 ---@param result any
 ---@param version? integer
----@param servers? string[]
+---@param servers? vim.lsp.Client[]
+---@return pillion.LanguageAnswer
 local function answer(result, version, servers)
+  local names = vim.tbl_map(function(server)
+    return server.name
+  end, servers or {})
   return {
     result = result == nil and vim.NIL or result,
     version = version or vim.NIL,
-    server = servers and #servers > 0 and table.concat(servers, ", ") or nil,
+    server = #names > 0 and table.concat(names, ", ") or nil,
   }
-end
-
----@param servers vim.lsp.Client[]
----@return string[]
-local function names_of(servers)
-  return vim.tbl_map(function(server)
-    return server.name
-  end, servers)
 end
 
 ---@param hover any
@@ -167,7 +169,7 @@ local function first(empty)
   return function(said)
     for _, one in ipairs(said) do
       if not empty(one.result) then
-        return one.result, { one.server.name }
+        return one.result, { one.server }
       end
     end
   end
@@ -194,10 +196,10 @@ local function together(said)
       end
     end
     if #list > 0 then
-      servers[#servers + 1] = one.server.name
+      servers[#servers + 1] = one.server
     end
   end
-  return found, servers
+  return found, #servers > 0 and servers or nil
 end
 
 --- The document that a question is about, with all told that is new; nil where that is none, or another version of it.
@@ -254,7 +256,7 @@ end
 
 ---@param questions pillion.Asked[]
 ---@param version? integer
----@param join fun(said: pillion.Said[]): any, string[]?
+---@param join fun(said: pillion.Said[]): any, vim.lsp.Client[]?
 ---@param reply fun(result: any)
 ---@param cancelled fun(callback: fun())
 local function put(questions, version, join, reply, cancelled)
@@ -267,13 +269,16 @@ local function put(questions, version, join, reply, cancelled)
       reply(answer(nil))
       return
     end
-    local result, servers = join(said)
-    reply(answer(result, version, servers))
+    local result, found_by = join(said)
+    local all = vim.tbl_map(function(one)
+      return one.server
+    end, said)
+    reply(answer(result, version, found_by or all))
   end))
 end
 
 ---@param method string
----@param join fun(said: pillion.Said[]): any, string[]?
+---@param join fun(said: pillion.Said[]): any, vim.lsp.Client[]?
 ---@return pillion.Handler
 local function about(method, join)
   return function(params, reply, owner, cancelled)
@@ -310,7 +315,7 @@ local function diagnostics(params, reply, owner, cancelled)
       return
     end
     reports.collect(document.buffer, servers, said, function(found, is_current)
-      reply(answer(found, is_current and version or nil, names_of(servers)))
+      reply(answer(found, is_current and version or nil, servers))
     end)
   end
   if #questions == 0 then

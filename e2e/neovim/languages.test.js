@@ -1,0 +1,69 @@
+/** Language servers in a real Neovim: the human's own answers for agents, and an agent's edit says what it broke. */
+import assert from 'node:assert/strict';
+import { eventually } from '../rig/expect.js';
+import { ride, takePictures } from './ride.js';
+
+const kettle = `"""Keeps water warm."""
+
+
+def boil(litres):
+    """Heats so many litres."""
+    return litres * 4.2
+
+
+print(boil(2))
+`;
+const files = { 'kettle.py': kettle, 'README.md': '# Kettle\n' };
+
+/** What a user writes who has pylsp in Neovim. */
+const pylsp = `vim.api.nvim_create_autocmd('FileType', { pattern = 'python', callback = function()
+  vim.lsp.start({ name = 'pylsp', cmd = { 'pylsp' }, root_dir = vim.fn.getcwd() })
+end })
+`;
+
+takePictures();
+
+/** @param {import('./neovim.js').Neovim} nvim */
+const attached = (nvim) => eventually('pylsp is attached', () => nvim.lua(`
+  local one = vim.lsp.get_clients({ name = 'pylsp', bufnr = 0 })[1]
+  return one ~= nil and one.initialized == true`));
+
+ride('the human’s own server answers for an agent, about the text as it is typed', files, async (it) => {
+  const { nvim, sandbox } = it;
+  await attached(nvim);
+  await nvim.press('ggOimport sys<CR><CR><CR>def boil_twice(litres):<CR>return boil(litres) * 2<Esc>');
+  const agent = await it.agent();
+  const lines = await nvim.lines('kettle.py');
+  const line = lines.findIndex((text) => text.includes('return boil(litres)'));
+  const at = { path: 'kettle.py', line, character: lines[line].indexOf('boil') };
+  const definition = await agent.call('lsp_definition', at);
+  assert.deepEqual([definition.structured.server_status, definition.structured.server], ['editor', 'pylsp'], definition.text);
+  const defined = lines.findIndex((text) => text.startsWith('def boil(litres)'));
+  assert.deepEqual([definition.structured.location.path, definition.structured.location.range.start], ['kettle.py', { line: defined, character: 4 }]);
+  const hover = await agent.call('lsp_hover', at);
+  assert.equal(hover.structured.server_status, 'editor', hover.text);
+  assert.match(hover.structured.contents, /Heats so many litres/);
+  const references = await agent.call('lsp_references', at);
+  assert.equal(references.structured.server_status, 'editor', references.text);
+  assert.equal(references.structured.count, 3, references.text);
+  const symbols = await agent.call('lsp_symbols', { path: 'kettle.py' });
+  assert.equal(symbols.structured.server_status, 'editor', symbols.text);
+  assert.match(JSON.stringify(symbols.structured.symbols), /boil_twice/);
+  assert.equal(await nvim.modified('kettle.py'), true);
+  assert.equal(sandbox.read('kettle.py'), kettle);
+  nvim.screenshot('languages');
+}, { opened: 'kettle.py', init: pylsp });
+
+ride('the health report names the languages, their servers and those of the human', files, async (it) => {
+  const { nvim } = it;
+  await attached(nvim);
+  await nvim.command('checkhealth pillion');
+  const report = await eventually('the report is there', async () => {
+    const text = (await nvim.lines()).join('\n');
+    return /pillion: agents/.test(text) && text;
+  });
+  assert.match(report, /OK python: pylsp, in 1 open file; asked before Pillion's own/);
+  assert.match(report, /pillion: languages ~\n- OK python: 1 file: pylsp/);
+  await nvim.sees('your language servers');
+  nvim.screenshot('languages-health');
+}, { opened: 'kettle.py', init: pylsp });
