@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"slices"
@@ -165,14 +166,14 @@ type batch struct {
 	store   *Store
 	segment *segment
 	frames  []byte
-	fresh   map[hash]bool // chunks in frames
+	fresh   map[hash]held // chunks in frames
 	wrote   bool          // there was a chunk that the segment did not have
 	packed  []byte
 	space   []byte
 }
 
 func (s *Store) batch(g *segment) *batch {
-	return &batch{store: s, segment: g, fresh: map[hash]bool{}}
+	return &batch{store: s, segment: g, fresh: map[hash]held{}}
 }
 
 // batchBytes is how much is collected before it is written.
@@ -184,7 +185,11 @@ func (b *batch) keepAll(records []Record) error {
 			if st.Type != TypeFile || st.Hash != "" {
 				continue
 			}
-			if err := b.keep(st); err != nil {
+			var before *State
+			if st == records[i].After {
+				before = records[i].Before
+			}
+			if err := b.keep(st, before); err != nil {
 				return err
 			}
 		}
@@ -192,8 +197,9 @@ func (b *batch) keepAll(records []Record) error {
 	return nil
 }
 
-// keep puts the content of a file into the segment.
-func (b *batch) keep(st *State) error {
+// keep puts the content of a file into the segment, with what was kept of it before, if
+// it was there.
+func (b *batch) keep(st, before *State) error {
 	st.Chunks = nil
 	switch open := st.Open; {
 	case open != nil:
@@ -206,17 +212,17 @@ func (b *batch) keep(st *State) error {
 		st.Chunks = []string{st.Hash}
 		return nil
 	}
-	return b.keepData(st, st.Data)
+	return b.keepData(st, st.Data, before)
 }
 
-func (b *batch) keepData(st *State, data []byte) error {
+func (b *batch) keepData(st *State, data []byte, before *State) error {
 	all := sha256.Sum256(data)
 	st.Size, st.Hash = int64(len(data)), hex.EncodeToString(all[:])
 	if len(data) <= chunkSize {
-		return b.keepChunk(st, data, all)
+		return b.keepChunk(st, data, all, before)
 	}
 	for chunk := range slices.Chunk(data, chunkSize) {
-		if err := b.keepChunk(st, chunk, sha256.Sum256(chunk)); err != nil {
+		if err := b.keepChunk(st, chunk, sha256.Sum256(chunk), nil); err != nil {
 			return err
 		}
 	}
@@ -240,12 +246,12 @@ func (b *batch) keepFrom(st *State, open func() (io.ReadCloser, error)) error {
 		case err != nil:
 			return fmt.Errorf("%w: %w", ErrSource, err)
 		case n < len(buf) && st.Size == 0:
-			return b.keepData(st, buf[:n])
+			return b.keepData(st, buf[:n], nil)
 		}
 		st.Size += int64(n)
 		all.Write(buf[:n])
 		if n > 0 {
-			if err := b.keepChunk(st, buf[:n], sha256.Sum256(buf[:n])); err != nil {
+			if err := b.keepChunk(st, buf[:n], sha256.Sum256(buf[:n]), nil); err != nil {
 				return err
 			}
 		}
@@ -280,24 +286,25 @@ func openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-func (b *batch) keepChunk(st *State, data []byte, sum hash) error {
+func (b *batch) keepChunk(st *State, data []byte, sum hash, before *State) error {
 	st.Chunks = append(st.Chunks, hex.EncodeToString(sum[:]))
-	if b.fresh[sum] || b.has(sum) {
+	if _, ok := b.held(sum); ok {
 		return nil
 	}
-	b.fresh[sum], b.wrote = true, true
-	b.packed = b.store.packer.EncodeAll(data, b.packed[:0])
-	b.frames = appendFrame(b.frames, kindChunk, sum[:], binary.LittleEndian.AppendUint32(nil, uint32(len(data))), b.packed)
-	if len(b.frames) < batchBytes {
+	is := held{sum: sum, crc: crc32.Checksum(data, castagnoli)}
+	head := binary.LittleEndian.AppendUint32(sum[:], uint32(len(data)))
+	if d, ok := b.delta(data, before); ok {
+		b.packed = b.store.packer.EncodeAll(d.middle, b.packed[:0])
+		b.frames = d.append(b.frames, head, b.packed)
+		is.depth = d.depth
+	} else {
+		b.packed = b.store.packer.EncodeAll(data, b.packed[:0])
+		b.frames = appendFrame(b.frames, kindChunk, head, b.packed)
+	}
+	if b.fresh[sum], b.wrote = is, true; len(b.frames) < batchBytes {
 		return nil
 	}
 	return b.commit(false)
-}
-
-func (b *batch) has(sum hash) bool {
-	b.store.mu.Lock()
-	defer b.store.mu.Unlock()
-	return b.segment.chunks[half(sum[:16])] == sum
 }
 
 // knows gives the hash of a content of which the version is known, if the segment has it.
@@ -311,8 +318,8 @@ func (b *batch) knows(version string) (sum hash, ok bool) {
 	}
 	b.store.mu.Lock()
 	defer b.store.mu.Unlock()
-	sum, ok = b.segment.chunks[first]
-	return sum, ok
+	is, ok := b.segment.chunks[first]
+	return is.sum, ok
 }
 
 // write adds a frame of JSON, and commits.
@@ -340,9 +347,7 @@ func (b *batch) commit(durable bool) error {
 		if err := b.segment.write(b.frames); err != nil {
 			return false, err
 		}
-		for sum := range b.fresh {
-			b.segment.chunks[half(sum[:16])] = sum
-		}
+		b.segment.hold(b.fresh)
 		b.frames = b.frames[:0]
 		clear(b.fresh)
 		return durable && !s.options.NoSync, nil

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -117,12 +116,14 @@ var ErrGone = errors.New("the journal does not have it any more")
 // Content reads contents of one entry's states.
 type Content struct {
 	file     *os.File
+	size     int64
 	at       map[hash]place
 	unpacker *zstd.Decoder
 }
 
 // place is where the payload of a chunk is.
 type place struct {
+	kind   byte
 	at     int64
 	length int
 }
@@ -136,11 +137,7 @@ func (s *Store) Content(e Entry) (*Content, error) {
 	c := &Content{file: f, at: map[hash]place{}}
 	info, err := f.Stat()
 	if err == nil {
-		_, err = scan(f, 0, info.Size(), func(fr frame) {
-			if fr.kind == kindChunk && len(fr.payload) == chunkHead {
-				c.at[hash(fr.payload[:32])] = place{fr.at, fr.length}
-			}
-		})
+		c.size, err = scan(f, 0, info.Size(), c.note)
 	}
 	if err == nil {
 		c.unpacker, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(4*chunkSize))
@@ -150,6 +147,17 @@ func (s *Store) Content(e Entry) (*Content, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// note takes the place of a chunk. Of one that was written twice the first counts: what
+// rests on it may stand before the second.
+func (c *Content) note(f frame) {
+	if !f.isChunk() || len(f.payload) != chunkHead {
+		return
+	}
+	if sum := hash(f.payload[:32]); c.at[sum].at == 0 {
+		c.at[sum] = place{f.kind, f.at, f.length}
+	}
 }
 
 // Close ends reading.
@@ -193,22 +201,6 @@ func (s *Store) Stream(e Entry, st State) (io.ReadCloser, error) {
 		w.CloseWithError(c.WriteTo(w, &st)) //nolint:errcheck // it never fails
 	}()
 	return r, nil
-}
-
-func (c *Content) chunk(name string) ([]byte, error) {
-	raw, err := hex.DecodeString(name)
-	if err != nil || len(raw) != len(hash{}) {
-		return nil, fmt.Errorf("%w: %q is no name of a chunk", ErrGone, name)
-	}
-	is, ok := c.at[hash(raw)]
-	if !ok {
-		return nil, ErrGone
-	}
-	payload, err := readFrame(c.file, is.at, is.length)
-	if err != nil {
-		return nil, err
-	}
-	return c.unpacker.DecodeAll(payload[chunkHead:], nil)
 }
 
 // Mark notes what happened to entries after they ended: the paths that were put back,

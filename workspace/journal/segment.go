@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
@@ -18,6 +19,10 @@ import (
 // Kinds:
 //
 //	'c'  a chunk of content: SHA-256 (32 bytes), its length uint32, zstd
+//	'e'  the same as a delta (delta.go): SHA-256, length, SHA-256 of its base, which is a
+//	     'c' or 'e' further up, uint32 how much it has of the base's beginning, uint32 how
+//	     much of its end, zstd of what is between. Who wrote segments before there were
+//	     deltas passes over these, and finds such content to be gone
 //	'b'  the begin of an entry: Entry as JSON. Its chunks are in the same segment, so that
 //	     a segment can be removed without looking into others; they may come later for 'd'
 //	'd'  its end: ending as JSON
@@ -28,6 +33,7 @@ const magic = "pillion journal 1\n"
 
 const (
 	kindChunk = 'c'
+	kindDelta = 'e'
 	kindBegin = 'b'
 	kindEnd   = 'd'
 	kindMark  = 'm'
@@ -69,6 +75,13 @@ type (
 	half [16]byte
 )
 
+// held is a chunk that a segment has.
+type held struct {
+	sum   hash
+	crc   uint32 // of the content
+	depth int    // how many deltas it rests on; 0: it is whole
+}
+
 // appendFrame puts one frame at the end of dst.
 func appendFrame(dst []byte, kind byte, payload ...[]byte) []byte {
 	start := len(dst)
@@ -100,6 +113,8 @@ type frame struct {
 	payload []byte
 }
 
+func (f frame) isChunk() bool { return f.kind == kindChunk || f.kind == kindDelta }
+
 // scan shows all frames from a place on that are whole, and returns where they end. Chunks are
 // passed over unread; whoever reads one checks it.
 func scan(f io.ReaderAt, from, size int64, show func(frame)) (int64, error) {
@@ -120,13 +135,13 @@ func scan(f io.ReaderAt, from, size int64, show func(frame)) (int64, error) {
 		}
 		fr := frame{kind: kind, at: at + frameHead, length: int(length) - 1}
 		want := fr.length
-		if kind == kindChunk {
+		if fr.isChunk() {
 			want = min(want, chunkHead)
 		}
 		if fr.payload, err = r.peek(fr.at, want); err != nil {
 			return at, err
 		}
-		if kind != kindChunk {
+		if !fr.isChunk() {
 			if crc32.Update(crc32.Checksum([]byte{kind}, castagnoli), castagnoli, fr.payload) != sum {
 				return at, nil
 			}
@@ -170,7 +185,7 @@ func readFrame(f io.ReaderAt, at int64, length int) ([]byte, error) {
 		return nil, err
 	}
 	if crc32.Checksum(buf[frameHead-1:], castagnoli) != binary.LittleEndian.Uint32(buf[4:]) {
-		return nil, errors.New("the journal is damaged here: a chunk does not fit its checksum")
+		return nil, fmt.Errorf("%w: a chunk does not fit its checksum", errDamaged)
 	}
 	return buf[frameHead:], nil
 }
@@ -180,7 +195,7 @@ type segment struct {
 	name   string // in the store's folder
 	file   *os.File
 	size   int64
-	chunks map[half]hash
+	chunks map[half]held
 	users  int  // pending entries whose end belongs here
 	full   bool // no new entries
 }
@@ -198,6 +213,15 @@ func (g *segment) write(frames []byte) error {
 	}
 	g.size += int64(n)
 	return nil
+}
+
+// hold notes chunks that were written, unless another batch wrote them first.
+func (g *segment) hold(fresh map[hash]held) {
+	for sum, is := range fresh {
+		if key := half(sum[:16]); g.chunks[key].sum != sum {
+			g.chunks[key] = is
+		}
+	}
 }
 
 // readFull fills buf from a reader, or less of it if there is not more.

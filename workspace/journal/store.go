@@ -192,7 +192,7 @@ func (s *Store) newSegment() (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &segment{name: name, file: f, chunks: map[half]hash{}}
+	g := &segment{name: name, file: f, chunks: map[half]held{}}
 	if err := g.write([]byte(magic)); err != nil {
 		f.Close()
 		os.Remove(f.Name()) //nolint:errcheck // an empty segment does no harm
