@@ -101,7 +101,7 @@ func play(t *testing.T, all []act, broken breakage) (lost string) {
 	w.start()
 	defer func() { w.end() }()
 	for _, name := range names {
-		w.write(name, "committed\n"+w.mark()+"middle\nend\n")
+		w.write(name, "committed\n"+w.mark()+"middle\n"+untouched)
 	}
 	for _, a := range all {
 		w.story = append(w.story, fmt.Sprintf("%+v", a))
@@ -110,10 +110,14 @@ func play(t *testing.T, all []act, broken breakage) (lost string) {
 			return lost + "\nafter\n" + strings.Join(w.story, "\n")
 		}
 	}
+	w.readJournal() // all of it comes back
 	return ""
 }
 
 var names = []string{"a.txt", "b.txt"}
+
+// untouched is so long that the journal keeps what agents write as deltas.
+var untouched = strings.Repeat("a line that stays as it is\n", 200) + "end\n"
 
 // start brings a sidecar to life, over the editor that is there.
 func (w *world) start() {
@@ -214,7 +218,7 @@ func (w *world) textOf(name string) string {
 
 func (w *world) replace(s *Set, all ...string) {
 	for _, name := range all {
-		if f, err := w.tryPlan(name, fmt.Sprintf("committed\nagent %d\nend\n", w.calls)); err == nil {
+		if f, err := w.tryPlan(name, fmt.Sprintf("committed\nagent %d\n", w.calls)+untouched); err == nil {
 			s.Files = append(s.Files, f)
 		}
 	}
@@ -343,7 +347,7 @@ func (w *world) human(what, name string) {
 		w.must(os.Rename(w.abs(name+".new"), w.abs(name)))
 	case "git checkout":
 		w.release(disk)
-		w.write(name, "committed\nmiddle\nend\n")
+		w.write(name, "committed\nmiddle\n"+untouched)
 	}
 }
 
