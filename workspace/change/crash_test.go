@@ -111,7 +111,8 @@ func makeTree(t *testing.T, dir string) {
 // the same; nothing is left behind, and the human hears of it once.
 func TestKilledAtAnyInstant(t *testing.T) {
 	interrupted := 0
-	for range 12 {
+	// On a busy machine most are killed before they have begun; then there are more of them.
+	for kills := 0; kills < 12 || interrupted < 3 && kills < 60; kills++ {
 		dir, kept := t.TempDir(), filepath.Join(t.TempDir(), "journal")
 		b := &bench{committerIn(t, dir, kept), t, dir, nil}
 		for _, name := range []string{"a", "b", "c"} {
@@ -134,7 +135,7 @@ func TestKilledAtAnyInstant(t *testing.T) {
 		b.revertLast()
 	}
 	if interrupted < 3 {
-		t.Errorf("only %d of 12 kills met a set that was being made: the test shows nothing", interrupted)
+		t.Errorf("only %d kills met a set that was being made: the test shows nothing", interrupted)
 	}
 }
 
