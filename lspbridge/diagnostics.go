@@ -68,7 +68,10 @@ func (s *server) notUsable(ctx context.Context, err error) (language.Report, err
 			out.Freshness, out.Hint = language.TimedOut, fault.From(err).Hint
 			return out, nil
 		}
-	case language.Running, language.Editor, language.NotInstalled, language.Failed:
+	case language.Running: // it hangs
+		out.Freshness, out.Hint = language.TimedOut, err.Error()
+		return out, nil
+	case language.Editor, language.NotInstalled, language.Failed:
 	}
 	return out, err
 }

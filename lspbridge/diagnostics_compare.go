@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
@@ -21,54 +22,70 @@ func align(before, after string) alignment {
 
 // line is where an old line is now. One that was changed has no place, but is in an edit.
 func (a alignment) line(old int) (now int, in *diff.Edit) {
-	shift := 0
-	for i, e := range a.edits {
-		switch {
-		case old < e.OldStart:
-			return old + shift, nil
-		case old < e.OldEnd:
-			return 0, &a.edits[i]
-		}
-		shift = e.NewEnd - e.OldEnd
+	i := sort.Search(len(a.edits), func(i int) bool { return a.edits[i].OldStart > old }) - 1
+	switch {
+	case i < 0:
+		return old, nil
+	case old < a.edits[i].OldEnd:
+		return 0, &a.edits[i]
 	}
-	return old + shift, nil
+	return old + a.edits[i].NewEnd - a.edits[i].OldEnd, nil
 }
 
 // changed says if a line of the new text is one that the change made, and of which edit.
 func (a alignment) changed(now int) *diff.Edit {
-	for i, e := range a.edits {
-		if now >= e.NewStart && now < e.NewEnd {
-			return &a.edits[i]
-		}
+	i := sort.Search(len(a.edits), func(i int) bool { return a.edits[i].NewStart > now }) - 1
+	if i < 0 || now >= a.edits[i].NewEnd {
+		return nil
 	}
-	return nil
+	return &a.edits[i]
 }
 
 // compare says which diagnostics of after are new, which of before's are fixed, and how
 // many are still there. Two are the same if they say the same of the same line, at the
-// same place in it; of a line that was changed, if they say the same of what became of it.
+// same place in it (a message may count lines itself); of a line that was changed, if
+// they say the same of what became of it.
 func compare(before, after string, was, now []language.Diagnostic) (added, fixed []language.Diagnostic, remaining int) {
 	a := align(before, after)
-	left := slices.Clone(was)
-	added = slices.Clone(now)
-	for _, same := range []func(old, is language.Diagnostic) bool{
-		func(old, is language.Diagnostic) bool { return a.stays(old.Range, is.Range) && says(old) == says(is) },
-		// A message may count lines itself.
-		func(old, is language.Diagnostic) bool {
-			return a.stays(old.Range, is.Range) && says(numberless(old)) == says(numberless(is))
-		},
-		func(old, is language.Diagnostic) bool { return a.becomes(old.Range, is.Range) && says(old) == says(is) },
-	} {
-		left = slices.DeleteFunc(left, func(old language.Diagnostic) bool {
-			i := slices.IndexFunc(added, func(is language.Diagnostic) bool { return same(old, is) })
-			if i >= 0 {
-				added = slices.Delete(added, i, i+1)
-				remaining++
-			}
-			return i >= 0
-		})
+	pairs := pairing{old: make([]bool, len(was)), now: make([]bool, len(now))}
+	pairs.match(was, now, says, func(old, is document.Range) bool { return a.stays(old, is) })
+	pairs.match(was, now, saysButNumbers, func(old, is document.Range) bool { return a.stays(old, is) })
+	pairs.match(was, now, says, func(old, is document.Range) bool { return a.becomes(old, is) })
+	for i, d := range was {
+		if !pairs.old[i] {
+			fixed = append(fixed, d)
+		}
 	}
-	return added, left, remaining
+	for i, d := range now {
+		if !pairs.now[i] {
+			added = append(added, d)
+		}
+	}
+	return added, fixed, len(now) - len(added)
+}
+
+// pairing is which diagnostics have found their like.
+type pairing struct{ old, now []bool }
+
+// match pairs those that say the same in the same place.
+func (p pairing) match(was, now []language.Diagnostic, says func(language.Diagnostic) string, same func(old, is document.Range) bool) {
+	by := map[string][]int{}
+	for i, d := range was {
+		if !p.old[i] {
+			by[says(d)] = append(by[says(d)], i)
+		}
+	}
+	for i, d := range now {
+		if p.now[i] {
+			continue
+		}
+		list := by[says(d)]
+		at := slices.IndexFunc(list, func(old int) bool { return same(was[old].Range, d.Range) })
+		if at >= 0 {
+			p.old[list[at]], p.now[i] = true, true
+			by[says(d)] = slices.Delete(list, at, at+1)
+		}
+	}
 }
 
 // onChanged are the diagnostics on lines that the change made; others is how many more
@@ -108,7 +125,7 @@ func says(d language.Diagnostic) string {
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-func numberless(d language.Diagnostic) language.Diagnostic {
+func saysButNumbers(d language.Diagnostic) string {
 	d.Message = digits.ReplaceAllString(d.Message, "0")
-	return d
+	return says(d)
 }

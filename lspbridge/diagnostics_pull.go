@@ -14,7 +14,7 @@ const pullMethod = "textDocument/diagnostic"
 
 // pulls says if the server can be asked what is wrong.
 func (c *client) pulls() bool {
-	return c.offers.DiagnosticProvider.offered || c.watches.has(pullMethod)
+	return c.offers.DiagnosticProvider.offered || c.watches.has(pullMethod) || c.server.spec.TypeScript
 }
 
 // pullAgain is how long to wait after a server gave up on a question because of a change.
@@ -28,8 +28,7 @@ func (c *client) pull(ctx context.Context, t told) {
 		if err != nil || wait == nil {
 			return
 		}
-		var raw json.RawMessage
-		err = wait(&raw)
+		raw, err := wait()
 		if err == nil {
 			c.pulledAnswer(t, had, raw)
 			return
@@ -51,12 +50,16 @@ func (c *client) pull(ctx context.Context, t told) {
 
 // beginPull asks, if the document still has that text. had is the answer that the
 // server may refer to.
-func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func(any) error, err error) {
+func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func() (json.RawMessage, error), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.docs[t.path]
 	if d == nil || d.sum != t.sum {
 		return nil, nil, nil
+	}
+	if c.server.spec.TypeScript {
+		wait, err = c.beginTypeScript(ctx, d.uri)
+		return nil, wait, err
 	}
 	params := map[string]any{"textDocument": documentID{d.uri}}
 	if id := c.offers.DiagnosticProvider.text("identifier"); id != "" {
@@ -68,8 +71,11 @@ func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func(
 	if had != nil && had.id != "" {
 		params["previousResultId"] = had.id
 	}
-	wait, err = c.conn.Begin(ctx, pullMethod, params)
-	return had, wait, err
+	answer, err := c.conn.Begin(ctx, pullMethod, params)
+	return had, func() (raw json.RawMessage, err error) {
+		err = answer(&raw)
+		return raw, err
+	}, err
 }
 
 // pulledAnswer notes an answer, unless the document was changed while it was made.

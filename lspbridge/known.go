@@ -49,6 +49,7 @@ func scripts() []Server {
 			// Without the syntax server nothing is answered before the project is read, and then rightly.
 			Options: raw(`{"hostInfo": "pillion", "disableAutomaticTypingAcquisition": true, "tsserver": {"useSyntaxServer": "never"}}`),
 			Install: "npm install -g typescript-language-server typescript@5",
+			TypeScript: true,
 		},
 		{
 			Name: "lua-language-server", Command: []string{"lua-language-server"}, Languages: []string{"lua"}, RootMarkers: []string{".luarc.json", ".luarc.jsonc"},
@@ -65,6 +66,7 @@ func compiled() []Server {
 			RootMarkers: []string{"go.work", "go.mod"},
 			// A build that is stamped runs git, which obeys the repository's own configuration.
 			Settings: raw(`{"gopls": {"buildFlags": ["-buildvcs=false"], "telemetryPrompt": false, "vulncheck": "Off"}}`),
+			Options: raw(`{"pullDiagnostics": true}`), // it reports in parts, and answers in one
 			Install:  "go install golang.org/x/tools/gopls@latest",
 
 			VersionArgs: []string{"version"},

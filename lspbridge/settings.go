@@ -56,6 +56,9 @@ type Server struct {
 	Barrier  string
 	// Single: it reports once for each text.
 	Single bool
+	// TypeScript: what is wrong is asked of the tsserver behind it. It names no versions,
+	// reports in parts, and says nothing of a text that is as clean as the one before.
+	TypeScript bool
 }
 
 func (s Server) same(t Server) bool { return reflect.DeepEqual(s, t) }
