@@ -55,7 +55,7 @@ func (c *client) told(req *wire.Request) {
 			Message string `json:"message"`
 		}
 		if json.Unmarshal(req.Params, &m) == nil {
-			c.server.logf("%s", m.Message)
+			c.server.note(m.Message)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 type patience struct {
 	question time.Duration // for an answer
 	start    time.Duration // for the answer to initialize
+	editor   time.Duration // for an answer of the editor
 	silence  time.Duration // for any sign of life from a server that owes an answer
 	look     time.Duration // between two looks at whether a server is silent, or idle
 
@@ -18,7 +19,7 @@ type patience struct {
 }
 
 var usual = patience{
-	question: questionTime, start: startTime, silence: time.Minute, look: 15 * time.Second,
+	question: questionTime, editor: editorTime, start: startTime, silence: time.Minute, look: 15 * time.Second,
 	crashes: 3 * time.Minute, first: 200 * time.Millisecond, longest: 10 * time.Second,
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pillion/internal/fault"
 	"pillion/workspace/document"
@@ -279,5 +280,27 @@ func TestTheEditorIsAskedFirst(t *testing.T) {
 				t.Errorf("%q by %+v, %v", text, by, err)
 			}
 		})
+	}
+}
+
+// TestAnEditorThatDoesNotAnswer is left alone for a while: not each question waits for it.
+func TestAnEditorThatDoesNotAnswer(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "abc\n"})
+	r.serve(hovers).answer("textDocument/hover", `{"contents":"own"}`)
+	r.bridge.patience.editor = time.Millisecond
+	asked := 0
+	r.bridge.o.Ask = func(ctx context.Context, _ string, _ any, _ *json.RawMessage) error {
+		asked++
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	for range 3 {
+		text, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 1))
+		if err != nil || text != "own" {
+			t.Errorf("%q, %v", text, err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the editor was asked %d times", asked)
 	}
 }

@@ -66,7 +66,7 @@ var errOtherVersion = errors.New("the editor answered about another version")
 // askEditor asks the editor once. The answer is LSP's result, bare or in an envelope
 // that names the version of the document that it is about.
 func (b *Bridge) askEditor(ctx context.Context, method string, params any, about *document.Buffer) (json.RawMessage, language.Server, error) {
-	asking, cancel := context.WithTimeout(ctx, editorTime)
+	asking, cancel := context.WithTimeout(ctx, b.patience.editor)
 	defer cancel()
 	var raw json.RawMessage
 	err := b.o.Ask(asking, method, params, &raw)

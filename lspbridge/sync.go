@@ -57,7 +57,7 @@ func (c *client) bringUp(s *document.Snapshot, p workspace.Path) error {
 func (c *client) bringUpLocked(s *document.Snapshot, p workspace.Path) (d *openDocument, text string, err error) {
 	p = target(p)
 	for _, d := range c.docs {
-		if d.path != p && c.outdated(s, d) {
+		if d.path != p && outdated(s, d) {
 			if err := c.renew(s, d.path); err != nil {
 				return nil, "", err
 			}
@@ -87,17 +87,21 @@ func (c *client) concerns(s *document.Snapshot, p workspace.Path) bool {
 }
 
 // outdated says if a document may be another than the server was told.
-func (c *client) outdated(s *document.Snapshot, d *openDocument) bool {
-	return s.Buffer(d.path) != d.buffer || d.disk == diskStamp{} || stampOf(d.path) != d.disk
+func outdated(s *document.Snapshot, d *openDocument) bool {
+	if s.Buffer(d.path) != d.buffer || d.disk == (diskStamp{}) {
+		return true
+	}
+	info, err := d.path.Stat()
+	return err != nil || diskStamp{info.Size(), info.ModTime(), info.Mode()} != d.disk
 }
 
-// stampOf is the zero stamp if it would prove nothing: when the file was written just now.
-func stampOf(p workspace.Path) diskStamp {
-	info, err := p.Stat()
-	if err != nil || time.Since(info.ModTime()) < racyTime {
+// stampOf is that of the file when it was read, the zero stamp if it would prove
+// nothing: when the file was written just now.
+func stampOf(f *document.File) diskStamp {
+	if time.Since(f.Modified) < racyTime {
 		return diskStamp{}
 	}
-	return diskStamp{info.Size(), info.ModTime(), info.Mode()}
+	return diskStamp{f.DiskSize, f.Modified, f.Mode}
 }
 
 // renew tells of p what the snapshot has. One that is gone, or no text any more, is closed.
@@ -116,7 +120,6 @@ func (c *client) renew(s *document.Snapshot, p workspace.Path) error {
 // tell opens or changes a document as f has it.
 func (c *client) tell(s *document.Snapshot, f *document.File) (*openDocument, error) {
 	d, sum := c.docs[f.Path], sumOf(f.Text)
-	stamp := stampOf(f.Path)
 	switch {
 	case d == nil:
 		d = &openDocument{path: f.Path, uri: f.Path.URI(), language: languageOf(f.Path, f.Buffer), version: c.reports.next(f.Path)}
@@ -133,7 +136,7 @@ func (c *client) tell(s *document.Snapshot, f *document.File) (*openDocument, er
 			return nil, err
 		}
 	}
-	d.sum, d.buffer, d.disk = sum, s.Buffer(f.Path), stamp
+	d.sum, d.buffer, d.disk = sum, s.Buffer(f.Path), stampOf(f)
 	c.keep(d, f)
 	if !f.Dirty && d.saved != d.version {
 		d.saved = d.version

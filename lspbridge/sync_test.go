@@ -178,3 +178,19 @@ func TestTheQuestionIsAboutTheSnapshot(t *testing.T) {
 		t.Errorf("asked %s", asked)
 	}
 }
+
+// TestAnOldSnapshotHidesNoChange: whoever asked about an older text has told the server
+// that one, and the next question puts it right.
+func TestAnOldSnapshotHidesNoChange(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "a\n", "b.py": "b\n"})
+	f := r.serve(hovers)
+	r.old("a.py")
+	s, a := r.snapshot(), r.path("a.py")
+	_, err := s.Read(a, "")
+	r.must(err)
+	r.write("a.py", "A\n")
+	r.must(os.Chtimes(a.Abs(), time.Now(), time.Now().Add(-time.Minute)))
+	_, _, err = r.bridge.Hover(t.Context(), s, a, at(0, 0))
+	r.must(err)
+	r.wantSent(r.hovered(f, "b.py"), `textDocument/didChange {"contentChanges":[{"text":"A\n"}]`, `textDocument/didSave`, `textDocument/didOpen`)
+}
