@@ -1,5 +1,7 @@
 /** Language servers in a real Neovim: the human's own answers for agents, and an agent's edit says what it broke. */
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { eventually } from '../rig/expect.js';
 import { ride, takePictures } from './ride.js';
 
@@ -15,11 +17,12 @@ print(boil(2))
 `;
 const files = { 'kettle.py': kettle, 'README.md': '# Kettle\n' };
 
-/** What a user writes who has pylsp in Neovim. */
-const pylsp = `vim.api.nvim_create_autocmd('FileType', { pattern = 'python', callback = function()
-  vim.lsp.start({ name = 'pylsp', cmd = { 'pylsp' }, root_dir = vim.fn.getcwd() })
+/** What a user writes who has pylsp in Neovim. @param {...string} command */
+const has = (...command) => `vim.api.nvim_create_autocmd('FileType', { pattern = 'python', callback = function()
+  vim.lsp.start({ name = 'pylsp', cmd = vim.json.decode([==[${JSON.stringify(command)}]==]), root_dir = vim.fn.getcwd() })
 end })
 `;
+const pylsp = has('pylsp');
 
 takePictures();
 
@@ -67,3 +70,21 @@ ride('the health report names the languages, their servers and those of the huma
   await nvim.sees('your language servers');
   nvim.screenshot('languages-health');
 }, { opened: 'kettle.py', init: pylsp });
+
+ride('a server of the human’s that stands still holds up nobody', files, async (it) => {
+  const { nvim, sandbox } = it;
+  await attached(nvim);
+  const agent = await it.agent();
+  const pid = Number(fs.readFileSync(path.join(sandbox.home, 'pid'), 'utf8'));
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const call = agent.call('lsp_hover', { path: 'kettle.py', line: 8, character: 7 });
+    await nvim.press('ihands are free');
+    await nvim.sees('hands are free');
+    const { structured, text } = await call;
+    assert.equal(structured.server_status, 'running', text);
+    assert.match(structured.contents, /Heats so many litres/);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+}, { opened: 'kettle.py', init: has('sh', '-c', 'echo $$ > $HOME/pid; exec pylsp') });

@@ -7,12 +7,18 @@ local documents = require("pillion.documents")
 local recode = require("pillion.recode")
 local reports = require("pillion.reports")
 
-local methods = vim.lsp.protocol.Methods
-
 local M = {}
 
 --- The sidecar waits no longer.
 M.patience_ms = 3000
+
+--- LSP's methods, as those servers have them. Neovim's own table of them is going away.
+---@param name string
+local function method_of(name)
+  return "textDocument/" .. name
+end
+
+local workspace_symbol = ("workspace/%s"):format("symbol")
 
 ---@class pillion.Asked one server's part of a question
 ---@field server vim.lsp.Client
@@ -243,12 +249,12 @@ end
 ---@return pillion.Asked[]
 local function of_workspace(owner, query)
   local found = {}
-  for _, server in ipairs(M.servers({ method = methods.workspace_symbol })) do
+  for _, server in ipairs(M.servers({ method = workspace_symbol })) do
     local buffer = vim.iter(vim.tbl_keys(server.attached_buffers)):find(function(one)
       return documents.of(one, owner) ~= nil
     end)
     if buffer then
-      found[#found + 1] = { server = server, method = methods.workspace_symbol, params = { query = query }, buffer = buffer, uri = "" }
+      found[#found + 1] = { server = server, method = workspace_symbol, params = { query = query }, buffer = buffer, uri = "" }
     end
   end
   return found
@@ -288,7 +294,7 @@ local function about(method, join)
   end
 end
 
-local outline = about(methods.textDocument_documentSymbol, first(is_none))
+local outline = about(method_of("documentSymbol"), first(is_none))
 
 ---@type pillion.Handler
 local function symbols(params, reply, owner, cancelled)
@@ -308,7 +314,7 @@ local function diagnostics(params, reply, owner, cancelled)
     return
   end
   local version = document.version
-  local questions = of_document(document, methods.textDocument_diagnostic, {})
+  local questions = of_document(document, method_of("diagnostic"), {})
   local function told(said)
     if not vim.api.nvim_buf_is_loaded(document.buffer) then
       reply(answer(nil))
@@ -328,9 +334,9 @@ local function diagnostics(params, reply, owner, cancelled)
 end
 
 function M.setup()
-  client.on("editor/definition", about(methods.textDocument_definition, together))
-  client.on("editor/references", about(methods.textDocument_references, together))
-  client.on("editor/hover", about(methods.textDocument_hover, first(is_blank)))
+  client.on("editor/definition", about(method_of("definition"), together))
+  client.on("editor/references", about(method_of("references"), together))
+  client.on("editor/hover", about(method_of("hover"), first(is_blank)))
   client.on("editor/symbols", symbols)
   client.on("editor/diagnostics", diagnostics)
 end
