@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"pillion/workspace/document"
 	"pillion/workspace/language"
@@ -37,7 +38,7 @@ func (c *client) decoded(items, text string) []language.Diagnostic {
 	ours := c.oursIn(text)
 	for _, d := range list {
 		out = append(out, language.Diagnostic{
-			Range: ours(d.Range), Severity: severity(d.Severity), Code: code(d.Code), Source: d.Source, Message: d.Message,
+			Range: ours(d), Severity: severity(d.Severity), Code: code(d.Code), Source: d.Source, Message: d.Message,
 		})
 	}
 	return out
@@ -65,22 +66,30 @@ func code(raw json.RawMessage) any {
 }
 
 // oursIn converts ranges in a text to how we count. Its lines are found once.
-func (c *client) oursIn(text string) func(document.Range) document.Range {
-	if c.encoding == utf16 {
-		return func(r document.Range) document.Range { return r }
-	}
+func (c *client) oursIn(text string) func(diagnostic) document.Range {
 	var lines []string
-	convert := func(at document.Position) document.Position {
+	ours := func(at document.Position, counted encoding) document.Position {
+		if counted == utf16 {
+			return at
+		}
 		if lines == nil {
 			lines = document.Lines(text)
 		}
 		if int(at.Line) >= len(lines) {
 			return at
 		}
-		on := convert(lines[at.Line], document.Position{Character: at.Character}, c.encoding, utf16)
+		on := convert(lines[at.Line], document.Position{Character: at.Character}, counted, utf16)
 		return document.Position{Line: at.Line, Character: on.Character}
 	}
-	return func(r document.Range) document.Range {
-		return document.Range{Start: convert(r.Start), End: convert(r.End)}
+	return func(d diagnostic) document.Range {
+		starts := c.encoding
+		if slices.Contains(c.server.spec.StartInBytes, d.Source) {
+			starts = utf8Units
+		}
+		r := document.Range{Start: ours(d.Range.Start, starts), End: ours(d.Range.End, c.encoding)}
+		if before(r.End, r.Start) {
+			r.End = r.Start
+		}
+		return r
 	}
 }

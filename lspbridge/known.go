@@ -16,7 +16,7 @@ func scripts() []Server {
 	return []Server{
 		{
 			Name: "pylsp", Command: []string{"pylsp"}, Languages: []string{"python"},
-			RootMarkers: pythonMarkers, Characters: utf32,
+			RootMarkers: pythonMarkers, Characters: utf32, StartInBytes: []string{"pyflakes", "mccabe", "flake8", "pylint"},
 			Debounce: 500 * time.Millisecond, Barrier: "textDocument/codeLens", Single: true,
 			Settings: raw(pylspSettings),
 			Install:  "apt install python3-pylsp python3-pyflakes python3-pycodestyle (Debian), or pip install 'python-lsp-server[all]'",
@@ -47,7 +47,8 @@ func scripts() []Server {
 			Languages:   []string{"typescript", "typescriptreact", "javascript", "javascriptreact"},
 			RootMarkers: []string{"tsconfig.json", "jsconfig.json", "package.json"},
 			// Without the syntax server nothing is answered before the project is read, and then rightly.
-			Options: raw(`{"hostInfo": "pillion", "disableAutomaticTypingAcquisition": true, "tsserver": {"useSyntaxServer": "never"}}`),
+			Options: raw(`{"hostInfo": "pillion", "disableAutomaticTypingAcquisition": true, "tsserver": {"useSyntaxServer": "never"},
+				"preferences": {"providePrefixAndSuffixTextForRename": false}}`), // a new name everywhere, and no alias
 			Install: "npm install -g typescript-language-server typescript@5",
 			TypeScript: true,
 		},

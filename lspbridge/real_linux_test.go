@@ -1,6 +1,8 @@
 package lspbridge
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,7 +60,7 @@ func exists(file string) bool {
 }
 
 // find is the place of the n-th (from 0) mark in a text, in UTF-16 code units.
-func find(t *testing.T, text, mark string, n int) document.Position {
+func find(t testing.TB, text, mark string, n int) document.Position {
 	t.Helper()
 	offset := 0
 	for ; n >= 0; n-- {
@@ -81,14 +83,25 @@ func find(t *testing.T, text, mark string, n int) document.Position {
 	return document.Position{Line: uint32(line), Character: units}
 }
 
+// patiently asks again as long as the server takes its time: it may still read the project.
+func (r *rig) patiently(ask func() error) {
+	r.Helper()
+	err := ask()
+	for end := time.Now().Add(time.Minute); fault.CodeOf(err) == fault.Timeout && time.Now().Before(end); {
+		err = ask()
+	}
+	r.must(err)
+}
+
 // leadsTo asks where the thing at a place is defined.
 func (r *rig) leadsTo(in workspace.Path, at document.Position, to string, want document.Position) {
 	r.Helper()
-	places, by, err := r.bridge.Definition(r.Context(), r.snapshot(), in, at)
-	for end := time.Now().Add(time.Minute); fault.CodeOf(err) == fault.Timeout && time.Now().Before(end); {
-		places, by, err = r.bridge.Definition(r.Context(), r.snapshot(), in, at) // it still reads the project
-	}
-	r.must(err)
+	var places []language.Location
+	var by language.Server
+	r.patiently(func() (err error) {
+		places, by, err = r.bridge.Definition(r.Context(), r.snapshot(), in, at)
+		return err
+	})
 	if by.Status != language.Running {
 		r.Errorf("answered by %+v", by)
 	}
@@ -106,6 +119,103 @@ func (r *rig) tells(in workspace.Path, at document.Position, want string) {
 	}
 }
 
+// usedAt asks where the thing at a place is used, and answers path:line:character.
+func (r *rig) usedAt(in workspace.Path, at document.Position) []string {
+	r.Helper()
+	var places []language.Location
+	r.patiently(func() (err error) {
+		places, _, err = r.bridge.References(r.Context(), r.snapshot(), in, at, true)
+		return err
+	})
+	var out []string
+	for _, l := range places {
+		out = append(out, fmt.Sprintf("%s:%d:%d", l.Path, l.Range.Start.Line, l.Range.Start.Character))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// renamed is what the files that a rename changes become.
+func (r *rig) renamed(in workspace.Path, at document.Position, to string) map[string]string {
+	r.Helper()
+	s := r.snapshot()
+	var files []language.FileEdits
+	r.patiently(func() (err error) {
+		files, _, err = r.bridge.Rename(r.Context(), s, in, at, to)
+		return err
+	})
+	out := map[string]string{}
+	for _, f := range files {
+		text, err := s.Read(f.Path, "")
+		r.must(err)
+		out[f.Path.String()] = apply(text.Text, f.Edits)
+	}
+	return out
+}
+
+func (r *rig) wantRenamed(in workspace.Path, at document.Position, old, to string, want map[string]string) {
+	r.Helper()
+	for name, text := range want {
+		want[name] = strings.ReplaceAll(text, old, to)
+	}
+	if got := r.renamed(in, at, to); !maps.Equal(got, want) {
+		r.Errorf("renamed:\n%q\nwant\n%q", got, want)
+	}
+}
+
+// fresh are the faults of a file, which must be proven to be about its text: the
+// messages, each with its place.
+func (r *rig) fresh(p workspace.Path) []string {
+	r.Helper()
+	var report language.Report
+	r.patiently(func() (err error) {
+		report, err = r.bridge.Diagnostics(r.Context(), r.snapshot(), p)
+		if err == nil && report.Freshness == language.TimedOut {
+			return fault.New(fault.Timeout, "no diagnostics")
+		}
+		return err
+	})
+	if report.Freshness != language.Fresh {
+		r.Errorf("%s: the diagnostics are %s (%s)", p, report.Freshness, report.Hint)
+	}
+	var out []string
+	for _, d := range report.Diagnostics {
+		out = append(out, fmt.Sprintf("%d:%d %s", d.Range.Start.Line, d.Range.Start.Character, d.Message))
+	}
+	return out
+}
+
+// wantFault looks for one fault among the fresh ones.
+func (r *rig) wantFault(p workspace.Path, at document.Position, message string) {
+	r.Helper()
+	faults := r.fresh(p)
+	want := fmt.Sprintf("%d:%d ", at.Line, at.Character)
+	if !slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, want) && strings.Contains(f, message) }) {
+		r.Errorf("%s: no %q at %sin %q", p, message, want, faults)
+	}
+}
+
+// wantClean is that nothing is wrong, with proof.
+func (r *rig) wantClean(p workspace.Path) {
+	r.Helper()
+	if faults := r.fresh(p); len(faults) > 0 {
+		r.Errorf("%s: %q, want none", p, faults)
+	}
+}
+
+// fiveEdits types a fault that is another one each time, and asks after the last.
+func (r *rig) fiveEdits(p workspace.Path, text func(name string) string, mark, fault string) {
+	r.Helper()
+	r.store.Open(p, p.URI(), 1, text("one"))
+	r.fresh(p) // the server runs
+	for i, name := range []string{"two", "three", "four", "five", "six"} {
+		r.store.Change(p, int32(i)+2, text(name))
+		r.bridge.Prepare(r.snapshot(), []workspace.Path{p})
+	}
+	r.wantFault(p, find(r.TB, text("six"), mark, 0), fault)
+	r.store.Close(p)
+}
+
 // TestRealPython: a project with a virtual environment, whose packages are read.
 func TestRealPython(t *testing.T) {
 	t.Parallel()
@@ -114,32 +224,80 @@ func TestRealPython(t *testing.T) {
 	r := newRealRig(t, map[string]string{"shop.py": shop, "till.py": till, "script": "#!/usr/bin/env python3\nimport till\nprint(till.total([]))\n"})
 	packages := environment(r, ".venv")
 	p := r.path("shop.py")
-	r.leadsTo(p, find(t, shop, "total", 1), "till.py", find(t, till, "total", 0)) // after CRLF, and after two that UTF-16 counts twice
-	r.tells(p, find(t, shop, "total", 1), "All prices together.")
+	call := find(t, shop, "total", 1) // after CRLF, and after two characters that UTF-16 counts twice
+	r.leadsTo(p, call, "till.py", find(t, till, "total", 0))
+	r.tells(p, call, "All prices together.")
 	r.leadsTo(p, find(t, shop, "assist", 1), filepath.ToSlash(packages)+"/helping/__init__.py", at(0, 4))
 	r.leadsTo(r.path("script"), at(2, 12), "till.py", find(t, till, "total", 0)) // Python by its first line alone
+	if got := r.usedAt(p, call); !slices.Contains(got, "till.py:0:4") || !slices.Contains(got, fmt.Sprintf("shop.py:5:%d", call.Character)) {
+		t.Errorf("used at %q", got)
+	}
+	got := r.renamed(p, call, "sum_up")
+	if got["shop.py"] != strings.ReplaceAll(shop, "total", "sum_up") || got["till.py"] != strings.ReplaceAll(till, "total", "sum_up") {
+		t.Errorf("renamed: %q", got)
+	}
 	if exists(filepath.Join(r.dir, "ran")) {
 		t.Error("the environment's Python has run")
 	}
 }
 
+func TestRealPythonFaults(t *testing.T) {
+	t.Parallel()
+	text := func(name string) string { return "GREETING = '🎉'\r\nprint('🎉', GREETING, " + name + ")\r\n" }
+	r := newRealRig(t, map[string]string{"a.py": text("nobody")})
+	p := r.path("a.py")
+	r.wantFault(p, find(t, text("nobody"), "nobody", 0), "undefined name 'nobody'")
+	r.store.Open(p, p.URI(), 1, text("GREETING")) // unsaved
+	r.wantClean(p)
+	r.store.Close(p)
+	r.wantFault(p, find(t, text("nobody"), "nobody", 0), "undefined name 'nobody'")
+	r.fiveEdits(p, text, "six", "undefined name 'six'")
+}
+
 func TestRealShell(t *testing.T) {
 	t.Parallel()
 	const script = "#!/bin/sh\n# Greets somebody.\ngreet() {\n  echo \"hello $1\"\n}\n: '🎉'\ngreet you\n"
-	r := newRealRig(t, map[string]string{"run": script})
-	r.leadsTo(r.path("run"), find(t, script, "greet", 1), "run", at(2, 0))
-	r.tells(r.path("run"), find(t, script, "greet", 1), "Greets somebody.")
+	r := newRealRig(t, map[string]string{"run": script, "b.sh": "#!/bin/sh\necho ok\n"})
+	p := r.path("run")
+	r.leadsTo(p, find(t, script, "greet", 1), "run", at(2, 0))
+	r.tells(p, find(t, script, "greet", 1), "Greets somebody.")
+	if got := r.usedAt(p, at(2, 1)); !slices.Equal(got, []string{"run:2:0", "run:6:0"}) {
+		t.Errorf("used at %q", got)
+	}
+	r.wantRenamed(p, at(6, 1), "greet", "welcome", map[string]string{"run": script})
+	r.wantClean(p)
+	r.wantClean(r.path("b.sh"))
+	r.fiveEdits(r.path("b.sh"), func(name string) string { return "#!/bin/sh\r\n: '🎉'\necho $" + name + "\n" }, "$six", "six is referenced but not assigned")
+}
+
+// TestRealShellWithoutLinter: a server that cannot find faults does not say "clean".
+func TestRealShellWithoutLinter(t *testing.T) {
+	t.Parallel()
+	r := newRealRig(t, map[string]string{"a.sh": "#!/bin/sh\necho $1\n"}, "shellcheck")
+	report, err := r.bridge.Diagnostics(t.Context(), r.snapshot(), r.path("a.sh"))
+	r.must(err)
+	if report.Freshness != language.LinterMissing || !strings.Contains(report.Hint, "apt install shellcheck") {
+		t.Errorf("%+v", report)
+	}
 }
 
 func TestRealTypeScript(t *testing.T) {
 	t.Parallel()
-	const shop = "import { total } from './till';\n\nconst s = '🛒' + total([1, 2]);\nconsole.log(s);\n"
+	const shop = "import { total } from './till';\n\nexport const s = '🛒' + total([1, 2]);\n"
 	const till = "/** All prices together. */\nexport function total(prices: number[]): number {\n  return prices.reduce((a, b) => a + b, 0);\n}\n"
 	r := newRealRig(t, map[string]string{
 		"tsconfig.json": `{"compilerOptions": {"strict": true, "module": "es2020", "moduleResolution": "node"}}`, "shop.ts": shop, "till.ts": till,
 	})
-	r.leadsTo(r.path("shop.ts"), find(t, shop, "total", 1), "till.ts", find(t, till, "total", 0))
-	r.tells(r.path("shop.ts"), find(t, shop, "total", 1), "All prices together.")
+	p := r.path("shop.ts")
+	call := find(t, shop, "total", 1)
+	r.leadsTo(p, call, "till.ts", find(t, till, "total", 0))
+	r.tells(p, call, "All prices together.")
+	if got := r.usedAt(p, call); !slices.Equal(got, []string{"shop.ts:0:9", fmt.Sprintf("shop.ts:2:%d", call.Character), "till.ts:1:16"}) {
+		t.Errorf("used at %q", got)
+	}
+	r.wantRenamed(p, call, "total", "sumUp", map[string]string{"shop.ts": shop, "till.ts": till})
+	r.wantClean(p)
+	r.fiveEdits(p, func(name string) string { return shop + "'🛒'; " + name + ";\n" }, "six", "Cannot find name 'six'")
 }
 
 // TestRealGo asks gopls about this repository.
@@ -150,15 +308,26 @@ func TestRealGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRealRigAt(t, root)
-	const name = "workspace/change/preview.go"
-	preview, err := os.ReadFile(filepath.Join("..", name))
+	const name = "workspace/language/identify_test.go"
+	test, err := os.ReadFile(filepath.Join(root, name))
 	r.must(err)
 	of, err := os.ReadFile("../workspace/language/identify.go")
 	r.must(err)
-	at := find(t, string(preview), "language.Of(", 0)
-	at.Character += 9
+	call := find(t, string(test), "Of(c.editor", 0)
 	to := find(t, string(of), "func Of(", 0)
 	to.Character += 5
-	r.leadsTo(r.path(name), at, "workspace/language/identify.go", to)
-	r.tells(r.path(name), at, "Of is the language of a file")
+	p := r.path(name)
+	r.leadsTo(p, call, "workspace/language/identify.go", to)
+	r.tells(p, call, "Of is the language of a file")
+	if got := r.usedAt(p, call); !slices.Contains(got, fmt.Sprintf("workspace/language/identify.go:%d:5", to.Line)) || !slices.ContainsFunc(got, func(s string) bool {
+		return strings.HasPrefix(s, "lspbridge/languages.go:")
+	}) {
+		t.Errorf("used at %q", got)
+	}
+	got := r.renamed(p, call, "Named")
+	if !strings.Contains(got["workspace/language/identify.go"], "\nfunc Named(editor, name, text string)") || !strings.Contains(got["lspbridge/languages.go"], "language.Named(") {
+		t.Errorf("renamed in %q", slices.Sorted(maps.Keys(got)))
+	}
+	r.wantClean(p)
+	r.fiveEdits(p, func(name string) string { return string(test) + "\nvar _ = \"🎉\" + " + name + "\n" }, "six", "undefined: six")
 }

@@ -35,6 +35,9 @@ type Server struct {
 	// Characters are what it counts when it names no position encoding, if that is not
 	// LSP's default.
 	Characters encoding
+	// StartInBytes are the sources of diagnostics that begin at a byte of their line: they
+	// hand on what Python's parser says.
+	StartInBytes []string
 	// AsksFirst says that it takes documents seriously only once it has got the
 	// configuration that it asks for.
 	AsksFirst bool
