@@ -121,6 +121,11 @@ func (c *client) initialize(ctx context.Context) error {
 	if err := c.conn.Notify("workspace/didChangeConfiguration", map[string]any{"settings": settings}); err != nil {
 		return err
 	}
+	for _, method := range c.server.spec.First {
+		if err := c.conn.Notify(method, struct{}{}); err != nil {
+			return err
+		}
+	}
 	if c.server.spec.AsksFirst {
 		c.awaitConfigured(ctx)
 	}

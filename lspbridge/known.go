@@ -99,6 +99,7 @@ func data() []Server {
 			Name: "yaml-language-server", Command: []string{"yaml-language-server", "--stdio"}, Languages: []string{"yaml"},
 			Settings: raw(`{"yaml": {"schemaStore": {"enable": false}}, "redhat": {"telemetry": {"enabled": false}}}`),
 			Install:  "npm install -g yaml-language-server",
+			First:    []string{"yaml/registerContentRequest"}, // schemas of the network are asked of us, who have none
 			Data:     true,
 		},
 		{

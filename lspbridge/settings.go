@@ -41,6 +41,8 @@ type Server struct {
 	// AsksFirst says that it takes documents seriously only once it has got the
 	// configuration that it asks for.
 	AsksFirst bool
+	// First are notifications that it gets before any document.
+	First []string
 	// Linter is a program without which it finds no faults. LinterSetting is the setting
 	// that names it, by its dotted name.
 	Linter, LinterSetting, LinterInstall string

@@ -209,3 +209,19 @@ func TestTypeScriptIsNotTheWorkspaces(t *testing.T) {
 		t.Errorf("%q, want %q", options.Tsserver.Path, lib)
 	}
 }
+
+// TestWhatAServerGetsFirst: before any document, so that nothing of one is acted upon.
+func TestWhatAServerGetsFirst(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "x = 1\n"})
+	f := r.serve(hovers)
+	r.settings.Servers[0].First = []string{"fake/noNetwork"}
+	f.answer("textDocument/hover", "null")
+	_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
+	r.must(err)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	place := func(method string) int { return slices.IndexFunc(f.got, func(s sent) bool { return s.method == method }) }
+	if first, open := place("fake/noNetwork"), place("textDocument/didOpen"); first < place("initialized") || first > open || open < 0 {
+		t.Errorf("in the order %v", f.got)
+	}
+}
