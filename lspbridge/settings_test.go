@@ -220,7 +220,9 @@ func TestWhatAServerGetsFirst(t *testing.T) {
 	r.must(err)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	place := func(method string) int { return slices.IndexFunc(f.got, func(s sent) bool { return s.method == method }) }
+	place := func(method string) int {
+		return slices.IndexFunc(f.got, func(s sent) bool { return s.method == method })
+	}
 	if first, open := place("fake/noNetwork"), place("textDocument/didOpen"); first < place("initialized") || first > open || open < 0 {
 		t.Errorf("in the order %v", f.got)
 	}
