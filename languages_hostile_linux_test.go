@@ -115,7 +115,12 @@ func TestServersRunNothingOfARepository(t *testing.T) {
 			}
 		}
 	}
-	e.Call("lsp_rename", object{"path": "till.py", "line": 0, "character": 5, "new_name": "sum_up"})
+	done := e.Start("lsp_rename", object{"path": "till.py", "line": 0, "character": 5, "new_name": "sum_up"})
+	a := testrig.Wait(t, e.Approvals, "the dialog") // the files may be run
+	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the rename"); r.IsError || !strings.Contains(e.Read("shop.py"), "till.sum_up(") {
+		t.Errorf("rename: %+v", r.StructuredContent)
+	}
 	if r := e.Call("lsp_definition", object{"path": "main.rs", "line": 0, "character": 3}); r.Code() != "LSP_UNAVAILABLE" {
 		t.Errorf("rust-analyzer: %+v", r)
 	}
