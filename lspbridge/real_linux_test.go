@@ -86,8 +86,11 @@ func find(t testing.TB, text, mark string, n int) document.Position {
 // patiently asks again as long as the server takes its time: it may still read the project.
 func (r *rig) patiently(ask func() error) {
 	r.Helper()
+	late := func(err error) bool {
+		return fault.CodeOf(err) == fault.Timeout || err != nil && strings.Contains(err.Error(), "has not said anything for")
+	}
 	err := ask()
-	for end := time.Now().Add(time.Minute); fault.CodeOf(err) == fault.Timeout && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); late(err) && time.Now().Before(end); {
 		err = ask()
 	}
 	r.must(err)
