@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"pillion/internal/wire"
@@ -142,7 +143,7 @@ func (c *client) awaitConfigured(ctx context.Context) {
 	defer cancel()
 	select {
 	case <-c.configured:
-		_ = c.conn.Call(ctx, "$/pillion", nil, nil)
+		_ = c.conn.Call(ctx, unknownMethod, nil, nil)
 	case <-c.ended:
 	case <-ctx.Done():
 	}
@@ -173,11 +174,11 @@ func (c *client) end() {
 
 // lastWords is why the program ended, as far as anybody knows.
 func (c *client) lastWords(err error) error {
-	if err == nil {
+	if err == nil || errors.Is(err, wire.ErrClosed) {
 		err = c.conn.Err()
 	}
-	if err == nil || errors.Is(err, wire.ErrClosed) {
-		err = c.ending()
+	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
+		err = c.ending() // which says more than that the pipe is no more
 	}
 	if said := strings.TrimSpace(c.child.Stderr()); said != "" {
 		err = fmt.Errorf("%w; it printed: %s", err, lastLine(said))
@@ -224,6 +225,9 @@ func (c *client) ask(ctx context.Context, s *document.Snapshot, p workspace.Path
 		if err == nil {
 			c.served.Store(true)
 		}
+		if errors.Is(err, wire.ErrClosed) {
+			c.server.lost(c)
+		}
 		return out, answered(ctx, c.server.spec, q.method, err)
 	}
 }
@@ -231,7 +235,43 @@ func (c *client) ask(ctx context.Context, s *document.Snapshot, p workspace.Path
 // request sends what has to be answered.
 func (c *client) request(ctx context.Context, method string, params any) (wait func(any) error, err error) {
 	c.pulse.owe(true)
-	return c.conn.Begin(ctx, method, params)
+	wait, err = c.conn.Begin(ctx, method, params)
+	return wait, c.gone(err)
+}
+
+// gone makes errGone of the error of what could not be sent. Then nobody gets this client
+// any more.
+func (c *client) gone(err error) error {
+	if !errors.Is(err, wire.ErrClosed) {
+		return err
+	}
+	c.server.lost(c)
+	return errGone
+}
+
+// unknownMethod is a request that no server knows. It has to answer all the same.
+const unknownMethod = "$/pillion"
+
+// probe asks a server for a sign of life, if it owes none yet. It does not wait.
+func (c *client) probe() {
+	if silent, _ := c.pulse.silent(); silent > 0 || !c.server.bridge.work() {
+		return
+	}
+	c.pulse.owe(false)
+	go func() {
+		defer c.server.bridge.running.Done()
+		ctx, cancel := context.WithTimeout(c.server.ctx, c.server.bridge.patience.silence)
+		defer cancel()
+		_ = c.conn.Call(ctx, unknownMethod, nil, nil) //nolint:errcheck // that something comes counts
+	}()
+}
+
+// wait is a context for waiting so long, or not at all if the server hangs.
+func (c *client) wait(ctx context.Context, long time.Duration) (context.Context, context.CancelFunc) {
+	if silent, _ := c.pulse.silent(); silent >= long {
+		long = 0
+	}
+	return context.WithTimeout(ctx, long)
 }
 
 // changedMeanwhile: the server has given up because of a change, and wants to be asked again.

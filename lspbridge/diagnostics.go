@@ -38,9 +38,14 @@ func (s *server) diagnostics(ctx context.Context, snap *document.Snapshot, p wor
 	}
 	c.tellWatched(ctx)
 	t, err := c.tellText(snap, p)
+	if errors.Is(err, errGone) {
+		return s.diagnostics(ctx, snap, p)
+	}
 	if err != nil {
 		return s.reported(language.NoServer, ""), err
 	}
+	ctx, cancel := c.wait(ctx, s.bridge.patience.question)
+	defer cancel()
 	k, state := c.await(ctx, t)
 	out := s.reported(state, "")
 	if k != nil {
@@ -147,6 +152,7 @@ func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshn
 	if ctx.Err() == nil {
 		return nil, language.Interrupted
 	}
+	c.probe()
 	if k := c.older(t); k != nil {
 		return k, language.Stale
 	}

@@ -2,6 +2,7 @@ package lspbridge
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"pillion/workspace"
@@ -31,12 +32,15 @@ func (b *Bridge) Caused(ctx context.Context, before *document.Snapshot, paths []
 	}
 	out := map[workspace.Path]language.Caused{}
 	effects := b.effects(before, paths, out)
-	ctx, cancel := context.WithTimeout(ctx, b.o.Settings(paths[0].Top()).EditWait)
+	wait := b.o.Settings(paths[0].Top()).EditWait
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var mu sync.Mutex // guards out
 	var all sync.WaitGroup
 	for _, e := range effects {
 		all.Go(func() {
+			ctx, cancel := e.client.wait(ctx, wait)
+			defer cancel()
 			caused := e.wait(ctx)
 			mu.Lock()
 			defer mu.Unlock()
@@ -64,7 +68,11 @@ func (b *Bridge) effects(before *document.Snapshot, paths []workspace.Path, out 
 		case sv.linterMissing() != "":
 			out[p] = language.Caused{Server: status, Freshness: language.LinterMissing}
 		default:
-			if e, err := c.effect(before, now, p); err == nil {
+			e, err := c.effect(before, now, p)
+			switch {
+			case errors.Is(err, errGone):
+				out[p] = language.Caused{Server: sv.status(), Freshness: language.Interrupted}
+			case err == nil:
 				effects = append(effects, e)
 			}
 		}

@@ -71,7 +71,7 @@ func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func(
 	if had != nil && had.id != "" {
 		params["previousResultId"] = had.id
 	}
-	answer, err := c.conn.Begin(ctx, pullMethod, params)
+	answer, err := c.request(ctx, pullMethod, params)
 	return had, func() (raw json.RawMessage, err error) {
 		err = answer(&raw)
 		return raw, err

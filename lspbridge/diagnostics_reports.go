@@ -161,8 +161,11 @@ func (r *reports) passed(p workspace.Path, sent, now time.Time) {
 func (r *reports) publish(p workspace.Path, version *int32, items string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one, now := r.getLocked(p), time.Now()
 	r.versions = r.versions || version != nil
+	one, now := r.of[p], time.Now()
+	if one == nil {
+		return // it was never open; of those there may be any number
+	}
 	begun := func(t time.Time) bool { return !now.Before(t.Add(r.debounce)) }
 	one.runs = dropFirst(one.runs, begun)
 	if !one.open {
@@ -173,9 +176,26 @@ func (r *reports) publish(p workspace.Path, version *int32, items string) {
 	if version == nil && now.Before(one.changed.Add(r.debounce)) {
 		one.old = dropFirst(one.old, begun) // it cannot have begun on this text
 	} else {
-		one.came = append(one.came, it)
+		one.came = bounded(append(one.came, it))
 	}
 	one.turn()
+}
+
+// What is kept of the reports about one text.
+const (
+	mostCame  = 64
+	mostItems = 4 << 20 // bytes of one; one that is larger proves nothing
+)
+
+// bounded drops the oldest of a flood.
+func bounded(came []published) []published {
+	size := 0
+	for i, one := range slices.Backward(came) {
+		if size += len(one.items); len(came)-i > mostCame || size > 2*mostItems {
+			return slices.Clone(came[i+1:])
+		}
+	}
+	return came
 }
 
 func dropFirst(list []time.Time, is func(time.Time) bool) []time.Time {
@@ -195,6 +215,10 @@ func (c *client) published(params json.RawMessage) {
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
+	if len(p.Diagnostics) > mostItems {
+		c.server.note("its diagnostics are too many")
+		return
+	}
 	path, ok := c.server.bridge.o.Documents.Workspace().FromURI(p.URI)
 	if !ok {
 		return
@@ -203,6 +227,7 @@ func (c *client) published(params json.RawMessage) {
 		c.server.note("its diagnostics cannot be read: " + err.Error())
 		return
 	}
+	c.served.Store(true)
 	c.reports.publish(target(path), p.Version, string(bytes.TrimSpace(p.Diagnostics)))
 }
 

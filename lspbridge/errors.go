@@ -52,6 +52,9 @@ func hangs(spec Server, silent time.Duration) error {
 		WithHint("ask again later, or %s", instead)
 }
 
+// errGone is of what was never sent, because the server ended before.
+var errGone = errors.New("it has just ended and is started again")
+
 // died is a question that ended with its server.
 func died(spec Server) error {
 	return fault.New(fault.LSPUnavailable, "%s ended while it was asked; it is started again", spec.Name).
@@ -68,6 +71,8 @@ func answered(ctx context.Context, spec Server, method string, err error) error 
 		return notOffered(spec, method)
 	case errors.As(err, &said):
 		return fault.New(fault.ExecutionFailed, "%s cannot answer %s: %s", spec.Name, method, clip(said.Message, 500))
+	case errors.Is(err, errGone):
+		return fault.New(fault.LSPUnavailable, "%s cannot be asked: %w", spec.Name, err).WithHint("ask again, or %s", instead)
 	case errors.Is(err, wire.ErrClosed):
 		return died(spec)
 	case errors.Is(err, wire.ErrBacklog):

@@ -39,7 +39,7 @@ func (c *client) didClose(d *openDocument) error {
 }
 
 func (c *client) notify(method string, params any) error {
-	return answered(c.server.ctx, c.server.spec, method, c.conn.Notify(method, params))
+	return answered(c.server.ctx, c.server.spec, method, c.gone(c.conn.Notify(method, params)))
 }
 
 // spanFrom is the size of a text from which it is worth telling only what changed.

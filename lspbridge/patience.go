@@ -59,8 +59,8 @@ func (p *pulse) silent() (length time.Duration, asked bool) {
 	return time.Since(p.since), p.asked
 }
 
-// bounded keeps what a server has us write to the log from filling it. Zero is ready.
-type bounded struct {
+// quota keeps what a server has us write to the log from filling it. Zero is ready.
+type quota struct {
 	mu      sync.Mutex // guards all below
 	began   time.Time
 	written int
@@ -73,7 +73,7 @@ const (
 )
 
 // take says if a line may be written now, and how many were left out before it.
-func (b *bounded) take(now time.Time) (left int, ok bool) {
+func (b *quota) take(now time.Time) (left int, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if now.Sub(b.began) > linesTime {

@@ -3,6 +3,7 @@ package lspbridge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"pillion/workspace"
 	"pillion/workspace/document"
@@ -46,15 +47,19 @@ func (b *Bridge) own(ctx context.Context, s *document.Snapshot, p workspace.Path
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.patience.question)
 	defer cancel()
-	c, err := sv.use(ctx)
-	if err != nil {
-		return reply{by: sv.status()}, err
+	for {
+		c, err := sv.use(ctx)
+		if err != nil {
+			return reply{by: sv.status()}, err
+		}
+		if !c.can(q) {
+			return reply{by: sv.status()}, notOffered(sv.spec, q.what)
+		}
+		result, err := c.ask(ctx, s, p, q)
+		if !errors.Is(err, errGone) {
+			return reply{result, c.encoding, sv.status(), c}, err
+		}
 	}
-	if !c.can(q) {
-		return reply{by: sv.status()}, notOffered(sv.spec, q.what)
-	}
-	result, err := c.ask(ctx, s, p, q)
-	return reply{result, c.encoding, sv.status(), c}, err
 }
 
 // placeIn are TextDocumentPositionParams.

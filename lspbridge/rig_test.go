@@ -1,21 +1,43 @@
 package lspbridge
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"pillion/tools/process"
 	"pillion/workspace"
 	"pillion/workspace/document"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// programs are what the test binary plays besides, by its first argument.
+var programs = map[string]func(args []string) int{"guardian": process.Guardian}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		if play := programs[os.Args[1]]; play != nil {
+			syscall.Exit(play(os.Args[2:])) // at once: a program with the race detector sleeps before it exits
+		}
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if left := children(); len(left) > 0 {
+			fmt.Printf("children that nobody waited for: %q\n", left)
+			code = 1
+		}
+		os.Exit(code)
+	}))
+}
+
+// children are the processes below this one, also those that are dead.
+var children = func() []string { return nil }
 
 // rig is a bridge over a folder.
 type rig struct {
@@ -28,6 +50,7 @@ type rig struct {
 	reported []string
 	settings Settings
 	fakes    map[string]*fake // servers by their program
+	runner   *process.Runner  // of those that are programs; nil: they are started as by any parent
 }
 
 // newRig makes a folder of files, a name and a text each, and a bridge over it.
@@ -50,7 +73,11 @@ func newRigAt(t testing.TB, dir string, servers ...Server) *rig {
 	r.store = document.NewStore(w)
 	r.bridge = New(Options{
 		Documents: r.store, Spawn: r.spawn, LookPath: r.lookPath, Logf: t.Logf,
-		Settings: func(workspace.Path) Settings { return r.settings },
+		Settings: func(workspace.Path) Settings {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.settings
+		},
 		Report: func(problem string) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -68,7 +95,24 @@ func (r *rig) spawn(c Command) (Child, error) {
 	if f := r.fakes[c.Args[0]]; f != nil {
 		return f.spawn()
 	}
+	if r.runner != nil {
+		return r.spawnBelowGuardian(c)
+	}
 	return spawnPlain(c)
+}
+
+// spawnBelowGuardian starts a program as the sidecar does.
+func (r *rig) spawnBelowGuardian(c Command) (Child, error) {
+	env := map[string]string{}
+	for _, entry := range c.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	s, err := r.runner.Serve(process.Program{Args: c.Args, Dir: c.Dir, Env: env})
+	if err != nil {
+		return Child{}, err
+	}
+	return Child{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Said, Done: s.Done(), Err: s.Err, Kill: s.Kill}, nil
 }
 
 func (r *rig) lookPath(name string) (string, error) {

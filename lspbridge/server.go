@@ -44,7 +44,7 @@ type server struct {
 	end context.CancelFunc
 
 	open []workspace.Path // what was open in the last life; the goroutine's own
-	log  bounded
+	log  quota
 
 	mu      sync.Mutex // guards all below
 	life    life
@@ -135,7 +135,7 @@ func (s *server) want() (*client, <-chan struct{}, error) {
 	s.used = time.Now()
 	switch s.life {
 	case running:
-		if silent, _ := s.client.pulse.silent(); silent >= s.bridge.patience.question {
+		if silent, asked := s.client.pulse.silent(); asked && silent >= s.bridge.patience.question {
 			return nil, nil, hangs(s.spec, silent)
 		}
 		return s.client, nil, nil
@@ -158,6 +158,15 @@ func (s *server) want() (*client, <-chan struct{}, error) {
 	s.turnLocked(starting, nil)
 	go s.run(program)
 	return nil, s.turned, nil
+}
+
+// lost notes that a client has ended, before the goroutine that follows it knows.
+func (s *server) lost(c *client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == c {
+		s.turnLocked(restarting, nil)
+	}
 }
 
 // notThere says why a question ended before there was anybody to ask.
