@@ -74,7 +74,6 @@ func TestAnEditorThatDoesNotKnowIsNoAnswer(t *testing.T) {
 		"an error": func(context.Context) (any, error) {
 			return nil, wire.Errorf(wire.CodeRequestFailed, "the server broke")
 		},
-		"silence": func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -82,7 +82,7 @@ type Bridge struct {
 	servers map[serverKey]*server
 	told    map[string]bool // problems that the human was told of once
 
-	quiet atomic.Int64 // until when the editor is not asked, in Unix nanoseconds
+	late atomic.Int32 // questions that the editor has not answered in time, nor since
 }
 
 // serverKey tells servers apart: one for each program and root.

@@ -49,7 +49,7 @@ func scripts() []Server {
 			// Without the syntax server nothing is answered before the project is read, and then rightly.
 			Options: raw(`{"hostInfo": "pillion", "disableAutomaticTypingAcquisition": true, "tsserver": {"useSyntaxServer": "never"},
 				"preferences": {"providePrefixAndSuffixTextForRename": false}}`), // a new name everywhere, and no alias
-			Install: "npm install -g typescript-language-server typescript@5",
+			Install:    "npm install -g typescript-language-server typescript@5",
 			TypeScript: true,
 		},
 		{
@@ -67,7 +67,7 @@ func compiled() []Server {
 			RootMarkers: []string{"go.work", "go.mod"},
 			// A build that is stamped runs git, which obeys the repository's own configuration.
 			Settings: raw(`{"gopls": {"buildFlags": ["-buildvcs=false"], "telemetryPrompt": false, "vulncheck": "Off"}}`),
-			Options: raw(`{"pullDiagnostics": true}`), // it reports in parts, and answers in one
+			Options:  raw(`{"pullDiagnostics": true}`), // it reports in parts, and answers in one
 			Install:  "go install golang.org/x/tools/gopls@latest",
 
 			VersionArgs: []string{"version"},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -288,9 +289,9 @@ func TestAnEditorThatDoesNotAnswer(t *testing.T) {
 	r := newRig(t, map[string]string{"a.py": "abc\n"})
 	r.serve(hovers).answer("textDocument/hover", `{"contents":"own"}`)
 	r.bridge.patience.editor = time.Millisecond
-	asked := 0
+	var asked atomic.Int32
 	r.bridge.o.Ask = func(ctx context.Context, _ string, _ any, _ *json.RawMessage) error {
-		asked++
+		asked.Add(1)
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -300,7 +301,7 @@ func TestAnEditorThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("%q, %v", text, err)
 		}
 	}
-	if asked != 1 {
-		t.Errorf("the editor was asked %d times", asked)
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the editor was asked %d times", n)
 	}
 }

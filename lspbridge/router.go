@@ -13,11 +13,6 @@ import (
 	"pillion/workspace/language"
 )
 
-const (
-	editorTime  = 3 * time.Second // for the editor's servers to answer
-	editorQuiet = time.Minute     // for which they are not asked when they did not
-)
-
 // ask asks the editor's servers first, whose user chose them and set them up, and our
 // own where the editor has nothing to say. Settings turn that round.
 func (b *Bridge) ask(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (reply, error) {
@@ -43,7 +38,7 @@ func (b *Bridge) ask(ctx context.Context, s *document.Snapshot, p workspace.Path
 
 // editors asks the editor's own servers, and says if they answered.
 func (b *Bridge) editors(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (reply, bool) {
-	if b.o.Ask == nil || q.editor == "" || time.Now().UnixNano() < b.quiet.Load() {
+	if b.o.Ask == nil || q.editor == "" || b.editorRests() {
 		return reply{}, false
 	}
 	f, err := s.Read(p, "")
@@ -54,7 +49,7 @@ func (b *Bridge) editors(ctx context.Context, s *document.Snapshot, p workspace.
 	if f.Buffer != nil {
 		uri = f.Buffer.URI
 	}
-	result, by, err := b.askEditor(ctx, q.editor, q.params(uri, counting{utf16, f.Text}), f.Buffer)
+	result, by, err := b.askEditor(ctx, q.editor, q.params(uri, counting{utf16, f.Text}), f.Buffer, b.editorPatience(p))
 	if err != nil {
 		return reply{}, false
 	}
@@ -65,14 +60,8 @@ var errOtherVersion = errors.New("the editor answered about another version")
 
 // askEditor asks the editor once. The answer is LSP's result, bare or in an envelope
 // that names the version of the document that it is about.
-func (b *Bridge) askEditor(ctx context.Context, method string, params any, about *document.Buffer) (json.RawMessage, language.Server, error) {
-	asking, cancel := context.WithTimeout(ctx, b.patience.editor)
-	defer cancel()
-	var raw json.RawMessage
-	err := b.o.Ask(asking, method, params, &raw)
-	if asking.Err() != nil && ctx.Err() == nil {
-		b.quiet.Store(time.Now().Add(editorQuiet).UnixNano())
-	}
+func (b *Bridge) askEditor(ctx context.Context, method string, params any, about *document.Buffer, patience time.Duration) (json.RawMessage, language.Server, error) {
+	raw, err := b.put(ctx, method, params, patience)
 	if err == nil && isNull(raw) {
 		err = errors.New("the editor has no answer")
 	}

@@ -1,0 +1,68 @@
+package lspbridge
+
+import (
+	"context"
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	"pillion/workspace"
+)
+
+const (
+	editorTime  = 3 * time.Second // for the editor's servers to answer, where there are others
+	editorQuiet = time.Minute     // for which nothing more is asked while they still do not
+)
+
+// editorPatience is how long the editor is waited for: its servers may have to read a
+// whole project first, and longer where nobody else can be asked.
+func (b *Bridge) editorPatience(p workspace.Path) time.Duration {
+	spec, ok := b.serverFor(b.o.Settings(p.Top()), languageOf(target(p), b.bufferOf(p)))
+	if ok && b.installed(spec) {
+		return b.patience.editor
+	}
+	return b.patience.question
+}
+
+// editorRests: it still owes an answer to what it was asked before.
+func (b *Bridge) editorRests() bool { return b.late.Load() > 0 }
+
+// put asks the editor. An answer that does not come in time is waited for by nobody, but
+// the request stands: as soon as it is answered the editor is known to be able again.
+func (b *Bridge) put(ctx context.Context, method string, params any, patience time.Duration) (json.RawMessage, error) {
+	if !b.work() {
+		return nil, errClosed
+	}
+	asking, cancel := context.WithTimeout(b.ctx, editorQuiet)
+	stays := context.AfterFunc(ctx, cancel)
+	defer stays()
+	var answer struct {
+		raw json.RawMessage
+		err error
+	}
+	var over atomic.Bool // by the answer, or by the end of patience
+	came := make(chan struct{})
+	go func() {
+		defer b.running.Done()
+		defer cancel()
+		answer.err = b.o.Ask(asking, method, params, &answer.raw)
+		if over.Swap(true) {
+			b.late.Add(-1)
+		}
+		close(came)
+	}()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-came:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+		if !over.Swap(true) {
+			b.late.Add(1)
+			return nil, context.DeadlineExceeded
+		}
+		<-came
+	}
+	return answer.raw, answer.err
+}
