@@ -90,12 +90,16 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	found := p.registry.Languages.Caused(ctx, p.snapshot, paths)
 	byPath := map[string]causedResult{}
 	var notes []string
+	var broke, mended []language.Diagnostic
 	for _, path := range paths {
 		c, known := found[path]
 		if !known {
 			continue
 		}
 		r := caused(c)
+		if r.Status == language.Fresh && c.Compared {
+			broke, mended = append(broke, c.New...), append(mended, c.Fixed...)
+		}
 		byPath[path.String()] = r
 		if note := causedNote(path, texts[path], c, r); note != "" {
 			notes = append(notes, note)
@@ -113,6 +117,22 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	if len(notes) > 0 {
 		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
 	}
+	a.Summary += causedSummary(broke, mended)
+}
+
+// causedSummary is what the human reads of it in the list of activity.
+func causedSummary(broke, mended []language.Diagnostic) string {
+	var said []string
+	if len(broke) > 0 {
+		said = append(said, "caused "+tallied(broke))
+	}
+	if len(mended) > 0 {
+		said = append(said, "fixed "+tallied(mended))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(said, "; ")
 }
 
 func caused(c language.Caused) causedResult {

@@ -110,6 +110,26 @@ func TestAChangeOutlivesItsCaller(t *testing.T) {
 	}
 }
 
+// TestTheHumanSeesWhatAnEditBroke: the list of activity says so, where it is known.
+func TestTheHumanSeesWhatAnEditBroke(t *testing.T) {
+	for caused, want := range map[string]string{
+		`{"diagnostics": ["0:0-0:1 error E1 - a", "0:0-0:1 warning - - b"], "fixed": ["0:2-0:3 error - - c"]}`: "a.py +1 −1: caused 1 error, 1 warning; fixed 1 error",
+		`{"remaining": 3}`: "a.py +1 −1",
+		`{"diagnostics": ["0:0-0:1 error E1 - a"], "guessed": true}`:      "a.py +1 −1",
+		`{"diagnostics": ["0:0-0:1 error E1 - a"], "freshness": "stale"}`: "a.py +1 −1",
+	} {
+		w, _ := askingWorld(t)
+		w.must(w.session("main").SetMode(policy.AutoEdit))
+		w.lsp("caused", "a.py "+caused)
+		var shown string
+		w.registry.Activity = func(a tools.Activity) { shown = a.Summary }
+		w.ask(t.Context(), "edit_file", `{"path": "a.py", "old_string": "os", "new_string": "sys"}`)
+		if shown != want {
+			t.Errorf("%s: shown as %q, want %q", caused, shown, want)
+		}
+	}
+}
+
 // flood says more than anybody should have to read.
 type flood struct {
 	*languages
