@@ -88,3 +88,23 @@ ride('a server of the human’s that stands still holds up nobody', files, async
     process.kill(pid, 'SIGCONT');
   }
 }, { opened: 'kettle.py', init: has('sh', '-c', 'echo $$ > $HOME/pid; exec pylsp') });
+
+const edits = { setup: `require('pillion').setup({ settings = { mode = 'auto_edit' } })\n` };
+/** A name that nobody defined. */
+const mistake = { path: 'kettle.py', old_string: 'litres * 4.2', new_string: 'litre * 4.2' };
+
+ride('an edit that breaks something says so, and the next one that it is mended', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  const before = await agent.call('lsp_diagnostics', { path: 'kettle.py' });
+  assert.deepEqual([before.structured.status, before.structured.count], ['fresh', 0], before.text);
+  const broke = await agent.call('edit_file', mistake);
+  assert.equal(broke.isError, false, broke.text);
+  assert.match(broke.text, /^Changed kettle.py[^]*The change caused 1 error in kettle.py \(fresh, pylsp\)[^]*undefined name 'litre'/);
+  const { diagnostics } = broke.structured;
+  assert.deepEqual([diagnostics.status, diagnostics.new.length, diagnostics.fixed.length], ['fresh', 1, 0], broke.text);
+  assert.equal(diagnostics.new[0].range.start.line, 5);
+  nvim.screenshot('languages-broken');
+  const mended = await agent.call('edit_file', { ...mistake, old_string: mistake.new_string, new_string: mistake.old_string });
+  assert.deepEqual([mended.structured.diagnostics.new.length, mended.structured.diagnostics.fixed.length], [0, 1], mended.text);
+}, { opened: 'kettle.py', ...edits });
