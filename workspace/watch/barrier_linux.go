@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // barrier waits for all events so far. The kernel keeps one order for all that an
@@ -10,9 +11,10 @@ import (
 // Only one write is on its way at a time, so that no event is taken for another's;
 // who comes meanwhile shares the next.
 type barrier struct {
-	mu     sync.Mutex // guards all below
-	kernel *kernel    // its mark alone
-	now    *turn      // its write is on its way
+	mu     sync.Mutex    // guards all below
+	kernel *kernel       // its mark alone
+	hurry  chan struct{} // somebody waits
+	now    *turn         // its write is on its way
 	next   *turn
 	closed bool
 }
@@ -21,6 +23,16 @@ type barrier struct {
 type turn struct {
 	done chan struct{}
 	err  error // once done
+}
+
+func newBarrier(k *kernel) barrier { return barrier{kernel: k, hurry: make(chan struct{}, 1)} }
+
+// pause is the time in which events gather, unless somebody waits for them.
+func (b *barrier) pause(most time.Duration) {
+	select {
+	case <-time.After(most):
+	case <-b.hurry:
+	}
 }
 
 func newTurn() *turn { return &turn{done: make(chan struct{})} }
@@ -66,6 +78,10 @@ func (b *barrier) join() (*turn, error) {
 // write needs b.mu.
 func (b *barrier) write() error {
 	_, err := b.kernel.mark.WriteAt([]byte{1}, 0)
+	select {
+	case b.hurry <- struct{}{}:
+	default: // it is known
+	}
 	return err
 }
 

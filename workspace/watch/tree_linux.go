@@ -53,7 +53,7 @@ func newWatching(t *Tree) (*watching, error) {
 	}
 	return &watching{
 		tree: t, kernel: k, mounts: openMounts(), budget: cmp.Or(t.options.Budget, share()), done: make(chan struct{}),
-		folders: map[int32]string{}, watches: map[string]int32{}, parents: map[int32]string{}, barrier: barrier{kernel: k},
+		folders: map[int32]string{}, watches: map[string]int32{}, parents: map[int32]string{}, barrier: newBarrier(k),
 	}, nil
 }
 
@@ -62,7 +62,11 @@ func (w *watching) run() {
 	defer close(w.done)
 	w.scan()
 	buffer := make([]byte, 64<<10)
-	for {
+	for n := 0; ; {
+		if n > 0 && n < len(buffer)/2 { // of more the kernel might run out of room
+			w.barrier.pause(gather)
+		}
+		n = 0
 		w.kernel.readUntil(w.next())
 		if w.tree.ctx.Err() != nil {
 			return // asked now and not before: a wake until here was taken back
@@ -71,7 +75,8 @@ func (w *watching) run() {
 			w.soon(0)
 			w.ordered.Store(false) // not before everybody can see that nothing is settled
 		} else {
-			n, err := w.kernel.read(buffer)
+			var err error
+			n, err = w.kernel.read(buffer)
 			if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 				w.broke(err)
 				return

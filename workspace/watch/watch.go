@@ -11,9 +11,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
+
+// gather is how long, once something was told, what comes next is left to gather: an edit is
+// half a dozen events, and each would wake us while it is being made.
+const gather = 5 * time.Millisecond
 
 // Watcher shares one kernel watcher among all that wait. The zero Watcher is
 // ready; without a kernel watcher to be had it tells nothing.
@@ -114,6 +119,7 @@ func (w *Watcher) start() bool {
 
 func (w *Watcher) deliver(kernel *fsnotify.Watcher, done chan struct{}) {
 	defer close(done)
+	var paused time.Time
 	for {
 		select {
 		case event, ok := <-kernel.Events:
@@ -121,6 +127,10 @@ func (w *Watcher) deliver(kernel *fsnotify.Watcher, done chan struct{}) {
 				return
 			}
 			w.tell(event)
+			if time.Since(paused) > gather {
+				time.Sleep(gather)
+				paused = time.Now()
+			}
 		case _, ok := <-kernel.Errors:
 			if !ok {
 				return

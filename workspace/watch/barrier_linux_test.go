@@ -1,0 +1,41 @@
+package watch
+
+import (
+	"testing"
+	"time"
+)
+
+// TestNobodyWaitsForTheGathering: who asks for the barrier ends the pause, whether it has
+// begun or is still to come.
+func TestNobodyWaitsForTheGathering(t *testing.T) {
+	k, err := newKernel(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.close() //nolint:errcheck // the test is over
+	for name, first := range map[string]bool{"before": true, "meanwhile": false} {
+		t.Run(name, func(t *testing.T) {
+			b := newBarrier(k)
+			if first {
+				if _, err := b.join(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			over := make(chan struct{})
+			go func() {
+				b.pause(time.Hour)
+				close(over)
+			}()
+			if !first {
+				if _, err := b.join(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			select {
+			case <-over:
+			case <-time.After(10 * time.Second):
+				t.Error("it goes on")
+			}
+		})
+	}
+}
