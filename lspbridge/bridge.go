@@ -17,7 +17,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,15 +79,10 @@ type Bridge struct {
 	mu      sync.Mutex // guards all below
 	closed  bool
 	servers map[serverKey]*server
+	lately  map[workspace.Path]finding
 	told    map[string]bool // problems that the human was told of once
 
 	late atomic.Int32 // questions that the editor has not answered in time, nor since
-}
-
-// serverKey tells servers apart: one for each program and root.
-type serverKey struct {
-	name string
-	root workspace.Path
 }
 
 // New makes a Bridge. Nothing is started before it is needed.
@@ -105,7 +99,7 @@ func New(o Options) *Bridge {
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
 	}
-	b := &Bridge{o: o, patience: usual, servers: map[serverKey]*server{}, told: map[string]bool{}}
+	b := &Bridge{o: o, patience: usual, servers: map[serverKey]*server{}, lately: map[workspace.Path]finding{}, told: map[string]bool{}}
 	b.ctx, b.end = context.WithCancel(context.Background())
 	return b
 }
@@ -121,112 +115,6 @@ func (b *Bridge) Close() error {
 	b.end()
 	b.running.Wait()
 	return nil
-}
-
-// serverOf is the server for p, which need not run. Without one the error says why.
-func (b *Bridge) serverOf(p workspace.Path) (*server, error) {
-	p = target(p)
-	set := b.o.Settings(p.Top())
-	lang := languageOf(p, b.bufferOf(p))
-	spec, ok := b.serverFor(set, lang)
-	if !ok {
-		return nil, noServer(p, lang)
-	}
-	key := serverKey{spec.Name, rootOf(p, spec.RootMarkers)}
-	if s := b.lately(key, spec); s != nil {
-		return s, nil
-	}
-	adapted, err := b.adapt(spec, key.root)
-	if err != nil {
-		return nil, err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil, errClosed
-	}
-	s := b.servers[key]
-	if s == nil || !s.spec.same(adapted) {
-		if s != nil {
-			s.retire()
-			delete(b.servers, key)
-		}
-		b.makeRoomLocked()
-		s = newServer(b, adapted, key.root)
-		b.servers[key] = s
-	}
-	s.set, s.adapted = spec, time.Now()
-	return s, nil
-}
-
-const (
-	adaptTime   = 2 * time.Second // for which what was found out about a server holds
-	mostServers = 16              // of a sidecar; another takes the place of the one that was not used for longest
-)
-
-// lately is the server if it was looked after just now.
-func (b *Bridge) lately(key serverKey, spec Server) *server {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s := b.servers[key]
-	if s == nil || b.closed || time.Since(s.adapted) > adaptTime || !s.set.same(spec) {
-		return nil
-	}
-	return s
-}
-
-// makeRoomLocked ends the server that nobody used for longest if there are too many:
-// each folder with a marker of a project in it has its own.
-func (b *Bridge) makeRoomLocked() {
-	if len(b.servers) < mostServers {
-		return
-	}
-	var oldest serverKey
-	var when time.Time
-	for key, s := range b.servers {
-		if used := s.lastUsed(); oldest == (serverKey{}) || used.Before(when) {
-			oldest, when = key, used
-		}
-	}
-	b.servers[oldest].retire()
-	delete(b.servers, oldest)
-}
-
-// FoldersChanged ends the servers of folders that are not open any more.
-func (b *Bridge) FoldersChanged() {
-	roots := b.o.Documents.Workspace().Roots()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key, s := range b.servers {
-		if !slices.Contains(roots, key.root.Top()) {
-			s.retire()
-			delete(b.servers, key)
-		}
-	}
-}
-
-func (b *Bridge) bufferOf(p workspace.Path) *document.Buffer { return b.o.Documents.Buffer(p) }
-
-// target is the file itself, so that one that is reached by a link is one document.
-func target(p workspace.Path) workspace.Path {
-	if real, err := p.Target(); err == nil {
-		return real
-	}
-	return p
-}
-
-// rootOf is the innermost folder above p that holds one of the markers, else the
-// workspace folder.
-func rootOf(p workspace.Path, markers []string) workspace.Path {
-	for dir := p; !dir.IsRoot(); {
-		dir = dir.Dir()
-		for _, m := range markers {
-			if dir.Join(m).Exists() {
-				return dir
-			}
-		}
-	}
-	return p.Top()
 }
 
 // Opened notes that the editor opened p: its server is started, and knows p.

@@ -16,6 +16,9 @@ import (
 // ask asks the editor's servers first, whose user chose them and set them up, and our
 // own where the editor has nothing to say. Settings turn that round.
 func (b *Bridge) ask(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (reply, error) {
+	if b.o.Ask == nil {
+		return b.own(ctx, s, p, q)
+	}
 	if b.o.Settings(p.Top()).PreferOwn {
 		own, err := b.own(ctx, s, p, q)
 		if fault.CodeOf(err) == fault.LSPUnavailable {

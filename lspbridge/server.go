@@ -37,9 +37,6 @@ type server struct {
 	spec   Server
 	root   workspace.Path
 
-	set     Server    // what spec was made of; guarded by the bridge, as adapted is
-	adapted time.Time // when it was
-
 	ctx context.Context // ends when it is not wanted any more
 	end context.CancelFunc
 

@@ -1,0 +1,137 @@
+package lspbridge
+
+import (
+	"slices"
+	"time"
+
+	"pillion/workspace"
+	"pillion/workspace/document"
+)
+
+// serverKey tells servers apart: one for each program and root.
+type serverKey struct {
+	name string
+	root workspace.Path
+}
+
+// serverOf is the server for p, which need not run. Without one the error says why.
+func (b *Bridge) serverOf(p workspace.Path) (*server, error) {
+	p = target(p)
+	set := b.o.Settings(p.Top())
+	lang := languageOf(p, b.bufferOf(p))
+	if s := b.foundLately(p, lang, set.Servers); s != nil {
+		return s, nil
+	}
+	spec, ok := b.serverFor(set, lang)
+	if !ok {
+		return nil, noServer(p, lang)
+	}
+	key := serverKey{spec.Name, rootOf(p, spec.RootMarkers)}
+	adapted, err := b.adapt(spec, key.root)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, errClosed
+	}
+	s := b.servers[key]
+	if s == nil || !s.spec.same(adapted) {
+		if s != nil {
+			s.retire()
+			delete(b.servers, key)
+		}
+		b.makeRoomLocked()
+		s = newServer(b, adapted, key.root)
+		b.servers[key] = s
+	}
+	if len(b.lately) >= mostLately {
+		clear(b.lately)
+	}
+	b.lately[p] = finding{s, lang, set.Servers, time.Now()}
+	return s, nil
+}
+
+const (
+	latelyTime  = 2 * time.Second // for which it holds which server a file has
+	mostLately  = 256             // files of which that is kept
+	mostServers = 16              // of a sidecar; another takes the place of the one that was not used for longest
+)
+
+// finding is which server a file has, and what that rests on.
+type finding struct {
+	server   *server
+	language string
+	set      []Server
+	at       time.Time
+}
+
+// foundLately is the server of p if it was looked for just now, among the same. Where
+// programs and roots are is looked up in many places.
+func (b *Bridge) foundLately(p workspace.Path, lang string, set []Server) *server {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := b.lately[p]
+	if f.server == nil || b.closed || f.language != lang || time.Since(f.at) > latelyTime || len(set) != len(f.set) || &set[0] != &f.set[0] {
+		return nil
+	}
+	if b.servers[serverKey{f.server.spec.Name, f.server.root}] != f.server {
+		return nil // another took its place
+	}
+	return f.server
+}
+
+// makeRoomLocked ends the server that nobody used for longest if there are too many:
+// each folder with a marker of a project in it has its own.
+func (b *Bridge) makeRoomLocked() {
+	if len(b.servers) < mostServers {
+		return
+	}
+	var oldest serverKey
+	var when time.Time
+	for key, s := range b.servers {
+		if used := s.lastUsed(); oldest == (serverKey{}) || used.Before(when) {
+			oldest, when = key, used
+		}
+	}
+	b.servers[oldest].retire()
+	delete(b.servers, oldest)
+}
+
+// FoldersChanged ends the servers of folders that are not open any more.
+func (b *Bridge) FoldersChanged() {
+	roots := b.o.Documents.Workspace().Roots()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, s := range b.servers {
+		if !slices.Contains(roots, key.root.Top()) {
+			s.retire()
+			delete(b.servers, key)
+		}
+	}
+}
+
+func (b *Bridge) bufferOf(p workspace.Path) *document.Buffer { return b.o.Documents.Buffer(p) }
+
+// target is the file itself, so that one that is reached by a link is one document.
+func target(p workspace.Path) workspace.Path {
+	if real, err := p.Target(); err == nil {
+		return real
+	}
+	return p
+}
+
+// rootOf is the innermost folder above p that holds one of the markers, else the
+// workspace folder.
+func rootOf(p workspace.Path, markers []string) workspace.Path {
+	for dir := p; !dir.IsRoot(); {
+		dir = dir.Dir()
+		for _, m := range markers {
+			if dir.Join(m).Exists() {
+				return dir
+			}
+		}
+	}
+	return p.Top()
+}
