@@ -227,3 +227,30 @@ func TestWhatAServerGetsFirst(t *testing.T) {
 		t.Errorf("in the order %v", f.got)
 	}
 }
+
+// TestAChangedSettingStartsAnew: the next question is answered by a server that has it.
+func TestAChangedSettingStartsAnew(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "x = 1\n"})
+	f := r.serve(hovers)
+	f.answer("textDocument/hover", "null")
+	hover := func() {
+		t.Helper()
+		_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
+		r.must(err)
+	}
+	hover()
+	hover()
+	r.settings.Servers = []Server{r.settings.Servers[0]}
+	r.settings.Servers[0].Settings = raw(`{"fake": {"strict": true}}`)
+	hover()
+	r.until("the first one has ended", func() bool { return f.running() == 1 })
+	told := f.messages("workspace/didChangeConfiguration")
+	if len(told) != 2 || !strings.Contains(told[1], `"strict":true`) {
+		t.Errorf("told %q", told)
+	}
+	r.settings.Servers = nil
+	_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
+	if fault.CodeOf(err) != fault.LSPUnavailable {
+		t.Errorf("switched off: %v", err)
+	}
+}
