@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -251,12 +252,14 @@ func (s *server) attend(c *client) error {
 	}
 }
 
-// isIdle says if nobody has used the server for long. From then on nobody gets it.
+// isIdle says if nobody has used the server for long, or it was switched off. From then
+// on nobody gets it.
 func (s *server) isIdle() bool {
-	most := s.bridge.o.Settings(s.root.Top()).Idle
+	set := s.bridge.o.Settings(s.root.Top())
+	isSet := slices.ContainsFunc(set.Servers, func(t Server) bool { return t.Name == s.spec.Name && t.Held == "" })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if most <= 0 || time.Since(s.used) < most {
+	if isSet && (set.Idle <= 0 || time.Since(s.used) < set.Idle) {
 		return false
 	}
 	s.turnLocked(stopping, nil)

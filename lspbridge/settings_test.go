@@ -8,9 +8,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"pillion/internal/fault"
+	"pillion/workspace"
 )
 
 func names(servers []Server) []string {
@@ -228,29 +231,33 @@ func TestWhatAServerGetsFirst(t *testing.T) {
 	}
 }
 
-// TestAChangedSettingStartsAnew: the next question is answered by a server that has it.
+// TestAChangedSettingStartsAnew: the next question is answered by a server that has it,
+// and one that is switched off ends.
 func TestAChangedSettingStartsAnew(t *testing.T) {
 	r := newRig(t, map[string]string{"a.py": "x = 1\n"})
 	f := r.serve(hovers)
 	f.answer("textDocument/hover", "null")
-	hover := func() {
+	var set atomic.Pointer[Settings]
+	r.bridge.patience.look = time.Millisecond
+	r.bridge.o.Settings = func(workspace.Path) Settings { return *set.Load() }
+	spec := r.settings.Servers[0]
+	hover := func(servers ...Server) error {
 		t.Helper()
+		set.Store(&Settings{Servers: servers})
 		_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
-		r.must(err)
+		return err
 	}
-	hover()
-	hover()
-	r.settings.Servers = []Server{r.settings.Servers[0]}
-	r.settings.Servers[0].Settings = raw(`{"fake": {"strict": true}}`)
-	hover()
+	r.must(hover(spec))
+	r.must(hover(spec))
+	spec.Settings = raw(`{"fake": {"strict": true}}`)
+	r.must(hover(spec))
 	r.until("the first one has ended", func() bool { return f.running() == 1 })
 	told := f.messages("workspace/didChangeConfiguration")
 	if len(told) != 2 || !strings.Contains(told[1], `"strict":true`) {
 		t.Errorf("told %q", told)
 	}
-	r.settings.Servers = nil
-	_, _, err := r.bridge.Hover(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
-	if fault.CodeOf(err) != fault.LSPUnavailable {
+	if err := hover(); fault.CodeOf(err) != fault.LSPUnavailable {
 		t.Errorf("switched off: %v", err)
 	}
+	r.until("the second one has ended", func() bool { return f.running() == 0 })
 }
