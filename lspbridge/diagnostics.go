@@ -18,6 +18,22 @@ const reportTime = 10 * time.Second
 // Diagnostics are what is wrong in a file, and how certain that is. The error is for
 // the case that there is nobody who could say anything.
 func (b *Bridge) Diagnostics(ctx context.Context, s *document.Snapshot, p workspace.Path) (language.Report, error) {
+	first := b.o.Settings(p.Top()).EditorDiagnostics
+	if first {
+		if theirs, ok := b.editorDiagnostics(ctx, s, p); ok {
+			return theirs, nil
+		}
+	}
+	own, err := b.ownDiagnostics(ctx, s, p)
+	if !first && fault.CodeOf(err) == fault.LSPUnavailable {
+		if theirs, ok := b.editorDiagnostics(ctx, s, p); ok {
+			return theirs, nil // better than nothing, and it says how certain it is
+		}
+	}
+	return own, err
+}
+
+func (b *Bridge) ownDiagnostics(ctx context.Context, s *document.Snapshot, p workspace.Path) (language.Report, error) {
 	sv, err := b.serverOf(p)
 	if err != nil {
 		return language.Report{Server: nobody, Freshness: language.NoServer}, err
@@ -194,7 +210,7 @@ func (c *client) look(t told) (*knownList, *verdict, <-chan struct{}) {
 	if v.proof == nil {
 		return nil, &v, one.turned
 	}
-	one.known = &knownList{sum: t.sum, version: one.sent, at: v.proof.at, list: c.decoded(v.proof.items, t.text)}
+	one.known = &knownList{sum: t.sum, version: one.sent, at: v.proof.at, list: decoded(v.proof.items, t.text, c.counts())}
 	return one.known, &v, one.turned
 }
 
@@ -227,7 +243,7 @@ func (c *client) older(t told) *knownList {
 	one := r.getLocked(t.path)
 	switch {
 	case one.last != nil && (one.known == nil || one.last.at.After(one.known.at)):
-		k := &knownList{at: one.last.at, list: c.decoded(one.last.items, t.text)}
+		k := &knownList{at: one.last.at, list: decoded(one.last.items, t.text, c.counts())}
 		if one.last.version != nil {
 			k.version = *one.last.version
 		}
@@ -248,6 +264,9 @@ func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
 			continue
 		}
 		c := sv.warm()
+		if c == nil && b.o.Ask != nil && b.o.Settings(p.Top()).EditorDiagnostics {
+			continue // it is not needed as long as the editor answers
+		}
 		var t told
 		if c != nil {
 			if t, err = c.tellText(s, p); err != nil {

@@ -83,10 +83,9 @@ func TestCompareTellsApart(t *testing.T) {
 }
 
 func TestDecodeDiagnostics(t *testing.T) {
-	c := &client{encoding: utf32}
-	list := c.decoded(`[{"range":{"start":{"line":1,"character":1},"end":{"line":1,"character":2}},"message":"m","code":7},
+	list := decoded(`[{"range":{"start":{"line":1,"character":1},"end":{"line":1,"character":2}},"message":"m","code":7},
 		{"range":{"start":{"line":9,"character":1},"end":{"line":9,"character":2}},"message":"beyond","severity":4,"code":"E","source":"s"},
-		{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"message":"","severity":77,"code":{"a":1}}]`, "a\r\n🎉x\n")
+		{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"message":"","severity":77,"code":{"a":1}}]`, "a\r\n🎉x\n", counts{encoding: utf32})
 	want := []language.Diagnostic{
 		{Range: document.Range{Start: at(1, 2), End: at(1, 3)}, Severity: language.Error, Code: json.Number("7"), Message: "m"},
 		{Range: document.Range{Start: at(9, 1), End: at(9, 2)}, Severity: language.Hint, Code: "E", Source: "s", Message: "beyond"},

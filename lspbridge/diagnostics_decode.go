@@ -29,13 +29,13 @@ func decodeDiagnostics(raw []byte) (list []diagnostic, err error) {
 }
 
 // decoded is a list in our words. The text is what it is about.
-func (c *client) decoded(items, text string) []language.Diagnostic {
+func decoded(items, text string, as counts) []language.Diagnostic {
 	list, err := decodeDiagnostics([]byte(items))
 	if err != nil {
 		return nil // it was looked at when it came
 	}
 	out := make([]language.Diagnostic, 0, len(list))
-	ours := c.oursIn(text)
+	ours := as.oursIn(text)
 	for _, d := range list {
 		out = append(out, language.Diagnostic{
 			Range: ours(d), Severity: severity(d.Severity), Code: code(d.Code), Source: d.Source, Message: d.Message,
@@ -65,8 +65,16 @@ func code(raw json.RawMessage) any {
 	return nil
 }
 
+// counts is how a server counts in its diagnostics.
+type counts struct {
+	encoding     encoding
+	startInBytes []string // sources whose ranges start as if they counted in bytes
+}
+
+func (c *client) counts() counts { return counts{c.encoding, c.server.spec.StartInBytes} }
+
 // oursIn converts ranges in a text to how we count. Its lines are found once.
-func (c *client) oursIn(text string) func(diagnostic) document.Range {
+func (n counts) oursIn(text string) func(diagnostic) document.Range {
 	var lines []string
 	ours := func(at document.Position, counted encoding) document.Position {
 		if counted == utf16 {
@@ -82,11 +90,11 @@ func (c *client) oursIn(text string) func(diagnostic) document.Range {
 		return document.Position{Line: at.Line, Character: on.Character}
 	}
 	return func(d diagnostic) document.Range {
-		starts := c.encoding
-		if slices.Contains(c.server.spec.StartInBytes, d.Source) {
+		starts := n.encoding
+		if slices.Contains(n.startInBytes, d.Source) {
 			starts = utf8Units
 		}
-		r := document.Range{Start: ours(d.Range.Start, starts), End: ours(d.Range.End, c.encoding)}
+		r := document.Range{Start: ours(d.Range.Start, starts), End: ours(d.Range.End, n.encoding)}
 		if before(r.End, r.Start) {
 			r.End = r.Start
 		}
