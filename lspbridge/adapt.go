@@ -105,6 +105,9 @@ func adaptTypeScript(b *Bridge, s Server, _ workspace.Path) (Server, error) {
 	if set := section(s.Options, "tsserver.path"); string(set) != "null" {
 		return s, nil
 	}
+	if !b.installed(s) {
+		return s, notInstalled(s)
+	}
 	lib := b.typeScript(s)
 	if lib == "" {
 		return s, fault.New(fault.LSPUnavailable, "%s needs TypeScript, which is not installed beside it", s.Name).

@@ -197,6 +197,13 @@ func TestTypeScriptIsNotTheWorkspaces(t *testing.T) {
 		}
 		return "", exec.ErrNotFound
 	}
+	there := r.bridge.o.LookPath
+	r.bridge.o.LookPath = func(string) (string, error) { return "", exec.ErrNotFound }
+	if _, err := r.bridge.serverOf(r.path("a.ts")); fault.CodeOf(err) != fault.LSPUnavailable || !strings.Contains(err.Error(), "typescript-language-server is not installed") {
+		t.Errorf("got %v, want that the server is not installed", err)
+	}
+	r.bridge.o.LookPath = there
+	r.bridge.looked = looked{}
 	_, err := r.bridge.serverOf(r.path("a.ts"))
 	if f := fault.From(err); f.Code != fault.LSPUnavailable || !strings.Contains(f.Hint, "npm install -g typescript-language-server typescript") {
 		t.Errorf("without one: %+v", f)

@@ -117,10 +117,11 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	if len(notes) > 0 {
 		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
 	}
-	a.Summary += causedSummary(broke, mended)
+	a.Summary = causedSummary(broke, mended) + a.Summary
 }
 
-// causedSummary is what the human reads of it in the list of activity.
+// causedSummary is what the human reads of it in the list of activity, first: lists are
+// narrow.
 func causedSummary(broke, mended []language.Diagnostic) string {
 	var said []string
 	if len(broke) > 0 {
@@ -132,7 +133,7 @@ func causedSummary(broke, mended []language.Diagnostic) string {
 	if len(said) == 0 {
 		return ""
 	}
-	return ": " + strings.Join(said, "; ")
+	return strings.Join(said, "; ") + ": "
 }
 
 func caused(c language.Caused) causedResult {

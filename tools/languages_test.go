@@ -113,7 +113,7 @@ func TestAChangeOutlivesItsCaller(t *testing.T) {
 // TestTheHumanSeesWhatAnEditBroke: the list of activity says so, where it is known.
 func TestTheHumanSeesWhatAnEditBroke(t *testing.T) {
 	for caused, want := range map[string]string{
-		`{"diagnostics": ["0:0-0:1 error E1 - a", "0:0-0:1 warning - - b"], "fixed": ["0:2-0:3 error - - c"]}`: "a.py +1 −1: caused 1 error, 1 warning; fixed 1 error",
+		`{"diagnostics": ["0:0-0:1 error E1 - a", "0:0-0:1 warning - - b"], "fixed": ["0:2-0:3 error - - c"]}`: "caused 1 error, 1 warning; fixed 1 error: a.py +1 −1",
 		`{"remaining": 3}`: "a.py +1 −1",
 		`{"diagnostics": ["0:0-0:1 error E1 - a"], "guessed": true}`:      "a.py +1 −1",
 		`{"diagnostics": ["0:0-0:1 error E1 - a"], "freshness": "stale"}`: "a.py +1 −1",
