@@ -3,10 +3,13 @@
 //
 // Null is "nobody here knows": then the sidecar asks a server of its own.
 
-import { commands, type Definition, type DocumentSymbol, env, type Hover, languages, type Location, type LocationLink, Position, type SymbolInformation, type TextDocument, Uri, workspace } from "vscode";
+import { commands, type Definition, type Diagnostic, type DocumentSymbol, env, type Hover, languages, type Location, type LocationLink, Position, type SymbolInformation, type TextDocument, Uri, workspace } from "vscode";
 import type { DocumentSymbolParams, LanguageClient, ReferenceParams, TextDocumentIdentifier, TextDocumentPositionParams, WorkspaceSymbolParams } from "vscode-languageclient/node";
 import { Answers, type FoundSymbol } from "./language-answers";
 import { type LanguageAnswer, methods } from "./protocol";
+
+/** How many milliseconds there are for the first diagnostics of a document; the sidecar waits for 3 s. */
+const firstWordTime = 2000;
 
 export function attendToQuestions(client: LanguageClient): void {
   const answers = new Answers(client.code2ProtocolConverter);
@@ -18,10 +21,8 @@ export function attendToQuestions(client: LanguageClient): void {
     about(question.textDocument, async (document) => references(answers, document, question)));
   client.onRequest(methods.editorSymbols, (question: DocumentSymbolParams | WorkspaceSymbolParams) =>
     "query" in question ? find(answers, question.query) : about(question.textDocument, async (document) => answers.symbols(await symbols(document))));
-  client.onRequest(methods.editorDiagnostics, async ({ textDocument }: DocumentSymbolParams) => {
-    const { uri } = await workspace.openTextDocument(Uri.parse(textDocument.uri)); // servers look at open documents alone
-    return answered(await client.code2ProtocolConverter.asDiagnostics([...languages.getDiagnostics(uri)]), null);
-  });
+  client.onRequest(methods.editorDiagnostics, async ({ textDocument }: DocumentSymbolParams) =>
+    answered(await client.code2ProtocolConverter.asDiagnostics(await diagnostics(Uri.parse(textDocument.uri))), null));
 }
 
 /** An answer about a document that did not change while it was asked about. */
@@ -62,6 +63,31 @@ async function symbols({ uri }: TextDocument): Promise<FoundSymbol[]> {
 async function find(answers: Answers, query: string): Promise<LanguageAnswer | null> {
   const found = (await commands.executeCommand<SymbolInformation[] | undefined>("vscode.executeWorkspaceSymbolProvider", query)) ?? [];
   return found.length > 0 ? answered(answers.symbols(found), null) : null;
+}
+
+/** Servers look at open documents alone. What they say of one that was not open comes a while after that. */
+async function diagnostics(uri: Uri): Promise<Diagnostic[]> {
+  const isOpen = workspace.textDocuments.some((open) => open.uri.toString() === uri.toString());
+  const told = isOpen ? undefined : firstWord(uri);
+  await workspace.openTextDocument(uri);
+  await told;
+  return languages.getDiagnostics(uri);
+}
+
+function firstWord(about: Uri): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      listener.dispose();
+      resolve();
+    };
+    const timer = setTimeout(end, firstWordTime);
+    const listener = languages.onDidChangeDiagnostics(({ uris }) => {
+      if (uris.some((uri) => uri.toString() === about.toString())) {
+        end();
+      }
+    });
+  });
 }
 
 function positionOf({ position }: TextDocumentPositionParams): Position {
