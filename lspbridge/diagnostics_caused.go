@@ -32,6 +32,9 @@ func (b *Bridge) Caused(ctx context.Context, before *document.Snapshot, paths []
 	}
 	out := map[workspace.Path]language.Caused{}
 	effects := b.effects(before, paths, out)
+	if len(effects) == 0 { // nobody is waited for, with all that waiting costs
+		return out
+	}
 	wait := b.o.Settings(paths[0].Top()).EditWait
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
