@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,26 +168,31 @@ func TestTheLinterIsMissing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, map[string]string{"a.py": "bad\n"})
 	r.lint(func(l *linter, v int32) { l.publish(l.uri, v, "[]") })
-	fake := &r.settings.Servers[0]
-	fake.Linter, fake.LinterSetting, fake.LinterInstall = "there-is-no-such-linter", "fake.linter", "install it"
+	set := func(change func(*Server)) {
+		r.settings.Servers = slices.Clone(r.settings.Servers)
+		change(&r.settings.Servers[0])
+	}
+	set(func(fake *Server) {
+		fake.Linter, fake.LinterSetting, fake.LinterInstall = "there-is-no-such-linter", "fake.linter", "install it"
+	})
 	got := r.diagnose(r.path("a.py"), time.Second)
 	if got.Freshness != language.LinterMissing || !strings.HasSuffix(got.Hint, "which is not installed: install it") {
 		t.Errorf("%+v", got)
 	}
 	there := filepath.Join(r.dir, "linter")
 	r.must(os.WriteFile(there, nil, 0o755))
-	for set, want := range map[string]language.Freshness{
+	for settings, want := range map[string]language.Freshness{
 		`{"fake":{"linter":"` + there + `"}}`: language.Fresh, `{"fake":{"linter":""}}`: language.LinterMissing,
 		`{"fake":{"linter":"/no/such"}}`: language.LinterMissing, `{"fake":{"linter":"sh"}}`: language.Fresh,
 	} {
-		fake.Settings = json.RawMessage(set)
+		set(func(fake *Server) { fake.Settings = json.RawMessage(settings) })
 		if got := r.diagnose(r.path("a.py"), 2*time.Second); got.Freshness != want {
-			t.Errorf("%s: %s, want %s", set, got.Freshness, want)
+			t.Errorf("%s: %s, want %s", settings, got.Freshness, want)
 		}
 	}
-	fake.Settings = nil
-	fake.Linter = "sh"
-	fake.Env = map[string]string{"PATH": r.dir}
+	set(func(fake *Server) {
+		fake.Settings, fake.Linter, fake.Env = nil, "sh", map[string]string{"PATH": r.dir}
+	})
 	if got := r.diagnose(r.path("a.py"), time.Second); got.Freshness != language.LinterMissing {
 		t.Errorf("not in its own PATH: %s", got.Freshness)
 	}
