@@ -102,7 +102,8 @@ type told struct {
 	path  workspace.Path
 	text  string
 	sum   uint64
-	since int32 // the first of the versions with this text
+	since int32     // the first of the versions with this text
+	asked time.Time // the server was, if it can be: what it answered before may be over, for other files change too
 }
 
 // tellText has the server know p as the snapshot has it.
@@ -113,9 +114,14 @@ func (c *client) tellText(s *document.Snapshot, p workspace.Path) (told, error) 
 	if err != nil {
 		return told{}, err
 	}
+	if !c.server.spec.Alone && !c.pulls() && c.reports.shaken(d.path) {
+		if err := c.repeatLocked(d, text); err != nil {
+			return told{}, err
+		}
+	}
 	c.reports.mu.Lock()
 	defer c.reports.mu.Unlock()
-	return told{d.path, text, d.sum, c.reports.getLocked(d.path).since}, nil
+	return told{path: d.path, text: text, sum: d.sum, since: c.reports.getLocked(d.path).since}, nil
 }
 
 // tellAgain tells the same text once more, if the document still has it.
@@ -126,15 +132,20 @@ func (c *client) tellAgain(t told) {
 	if d == nil || d.sum != t.sum {
 		return
 	}
+	c.reports.nudged(t.path)
+	if err := c.repeatLocked(d, t.text); err != nil {
+		c.server.note(err.Error())
+	}
+}
+
+// repeatLocked tells the text that a document has as another version of it.
+func (c *client) repeatLocked(d *openDocument, text string) error {
 	saved := d.saved == d.version
 	d.version++
 	if saved {
 		d.saved = d.version
 	}
-	c.reports.nudged(t.path)
-	if err := c.didChange(d, t.text); err != nil {
-		c.server.note(err.Error())
-	}
+	return c.didChange(d, text)
 }
 
 func (r *reports) nudged(p workspace.Path) {
@@ -147,6 +158,7 @@ func (r *reports) nudged(p workspace.Path) {
 // the list is an older one, if there is any.
 func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshness) {
 	if c.pulls() {
+		t.asked = time.Now()
 		c.pull(ctx, t)
 	}
 	for {
@@ -206,7 +218,11 @@ func (c *client) look(t told) (*knownList, *verdict, <-chan struct{}) {
 	if k := one.known; k != nil && k.sum == t.sum && one.pulled == nil && len(one.came) > 0 && k.at.Equal(one.came[len(one.came)-1].at) {
 		return k, &verdict{}, one.turned
 	}
-	v := freshness(r.evidenceLocked(one, c.server.spec), now)
+	e := r.evidenceLocked(one, c.server.spec)
+	if e.pull != nil && e.pull.at.Before(t.asked) {
+		e.pull = nil
+	}
+	v := freshness(e, now)
 	if v.proof == nil {
 		return nil, &v, one.turned
 	}
@@ -306,6 +322,11 @@ func (s *server) prepare(ctx context.Context, p workspace.Path) (*client, told, 
 // earlier one is taken for this one's.
 func (c *client) telling(d *openDocument, text, method string, params any) error {
 	at, crowded := c.reports.sent(d.path, d.version, sumOf(text))
+	return c.tellingAt(d, at, crowded, method, params)
+}
+
+// tellingAt is telling, of what was noted at a time.
+func (c *client) tellingAt(d *openDocument, at time.Time, crowded bool, method string, params any) error {
 	if err := c.notify(method, params); err != nil || !crowded || c.server.spec.Barrier == "" || !c.server.bridge.work() {
 		return err
 	}

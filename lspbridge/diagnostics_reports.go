@@ -36,6 +36,7 @@ type report struct {
 	last        *published  // whatever it was about
 	pulled      *pulled
 	known       *knownList
+	shaken      bool          // since the server was told it, something else changed that it may depend on
 	turned      chan struct{} // closed when anything of this changes
 }
 
@@ -102,8 +103,10 @@ func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Tim
 	if one.sum != sum || !one.open {
 		one.old = slices.Clone(one.runs)
 		one.sum, one.since, one.changed, one.came, one.nudges, one.open = sum, version, now, nil, 0, true
+		r.shakeLocked(one)
 	}
-	crowded = len(one.runs) > 0 && !r.versions && r.debounce > 0
+	one.shaken = false
+	crowded = r.isCrowdedLocked(one)
 	one.sent = version
 	one.runs = append(one.runs, now)
 	r.stirred = now
@@ -111,13 +114,42 @@ func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Tim
 	return now, crowded
 }
 
-// stir notes that the server is told something else that has it look at p again.
-func (r *reports) stir(p workspace.Path) {
+// shakeLocked notes that something changed on which other documents may depend.
+func (r *reports) shakeLocked(what *report) {
+	for _, one := range r.of {
+		one.shaken = one.shaken || one != what
+	}
+}
+
+// shaken says if what is known of a document may be over because something else
+// changed. The next that the server is told of it then counts as a new text.
+func (r *reports) shaken(p workspace.Path) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
+	if !one.shaken {
+		return false
+	}
+	one.open, one.shaken = false, false
+	return true
+}
+
+// stir notes that the server is told something else that has it look at p again; at
+// and crowded are those of sent.
+func (r *reports) stir(p workspace.Path) (at time.Time, crowded bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.getLocked(p)
+	crowded = r.isCrowdedLocked(one)
 	r.stirred = time.Now()
 	one.runs = append(one.runs, r.stirred)
+	return r.stirred, crowded
+}
+
+// isCrowdedLocked says if the server may still be at work on what it was told earlier,
+// and can show that it has put it off.
+func (r *reports) isCrowdedLocked(one *report) bool {
+	return len(one.runs) > 0 && !r.versions && r.debounce > 0
 }
 
 // stirAll is stir for every document.
@@ -125,6 +157,7 @@ func (r *reports) stirAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stirred = time.Now()
+	r.shakeLocked(nil)
 	for _, one := range r.of {
 		if one.open {
 			one.runs = append(one.runs, r.stirred)
@@ -141,6 +174,7 @@ func (r *reports) closed(p workspace.Path) {
 	r.stirred = time.Now()
 	one.runs = append(one.runs, r.stirred.Add(-r.debounce))
 	one.open, one.came, one.last, one.pulled, one.known = false, nil, nil, nil, nil
+	r.shakeLocked(one)
 	one.turn()
 }
 

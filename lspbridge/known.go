@@ -17,7 +17,7 @@ func scripts() []Server {
 		{
 			Name: "pylsp", Command: []string{"pylsp"}, Languages: []string{"python"},
 			RootMarkers: pythonMarkers, Characters: utf32, StartInBytes: []string{"pyflakes", "mccabe", "flake8", "pylint"},
-			Debounce: 500 * time.Millisecond, Barrier: "textDocument/codeLens", Single: true,
+			Debounce: 500 * time.Millisecond, Barrier: "textDocument/codeLens", Single: true, Alone: true,
 			Settings: raw(pylspSettings),
 			Install:  "apt install python3-pylsp python3-pyflakes python3-pycodestyle (Debian), or pip install 'python-lsp-server[all]'",
 		},

@@ -28,8 +28,8 @@ func (c *client) didSave(d *openDocument) error {
 	if !c.offers.TextDocumentSync.Save {
 		return nil
 	}
-	c.reports.stir(d.path)
-	return c.notify("textDocument/didSave", map[string]any{"textDocument": map[string]string{"uri": d.uri}})
+	at, crowded := c.reports.stir(d.path)
+	return c.tellingAt(d, at, crowded, "textDocument/didSave", map[string]any{"textDocument": map[string]string{"uri": d.uri}})
 }
 
 func (c *client) didClose(d *openDocument) error {

@@ -61,6 +61,8 @@ type Server struct {
 	Barrier  string
 	// Single: it reports once for each text.
 	Single bool
+	// Alone: what it finds in a file depends on no other file.
+	Alone bool
 	// TypeScript: what is wrong is asked of the tsserver behind it. It names no versions,
 	// reports in parts, and says nothing of a text that is as clean as the one before.
 	TypeScript bool

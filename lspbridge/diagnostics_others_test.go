@@ -1,0 +1,111 @@
+package lspbridge
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/workspace/language"
+)
+
+// TestWhatIsWrongInAFileDependsOnOthers: a list that was right about a text is not, once
+// a file changed that it depends on, and before the server has said so.
+func TestWhatIsWrongInAFileDependsOnOthers(t *testing.T) {
+	t.Parallel()
+	for name, version := range map[string]func(v int32) int32{
+		"versions":    func(v int32) int32 { return v },
+		"no versions": func(int32) int32 { return 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, map[string]string{"a.py": "see b\n", "b.py": "there\n"})
+			texts := map[string]string{}
+			r.lint(func(l *linter, v int32) {
+				texts[l.uri[len(l.uri)-4:]] = l.text
+				items := found(l.text)
+				if strings.HasSuffix(l.uri, "a.py") && texts["b.py"] == "gone\n" {
+					items = found("bad\n")
+				}
+				l.publish(l.uri, version(v), items) // of the file that it was told alone
+			})
+			a, b := r.path("a.py"), r.path("b.py")
+			for i, text := range []string{"there\n", "gone\n", "there\n", "gone\n"} {
+				r.write("b.py", text)
+				r.diagnose(b, 5*time.Second)
+				got := r.diagnose(a, 5*time.Second)
+				if got.Freshness == language.Fresh && len(got.Diagnostics) != i%2 {
+					t.Errorf("%d: b is %q, and of a it is said that %+v", i, text, got)
+				}
+				if got.Freshness != language.Fresh {
+					t.Errorf("%d: %s", i, got.Freshness)
+				}
+			}
+		})
+	}
+}
+
+// TestAnOldAnswerIsNoProof: a server that was asked and does not answer now may have
+// answered before, about the same text and another workspace.
+func TestAnOldAnswerIsNoProof(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "good\n"})
+	l := r.lint(func(*linter, int32) {})
+	l.offers = `{"diagnosticProvider":{"interFileDependencies":true}}`
+	n := 0
+	l.answers["textDocument/diagnostic"] = func(json.RawMessage) (any, error) {
+		if n++; n > 1 {
+			return nil, fault.New(fault.ExecutionFailed, "not today")
+		}
+		return json.RawMessage(`{"kind":"full","items":[]}`), nil
+	}
+	if got := r.diagnose(r.path("a.py"), 5*time.Second); got.Freshness != language.Fresh {
+		t.Errorf("%+v", got)
+	}
+	if got := r.diagnose(r.path("a.py"), 300*time.Millisecond); got.Freshness != language.Stale {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestSavedEdits: a server that puts off its look at a text is told of the text and of
+// its being saved, and looks once. It need not be told again, however many come.
+func TestSavedEdits(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "bad 0\n"})
+	var timer *time.Timer
+	l := r.lint(func(*linter, int32) {})
+	const debounce = 500 * time.Millisecond
+	look := func() {
+		if timer != nil {
+			timer.Stop()
+		}
+		uri, text := l.uri, l.text
+		timer = time.AfterFunc(debounce, func() { l.publish(uri, 0, found(text)) })
+	}
+	for _, method := range []string{"textDocument/didOpen", "textDocument/didChange"} {
+		take := l.answers[method]
+		l.answers[method] = func(params json.RawMessage) (any, error) {
+			out, err := take(params)
+			look()
+			return out, err
+		}
+	}
+	l.answers["textDocument/didSave"] = func(json.RawMessage) (any, error) { look(); return nil, nil }
+	l.offers = `{"textDocumentSync":{"openClose":true,"change":1,"save":true}}`
+	spec := &r.settings.Servers[0]
+	spec.Single, spec.Alone, spec.Debounce, spec.Barrier = true, true, debounce, "fake/barrier"
+	p := r.path("a.py")
+	for i := range 6 {
+		r.write("a.py", fmt.Sprintf("bad %d\n", i))
+		got := r.diagnose(p, 8*time.Second)
+		if got.Freshness != language.Fresh || len(got.Diagnostics) != 1 || got.Diagnostics[0].Message != fmt.Sprintf("bad %d", i) {
+			t.Errorf("%d: %+v", i, got)
+		}
+	}
+	changes, saves := len(l.messages("textDocument/didChange")), len(l.messages("textDocument/didSave"))
+	if changes != 5 || saves != 5 {
+		t.Errorf("told of %d changes and %d saves, want 5 of each", changes, saves)
+	}
+}
