@@ -9,8 +9,9 @@ local reports = require("pillion.reports")
 
 local M = {}
 
---- The sidecar waits no longer.
-M.patience_ms = 3000
+--- For all servers to answer. The sidecar turns to its own servers long before, and asks here nothing else until it has an answer:
+--- a server that stands still is so asked once a minute.
+M.patience_ms = 60000
 
 --- LSP's methods, as those servers have them. Neovim's own table of them is going away.
 ---@param name string

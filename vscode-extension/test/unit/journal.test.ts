@@ -30,6 +30,9 @@ test("what was undone or reverted cannot be reverted", () => {
 test("each target selects what its name says, and no name can hide", () => {
   const entry = journalEntry("1", { title: "Edit a\u202eb.py", turn: 7 });
   assert.deepEqual(changeTarget(entry), { selector: { callId: "call-1" }, name: "“Edit a\\u{202e}b.py” by claude" });
+  const revert = { ...entry, sessionId: "", paths: ["app.py"] };
+  assert.equal(changeTarget({ ...revert, agent: { name: "VS Code", via: "editor" } }).name, "your revert of app.py");
+  assert.equal(changeTarget({ ...revert, agent: { name: "pillion", via: "setting" } }).name, "Pillion’s revert of app.py");
   assert.deepEqual(turnTarget({ sessionId: "s1", turn: 7, agent: "claude" }), { selector: { sessionId: "s1", turn: 7 }, name: "all that claude changed in turn 7" });
   assert.deepEqual(agentTarget("s1", "claude"), { selector: { sessionId: "s1" }, name: "everything that claude changed" });
 });
