@@ -108,3 +108,14 @@ ride('an edit that breaks something says so, and the next one that it is mended'
   const mended = await agent.call('edit_file', { ...mistake, old_string: mistake.new_string, new_string: mistake.old_string });
   assert.deepEqual([mended.structured.diagnostics.new.length, mended.structured.diagnostics.fixed.length], [0, 1], mended.text);
 }, { opened: 'kettle.py', ...edits });
+
+ride('with the diagnostics of the editor preferred, those of the human’s server are told, and called stale', files, async (it) => {
+  const { nvim } = it;
+  await attached(nvim);
+  await nvim.press('/4.2<CR>ilitre * <Esc>');
+  await nvim.sees("undefined name 'litre'");
+  const agent = await it.agent();
+  const { structured, text } = await agent.call('lsp_diagnostics', { path: 'kettle.py' });
+  assert.deepEqual([structured.status, structured.server_status, structured.server], ['stale', 'editor', 'pylsp'], text);
+  assert.match(text, /undefined name 'litre'/);
+}, { opened: 'kettle.py', init: pylsp, setup: `require('pillion').setup({ settings = { languageServers = { diagnostics = 'editor' } } })\n` });
