@@ -149,12 +149,9 @@ func (c *client) awaitConfigured(ctx context.Context) {
 	}
 }
 
-// shutdownTime is how long a server may take to end when it is asked to.
-const shutdownTime = time.Second
-
 // shutdown asks the program to end.
 func (c *client) shutdown() {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	ctx, cancel := context.WithTimeout(context.Background(), c.server.bridge.patience.ending)
 	defer cancel()
 	if c.conn.Call(ctx, "shutdown", nil, nil) == nil && c.conn.Notify("exit", nil) == nil {
 		select {
@@ -186,12 +183,9 @@ func (c *client) lastWords(err error) error {
 	return err
 }
 
-// endTime is how long a program that has closed its output may take to end.
-const endTime = time.Second
-
 // ending is how the program ended.
 func (c *client) ending() error {
-	timer := time.NewTimer(endTime)
+	timer := time.NewTimer(c.server.bridge.patience.ending)
 	defer timer.Stop()
 	select {
 	case <-c.child.Done:

@@ -11,6 +11,7 @@ type patience struct {
 	start    time.Duration // for the answer to initialize
 	editor   time.Duration // for an answer of the editor
 	silence  time.Duration // for any sign of life from a server that owes an answer
+	ending   time.Duration // for its end, when it was asked to or has closed its output
 	look     time.Duration // between two looks at whether a server is silent, or idle
 
 	crashes time.Duration // the time within which mostCrashes are too many
@@ -19,7 +20,7 @@ type patience struct {
 }
 
 var usual = patience{
-	question: questionTime, editor: editorTime, start: startTime, silence: time.Minute, look: 15 * time.Second,
+	question: questionTime, editor: editorTime, start: startTime, silence: time.Minute, ending: time.Second, look: 15 * time.Second,
 	crashes: 3 * time.Minute, first: 200 * time.Millisecond, longest: 10 * time.Second,
 }
 

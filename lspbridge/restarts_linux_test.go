@@ -25,8 +25,8 @@ func TestAServerThatNeverStarts(t *testing.T) {
 			t.Parallel()
 			r := newBadly(t, script)
 			if strings.Contains(why, "did not answer") {
-				r.bridge.patience.start = impatient
-				r.bridge.patience.crashes = impatient / 2 // each crash is long ago when the next one comes
+				r.bridge.patience.start = impatient / 3
+				r.bridge.patience.crashes = impatient / 6 // each crash is long ago when the next one comes
 			}
 			r.fails(patient, fault.LSPUnavailable, why)
 			sv := r.server()
@@ -93,7 +93,7 @@ func TestAServerThatSaysNothing(t *testing.T) {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
 			r := newBadly(t, script)
-			r.bridge.patience.silence = 2 * time.Second
+			r.bridge.patience.silence = 3 * impatient
 			r.fails(impatient, fault.Timeout, "did not answer")
 			r.until("it answers again", func() bool { got, _ := r.hover(0, impatient); return strings.HasPrefix(got, "well in life 2") })
 		})

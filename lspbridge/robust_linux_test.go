@@ -37,7 +37,8 @@ func newBadly(t *testing.T, script string) *badly {
 	r.must(err)
 	r.runner = runner
 	r.bridge.o.Logf = func(string, ...any) { r.logged.Add(1) }
-	r.bridge.patience.first, r.bridge.patience.longest, r.bridge.patience.look = time.Millisecond, 10*time.Millisecond, 20*time.Millisecond
+	p := &r.bridge.patience
+	p.first, p.longest, p.look, p.ending = time.Millisecond, 10*time.Millisecond, 20*time.Millisecond, 200*time.Millisecond
 	r.bridge.o.Spawn = func(c Command) (Child, error) {
 		if c.Args[0] == os.Args[0] {
 			r.spawned.Add(1)
