@@ -80,6 +80,13 @@ func languageServers(set config.Servers) (servers []lspbridge.Server, problems [
 
 // lookPath finds a program in PATH, but none that the workspace brought along.
 func (c *sidecar) lookPath(name string) (string, error) {
+	if rest, inHome := strings.CutPrefix(name, "~/"); inHome {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		name = filepath.Join(home, rest)
+	}
 	if filepath.IsAbs(name) {
 		return exec.LookPath(name) // the human named a file
 	}

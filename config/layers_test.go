@@ -93,7 +93,7 @@ func TestTheStrictestHoldsForAll(t *testing.T) {
 
 func TestServersAreLaidOverOthersFieldByField(t *testing.T) {
 	user, _ := Parse([]byte(`{"languageServers": {"servers": {"pylsp": {"command": ["a", "b"], "settings": {"x": 1}}, "gopls": {"enabled": false}}}}`))
-	editor, problems := Parse([]byte(`{"languageServers": {"editWaitSeconds": 0, "servers": {"pylsp": {"command": ["c"]}, "bad": 1, "worse": {"settings": [], "env": {"A": 1}, "comand": ["x"]}}}}`))
+	editor, problems := Parse([]byte(`{"languageServers": {"editWaitSeconds": 0, "servers": {"pylsp": {"command": ["c"]}, "bad": 1, "lua": {"settings": [], "env": []}, "worse": {"settings": [1], "env": {"A": 1}, "comand": ["x"]}}}}`))
 	got := editor.Over(user).LanguageServers
 	if p := got.Servers["pylsp"]; !slices.Equal(p.Command, []string{"c"}) || string(p.Settings) != `{"x":1}` || !got.Servers["gopls"].Off() {
 		t.Errorf("%+v", got)

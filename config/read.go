@@ -70,6 +70,11 @@ func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
 	if string(raw) == "null" {
 		return
 	}
+	if v.Kind() == reflect.Map || v.Type() == reflect.TypeFor[json.RawMessage]() {
+		if string(bytes.TrimSpace(raw)) == "[]" {
+			return // an empty object, as Lua writes it
+		}
+	}
 	switch into := v.Addr().Interface().(type) {
 	case *Servers:
 		p.decodeServers(raw, into, at)
