@@ -85,11 +85,15 @@ func TestCompareTellsApart(t *testing.T) {
 func TestDecodeDiagnostics(t *testing.T) {
 	list := decoded(`[{"range":{"start":{"line":1,"character":1},"end":{"line":1,"character":2}},"message":"m","code":7},
 		{"range":{"start":{"line":9,"character":1},"end":{"line":9,"character":2}},"message":"beyond","severity":4,"code":"E","source":"s"},
-		{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"message":"","severity":77,"code":{"a":1}}]`, "a\r\n🎉x\n", counts{encoding: utf32})
+		{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"message":"","severity":77,"code":{"a":1}},
+		{"range":{"start":{"line":1,"character":4},"end":{"line":1,"character":2}},"message":"b","severity":1,"source":"bytes"},
+		{"range":{"start":{"line":1,"character":5},"end":{"line":1,"character":1}},"message":"back","severity":1,"source":"bytes"}]`, "a\r\n🎉x\n", counts{encoding: utf32, startInBytes: []string{"bytes"}})
 	want := []language.Diagnostic{
 		{Range: document.Range{Start: at(1, 2), End: at(1, 3)}, Severity: language.Error, Code: json.Number("7"), Message: "m"},
 		{Range: document.Range{Start: at(9, 1), End: at(9, 2)}, Severity: language.Hint, Code: "E", Source: "s", Message: "beyond"},
 		{Severity: language.Error},
+		{Range: document.Range{Start: at(1, 2), End: at(1, 3)}, Severity: language.Error, Source: "bytes", Message: "b"},
+		{Range: document.Range{Start: at(1, 3), End: at(1, 3)}, Severity: language.Error, Source: "bytes", Message: "back"},
 	}
 	if !slices.Equal(list, want) {
 		t.Errorf("%+v", list)
