@@ -38,9 +38,9 @@ ride('the server that VS Code runs answers, about what is typed and not saved', 
   const { window, sandbox } = it;
   await window.openFile('cup.ts');
   await window.press('Control+End');
-  await window.type('const mug = brew(4);');
+  await window.type('const mug: number = brew(4);');
   const agent = await it.agent();
-  const mug = { path: 'cup.ts', line: 3, character: 13 };
+  const mug = { path: 'cup.ts', line: 3, character: 21 };
   await eventually('the agent sees what is typed', async () => (await agent.call('read_file', { path: 'cup.ts' })).structured.content.includes('brew(4);'));
   // A server that has just been started reads the project first, and knows this file alone until then.
   const definition = await eventually('it is found in the other file', async () => {
@@ -52,11 +52,17 @@ ride('the server that VS Code runs answers, about what is typed and not saved', 
 
   const hover = await agent.call('lsp_hover', { ...mug, character: 7 });
   assert.equal(hover.structured.server_status, 'editor', hover.text);
-  assert.match(hover.structured.contents, /const mug: string/);
+  assert.match(hover.structured.contents, /const mug: number/);
 
   const references = await agent.call('lsp_references', { path: 'tea.ts', line: 1, character: 17, include_declaration: false });
   assert.equal(references.structured.server_status, 'editor', references.text);
   assert.deepEqual(references.structured.references.map((/** @type {any} */ one) => `${one.path}:${one.range.start.line}`).sort(), ['cup.ts:0', 'cup.ts:2', 'cup.ts:3']);
+
+  const wrong = await eventually('what is wrong is known', async () => {
+    const { structured } = await agent.call('lsp_diagnostics', { path: 'cup.ts' });
+    return structured.count > 0 && structured;
+  });
+  assert.deepEqual([wrong.server_status, wrong.status, wrong.diagnostics[0].code, wrong.diagnostics[0].range.start], ['editor', 'stale', 2322, { line: 3, character: 6 }]);
 
   const symbols = await agent.call('lsp_symbols', { path: 'tea.ts' });
   assert.deepEqual(symbols.structured.symbols.map((/** @type {any} */ one) => `${one.kind} ${one.name}`), ['function brew'], symbols.text);
@@ -64,4 +70,4 @@ ride('the server that VS Code runs answers, about what is typed and not saved', 
   assert.equal(sandbox.read('cup.ts'), project['cup.ts']);
   assert.deepEqual(sandbox.running(/typescript-language-server/), []);
   await window.screenshot('editors-own-server');
-});
+}, { settings: { 'pillion.languageServers.diagnostics': 'editor' } });
