@@ -3,13 +3,13 @@
 //
 // Null is "nobody here knows": then the sidecar asks a server of its own.
 
-import { commands, type Definition, type Diagnostic, type DocumentSymbol, env, type Hover, languages, type Location, type LocationLink, Position, type SymbolInformation, type TextDocument, Uri, workspace } from "vscode";
+import { commands, type Definition, type Diagnostic, type DocumentSymbol, env, type Hover, languages, type Location, type LocationLink, Position, type SymbolInformation, TabInputText, type TextDocument, Uri, window, workspace } from "vscode";
 import type { DocumentSymbolParams, LanguageClient, ReferenceParams, TextDocumentIdentifier, TextDocumentPositionParams, WorkspaceSymbolParams } from "vscode-languageclient/node";
 import { Answers, type FoundSymbol } from "./language-answers";
 import { type LanguageAnswer, methods } from "./protocol";
 
 /** How many milliseconds there are for the first diagnostics of a document; the sidecar waits for 3 s. */
-const firstWordTime = 2000;
+const firstWordTime = 1500;
 
 export function attendToQuestions(client: LanguageClient): void {
   const answers = new Answers(client.code2ProtocolConverter);
@@ -21,8 +21,11 @@ export function attendToQuestions(client: LanguageClient): void {
     about(question.textDocument, async (document) => references(answers, document, question)));
   client.onRequest(methods.editorSymbols, (question: DocumentSymbolParams | WorkspaceSymbolParams) =>
     "query" in question ? find(answers, question.query) : about(question.textDocument, async (document) => answers.symbols(await symbols(document))));
-  client.onRequest(methods.editorDiagnostics, async ({ textDocument }: DocumentSymbolParams) =>
-    answered(await client.code2ProtocolConverter.asDiagnostics(await diagnostics(Uri.parse(textDocument.uri))), null));
+  client.onRequest(methods.editorDiagnostics, async ({ textDocument }: DocumentSymbolParams) => {
+    const uri = Uri.parse(textDocument.uri);
+    const found = await diagnostics(uri);
+    return found.length > 0 || isInTab(uri) ? answered(await client.code2ProtocolConverter.asDiagnostics(found), null) : null;
+  });
 }
 
 /** An answer about a document that did not change while it was asked about. */
@@ -65,13 +68,20 @@ async function find(answers: Answers, query: string): Promise<LanguageAnswer | n
   return found.length > 0 ? answered(answers.symbols(found), null) : null;
 }
 
-/** Servers look at open documents alone. What they say of one that was not open comes a while after that. */
+/**
+ * Servers look at open documents alone, and some at those alone that have a tab. What they say of one that was not open comes a
+ * while after that.
+ */
 async function diagnostics(uri: Uri): Promise<Diagnostic[]> {
   const isOpen = workspace.textDocuments.some((open) => open.uri.toString() === uri.toString());
   const told = isOpen ? undefined : firstWord(uri);
   await workspace.openTextDocument(uri);
   await told;
   return languages.getDiagnostics(uri);
+}
+
+function isInTab(uri: Uri): boolean {
+  return window.tabGroups.all.some(({ tabs }) => tabs.some(({ input }) => input instanceof TabInputText && input.uri.toString() === uri.toString()));
 }
 
 function firstWord(about: Uri): Promise<void> {
