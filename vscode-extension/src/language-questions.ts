@@ -3,7 +3,7 @@
 //
 // Null is "nobody here knows": then the sidecar asks a server of its own.
 
-import { commands, type Definition, type Diagnostic, type DocumentSymbol, env, type Hover, languages, type Location, type LocationLink, Position, type SymbolInformation, TabInputText, type TextDocument, Uri, window, workspace } from "vscode";
+import { commands, type Definition, type DocumentSymbol, env, type Hover, languages, type Location, type LocationLink, Position, type SymbolInformation, TabInputText, type TextDocument, Uri, window, workspace } from "vscode";
 import type { DocumentSymbolParams, LanguageClient, ReferenceParams, TextDocumentIdentifier, TextDocumentPositionParams, WorkspaceSymbolParams } from "vscode-languageclient/node";
 import { Answers, type FoundSymbol } from "./language-answers";
 import { type LanguageAnswer, methods } from "./protocol";
@@ -22,9 +22,10 @@ export function attendToQuestions(client: LanguageClient): void {
   client.onRequest(methods.editorSymbols, (question: DocumentSymbolParams | WorkspaceSymbolParams) =>
     "query" in question ? find(answers, question.query) : about(question.textDocument, async (document) => answers.symbols(await symbols(document))));
   client.onRequest(methods.editorDiagnostics, async ({ textDocument }: DocumentSymbolParams) => {
-    const uri = Uri.parse(textDocument.uri);
-    const found = await diagnostics(uri);
-    return found.length > 0 || isInTab(uri) ? answered(await client.code2ProtocolConverter.asDiagnostics(found), null) : null;
+    const document = await openedFor(Uri.parse(textDocument.uri));
+    const found = languages.getDiagnostics(document.uri);
+    const isLookedAt = found.length > 0 || (isInTab(document.uri) && !isNothing(await symbols(document)));
+    return isLookedAt ? answered(await client.code2ProtocolConverter.asDiagnostics(found), null) : null;
   });
 }
 
@@ -72,12 +73,12 @@ async function find(answers: Answers, query: string): Promise<LanguageAnswer | n
  * Servers look at open documents alone, and some at those alone that have a tab. What they say of one that was not open comes a
  * while after that.
  */
-async function diagnostics(uri: Uri): Promise<Diagnostic[]> {
+async function openedFor(uri: Uri): Promise<TextDocument> {
   const isOpen = workspace.textDocuments.some((open) => open.uri.toString() === uri.toString());
   const told = isOpen ? undefined : firstWord(uri);
-  await workspace.openTextDocument(uri);
+  const document = await workspace.openTextDocument(uri);
   await told;
-  return languages.getDiagnostics(uri);
+  return document;
 }
 
 function isInTab(uri: Uri): boolean {
