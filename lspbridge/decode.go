@@ -76,11 +76,13 @@ func (r *reader) location(uri string, in document.Range) language.Location {
 	}
 	text, read := r.outside[uri]
 	if !read {
-		text = textOutside(uri, languageOf(r.asked, r.snapshot.Buffer(r.asked)))
+		text = r.textOutside(uri)
 		r.outside[uri] = text
 	}
-	l.Range = r.encoding.oursRange(text, in)
-	l.Excerpt = excerpt(text, l.Range)
+	if text != "" {
+		l.Range = r.encoding.oursRange(text, in)
+		l.Excerpt = excerpt(text, l.Range)
+	}
 	return l
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,16 +22,14 @@ const (
 )
 
 // textOutside is the text of a file outside the workspace that a server led to, "" if
-// it is not shown: only source files are, of the language that was asked about. What an
-// agent writes into a source file can lead a server anywhere, and nothing but libraries
-// is to be shown so.
-func textOutside(uri, lang string) string {
+// it is not shown.
+func (r *reader) textOutside(uri string) string {
 	name, ok := fileOf(uri)
-	if !ok || lang == "" {
+	if !ok {
 		return ""
 	}
 	real, err := filepath.EvalSymlinks(name)
-	if err != nil || language.ByName(filepath.Base(real)) != lang {
+	if err != nil || !r.isLibrary(filepath.Base(real)) {
 		return ""
 	}
 	info, err := os.Stat(real)
@@ -47,6 +46,28 @@ func textOutside(uri, lang string) string {
 		return ""
 	}
 	return string(data)
+}
+
+// isLibrary says if a file of this name may be part of a library of the language that
+// was asked about. What an agent writes into a source file can lead a server anywhere,
+// and nothing but libraries is to be shown so: no data, no scripts of a shell, which has
+// no libraries and whose files people keep secrets in, and nothing hidden.
+func (r *reader) isLibrary(base string) bool {
+	asked, is := languageOf(r.asked, r.snapshot.Buffer(r.asked)), language.ByName(base)
+	if is == "" || is == "shellscript" || strings.HasPrefix(base, ".") {
+		return false
+	}
+	kin := is == asked
+	for _, s := range r.bridge.o.Settings(r.asked.Top()).Servers {
+		if !slices.Contains(s.Languages, is) {
+			continue
+		}
+		if s.Data {
+			return false
+		}
+		kin = kin || slices.Contains(s.Languages, asked) // C and C++
+	}
+	return kin
 }
 
 // fileOf is the absolute name of a file URI.

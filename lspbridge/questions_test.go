@@ -81,19 +81,44 @@ func TestPlacesInEachForm(t *testing.T) {
 // TestOutsideOnlySourceIsShown: a library's text is shown; a server that is led to
 // another file shows nothing of it.
 func TestOutsideOnlySourceIsShown(t *testing.T) {
-	r := newRig(t, map[string]string{"a.py": "x = 1\n"})
-	f := r.serve(`{"definitionProvider":true}`)
+	r := newRig(t, map[string]string{"a.py": "x = 1\n", "a.json": "{}", "a.sh": "ls\n", "a.cpp": ""})
+	f := r.serve(`{"definitionProvider":true,"positionEncoding":"utf-8"}`)
+	program := r.settings.Servers[0]
+	program.Languages = []string{"python", "c", "cpp", "shellscript"}
+	data := program
+	data.Name, data.Languages, data.Data = "data", []string{"json"}, true
+	r.settings.Servers = []Server{program, data}
 	away := t.TempDir()
-	r.must(os.WriteFile(filepath.Join(away, "lib.py"), []byte("# head\ndef lib():\n    pass\n"), 0o600))
-	r.must(os.WriteFile(filepath.Join(away, "id_rsa"), []byte("secret\nsecret\n"), 0o600))
+	const text = "# head\n🎉 lib():\n    pass\n"
+	for _, name := range []string{"lib.py", "id_rsa", ".hidden.py", "config.json", "deploy.sh", "lib.h"} {
+		r.must(os.WriteFile(filepath.Join(away, name), []byte(text), 0o600))
+	}
 	r.must(os.Symlink(filepath.Join(away, "id_rsa"), filepath.Join(away, "key.py")))
-	for name, want := range map[string]string{"lib.py": "def lib():\n    pass", "id_rsa": "", "key.py": "", "gone.py": ""} {
-		uri := "file://" + filepath.ToSlash(filepath.Join(away, name))
-		f.answer("textDocument/definition", `{"uri":"`+uri+`","range":{"start":{"line":1,"character":4},"end":{"line":1,"character":7}}}`)
-		found, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path("a.py"), at(0, 0))
+	for _, c := range []struct {
+		asked, name string
+		shown       bool
+	}{
+		{"a.py", "lib.py", true},
+		{"a.cpp", "lib.h", true}, // another language of the same server
+		{"a.py", "id_rsa", false},
+		{"a.py", "key.py", false},
+		{"a.py", ".hidden.py", false},
+		{"a.py", "gone.py", false},
+		{"a.py", "config.json", false},
+		{"a.json", "config.json", false},
+		{"a.json", "lib.py", false},
+		{"a.sh", "deploy.sh", false},
+	} {
+		uri := "file://" + filepath.ToSlash(filepath.Join(away, c.name))
+		f.answer("textDocument/definition", `{"uri":"`+uri+`","range":{"start":{"line":1,"character":5},"end":{"line":1,"character":8}}}`)
+		found, _, err := r.bridge.Definition(t.Context(), r.snapshot(), r.path(c.asked), at(0, 0))
 		r.must(err)
-		if len(found) != 1 || !found[0].Path.IsZero() || found[0].URI != uri || found[0].Excerpt != want {
-			t.Errorf("%s: %+v, want %q", name, found, want)
+		want := language.Location{URI: uri, Range: document.Range{Start: at(1, 5), End: at(1, 8)}} // as the server counts
+		if c.shown {
+			want = language.Location{URI: uri, Range: document.Range{Start: at(1, 3), End: at(1, 6)}, Excerpt: "🎉 lib():\n    pass"}
+		}
+		if len(found) != 1 || found[0] != want {
+			t.Errorf("%s asked from %s: %+v, want %+v", c.name, c.asked, found, want)
 		}
 	}
 }
