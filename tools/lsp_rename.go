@@ -6,10 +6,14 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"pillion/internal/fault"
+	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
+	"pillion/workspace/document"
+	"pillion/workspace/language"
 )
 
 var _ = define(NewEdit(Spec{
@@ -47,10 +51,54 @@ func planRename(ctx context.Context, in Input, args renameArgs) (*Edits, error) 
 	}
 	title := fmt.Sprintf("Rename %s to %s", fault.Quote(q.file.word(q.at)), fault.Quote(args.NewName))
 	e, err := in.codeEdits(codeEditsResult{answeredBy: answered(by)}, title, proposed)
-	if err == nil {
-		e.noteStray(q.file.word(q.at), args.NewName)
+	if err != nil {
+		return nil, err
 	}
-	return e, err
+	if err := e.refuseRewritten(proposed, q.file.word(q.at), args.NewName); err != nil {
+		return onlyAnswer(q.failed(by, err)), nil
+	}
+	e.noteStray(q.file.word(q.at), args.NewName)
+	return e, nil
+}
+
+// refuseRewritten refuses whole texts in which more than the name is another: the server
+// has made them of an older text, such as that on disk of a file with unsaved changes,
+// and what was written since would be lost.
+func (e *Edits) refuseRewritten(proposed []language.FileEdits, was, is string) error {
+	whole := map[workspace.Path]bool{}
+	for _, f := range proposed {
+		whole[f.Path] = slices.ContainsFunc(f.Edits, func(t document.TextEdit) bool { return t.Range.Start.Line != t.Range.End.Line })
+	}
+	for _, f := range e.Set.Files {
+		if whole[f.Path()] && !onlyRenamed(f.Before.Text, f.After.Text, was, is) {
+			return fault.New(fault.ConcurrentModification, "the server would write all of %s anew from another text than it has now; nothing was changed", fault.Quote(f.Path().String())).
+				WithHint("ask the human to save it and ask again, or change the name there with edit_file")
+		}
+	}
+	return nil
+}
+
+// onlyRenamed says if two texts are the same but for a name.
+func onlyRenamed(before, after, was, is string) bool {
+	for before != "" && after != "" {
+		old, now := lead(before), lead(after)
+		if old != now && (old != was || now != is) {
+			return false
+		}
+		before, after = before[len(old):], after[len(now):]
+	}
+	return before == after
+}
+
+// lead is the name that a text begins with, or what stands before the first.
+func lead(text string) string {
+	letter := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+	first, _ := utf8.DecodeRuneInString(text)
+	named := letter(first)
+	if end := strings.IndexFunc(text, func(r rune) bool { return letter(r) != named }); end >= 0 {
+		return text[:end]
+	}
+	return text
 }
 
 // mostStray is how many places are named.
