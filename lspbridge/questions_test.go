@@ -152,6 +152,20 @@ func TestSymbolsInEachForm(t *testing.T) {
 	}
 }
 
+// TestWhoCannotFindSymbols: the server that was asked is named, not one that is missing.
+func TestWhoCannotFindSymbols(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": "", "b.sh": "", "c.go": ""})
+	r.serve(`{}`)
+	missing := func(name, language string) Server {
+		return Server{Name: name, Command: []string{"not-there-at-all"}, Languages: []string{language}}
+	}
+	r.settings.Servers = append(r.settings.Servers, missing("bash", "shellscript"), missing("gopls", "go"))
+	_, by, err := r.bridge.FindSymbols(t.Context(), r.snapshot(), r.path("."), "x")
+	if fault.CodeOf(err) != fault.LSPUnavailable || by != (language.Server{Name: "fake", Status: language.Running}) || !strings.Contains(err.Error(), "fake does not offer symbols") {
+		t.Errorf("%+v: %v", by, err)
+	}
+}
+
 func TestRenameInEachForm(t *testing.T) {
 	r := newRig(t, map[string]string{"a.py": "abc abc\n", "b.py": "🎉 abc\n"})
 	f := r.serve(`{"renameProvider":{"prepareProvider":true},"positionEncoding":"utf-32"}`)

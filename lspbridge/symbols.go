@@ -107,7 +107,7 @@ func (b *Bridge) FindSymbols(ctx context.Context, s *document.Snapshot, in works
 				continue
 			}
 		}
-		if !answered {
+		if !answered && by.Status != language.Running { // a server that runs says most about why
 			by, failure = r.by, err
 		}
 	}
