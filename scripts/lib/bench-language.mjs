@@ -31,7 +31,8 @@ class Direct {
   constructor(folder, env) {
     this.folder = folder;
     this.uri = pathToFileURL(path.join(folder, 'shop.py')).href;
-    this.child = new RpcChild('pylsp', [], { framing: 'headers', cwd: folder, env });
+    // In a session of its own, as the sidecar's is: Linux shares out a busy machine's time by sessions.
+    this.child = new RpcChild('pylsp', [], { framing: 'headers', cwd: folder, env, detached: true });
     this.child.heard = (message) => {
       if (message.method === 'textDocument/publishDiagnostics' && message.params.uri === this.uri) this.#published(message.params.diagnostics);
     };

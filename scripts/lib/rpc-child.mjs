@@ -9,9 +9,9 @@ export class RpcChild {
   #length = 0;
   #next = 1;
 
-  constructor(program, args, { framing, cwd, env }) {
+  constructor(program, args, { framing, cwd, env, detached = false }) {
     this.#framing = framing;
-    this.#child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] });
+    this.#child = spawn(program, args, { cwd, env, detached, stdio: ['pipe', 'pipe', 'ignore'] });
     this.#child.stdout.on('data', (chunk) => this.#take(chunk));
     this.#child.on('close', () => {
       for (const { reject } of this.#waiting.values()) reject(new Error(`${program} ended`));
