@@ -48,6 +48,7 @@ func hostile(t *testing.T, mark string) (dir string) {
 		".pnp.cjs":                                  node("pnp"),
 		"go.mod":                                    "module shop\n\ngo 1.21\n",
 		"main.go":                                   "package main\n\nfunc main() { println(total()) }\n\nfunc total() int { return 1 }\n",
+		"go.env":                                    "GOFLAGS=-toolexec=" + mark + "toolexec.sh\n",
 		".git/HEAD":                                 "ref: refs/heads/main\n",
 		".git/config":                               "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = \"" + mark + "fsmonitor.sh\"\n\tsshCommand = false\n",
 		".git/objects/info/packs":                   "",
@@ -63,6 +64,7 @@ func hostile(t *testing.T, mark string) (dir string) {
 		writeProgram(t, filepath.Join(dir, name), text)
 	}
 	writeProgram(t, mark+"fsmonitor.sh", shell("fsmonitor"))
+	writeProgram(t, mark+"toolexec.sh", shell("toolexec")+"exec \"$@\"\n")
 	return dir
 }
 
@@ -93,6 +95,7 @@ func TestServersRunNothingOfARepository(t *testing.T) {
 	t.Setenv("VIRTUAL_ENV", filepath.Join(dir, ".venv"))
 	t.Setenv("CONDA_PREFIX", filepath.Join(dir, ".venv"))
 	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOENV", filepath.Join(dir, "go.env"))
 	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: object{"mode": "auto_edit"}})
 	for _, at := range []object{
 		{"path": "shop.py", "line": 2, "character": 12},

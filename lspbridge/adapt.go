@@ -20,6 +20,7 @@ var adaptations = map[string]func(b *Bridge, s Server, root workspace.Path) (Ser
 	"pyright":                    adaptPyright,
 	"basedpyright":               adaptPyright,
 	"bash-language-server":       adaptBash,
+	"gopls":                      adaptGo,
 	"typescript-language-server": adaptTypeScript,
 }
 
@@ -96,6 +97,18 @@ func adaptBash(b *Bridge, s Server, _ workspace.Path) (Server, error) {
 		linter = ""
 	}
 	s.Settings = under(s.Settings, map[string]any{"bashIde.shellcheckPath": linter})
+	return s, nil
+}
+
+// adaptGo keeps the go command, which gopls runs, from settings and tools of the
+// workspace: a file that GOENV names can have it run any program.
+func adaptGo(b *Bridge, s Server, _ workspace.Path) (Server, error) {
+	for _, name := range []string{"GOENV", "GOROOT"} {
+		value := os.Getenv(name)
+		if b.insideWorkspace(value) || value != "" && value != "off" && !filepath.IsAbs(value) {
+			s.Env = withEnv(s.Env, name, "")
+		}
+	}
 	return s, nil
 }
 

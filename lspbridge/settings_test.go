@@ -166,6 +166,20 @@ func TestAPythonEnvironmentIsFound(t *testing.T) {
 	}
 }
 
+// TestNoGoOfTheWorkspace: what the go command goes by is not the workspace's.
+func TestNoGoOfTheWorkspace(t *testing.T) {
+	r := newRig(t, map[string]string{"go.env": "GOFLAGS=-toolexec=./tool\n"}, Known()...)
+	gopls := r.settings.Servers[slices.IndexFunc(r.settings.Servers, func(s Server) bool { return s.Name == "gopls" })]
+	for value, cut := range map[string]bool{filepath.Join(r.dir, "go.env"): true, "go.env": true, "./go.env": true, "off": false, "": false, filepath.Join(t.TempDir(), "env"): false} {
+		t.Setenv("GOENV", value)
+		s, err := r.bridge.adapt(gopls, r.path("go.env").Top())
+		r.must(err)
+		if got, set := s.Env["GOENV"]; set != cut || got != "" {
+			t.Errorf("GOENV=%s: %q", value, s.Env)
+		}
+	}
+}
+
 // TestNoLinterOfTheWorkspace: what bash-language-server starts has its place named.
 func TestNoLinterOfTheWorkspace(t *testing.T) {
 	r := newRig(t, map[string]string{"a.sh": ""}, Known()...)

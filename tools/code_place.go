@@ -25,6 +25,9 @@ func (in Input) codeFile(name string) (*codeFile, error) {
 	if errors.Is(err, fault.New(fault.FileTooLarge, "")) {
 		return nil, fault.From(err).WithHint("language servers are not asked about files of this size; use search_in_project")
 	}
+	if errors.Is(err, fault.New(fault.EncodingError, "")) {
+		return nil, fault.From(err).WithHint("language servers are told UTF-8 alone; the human can save the file so, or open it in the editor in its encoding")
+	}
 	if err != nil {
 		return nil, err
 	}
