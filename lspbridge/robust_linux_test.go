@@ -166,7 +166,7 @@ func TestBadServers(t *testing.T) {
 			r.says(0, well) // it has started, however long that takes here
 			r.fails(impatient, fault.Timeout, "did not answer")
 		},
-		"closes its output":            func(r *badly) { r.fails(patient, fault.LSPUnavailable, killed); r.says(0, again) },
+		"closes its output": func(r *badly) { r.fails(patient, fault.LSPUnavailable, killed); r.says(0, again) },
 		"sends 100 MB": func(r *badly) {
 			r.says(0, well)
 			before := heap()
