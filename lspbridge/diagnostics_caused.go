@@ -18,6 +18,7 @@ type effect struct {
 	path     workspace.Path // as it was asked about
 	client   *client
 	before   string
+	read     bool                  // before is known
 	compared bool                  // what was wrong before is known
 	was      []language.Diagnostic // and what it was
 	now      told
@@ -36,6 +37,9 @@ func (b *Bridge) Caused(ctx context.Context, before *document.Snapshot, paths []
 		return out
 	}
 	wait := b.o.Settings(paths[0].Top()).EditWait
+	if wait <= 0 {
+		return nil // the servers know, and nobody wants to
+	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var mu sync.Mutex // guards out
@@ -87,14 +91,16 @@ func (b *Bridge) effects(before *document.Snapshot, paths []workspace.Path, out 
 // file that there is no more has no diagnostics that matter.
 func (c *client) effect(before, now *document.Snapshot, p workspace.Path) (e effect, err error) {
 	e = effect{path: p, client: c}
-	was, err := before.ReadIfExists(target(p), "")
+	was := before.Known(target(p))
+	if was == nil {
+		was = before.Known(p)
+	}
 	switch {
-	case err != nil:
-		// It was no text, so nothing was known of it either.
+	case was == nil: // to read it now would be to read what it has become
 	case !was.Exists:
-		e.compared = true
+		e.read, e.compared = true, true
 	default:
-		e.before = was.Text
+		e.before, e.read = was.Text, true
 		e.was, e.compared = c.knownOf(target(p), was.Text)
 	}
 	e.now, err = c.tellText(now, p)
@@ -127,6 +133,8 @@ func (e effect) wait(ctx context.Context) language.Caused {
 		out.Freshness = language.TimedOut
 	case state == language.Fresh && e.compared:
 		out.New, out.Fixed, out.Remaining = compare(e.before, e.now.text, e.was, k.list)
+	case state == language.Fresh && !e.read:
+		out.Remaining = len(k.list)
 	case state == language.Fresh:
 		out.New, out.Remaining = onChanged(e.before, e.now.text, k.list)
 	}

@@ -21,6 +21,7 @@ type reports struct {
 	versions bool                 // it has named the version of a document
 	stirred  time.Time            // when it was last told something that it may report on
 	busy     map[string]time.Time // by the tokens of progress that has begun, when it was last heard of
+	lints    lints
 }
 
 // report is one document's.
@@ -31,6 +32,8 @@ type report struct {
 	changed     time.Time // when the server was told this text first
 	runs        []time.Time
 	old         []time.Time // those of runs that were there when the text came
+	closes      int         // how many empty reports may come because it was closed
+	readTo      time.Time   // what was sent until then the server has read
 	came        []published // since then
 	nudges      int         // how often it was told the same text again
 	last        *published  // whatever it was about
@@ -173,6 +176,7 @@ func (r *reports) closed(p workspace.Path) {
 	one := r.getLocked(p)
 	r.stirred = time.Now()
 	one.runs = append(one.runs, r.stirred.Add(-r.debounce))
+	one.closes++
 	one.open, one.came, one.last, one.pulled, one.known = false, nil, nil, nil, nil
 	r.shakeLocked(one)
 	one.turn()
@@ -187,7 +191,25 @@ func (r *reports) passed(p workspace.Path, sent, now time.Time) {
 	putOff := func(t time.Time) bool { return t.Before(sent) && now.Before(t.Add(r.debounce)) }
 	one := r.getLocked(p)
 	one.runs, one.old = slices.DeleteFunc(one.runs, putOff), slices.DeleteFunc(one.old, putOff)
+	if flying, told := r.lints.flying(now); told && one.open && !sent.Before(one.changed) {
+		one.runs = append(flying, slices.DeleteFunc(one.runs, func(t time.Time) bool { return t.Before(sent) })...)
+		if one.readTo.Before(one.changed) {
+			one.old, one.came = slices.Clone(flying), nil
+		}
+	}
+	one.readTo = latest(one.readTo, sent)
 	one.turn()
+}
+
+// landedLocked: no look at an earlier text is going on any more. What has come until now
+// stays in doubt, unless all of it agrees.
+func (r *reports) landedLocked(one *report) {
+	if len(one.old) == 0 {
+		return
+	}
+	if proof, _ := r.evidenceLocked(one, Server{}).proven(); proof == nil {
+		one.old, one.came = nil, nil
+	}
 }
 
 // publish notes a report. Without a version it is one of those that were expected, and
@@ -202,6 +224,11 @@ func (r *reports) publish(p workspace.Path, version *int32, items string) {
 	}
 	begun := func(t time.Time) bool { return !now.Before(t.Add(r.debounce)) }
 	one.runs = dropFirst(one.runs, begun)
+	if one.closes > 0 && items == "[]" {
+		one.closes--
+	} else {
+		r.lints.ended(now)
+	}
 	if !one.open {
 		return
 	}
@@ -211,6 +238,9 @@ func (r *reports) publish(p workspace.Path, version *int32, items string) {
 		one.old = dropFirst(one.old, begun) // it cannot have begun on this text
 	} else {
 		one.came = bounded(append(one.came, it))
+	}
+	if flying, told := r.lints.flying(now); told && len(flying) == 0 && !one.readTo.Before(one.changed) {
+		r.landedLocked(one)
 	}
 	one.turn()
 }
@@ -270,22 +300,31 @@ func (c *client) progress(params json.RawMessage) {
 	var p struct {
 		Token json.RawMessage `json:"token"`
 		Value struct {
-			Kind string `json:"kind"`
+			Kind  string `json:"kind"`
+			Title string `json:"title"`
 		} `json:"value"`
 	}
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	r := c.reports
+	c.reports.heard(p.Value.Kind, string(p.Token), p.Value.Title)
+}
+
+// heard notes progress of one token.
+func (r *reports) heard(kind, token, title string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch p.Value.Kind {
+	now := time.Now()
+	if kind == "begin" {
+		r.lints.began(title, now)
+	}
+	switch kind {
 	case "begin", "report":
 		if len(r.busy) < mostBusy {
-			r.busy[string(p.Token)] = time.Now()
+			r.busy[token] = now
 		}
 	case "end":
-		delete(r.busy, string(p.Token))
+		delete(r.busy, token)
 		for _, one := range r.of {
 			one.turn()
 		}

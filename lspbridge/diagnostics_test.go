@@ -357,6 +357,11 @@ func TestCaused(t *testing.T) {
 	if got.Compared || got.Remaining != 1 || len(got.New) != 1 || got.New[0].Message != "bad z" || len(got.Fixed) != 0 {
 		t.Errorf("not compared: %+v", got)
 	}
+	// Nobody knows what it was.
+	got = caused(r.snapshot(), "bad w\n")
+	if got.Freshness != language.Fresh || got.Compared || got.Remaining != 1 || len(got.New)+len(got.Fixed) > 0 {
+		t.Errorf("not read: %+v", got)
+	}
 	// A file that was not there had no faults.
 	q := r.path("c.py")
 	before = r.snapshot()
@@ -393,6 +398,10 @@ func TestCausedIsNotKnownInTime(t *testing.T) {
 	got := r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p]
 	if got.Freshness != language.TimedOut || len(got.New)+len(got.Fixed) > 0 || got.Server.Status != language.Running {
 		t.Errorf("%+v", got)
+	}
+	r.settings.EditWait = 0
+	if got := r.bridge.Caused(t.Context(), before, []workspace.Path{p}); len(got) > 0 {
+		t.Errorf("nobody wants to know: %+v", got)
 	}
 	close(goOn)
 	if got := r.diagnose(p, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != 0 {
