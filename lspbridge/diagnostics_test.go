@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -166,35 +165,33 @@ func TestNobodyToSayAnything(t *testing.T) {
 // TestTheLinterIsMissing: a server that runs without it says that all is well.
 func TestTheLinterIsMissing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, map[string]string{"a.py": "bad\n"})
-	r.lint(func(l *linter, v int32) { l.publish(l.uri, v, "[]") })
-	set := func(change func(*Server)) {
-		r.settings.Servers = slices.Clone(r.settings.Servers)
-		change(&r.settings.Servers[0])
+	there := filepath.Join(t.TempDir(), "linter")
+	if err := os.WriteFile(there, nil, 0o755); err != nil {
+		t.Fatal(err)
 	}
-	set(func(fake *Server) {
-		fake.Linter, fake.LinterSetting, fake.LinterInstall = "there-is-no-such-linter", "fake.linter", "install it"
-	})
-	got := r.diagnose(r.path("a.py"), time.Second)
-	if got.Freshness != language.LinterMissing || !strings.HasSuffix(got.Hint, "which is not installed: install it") {
-		t.Errorf("%+v", got)
-	}
-	there := filepath.Join(r.dir, "linter")
-	r.must(os.WriteFile(there, nil, 0o755))
-	for settings, want := range map[string]language.Freshness{
-		`{"fake":{"linter":"` + there + `"}}`: language.Fresh, `{"fake":{"linter":""}}`: language.LinterMissing,
-		`{"fake":{"linter":"/no/such"}}`: language.LinterMissing, `{"fake":{"linter":"sh"}}`: language.Fresh,
+	elsewhere := map[string]string{"PATH": filepath.Dir(there)}
+	for _, c := range []struct {
+		linter, set string
+		env         map[string]string
+		want        language.Freshness
+	}{
+		{"there-is-no-such-linter", `{}`, nil, language.LinterMissing},
+		{"there-is-no-such-linter", `{"fake":{"linter":"` + there + `"}}`, nil, language.Fresh},
+		{"sh", `{"fake":{"linter":""}}`, nil, language.LinterMissing},
+		{"sh", `{"fake":{"linter":"/no/such"}}`, nil, language.LinterMissing},
+		{"sh", `{}`, nil, language.Fresh},
+		{"sh", `{}`, elsewhere, language.LinterMissing},
+		{"linter", `{}`, elsewhere, language.Fresh},
 	} {
-		set(func(fake *Server) { fake.Settings = json.RawMessage(settings) })
-		if got := r.diagnose(r.path("a.py"), 2*time.Second); got.Freshness != want {
-			t.Errorf("%s: %s, want %s", settings, got.Freshness, want)
+		r := newRig(t, map[string]string{"a.py": "bad\n"})
+		r.lint(func(l *linter, v int32) { l.publish(l.uri, v, "[]") })
+		fake := &r.settings.Servers[0]
+		fake.Linter, fake.LinterSetting, fake.LinterInstall = c.linter, "fake.linter", "install it"
+		fake.Settings, fake.Env = json.RawMessage(c.set), c.env
+		got := r.diagnose(r.path("a.py"), 5*time.Second)
+		if got.Freshness != c.want || (got.Freshness == language.LinterMissing) != strings.HasSuffix(got.Hint, "which is not installed: install it") {
+			t.Errorf("%s, set to %s, PATH %v: %+v, want %s", c.linter, c.set, c.env, got, c.want)
 		}
-	}
-	set(func(fake *Server) {
-		fake.Settings, fake.Linter, fake.Env = nil, "sh", map[string]string{"PATH": r.dir}
-	})
-	if got := r.diagnose(r.path("a.py"), time.Second); got.Freshness != language.LinterMissing {
-		t.Errorf("not in its own PATH: %s", got.Freshness)
 	}
 }
 
@@ -296,10 +293,8 @@ func TestPulledDiagnostics(t *testing.T) {
 	l := r.lint(func(l *linter, v int32) {})
 	l.offers = `{"diagnosticProvider":{"identifier":"mine","interFileDependencies":false}}`
 	n := 0
-	var asked []string
-	l.answers["textDocument/diagnostic"] = func(params json.RawMessage) (any, error) {
+	l.answers[pullMethod] = func(json.RawMessage) (any, error) {
 		n++
-		asked = append(asked, string(params))
 		if n == 1 {
 			return nil, fault.New(fault.ExecutionFailed, "not today")
 		}
@@ -317,6 +312,7 @@ func TestPulledDiagnostics(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
+	asked := l.messages(pullMethod)
 	if last := asked[len(asked)-1]; !strings.Contains(last, `"previousResultId":"r"`) || !strings.Contains(last, `"identifier":"mine"`) {
 		t.Errorf("asked %s", last)
 	}
