@@ -27,7 +27,7 @@ func TestReportsThatAreStillToCome(t *testing.T) {
 	report := func(s *story) { s.publish(p, nil, "[]") }
 	begin := func(s *story) { s.heard("begin", "t", "lint: a"); s.heard("begin", "u", "lint: b") }
 	differs := func(s *story) { s.publish(p, nil, "[1]") }
-	wait := func(d time.Duration) func(*story) { return func(*story) { time.Sleep(d) } }
+	wait := func(d time.Duration) func(*story) { return func(*story) { <-time.After(d) } }
 	for _, c := range []struct {
 		name  string
 		steps []func(*story)
