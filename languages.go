@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ func (c *sidecar) newLanguages(ask rpc.Languages) *lspbridge.Bridge {
 		Ask:       ask,
 		Report:    c.standing.report,
 		Logf:      logf,
+		GiveWay:   func(ctx context.Context) { c.registry.Files.GiveWay(ctx) },
 		Settle:    c.tree.Settle,
 	})
 }

@@ -42,6 +42,9 @@ type Options struct {
 	Report func(problem string)
 	// Logf is for whoever looks for a fault.
 	Logf func(format string, args ...any)
+	// GiveWay returns when nothing that somebody waits for goes through all folders: what
+	// looks through them unasked calls it at each entry. At the latest when ctx ends.
+	GiveWay func(ctx context.Context)
 	// Settle waits until Changed was told all that happened so far.
 	Settle func(ctx context.Context) error
 }
@@ -92,6 +95,9 @@ func New(o Options) *Bridge {
 	}
 	if o.Settings == nil {
 		o.Settings = func(workspace.Path) Settings { return Settings{} }
+	}
+	if o.GiveWay == nil {
+		o.GiveWay = func(context.Context) {}
 	}
 	if o.Report == nil {
 		o.Report = func(string) {}

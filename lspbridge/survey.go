@@ -33,14 +33,17 @@ const (
 // Survey looks through folders for languages for which a server is known, those with
 // the most files first, and for their servers.
 func Survey(ctx context.Context, roots []workspace.Path, servers []Server, lookPath func(string) (string, error)) []Standing {
+	return (&Bridge{o: Options{LookPath: lookPath, GiveWay: func(context.Context) {}}}).survey(ctx, roots, servers)
+}
+
+func (b *Bridge) survey(ctx context.Context, roots []workspace.Path, servers []Server) []Standing {
 	ctx, cancel := context.WithTimeout(ctx, surveyTime)
 	defer cancel()
 	files := map[string]int{}
 	opened := 0
 	for _, root := range roots {
-		countLanguages(ctx, root, files, &opened)
+		b.countLanguages(ctx, root, files, &opened)
 	}
-	b := &Bridge{o: Options{LookPath: lookPath}}
 	var out []Standing
 	for _, lang := range slices.SortedFunc(maps.Keys(files), func(x, y string) int {
 		return cmp.Or(cmp.Compare(files[y], files[x]), strings.Compare(x, y))
@@ -67,13 +70,14 @@ func (b *Bridge) standing(lang string, files int, s Server) Standing {
 	return st
 }
 
-func countLanguages(ctx context.Context, root workspace.Path, files map[string]int, opened *int) {
+func (b *Bridge) countLanguages(ctx context.Context, root workspace.Path, files map[string]int, opened *int) {
 	seen := 0
 	//nolint:errcheck // what cannot be looked through has no languages
 	_ = root.Walk(ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
 		if seen++; seen > mostSurveyed {
 			return fs.SkipAll
 		}
+		b.o.GiveWay(ctx)
 		if !e.Type.IsRegular() {
 			return nil
 		}
@@ -98,7 +102,7 @@ func (b *Bridge) TellMissing() {
 	go func() {
 		defer b.running.Done()
 		for _, root := range b.o.Documents.Workspace().Roots() {
-			for _, problem := range missing(Survey(b.ctx, []workspace.Path{root}, b.o.Settings(root).Servers, b.o.LookPath)) {
+			for _, problem := range missing(b.survey(b.ctx, []workspace.Path{root}, b.o.Settings(root).Servers)) {
 				b.tellOnce(problem)
 			}
 		}

@@ -1,6 +1,7 @@
 package lspbridge
 
 import (
+	"context"
 	"os/exec"
 	"slices"
 	"strings"
@@ -37,5 +38,26 @@ func TestWhatIsMissingIsToldOnce(t *testing.T) {
 		if (s.Program != "") != installed || s.Linter != "" || s.Language == "go" {
 			t.Errorf("%+v", s)
 		}
+	}
+}
+
+// TestTheSearchForServersGivesWay: a list that an agent waits for comes first.
+func TestTheSearchForServersGivesWay(t *testing.T) {
+	r := newRig(t, map[string]string{"a.py": ""}, Known()...)
+	r.bridge.o.LookPath = func(string) (string, error) { return "", exec.ErrNotFound }
+	asked, way := make(chan struct{}, 100), make(chan struct{})
+	r.bridge.o.GiveWay = func(context.Context) {
+		asked <- struct{}{}
+		<-way
+	}
+	r.bridge.TellMissing()
+	<-asked
+	r.mu.Lock()
+	early := len(r.reported)
+	r.mu.Unlock()
+	close(way)
+	r.bridge.running.Wait()
+	if early != 0 || len(r.reported) != 1 {
+		t.Errorf("told %d before its turn, %q in all", early, r.reported)
 	}
 }
