@@ -15,8 +15,11 @@ import (
 )
 
 // newLanguages is what asks language servers, none of which runs yet. ask asks those
-// of the editor, nil if there are none.
-func (c *sidecar) newLanguages(ask rpc.Languages) *lspbridge.Bridge {
+// of the editor, nil if there are none; note tells of servers that are missing.
+func (c *sidecar) newLanguages(ask rpc.Languages, note func(string)) *lspbridge.Bridge {
+	if note == nil {
+		note = func(remark string) { logf("%s", remark) }
+	}
 	return lspbridge.New(lspbridge.Options{
 		Documents: c.documents,
 		Spawn:     c.spawnServer,
@@ -24,6 +27,7 @@ func (c *sidecar) newLanguages(ask rpc.Languages) *lspbridge.Bridge {
 		Settings:  c.languageSettings,
 		Ask:       ask,
 		Report:    c.standing.report,
+		Note:      note,
 		Logf:      logf,
 		GiveWay:   func(ctx context.Context) { c.registry.Files.GiveWay(ctx) },
 		Settle:    c.tree.Settle,

@@ -69,7 +69,7 @@ const gcPercent = 400
 func startForEditor(s rpc.Setup) (*rpc.Core, error) {
 	c, err := newSidecar(surroundings{
 		folders: foldersThere(s), settings: reported(s, s.Settings), asker: s.Asker, human: s.Human, editor: s.Editor, activity: s.Activity,
-		report: s.Report, untrusted: func(u untrusted) { s.Untrusted(u.path, u.hash, u.rules) },
+		report: s.Report, note: s.Note, untrusted: func(u untrusted) { s.Untrusted(u.path, u.hash, u.rules) },
 		journal: s.Journal, languages: s.Languages,
 	})
 	if err != nil {

@@ -45,6 +45,7 @@ type surroundings struct {
 	// How the human hears of what is wrong with the settings, and of a project that asks
 	// for more than they trust. Nil: by the log.
 	report    func(problem string)
+	note      func(remark string) // what is no problem; nil: by the log
 	untrusted func(u untrusted)
 	// languages asks the language servers that the editor runs. Nil: it offers none.
 	languages rpc.Languages
@@ -121,7 +122,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 	c.now()
 	c.registry.Approvals = approval.NewQueue(s.asker, c.standing.view.Settings.Approvals.Expiry())
 	c.follow()
-	c.languages = c.newLanguages(s.languages)
+	c.languages = c.newLanguages(s.languages, s.note)
 	c.registry.Languages = c.languages
 	c.tree.Follow(c.languages.Changed)
 	c.repaired = c.registry.Committer.Recover(context.Background())

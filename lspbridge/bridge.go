@@ -38,8 +38,10 @@ type Options struct {
 	// Ask asks the editor's own servers: method is "definition", "hover", "references",
 	// "symbols" or "diagnostics", params LSP's. Nil: it offers none.
 	Ask func(ctx context.Context, method string, params any, result *json.RawMessage) error
-	// Report tells the human of a problem.
+	// Report tells the human of a problem, Note of what could be better: of a server that
+	// is missing.
 	Report func(problem string)
+	Note   func(remark string)
 	// Logf is for whoever looks for a fault.
 	Logf func(format string, args ...any)
 	// GiveWay returns when nothing that somebody waits for goes through all folders: what
@@ -98,6 +100,9 @@ func New(o Options) *Bridge {
 	}
 	if o.GiveWay == nil {
 		o.GiveWay = func(context.Context) {}
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
 	}
 	if o.Report == nil {
 		o.Report = func(string) {}

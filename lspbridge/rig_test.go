@@ -78,17 +78,19 @@ func newRigAt(t testing.TB, dir string, servers ...Server) *rig {
 			defer r.mu.Unlock()
 			return r.settings
 		},
-		Report: func(problem string) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.reported = append(r.reported, problem)
-		},
+		Report: r.heard, Note: r.heard,
 	})
 	t.Cleanup(func() {
 		r.must(r.bridge.Close())
 		r.must(w.Close())
 	})
 	return r
+}
+
+func (r *rig) heard(told string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reported = append(r.reported, told)
 }
 
 func (r *rig) spawn(c Command) (Child, error) {

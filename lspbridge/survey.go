@@ -115,7 +115,7 @@ func (b *Bridge) tellOnce(problem string) {
 	b.told[problem] = true
 	b.mu.Unlock()
 	if !told {
-		b.o.Report(problem)
+		b.o.Note(problem)
 	}
 }
 

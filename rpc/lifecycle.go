@@ -101,6 +101,7 @@ func (s *server) setup(p protocol.InitializeParams, c client, d *dialogs) Setup 
 		Client:   c.Name,
 		Activity: s.activity,
 		Report:   func(problem string) { s.tell(messageWarning, "%s", problem) },
+		Note:     func(remark string) { s.tell(messageInfo, "%s", remark) },
 
 		Changed: func(changes []tracking.Change) { s.changed(c, changes) },
 		Tracking: func(degraded bool, reason string, watched int) {

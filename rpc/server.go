@@ -47,6 +47,8 @@ type Setup struct {
 	Activity func(tools.Activity)
 	// Report tells the human something about the settings or the system.
 	Report func(problem string)
+	// Note writes a remark into the editor's log, which nobody has to look at.
+	Note func(remark string)
 	// Untrusted tells the human that a project's settings file asks for more than they
 	// trust; without rules, that it no longer does. It does not block.
 	Untrusted func(path, hash string, rules []string)
