@@ -71,7 +71,7 @@ func newStdio(rwc io.ReadWriteCloser, take func(envelope) (mine, reads bool)) *s
 
 // Connect makes stdio its own connection.
 func (s *stdio) Connect(context.Context) (sdk.Connection, error) {
-	go s.read()
+	go s.lead.Run()
 	return s, nil
 }
 

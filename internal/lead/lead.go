@@ -17,10 +17,14 @@ import (
 // ones would be watched at a cost that shows.
 const moment = 5 * time.Millisecond
 
-// Lead is held by one goroutine at a time: first by the one that calls Begin
-// first, then by the one that take runs on.
+// Lead is held by one goroutine at a time: first by the one that calls Run, then by
+// those that it is passed on to, which run take too.
 type Lead struct {
 	take func() // reads on, as long as it leads
+
+	idle chan struct{} // wakes a goroutine that lost the lead
+	rest atomic.Int32  // those that wait for it
+	done chan struct{} // closed by Stop
 
 	current atomic.Pointer[Turn]
 	begun   atomic.Bool // since the last tick
@@ -40,12 +44,33 @@ const (
 	ended
 )
 
-// New makes a lead. take is run on a new goroutine whenever the lead is passed on.
+// mostIdle is how many goroutines that lost the lead are kept for when it is passed on
+// again: a new one's stack would have to grow first, while somebody waits.
+const mostIdle = 2
+
+// New makes a lead. take reads until its goroutine has lost the lead, or the stream ends.
 func New(take func()) *Lead {
-	l := &Lead{take: take}
+	l := &Lead{take: take, idle: make(chan struct{}), done: make(chan struct{})}
 	l.timer = time.AfterFunc(moment, l.tick)
 	l.timer.Stop()
 	return l
+}
+
+// Run takes the lead, and takes it again whenever it is needed.
+func (l *Lead) Run() {
+	for {
+		l.take()
+		if l.rest.Add(1) > mostIdle {
+			l.rest.Add(-1)
+			return
+		}
+		select {
+		case <-l.idle:
+			l.rest.Add(-1)
+		case <-l.done:
+			return
+		}
+	}
 }
 
 // Begin says that the goroutine that leads begins a turn.
@@ -60,7 +85,11 @@ func (l *Lead) Begin(t *Turn) {
 func (l *Lead) Pass(t *Turn) {
 	if t.state.CompareAndSwap(leading, passed) {
 		l.current.CompareAndSwap(t, nil)
-		go l.take()
+		select {
+		case l.idle <- struct{}{}:
+		default:
+			go l.Run()
+		}
 	}
 }
 
@@ -75,7 +104,9 @@ func (l *Lead) End(t *Turn) (leads bool) {
 
 // Stop ends the watch over the turns; the stream has ended.
 func (l *Lead) Stop() {
-	l.stopped.Store(true)
+	if !l.stopped.Swap(true) {
+		close(l.done)
+	}
 	l.timer.Stop()
 }
 

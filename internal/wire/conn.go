@@ -61,7 +61,7 @@ func NewConn(rwc io.ReadWriteCloser, o Options) *Conn {
 	if c.o.Ready != nil {
 		c.o.Ready(c)
 	}
-	go c.in.read()
+	go c.in.lead.Run()
 	return c
 }
 

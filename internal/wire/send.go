@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -280,6 +281,9 @@ func (c *Conn) replied(m *message) {
 	id := replyID(m.id)
 	result, err := m.answer()
 	waiting := c.calls.fill(id, result, err)
+	if waiting {
+		runtime.Gosched() // who waited goes on here and now, not when another thread has woken
+	}
 	switch {
 	case waiting, id > 0 && id <= c.seq.Load() && (m.result != nil || m.fail != nil):
 		c.codec.answered(id) // also of a call that gave up waiting
