@@ -50,6 +50,14 @@ func (c *timeout) Err() error {
 	return context.DeadlineExceeded
 }
 
+// AfterFunc lets contexts that are made of this one end with it without a goroutine of
+// their own: see context.AfterFunc.
+func (c *timeout) AfterFunc(f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return context.AfterFunc(c.start(), f)
+}
+
 // start needs the lock.
 func (c *timeout) start() context.Context {
 	if c.real == nil {
