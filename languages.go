@@ -34,9 +34,9 @@ func (c *sidecar) newLanguages(ask rpc.Languages, note func(string)) *lspbridge.
 	})
 }
 
-// languageSettings are what is set about language servers in a folder now.
+// languageSettings are what is set about language servers in a folder: as the call that
+// asks them found the settings when it began.
 func (c *sidecar) languageSettings(folder workspace.Path) lspbridge.Settings {
-	c.now()
 	return c.standing.languagesOf(folder.RootDir())
 }
 

@@ -52,17 +52,14 @@ func (e encoding) oursRange(text string, r document.Range) document.Range {
 func convert(text string, at document.Position, from, to encoding) document.Position {
 	rest, line := text, uint32(0)
 	for ; line < at.Line; line++ {
-		end := strings.IndexAny(rest, "\r\n")
-		if end < 0 { // past the end
+		n := document.LineBreak(rest)
+		if n < 0 { // past the end
 			return document.Position{Line: line, Character: count(rest, len(rest), to)}
 		}
-		if strings.HasPrefix(rest[end:], "\r\n") {
-			end++
-		}
-		rest = rest[end+1:]
+		rest = rest[n:]
 	}
-	if end := strings.IndexAny(rest, "\r\n"); end >= 0 {
-		rest = rest[:end]
+	if n := document.LineBreak(rest); n >= 0 {
+		rest = strings.TrimRight(rest[:n], "\r\n")
 	}
 	var counted uint32
 	for i, r := range rest {

@@ -1,6 +1,7 @@
 package lspbridge
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -32,7 +33,7 @@ func (b *Bridge) Hover(ctx context.Context, s *document.Snapshot, p workspace.Pa
 // markdown joins what LSP allows as contents: MarkupContent, MarkedString, or several of these.
 func markdown(raw json.RawMessage) string {
 	var parts []json.RawMessage
-	if json.Unmarshal(raw, &parts) == nil {
+	if bytes.HasPrefix(raw, []byte("[")) && json.Unmarshal(raw, &parts) == nil {
 		var out []string
 		for _, part := range parts {
 			if text := markdown(part); text != "" {
@@ -42,7 +43,7 @@ func markdown(raw json.RawMessage) string {
 		return strings.Join(out, "\n\n")
 	}
 	var text string
-	if json.Unmarshal(raw, &text) == nil {
+	if bytes.HasPrefix(raw, []byte(`"`)) && json.Unmarshal(raw, &text) == nil {
 		return text
 	}
 	var marked struct {

@@ -116,7 +116,7 @@ func joinWithEnds(lines, ends []string, current string) string {
 func splitLines(s string) []string {
 	var out []string
 	for s != "" {
-		n := lineBreak(s)
+		n := LineBreak(s)
 		if n < 0 {
 			n = len(s)
 		}

@@ -32,7 +32,7 @@ type TextEdit struct {
 func Offset(text string, pos Position) int {
 	start := 0
 	for line := uint32(0); line < pos.Line; line++ {
-		n := lineBreak(text[start:])
+		n := LineBreak(text[start:])
 		if n < 0 {
 			return len(text)
 		}
@@ -51,9 +51,12 @@ func Offset(text string, pos Position) int {
 // Lines are the lines of text that positions count, without their ends. A text that
 // ends with a line break has an empty one behind it.
 func Lines(text string) []string {
+	if strings.IndexByte(text, '\r') < 0 {
+		return strings.Split(text, "\n")
+	}
 	var out []string
 	for {
-		n := lineBreak(text)
+		n := LineBreak(text)
 		if n < 0 {
 			return append(out, text)
 		}
@@ -71,16 +74,19 @@ func Units(line string) uint32 {
 	return units
 }
 
-// lineBreak is the length of the first line with its end, or -1 without one.
-func lineBreak(s string) int {
-	i := strings.IndexAny(s, "\r\n")
-	switch {
-	case i < 0:
-		return -1
-	case strings.HasPrefix(s[i:], "\r\n"):
-		return i + 2
+// LineBreak is the length of the first line with its end, or -1 without one.
+func LineBreak(s string) int {
+	for i := range len(s) {
+		switch {
+		case s[i] == '\n':
+			return i + 1
+		case s[i] == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+			return i + 2
+		case s[i] == '\r':
+			return i + 1
+		}
 	}
-	return i + 1
+	return -1
 }
 
 func utf16Units(r rune) uint32 {
@@ -141,7 +147,7 @@ type cursor struct {
 
 func (c *cursor) position(offset int) Position {
 	for {
-		n := lineBreak(c.text[c.lineStart:])
+		n := LineBreak(c.text[c.lineStart:])
 		if n < 0 || c.lineStart+n > offset {
 			break
 		}
