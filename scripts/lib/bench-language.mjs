@@ -165,8 +165,8 @@ export async function languageRows({ pillion, sandbox, env, row }) {
   row('first hover, 3 s after the file was opened, against pylsp itself', first.ours, first.theirs, 'ms', 1.15);
   for (const [where, place] of Object.entries(places)) {
     for (const what of ['hover', 'definition']) {
-      const took = await inTurn(ways, 60, (way) => way.ask(what, place));
-      const of = where === 'far' ? 'of a method of the library' : 'of a function of the next file';
+      const [of, rounds] = where === 'far' ? ['of a method of the library', 60] : ['of a function of the next file', 400];
+      const took = await inTurn(ways, rounds, (way) => way.ask(what, place));
       row(`${what} ${of}, warm, against pylsp itself`, median(took.ours), median(took.theirs), 'ms', 1.15);
       row('  minimum', minimum(took.ours), minimum(took.theirs), 'ms');
     }
