@@ -59,6 +59,36 @@ func TestPassedOnce(t *testing.T) {
 	})
 }
 
+// TestWhoLostTheLeadTakesItAgain passes the lead on many times, and counts the goroutines
+// that it takes.
+func TestWhoLostTheLeadTakesItAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := make(chan *Turn)
+		var l *Lead
+		l = New(func() {
+			for turn := range turns {
+				l.Begin(turn)
+				l.Pass(turn) // as what waits for something does
+				if !l.End(turn) {
+					return
+				}
+			}
+			l.Stop()
+		})
+		go l.Run()
+		synctest.Wait()
+		for range 100 {
+			turns <- &Turn{}
+			synctest.Wait()
+		}
+		if rest := l.rest.Load(); rest != 1 {
+			t.Errorf("%d goroutines wait for the lead", rest)
+		}
+		close(turns)
+		synctest.Wait() // the bubble ends only when all have
+	})
+}
+
 // TestWatchedAfterRest has a turn go long after the watch had gone to sleep.
 func TestWatchedAfterRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
