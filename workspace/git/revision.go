@@ -113,15 +113,11 @@ func (r *repository) upstream(branch string) (plumbing.Hash, bool) {
 		text, _ := r.loose("HEAD")
 		branch = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(text, "ref:")), "refs/heads/")
 	}
-	remote := r.config.get("branch." + branch + ".remote")
-	merge := r.config.get("branch." + branch + ".merge")
-	if remote == "" || merge == "" {
+	name, ok := r.tracked(branch)
+	if !ok {
 		return plumbing.ZeroHash, false
 	}
-	if remote == "." {
-		return r.reference(merge)
-	}
-	return r.reference("refs/remotes/" + remote + "/" + strings.TrimPrefix(merge, "refs/heads/"))
+	return r.reference(name)
 }
 
 // unknown is the error for a revision that names no commit; it says what does.

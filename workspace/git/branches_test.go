@@ -1,0 +1,104 @@
+package git_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/workspace/git"
+)
+
+// sameBranches checks that Branches says what git says.
+func (r *rig) sameBranches() git.BranchList {
+	r.Helper()
+	got, err := git.Branches(context.Background(), r.root, r.top)
+	r.must(err)
+	var lines strings.Builder
+	for _, b := range got.Branches {
+		fmt.Fprintf(&lines, "%s %s %s\n", b.Name, b.Hash, b.Upstream)
+	}
+	want := r.git("for-each-ref", "--format=%(refname:lstrip=2) %(objectname) %(upstream:short)", "refs/heads/")
+	if lines.String() != want {
+		r.Errorf("got\n%s\ngit says\n%s", lines.String(), want)
+	}
+	branch := strings.TrimSpace(r.git("branch", "--show-current"))
+	hash, err := r.try("", "rev-parse", "--verify", "-q", "HEAD")
+	if err != nil {
+		hash = ""
+	}
+	if hash = strings.TrimSpace(hash); got.Head != (git.Head{Branch: branch, Hash: hash}) {
+		r.Errorf("head %+v, git says %q %q", got.Head, branch, hash)
+	}
+	if current, err := git.Current(context.Background(), r.root, r.top); err != nil || current != got.Head {
+		r.Errorf("current %+v: %v", current, err)
+	}
+	return got
+}
+
+func TestBranches(t *testing.T) {
+	r := newRig(t)
+	if got := r.sameBranches(); got.Head.Branch != "main" || len(got.Branches) != 0 {
+		t.Errorf("before the first commit: %+v", got)
+	}
+	r.write("a", "1\n")
+	r.commit()
+	r.git("branch", "topic/one")
+	r.git("branch", "topic/two")
+	r.git("branch", "ünïcode")
+	r.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
+	r.sameBranches()
+	r.git("pack-refs", "--all")
+	r.git("branch", "topic/three")
+	r.write("a", "2\n")
+	r.commit()
+	r.write(".git/refs/heads/broken", "nonsense\n")
+	r.write(".git/refs/heads/topic/two.lock", "")
+	r.sameBranches()
+	r.remove(".git/refs/heads/broken")
+	r.git("checkout", "-q", "--detach")
+	if got := r.sameBranches(); got.Head.Branch != "" {
+		t.Errorf("detached: %+v", got)
+	}
+}
+
+func TestUpstreams(t *testing.T) {
+	origin := newRig(t)
+	origin.write("a", "1\n")
+	origin.commit()
+	origin.git("branch", "topic")
+	parent := t.TempDir()
+	r := &rig{T: t, top: filepath.Join(parent, "clone"), root: filepath.Join(parent, "clone")}
+	origin.git("clone", "-q", origin.top, r.top)
+	r.git("checkout", "-q", "--track", "origin/topic")
+	r.git("branch", "--track", "local", "main")
+	r.git("config", "remote.other.url", origin.top)
+	r.git("config", "--add", "remote.other.fetch", "^refs/heads/x")
+	r.git("config", "--add", "remote.other.fetch", "+refs/heads/*:refs/remotes/elsewhere/*/there")
+	r.git("branch", "odd", "main")
+	r.git("config", "branch.odd.remote", "other")
+	r.git("config", "branch.odd.merge", "refs/heads/main")
+	r.git("branch", "gone", "main")
+	r.git("config", "branch.gone.remote", "origin")
+	r.git("config", "branch.gone.merge", "refs/heads/gone")
+	r.sameBranches()
+	for _, base := range []string{"@{u}", "main@{upstream}", "local@{u}"} {
+		r.same(git.DiffOptions{Context: 3, Base: base})
+	}
+}
+
+func TestBranchesOfLinkedWorkTree(t *testing.T) {
+	r := newRig(t)
+	r.write("a", "1\n")
+	r.commit()
+	linked := &rig{T: t, top: filepath.Join(t.TempDir(), "linked")}
+	linked.root = linked.top
+	r.git("worktree", "add", "-q", "-b", "topic", linked.top)
+	linked.write("a", "2\n")
+	linked.commit()
+	if got := linked.sameBranches(); got.Head.Branch != "topic" || len(got.Branches) != 2 {
+		t.Errorf("got %+v", got)
+	}
+	r.sameBranches()
+}
