@@ -32,6 +32,7 @@ var sent = map[string]Audience{
 	"approval/resolved": Plugins,
 	"prompt/user":       Plugins,
 	"plan/review":       Plugins,
+	"patch/review":      Plugins,
 	"document/edit":     Plugins,
 	"activity/changed":  Plugins,
 	"agent/status":      Plugins,
@@ -65,7 +66,7 @@ var sent = map[string]Audience{
 
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
-	"activity/", "agent/", "approval/", "document/", "editor/", "journal/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
+	"activity/", "agent/", "approval/", "document/", "editor/", "journal/", "patch/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
 	"workspace/changed", "workspace/tracking",
 }
 

@@ -120,6 +120,25 @@ type planReview struct {
 	Agent     approval.Agent `json:"agent"`
 }
 
+// ReviewPatch shows a patch of which the human takes what they want.
+func (d *dialogs) ReviewPatch(ctx context.Context, r tools.PatchReview) (tools.ReviewAnswer, error) {
+	if !d.client.Capabilities.Review {
+		return tools.ReviewPatchByPrompt(ctx, d, r)
+	}
+	var answer tools.ReviewAnswer
+	err := d.server.conn.Call(ctx, "patch/review", patchReview{rand.Text(), r.SessionID, r.Agent, r.Message, r.Files}, &answer)
+	return answer, promptFault(err)
+}
+
+// patchReview is patch/review.
+type patchReview struct {
+	ReviewID  string             `json:"reviewId"`
+	SessionID string             `json:"sessionId"`
+	Agent     approval.Agent     `json:"agent"`
+	Message   string             `json:"message"`
+	Files     []tools.ReviewFile `json:"files"`
+}
+
 type promptUser struct {
 	PromptID string   `json:"promptId"`
 	Message  string   `json:"message"`

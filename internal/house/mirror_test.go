@@ -12,6 +12,9 @@ import (
 
 const mirrorFile = "vscode-extension/src/protocol.ts"
 
+// mirrorFiles are it and what goes on beside it.
+var mirrorFiles = []string{mirrorFile, "vscode-extension/src/protocol-review.ts"}
+
 // goType is a struct, or the first one inside a function.
 type goType struct{ file, name string }
 
@@ -32,6 +35,10 @@ var mirror = map[string]goType{
 	"PromptAnswer":       {"rpc/dialogs.go", "Prompt"},
 	"PlanReview":         {"rpc/dialogs.go", "planReview"},
 	"PlanAnswer":         {"tools/plan_review.go", "PlanAnswer"},
+	"PatchReview":        {"rpc/dialogs.go", "patchReview"},
+	"ReviewFile":         {"tools/patch_review.go", "ReviewFile"},
+	"ReviewHunk":         {"tools/patch_review.go", "ReviewHunk"},
+	"ReviewAnswer":       {"tools/patch_review.go", "ReviewAnswer"},
 	"AgentStatus":        {"rpc/status.go", "agentStatus"},
 	"ActivityChanged":    {"tools/registry.go", "Activity"},
 	"DocumentEdit":       {"workspace/change/commit.go", "BufferEdit"},
@@ -178,16 +185,18 @@ var (
 	tsField     = regexp.MustCompile(`(?m)^  (\w+)(\??):`)
 )
 
-// typeScript are the interfaces of the protocol file, each with its fields and
+// typeScript are the interfaces of the protocol files, each with its fields and
 // whether they may be missing.
 func typeScript(t *testing.T) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
-	for _, found := range tsInterface.FindAllStringSubmatch(string(read(t, mirrorFile)), -1) {
-		fields := map[string]bool{}
-		for _, field := range tsField.FindAllStringSubmatch(found[2], -1) {
-			fields[field[1]] = field[2] == "?"
+	for _, file := range mirrorFiles {
+		for _, found := range tsInterface.FindAllStringSubmatch(string(read(t, file)), -1) {
+			fields := map[string]bool{}
+			for _, field := range tsField.FindAllStringSubmatch(found[2], -1) {
+				fields[field[1]] = field[2] == "?"
+			}
+			out[found[1]] = fields
 		}
-		out[found[1]] = fields
 	}
 	if len(out) < 10 {
 		t.Fatalf("%s has only %d interfaces; is it written in another way now?", mirrorFile, len(out))

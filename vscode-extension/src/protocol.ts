@@ -150,6 +150,8 @@ export interface ApprovalAnswer {
   modifiedArguments?: object;
   /** With `edit`: the human's own text, by path as in the preview. */
   after?: Record<string, string>;
+  /** With `approve` or `edit`: the ids of the hunks that are to be made; left out, all are. */
+  selected?: string[];
   feedback?: string;
   /** What was on show when the human answered. */
   digest?: string;

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"pillion/internal/fault"
 	"pillion/workspace/diff"
 	"pillion/workspace/language"
 )
@@ -29,21 +30,24 @@ type FilePreview struct {
 	Entries      *int          `json:"entries,omitempty"` // files that the folder holds that goes or moves
 }
 
-// HunkPreview names one hunk.
+// HunkPreview is what can be taken or left: a hunk, or the whole of what has none,
+// whose header is words.
 type HunkPreview struct {
 	ID     string `json:"id"`
 	Header string `json:"header"`
 }
 
-// Preview is the set as a dialog shows it.
+// Preview is the set as a dialog shows it. Its hunks are numbered from 1 over all
+// files.
 func (s Set) Preview() []FilePreview {
-	out := make([]FilePreview, 0, len(s.Files))
+	out := make([]FilePreview, 0, len(s.Files)+len(s.Tree))
 	for _, f := range s.Files {
 		out = append(out, f.preview())
 	}
 	for _, c := range s.Tree {
 		out = append(out, c.preview())
 	}
+	number(out)
 	for _, x := range s.Restores {
 		out = append(out, x.preview())
 	}
@@ -51,6 +55,17 @@ func (s Set) Preview() []FilePreview {
 		out = append(out, FilePreview{Path: p.String(), URI: p.URI(), Operation: Delete, Hunks: []HunkPreview{}, Entries: new(int)})
 	}
 	return out
+}
+
+// number gives each hunk its id in the whole set.
+func number(files []FilePreview) {
+	id := 0
+	for _, f := range files {
+		for i := range f.Hunks {
+			id++
+			f.Hunks[i].ID = strconv.Itoa(id)
+		}
+	}
 }
 
 // Preview is what became of a file, as a dialog would have shown it.
@@ -76,10 +91,38 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 		Dirty:        f.Before.Dirty,
 		Merged:       f.Merged,
 	}
-	for i, h := range hunks {
-		p.Hunks = append(p.Hunks, HunkPreview{ID: strconv.Itoa(i + 1), Header: h.Header()})
+	for _, h := range hunks {
+		p.Hunks = append(p.Hunks, HunkPreview{Header: h.Header()})
 	}
+	if header := f.whole(); len(hunks) == 0 && header != "" {
+		p.Hunks = append(p.Hunks, HunkPreview{Header: header})
+	}
+	number([]FilePreview{p})
 	return p
+}
+
+// whole names what is made of a file without a change of its lines.
+func (f File) whole() string {
+	switch f.Operation() {
+	case Create:
+		return "new empty file"
+	case Overwrite:
+		return "another encoding"
+	}
+	return ""
+}
+
+// whole names a change of the tree, which is made as one.
+func (c TreeChange) whole() string {
+	switch c.Operation {
+	case CreateDirectory:
+		return "new folder"
+	case Delete:
+		return "deleted"
+	case Move:
+		return "moved to " + fault.Quote(c.To.String())
+	}
+	return ""
 }
 
 // OnlyMoved reports whether two previews make the same edits to the same lines,

@@ -210,6 +210,9 @@ func (c TreeChange) Unsaved() []*document.File {
 func (c TreeChange) preview() FilePreview {
 	p := FilePreview{Path: c.Path.String(), URI: c.Path.URI(), Operation: c.Operation, Hunks: []HunkPreview{}}
 	p.OpenInEditor, p.Dirty = len(c.Open) > 0, len(c.Unsaved()) > 0
+	if header := c.whole(); header != "" {
+		p.Hunks = []HunkPreview{{ID: "1", Header: header}}
+	}
 	if c.Operation == Move {
 		p.To = c.To.String()
 	}
