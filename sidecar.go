@@ -114,6 +114,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		Files:     c.newFiles(),
 
 		SearchPath: searchPath(),
+		LookPath:   c.lookPath,
 	}
 	kept.Changed, kept.Tell = s.journal, c.standing.report
 	if !s.passing {

@@ -42,6 +42,9 @@ func (p *pending) alwaysAsks() bool {
 	if _, looks := p.plan.(*Answer); looks {
 		return p.call.RequiresApproval
 	}
+	if a, acts := p.plan.(*Action); acts && a.AlwaysAsk {
+		return true
+	}
 	return p.call.RequiresApproval || p.settings.Limits.CodeLab && slices.Contains(codeLabAsks, p.tool.Name)
 }
 
@@ -53,7 +56,7 @@ func (l Limits) checkArguments(raw json.RawMessage) error {
 	if !l.CodeLab || json.Unmarshal(raw, &args) != nil {
 		return nil
 	}
-	for _, key := range []string{"path", "from", "to", "cwd", "paths"} {
+	for _, key := range []string{"path", "from", "to", "cwd", "paths", "files"} {
 		var one string
 		many := []string{""}
 		if json.Unmarshal(args[key], &one) == nil {

@@ -43,8 +43,25 @@ func (c command) confine(in Input) (process.Confine, error) {
 	if s.Mode == "" || s.Mode == SandboxOff {
 		return process.Confine{Level: process.None}, nil
 	}
+	held, err := s.hold(in, s.Offline && !policy.Covers(s.NetworkFor, in.Tool, c.judged()))
+	if err != nil || held.Level == process.None {
+		return held, err
+	}
+	line := policy.ReadCommand(c.Line)
+	for _, root := range in.Snapshot.Workspace().Roots() {
+		if line.RunsGit() {
+			letGitWork(&held, root.Abs())
+		}
+	}
+	held.ReadOnly = shallowest(held.ReadOnly, mostProtected)
+	held.Files = c.namedTargets(line, held)
+	return held, nil
+}
+
+// hold is the sandbox by itself: the workspace can be written, without what is
+// protected in it.
+func (s Sandbox) hold(in Input, offline bool) (process.Confine, error) {
 	walls := s.Walls()
-	offline := s.Offline && !policy.Covers(s.NetworkFor, in.Tool, c.judged())
 	if err := s.missing(walls, offline); err != nil || walls.Level == process.None {
 		return process.Confine{Level: process.None}, err
 	}
@@ -52,16 +69,10 @@ func (c command) confine(in Input) (process.Confine, error) {
 	for _, dir := range s.Writable {
 		held.Writable = append(held.Writable, process.Resolve(dir))
 	}
-	line := policy.ReadCommand(c.Line)
 	for _, root := range in.Snapshot.Workspace().Roots() {
 		held.Writable = append(held.Writable, process.Resolve(root.Abs()))
 		held.ReadOnly = append(held.ReadOnly, in.protected(root)...)
-		if line.RunsGit() {
-			letGitWork(&held, root.Abs())
-		}
 	}
-	held.ReadOnly = shallowest(held.ReadOnly, mostProtected)
-	held.Files = c.namedTargets(line, held)
 	return held, nil
 }
 

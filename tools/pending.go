@@ -156,7 +156,8 @@ func (p *pending) planOnce(ctx context.Context) error {
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
 		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
 		Streams: p.call.Stream != nil, Lines: &p.registry.lines, Files: p.registry.Files, Listings: &p.registry.listings, Languages: p.registry.Languages,
-		Taken: own.Taken, Unasked: own.Unasked, first: p.first,
+		LookPath: p.registry.LookPath,
+		Taken:    own.Taken, Unasked: own.Unasked, first: p.first,
 	}, p.call.Arguments)
 	if err != nil {
 		return p.withoutSecrets(err)
@@ -284,6 +285,9 @@ func (p *pending) watch() (stop func()) {
 
 func (p *pending) folders() []string {
 	var out []string
+	if a, acts := p.plan.(*Action); acts {
+		out = slices.Clone(a.Watch)
+	}
 	add := func(path workspace.Path) {
 		if dir := filepath.Dir(path.Abs()); !slices.Contains(out, dir) {
 			out = append(out, dir)

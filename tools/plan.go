@@ -29,6 +29,8 @@ type Input struct {
 	Listings *listings
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages
+	// LookPath finds a program of the human's, none that the workspace brought along.
+	LookPath func(name string) (string, error)
 	// Taken is why the session cannot start a process of that name now; nil if it can.
 	Taken func(processID string) error
 	// Unasked says whether its process of that name was started in a mode that asks for
@@ -199,11 +201,23 @@ type Action struct {
 	// Covered says that an earlier yes of this session holds for the call too: what the
 	// table alone would ask is not asked.
 	Covered bool
+	// AlwaysAsk says that no mode and no rule can give this very call its yes.
+	AlwaysAsk bool
+	// Reads are the files whose content goes elsewhere by it.
+	Reads []workspace.Path
+	// Watch are folders in which a change may be one of what the plan rests on.
+	Watch []string
 	// Run does it. Nothing has happened before, and it is called at most once.
 	Run func(ctx context.Context, hands Hands) (*Answer, error)
 }
 
-func (a *Action) touches() []touch { return nil }
+func (a *Action) touches() []touch {
+	out := make([]touch, 0, len(a.Reads))
+	for _, p := range a.Reads {
+		out = append(out, touch{path: p})
+	}
+	return out
+}
 
 // Hands are what an Action may act with.
 type Hands struct {

@@ -37,6 +37,9 @@ type Registry struct {
 	Files *search.Files
 	// SearchPath is where commands look for programs, in any order.
 	SearchPath []string
+	// LookPath finds a program of the human's, none that the workspace brought along.
+	// Nil: there are none.
+	LookPath func(name string) (string, error)
 	// Activity hears of each call as its state changes; it must not block.
 	Activity func(Activity)
 	// Audit hears of each call once its result is known; it must not block.

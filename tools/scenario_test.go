@@ -84,6 +84,7 @@ func playFile(t *testing.T, file string) {
 func playCall(t *testing.T, w *world, text string, want *txtar.File) {
 	w.t = t
 	c := w.readCall(text)
+	w.writesGit = writesGit(c.tool)
 	before := w.look()
 	result := w.execute(c)
 	after := w.look()
@@ -179,6 +180,9 @@ func (w *world) execute(c *call) tools.Result {
 func (w *world) report(c *call, r tools.Result, before, after view) string {
 	var out strings.Builder
 	for _, line := range w.human.asked {
+		if w.writesGit {
+			line = w.redact(line)
+		}
 		out.WriteString(line + "\n")
 	}
 	for _, c := range w.chunks {
@@ -219,8 +223,23 @@ var varying = []struct {
 	{regexp.MustCompile(`wait \d+ ms`), `wait <n> ms`},
 }
 
+// writesGit says whether a tool writes to repositories. Of what these hold a scenario
+// then shows what the tool says, and no files; and of hashes, which times are in, that
+// they are there.
+func writesGit(tool string) bool {
+	return tool == "git.commit" || tool == "git.branch" || tool == "git.push"
+}
+
+var gitHash = regexp.MustCompile(`\b[0-9a-f]{7}(?:[0-9a-f]{33})?\b`)
+
 // redact puts placeholders for what differs from run to run.
 func (w *world) redact(s string) string {
+	if w.writesGit {
+		s = gitHash.ReplaceAllString(s, "<hash>")
+		if w.gitFile != "" {
+			s = strings.ReplaceAll(s, w.gitFile, "<git>")
+		}
+	}
 	s = strings.ReplaceAll(s, w.base, "$BASE")
 	for _, v := range varying {
 		s = v.find.ReplaceAllString(s, v.put)

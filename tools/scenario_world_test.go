@@ -42,6 +42,8 @@ type world struct {
 	chunks   []tools.Chunk // of the last call
 	// languages is what the scenario says of code; nil: nobody can be asked.
 	languages *languages
+	writesGit bool   // the call that runs may write to repositories
+	gitFile   string // the git that is used
 	// sandbox is off in scenarios, which must come out the same on every machine.
 	sandbox func(*process.Runner) tools.Sandbox
 }
@@ -92,10 +94,18 @@ func (w *world) start() {
 		Approvals: approval.NewQueue(w.human, 0),
 		Processes: process.NewTable(runner),
 		Human:     w.human,
+		LookPath:  w.lookPath,
 		Settings: func() tools.Settings {
 			return tools.Settings{Rules: w.rules, Limits: w.limits, Sandbox: w.sandbox(runner)}
 		},
 	}
+}
+
+// lookPath finds a program as it is in PATH, and remembers it of git.
+func (w *world) lookPath(name string) (string, error) {
+	file, err := exec.LookPath(name)
+	w.gitFile = file
+	return file, err
 }
 
 // lsp has the languages of the scenario answer a question.
@@ -324,6 +334,9 @@ func (w *world) look() view {
 			return err
 		}
 		rel, _ := filepath.Rel(w.path("."), name)
+		if w.writesGit && (entry.Name() == ".git" || strings.HasSuffix(entry.Name(), ".git")) {
+			return skipEntry(entry)
+		}
 		info, err := entry.Info()
 		if err != nil {
 			return err
@@ -338,6 +351,13 @@ func (w *world) look() view {
 		}
 	}
 	return v
+}
+
+func skipEntry(entry fs.DirEntry) error {
+	if entry.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
 }
 
 func describeEntry(name string, info fs.FileInfo) string {

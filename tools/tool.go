@@ -59,6 +59,12 @@ func NewExec[A any](s Spec, plan func(context.Context, Input, A) (*Action, error
 	return newTool(s, policy.Exec, plan)
 }
 
+// NewVCS makes a tool that changes a repository. A plan of it that only looks is an
+// *Answer.
+func NewVCS[A any](s Spec, plan func(context.Context, Input, A) (Plan, error)) Tool {
+	return newTool(s, policy.VCS, plan)
+}
+
 // NewHuman makes a tool that is a dialog with the human.
 func NewHuman[A any](s Spec, plan func(context.Context, Input, A) (*Action, error)) Tool {
 	return newTool(s, policy.Human, plan)

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"os"
 	"runtime"
 	"slices"
 	"sort"
@@ -98,6 +99,17 @@ func allowed(name, value string, windows bool) bool {
 		return true
 	}
 	return slices.Contains(passed, name) || windows && slices.Contains(passedWindows, name)
+}
+
+// inherited are variables of ours by their names, those that are set.
+func inherited(names []string) map[string]string {
+	out := map[string]string{}
+	for _, name := range names {
+		if value, set := os.LookupEnv(name); set {
+			out[name] = value
+		}
+	}
+	return out
 }
 
 // valueOf is the value of a name in a list such as Environment gives.

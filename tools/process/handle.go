@@ -20,6 +20,7 @@ type Process struct {
 	input   *input
 	begin   time.Time
 
+	gently   bool          // see Spec
 	softly   chan struct{} // filled by End
 	stop     chan error    // filled by kill: the cause
 	released chan struct{} // closed by Detach: the time limit holds no more
@@ -58,6 +59,7 @@ func (r *Runner) start(ctx context.Context, spec Spec, b box, output func(Stream
 	}
 	p := &Process{
 		begin:    time.Now(),
+		gently:   spec.Gently,
 		softly:   make(chan struct{}, 1),
 		stop:     make(chan error, 1),
 		released: make(chan struct{}),
@@ -142,6 +144,9 @@ func (p *Process) await(closing <-chan struct{}, limit time.Duration) (ended out
 			cause = ErrClosed
 		}
 	}
+	if p.gently && cause != ErrClosed && p.leaves(&ended) {
+		return ended, cause
+	}
 	p.child.end()
 	obey, stopObey := after(obeyWithin)
 	defer stopObey()
@@ -153,6 +158,20 @@ func (p *Process) await(closing <-chan struct{}, limit time.Duration) (ended out
 		ended.ordered = true
 	}
 	return ended, cause
+}
+
+// leaves tells the command to end, and reports whether it did so in time.
+func (p *Process) leaves(ended *outcome) bool {
+	_ = p.child.signal(Terminate) // what cannot be told is killed in a moment
+	grace, stop := after(Grace)
+	defer stop()
+	select {
+	case *ended = <-p.child.outcome:
+		ended.ordered = true
+		return true
+	case <-grace:
+		return false
+	}
 }
 
 // after is a channel on which the end of the time comes; never, if it is 0.

@@ -69,6 +69,9 @@ var ErrClosed = errors.New("commands are no longer run: pillion is shutting down
 // Spec says what to run.
 type Spec struct {
 	Command     string            // run by /bin/sh -lc (cmd /C on Windows)
+	Args        []string          // a program and its arguments, run without a shell instead of Command; the first is absolute
+	Inherit     []string          // variables that it gets of ours beyond the clean environment
+	Gently      bool              // at its time limit, or cancelled, it is told to end and has Grace for it
 	Dir         string            // absolute folder
 	Env         map[string]string // added to the clean environment, already approved
 	Stdin       string            // empty: /dev/null
@@ -232,11 +235,11 @@ func (r *Runner) Close() error {
 // nobody.
 func (s Spec) check() error {
 	switch {
-	case strings.ContainsRune(s.Command, 0):
+	case strings.ContainsRune(s.Command+strings.Join(s.Args, ""), 0):
 		return fault.New(fault.InvalidArguments, "the command holds a NUL character; remove it")
-	case len(s.Command) > maxCommand:
+	case len(s.Command)+len(strings.Join(s.Args, " ")) > maxCommand:
 		return fault.New(fault.InvalidArguments,
-			"the command has %d bytes and at most %d are possible; write it to a file and run that", len(s.Command), maxCommand)
+			"the command has %d bytes and at most %d are possible; write it to a file and run that", len(s.Command)+len(strings.Join(s.Args, " ")), maxCommand)
 	case !filepath.IsAbs(s.Dir):
 		return fault.New(fault.InvalidPath, "the folder to run in must be absolute, not %s", fault.Quote(s.Dir))
 	}
@@ -265,9 +268,14 @@ func (r *Runner) order(s Spec, b box) (order, error) {
 
 func (s Spec) order(base []string) order {
 	env := merge(base, map[string]string{"PWD": s.Dir})
+	env = merge(env, inherited(s.Inherit))
 	env = merge(env, s.Env)
+	args := s.Args
+	if len(args) == 0 {
+		args = shell(s.Command, env)
+	}
 	return order{
-		args:    shell(s.Command, env),
+		args:    args,
 		command: s.Command,
 		dir:     s.Dir,
 		env:     env,

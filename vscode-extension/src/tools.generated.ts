@@ -13,6 +13,7 @@ export const tools: readonly Tool[] = [
   { name: "delete_file", registered: "pillion_delete_file", title: "Delete file" },
   { name: "edit_file", registered: "pillion_edit_file", title: "Edit file" },
   { name: "exit_plan_mode", registered: "pillion_exit_plan_mode", title: "Leave plan mode" },
+  { name: "git.commit", registered: "pillion_git_commit", title: "Git commit" },
   { name: "git.diff", registered: "pillion_git_diff", title: "Git diff" },
   { name: "glob", registered: "pillion_glob", title: "Find files" },
   { name: "kill_process", registered: "pillion_kill_process", title: "End process" },

@@ -47,11 +47,35 @@ func (s *Snapshot) RestOnOutside(name string) {
 	}
 }
 
-// RestsOutside is Rests for what RestOnOutside was told.
+// RestsOutside is Rests for what RestOnOutside and RestOnState were told.
 func (s *Snapshot) RestsOutside() map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return maps.Clone(s.apart)
+	out := maps.Clone(s.apart)
+	for name, l := range s.states {
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = l.state
+	}
+	return out
+}
+
+// RestOnState has a plan made from this view rest on a state that look gives, now and
+// whenever it is asked: of what is no file, and of what only the tool can read.
+func (s *Snapshot) RestOnState(name, state string, look func() string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.states == nil {
+		s.states = map[string]looked{}
+	}
+	s.states[name] = looked{state, look}
+}
+
+// looked is what somebody saw, and how to see it again.
+type looked struct {
+	state string
+	look  func() string
 }
 
 // bytesOnDisk tells the contents of a file of any size apart.

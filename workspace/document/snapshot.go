@@ -95,12 +95,13 @@ type Snapshot struct {
 	open  *buffers
 	limit int64
 
-	mu    sync.Mutex // guards what follows
-	files map[workspace.Path]*File
-	bytes map[workspace.Path]string // what was on disk: see RestOn
-	apart map[string]string         // outside the workspace: see RestOnOutside
-	trees map[workspace.Path]workspace.Tree
-	asked bool // which buffers are unsaved
+	mu     sync.Mutex // guards what follows
+	files  map[workspace.Path]*File
+	bytes  map[workspace.Path]string // what was on disk: see RestOn
+	apart  map[string]string         // outside the workspace: see RestOnOutside
+	states map[string]looked         // see RestOnState
+	trees  map[workspace.Path]workspace.Tree
+	asked  bool // which buffers are unsaved
 
 	utf8 bool // see OnlyUTF8
 
@@ -386,6 +387,11 @@ func (s *Store) Moved(snap *Snapshot) bool {
 	}
 	for name, was := range snap.apart {
 		if outsideState(name) != was {
+			return true
+		}
+	}
+	for _, was := range snap.states {
+		if was.look() != was.state {
 			return true
 		}
 	}

@@ -9,7 +9,8 @@ import (
 
 // config is git's configuration from all its files, later ones last: keys are
 // "section.key" or "section.subsection.key", section and key in lower case.
-// Nothing in it is ever run. includeIf is not followed.
+// Nothing in it is ever run. Of includeIf the conditions gitdir, gitdir/i and
+// onbranch are followed.
 type config map[string][]string
 
 // get is the last value of key, "" if there is none.
@@ -47,20 +48,27 @@ func (c config) int(key string, otherwise int) int {
 // that cannot be read counts as empty.
 func readConfig(gitDir, commonDir string) config {
 	c := config{}
+	r := configReader{config: c, gitDir: gitDir}
 	if _, off := os.LookupEnv("GIT_CONFIG_NOSYSTEM"); !off {
-		c.read("/etc/gitconfig", 0)
+		r.read("/etc/gitconfig", 0)
 	}
 	if global, set := os.LookupEnv("GIT_CONFIG_GLOBAL"); set {
-		c.read(global, 0)
+		r.read(global, 0)
 	} else {
-		c.read(filepath.Join(userConfigDir(), "config"), 0)
-		c.read(filepath.Join(homeDir(), ".gitconfig"), 0)
+		r.read(filepath.Join(userConfigDir(), "config"), 0)
+		r.read(filepath.Join(homeDir(), ".gitconfig"), 0)
 	}
-	c.read(filepath.Join(commonDir, "config"), 0)
+	r.read(filepath.Join(commonDir, "config"), 0)
 	if c.bool("extensions.worktreeconfig", false) {
-		c.read(filepath.Join(gitDir, "config.worktree"), 0)
+		r.read(filepath.Join(gitDir, "config.worktree"), 0)
 	}
 	return c
+}
+
+// configReader reads files into a configuration, for the repository of gitDir.
+type configReader struct {
+	config config
+	gitDir string
 }
 
 func homeDir() string {
@@ -76,18 +84,63 @@ func userConfigDir() string {
 	return filepath.Join(homeDir(), ".config", "git")
 }
 
-func (c config) read(name string, depth int) {
+func (r configReader) read(name string, depth int) {
 	const deepest = 10
 	text, err := readSmall(name)
 	if err != nil || depth > deepest {
 		return
 	}
 	parseConfig(string(text), func(key, value string) {
-		c[key] = append(c[key], value)
-		if key == "include.path" {
-			c.read(expandPath(value, filepath.Dir(name)), depth+1)
+		r.config[key] = append(r.config[key], value)
+		condition, conditional := strings.CutPrefix(strings.TrimSuffix(key, ".path"), "includeif.")
+		if key == "include.path" || conditional && strings.HasSuffix(key, ".path") && r.holds(condition, filepath.Dir(name)) {
+			r.read(expandPath(value, filepath.Dir(name)), depth+1)
 		}
 	})
+}
+
+// holds says whether the condition of an includeIf in a file of dir does.
+func (r configReader) holds(condition, dir string) bool {
+	kind, pattern, _ := strings.Cut(condition, ":")
+	switch kind {
+	case "onbranch":
+		if strings.HasSuffix(pattern, "/") {
+			pattern += "**"
+		}
+		branch := (&repository{gitDir: r.gitDir, commonDir: r.gitDir}).branch()
+		return branch != "" && matchPath(strings.Split(pattern, "/"), strings.Split(branch, "/"))
+	case "gitdir", "gitdir/i":
+		real, err := filepath.EvalSymlinks(r.gitDir)
+		if err != nil {
+			real = r.gitDir
+		}
+		pattern = gitDirPattern(pattern, dir)
+		return matchFolder(pattern, r.gitDir, kind == "gitdir/i") || matchFolder(pattern, real, kind == "gitdir/i")
+	}
+	return false
+}
+
+// gitDirPattern is a pattern for whole paths.
+func gitDirPattern(pattern, dir string) string {
+	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
+		pattern = filepath.ToSlash(homeDir()) + "/" + rest
+	} else if rest, ok := strings.CutPrefix(pattern, "./"); ok {
+		pattern = filepath.ToSlash(dir) + "/" + rest
+	} else if !filepath.IsAbs(pattern) {
+		pattern = "**/" + pattern
+	}
+	if strings.HasSuffix(pattern, "/") {
+		pattern += "**"
+	}
+	return pattern
+}
+
+func matchFolder(pattern, folder string, anyCase bool) bool {
+	folder = filepath.ToSlash(folder)
+	if anyCase {
+		pattern, folder = strings.ToLower(pattern), strings.ToLower(folder)
+	}
+	return matchPath(strings.Split(pattern, "/"), strings.Split(folder, "/"))
 }
 
 // expandPath resolves a path value: "~/" is the home folder, others are

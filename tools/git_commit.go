@@ -1,0 +1,312 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/workspace"
+	"pillion/workspace/git"
+)
+
+var _ = define(NewVCS(Spec{
+	Name:  "git.commit",
+	Title: "Git commit",
+	Description: "Commits to the git repository with the human's own git: their name, hooks and signing. Without files it commits what is staged or, if nothing is, " +
+		"what changed in tracked files; with files it commits exactly those, new and deleted ones too, and what else is staged stays staged. " +
+		"The human sees what will be committed, as whom, and which hooks run. Unsaved editor text is not committed.",
+	Success: true,
+}, planGitCommit))
+
+type gitCommitArgs struct {
+	Message string   `json:"message" jsonschema:"the commit message: a short first line, then if need be a blank line and why"`
+	Files   []string `json:"files,omitempty" jsonschema:"files to commit, relative to the workspace folder; default is what is staged, else all changes of tracked files"`
+	Path    string   `json:"path,omitempty" jsonschema:"file or folder in the repository, where there are several; default is the workspace folder"`
+}
+
+type gitCommitResult struct {
+	Hash         string `json:"hash"`
+	Branch       string `json:"branch"` // empty where none is checked out
+	FilesChanged int    `json:"files_changed"`
+	Additions    int    `json:"additions"`
+	Deletions    int    `json:"deletions"`
+	HookOutput   string `json:"hook_output,omitempty"`
+	// Differs are files of which the commit holds something else than was planned.
+	Differs []string `json:"differs,omitempty"`
+}
+
+// commitPlan is a commit that was looked at.
+type commitPlan struct {
+	git.Draft
+	message string
+	root    string
+	dir     string
+	hooks   []git.Hook
+	git     gitProgram
+}
+
+func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, error) {
+	switch {
+	case strings.TrimSpace(args.Message) == "":
+		return nil, invalid("message is empty; say in a line what the commit does")
+	case strings.ContainsRune(args.Message, 0):
+		return nil, invalid("message has a NUL byte; leave it out")
+	case args.Files != nil && len(args.Files) == 0:
+		return nil, invalid("files is empty; leave it out to commit what is staged, else all changes of tracked files")
+	}
+	options, root, err := commitOptions(in, args)
+	if err != nil {
+		return nil, err
+	}
+	c := commitPlan{message: args.Message, root: root, dir: options.Dir}
+	if c.Draft, err = git.NewDraft(ctx, root, options); err != nil {
+		return nil, err
+	}
+	if c.hooks, err = git.Hooks(root, options.Dir, git.CommitHooks); err != nil {
+		return nil, err
+	}
+	c.git = in.gitProgram(c.Top)
+	a := c.action(in)
+	if err := c.git.hold(in, a, c.hooks, c.Sign.On, false); err != nil {
+		return nil, err
+	}
+	a.Run = c.run
+	in.Snapshot.RestOnState("commit", c.state(), func() string {
+		now := commitPlan{}
+		var err error
+		if now.Draft, err = git.NewDraft(context.Background(), root, options); err != nil {
+			return err.Error()
+		}
+		now.hooks, _ = git.Hooks(root, options.Dir, git.CommitHooks) //nolint:errcheck // the draft says so
+		return now.state()
+	})
+	return a, nil
+}
+
+// mostDiff is the longest diff that a dialog shows.
+const mostDiff = 256 << 10
+
+// commitOptions finds the files, and the repository: that of path, else of the first file.
+func commitOptions(in Input, args gitCommitArgs) (git.CommitOptions, string, error) {
+	o := git.CommitOptions{MaxBytes: mostDiff}
+	var at workspace.Path
+	for _, name := range args.Files {
+		p, err := in.Snapshot.Workspace().ResolveEntry(name)
+		if err != nil {
+			return o, "", err
+		}
+		if at.IsZero() {
+			at = p
+		}
+		o.Files = append(o.Files, p.Abs())
+	}
+	if at.IsZero() || args.Path != "" {
+		p, err := oneFolder(in, "path", args.Path)
+		if err != nil {
+			return o, "", err
+		}
+		at = p
+	}
+	o.Dir = at.Abs()
+	return o, at.RootDir(), nil
+}
+
+func (c commitPlan) state() string { return c.Draft.State() + fmt.Sprint(c.hooks) }
+
+func (c commitPlan) action(in Input) *Action {
+	names := slices.Sorted(maps.Keys(c.Content))
+	reads := inWorkspace(in, c.Top, names)
+	unsaved := unsavedAmong(in, reads)
+	a := &Action{
+		Title:       "Commit " + fault.Quote(clip(firstLine(c.message), 60)),
+		Description: fmt.Sprintf("Commits %s to git.", count(len(names), "file")),
+		Preview:     approval.Preview{Kind: "text", Markdown: c.markdown(unsaved), Unsaved: unsaved},
+		Watch:       c.watched(names),
+	}
+	there := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return c.Content[name] == "" })
+	a.Reads = inWorkspace(in, c.Top, there)
+	if len(unsaved) > 0 {
+		a.Reasons = append(a.Reasons, "it would not hold your unsaved changes in "+strings.Join(unsaved, ", "))
+	}
+	if len(reads) < len(names) {
+		a.Reasons = append(a.Reasons, fmt.Sprintf("of what is staged, %s lie outside of the workspace folder", count(len(names)-len(reads), "file")))
+	}
+	if c.Doing != "" {
+		a.Reasons = append(a.Reasons, "git is in the middle of "+c.Doing)
+	}
+	if c.Branch == "" {
+		a.Reasons = append(a.Reasons, "no branch is checked out: the commit is on none")
+	}
+	return a
+}
+
+// watched are the folders in which a change may be one of the commit.
+func (c commitPlan) watched(names []string) []string {
+	const most = 64
+	out := []string{c.Dir}
+	for _, name := range names {
+		if dir := filepath.Dir(filepath.Join(c.Top, filepath.FromSlash(name))); len(out) < most && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// unsavedAmong are those of the files that the human has not saved.
+func unsavedAmong(in Input, files []workspace.Path) []string {
+	var out []string
+	for _, b := range in.Snapshot.Dirty() {
+		if slices.Contains(files, b.Path) {
+			out = append(out, b.Path.String())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+var commitSources = map[string]string{
+	git.FromStaged: "what is staged", git.FromTracked: "what changed in tracked files; nothing is staged", git.FromFiles: "the files that the agent names",
+}
+
+// markdown is what the human sees of the commit.
+func (c commitPlan) markdown(unsaved []string) string {
+	var s sheet
+	s.fact("Branch", branchWords(c.Branch))
+	s.fact("After", short(c.Head))
+	s.fact("Author", identityWords(c.Author))
+	if c.Committer != c.Author {
+		s.fact("Committer", identityWords(c.Committer))
+	}
+	s.fact("Signed", signingWords(c.Sign))
+	s.list("Hooks that run", hookLines(c.Top, c.hooks), 20)
+	s.fact("Program", c.programWords())
+	s.block(c.message)
+	s.fact("Holds", commitSources[c.From])
+	const most = 200
+	s.list(fmt.Sprintf("%s, +%d −%d", count(c.Changes.FilesChanged, "file"), c.Changes.Additions, c.Changes.Deletions), changeLines(c.Changes), most)
+	s.list("Stays staged besides", quoteAll(c.Left), 20)
+	s.list("Not saved, and so not in it", unsaved, 20)
+	if c.Changes.Diff != "" {
+		s.block(c.Changes.Diff)
+	} else if c.Changes.FilesChanged > 0 {
+		s.WriteString("\nThe diff is too long to show here.\n")
+	}
+	return s.String()
+}
+
+func (c commitPlan) programWords() string {
+	if c.git.file == "" {
+		return "no git was found; Pillion makes the commit itself, without hooks"
+	}
+	return fault.Quote(c.git.file)
+}
+
+func branchWords(branch string) string {
+	if branch == "" {
+		return "none (detached HEAD)"
+	}
+	return fault.Quote(branch)
+}
+
+func identityWords(i git.Identity) string {
+	if i.Name == "" || i.Email == "" {
+		return "as git finds it: no user.name and user.email are set"
+	}
+	return fault.Escape(i.String())
+}
+
+func signingWords(s git.Signing) string {
+	if !s.On {
+		return ""
+	}
+	text := "with " + fault.Quote(s.Program) + " (" + s.Format + ")"
+	if s.Key != "" {
+		text += ", key " + fault.Quote(s.Key)
+	}
+	return text
+}
+
+func changeLines(d git.DiffResult) []string {
+	var out []string
+	for _, f := range d.Files {
+		line := f.Status + " " + fault.Quote(f.Path)
+		if f.Binary {
+			line += " binary"
+		} else {
+			line += fmt.Sprintf(" +%d −%d", f.Additions, f.Deletions)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// run makes the commit.
+func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
+	if c.git.file == "" {
+		return nil, fault.New(fault.GitError, "there is no git program outside of the workspace; ask the human to install git")
+	}
+	if len(c.New) > 0 { // so that --only finds them; what they hold is not staged by it
+		got, err := c.git.run(ctx, hands, "", slices.Concat([]string{"add", "--intent-to-add", "--"}, literal(c.New))...)
+		if err != nil || got.ExitCode != 0 {
+			return c.git.gitFailed("add the new files", got, err), nil
+		}
+	}
+	args := []string{"commit", "--quiet", "--file=-"}
+	if c.From != git.FromStaged {
+		args = slices.Concat(args, []string{"--only", "--"}, literal(c.Paths))
+	}
+	got, err := c.git.run(ctx, hands, c.message, args...)
+	made, lookErr := git.HeadCommit(context.WithoutCancel(ctx), c.root, c.dir)
+	if err == nil && got.ExitCode == 0 {
+		if lookErr != nil {
+			return nil, lookErr
+		}
+		return c.answer(made, gitOutput(got)), nil
+	}
+	failed := c.git.gitFailed("make the commit", got, err)
+	switch {
+	case lookErr == nil && made.Head != c.Head:
+		failed.Notes = append(failed.Notes, "the branch has moved to "+short(made.Head)+" all the same: look with git.log whether that is this commit")
+	case len(c.New) > 0:
+		c.unadd(ctx, hands)
+	}
+	return failed, nil
+}
+
+// unadd takes new files out of the index again, which came into it for a commit that
+// was not made.
+func (c commitPlan) unadd(ctx context.Context, hands Hands) {
+	stdin := strings.Join(c.New, "\x00") + "\x00"
+	_, _ = c.git.run(context.WithoutCancel(ctx), hands, stdin, "update-index", "--force-remove", "-z", "--stdin") // then they are named there, and empty
+}
+
+func (c commitPlan) answer(made git.Commit, output string) *Answer {
+	r := gitCommitResult{
+		Hash: made.Head, Branch: made.Branch, FilesChanged: made.Changes.FilesChanged,
+		Additions: made.Changes.Additions, Deletions: made.Changes.Deletions, HookOutput: output,
+	}
+	for _, name := range slices.Sorted(maps.Keys(made.Content)) {
+		if planned, ok := c.Content[name]; !ok || planned != made.Content[name] {
+			r.Differs = append(r.Differs, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Content)) {
+		if _, ok := made.Content[name]; !ok {
+			r.Differs = append(r.Differs, name)
+		}
+	}
+	text := fmt.Sprintf("%s on %s: %s, +%d −%d", short(r.Hash), branchWords(r.Branch), count(r.FilesChanged, "file"), r.Additions, r.Deletions)
+	a := &Answer{Result: r, Text: text, Summary: text}
+	if output != "" {
+		a.Text += "\n" + output
+	}
+	if len(r.Differs) > 0 {
+		a.Notes = append(a.Notes, "the commit holds something else than was planned of "+strings.Join(quoteAll(r.Differs), ", ")+": a hook or a filter changed it")
+	}
+	return a
+}

@@ -1,0 +1,191 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools/process"
+	"pillion/workspace"
+	"pillion/workspace/git"
+)
+
+// gitProgram is how the human's own git is run for a write: with their hooks, keys and
+// credential helpers, without a terminal, and by no shell.
+type gitProgram struct {
+	file    string // absolute; "" where there is no git
+	top     string // of the work tree, where it runs
+	held    process.Confine
+	inherit []string // variables that it gets beyond the clean environment
+	limits  Limits
+	timeout time.Duration
+}
+
+// gitSettings stand in front of every subcommand: nothing is to go on after the call
+// (a daemon, a gc in the background), and what is not shown in a dialog is not run.
+var gitSettings = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
+
+// gitEnv is for git and its hooks: nobody can be asked by an editor.
+var gitEnv = map[string]string{"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":"}
+
+// keyVariables lead to the human's keys. What runs gets them when it has to sign or to
+// reach a remote, and not otherwise.
+var keyVariables = []string{"SSH_AUTH_SOCK", "GNUPGHOME"}
+
+func (in Input) gitProgram(top string) gitProgram {
+	g := gitProgram{top: top, inherit: slices.Clone(git.IdentityVariables), limits: in.Limits, timeout: in.Limits.CommandTime}
+	if in.Timeout > 0 {
+		g.timeout = min(in.Timeout, in.Limits.CommandMax)
+	}
+	if in.LookPath != nil {
+		g.file, _ = in.LookPath("git") //nolint:errcheck // there is none
+	}
+	return g
+}
+
+// run runs git with arguments that are its own: whatever comes from an agent stands
+// behind --end-of-options or --, or in stdin.
+func (g gitProgram) run(ctx context.Context, hands Hands, stdin string, args ...string) (process.Result, error) {
+	return hands.Processes.Run(ctx, process.Spec{
+		Args: slices.Concat([]string{g.file}, gitSettings, args), Dir: g.top, Env: gitEnv, Inherit: g.inherit, Stdin: stdin,
+		Timeout: g.timeout, Gently: true, OutputLimit: g.limits.OutputBytes, Confine: g.held,
+	}, hands.stream)
+}
+
+// literal is a path as a pathspec that means nothing else, from the top.
+func literal(paths []string) []string {
+	out := make([]string, 0, len(paths))
+	for _, p := range paths {
+		out = append(out, ":(top,literal)"+p)
+	}
+	return out
+}
+
+// hold says how git is held. It is the human's own program and needs no sandbox, but
+// its hooks may run what agents wrote: so where any runs, git is held as a command of
+// that kind is. What needs keys cannot be held: it asks, and is said.
+func (g *gitProgram) hold(in Input, a *Action, hooks []git.Hook, keys, network bool) error {
+	g.held = process.Confine{Level: process.None}
+	s := in.Sandbox
+	if keys {
+		g.inherit = append(g.inherit, keyVariables...)
+	}
+	switch {
+	case len(hooks) == 0 || s.Mode == "" || s.Mode == SandboxOff:
+		return nil
+	case keys && s.Mode != SandboxRequire:
+		a.AlwaysAsk = true
+		a.Reasons = append(a.Reasons, "the hooks run outside of the sandbox, because git needs your keys")
+		return nil
+	}
+	held, err := s.hold(in, s.Offline && !network)
+	if err != nil || held.Level == process.None {
+		return err
+	}
+	letGitWork(&held, g.top)
+	held.ReadOnly = shallowest(held.ReadOnly, mostProtected)
+	g.held = held
+	return nil
+}
+
+// gitFailed is why git did not do it, in its own words.
+func (g gitProgram) gitFailed(what string, got process.Result, err error) *Answer {
+	output := gitOutput(got)
+	e := fault.New(fault.GitError, "git did not %s (exit code %d)", what, got.ExitCode)
+	switch {
+	case err != nil:
+		e = fault.From(err)
+	case got.TimedOut:
+		e = fault.New(fault.Timeout, "git and all it started were ended after %s; nothing was done, as far as git says", g.timeout)
+	}
+	if e.Hint == "" && output != "" {
+		e = e.WithHint("what it printed says why")
+	}
+	return &Answer{Err: e.With("exit_code", got.ExitCode).With("output", output), Text: output}
+}
+
+// gitOutput is what git and its hooks printed. Of addresses only what is no secret.
+func gitOutput(got process.Result) string {
+	return strings.TrimSpace(withoutCredentials(strings.TrimSpace(got.Stdout) + "\n" + strings.TrimSpace(got.Stderr)))
+}
+
+var credentials = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/@\s'"]*@`)
+
+// withoutCredentials takes names and passwords out of the addresses in a text.
+func withoutCredentials(text string) string { return credentials.ReplaceAllString(text, "$1") }
+
+// hookLines says which hooks run, for the dialog.
+func hookLines(top string, hooks []git.Hook) []string {
+	var out []string
+	for _, h := range hooks {
+		where := h.Command
+		if h.Path != "" {
+			where = h.Path
+			if rel, err := filepath.Rel(top, h.Path); err == nil && filepath.IsLocal(rel) {
+				where = filepath.ToSlash(rel)
+			}
+		}
+		out = append(out, h.Name+" ("+fault.Quote(where)+")")
+	}
+	return out
+}
+
+// sheet is the text of a dialog about git: facts, a line each, and blocks.
+type sheet struct{ strings.Builder }
+
+func (s *sheet) fact(name, value string) {
+	if value != "" {
+		fmt.Fprintf(s, "%s: %s\n", name, value)
+	}
+}
+
+func (s *sheet) list(name string, values []string, most int) {
+	if len(values) == 0 {
+		return
+	}
+	fmt.Fprintf(s, "%s:\n", name)
+	for _, v := range values[:min(most, len(values))] {
+		s.WriteString("- " + v + "\n")
+	}
+	if len(values) > most {
+		fmt.Fprintf(s, "- and %d more\n", len(values)-most)
+	}
+}
+
+// block shows a text as it is.
+func (s *sheet) block(text string) {
+	s.WriteString("\n")
+	for line := range strings.Lines(fault.Escape(text)) {
+		s.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	s.WriteString("\n")
+}
+
+func short(hash string) string {
+	const letters = 7
+	return hash[:min(letters, len(hash))]
+}
+
+// inWorkspace are those paths of a repository that lie in the workspace.
+func inWorkspace(in Input, top string, names []string) []workspace.Path {
+	var out []workspace.Path
+	for _, name := range names {
+		if p, ok := in.Snapshot.Workspace().Place(filepath.Join(top, filepath.FromSlash(name))); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func quoteAll(names []string) []string {
+	out := make([]string, 0, len(names))
+	for _, name := range names {
+		out = append(out, fault.Quote(name))
+	}
+	return out
+}

@@ -1,0 +1,53 @@
+package git
+
+import (
+	"cmp"
+	"os"
+	"strings"
+)
+
+// Identity is whom git names in a commit. Both are empty where neither the
+// environment nor the configuration says so: then git asks the system, or refuses.
+type Identity struct{ Name, Email string }
+
+// String is the identity as commits have it.
+func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
+
+// identity is who the author or the committer is, as git finds it.
+func (c config) identity(role string) Identity {
+	env := "GIT_" + strings.ToUpper(role) + "_"
+	return Identity{
+		Name:  cmp.Or(os.Getenv(env+"NAME"), c.get(role+".name"), c.get("user.name")),
+		Email: cmp.Or(os.Getenv(env+"EMAIL"), c.get(role+".email"), c.get("user.email"), os.Getenv("EMAIL")),
+	}
+}
+
+// IdentityVariables are what of the environment git takes an identity from, and its
+// configuration.
+var IdentityVariables = []string{
+	"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL",
+	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+}
+
+// Signing says how commits are signed.
+type Signing struct {
+	On      bool
+	Format  string // openpgp, x509 or ssh
+	Program string // that signs
+	Key     string // "": the program's choice
+}
+
+func (c config) signing() Signing {
+	s := Signing{On: c.bool("commit.gpgsign", false)}
+	if !s.On {
+		return s
+	}
+	s.Format = cmp.Or(strings.ToLower(c.get("gpg.format")), "openpgp")
+	usual := map[string]string{"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}[s.Format]
+	s.Program = c.get("gpg." + s.Format + ".program")
+	if s.Format == "openpgp" {
+		s.Program = cmp.Or(s.Program, c.get("gpg.program"))
+	}
+	s.Program, s.Key = cmp.Or(s.Program, usual), c.get("user.signingkey")
+	return s
+}
