@@ -1,6 +1,7 @@
 // Speed and size against the npm MCP filesystem server, both through this one client in one run, and commands against the
 // same ones spawned from Go (scripts/bench), printed as ratios. `bench.mjs files` measures files alone (lib/bench-files.mjs),
-// `bench.mjs languages` questions about code (lib/bench-language.mjs), `bench.mjs calls` all else.
+// `bench.mjs languages` questions about code (lib/bench-language.mjs), `bench.mjs git` questions about repositories
+// (lib/bench-git.mjs), `bench.mjs calls` all else.
 // Numbers below the limit are kept promises; this prints, it does not fail: timings belong to no test.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -8,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { fileRows, median } from './lib/bench-files.mjs';
+import { gitRows } from './lib/bench-git.mjs';
 import { languageRows } from './lib/bench-language.mjs';
 import { RpcChild } from './lib/rpc-child.mjs';
 
@@ -115,7 +117,12 @@ function commands() {
 }
 
 const rows = [];
+/** One row; without numbers it is of something that does not exist, which keeps no promise. */
 function row(what, ours, theirs, unit, limit) {
+  if (ours === undefined) {
+    rows.push(['NONE', what, '', '', '', `at most ${limit}`]);
+    return;
+  }
   const ratio = ours / theirs;
   const kept = limit === undefined ? '    ' : ratio <= limit ? 'ok  ' : 'OVER';
   rows.push([kept, what, `${ours.toFixed(2)} ${unit}`, `${theirs.toFixed(2)} ${unit}`, ratio.toFixed(3), limit === undefined ? '' : `at most ${limit}`]);
@@ -155,7 +162,7 @@ async function callRows() {
   commandRows(commands());
 }
 
-const parts = { calls: callRows, files: () => fileRows({ pillion, peer, sandbox, env, row }), languages: () => languageRows({ pillion, sandbox, env, row }) };
+const parts = { calls: callRows, files: () => fileRows({ pillion, peer, sandbox, env, row }), languages: () => languageRows({ pillion, sandbox, env, row }), git: () => gitRows({ root, pillion, sandbox, env, row }) };
 const wanted = process.argv.slice(2);
 try {
   for (const [name, measure] of Object.entries(parts)) {

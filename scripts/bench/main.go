@@ -1,6 +1,7 @@
 // Command bench times commands through `pillion serve` against the same commands
 // spawned from here, in turn, and prints what it measured as JSON for bench.mjs,
-// which runs it: the shortest command there is, and one that prints a lot.
+// which runs it: the shortest command there is, and one that prints a lot. With
+// -texts it compares texts of 1 MB instead, here and by git.
 //
 // Not here: limits, and what is made of the figures.
 package main
@@ -61,8 +62,15 @@ func main() {
 	program := flag.String("pillion", "bin/pillion", "the `program`")
 	folder := flag.String("folder", ".", "the project's `folder`, with large.txt and small.txt")
 	rounds := flag.Int("rounds", 100, "how often the shortest command is run")
+	compare := flag.Int("texts", 0, "compare texts in the folder, each so `often`")
 	flag.Parse()
-	got, err := measure(*program, *folder, *rounds)
+	var got any
+	var err error
+	if *compare > 0 {
+		got, err = texts(*folder, *compare)
+	} else {
+		got, err = measure(*program, *folder, *rounds)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
