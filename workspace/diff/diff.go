@@ -37,7 +37,9 @@ func SplitLines(s string) []string {
 // Lines returns the edits that turn before into after, in order, never
 // touching each other.
 func Lines(before, after []string) []Edit {
-	return slide(before, after, unslid(before, after))
+	v := view{before: before, after: after, atTop: true, atBottom: true}
+	edits, _ := v.slide(unslid(before, after))
+	return edits
 }
 
 // unslid gives the edits where the comparison put them.

@@ -55,27 +55,24 @@ func Hunks(before, after string, context int) []Hunk {
 	if before == after {
 		return nil
 	}
-	if h, ok := local(before, after, context); ok {
-		return []Hunk{h}
-	}
-	return hunks(before, after, context)
+	return hunksOf(before, after, context)
 }
 
-// hunks is Hunks of texts that differ, by looking at all of them.
-func hunks(before, after string, context int) []Hunk {
-	old, changed := SplitLines(before), SplitLines(after)
-	edits := Lines(old, changed)
-	context = min(max(context, 0), max(len(old), len(changed)))
-
+// hunks makes hunks of edits; skipped is the text above the view.
+func (v *view) hunks(edits []Edit, skipped string) []Hunk {
+	context := min(v.context, max(len(v.before), len(v.after)))
+	above := strings.Count(skipped, "\n")
+	headings := headings{lines: v.before, above: skipped}
 	var out []Hunk
-	headings := headings{lines: old}
 	for len(edits) > 0 {
 		group := 1
 		for group < len(edits) && edits[group].OldStart-edits[group-1].OldEnd <= 2*context {
 			group++
 		}
-		h := hunk(old, changed, edits[:group], context)
-		h.Section = headings.above(edits[0].OldStart - min(context, edits[0].OldStart))
+		h := hunk(v.before, v.after, edits[:group], context)
+		h.OldStart += above
+		h.NewStart += above
+		h.Section = headings.before(edits[0].OldStart - min(context, edits[0].OldStart))
 		out = append(out, h)
 		edits = edits[group:]
 	}
@@ -116,17 +113,22 @@ func (h *Hunk) add(op Op, lines []string) {
 // headings finds the last heading above a line, for lines in rising order.
 type headings struct {
 	lines []string
+	above string // the text above the first line
 	next  int
 	last  string
+	found bool // last is one of lines, or what was found above
 }
 
-func (h *headings) above(line int) string {
+func (h *headings) before(line int) string {
 	for ; h.next < line; h.next++ {
 		if text := h.lines[h.next]; startsHeading(text) {
-			h.last = text
+			h.last, h.found = shortened(text), true
 		}
 	}
-	return shortened(h.last)
+	if !h.found {
+		h.last, h.found = headingAbove(h.above), true
+	}
+	return h.last
 }
 
 // startsHeading is git's rule for files of which it knows nothing else.

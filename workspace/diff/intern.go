@@ -4,7 +4,9 @@ package diff
 // nor their last line.
 func compare(before, after []string) changes {
 	c := changes{deleted: make([]bool, len(before)), inserted: make([]bool, len(after))}
-	a, b, kinds := intern(before, after)
+	t, a := newTable(before)
+	b := t.numbers(after, a)
+	kinds := len(t.kinds)
 	inA, inB := count(a, kinds), count(b, kinds)
 
 	keptA, idsA := matchable(a, inB, c.deleted)
@@ -20,29 +22,12 @@ func compare(before, after []string) changes {
 	return c
 }
 
-// intern gives equal lines equal numbers, so that the search compares integers.
-func intern(before, after []string) (a, b []int32, kinds int) {
-	ids := make(map[string]int32, len(before))
-	number := func(lines []string) []int32 {
-		out := make([]int32, len(lines))
-		for i, line := range lines {
-			id, known := ids[line]
-			if !known {
-				id = int32(len(ids))
-				ids[line] = id
-			}
-			out[i] = id
-		}
-		return out
-	}
-	a, b = number(before), number(after)
-	return a, b, len(ids)
-}
-
 func count(ids []int32, kinds int) []int32 {
 	counts := make([]int32, kinds)
 	for _, id := range ids {
-		counts[id]++
+		if id != unknown {
+			counts[id]++
+		}
 	}
 	return counts
 }
@@ -58,14 +43,16 @@ const (
 // indexes and numbers of the others. A line that the other side lacks is
 // certain; a crowded one goes with them where it stands alone in rewritten
 // text, since a brace kept there only tears the change apart.
-func matchable(ids, other []int32, changed []bool) (kept []int, left []int32) {
+func matchable(ids, other []int32, changed []bool) (kept, left []int32) {
 	class := make([]byte, len(ids))
 	many := crowd(len(ids))
+	left = make([]int32, 0, len(ids))
+	kept = make([]int32, 0, len(ids))
 	for i, id := range ids {
-		switch n := other[id]; {
-		case n == 0:
+		switch {
+		case id == unknown || other[id] == 0:
 			class[i] = absent
-		case n >= many:
+		case other[id] >= many:
 			class[i] = crowded
 		default:
 			class[i] = useful
@@ -76,7 +63,7 @@ func matchable(ids, other []int32, changed []bool) (kept []int, left []int32) {
 			changed[i] = true
 			continue
 		}
-		kept = append(kept, i)
+		kept = append(kept, int32(i))
 		left = append(left, id)
 	}
 	return kept, left

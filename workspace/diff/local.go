@@ -1,64 +1,57 @@
 package diff
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// window is how many lines around a change are looked at where it is one of a large
-// text: more than any of the rules of slide look at.
+// window is how many unchanged lines above and below all changes are looked at:
+// more than any of the rules of slide look at.
 const window = 64
 
-// local gives the hunk of two texts that differ in one place, by looking at the lines
-// around it alone. It reports false where that does not do, or might not.
-func local(before, after string, context int) (h Hunk, ok bool) {
-	head, tail := sameStart(before, after), 0
-	tail = sameEnd(before[head:], after[head:])
+// looked is how far the rules of slide look beyond the place of an edit; see look.
+const looked = 22
+
+// hunksOf gives the hunks of two texts that differ. Of the text above the first
+// change and below the last one it looks at a window, which nearly always does.
+func hunksOf(before, after string, context int) []Hunk {
+	head := sameStart(before, after)
+	tail := sameEnd(before[head:], after[head:])
 	start := linesUp(before, head, window)
 	end := len(before) - tail
 	down := linesDown(before, end, window) - end
-	if context < 0 || context > window/2 || start == 0 && end+down == len(before) {
-		return h, false
+
+	v := view{
+		before: SplitLines(before[start : end+down]), after: SplitLines(after[start : len(after)-tail+down]),
+		atTop: start == 0, atBottom: end+down == len(before), context: max(context, 0),
 	}
-	old, changed := SplitLines(before[start:end+down]), SplitLines(after[start:len(after)-tail+down])
-	atTop, atBottom := start == 0, end+down == len(before)
-	edits := unslid(old, changed)
-	if len(edits) != 1 || !staysInside(old, changed, edits[0], atTop, atBottom) {
-		return h, false
+	edits := unslid(v.before, v.after)
+	slid, inside := v.slide(slices.Clone(edits))
+	if !inside {
+		skipped := strings.Count(before[:start], "\n")
+		for i := range edits {
+			edits[i] = edits[i].moved(skipped)
+		}
+		v.before, v.after = SplitLines(before), SplitLines(after)
+		v.atTop, v.atBottom, start = true, true, 0
+		slid, _ = v.slide(edits)
 	}
-	edits = slide(old, changed, edits)
-	h = hunk(old, changed, edits, context)
-	above := edits[0].OldStart - min(context, edits[0].OldStart)
-	for _, line := range old[:above] {
-		start += len(line)
-	}
-	skipped := strings.Count(before[:start], "\n") - above
-	h.OldStart += skipped
-	h.NewStart += skipped
-	h.Section = headingAbove(before[:start])
-	return h, true
+	return v.hunks(slid, before[:start])
 }
 
-// staysInside: slide, of this one edit, looks at no line beyond the window.
-func staysInside(before, after []string, e Edit, atTop, atBottom bool) bool {
-	lines, start, end := after, e.NewStart, e.NewEnd
-	switch {
-	case e.OldStart == e.OldEnd:
-	case e.NewStart == e.NewEnd:
-		lines, start, end = before, e.OldStart, e.OldEnd
-	default:
-		return true
-	}
-	for start > 0 && lines[start-1] == lines[end-1] {
-		start, end = start-1, end-1
-	}
-	top := start
-	start, end = e.NewStart, e.NewEnd
-	if e.NewStart == e.NewEnd {
-		start, end = e.OldStart, e.OldEnd
-	}
-	for end < len(lines) && lines[start] == lines[end] {
-		start, end = start+1, end+1
-	}
-	const looked = 22 // see look
-	return (atTop || top > looked) && (atBottom || end < len(lines)-looked)
+// view is the lines of two texts, or of the parts of them in which all that
+// differs lies.
+type view struct {
+	before, after   []string
+	atTop, atBottom bool // nothing is left out there
+	context         int
+}
+
+// holds reports whether there is enough around a change of these lines that
+// what was left out could make no difference.
+func (v *view) holds(lines []string, start, end int) bool {
+	most := max(looked, v.context)
+	return (v.atTop || start > most) && (v.atBottom || end < len(lines)-most)
 }
 
 // sameStart is how long the lines are with which both begin.

@@ -91,14 +91,14 @@ func (s *search) mark(r region) {
 }
 
 // anchor is a line that occurs once on either side of a region.
-type anchor struct{ a, b int }
+type anchor struct{ a, b int32 }
 
 // between solves the gaps that anchors leave in r.
 func (s *search) between(r region, anchors []anchor, patience int) {
 	a, b := r.a0, r.b0
 	for _, at := range anchors {
-		s.solve(region{a, at.a, b, at.b}, patience)
-		a, b = at.a+1, at.b+1
+		s.solve(region{a, int(at.a), b, int(at.b)}, patience)
+		a, b = int(at.a)+1, int(at.b)+1
 	}
 	s.solve(region{a, r.a1, b, r.b1}, patience)
 }
@@ -113,10 +113,10 @@ func (s *search) anchors(r region) []anchor {
 		s.onceB[s.b[j]]++
 		s.position[s.b[j]] = int32(j)
 	}
-	var unique []anchor
+	unique := make([]anchor, 0, r.a1-r.a0)
 	for i := r.a0; i < r.a1; i++ {
 		if id := s.a[i]; s.onceA[id] == 1 && s.onceB[id] == 1 {
-			unique = append(unique, anchor{i, int(s.position[id])})
+			unique = append(unique, anchor{int32(i), s.position[id]})
 		}
 	}
 	for _, id := range s.a[r.a0:r.a1] {
@@ -130,22 +130,25 @@ func (s *search) anchors(r region) []anchor {
 
 // rising is the longest increasing subsequence by b of anchors ordered by a.
 func rising(all []anchor) []anchor {
-	var ends []int // ends[n] is the anchor with the lowest b that ends a series of n+1
-	previous := make([]int, len(all))
+	if slices.IsSortedFunc(all, func(p, q anchor) int { return int(p.b) - int(q.b) }) {
+		return all
+	}
+	ends := make([]int32, 0, len(all)) // ends[n] is the anchor with the lowest b that ends a series of n+1
+	previous := make([]int32, len(all))
 	for i, at := range all {
-		n, _ := slices.BinarySearchFunc(ends, at.b, func(end, b int) int { return all[end].b - b })
+		n := len(ends)
+		if n > 0 && all[ends[n-1]].b > at.b {
+			n, _ = slices.BinarySearchFunc(ends, at.b, func(end, b int32) int { return int(all[end].b) - int(b) })
+		}
 		previous[i] = -1
 		if n > 0 {
 			previous[i] = ends[n-1]
 		}
 		if n == len(ends) {
-			ends = append(ends, i)
+			ends = append(ends, int32(i))
 		} else {
-			ends[n] = i
+			ends[n] = int32(i)
 		}
-	}
-	if len(ends) == 0 {
-		return nil
 	}
 	series := make([]anchor, len(ends))
 	for i, at := len(ends)-1, ends[len(ends)-1]; i >= 0; i, at = i-1, previous[at] {

@@ -6,10 +6,11 @@ import "strings"
 // Text inserted next to its like can be shown in several places that mean the
 // same: a new function with its closing brace, or with the one of the function
 // before it. Edits that can be made to touch become one.
-func slide(before, after []string, edits []Edit) []Edit {
+func (v *view) slide(edits []Edit) (slid []Edit, inside bool) {
+	inside = true
 	var out []Edit
 	for i, e := range edits {
-		room := space{up: e.OldStart, down: len(before) - e.OldEnd}
+		room := space{up: e.OldStart, down: len(v.before) - e.OldEnd}
 		if len(out) > 0 {
 			room.up -= out[len(out)-1].OldEnd
 			room.above = true
@@ -18,7 +19,9 @@ func slide(before, after []string, edits []Edit) []Edit {
 			room.down = edits[i+1].OldStart - e.OldEnd
 			room.below = true
 		}
-		e = e.moved(bestShift(before, after, e, room))
+		shift, holds := v.bestShift(e, room)
+		inside = inside && holds
+		e = e.moved(shift)
 		switch {
 		case room.below && e.OldEnd == edits[i+1].OldStart:
 			edits[i+1].OldStart, edits[i+1].NewStart = e.OldStart, e.NewStart
@@ -28,7 +31,7 @@ func slide(before, after []string, edits []Edit) []Edit {
 			out = append(out, e)
 		}
 	}
-	return out
+	return out, inside
 }
 
 // space is how far an edit may move, and whether another edit ends it there.
@@ -41,15 +44,16 @@ func (e Edit) moved(by int) Edit {
 	return Edit{e.OldStart + by, e.OldEnd + by, e.NewStart + by, e.NewEnd + by}
 }
 
-// bestShift says by how many lines to move e within room, upwards if negative.
-func bestShift(before, after []string, e Edit, room space) int {
-	lines, start, end := after, e.NewStart, e.NewEnd
+// bestShift says by how many lines to move e within room, upwards if negative,
+// and whether the view holds all that this rests on.
+func (v *view) bestShift(e Edit, room space) (by int, inside bool) {
+	lines, start, end := v.after, e.NewStart, e.NewEnd
 	switch {
 	case e.OldStart == e.OldEnd:
 	case e.NewStart == e.NewEnd:
-		lines, start, end = before, e.OldStart, e.OldEnd
+		lines, start, end = v.before, e.OldStart, e.OldEnd
 	default:
-		return 0
+		return 0, v.holds(lines, start, end)
 	}
 	lowest, highest := 0, 0
 	for -lowest < room.up && lines[start+lowest-1] == lines[end+lowest-1] {
@@ -58,15 +62,16 @@ func bestShift(before, after []string, e Edit, room space) int {
 	for highest < room.down && lines[start+highest] == lines[end+highest] {
 		highest++
 	}
+	inside = v.holds(lines, start+lowest, end+highest)
 	switch {
 	case lowest == highest:
-		return 0
+		return 0, inside
 	case room.above && -lowest == room.up:
-		return lowest // it touches another edit: one change, not two
+		return lowest, inside // it touches another edit: one change, not two
 	case room.below && highest == room.down:
-		return highest
+		return highest, inside
 	}
-	return bestCut(lines, start, end, lowest, highest)
+	return bestCut(lines, start, end, lowest, highest), inside
 }
 
 // bestCut tries the shifts and takes the one whose two ends cut the text best,
