@@ -82,6 +82,7 @@ var writers = map[string]string{
 	"tools/process":             "the guardian's own name",
 	"":                          "the new folder of pillion try",
 	"internal/generate":         "generated files",
+	"scripts/bench":             "texts to compare, in the bench's folder",
 	"internal/testrig":          "tests' folders",
 	"internal/testrig/machine":  "tests' folders",
 	"agents/internal/agenttest": "tests' folders",
