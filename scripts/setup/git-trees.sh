@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `make bench` asks git about: the kernel's source as Debian packs it, in a repository of one commit, and a repository
-# of many commits that is made up (lib/git-history.mjs). Two minutes and 4 GB; `make test` needs neither.
+# of many commits that is made up (lib/git-history.mjs). Two minutes or more, and 2 GB; `make test` needs neither.
 . "$(dirname "$0")/lib.sh"
 
 in_git() {
