@@ -133,6 +133,29 @@ export class Workbench {
     await item.getByRole('button', { name: button }).first().click();
   }
 
+  /**
+   * Rows of “Waiting for You” that have a box, from top to bottom, each as `☑ text` or `☐ text`.
+   */
+  async boxes() {
+    await this.#showView();
+    return this.#rows('Waiting for You').evaluateAll((rows) => rows
+      .map((row) => ({ row, top: row.getBoundingClientRect().top, box: row.querySelector('[role=checkbox]') }))
+      .filter(({ box }) => box).sort((one, other) => one.top - other.top)
+      .map(({ row, box }) => `${box?.getAttribute('aria-checked') === 'true' ? '☑' : '☐'} ${row.querySelector('.monaco-icon-label')?.textContent?.replaceAll('\u00a0', ' ')}`));
+  }
+
+  /** Opens the list of hunks from a dialog's title. @param {Dialog} dialog */
+  async chooseHunks(dialog) {
+    await dialog.button('Choose Hunks').click();
+    await this.page.locator('.pane-header', { hasText: 'Waiting for You' }).waitFor();
+  }
+
+  /** Presses the box of a row in “Waiting for You”. @param {string | RegExp} row */
+  async tick(row) {
+    await this.#showView();
+    await this.#rows('Waiting for You').filter({ hasText: row }).getByRole('checkbox').first().click();
+  }
+
   /** Rows of the view “Processes”, which is there as long as there are any. */
   async processes() {
     await this.#showView();

@@ -12,43 +12,50 @@ import (
 // counterparts are VS Code's commands and the subcommands of :Pillion that do the
 // same. Where there is none, the reason stands behind a hash.
 var counterparts = map[string]string{
-	"approve":            "approve",
-	"approveAndRemember": "session",
-	"editCommand":        "edit",
-	"reject":             "reject",
-	"rejectWithReason":   "reject", // :Pillion reject REASON
-	"cancel":             "cancel",
-	"saveAndRun":         "save",
-	"answerTogether":     "together",
-	"show":               "show",
-	"showWaiting":        "# :Pillion by itself",
-	"answerPrompt":       "# an entry of :Pillion",
-	"resume":             "resume",
-	"changeMode":         "mode",
-	"processes":          "processes",
-	"showProcess":        "processes", // an entry of it
-	"killProcess":        "kill",
-	"showUntrusted":      "trust", // the page that asks
-	"trust":              "trust",
-	"journal":            "journal",
-	"revertChange":       "revert", // of change, turn or agent
-	"revertTurn":         "revert",
-	"revertAgent":        "revert",
-	"revertNow":          "# a key of the preview",
-	"openRevertDiff":     "# a link of the preview",
-	"openChanged":        "# an entry of the journal",
-	"accept":             "accept",
-	"acceptAll":          "accept",
-	"pauseAgent":         "pause",
-	"revertUnusual":      "# a button; the journal has it too",
-	"dismissUnusual":     "# likewise",
-	"restart":            "restart",
-	"stop":               "stop",
-	"showLog":            "log",
-	"explainFailure":     "# the status bar's click; here the message says it, and :Pillion doctor",
-	"connectAgent":       "connect",
-	"doctor":             "doctor",
-	"getStarted":         "# :help pillion-tutorial",
+	"approve":                "approve",
+	"approveAndRemember":     "session",
+	"approveSelected":        "approve", // what is ticked
+	"applyReview":            "approve",
+	"applySelected":          "approve",
+	"cancelReview":           "cancel",
+	"cancelReviewWithReason": "cancel", // :Pillion cancel REASON
+	"chooseHunks":            "# the diff itself",
+	"toggleHunk":             "# a key of the diff",
+	"editCommand":            "edit",
+	"reject":                 "reject",
+	"rejectWithReason":       "reject", // :Pillion reject REASON
+	"cancel":                 "cancel",
+	"saveAndRun":             "save",
+	"answerTogether":         "together",
+	"show":                   "show",
+	"showWaiting":            "# :Pillion by itself",
+	"answerPrompt":           "# an entry of :Pillion",
+	"resume":                 "resume",
+	"changeMode":             "mode",
+	"processes":              "processes",
+	"showProcess":            "processes", // an entry of it
+	"killProcess":            "kill",
+	"showUntrusted":          "trust", // the page that asks
+	"trust":                  "trust",
+	"journal":                "journal",
+	"revertChange":           "revert", // of change, turn or agent
+	"revertTurn":             "revert",
+	"revertAgent":            "revert",
+	"revertNow":              "# a key of the preview",
+	"openRevertDiff":         "# a link of the preview",
+	"openChanged":            "# an entry of the journal",
+	"accept":                 "accept",
+	"acceptAll":              "accept",
+	"pauseAgent":             "pause",
+	"revertUnusual":          "# a button; the journal has it too",
+	"dismissUnusual":         "# likewise",
+	"restart":                "restart",
+	"stop":                   "stop",
+	"showLog":                "log",
+	"explainFailure":         "# the status bar's click; here the message says it, and :Pillion doctor",
+	"connectAgent":           "connect",
+	"doctor":                 "doctor",
+	"getStarted":             "# :help pillion-tutorial",
 }
 
 // neovimsOwn are subcommands without a command in VS Code, and why.

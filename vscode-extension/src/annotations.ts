@@ -1,9 +1,12 @@
 // What a diff cannot say by itself, in dim words beside its first change: why it asks, and that it was updated.
 
-import { Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window } from "vscode";
-import { type Approval, type ApprovalListener, type Approvals, particulars } from "./approvals";
+import { type DecorationOptions, Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window, workspace } from "vscode";
+import type { Approval, ApprovalListener, Approvals } from "./approvals";
+import { particulars } from "./deeds";
 import { short } from "./escape";
 import { mergedNote } from "./file-words";
+import { leftOut } from "./hunk-words";
+import type { Hunk } from "./hunks";
 import type { FilePreview } from "./protocol";
 import { approvalIdOf, pathOf, proposal } from "./schemes";
 
@@ -11,11 +14,18 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
   private readonly paint = window.createTextEditorDecorationType({
     after: { color: new ThemeColor("editorCodeLens.foreground"), fontStyle: "italic", margin: "0 0 0 3em" },
   });
-  private readonly subscription = window.onDidChangeVisibleTextEditors((editors) => {
-    editors.forEach((editor) => {
-      this.annotate(editor);
-    });
-  });
+  private readonly subscription = Disposable.from(
+    window.onDidChangeVisibleTextEditors((editors) => {
+      editors.forEach((editor) => {
+        this.annotate(editor);
+      });
+    }),
+    workspace.onDidChangeTextDocument(({ document }) => {
+      if (document.uri.scheme === proposal) {
+        this.changed();
+      }
+    }),
+  );
 
   constructor(private readonly approvals: Approvals) {}
 
@@ -37,24 +47,36 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
     if (!approval || !file) {
       return;
     }
-    const line = Math.min(place(file), editor.document.lineCount - 1);
-    const range = new Range(line, Number.MAX_SAFE_INTEGER, line, Number.MAX_SAFE_INTEGER);
-    const contentText = words(approval, file.merged === true);
-    const hoverMessage = new MarkdownString().appendText(contentText);
-    const decoration = { range: editor.document.validateRange(range), hoverMessage, renderOptions: { after: { contentText } } };
-    editor.setDecorations(this.paint, contentText ? [decoration] : []);
+    const beside = (line: number, contentText: string, link = ""): DecorationOptions => {
+      const end = new Range(line, Number.MAX_SAFE_INTEGER, line, Number.MAX_SAFE_INTEGER);
+      const hoverMessage = new MarkdownString().appendText(contentText).appendMarkdown(link);
+      hoverMessage.isTrusted = { enabledCommands: ["pillion.toggleHunk"] };
+      return { range: editor.document.validateRange(end), hoverMessage, renderOptions: { after: { contentText } } };
+    };
+    const said = words(approval, file.merged === true);
+    const left = approval.chosen.hunksOf(file.path).filter((hunk) => !approval.chosen.takes(hunk));
+    const marks = left.map((hunk) => {
+      const { start, end } = approval.chosen.place(file.path, hunk);
+      return beside(Math.max(0, end > start ? start : start - 1), leftOut(hunk), takeLink(approval, file, hunk));
+    });
+    editor.setDecorations(this.paint, [...(said ? [beside(Math.min(place(file.before, approval.chosen.right(file.path)), editor.document.lineCount - 1), said)] : []), ...marks]);
   }
+}
+
+function takeLink({ id }: Approval, { path }: FilePreview, hunk: Hunk): string {
+  return `\n\n[Take it](command:pillion.toggleHunk?${encodeURIComponent(JSON.stringify([id, path, hunk.id]))})`;
 }
 
 /** That it is merged is said first, and once. */
 function words(approval: Approval, merged: boolean): string {
   const { note } = approval;
   const reasons = particulars(approval.request).filter((reason) => !(merged && /\bmerged\b/.test(reason))).map((reason) => short(reason, 160));
-  return [...(merged ? [mergedNote] : []), ...(note ? [note] : []), ...(reasons.length > 0 ? [`asks because ${reasons.join("; ")}`] : [])].join(" · ");
+  const why = reasons.length === 0 ? [] : [approval.isReview ? reasons.join("; ") : `asks because ${reasons.join("; ")}`];
+  return [...(merged ? [mergedNote] : []), ...(note ? [note] : []), ...why].join(" · ");
 }
 
 /** The line of the proposal with the most room at or shortly before its first change; zero-based. */
-function place({ before, after }: FilePreview): number {
+function place(before: string, after: string): number {
   const [old, lines] = [before.split("\n"), after.split("\n")];
   const first = Math.max(
     0,

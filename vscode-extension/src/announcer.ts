@@ -2,7 +2,8 @@
 // the dialog.
 
 import { Uri, window } from "vscode";
-import { type Approval, type ApprovalListener, deed, particulars } from "./approvals";
+import type { Approval, ApprovalListener } from "./approvals";
+import { deed, particulars } from "./deeds";
 import { short, visible } from "./escape";
 
 /** More notifications than this at a time only cover the editor; the view and the status bar count the rest. */

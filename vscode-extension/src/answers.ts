@@ -17,6 +17,14 @@ export const answers: Record<string, Handler> = {
   ...answering("rejectWithReason", rejectWithReason),
   ...answering("cancel", give({ kind: "cancel" })),
   "pillion.approveInView": approveInView,
+  "pillion.approveSelected": inTitle(give({ kind: "approve" })),
+  "pillion.applyReview": inTitle(give({ kind: "approve" })),
+  "pillion.applySelected": inTitle(give({ kind: "approve" })),
+  "pillion.applyReviewInView": approveInView,
+  "pillion.cancelReview": inTitle(give({ kind: "reject" })),
+  "pillion.cancelReviewInView": inList(give({ kind: "reject" })),
+  "pillion.cancelReviewWithReason": inTitle(rejectWithReason),
+  "pillion.cancelReviewWithReasonInView": inList(rejectWithReason),
   "pillion.editCommand": editCommand,
   "pillion.answerTogether": answerTogether,
   "pillion.saveUnseen": ({ approvals }, uri) => saveUnseen(approvals.get(uri instanceof Uri ? (approvalIdOf(uri) ?? "") : "")),
@@ -33,12 +41,22 @@ export const answers: Record<string, Handler> = {
  * (entries come along; there it has an icon) and for keys. A key that was meant for another editor must not hit a dialog
  * that has just got the focus.
  */
-function answering(name: string, give: (bench: Workbench, ids: readonly string[], decisionId?: unknown) => unknown): Record<string, Handler> {
+function answering(name: string, give: Giver): Record<string, Handler> {
   return {
-    [`pillion.${name}`]: (bench, first, second) => give(bench, first instanceof Uri ? named(first) : focused(bench), second),
-    [`pillion.${name}InView`]: (bench, first, second) => give(bench, listed(first, second)),
+    [`pillion.${name}`]: inTitle(give),
+    [`pillion.${name}InView`]: inList(give),
     [`pillion.${name}ByKey`]: (bench) => give(bench, bench.front.takesKeys ? focused(bench) : []),
   };
+}
+
+type Giver = (bench: Workbench, ids: readonly string[], decisionId?: unknown) => unknown;
+
+function inTitle(give: Giver): Handler {
+  return (bench, first, second) => give(bench, first instanceof Uri ? named(first) : focused(bench), second);
+}
+
+function inList(give: Giver): Handler {
+  return (bench, first, second) => give(bench, listed(first, second));
 }
 
 function named(uri: Uri): string[] {
@@ -70,6 +88,8 @@ function answer({ approvals }: Workbench, id: string, choice: Choice, digest?: s
     tellTooSoon();
   } else if (verdict === "changed") {
     void window.showInformationMessage("It was updated meanwhile, so nothing was answered; look again.");
+  } else if (verdict === "nothing") {
+    void window.showInformationMessage("Nothing of it is ticked, so nothing was answered: tick what you want, or refuse it.");
   }
 }
 
@@ -119,8 +139,9 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
   if (ids.length === 0) {
     return;
   }
+  const reviews = ids.every((id) => bench.approvals.get(id)?.isReview);
   const feedback = await window.showInputBox({
-    title: "Reject with a reason",
+    title: reviews ? "Cancel with a reason" : "Reject with a reason",
     prompt: "The agent reads this and goes on. Escape leaves the question waiting.",
     placeHolder: "for example: keep the old name, other modules import it",
     ignoreFocusOut: true,

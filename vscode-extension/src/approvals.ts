@@ -2,23 +2,17 @@
 // clock comes in, nothing here knows VS Code. An answer is taken once, never within `inertMs` of what it answers, and
 // closing anything is none. What the dialogs look like is not decided here.
 
+import { Chosen } from "./chosen";
 import { visible } from "./escape";
-import { fileDeed, isText } from "./file-words";
-import { planTool } from "./plans";
-import type {
-  ApprovalAnswer,
-  ApprovalChanged,
-  ApprovalDecision,
-  ApprovalRequest,
-  FilePreview,
-  Preview,
-} from "./protocol";
+import { isText } from "./file-words";
+import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview } from "./protocol";
+import { reviewTool } from "./reviews";
 
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
 export const inertMs = 500;
 
-/** `changed`: it is not what the answer was given for any more. */
-export type Verdict = "taken" | "too-soon" | "changed" | "gone";
+/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. */
+export type Verdict = "taken" | "too-soon" | "changed" | "nothing" | "gone";
 
 /** What a button asks for; the answer on the wire follows from it and from what the human edited. */
 export type Choice =
@@ -33,9 +27,9 @@ export type Choice =
 export class Approval {
   /** `updated` or `moved` after the text beneath changed, `conflict` while the human's own edit rests on the older text. */
   beneath: "unchanged" | "updated" | "moved" | "conflict" = "unchanged";
-  private edited = new Map<string, string>();
+  private selection: Chosen;
   private pending: ApprovalChanged | undefined;
-  private previous: ApprovalRequest | undefined;
+  private previous: { shown: ApprovalRequest; selection: Chosen } | undefined;
   private armedAt: number;
   private readonly seen = new Set<string>();
 
@@ -46,6 +40,7 @@ export class Approval {
     readonly abandon: (outcome: string) => void,
   ) {
     this.armedAt = now() + inertMs;
+    this.selection = new Chosen(this.files);
   }
 
   get id(): string {
@@ -69,8 +64,18 @@ export class Approval {
     return this.files.length === 0 || this.texts.length < this.files.length;
   }
 
+  /** What of it the human takes. */
+  get chosen(): Chosen {
+    return this.selection;
+  }
+
+  /** A patch that an agent shows: whatever is answered, no file changes by it. */
+  get isReview(): boolean {
+    return this.shown.tool === reviewTool;
+  }
+
   get isEdited(): boolean {
-    return this.edited.size > 0;
+    return this.selection.edited.size > 0;
   }
 
   get isArmed(): boolean {
@@ -114,20 +119,30 @@ export class Approval {
   }
 
   /**
-   * The human's text for one file, or undefined when it equals what the agent proposed. `older` when they typed into
+   * The human's text for one file, or undefined when it equals what is shown without them. `older` when they typed into
    * the text that a change was just about to replace.
    */
   edit(path: string, text: string | undefined, older = false): void {
-    if (text !== undefined) {
-      this.edited.set(path, text);
+    const wasEdited = this.isEdited;
+    this.selection.write(path, text);
+    if (this.selection.edited.has(path)) {
       if (older) {
         this.stepBack();
       }
-    } else if (this.edited.delete(path) && !this.isEdited && this.pending) {
-      const { pending } = this;
-      this.pending = undefined;
-      this.adopt(pending);
+    } else if (wasEdited) {
+      this.settleDown();
     }
+  }
+
+  /** Gives how many hunks could not be ticked or unticked, because of what the human wrote. */
+  take(path: string, ids: readonly string[], on: boolean): number {
+    const wasEdited = this.isEdited;
+    const stuck = this.selection.take(path, ids, on).length;
+    this.previous = undefined; // whatever is typed from here on is typed into this choice
+    if (wasEdited) {
+      this.settleDown();
+    }
+    return stuck;
   }
 
   /**
@@ -144,29 +159,46 @@ export class Approval {
     }
   }
 
-  answer(choice: Choice): boolean {
+  answer(choice: Choice): "taken" | "too-soon" | "nothing" {
     // What was typed into a box of its own no stray key did, and it must not be lost.
     const deliberate = choice.kind === "amend" || (choice.kind === "approve" && choice.saved === true) || (choice.kind === "reject" && choice.feedback !== undefined);
     if (!this.isArmed && !deliberate) {
-      return false;
+      return "too-soon";
+    }
+    if (["approve", "remember"].includes(choice.kind) && this.selection.isNothing) {
+      return "nothing";
     }
     this.settle(this.answerFor(choice));
-    return true;
+    return "taken";
+  }
+
+  /** Nothing of the human's own rests on an older text any more. */
+  private settleDown(): void {
+    if (!this.isEdited && this.pending) {
+      const { pending } = this;
+      this.pending = undefined;
+      this.adopt(pending);
+    }
   }
 
   private stepBack(): void {
     if (this.previous) {
       const { preview, digest } = this.shown;
       this.pending = { approvalId: this.id, digest, preview, moved: this.beneath === "moved" };
-      this.shown = this.previous;
+      const written = this.selection.edited;
+      ({ shown: this.shown, selection: this.selection } = this.previous);
+      written.forEach((text, path) => {
+        this.selection.write(path, text);
+      });
       this.previous = undefined;
       this.beneath = "conflict";
     }
   }
 
   private adopt(changed: ApprovalChanged): void {
-    this.previous = this.shown;
+    this.previous = { shown: this.shown, selection: this.selection };
     this.shown = { ...this.shown, preview: changed.preview, digest: changed.digest };
+    this.selection = new Chosen(this.files, this.selection);
     this.seen.clear();
     this.beneath = changed.moved ? "moved" : "updated";
     this.disarm();
@@ -188,9 +220,10 @@ export class Approval {
   private consent(decisionId: string | undefined): ApprovalAnswer {
     const { digest } = this.shown;
     const chosen = decisionId === undefined ? {} : { decisionId };
+    const selected = this.selection.isWhole ? {} : { selected: this.selection.taken.map(({ id }) => id) };
     return this.isEdited
-      ? { decision: "edit", ...chosen, after: Object.fromEntries(this.edited), digest }
-      : { decision: "approve", ...chosen, digest };
+      ? { decision: "edit", ...chosen, after: Object.fromEntries(this.selection.edited), ...selected, digest }
+      : { decision: "approve", ...chosen, ...selected, digest };
   }
 
   private refusal(): Partial<ApprovalAnswer> {
@@ -257,12 +290,22 @@ export class Approvals {
   edit(id: string, path: string, text: string | undefined, older = false): void {
     const approval = this.waiting.get(id);
     if (approval) {
-      const { isEdited, beneath } = approval;
+      const before = [approval.chosen.edited.size, approval.beneath];
       approval.edit(path, text, older);
-      if (approval.isEdited !== isEdited || approval.beneath !== beneath) {
+      if ([approval.chosen.edited.size, approval.beneath].some((now, index) => now !== before[index])) {
         this.tell((listener) => listener.changed?.(approval)); // not with every key that is typed
       }
     }
+  }
+
+  /** Ticks or unticks hunks. Gives how many could not be. */
+  take(id: string, path: string, ids: readonly string[], on: boolean): number {
+    const approval = this.waiting.get(id);
+    const stuck = approval?.take(path, ids, on) ?? 0;
+    if (approval) {
+      this.tell((listener) => listener.changed?.(approval));
+    }
+    return stuck;
   }
 
   /** `digest` is what the answer is for, where that need not be what is on show. */
@@ -274,8 +317,9 @@ export class Approvals {
     if (digest !== undefined && approval.request.digest !== digest) {
       return "changed";
     }
-    if (!approval.answer(choice)) {
-      return "too-soon";
+    const verdict = approval.answer(choice);
+    if (verdict !== "taken") {
+      return verdict;
     }
     this.waiting.delete(id);
     this.tell((listener) => listener.removed?.(approval, choice.kind));
@@ -311,58 +355,3 @@ const beneathNotes: Record<Approval["beneath"], string | undefined> = {
   moved: "moved, updated: the same change, elsewhere",
   conflict: "changed since: your text will be merged and shown again",
 };
-
-/** What an agent calls to leave something running. */
-export const persistentTool = "run_persistent";
-
-/** What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`. */
-export function subject(preview: Preview): string {
-  switch (preview.kind) {
-    case "diff": {
-      const files = preview.files ?? [];
-      return files.length === 1 ? (files[0]?.path ?? "") : `${String(files.length)} files`;
-    }
-    case "command":
-      return preview.command;
-    case "url":
-      return preview.url;
-    default:
-      return "";
-  }
-}
-
-/** `edit src/app.py`, `create notes.md`, `run pytest -q`: completes “claude wants to …”. */
-export function deed({ preview, tool }: Pick<ApprovalRequest, "preview" | "tool">): string {
-  switch (preview.kind) {
-    case "diff": {
-      const [only, another] = preview.files ?? [];
-      const told = only && !another && ["delete", "move", "create_directory"].includes(only.operation);
-      return told ? fileDeed(only) : `${verb(preview.files ?? [], tool)} ${subject(preview)}`;
-    }
-    case "command":
-      return `${tool === persistentTool ? "leave running:" : "run"} ${preview.command}`;
-    case "url":
-      return `fetch ${preview.url}`;
-    default:
-      return tool === planTool ? "carry out a plan" : `use ${tool}`;
-  }
-}
-
-function verb(files: readonly FilePreview[], tool: string): string {
-  const [operation, another] = new Set(files.map((file) => file.operation));
-  if (operation === "overwrite" && tool === "write_file") {
-    return "overwrite";
-  }
-  return another === undefined && ["create", "delete", "move"].includes(operation ?? "") ? (operation ?? "") : "edit";
-}
-
-/** Why this very call asks; not what holds for every call of its tool. */
-export function particulars({ reasons }: Pick<ApprovalRequest, "reasons">): string[] {
-  return (reasons ?? []).filter((reason) => !reason.startsWith("this tool "));
-}
-
-/** `+3 −1` over all files. */
-export function size(files: readonly FilePreview[]): string {
-  const sum = (pick: (file: FilePreview) => number): number => files.reduce((total, file) => total + pick(file), 0);
-  return `+${String(sum((file) => file.additions))} −${String(sum((file) => file.deletions))}`;
-}

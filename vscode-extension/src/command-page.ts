@@ -1,11 +1,13 @@
 // The read-only page on which a human decides about a command, an address, a plan or a text: what exactly would happen, where,
 // why it asks, and what each answer means. Pure: it gives lines and the places to paint; pages.ts shows them.
 
-import { type Approval, persistentTool } from "./approvals";
+import type { Approval } from "./approvals";
+import { persistentTool } from "./deeds";
 import { visible, visibleLines } from "./escape";
 import { entriesWords, fileDeed, isFolder, isText, names } from "./file-words";
 import { planTool } from "./plans";
 import type { ApprovalDecision, ApprovalRequest, CommandPreview, DiffPreview, FilePreview, Preview } from "./protocol";
+import { reviewTool } from "./reviews";
 import { type Page, Sheet } from "./sheet";
 
 export function commandPage(approval: Approval): Page {
@@ -54,6 +56,9 @@ function act(preview: Preview, tool: string): string {
     case "url":
       return "fetch an address";
     case "diff": {
+      if (tool === reviewTool) {
+        return "have a patch reviewed";
+      }
       const [only, another] = preview.files ?? [];
       return only && !another && !isText(only) ? fileDeed(only) : "change files";
     }
@@ -178,6 +183,12 @@ function networkWords({ network, sandbox }: CommandPreview): string[] {
 }
 
 function answers(sheet: Sheet, request: ApprovalRequest, approval: Approval): void {
+  if (approval.isReview) {
+    sheet.answer("Apply", "the agent is given what is ticked");
+    sheet.answer("Cancel", "it is given nothing, and goes on");
+    sheet.answer("Cancel with Reason…", "and reads why");
+    return;
+  }
   const plan = request.tool === planTool;
   sheet.answer("Approve", plan ? "the agent leaves plan mode and goes to work" : "this once");
   if (approval.unsaved.length > 0) {

@@ -5,6 +5,7 @@ import { answers } from "./answers";
 import type { Approvals } from "./approvals";
 import { examine } from "./doctor";
 import type { Front } from "./front";
+import { hunkCommands } from "./hunk-commands";
 import { changeMode } from "./modes";
 import type { Pages } from "./pages";
 import { processCommands } from "./process-commands";
@@ -18,7 +19,7 @@ import type { Sessions } from "./sessions";
 import { agents, isAgent, setUpLine } from "./set-up";
 import type { Trust } from "./trust";
 import { unusualCommands } from "./unusual-commands";
-import type { Entry } from "./view";
+import type { Entry, WaitingView } from "./view";
 import { getStarted } from "./walkthrough";
 
 export interface Workbench {
@@ -31,6 +32,7 @@ export interface Workbench {
   trust: Trust;
   changes: Changes;
   front: Front;
+  waitingView: WaitingView;
   pages: Pages;
   session: Session;
   log: LogOutputChannel;
@@ -40,6 +42,7 @@ export type Handler = (bench: Workbench, ...args: unknown[]) => unknown;
 
 const table: Record<string, Handler> = {
   ...answers,
+  ...hunkCommands,
   ...processCommands,
   ...journalCommands,
   ...unusualCommands,
@@ -85,10 +88,11 @@ export async function explainFailure({ session, log }: Pick<Workbench, "session"
   }
 }
 
-async function show({ front }: Workbench, target: unknown, path: unknown): Promise<void> {
+async function show({ front }: Workbench, target: unknown, path: unknown, hunkId: unknown): Promise<void> {
   const entry = typeof target === "object" && target !== null && "approval" in target ? (target as Entry & { kind: "approval" }) : undefined;
   const id = entry ? entry.approval.id : String(target);
-  if (!(await front.show(id, typeof path === "string" ? path : undefined))) {
+  const [file, hunk] = [path, hunkId].map((name) => (typeof name === "string" ? name : undefined));
+  if (!(await front.show(id, file, hunk))) {
     void window.showInformationMessage("That call waits no longer: it was answered or withdrawn.");
   }
 }

@@ -35,7 +35,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const [sessions, trust] = [new Sessions(() => sidecar, refresh), new Trust(() => sidecar, pages, now, refresh)];
   const changes = new Changes(() => sidecar, documents, pages, sessions, now, refresh);
   const [waitingView, activityView] = [new WaitingView(approvals, prompts, sessions, trust, changes.unusual), new ActivityView(activity, changes.journal)];
-  const bench = { approvals, prompts, activity, documents, front, pages, sessions, trust, changes, statusBar, log, refresh, ...left };
+  const bench = { approvals, prompts, activity, documents, front, pages, sessions, trust, changes, statusBar, waitingView, log, refresh, ...left };
   const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 
   function refresh(): void {

@@ -6,9 +6,9 @@ import type { FilePreview } from "./protocol";
 /** Longer lists of a folder's files are cut off. */
 const namesShown = 60;
 
-/** Whether it is read as two texts side by side; a folder, a move and what is no text are told in words. */
+/** Whether it is read as two texts side by side; a folder, a move and what is no text (`whole`, of a review) are told in words. */
 export function isText({ operation, before, entries }: FilePreview): boolean {
-  return operation === "delete" ? before !== "" && entries === undefined : !["move", "create_directory"].includes(operation);
+  return operation === "delete" ? before !== "" && entries === undefined : !["move", "create_directory", "whole"].includes(operation);
 }
 
 export function isFolder({ operation, entries }: FilePreview): boolean {

@@ -2,12 +2,14 @@
 // for it, and nothing opens over the editor in which they may be typing: a dialog comes up beside it. One is in front at
 // a time; when it is answered the next one follows. A tab that the human closed stays closed until they ask for it.
 
-import { commands, Disposable, type Tab, type Uri, ViewColumn, window, workspace } from "vscode";
-import { type Approval, type ApprovalListener, type Approvals, inertMs, size } from "./approvals";
+import { commands, Disposable, Range, type Tab, type Uri, ViewColumn, window, workspace } from "vscode";
+import { type Approval, type ApprovalListener, type Approvals, inertMs } from "./approvals";
+import { size } from "./deeds";
 import { visible } from "./escape";
 import { isText } from "./file-words";
 import type { Pages } from "./pages";
 import type { Proposals } from "./proposal";
+import type { FilePreview } from "./protocol";
 import { approvalIdOf, ended, page, pathOf, resourceOf } from "./schemes";
 
 export class Front implements Partial<ApprovalListener>, Disposable {
@@ -84,11 +86,11 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   }
 
   /** The human asked to see it. */
-  async show(id: string, path?: string): Promise<boolean> {
+  async show(id: string, path?: string, hunkId?: string): Promise<boolean> {
     return this.queue(async () => {
       const approval = this.approvals.get(id);
       if (approval) {
-        await this.open(approval, false, path);
+        await this.open(approval, hunkId !== undefined, path, hunkId); // who goes through a list of hunks stays there
       }
       return approval !== undefined;
     });
@@ -110,11 +112,11 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     return this.approvals.all.find((approval) => !this.offered.has(approval.id));
   }
 
-  private async open(approval: Approval, preserveFocus: boolean, path?: string): Promise<void> {
+  private async open(approval: Approval, preserveFocus: boolean, path?: string, hunkId?: string): Promise<void> {
     this.offered.add(approval.id);
-    const options = { viewColumn: column(), preserveFocus, preview: false };
     const told = approval.files.some((candidate) => candidate.path === path && !isText(candidate));
     const file = told ? undefined : (approval.texts.find((candidate) => candidate.path === path) ?? approval.texts[0]);
+    const options = { viewColumn: column(), preserveFocus, preview: false, ...at(approval, file, hunkId) };
     if (file) {
       const { left, right } = await this.proposals.ready(approval, file);
       await commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options);
@@ -188,6 +190,13 @@ function column(): ViewColumn {
   return active.tabs.length === 0 ? active.viewColumn : ViewColumn.Beside;
 }
 
+/** Where a hunk stands on the right side. */
+function at({ chosen }: Approval, file: FilePreview | undefined, hunkId: string | undefined): { selection?: Range } {
+  const hunk = file && chosen.hunksOf(file.path).find(({ id }) => id === hunkId);
+  const line = file && hunk && chosen.place(file.path, hunk).start;
+  return line === undefined ? {} : { selection: new Range(line, 0, line, 0) };
+}
+
 function isDialog(tab: Tab | undefined): boolean {
   const uri: Uri | undefined = resourceOf(tab);
   return approvalIdOf(uri) !== undefined || uri?.scheme === ended;
@@ -214,10 +223,11 @@ function diffTitle(approval: Approval, path: string): string {
   const { files, request } = approval;
   const file = files.find((candidate) => candidate.path === path);
   const name = visible(path.split("/").at(-1) ?? path);
+  const agent = visible(request.agent.name);
   const place = files.length > 1 ? ` (${String(files.findIndex((other) => other.path === path) + 1)} of ${String(files.length)})` : "";
   if (file?.operation === "delete") {
-    return `Delete ${name}${place}? ${visible(request.agent.name)} proposes it`; // what comes last is cut off in a narrow tab
+    return `Delete ${name}${place}? ${agent} proposes it`; // what comes last is cut off in a narrow tab
   }
   const what = `${file ? size([file]) : ""}${file?.merged ? ", merged" : ""}`;
-  return `${name}${place}: ${visible(request.agent.name)} proposes ${what}`;
+  return approval.isReview ? `Review ${name}${place}: ${agent}, ${what}` : `${name}${place}: ${agent} proposes ${what}`;
 }

@@ -17,7 +17,8 @@ import {
   window,
   workspace,
 } from "vscode";
-import { type Approval, type ApprovalListener, type Approvals, persistentTool } from "./approvals";
+import type { Approval, ApprovalListener, Approvals } from "./approvals";
+import { persistentTool } from "./deeds";
 import { commandPage, endedPage, missesLabel } from "./command-page";
 import { filesQuestion } from "./file-words";
 import { planTool } from "./plans";
@@ -148,7 +149,7 @@ const gone: Record<string, string> = {
   [trust]: "The view of Pillion has this question, if it is still open.\n",
 };
 
-function pageAddress(approval: Approval): Uri {
+export function pageAddress(approval: Approval): Uri {
   const name = { command: "Run a command?", url: "Fetch an address?", diff: filesQuestion(approval.files), text: "Allow this?" };
   const { preview, title, tool } = approval.request;
   return address(page, approval.id, tool === planTool ? title : tool === persistentTool ? "Start a process?" : name[preview.kind]);

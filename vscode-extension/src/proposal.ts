@@ -19,6 +19,7 @@ import {
   workspace,
 } from "vscode";
 import type { Approval, Approvals } from "./approvals";
+import { sameText } from "./chosen";
 import type { FilePreview } from "./protocol";
 import { address, original, proposal } from "./schemes";
 
@@ -27,7 +28,7 @@ const formerKept = 20;
 interface ProposedFile {
   approvalId: string;
   path: string;
-  /** What the agent proposes now. */
+  /** What it is to show: what the agent proposes now and the human takes of it, or what they made of that. */
   after: string;
   /** What VS Code last saved. */
   bytes: Uint8Array;
@@ -74,9 +75,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
   }
 
   changed(approval: Approval): void {
-    if (!approval.isEdited) {
-      this.added(approval);
-    }
+    this.added(approval);
   }
 
   /** Once the tabs are closed; until then VS Code may still read. */
@@ -152,19 +151,23 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     const left = address(original, approval.id, file.path);
     const right = address(proposal, approval.id, file.path);
     const known = this.files.get(right.toString());
-    this.originals.set(left.toString(), file.before);
-    this.originalChanges.fire(left);
-    if (known?.after === file.after) {
+    const after = approval.chosen.right(file.path);
+    if (this.originals.get(left.toString()) !== file.before) {
+      this.originals.set(left.toString(), file.before);
+      this.originalChanges.fire(left);
+    }
+    if (known?.after === after) {
       return;
     }
+    const open = workspace.textDocuments.find((document) => document.uri.toString() === right.toString());
     this.files.set(right.toString(), {
       approvalId: approval.id,
       path: file.path,
-      after: file.after,
-      bytes: Buffer.from(file.after, "utf8"),
+      after,
+      bytes: Buffer.from(after, "utf8"),
       readonly: file.operation === "delete",
       former: known && !known.onShow ? [...known.former, known.after].slice(-formerKept) : known ? [known.after] : [],
-      onShow: !workspace.textDocuments.some((document) => document.uri.toString() === right.toString()),
+      onShow: open === undefined || sameText(open.getText(), after),
       ctime: known?.ctime ?? Date.now(),
       mtime: Math.max(Date.now(), (known?.mtime ?? 0) + 1),
     });
@@ -179,11 +182,12 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     const text = document.getText();
     const same = sameText(text, file.after);
     const older = !file.onShow && !same;
-    if (!same && !file.onShow && file.former.some((text) => sameText(document.getText(), text))) {
+    if (older && file.former.some((former) => sameText(text, former))) {
       return; // VS Code is behind, as when somebody types in the file; the newest comes
     }
-    file.onShow ||= same;
-    this.approvals.edit(file.approvalId, file.path, same ? undefined : text, older);
+    file.onShow = true;
+    file.after = text;
+    this.approvals.edit(file.approvalId, file.path, text, older);
     if (document.isDirty) {
       void save(document);
     }
@@ -197,8 +201,4 @@ export async function save(document: TextDocument): Promise<void> {
   } else {
     await document.save();
   }
-}
-
-function sameText(one: string, other: string): boolean {
-  return one.replaceAll("\r\n", "\n") === other.replaceAll("\r\n", "\n");
 }

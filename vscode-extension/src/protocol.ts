@@ -8,6 +8,7 @@ export const methods = {
   approvalResolved: "approval/resolved",
   promptUser: "prompt/user",
   planReview: "plan/review",
+  patchReview: "patch/review",
   agentStatus: "agent/status",
   activityChanged: "activity/changed",
   documentEdit: "document/edit",

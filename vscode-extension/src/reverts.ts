@@ -2,7 +2,8 @@
 // several. One preview at a time. Its yes is a title button, takes nothing in the first half second, and closing changes nothing.
 
 import { CodeLens, commands, Disposable, EventEmitter, languages, type Tab, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace, Range } from "vscode";
-import { inertMs, size } from "./approvals";
+import { inertMs } from "./approvals";
+import { size } from "./deeds";
 import { short, visible } from "./escape";
 import { isText } from "./file-words";
 import type { Target } from "./journal";

@@ -22,7 +22,7 @@ const healthyMs = 180_000;
 const capabilities: EditorCapabilities = {
   approval: true,
   prompt: true,
-  review: false,
+  review: true,
   plan: true,
   documents: true,
   languageFeatures: true,

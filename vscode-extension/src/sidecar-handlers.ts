@@ -28,6 +28,8 @@ import {
   type WorkspaceChanged,
   type WorkspaceTracking,
 } from "./protocol";
+import type { PatchReview } from "./protocol-review";
+import { answerToReview, reviewQuestion } from "./reviews";
 import type { Sessions } from "./sessions";
 import type { StatusBar } from "./status-bar";
 import type { Trust } from "./trust";
@@ -56,6 +58,9 @@ export function attend(client: LanguageClient, to: Listeners): void {
   });
   client.onRequest(methods.planReview, async (review: PlanReview, token: CancellationToken) =>
     answerToPlan(await approve(to.approvals, planQuestion(review), token)),
+  );
+  client.onRequest(methods.patchReview, async (review: PatchReview, token: CancellationToken) =>
+    answerToReview(review, await approve(to.approvals, reviewQuestion(review), token)),
   );
   client.onRequest(methods.promptUser, (request: PromptRequest, token: CancellationToken) => to.prompts.open(request, token, () => withdrawn("withdrawn")));
   client.onRequest(methods.documentEdit, (request: DocumentEdit) => to.documents.edit(request));

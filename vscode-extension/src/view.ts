@@ -8,14 +8,20 @@ import {
   ThemeColor,
   ThemeIcon,
   TreeItem,
+  TreeItemCheckboxState,
   TreeItemCollapsibleState,
   type TreeDataProvider,
   type TreeView,
   window,
 } from "vscode";
-import { type Approval, type Approvals, deed, size, subject } from "./approvals";
+import type { Approval, Approvals } from "./approvals";
+import { deed, size, subject } from "./deeds";
 import { short, visible } from "./escape";
 import { fileDeed, isText, operationIcons } from "./file-words";
+import { takeHunks, tellMenus } from "./hunk-commands";
+import { hunkItem, tickFile, yesItem } from "./hunk-items";
+import { share } from "./hunk-words";
+import type { Hunk } from "./hunks";
 import type { FilePreview, SessionInfo, SessionUnusual, SettingsUntrusted } from "./protocol";
 import type { Prompt, Prompts } from "./prompts";
 import type { Sessions } from "./sessions";
@@ -25,6 +31,8 @@ import { inShort, sentence, type Unusual } from "./unusual";
 export type Entry =
   | { kind: "approval"; approval: Approval }
   | { kind: "file"; approval: Approval; file: FilePreview }
+  | { kind: "hunk"; approval: Approval; file: FilePreview; hunk: Hunk }
+  | { kind: "yes"; approval: Approval }
   | { kind: "reason"; approval: Approval; text: string; icon: string }
   | { kind: "prompt"; prompt: Prompt }
   | { kind: "unusual"; unusual: SessionUnusual }
@@ -34,6 +42,7 @@ export type Entry =
 export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   private readonly changes = new EventEmitter<undefined>();
   private readonly tree: TreeView<Entry>;
+  private readonly boxes: Disposable;
   private drawn = "";
   readonly onDidChangeTreeData = this.changes.event;
 
@@ -44,10 +53,16 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     private readonly trust: Trust,
     private readonly unusual: Unusual,
   ) {
-    this.tree = window.createTreeView<Entry>("pillion.waiting", { treeDataProvider: this, canSelectMany: true, showCollapseAll: false });
+    this.tree = window.createTreeView<Entry>("pillion.waiting", { treeDataProvider: this, canSelectMany: true, showCollapseAll: false, manageCheckboxStateManually: true });
+    this.boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
+      items.forEach(([entry, state]) => {
+        this.tick(entry, state === TreeItemCheckboxState.Checked);
+      });
+    });
   }
 
   dispose(): void {
+    this.boxes.dispose();
     this.tree.dispose();
     this.changes.dispose();
   }
@@ -57,13 +72,14 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   }
 
   refresh(): void {
-    const looks = JSON.stringify(this.getChildren().map((entry) => [entry, ...this.getChildren(entry)].map((one) => lookOf(this.getTreeItem(one)))));
+    const looks = JSON.stringify(this.looksOf(this.getChildren()));
     if (looks !== this.drawn) {
       this.drawn = looks;
       this.changes.fire(undefined); // a button that is drawn anew under the mouse loses its click
     }
     const { count } = this;
     void commands.executeCommand("setContext", "pillion.severalWait", this.approvals.all.length > 1);
+    tellMenus(this.approvals.all);
     this.tree.badge = count > 0 ? { value: count, tooltip: `${String(count)} waiting for your answer` } : undefined;
   }
 
@@ -77,7 +93,38 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
         ...this.trust.all.map((untrusted) => ({ kind: "untrusted" as const, untrusted })),
       ];
     }
-    return entry.kind === "approval" ? details(entry.approval) : [];
+    return entry.kind === "approval" ? details(entry.approval) : entry.kind === "file" ? hunksOf(entry.approval, entry.file) : [];
+  }
+
+  getParent(entry: Entry): Entry | undefined {
+    if (entry.kind === "hunk" && entry.approval.files.length > 1) {
+      return { kind: "file", approval: entry.approval, file: entry.file };
+    }
+    return "approval" in entry && entry.kind !== "approval" ? { kind: "approval", approval: entry.approval } : undefined;
+  }
+
+  /** The human wants to choose: the list of this approval's hunks comes up, with the focus. */
+  async choose(approval: Approval, path: string): Promise<void> {
+    const file = approval.files.find((candidate) => candidate.path === path) ?? approval.files[0];
+    const [hunk] = file ? hunksOf(approval, file) : [];
+    await commands.executeCommand("pillion.waiting.focus");
+    await this.tree.reveal(hunk ?? { kind: "approval", approval }, { select: true, focus: true, expand: true });
+  }
+
+  private tick(entry: Entry, on: boolean): void {
+    if (entry.kind !== "file" && entry.kind !== "hunk") {
+      return;
+    }
+    const { approval, file } = entry;
+    const ids = entry.kind === "hunk" ? [entry.hunk.id] : approval.chosen.hunksOf(file.path).map(({ id }) => id);
+    if (!takeHunks(this.approvals, approval, file.path, ids, on)) {
+      this.drawn = ""; // VS Code has drawn the box as it was pressed
+      this.refresh();
+    }
+  }
+
+  private looksOf(entries: readonly Entry[]): unknown[] {
+    return entries.map((entry) => [lookOf(this.getTreeItem(entry)), this.looksOf(this.getChildren(entry))]);
   }
 
   getTreeItem(entry: Entry): TreeItem {
@@ -86,6 +133,10 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
         return approvalItem(entry.approval);
       case "file":
         return fileItem(entry.approval, entry.file);
+      case "hunk":
+        return hunkItem(entry.approval, entry.file, entry.hunk);
+      case "yes":
+        return yesItem(entry.approval);
       case "reason": {
         const item = new TreeItem(entry.text);
         item.iconPath = new ThemeIcon(entry.icon);
@@ -104,29 +155,36 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   }
 }
 
-function lookOf({ id, label, description, contextValue, tooltip }: TreeItem): unknown[] {
-  return [id, label, description, contextValue, tooltip instanceof MarkdownString ? tooltip.value : tooltip];
+function lookOf({ id, label, description, contextValue, checkboxState, tooltip }: TreeItem): unknown[] {
+  return [id, label, description, contextValue, checkboxState, tooltip instanceof MarkdownString ? tooltip.value : tooltip];
 }
 
 /** Its files when there are several, then why it asks. */
 function details(approval: Approval): Entry[] {
-  const { files, note, request } = approval;
+  const { files, note, request, chosen } = approval;
   return [
-    ...(files.length > 1 ? files.map((file) => ({ kind: "file" as const, approval, file })) : []),
+    ...(files.length > 1 ? files.map((file) => ({ kind: "file" as const, approval, file })) : files.flatMap((file) => hunksOf(approval, file))),
+    ...(chosen.isWhole ? [] : [{ kind: "yes" as const, approval }]),
     ...(note ? [{ kind: "reason" as const, approval, text: note, icon: "history" }] : []),
     ...(request.reasons ?? []).map((text) => ({ kind: "reason" as const, approval, text: visible(text), icon: "info" })),
   ];
 }
 
+/** Those that can be ticked: a single one is approved or not. */
+function hunksOf(approval: Approval, file: FilePreview): Entry[] {
+  return approval.chosen.isOpen ? approval.chosen.hunksOf(file.path).map((hunk) => ({ kind: "hunk", approval, file, hunk })) : [];
+}
+
 function approvalItem(approval: Approval): TreeItem {
-  const { request, files } = approval;
+  const { request, files, chosen } = approval;
   const hasDetails = details(approval).length > 0;
-  const expansion = files.length > 1 ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed;
+  const expansion = files.length > 1 || chosen.isOpen ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed;
   const item = new TreeItem(short(rowTitle(approval) || request.title || request.tool, 120), hasDetails ? expansion : TreeItemCollapsibleState.None);
   item.id = approval.id;
-  item.contextValue = approval.remembering.length > 0 ? "approval.rememberable" : "approval";
+  item.contextValue = approval.isReview ? "review" : approval.remembering.length > 0 ? "approval.rememberable" : "approval";
   const merged = files.some((file) => file.merged) ? "merged" : "";
-  item.description = [visible(request.agent.name), approval.texts.length > 0 ? size(files) : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
+  const part = share(chosen.taken.length, chosen.all.length);
+  item.description = [part, visible(request.agent.name), approval.texts.length > 0 ? size(files) : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
   item.iconPath = new ThemeIcon(operationIcons[files.length === 1 ? (files[0]?.operation ?? "") : ""] ?? icons[request.preview.kind]);
   item.tooltip = approvalTooltip(approval);
   item.accessibilityInformation = { label: `${visible(request.agent.name)} wants to ${short(deed(request), 200)}` };
@@ -156,12 +214,14 @@ function approvalTooltip(approval: Approval): MarkdownString {
 }
 
 function fileItem(approval: Approval, file: FilePreview): TreeItem {
-  const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path));
+  const hasHunks = hunksOf(approval, file).length > 0;
+  const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path), hasHunks ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
   item.id = `${approval.id}\n${file.path}`;
   item.description = `${visible(file.path.split("/").slice(0, -1).join("/"))} ${isText(file) ? size([file]) : ""}`.trim();
   item.tooltip = fileDeed(file);
   item.iconPath = new ThemeIcon(operationIcons[file.operation] ?? "diff-modified");
   item.command = { title: "Show", command: "pillion.show", arguments: [approval.id, file.path] };
+  tickFile(item, approval, file);
   return item;
 }
 

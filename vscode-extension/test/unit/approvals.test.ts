@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Approval, Approvals, deed, inertMs, particulars, size } from "../../src/approvals";
+import { type Approval, Approvals, inertMs } from "../../src/approvals";
+import { deed, particulars, size } from "../../src/deeds";
 import type { ApprovalAnswer, DiffPreview } from "../../src/protocol";
 import { command, file, request } from "./samples";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Approvals, deed } from "../../src/approvals";
+import { Approvals } from "../../src/approvals";
+import { deed } from "../../src/deeds";
 import { commandPage } from "../../src/command-page";
 import { entriesWords, fileDeed, filesQuestion, isText, names } from "../../src/file-words";
 import type { FilePreview } from "../../src/protocol";

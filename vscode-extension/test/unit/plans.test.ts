@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Approval, Approvals, type Choice, deed, inertMs } from "../../src/approvals";
+import { type Approval, Approvals, type Choice, inertMs } from "../../src/approvals";
+import { deed } from "../../src/deeds";
 import { commandPage, endedPage } from "../../src/command-page";
 import { answerToPlan, planQuestion } from "../../src/plans";
 import type { PlanAnswer, PlanReview } from "../../src/protocol";

@@ -1,0 +1,136 @@
+// What of a proposal the human takes: hunks that are ticked, and what they wrote themselves. Pure. Whatever the choice, the
+// right side shows exactly what it gives; a text that they wrote stays theirs, and a tick puts its hunk into it or takes it
+// out again, where it still finds its place.
+
+import { find, type Hunk, hunksOf, standsAt, type Stretch, swap, textOf } from "./hunks";
+import type { FilePreview } from "./protocol";
+
+export class Chosen {
+  private readonly hunks: ReadonlyMap<string, readonly Hunk[]>;
+  private readonly left = new Set<Hunk>();
+  private readonly own = new Map<string, string>();
+
+  /** `former` is what was chosen of the same proposal before the text beneath it changed: a hunk that says the same stays as it was. */
+  constructor(
+    readonly files: readonly FilePreview[],
+    former?: Chosen,
+  ) {
+    this.hunks = new Map(files.map((file) => [file.path, hunksOf(file)]));
+    for (const [path, hunks] of this.hunks) {
+      this.leaveAsBefore(hunks, former?.hunks.get(path) ?? [], former);
+    }
+  }
+
+  hunksOf(path: string): readonly Hunk[] {
+    return this.hunks.get(path) ?? [];
+  }
+
+  takes(hunk: Hunk): boolean {
+    return !this.left.has(hunk);
+  }
+
+  get all(): readonly Hunk[] {
+    return [...this.hunks.values()].flat();
+  }
+
+  get taken(): readonly Hunk[] {
+    return this.all.filter((hunk) => this.takes(hunk));
+  }
+
+  /** Whether there is anything to choose: a single hunk is approved or not. */
+  get isOpen(): boolean {
+    return this.all.length > 1;
+  }
+
+  get isWhole(): boolean {
+    return this.left.size === 0;
+  }
+
+  /** Nothing would come of a yes. */
+  get isNothing(): boolean {
+    return !this.isWhole && this.taken.length === 0 && this.own.size === 0 && this.files.every(({ path }) => this.hunksOf(path).length > 0);
+  }
+
+  get edited(): ReadonlyMap<string, string> {
+    return this.own;
+  }
+
+  /** What the right side shows. */
+  right(path: string): string {
+    return this.own.get(path) ?? this.given(path);
+  }
+
+  /** What the human wrote; undefined, or what the choice gives, when that is nothing of their own any more. */
+  write(path: string, text: string | undefined): void {
+    if (text === undefined || sameText(text, this.given(path))) {
+      this.own.delete(path);
+    } else {
+      this.own.set(path, text);
+    }
+  }
+
+  /** Gives the hunks that could not be changed, because what the human wrote stands in the way. */
+  take(path: string, ids: readonly string[], on: boolean): Hunk[] {
+    const wanted = this.hunksOf(path).filter((hunk) => ids.includes(hunk.id) && this.takes(hunk) !== on);
+    return wanted.filter((hunk) => !this.takeOne(path, hunk, on));
+  }
+
+  /** Where a hunk stands on the right side. */
+  place(path: string, hunk: Hunk): Stretch {
+    const expected = standsAt(this.hunksOf(path), hunk, (other) => this.takes(other));
+    const own = this.own.get(path);
+    return own === undefined ? expected : (find(own, hunk, this.takes(hunk) ? "after" : "before", expected.start) ?? expected);
+  }
+
+  /** Whether the human wrote over it, so that it can be neither taken nor left by a tick. */
+  isStuck(path: string, hunk: Hunk): boolean {
+    const own = this.own.get(path);
+    return own !== undefined && swap(own, hunk, !this.takes(hunk), 0) === undefined;
+  }
+
+  /** The hunk at a line of the right side, or of the left one; else the nearest one. */
+  nearest(path: string, line: number, left = false): Hunk | undefined {
+    const far = (hunk: Hunk): number => {
+      const { start, end } = left ? standsAt([hunk], hunk, () => false) : this.place(path, hunk);
+      return line < start ? start - line : Math.max(0, line - Math.max(start, end - 1));
+    };
+    return [...this.hunksOf(path)].sort((one, other) => far(one) - far(other))[0];
+  }
+
+  /** The text that the ticked hunks make. */
+  private given(path: string): string {
+    const file = this.files.find((candidate) => candidate.path === path);
+    const hunks = this.hunksOf(path);
+    return hunks.every((hunk) => this.takes(hunk)) ? (file?.after ?? "") : textOf(file?.before ?? "", hunks, (hunk) => this.takes(hunk));
+  }
+
+  private takeOne(path: string, hunk: Hunk, on: boolean): boolean {
+    const own = this.own.get(path);
+    const text = own === undefined ? undefined : swap(own, hunk, on, this.place(path, hunk).start);
+    if (own !== undefined && text === undefined) {
+      return false;
+    }
+    this.left[on ? "delete" : "add"](hunk);
+    if (text !== undefined) {
+      this.write(path, text);
+    }
+    return true;
+  }
+
+  private leaveAsBefore(hunks: readonly Hunk[], former: readonly Hunk[], chosen: Chosen | undefined): void {
+    const same = (hunk: Hunk): string => hunk.lines.join("\n");
+    const rest = [...former];
+    for (const hunk of hunks) {
+      const at = rest.findIndex((other) => same(other) === same(hunk));
+      const [other] = at < 0 ? [] : rest.splice(at, 1);
+      if (other && chosen?.takes(other) === false) {
+        this.left.add(hunk);
+      }
+    }
+  }
+}
+
+/** Whatever ends its lines. */
+export function sameText(one: string, other: string): boolean {
+  return one.replaceAll("\r\n", "\n") === other.replaceAll("\r\n", "\n");
+}

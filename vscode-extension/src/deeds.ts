@@ -1,0 +1,64 @@
+// What a call would do, in a few words. Pure.
+
+import { fileDeed } from "./file-words";
+import { planTool } from "./plans";
+import type { ApprovalRequest, FilePreview, Preview } from "./protocol";
+import { reviewTool } from "./reviews";
+
+/** What an agent calls to leave something running. */
+export const persistentTool = "run_persistent";
+
+/** What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`. */
+export function subject(preview: Preview): string {
+  switch (preview.kind) {
+    case "diff": {
+      const files = preview.files ?? [];
+      return files.length === 1 ? (files[0]?.path ?? "") : `${String(files.length)} files`;
+    }
+    case "command":
+      return preview.command;
+    case "url":
+      return preview.url;
+    default:
+      return "";
+  }
+}
+
+/** `edit src/app.py`, `create notes.md`, `run pytest -q`: completes “claude wants to …”. */
+export function deed({ preview, tool }: Pick<ApprovalRequest, "preview" | "tool">): string {
+  switch (preview.kind) {
+    case "diff": {
+      if (tool === reviewTool) {
+        return `have ${subject(preview)} reviewed`;
+      }
+      const [only, another] = preview.files ?? [];
+      const told = only && !another && ["delete", "move", "create_directory"].includes(only.operation);
+      return told ? fileDeed(only) : `${verb(preview.files ?? [], tool)} ${subject(preview)}`;
+    }
+    case "command":
+      return `${tool === persistentTool ? "leave running:" : "run"} ${preview.command}`;
+    case "url":
+      return `fetch ${preview.url}`;
+    default:
+      return tool === planTool ? "carry out a plan" : `use ${tool}`;
+  }
+}
+
+function verb(files: readonly FilePreview[], tool: string): string {
+  const [operation, another] = new Set(files.map((file) => file.operation));
+  if (operation === "overwrite" && tool === "write_file") {
+    return "overwrite";
+  }
+  return another === undefined && ["create", "delete", "move"].includes(operation ?? "") ? (operation ?? "") : "edit";
+}
+
+/** Why this very call asks; not what holds for every call of its tool. */
+export function particulars({ reasons }: Pick<ApprovalRequest, "reasons">): string[] {
+  return (reasons ?? []).filter((reason) => !reason.startsWith("this tool "));
+}
+
+/** `+3 −1` over all files. */
+export function size(files: readonly FilePreview[]): string {
+  const sum = (pick: (file: FilePreview) => number): number => files.reduce((total, file) => total + pick(file), 0);
+  return `+${String(sum((file) => file.additions))} −${String(sum((file) => file.deletions))}`;
+}

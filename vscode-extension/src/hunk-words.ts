@@ -1,0 +1,31 @@
+// Hunks in words, for the rows of a list and for what stands beside a diff. Pure.
+
+import type { Approval } from "./approvals";
+import { short } from "./escape";
+import type { Hunk } from "./hunks";
+
+/** The first line that it adds, or removes; the header where it is a file as a whole. */
+export function hunkTitle({ lines, header }: Hunk): string {
+  const said = ["+", "-"].flatMap((mark) => lines.filter((line) => line.startsWith(mark) && line.slice(1).trim() !== ""))[0];
+  return said === undefined ? short(lines.length === 0 ? header : "blank lines", 80) : short(said.slice(1).trim(), 80);
+}
+
+/** `line 12 · +1 −2`, the line that it changes first in the text before. */
+export function hunkPlace({ start, head, lines, additions, deletions }: Hunk): string {
+  return lines.length === 0 ? "" : `line ${String(start + head + 1)} · +${String(additions)} −${String(deletions)}`;
+}
+
+/** `3 of 5`; empty when all of it is taken. */
+export function share(taken: number, all: number): string {
+  return taken === all ? "" : `${String(taken)} of ${String(all)}`;
+}
+
+/** `Approve 3 of 5`. */
+export function yes({ isReview, chosen }: Approval): string {
+  return chosen.isNothing ? "Nothing is ticked" : `${isReview ? "Apply" : "Approve"} ${share(chosen.taken.length, chosen.all.length)}`;
+}
+
+/** Beside the place of a hunk that is not taken. */
+export function leftOut({ additions, deletions }: Hunk): string {
+  return `left out: +${String(additions)} −${String(deletions)}`;
+}

@@ -1,0 +1,55 @@
+// A patch that an agent shows (`patch/review`), as one of the approvals: it waits, shows and is answered as they are. The
+// human takes of it what they want; whatever they answer, no file changes by it.
+
+import type { ApprovalAnswer, ApprovalRequest, FilePreview } from "./protocol";
+import type { PatchReview, ReviewAnswer, ReviewFile } from "./protocol-review";
+
+/** What an agent calls to have a patch reviewed. */
+export const reviewTool = "apply_patch_review";
+
+export function reviewQuestion({ reviewId, sessionId, agent, message, files }: PatchReview): ApprovalRequest {
+  const notes = (files ?? []).flatMap(({ path, note, from, operation }) => {
+    const origin = from === undefined ? [] : [`${operation === "copy" ? "copied" : "moved"} from ${from}`];
+    const words = [...origin, ...(note ? [note] : [])];
+    return words.length > 0 ? [`${path}: ${words.join(", ")}`] : [];
+  });
+  return {
+    approvalId: reviewId,
+    callId: "",
+    sessionId,
+    agent,
+    tool: reviewTool,
+    title: "Review a patch",
+    description: "",
+    reasons: [message.replace(/\s*\n\s*/g, " "), ...notes].filter(Boolean),
+    arguments: {},
+    preview: { kind: "diff", files: (files ?? []).map(preview) },
+    decisions: [
+      { id: "reject", title: "Cancel", scope: "once" },
+      { id: "approve", title: "Apply", scope: "once" },
+    ],
+    digest: "",
+  };
+}
+
+/** A file of it as a proposal has it: where there are no lines to look at, it is told in words. */
+function preview(file: ReviewFile): FilePreview {
+  const { path, uri, language, before, after, additions, deletions, openInEditor, dirty } = file;
+  const hunks = file.hunks ?? [];
+  const isText = hunks.some(({ lines }) => (lines ?? []).length > 0);
+  const kept = isText ? ["create", "delete"] : ["delete"];
+  const operation = kept.includes(file.operation) ? file.operation : isText ? "overwrite" : "whole";
+  const diff = hunks.map(({ header, lines }) => `${[header, ...(lines ?? [])].join("\n")}\n`).join("");
+  const named = hunks.map(({ id, header }) => ({ id, header }));
+  return { path, uri, operation, language, size: after.length, before, after, diff, hunks: named, additions, deletions, openInEditor, dirty };
+}
+
+/** All of its hunks where the human left none out; with what they wrote in their place. */
+export function answerToReview({ files }: PatchReview, { decision, selected, after, feedback }: ApprovalAnswer): ReviewAnswer {
+  const reason = feedback ? { feedback } : {};
+  if (decision === "reject" || decision === "cancel") {
+    return { action: "cancel", selected: [], ...reason };
+  }
+  const all = (files ?? []).flatMap(({ hunks }) => (hunks ?? []).map(({ id }) => id));
+  return { action: "apply", selected: selected ?? all, ...(after ? { edited: after } : {}), ...reason };
+}

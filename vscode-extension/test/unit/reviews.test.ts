@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Approval } from "../../src/approvals";
+import { commandPage } from "../../src/command-page";
+import { deed } from "../../src/deeds";
+import { leftOut, hunkPlace, hunkTitle, yes } from "../../src/hunk-words";
+import type { PatchReview } from "../../src/protocol-review";
+import { answerToReview, reviewQuestion } from "../../src/reviews";
+
+const sides = { uri: "file:///project/a.py", language: "python", openInEditor: false, dirty: false };
+const review: PatchReview = {
+  reviewId: "r1",
+  sessionId: "s1",
+  agent: { name: "claude", via: "mcp" },
+  message: "two ways to round;\ntake one",
+  files: [
+    {
+      ...sides,
+      path: "a.py",
+      operation: "overwrite",
+      hunks: [
+        { id: "1", header: "@@ -1 +1 @@", lines: ["-old", "+new"] },
+        { id: "2", header: "@@ -3,0 +4 @@ def f():", lines: ["+more"] },
+      ],
+      before: "old\n2\n3\n",
+      after: "new\n2\n3\nmore\n",
+      additions: 2,
+      deletions: 1,
+    },
+    { ...sides, path: "b.bin", operation: "overwrite", note: "binary, 3 kB", hunks: [{ id: "3", header: "binary", lines: null }], before: "", after: "", additions: 0, deletions: 0 },
+    { ...sides, path: "d.py", from: "c.py", operation: "move", hunks: [{ id: "4", header: "@@ -1 +1 @@", lines: ["-c", "+d"] }], before: "c\n", after: "d\n", additions: 1, deletions: 1 },
+  ],
+};
+
+function approval(): Approval {
+  return new Approval(reviewQuestion(review), () => 0, () => undefined, () => undefined);
+}
+
+test("a review waits as an approval does, and says what it is", () => {
+  const { request, isReview, texts, chosen } = approval();
+  assert.equal(deed(request), "have 3 files reviewed");
+  assert.deepEqual(request.reasons, ["two ways to round; take one", "b.bin: binary, 3 kB", "d.py: moved from c.py"]);
+  assert.equal(isReview, true);
+  assert.deepEqual(texts.map(({ path }) => path), ["a.py", "d.py"]);
+  assert.deepEqual(chosen.all.map(({ id }) => id), ["1", "2", "3", "4"]);
+});
+
+test("the right side shows what the choice gives", () => {
+  const { chosen } = approval();
+  chosen.take("a.py", ["1"], false);
+  assert.equal(chosen.right("a.py"), "old\n2\n3\nmore\n");
+});
+
+test("apply names what is taken, all of it when nothing was left out, and the human's own text", () => {
+  assert.deepEqual(answerToReview(review, { decision: "approve" }), { action: "apply", selected: ["1", "2", "3", "4"] });
+  assert.deepEqual(answerToReview(review, { decision: "approve", selected: ["2"] }), { action: "apply", selected: ["2"] });
+  assert.deepEqual(answerToReview(review, { decision: "edit", selected: ["2"], after: { "a.py": "x" } }), { action: "apply", selected: ["2"], edited: { "a.py": "x" } });
+});
+
+test("whatever is no clear yes takes nothing", () => {
+  assert.deepEqual(answerToReview(review, { decision: "reject", feedback: "not now" }), { action: "cancel", selected: [], feedback: "not now" });
+  assert.deepEqual(answerToReview(review, { decision: "cancel", selected: ["1"] }), { action: "cancel", selected: [] });
+});
+
+test("its page offers what can be answered", () => {
+  const { text } = commandPage(approval());
+  assert.match(text, /^claude wants to have a patch reviewed\n/);
+  assert.match(text, /\nApply +the agent is given what is ticked\nCancel +it is given nothing, and goes on\n/);
+  assert.doesNotMatch(text, /Approve|Reject/);
+});
+
+test("a hunk in words", () => {
+  const { chosen } = approval();
+  const [first, second, whole] = chosen.all;
+  assert.ok(first && second && whole);
+  assert.deepEqual([first, second, whole].map(hunkTitle), ["new", "more", "binary"]);
+  assert.deepEqual([first, second, whole].map(hunkPlace), ["line 1 · +1 −1", "line 4 · +1 −0", ""]);
+  assert.equal(leftOut(second), "left out: +1 −0");
+});
+
+test("the yes says of how much", () => {
+  const one = approval();
+  one.take("a.py", ["1"], false);
+  assert.equal(yes(one), "Apply 3 of 4");
+  one.chosen.files.forEach(({ path }) => one.take(path, ["1", "2", "3", "4"], false));
+  assert.equal(yes(one), "Nothing is ticked");
+});
