@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pillion/workspace/gitignore"
 )
 
 // Ignore rules decide what a Walk leaves out. They are git's, as ripgrep applies
@@ -33,7 +35,7 @@ var versionStores = []string{".git", ".hg", ".svn", ".jj"}
 // are relative to the top of the file system.
 type ignoreFile struct {
 	base  string // with a slash at the end; "" is the top
-	rules []ignoreRule
+	rules []gitignore.Rule
 }
 
 func (f *ignoreFile) verdict(c *candidate) (ignored, decided bool) {
@@ -43,11 +45,11 @@ func (f *ignoreFile) verdict(c *candidate) (ignored, decided bool) {
 	for i := range slices.Backward(f.rules) {
 		r := &f.rules[i]
 		name := c.name
-		if !r.baseOnly {
+		if !r.BaseOnly {
 			name = strings.TrimPrefix(c.path(), f.base)
 		}
-		if r.matches(name, c.isDir) {
-			return !r.negate, true
+		if r.Matches(name, c.isDir) {
+			return !r.Negate, true
 		}
 	}
 	return false, false
@@ -199,7 +201,7 @@ func (r *ignoreRules) around(base string, folder ruleFolder) *ignoreRules {
 }
 
 func newIgnoreFile(base, text string) *ignoreFile {
-	rules := parseIgnore(text)
+	rules := gitignore.Parse(text)
 	if len(rules) == 0 {
 		return nil
 	}

@@ -15,6 +15,7 @@ export const tools: readonly Tool[] = [
   { name: "exit_plan_mode", registered: "pillion_exit_plan_mode", title: "Leave plan mode" },
   { name: "git.commit", registered: "pillion_git_commit", title: "Git commit" },
   { name: "git.diff", registered: "pillion_git_diff", title: "Git diff" },
+  { name: "git.status", registered: "pillion_git_status", title: "Git status" },
   { name: "glob", registered: "pillion_glob", title: "Find files" },
   { name: "kill_process", registered: "pillion_kill_process", title: "End process" },
   { name: "list_files", registered: "pillion_list_files", title: "List files" },

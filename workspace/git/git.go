@@ -1,4 +1,4 @@
-// Package git reads repositories, so far for one question: Diff.
+// Package git reads repositories: Diff, Status.
 //
 // It runs nothing, and so nothing that a repository can configure: no hooks,
 // clean or process filters, textconv, external diffs, fsmonitor, pagers or

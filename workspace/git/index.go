@@ -50,8 +50,9 @@ func stamp(t time.Time) timestamp {
 
 // index is the staging area.
 type index struct {
-	entries []indexEntry
-	written time.Time // an entry modified as late as this may be stale
+	entries []indexEntry // by path, those of one path by stage
+	written time.Time    // an entry modified as late as this may be stale
+	trees   *cachedTree  // the trees that folders would be written as; nil: not known
 }
 
 // readIndex reads the index file. Its format is in git's
@@ -76,16 +77,19 @@ func (r *repository) readIndex() (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &index{entries: entries, written: info.ModTime()}, nil
+	return &index{entries: entries, written: info.ModTime(), trees: reader.trees}, nil
 }
 
 const maxIndex = 1 << 30
 
 type indexReader struct {
 	data    []byte
+	text    string // data, for the paths to be parts of
 	at      int
 	version uint32
 	last    string // the path before, of which version 4 keeps a part
+	stage   uint8  // of the entry before
+	trees   *cachedTree
 }
 
 const (
@@ -113,6 +117,9 @@ func (r *indexReader) read() ([]indexEntry, error) {
 		return nil, corrupt("too few entries")
 	}
 	r.data, r.at = r.data[:len(r.data)-indexTrailer], indexHeader
+	if r.version < 4 {
+		r.text = string(r.data)
+	}
 	entries := make([]indexEntry, 0, count)
 	for range count {
 		e, err := r.entry()
@@ -152,13 +159,28 @@ func (r *indexReader) entry() (indexEntry, error) {
 	if e.path, err = r.path(start); err != nil {
 		return indexEntry{}, err
 	}
-	if e.path == "" { // it stands for an entry of the other file
-		return indexEntry{}, errSplit
+	return e, r.follows(e)
+}
+
+// follows checks an entry and its place behind the one before.
+func (r *indexReader) follows(e indexEntry) error {
+	switch {
+	case e.path == "": // it stands for an entry of the other file
+		return errSplit
+	case e.path < r.last || e.path == r.last && (e.stage <= r.stage || r.stage == 0):
+		return corrupt("its entries are out of order")
 	}
-	if !safePath(strings.TrimSuffix(e.path, "/")) {
-		return indexEntry{}, corrupt("it holds the path " + fault.Quote(e.path))
+	known := 0 // how much of the path the entry before has been checked for
+	for i := 0; i < len(e.path) && i < len(r.last) && e.path[i] == r.last[i]; i++ {
+		if e.path[i] == '/' {
+			known = i + 1
+		}
 	}
-	return e, nil
+	r.last, r.stage = e.path, e.stage
+	if rest := e.path[known:]; rest != "" && !safePath(strings.TrimSuffix(rest, "/")) {
+		return corrupt("it holds the path " + fault.Quote(e.path))
+	}
+	return nil
 }
 
 // path reads the path of the entry that began at start, and the zero bytes
@@ -176,15 +198,14 @@ func (r *indexReader) path(start int) (string, error) {
 	if end < 0 {
 		return "", corrupt("a path without end")
 	}
-	path := r.last[:keep] + string(r.data[r.at:r.at+end])
+	from := r.at
 	r.at += end + 1
-	if r.version < 4 {
-		length := r.at - 1 - start
-		r.at = min(start+(length+8)&^7, len(r.data))
-	} else {
-		r.last = path
+	if r.version == 4 {
+		return r.last[:keep] + string(r.data[from:from+end]), nil
 	}
-	return path, nil
+	length := r.at - 1 - start
+	r.at = min(start+(length+8)&^7, len(r.data))
+	return r.text[from : from+end], nil
 }
 
 // varint reads git's offset encoding.
@@ -211,10 +232,12 @@ func (r *indexReader) extensions() error {
 		size := int(binary.BigEndian.Uint32(r.data[r.at+4:]))
 		switch {
 		case name == "sdir": // folders stand for all that is in them; read by expand
+		case name == "TREE" && size <= len(r.data)-r.at-head:
+			r.trees = readCachedTrees(r.data[r.at+head : r.at+head+size])
 		case name == "link":
 			return errSplit
 		case name[0] < 'A' || name[0] > 'Z':
-			return fault.New(fault.GitError, "the index needs the extension %s, which is not supported; run git diff with run_command instead", fault.Quote(name))
+			return fault.New(fault.GitError, "the index needs the extension %s, which is not supported; run git with run_command instead", fault.Quote(name))
 		}
 		if size > len(r.data)-r.at-head {
 			return corrupt("an extension is cut off")

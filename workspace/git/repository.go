@@ -133,7 +133,7 @@ func (r *repository) supported() error {
 	refuse := func(what, do string) error {
 		return fault.New(fault.GitError, "this repository uses %s, which is not supported; %s", what, do)
 	}
-	const useGit = "run git diff with run_command instead"
+	const useGit = "run git with run_command instead"
 	c := r.config
 	if format := c.get("core.repositoryformatversion"); !slices.Contains([]string{"", "0", "1"}, format) {
 		return refuse("format version "+fault.Quote(format), useGit)

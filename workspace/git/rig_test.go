@@ -198,3 +198,8 @@ var everyKind = []git.DiffOptions{
 	{Context: 3, Base: "HEAD"},
 	{Context: 3, Base: "HEAD", Staged: true},
 }
+
+func lexists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}

@@ -1,4 +1,7 @@
-package workspace
+// Package gitignore reads the lines of ignore files and matches names with them, as
+// git does. Parse is where to begin. Which file counts where, and before which other,
+// is not here: workspace and workspace/git each have their own order.
+package gitignore
 
 import (
 	"fmt"
@@ -6,25 +9,26 @@ import (
 	"strings"
 )
 
-// ignoreRule is one line of an ignore file. It is read and matched as git does
+// Rule is one line of an ignore file. It is read and matched as git does
 // (dir.c and wildmatch.c), byte by byte: the oracle in the tests is git itself.
-type ignoreRule struct {
-	negate   bool // "!": what an earlier line ignored is shown again
+type Rule struct {
+	Negate   bool // "!": what an earlier line ignored is shown again
+	BaseOnly bool // no "/" but at the end: judged on the last element alone
 	dirOnly  bool // "/" at the end
-	baseOnly bool // no other "/": judged on the last element alone
 
 	// Most lines need no regular expression.
 	literal string
 	suffix  string // "*suffix"
+	prefix  string // what comes before the first wildcard of re
 	re      *regexp.Regexp
 }
 
 // maxIgnoreLine bounds the work that one line can cause.
 const maxIgnoreLine = 4096
 
-// parseIgnore reads an ignore file. What cannot match anything is left out.
-func parseIgnore(text string) []ignoreRule {
-	var rules []ignoreRule
+// Parse reads an ignore file. What cannot match anything is left out.
+func Parse(text string) []Rule {
+	var rules []Rule
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if strings.HasPrefix(line, "#") || len(line) > maxIgnoreLine {
@@ -52,10 +56,10 @@ func trimTrailingSpaces(line string) string {
 	return line[:min(end, len(line))]
 }
 
-func parseIgnoreLine(pattern string) (r ignoreRule, ok bool) {
-	pattern, r.negate = strings.CutPrefix(pattern, "!")
+func parseIgnoreLine(pattern string) (r Rule, ok bool) {
+	pattern, r.Negate = strings.CutPrefix(pattern, "!")
 	pattern, r.dirOnly = strings.CutSuffix(pattern, "/")
-	r.baseOnly = !strings.Contains(pattern, "/")
+	r.BaseOnly = !strings.Contains(pattern, "/")
 	pattern = strings.TrimPrefix(pattern, "/")
 	if pattern == "" {
 		return r, false
@@ -64,24 +68,25 @@ func parseIgnoreLine(pattern string) (r ignoreRule, ok bool) {
 	switch {
 	case wild < 0:
 		r.literal = pattern
-	case wild == 0 && r.baseOnly && pattern[0] == '*' && !strings.ContainsAny(pattern[1:], `*?[\`):
+	case wild == 0 && r.BaseOnly && pattern[0] == '*' && !strings.ContainsAny(pattern[1:], `*?[\`):
 		r.suffix = pattern[1:]
 		ok = true
 	default:
-		r.re, ok = wildmatch(pattern, wild, !r.baseOnly)
+		r.prefix = pattern[:wild]
+		r.re, ok = wildmatch(pattern, wild, !r.BaseOnly)
 	}
 	return r, ok || r.literal != ""
 }
 
-// matches judges an entry by its path below the ignore file's folder, or by its name
-// where that decides.
-func (r *ignoreRule) matches(rel string, isDir bool) bool {
+// Matches judges an entry by its path below the ignore file's folder, or, with
+// BaseOnly, by its name.
+func (r *Rule) Matches(rel string, isDir bool) bool {
 	if r.dirOnly && !isDir {
 		return false
 	}
 	switch {
 	case r.re != nil:
-		return r.re.MatchString(bytewise(rel))
+		return strings.HasPrefix(rel, r.prefix) && r.re.MatchString(bytewise(rel))
 	case r.literal != "":
 		return rel == r.literal
 	}

@@ -1,0 +1,173 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/git"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "git.status",
+	Title: "Git status",
+	Description: "Shows the branch, how far it is from the one it follows, and which files are staged, changed, untracked or in conflict, as git status does. " +
+		"Folders in which nothing is tracked are shown as one, with a slash at the end. Unsaved editor text is not in it. Runs nothing that the repository configures.",
+	Success: true,
+}, planGitStatus))
+
+type gitStatusArgs struct {
+	Path string `json:"path,omitempty" jsonschema:"file or folder to look at, relative to the workspace folder; default is all of it"`
+}
+
+type gitStatusResult struct {
+	Branch       string          `json:"branch"`
+	Commit       string          `json:"commit"`
+	Detached     bool            `json:"detached"`
+	Upstream     string          `json:"upstream"`
+	UpstreamGone bool            `json:"upstream_gone,omitempty"`
+	Ahead        int             `json:"ahead"`
+	Behind       int             `json:"behind"`
+	Clean        bool            `json:"clean"`
+	Files        []gitFileStatus `json:"files"`
+	Truncated    bool            `json:"truncated,omitempty"`
+	Total        int             `json:"total,omitempty"`
+}
+
+type gitFileStatus struct {
+	Path        string    `json:"path"`
+	Staged      git.State `json:"staged"`
+	Worktree    git.State `json:"worktree"`
+	RenamedFrom string    `json:"renamed_from,omitempty"`
+	Conflict    string    `json:"conflict,omitempty"`
+	Submodule   string    `json:"submodule,omitempty"`
+}
+
+// mostGitFiles is how many files an answer names: nobody reads more.
+const mostGitFiles = 10_000
+
+func planGitStatus(ctx context.Context, in Input, args gitStatusArgs) (*Answer, error) {
+	p, err := oneFolder(in, "path", args.Path)
+	if err != nil {
+		return nil, err
+	}
+	got, err := git.Status(ctx, p.RootDir(), git.StatusOptions{Dir: p.Abs()})
+	if err != nil {
+		return nil, err
+	}
+	result := gitStatusResult{
+		Branch: got.Branch, Commit: got.Commit, Detached: got.Detached,
+		Upstream: got.Upstream, UpstreamGone: got.UpstreamGone, Ahead: got.Ahead, Behind: got.Behind,
+		Clean: len(got.Files) == 0, Files: []gitFileStatus{},
+	}
+	name := namesOf(p, got.Top)
+	for _, f := range got.Files[:min(len(got.Files), mostGitFiles)] {
+		one := gitFileStatus{Path: name(f.Path), Staged: f.Staged, Worktree: f.Worktree, Conflict: f.Conflict, Submodule: f.Submodule}
+		if f.RenamedFrom != "" {
+			one.RenamedFrom = name(f.RenamedFrom)
+		}
+		result.Files = append(result.Files, one)
+	}
+	if len(got.Files) > mostGitFiles {
+		result.Truncated, result.Total = true, len(got.Files)
+	}
+	return &Answer{
+		Result:  result,
+		Text:    result.text(),
+		Summary: result.summary(),
+		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```\n%s\n```", fault.Escape(result.text()))},
+	}, nil
+}
+
+// namesOf gives the workspace's name of a path of the repository whose top is that
+// folder: it may lie above the workspace folder or below it.
+func namesOf(p workspace.Path, top string) func(string) string {
+	root := p.Top()
+	return func(path string) string {
+		rel, err := filepath.Rel(root.Abs(), filepath.Join(top, filepath.FromSlash(path)))
+		if err != nil || !filepath.IsLocal(rel) {
+			return path
+		}
+		name := root.Join(filepath.ToSlash(rel)).String()
+		if strings.HasSuffix(path, "/") {
+			name += "/"
+		}
+		return name
+	}
+}
+
+func (r gitStatusResult) summary() string {
+	where := r.Branch
+	if r.Detached {
+		where = "detached at " + r.Commit[:min(len(r.Commit), 8)]
+	}
+	if r.Clean {
+		return fault.Escape(where) + ", clean"
+	}
+	return fault.Escape(where) + ", " + count(max(r.Total, len(r.Files)), "file")
+}
+
+// text is what git status -s -b shows, in words.
+func (r gitStatusResult) text() string {
+	var out strings.Builder
+	r.writeBranch(&out)
+	if r.Clean {
+		out.WriteString("nothing is changed, nothing is untracked\n")
+	}
+	for _, f := range r.Files {
+		f.write(&out)
+	}
+	if r.Truncated {
+		fmt.Fprintf(&out, "and %d more: give a path\n", r.Total-len(r.Files))
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+func (r gitStatusResult) writeBranch(out *strings.Builder) {
+	if r.Detached {
+		fmt.Fprintf(out, "detached at %s", r.Commit)
+	} else {
+		fmt.Fprintf(out, "branch %s", fault.Quote(r.Branch))
+	}
+	if r.Commit == "" {
+		out.WriteString(", no commit yet")
+	}
+	switch {
+	case r.UpstreamGone:
+		fmt.Fprintf(out, ", follows %s, which is gone", fault.Quote(r.Upstream))
+	case r.Upstream != "":
+		fmt.Fprintf(out, ", %d ahead of and %d behind %s", r.Ahead, r.Behind, fault.Quote(r.Upstream))
+	}
+	out.WriteString("\n")
+}
+
+func (f gitFileStatus) write(out *strings.Builder) {
+	out.WriteString(fault.Quote(f.Path) + ":")
+	switch {
+	case f.Conflict != "":
+		fmt.Fprintf(out, " conflict (%s)", strings.ReplaceAll(f.Conflict, "_", " "))
+	case f.Worktree == git.Untracked:
+		out.WriteString(" untracked")
+	default:
+		sep := " "
+		if f.Staged != "" {
+			out.WriteString(sep + "staged " + words(f.Staged))
+			sep = ", "
+		}
+		if f.Worktree != "" {
+			out.WriteString(sep + words(f.Worktree))
+		}
+	}
+	if f.RenamedFrom != "" {
+		out.WriteString(" from " + fault.Quote(f.RenamedFrom))
+	}
+	if f.Submodule != "" {
+		fmt.Fprintf(out, " (submodule: %s)", f.Submodule)
+	}
+	out.WriteString("\n")
+}
+
+func words(s git.State) string { return strings.ReplaceAll(string(s), "_", " ") }

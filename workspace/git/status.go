@@ -1,0 +1,238 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// StatusOptions says what Status looks at.
+type StatusOptions struct {
+	Dir string // absolute: the folder or file to look at, which need not exist any more
+}
+
+// StatusResult is what git status --porcelain=v2 --branch says.
+type StatusResult struct {
+	Top          string // absolute: the folder of the repository's work tree
+	Branch       string // "" when detached
+	Commit       string // "" before the first one
+	Detached     bool
+	Upstream     string // short name of the branch that this one follows, "" if none
+	UpstreamGone bool   // Upstream is set, and there is no such branch
+	Ahead        int    // commits that Upstream has not
+	Behind       int    // commits that only Upstream has
+	Files        []FileStatus
+}
+
+// State is what became of a file, between HEAD and the index or between the index and
+// the work tree.
+type State string
+
+// The states of a file. The empty one is unchanged.
+const (
+	Modified    State = "modified"
+	Added       State = "added"
+	Deleted     State = "deleted"
+	Renamed     State = "renamed"
+	TypeChanged State = "type_changed" // a file became a link, or the other way round
+	Untracked   State = "untracked"
+	Conflicted  State = "conflicted"
+)
+
+// FileStatus is what git status says of one path.
+type FileStatus struct {
+	Path        string // relative to the top of the repository; a folder of untracked files ends in a slash
+	Staged      State
+	Worktree    State
+	RenamedFrom string
+	Conflict    string // of a conflict: which one, as in "both_modified"
+	Submodule   string // of a submodule: what is new in it: "commits", "modified", "untracked", by commas
+}
+
+// Status tells what is staged, changed and untracked. The repository may begin below
+// root, the workspace's absolute folder, or above it; only files inside o.Dir are
+// looked at and told of.
+//
+// Failures are those of Diff, but FILE_TOO_LARGE.
+func Status(ctx context.Context, root string, o StatusOptions) (StatusResult, error) {
+	place, err := locate(root, o.Dir)
+	if err != nil {
+		return StatusResult{}, err
+	}
+	repo, err := discover(place)
+	if err != nil {
+		return StatusResult{}, err
+	}
+	defer repo.close()
+	s := &status{comparison: comparison{ctx: ctx, repo: repo, prefix: repo.prefix(place.dir)}, whole: place.dir == place.root || place.dir == repo.top}
+	result, err := s.run()
+	if err == nil && len(result.Files) == 0 && !s.matched && !place.exists {
+		err = fault.New(fault.FileNotFound, "%s is neither in the work tree nor in the index", fault.Quote(s.prefix))
+	}
+	return result, err
+}
+
+// status is one answer in the making.
+type status struct {
+	comparison
+	whole bool // the prefix is where the workspace or the repository begins: it is shown by what is in it
+
+	index *index
+	files map[string]*FileStatus
+	depth int // of submodules in submodules
+}
+
+func (s *status) run() (StatusResult, error) {
+	result := StatusResult{Top: s.repo.top}
+	if err := s.branch(&result); err != nil {
+		return result, err
+	}
+	files, err := s.changes()
+	result.Files = files
+	return result, err
+}
+
+// changes is the files that are not as HEAD has them, tracked ones first.
+func (s *status) changes() ([]FileStatus, error) {
+	s.repo.config = s.repo.config.forStatus()
+	if err := s.readIndex(); err != nil {
+		return nil, err
+	}
+	staged, err := s.staged()
+	if err != nil {
+		return nil, err
+	}
+	seen, err := s.look()
+	if err != nil {
+		return nil, err
+	}
+	return s.merge(staged, seen)
+}
+
+// merge makes one list of what is staged and what was seen in the work tree.
+func (s *status) merge(staged []change, seen *sight) ([]FileStatus, error) {
+	s.files = map[string]*FileStatus{}
+	staged, err := s.renames(staged)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := s.renames(seen.changes)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range staged {
+		s.file(c).Staged = c.state()
+	}
+	for _, c := range changed {
+		f := s.file(c)
+		f.Worktree = c.state()
+		f.Submodule = seen.submodules[c.path]
+	}
+	for path, kind := range seen.conflicts {
+		s.files[path] = &FileStatus{Path: path, Staged: Conflicted, Worktree: Conflicted, Conflict: kind, Submodule: seen.submodules[path]}
+	}
+	list := make([]FileStatus, 0, len(s.files)+len(seen.untracked))
+	for _, path := range slices.Sorted(maps.Keys(s.files)) {
+		list = append(list, *s.files[path])
+	}
+	slices.Sort(seen.untracked)
+	for _, path := range seen.untracked {
+		list = append(list, FileStatus{Path: path, Worktree: Untracked})
+	}
+	return list, nil
+}
+
+func (s *status) file(c change) *FileStatus {
+	f := s.files[c.path]
+	if f == nil {
+		f = &FileStatus{Path: c.path}
+		s.files[c.path] = f
+	}
+	if c.oldPath != c.path {
+		f.RenamedFrom = c.oldPath
+	}
+	return f
+}
+
+func (c change) state() State {
+	switch {
+	case c.oldPath != c.path:
+		return Renamed
+	case c.old.absent():
+		return Added
+	case c.new.absent():
+		return Deleted
+	case c.old.kind() != c.new.kind():
+		return TypeChanged
+	}
+	return Modified
+}
+
+// forStatus is the configuration with what status has of its own in place of what holds
+// for diff.
+func (c config) forStatus() config {
+	own := maps.Clone(c)
+	for _, name := range []string{"renames", "renamelimit"} {
+		if values := c["status."+name]; len(values) > 0 {
+			own["diff."+name] = values
+		}
+	}
+	return own
+}
+
+// readIndex reads the index, in which folders that stand for all their files are
+// replaced by these.
+func (s *status) readIndex() error {
+	read, err := s.repo.readIndex()
+	if err != nil {
+		return err
+	}
+	s.index = read
+	if !slices.ContainsFunc(read.entries, func(e indexEntry) bool { return e.mode == modeDir }) {
+		return nil
+	}
+	var entries []indexEntry
+	for _, e := range read.entries {
+		if e.mode != modeDir {
+			entries = append(entries, e)
+			continue
+		}
+		files := map[string]side{}
+		if err := s.allBelow(e, files); err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			entries = append(entries, indexEntry{path: name, mode: files[name].mode, hash: files[name].hash, skipWorkTree: true})
+		}
+	}
+	read.entries, read.trees = entries, nil
+	return nil
+}
+
+func (s *status) allBelow(dir indexEntry, files map[string]side) error {
+	all := comparison{ctx: s.ctx, repo: s.repo}
+	return all.walk(dir.hash, strings.TrimSuffix(dir.path, "/"), files)
+}
+
+// within is the part of the index that the prefix leads to.
+func (s *status) within() (lo, hi int) {
+	if s.prefix == "" {
+		return 0, len(s.index.entries)
+	}
+	find := func(path string) int {
+		at, _ := slices.BinarySearchFunc(s.index.entries, path, func(e indexEntry, path string) int { return cmp.Compare(e.path, path) })
+		return at
+	}
+	if lo = find(s.prefix); lo < len(s.index.entries) && s.index.entries[lo].path == s.prefix {
+		hi = lo
+		for hi < len(s.index.entries) && s.index.entries[hi].path == s.prefix {
+			hi++
+		}
+		return lo, hi
+	}
+	return find(s.prefix + "/"), find(s.prefix + "0") // "0" comes after "/"
+}

@@ -1,0 +1,204 @@
+package git
+
+import (
+	"container/heap"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"pillion/internal/fault"
+)
+
+// branch tells what is checked out, and how far it is from the branch that it follows.
+func (s *status) branch(result *StatusResult) error {
+	head, born := s.repo.head()
+	if born {
+		result.Commit = head.String()
+	}
+	text, _ := s.repo.loose("HEAD")
+	target, symbolic := strings.CutPrefix(text, "ref:")
+	if result.Detached = !symbolic; result.Detached {
+		return nil
+	}
+	target = strings.TrimSpace(target)
+	result.Branch = strings.TrimPrefix(target, "refs/heads/")
+	follows, ok := s.repo.follows(result.Branch)
+	if !ok {
+		return nil
+	}
+	result.Upstream = s.repo.shortest(follows)
+	upstream, exists := s.repo.reference(follows)
+	if result.UpstreamGone = !exists; result.UpstreamGone || !born {
+		return nil
+	}
+	var err error
+	result.Ahead, result.Behind, err = s.apart(head, upstream)
+	return err
+}
+
+// follows is the full name of the branch that a branch follows: where git fetch puts it.
+func (r *repository) follows(branch string) (string, bool) {
+	remote := r.config.get("branch." + branch + ".remote")
+	merge := r.config.get("branch." + branch + ".merge")
+	switch {
+	case remote == "" || merge == "":
+		return "", false
+	case remote == ".":
+		return merge, true
+	}
+	for _, spec := range r.config["remote."+remote+".fetch"] {
+		from, to, ok := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
+		if !ok || strings.HasPrefix(spec, "^") {
+			continue
+		}
+		before, after, pattern := strings.Cut(from, "*")
+		if !pattern && from == merge {
+			return to, true
+		}
+		if pattern && len(merge) >= len(before)+len(after) && strings.HasPrefix(merge, before) && strings.HasSuffix(merge, after) {
+			return strings.Replace(to, "*", merge[len(before):len(merge)-len(after)], 1), true
+		}
+	}
+	return "", false
+}
+
+// shortest is a reference's name as git shows it: without what is not needed to tell it
+// from others.
+func (r *repository) shortest(full string) string {
+	prefixes := []string{"refs/heads/", "refs/remotes/", "refs/tags/", "refs/"}
+	for _, prefix := range prefixes {
+		short, ok := strings.CutPrefix(full, prefix)
+		if !ok {
+			continue
+		}
+		if remote, isHead := strings.CutSuffix(short, "/HEAD"); prefix == "refs/remotes/" && isHead && r.means(remote, full) {
+			return remote
+		}
+		if r.means(short, full) {
+			return short
+		}
+	}
+	return full
+}
+
+// means reports whether a short name stands for no other reference.
+func (r *repository) means(short, full string) bool {
+	for _, other := range []string{short, "refs/" + short, "refs/tags/" + short, "refs/heads/" + short, "refs/remotes/" + short, "refs/remotes/" + short + "/HEAD"} {
+		if other == full {
+			continue
+		}
+		if _, exists := r.reference(other); exists {
+			return false
+		}
+	}
+	return true
+}
+
+// apart counts the commits that only one of the two reaches.
+func (s *status) apart(ours, theirs plumbing.Hash) (ahead, behind int, err error) {
+	if ours == theirs {
+		return 0, 0, nil
+	}
+	p := &parting{objects: s.repo.objects, reached: map[plumbing.Hash]*passed{}}
+	if err := p.reach(ours, byUs); err != nil {
+		return 0, 0, err
+	}
+	if err := p.reach(theirs, byThem); err != nil {
+		return 0, 0, err
+	}
+	for p.open > 0 {
+		if s.ctx.Err() != nil {
+			return 0, 0, fault.From(s.ctx.Err())
+		}
+		if err := p.next(); err != nil {
+			return 0, 0, err
+		}
+	}
+	for _, c := range p.reached {
+		switch c.by {
+		case byUs:
+			ahead++
+		case byThem:
+			behind++
+		}
+	}
+	return ahead, behind, nil
+}
+
+const (
+	byUs = 1 << iota
+	byThem
+)
+
+// parting walks back from two commits, the youngest first, until all that is left to
+// visit is reached by both.
+type parting struct {
+	objects *objects
+	reached map[plumbing.Hash]*passed
+	queue   youngest
+	open    int // in the queue, and reached by one alone
+}
+
+type passed struct {
+	commit *object.Commit
+	by     int
+	queued bool
+}
+
+func (p *parting) reach(h plumbing.Hash, by int) error {
+	c := p.reached[h]
+	if c == nil {
+		commit, err := p.objects.commit(h)
+		if err != nil {
+			return err
+		}
+		c = &passed{commit: commit}
+		p.reached[h] = c
+	}
+	if c.by|by == c.by {
+		return nil
+	}
+	if c.queued && c.by != byUs|byThem {
+		p.open--
+	}
+	c.by |= by
+	if c.by != byUs|byThem {
+		p.open++
+	}
+	if !c.queued {
+		c.queued = true
+		heap.Push(&p.queue, c)
+	}
+	return nil
+}
+
+func (p *parting) next() error {
+	c, _ := heap.Pop(&p.queue).(*passed)
+	c.queued = false
+	if c.by != byUs|byThem {
+		p.open--
+	}
+	for _, parent := range c.commit.ParentHashes {
+		if err := p.reach(parent, c.by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// youngest is a heap of commits.
+type youngest []*passed
+
+func (y youngest) Len() int { return len(y) }
+func (y youngest) Less(i, j int) bool {
+	return y[i].commit.Committer.When.After(y[j].commit.Committer.When)
+}
+func (y youngest) Swap(i, j int) { y[i], y[j] = y[j], y[i] }
+func (y *youngest) Push(x any)   { *y = append(*y, x.(*passed)) }
+func (y *youngest) Pop() any {
+	old := *y
+	last := old[len(old)-1]
+	*y = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,73 @@
+package git
+
+import (
+	"path/filepath"
+	"strings"
+
+	"pillion/workspace/gitignore"
+)
+
+// excludes are the ignore rules of one file, chained to those that count after them:
+// of the folders above, of info/exclude, and the user's own.
+type excludes struct {
+	above *excludes
+	base  string // the folder that the rules are of, with a slash at the end; "" is the top
+	rules []gitignore.Rule
+	fold  bool // core.ignorecase
+}
+
+// excludes are the rules that hold before any .gitignore: those of the repository, then
+// the user's.
+func (r *repository) excludes() *excludes {
+	x := &excludes{fold: r.config.bool("core.ignorecase", false)}
+	for _, text := range r.excludeTexts() {
+		x = x.with("", text)
+	}
+	return x
+}
+
+func (r *repository) excludeTexts() [2]string {
+	file := r.config.get("core.excludesfile")
+	if file == "" {
+		file = filepath.Join(userConfigDir(), "ignore")
+	}
+	var texts [2]string
+	for i, name := range []string{expandPath(file, r.top), filepath.Join(r.commonDir, "info", "exclude")} {
+		text, _ := readSmall(name)
+		texts[i] = string(text)
+	}
+	return texts
+}
+
+// with puts the rules of a file in the folder base before x.
+func (x *excludes) with(base, text string) *excludes {
+	if x.fold {
+		text = strings.ToLower(text)
+	}
+	rules := gitignore.Parse(text)
+	if len(rules) == 0 {
+		return x
+	}
+	return &excludes{above: x, base: base, rules: rules, fold: x.fold}
+}
+
+// ignores judges the entry name of the folder dir, which ends in a slash.
+func (x *excludes) ignores(dir, name string, isDir bool) bool {
+	full := dir + name
+	if x.fold {
+		full, name = strings.ToLower(full), strings.ToLower(name)
+	}
+	for ; x != nil; x = x.above {
+		for i := len(x.rules) - 1; i >= 0; i-- {
+			r := &x.rules[i]
+			at := name
+			if !r.BaseOnly {
+				at = full[len(x.base):]
+			}
+			if r.Matches(at, isDir) {
+				return !r.Negate
+			}
+		}
+	}
+	return false
+}

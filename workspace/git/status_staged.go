@@ -1,0 +1,165 @@
+package git
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"pillion/internal/fault"
+)
+
+// staged compares HEAD's tree with the index, both in one order, and looks into no
+// folder whose tree the index says is HEAD's.
+func (s *status) staged() ([]change, error) {
+	lo, hi := s.within()
+	s.matched = lo < hi
+	d := &stagedDiff{status: s}
+	h, born := s.repo.head()
+	if !born {
+		d.added(lo, hi)
+		return d.changes, nil
+	}
+	commit, err := s.repo.objects.commit(h)
+	if err != nil {
+		return nil, err
+	}
+	root, dir, err := s.treeAt(commit.TreeHash)
+	switch {
+	case err != nil:
+		return nil, err
+	case root.Mode == filemode.Dir:
+		err = d.tree(root.Hash, dir, s.index.trees.folder(s.prefix), lo, hi)
+	case root.Mode != filemode.Empty:
+		d.entry(dir, side{mode: canonical(uint32(root.Mode)), hash: root.Hash}, lo, hi)
+	default:
+		d.added(lo, hi)
+	}
+	return d.changes, err
+}
+
+// treeAt is what HEAD has at the prefix: a folder, whose name ends in a slash, or a file.
+func (s *status) treeAt(tree plumbing.Hash) (object.TreeEntry, string, error) {
+	at := object.TreeEntry{Mode: filemode.Dir, Hash: tree}
+	if s.prefix == "" {
+		return at, "", nil
+	}
+	for name := range strings.SplitSeq(s.prefix, "/") {
+		if at.Mode != filemode.Dir {
+			return object.TreeEntry{}, "", nil
+		}
+		entries, err := s.repo.objects.tree(at.Hash)
+		if err != nil {
+			return at, "", err
+		}
+		i := slices.IndexFunc(entries, func(e object.TreeEntry) bool { return e.Name == name })
+		if i < 0 {
+			return object.TreeEntry{}, "", nil
+		}
+		at = entries[i]
+	}
+	s.matched = true
+	if at.Mode == filemode.Dir {
+		return at, s.prefix + "/", nil
+	}
+	return at, s.prefix, nil
+}
+
+// folder is the folder that prefix leads to.
+func (t *cachedTree) folder(prefix string) *cachedTree {
+	if prefix == "" {
+		return t
+	}
+	for name := range strings.SplitSeq(prefix, "/") {
+		t = t.at(name)
+	}
+	return t
+}
+
+// stagedDiff gathers the changes between a tree and a part of the index.
+type stagedDiff struct {
+	*status
+	changes []change
+}
+
+// tree compares the tree h, which is the folder dir, with the entries lo to hi.
+func (d *stagedDiff) tree(h plumbing.Hash, dir string, cached *cachedTree, lo, hi int) error {
+	if cached.is(h, hi-lo) {
+		return nil
+	}
+	if err := d.ctx.Err(); err != nil {
+		return fault.From(err)
+	}
+	entries, err := d.repo.objects.tree(h)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		key := dir + e.Name
+		if e.Mode == filemode.Dir {
+			key += "/"
+		}
+		from := d.upTo(key, lo, hi)
+		d.added(lo, from)
+		lo = d.past(key, from, hi)
+		if e.Mode == filemode.Dir {
+			err = d.tree(e.Hash, key, cached.at(e.Name), from, lo)
+		} else {
+			d.entry(key, side{mode: canonical(uint32(e.Mode)), hash: e.Hash}, from, lo)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	d.added(lo, hi)
+	return nil
+}
+
+// upTo is where entries that are, or lie in, key begin.
+func (d *stagedDiff) upTo(key string, lo, hi int) int {
+	for lo < hi && d.index.entries[lo].path < key {
+		lo++
+	}
+	return lo
+}
+
+// past is where they end.
+func (d *stagedDiff) past(key string, lo, hi int) int {
+	if !strings.HasSuffix(key, "/") {
+		for lo < hi && d.index.entries[lo].path == key {
+			lo++
+		}
+		return lo
+	}
+	n, _ := slices.BinarySearchFunc(d.index.entries[lo:hi], key[:len(key)-1]+"0", func(e indexEntry, key string) int { return cmp.Compare(e.path, key) })
+	return lo + n
+}
+
+// entry compares one file of HEAD with what the index has of it.
+func (d *stagedDiff) entry(path string, old side, lo, hi int) {
+	c := change{path: path, oldPath: path, old: old}
+	if lo < hi {
+		e := d.index.entries[lo]
+		if e.stage != 0 {
+			return // told of as a conflict
+		}
+		if !e.intentToAdd {
+			c.new = side{mode: e.mode, hash: e.hash}
+		}
+	}
+	if !c.old.same(c.new) {
+		d.changes = append(d.changes, c)
+	}
+}
+
+// added are entries that HEAD has not.
+func (d *stagedDiff) added(lo, hi int) {
+	for _, e := range d.index.entries[lo:hi] {
+		if e.stage == 0 && !e.intentToAdd {
+			d.changes = append(d.changes, change{path: e.path, oldPath: e.path, new: side{mode: e.mode, hash: e.hash}})
+		}
+	}
+}

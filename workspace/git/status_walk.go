@@ -1,0 +1,411 @@
+package git
+
+import (
+	"cmp"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"pillion/internal/fault"
+)
+
+// walk goes through the work tree on all processors: it looks at each file of the
+// index, and for each that is in none. What it cannot tell from a look it leaves to
+// others, as suspects.
+type walk struct {
+	*status
+	written   timestamp // of the index
+	untold    bool      // untracked files are not looked for
+	all       bool      // they are told one by one, not by folder
+	sparse    bool      // files that a sparse checkout leaves out may be there
+	fold      bool      // core.ignorecase
+	folded    map[string]bool
+	untracked []string
+	suspects  []int
+
+	mu      sync.Mutex // guards what follows and, at the end of a walker, the above
+	more    sync.Cond
+	waiting []walking
+	busy    int
+	err     error
+}
+
+// walking is a folder to go through.
+type walking struct {
+	dir     string // ends in a slash, "" is the top
+	lo, hi  int    // the entries of the index that lie in it
+	only    string // the one name that counts in it; "" is all
+	rules   *excludes
+	ignored bool // so nothing in it is untracked
+}
+
+// walk starts at the prefix.
+func (s *status) walk() (*walk, error) {
+	w := &walk{status: s, sparse: s.repo.config.bool("core.sparsecheckout", false) && !s.repo.config.bool("sparse.expectfilesoutsideofpatterns", false)}
+	w.more.L = &w.mu
+	w.written = stamp(s.index.written)
+	switch s.repo.config.get("status.showuntrackedfiles") {
+	case "no", "false", "off":
+		w.untold = true
+	case "all":
+		w.all = true
+	}
+	if w.fold = s.repo.config.bool("core.ignorecase", false); w.fold {
+		w.folded = map[string]bool{}
+		for _, e := range s.index.entries {
+			w.folded[strings.ToLower(e.path)] = true
+		}
+	}
+	first, err := w.first()
+	if err != nil || first == nil {
+		return w, err
+	}
+	w.waiting = []walking{*first}
+	var running sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		running.Go(w.work)
+	}
+	running.Wait()
+	slices.Sort(w.suspects)
+	if w.err == nil && s.ctx.Err() != nil {
+		w.err = fault.From(s.ctx.Err())
+	}
+	return w, w.err
+}
+
+// first is the folder to begin with: that of the prefix, or the one that it lies in.
+// It is nil where there is nothing to go through.
+func (w *walk) first() (*walking, error) {
+	lo, hi := w.within()
+	job := &walking{lo: lo, hi: hi, rules: w.repo.excludes()}
+	if w.prefix == "" {
+		return job, nil
+	}
+	info, err := w.repo.work.lstat(w.prefix)
+	if err != nil {
+		return nil, err
+	}
+	names := strings.Split(w.prefix, "/")
+	enter := info != nil && info.IsDir() && (w.whole || lo < hi && w.index.entries[lo].path != w.prefix)
+	if !enter {
+		job.only, names = names[len(names)-1], names[:len(names)-1]
+	}
+	for _, name := range names {
+		job.rules = w.rulesIn(job.dir, job.rules)
+		job.ignored = job.ignored || job.rules.ignores(job.dir, name, true)
+		job.dir += name + "/"
+	}
+	return job, nil
+}
+
+// rulesIn are the rules in the folder dir, where nothing is known of what is in it.
+func (w *walk) rulesIn(dir string, above *excludes) *excludes {
+	info, err := w.repo.work.lstat(dir + ".gitignore")
+	if err != nil {
+		return above
+	}
+	return w.withOwn(dir, above, info != nil, info != nil && info.Mode().IsRegular())
+}
+
+// withOwn adds a folder's own rules, those of the index where a sparse checkout leaves
+// them out. Like git, it follows no link.
+func (w *walk) withOwn(dir string, above *excludes, there, regular bool) *excludes {
+	name := dir + ".gitignore"
+	switch {
+	case regular:
+		text, _ := readSmall(w.repo.work.abs(name))
+		return above.with(dir, string(text))
+	case !there:
+		i, found := slices.BinarySearchFunc(w.index.entries, name, func(e indexEntry, name string) int { return cmp.Compare(e.path, name) })
+		if found && w.index.entries[i].skipWorkTree {
+			w.mu.Lock() // the reader of objects is for one at a time
+			defer w.mu.Unlock()
+			text, _ := w.repo.objects.blob(w.index.entries[i].hash, maxGitFile)
+			return above.with(dir, string(text))
+		}
+	}
+	return above
+}
+
+func (w *walk) work() {
+	f, err := w.repo.work.newFolder()
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	defer f.end()
+	one := &walker{walk: w, folder: f}
+	for {
+		job, ok := w.next()
+		if !ok {
+			break
+		}
+		one.found = one.found[:0]
+		one.through(job)
+		w.done(one.found)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.suspects = append(w.suspects, one.suspects...)
+	w.untracked = append(w.untracked, one.untracked...)
+}
+
+func (w *walk) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err = fault.From(err)
+	w.waiting = nil
+}
+
+func (w *walk) next() (walking, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.waiting) == 0 && w.busy > 0 {
+		w.more.Wait()
+	}
+	if len(w.waiting) == 0 || w.ctx.Err() != nil {
+		w.waiting = nil
+		return walking{}, false
+	}
+	last := len(w.waiting) - 1
+	job := w.waiting[last]
+	w.waiting = w.waiting[:last]
+	w.busy++
+	return job, true
+}
+
+func (w *walk) done(found []walking) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy--
+	w.waiting = append(w.waiting, found...)
+	if len(found) > 0 || w.busy == 0 {
+		w.more.Broadcast()
+	}
+}
+
+// walker is one of those that walk.
+type walker struct {
+	*walk
+	folder    *folder
+	entries   []dirEntry // of the folder that is open
+	found     []walking
+	suspects  []int
+	untracked []string
+}
+
+// through goes through one folder.
+func (w *walker) through(job walking) {
+	if err := w.folder.open(job.dir); err != nil {
+		w.missing(job.lo, job.hi)
+		return
+	}
+	defer w.folder.close()
+	listed := !w.untold && !job.ignored
+	if listed {
+		var err error
+		if w.entries, err = w.folder.list(w.entries[:0]); err != nil {
+			listed = false
+		} else {
+			slices.SortFunc(w.entries, func(a, b dirEntry) int { return cmp.Compare(a.name, b.name) })
+			job.rules = w.ownRules(job)
+		}
+	}
+	w.tracked(job, listed)
+	if !listed {
+		return
+	}
+	for _, e := range w.entries {
+		if e.name != "" && (job.only == "" || e.name == job.only) {
+			w.loose(job, e)
+		}
+	}
+}
+
+func (w *walker) ownRules(job walking) *excludes {
+	e := w.entry(".gitignore")
+	return w.withOwn(job.dir, job.rules, e != nil, e != nil && e.kind == modeFile&modeTypeMask)
+}
+
+func (w *walker) entry(name string) *dirEntry {
+	i, found := slices.BinarySearchFunc(w.entries, name, func(e dirEntry, name string) int { return cmp.Compare(e.name, name) })
+	if !found {
+		return nil
+	}
+	return &w.entries[i]
+}
+
+// missing are entries whose folder cannot be opened.
+func (w *walker) missing(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		if e := &w.index.entries[i]; !e.skipWorkTree && !e.assumeValid || e.stage != 0 {
+			w.suspect(i)
+		}
+	}
+}
+
+// suspect notes an entry, of a conflict the first.
+func (w *walker) suspect(i int) {
+	if e := w.index.entries[i]; e.stage == 0 || i == 0 || w.index.entries[i-1].path != e.path {
+		w.suspects = append(w.suspects, i)
+	}
+}
+
+// tracked looks at the entries of the index that lie in a folder, and strikes what it
+// finds of them from the list of the folder, if there is one.
+func (w *walker) tracked(job walking, listed bool) {
+	for i := job.lo; i < job.hi; {
+		rest := w.index.entries[i].path[len(job.dir):]
+		name, _, below := strings.Cut(rest, "/")
+		if !below {
+			w.file(i, name, listed)
+			i++
+			continue
+		}
+		end := w.endOf(i, job.hi, len(job.dir)+len(name)+1)
+		w.below(job, name, i, end, listed)
+		i = end
+	}
+	if listed {
+		w.strike(job)
+	}
+}
+
+// endOf is where the entries end that share the first n bytes with the one at i.
+func (w *walker) endOf(i, hi, n int) int {
+	shared := w.index.entries[i].path[:n]
+	step := 1
+	for i+step < hi && strings.HasPrefix(w.index.entries[i+step].path, shared) {
+		i += step
+		step *= 2
+	}
+	rest := w.index.entries[i:min(i+step, hi)]
+	n, _ = slices.BinarySearchFunc(rest, true, func(e indexEntry, _ bool) int {
+		if strings.HasPrefix(e.path, shared) {
+			return -1
+		}
+		return 1
+	})
+	return i + n
+}
+
+// below orders that a folder of the index is gone through, if it is one on disk.
+func (w *walker) below(job walking, name string, lo, hi int, listed bool) {
+	if e := w.entry(name); listed && (e == nil || e.kind != modeDir) {
+		w.missing(lo, hi)
+		return
+	}
+	next := walking{dir: w.index.entries[lo].path[:len(job.dir)+len(name)+1], lo: lo, hi: hi, rules: job.rules, ignored: job.ignored}
+	if listed {
+		next.ignored = job.rules.ignores(job.dir, name, true)
+	}
+	w.found = append(w.found, next)
+}
+
+// file looks at the file of one entry.
+func (w *walker) file(i int, name string, listed bool) {
+	e := &w.index.entries[i]
+	switch {
+	case e.stage != 0:
+		w.suspect(i)
+		return
+	case e.assumeValid, e.skipWorkTree && !w.sparse:
+		return
+	}
+	var f fileStat
+	there := !listed || w.entry(name) != nil
+	if there {
+		f, there = w.folder.stat(name)
+	}
+	if !there && e.skipWorkTree || there && w.repo.work.asIndexed(e, f, w.written) {
+		return
+	}
+	w.suspect(i)
+}
+
+// strike takes out of the list of a folder what is in the index.
+func (w *walker) strike(job walking) {
+	for i := job.lo; i < job.hi; {
+		e := &w.index.entries[i]
+		name, _, below := strings.Cut(e.path[len(job.dir):], "/")
+		end := i + 1
+		if below {
+			end = w.endOf(i, job.hi, len(job.dir)+len(name)+1)
+		}
+		if on := w.entry(name); on != nil && (on.kind == modeDir) == (below || e.mode == modeSubmodule) {
+			on.kind = struck
+		}
+		i = end
+	}
+	for i := range w.entries {
+		if e := &w.entries[i]; e.kind == struck || e.kind == 0 || strings.EqualFold(e.name, ".git") && (w.fold || e.name == ".git") {
+			e.name = ""
+		}
+	}
+}
+
+const struck = 1 // no kind of file
+
+// loose is an entry of a folder that is not in the index.
+func (w *walker) loose(job walking, e dirEntry) {
+	isDir := e.kind == modeDir
+	if w.fold && !isDir && w.folded[strings.ToLower(job.dir+e.name)] || job.rules.ignores(job.dir, e.name, isDir) {
+		return
+	}
+	if !isDir {
+		w.untracked = append(w.untracked, job.dir+e.name)
+		return
+	}
+	dir := job.dir + e.name + "/"
+	if w.isRepository(dir) || !w.all && w.holds(dir, job.rules) {
+		w.untracked = append(w.untracked, dir)
+		return
+	}
+	if w.all {
+		w.found = append(w.found, walking{dir: dir, rules: job.rules})
+	}
+}
+
+func (w *walker) isRepository(dir string) bool {
+	top := w.repo.work.abs(dir)
+	if !lexists(path.Join(top, ".git")) {
+		return false
+	}
+	gitDir, err := gitDirOf(top)
+	return err == nil && gitDir != ""
+}
+
+// holds reports whether an untracked folder holds any file that is not ignored. Where
+// it holds none, git does not show it.
+func (w *walker) holds(dir string, rules *excludes) bool {
+	if w.ctx.Err() != nil || len(dir) > maxPath {
+		return false
+	}
+	inner := &walker{walk: w.walk, folder: &folder{}}
+	*inner.folder = *w.folder
+	if inner.folder.open(dir) != nil {
+		return false
+	}
+	var err error
+	inner.entries, err = inner.folder.list(nil)
+	inner.folder.close()
+	if err != nil {
+		return false
+	}
+	slices.SortFunc(inner.entries, func(a, b dirEntry) int { return cmp.Compare(a.name, b.name) })
+	rules = inner.ownRules(walking{dir: dir, rules: rules})
+	for _, e := range inner.entries {
+		isDir := e.kind == modeDir
+		switch {
+		case e.kind == 0, e.name == ".git", rules.ignores(dir, e.name, isDir):
+		case !isDir, w.isRepository(dir + e.name + "/"), inner.holds(dir+e.name+"/", rules):
+			return true
+		}
+	}
+	return false
+}
+
+// maxPath in bytes: no longer one can be opened.
+const maxPath = 4096
