@@ -103,7 +103,7 @@ func (c *client) initialize(ctx context.Context) error {
 		Capabilities abilities `json:"capabilities"`
 	}
 	if err := c.conn.Call(ctx, "initialize", params, &result); err != nil {
-		return fmt.Errorf("it did not answer initialize: %w", err)
+		return c.notInitialized(err)
 	}
 	c.offers = result.Capabilities
 	switch e := c.offers.PositionEncoding; {
@@ -131,6 +131,17 @@ func (c *client) initialize(ctx context.Context) error {
 		c.awaitConfigured(ctx)
 	}
 	return nil
+}
+
+// notInitialized is why the first exchange failed. One that was waited for in vain says
+// what a person can do about it, which is all that they will read.
+func (c *client) notInitialized(err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("it did not answer initialize: %w", err)
+	}
+	spec := c.server.spec
+	return fmt.Errorf("it did not answer initialize within %v: run %s in a terminal to see if it starts, or set languageServers.servers.%s.enabled to false",
+		c.server.bridge.patience.start, strings.Join(spec.Command, " "), spec.Name)
 }
 
 // configurationTime is how long is waited for a server to ask for its configuration.
