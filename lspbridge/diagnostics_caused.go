@@ -129,7 +129,7 @@ func (e effect) wait(ctx context.Context) language.Caused {
 	k, state := e.client.await(ctx, e.now)
 	out := language.Caused{Server: e.client.server.status(), Freshness: state, Compared: e.compared}
 	switch {
-	case state == language.Stale:
+	case state == language.Stale && !e.client.superseded(e.now):
 		out.Freshness = language.TimedOut
 	case state == language.Fresh && e.compared:
 		out.New, out.Fixed, out.Remaining = compare(e.before, e.now.text, e.was, k.list)
@@ -139,4 +139,13 @@ func (e effect) wait(ctx context.Context) language.Caused {
 		out.New, out.Remaining = onChanged(e.before, e.now.text, k.list)
 	}
 	return out
+}
+
+// superseded says if the server was told another text since: of the one before, nothing
+// will come to be known any more.
+func (c *client) superseded(t told) bool {
+	r := c.reports
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.getLocked(t.path).sum != t.sum
 }

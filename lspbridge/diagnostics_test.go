@@ -404,3 +404,32 @@ func TestCausedIsNotKnownInTime(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestCausedIsOvertaken: another change comes before it is known what the first one did.
+func TestCausedIsOvertaken(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "bad a\n"})
+	told := make(chan bool, 9)
+	r.lint(func(l *linter, v int32) {
+		if l.n != 2 {
+			l.publish(l.uri, v, found(l.text))
+		}
+		told <- true
+	})
+	r.settings.EditWait = 20 * time.Second
+	p := r.path("a.py")
+	r.diagnose(p, 5*time.Second)
+	<-told
+	before := r.snapshot()
+	_, err := before.Read(p, "")
+	r.must(err)
+	r.write("a.py", "good\n")
+	first := make(chan language.Caused)
+	go func() { first <- r.bridge.Caused(t.Context(), before, []workspace.Path{p})[p] }()
+	<-told
+	r.write("a.py", "better\n")
+	r.diagnose(p, 5*time.Second)
+	if got := <-first; got.Freshness != language.Stale || len(got.New)+len(got.Fixed) > 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -139,7 +139,7 @@ func causedSummary(broke, mended []language.Diagnostic) string {
 func caused(c language.Caused) causedResult {
 	r := causedResult{Status: c.Freshness, Server: clip(c.Server.Name, longWord)}
 	if r.Status == "" {
-		r.Status = language.Stale
+		r.Status = language.TimedOut
 	}
 	if r.Status != language.Fresh {
 		return r
@@ -159,6 +159,8 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 	switch {
 	case r.Status == language.LinterMissing, r.Status == language.NoServer:
 		return "" // nothing that asking again would tell
+	case r.Status == language.Stale:
+		return fmt.Sprintf("%s was changed again before it was known what this does to its diagnostics (%s, %s); lsp_diagnostics tells what is wrong now.", name, r.Status, by)
 	case r.Status != language.Fresh:
 		return fmt.Sprintf("What this does to the diagnostics of %s is not known yet (%s, %s); lsp_diagnostics tells.", name, r.Status, by)
 	case len(c.New) == 0 && len(c.Fixed) == 0 && c.Remaining == 0:
