@@ -26,13 +26,14 @@ type effect struct {
 
 // Caused says what changes did to the diagnostics of files: a server that runs is told
 // the text as it is now, and waited for as long as the settings say, once for all of
-// them. Files whose servers do not run are left out.
+// them. Files whose servers do not run are left out. What a server has said by then of
+// files that were not changed stands with the first of those that were.
 func (b *Bridge) Caused(ctx context.Context, before *document.Snapshot, paths []workspace.Path) map[workspace.Path]language.Caused {
 	if len(paths) == 0 {
 		return nil
 	}
 	out := map[workspace.Path]language.Caused{}
-	effects := b.effects(before, paths, out)
+	effects, around := b.effects(before, paths, out)
 	if len(effects) == 0 { // nobody is waited for, with all that waiting costs
 		return out
 	}
@@ -55,13 +56,28 @@ func (b *Bridge) Caused(ctx context.Context, before *document.Snapshot, paths []
 		})
 	}
 	all.Wait()
+	for _, e := range effects {
+		if were := around[e.client]; were != nil {
+			caused := out[e.path]
+			caused.Elsewhere = e.client.elsewhere(were)
+			out[e.path] = caused
+			delete(around, e.client)
+		}
+	}
 	return out
 }
 
-// effects tells the servers. Of files about which nothing will come to be known, out
-// gets why.
-func (b *Bridge) effects(before *document.Snapshot, paths []workspace.Path, out map[workspace.Path]language.Caused) (effects []effect) {
+// surroundings are the documents of each server that a change does not touch.
+type surroundings map[*client]map[workspace.Path]bystander
+
+// effects tells the servers, once it is noted what they said of other documents before.
+// Of files about which nothing will come to be known, out gets why.
+func (b *Bridge) effects(before *document.Snapshot, paths []workspace.Path, out map[workspace.Path]language.Caused) (effects []effect, around surroundings) {
 	now := b.o.Documents.Snapshot(warmLimit)
+	around, touched := surroundings{}, map[workspace.Path]bool{}
+	for _, p := range paths {
+		touched[target(p)] = true
+	}
 	for _, p := range paths[:min(len(paths), mostCaused)] {
 		sv, err := b.serverOf(p)
 		if err != nil {
@@ -75,6 +91,9 @@ func (b *Bridge) effects(before *document.Snapshot, paths []workspace.Path, out 
 		case sv.linterMissing() != "":
 			out[p] = language.Caused{Server: status, Freshness: language.LinterMissing}
 		default:
+			if around[c] == nil && !sv.spec.Alone {
+				around[c] = c.bystanders(touched)
+			}
 			e, err := c.effect(before, now, p)
 			switch {
 			case errors.Is(err, errGone):
@@ -84,7 +103,7 @@ func (b *Bridge) effects(before *document.Snapshot, paths []workspace.Path, out 
 			}
 		}
 	}
-	return effects
+	return effects, around
 }
 
 // effect tells the server of p as it is now, once it is noted what was known before. A

@@ -3,11 +3,14 @@ package lspbridge
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
 
@@ -41,6 +44,55 @@ func TestWhatIsWrongInAFileDependsOnOthers(t *testing.T) {
 				}
 				if got.Freshness != language.Fresh {
 					t.Errorf("%d: %s", i, got.Freshness)
+				}
+			}
+		})
+	}
+}
+
+// TestCausedElsewhere: a change breaks a file that it does not touch, and mends it again.
+// Of that file the server says so before it says anything of the one that was changed.
+func TestCausedElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, version := range map[string]func(v int32) int32{
+		"versions":    func(v int32) int32 { return v },
+		"no versions": func(int32) int32 { return 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, map[string]string{"a.py": "see b\nbad before\n", "b.py": "there\n", "c.py": "c\n"})
+			texts, versions := map[string]string{}, map[string]int32{}
+			r.lint(func(l *linter, v int32) {
+				folder, file := l.uri[:len(l.uri)-4], l.uri[len(l.uri)-4:]
+				texts[file], versions[file] = l.text, v
+				if file == "b.py" && versions["a.py"] > 0 {
+					items := found(texts["a.py"])
+					if l.text == "gone\n" {
+						items = found(texts["a.py"] + "bad since")
+					}
+					l.publish(folder+"a.py", version(versions["a.py"]), items)
+				}
+				l.publish(l.uri, version(v), found(l.text))
+			})
+			r.settings.EditWait = 5 * time.Second
+			a, b := r.path("a.py"), r.path("b.py")
+			for _, name := range []string{"b.py", "c.py", "a.py"} {
+				r.diagnose(r.path(name), 5*time.Second)
+			}
+			for i, text := range []string{"here\n", "gone\n", "gone\n\n", "there\n", "gone\n"} {
+				before := r.snapshot()
+				_, err := before.Read(b, "")
+				r.must(err)
+				r.write("b.py", text)
+				got := r.bridge.Caused(t.Context(), before, []workspace.Path{b})[b]
+				var want []language.Elsewhere
+				if text == "gone\n" {
+					want = []language.Elsewhere{{Path: a, New: []language.Diagnostic{{
+						Range: document.Range{Start: at(2, 0), End: at(2, 3)}, Severity: language.Error, Source: "fake", Message: "bad since",
+					}}}}
+				}
+				if got.Freshness != language.Fresh || len(got.New) > 0 || !reflect.DeepEqual(got.Elsewhere, want) {
+					t.Errorf("%d: %q: %+v, want elsewhere %+v", i, text, got, want)
 				}
 			}
 		})

@@ -58,6 +58,14 @@ type causedResult struct {
 	Status    language.Freshness     `json:"status"`
 	Server    string                 `json:"server,omitempty"`
 	Compared  *bool                  `json:"compared,omitempty"` // false: what was wrong before is not known
+	Elsewhere []elsewhereResult      `json:"elsewhere,omitempty"`
+}
+
+// elsewhereResult is a file that was not changed, and how many errors and warnings are
+// new in it.
+type elsewhereResult struct {
+	Path  string `json:"path"`
+	Count int    `json:"count"`
 }
 
 // Of each file at most so many are told.
@@ -91,6 +99,7 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	byPath := map[string]causedResult{}
 	var notes []string
 	var broke, mended []language.Diagnostic
+	var elsewhere []language.Elsewhere
 	for _, path := range paths {
 		c, known := found[path]
 		if !known {
@@ -104,6 +113,7 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 		if note := causedNote(path, texts[path], c, r); note != "" {
 			notes = append(notes, note)
 		}
+		elsewhere = append(elsewhere, c.Elsewhere...)
 		if !p.edits().several {
 			a.caused = r
 		}
@@ -113,6 +123,9 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	}
 	if more := len(notes) - mostFileNote; more > 0 {
 		notes = append(notes[:mostFileNote], fmt.Sprintf("(%s more; see diagnostics)", count(more, "file")))
+	}
+	if len(elsewhere) > 0 {
+		notes = append(notes, elsewhereNote(elsewhere))
 	}
 	if len(notes) > 0 {
 		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
@@ -140,6 +153,9 @@ func caused(c language.Caused) causedResult {
 	r := causedResult{Status: c.Freshness, Server: clip(c.Server.Name, longWord)}
 	if r.Status == "" {
 		r.Status = language.TimedOut
+	}
+	for _, e := range c.Elsewhere {
+		r.Elsewhere = append(r.Elsewhere, elsewhereResult{e.Path.String(), len(e.New)})
 	}
 	if r.Status != language.Fresh {
 		return r
@@ -193,4 +209,17 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 	}
 	f := &codeFile{&document.File{Path: path}, document.Lines(text)}
 	return said + ". Lines and characters are counted from 0:" + f.listed(mostSevere(c.New, mostNoted), len(c.New), true)
+}
+
+// elsewhereNote is what the model reads of files that were not changed. They need not be
+// all, and servers do not say why they found something.
+func elsewhereNote(all []language.Elsewhere) string {
+	var said []string
+	for _, e := range all[:min(len(all), mostFileNote)] {
+		said = append(said, fmt.Sprintf("%s in %s", tallied(e.New), fault.Quote(e.Path.String())))
+	}
+	if more := len(all) - len(said); more > 0 {
+		said = append(said, fmt.Sprintf("and %s more", count(more, "file")))
+	}
+	return "Since the change there is more wrong in files that it did not touch: " + strings.Join(said, "; ") + ". lsp_diagnostics tells what."
 }

@@ -42,11 +42,17 @@ type fakeAnswer struct {
 	Fixed       []string
 	Remaining   int
 	Guessed     bool // what was wrong before is not known
+	Elsewhere   []fakeElsewhere
 	Locations   []fakeLocation
 	Contents    string
 	Symbols     []fakeSymbol
 	Files       []fakeEdits
 	Actions     []fakeAction
+}
+
+type fakeElsewhere struct {
+	Path        string
+	Diagnostics []string
 }
 
 type fakeLocation struct{ Path, URI, Range, Excerpt string }
@@ -189,10 +195,14 @@ func (l *languages) Caused(_ context.Context, _ *document.Snapshot, paths []work
 		if err != nil {
 			continue
 		}
-		out[p] = language.Caused{
+		caused := language.Caused{
 			Server: by, Freshness: a.Freshness, New: l.diagnostics(a.Diagnostics), Fixed: l.diagnostics(a.Fixed),
 			Remaining: a.Remaining, Compared: !a.Guessed,
 		}
+		for _, e := range a.Elsewhere {
+			caused.Elsewhere = append(caused.Elsewhere, language.Elsewhere{Path: l.path(e.Path), New: l.diagnostics(e.Diagnostics)})
+		}
+		out[p] = caused
 	}
 	return out
 }

@@ -140,4 +140,13 @@ type Caused struct {
 	Remaining int
 	// Compared: what was wrong before is known. If not, New are those on changed lines.
 	Compared bool
+	// Elsewhere are files that were not changed, and in which the server found more by the
+	// time that all this was known. Others there may be, which it had not looked at by then.
+	Elsewhere []Elsewhere
+}
+
+// Elsewhere is a file that was not changed, with the errors and warnings that are new.
+type Elsewhere struct {
+	Path workspace.Path
+	New  []Diagnostic
 }
