@@ -114,14 +114,41 @@ func (c *client) tellText(s *document.Snapshot, p workspace.Path) (told, error) 
 	if err != nil {
 		return told{}, err
 	}
-	if !c.server.spec.Alone && !c.pulls() && c.reports.shaken(d.path) {
-		if err := c.repeatLocked(d, text); err != nil {
+	if !c.pulls() {
+		if err := c.settleLocked(d, text); err != nil {
 			return told{}, err
 		}
 	}
 	c.reports.mu.Lock()
 	defer c.reports.mu.Unlock()
 	return told{path: d.path, text: text, sum: d.sum, since: c.reports.getLocked(d.path).since}, nil
+}
+
+// settleLocked tells a text once more if what the server has sent about it may be over,
+// because something else changed.
+func (c *client) settleLocked(d *openDocument, text string) error {
+	if c.server.spec.Alone || !c.reports.shaken(d.path) {
+		return nil
+	}
+	return c.repeatLocked(d, text)
+}
+
+// unanswered is for a server that was asked and has not answered. What it has sent by
+// itself may be from before something else changed; then it has to send it anew.
+func (c *client) unanswered(t told) told {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.docs[t.path]
+	if d == nil || d.sum != t.sum {
+		return t
+	}
+	if err := c.settleLocked(d, t.text); err != nil {
+		c.server.note(err.Error())
+	}
+	c.reports.mu.Lock()
+	defer c.reports.mu.Unlock()
+	t.since = c.reports.getLocked(t.path).since
+	return t
 }
 
 // tellAgain tells the same text once more, if the document still has it.
@@ -159,7 +186,12 @@ func (r *reports) nudged(p workspace.Path) {
 func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshness) {
 	if c.pulls() {
 		t.asked = time.Now()
-		c.pull(ctx, t)
+		if !c.pull(ctx, t) && !c.server.spec.Alone && c.reports.isShaken(t.path) {
+			if ctx.Err() != nil {
+				return c.notKnown(ctx, t)
+			}
+			t = c.unanswered(t)
+		}
 	}
 	for {
 		k, v, turned := c.look(t)
@@ -177,6 +209,11 @@ func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshn
 			break
 		}
 	}
+	return c.notKnown(ctx, t)
+}
+
+// notKnown is what is left when nobody waits any more, or the server has ended.
+func (c *client) notKnown(ctx context.Context, t told) (*knownList, language.Freshness) {
 	if ctx.Err() == nil {
 		return nil, language.Interrupted
 	}

@@ -121,6 +121,40 @@ func TestAnOldAnswerIsNoProof(t *testing.T) {
 	}
 }
 
+// TestAnOldReportIsNoProof: neither is what such a server has sent by itself, before
+// another file changed. It is told the text again, and then it is.
+func TestAnOldReportIsNoProof(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]string{"a.py": "see b\n", "b.py": "there\n"})
+	broken := false
+	l := r.lint(func(l *linter, v int32) {
+		broken = broken || l.text == "gone\n"
+		items := found(l.text)
+		if broken && strings.HasSuffix(l.uri, "a.py") {
+			items = found("bad\n")
+		}
+		l.publish(l.uri, v, items)
+	})
+	l.offers = `{"textDocumentSync":{"openClose":true,"change":1},"diagnosticProvider":{"interFileDependencies":true}}`
+	l.answers[pullMethod] = func(json.RawMessage) (any, error) { return nil, fault.New(fault.ExecutionFailed, "not of this file") }
+	a, b := r.path("a.py"), r.path("b.py")
+	for i, text := range []string{"there\n", "gone\n"} {
+		r.write("b.py", text)
+		r.diagnose(b, 5*time.Second)
+		if got := r.diagnose(a, 5*time.Second); got.Freshness != language.Fresh || len(got.Diagnostics) != i {
+			t.Errorf("b is %q, and of a it is said that %+v", text, got)
+		}
+	}
+	l.mu.Lock()
+	l.holds = pullMethod
+	l.mu.Unlock()
+	r.write("b.py", "there\n")
+	r.diagnose(b, 300*time.Millisecond)
+	if got := r.diagnose(a, 300*time.Millisecond); got.Freshness != language.Stale {
+		t.Errorf("it does not answer in time: %+v", got)
+	}
+}
+
 // TestSavedEdits: a server that puts off its look at a text is told of the text and of
 // its being saved, and looks once. It need not be told again, however many come.
 func TestSavedEdits(t *testing.T) {

@@ -22,28 +22,27 @@ const pullAgain = 50 * time.Millisecond
 
 // pull asks what is wrong in a text, and notes the answer. Without one, what the server
 // sends by itself has to do: there are servers that answer for some files alone.
-func (c *client) pull(ctx context.Context, t told) {
+func (c *client) pull(ctx context.Context, t told) (answered bool) {
 	for {
 		had, wait, err := c.beginPull(ctx, t)
 		if err != nil || wait == nil {
-			return
+			return false
 		}
 		raw, err := wait()
 		if err == nil {
-			c.pulledAnswer(t, had, raw)
-			return
+			return c.pulledAnswer(t, had, raw)
 		}
 		if !changedMeanwhile(err) {
 			var said *wire.Error
 			if errors.As(err, &said) {
 				c.server.note(pullMethod + ": " + said.Message)
 			}
-			return
+			return false
 		}
 		select {
 		case <-time.After(pullAgain):
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
 }
@@ -78,28 +77,32 @@ func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func(
 	}, err
 }
 
-// pulledAnswer notes an answer, unless the document was changed while it was made.
-func (c *client) pulledAnswer(t told, had *pulled, raw json.RawMessage) {
+// pulledAnswer notes an answer, unless it cannot be read, or the document was changed
+// while it was made.
+func (c *client) pulledAnswer(t told, had *pulled, raw json.RawMessage) (noted bool) {
 	var a struct {
 		Kind     string          `json:"kind"`
 		ResultID string          `json:"resultId"`
 		Items    json.RawMessage `json:"items"`
 	}
 	if json.Unmarshal(raw, &a) != nil {
-		return
+		return false
 	}
 	items := string(bytes.TrimSpace(a.Items))
 	if a.Kind == "unchanged" && had != nil && had.id != "" {
 		items = had.items
 	}
 	if _, err := decodeDiagnostics([]byte(items)); err != nil {
-		return
+		return false
 	}
 	r := c.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if one := r.getLocked(t.path); one.open && one.since == t.since {
-		one.pulled = &pulled{since: t.since, id: a.ResultID, published: published{at: time.Now(), items: items}}
-		one.turn()
+	one := r.getLocked(t.path)
+	if !one.open || one.since != t.since {
+		return false
 	}
+	one.pulled = &pulled{since: t.since, id: a.ResultID, published: published{at: time.Now(), items: items}}
+	one.turn()
+	return true
 }

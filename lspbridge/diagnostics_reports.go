@@ -137,6 +137,13 @@ func (r *reports) shaken(p workspace.Path) bool {
 	return true
 }
 
+// isShaken is shaken, and leaves it so.
+func (r *reports) isShaken(p workspace.Path) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.getLocked(p).shaken
+}
+
 // stir notes that the server is told something else that has it look at p again; at
 // and crowded are those of sent.
 func (r *reports) stir(p workspace.Path) (at time.Time, crowded bool) {
