@@ -2,10 +2,8 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 
 	"pillion/lspbridge"
 	"pillion/workspace"
@@ -80,10 +78,6 @@ func (e exam) serverVersion(ctx context.Context, s lspbridge.Standing) string {
 
 // counted says of how many files it is.
 func counted(f Finding, files int) Finding {
-	n := "1 file"
-	if files != 1 {
-		n = strconv.Itoa(files) + " files"
-	}
-	f.Detail = fmt.Sprintf("%s: %s", n, f.Detail)
+	f.Detail = count(files, "file") + ": " + f.Detail
 	return f
 }

@@ -38,7 +38,7 @@ func watched(ctx context.Context, e exam) Finding {
 	select {
 	case s := <-known:
 		f.Data = map[string]any{"degraded": s.Degraded, "reason": s.Reason, "watched": s.Watched}
-		if f.Status, f.Detail = OK, fmt.Sprintf("changes are known as they happen, in %d folders", s.Watched); s.Degraded {
+		if f.Status, f.Detail = OK, "changes are known as they happen, in "+count(s.Watched, "folder"); s.Degraded {
 			f.Status, f.Detail, f.Hint = Warning, "changes are known only later: "+s.Reason, "all works; large folders are slower, and who changed a file may not be told"
 			if runtime.GOOS != "linux" {
 				f.Status = Info
