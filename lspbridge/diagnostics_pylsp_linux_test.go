@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"pillion/workspace"
 	"pillion/workspace/language"
 )
 
@@ -56,5 +55,3 @@ func TestPylspAfterQuickEdits(t *testing.T) {
 	}
 	t.Logf("%v for each round", took/time.Duration(rounds))
 }
-
-func warm(r *rig, p workspace.Path) { r.bridge.Prepare(r.snapshot(), []workspace.Path{p}) }

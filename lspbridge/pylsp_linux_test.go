@@ -18,10 +18,6 @@ func pylsp(t *testing.T) Server {
 	return Known()[0]
 }
 
-func at(line, character uint32) document.Position {
-	return document.Position{Line: line, Character: character}
-}
-
 func TestPylspDefinitionAndHover(t *testing.T) {
 	r := newRig(t, map[string]string{
 		"a.py": "def greet(name):\n    \"\"\"Says hello.\"\"\"\n    return 'hello ' + name\n",

@@ -194,3 +194,10 @@ func (r *rig) until(what string, is func() bool) {
 		}
 	}
 }
+
+func at(line, character uint32) document.Position {
+	return document.Position{Line: line, Character: character}
+}
+
+// warm has the server of a file told of it.
+func warm(r *rig, p workspace.Path) { r.bridge.Prepare(r.snapshot(), []workspace.Path{p}) }
