@@ -529,20 +529,6 @@ func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 	}
 }
 
-func TestAYesToSomeHunksIsNoYesToAll(t *testing.T) {
-	e := spawnWithApp(t, testrig.Options{})
-	long := app + strings.Repeat("# far below\n", 20) + "end = 1\n"
-	e.Write("app.py", long)
-	done := e.Start("edit_file", object{"path": "app.py", "edits": []any{
-		object{"old_string": "sum(prices)", "new_string": "0"}, object{"old_string": "end = 1", "new_string": "end = 2"},
-	}})
-	a := testrig.Wait(t, e.Approvals, "the dialog")
-	a.Answer <- object{"decision": "approve", "selected": []string{"1"}, "digest": a.Text("digest")}
-	if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" || e.Read("app.py") != long {
-		t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
-	}
-}
-
 func TestToolsAreFoundByTheirNamesForModels(t *testing.T) {
 	e := spawnWithApp(t, testrig.Options{})
 	for _, name := range []string{"git.diff", "git_diff"} {

@@ -6,16 +6,11 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
-	"pillion/workspace/change"
-	"pillion/workspace/document"
 )
 
 // take acts on an answer: remembers what is to be remembered, and makes the
 // human's own version of the proposal the plan.
 func (p *pending) take(ctx context.Context, a approval.Answer) error {
-	if err := p.whole(a); err != nil && a.Decision == approval.Approve {
-		return err
-	}
 	switch a.Decision {
 	case approval.Reject:
 		return rejected(a.Feedback)
@@ -25,6 +20,9 @@ func (p *pending) take(ctx context.Context, a approval.Answer) error {
 	case approval.Edit:
 		return p.takeEdit(ctx, a)
 	case approval.Approve:
+		if err := p.takeSome(a); err != nil {
+			return err
+		}
 		p.remember(a.DecisionID)
 		return nil
 	}
@@ -48,22 +46,17 @@ func cancelled(feedback string) error {
 	return err.With("feedback", feedback)
 }
 
-// whole refuses a yes to some of the hunks: a part must not be taken for all.
-func (p *pending) whole(a approval.Answer) error {
-	if a.Selected == nil {
+// takeSome has a yes to some hunks make these alone.
+func (p *pending) takeSome(a approval.Answer) error {
+	shown, ok := p.proposed[a.Digest]
+	if a.Selected == nil || !ok || p.edits() == nil {
 		return nil
 	}
-	hunks := 0
-	if e := p.edits(); e != nil {
-		for _, f := range e.Set.Files {
-			hunks += len(f.Hunks())
-		}
+	_, taken, of, err := shown.Choose(a.Selected)
+	if err != nil || taken == of && len(a.After) == 0 {
+		return err
 	}
-	if len(a.Selected) == hunks {
-		return nil
-	}
-	return fault.New(fault.UserRejected, "the human approved %d of %d hunks, and parts of a proposal cannot be made yet; nothing was changed", len(a.Selected), hunks).
-		WithHint("propose the parts as calls of their own")
+	return p.Adopt(a)
 }
 
 func said(feedback string) string {
@@ -99,59 +92,8 @@ func (p *pending) takeEdit(ctx context.Context, a approval.Answer) error {
 		return nil
 	}
 	e := p.edits()
-	if e == nil || len(a.After) == 0 {
+	if e == nil || len(a.After) == 0 && a.Selected == nil {
 		return fault.New(fault.InvalidArguments, "the editor's answer is an edit but carries neither text nor arguments; nothing was changed")
 	}
 	return p.Adopt(a)
-}
-
-// Adopt makes the human's version the proposal. Where it was given for an older
-// one, the two are merged.
-func (p *pending) Adopt(a approval.Answer) error {
-	shown, ok := p.proposed[a.Digest]
-	if !ok {
-		return fault.New(fault.ConcurrentModification, "the answer was given for a proposal that was never shown; nothing was changed")
-	}
-	p.human = map[workspacePath]human{}
-	for _, f := range shown.Files {
-		text, edited := a.After[f.Path().String()]
-		if edited {
-			p.human[f.Path()] = human{proposed: f.After.Text, base: f.Before.Text, text: document.RestoreLineEnds(f.After.Text, text)}
-		}
-	}
-	if len(p.human) != len(a.After) {
-		return fault.New(fault.InvalidArguments, "the editor's answer names a file that the proposal does not have; nothing was changed")
-	}
-	if err := p.keepHumanEdit(); err != nil {
-		return err
-	}
-	p.digest = p.computeDigest()
-	return nil
-}
-
-// keepHumanEdit lays the human's version over a plan that was made again.
-func (p *pending) keepHumanEdit() error {
-	e, ok := p.plan.(*Edits)
-	if !ok {
-		return nil
-	}
-	for i, f := range e.Set.Files {
-		edit, ok := p.human[f.Path()]
-		if !ok {
-			continue
-		}
-		text, merged := edit.text, true
-		if f.Before.Text != edit.base {
-			text, merged = change.Merge(edit.base, edit.text, f.Before.Text)
-		}
-		if !merged {
-			return fault.New(fault.ConcurrentModification, "%s changed while the human edited the proposal, and the two do not fit together; nothing was changed",
-				fault.Quote(f.Path().String())).With("human_text", edit.text).With("current_text", f.Before.Text)
-		}
-		e.Set.Files[i].After.Text = text
-		if _, err := e.Set.Files[i].After.Encode(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

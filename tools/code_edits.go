@@ -152,6 +152,9 @@ func (in Input) codeEditsAnswer(r codeEditsResult, title string, outcomes []chan
 	for i, o := range outcomes {
 		f := editedFile{Path: o.File.Path().String(), Operation: o.Operation, Edits: counts[i], Version: o.Version, Saved: o.Saved, Formatted: o.Formatted}
 		f.Additions, f.Deletions = diff.Count(o.Hunks)
+		if o.File.LeftOut {
+			f.Edits = 0
+		}
 		additions, deletions = additions+f.Additions, deletions+f.Deletions
 		r.Files, r.Edits = append(r.Files, f), r.Edits+f.Edits
 		patch.WriteString(o.File.Diff(o.Hunks))

@@ -2,32 +2,66 @@ package tools
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
+	"pillion/internal/fault"
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
 )
 
 // noteHumanEdit tells the agent, as a patch, what the human made of its proposal.
 func (p *pending) noteHumanEdit(a *Answer, outcomes []change.Outcome) {
-	var patch strings.Builder
+	var whole, patch strings.Builder
 	for _, o := range outcomes {
 		if o.Tree != nil {
 			continue
 		}
-		edit, ok := p.human[o.File.Path()]
+		own, ok := p.human.files[o.File.Path()]
 		if !ok {
 			continue
 		}
-		name := o.File.Path().String()
-		patch.WriteString("--- proposed/" + name + "\n+++ approved/" + name + "\n")
-		patch.WriteString(diff.Unified(diff.Hunks(edit.proposed, edit.text, 3)))
+		name, approved := o.File.Path().String(), "approved/"+o.File.Path().String()
+		if own.leftOut && !o.File.Before.Exists {
+			whole.WriteString("left out: " + fault.Quote(name) + ", which was to be made\n")
+			approved = "/dev/null"
+		}
+		if hunks := diff.Hunks(own.proposed, own.text, 3); len(hunks) > 0 {
+			patch.WriteString("--- proposed/" + name + "\n+++ " + approved + "\n" + diff.Unified(hunks))
+		}
 	}
-	if patch.Len() == 0 {
+	for _, o := range outcomes {
+		if o.Tree != nil && o.Tree.LeftOut {
+			whole.WriteString(p.human.leftOut(*o.Tree))
+		}
+	}
+	if whole.Len()+patch.Len() == 0 {
 		return
 	}
-	a.Notes = append(a.Notes, "The human changed the proposal before approving it. What they changed, as a patch from your proposal to what they approved:\n"+patch.String())
-	a.Result = withHumanEdit{fields: a.Result, name: "human_diff", value: mustMarshal(patch.String())}
+	said := "The human changed the proposal before approving it. What they changed"
+	if p.human.of > 0 {
+		said = fmt.Sprintf("The human took %d of %s. What they left out or changed", p.human.taken, count(p.human.of, "hunk"))
+	}
+	change := whole.String() + patch.String()
+	a.Notes = append(a.Notes, said+", as a patch from your proposal to what they approved:\n"+change)
+	a.Result = withHumanEdit{fields: a.Result, name: "human_diff", value: mustMarshal(change)}
+}
+
+// leftOut says in words what was not done to the tree.
+func (c choice) leftOut(t change.TreeChange) string {
+	name := fault.Quote(t.Path.String())
+	for _, left := range c.tree {
+		if left.Source != t.Source || left.Path != t.Path || left.To != t.To {
+			continue
+		}
+		switch left.Operation {
+		case change.Delete:
+			return "left out: " + name + ", which was to be deleted\n"
+		case change.Move:
+			return "left out: " + name + ", which was to be moved to " + fault.Quote(t.To.String()) + "\n"
+		}
+	}
+	return "left out: " + name + ", which was to be made\n"
 }
 
 // noteAmended tells the agent that other arguments than its own were used.

@@ -37,20 +37,13 @@ type pending struct {
 	digest   string
 
 	moved    chan struct{}
-	proposed map[string]change.Set   // each set that was on show, by its digest
-	human    map[workspacePath]human // what the human made of the proposal
-	amended  bool                    // the arguments are the human's
+	proposed map[string]change.Set // each set that was on show, by its digest
+	human    choice                // what the human made of the proposal
+	amended  bool                  // the arguments are the human's
 	first    map[workspacePath]*document.File
 
 	answered string           // what became of the question, if there was one
 	outcomes []change.Outcome // of the edits that were made
-}
-
-// human is a proposal as the human changed it.
-type human struct {
-	proposed string // the agent's text
-	base     string // the text that both started from
-	text     string // the human's
 }
 
 // prepare finds, decodes, plans and judges a call, unless its session is paused.
@@ -134,9 +127,7 @@ func (p *pending) replan(ctx context.Context) error {
 	next.digest = "" // what needs no yes is bound to nothing
 	if next.decision.Verdict == policy.Ask {
 		next.digest = next.computeDigest()
-		if e := next.edits(); e != nil {
-			next.proposed[next.digest] = e.Set
-		}
+		next.propose()
 	}
 	*p = next
 	return nil
@@ -164,7 +155,7 @@ func (p *pending) planOnce(ctx context.Context) error {
 	}
 	p.plan = plan
 	p.rememberFirst()
-	if err := p.keepHumanEdit(); err != nil {
+	if err := p.keepChoice(); err != nil {
 		return err
 	}
 	if e := p.edits(); e != nil && !e.Set.Changes() {
@@ -252,7 +243,7 @@ func (p *pending) computeDigest() string {
 		for _, f := range plan.Set.Files {
 			part(f.Target.Abs())
 			part(f.After.Text)
-			part(fmt.Sprint(f.After.Encoding, f.After.BOM))
+			part(fmt.Sprint(f.After.Encoding, f.After.BOM, f.LeftOut))
 		}
 		for _, c := range plan.Set.Tree {
 			part(fmt.Sprint(c.Operation, c.Recursive, c.Overwrite))

@@ -105,9 +105,21 @@ type Answer struct {
 	DecisionID        string            `json:"decisionId,omitempty"`
 	ModifiedArguments json.RawMessage   `json:"modifiedArguments,omitempty"`
 	After             map[string]string `json:"after,omitempty"`
-	Selected          []string          `json:"selected,omitempty"`
-	Feedback          string            `json:"feedback,omitempty"`
-	Digest            string            `json:"digest,omitempty"`
+	// Selected are the hunks that are to be made, by their ids in Preview; nil: all.
+	Selected []string `json:"selected,omitempty"`
+	Feedback string   `json:"feedback,omitempty"`
+	Digest   string   `json:"digest,omitempty"`
+}
+
+// ofHunks makes a yes to no hunk at all the no that it is. Only a difference has hunks.
+func (a Answer) ofHunks(p Preview) Answer {
+	switch {
+	case p.Kind != "diff" || len(a.ModifiedArguments) > 0:
+		a.Selected = nil
+	case a.Selected != nil && len(a.Selected)+len(a.After) == 0 && (a.Decision == Approve || a.Decision == Edit):
+		a.Decision = Reject
+	}
+	return a
 }
 
 // Changed tells an open dialog that the text beneath it changed.

@@ -192,6 +192,7 @@ func (q *Queue) settle(ctx context.Context, d *dialog, p Plan, r reply) (Answer,
 	if r.answer.Digest == "" {
 		r.answer.Digest = d.request.Digest
 	}
+	r.answer = r.answer.ofHunks(d.request.Preview)
 	outcome, yes := r.answer.Decision.outcome()
 	if !yes {
 		q.asker.Resolved(d.id, outcome)
@@ -254,6 +255,7 @@ func adoptLate(p Plan, a Answer) error {
 	if a.Decision != Edit || len(a.After) == 0 {
 		return nil
 	}
+	a.Selected = nil // hunks that are no more: what else is to be made is asked again
 	return p.Adopt(a)
 }
 

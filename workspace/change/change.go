@@ -39,6 +39,8 @@ type File struct {
 	CreateDirs bool
 	// Merged: the file had moved on since the agent read it, and After has both.
 	Merged bool
+	// LeftOut: the human did not want the change of this file. After is what it is.
+	LeftOut bool
 }
 
 // New plans the change of before into after. The path's links are followed here
@@ -77,6 +79,8 @@ func (f File) Path() workspace.Path { return f.Before.Path }
 // Operation is what the change does to the file.
 func (f File) Operation() Operation {
 	switch {
+	case f.LeftOut:
+		return Unchanged
 	case !f.Before.Exists:
 		return Create
 	case f.Before.Content == f.After:

@@ -37,15 +37,19 @@ type HunkPreview struct {
 	Header string `json:"header"`
 }
 
-// Preview is the set as a dialog shows it. Its hunks are numbered from 1 over all
-// files.
+// Preview is the set as a dialog shows it, without what is left out. Its hunks are
+// numbered from 1 over all files.
 func (s Set) Preview() []FilePreview {
 	out := make([]FilePreview, 0, len(s.Files)+len(s.Tree))
 	for _, f := range s.Files {
-		out = append(out, f.preview())
+		if !f.LeftOut {
+			out = append(out, f.preview())
+		}
 	}
 	for _, c := range s.Tree {
-		out = append(out, c.preview())
+		if !c.LeftOut {
+			out = append(out, c.preview())
+		}
 	}
 	number(out)
 	for _, x := range s.Restores {

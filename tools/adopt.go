@@ -1,0 +1,118 @@
+package tools
+
+import (
+	"slices"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+)
+
+// human is a proposal for one file as the human changed it.
+type human struct {
+	proposed string // the agent's text
+	base     string // the text that both started from
+	text     string // the human's
+	leftOut  bool   // nothing is to be done to the file; text is base
+}
+
+// treePlace names a change of the tree in a plan that is made again.
+type treePlace struct {
+	operation change.Operation
+	source    workspacePath
+}
+
+// choice is what the human took of a proposal.
+type choice struct {
+	files     map[workspacePath]human
+	tree      map[treePlace]change.TreeChange // what was left out of it
+	taken, of int                             // hunks, 0 where they were not chosen one by one
+}
+
+// Adopt makes the human's version the proposal: the hunks that they chose, and their own
+// text where they wrote one. Where it was given for an older proposal, the two are merged.
+func (p *pending) Adopt(a approval.Answer) error {
+	shown, ok := p.proposed[a.Digest]
+	if !ok {
+		return fault.New(fault.ConcurrentModification, "the answer was given for a proposal that was never shown; nothing was changed")
+	}
+	chosen, c := shown, choice{files: map[workspacePath]human{}, tree: map[treePlace]change.TreeChange{}}
+	if a.Selected != nil {
+		var err error
+		if chosen, c.taken, c.of, err = shown.Choose(a.Selected); err != nil {
+			return err
+		}
+	}
+	edited := 0
+	for i, f := range shown.Files {
+		own := human{proposed: f.After.Text, base: f.Before.Text, text: chosen.Files[i].After.Text, leftOut: chosen.Files[i].LeftOut}
+		if text, ok := a.After[f.Path().String()]; ok {
+			edited++
+			own.text, own.leftOut = document.RestoreLineEnds(f.After.Text, text), false
+		} else if own.text == own.proposed && !own.leftOut {
+			continue
+		}
+		c.files[f.Path()] = own
+	}
+	if edited != len(a.After) {
+		return fault.New(fault.InvalidArguments, "the editor's answer names a file that the proposal does not have; nothing was changed")
+	}
+	for i, t := range shown.Tree {
+		if chosen.Tree[i].LeftOut {
+			c.tree[treePlace{t.Operation, t.Source}] = t
+		}
+	}
+	p.human = c
+	if err := p.keepChoice(); err != nil {
+		return err
+	}
+	p.digest = p.computeDigest()
+	p.propose()
+	return nil
+}
+
+// propose keeps the plan as one that an answer may be about.
+func (p *pending) propose() {
+	if e := p.edits(); e != nil {
+		set := e.Set
+		set.Files, set.Tree = slices.Clone(set.Files), slices.Clone(set.Tree)
+		p.proposed[p.digest] = set
+	}
+}
+
+// keepChoice lays the human's version over a plan that was made again.
+func (p *pending) keepChoice() error {
+	e := p.edits()
+	if e == nil {
+		return nil
+	}
+	for i, f := range e.Set.Files {
+		own, ok := p.human.files[f.Path()]
+		switch {
+		case !ok:
+			continue
+		case own.leftOut:
+			e.Set.Files[i].LeaveOut()
+			continue
+		}
+		text, merged := own.text, true
+		if f.Before.Text != own.base {
+			text, merged = change.Merge(own.base, own.text, f.Before.Text)
+		}
+		if !merged {
+			return fault.New(fault.ConcurrentModification, "%s changed while the human edited the proposal, and the two do not fit together; nothing was changed",
+				fault.Quote(f.Path().String())).With("human_text", own.text).With("current_text", f.Before.Text)
+		}
+		e.Set.Files[i].After.Text = text
+		if _, err := e.Set.Files[i].After.Encode(); err != nil {
+			return err
+		}
+	}
+	for i, t := range e.Set.Tree {
+		if _, ok := p.human.tree[treePlace{t.Operation, t.Source}]; ok {
+			e.Set.Tree[i].LeaveOut()
+		}
+	}
+	return nil
+}
