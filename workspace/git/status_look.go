@@ -185,7 +185,8 @@ const deepestSubmodule = 20
 func (r *repository) ignoredInSubmodule(name string) string {
 	modules := config{}
 	if info, err := r.work.lstat(".gitmodules"); err == nil && info != nil && info.Mode().IsRegular() && r.work.strip == "" {
-		modules.read(r.work.abs(".gitmodules"), 0)
+		reader := configReader{config: modules}
+		reader.read(r.work.abs(".gitmodules"), 0)
 	}
 	how := r.config.get("diff.ignoresubmodules")
 	for key := range modules {
