@@ -184,7 +184,7 @@ func (c commitPlan) markdown(unsaved []string) string {
 	}
 	s.fact("Signed", signingWords(c.Sign))
 	s.list("Hooks that run", hookLines(c.Top, c.hooks), 20)
-	s.fact("Program", c.programWords())
+	s.fact("Program", c.git.words())
 	s.block(c.message)
 	s.fact("Holds", commitSources[c.From])
 	const most = 200
@@ -197,13 +197,6 @@ func (c commitPlan) markdown(unsaved []string) string {
 		s.WriteString("\nThe diff is too long to show here.\n")
 	}
 	return s.String()
-}
-
-func (c commitPlan) programWords() string {
-	if c.git.file == "" {
-		return "no git was found; Pillion makes the commit itself, without hooks"
-	}
-	return fault.Quote(c.git.file)
 }
 
 func branchWords(branch string) string {
@@ -248,7 +241,7 @@ func changeLines(d git.DiffResult) []string {
 // run makes the commit.
 func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	if c.git.file == "" {
-		return nil, fault.New(fault.GitError, "there is no git program outside of the workspace; ask the human to install git")
+		return nil, errNoGit
 	}
 	if len(c.New) > 0 { // so that --only finds them; what they hold is not staged by it
 		got, err := c.git.run(ctx, hands, "", slices.Concat([]string{"add", "--intent-to-add", "--"}, literal(c.New))...)
@@ -285,7 +278,7 @@ func (c commitPlan) unadd(ctx context.Context, hands Hands) {
 	_, _ = c.git.run(context.WithoutCancel(ctx), hands, stdin, "update-index", "--force-remove", "-z", "--stdin") // then they are named there, and empty
 }
 
-func (c commitPlan) answer(made git.Commit, output string) *Answer {
+func (c commitPlan) answer(made git.Committed, output string) *Answer {
 	r := gitCommitResult{
 		Hash: made.Head, Branch: made.Branch, FilesChanged: made.Changes.FilesChanged,
 		Additions: made.Changes.Additions, Deletions: made.Changes.Deletions, HookOutput: output,

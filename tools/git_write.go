@@ -30,8 +30,9 @@ type gitProgram struct {
 // (a daemon, a gc in the background), and what is not shown in a dialog is not run.
 var gitSettings = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 
-// gitEnv is for git and its hooks: nobody can be asked by an editor.
-var gitEnv = map[string]string{"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":"}
+// gitEnv is for git and its hooks: nobody can be asked by an editor, and no address
+// leads to a program, whatever a configuration says.
+var gitEnv = map[string]string{"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", "GIT_ALLOW_PROTOCOL": git.Protocols}
 
 // keyVariables lead to the human's keys. What runs gets them when it has to sign or to
 // reach a remote, and not otherwise.
@@ -56,6 +57,16 @@ func (g gitProgram) run(ctx context.Context, hands Hands, stdin string, args ...
 		Timeout: g.timeout, Gently: true, OutputLimit: g.limits.OutputBytes, Confine: g.held,
 	}, hands.stream)
 }
+
+// words say which git it is, for the dialog.
+func (g gitProgram) words() string {
+	if g.file == "" {
+		return "none was found"
+	}
+	return fault.Quote(g.file)
+}
+
+var errNoGit = fault.New(fault.GitError, "there is no git program outside of the workspace; ask the human to install git")
 
 // literal is a path as a pathspec that means nothing else, from the top.
 func literal(paths []string) []string {

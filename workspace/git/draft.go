@@ -319,7 +319,7 @@ func (c *comparison) committed(name string) (side, error) {
 	if err != nil {
 		return side{}, err
 	}
-	at := treeEntry{modeDir, commit.TreeHash}
+	at := namedEntry{modeDir, commit.TreeHash}
 	for step := range strings.SplitSeq(name, "/") {
 		entries, err := c.entries(at.tree())
 		if err != nil {
@@ -379,21 +379,21 @@ func modeText(mode uint32) string {
 	return "100644"
 }
 
-// Commit is a commit that was made.
-type Commit struct {
+// Committed is a commit that was made.
+type Committed struct {
 	Repository
 	Changes DiffResult // against its first parent, without their text
 	Content map[string]string
 }
 
 // HeadCommit looks at the commit that is checked out in dir.
-func HeadCommit(ctx context.Context, root, dir string) (Commit, error) {
+func HeadCommit(ctx context.Context, root, dir string) (Committed, error) {
 	_, repo, err := at(root, dir)
 	if err != nil {
-		return Commit{}, err
+		return Committed{}, err
 	}
 	defer repo.close()
-	made := Commit{Repository: repo.about(), Content: map[string]string{}}
+	made := Committed{Repository: repo.about(), Content: map[string]string{}}
 	h, born := repo.head()
 	if !born {
 		return made, nil
@@ -459,34 +459,34 @@ func (c *comparison) trees(old, now plumbing.Hash, dir string) ([]change, error)
 	return out, nil
 }
 
-// treeEntry is one line of a tree; the zero value is none.
-type treeEntry struct {
+// namedEntry is one line of a tree; the zero value is none.
+type namedEntry struct {
 	mode uint32
 	hash plumbing.Hash
 }
 
-func (e treeEntry) tree() plumbing.Hash {
+func (e namedEntry) tree() plumbing.Hash {
 	if e.mode == modeDir {
 		return e.hash
 	}
 	return plumbing.ZeroHash
 }
 
-func (e treeEntry) file() side {
+func (e namedEntry) file() side {
 	if e.mode == modeDir || e.mode == modeAbsent {
 		return side{}
 	}
 	return side{mode: canonical(e.mode), hash: e.hash}
 }
 
-func (c *comparison) entries(tree plumbing.Hash) (map[string]treeEntry, error) {
-	out := map[string]treeEntry{}
+func (c *comparison) entries(tree plumbing.Hash) (map[string]namedEntry, error) {
+	out := map[string]namedEntry{}
 	if tree.IsZero() {
 		return out, nil
 	}
 	entries, err := c.repo.objects.tree(tree)
 	for _, e := range entries {
-		out[e.Name] = treeEntry{uint32(e.Mode), e.Hash}
+		out[e.Name] = namedEntry{uint32(e.Mode), e.Hash}
 	}
 	return out, err
 }

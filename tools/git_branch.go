@@ -1,0 +1,233 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/workspace"
+	"pillion/workspace/git"
+)
+
+var _ = define(NewVCS(Spec{
+	Name:  "git.branch",
+	Title: "Git branch",
+	Description: "Lists the local branches of the git repository, says which one is checked out, creates a branch, switches to one or deletes one. " +
+		"Listing needs no approval. A switch by which changes would be lost is refused, and so is the deletion of a branch whose commits are nowhere else.",
+	Success: true,
+}, planGitBranch))
+
+type gitBranchArgs struct {
+	Action string `json:"action" jsonschema:"list, current, create, switch or delete"`
+	Name   string `json:"name,omitempty" jsonschema:"the local branch to create, switch to or delete"`
+	From   string `json:"from,omitempty" jsonschema:"of create: the branch, tag or commit where it begins; default is what is checked out"`
+	Path   string `json:"path,omitempty" jsonschema:"file or folder in the repository, where there are several; default is the workspace folder"`
+}
+
+type gitBranchResult struct {
+	Current  string       `json:"current"` // empty where none is checked out
+	Branches []git.Branch `json:"branches"`
+}
+
+func planGitBranch(ctx context.Context, in Input, args gitBranchArgs) (Plan, error) {
+	acts := map[string]branchAction{"create": createBranch, "switch": switchBranch, "delete": deleteBranch}
+	do, changes := acts[args.Action]
+	switch {
+	case !changes && args.Action != "list" && args.Action != "current":
+		return nil, invalid("action is %s; it must be list, current, create, switch or delete", fault.Quote(args.Action))
+	case changes && args.Name == "":
+		return nil, invalid("name is empty; it is the branch to %s", args.Action)
+	case !changes && args.Name != "":
+		return nil, invalid("%s takes no name", args.Action)
+	case args.From != "" && args.Action != "create":
+		return nil, invalid("from is for create alone")
+	}
+	dir, err := oneFolder(in, "path", args.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !changes {
+		return listBranches(ctx, dir, args.Action == "current")
+	}
+	b := branchPlan{branchAction: do, args: args, dir: dir}
+	return b.plan(ctx, in)
+}
+
+func listBranches(ctx context.Context, dir workspace.Path, current bool) (*Answer, error) {
+	list, err := git.Branches(ctx, dir.RootDir(), dir.Abs())
+	if err != nil {
+		return nil, err
+	}
+	if current {
+		list.Branches = slices.DeleteFunc(list.Branches, func(b git.Branch) bool { return b.Name != list.Head.Branch })
+	}
+	return branchAnswer(list, ""), nil
+}
+
+func branchAnswer(list git.BranchList, done string) *Answer {
+	r := gitBranchResult{Current: list.Head.Branch, Branches: append([]git.Branch{}, list.Branches...)}
+	var text strings.Builder
+	for _, b := range list.Branches {
+		mark := " "
+		if b.Name == r.Current {
+			mark = "*"
+		}
+		fmt.Fprintf(&text, "%s %s %s", mark, fault.Quote(b.Name), short(b.Hash))
+		if b.Upstream != "" {
+			text.WriteString(" follows " + fault.Quote(b.Upstream))
+		}
+		text.WriteString("\n")
+	}
+	if r.Current == "" {
+		text.WriteString("no branch is checked out, but " + short(list.Head.Hash) + "\n")
+	}
+	summary := done
+	if done == "" {
+		summary = "on " + branchWords(r.Current)
+	} else {
+		done += "\n"
+	}
+	return &Answer{Result: r, Text: done + text.String(), Summary: summary}
+}
+
+// branchAction is what is different between the actions that change something.
+type branchAction struct {
+	look  func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error)
+	hooks []string
+	args  func(c git.BranchChange) []string // git's
+	title string
+	done  string
+}
+
+var createBranch = branchAction{
+	look: func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
+		return git.NewBranch(ctx, root, dir, args.Name, args.From)
+	},
+	hooks: git.BranchHooks,
+	args: func(c git.BranchChange) []string {
+		if c.Start != "" {
+			return []string{"branch", "--end-of-options", c.Name, c.Start}
+		}
+		return []string{"branch", "--no-track", "--end-of-options", c.Name, c.Hash}
+	},
+	title: "Create branch", done: "created",
+}
+
+var switchBranch = branchAction{
+	look: func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
+		return git.Switch(ctx, root, dir, args.Name)
+	},
+	hooks: git.SwitchHooks,
+	args: func(c git.BranchChange) []string {
+		return []string{"switch", "--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules", "--end-of-options", c.Name}
+	},
+	title: "Switch to branch", done: "switched to",
+}
+
+var deleteBranch = branchAction{
+	look: func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error) {
+		return git.Delete(ctx, root, dir, args.Name)
+	},
+	hooks: git.BranchHooks,
+	args: func(c git.BranchChange) []string {
+		return []string{"branch", "--quiet", "--delete", "--end-of-options", c.Name}
+	},
+	title: "Delete branch", done: "deleted",
+}
+
+// branchPlan is a change of branches that was looked at.
+type branchPlan struct {
+	branchAction
+	git.BranchChange
+	args  gitBranchArgs
+	dir   workspace.Path
+	runs  []git.Hook
+	git   gitProgram
+	files []workspace.Path // that a switch changes
+}
+
+func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
+	root, dir := b.dir.RootDir(), b.dir.Abs()
+	var err error
+	if b.BranchChange, err = b.look(ctx, root, dir, b.args); err != nil {
+		return nil, err
+	}
+	if b.runs, err = git.Hooks(root, dir, b.hooks); err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(b.Changes.Files))
+	for _, f := range b.Changes.Files {
+		names = append(names, f.Path)
+	}
+	b.files = inWorkspace(in, b.Top, names)
+	if unsaved := unsavedAmong(in, b.files); len(unsaved) > 0 {
+		return nil, fault.New(fault.WorkTreeDirty, "%s changes files that have unsaved text in the editor: %s", fault.Quote(b.Name), strings.Join(quoteAll(unsaved), ", ")).
+			With("paths", unsaved).WithHint("ask the human to save or undo it first")
+	}
+	b.git = in.gitProgram(b.Top)
+	a := &Action{
+		Title: b.title + " " + fault.Quote(clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
+		Preview: approval.Preview{Kind: "text", Markdown: b.markdown()}, Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
+	}
+	if err := b.git.hold(in, a, b.runs, false, false); err != nil {
+		return nil, err
+	}
+	a.Run = b.run
+	in.Snapshot.RestOnState("branch", b.state(), func() string {
+		now := branchPlan{}
+		var err error
+		if now.BranchChange, err = b.look(context.Background(), root, dir, b.args); err != nil {
+			return err.Error()
+		}
+		now.runs, _ = git.Hooks(root, dir, b.hooks) //nolint:errcheck // the look says so
+		return now.state()
+	})
+	return a, nil
+}
+
+func (b branchPlan) state() string { return b.BranchChange.State() + fmt.Sprint(b.runs) }
+
+func (b branchPlan) markdown() string {
+	var s sheet
+	s.fact(b.title, fault.Quote(b.Name))
+	s.fact("At", short(b.Hash))
+	if b.Start != "" {
+		s.fact("Follows", fault.Quote(strings.TrimPrefix(b.Start, "refs/remotes/")))
+	}
+	s.fact("Checked out now", branchWords(b.Branch))
+	if b.Beyond != "" {
+		s.fact("All of it is in", fault.Quote(b.Beyond))
+	}
+	s.list("Hooks that run", hookLines(b.Top, b.runs), 20)
+	s.fact("Program", b.git.words())
+	if b.Changes.FilesChanged > 0 {
+		const most = 200
+		s.WriteString("\n")
+		s.list(fmt.Sprintf("%s, +%d −%d", count(b.Changes.FilesChanged, "file"), b.Changes.Additions, b.Changes.Deletions), changeLines(b.Changes), most)
+		s.WriteString("\nChanges of other files that are not committed stay as they are.\n")
+	}
+	return s.String()
+}
+
+func (b branchPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
+	if b.git.file == "" {
+		return nil, errNoGit
+	}
+	got, err := b.git.run(ctx, hands, "", b.branchAction.args(b.BranchChange)...)
+	if err != nil || got.ExitCode != 0 {
+		return b.git.gitFailed(strings.ToLower(b.title), got, err), nil
+	}
+	list, err := git.Branches(context.WithoutCancel(ctx), b.dir.RootDir(), b.dir.Abs())
+	if err != nil {
+		return nil, err
+	}
+	a := branchAnswer(list, fmt.Sprintf("%s %s, at %s", b.done, fault.Quote(b.Name), short(b.Hash)))
+	if output := gitOutput(got); output != "" {
+		a.Notes = append(a.Notes, output)
+	}
+	return a, nil
+}

@@ -1,0 +1,185 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+	"pillion/tools/process"
+	"pillion/workspace"
+	"pillion/workspace/git"
+)
+
+var _ = define(NewVCS(Spec{
+	Name:  "git.push",
+	Title: "Git push",
+	Description: "Pushes a branch to the branch of its name at a remote, with the human's own git and credentials. It asks the human each time, and never forces: " +
+		"where the remote has commits that are not here, it fails.",
+	OpenWorld: true,
+	Success:   true,
+}, planGitPush))
+
+type gitPushArgs struct {
+	Remote      string `json:"remote,omitempty" jsonschema:"the name of a remote; default is the one that git would push the branch to"`
+	Branch      string `json:"branch,omitempty" jsonschema:"the local branch to push; default is what is checked out"`
+	SetUpstream bool   `json:"set_upstream,omitempty" jsonschema:"have the local branch follow the remote's; default false"`
+	Path        string `json:"path,omitempty" jsonschema:"file or folder in the repository, where there are several; default is the workspace folder"`
+}
+
+type gitPushResult struct {
+	Remote string `json:"remote"`
+	Branch string `json:"branch"`
+	Old    string `json:"old"` // empty of a branch that is new there
+	New    string `json:"new"`
+	Output string `json:"output,omitempty"`
+}
+
+// pushPlan is a push that was looked at.
+type pushPlan struct {
+	git.Push
+	args  gitPushArgs
+	dir   workspace.Path
+	hooks []git.Hook
+	git   gitProgram
+}
+
+func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) {
+	dir, err := oneFolder(in, "path", args.Path)
+	if err != nil {
+		return nil, err
+	}
+	root, options := dir.RootDir(), git.PushOptions{Dir: dir.Abs(), Remote: args.Remote, Branch: args.Branch}
+	p := pushPlan{args: args, dir: dir}
+	if p.Push, err = git.NewPush(ctx, root, options); err != nil {
+		return nil, err
+	}
+	if p.hooks, err = git.Hooks(root, dir.Abs(), git.PushHooks); err != nil {
+		return nil, err
+	}
+	p.git = in.gitProgram(p.Top)
+	p.git.inherit = append(p.git.inherit, pushVariables[p.Scheme]...)
+	a := &Action{
+		Title:       "Push " + fault.Quote(clip(p.Name, 60)) + " to " + fault.Quote(clip(p.Remote, 60)),
+		Description: "Pushes a branch to a remote. It is never forced.",
+		Watch:       []string{p.Dir, filepath.Join(p.Dir, "refs", "heads")},
+		AlwaysAsk:   true,
+	}
+	if p.Scheme == "file" {
+		a.Reasons = append(a.Reasons, "the remote is a folder of this machine, whose own hooks run here")
+	}
+	if err := p.git.hold(in, a, p.hooks, true, true); err != nil {
+		return nil, err
+	}
+	if args.SetUpstream && p.git.held.Level != process.None {
+		return nil, fault.New(fault.PolicyDenied, "the settings require a sandbox for the hooks of this push, in which git's settings cannot be written; leave set_upstream out")
+	}
+	a.Preview = approval.Preview{Kind: "text", Markdown: p.markdown()}
+	a.Run = p.run
+	in.Snapshot.RestOnState("push", p.state(), func() string {
+		now := pushPlan{}
+		var err error
+		if now.Push, err = git.NewPush(context.Background(), root, options); err != nil {
+			return err.Error()
+		}
+		now.hooks, _ = git.Hooks(root, dir.Abs(), git.PushHooks) //nolint:errcheck // the look says so
+		return now.state()
+	})
+	return a, nil
+}
+
+// pushVariables are what git needs of the environment to reach a remote, and to ask a
+// credential helper.
+var pushVariables = map[string][]string{
+	"ssh":   {"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"},
+	"http":  {"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"},
+	"https": {"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"},
+}
+
+func (p pushPlan) state() string { return p.Push.State() + fmt.Sprint(p.hooks) }
+
+func (p pushPlan) markdown() string {
+	var s sheet
+	s.fact("Branch", fault.Quote(p.Name))
+	s.fact("Remote", fault.Quote(p.Remote)+", "+fault.Quote(p.URL))
+	old := short(p.Old)
+	if p.Old == "" {
+		old = "nothing, as far as is known here"
+	}
+	s.fact("There now", old)
+	s.fact("Then", short(p.New))
+	switch {
+	case p.Ahead >= 0 && p.Old == "":
+		s.fact("New to the remote", "about "+count(p.Ahead, "commit"))
+	case p.Ahead >= 0:
+		s.fact("New to the remote", count(p.Ahead, "commit"))
+	}
+	if p.args.SetUpstream {
+		s.fact("Afterwards", fault.Quote(p.Name)+" follows "+fault.Quote(p.Remote+"/"+p.Name))
+	}
+	if p.SSH != "" {
+		s.fact("Reached by", fault.Quote(p.SSH))
+	}
+	s.list("Asked for credentials", quoteAll(p.Helpers), 10)
+	s.list("Hooks that run", hookLines(p.Top, p.hooks), 20)
+	s.fact("Program", p.git.words())
+	return s.String()
+}
+
+func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
+	if p.git.file == "" {
+		return nil, errNoGit
+	}
+	args := []string{"push", "--porcelain", "--no-progress", "--no-follow-tags", "--no-recurse-submodules", "--receive-pack=git-receive-pack"}
+	if p.args.SetUpstream {
+		args = append(args, "--set-upstream")
+	}
+	ref := "refs/heads/" + p.Name
+	got, err := p.git.run(ctx, hands, "", append(args, "--end-of-options", p.Remote, ref+":"+ref)...)
+	flag, summary := pushed(got.Stdout, ref)
+	if err != nil || got.ExitCode != 0 {
+		failed := p.git.gitFailed("push", got, err)
+		if flag == "!" && (strings.Contains(summary, "non-fast-forward") || strings.Contains(summary, "fetch first")) {
+			failed.Err.Message = fmt.Sprintf("%s has commits on %s that are not here; a push never overwrites them", fault.Quote(p.Remote), fault.Quote(p.Name))
+			failed.Err.Hint = "fetch and merge or rebase first, or ask the human what is to become of them"
+		}
+		return failed, nil
+	}
+	return p.answer(flag, summary, got), nil
+}
+
+// pushed reads what git push --porcelain says of one reference.
+func pushed(output, ref string) (flag, summary string) {
+	for line := range strings.Lines(output) {
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3)
+		if len(fields) == 3 && strings.HasSuffix(fields[1], ":"+ref) {
+			return fields[0], fields[2]
+		}
+	}
+	return "", ""
+}
+
+var moved = regexp.MustCompile(`^([0-9a-f]{4,40})\.\.[0-9a-f]{4,40}`)
+
+func (p pushPlan) answer(flag, summary string, got process.Result) *Answer {
+	r := gitPushResult{Remote: p.Remote, Branch: p.Name, New: p.New, Output: strings.TrimSpace(withoutCredentials(got.Stderr))}
+	text := fmt.Sprintf("%s is at %s on %s", fault.Quote(p.Name), short(p.New), fault.Quote(p.Remote))
+	switch found := moved.FindStringSubmatch(summary); {
+	case flag == "=":
+		r.Old = p.New
+		text += ", as it was"
+	case flag == "*":
+		text += ", where it is new"
+	case found != nil:
+		r.Old = git.FullHash(p.dir.RootDir(), p.dir.Abs(), found[1])
+		text += ", before " + short(r.Old)
+	}
+	a := &Answer{Result: r, Text: text, Summary: text}
+	if r.Output != "" {
+		a.Text += "\n" + r.Output
+	}
+	return a
+}

@@ -1,0 +1,334 @@
+package git
+
+import (
+	"container/heap"
+	"context"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"pillion/internal/fault"
+)
+
+// BranchChange is something that could be done with a branch now.
+type BranchChange struct {
+	Repository
+	Name  string
+	Hash  string // of the branch; of a new one, where it begins
+	Start string // of a new one: the full name of the remote branch it begins at and follows, else ""
+	// Changes are those of a switch, without their text.
+	Changes DiffResult
+	// Beyond is in what a branch that is deleted is contained.
+	Beyond string
+}
+
+// State is another text whenever anything of the change is another.
+func (b BranchChange) State() string { return stateOf(b) }
+
+// NewBranch looks at a branch that is to be made, from HEAD unless another revision
+// is named.
+func NewBranch(_ context.Context, root, dir, name, from string) (BranchChange, error) {
+	r, err := openAt(root, dir)
+	if err != nil {
+		return BranchChange{}, err
+	}
+	defer r.close()
+	out := BranchChange{Repository: r.about(), Name: name}
+	if err := checkBranchName(name); err != nil {
+		return out, err
+	}
+	if _, taken := r.reference("refs/heads/" + name); taken {
+		return out, fault.New(fault.GitError, "there is a branch %s already; switch to it, or take another name", fault.Quote(name))
+	}
+	if from == "" {
+		from = "HEAD"
+	}
+	commit, err := r.commit(from)
+	if err != nil {
+		return out, err
+	}
+	out.Hash = commit.Hash.String()
+	for _, full := range []string{from, "refs/" + from, "refs/remotes/" + from} {
+		_, local := r.reference("refs/heads/" + from)
+		if _, ok := r.reference(full); ok && !local && strings.HasPrefix(full, "refs/remotes/") {
+			out.Start = full
+		}
+	}
+	return out, nil
+}
+
+// existing finds a local branch.
+func (r *repository) existing(name string) (plumbing.Hash, error) {
+	if err := checkBranchName(name); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	h, ok := r.reference("refs/heads/" + name)
+	if ok {
+		return h, nil
+	}
+	err := fault.New(fault.GitError, "there is no branch %s", fault.Quote(name))
+	for _, remote := range r.list("refs/remotes/") {
+		if short := shortReference(remote.name); strings.HasSuffix(short, "/"+name) {
+			return h, err.WithHint("%s has one: create it here first, with from %s", fault.Quote(strings.TrimSuffix(short, "/"+name)), fault.Quote(short))
+		}
+	}
+	return h, err.WithHint("list shows the branches there are")
+}
+
+// Switch looks at a switch to another branch. One by which changes would be lost is
+// refused: what is staged or not, untracked, or ignored.
+func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
+	r, err := openAt(root, dir)
+	if err != nil {
+		return BranchChange{}, err
+	}
+	defer r.close()
+	out := BranchChange{Repository: r.about(), Name: name}
+	target, err := r.existing(name)
+	if err != nil {
+		return out, err
+	}
+	out.Hash = target.String()
+	switch doing := r.doing(); {
+	case out.Branch == name:
+		return out, fault.New(fault.GitError, "%s is checked out already", fault.Quote(name))
+	case doing != "" && doing != "a bisection":
+		return out, fault.New(fault.GitError, "git is in the middle of %s; end that first, or ask the human to", doing)
+	}
+	c := &comparison{ctx: ctx, repo: r}
+	changes, err := c.towards(target)
+	if err != nil {
+		return out, err
+	}
+	lost, err := c.lost(changes)
+	if err != nil {
+		return out, err
+	}
+	if len(lost) > 0 {
+		const most = 20
+		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
+			With("paths", lost).WithHint("commit them first, or ask the human what is to become of them")
+	}
+	out.Changes, err = c.print(changes, 1)
+	return out, err
+}
+
+func listed(names []string, most int) string {
+	quoted := make([]string, 0, most)
+	for _, name := range names[:min(most, len(names))] {
+		quoted = append(quoted, fault.Quote(name))
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// towards are the changes from what is checked out to another commit.
+func (c *comparison) towards(target plumbing.Hash) ([]change, error) {
+	to, err := c.repo.objects.commit(target)
+	if err != nil {
+		return nil, err
+	}
+	var from plumbing.Hash
+	if h, born := c.repo.head(); born {
+		at, err := c.repo.objects.commit(h)
+		if err != nil {
+			return nil, err
+		}
+		from = at.TreeHash
+	}
+	return c.trees(from, to.TreeHash, "")
+}
+
+// lost are the paths of the changes at which somebody else's would be overwritten.
+func (c *comparison) lost(changes []change) ([]string, error) {
+	index, err := c.index()
+	if err != nil {
+		return nil, err
+	}
+	if err := unmerged(index); err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, ch := range changes {
+		lost, err := c.overwrites(index, ch)
+		if err != nil {
+			return nil, err
+		}
+		if lost {
+			out = append(out, ch.path)
+		}
+	}
+	return out, nil
+}
+
+func (c *comparison) overwrites(index *stagedFiles, ch change) (bool, error) {
+	entry := index.files[ch.path]
+	if entry == nil {
+		if !ch.old.absent() && ch.new.absent() {
+			return false, nil // its removal is staged, and the branch has it no more
+		}
+		return !ch.old.absent() || c.occupied(index, ch.path), nil
+	}
+	e := entry.any()
+	staged := side{mode: e.mode, hash: e.hash}
+	if e.intentToAdd {
+		staged = side{}
+	}
+	if staged.same(ch.new) {
+		return false, nil // git leaves the file as it is
+	}
+	if !staged.same(ch.old) {
+		return true, nil
+	}
+	now, err := c.current(index, e)
+	return err == nil && !now.absent() && !now.same(staged), err
+}
+
+// occupied says whether something that is not tracked stands where a file is to be.
+func (c *comparison) occupied(index *stagedFiles, name string) bool {
+	info, err := c.repo.work.lstat(name)
+	if err != nil {
+		return true
+	}
+	if info != nil {
+		return !info.IsDir() || !slices.ContainsFunc(index.paths, func(p string) bool { return strings.HasPrefix(p, name+"/") })
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		info, err := c.repo.work.lstat(dir)
+		if err == nil && info != nil && !info.IsDir() && index.files[dir] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Delete looks at the deletion of a branch. One whose commits would be lost is refused:
+// they must be in what it follows or, if it follows nothing, in what is checked out.
+func Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
+	r, err := openAt(root, dir)
+	if err != nil {
+		return BranchChange{}, err
+	}
+	defer r.close()
+	out := BranchChange{Repository: r.about(), Name: name, Beyond: "HEAD"}
+	tip, err := r.existing(name)
+	if err != nil {
+		return out, err
+	}
+	out.Hash = tip.String()
+	if out.Branch == name {
+		return out, fault.New(fault.GitError, "%s is checked out; switch to another branch first", fault.Quote(name))
+	}
+	base, ok := r.head()
+	if upstream, follows := r.tracked(name); follows {
+		if h, exists := r.reference(upstream); exists {
+			base, ok, out.Beyond = h, true, shortReference(upstream)
+		}
+	}
+	ahead := 1
+	if ok {
+		if ahead, err = r.ahead(ctx, tip, base); err != nil {
+			return out, err
+		}
+	}
+	if ahead > 0 {
+		return out, fault.New(fault.GitError, "the work of %s would be lost: %s not in %s", fault.Quote(name), commits(ahead), fault.Quote(out.Beyond)).
+			WithHint("merge it first, or ask the human to delete it")
+	}
+	return out, nil
+}
+
+func commits(n int) string {
+	if n == 1 {
+		return "1 commit is"
+	}
+	return strconv.Itoa(n) + " commits are"
+}
+
+// ahead counts the commits that tip has and base has not. It walks back from both, the
+// youngest first, until all that is left to look at is behind base.
+func (r *repository) ahead(ctx context.Context, tip, base plumbing.Hash) (int, error) {
+	w := &apartness{repo: r, seen: map[plumbing.Hash]*reached{}}
+	if err := w.reach(tip, false); err != nil {
+		return 0, err
+	}
+	if err := w.reach(base, true); err != nil {
+		return 0, err
+	}
+	for w.open > 0 {
+		if err := ctx.Err(); err != nil {
+			return 0, fault.From(err)
+		}
+		next, _ := heap.Pop(&w.queue).(*reached)
+		next.queued = false
+		if !next.based {
+			w.open--
+		}
+		for _, parent := range next.commit.ParentHashes {
+			if err := w.reach(parent, next.based); err != nil {
+				return 0, err
+			}
+		}
+	}
+	n := 0
+	for _, c := range w.seen {
+		if !c.based {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// apartness is a walk back from two commits.
+type apartness struct {
+	repo  *repository
+	seen  map[plumbing.Hash]*reached
+	queue byDate
+	open  int // in the queue, and not known to be behind base
+}
+
+type reached struct {
+	commit        *object.Commit
+	based, queued bool
+}
+
+func (w *apartness) reach(h plumbing.Hash, based bool) error {
+	c := w.seen[h]
+	if c == nil {
+		commit, err := w.repo.objects.commit(h)
+		if err != nil {
+			return err
+		}
+		c = &reached{commit: commit, based: based}
+		w.seen[h] = c
+	} else if c.based || !based {
+		return nil
+	} else if c.based = true; c.queued {
+		w.open--
+		return nil
+	}
+	if !c.based {
+		w.open++
+	}
+	c.queued = true
+	heap.Push(&w.queue, c)
+	return nil
+}
+
+// byDate is a heap of commits, the youngest first.
+type byDate []*reached
+
+func (q byDate) Len() int { return len(q) }
+func (q byDate) Less(i, j int) bool {
+	return q[i].commit.Committer.When.After(q[j].commit.Committer.When)
+}
+func (q byDate) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *byDate) Push(x any)   { c, _ := x.(*reached); *q = append(*q, c) }
+func (q *byDate) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}

@@ -1,0 +1,281 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// PushOptions says what is to be pushed.
+type PushOptions struct {
+	Dir    string // absolute: a folder or file of the repository
+	Remote string // the name of one; "" is the one that git would take
+	Branch string // a local branch; "" is what is checked out
+}
+
+// Push is a push that could be made now.
+type Push struct {
+	Repository
+	Remote string
+	URL    string // without credentials
+	Scheme string // file, http, https or ssh
+	Name   string // of the branch, here and there
+	New    string // the commit that it is on
+	Old    string // the commit that the remote had when it was last asked; "" if it is not known
+	Ahead  int    // how many commits are new to the remote then; of a new branch to all its branches
+	SSH    string // the program that reaches the remote, if one is set
+	// Helpers are asked for credentials.
+	Helpers []string
+}
+
+// State is another text whenever anything of the push is another.
+func (p Push) State() string { return stateOf(p) }
+
+// Protocols are those by which is pushed. Each other way is one by which a
+// configuration can have a program run.
+const Protocols = "file:http:https:ssh"
+
+// NewPush looks at a push of one branch to the branch of its name.
+func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
+	r, err := openAt(root, o.Dir)
+	if err != nil {
+		return Push{}, err
+	}
+	defer r.close()
+	p := Push{Repository: r.about()}
+	p.Name = cmp.Or(o.Branch, p.Branch)
+	if p.Name == "" {
+		return p, fault.New(fault.GitError, "no branch is checked out; name the branch to push")
+	}
+	tip, err := r.existing(p.Name)
+	if err != nil {
+		return p, err
+	}
+	p.New = tip.String()
+	if p.Remote, err = r.config.remoteOf(p.Name, o.Remote); err != nil {
+		return p, err
+	}
+	address, err := r.config.pushAddress(p.Remote)
+	if err != nil {
+		return p, err
+	}
+	if p.Scheme, err = schemeOf(address); err != nil {
+		return p, err
+	}
+	p.URL = Address(address)
+	if p.Scheme == "ssh" {
+		p.SSH = r.config.get("core.sshcommand")
+	} else if p.Scheme != "file" {
+		p.Helpers = r.config.helpers()
+	}
+	return p, r.beyond(ctx, &p)
+}
+
+// beyond counts what the remote does not have yet.
+func (r *repository) beyond(ctx context.Context, p *Push) error {
+	tip, _ := parseHash(p.New)
+	tracking := r.config.trackingOf(p.Remote, "refs/heads/"+p.Name)
+	base, known := r.reference(tracking)
+	if known {
+		p.Old = base.String()
+	} else if all := r.list("refs/remotes/" + p.Remote + "/"); len(all) > 0 {
+		base, known = all[0].hash, true
+		for _, ref := range all {
+			if ref.name == "refs/remotes/"+p.Remote+"/main" || ref.name == "refs/remotes/"+p.Remote+"/master" {
+				base = ref.hash
+			}
+		}
+	}
+	if !known {
+		p.Ahead = -1
+		return nil
+	}
+	var err error
+	p.Ahead, err = r.ahead(ctx, tip, base)
+	return err
+}
+
+// trackingOf is where a remote's branch is kept here.
+func (c config) trackingOf(remote, name string) string {
+	for _, spec := range c["remote."+remote+".fetch"] {
+		from, to, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
+		if into, ok := mapped(name, from, to); ok && to != "" {
+			return into
+		}
+	}
+	return ""
+}
+
+// remotes are the names of those that are configured.
+func (c config) remotes() []string {
+	var out []string
+	for key := range c {
+		name, ok := strings.CutPrefix(key, "remote.")
+		at := strings.LastIndex(name, ".")
+		if ok && at > 0 && (name[at:] == ".url" || name[at:] == ".pushurl") && !slices.Contains(out, name[:at]) {
+			out = append(out, name[:at])
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// remoteOf is the remote that a branch is pushed to, as git chooses it.
+func (c config) remoteOf(branch, asked string) (string, error) {
+	known := c.remotes()
+	names := "none is configured"
+	if len(known) > 0 {
+		const most = 20
+		names = "there are " + listed(known, most)
+	}
+	if asked != "" {
+		if !slices.Contains(known, asked) {
+			return "", fault.New(fault.GitError, "no remote is called %s: %s", fault.Quote(Address(asked)), names).
+				WithHint("give the name of a remote, not an address; the human adds remotes with git remote add")
+		}
+		return asked, nil
+	}
+	for _, name := range []string{c.get("branch." + branch + ".pushremote"), c.get("remote.pushdefault"), c.get("branch." + branch + ".remote"), "origin"} {
+		if slices.Contains(known, name) {
+			return name, nil
+		}
+	}
+	if len(known) == 1 {
+		return known[0], nil
+	}
+	return "", fault.New(fault.GitError, "%s is set to no remote: %s; name one", fault.Quote(branch), names)
+}
+
+// pushAddress is where git pushes to, after all that a configuration makes of it.
+func (c config) pushAddress(remote string) (string, error) {
+	key := "remote." + remote + "."
+	program := c.get(key + "receivepack")
+	switch {
+	case c.get(key+"vcs") != "":
+		return "", fault.New(fault.GitError, "the remote %s is reached by a program of its own (remote.%s.vcs); the human pushes there by hand", fault.Quote(remote), fault.Quote(remote))
+	case program != "" && program != "git-receive-pack":
+		return "", fault.New(fault.GitError, "the remote %s has a program set that is run there (remote.%s.receivepack); the human pushes there by hand", fault.Quote(remote), fault.Quote(remote))
+	case c.bool(key+"mirror", false):
+		return "", fault.New(fault.GitError, "the remote %s is a mirror, to which git pushes by force; the human pushes there by hand", fault.Quote(remote))
+	}
+	addresses, kinds := c[key+"pushurl"], []string{"insteadof"}
+	if len(addresses) == 0 {
+		addresses, kinds = c[key+"url"], []string{"pushinsteadof", "insteadof"}
+	}
+	if len(addresses) != 1 {
+		return "", fault.New(fault.GitError, "the remote %s has %d addresses; the human pushes there by hand", fault.Quote(remote), len(addresses))
+	}
+	return c.rewritten(addresses[0], kinds), nil
+}
+
+// rewritten is an address after url.*.insteadOf: the longest that fits, of the first
+// kind of which any does.
+func (c config) rewritten(address string, kinds []string) string {
+	for _, kind := range kinds {
+		longest, instead := "", ""
+		for key, values := range c {
+			base, ofKind := strings.CutSuffix(strings.TrimPrefix(key, "url."), "."+kind)
+			if !ofKind || !strings.HasPrefix(key, "url.") {
+				continue
+			}
+			for _, v := range values {
+				if strings.HasPrefix(address, v) && len(v) > len(longest) {
+					longest, instead = v, base
+				}
+			}
+		}
+		if longest != "" {
+			return instead + address[len(longest):]
+		}
+	}
+	return address
+}
+
+var (
+	helperAddress = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+.-]*::`)
+	schemed       = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9+.-]*)://`)
+)
+
+// schemeOf says how an address is reached, as git reads it. Ways by which programs are
+// run are refused; git is told to refuse them as well (Protocols).
+func schemeOf(address string) (string, error) {
+	refuse := func(what string) (string, error) {
+		return "", fault.New(fault.GitError, "the remote's address begins with %s, by which git would run a program; only file, http, https and ssh are pushed to", fault.Quote(what)).
+			WithHint("the human pushes there by hand")
+	}
+	if found := helperAddress.FindString(address); found != "" {
+		return refuse(found)
+	}
+	if found := schemed.FindStringSubmatch(address); found != nil {
+		switch scheme := strings.ToLower(found[1]); scheme {
+		case "ssh", "git+ssh", "ssh+git":
+			return "ssh", nil
+		case "file", "http", "https":
+			return scheme, nil
+		}
+		return refuse(found[0])
+	}
+	colon, slash := strings.Index(address, ":"), strings.Index(address, "/")
+	switch {
+	case address == "" || strings.HasPrefix(address, "-"):
+		return "", fault.New(fault.GitError, "the remote's address %s is none", fault.Quote(address))
+	case colon < 0 || slash >= 0 && slash < colon || filepath.IsAbs(address):
+		return "file", nil
+	}
+	return "ssh", nil
+}
+
+// Address is a remote's address without the credentials in it.
+func Address(address string) string {
+	found := schemed.FindString(address)
+	if found == "" {
+		return address
+	}
+	rest := address[len(found):]
+	host, path, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndex(host, "@"); at >= 0 {
+		user, _, secret := strings.Cut(host[:at], ":")
+		host = host[at+1:]
+		if name, err := url.PathUnescape(user); !secret && err == nil && strings.HasPrefix(found, "ssh") {
+			host = name + "@" + host
+		}
+	}
+	if host+"/"+path == rest+"/" {
+		return address
+	}
+	return found + strings.TrimSuffix(host+"/"+path, "/")
+}
+
+// helpers are the programs that are asked for credentials, and for a password.
+func (c config) helpers() []string {
+	var out []string
+	for key, values := range c {
+		if strings.HasPrefix(key, "credential.") && strings.HasSuffix(key, ".helper") {
+			out = append(out, values...)
+		}
+	}
+	out = append(out, c["core.askpass"]...)
+	out = slices.DeleteFunc(out, func(v string) bool { return v == "" })
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// FullHash is the commit that a revision names in the repository of dir, "" if none.
+func FullHash(root, dir, revision string) string {
+	r, err := openAt(root, dir)
+	if err != nil {
+		return ""
+	}
+	defer r.close()
+	commit, err := r.commit(revision)
+	if err != nil {
+		return ""
+	}
+	return commit.Hash.String()
+}
