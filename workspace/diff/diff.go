@@ -1,8 +1,8 @@
 // Package diff compares two texts line by line: an edit script (Lines), hunks
 // with context (Hunks) and the text that git apply and patch read (Unified).
 //
-// It finds the shortest script for all but very large changes, for which its
-// work is bounded, and the same script every time. Words, renames, binary
+// It finds the shortest script of up to 256 changed lines, a short one beyond,
+// with work that is linear then, and the same script every time. Words, renames, binary
 // files and the header lines of a file's diff are not here; package git has
 // those. It imports the standard library alone.
 package diff
@@ -46,7 +46,8 @@ func Lines(before, after []string) []Edit {
 func unslid(before, after []string) []Edit {
 	head := commonPrefix(before, after)
 	tail := commonSuffix(before[head:], after[head:])
-	changes := compare(before[head:len(before)-tail], after[head:len(after)-tail])
+	budget := totalBudget
+	changes := compare(before[head:len(before)-tail], after[head:len(after)-tail], &budget)
 
 	edits := changes.edits()
 	for i := range edits {

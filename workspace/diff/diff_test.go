@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pillion/workspace/diff"
 )
@@ -197,67 +196,4 @@ func FuzzLines(f *testing.F) {
 			t.Fatalf("%d hunks between %q and %q", len(hunks), before, after)
 		}
 	})
-}
-
-// hard inputs are those that make naive algorithms quadratic; 1 MB each.
-func hardInputs() map[string][2]string {
-	r := rand.New(rand.NewPCG(5, 6))
-	text := func(lines int, line func(i int) string) string {
-		var out strings.Builder
-		for i := range lines {
-			out.WriteString(line(i))
-		}
-		return out.String()
-	}
-	letter := func(n int) func(int) string {
-		return func(int) string { return string(rune('a'+r.IntN(n))) + "\n" }
-	}
-	numbered := func(prefix string) func(int) string {
-		return func(i int) string { return fmt.Sprintf("%s line %d of some text\n", prefix, i) }
-	}
-	shuffled := diff.SplitLines(text(40_000, numbered("a")))
-	before := strings.Join(shuffled, "")
-	r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	return map[string][2]string{
-		"two letters":   {text(500_000, letter(2)), text(500_000, letter(2))},
-		"many letters":  {text(500_000, letter(26)), text(500_000, letter(26))},
-		"one letter":    {strings.Repeat("a\n", 500_000), strings.Repeat("a\n", 250_000)},
-		"blank to text": {strings.Repeat("\n", 1_000_000), strings.Repeat("a\n", 500_000)},
-		"all different": {text(40_000, numbered("a")), text(40_000, numbered("b"))},
-		"shuffled":      {before, strings.Join(shuffled, "")},
-		"reversed":      {before, strings.Join(reversed(diff.SplitLines(before)), "")},
-		"few numbers":   {text(100_000, func(int) string { return fmt.Sprint("line ", r.IntN(300), "\n") }), text(100_000, func(int) string { return fmt.Sprint("line ", r.IntN(300), "\n") })},
-		"every third":   {before, text(40_000, func(i int) string { return numbered([]string{"a", "a", "b"}[i%3])(i) })},
-		"one long line": {strings.Repeat("a", 1_000_000), strings.Repeat("a", 999_999) + "b"},
-	}
-}
-
-func reversed(lines []string) []string {
-	slices.Reverse(lines)
-	return lines
-}
-
-// TestHardInputs holds the bound on work: each takes some hundred milliseconds
-// at most, a quadratic algorithm minutes. The limit lies far from both, because
-// the race detector and a busy machine are slow as well.
-func TestHardInputs(t *testing.T) {
-	for name, texts := range hardInputs() {
-		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			check(t, texts[0], texts[1])
-			if took := time.Since(start); took > time.Minute {
-				t.Errorf("took %v", took)
-			}
-		})
-	}
-}
-
-func BenchmarkHardInputs(b *testing.B) {
-	for name, texts := range hardInputs() {
-		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
-			for b.Loop() {
-				diff.Lines(diff.SplitLines(texts[0]), diff.SplitLines(texts[1]))
-			}
-		})
-	}
 }

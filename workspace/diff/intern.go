@@ -1,8 +1,8 @@
 package diff
 
 // compare marks what differs between two texts that share neither their first
-// nor their last line.
-func compare(before, after []string) changes {
+// nor their last line. It takes the steps of its search off budget.
+func compare(before, after []string, budget *int) changes {
 	c := changes{deleted: make([]bool, len(before)), inserted: make([]bool, len(after))}
 	t, a := newTable(before)
 	b := t.numbers(after, a)
@@ -11,7 +11,7 @@ func compare(before, after []string) changes {
 
 	keptA, idsA := matchable(a, inB, c.deleted)
 	keptB, idsB := matchable(b, inA, c.inserted)
-	s := newSearch(idsA, idsB, kinds)
+	s := newSearch(idsA, idsB, kinds, budget)
 	s.solve(region{0, len(idsA), 0, len(idsB)}, len(idsA)+len(idsB))
 	for i, gone := range s.deleted {
 		c.deleted[keptA[i]] = gone

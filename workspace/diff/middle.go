@@ -38,11 +38,11 @@ func (s *search) middle(r region) (x, y int, met bool) {
 	s.backward[m.zero+delta] = int32(len(m.a))
 
 	reach := s.reach
-	if s.budget <= 0 {
+	if *s.budget <= 0 {
 		reach = minReach
 	}
 	bestDown, bestUp := point{}, point{len(m.a), len(m.b)}
-	for d := 1; d <= reach && (d <= minReach || s.budget > 0); d++ {
+	for d := 1; d <= reach && (d <= minReach || *s.budget > 0); d++ {
 		if at, ok := m.stepForward(delta&1 != 0, &bestDown); ok {
 			return r.a0 + at.x, r.b0 + at.y, true
 		}
@@ -86,7 +86,7 @@ func (m *meeting) stepForward(meet bool, best *point) (at point, met bool) {
 		for x < len(m.a) && x-k < len(m.b) && m.a[x] == m.b[x-k] {
 			x++
 		}
-		m.s.budget -= x - start + 1
+		*m.s.budget -= x - start + 1
 		v[i] = int32(x)
 		if meet && m.backFront.low <= k && k <= m.backFront.high && int(other[i]) <= x {
 			return point{x, x - k}, true
@@ -112,7 +112,7 @@ func (m *meeting) stepBackward(meet bool, best *point) (at point, met bool) {
 		for x > 0 && x-k > 0 && m.a[x-1] == m.b[x-k-1] {
 			x--
 		}
-		m.s.budget -= start - x + 1
+		*m.s.budget -= start - x + 1
 		v[i] = int32(x)
 		if meet && m.downFront.low <= k && k <= m.downFront.high && x <= int(other[i]) {
 			return point{x, x - k}, true

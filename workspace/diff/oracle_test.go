@@ -151,6 +151,40 @@ func TestCloseToGit(t *testing.T) {
 	}
 }
 
+// Of texts that are hardly alike, ours is about as long as git's, in no more pieces.
+func TestAsReadableAsGit(t *testing.T) {
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(13, 14))
+	body := []string{"\tif err != nil {\n\t\treturn err\n\t}\n", "\n", "\t}\n", "\treturn nil\n}\n\n"}
+	source := func(kinds int) string {
+		var out strings.Builder
+		for range 3000 {
+			if r.IntN(3) > 0 {
+				out.WriteString(body[r.IntN(len(body))])
+			} else {
+				fmt.Fprintf(&out, "\tcall(%d)\n", r.IntN(kinds))
+			}
+		}
+		return out.String()
+	}
+	shuffled := func(text string) string {
+		lines := diff.SplitLines(text)
+		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		return strings.Join(lines, "")
+	}
+	for _, kinds := range []int{3, 100, 1000, 100_000} {
+		before := source(kinds)
+		for name, after := range map[string]string{"other": source(kinds), "shuffled": shuffled(before), "edited": mutated(r, before, 300), "much edited": mutated(r, before, 2000)} {
+			ours, theirs := diff.Hunks(before, after, 3), gitDiff(t, dir, before, after, 3)
+			added, deleted := diff.Count(ours)
+			lines, hunks := changedLines(theirs), strings.Count("\n"+theirs, "\n@@ ")
+			t.Logf("%s, %d kinds: %d changed lines in %d hunks, git's %d in %d", name, kinds, added+deleted, len(ours), lines, hunks)
+			if (added+deleted)*100 > lines*110 || len(ours)*100 > hunks*110+1000 {
+				t.Errorf("%s, %d kinds: %d changed lines in %d hunks, git's %d in %d", name, kinds, added+deleted, len(ours), lines, hunks)
+			}
+		}
+	}
+}
+
 func changedLines(unified string) int {
 	return len(slices.DeleteFunc(diff.SplitLines(unified), func(line string) bool {
 		return line[0] != '+' && line[0] != '-'

@@ -12,9 +12,13 @@ func (r region) size() int { return r.a1 - r.a0 + r.b1 - r.b0 }
 // It is Myers' linear-space algorithm: two searches run towards each other
 // along the diagonals, where they meet the region is cut in two. A region in
 // which they do not meet within reach is cut at the lines that occur once on
-// both sides (patience), or else at the furthest point that either came to.
-// So the script is shortest up to `reach` changes, and the work is at most
-// about budget steps, plus a constant for each line.
+// both sides (patience), where there are enough of them in the same order to
+// say what belongs together, or else at the furthest point that either came to.
+//
+// So the script is shortest up to 2*reach changes. A search that does not meet
+// the other looks at no more than 2*reach diagonals, each no further than the
+// cut that it makes, so the work is linear, and after budget steps, in very
+// long texts of which hardly anything stayed, reach is small.
 type search struct {
 	a, b              []int32
 	deleted, inserted []bool
@@ -23,24 +27,26 @@ type search struct {
 	onceA, onceB      []int32 // scratch of patience, by line number
 	position          []int32
 
-	reach  int // how many edits either search may make before it gives up
-	budget int // steps left; afterwards reach is minReach
+	reach  int  // how many edits either search may make before it gives up
+	budget *int // steps left; afterwards reach is minReach
 }
 
 const (
-	totalBudget = 20_000_000
+	totalBudget = 150_000_000
 	minReach    = 16
+	usualReach  = 128
+	smallWork   = 500_000 // steps that do not matter: short texts are searched further
 )
 
-func newSearch(a, b []int32, kinds int) *search {
+func newSearch(a, b []int32, kinds int, budget *int) *search {
 	diagonals := len(a) + len(b) + 3
 	return &search{
 		a: a, b: b,
 		deleted: make([]bool, len(a)), inserted: make([]bool, len(b)),
 		forward: make([]int32, diagonals), backward: make([]int32, diagonals),
 		onceA: make([]int32, kinds), onceB: make([]int32, kinds), position: make([]int32, kinds),
-		reach:  max(minReach, totalBudget/diagonals),
-		budget: totalBudget,
+		reach:  max(usualReach, smallWork/diagonals),
+		budget: budget,
 	}
 }
 
@@ -104,7 +110,8 @@ func (s *search) between(r region, anchors []anchor, patience int) {
 }
 
 // anchors returns the longest series of once-only lines that rises on both
-// sides.
+// sides. Where it is less than half of them, or hardly any line of the region,
+// chance put them there: the texts are not alike, and it is nil.
 func (s *search) anchors(r region) []anchor {
 	for _, id := range s.a[r.a0:r.a1] {
 		s.onceA[id]++
@@ -125,7 +132,12 @@ func (s *search) anchors(r region) []anchor {
 	for _, id := range s.b[r.b0:r.b1] {
 		s.onceB[id] = 0
 	}
-	return rising(unique)
+	const sparse = 32
+	series := rising(unique)
+	if 2*len(series) < len(unique) || sparse*len(series) < r.size() {
+		return nil
+	}
+	return series
 }
 
 // rising is the longest increasing subsequence by b of anchors ordered by a.
