@@ -3,7 +3,7 @@
 import { MarkdownString, ThemeIcon, TreeItem, TreeItemCheckboxState } from "vscode";
 import type { Approval } from "./approvals";
 import { visible, visibleLines } from "./escape";
-import { hunkPlace, hunkTitle, share, yes } from "./hunk-words";
+import { hunkSize, hunkTitle, share, yes } from "./hunk-words";
 import type { Hunk } from "./hunks";
 import type { FilePreview } from "./protocol";
 
@@ -13,7 +13,7 @@ const linesShown = 60;
 export function hunkItem({ id, chosen }: Approval, { path }: FilePreview, hunk: Hunk): TreeItem {
   const item = new TreeItem(hunkTitle(hunk));
   item.id = `${id}\n${path}\n${hunk.id}`;
-  item.description = [hunkPlace(hunk), chosen.isStuck(path, hunk) ? "written over by you" : ""].filter(Boolean).join(" · ");
+  item.description = [hunkSize(hunk), chosen.isStuck(path, hunk) ? "written over by you" : ""].filter(Boolean).join(" · ");
   item.tooltip = tooltip(hunk);
   item.checkboxState = box(chosen.takes(hunk));
   item.command = { title: "Show", command: "pillion.show", arguments: [id, path, hunk.id] };

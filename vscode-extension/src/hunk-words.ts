@@ -4,15 +4,18 @@ import type { Approval } from "./approvals";
 import { short } from "./escape";
 import type { Hunk } from "./hunks";
 
-/** The first line that it adds, or removes; the header where it is a file as a whole. */
-export function hunkTitle({ lines, header }: Hunk): string {
+/** The line of the text before where it begins, and the first that it adds, or removes; its header where it is a file as a whole. */
+export function hunkTitle({ lines, header, start, head }: Hunk): string {
+  if (lines.length === 0) {
+    return short(header, 80);
+  }
   const said = ["+", "-"].flatMap((mark) => lines.filter((line) => line.startsWith(mark) && line.slice(1).trim() !== ""))[0];
-  return said === undefined ? short(lines.length === 0 ? header : "blank lines", 80) : short(said.slice(1).trim(), 80);
+  return `${String(start + head + 1)}: ${short(said?.slice(1).trim() ?? "blank lines", 80)}`;
 }
 
-/** `line 12 · +1 −2`, the line that it changes first in the text before. */
-export function hunkPlace({ start, head, lines, additions, deletions }: Hunk): string {
-  return lines.length === 0 ? "" : `line ${String(start + head + 1)} · +${String(additions)} −${String(deletions)}`;
+/** `+1 −2` */
+export function hunkSize({ lines, additions, deletions }: Hunk): string {
+  return lines.length === 0 ? "" : `+${String(additions)} −${String(deletions)}`;
 }
 
 /** `3 of 5`; empty when all of it is taken. */

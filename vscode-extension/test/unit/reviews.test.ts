@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Approval } from "../../src/approvals";
 import { commandPage } from "../../src/command-page";
 import { deed } from "../../src/deeds";
-import { leftOut, hunkPlace, hunkTitle, yes } from "../../src/hunk-words";
+import { leftOut, hunkSize, hunkTitle, yes } from "../../src/hunk-words";
 import type { PatchReview } from "../../src/protocol-review";
 import { answerToReview, reviewQuestion } from "../../src/reviews";
 
@@ -73,8 +73,8 @@ test("a hunk in words", () => {
   const { chosen } = approval();
   const [first, second, whole] = chosen.all;
   assert.ok(first && second && whole);
-  assert.deepEqual([first, second, whole].map(hunkTitle), ["new", "more", "binary"]);
-  assert.deepEqual([first, second, whole].map(hunkPlace), ["line 1 · +1 −1", "line 4 · +1 −0", ""]);
+  assert.deepEqual([first, second, whole].map(hunkTitle), ["1: new", "4: more", "binary"]);
+  assert.deepEqual([first, second, whole].map(hunkSize), ["+1 −1", "+1 −0", ""]);
   assert.equal(leftOut(second), "left out: +1 −0");
 });
 
