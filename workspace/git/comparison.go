@@ -29,28 +29,6 @@ type comparison struct {
 	matched bool   // something lies at prefix, changed or not
 }
 
-// run returns the changes, ordered by path.
-func (c *comparison) run(o DiffOptions) ([]change, error) {
-	index, err := c.index()
-	if err != nil {
-		return nil, err
-	}
-	var changes []change
-	if o.Base == "" && !o.Staged {
-		changes, err = c.withIndex(index)
-	} else {
-		changes, err = c.withCommit(index, o)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if changes, err = c.renames(changes); err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
-	return changes, nil
-}
-
 // staged is all that the index holds of one path: entry[0], or the sides of
 // a conflict, base, ours and theirs, in entry[1:]. Those missing have no path.
 type staged [4]indexEntry
@@ -133,33 +111,6 @@ func (c *comparison) wants(name string) bool {
 func (c *comparison) leadsTo(dir string) bool {
 	return dir == "" || c.prefix == "" || dir == c.prefix ||
 		strings.HasPrefix(dir, c.prefix+"/") || strings.HasPrefix(c.prefix, dir+"/")
-}
-
-// withIndex compares the work tree with the index.
-func (c *comparison) withIndex(index *stagedFiles) ([]change, error) {
-	var changes []change
-	for _, name := range index.paths {
-		if err := c.ctx.Err(); err != nil {
-			return nil, fault.From(err)
-		}
-		entry := index.files[name]
-		e := entry.any()
-		current, err := c.current(index, e)
-		if err != nil {
-			return nil, err
-		}
-		ch := change{path: name, oldPath: name, new: current, unmerged: !entry.merged()}
-		switch {
-		case ch.unmerged && entry[2].path == "":
-			ch.new = side{}
-		case !e.intentToAdd:
-			ch.old = side{mode: e.mode, hash: e.hash}
-		}
-		if ch.unmerged || !ch.old.same(ch.new) {
-			changes = append(changes, ch)
-		}
-	}
-	return changes, nil
 }
 
 // current is the work tree's side of an entry; that of the index, where git

@@ -12,25 +12,33 @@ import (
 	"pillion/internal/fault"
 )
 
-// staged compares HEAD's tree with the index, both in one order, and looks into no
-// folder whose tree the index says is HEAD's.
+// staged compares HEAD's tree with the index.
 func (s *status) staged() ([]change, error) {
+	var tree *plumbing.Hash
+	if h, born := s.repo.head(); born {
+		commit, err := s.repo.objects.commit(h)
+		if err != nil {
+			return nil, err
+		}
+		tree = &commit.TreeHash
+	}
+	d, err := s.against(tree)
+	return d.changes, err
+}
+
+// against compares a tree, if there is one, with the index, both in one order, and looks
+// into no folder of which the index says that it is the tree's.
+func (s *status) against(tree *plumbing.Hash) (*stagedDiff, error) {
 	lo, hi := s.within()
 	s.matched = lo < hi
 	d := &stagedDiff{status: s}
-	h, born := s.repo.head()
-	if !born {
+	if tree == nil {
 		d.added(lo, hi)
-		return d.changes, nil
+		return d, nil
 	}
-	commit, err := s.repo.objects.commit(h)
-	if err != nil {
-		return nil, err
-	}
-	root, dir, err := s.treeAt(commit.TreeHash)
+	root, dir, err := s.treeAt(*tree)
 	switch {
 	case err != nil:
-		return nil, err
 	case root.Mode == filemode.Dir:
 		err = d.tree(root.Hash, dir, s.index.trees.folder(s.prefix), lo, hi)
 	case root.Mode != filemode.Empty:
@@ -38,7 +46,7 @@ func (s *status) staged() ([]change, error) {
 	default:
 		d.added(lo, hi)
 	}
-	return d.changes, err
+	return d, err
 }
 
 // treeAt is what HEAD has at the prefix: a folder, whose name ends in a slash, or a file.
@@ -82,7 +90,8 @@ func (t *cachedTree) folder(prefix string) *cachedTree {
 // stagedDiff gathers the changes between a tree and a part of the index.
 type stagedDiff struct {
 	*status
-	changes []change
+	changes   []change
+	conflicts []change // without new
 }
 
 // tree compares the tree h, which is the folder dir, with the entries lo to hi.
@@ -144,7 +153,8 @@ func (d *stagedDiff) entry(path string, old side, lo, hi int) {
 	if lo < hi {
 		e := d.index.entries[lo]
 		if e.stage != 0 {
-			return // told of as a conflict
+			d.conflicts = append(d.conflicts, c)
+			return
 		}
 		if !e.intentToAdd {
 			c.new = side{mode: e.mode, hash: e.hash}
@@ -157,8 +167,11 @@ func (d *stagedDiff) entry(path string, old side, lo, hi int) {
 
 // added are entries that HEAD has not.
 func (d *stagedDiff) added(lo, hi int) {
-	for _, e := range d.index.entries[lo:hi] {
-		if e.stage == 0 && !e.intentToAdd {
+	for i, e := range d.index.entries[lo:hi] {
+		switch {
+		case e.stage != 0 && (i == 0 || d.index.entries[lo+i-1].path != e.path):
+			d.conflicts = append(d.conflicts, change{path: e.path, oldPath: e.path})
+		case e.stage == 0 && !e.intentToAdd:
 			d.changes = append(d.changes, change{path: e.path, oldPath: e.path, new: side{mode: e.mode, hash: e.hash}})
 		}
 	}

@@ -1,0 +1,171 @@
+package git
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"pillion/internal/fault"
+)
+
+// run returns the changes, ordered by path.
+func (c *comparison) run(o DiffOptions) ([]change, error) {
+	s := &status{comparison: *c}
+	if err := s.readIndex(); err != nil {
+		return nil, err
+	}
+	s.noteAttributes()
+	lo, hi := s.within()
+	s.matched = lo < hi
+	var changes []change
+	var err error
+	if o.Base == "" && !o.Staged {
+		changes, err = s.sinceIndex()
+	} else {
+		changes, err = s.sinceCommit(o)
+	}
+	c.matched = s.matched
+	if err != nil {
+		return nil, err
+	}
+	if changes, err = c.renames(changes); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
+	return changes, nil
+}
+
+// at is all that the index holds of the path of the entry i, the first one of it.
+func (x *index) at(i int) staged {
+	var s staged
+	for path := x.entries[i].path; i < len(x.entries) && x.entries[i].path == path; i++ {
+		s[x.entries[i].stage] = x.entries[i]
+	}
+	return s
+}
+
+// noteAttributes has the .gitattributes files of the index count where the work tree has none.
+func (s *status) noteAttributes() {
+	for i := range s.index.entries {
+		e := &s.index.entries[i]
+		if strings.HasSuffix(e.path, ".gitattributes") && path.Base(e.path) == ".gitattributes" && e.stage == 0 && !e.intentToAdd {
+			s.repo.work.conversion.attributes.staged[e.path] = e.hash
+		}
+	}
+}
+
+// worktree walks the work tree and gives the places in the index of what may differ there.
+func (s *status) worktree() ([]int, error) {
+	own := maps.Clone(s.repo.config)
+	own["status.showuntrackedfiles"] = []string{"no"}
+	s.repo.config = own
+	if lo, hi := s.within(); lo == hi {
+		return nil, nil
+	}
+	w, err := s.walk()
+	return w.suspects, err
+}
+
+// sinceIndex compares the work tree with the index.
+func (s *status) sinceIndex() ([]change, error) {
+	suspects, err := s.worktree()
+	if err != nil {
+		return nil, err
+	}
+	var changes []change
+	for _, at := range suspects {
+		if err := s.ctx.Err(); err != nil {
+			return nil, fault.From(err)
+		}
+		entry := s.index.at(at)
+		e := entry.any()
+		current, err := s.current(&stagedFiles{index: s.index}, e)
+		if err != nil {
+			return nil, err
+		}
+		ch := change{path: e.path, oldPath: e.path, new: current, unmerged: !entry.merged()}
+		switch {
+		case ch.unmerged && entry[2].path == "":
+			ch.new = side{}
+		case !e.intentToAdd:
+			ch.old = side{mode: e.mode, hash: e.hash}
+		}
+		if ch.unmerged || !ch.old.same(ch.new) {
+			changes = append(changes, ch)
+		}
+	}
+	return changes, nil
+}
+
+// sinceCommit compares the index, or the work tree, with a commit.
+func (s *status) sinceCommit(o DiffOptions) ([]change, error) {
+	tree, err := s.treeOf(o.Base)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.against(tree)
+	if err != nil {
+		return nil, err
+	}
+	changes := d.changes
+	if o.Staged {
+		for _, ch := range d.conflicts {
+			if !ch.old.absent() {
+				changes = append(changes, change{path: ch.path, oldPath: ch.path, unmerged: true})
+			}
+		}
+	} else if changes, err = s.onDisk(append(changes, d.conflicts...)); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
+	return changes, nil
+}
+
+// onDisk takes the index's changes on to the work tree.
+func (s *status) onDisk(changes []change) ([]change, error) {
+	suspects, err := s.worktree()
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]int, len(changes))
+	for i, ch := range changes {
+		known[ch.path] = i
+	}
+	for _, at := range suspects {
+		if err := s.ctx.Err(); err != nil {
+			return nil, fault.From(err)
+		}
+		e := s.index.at(at).any()
+		i, changed := known[e.path]
+		if !changed {
+			i = len(changes)
+			changes = append(changes, change{path: e.path, oldPath: e.path})
+			if !e.intentToAdd {
+				changes[i].old = side{mode: e.mode, hash: e.hash}
+			}
+		}
+		if changes[i].new, err = s.current(&stagedFiles{index: s.index}, e); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(changes, func(ch change) bool { return ch.old.same(ch.new) }), nil
+}
+
+// treeOf is the tree of a commit: of HEAD if none is named, and nil as long as there is none.
+func (s *status) treeOf(revision string) (*plumbing.Hash, error) {
+	if _, born := s.repo.head(); revision == "" && !born {
+		return nil, nil
+	}
+	if revision == "" {
+		revision = "HEAD"
+	}
+	commit, err := s.repo.commit(revision)
+	if err != nil {
+		return nil, err
+	}
+	return &commit.TreeHash, nil
+}
