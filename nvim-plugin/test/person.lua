@@ -63,7 +63,7 @@ local sidecar = [[
     is_below = require("pillion.client").is_below,
   }
   function Wire.ask(method, params)
-    local id = params.approvalId or params.promptId or params.planId
+    local id = params.approvalId or params.promptId or params.planId or params.reviewId
     Wire.handlers[method](params, function(result, err) Wire.answers[id] = result or { error = err } end, Wire.client, function(callback)
       Wire.cancels[id] = callback
     end)
@@ -268,7 +268,7 @@ function M.edit_request(id, files, more)
       to = file.to,
       entries = file.entries,
       merged = file.merged,
-      hunks = {},
+      hunks = file.hunks or {},
       additions = 1,
       deletions = 1,
       openInEditor = false,

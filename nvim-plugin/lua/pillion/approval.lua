@@ -1,5 +1,6 @@
 -- One approval that waits, and the answer that follows from what the human chose and edited.
 
+local Chosen = require("pillion.chosen")
 local words = require("pillion.words")
 
 ---@class pillion.FilePreview
@@ -12,8 +13,10 @@ local words = require("pillion.words")
 ---@field diff string
 ---@field additions integer
 ---@field deletions integer
+---@field hunks? {id: string, header: string}[]
 ---@field to? string of a move
 ---@field entries? integer files that a folder holds which goes or moves
+---@field deed? string of a patch: what is done to a file that has no lines to show
 ---@field merged? boolean the file had moved on since the agent read it; `after` has both changes
 
 ---@class pillion.Preview
@@ -57,6 +60,7 @@ local words = require("pillion.words")
 ---@field decision "approve"|"edit"|"reject"|"cancel"
 ---@field decisionId? string
 ---@field after? table<string, string>
+---@field selected? string[] ids of hunks; left out where all are taken
 ---@field modifiedArguments? table
 ---@field feedback? string
 ---@field digest? string
@@ -79,7 +83,7 @@ local words = require("pillion.words")
 ---@field client any
 ---@field beneath "unchanged"|"updated"|"moved"|"conflict" `conflict` while the human's own edit rests on the older text
 ---@field command? string the human's own command, in place of the agent's
----@field private edited table<string, string>
+---@field chosen pillion.Chosen what of it the human takes, and what they wrote themselves
 ---@field private pending? pillion.ApprovalChanged
 ---@field private armed_at number
 local Approval = {}
@@ -99,8 +103,10 @@ end
 ---@return pillion.Approval
 function Approval.new(request, reply, client)
   local self = { id = request.approvalId, request = request, reply = reply, client = client }
-  self.beneath, self.edited, self.armed_at = "unchanged", {}, Approval.now() + Approval.inert_ms
-  return setmetatable(self, Approval)
+  self.beneath, self.armed_at = "unchanged", Approval.now() + Approval.inert_ms
+  setmetatable(self, Approval)
+  self.chosen = Chosen.new(self:files())
+  return self
 end
 
 ---@return pillion.FilePreview[]
@@ -113,14 +119,19 @@ function Approval:is_own()
   return self.request.tool == words.revert
 end
 
+--- Whether it is a patch that the human reviews: no file changes by the answer.
+function Approval:is_review()
+  return self.request.tool == words.review
+end
+
 function Approval:is_edited()
-  return next(self.edited) ~= nil or self.command ~= nil
+  return self.chosen:is_edited() or self.command ~= nil
 end
 
 ---@param path string
 ---@return string? the human's own text
 function Approval:edit_of(path)
-  return self.edited[path]
+  return self.chosen:edit_of(path)
 end
 
 function Approval:is_armed()
@@ -147,9 +158,9 @@ function Approval:unsaved()
 end
 
 ---@param path string
----@param text string? nil when it equals what the agent proposed
+---@param text string? what stands on the right side; nil: what the hunks make that are taken
 function Approval:edit(path, text)
-  self.edited[path] = text
+  self.chosen:write(path, text)
   if self.pending and not self:is_edited() then
     local pending = self.pending
     self.pending = nil
@@ -162,7 +173,7 @@ end
 ---@param changed pillion.ApprovalChanged
 function Approval:change(changed)
   self:disarm()
-  if next(self.edited) then
+  if self.chosen:is_edited() then
     self.pending = changed
     self.beneath = "conflict"
   else
@@ -174,6 +185,7 @@ end
 ---@param changed pillion.ApprovalChanged
 function Approval:adopt(changed)
   self.request = vim.tbl_extend("force", self.request, { preview = changed.preview, digest = changed.digest })
+  self.chosen = Chosen.new(self:files(), self.chosen)
   if not (changed.moved and changed.preview.kind == "command") then -- of a command that means: the human saved what it would miss
     self.beneath = changed.moved and "moved" or "updated"
   end
@@ -181,16 +193,19 @@ function Approval:adopt(changed)
 end
 
 ---@param choice pillion.Choice
----@return pillion.ApprovalAnswer? nil while it is too soon
+---@return pillion.ApprovalAnswer? nil where it does not count
+---@return "too-soon"|"nothing"|nil why: nothing would come of a yes
 function Approval:answer(choice)
   -- A reason was typed into a line of its own: no stray key did that, and it must not be lost.
   if not (self:is_armed() or choice.deliberate or choice.feedback) then
-    return nil
+    return nil, "too-soon"
   end
   if choice.kind == "cancel" then
-    return { decision = "cancel", digest = self.request.digest }
+    return { decision = "cancel", digest = self.request.digest, feedback = choice.feedback }
   elseif choice.kind == "reject" then
     return self:refusal(choice.feedback)
+  elseif self.chosen:is_nothing() then
+    return nil, "nothing"
   end
   return self:consent(choice.decisionId or self:once(), choice.digest or self.request.digest)
 end
@@ -204,8 +219,11 @@ function Approval:consent(decision_id, digest)
   if self.command then
     answer.decision, answer.decisionId = "edit", nil
     answer.modifiedArguments = vim.tbl_extend("force", self.request.arguments or {}, { command = self.command })
-  elseif next(self.edited) then
-    answer.decision, answer.after = "edit", vim.deepcopy(self.edited)
+  elseif self.chosen:is_edited() then
+    answer.decision, answer.after = "edit", self.chosen:edited()
+  end
+  if not self.command and not self.chosen:is_whole() then
+    answer.selected = self.chosen:ids()
   end
   return answer
 end

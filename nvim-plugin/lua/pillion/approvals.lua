@@ -6,7 +6,7 @@ local announce = require("pillion.announce")
 
 local M = {}
 
----@alias pillion.Verdict "taken"|"too-soon"|"gone"
+---@alias pillion.Verdict "taken"|"too-soon"|"nothing"|"gone"
 
 ---@class pillion.ApprovalListener
 ---@field added? fun(approval: pillion.Approval)
@@ -87,16 +87,32 @@ function M.change(changed)
   end
 end
 
---- The human's text for one file, or nil when it equals what the agent proposed.
+--- What stands on the right side of one file; nil: what the hunks make that are taken.
 ---@param approval pillion.Approval
 ---@param path string
 ---@param text string?
 function M.edit(approval, path, text)
-  local edited, beneath = approval:is_edited(), approval.beneath
+  local edited, beneath, taken = approval:is_edited(), approval.beneath, approval.chosen:count()
   approval:edit(path, text)
-  if M.get(approval.id) == approval and (approval:is_edited() ~= edited or approval.beneath ~= beneath) then
+  local same = approval:is_edited() == edited and approval.beneath == beneath and approval.chosen:count() == taken
+  if M.get(approval.id) == approval and not same then
     tell("changed", approval) -- not with every key that is typed
   end
+end
+
+--- Takes hunks of one file, or leaves them.
+---@param approval pillion.Approval
+---@param path string
+---@param hunks pillion.Hunk[]
+---@param take boolean
+---@return integer stuck how many could not be changed, because the human wrote over them
+function M.take(approval, path, hunks, take)
+  local stuck = 0
+  for _, hunk in ipairs(hunks) do
+    stuck = stuck + (approval.chosen:take(path, hunk, take) and 0 or 1)
+  end
+  tell("changed", approval)
+  return stuck
 end
 
 ---@param id string?
@@ -108,9 +124,9 @@ function M.answer(id, choice)
     return "gone"
   end
   tell("changing", approval)
-  local answer = approval:answer(choice)
+  local answer, problem = approval:answer(choice)
   if not answer then
-    return "too-soon"
+    return problem or "too-soon"
   end
   drop(approval)
   approval.reply(answer)

@@ -38,40 +38,68 @@ end
 local function answers(approval)
   local possible = {
     next_file = #approval:files() > 1,
+    hunk = approval.chosen:is_open(),
     save = #approval:unsaved() > 0,
     session = #approval:remembering("session") > 0,
     workspace = #approval:remembering("workspace") > 0,
     approve = not approval:is_own() or #(approval.request.preview.files or {}) > 0,
     reason = approval.request.tool ~= words.trust and not approval:is_own(),
-    cancel = approval.request.tool ~= words.trust and not approval:is_own(),
+    cancel = approval.request.tool ~= words.trust and not approval:is_own() and not approval:is_review(),
   }
-  local own = approval:is_own()
+  local own, review = approval:is_own(), approval:is_review()
+  local taken, all = approval.chosen:count()
+  local some = taken == all and "" or (" %d of %d"):format(taken, all)
   return vim.tbl_filter(function(entry)
     return possible[entry[1]] ~= false
   end, {
-    { "next_file", "next file" },
-    { "approve", own and "revert" or "approve" },
+    { "hunk", "hunk" },
+    { "approve", own and "revert" or (review and "apply" or "approve") .. some },
     { "save", "save and run" },
     { "session", "session" },
     { "workspace", "workspace" },
-    { "reject", own and "leave it" or "reject" },
-    { "reason", "reason" },
+    { "reject", own and "leave it" or review and "cancel" or "reject" },
+    { "reason", review and "cancel with reason" or "reason" },
     { "cancel", "cancel" },
+    { "next_file", "next file" },
   })
 end
 
---- Above the current text: who, what, why.
+--- Which hunk the human points at, whether it is taken, and how many are: `hunk 2 of 5 left out · 3 of 5 chosen · `.
+---@param approval pillion.Approval
+---@param path string
+---@param hunk? pillion.Hunk
+---@return string empty where there is nothing to choose
+function M.hunk(approval, path, hunk)
+  local chosen = approval.chosen
+  if not hunk or not chosen:is_open() then
+    return ""
+  end
+  local taken, all = chosen:count()
+  local is_stuck = chosen:is_stuck(path, hunk)
+  local state = is_stuck and "rewritten by you" or chosen:takes(hunk) and "taken" or "left out"
+  local paint = chosen:takes(hunk) and not is_stuck and "PillionKey" or "PillionWarning"
+  local share = taken == all and "all chosen" or ("%d of %d chosen"):format(taken, all)
+  return ("hunk %d of %d %s · %s · "):format(chosen:number(hunk), all, painted(paint, state), share)
+end
+
+--- Above the current text: which hunk, who, what, why.
 ---@param approval pillion.Approval
 ---@param index integer which of its files
+---@param hunk? pillion.Hunk
 ---@return string
-function M.current(approval, index)
+function M.current(approval, index, hunk)
   local files = approval:files()
   local file = files[index]
-  local place = #files > 1 and ("  %s (%d of %d)"):format(plain(vim.fs.basename(file.path), 40), index, #files) or ""
+  local name_of_file = plain(vim.fs.basename(file.path), 40)
+  local choice = M.hunk(approval, file.path, hunk)
+  if choice ~= "" then
+    choice = " " .. choice .. name_of_file .. (#files > 1 and (" (%d of %d files)"):format(index, #files) or "") .. " "
+  end
+  local place = choice == "" and #files > 1 and ("  %s (%d of %d)"):format(name_of_file, index, #files) or ""
   local reasons = #(approval.request.reasons or {})
   local why = reasons > 0 and "  " .. words.count(reasons, "reason") or ""
   local name = painted("PillionTitle", plain(approval.request.agent.name, 30))
-  return (" %s: %s%s %s%s%%<"):format(name, plain(approval.request.title or "", 60), place, words.size({ file }), why)
+  return ("%s %s: %s%s %s%s%%<"):format(choice, name, plain(approval.request.title or "", 60), place, words.size({ file }), why)
 end
 
 --- Above the proposal: what became of it, and the keys.
@@ -95,12 +123,19 @@ function M.proposed(approval)
 end
 
 ---@param approval pillion.Approval
+---@param index integer which of its files, where it has some
+---@param hunk? pillion.Hunk
 ---@return string
-function M.page(approval)
+function M.page(approval, index, hunk)
   if approval:is_own() then -- the page itself says the rest
     return (" %s %s"):format(painted("PillionTitle", "Nothing is done yet"), M.proposed(approval))
   end
   local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title or "", 60)
+  local file = approval:files()[index]
+  local choice = file and M.hunk(approval, file.path, hunk) or ""
+  if choice ~= "" then
+    title = choice .. ("%s (%d of %d files)"):format(plain(vim.fs.basename(file.path), 40), index, #approval:files()) .. "  " .. title
+  end
   return (" %s %s"):format(title, M.proposed(approval))
 end
 

@@ -316,7 +316,7 @@ local capabilities = {
   workspace = { workspaceFolders = true },
   window = { workDoneProgress = false },
   experimental = {
-    pillion = { approval = true, prompt = true, review = false, plan = true, documents = true, languageFeatures = true },
+    pillion = { approval = true, prompt = true, review = true, plan = true, documents = true, languageFeatures = true },
   },
 }
 

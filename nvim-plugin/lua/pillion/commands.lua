@@ -24,6 +24,8 @@ local function answer(id, choice)
   local verdict = approvals.answer(id, choice)
   if verdict == "too-soon" then
     announce.tell(too_soon)
+  elseif verdict == "nothing" then
+    announce.tell("Pillion: every hunk is left out, so nothing was answered: take what you want, or refuse it")
   elseif verdict == "gone" then
     announce.tell("That call waits no longer: it was answered or withdrawn.")
   end
@@ -76,7 +78,9 @@ end
 
 ---@param id string
 local function reject_with_reason(id)
-  vim.ui.input({ prompt = "Reject, because: " }, function(reason)
+  local approval = approvals.get(id)
+  local prompt = approval and approval:is_review() and "Cancel, because: " or "Reject, because: "
+  vim.ui.input({ prompt = prompt }, function(reason)
     if reason then
       answer(id, { kind = "reject", feedback = reason })
     end
@@ -103,6 +107,26 @@ local function step(by)
   return function()
     if not front.step(by) then
       announce.tell("Pillion: nothing waits for you")
+    end
+  end
+end
+
+--- Takes the hunks that the human points at, or leaves them.
+---@param whole boolean all of the file
+local function choose_hunks(whole)
+  return function(id)
+    local problem = front.choose_hunks(id, whole)
+    if problem then
+      announce.tell("Pillion: " .. problem)
+    end
+  end
+end
+
+---@param by integer
+local function step_hunk(by)
+  return function(id)
+    if not front.step_hunk(id, by) then
+      announce.tell("Pillion: there is no hunk here")
     end
   end
 end
@@ -134,6 +158,10 @@ local actions = {
     answer(id, { kind = "cancel" })
   end,
   edit = edit,
+  hunk = choose_hunks(false),
+  file = choose_hunks(true),
+  next_hunk = step_hunk(1),
+  prev_hunk = step_hunk(-1),
   next_file = function(id)
     front.turn(id, 1)
   end,
@@ -206,7 +234,7 @@ local function refuse(kind)
     local all = approvals.all()
     local id = front.focused() or (#all == 1 and all[1].id) or nil
     if id then
-      answer(id, { kind = kind, feedback = rest ~= "" and kind == "reject" and rest or nil, deliberate = true })
+      answer(id, { kind = kind, feedback = rest ~= "" and rest or nil, deliberate = true })
     else
       of_focused(kind)()
     end

@@ -14,6 +14,7 @@ local api = vim.api
 ---@field tab integer
 ---@field file integer which of its files is on show
 ---@field from? integer the tab from which the human came
+---@field private told? pillion.Hunk the one that the line above names
 local Dialog = {}
 Dialog.__index = Dialog
 
@@ -130,12 +131,83 @@ function Dialog:go_to_change(windows)
   local file = self.approval:files()[self.file]
   for _, window in ipairs(windows) do
     local last = api.nvim_buf_line_count(api.nvim_win_get_buf(window))
-    api.nvim_win_set_cursor(window, { math.min(proposal.first_change(file) + 1, last), 0 })
+    local first = proposal.first_change(file.before, self.approval.chosen:right(file.path))
+    api.nvim_win_set_cursor(window, { math.min(first + 1, last), 0 })
     api.nvim_win_call(window, function()
       vim.cmd("normal! zz")
     end)
   end
   api.nvim_set_current_win(windows[#windows])
+end
+
+--- The window in which the human points at something: theirs, or else the proposal's.
+---@private
+---@return integer? window
+---@return boolean is_left it shows the text as it is
+function Dialog:pointing()
+  local windows = self:windows()
+  local current = api.nvim_get_current_win()
+  local window = vim.tbl_contains(windows, current) and current or windows[#windows]
+  if not window then
+    return nil, false
+  end
+  return window, vim.endswith(api.nvim_buf_get_name(api.nvim_win_get_buf(window)), "(current)")
+end
+
+--- The hunk that the human points at: the one under the cursor, or the nearest.
+---@return pillion.Hunk?
+---@return string path
+function Dialog:hunk()
+  local file = self.approval:files()[self.file]
+  local window, is_left = self:pointing()
+  if not file or not window then
+    return nil, ""
+  elseif words.is_tree_change(file) then
+    return self.approval.chosen:of(file.path)[1], file.path
+  end
+  local line = api.nvim_win_get_cursor(window)[1] - 1
+  return (self.approval.chosen:nearest(file.path, line, is_left)), file.path
+end
+
+--- Whether the cursor stands before a hunk's first line, on it, or after it.
+---@param hunk pillion.Hunk
+---@return integer -1, 0 or 1
+function Dialog:side_of(hunk)
+  local window, is_left = self:pointing()
+  local file = self.approval:files()[self.file]
+  if not window or words.is_tree_change(file) then
+    return 0
+  end
+  local line = api.nvim_win_get_cursor(window)[1] - 1
+  local from =
+    math.min(self.approval.chosen:place(file.path, hunk, is_left).from, api.nvim_buf_line_count(api.nvim_win_get_buf(window)) - 1)
+  return line < from and -1 or line > from and 1 or 0
+end
+
+--- Puts the cursors on its first line.
+---@param hunk pillion.Hunk
+function Dialog:go_to_hunk(hunk)
+  local file = self.approval:files()[self.file]
+  if words.is_tree_change(file) then
+    return
+  end
+  for _, window in ipairs(self:windows()) do
+    local buffer = api.nvim_win_get_buf(window)
+    local is_left = vim.endswith(api.nvim_buf_get_name(buffer), "(current)")
+    local line = self.approval.chosen:place(file.path, hunk, is_left).from + 1
+    api.nvim_win_set_cursor(window, { math.min(line, api.nvim_buf_line_count(buffer)), 0 })
+    api.nvim_win_call(window, function()
+      vim.cmd("diffupdate | normal! zv") -- one that is left out differs in nothing, and would be folded away
+    end)
+  end
+  self:refresh()
+end
+
+--- The human points at something else.
+function Dialog:pointed()
+  if self:hunk() ~= self.told then
+    self:refresh()
+  end
 end
 
 --- The lines above the windows say what holds now.
@@ -144,10 +216,11 @@ function Dialog:refresh()
     return
   end
   local windows = self:windows()
+  self.told = self:hunk()
   for _, window in ipairs(windows) do
     local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
-    local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file)
-      or name:find("/question$") and bar.page(self.approval)
+    local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file, self.told)
+      or name:find("/question$") and bar.page(self.approval, self.file, self.told)
       or bar.proposed(self.approval)
     vim.wo[window][0].winbar = text
   end

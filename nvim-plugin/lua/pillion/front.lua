@@ -241,6 +241,63 @@ function M.turn(id, step)
   end
 end
 
+--- Takes the hunk that the human points at, or leaves it: or all of its file.
+---@param id string
+---@param whole boolean
+---@return string? problem
+function M.choose_hunks(id, whole)
+  local dialog, approval = dialogs[id], approvals.get(id)
+  if not dialog or not approval or not approval.chosen:is_open() then
+    return "there is nothing to choose here: it is done as a whole, or not"
+  end
+  proposal.changing(approval) -- else what they typed last is not known yet
+  local hunk, path = dialog:hunk()
+  if not hunk then
+    return "this file can only be taken as it is"
+  end
+  local chosen = approval.chosen
+  local taken, all = chosen:count(path)
+  local hunks, take = { hunk }, not chosen:takes(hunk)
+  if whole then
+    hunks, take = chosen:of(path), taken < all
+  end
+  local stuck = approvals.take(approval, path, hunks, take)
+  dialog:go_to_hunk(hunk)
+  if stuck > 0 then
+    local which = stuck == 1 and "a hunk stays as it is, because you wrote over it"
+    return (which or ("%d hunks stay as they are, because you wrote over them"):format(stuck)) .. "; change the text itself"
+  end
+end
+
+--- To the hunk after or before this one, in whichever file.
+---@param id string
+---@param step integer
+---@return boolean
+function M.step_hunk(id, step)
+  local dialog, approval = dialogs[id], approvals.get(id)
+  local hunk = dialog and approval and dialog:hunk()
+  local all, place = {}, step > 0 and 0 or 1 ---@type { file: integer, hunk: pillion.Hunk }[], integer
+  for index, file in ipairs(approval and approval:files() or {}) do
+    for _, one in ipairs(approval.chosen:of(file.path)) do
+      all[#all + 1] = { file = index, hunk = one }
+      place = one == hunk and #all or place
+    end
+  end
+  if not dialog or #all == 0 then
+    return false
+  end
+  local next = all[(place - 1 + step) % #all + 1]
+  if hunk and dialog:side_of(hunk) == -step then
+    next = all[place]
+  end
+  if next.file ~= dialog.file then
+    dialog:show_file(next.file)
+    dialog:entered()
+  end
+  dialog:go_to_hunk(next.hunk)
+  return true
+end
+
 --- To the question after or before this one.
 ---@param step integer
 ---@return boolean
@@ -273,6 +330,15 @@ end
 function M.attach()
   local group = api.nvim_create_augroup("pillion.front", {})
   api.nvim_create_autocmd({ "BufEnter", "WinEnter", "TabEnter" }, { group = group, callback = look })
+  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI" }, {
+    group = group,
+    pattern = "pillion://*",
+    callback = function()
+      if dialogs[active] and dialogs[active]:is_current() then
+        dialogs[active]:pointed()
+      end
+    end,
+  })
   api.nvim_create_autocmd("TabEnter", {
     group = group,
     nested = true, -- a filetype has plugins

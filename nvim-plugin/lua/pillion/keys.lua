@@ -2,7 +2,7 @@
 
 local M = {}
 
----@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_agent"
+---@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_agent"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
@@ -14,6 +14,10 @@ M.descriptions = {
   reason = "Pillion: reject with a reason",
   cancel = "Pillion: cancel, the agent stops",
   edit = "Pillion: change the command",
+  hunk = "Pillion: take this hunk, or leave it out",
+  file = "Pillion: the same for all hunks of the file",
+  next_hunk = "Pillion: next hunk",
+  prev_hunk = "Pillion: previous hunk",
   next_file = "Pillion: next file of this call",
   prev_file = "Pillion: previous file of this call",
   next = "Pillion: next question",

@@ -4,6 +4,7 @@
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local escape = require("pillion.escape")
+local hunks = require("pillion.hunks")
 local keys = require("pillion.keys")
 local page = require("pillion.page")
 local text = require("pillion.text")
@@ -17,8 +18,9 @@ local M = {}
 ---@class pillion.Sides
 ---@field left integer the buffer with the current text
 ---@field right integer the buffer with the proposal
----@field proposed string the agent's text, as the buffer gives it back
----@field after string the agent's text, as it came
+---@field preview? pillion.Preview what it was filled with
+---@field put? string what the right side was last given
+---@field back? string and as the buffer gives it back
 ---@field filetype? string until it is set
 
 ---@type table<string, table<string, pillion.Sides>> by approval and path
@@ -55,6 +57,21 @@ local function colour(sides, file)
   end
 end
 
+---@param sides pillion.Sides
+---@return string what stands on the right side
+local function standing(sides)
+  local now = text.get(sides.right)
+  return now == sides.back and sides.put or now -- not every text is the same in a buffer: one empty line is none
+end
+
+---@param sides pillion.Sides
+---@param right string
+---@param put fun(buffer: integer, text: string)
+local function give(sides, right, put)
+  put(sides.right, right)
+  sides.put, sides.back = right, text.get(sides.right)
+end
+
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
 ---@param sides pillion.Sides
@@ -63,8 +80,23 @@ local function sync(approval, file, sides)
     return
   end
   vim.bo[sides.right].modified = false -- so that nothing asks to save it
-  local now = text.get(sides.right)
-  approvals.edit(approval, file.path, now ~= sides.proposed and now or nil)
+  approvals.edit(approval, file.path, standing(sides))
+end
+
+--- Beside the place of each hunk that is left out.
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+---@param sides pillion.Sides
+local function annotate_left_out(approval, file, sides)
+  local last = api.nvim_buf_line_count(sides.right) - 1
+  for _, hunk in ipairs(approval.chosen:of(file.path)) do
+    if hunk.has_text and not approval.chosen:takes(hunk) then
+      local place = approval.chosen:place(file.path, hunk)
+      local line = math.max(0, math.min(place.to > place.from and place.from or place.from - 1, last))
+      local note = { { ("   left out: +%d −%d"):format(hunks.size(hunk)), "PillionWarning" } }
+      api.nvim_buf_set_extmark(sides.right, space, line, 0, { virt_text = note, virt_text_pos = "eol" })
+    end
+  end
 end
 
 --- Why it asks and that it was updated, in dim words beside the first change: a diff cannot say it by itself.
@@ -73,26 +105,28 @@ end
 ---@param sides pillion.Sides
 local function annotate(approval, file, sides)
   api.nvim_buf_clear_namespace(sides.right, space, 0, -1)
+  annotate_left_out(approval, file, sides)
   local reasons = vim.tbl_map(function(reason)
     return escape.short(reason, 160)
   end, words.particulars(approval.request))
   local parts = { file.merged and words.merged or nil }
   parts[#parts + 1] = words.beneath[approval.beneath]
   if #reasons > 0 then
-    parts[#parts + 1] = "asks because " .. table.concat(reasons, "; ")
+    parts[#parts + 1] = (approval:is_review() and "" or "asks because ") .. table.concat(reasons, "; ")
   end
   if #parts > 0 then
-    local line = math.min(M.place(file), api.nvim_buf_line_count(sides.right) - 1)
+    local line = math.min(M.place(file.before, approval.chosen:right(file.path)), api.nvim_buf_line_count(sides.right) - 1)
     local note = { { "   " .. table.concat(parts, " · "), "PillionNote" } }
     api.nvim_buf_set_extmark(sides.right, space, line, 0, { virt_text = note, virt_text_pos = "eol" })
   end
 end
 
 --- The line of the proposal with the most room at or shortly before its first change; zero-based.
----@param file pillion.FilePreview
+---@param before string
+---@param after string
 ---@return integer
-function M.place(file)
-  local lines, first = vim.split(file.after, "\n", { plain = true }), M.first_change(file)
+function M.place(before, after)
+  local lines, first = vim.split(after, "\n", { plain = true }), M.first_change(before, after)
   local best = first
   for line = first - 1, math.max(0, first - 3), -1 do
     if #lines[line + 1] < #(lines[best + 1] or "") then
@@ -102,10 +136,11 @@ function M.place(file)
   return best
 end
 
----@param file pillion.FilePreview
+---@param before string
+---@param after string
 ---@return integer zero-based
-function M.first_change(file)
-  local old, new = vim.split(file.before, "\n", { plain = true }), vim.split(file.after, "\n", { plain = true })
+function M.first_change(before, after)
+  local old, new = vim.split(before, "\n", { plain = true }), vim.split(after, "\n", { plain = true })
   for index, line in ipairs(new) do
     if line ~= old[index] then
       return index - 1
@@ -114,14 +149,21 @@ function M.first_change(file)
   return math.max(0, #new - 1)
 end
 
+--- Both sides, as they are to be. What hunks the human takes is a change that `u` takes back, another proposal is none.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
 ---@param sides pillion.Sides
 local function fill(approval, file, sides)
-  text.put(sides.left, file.before)
-  text.put(sides.right, file.after)
-  vim.bo[sides.left].modifiable = false
-  sides.proposed, sides.after = text.get(sides.right), file.after
+  local right = approval.chosen:right(file.path)
+  local is_other = sides.preview ~= approval.request.preview
+  if is_other then
+    text.put(sides.left, file.before)
+    vim.bo[sides.left].modifiable = false
+    sides.preview = approval.request.preview
+  end
+  if is_other or standing(sides) ~= right then
+    give(sides, right, is_other and text.put or text.change)
+  end
   annotate(approval, file, sides)
 end
 
@@ -162,10 +204,9 @@ local function attend(approval, path, sides)
     end,
   })
   on("BufReadCmd", function()
-    local own = vim.v.cmdbang ~= 1 and approval:edit_of(path) or nil
     local file = file_of(approval, path)
     page.seclude(sides.right, "acwrite")
-    text.put(sides.right, own or (file and file.after) or "")
+    give(sides, vim.v.cmdbang ~= 1 and approval.chosen:right(path) or approval.chosen:given(path), text.put)
     if file then
       sync(approval, file, sides)
     end
@@ -190,15 +231,10 @@ function M.ready(approval, file)
     return sides
   end
   M.changing(approval)
-  sides =
-    { left = make(approval, "current", file, "nofile"), right = make(approval, "proposed", file, "acwrite"), proposed = "", after = "" }
+  sides = { left = make(approval, "current", file, "nofile"), right = make(approval, "proposed", file, "acwrite") }
   shown[approval.id] = shown[approval.id] or {}
   shown[approval.id][file.path] = sides
   fill(approval, file, sides)
-  local own = approval:edit_of(file.path)
-  if own then
-    text.put(sides.right, own) -- they had wiped the buffer that they typed it in
-  end
   colour(sides, file)
   keys.bind(sides.left, approval)
   keys.bind(sides.right, approval)
@@ -253,10 +289,8 @@ end
 function M.changed(approval)
   for _, file in ipairs(approval:files()) do
     local sides = sides_of(approval, file.path)
-    if sides and not approval:edit_of(file.path) and approval.beneath ~= "conflict" then
-      fill(approval, file, sides)
-    elseif sides then
-      annotate(approval, file, sides)
+    if sides then
+      fill(approval, file, sides) -- a text of the human's own stays
     end
   end
 end
@@ -266,8 +300,9 @@ end
 ---@return integer[]
 function M.edited(approval)
   local found = {}
-  for _, sides in pairs(shown[approval.id] or {}) do
-    if api.nvim_buf_is_loaded(sides.right) and text.get(sides.right) ~= sides.proposed then
+  for path, sides in pairs(shown[approval.id] or {}) do
+    local now = api.nvim_buf_is_loaded(sides.right) and standing(sides)
+    if now and approval.chosen:is_own(path, now) then
       found[#found + 1] = sides.right
     end
   end

@@ -125,9 +125,13 @@ end
 --- What is done to a file or folder as a whole, and what goes with it.
 ---@param file pillion.FilePreview
 ---@param is_only boolean the line above says it already
-function Sheet:tree_change(file, is_only)
+---@param is_left_out? boolean
+function Sheet:tree_change(file, is_only, is_left_out)
   if not is_only then
     self:line("  " .. visible(words.tree_deed(file)), "Rule")
+  end
+  if is_left_out then
+    self:line("  You leave this out: it is not done.", "Warning")
   end
   if file.dirty then
     self:line("  You have not saved all of it; that text stays in its buffer.", "Warning")
@@ -177,8 +181,13 @@ end
 --- A file whose text would change, with the change as far as it is told.
 ---@param sheet pillion.Sheet
 ---@param file pillion.FilePreview
-local function changed(sheet, file)
+---@param chosen? pillion.Chosen
+local function changed(sheet, file, chosen)
   sheet:line(("  %s  +%d -%d"):format(visible(file.path), file.additions, file.deletions), "Rule")
+  local share = chosen and words.share(chosen:count(file.path)) or ""
+  if share ~= "" then
+    sheet:line(("  Of this you take %s; its own tab shows which."):format(share), "Warning")
+  end
   if file.merged then
     sheet:line("  " .. words.merged, "Warning")
   end
@@ -189,7 +198,9 @@ end
 ---@param tool string
 local function act(preview, tool)
   local files = preview.kind == "diff" and preview.files or {}
-  if #files == 1 and words.is_tree_change(files[1]) then
+  if tool == words.review then
+    return "have a patch reviewed"
+  elseif #files == 1 and words.is_tree_change(files[1]) then
     return visible(words.tree_deed(files[1]))
   elseif tool == "run_persistent" then
     return "start a process that keeps running"
@@ -209,12 +220,13 @@ local bodies = {
   url = function(sheet, preview)
     sheet:code({ visible(preview.url) }, "  ", "  ")
   end,
-  diff = function(sheet, preview)
+  diff = function(sheet, preview, chosen, is_told)
     for _, file in ipairs(preview.files or {}) do
       if words.is_tree_change(file) then
-        sheet:tree_change(file, #preview.files == 1)
+        local hunk = chosen and chosen:of(file.path)[1]
+        sheet:tree_change(file, is_told and #preview.files == 1, hunk ~= nil and not chosen:takes(hunk))
       else
-        changed(sheet, file)
+        changed(sheet, file, chosen)
       end
     end
   end,
@@ -226,8 +238,9 @@ local bodies = {
 
 ---@param sheet pillion.Sheet
 ---@param preview pillion.Preview
-local function body(sheet, preview)
-  (bodies[preview.kind] or bodies.text)(sheet, preview)
+---@param approval pillion.Approval|{request: pillion.ApprovalRequest, chosen?: pillion.Chosen}
+local function body(sheet, preview, approval)
+  (bodies[preview.kind] or bodies.text)(sheet, preview, approval.chosen, approval.request.tool ~= words.review)
 end
 
 --- Arguments as they would be typed, so that a blank inside one cannot pass for two.
@@ -340,6 +353,7 @@ end
 --- What yes and no mean to what is no ordinary call.
 local meanings = {
   exit_plan_mode = { yes = "the agent leaves plan mode", no = "the agent goes on planning" },
+  [words.review] = { yes = "the agent gets what you take of it, as a patch; no file changes", no = "it gets nothing, and goes on" },
   [words.trust] = { yes = "these count from now on, until the file changes", no = "they stay without effect; what it tightens counts" },
 }
 
@@ -356,7 +370,11 @@ local function answers(sheet, approval, keys)
   end
   local tool = approval.request.tool
   local meaning = meanings[tool] or { yes = "this once", no = "the agent goes on without it" }
-  sheet:answer(title(tool == words.trust and "Trust" or "Approve", "approve"), meaning.yes)
+  local yes = { [words.trust] = "Trust", [words.review] = "Apply" }
+  if approval.chosen:is_open() then
+    sheet:answer(title("Take or Leave", "hunk"), "the file that the line above names; in a diff, the hunk under the cursor")
+  end
+  sheet:answer(title(yes[tool] or "Approve", "approve"), meaning.yes)
   if #approval:unsaved() > 0 then
     sheet:answer(title("Save and Run", "save"), "this once, on what you have not saved yet")
   end
@@ -365,12 +383,15 @@ local function answers(sheet, approval, keys)
       sheet:answer(title(visible(decision.title), scope), "and from now on, without asking:", decision.rule)
     end
   end
-  sheet:answer(title("Reject", "reject"), meaning.no)
+  local no = approval:is_review() and "Cancel" or "Reject"
+  sheet:answer(title(no, "reject"), meaning.no)
   if tool == words.trust then
     return -- no agent is there to read a reason, or to stop
   end
-  sheet:answer(title("Reject with Reason…", "reason"), "and reads why")
-  sheet:answer(title("Cancel", "cancel"), "the agent stops")
+  sheet:answer(title(no .. " with Reason…", "reason"), "and reads why")
+  if not approval:is_review() then
+    sheet:answer(title("Cancel", "cancel"), "the agent stops")
+  end
   if M.editable(approval.request) then
     sheet:answer(title("Edit", "edit"), "change the command before you approve it")
   end
@@ -397,7 +418,7 @@ function M.question(approval, keys)
     sheet:line("This was updated since it first appeared: what it rests on changed.", "Warning")
   end
   sheet:gap()
-  body(sheet, request.preview)
+  body(sheet, request.preview, approval)
   sheet:gap()
   facts(sheet, request)
   sheet:gap()
@@ -418,7 +439,7 @@ function M.together(approvals)
     if approval:is_edited() then
       sheet:line("   You have edited this one: approving it takes your text.", "Warning")
     end
-    body(sheet, approval.command and vim.tbl_extend("force", request.preview, { command = approval.command }) or request.preview)
+    body(sheet, approval.command and vim.tbl_extend("force", request.preview, { command = approval.command }) or request.preview, approval)
     facts(sheet, request)
   end
   return sheet
@@ -439,7 +460,7 @@ function M.ended(request, outcome, kept)
   end
   sheet:gap()
   sheet:line(("%s wanted to %s:"):format(visible(request.agent.name), act(request.preview, request.tool)), "Muted")
-  body(sheet, request.preview)
+  body(sheet, request.preview, { request = request })
   return sheet
 end
 

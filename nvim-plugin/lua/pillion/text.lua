@@ -50,6 +50,23 @@ function M.put(buffer, text)
   options.modifiable, options.undolevels, options.modified = modifiable, undolevels, false
 end
 
+--- As `put`, as a change that `u` takes back. What no `u` could take back, other line ends, is put.
+---@param buffer integer
+---@param text string
+function M.change(buffer, text)
+  local options = vim.bo[buffer]
+  local lines, kind = split(text)
+  if kind.fileformat ~= options.fileformat or kind.endofline ~= options.endofline then
+    M.put(buffer, text)
+    return
+  end
+  local from, old_end, new_end = span(api.nvim_buf_get_lines(buffer, 0, -1, false), lines)
+  if from < old_end or from < new_end then
+    api.nvim_buf_set_lines(buffer, from, old_end, false, vim.list_slice(lines, from + 1, new_end))
+  end
+  options.modified = false
+end
+
 ---@param buffer integer
 ---@return string
 function M.get(buffer)

@@ -85,19 +85,22 @@ function M.answer(kind)
     announce.tell("Pillion: that came within half a second of the page, so it was not taken as your answer")
     return
   end
-  local left, answered = 0, listed
+  local left, empty, answered = 0, 0, listed
   listed = {} -- what is answered closes nothing and writes nothing meanwhile
   for _, one in ipairs(answered) do
     local approval = approvals.get(one.id)
+    local verdict = approval and "changed" or "gone"
     if approval and approval.request.digest == one.digest then
-      approvals.answer(one.id, { kind = kind, digest = one.digest, deliberate = true })
-    elseif approval then
-      left = left + 1
+      verdict = approvals.answer(one.id, { kind = kind, digest = one.digest, deliberate = true })
     end
+    left, empty = left + (verdict == "changed" and 1 or 0), empty + (verdict == "nothing" and 1 or 0)
   end
   close()
   if left > 0 then
     announce.say(("Pillion: %s was updated while you chose, and still waits"):format(words.count(left, "question")))
+  end
+  if empty > 0 then
+    announce.say(("Pillion: %s still waits, because every hunk of it is left out"):format(words.count(empty, "question")))
   end
 end
 

@@ -51,6 +51,7 @@ local function approval_line(approval)
     .. joined({
       words.wish(approval.request, 120),
       #files > 0 and words.size(files) or "",
+      words.share(approval.chosen:count()),
       approval:is_edited() and "edited by you" or "",
       words.beneath[approval.beneath] or "",
     })

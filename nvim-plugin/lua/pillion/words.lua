@@ -39,6 +39,14 @@ function M.count(number, noun)
   return ("%d %s%s"):format(number, noun, number == 1 and "" or noun:find("s$") and "es" or "s")
 end
 
+--- What the human calls what they take or leave.
+---@param taken integer
+---@param all integer
+---@return string
+function M.share(taken, all)
+  return taken == all and "" or ("%d of %s"):format(taken, M.count(all, "hunk"))
+end
+
 --- What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`.
 ---@param preview pillion.Preview
 ---@return string
@@ -56,13 +64,16 @@ local tree_verbs = { delete = "delete", move = "move", create_directory = "creat
 ---@param file pillion.FilePreview
 ---@return boolean
 function M.is_tree_change(file)
-  return tree_verbs[file.operation] ~= nil
+  return tree_verbs[file.operation] ~= nil or file.deed ~= nil
 end
 
 --- `delete old.py`, `move a.py to b.py`, `create folder src`: what is done to a file or folder as a whole.
 ---@param file pillion.FilePreview
 ---@return string
 function M.tree_deed(file)
+  if file.deed then
+    return file.deed
+  end
   local to = file.operation == "move" and file.to and " to " .. file.to or ""
   return ("%s %s%s"):format(tree_verbs[file.operation], file.path, to)
 end
@@ -87,6 +98,9 @@ M.trust = "settings.trust"
 --- And under this one what they are about to revert themself.
 M.revert = "journal.revert"
 
+--- By this tool an agent has a patch reviewed; nothing is changed by it.
+M.review = "apply_patch_review"
+
 local uses = { [M.revert] = "revert what an agent changed", exit_plan_mode = "carry out a plan", [M.trust] = "loosen what needs asking" }
 
 --- What a call does that shows no files, command or address.
@@ -103,6 +117,8 @@ function M.deed(request)
   local preview = request.preview
   if preview.kind == "revert" then
     return "revert " .. preview.name
+  elseif request.tool == M.review then
+    return "have a patch of " .. M.subject(preview) .. " reviewed"
   end
   local files = preview.kind == "diff" and preview.files or {}
   if #files == 1 and M.is_tree_change(files[1]) then

@@ -1,0 +1,159 @@
+-- Patches that an agent shows (`patch/review`): each waits as a question like any other, of which the human takes what they
+-- want. Whatever they answer, no file changes by it.
+
+local approvals = require("pillion.approvals")
+local words = require("pillion.words")
+
+local M = {}
+
+---@class pillion.ReviewFile
+---@field path string
+---@field from? string of a file that is moved or copied
+---@field uri string
+---@field operation "create"|"overwrite"|"delete"|"move"|"copy"
+---@field language string
+---@field note? string what else happens to it
+---@field hunks {id: string, header: string, lines: string[]}[]
+---@field before string
+---@field after string
+---@field additions integer
+---@field deletions integer
+---@field openInEditor boolean
+---@field dirty boolean
+
+---@class pillion.PatchReview
+---@field reviewId string
+---@field sessionId? string
+---@field agent? {name: string, via: string}
+---@field message string
+---@field files pillion.ReviewFile[]
+
+---@class pillion.ReviewAnswer
+---@field action "apply"|"cancel"
+---@field selected string[]
+---@field edited? table<string, string>
+---@field feedback? string
+
+local verbs = { create = "create", delete = "delete", move = "move", copy = "copy" }
+
+--- What the patch does to a file beside its lines: `move old.py to app.py, mode 100644 → 100755`; nothing where that is all.
+---@param file pillion.ReviewFile
+---@return string
+local function deed(file)
+  local parts = {}
+  if file.from and file.from ~= file.path then
+    parts[1] = ("%s %s to %s"):format(verbs[file.operation] or "move", file.from, file.path)
+  elseif verbs[file.operation] then
+    parts[1] = verbs[file.operation] .. " " .. file.path
+  end
+  if file.note and file.note ~= "" then
+    parts[#parts + 1] = #parts > 0 and file.note or file.path .. ": " .. file.note
+  end
+  return table.concat(parts, ", ")
+end
+
+---@param file pillion.ReviewFile
+---@return boolean
+local function has_lines(file)
+  return vim.iter(file.hunks or {}):any(function(hunk)
+    return #(hunk.lines or {}) > 0
+  end)
+end
+
+--- A file of it as a proposal has it. Where there are no lines to look at, it is told in words.
+---@param file pillion.ReviewFile
+---@return pillion.FilePreview
+local function preview(file)
+  local lines = {}
+  for _, hunk in ipairs(file.hunks or {}) do
+    vim.list_extend(lines, { hunk.header })
+    vim.list_extend(lines, hunk.lines or {})
+  end
+  local is_text = has_lines(file)
+  local first = (file.hunks or {})[1]
+  local told = deed(file)
+  return {
+    path = file.path,
+    uri = file.uri,
+    operation = is_text and file.operation ~= "create" and "overwrite" or file.operation,
+    language = file.language,
+    before = file.before,
+    after = file.after,
+    diff = #lines > 0 and table.concat(lines, "\n") .. "\n" or "",
+    hunks = file.hunks,
+    additions = file.additions,
+    deletions = file.deletions,
+    dirty = file.dirty,
+    deed = not is_text and (told ~= "" and told or ("%s: %s"):format(file.path, first and first.header or "")) or nil,
+  }
+end
+
+--- What the agent says of it, and what its diffs do not show.
+---@param review pillion.PatchReview
+---@return string[]
+local function reasons(review)
+  local found = {}
+  if vim.trim(review.message or "") ~= "" then
+    found[1] = (vim.trim(review.message):gsub("%s*\n%s*", " "))
+  end
+  for _, file in ipairs(review.files or {}) do
+    local told = deed(file)
+    if told ~= "" and has_lines(file) and file.operation ~= "create" then
+      found[#found + 1] = told
+    end
+  end
+  return found
+end
+
+---@param review pillion.PatchReview
+---@return pillion.ApprovalRequest
+local function question(review)
+  return {
+    approvalId = review.reviewId,
+    sessionId = review.sessionId or "",
+    agent = review.agent or { name = "an agent", via = "" },
+    tool = words.review,
+    title = "Review a patch",
+    reasons = reasons(review),
+    arguments = {},
+    preview = { kind = "diff", files = vim.tbl_map(preview, review.files or {}) },
+    decisions = {
+      { id = "reject", title = "Cancel", scope = "once" },
+      { id = "approve", title = "Apply", scope = "once" },
+    },
+    digest = review.reviewId,
+  }
+end
+
+---@param review pillion.PatchReview
+---@param answer pillion.ApprovalAnswer
+---@return pillion.ReviewAnswer
+local function answered(review, answer)
+  if answer.decision ~= "approve" and answer.decision ~= "edit" then
+    return { action = "cancel", selected = {}, feedback = answer.feedback }
+  end
+  local all = {}
+  for _, file in ipairs(review.files or {}) do
+    for _, hunk in ipairs(file.hunks or {}) do
+      all[#all + 1] = hunk.id
+    end
+  end
+  return { action = "apply", selected = answer.selected or all, edited = answer.after }
+end
+
+---@param review pillion.PatchReview
+---@param reply pillion.Reply
+---@param client any
+---@param cancelled? fun(callback: fun())
+function M.open(review, reply, client, cancelled)
+  approvals.open(question(review), function(answer, err)
+    reply(answer and answered(review, answer), err)
+  end, client)
+  if cancelled then
+    cancelled(function()
+      approvals.remove(review.reviewId, "withdrawn")
+    end)
+  end
+end
+
+return M
