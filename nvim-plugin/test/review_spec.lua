@@ -155,7 +155,7 @@ sit("what the human wrote stays when a hunk beside it is left out, and is told o
   looks(human, "approval/request", proposal("A"))
   human:type("20GA, mine<Esc>")
   human:sees("edited by you")
-  human:sees("rewritten by you")
+  human:sees("written over by you")
   human:type("gh")
   human:sees("because you wrote over it")
   check.same(right(human), numbered({ [3] = "three", [20] = "twenty, mine", [38] = "last" }))

@@ -16,7 +16,6 @@ local words = require("pillion.words")
 ---@field hunks? {id: string, header: string}[]
 ---@field to? string of a move
 ---@field entries? integer files that a folder holds which goes or moves
----@field deed? string of a patch: what is done to a file that has no lines to show
 ---@field merged? boolean the file had moved on since the agent read it; `after` has both changes
 
 ---@class pillion.Preview

@@ -12,6 +12,7 @@ local M = {}
 ---@field added? fun(approval: pillion.Approval)
 ---@field changing? fun(approval: pillion.Approval) before a change or an answer counts: say now what the human edited
 ---@field changed? fun(approval: pillion.Approval)
+---@field typed? fun(approval: pillion.Approval) the human typed in a text that was theirs already
 ---@field removed? fun(approval: pillion.Approval, outcome: string) answered here, or dead: `outcome` says which
 
 ---@type pillion.Approval[] in order of arrival
@@ -95,8 +96,8 @@ function M.edit(approval, path, text)
   local edited, beneath, taken = approval:is_edited(), approval.beneath, approval.chosen:count()
   approval:edit(path, text)
   local same = approval:is_edited() == edited and approval.beneath == beneath and approval.chosen:count() == taken
-  if M.get(approval.id) == approval and not same then
-    tell("changed", approval) -- not with every key that is typed
+  if M.get(approval.id) == approval then
+    tell(same and "typed" or "changed", approval)
   end
 end
 

@@ -76,7 +76,7 @@ function M.hunk(approval, path, hunk)
   end
   local taken, all = chosen:count()
   local is_stuck = chosen:is_stuck(path, hunk)
-  local state = is_stuck and "rewritten by you" or chosen:takes(hunk) and "taken" or "left out"
+  local state = is_stuck and "written over by you" or chosen:takes(hunk) and "taken" or "left out"
   local paint = chosen:takes(hunk) and not is_stuck and "PillionKey" or "PillionWarning"
   local share = taken == all and "all chosen" or ("%d of %d chosen"):format(taken, all)
   return ("hunk %d of %d %s · %s · "):format(chosen:number(hunk), all, painted(paint, state), share)

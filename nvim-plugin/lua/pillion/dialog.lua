@@ -15,6 +15,7 @@ local api = vim.api
 ---@field file integer which of its files is on show
 ---@field from? integer the tab from which the human came
 ---@field private told? pillion.Hunk the one that the line above names
+---@field private told_stuck? boolean and that the human wrote over it
 local Dialog = {}
 Dialog.__index = Dialog
 
@@ -203,9 +204,12 @@ function Dialog:go_to_hunk(hunk)
   self:refresh()
 end
 
---- The human points at something else.
+--- The human points at something else, or has written over it.
 function Dialog:pointed()
-  if self:hunk() ~= self.told then
+  local hunk, path = self:hunk()
+  local is_stuck = hunk ~= nil and self.approval.chosen:is_stuck(path, hunk)
+  if hunk ~= self.told or is_stuck ~= self.told_stuck then
+    self.told_stuck = is_stuck
     self:refresh()
   end
 end

@@ -138,6 +138,14 @@ function M.changed(approval)
 end
 
 ---@param approval pillion.Approval
+function M.typed(approval)
+  local dialog = dialogs[approval.id]
+  if dialog and dialog:is_open() then
+    dialog:pointed()
+  end
+end
+
+---@param approval pillion.Approval
 ---@return integer[]
 local function edited(approval)
   return vim.list_extend(proposal.edited(approval), page.edited(approval))

@@ -210,14 +210,19 @@ local function find(lines, one, side, near)
   end
 end
 
---- The same of a whole text.
+local split, split_lines = nil, {} ---@type string?, string[]
+
+--- The same of a whole text, which is mostly that of the hunk before.
 ---@param text string
 ---@param one pillion.Hunk
 ---@param side "before"|"after"
 ---@param near integer
 ---@return pillion.Stretch?
 function M.find(text, one, side, near)
-  return find(M.lines(text), one, side, near)
+  if text ~= split then
+    split, split_lines = text, M.lines(text)
+  end
+  return find(split_lines, one, side, near)
 end
 
 --- The text with a hunk put in, or taken out again; nil where what somebody wrote stands in the way.

@@ -21,6 +21,10 @@ local M = {}
 ---@field openInEditor boolean
 ---@field dirty boolean
 
+--- A file of it as a proposal has it.
+---@class pillion.ReviewedFile : pillion.FilePreview
+---@field deed? string what is done to it, where there are no lines to look at
+
 ---@class pillion.PatchReview
 ---@field reviewId string
 ---@field sessionId? string
@@ -60,9 +64,9 @@ local function has_lines(file)
   end)
 end
 
---- A file of it as a proposal has it. Where there are no lines to look at, it is told in words.
+--- Where there are no lines to look at, it is told in words.
 ---@param file pillion.ReviewFile
----@return pillion.FilePreview
+---@return pillion.ReviewedFile
 local function preview(file)
   local lines = {}
   for _, hunk in ipairs(file.hunks or {}) do

@@ -61,14 +61,14 @@ end
 local tree_verbs = { delete = "delete", move = "move", create_directory = "create folder" }
 
 --- Whether this is done to a file or a folder as a whole: there is no text of it to be compared.
----@param file pillion.FilePreview
+---@param file pillion.FilePreview|pillion.ReviewedFile
 ---@return boolean
 function M.is_tree_change(file)
   return tree_verbs[file.operation] ~= nil or file.deed ~= nil
 end
 
 --- `delete old.py`, `move a.py to b.py`, `create folder src`: what is done to a file or folder as a whole.
----@param file pillion.FilePreview
+---@param file pillion.FilePreview|pillion.ReviewedFile
 ---@return string
 function M.tree_deed(file)
   if file.deed then
