@@ -72,7 +72,7 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 	}
 	c.git = in.gitProgram(c.Top)
 	a := c.action(in)
-	if err := c.git.hold(in, a, c.hooks, c.Sign.On, false); err != nil {
+	if err := c.git.hold(in, a, len(c.hooks)+len(c.Filters), c.Sign.On, false); err != nil {
 		return nil, err
 	}
 	a.Run = c.run
@@ -184,6 +184,7 @@ func (c commitPlan) markdown(unsaved []string) string {
 	}
 	s.fact("Signed", signingWords(c.Sign))
 	s.list("Hooks that run", hookLines(c.Top, c.hooks), 20)
+	s.list("Filters that run", quoteAll(c.Filters), 20)
 	s.fact("Program", c.git.words())
 	s.block(c.message)
 	s.fact("Holds", commitSources[c.From])

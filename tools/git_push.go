@@ -71,7 +71,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	if p.Scheme == "file" {
 		a.Reasons = append(a.Reasons, "the remote is a folder of this machine, whose own hooks run here")
 	}
-	if err := p.git.hold(in, a, p.hooks, true, true); err != nil {
+	if err := p.git.hold(in, a, len(p.hooks), true, true); err != nil {
 		return nil, err
 	}
 	if args.SetUpstream && p.git.held.Level != process.None {

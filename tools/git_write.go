@@ -78,20 +78,21 @@ func literal(paths []string) []string {
 }
 
 // hold says how git is held. It is the human's own program and needs no sandbox, but
-// its hooks may run what agents wrote: so where any runs, git is held as a command of
-// that kind is. What needs keys cannot be held: it asks, and is said.
-func (g *gitProgram) hold(in Input, a *Action, hooks []git.Hook, keys, network bool) error {
+// its hooks and filters may run what agents wrote: so where there are such programs, git
+// is held as a command of that kind is. What needs keys cannot be held: it asks, and is
+// said.
+func (g *gitProgram) hold(in Input, a *Action, programs int, keys, network bool) error {
 	g.held = process.Confine{Level: process.None}
 	s := in.Sandbox
 	if keys {
 		g.inherit = append(g.inherit, keyVariables...)
 	}
 	switch {
-	case len(hooks) == 0 || s.Mode == "" || s.Mode == SandboxOff:
+	case programs == 0 || s.Mode == "" || s.Mode == SandboxOff:
 		return nil
 	case keys && s.Mode != SandboxRequire:
 		a.AlwaysAsk = true
-		a.Reasons = append(a.Reasons, "the hooks run outside of the sandbox, because git needs your keys")
+		a.Reasons = append(a.Reasons, "hooks and filters run outside of the sandbox, because git needs your keys")
 		return nil
 	}
 	held, err := s.hold(in, s.Offline && !network)

@@ -22,6 +22,7 @@ type BranchChange struct {
 	Start string // of a new one: the full name of the remote branch it begins at and follows, else ""
 	// Changes are those of a switch, without their text.
 	Changes DiffResult
+	Filters []string // programs that the files go through, as the configuration has them
 	// Beyond is in what a branch that is deleted is contained.
 	Beyond string
 }
@@ -113,6 +114,7 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
 			With("paths", lost).WithHint("commit them first, or ask the human what is to become of them")
 	}
+	out.Filters = r.filters(changes, "smudge")
 	out.Changes, err = c.print(changes, 1)
 	return out, err
 }

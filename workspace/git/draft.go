@@ -43,7 +43,8 @@ type Draft struct {
 	New     []string // of Paths: those that are not tracked yet
 	Left    []string // what is staged besides, and stays so
 	Sign    Signing
-	Doing   string // what git is in the middle of, such as "a merge"; "" of nothing
+	Filters []string // programs that the files go through, as the configuration has them
+	Doing   string   // what git is in the middle of, such as "a merge"; "" of nothing
 
 	Author, Committer Identity
 }
@@ -339,6 +340,7 @@ func (d *drafting) show(changes []change) error {
 	for _, ch := range changes {
 		d.draft.Content[ch.path] = ch.new.content()
 	}
+	d.draft.Filters = d.repo.filters(changes, "clean")
 	result, err := d.print(changes, d.options.MaxBytes)
 	d.draft.Changes = result
 	return err

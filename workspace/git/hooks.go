@@ -76,3 +76,23 @@ func (c config) hooks(event string) []Hook {
 	slices.SortFunc(out, func(a, b Hook) int { return strings.Compare(a.Command, b.Command) })
 	return out
 }
+
+// filters are the programs that the content of the files goes through on its way, which
+// is clean or smudge.
+func (r *repository) filters(changes []change, way string) []string {
+	var out []string
+	for _, ch := range changes {
+		driver := r.work.conversion.attributes.of(ch.path)["filter"]
+		if ch.new.absent() || driver == attrUnspecified || driver == attrSet || driver == attrUnset {
+			continue
+		}
+		for _, key := range []string{".process", "." + way} {
+			if command := r.config.get("filter." + driver + key); command != "" {
+				out = append(out, command)
+				break
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

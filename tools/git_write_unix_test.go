@@ -1,0 +1,549 @@
+//go:build unix
+
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/internal/fault"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+)
+
+// gitWorld is a repository with one commit, whose human approves everything.
+func gitWorld(t *testing.T) *world {
+	w := newWorld(t)
+	w.gitReady()
+	return w
+}
+
+func (w *world) gitReady() {
+	w.t.Setenv("HOME", w.path("../home"))
+	w.t.Setenv("XDG_CONFIG_HOME", w.path("../home/.config"))
+	w.write("../home/.gitconfig", "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n")
+	w.write("a.txt", "one\n")
+	w.write("b.txt", "one\n")
+	w.git("init -q")
+	w.git("add .")
+	w.git("commit -qm first")
+	w.start()
+	w.registry.Approvals = approval.NewQueue(yes{}, 0)
+}
+
+// wrote is what came of a git tool.
+type wrote struct {
+	OK         bool
+	Hash       string
+	HookOutput string `json:"hook_output"`
+	Differs    []string
+	Current    string
+	Old, New   string
+	Error      *fault.Error
+}
+
+func (w *world) gitTool(tool string, args map[string]any) wrote {
+	w.t.Helper()
+	return w.gitCall(context.Background(), tools.Call{Name: tool, Arguments: w.json(args)})
+}
+
+func (w *world) gitCall(ctx context.Context, c tools.Call) wrote {
+	c.Session = w.session("s")
+	result := w.registry.Execute(ctx, c)
+	var out wrote
+	w.must(json.Unmarshal(result.Structured, &out))
+	return out
+}
+
+func (w *world) json(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	w.must(err)
+	return raw
+}
+
+// need is what the human would be shown of a git tool.
+func (w *world) gitNeed(tool string, args map[string]any) tools.Need {
+	return w.registry.ApprovalRequest(context.Background(), tools.Call{Name: tool, Arguments: w.json(args), Session: w.session("s")})
+}
+
+// says is what git says.
+func (w *world) says(args ...string) string {
+	w.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = w.path(".")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (w *world) script(name, text string) string {
+	w.write(name, "#!/bin/sh\n"+text+"\n")
+	w.must(os.Chmod(w.path(name), 0o755))
+	return w.path(name)
+}
+
+func (w *world) exists(name string) bool {
+	_, err := os.Lstat(w.path(name))
+	return err == nil
+}
+
+func TestNamesAreNoPatternsAndNoOptions(t *testing.T) {
+	w := gitWorld(t)
+	names := []string{"-rf", "--amend", "*.txt", ":(top)a.txt", ":!a.txt", "a b", "quote\"s", "é", "[ab].txt", ":(top,literal)b.txt"}
+	w.write("a.txt", "changed\n")
+	w.write("b.txt", "changed\n")
+	for _, name := range names {
+		w.write(name, "x\n")
+		got := w.gitTool("git.commit", map[string]any{"message": "--amend", "files": []string{name}})
+		if !got.OK {
+			t.Errorf("%q: %v", name, got.Error)
+			continue
+		}
+		if changed := w.says("-c", "core.quotepath=false", "show", "--name-only", "--format=", "-z", "HEAD"); strings.Trim(changed, "\x00") != name {
+			t.Errorf("%q was to be committed, and %q was", name, changed)
+		}
+	}
+	if got := w.says("log", "-1", "--format=%s"); got != "--amend" {
+		t.Errorf("the message is %q", got)
+	}
+	if got := w.says("rev-list", "--count", "HEAD"); got != "11" {
+		t.Errorf("there are %s commits", got)
+	}
+}
+
+// TestHooksSeeACleanEnvironment: no keys, no editor of ours, and nothing that changes
+// what git means to them.
+func TestHooksSeeACleanEnvironment(t *testing.T) {
+	w := gitWorld(t)
+	for _, name := range []string{"SSH_AUTH_SOCK", "GNUPGHOME", "SOME_TOKEN", "DBUS_SESSION_BUS_ADDRESS", "GIT_DIR", "GIT_SSH_COMMAND"} {
+		t.Setenv(name, "leak")
+	}
+	w.script(".git/hooks/pre-commit", `env >"$HOME/env"; git ls-files -- '*.txt' >"$HOME/listed"; test ! -t 0 && read x; echo "read: $x"`)
+	w.write("a.txt", "two\n")
+	got := w.gitTool("git.commit", map[string]any{"message": "two"})
+	if !got.OK {
+		t.Fatal(got.Error)
+	}
+	env := read(t, w.path("../home/env"))
+	if strings.Contains(env, "leak") || strings.Contains(env, "what a command must not see") || strings.Contains(env, "GIT_LITERAL_PATHSPECS") {
+		t.Errorf("the hook sees\n%s", env)
+	}
+	if listed := read(t, w.path("../home/listed")); listed != "a.txt\nb.txt\n" {
+		t.Errorf("patterns of the hook give %q", listed)
+	}
+	if strings.Contains(got.HookOutput, "two") {
+		t.Errorf("the hook read the message from its input: %q", got.HookOutput)
+	}
+}
+
+func TestHooksThatRefuseOrChange(t *testing.T) {
+	w := gitWorld(t)
+	w.script(".git/hooks/commit-msg", `grep -q TICKET "$1" || { echo 'name a ticket'; exit 1; }; echo 'Reviewed: yes' >>"$1"`)
+	w.write("new.txt", "new\n")
+	args := map[string]any{"message": "add new", "files": []string{"new.txt"}}
+	got := w.gitTool("git.commit", args)
+	if got.OK || got.Error.Code != fault.GitError || got.Error.Details["output"] != "name a ticket" {
+		t.Errorf("%+v", got.Error)
+	}
+	if status := w.says("status", "--porcelain"); status != "?? new.txt" {
+		t.Errorf("after a commit that was refused: %q", status)
+	}
+	args["message"] = "TICKET-1: add new"
+	if got := w.gitTool("git.commit", args); !got.OK || got.Hash != w.says("rev-parse", "HEAD") {
+		t.Errorf("%+v", got)
+	}
+	if body := w.says("log", "-1", "--format=%B"); !strings.Contains(body, "Reviewed: yes") {
+		t.Errorf("%q", body)
+	}
+}
+
+// TestPartsOfAFile: of a file that is staged in part the whole is committed when it is
+// named, and what is staged when nothing is.
+func TestPartsOfAFile(t *testing.T) {
+	w := gitWorld(t)
+	w.write("a.txt", "staged\n")
+	w.git("add a.txt")
+	w.write("a.txt", "staged\nand not\n")
+	if got := w.gitTool("git.commit", map[string]any{"message": "staged"}); !got.OK || w.says("show", "HEAD:a.txt") != "staged" {
+		t.Errorf("%+v", got)
+	}
+	w.git("rm -q --cached b.txt")
+	w.write("c.txt", "c\n")
+	w.git("add c.txt")
+	w.must(os.Remove(w.path("b.txt")))
+	got := w.gitTool("git.commit", map[string]any{"message": "named", "files": []string{"a.txt", "b.txt"}})
+	if !got.OK || got.Differs != nil || w.says("show", "--name-status", "--format=", "HEAD") != "M\ta.txt\nD\tb.txt" {
+		t.Errorf("%+v: %s", got, w.says("show", "--name-status", "--format=", "HEAD"))
+	}
+	if status := w.says("status", "--porcelain"); status != "A  c.txt" {
+		t.Errorf("what is left: %q", status)
+	}
+}
+
+func TestSigning(t *testing.T) {
+	w := gitWorld(t)
+	w.script("../home/sign", `cat >/dev/null; env >"$HOME/signer"; printf '[GNUPG:] BEGIN_SIGNING\n[GNUPG:] SIG_CREATED D\n' >&2; echo 'a signature'`)
+	t.Setenv("GNUPGHOME", "/the/keys")
+	w.says("config", "--global", "commit.gpgsign", "true")
+	w.says("config", "--global", "gpg.program", w.path("../home/sign"))
+	w.write("a.txt", "two\n")
+	need := w.gitNeed("git.commit", map[string]any{"message": "two"})
+	if need.Preview == nil || !strings.Contains(need.Preview.Markdown, "Signed: with "+fault.Quote(w.path("../home/sign"))+" (openpgp)") {
+		t.Errorf("%+v", need)
+	}
+	if got := w.gitTool("git.commit", map[string]any{"message": "two"}); !got.OK {
+		t.Fatal(got.Error)
+	}
+	if raw := w.says("cat-file", "commit", "HEAD"); !strings.Contains(raw, "gpgsig a signature") {
+		t.Errorf("%s", raw)
+	}
+	if env := read(t, w.path("../home/signer")); !strings.Contains(env, "GNUPGHOME=/the/keys") {
+		t.Errorf("the signing program sees\n%s", env)
+	}
+	w.script("../home/sign", "echo 'no key' >&2; exit 2")
+	w.write("a.txt", "three\n")
+	if got := w.gitTool("git.commit", map[string]any{"message": "three"}); got.OK || !strings.Contains(got.Error.Details["output"].(string), "failed to sign") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestFilters: a program that files go through is named, and what it makes is told.
+func TestFilters(t *testing.T) {
+	w := gitWorld(t)
+	w.says("config", "filter.up.clean", "tr a-z A-Z")
+	w.write(".gitattributes", "*.up filter=up\n")
+	w.write("x.up", "text\n")
+	w.write("y.txt", "text\n")
+	args := map[string]any{"message": "x", "files": []string{"x.up", "y.txt"}}
+	if need := w.gitNeed("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters that run:\n- "+fault.Quote("tr a-z A-Z")+"\n") {
+		t.Errorf("%s", need.Preview.Markdown)
+	}
+	if got := w.gitTool("git.commit", args); !got.OK || w.says("show", "HEAD:x.up") != "TEXT" || !slices.Equal(got.Differs, []string{"x.up"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestWhoCommits: the dialog names whom git names, includes of the settings counted.
+func TestWhoCommits(t *testing.T) {
+	w := gitWorld(t)
+	w.write("../home/work.inc", "[user]\n\temail = work@example.org\n")
+	w.write("../home/branch.inc", "[user]\n\tname = On Main\n")
+	w.write("../home/none.inc", "[user]\n\tname = Nobody\n")
+	w.says("config", "--global", "includeIf.gitdir:"+w.base+"/.path", "work.inc")
+	w.says("config", "--global", "includeIf.onbranch:ma*.path", "branch.inc")
+	w.says("config", "--global", "includeIf.gitdir:~/elsewhere/.path", "none.inc")
+	w.write("a.txt", "two\n")
+	need := w.gitNeed("git.commit", map[string]any{"message": "two"})
+	if !strings.Contains(need.Preview.Markdown, "Author: On Main <work@example.org>\n") {
+		t.Errorf("%s", need.Preview.Markdown)
+	}
+	if got := w.gitTool("git.commit", map[string]any{"message": "two"}); !got.OK || w.says("log", "-1", "--format=%an <%ae>") != "On Main <work@example.org>" {
+		t.Errorf("%+v %s", got, w.says("log", "-1", "--format=%an <%ae>"))
+	}
+}
+
+// TestWhatIsNotShownIsNotRun: a repository's settings run nothing that the dialog does
+// not name. The naive call does.
+func TestWhatIsNotShownIsNotRun(t *testing.T) {
+	w := gitWorld(t)
+	canary := w.script("../home/canary", `echo "$@" >>"$HOME/fired"; cat >/dev/null; exit 1`)
+	for _, key := range []string{"core.fsmonitor", "core.pager", "core.editor", "sequence.editor", "alias.commit", "alias.switch", "diff.external", "interactive.diffFilter"} {
+		value := canary
+		if strings.HasPrefix(key, "alias.") {
+			value = "!" + canary
+		}
+		w.says("-c", "core.fsmonitor=false", "config", key, value)
+	}
+	w.write("a.txt", "two\n")
+	for tool, args := range map[string]map[string]any{
+		"git.commit": {"message": "two"},
+		"git.branch": {"action": "create", "name": "x"},
+	} {
+		if got := w.gitTool(tool, args); !got.OK {
+			t.Errorf("%s: %v", tool, got.Error)
+		}
+	}
+	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "x"}); !got.OK {
+		t.Errorf("%v", got.Error)
+	}
+	if w.exists("../home/fired") {
+		t.Errorf("it fired: %s", read(t, w.path("../home/fired")))
+	}
+	cmd := exec.Command("git", "status")
+	cmd.Dir = w.path(".")
+	_ = cmd.Run() // it says what the canary made of it
+	if !w.exists("../home/fired") {
+		t.Error("the canary does not fire when git is run naively")
+	}
+}
+
+// TestRemotesThatRunPrograms: whatever a remote's address comes from, nothing is run by
+// it, and git itself refuses what we do not see.
+func TestRemotesThatRunPrograms(t *testing.T) {
+	fire := func(w *world) string {
+		return "ext::" + w.script("../home/canary", `touch "$HOME/fired"; exit 1`) + " %S"
+	}
+	t.Setenv("PATH", os.Getenv("PATH"))
+	for name, settings := range map[string]func(w *world) map[string]string{
+		"url": func(w *world) map[string]string { return map[string]string{"remote.origin.url": fire(w)} },
+		"pushurl": func(w *world) map[string]string {
+			return map[string]string{"remote.origin.url": "/x", "remote.origin.pushurl": fire(w)}
+		},
+		"insteadOf": func(w *world) map[string]string {
+			return map[string]string{"remote.origin.url": "https://example.invalid/x", "url." + fire(w) + ".insteadOf": "https://example.invalid/"}
+		},
+		"pushInsteadOf": func(w *world) map[string]string {
+			return map[string]string{"remote.origin.url": "https://example.invalid/x", "url." + fire(w) + ".pushInsteadOf": "https://"}
+		},
+		"vcs": func(w *world) map[string]string {
+			fire(w)
+			w.helper("git-remote-canary")
+			return map[string]string{"remote.origin.url": "x", "remote.origin.vcs": "canary"}
+		},
+		"helper": func(w *world) map[string]string {
+			fire(w)
+			w.helper("git-remote-canary")
+			return map[string]string{"remote.origin.url": "canary::x"}
+		},
+		"scheme": func(w *world) map[string]string {
+			fire(w)
+			w.helper("git-remote-canary")
+			return map[string]string{"remote.origin.url": "canary://x"}
+		},
+		"receivepack": func(w *world) map[string]string {
+			fire(w)
+			return map[string]string{"remote.origin.url": w.path("../bare.git"), "remote.origin.receivepack": w.path("../home/canary")}
+		},
+		"an include that we do not follow": func(w *world) map[string]string {
+			w.write("../home/evil.inc", "[url \""+fire(w)+"\"]\n\tinsteadOf = https://example.invalid/\n")
+			return map[string]string{"remote.origin.url": "https://example.invalid/x", "includeIf.hasconfig:remote.*.url:https://**.path": w.path("../home/evil.inc")}
+		},
+		"an include that sets a program": func(w *world) map[string]string {
+			fire(w)
+			w.write("../home/evil.inc", "[remote \"origin\"]\n\treceivepack = "+w.path("../home/canary")+"\n")
+			return map[string]string{"remote.origin.url": w.path("../bare.git"), "includeIf.hasconfig:remote.*.url:**.path": w.path("../home/evil.inc")}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := gitWorld(t)
+			w.git("init -q --bare ../bare.git")
+			for key, value := range settings(w) {
+				w.says("config", key, value)
+			}
+			w.says("config", "protocol.allow", "always")
+			got := w.gitTool("git.push", map[string]any{})
+			if w.exists("../home/fired") {
+				t.Errorf("it fired: %+v", got)
+			}
+			if !got.OK && got.Error.Code != fault.GitError {
+				t.Errorf("%+v", got.Error)
+			}
+			cmd := exec.Command("git", "push", "origin", "main")
+			cmd.Dir = w.path(".")
+			out, _ := cmd.CombinedOutput()
+			if !w.exists("../home/fired") && !got.OK {
+				t.Errorf("the canary does not fire when git is run naively: %s", out)
+			}
+		})
+	}
+}
+
+// helper puts a remote helper into PATH.
+func (w *world) helper(name string) {
+	w.write("../home/bin/"+name, "#!/bin/sh\ntouch \"$HOME/fired\"\nexit 1\n")
+	w.must(os.Chmod(w.path("../home/bin/"+name), 0o755))
+	w.must(os.Setenv("PATH", w.path("../home/bin")+":"+os.Getenv("PATH")))
+}
+
+func TestPushTellsNoPasswords(t *testing.T) {
+	w := gitWorld(t)
+	w.says("remote", "add", "origin", "http://me:hunter2@127.0.0.1:1/x.git")
+	result := w.registry.Execute(context.Background(), tools.Call{Name: "git.push", Arguments: w.json(map[string]any{}), Session: w.session("s")})
+	if result.Err == nil || strings.Contains(string(result.Structured), "hunter2") || !strings.Contains(string(result.Structured), "127.0.0.1") {
+		t.Errorf("%s", result.Structured)
+	}
+}
+
+// TestPushHooks: a hook that refuses is heard, and a push is asked about whatever the
+// rules and the mode are.
+func TestPushHooks(t *testing.T) {
+	w := gitWorld(t)
+	w.git("init -q --bare ../bare.git")
+	w.says("remote", "add", "origin", w.path("../bare.git"))
+	w.script(".git/hooks/pre-push", `cat; echo not today; exit 1`)
+	w.do("allow git.push")
+	w.do("session s full_access")
+	rule, err := policy.ParseRule("git.push")
+	w.must(err)
+	w.session("s").Grant(rule)
+	need := w.gitNeed("git.push", map[string]any{})
+	if need.Verdict != policy.Ask || len(need.Decisions) != 2 || !strings.Contains(need.Preview.Markdown, "pre-push (.git/hooks/pre-push)") {
+		t.Errorf("%+v", need)
+	}
+	got := w.gitTool("git.push", map[string]any{})
+	if got.OK || !strings.Contains(got.Error.Details["output"].(string), "not today") || !strings.Contains(got.Error.Details["output"].(string), "refs/heads/main") {
+		t.Errorf("%+v", got.Error)
+	}
+}
+
+// TestACancelledCommitLeavesNoLock: git is told to end, and puts away what it holds.
+func TestACancelledCommitLeavesNoLock(t *testing.T) {
+	w := gitWorld(t)
+	w.script(".git/hooks/pre-commit", `echo started; exec sleep 1000`)
+	w.write("a.txt", "two\n")
+	ctx, cancel := context.WithCancel(context.Background())
+	got := w.gitCall(ctx, tools.Call{
+		Name: "git.commit", Arguments: w.json(map[string]any{"message": "two"}),
+		Output: func(_, text string) {
+			if strings.Contains(text, "started") {
+				cancel()
+			}
+		},
+	})
+	if got.OK || got.Error.Code != fault.Cancelled {
+		t.Errorf("%+v", got)
+	}
+	if w.exists(".git/index.lock") {
+		t.Error("the index is locked")
+	}
+}
+
+// TestWhatACommitRestsOn: what is another commit needs another yes.
+func TestWhatACommitRestsOn(t *testing.T) {
+	w := gitWorld(t)
+	w.write("a.txt", "two\n")
+	args := map[string]any{"message": "two"}
+	digest := func() string { return w.gitNeed("git.commit", args).Digest }
+	last := digest()
+	if last == "" || digest() != last {
+		t.Fatal("the same commit is another one")
+	}
+	w.must(os.Chtimes(w.path("b.txt"), time.Time{}, time.Now().Add(-time.Hour)))
+	w.says("status") // which writes the index anew, as editors have it do
+	if digest() != last {
+		t.Error("an index that was only refreshed is another one")
+	}
+	for what, change := range map[string]func(){
+		"a file":     func() { w.write("a.txt", "three\n") },
+		"a mode":     func() { w.must(os.Chmod(w.path("a.txt"), 0o755)) },
+		"the branch": func() { w.git("checkout -q -b other") },
+		"the author": func() { w.says("config", "user.name", "Somebody Else") },
+		"a hook":     func() { w.script(".git/hooks/pre-commit", "exit 0") },
+	} {
+		change()
+		if now := digest(); now == last {
+			t.Errorf("%s changed, and the yes still holds", what)
+		} else {
+			last = now
+		}
+	}
+}
+
+func TestWithoutGit(t *testing.T) {
+	w := gitWorld(t)
+	w.registry.LookPath = func(string) (string, error) { return "", exec.ErrNotFound }
+	w.write("a.txt", "two\n")
+	before := w.says("rev-parse", "HEAD")
+	for tool, args := range map[string]map[string]any{"git.commit": {"message": "two"}, "git.branch": {"action": "create", "name": "x"}} {
+		if got := w.gitTool(tool, args); got.OK || !strings.Contains(got.Error.Message, "no git program") {
+			t.Errorf("%s: %+v", tool, got)
+		}
+	}
+	if got := w.gitTool("git.branch", map[string]any{"action": "list"}); !got.OK || got.Current != "main" {
+		t.Errorf("%+v", got)
+	}
+	if w.says("rev-parse", "HEAD") != before {
+		t.Error("something was done")
+	}
+}
+
+// TestASwitchLosesNothing: of whatever is not committed all is there afterwards,
+// whether the switch was made or refused.
+func TestASwitchLosesNothing(t *testing.T) {
+	w := gitWorld(t)
+	w.write(".gitignore", "*.log\n")
+	w.git("add .")
+	w.git("commit -qm ignore")
+	w.git("switch -q -c other")
+	for name, text := range map[string]string{"a.txt": "other\n", "new.txt": "other\n", "dir/x.txt": "other\n", "made.log": "other\n", "file": "other\n"} {
+		w.write(name, text)
+	}
+	w.git("rm -q b.txt")
+	w.git("add -f .")
+	w.git("commit -qm other")
+	w.git("switch -q main")
+	for name, c := range map[string]struct {
+		files map[string]string
+		stage bool
+		lost  bool
+	}{
+		"nothing":                               {},
+		"a file that both have":                 {files: map[string]string{"a.txt": "mine\n"}, lost: true},
+		"the same, staged":                      {files: map[string]string{"a.txt": "mine\n"}, stage: true, lost: true},
+		"as the other branch has it, staged":    {files: map[string]string{"a.txt": "other\n"}, stage: true},
+		"a file that the other deletes":         {files: map[string]string{"b.txt": "mine\n"}, lost: true},
+		"a file of no concern":                  {files: map[string]string{".gitignore": "*.log\nmine\n"}},
+		"an untracked file":                     {files: map[string]string{"new.txt": "mine\n"}, lost: true},
+		"an ignored file":                       {files: map[string]string{"made.log": "mine\n"}, lost: true},
+		"an ignored file of no concern":         {files: map[string]string{"mine.log": "mine\n"}},
+		"a file where a folder is to be":        {files: map[string]string{"dir": "mine\n"}, lost: true},
+		"a folder where a file is to be":        {files: map[string]string{"file/x": "mine\n"}, lost: true},
+		"an ignored file where a file is to be": {files: map[string]string{"file/x.log": "mine\n"}, lost: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for name, text := range c.files {
+				w.write(name, text)
+			}
+			if c.stage {
+				w.git("add -A")
+			}
+			got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "other"})
+			if got.OK == c.lost || c.lost && got.Error.Code != fault.WorkTreeDirty {
+				t.Errorf("switched %t: %+v", got.OK, got.Error)
+			}
+			for name, text := range c.files {
+				if now, err := os.ReadFile(w.path(name)); err != nil || string(now) != text {
+					t.Errorf("%s is %q, %v", name, now, err)
+				}
+			}
+			w.git("switch -q -f main")
+			w.git("clean -qfdx")
+			w.git("reset -q --hard")
+		})
+	}
+}
+
+// TestBranchNames holds our reading of names to git's.
+func TestBranchNames(t *testing.T) {
+	w := gitWorld(t)
+	names := []string{
+		"x", "a/b", "-x", "--x", "a..b", "a b", "a~b", "a^b", "a:b", "a?b", "a*b", "a[b", "a\\b", "a.lock", "a.lock/b", "/a", "a/", "a//b", ".a", "a/.b", "a.", "@", "a@b", "a@{b", "é",
+		"HEAD", "a\x7fb", "a\tb", "refs/heads/x", "@{-1}", "a.b", "]", "'", "\"", "$(x)", ";", "|", "a.lock.b",
+	}
+	for _, name := range names {
+		cmd := exec.Command("git", "check-ref-format", "--branch", name)
+		cmd.Dir = w.path(".")
+		var exit *exec.ExitError
+		err := cmd.Run()
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		got := w.gitTool("git.branch", map[string]any{"action": "create", "name": name})
+		if want := err == nil && name != "@{-1}" && name != "@"; got.OK != want {
+			t.Errorf("%q: made %t, git would %t: %+v", name, got.OK, want, got.Error)
+		}
+	}
+	if all := strings.Split(w.says("for-each-ref", "--format=%(refname:strip=2)", "refs/heads"), "\n"); !slices.Contains(all, "$(x)") {
+		t.Errorf("%q", all)
+	}
+}
