@@ -11,6 +11,7 @@ import (
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
+	"pillion/workspace/git"
 	"pillion/workspace/lines"
 	"pillion/workspace/search"
 )
@@ -27,6 +28,7 @@ type Input struct {
 	Lines    *lines.Cache // where the lines of large files are
 	Files    *search.Files
 	Listings *listings
+	History  *git.History // what is known of the repositories' history
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages
 	// LookPath finds a program of the human's, none that the workspace brought along.

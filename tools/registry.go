@@ -14,6 +14,7 @@ import (
 	"pillion/tools/session"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
+	"pillion/workspace/git"
 	"pillion/workspace/lines"
 	"pillion/workspace/search"
 )
@@ -52,6 +53,7 @@ type Registry struct {
 	limits    atomic.Pointer[Limits] // of the latest plan
 	protected protectedPaths
 	lines     lines.Cache
+	history   git.History
 	listings  listings
 }
 

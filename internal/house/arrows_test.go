@@ -80,7 +80,7 @@ var confined = map[string][]string{
 	"github.com/go-git/":                  {"workspace/git", "try/sample"},
 	"github.com/fsnotify/":                {"workspace/watch"},
 	"github.com/google/jsonschema-go/":    {"tools"},
-	"golang.org/x/text/encoding":          {"workspace/document"},
+	"golang.org/x/text/encoding":          {"workspace/document", "workspace/git"},
 	"github.com/tailscale/hujson":         {"agents/install", "config"},
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},

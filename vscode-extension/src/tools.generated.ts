@@ -16,6 +16,7 @@ export const tools: readonly Tool[] = [
   { name: "git.branch", registered: "pillion_git_branch", title: "Git branch" },
   { name: "git.commit", registered: "pillion_git_commit", title: "Git commit" },
   { name: "git.diff", registered: "pillion_git_diff", title: "Git diff" },
+  { name: "git.log", registered: "pillion_git_log", title: "Git log" },
   { name: "git.push", registered: "pillion_git_push", title: "Git push" },
   { name: "git.status", registered: "pillion_git_status", title: "Git status" },
   { name: "glob", registered: "pillion_glob", title: "Find files" },

@@ -59,7 +59,7 @@ func Branches(ctx context.Context, root, dir string) (BranchList, error) {
 		}
 		b := Branch{Name: strings.TrimPrefix(ref.name, "refs/heads/"), Hash: ref.hash.String()}
 		if upstream, ok := r.tracked(b.Name); ok {
-			b.Upstream = shortReference(upstream)
+			b.Upstream = r.shortest(upstream)
 		}
 		list.Branches = append(list.Branches, b)
 	}

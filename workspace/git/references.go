@@ -59,8 +59,13 @@ func safeReference(name string) bool {
 	return strings.HasPrefix(name, "refs/") || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
 }
 
-// packed reads packed-refs.
+// packed is what packed-refs held when it was first asked for.
 func (r *repository) packed() map[string]plumbing.Hash {
+	r.packedOnce.Do(func() { r.packedRefs = r.readPacked() })
+	return r.packedRefs
+}
+
+func (r *repository) readPacked() map[string]plumbing.Hash {
 	text, _ := readSmall(filepath.Join(r.commonDir, "packed-refs"))
 	refs := map[string]plumbing.Hash{}
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {

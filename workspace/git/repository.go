@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"pillion/internal/fault"
 )
@@ -19,6 +22,9 @@ type repository struct {
 	config    config
 	objects   *objects
 	work      *workTree
+
+	packedOnce sync.Once
+	packedRefs map[string]plumbing.Hash
 }
 
 // discover opens the repository that p lies in: the nearest folder at or above
@@ -117,6 +123,7 @@ func open(top, gitDir, base string) (*repository, error) {
 	}
 	r.work = work
 	r.objects = openObjects(r.commonDir)
+	r.objects.replaced = r.readReplaced()
 	r.work.conversion = conversion{config: r.config, attributes: newAttributes(r), objects: r.objects}
 	r.work.fileMode = r.config.bool("core.filemode", true)
 	r.work.symlinks = r.config.bool("core.symlinks", true)

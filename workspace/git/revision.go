@@ -1,7 +1,6 @@
 package git
 
 import (
-	"encoding/hex"
 	"strconv"
 	"strings"
 
@@ -12,11 +11,11 @@ import (
 )
 
 // commit finds the commit that a revision names: a branch, tag, remote branch,
-// hash or its beginning, HEAD or @, X@{upstream}, each with ~N, ^N and
-// ^{commit} behind it. Ranges and entries of the reflog are refused.
+// hash or its beginning, what git describe says, HEAD or @, X@{upstream}, each
+// with ~N, ^N, ^{} and ^{commit} behind it. Ranges and entries of the reflog are refused.
 func (r *repository) commit(revision string) (*object.Commit, error) {
 	if strings.Contains(revision, "..") {
-		return nil, fault.New(fault.GitError, "%s is a range; give the one commit to compare with", fault.Quote(revision))
+		return nil, fault.New(fault.GitError, "%s is a range; give one commit", fault.Quote(revision))
 	}
 	end := strings.IndexAny(revision, "~^")
 	if end < 0 {
@@ -44,8 +43,10 @@ func (r *repository) commit(revision string) (*object.Commit, error) {
 // step takes one of ~N, ^N and ^{commit} off steps. No commit is returned
 // where there is none that way, or for other steps.
 func (r *repository) step(from *object.Commit, steps string) (*object.Commit, string, error) {
-	if rest, ok := strings.CutPrefix(steps, "^{commit}"); ok {
-		return from, rest, nil
+	for _, peel := range []string{"^{commit}", "^{}"} {
+		if rest, ok := strings.CutPrefix(steps, peel); ok {
+			return from, rest, nil
+		}
 	}
 	digits := 1
 	for digits < len(steps) && '0' <= steps[digits] && steps[digits] <= '9' {
@@ -104,6 +105,11 @@ func (r *repository) named(name string) (plumbing.Hash, bool) {
 			return h, true
 		}
 	}
+	if at := strings.LastIndex(name, "-g"); at > 0 { // as git describe names commits
+		if h, ok := r.objects.abbreviated(strings.ToLower(name[at+2:])); ok {
+			return h, true
+		}
+	}
 	return r.objects.abbreviated(strings.ToLower(name))
 }
 
@@ -124,7 +130,7 @@ func (r *repository) upstream(branch string) (plumbing.Hash, bool) {
 func (r *repository) unknown(revision string) error {
 	err := fault.New(fault.GitError, "%s names no commit of this repository", fault.Quote(revision))
 	if _, born := r.head(); !born {
-		return err.WithHint("the repository has no commit yet; leave base out, or use staged to see what would be committed")
+		return err.WithHint("the repository has no commit yet; git.diff shows, without base or with staged, what there is")
 	}
 	if strings.Contains(revision, "@{") {
 		return err.WithHint("entries of the reflog are not looked up; give a branch, a tag or a hash")
@@ -140,14 +146,4 @@ func (r *repository) unknown(revision string) error {
 		more = ", and " + strconv.Itoa(len(names)-most) + " more"
 	}
 	return err.WithHint("branches and tags here: %s%s; also HEAD, HEAD~1 or a hash", strings.Join(quoted, ", "), more)
-}
-
-// hexPrefix decodes the whole bytes of an abbreviated hash.
-func hexPrefix(text string) ([]byte, bool) {
-	const shortest = 4
-	if len(text) < shortest || len(text) > 40 || strings.Trim(text, "0123456789abcdef") != "" {
-		return nil, false
-	}
-	prefix, err := hex.DecodeString(text[:len(text)&^1])
-	return prefix, err == nil
 }

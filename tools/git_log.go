@@ -1,0 +1,86 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace/git"
+)
+
+var _ = define(NewRead(Spec{
+	Name:  "git.log",
+	Title: "Git log",
+	Description: "Lists the last commits of the git repository, the newest first, with their messages; with path only those that changed that file or folder, " +
+		"which need not exist any more. Use git.show to see what one of them changed. Runs nothing that the repository configures.",
+	Success: true,
+}, planGitLog))
+
+type gitLogArgs struct {
+	Limit *int   `json:"limit,omitempty" jsonschema:"how many commits at most; default 10"`
+	Path  string `json:"path,omitempty" jsonschema:"file or folder, relative to the workspace folder: only commits that changed it; default is all"`
+	Ref   string `json:"ref,omitempty" jsonschema:"commit, branch or tag to begin with; default is HEAD"`
+}
+
+type gitLogResult struct {
+	Commits []git.LogCommit `json:"commits"`
+}
+
+func planGitLog(ctx context.Context, in Input, args gitLogArgs) (*Answer, error) {
+	limit := 10
+	if args.Limit != nil {
+		limit = *args.Limit
+	}
+	if limit < 1 || limit > 1000 {
+		return nil, invalid("limit must be between 1 and 1000")
+	}
+	p, err := oneFolder(in, "path", args.Path)
+	if err != nil {
+		return nil, err
+	}
+	commits, err := in.History.Log(ctx, p.RootDir(), git.LogOptions{
+		Dir: p.Abs(), Limited: args.Path != "", Ref: args.Ref, Limit: limit, MaxBytes: in.Limits.DiffBytes,
+	})
+	if err != nil {
+		return nil, err
+	}
+	text := "no commits"
+	if len(commits) > 0 {
+		text = logText(commits)
+	}
+	return &Answer{
+		Result: gitLogResult{commits}, Text: text, Summary: count(len(commits), "commit"),
+		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```\n%s\n```", fault.Escape(text))},
+	}, nil
+}
+
+// logText is commits as git log shows them.
+func logText(commits []git.LogCommit) string {
+	var out strings.Builder
+	for i, c := range commits {
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		out.WriteString(commitText(c))
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// commitText is a commit's head and message.
+func commitText(c git.LogCommit) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "commit %s\n", c.Hash)
+	if len(c.Parents) > 1 {
+		fmt.Fprintf(&out, "Merge: %s\n", strings.Join(c.Parents, " "))
+	}
+	fmt.Fprintf(&out, "Author: %s <%s>\nDate:   %s\n\n", c.Author.Name, c.Author.Email, c.Date)
+	message := c.Subject
+	if c.Body != "" {
+		message += "\n\n" + c.Body
+	}
+	for line := range strings.SplitSeq(message, "\n") {
+		out.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+	}
+	return out.String()
+}

@@ -1,0 +1,344 @@
+package git
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// graph is git's commit-graph, which has the heads of commits at hand: one file
+// or a chain of them, the oldest first. Its format is in git's
+// Documentation/gitformat-commit-graph.txt.
+type graph struct {
+	layers   []*graphLayer
+	identity string // of its files, by names, sizes and times
+}
+
+// graphLayer is one file of it.
+type graphLayer struct {
+	file          io.ReaderAt
+	closer        io.Closer
+	first         int // the position of its first commit
+	count         int
+	size, written int64
+	fanout        [256]uint32
+	chunks        map[string]span
+
+	hashes int // of each path, in its Bloom filters; 0 without
+}
+
+// span is where a chunk lies in its file.
+type span struct{ start, end int64 }
+
+var errGraph = errors.New("damaged commit-graph")
+
+const (
+	graphRow        = hashSize + 16
+	noParent        = 0x70000000
+	lastEdge        = 0x80000000
+	mostGraphInCore = 16 << 20
+)
+
+// openGraph opens what there is: a graph that cannot be read is as none, since
+// all that it says is in the commits as well.
+func openGraph(commonDir string) *graph {
+	info := filepath.Join(commonDir, "objects", "info")
+	names := []string{filepath.Join(info, "commit-graph")}
+	if !lexists(names[0]) {
+		names = nil
+		chain, _ := readSmall(filepath.Join(info, "commit-graphs", "commit-graph-chain"))
+		for hash := range strings.FieldsSeq(string(chain)) {
+			if _, ok := parseHash(hash); ok {
+				names = append(names, filepath.Join(info, "commit-graphs", "graph-"+hash+".graph"))
+			}
+		}
+	}
+	g := &graph{}
+	for _, name := range names {
+		layer, err := openLayer(name)
+		if err != nil {
+			g.close()
+			return &graph{}
+		}
+		if n := len(g.layers); n > 0 {
+			layer.first = g.layers[n-1].first + g.layers[n-1].count
+		}
+		g.layers = append(g.layers, layer)
+		g.identity += fmt.Sprintln(name, layer.size, layer.written)
+	}
+	return g
+}
+
+func (g *graph) close() {
+	for _, l := range g.layers {
+		l.closer.Close()
+	}
+	g.layers = nil
+}
+
+func openLayer(name string) (*graphLayer, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	l := &graphLayer{file: f, closer: f}
+	if err := l.open(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *graphLayer) open(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	l.size, l.written = info.Size(), info.ModTime().UnixNano()
+	if info.Size() <= mostGraphInCore {
+		data, err := readAll(io.NewSectionReader(f, 0, info.Size()), info.Size())
+		if err != nil {
+			return err
+		}
+		l.file = bytes.NewReader(data)
+	}
+	head, err := l.read(0, 8)
+	if err != nil {
+		return err
+	}
+	if string(head[:6]) != "CGPH\x01\x01" {
+		return errGraph
+	}
+	table, err := l.read(8, (int(head[6])+1)*12)
+	if err != nil {
+		return err
+	}
+	l.chunks = map[string]span{}
+	for ; len(table) >= 24; table = table[12:] {
+		s := span{int64(binary.BigEndian.Uint64(table[4:])), int64(binary.BigEndian.Uint64(table[16:]))}
+		if s.start < 0 || s.end < s.start || s.end > info.Size() {
+			return errGraph
+		}
+		l.chunks[string(table[:4])] = s
+	}
+	return l.readFanout()
+}
+
+func (l *graphLayer) readFanout() error {
+	fanout, err := l.part("OIDF", 0, 256*4)
+	if err != nil {
+		return err
+	}
+	for i := range l.fanout {
+		l.fanout[i] = binary.BigEndian.Uint32(fanout[4*i:])
+		if i > 0 && l.fanout[i] < l.fanout[i-1] {
+			return errGraph
+		}
+	}
+	l.count = int(l.fanout[255])
+	size := func(chunk string) int64 { return l.chunks[chunk].end - l.chunks[chunk].start }
+	if size("OIDL") < int64(l.count*hashSize) || size("CDAT") < int64(l.count*graphRow) {
+		return errGraph
+	}
+	if settings, err := l.part("BDAT", 0, 12); err == nil && size("BIDX") >= int64(4*l.count) {
+		version, hashes := binary.BigEndian.Uint32(settings), binary.BigEndian.Uint32(settings[4:])
+		if (version == 1 || version == 2) && hashes < 100 {
+			l.hashes = int(hashes)
+		}
+	}
+	return nil
+}
+
+func (l *graphLayer) read(at int64, n int) ([]byte, error) {
+	data := make([]byte, n)
+	if _, err := l.file.ReadAt(data, at); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// part reads n bytes of a chunk.
+func (l *graphLayer) part(chunk string, at int64, n int) ([]byte, error) {
+	s := l.chunks[chunk]
+	if at < 0 || n < 0 || at+int64(n) > s.end-s.start {
+		return nil, errGraph
+	}
+	return l.read(s.start+at, n)
+}
+
+// layer is the file that has a position.
+func (g *graph) layer(position int) *graphLayer {
+	for _, l := range g.layers {
+		if position >= l.first && position < l.first+l.count {
+			return l
+		}
+	}
+	return nil
+}
+
+// find is the position of a commit.
+func (g *graph) find(h plumbing.Hash) (int, bool) {
+	for _, l := range slices.Backward(g.layers) {
+		lo, hi := 0, int(l.fanout[h[0]])
+		if h[0] > 0 {
+			lo = int(l.fanout[h[0]-1])
+		}
+		for lo < hi {
+			middle := lo + (hi-lo)/2
+			name, err := l.part("OIDL", int64(middle*hashSize), hashSize)
+			if err != nil {
+				return 0, false
+			}
+			switch bytes.Compare(name, h[:]) {
+			case 0:
+				return l.first + middle, true
+			case -1:
+				lo = middle + 1
+			default:
+				hi = middle
+			}
+		}
+	}
+	return 0, false
+}
+
+// hash is that of the commit at a position.
+func (g *graph) hash(position int) (plumbing.Hash, error) {
+	l := g.layer(position)
+	if l == nil {
+		return plumbing.ZeroHash, errGraph
+	}
+	name, err := l.part("OIDL", int64((position-l.first)*hashSize), hashSize)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return plumbing.Hash(name), nil
+}
+
+// commit is the head of the commit at a position, its parents as positions.
+func (g *graph) commit(position int) (c commit, parents []int, err error) {
+	l := g.layer(position)
+	if l == nil {
+		return c, nil, errGraph
+	}
+	row, err := l.part("CDAT", int64((position-l.first)*graphRow), graphRow)
+	if err != nil {
+		return c, nil, err
+	}
+	c.tree = plumbing.Hash(row[:hashSize])
+	row = row[hashSize:]
+	c.date = int64(binary.BigEndian.Uint32(row[8:])&3)<<32 | int64(binary.BigEndian.Uint32(row[12:]))
+	first, second := binary.BigEndian.Uint32(row), binary.BigEndian.Uint32(row[4:])
+	if first != noParent {
+		parents = append(parents, int(first))
+	}
+	switch {
+	case second == noParent:
+	case second&lastEdge == 0:
+		parents = append(parents, int(second))
+	default:
+		for at := int64(second&^lastEdge) * 4; ; at += 4 {
+			edge, err := l.part("EDGE", at, 4)
+			if err != nil {
+				return c, nil, err
+			}
+			parent := binary.BigEndian.Uint32(edge)
+			parents = append(parents, int(parent&^lastEdge))
+			if parent&lastEdge != 0 {
+				break
+			}
+		}
+	}
+	return c, parents, nil
+}
+
+// bloomKey is what is looked up in Bloom filters for a path: the two hashes of
+// it and of each folder above it.
+type bloomKey [][2]uint32
+
+// newBloomKey is nil for a path that is not ASCII: of these two versions of git
+// compute two hashes.
+func newBloomKey(path string) bloomKey {
+	var key bloomKey
+	for _, c := range []byte(path) {
+		if c >= 0x80 {
+			return nil
+		}
+	}
+	for path != "" {
+		key = append(key, [2]uint32{murmur3(0x293ae76f, path), murmur3(0x7e646e2c, path)})
+		path = path[:max(strings.LastIndexByte(path, '/'), 0)]
+	}
+	return key
+}
+
+// unchanged reports whether the commit at a position surely left a path as it
+// is in its first parent.
+func (g *graph) unchanged(position int, key bloomKey) bool {
+	l := g.layer(position)
+	if l == nil || l.hashes == 0 || len(key) == 0 {
+		return false
+	}
+	at, start := position-l.first, uint32(0)
+	ends, err := l.part("BIDX", int64(4*max(at-1, 0)), 4*min(at+1, 2))
+	if err != nil {
+		return false
+	}
+	if at > 0 {
+		start, ends = binary.BigEndian.Uint32(ends), ends[4:]
+	}
+	end := binary.BigEndian.Uint32(ends)
+	if end <= start {
+		return false // none was made
+	}
+	filter, err := l.part("BDAT", 12+int64(start), int(end-start))
+	if err != nil {
+		return false
+	}
+	for _, hashes := range key {
+		if !contains(filter, hashes, l.hashes) {
+			return true
+		}
+	}
+	return false
+}
+
+// contains looks one path up in a Bloom filter.
+func contains(filter []byte, hashes [2]uint32, n int) bool {
+	for i := range uint32(n) {
+		bit := uint64(hashes[0]+i*hashes[1]) % uint64(len(filter)*8)
+		if filter[bit/8]&(1<<(bit&7)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// murmur3 is the hash of that name, of 32 bits.
+func murmur3(seed uint32, text string) uint32 {
+	const c1, c2 = 0xcc9e2d51, 0x1b873593
+	scramble := func(k uint32) uint32 { return bits.RotateLeft32(k*c1, 15) * c2 }
+	h, length := seed, uint32(len(text))
+	for ; len(text) >= 4; text = text[4:] {
+		k := uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16 | uint32(text[3])<<24
+		h = bits.RotateLeft32(h^scramble(k), 13)*5 + 0xe6546b64
+	}
+	var k uint32
+	for i := len(text) - 1; i >= 0; i-- {
+		k = k<<8 | uint32(text[i])
+	}
+	h ^= scramble(k)
+	h ^= length
+	h = (h ^ h>>16) * 0x85ebca6b
+	h = (h ^ h>>13) * 0xc2b2ae35
+	return h ^ h>>16
+}

@@ -1,0 +1,226 @@
+package git
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"pillion/internal/fault"
+)
+
+// LogOptions says which commits Log lists.
+type LogOptions struct {
+	Dir      string // absolute: a file or folder of the repository, which need not exist any more
+	Limited  bool   // only the commits that changed Dir, unless it is the top of the repository
+	Ref      string // where to begin; "" is HEAD
+	Limit    int    // how many commits at most
+	MaxBytes int64  // the longest text of all messages together; 0 is no limit
+}
+
+// History reads the history of repositories, and keeps what it learned of the
+// last few: the names in packs, the commits, and which of them changed the paths
+// that were asked for. No file stays open. What is kept holds for ever, since
+// objects never change; that other objects count, as in a shallow clone that was
+// deepened, is noticed. The zero History is ready, and nil keeps nothing.
+type History struct {
+	// mu guards kept.
+	mu   sync.Mutex
+	kept []*kept // the one used last comes first
+}
+
+// kept is what is known of one repository. Whoever uses it has taken it out.
+type kept struct {
+	commonDir string
+	indexes   map[string]*packIndex // by path
+	commits   *commitTable
+	graph     string // which commit-graph the commits' positions are in
+	replaced  map[plumbing.Hash]plumbing.Hash
+	shallow   map[plumbing.Hash]bool
+	grafts    map[plumbing.Hash][]plumbing.Hash
+}
+
+const (
+	mostKept    = 4
+	mostCommits = 250_000 // kept of one repository, about 30 MB
+)
+
+// Log lists commits, as git log does.
+//
+// Failures are *fault.Error: GIT_NOT_INITIALIZED where there is no repository,
+// GIT_ERROR for one that cannot be read or a reference that names no commit,
+// FILE_NOT_FOUND for a path that is nowhere and has no commits, FILE_TOO_LARGE
+// over MaxBytes.
+func (h *History) Log(ctx context.Context, root string, o LogOptions) ([]LogCommit, error) {
+	place, err := locate(root, o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := discover(place)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.close()
+	known := h.take(repo)
+	defer h.keep(known, repo)
+
+	start, err := repo.start(o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	w := &historyWalk{history: &history{commitTable: known.commits, repo: repo, graph: &graph{}}, ctx: ctx}
+	if repo.trustsGraph() {
+		w.graph = openGraph(repo.commonDir)
+		defer w.graph.close()
+	}
+	known.on(w.graph)
+	path := ""
+	if o.Limited {
+		path = repo.prefix(place.dir)
+	}
+	if path != "" {
+		w.path = w.at(path)
+	}
+	found, err := w.list(start, o)
+	if err == nil && len(found) == 0 && path != "" && !place.exists {
+		return nil, fault.New(fault.FileNotFound, "%s is not there, and no commit of this history ever changed it", fault.Quote(path))
+	}
+	return found, err
+}
+
+// list is the commits that a walk shows.
+func (w *historyWalk) list(start plumbing.Hash, o LogOptions) ([]LogCommit, error) {
+	if err := w.push(w.number(start)); err != nil {
+		return nil, err
+	}
+	found := []LogCommit{}
+	size := int64(0)
+	for len(found) < o.Limit {
+		n, more, err := w.next()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+		c, err := w.repo.describe(w.nodes[n].hash)
+		if err != nil {
+			return nil, err
+		}
+		size += int64(len(c.Subject) + len(c.Body))
+		if o.MaxBytes > 0 && size > o.MaxBytes {
+			return nil, fault.New(fault.FileTooLarge, "the messages of the first %d commits have more than %d bytes; ask for fewer", len(found)+1, o.MaxBytes)
+		}
+		found = append(found, c)
+	}
+	return found, nil
+}
+
+// describe reads a commit for people.
+func (r *repository) describe(h plumbing.Hash) (LogCommit, error) {
+	data, err := r.objects.of(plumbing.CommitObject, h)
+	if err != nil {
+		return LogCommit{}, err
+	}
+	head, ok := parseCommit(data)
+	if !ok {
+		return LogCommit{}, fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
+	}
+	c := describe(data)
+	c.Hash, c.Short, c.Parents = h.String(), r.short(h), []string{}
+	for _, p := range r.objects.parents(h, head.parents) {
+		c.Parents = append(c.Parents, p.String())
+	}
+	return c, nil
+}
+
+// start is the commit from which history is told.
+func (r *repository) start(ref string) (plumbing.Hash, error) {
+	if ref == "" {
+		if _, born := r.head(); !born {
+			return plumbing.ZeroHash, fault.New(fault.GitError, "the repository has no commit yet, at least not on what is checked out").
+				WithHint("git.branch lists the branches; give one as ref")
+		}
+		ref = "HEAD"
+	}
+	c, err := r.commit(ref)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return c.Hash, nil
+}
+
+// trustsGraph reports whether the commit-graph tells what the commits tell:
+// not where other parents count. Git does not look at it there either.
+func (r *repository) trustsGraph() bool {
+	o := r.objects
+	return len(o.replaced) == 0 && len(o.grafts) == 0 && len(o.shallow) == 0 && r.config.bool("core.commitgraph", true)
+}
+
+// take gets what is known of a repository, for this call alone, and lends it
+// to the repository's objects.
+func (h *History) take(r *repository) *kept {
+	known := h.known(r.commonDir)
+	o := r.objects
+	if known == nil || !maps.Equal(known.replaced, o.replaced) || !maps.Equal(known.shallow, o.shallow) || !maps.EqualFunc(known.grafts, o.grafts, slices.Equal) {
+		known = &kept{commonDir: r.commonDir, commits: newCommitTable(), replaced: o.replaced, shallow: o.shallow, grafts: o.grafts}
+	}
+	for _, s := range o.stores {
+		for _, p := range s.packs {
+			if index := known.indexes[p.index.path]; index != nil {
+				p.index = index
+			}
+		}
+	}
+	return known
+}
+
+// on has the commits' positions be those in g.
+func (k *kept) on(g *graph) {
+	if k.graph == g.identity {
+		return
+	}
+	k.graph = g.identity
+	for i := range k.commits.nodes {
+		k.commits.nodes[i].position = -1
+	}
+}
+
+func (h *History) known(commonDir string) *kept {
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.IndexFunc(h.kept, func(k *kept) bool { return k.commonDir == commonDir })
+	if i < 0 {
+		return nil
+	}
+	known := h.kept[i]
+	h.kept = slices.Delete(h.kept, i, i+1)
+	return known
+}
+
+// keep gives back what take took, with what was learned meanwhile.
+func (h *History) keep(known *kept, r *repository) {
+	r.objects.close()
+	if h == nil {
+		return
+	}
+	known.indexes = map[string]*packIndex{}
+	for _, s := range r.objects.stores {
+		for _, p := range s.packs {
+			known.indexes[p.index.path] = p.index
+		}
+	}
+	if len(known.commits.nodes) > mostCommits {
+		known.commits = newCommitTable()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.kept = slices.DeleteFunc(h.kept, func(k *kept) bool { return k.commonDir == known.commonDir })
+	h.kept = slices.Insert(h.kept, 0, known)
+	h.kept = h.kept[:min(len(h.kept), mostKept)]
+}

@@ -1,0 +1,428 @@
+package git_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pillion/internal/fault"
+	"pillion/workspace/git"
+)
+
+// logged is a log in the words of logFormat.
+func logged(commits []git.LogCommit) string {
+	var out strings.Builder
+	for _, c := range commits {
+		date, err := time.Parse(time.RFC3339, c.Date)
+		if err != nil {
+			return "a bad date: " + c.Date
+		}
+		_, offset := date.Zone()
+		sign := '+'
+		if offset < 0 {
+			sign, offset = '-', -offset
+		}
+		fmt.Fprintf(&out, "%s %s <%s> <%s> %d %c%02d%02d [%s] (%s)\n%s\x01", c.Hash, c.Short, c.Author.Name, c.Author.Email,
+			date.Unix(), sign, offset/3600, offset/60%60, strings.Join(c.Parents, " "), c.Subject, c.Body)
+	}
+	return out.String()
+}
+
+const logFormat = "--format=%H %h <%an> <%ae> %at %ad [%P] (%s)%n%b%x01"
+
+// gitLog is what git log says to the same question.
+func (r *rig) gitLog(o git.LogOptions) string {
+	r.Helper()
+	ref := o.Ref
+	if ref == "" {
+		ref = "HEAD"
+	}
+	args := []string{"log", "--no-show-signature", "--no-mailmap", "-n", strconv.Itoa(o.Limit), "--date=format:%z", logFormat, ref, "--"}
+	if o.Limited {
+		args = append(args, o.Dir)
+	}
+	out := r.git(args...)
+	var trimmed strings.Builder
+	for c := range strings.SplitSeq(out, "\x01") {
+		if c = strings.TrimLeft(c, "\n"); c != "" {
+			head, body, _ := strings.Cut(c, "\n")
+			trimmed.WriteString(head + "\n" + strings.TrimRight(body, "\n") + "\x01")
+		}
+	}
+	return trimmed.String()
+}
+
+// sameLog checks that Log says what git log says, cold and with what h knows.
+func (r *rig) sameLog(h *git.History, o git.LogOptions) []git.LogCommit {
+	r.Helper()
+	if o.Dir == "" {
+		o.Dir = r.top
+	}
+	if o.Limit == 0 {
+		o.Limit = 1000
+	}
+	want := r.gitLog(o)
+	var got []git.LogCommit
+	for _, h := range []*git.History{nil, h, h} {
+		var err error
+		got, err = h.Log(context.Background(), r.root, o)
+		if _, gone := os.Lstat(o.Dir); gone != nil && fault.CodeOf(err) == fault.FileNotFound {
+			err = nil
+		}
+		if err != nil {
+			r.Fatalf("%+v: %v", o, err)
+		}
+		if logged(got) != want {
+			r.Fatalf("%+v: %s", o, apart(logged(got), want))
+		}
+	}
+	return got
+}
+
+// in is an option for the history of one path.
+func (r *rig) in(name string) git.LogOptions { return git.LogOptions{Dir: r.path(name), Limited: true} }
+
+// commitAt commits all with a time of its own, in seconds.
+func (r *rig) commitAt(seconds int, more ...string) {
+	r.Helper()
+	at := fmt.Sprintf("@%d +0130", seconds)
+	r.T.Setenv("GIT_AUTHOR_DATE", at)
+	r.T.Setenv("GIT_COMMITTER_DATE", at)
+	r.git("add", "-A")
+	r.git(append([]string{"commit", "-q", "--allow-empty", "-m", fmt.Sprint("at ", seconds)}, more...)...)
+}
+
+func TestLogOfSimpleHistory(t *testing.T) {
+	r, h := newRig(t), &git.History{}
+	r.write("a", "1\n")
+	r.write("dir/b", "1\n")
+	r.commitAt(100)
+	r.write("a", "2\n")
+	r.commitAt(200)
+	r.write("dir/b", "2\n")
+	r.commitAt(300)
+	r.commitAt(300) // nothing changed, at the same time
+	r.remove("a")
+	r.commitAt(250) // the clock went back
+	r.write("a", "2\n")
+	r.must(os.Chmod(r.path("a"), 0o755))
+	r.commitAt(400)
+	r.remove("dir")
+	r.write("dir", "a file now\n")
+	r.commitAt(500)
+	check := func() {
+		t.Helper()
+		r.sameLog(h, git.LogOptions{})
+		r.sameLog(h, git.LogOptions{Limit: 2})
+		r.sameLog(h, git.LogOptions{Ref: "HEAD~3"})
+		for _, name := range []string{"a", "dir", "dir/b", "di", "a/x", "no/such"} {
+			r.sameLog(h, r.in(name))
+		}
+		if got := r.sameLog(h, r.in("a")); len(got) != 4 {
+			t.Errorf("a has %d commits", len(got))
+		}
+	}
+	check()
+	r.git("gc", "-q")
+	check()
+	r.git("commit-graph", "write", "--reachable", "--changed-paths")
+	check()
+	r.write("a", "3\n")
+	r.commitAt(600)
+	if got := r.sameLog(h, r.in("a")); len(got) != 5 {
+		t.Errorf("a has %d commits", len(got))
+	}
+	r.git("checkout", "-q", "--detach", "HEAD~2")
+	check()
+}
+
+// historyOf makes a repository with branches and merges by fast-import, from
+// what rapid draws.
+func historyOf(t *rapid.T, r *rig) (tips int) {
+	names := []string{"a", "b", "d/a", "d/b", "d/e/a", "ü/a", "b/a"}
+	var stream strings.Builder
+	state := []map[string]string{} // the files after each commit
+	commits := rapid.IntRange(1, 25).Draw(t, "commits")
+	for n := 1; n <= commits; n++ {
+		date := 1_000_000 + rapid.IntRange(0, 6).Draw(t, "date")
+		var parents []int
+		if n > 1 {
+			parents = append(parents, rapid.IntRange(max(1, n-4), n-1).Draw(t, "parent"))
+			for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "merged") {
+				if p := rapid.IntRange(1, n-1).Draw(t, "other parent"); p != parents[0] {
+					parents = append(parents, p)
+				}
+			}
+			if rapid.IntRange(0, 15).Draw(t, "root") == 0 {
+				parents = nil
+			}
+		}
+		files := map[string]string{}
+		if len(parents) > 0 { // the files of one of the parents, or of several
+			for _, p := range parents {
+				for name, text := range state[p-1] {
+					if _, has := files[name]; !has || rapid.Bool().Draw(t, "theirs") {
+						files[name] = text
+					}
+				}
+			}
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "steps") {
+			name := rapid.SampledFrom(names).Draw(t, "name")
+			switch rapid.IntRange(0, 4).Draw(t, "step") {
+			case 0:
+				delete(files, name)
+			case 1:
+				if text, ok := files[name]; ok {
+					delete(files, name)
+					files[rapid.SampledFrom(names).Draw(t, "new name")] = text
+				}
+			default:
+				files[name] = fmt.Sprint("text ", rapid.IntRange(0, 3).Draw(t, "text"))
+			}
+		}
+		if _, file := files["b"]; file {
+			delete(files, "b/a")
+		}
+		state = append(state, files)
+		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\nauthor A U Thor <a@example.com> %d -0330\ncommitter C <c@example.com> %d +0000\n", n, n, date, date)
+		message := fmt.Sprint("commit ", n)
+		fmt.Fprintf(&stream, "data %d\n%s\n", len(message), message)
+		for i, p := range parents {
+			fmt.Fprintf(&stream, "%s :%d\n", []string{"from", "merge"}[min(i, 1)], p)
+		}
+		stream.WriteString("deleteall\n")
+		for name, text := range files {
+			fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", name, len(text), text)
+		}
+	}
+	if out, err := r.try(stream.String()+"done\n", "fast-import", "--quiet", "--done", "--force"); err != nil {
+		t.Fatalf("git fast-import: %v\n%s", err, out)
+	}
+	return commits
+}
+
+// Whatever the history, Log has git's commits in git's order.
+func TestLogOfRandomHistories(t *testing.T) {
+	checks, kinds := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if checks++; checks > 60 {
+			return // each starts git a dozen times
+		}
+		r, h := newRig(t), &git.History{}
+		tip := "c" + strconv.Itoa(historyOf(rt, r))
+		switch rapid.IntRange(0, 3).Draw(rt, "storage") {
+		case 1:
+			r.git("repack", "-adq", "--depth=50")
+		case 2:
+			r.git("commit-graph", "write", "--reachable")
+		case 3:
+			r.git("commit-graph", "write", "--reachable", "--changed-paths")
+			kinds++
+		}
+		r.sameLog(h, git.LogOptions{Ref: tip})
+		for _, name := range []string{"a", "b", "d", "d/e", "ü/a", "b/a"} {
+			o := r.in(name)
+			o.Ref = tip
+			r.sameLog(h, o)
+		}
+		o := r.in("d/a")
+		o.Ref, o.Limit = tip, 2
+		r.sameLog(h, o)
+	})
+	if checks < 60 || kinds == 0 {
+		t.Errorf("only %d histories, %d with Bloom filters", checks, kinds)
+	}
+}
+
+func TestLogMessages(t *testing.T) {
+	r, h := newRig(t), &git.History{}
+	tree := strings.TrimSpace(r.git("write-tree"))
+	parent := ""
+	for i, c := range []struct{ author, header, message string }{
+		{"A U Thor <a@example.com> 1112911993 -0700", "", "subject\n\nbody\n"},
+		{"A <a@example.com> 1112911993 +0545", "", "\n\n  \nfirst\nsecond \nthird\t\n \n\nbody\n\nmore  \n\n\n"},
+		{"A <a@example.com> 0 +0000", "", ""},
+		{"A <a@example.com> 5 +0000", "", "no line end"},
+		{"Fran\xe7ois <f@example.com> 5 +0000", "encoding ISO-8859-1\n", "caf\xe9\n\n\xfcber\n"},
+		{"J <j@example.com> 5 +0000", "encoding Shift_JIS\n", "\x93\xfa\x96\x7b\n"},
+		{"K <k@example.com> 5 +0000", "encoding KOI8-R\n", "\xf0\xf2\n"},
+		{"U <u@example.com> 5 +0000", "encoding UTF-8\n", "grüße\n\n日本\n"},
+		{" <> 5 +0000", "", "no name\n"},
+		{"S <s@example.com> 5 +0000", "gpgsig -----BEGIN PGP SIGNATURE-----\n \n encoding ISO-8859-1\n =abcd\n -----END PGP SIGNATURE-----\n", "sïgned\n"},
+		{"S <s@example.com> 5 +0000", "mergetag object 1234\n type commit\n tag x\n tagger T <t@x> 1 +0000\n \n text\n", "merge of a tag\n"},
+		{"X <x@example.com> 5 +0000", "", "windows\r\n\r\nline ends\r\n"},
+		{"X <x@example.com> 99999999999 +0000", "", "far away\n"},
+	} {
+		text := "tree " + tree + "\n" + parent + "author " + c.author + "\ncommitter C <c@example.com> " + strconv.Itoa(100+i) + " +0000\n" + c.header + "\n" + c.message
+		hash, err := r.try(text, "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+		r.must(err)
+		parent = "parent " + hash
+		r.git("update-ref", "refs/heads/main", strings.TrimSpace(hash))
+	}
+	got := r.sameLog(h, git.LogOptions{})
+	if len(got) != 13 || got[8].Subject != "café" || got[8].Author.Name != "François" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// What git cannot say in UTF-8, nor can Log.
+func TestLogOfBadText(t *testing.T) {
+	r := newRig(t)
+	tree := strings.TrimSpace(r.git("write-tree"))
+	hash, err := r.try("tree "+tree+"\nauthor \xff <a@x> nonsense\ncommitter C <c@x> \nencoding no-such\n\n\xe9 \x1b[31m\n\nb\x00ody\n", "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+	r.must(err)
+	r.git("update-ref", "refs/heads/main", strings.TrimSpace(hash))
+	got, err := (*git.History)(nil).Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
+	r.must(err)
+	if c := got[0]; c.Author.Name != "\ufffd" || c.Date != "1970-01-01T00:00:00+00:00" || c.Subject != "\ufffd \x1b[31m" || c.Body != "b" {
+		t.Errorf("got %+q", c)
+	}
+}
+
+func TestLogOfMovedParents(t *testing.T) {
+	r, h := newRig(t), &git.History{}
+	for i := range 6 {
+		r.write("a", strconv.Itoa(i/2))
+		r.commitAt(100 + i)
+	}
+	r.git("commit-graph", "write", "--reachable", "--changed-paths")
+	all := func() {
+		t.Helper()
+		r.sameLog(h, git.LogOptions{})
+		r.sameLog(h, r.in("a"))
+	}
+	all()
+	r.git("replace", "--graft", "HEAD~1", "HEAD~4")
+	all()
+	r.git("pack-refs", "--all")
+	all()
+	r.git("config", "core.useReplaceRefs", "false")
+	all()
+	r.git("config", "--unset", "core.useReplaceRefs")
+	other, err := r.try(strings.Replace(r.git("cat-file", "commit", "HEAD~2"), "at 101", "replaced", 1), "hash-object", "-t", "commit", "-w", "--stdin")
+	r.must(err)
+	r.git("replace", strings.TrimSpace(r.git("rev-parse", "HEAD~2")), strings.TrimSpace(other))
+	all()
+	r.git("replace", "-d", strings.TrimSpace(r.git("rev-parse", "HEAD~2")))
+	all()
+	r.write(".git/info/grafts", strings.TrimSpace(r.git("rev-parse", "HEAD"))+"\n")
+	all()
+	r.remove(".git/info/grafts")
+	all()
+}
+
+func TestLogOfShallowClone(t *testing.T) {
+	r, h := newRig(t), &git.History{}
+	for i := range 6 {
+		r.write("a", strconv.Itoa(i/3))
+		r.commitAt(100 + i)
+	}
+	parent := t.TempDir()
+	clone := &rig{T: t, top: filepath.Join(parent, "clone"), root: filepath.Join(parent, "clone")}
+	r.git("clone", "-q", "--depth=2", "file://"+r.top, clone.top)
+	if got := clone.sameLog(h, git.LogOptions{}); len(got) != 2 || len(got[1].Parents) != 0 {
+		t.Errorf("got %+v", got)
+	}
+	clone.sameLog(h, clone.in("a"))
+	clone.git("fetch", "-q", "--unshallow")
+	clone.sameLog(h, git.LogOptions{})
+	clone.sameLog(h, clone.in("a"))
+}
+
+func TestLogRefs(t *testing.T) {
+	r, h := newRig(t), &git.History{}
+	for i := range 4 {
+		r.write("a", strconv.Itoa(i))
+		r.commitAt(100 + i)
+	}
+	r.git("tag", "-a", "v1", "-m", "tagged", "HEAD~1")
+	r.git("tag", "-a", "v1-again", "-m", "tag of a tag", "v1")
+	r.git("checkout", "-q", "-b", "topic", "HEAD~2")
+	r.write("b", "1")
+	r.commitAt(200)
+	r.git("merge", "-q", "--no-edit", "main")
+	r.git("branch", "-q", "--set-upstream-to=main")
+	short := r.git("rev-parse", "--short=6", "HEAD")
+	for _, ref := range []string{"HEAD", "@", "main", "topic~1", "topic^2", "topic^2~1", "v1", "v1^{}", "v1~1", "v1-again^{commit}", "@{u}", strings.TrimSpace(short), "v1-again", "heads/main", "refs/tags/v1", "HEAD^0", "main^^", "v1-0-g" + strings.TrimSpace(short)} {
+		r.sameLog(h, git.LogOptions{Ref: ref})
+	}
+}
+
+func TestLogFaults(t *testing.T) {
+	r, h := newRig(t), &git.History{}
+	log := func(o git.LogOptions) error {
+		if o.Dir == "" {
+			o.Dir = r.top
+		}
+		o.Limit = 10
+		_, err := h.Log(context.Background(), r.root, o)
+		return err
+	}
+	asFault(t, log(git.LogOptions{}), fault.GitError, "no commit yet")
+	asFault(t, log(git.LogOptions{Ref: "HEAD"}), fault.GitError, "HEAD names no commit", "no commit yet")
+	r.write("a", "1\n")
+	r.commit()
+	asFault(t, log(git.LogOptions{Ref: "nonsense"}), fault.GitError, "nonsense names no commit")
+	asFault(t, log(git.LogOptions{Ref: "HEAD:a"}), fault.GitError, "names no commit")
+	asFault(t, log(r.in("never")), fault.FileNotFound, "never")
+	asFault(t, log(git.LogOptions{Dir: filepath.Dir(r.top)}), fault.PathOutsideWorkspace)
+	asFault(t, log(git.LogOptions{MaxBytes: 1}), fault.FileTooLarge, "ask for fewer")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := h.Log(ctx, r.root, git.LogOptions{Dir: r.top, Limit: 1})
+	asFault(t, err, fault.Cancelled)
+	r.remove(".git/objects/" + objectFile(r, "HEAD"))
+	asFault(t, log(git.LogOptions{}), fault.GitError, "missing")
+}
+
+// objectFile is where a loose object is, below .git/objects.
+func objectFile(r *rig, revision string) string {
+	hash := strings.TrimSpace(r.git("rev-parse", revision))
+	return hash[:2] + "/" + hash[2:]
+}
+
+// Every object is read as git reads it, however it is stored.
+func TestObjects(t *testing.T) {
+	w := world{newRig(t), rand.New(rand.NewPCG(7, 7))}
+	for range 12 {
+		w.steps()
+		w.write("long", strings.Repeat(w.text(), 50))
+		w.write("large", strings.Repeat("all the same ", 40_000)+w.text())
+		w.commit()
+	}
+	check := func() {
+		t.Helper()
+		var hashes []string
+		for line := range strings.Lines(w.git("cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)")) {
+			kind, hash, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if kind == "blob" {
+				hashes = append(hashes, hash)
+			}
+		}
+		if len(hashes) < 20 {
+			t.Fatalf("only %d files", len(hashes))
+		}
+		for _, hash := range hashes {
+			if got, want := git.Blob(t, w.path(".git"), hash), w.git("cat-file", "blob", hash); got != want {
+				t.Errorf("%s: %s", hash, apart(got, want))
+			}
+		}
+		w.sameLog(&git.History{}, git.LogOptions{})
+	}
+	check()
+	w.git("repack", "-adfq", "--depth=50", "--window=50")
+	check()
+	w.git("-c", "repack.useDeltaBaseOffset=false", "repack", "-adfq", "--depth=10")
+	check()
+	w.git("-c", "core.compression=0", "-c", "pack.indexVersion=2", "repack", "-adFq")
+	check()
+}

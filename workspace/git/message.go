@@ -1,0 +1,124 @@
+package git
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/ianaindex"
+)
+
+// Person is who made something.
+type Person struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+}
+
+// LogCommit is a commit for people, in UTF-8.
+type LogCommit struct {
+	Hash    string   `json:"hash"`
+	Short   string   `json:"short"` // as git abbreviates it
+	Author  Person   `json:"author"`
+	Date    string   `json:"date"` // when it was written, in RFC 3339 with the author's zone
+	Subject string   `json:"subject"`
+	Body    string   `json:"body"` // without the line ends around it
+	Parents []string `json:"parents"`
+}
+
+// describe reads what people want to know out of a commit's bytes.
+func describe(data []byte) LogCommit {
+	if end := bytes.IndexByte(data, 0); end >= 0 {
+		data = data[:end] // git's messages end there too
+	}
+	data = decoded(data)
+	head, message, _ := bytes.Cut(data, []byte("\n\n"))
+	var c LogCommit
+	for line := range bytes.Lines(head) {
+		if bytes.HasPrefix(line, []byte("author ")) {
+			c.Author, c.Date = whoAndWhen(bytes.TrimSuffix(line[len("author "):], []byte("\n")))
+			break
+		}
+	}
+	c.Subject, c.Body = splitMessage(string(message))
+	return c
+}
+
+// decoded is a commit in UTF-8: as its encoding header says, and, where that
+// does not help, with U+FFFD for what is not UTF-8.
+func decoded(data []byte) []byte {
+	name := headerOf(data, "encoding ")
+	if e := encodingOf(name); e != nil {
+		if text, err := e.NewDecoder().Bytes(data); err == nil {
+			data = text
+		}
+	}
+	return bytes.ToValidUTF8(data, []byte("\ufffd"))
+}
+
+// headerOf is the value of a header line.
+func headerOf(data []byte, key string) string {
+	for line := range bytes.Lines(data) {
+		if len(line) == 1 {
+			break
+		}
+		if value, ok := bytes.CutPrefix(line, []byte(key)); ok {
+			return strings.TrimRight(string(value), "\n")
+		}
+	}
+	return ""
+}
+
+// encodingOf is nil for UTF-8 and for what nobody knows.
+func encodingOf(name string) encoding.Encoding {
+	switch strings.ToLower(name) {
+	case "", "utf-8", "utf8":
+		return nil
+	}
+	for _, index := range []*ianaindex.Index{ianaindex.IANA, ianaindex.MIME} {
+		if e, err := index.Encoding(name); err == nil && e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// whoAndWhen reads "Name <email> seconds zone".
+func whoAndWhen(line []byte) (Person, string) {
+	seconds, zone := identTime(line)
+	minutes := zone/100*60 + zone%100
+	at := time.Unix(seconds, 0).In(time.FixedZone("", minutes*60))
+	who, rest, _ := bytes.Cut(line, []byte("<"))
+	email, _, _ := bytes.Cut(rest, []byte(">"))
+	return Person{strings.TrimSpace(string(who)), strings.TrimSpace(string(email))}, at.Format("2006-01-02T15:04:05-07:00")
+}
+
+// splitMessage parts a message as git does: the subject is the first paragraph
+// in one line, the body what follows.
+func splitMessage(message string) (subject, body string) {
+	message = skipBlank(message)
+	var lines []string
+	for message != "" {
+		line, rest, _ := strings.Cut(message, "\n")
+		message = rest
+		if line = trimRight(line); line == "" {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, " "), strings.TrimRight(skipBlank(message), "\n")
+}
+
+// skipBlank leaves out the lines at the beginning that have nothing but blanks.
+func skipBlank(text string) string {
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
+		if trimRight(line) != "" {
+			break
+		}
+		text = rest
+	}
+	return text
+}
+
+func trimRight(line string) string { return strings.TrimRight(line, " \t\r\n") }

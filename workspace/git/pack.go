@@ -1,0 +1,306 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/klauspost/compress/zlib"
+)
+
+// pack reads the objects of one pack file. go-git reads its whole index before
+// the first of them and takes ten times as long for each.
+type pack struct {
+	index   *packIndex
+	path    string
+	size    int64
+	file    *os.File // nil between calls
+	windows [windows]window
+	next    int // the window to give up
+}
+
+// window is a part of the pack that was read. Objects that are used together
+// lie together.
+type window struct {
+	start int64
+	data  []byte
+}
+
+const (
+	windows    = 8
+	windowStep = 64 << 10
+)
+
+// The kinds of entries of a pack.
+const (
+	offsetDelta = 6
+	hashDelta   = 7
+)
+
+var errDamaged = errors.New("the pack is damaged")
+
+func (p *pack) open() error {
+	if p.file != nil {
+		return nil
+	}
+	f, err := openRegular(p.path)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return err
+	}
+	p.file, p.size = f, info.Size()
+	return nil
+}
+
+// close gives back all but what the index knows.
+func (p *pack) close() {
+	p.index.close()
+	if p.file != nil {
+		p.file.Close()
+		p.file = nil
+	}
+	p.windows = [windows]window{}
+}
+
+// at is what the pack holds from offset on: at least need bytes, unless it ends
+// before.
+func (p *pack) at(offset int64, need int) ([]byte, error) {
+	if offset < 0 || offset >= p.size {
+		return nil, errDamaged
+	}
+	for i := range p.windows {
+		w := &p.windows[i]
+		end := w.start + int64(len(w.data))
+		if offset >= w.start && offset < end && (offset+int64(need) <= end || end == p.size) {
+			return w.data[offset-w.start:], nil
+		}
+	}
+	w := &p.windows[p.next]
+	p.next = (p.next + 1) % windows
+	start := offset &^ (windowStep - 1)
+	length := min(2*windowStep, p.size-start)
+	if int64(cap(w.data)) < length {
+		w.data = make([]byte, length)
+	}
+	w.start, w.data = start, w.data[:length]
+	if _, err := p.file.ReadAt(w.data, start); err != nil {
+		w.data = w.data[:0]
+		return nil, err
+	}
+	return w.data[offset-start:], nil
+}
+
+// entry is one entry of a pack as it is stored.
+type entry struct {
+	kind byte
+	size int64 // of what is compressed: the object, or the delta
+	base int64 // where the object is that a delta starts from
+	data int64 // where the compressed bytes begin
+}
+
+// entryAt reads the head of the entry at offset.
+func (p *pack) entryAt(offset int64) (entry, error) {
+	const longest = 10 + 20
+	head, err := p.at(offset, longest)
+	if err != nil {
+		return entry{}, err
+	}
+	e := entry{kind: head[0] >> 4 & 7, size: int64(head[0] & 15)}
+	n := 1
+	for shift := 4; head[n-1]&0x80 != 0; shift += 7 {
+		if n == len(head) || shift > 56 {
+			return entry{}, errDamaged
+		}
+		e.size |= int64(head[n]&0x7f) << shift
+		n++
+	}
+	if e.size < 0 {
+		return entry{}, errDamaged
+	}
+	switch e.kind {
+	case offsetDelta:
+		back, used := offsetOf(head[n:])
+		if used == 0 || back <= 0 || back > offset {
+			return entry{}, errDamaged
+		}
+		e.base = offset - back
+		n += used
+	case hashDelta:
+		if len(head) < n+hashSize {
+			return entry{}, errDamaged
+		}
+		base, found, err := p.index.find(plumbing.Hash(head[n : n+hashSize]))
+		if err != nil || !found {
+			return entry{}, errDamaged
+		}
+		e.base = base
+		n += hashSize
+	}
+	e.data = offset + int64(n)
+	return e, nil
+}
+
+// offsetOf reads git's offset encoding.
+func offsetOf(data []byte) (value int64, used int) {
+	for i, c := range data {
+		if i > 8 {
+			break
+		}
+		value = value<<7 | int64(c&0x7f)
+		if c&0x80 == 0 {
+			return value, i + 1
+		}
+		value++
+	}
+	return 0, 0
+}
+
+// inflater uncompresses, again and again with the same memory.
+type inflater struct {
+	source bytes.Reader
+	zlib   io.ReadCloser
+}
+
+// from begins to read what is compressed in r. Only a bytes.Reader or a
+// bufio.Reader is read quickly.
+func (f *inflater) from(r io.Reader) (io.Reader, error) {
+	if f.zlib == nil {
+		z, err := zlib.NewReader(r)
+		if err != nil {
+			return nil, err
+		}
+		f.zlib = z
+		return z, nil
+	}
+	return f.zlib, f.zlib.(zlib.Resetter).Reset(r, nil)
+}
+
+// compressed begins to read an entry's content.
+func (p *pack) compressed(f *inflater, e entry) (io.Reader, error) {
+	most := e.size + e.size/1000 + 64 // zlib makes nothing larger than this
+	if most > windowStep {
+		return f.from(bufio.NewReaderSize(io.NewSectionReader(p.file, e.data, p.size-e.data), windowStep))
+	}
+	data, err := p.at(e.data, int(most))
+	if err != nil {
+		return nil, err
+	}
+	f.source.Reset(data)
+	return f.from(&f.source)
+}
+
+// content reads an entry's whole content.
+func (p *pack) content(f *inflater, e entry) ([]byte, error) {
+	r, err := p.compressed(f, e)
+	if err != nil {
+		return nil, err
+	}
+	return readExactly(r, e.size)
+}
+
+// readExactly reads size bytes, after which r must end. Not more is allocated
+// at once than there may be: the size is only what somebody wrote.
+func readExactly(r io.Reader, size int64) ([]byte, error) {
+	const trusted = 1 << 20
+	if size > trusted {
+		data, err := readAll(io.LimitReader(r, size+1), trusted)
+		if err == nil && int64(len(data)) != size {
+			err = errDamaged
+		}
+		return data, err
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, err
+	}
+	var more [1]byte
+	if n, err := r.Read(more[:]); n > 0 || err != io.EOF {
+		return nil, fmt.Errorf("%w: %v", errDamaged, err)
+	}
+	return data, nil
+}
+
+// resultSize is the size of the object that an entry's delta makes.
+func (p *pack) resultSize(f *inflater, e entry) (int64, error) {
+	r, err := p.compressed(f, e)
+	if err != nil {
+		return 0, err
+	}
+	var head [20]byte
+	n, err := io.ReadFull(r, head[:min(e.size, int64(len(head)))])
+	if err != nil {
+		return 0, err
+	}
+	_, used := binary.Uvarint(head[:n])
+	if used <= 0 {
+		return 0, errDamaged
+	}
+	size, used := binary.Uvarint(head[used:n])
+	if used <= 0 || size > 1<<62 {
+		return 0, errDamaged
+	}
+	return int64(size), nil
+}
+
+// patched is what a delta makes of base.
+func patched(base, delta []byte) ([]byte, error) {
+	from, used := binary.Uvarint(delta)
+	if used <= 0 || from != uint64(len(base)) {
+		return nil, errDamaged
+	}
+	delta = delta[used:]
+	size, used := binary.Uvarint(delta)
+	if used <= 0 || size > maxObject {
+		return nil, errDamaged
+	}
+	delta = delta[used:]
+	out := make([]byte, 0, min(size, uint64(len(base)+len(delta))+4096))
+	for len(delta) > 0 {
+		op := delta[0]
+		delta = delta[1:]
+		if op&0x80 == 0 { // what is new
+			n := int(op)
+			if n == 0 || n > len(delta) {
+				return nil, errDamaged
+			}
+			out = append(out, delta[:n]...)
+			delta = delta[n:]
+			continue
+		}
+		var offset, n int
+		for i := range 7 {
+			if op>>i&1 == 0 {
+				continue
+			}
+			if len(delta) == 0 {
+				return nil, errDamaged
+			}
+			if i < 4 {
+				offset |= int(delta[0]) << (8 * i)
+			} else {
+				n |= int(delta[0]) << (8 * (i - 4))
+			}
+			delta = delta[1:]
+		}
+		if n == 0 {
+			n = 0x10000
+		}
+		if offset < 0 || offset > len(base) || n > len(base)-offset || uint64(len(out)+n) > size {
+			return nil, errDamaged
+		}
+		out = append(out, base[offset:offset+n]...)
+	}
+	if uint64(len(out)) != size {
+		return nil, errDamaged
+	}
+	return out, nil
+}

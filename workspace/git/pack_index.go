@@ -1,0 +1,280 @@
+package git
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// packIndex says where in a pack an object is. Its format is version 2 of
+// git's Documentation/gitformat-pack.txt. Of the file only what is asked for
+// is read: the names that begin with one byte together, and kept, up to a
+// bound.
+type packIndex struct {
+	path   string
+	count  int
+	fanout [256]uint32
+	parts  [256]namesPart // by the first byte; empty where not read yet
+	kept   int            // bytes of all parts
+
+	size, written int64    // of the file that all this is from
+	file          *os.File // nil between calls
+}
+
+// namesPart is a part of the sorted names, and where the objects are.
+type namesPart struct {
+	first   int    // the number of the first
+	names   []byte // hashSize bytes each
+	offsets []byte // 4 bytes each
+}
+
+const (
+	hashSize       = len(plumbing.Hash{})
+	indexNames     = 8 + 256*4
+	mostNamesKept  = 40 << 20 // bytes a pack
+	mostNamesAtOne = 8192     // of one first byte; in larger packs they are searched on disk
+)
+
+var errOldIndex = errors.New("its index is of version 1, which is not supported; git repack -ad writes it anew")
+
+// open opens the file, unless it is open.
+func (x *packIndex) open() error {
+	if x.file != nil {
+		return nil
+	}
+	f, err := openRegular(x.path)
+	if err != nil {
+		return err
+	}
+	if err := x.look(f); err != nil {
+		f.Close()
+		return err
+	}
+	x.file = f
+	return nil
+}
+
+// look reads how many names there are, unless that is known of this very file.
+func (x *packIndex) look(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	size, written := info.Size(), info.ModTime().UnixNano()
+	if x.count > 0 && x.size == size && x.written == written {
+		return nil
+	}
+	*x = packIndex{path: x.path, size: size, written: written}
+	return x.readHead(f)
+}
+
+func (x *packIndex) readHead(f *os.File) error {
+	head := make([]byte, indexNames)
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return err
+	}
+	if string(head[:4]) != "\xfftOc" {
+		return errOldIndex
+	}
+	if version := binary.BigEndian.Uint32(head[4:]); version != 2 {
+		return fmt.Errorf("its index is of version %d, which is not supported", version)
+	}
+	last := uint32(0)
+	for i := range x.fanout {
+		x.fanout[i] = binary.BigEndian.Uint32(head[8+4*i:])
+		if x.fanout[i] < last {
+			return errors.New("its index is damaged")
+		}
+		last = x.fanout[i]
+	}
+	if x.size < int64(indexNames)+int64(last)*int64(hashSize+8) {
+		return errors.New("its index is cut off")
+	}
+	x.count = int(last)
+	return nil
+}
+
+func (x *packIndex) close() {
+	if x.file != nil {
+		x.file.Close()
+		x.file = nil
+	}
+}
+
+// span is the range of names that begin with a byte.
+func (x *packIndex) span(first byte) (lo, hi int) {
+	if first > 0 {
+		lo = int(x.fanout[first-1])
+	}
+	return lo, int(x.fanout[first])
+}
+
+// some reads the names from lo to hi.
+func (x *packIndex) some(lo, hi int) ([]byte, error) {
+	names := make([]byte, (hi-lo)*hashSize)
+	_, err := x.file.ReadAt(names, int64(indexNames+lo*hashSize))
+	return names, err
+}
+
+// part reads the names from lo to hi and their offsets.
+func (x *packIndex) part(lo, hi int) (namesPart, error) {
+	names, err := x.some(lo, hi)
+	if err != nil {
+		return namesPart{}, err
+	}
+	offsets := make([]byte, (hi-lo)*4)
+	_, err = x.file.ReadAt(offsets, int64(indexNames+x.count*(hashSize+4)+lo*4))
+	return namesPart{lo, names, offsets}, err
+}
+
+// around is a part of the names in which h is if it is anywhere.
+func (x *packIndex) around(h plumbing.Hash) (namesPart, error) {
+	lo, hi := x.span(h[0])
+	if lo == hi {
+		return namesPart{}, nil
+	}
+	if hi-lo > mostNamesAtOne {
+		lo, hi, err := x.narrow(h, lo, hi)
+		if err != nil {
+			return namesPart{}, err
+		}
+		return x.part(lo, hi)
+	}
+	if x.parts[h[0]].names != nil {
+		return x.parts[h[0]], nil
+	}
+	part, err := x.part(lo, hi)
+	if err != nil {
+		return part, err
+	}
+	size := (hi - lo) * (hashSize + 4)
+	if x.kept += size; x.kept > mostNamesKept {
+		x.parts, x.kept = [256]namesPart{}, size
+	}
+	x.parts[h[0]] = part
+	return part, nil
+}
+
+// narrow searches on disk until few names are left, with one to spare on either
+// side, so that the neighbours of h are among them.
+func (x *packIndex) narrow(h plumbing.Hash, lo, hi int) (int, int, error) {
+	const few = 256
+	from, to := lo, hi
+	for hi-lo > few {
+		middle := lo + (hi-lo)/2
+		name, err := x.some(middle, middle+1)
+		if err != nil {
+			return 0, 0, err
+		}
+		if bytes.Compare(name, h[:]) <= 0 {
+			lo = middle
+		} else {
+			hi = middle
+		}
+	}
+	return max(from, lo-1), min(to, hi+1), nil
+}
+
+// find returns where in the pack an object begins.
+func (x *packIndex) find(h plumbing.Hash) (offset int64, found bool, err error) {
+	if err := x.open(); err != nil {
+		return 0, false, err
+	}
+	part, err := x.around(h)
+	if err != nil {
+		return 0, false, err
+	}
+	i, found := part.find(h)
+	if !found {
+		return 0, false, nil
+	}
+	offset, err = x.offset(binary.BigEndian.Uint32(part.offsets[4*i:]))
+	return offset, err == nil, err
+}
+
+// find is the number of a name in the part. Hashes are spread evenly, so it is
+// looked for around where it should be.
+func (p namesPart) find(h plumbing.Hash) (int, bool) {
+	n := len(p.names) / hashSize
+	name := func(i int) []byte { return p.names[i*hashSize : i*hashSize+hashSize] }
+	guess := int(uint64(binary.BigEndian.Uint32(h[1:])) * uint64(n) >> 32)
+	lo, hi := guess, guess // all before lo are smaller than h, all from hi on larger or h itself
+	for step := 8; lo > 0 && bytes.Compare(name(lo-1), h[:]) >= 0; step *= 2 {
+		lo, hi = max(0, lo-step), lo
+	}
+	for step := 8; hi < n && bytes.Compare(name(hi), h[:]) < 0; step *= 2 {
+		lo, hi = hi+1, min(n, hi+step)
+	}
+	for lo < hi {
+		if middle := (lo + hi) / 2; bytes.Compare(name(middle), h[:]) < 0 {
+			lo = middle + 1
+		} else {
+			hi = middle
+		}
+	}
+	return lo, lo < n && bytes.Equal(name(lo), h[:])
+}
+
+// offset is what the index means by one: large ones are in a table of their own.
+func (x *packIndex) offset(at uint32) (int64, error) {
+	const big = 1 << 31
+	if at < big {
+		return int64(at), nil
+	}
+	var raw [8]byte
+	table := int64(indexNames) + int64(x.count)*int64(hashSize+4+4)
+	if _, err := x.file.ReadAt(raw[:], table+int64(at-big)*8); err != nil {
+		return 0, err
+	}
+	return int64(binary.BigEndian.Uint64(raw[:]) &^ (1 << 63)), nil
+}
+
+// beginning calls each with all hashes that begin with the hex digits prefix,
+// of which there are at least two.
+func (x *packIndex) beginning(prefix string, each func(plumbing.Hash)) error {
+	if err := x.open(); err != nil {
+		return err
+	}
+	lowest, highest := hashRange(prefix)
+	lo, hi := x.span(lowest[0])
+	if hi-lo > mostNamesAtOne {
+		var err error
+		if lo, _, err = x.narrow(lowest, lo, hi); err != nil {
+			return err
+		}
+		if _, hi, err = x.narrow(highest, lo, hi); err != nil {
+			return err
+		}
+	}
+	names, err := x.some(lo, hi)
+	if err != nil {
+		return err
+	}
+	for ; len(names) > 0; names = names[hashSize:] {
+		if h := plumbing.Hash(names[:hashSize]); bytes.Compare(h[:], lowest[:]) >= 0 && bytes.Compare(h[:], highest[:]) <= 0 {
+			each(h)
+		}
+	}
+	return nil
+}
+
+// openRegular opens a file of a git folder for reading in parts.
+func openRegular(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}

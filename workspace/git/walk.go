@@ -1,0 +1,401 @@
+package git
+
+import (
+	"context"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"pillion/internal/fault"
+)
+
+// commitTable is a table of the commits that walks have come across, by number.
+type commitTable struct {
+	numbers map[plumbing.Hash]int
+	nodes   []node
+	parents []int            // of all of them, one after the other
+	paths   map[string]*seen // what is known of the history of paths
+	turn    int              // counts the walks limited to a path
+}
+
+type node struct {
+	hash, tree plumbing.Hash
+	date       int64
+	position   int // in the commit-graph, -1 if it is in none or was not looked for
+	first      int // its parents: from here on
+	count      int
+	known      bool // all but the hash
+}
+
+// seen is what is known of one path, by the number of the commit.
+type seen struct {
+	verdicts []verdict
+	used     int // the turn in which it was used last
+}
+
+// verdict says what a commit did to a path.
+type verdict int16
+
+const (
+	notLooked verdict = iota
+	changes           // it is another than in each parent
+	sameAs            // plus n: it is as in the parent n, whose history alone counts
+)
+
+func newCommitTable() *commitTable {
+	return &commitTable{numbers: map[plumbing.Hash]int{}, paths: map[string]*seen{}}
+}
+
+func (t *commitTable) number(h plumbing.Hash) int {
+	n, ok := t.numbers[h]
+	if !ok {
+		n = len(t.nodes)
+		t.numbers[h] = n
+		t.nodes = append(t.nodes, node{hash: h, position: -1})
+	}
+	return n
+}
+
+// history reads commits into the table, from the commit-graph if they are in
+// it.
+type history struct {
+	*commitTable
+	repo  *repository
+	graph *graph
+}
+
+// load makes the node of a number known.
+func (y *history) load(n int) error {
+	if y.nodes[n].known {
+		return nil
+	}
+	h := y.nodes[n].hash
+	position := y.nodes[n].position
+	if position < 0 && len(y.graph.layers) > 0 {
+		if at, ok := y.graph.find(h); ok {
+			position = at
+		}
+	}
+	if position >= 0 && y.fromGraph(n, position) == nil {
+		return nil
+	}
+	found, err := y.repo.objects.of(plumbing.CommitObject, h)
+	if err != nil {
+		return err
+	}
+	c, ok := parseCommit(found)
+	if !ok {
+		return fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
+	}
+	first := len(y.parents)
+	for _, p := range y.repo.objects.parents(h, c.parents) {
+		y.parents = append(y.parents, y.number(p))
+	}
+	y.keep(n, c, first, -1)
+	return nil
+}
+
+func (y *history) keep(n int, c commit, first, position int) {
+	node := &y.nodes[n]
+	node.tree, node.date, node.position = c.tree, c.date, position
+	node.first, node.count, node.known = first, len(y.parents)-first, true
+}
+
+func (y *history) fromGraph(n, position int) error {
+	c, parents, err := y.graph.commit(position)
+	if err != nil {
+		return err
+	}
+	first := len(y.parents)
+	for _, at := range parents {
+		h, err := y.graph.hash(at)
+		if err != nil {
+			y.parents = y.parents[:first]
+			return err
+		}
+		p := y.number(h)
+		if !y.nodes[p].known {
+			y.nodes[p].position = at
+		}
+		y.parents = append(y.parents, p)
+	}
+	y.keep(n, c, first, position)
+	return nil
+}
+
+func (y *history) parentsOf(n int) []int {
+	node := &y.nodes[n]
+	return y.parents[node.first : node.first+node.count]
+}
+
+// historyWalk goes back from a commit in git's order: the youngest of those that wait
+// first, among equals the one that waits longest. Limited to a path it keeps to
+// the parents that have the path as it is, and stops at commits that changed it,
+// as git does without further options ("history simplification").
+type historyWalk struct {
+	*history
+	ctx    context.Context
+	queue  queue
+	queued []bool // by number
+	path   *pathHistory
+}
+
+func (w *historyWalk) push(n int) error {
+	for len(w.queued) < len(w.nodes) {
+		w.queued = append(w.queued, make([]bool, len(w.nodes)-len(w.queued)+1024)...)
+	}
+	if w.queued[n] {
+		return nil
+	}
+	w.queued[n] = true
+	if err := w.load(n); err != nil {
+		return err
+	}
+	w.queue.push(w.nodes[n].date, n)
+	return nil
+}
+
+// next is the number of the next commit to be shown.
+func (w *historyWalk) next() (n int, more bool, err error) {
+	for len(w.queue.waiting) > 0 {
+		if err := w.ctx.Err(); err != nil {
+			return 0, false, fault.From(err)
+		}
+		n := w.queue.pop()
+		parents, shown := w.parentsOf(n), true
+		if w.path != nil {
+			v, err := w.path.verdict(n)
+			if err != nil {
+				return 0, false, err
+			}
+			if shown = v == changes; !shown && len(parents) > 0 {
+				parents = parents[v-sameAs : v-sameAs+1]
+			}
+		}
+		for _, p := range parents {
+			if err := w.push(p); err != nil {
+				return 0, false, err
+			}
+		}
+		if shown {
+			return n, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// queue is a heap of commits that wait.
+type queue struct {
+	waiting []waiting
+	turn    int
+}
+
+type waiting struct {
+	date   int64
+	turn   int
+	number int
+}
+
+func (a waiting) before(b waiting) bool {
+	return a.date > b.date || a.date == b.date && a.turn < b.turn
+}
+
+func (q *queue) push(date int64, n int) {
+	q.turn++
+	q.waiting = append(q.waiting, waiting{date, q.turn, n})
+	for i := len(q.waiting) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !q.waiting[i].before(q.waiting[up]) {
+			break
+		}
+		q.waiting[i], q.waiting[up] = q.waiting[up], q.waiting[i]
+		i = up
+	}
+}
+
+func (q *queue) pop() int {
+	top := q.waiting[0].number
+	last := len(q.waiting) - 1
+	q.waiting[0] = q.waiting[last]
+	q.waiting = q.waiting[:last]
+	for i := 0; ; {
+		least := i
+		for _, down := range []int{2*i + 1, 2*i + 2} {
+			if down < last && q.waiting[down].before(q.waiting[least]) {
+				least = down
+			}
+		}
+		if least == i {
+			return top
+		}
+		q.waiting[i], q.waiting[least] = q.waiting[least], q.waiting[i]
+		i = least
+	}
+}
+
+// pathHistory says which commits changed a path.
+type pathHistory struct {
+	*history
+	parts   []string
+	known   *seen
+	bloom   bloomKey
+	entries map[int]found             // by commit: what it has at the path
+	below   []map[plumbing.Hash]found // by depth and tree, since most commits leave most folders alone
+}
+
+// found is what a tree has at a path: mode 0 is nothing.
+type found struct {
+	mode uint32
+	hash plumbing.Hash
+}
+
+const (
+	mostPaths   = 16
+	mostEntries = 1 << 14
+)
+
+var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
+
+func (y *history) at(path string) *pathHistory {
+	p := &pathHistory{history: y, parts: strings.Split(path, "/"), bloom: newBloomKey(path), entries: map[int]found{}}
+	p.below = make([]map[plumbing.Hash]found, len(p.parts))
+	y.turn++
+	p.known = y.paths[path]
+	if p.known == nil {
+		y.forgetPath()
+		p.known = &seen{}
+		y.paths[path] = p.known
+	}
+	p.known.used = y.turn
+	return p
+}
+
+// forgetPath makes room for another path.
+func (t *commitTable) forgetPath() {
+	if len(t.paths) < mostPaths {
+		return
+	}
+	oldest := ""
+	for path, s := range t.paths {
+		if oldest == "" || s.used < t.paths[oldest].used {
+			oldest = path
+		}
+	}
+	delete(t.paths, oldest)
+}
+
+// verdict says what the commit of a number did.
+func (p *pathHistory) verdict(n int) (verdict, error) {
+	if n < len(p.known.verdicts) && p.known.verdicts[n] != notLooked {
+		return p.known.verdicts[n], nil
+	}
+	v, err := p.look(n)
+	if err != nil {
+		return v, err
+	}
+	for len(p.known.verdicts) < len(p.nodes) {
+		p.known.verdicts = append(p.known.verdicts, make([]verdict, len(p.nodes)-len(p.known.verdicts))...)
+	}
+	p.known.verdicts[n] = v
+	return v, nil
+}
+
+func (p *pathHistory) look(n int) (verdict, error) {
+	const mostParents = 1 << 14 // that a verdict has room for
+	parents := p.parentsOf(n)
+	if len(parents) == 0 {
+		own, err := p.entry(n)
+		if own.mode != 0 || err != nil {
+			return changes, err
+		}
+		return sameAs, nil
+	}
+	if at := p.nodes[n].position; at >= 0 && p.graph.unchanged(at, p.bloom) {
+		return sameAs, nil
+	}
+	own, err := p.entry(n)
+	if err != nil {
+		return changes, err
+	}
+	for i, parent := range parents[:min(len(parents), mostParents)] {
+		if err := p.load(parent); err != nil {
+			return changes, err
+		}
+		other, err := p.entry(parent)
+		if err != nil {
+			return changes, err
+		}
+		if own == other {
+			return sameAs + verdict(i), nil
+		}
+	}
+	return changes, nil
+}
+
+// entry is what the commit of a number has at the path.
+func (p *pathHistory) entry(n int) (found, error) {
+	if e, ok := p.entries[n]; ok {
+		return e, nil
+	}
+	e, err := p.under(p.nodes[n].tree, 0)
+	if err != nil {
+		return e, err
+	}
+	if len(p.entries) >= mostEntries {
+		clear(p.entries)
+	}
+	p.entries[n] = e
+	return e, nil
+}
+
+// under follows the path's parts from depth on, below tree.
+func (p *pathHistory) under(tree plumbing.Hash, depth int) (found, error) {
+	if e, ok := p.below[depth][tree]; ok {
+		return e, nil
+	}
+	e, err := p.repo.objects.lookUp(tree, p.parts[depth])
+	if err != nil {
+		return e, err
+	}
+	if depth < len(p.parts)-1 {
+		if e.mode != modeDir {
+			e = found{}
+		} else if e, err = p.under(e.hash, depth+1); err != nil {
+			return e, err
+		}
+	}
+	if e.hash == emptyTree {
+		e = found{} // a folder without files is none
+	}
+	if depth > 0 {
+		if p.below[depth] == nil || len(p.below[depth]) >= mostEntries {
+			p.below[depth] = map[plumbing.Hash]found{}
+		}
+		p.below[depth][tree] = e
+	}
+	return e, nil
+}
+
+// lookUp finds one entry of a tree.
+func (o *objects) lookUp(tree plumbing.Hash, name string) (found, error) {
+	if tree == emptyTree {
+		return found{}, nil
+	}
+	data, err := o.of(plumbing.TreeObject, tree)
+	if err != nil {
+		return found{}, err
+	}
+	for len(data) > 0 {
+		var e rawEntry
+		if e, data, err = nextEntry(data); err != nil {
+			return found{}, fault.New(fault.GitError, "the tree %s is damaged; git fsck says more", tree)
+		}
+		if string(e.name) == name {
+			if e.mode != modeDir {
+				e.mode = canonical(e.mode)
+			}
+			return found{e.mode, e.hash}, nil
+		}
+	}
+	return found{}, nil
+}
