@@ -44,7 +44,7 @@ local function preview(before, after, context)
 end
 
 --- A piece, with its lines elsewhere in the new text: those before it are others when a hunk is left out.
-local function moved(piece, by)
+local function shifted(piece, by)
   return (piece:gsub("^(@@ %S+ %+)(%d+)", function(head, line)
     return head .. tonumber(line) + by
   end))
@@ -70,7 +70,7 @@ for name, pair in vim.spairs(texts) do
         local taken, patch, off = {}, "--- a/a\n+++ b/a\n", 0
         for index, one in ipairs(all) do
           taken[one] = math.floor(choice / 2 ^ (index - 1)) % 2 == 1
-          patch = patch .. (taken[one] and moved(pieces[index], off) or "")
+          patch = patch .. (taken[one] and shifted(pieces[index], off) or "")
           off = off + (taken[one] and 0 or #one.before - #one.after)
         end
         local made = hunks.text(file.before, all, function(one)

@@ -43,6 +43,7 @@ local words = require("pillion.words")
 ---@field agent {name: string, via: string}
 ---@field tool string
 ---@field title string
+---@field description? string of a patch that is reviewed: what the agent says of it
 ---@field reasons? string[]
 ---@field arguments any
 ---@field preview pillion.Preview

@@ -99,6 +99,25 @@ local function annotate_left_out(approval, file, sides)
   end
 end
 
+--- What the agent says of it, where that has more lines than one: above the first change, with as much room on the other side.
+---@param sides pillion.Sides
+---@param line integer of the right side
+---@param other integer the same of the left one
+---@param said string
+local function annotate_message(sides, line, other, said)
+  local right, left = {}, {}
+  for _, one in ipairs(escape.visible_lines(said)) do
+    for _, part in ipairs(text.wrapped(one, 72)) do
+      right[#right + 1], left[#left + 1] = { { "  > " .. part, "PillionNote" } }, { { "", "PillionNote" } }
+    end
+  end
+  api.nvim_buf_clear_namespace(sides.left, space, 0, -1)
+  for _, side in ipairs({ { sides.right, line, right }, { sides.left, other, left } }) do
+    local row = math.min(side[2], api.nvim_buf_line_count(side[1]) - 1)
+    api.nvim_buf_set_extmark(side[1], space, row, 0, { virt_lines = side[3], virt_lines_above = row > 0 }) -- above the first line nothing is seen
+  end
+end
+
 --- Why it asks and that it was updated, in dim words beside the first change: a diff cannot say it by itself.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
@@ -106,9 +125,14 @@ end
 local function annotate(approval, file, sides)
   api.nvim_buf_clear_namespace(sides.right, space, 0, -1)
   annotate_left_out(approval, file, sides)
+  local said = words.long_message(approval.request)
+  if said then
+    local first = M.first_change(file.before, file.after)
+    annotate_message(sides, M.first_change(file.before, approval.chosen:right(file.path)), first, said)
+  end
   local reasons = vim.tbl_map(function(reason)
     return escape.short(reason, 160)
-  end, words.particulars(approval.request))
+  end, said and approval.request.reasons or words.particulars(approval.request))
   local parts = { file.merged and words.merged or nil }
   parts[#parts + 1] = words.beneath[approval.beneath]
   if #reasons > 0 then

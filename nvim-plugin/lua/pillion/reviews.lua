@@ -92,14 +92,11 @@ local function preview(file)
   }
 end
 
---- What the agent says of it, and what its diffs do not show.
+--- What its diffs do not show.
 ---@param review pillion.PatchReview
 ---@return string[]
 local function reasons(review)
   local found = {}
-  if vim.trim(review.message or "") ~= "" then
-    found[1] = (vim.trim(review.message):gsub("%s*\n%s*", " "))
-  end
   for _, file in ipairs(review.files or {}) do
     local told = deed(file)
     if told ~= "" and has_lines(file) and file.operation ~= "create" then
@@ -118,6 +115,7 @@ local function question(review)
     agent = review.agent or { name = "an agent", via = "" },
     tool = words.review,
     title = "Review a patch",
+    description = vim.trim(review.message or ""),
     reasons = reasons(review),
     arguments = {},
     preview = { kind = "diff", files = vim.tbl_map(preview, review.files or {}) },

@@ -340,7 +340,10 @@ local function facts(sheet, request)
   end
   local is_trust = request.tool == words.trust
   sheet:fact("File", is_trust and { visible(request.arguments.path) } or {})
-  sheet:fact("Why it asks", vim.tbl_map(visible, request.reasons or {}))
+  if request.tool == words.review then
+    sheet:fact("It says", request.description ~= "" and escape.visible_lines(request.description) or {})
+  end
+  sheet:fact(request.tool == words.review and "It also does" or "Why it asks", vim.tbl_map(visible, request.reasons or {}))
   if preview.kind == "command" then
     command_facts(sheet, request)
   end

@@ -67,6 +67,26 @@ function M.change(buffer, text)
   options.modified = false
 end
 
+--- A line in parts of at most so many columns, broken at blanks where there are some.
+---@param line string
+---@param width integer
+---@return string[]
+function M.wrapped(line, width)
+  local parts, rest = {}, line
+  while vim.fn.strdisplaywidth(rest) > width do
+    local count = width
+    while count > 1 and vim.fn.strdisplaywidth(vim.fn.strcharpart(rest, 0, count)) > width do
+      count = count - 1
+    end
+    local cut = #vim.fn.strcharpart(rest, 0, count)
+    local blank = rest:sub(1, cut + 1):match("^.*() ")
+    local last = blank and blank > 1 and blank - 1 or cut
+    parts[#parts + 1], rest = rest:sub(1, last), (rest:sub(last + 1):gsub("^ ", ""))
+  end
+  parts[#parts + 1] = rest
+  return parts
+end
+
 ---@param buffer integer
 ---@return string
 function M.get(buffer)

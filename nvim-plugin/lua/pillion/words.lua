@@ -133,10 +133,22 @@ function M.deed(request)
   return M.use(request.tool)
 end
 
---- Why this very call asks; not what holds for every call of its tool.
+--- What an agent says of a patch, if that is no one line.
+---@param request pillion.ApprovalRequest
+---@return string? text
+function M.long_message(request)
+  local said = request.tool == M.review and request.description or ""
+  return (#said > 120 or said:find("\n", 1, true)) and said or nil
+end
+
+--- Why this very call asks; not what holds for every call of its tool. Of a patch, what the agent says of it.
 ---@param request pillion.ApprovalRequest
 ---@return string[]
 function M.particulars(request)
+  if request.tool == M.review then
+    local said = request.description ~= "" and { (request.description:gsub("%s*\n%s*", " ")) } or {}
+    return vim.list_extend(said, request.reasons or {})
+  end
   return vim.tbl_filter(function(reason)
     return not vim.startswith(reason, "this tool ")
   end, request.reasons or {})
