@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"workspace/document":  {"workspace", "workspace/diff"},
 	"workspace/language":  {"workspace", "workspace/document"},
 	"workspace/journal":   {},
+	"workspace/patch":     {"workspace/diff"},
 	"workspace/tracking":  {"workspace", "workspace/change", "workspace/document", "workspace/journal", "workspace/watch"},
 	"workspace/change":    {"workspace", "workspace/diff", "workspace/document", "workspace/journal", "workspace/language"},
 
@@ -40,7 +41,7 @@ var arrows = map[string][]string{
 	"tools/approval": {"workspace/change"},
 	"tools": {
 		"audit", "tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/search",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 
 	"lspbridge": {"internal/wire", "workspace", "workspace/diff", "workspace/document", "workspace/language", "workspace/search", "workspace/watch"},
@@ -79,6 +80,7 @@ var confined = map[string][]string{
 	"github.com/modelcontextprotocol/":    {"agents/mcp", "try"},
 	"github.com/go-git/":                  {"workspace/git", "try/sample"},
 	"github.com/fsnotify/":                {"workspace/watch"},
+	"github.com/bluekeyes/go-gitdiff/":    {"workspace/patch"},
 	"github.com/google/jsonschema-go/":    {"tools"},
 	"golang.org/x/text/encoding":          {"workspace/document", "workspace/git"},
 	"github.com/tailscale/hujson":         {"agents/install", "config"},

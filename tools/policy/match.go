@@ -46,6 +46,8 @@ func (r Rule) covers(tool string) bool {
 		return r.Tool == "read_file"
 	case "delete_file", "move_file":
 		return r.Specifier != "" && (r.Tool == "edit_file" || r.Tool == "write_file" || r.Tool == "read_file" && tool == "move_file")
+	case "apply_patch": // it does all of these
+		return r.Specifier != "" && slices.Contains([]string{"edit_file", "write_file", "delete_file", "move_file", "read_file"}, r.Tool)
 	}
 	return false
 }

@@ -392,7 +392,7 @@ func TestWhoMayNotChangeAFileMayNotTakeItAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, tool := range []string{"delete_file", "move_file"} {
+		for _, tool := range []string{"delete_file", "move_file", "apply_patch"} {
 			r := Request{Tool: tool, Access: Edit, Mode: FullAccess, Paths: moved}
 			r.Rules = Rules{Deny: []Rule{rule}}
 			check(t, r, Refuse)
@@ -412,6 +412,8 @@ func TestWhoMayNotChangeAFileMayNotTakeItAway(t *testing.T) {
 func TestWhoMayNotReadAFileMayNotMoveIt(t *testing.T) {
 	r := Request{Tool: "move_file", Access: Edit, Mode: FullAccess, Paths: []PathFact{{Path: "private/a", Write: true}, {Path: "b", Write: true}}}
 	r.Rules.Deny = []Rule{mustParse(t, "read_file(private/**)")}
+	check(t, r, Refuse)
+	r.Tool = "apply_patch"
 	check(t, r, Refuse)
 	r.Tool = "delete_file"
 	check(t, r, Run)

@@ -117,6 +117,16 @@ func (f File) Diff(hunks []diff.Hunk) string {
 	return out.String()
 }
 
+// MovedDiff is the change of a file that is moved as well, in git's format.
+func (f File) MovedDiff(hunks []diff.Hunk, to workspace.Path) string {
+	old, now := f.Path().String(), to.String()
+	out := "diff --git " + gitName("a/"+old) + " " + gitName("b/"+now) + "\nrename from " + gitName(old) + "\nrename to " + gitName(now) + "\n"
+	if len(hunks) == 0 {
+		return out
+	}
+	return out + "--- " + gitName("a/"+old) + "\n+++ " + gitName("b/"+now) + "\n" + diff.Unified(hunks)
+}
+
 // gitName quotes a name as git does when it has characters that need it.
 func gitName(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) {

@@ -1,0 +1,493 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+	"pillion/workspace/patch"
+)
+
+// patching is a patch that is being applied, in memory: the files as they were and as
+// they are by now. What is to be done to the workspace follows from the two.
+type patching struct {
+	in      Input
+	files   map[workspace.Path]*patched // by what a name leads to
+	order   []*patched
+	leaving map[workspace.Path]bool // names that some file of the patch gives up
+	results []patchedFile
+	reads   []workspace.Path // of files that it could not be applied to
+	failed  int
+}
+
+// patched is one file.
+type patched struct {
+	path   workspace.Path // as it is named
+	target workspace.Path // what is changed when it is: of a link what it leads to
+	before *document.File // nil of what is no text
+	opaque error          // why it is none
+	link   bool           // the name is a symbolic link
+
+	was   bool // it was there
+	is    bool // it is there now
+	text  string
+	bom   bool
+	like  *patched // of a copy: what its text came from
+	from  *patched // it is that file under another name
+	wrote bool     // something was made of it in this patch
+}
+
+func newPatching(in Input, files []patch.File) *patching {
+	p := &patching{in: in, files: map[workspace.Path]*patched{}, leaving: map[workspace.Path]bool{}}
+	for _, f := range files {
+		if f.Operation != patch.Rename && f.Operation != patch.Delete {
+			continue
+		}
+		if at, err := p.resolve(f.Old); err == nil {
+			p.leaving[at] = true
+		}
+	}
+	return p
+}
+
+func (p *patching) resolve(name string) (workspace.Path, error) {
+	if p.in.Limits.CodeLab {
+		if err := checkCodeLabPath(name); err != nil {
+			return workspace.Path{}, err
+		}
+	}
+	at, err := p.in.Snapshot.Workspace().Resolve(name)
+	if err == nil && at.IsRoot() {
+		err = fault.New(fault.NotAFile, "%s is a workspace folder", fault.Quote(name))
+	}
+	if err != nil {
+		return workspace.Path{}, err
+	}
+	return at.Target()
+}
+
+// open is the file of a name as it is by now.
+func (p *patching) open(name string) (*patched, error) {
+	target, err := p.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	path, err := p.in.Snapshot.Workspace().Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	if known := p.files[target]; known != nil {
+		if known.path != path {
+			return nil, fault.New(fault.InvalidPath, "%s and %s are the same file", fault.Quote(known.path.String()), fault.Quote(path.String())).
+				WithHint("make the changes under one name")
+		}
+		return known, nil
+	}
+	f := &patched{path: path, target: target}
+	if entry, err := path.Entry(); err == nil && entry != target {
+		f.link = true
+	}
+	if err := p.load(f); err != nil {
+		return nil, err
+	}
+	p.files[target] = f
+	p.order = append(p.order, f)
+	return f, nil
+}
+
+func (p *patching) load(f *patched) error {
+	before, err := p.in.Snapshot.ReadIfExists(f.path, "")
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+		f.before, f.was, f.text, f.bom = before, before.Exists, before.Text, before.BOM
+	case code == fault.BinaryFile, code == fault.EncodingError, code == fault.FileTooLarge:
+		f.opaque, f.was = err, true
+	default:
+		return err
+	}
+	f.is = f.was
+	return nil
+}
+
+// apply makes one file of the patch. Only what is wrong with the whole patch is an
+// error; what is wrong with the file is in its row.
+func (p *patching) apply(ctx context.Context, f patch.File) error {
+	row := patchedFile{Path: f.New, Operation: rowOperation(f.Operation)}
+	if f.Operation == patch.Rename || f.Operation == patch.Copy {
+		row.From = f.Old
+	}
+	err := p.applyFile(ctx, f, &row)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		p.failed++
+		row.Error = p.blame(row, f, err)
+		row.HunksApplied, row.Offset, row.Hunks = 0, 0, nil
+	}
+	p.results = append(p.results, row)
+	return nil
+}
+
+func rowOperation(o patch.Operation) string {
+	switch o {
+	case patch.Change:
+		return string(change.Overwrite)
+	case patch.Rename:
+		return string(change.Move)
+	}
+	return string(o)
+}
+
+func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile) error {
+	row.Additions, row.Deletions = f.Count()
+	if err := checkModes(f); err != nil {
+		return err
+	}
+	old, err := p.open(p.existing(f))
+	if err != nil {
+		return err
+	}
+	row.Path = old.path.String()
+	if f.Operation == patch.Rename || f.Operation == patch.Copy {
+		row.From = row.Path
+		to, err := p.open(f.New)
+		if err != nil {
+			return err
+		}
+		row.Path = to.path.String()
+		return p.carry(ctx, f, old, to, row)
+	}
+	if f.Operation == patch.Create {
+		return p.create(ctx, f, old, row)
+	}
+	if !old.is {
+		return p.missing(old)
+	}
+	text, err := p.patched(ctx, f, old, old.text, row)
+	if err != nil {
+		return err
+	}
+	if f.Operation == patch.Delete {
+		if len(f.Hunks) > 0 && text != "" {
+			return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(row.Path)).
+				WithHint("read it again; to delete it whatever it holds use delete_file")
+		}
+		old.is, old.text = false, ""
+		return nil
+	}
+	old.text, old.wrote = text, true
+	return nil
+}
+
+// existing is the name of the file that a change is made in: where its first folder may
+// be a prefix, it is one if only then there is such a file.
+func (p *patching) existing(f patch.File) string {
+	if f.Bare == "" || f.Operation == patch.Create || p.exists(f.Old) || !p.exists(f.Bare) {
+		return f.Old
+	}
+	return f.Bare
+}
+
+func (p *patching) exists(name string) bool {
+	target, err := p.resolve(name)
+	return err == nil && (p.files[target] != nil || target.Exists() || p.in.Snapshot.Buffer(target) != nil)
+}
+
+func (p *patching) missing(f *patched) error {
+	if f.was {
+		return fault.New(fault.FileNotFound, "%s is deleted or renamed earlier in the patch", fault.Quote(f.path.String()))
+	}
+	_, err := p.in.Snapshot.Read(f.path, "") // which knows similar names
+	if err == nil {
+		err = fault.New(fault.FileNotFound, "%s does not exist", fault.Quote(f.path.String()))
+	}
+	return err
+}
+
+// create makes a new file. One that an earlier file of the patch gives up is none.
+func (p *patching) create(ctx context.Context, f patch.File, to *patched, row *patchedFile) error {
+	if err := p.vacant(to); err != nil {
+		return err
+	}
+	text, err := p.patched(ctx, f, nil, "", row)
+	if err != nil {
+		return err
+	}
+	to.is, to.wrote, to.like, to.from, to.bom = true, true, nil, nil, false
+	to.text = text
+	if to.before != nil && !to.was {
+		to.text, to.bom = to.before.Encoding.TakeMark(text)
+	}
+	return nil
+}
+
+func (p *patching) vacant(to *patched) error {
+	if to.is && !(p.leaving[to.target] && !to.wrote) {
+		return fault.New(fault.FileExists, "%s is there already", fault.Quote(to.path.String())).
+			WithHint("to change it give a patch with its lines as they are; to replace it as a whole use write_file")
+	}
+	for dir := to.target.Dir(); !dir.IsRoot(); dir = dir.Dir() {
+		info, err := dir.Lstat()
+		if err == nil && !info.IsDir() {
+			return fault.New(fault.FileExists, "%s is there, and is no folder", fault.Quote(dir.String())).WithHint("choose another name, or move it away first")
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// carry renames or copies. What a file held before the patch goes, as git has it: the
+// order of the files in it says nothing.
+func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, row *patchedFile) error {
+	switch {
+	case !old.was:
+		return p.missing(old)
+	case old == to:
+		return fault.New(fault.InvalidPath, "it is renamed to its own name, %s", fault.Quote(to.path.String()))
+	case old.link:
+		return fault.New(fault.NotAFile, "%s is a symbolic link", fault.Quote(old.path.String())).WithHint("use move_file, which moves the link itself")
+	case to.link:
+		return fault.New(fault.FileExists, "%s is a symbolic link", fault.Quote(to.path.String())).WithHint("choose another name")
+	}
+	if err := p.vacant(to); err != nil {
+		return err
+	}
+	text := ""
+	if old.before != nil {
+		text = old.before.Text
+	} else if f.Operation == patch.Copy {
+		return old.opaque
+	}
+	text, err := p.patched(ctx, f, old, text, row)
+	if err != nil {
+		return err
+	}
+	to.is, to.wrote, to.text = true, true, text
+	to.like, to.from = old, nil
+	to.bom = old.before != nil && old.before.BOM
+	if f.Operation == patch.Rename {
+		to.from = old
+		if !old.wrote {
+			old.is = false
+		}
+	}
+	return nil
+}
+
+// patched is a text with the hunks of a patch's file made in it.
+func (p *patching) patched(ctx context.Context, f patch.File, file *patched, text string, row *patchedFile) (string, error) {
+	switch {
+	case f.Binary != nil:
+		return "", fault.New(fault.BinaryFile, "the patch of %s is one of bytes, which is not applied", fault.Quote(row.Path)).
+			WithHint("ask the human to apply it with git apply")
+	case len(f.Hunks) == 0:
+		return text, nil
+	case file != nil && file.opaque != nil:
+		return "", file.opaque
+	case file != nil && file.link && f.Operation == patch.Delete:
+		return "", fault.New(fault.NotAFile, "%s is a symbolic link", fault.Quote(row.Path)).WithHint("use delete_file, which deletes the link itself")
+	}
+	marked := file != nil && file.bom
+	if marked {
+		unmark(f.Hunks)
+	}
+	out, placed, err := patch.Apply(ctx, text, f.Hunks)
+	if err != nil {
+		return "", err
+	}
+	row.HunksApplied = len(placed)
+	for i, at := range placed {
+		if distance(at.Offset) > distance(row.Offset) {
+			row.Offset = at.Offset
+		}
+		if at.Offset != 0 || at.Leniency != "" {
+			row.Hunks = append(row.Hunks, patchedHunk{Hunk: i + 1, Line: at.Line, Offset: at.Offset, Leniency: at.Leniency})
+		}
+	}
+	if size := int64(len(out)); size > p.in.Limits.WriteBytes && size > int64(len(text)) {
+		return "", fault.New(fault.FileTooLarge, "%s would have %d bytes, over the limit of %d", fault.Quote(row.Path), size, p.in.Limits.WriteBytes)
+	}
+	return out, nil
+}
+
+func distance(n int) int { return max(n, -n) }
+
+// unmark takes the byte order mark off the first line of a file in hunks: the text of a
+// file that has one is held without.
+func unmark(hunks []patch.Hunk) {
+	for i, h := range hunks {
+		if h.OldStart > 1 && !h.Unnumbered {
+			return
+		}
+		for j := range h.Lines {
+			hunks[i].Lines[j].Text = strings.TrimPrefix(h.Lines[j].Text, "\ufeff")
+		}
+	}
+}
+
+// The modes of git.
+const (
+	modeLink      = 0o120000
+	modeSubmodule = 0o160000
+	modeType      = 0o170000
+)
+
+// checkModes refuses what is no file, and what is to be made executable or not any more.
+func checkModes(f patch.File) error {
+	name := fault.Quote(f.New)
+	for _, mode := range []uint32{f.OldMode, f.NewMode} {
+		switch mode & modeType {
+		case modeLink:
+			return fault.New(fault.NotAFile, "%s is a symbolic link in the patch; links are neither made nor changed", name).
+				WithHint("leave it out of the patch; delete_file and move_file take links, and a command can make one")
+		case modeSubmodule:
+			return fault.New(fault.NotAFile, "%s is a submodule in the patch, of which only git knows what it holds", name).WithHint("leave it out of the patch")
+		}
+	}
+	if f.NewMode&0o111 != 0 && f.OldMode&0o111 == 0 || f.OldMode&0o111 != 0 && f.NewMode != 0 && f.NewMode&0o111 == 0 {
+		return fault.New(fault.PermissionDenied, "the patch changes the mode of %s from %o to %o, which is not done", name, f.OldMode, f.NewMode).
+			WithHint("leave the mode out of the patch, and ask the human to change it")
+	}
+	return nil
+}
+
+// blame is what is wrong with a file of the patch.
+func (p *patching) blame(row patchedFile, f patch.File, err error) *fault.Error {
+	var m *patch.Mismatch
+	if !errors.As(err, &m) {
+		return fault.From(err)
+	}
+	name := row.From
+	if name == "" {
+		name = row.Path
+	}
+	if target, resolveErr := p.resolve(name); resolveErr == nil && p.files[target] != nil {
+		p.reads = append(p.reads, p.files[target].path)
+	}
+	return mismatched(name, len(f.Hunks), m)
+}
+
+// edits is what is to be done to the workspace.
+func (p *patching) edits(text string) (*Edits, error) {
+	title := p.title()
+	e := &Edits{Title: title, several: true, Set: change.Set{Label: title, Backup: true}}
+	moved := map[*patched]*patched{}
+	for _, f := range p.order {
+		if f.is && !f.was && f.from != nil && !f.from.is && moved[f.from] == nil {
+			moved[f.from] = f
+		}
+	}
+	for _, f := range p.order {
+		if err := p.plan(e, f, moved); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkAllShown(e.Set.Files, text); err != nil {
+		return nil, err
+	}
+	for _, row := range p.results {
+		for _, h := range row.Hunks {
+			if h.Leniency != "" {
+				e.Reasons = append(e.Reasons, fmt.Sprintf("hunk %d of %s fits but for %s", h.Hunk, fault.Quote(row.Path), h.Leniency))
+			}
+		}
+	}
+	for _, c := range e.Set.Tree {
+		e.Reasons = append(e.Reasons, treeReasons(c)...)
+	}
+	e.learns = func(f change.File) bool {
+		_, moves := moved[p.files[f.Target]]
+		return !moves && p.knew(f.Before)
+	}
+	e.Answer = func(o []change.Outcome) *Answer { return p.answer(o, moved) }
+	return e, nil
+}
+
+// knew: the session knows the text that the patch was applied to, or there was none.
+func (p *patching) knew(f *document.File) bool {
+	version, ok := seen(p.in.Session, f.Path)
+	return !f.Exists || ok && version == f.Version
+}
+
+// plan adds what is to be done about one file.
+func (p *patching) plan(e *Edits, f *patched, moved map[*patched]*patched) error {
+	to := moved[f]
+	switch {
+	case to != nil:
+		if to.text != f.textBefore() {
+			if err := p.write(e, f, to.text, to.bom); err != nil {
+				return err
+			}
+		}
+		entry, err := p.in.Snapshot.Workspace().ResolveEntry(f.path.String())
+		if err != nil {
+			return err
+		}
+		c, err := change.NewMove(p.in.Snapshot, entry, to.path, false)
+		if err == nil {
+			e.Set.Tree = append(e.Set.Tree, c)
+		}
+		return err
+	case f.was && !f.is:
+		return p.remove(e, f)
+	case f.is && f.was && f.before != nil && (f.text != f.before.Text || f.bom != f.before.BOM):
+		return p.write(e, f, f.text, f.bom)
+	case f.is && !f.was && moved[f.from] != f:
+		return p.write(e, f, f.text, f.bom)
+	}
+	return nil
+}
+
+func (f *patched) textBefore() string {
+	if f.before == nil {
+		return ""
+	}
+	return f.before.Text
+}
+
+func (p *patching) remove(e *Edits, f *patched) error {
+	c, err := change.NewDelete(p.in.Snapshot, f.path, false)
+	if err != nil {
+		return err
+	}
+	if c.Was.Top().Mode.Type() == fs.ModeDir {
+		return fault.New(fault.NotAFile, "%s is a folder", fault.Quote(f.path.String()))
+	}
+	if err := checkKnown(p.in.Session, c); err != nil {
+		return err
+	}
+	e.Set.Tree = append(e.Set.Tree, c)
+	return nil
+}
+
+func (p *patching) write(e *Edits, f *patched, text string, bom bool) error {
+	content := document.Content{Text: text, Encoding: f.before.Encoding, BOM: bom}
+	switch {
+	case content.Encoding != "":
+	case f.like != nil && f.like.before != nil:
+		content.Encoding = f.like.before.Encoding
+	default:
+		content.Encoding = document.UTF8
+	}
+	c, err := change.New(f.before, content)
+	if err != nil {
+		return err
+	}
+	c.CreateDirs = !p.in.Limits.CodeLab
+	if !f.was {
+		if err := checkFolder(c); err != nil {
+			return err
+		}
+	}
+	e.Set.Files = append(e.Set.Files, c)
+	return nil
+}

@@ -1,0 +1,379 @@
+package patch
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"pillion/workspace/diff"
+)
+
+// Placed says where a hunk was made.
+type Placed struct {
+	Line     int    // its first line in the text before, from 1
+	Offset   int    // how far that is from where its header says
+	Leniency string // in what its lines were not quite those of the text; empty: in nothing
+
+	loose bool // its lines end otherwise than those of the text
+}
+
+// What a hunk may differ in from its place.
+const (
+	upToBlanks = "line ends and trailing blanks"
+	notAtEnd   = "its place: it has no lines below its change, as at the end of a file, and is not there"
+	notAtStart = "its place: it is one for the beginning of a file, and is not there"
+	noContext  = "its place: it has no lines around its change"
+)
+
+// Apply makes hunks in a text, all or none. They must come in the order of their
+// places. The error is a *Mismatch, or the context's.
+func Apply(ctx context.Context, text string, hunks []Hunk) (string, []Placed, error) {
+	a := newApplier(text, hunks)
+	placed := make([]Placed, 0, len(hunks))
+	for i, h := range hunks {
+		if err := ctx.Err(); err != nil {
+			return "", nil, err
+		}
+		at, p, why := a.find(h)
+		if why != "" {
+			return "", nil, a.mismatch(i, h, why)
+		}
+		a.make(h, at, p.loose)
+		placed = append(placed, p)
+	}
+	a.take(len(a.lines))
+	return a.out.String(), placed, nil
+}
+
+// applier is a text in which hunks are being made.
+type applier struct {
+	lines []string // of the text before
+	exact matching
+	loose matching // without blanks at the ends of lines
+	out   strings.Builder
+	end   int       // lines of the text before that are taken already
+	delta int       // how many lines there are more by now
+	made  []segment // in order
+	work  int       // comparisons that may still be made
+}
+
+// segment is where a hunk was made: lines of the text before.
+type segment struct {
+	start, end int
+	delta      int // of all hunks up to this one
+}
+
+// mostWork bounds the search for places: more is needed only where all lines are alike
+// and all line numbers wrong.
+const mostWork = 50_000_000
+
+// matching has the lines of a text and of the hunks as numbers.
+type matching struct {
+	ids   map[string]int32
+	lines []int32
+	at    [][]int32 // by number: which lines of the text
+	key   func(string) string
+}
+
+func newApplier(text string, hunks []Hunk) *applier {
+	a := &applier{lines: diff.SplitLines(text), work: mostWork}
+	a.out.Grow(len(text))
+	a.exact = newMatching(a.lines, hunks, func(s string) string { return s })
+	a.loose = newMatching(a.lines, hunks, trimmed)
+	return a
+}
+
+const blanks = " \t\r\n"
+
+func trimmed(line string) string { return strings.TrimRight(line, blanks) }
+
+// newMatching numbers the lines of hunks; those of the text that are in none are -1.
+func newMatching(lines []string, hunks []Hunk, key func(string) string) matching {
+	m := matching{ids: map[string]int32{}, lines: make([]int32, len(lines)), key: key}
+	for _, h := range hunks {
+		for _, line := range h.Lines {
+			k := key(line.Text)
+			if _, known := m.ids[k]; !known {
+				m.ids[k] = int32(len(m.ids))
+			}
+		}
+	}
+	m.at = make([][]int32, len(m.ids))
+	for i, line := range lines {
+		id, known := m.ids[key(line)]
+		if !known {
+			id = -1
+		} else {
+			m.at[id] = append(m.at[id], int32(i))
+		}
+		m.lines[i] = id
+	}
+	return m
+}
+
+func (m *matching) pattern(lines []string) []int32 {
+	out := make([]int32, len(lines))
+	for i, line := range lines {
+		out[i] = m.ids[m.key(line)]
+	}
+	return out
+}
+
+// find is the line at which a hunk is to be made, or why there is none.
+func (a *applier) find(h Hunk) (int, Placed, string) {
+	old := h.Old()
+	if h.Unnumbered {
+		return a.findUnnumbered(h, old)
+	}
+	leading, trailing := h.context()
+	if leading+trailing == 0 {
+		return a.findBare(h, old)
+	}
+	start, end := h.OldStart <= 1, trailing == 0
+	searches := []search{{&a.exact, start, end, ""}, {&a.loose, start, end, upToBlanks}}
+	if start || end {
+		note := notAtEnd
+		if start {
+			note = notAtStart
+		}
+		searches = append(searches, search{&a.exact, false, false, note}, search{&a.loose, false, false, upToBlanks + "; " + note})
+	}
+	for i, s := range searches {
+		if s.m == &a.loose && allBlank(old) {
+			continue
+		}
+		at, why := a.nearest(s, h, old)
+		if i > 1 && at >= 0 && a.imageOf(at) != named(h) {
+			at, why = a.only(s.m, old)
+		}
+		if why != "" {
+			return -1, Placed{}, why
+		}
+		if at >= 0 {
+			return at, a.placed(h, at, s), ""
+		}
+	}
+	return -1, Placed{}, reasonAbsent
+}
+
+func (a *applier) placed(h Hunk, at int, s search) Placed {
+	p := Placed{Line: min(at+1, len(a.lines)), Leniency: s.leniency, loose: s.m == &a.loose}
+	if !h.Unnumbered {
+		p.Offset = a.imageOf(at) - named(h)
+	}
+	return p
+}
+
+// named is the line that a hunk's header names, from 0, in the text as it is when the
+// hunks above are made.
+func named(h Hunk) int {
+	if h.NewLines == 0 { // the line before
+		return h.NewStart
+	}
+	return max(0, h.NewStart-1)
+}
+
+func allBlank(lines []string) bool {
+	return !slices.ContainsFunc(lines, func(line string) bool { return trimmed(line) != "" })
+}
+
+// search is one way to look for a place.
+type search struct {
+	m          *matching
+	start, end bool // it must be the first, or the last, of the text
+	leniency   string
+}
+
+// nearest looks first where the hunk's header says, then further and further away, at
+// each distance below before above: as git does.
+func (a *applier) nearest(s search, h Hunk, old []string) (int, string) {
+	want := s.m.pattern(old)
+	switch last := len(a.lines) - len(old); {
+	case last < 0:
+		return -1, ""
+	case s.start:
+		if s.end && last != 0 || !a.isAt(s.m, 0, want) {
+			return -1, ""
+		}
+		return 0, ""
+	case s.end:
+		if !a.isAt(s.m, last, want) {
+			return -1, ""
+		}
+		return last, ""
+	}
+	rare := rarest(s.m, want)
+	places := s.m.at[want[rare]]
+	target := named(h)
+	up, _ := slices.BinarySearchFunc(places, target, func(at int32, target int) int { return a.imageOf(int(at)-rare) - target })
+	for down := up - 1; down >= 0 || up < len(places); {
+		if a.work < 0 {
+			return -1, reasonWork
+		}
+		below, above := int(^uint(0)>>1), int(^uint(0)>>1)
+		if up < len(places) {
+			below = a.imageOf(int(places[up])-rare) - target
+		}
+		if down >= 0 {
+			above = target - a.imageOf(int(places[down])-rare)
+		}
+		at := 0
+		if below <= above {
+			at = int(places[up]) - rare
+			up++
+		} else {
+			at = int(places[down]) - rare
+			down--
+		}
+		if a.isFree(at, len(want)) && a.isAtAnywhere(s.m, at, want) {
+			if at < a.end {
+				return -1, reasonOrder
+			}
+			return at, ""
+		}
+	}
+	return -1, ""
+}
+
+// rarest is which line of a pattern is in the text least often.
+func rarest(m *matching, want []int32) int {
+	best := 0
+	for i, id := range want {
+		if len(m.at[id]) < len(m.at[want[best]]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// only is the one place of lines below the hunks made so far.
+func (a *applier) only(m *matching, old []string) (int, string) {
+	all := a.all(m, old, a.end, 2)
+	switch {
+	case a.work < 0:
+		return -1, reasonWork
+	case len(all) == 1:
+		return all[0], ""
+	case len(all) > 1:
+		return -1, reasonAmbiguous
+	}
+	return -1, ""
+}
+
+// all are the first places of lines from a line on.
+func (a *applier) all(m *matching, old []string, from, most int) (out []int) {
+	want := m.pattern(old)
+	if len(want) == 0 {
+		return nil
+	}
+	rare := rarest(m, want)
+	for _, at := range m.at[want[rare]] {
+		if at := int(at) - rare; at >= from && a.isAtAnywhere(m, at, want) {
+			if out = append(out, at); len(out) == most {
+				return out
+			}
+		}
+		if a.work < 0 {
+			return out
+		}
+	}
+	return out
+}
+
+func (a *applier) isAt(m *matching, at int, want []int32) bool {
+	return at >= a.end && a.isAtAnywhere(m, at, want)
+}
+
+func (a *applier) isAtAnywhere(m *matching, at int, want []int32) bool {
+	a.work--
+	if at < 0 || at+len(want) > len(m.lines) {
+		return false
+	}
+	for i, id := range want {
+		if m.lines[at+i] != id {
+			a.work -= i
+			return false
+		}
+	}
+	a.work -= len(want)
+	return true
+}
+
+// isFree: no hunk was made in these lines.
+func (a *applier) isFree(at, lines int) bool {
+	if at >= a.end {
+		return true
+	}
+	i, _ := slices.BinarySearchFunc(a.made, at, func(s segment, at int) int { return s.end - at - 1 })
+	return i == len(a.made) || at+lines <= a.made[i].start
+}
+
+// imageOf is where a line of the text before stands now.
+func (a *applier) imageOf(at int) int {
+	switch {
+	case at >= a.end:
+		return at + a.delta
+	case len(a.made) == 0:
+		return at
+	}
+	i, _ := slices.BinarySearchFunc(a.made, at, func(s segment, at int) int { return s.end - at - 1 })
+	at = min(at, a.made[i].start) // within a hunk that was made, where that begins
+	if i == 0 {
+		return at
+	}
+	return at + a.made[i-1].delta
+}
+
+// findBare finds the place of a hunk without context: the whole of a text, else only
+// where its header says, or where its lines are once.
+func (a *applier) findBare(h Hunk, old []string) (int, Placed, string) {
+	last := len(a.lines) - len(old)
+	at := named(h) - a.delta
+	if len(old) == 0 {
+		if at != len(a.lines) || at < a.end || at > 0 && !isEnded(a.lines[at-1]) {
+			return -1, Placed{}, reasonBare
+		}
+		return at, a.placed(h, at, search{m: &a.exact}), ""
+	}
+	whole := []search{{m: &a.exact}, {m: &a.loose, leniency: upToBlanks}}
+	within := []search{{m: &a.exact, leniency: noContext}, {m: &a.loose, leniency: upToBlanks + "; " + noContext}}
+	for i, s := range within {
+		want := s.m.pattern(old)
+		if last == 0 && a.isAt(s.m, 0, want) {
+			return 0, a.placed(h, 0, whole[i]), ""
+		}
+		if s.m == &a.loose && allBlank(old) {
+			continue
+		}
+		if a.isAt(s.m, at, want) {
+			return at, a.placed(h, at, s), ""
+		}
+		one, why := a.only(s.m, old)
+		if why != "" {
+			return -1, Placed{}, why
+		}
+		if one >= 0 {
+			return one, a.placed(h, one, s), ""
+		}
+	}
+	return -1, Placed{}, reasonAbsent
+}
+
+// make writes a hunk at its place.
+func (a *applier) make(h Hunk, at int, lenient bool) {
+	a.take(at)
+	old := h.Old()
+	place := a.lines[at : at+len(old)]
+	a.out.WriteString(fitted(h, place, a.lines, at, lenient))
+	a.end = at + len(old)
+	a.delta += len(h.New()) - len(old)
+	a.made = append(a.made, segment{at, a.end, a.delta})
+}
+
+// take copies the lines before one that are not yet taken.
+func (a *applier) take(until int) {
+	for _, line := range a.lines[a.end:until] {
+		a.out.WriteString(line)
+	}
+	a.end = until
+}
