@@ -67,6 +67,9 @@ type segment struct {
 // and all line numbers wrong.
 const mostWork = 50_000_000
 
+// workOfPlace is what it takes to come by a place, as many comparisons of lines.
+const workOfPlace = 16
+
 // matching has the lines of a text and of the hunks as numbers.
 type matching struct {
 	ids   map[string]int32
@@ -207,7 +210,7 @@ func (a *applier) nearest(s search, h Hunk, old []string) (int, string) {
 	target := named(h)
 	up, _ := slices.BinarySearchFunc(places, target, func(at int32, target int) int { return a.imageOf(int(at)-rare) - target })
 	for down := up - 1; down >= 0 || up < len(places); {
-		if a.work < 0 {
+		if a.work -= workOfPlace; a.work < 0 {
 			return -1, reasonWork
 		}
 		below, above := int(^uint(0)>>1), int(^uint(0)>>1)
@@ -333,7 +336,10 @@ func (a *applier) findBare(h Hunk, old []string) (int, Placed, string) {
 		if at != len(a.lines) || at < a.end || at > 0 && !isEnded(a.lines[at-1]) {
 			return -1, Placed{}, reasonBare
 		}
-		return at, a.placed(h, at, search{m: &a.exact}), ""
+		if at == 0 {
+			return 0, a.placed(h, 0, search{m: &a.exact}), ""
+		}
+		return at, a.placed(h, at, search{m: &a.exact, leniency: noContext}), ""
 	}
 	whole := []search{{m: &a.exact}, {m: &a.loose, leniency: upToBlanks}}
 	within := []search{{m: &a.exact, leniency: noContext}, {m: &a.loose, leniency: upToBlanks + "; " + noContext}}

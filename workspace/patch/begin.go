@@ -1,9 +1,295 @@
 package patch
 
-func isBegin(string) bool { return false }
+import (
+	"strings"
 
-func parseBegin(string) ([]File, error) { return nil, nil }
+	"pillion/internal/fault"
+	"pillion/workspace/diff"
+)
 
-func (a *applier) findUnnumbered(Hunk, []string) (int, Placed, string) {
+// The lines of the form that begins with the first of them. It is what Codex's models
+// write: hunks have no numbers, but may name lines that stand above them.
+const (
+	beginPatch = "*** Begin Patch"
+	endPatch   = "*** End Patch"
+	addFile    = "*** Add File: "
+	deleteFile = "*** Delete File: "
+	updateFile = "*** Update File: "
+	moveTo     = "*** Move to: "
+	endOfFile  = "*** End of File"
+)
+
+// isBegin: the first line that means something to either form is one of this.
+func isBegin(text string) bool {
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
+		switch line = strings.TrimRight(line, blanks); {
+		case line == beginPatch, hasAnyPrefix(line, []string{addFile, deleteFile, updateFile}):
+			return true
+		case hasAnyPrefix(line, []string{"diff --git ", "--- ", "@@ -"}):
+			return false
+		}
+		text = rest
+	}
+	return false
+}
+
+// parseBegin reads what stands between the lines that begin and end it, or all if there
+// are none.
+func parseBegin(text string) ([]File, error) {
+	p := beginParser{lines: diff.SplitLines(text)}
+	if n := len(p.lines); n > 0 && !strings.HasSuffix(p.lines[n-1], "\n") {
+		p.lines[n-1] += "\n"
+	}
+	for i, line := range p.lines {
+		if strings.HasPrefix(line, beginPatch) {
+			p.crlf, p.at = strings.HasSuffix(line, "\r\n"), i+1
+			break
+		}
+	}
+	for p.at < len(p.lines) {
+		if p.word() == endPatch {
+			break
+		}
+		if err := p.file(); err != nil {
+			return nil, err
+		}
+	}
+	return p.files, nil
+}
+
+type beginParser struct {
+	lines []string
+	at    int
+	crlf  bool // lines end in carriage returns that are none of the files'
+	files []File
+}
+
+// line is the next line, with its end.
+func (p *beginParser) line() string {
+	line := p.lines[p.at]
+	if p.crlf && strings.HasSuffix(line, "\r\n") {
+		return line[:len(line)-2] + "\n"
+	}
+	return line
+}
+
+// word is the next line without blanks at its end, "" at the end of all.
+func (p *beginParser) word() string {
+	if p.at >= len(p.lines) {
+		return ""
+	}
+	return strings.TrimRight(p.lines[p.at], blanks)
+}
+
+// ends: the file's part of the patch is over.
+func (p *beginParser) ends() bool {
+	return p.at >= len(p.lines) || p.word() == endPatch || hasAnyPrefix(p.word(), []string{addFile, deleteFile, updateFile})
+}
+
+func (p *beginParser) file() error {
+	word, start := p.word(), p.at+1
+	var f *File
+	if name, ok := strings.CutPrefix(word, addFile); ok {
+		f = &File{Operation: Create, Old: name, New: name, Line: start}
+	} else if name, ok := strings.CutPrefix(word, deleteFile); ok {
+		f = &File{Operation: Delete, Old: name, New: name, Line: start}
+	} else if name, ok := strings.CutPrefix(word, updateFile); ok {
+		f = &File{Operation: Change, Old: name, New: name, Line: start}
+	}
+	switch {
+	case f == nil && word == "":
+		p.at++
+		return nil
+	case f == nil:
+		return broken(start, "%s is out of place", fault.Quote(clip(word))).
+			WithHint("each file begins with a line \"*** Add File: path\", \"*** Update File: path\" or \"*** Delete File: path\"")
+	case f.New == "":
+		return broken(start, "it names no file")
+	}
+	p.at++
+	var err error
+	switch f.Operation {
+	case Create:
+		err = p.added(f)
+	case Change:
+		err = p.updated(f)
+	}
+	p.files = append(p.files, *f)
+	return err
+}
+
+// added takes the lines of a new file.
+func (p *beginParser) added(f *File) error {
+	h := Hunk{Line: p.at + 1}
+	for ; !p.ends(); p.at++ {
+		line, ok := strings.CutPrefix(p.line(), "+")
+		if !ok {
+			if p.word() == "" { // between files
+				continue
+			}
+			return broken(p.at+1, "a line of a new file must begin with \"+\"")
+		}
+		h.Lines = append(h.Lines, diff.Line{Op: diff.Insert, Text: line})
+	}
+	if h.NewLines = len(h.Lines); h.NewLines > 0 {
+		h.NewStart = 1
+		f.Hunks = []Hunk{h}
+	}
+	return nil
+}
+
+// updated takes the hunks of a file.
+func (p *beginParser) updated(f *File) error {
+	if to, ok := strings.CutPrefix(p.word(), moveTo); ok {
+		if f.Operation, f.New = Rename, to; to == "" {
+			return broken(p.at+1, "it does not say where the file moves to")
+		}
+		p.at++
+	}
+	for !p.ends() {
+		if p.word() == "" && p.isLast() {
+			p.at++
+			continue
+		}
+		h, err := p.hunk()
+		if err != nil {
+			return err
+		}
+		if h != nil {
+			f.Hunks = append(f.Hunks, *h)
+		}
+	}
+	if len(f.Hunks) == 0 && f.Operation == Change {
+		return broken(f.Line, "nothing is changed in %s", fault.Quote(f.New)).
+			WithHint("below \"*** Update File\" give hunks: lines that begin with \" \", \"-\" or \"+\", below a line \"@@\"")
+	}
+	return nil
+}
+
+// isLast: nothing but empty lines comes before the next file.
+func (p *beginParser) isLast() bool {
+	for i := p.at; i < len(p.lines); i++ {
+		word := strings.TrimRight(p.lines[i], blanks)
+		if word != "" {
+			return word == endPatch || hasAnyPrefix(word, []string{addFile, deleteFile, updateFile})
+		}
+	}
+	return true
+}
+
+// hunk takes a hunk with the "@@" lines above it.
+func (p *beginParser) hunk() (*Hunk, error) {
+	h := &Hunk{Unnumbered: true, Line: p.at + 1}
+	for ; !p.ends() && strings.HasPrefix(p.word(), "@@"); p.at++ {
+		if anchor := anchorOf(p.word()); anchor != "" {
+			h.Anchors = append(h.Anchors, anchor)
+		}
+	}
+	changes := 0
+	for ; !p.ends() && !strings.HasPrefix(p.line(), "@@"); p.at++ {
+		line := p.line()
+		switch {
+		case p.word() == endOfFile:
+			h.AtEnd = true
+			continue
+		case h.AtEnd && p.word() == "":
+			continue
+		case h.AtEnd:
+			return nil, broken(p.at+1, "there is more behind \"*** End of File\"")
+		case line == "\n":
+			if p.isLast() {
+				continue
+			}
+			h.Lines = append(h.Lines, diff.Line{Op: diff.Context, Text: line})
+		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "-"), strings.HasPrefix(line, "+"):
+			if line[0] != ' ' {
+				changes++
+			}
+			h.Lines = append(h.Lines, diff.Line{Op: diff.Op(line[0]), Text: line[1:]})
+		case strings.HasPrefix(line, `\ No newline`) && len(h.Lines) > 0:
+			last := &h.Lines[len(h.Lines)-1]
+			last.Text = strings.TrimSuffix(last.Text, "\n")
+		default:
+			return nil, broken(p.at+1, "a line of a hunk must begin with \" \", \"-\" or \"+\"")
+		}
+	}
+	if changes == 0 && len(h.Lines) > 0 {
+		return nil, broken(h.Line, "this hunk changes nothing")
+	}
+	if changes == 0 {
+		return nil, nil
+	}
+	h.OldLines, h.NewLines = len(h.Old()), len(h.New())
+	return h, nil
+}
+
+// anchorOf is the line that an "@@" line names, "" if it names none. Some write the
+// numbers of a unified diff there, which mean nothing here.
+func anchorOf(word string) string {
+	word = strings.TrimSpace(strings.TrimPrefix(word, "@@"))
+	if _, _, err := counts("@@ " + word); err == nil {
+		_, section, _ := strings.Cut(word, "@@")
+		return strings.TrimSpace(section)
+	}
+	return strings.TrimSpace(strings.TrimSuffix(word, "@@"))
+}
+
+// findUnnumbered finds a hunk below the ones before it and below its anchors. Without
+// an anchor its lines must be there once.
+func (a *applier) findUnnumbered(h Hunk, old []string) (int, Placed, string) {
+	from := a.end
+	for _, anchor := range h.Anchors {
+		at := a.anchor(anchor, from)
+		if at < 0 {
+			return -1, Placed{}, reasonAnchor
+		}
+		from = at + 1
+	}
+	if len(old) == 0 {
+		if len(h.Anchors) > 0 {
+			return -1, Placed{}, reasonBare
+		}
+		return len(a.lines), a.placed(h, len(a.lines), search{m: &a.exact}), "" // to add at the end
+	}
+	for _, s := range []search{{m: &a.exact}, {m: &a.loose, leniency: upToBlanks}} {
+		if s.m == &a.loose && allBlank(old) {
+			continue
+		}
+		var found []int
+		if h.AtEnd {
+			if at := len(a.lines) - len(old); at >= from && a.isAt(s.m, at, s.m.pattern(old)) {
+				found = []int{at}
+			}
+		} else {
+			found = a.all(s.m, old, from, 2)
+		}
+		switch {
+		case a.work < 0:
+			return -1, Placed{}, reasonWork
+		case len(found) > 1 && len(h.Anchors) == 0:
+			return -1, Placed{}, reasonAmbiguous
+		case len(found) > 0:
+			return found[0], a.placed(h, found[0], s), ""
+		}
+	}
+	// An anchor may itself be the first line of the hunk.
+	if n := len(h.Anchors); n > 0 && strings.TrimSpace(old[0]) == h.Anchors[n-1] {
+		h.Anchors = h.Anchors[:n-1]
+		return a.findUnnumbered(h, old)
+	}
 	return -1, Placed{}, reasonAbsent
+}
+
+// anchor is the first line from one on that is a text but for indentation.
+func (a *applier) anchor(text string, from int) int {
+	for i := from; i < len(a.lines); i++ {
+		if a.work--; a.work < 0 {
+			return -1
+		}
+		if strings.TrimSpace(a.lines[i]) == text {
+			return i
+		}
+	}
+	return -1
 }

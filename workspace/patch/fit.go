@@ -11,6 +11,8 @@ import (
 // the character; else they end as the lines around them do.
 func fitted(h Hunk, place, lines []string, at int, lenient bool) string {
 	f := fitting{lenient: lenient, end: endAround(place, lines, at)}
+	f.open = len(place) == 0 && at > 0 && !isEnded(lines[at-1]) // lines are added behind it
+	added := f.open
 	i := 0
 	for _, line := range h.Lines {
 		switch line.Op {
@@ -29,6 +31,10 @@ func fitted(h Hunk, place, lines []string, at int, lenient bool) string {
 		return f.out.String()
 	}
 	old, now := h.Old(), h.New()
+	if added { // the file has no final newline, and stays so
+		out := f.out.String()
+		return strings.TrimSuffix(out, lineEnd(out))
+	}
 	if len(old) == 0 || len(now) == 0 {
 		return f.out.String()
 	}

@@ -42,6 +42,12 @@ func (a *applier) mismatch(i int, h Hunk, reason string) *Mismatch {
 		}
 		return m
 	}
+	if reason == reasonAnchor {
+		m.Expected = nil
+		for _, anchor := range h.Anchors {
+			m.Expected = append(m.Expected, anchor+"\n")
+		}
+	}
 	m.Applied = reason == reasonAbsent && !allBlank(h.New()) && len(a.all(&a.loose, h.New(), a.end, 1)) == 1
 	if reason != reasonAbsent {
 		return m

@@ -375,7 +375,7 @@ func (s section) located(err error, above int) error {
 	if _, scanErr := fmt.Sscanf(message, "line %d:", &n); scanErr == nil {
 		_, message, _ = strings.Cut(message, ": ")
 		if n > above {
-			line = s.starts + n - above - 1
+			line = s.starts + min(n-above, len(s.body)) - 1
 		}
 	}
 	return broken(line, "%s", fault.Escape(message))
