@@ -219,6 +219,7 @@ func limits(set config.Limits) tools.Limits {
 	if set.CommandSeconds > 0 {
 		l.CommandTime = min(set.Command(), l.CommandMax)
 	}
+	l.CleanPatches = set.Patches == config.CleanPatches
 	if set.Preset == config.CodeLab {
 		l = tools.CodeLab(l)
 	}

@@ -84,7 +84,12 @@ type Limits struct {
 	CommandSeconds float64 `json:"commandSeconds,omitempty"`
 	ChangesAMinute int     `json:"changesPerMinute,omitempty"`
 	ReadsAMinute   int     `json:"readsPerMinute,omitempty"`
+	// Patches is any or clean: patches only where git has nothing that is not committed.
+	Patches string `json:"patches,omitempty"`
 }
+
+// CleanPatches is the stricter value of limits.patches.
+const CleanPatches = "clean"
 
 // CodeLab is the stricter of the presets.
 const CodeLab = "codelab"

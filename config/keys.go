@@ -54,6 +54,7 @@ var keys = []Key{
 	{Name: "limits.commandSeconds", Default: "120", Meaning: "how long a command may take if its call does not say; at most 600"},
 	{Name: "limits.changesPerMinute", Default: "100", Meaning: "how many calls that change or run something a session may make in a minute"},
 	{Name: "limits.readsPerMinute", Default: "6000", Meaning: "the same for calls that only read"},
+	{Name: "limits.patches", Default: `"any"`, Meaning: "`clean`: `apply_patch` only where git has no changes that are not committed. The preset `codelab` wants it as well"},
 	{
 		Name: "sandbox", Default: `"prefer"`, Meaning: "whether commands are held in a sandbox (Linux alone; security.md says what each kind holds): `require` (without one they do not run), " +
 			"`prefer` (they run in the strongest that works here, and without one if none does; the question and the result say which) or `off`",

@@ -218,6 +218,10 @@ func (p *problems) check(s *Settings) {
 		p.add("journal.mode %q does not exist; use require, prefer or off. It is taken for require", s.Journal.Mode)
 		s.Journal.Mode = "require"
 	}
+	if !slices.Contains([]string{"", "any", CleanPatches}, s.Limits.Patches) {
+		p.add("limits.patches %q does not exist; use any or clean. It is taken for clean", s.Limits.Patches)
+		s.Limits.Patches = CleanPatches
+	}
 	if !slices.Contains([]string{"", "default", CodeLab}, s.Limits.Preset) {
 		p.add("limits.preset %q does not exist; use default or codelab. It is taken for codelab", s.Limits.Preset)
 		s.Limits.Preset = CodeLab // a mistake must not loosen anything

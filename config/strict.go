@@ -29,6 +29,7 @@ var bounds = map[string]bound{
 	"limits.commandSeconds":   {tighter: lowest},
 	"limits.changesPerMinute": {tighter: lowest},
 	"limits.readsPerMinute":   {tighter: lowest},
+	"limits.patches":          ranked(CleanPatches, "any"),
 	"sandbox":                 ranked("require", "prefer", "off"),
 	"sandboxWritable":         {},
 	"sandboxNetwork":          ranked("off", "on"),

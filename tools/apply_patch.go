@@ -22,6 +22,7 @@ type applyPatchArgs struct {
 	Diff   string `json:"diff,omitempty" jsonschema:"the patch; paths in it are relative to the workspace folder, with or without a/ and b/ in front"`
 	Patch  string `json:"patch,omitempty" jsonschema:"another name for diff; give one of the two"`
 	DryRun bool   `json:"dry_run,omitempty" jsonschema:"change nothing and say what would become of it; default false"`
+	Clean  bool   `json:"require_clean,omitempty" jsonschema:"apply it only where git has no changes that are not committed, untracked files aside; default is the setting, which is false"`
 }
 
 type applyPatchResult struct {
@@ -74,6 +75,11 @@ func planApplyPatch(ctx context.Context, in Input, args applyPatchArgs) (*Edits,
 	p := newPatching(in, files)
 	for _, f := range files {
 		if err := p.apply(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	if args.Clean || in.Limits.CleanPatches {
+		if err := p.checkClean(ctx, args.Clean); err != nil {
 			return nil, err
 		}
 	}

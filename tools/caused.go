@@ -85,7 +85,7 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	var paths []workspace.Path
 	texts := map[workspace.Path]string{}
 	for _, o := range p.outcomes {
-		if o.Tree == nil && o.Operation != change.Unchanged {
+		if o.Tree == nil && o.Operation != change.Unchanged && !p.leaves(o.File) {
 			paths = append(paths, o.File.Path())
 			texts[o.File.Path()] = o.Text
 		}
@@ -131,6 +131,13 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
 	}
 	a.Summary = causedSummary(broke, mended) + a.Summary
+}
+
+// leaves: the set gave the file another name, by which no server knows it yet.
+func (p *pending) leaves(f change.File) bool {
+	return slices.ContainsFunc(p.outcomes, func(o change.Outcome) bool {
+		return o.Tree != nil && o.Tree.Operation == change.Move && o.Tree.Source == f.Target
+	})
 }
 
 // causedSummary is what the human reads of it in the list of activity, first: lists are

@@ -13,10 +13,11 @@ import (
 
 // CodeLab is the preset "codelab": the strict reading of the contract. Its sizes and
 // times are upper bounds, below which the settings still hold. Beyond them Limits.CodeLab
-// asks for UTF-8 alone, relative paths alone, no folders that are made unasked, nothing
+// asks for UTF-8 alone, relative paths alone, no folders that are made unasked, a clean
+// work tree for patches, nothing
 // that is larger than a whole file may be, and a question before each call of codeLabAsks.
 func CodeLab(l Limits) Limits {
-	l.CodeLab = true
+	l.CodeLab, l.CleanPatches = true, true
 	l.ReadBytes = min(l.ReadBytes, codeLabMB)
 	l.WriteBytes = min(l.WriteBytes, codeLabMB)
 	l.DiffBytes = min(l.DiffBytes, 5*codeLabMB)

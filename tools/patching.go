@@ -179,6 +179,9 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 			return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(row.Path)).
 				WithHint("read it again; to delete it whatever it holds use delete_file")
 		}
+		if len(f.Hunks) == 0 {
+			row.Deletions = document.LineCount(text)
+		}
 		old.is, old.text = false, ""
 		return nil
 	}

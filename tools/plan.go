@@ -56,6 +56,8 @@ type Limits struct {
 	CommandTime time.Duration // default of run_command
 	CommandMax  time.Duration
 	CodeLab     bool // see CodeLab
+	// CleanPatches: patches only where git has nothing that is not committed.
+	CleanPatches bool
 }
 
 // DefaultLimits are those of the contract.

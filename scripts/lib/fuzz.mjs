@@ -6,6 +6,8 @@ const targets = [
   { pkg: './tools', name: 'FuzzEditsSpliceBytes' },
   { pkg: './tools', name: 'FuzzFindText' },
   { pkg: './workspace/change', name: 'FuzzMerge' },
+  { pkg: './workspace/patch', name: 'FuzzParse' },
+  { pkg: './workspace/patch', name: 'FuzzApply' },
   { pkg: './workspace/search', name: 'FuzzGlobAgainstRipgrep' },
 ];
 

@@ -1,0 +1,83 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"pillion/internal/fault"
+	"pillion/workspace"
+	"pillion/workspace/git"
+)
+
+// mostDirty is how many files are named of a work tree that is not clean.
+const mostDirty = 20
+
+// checkClean refuses a patch where there are changes that git has not committed, or the
+// human has not saved. Files that git does not track are no such thing. Where there is
+// no repository only an agent that asks for a clean one is refused.
+func (p *patching) checkClean(ctx context.Context, asked bool) error {
+	var dirty []string
+	looked := map[string]bool{}
+	for _, f := range p.order {
+		if f.before != nil && f.before.Dirty {
+			dirty = append(dirty, f.path.String()+" (not saved)")
+		}
+		names, err := p.dirtyAround(ctx, f.target, looked)
+		if fault.CodeOf(err) == fault.GitNotInitialized && !asked {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		dirty = append(dirty, names...)
+	}
+	if len(dirty) == 0 {
+		return nil
+	}
+	n := len(dirty)
+	dirty = dirty[:min(n, mostDirty)]
+	why := "require_clean"
+	if !asked {
+		why = "the settings (limits.patches, limits.preset)"
+	}
+	return fault.New(fault.WorkTreeDirty, "there are changes in %s that are not committed or not saved, and %s wants none before a patch; nothing was changed", count(n, "file"), why).
+		With("files", dirty).WithHint("the first is %s; commit them first, or ask the human", fault.Quote(dirty[0]))
+}
+
+// dirtyAround are the files with changes in the repository that a file is in, unless it
+// was looked at already.
+func (p *patching) dirtyAround(ctx context.Context, at workspace.Path, looked map[string]bool) (out []string, err error) {
+	dir := at.Dir()
+	for !dir.IsRoot() && !dir.Exists() {
+		dir = dir.Dir()
+	}
+	if looked[dir.Abs()] {
+		return nil, nil
+	}
+	looked[dir.Abs()] = true
+	here, err := git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: dir.Abs()})
+	if err != nil {
+		return nil, err
+	}
+	top := here.Top
+	if _, err := filepath.Rel(at.RootDir(), top); err != nil || len(top) < len(at.RootDir()) {
+		top = at.RootDir() // the repository begins above the folder that is open
+	}
+	if looked["top "+top] {
+		return nil, nil
+	}
+	looked["top "+top] = true
+	all := here
+	if top != dir.Abs() {
+		if all, err = git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: top}); err != nil {
+			return nil, fmt.Errorf("%w", err)
+		}
+	}
+	for _, f := range all.Files {
+		if f.Staged != "" || f.Worktree != "" && f.Worktree != git.Untracked {
+			out = append(out, f.Path)
+		}
+	}
+	return out, nil
+}
