@@ -119,15 +119,29 @@ func (s Style) diffLines(text string) []string {
 	}
 	lines := strings.Split(text, "\n")
 	crlf := allCRLF(lines)
-	inHunk := false
+	inHunk := make([]bool, len(lines))
 	for i, line := range lines {
-		inHunk = inHunk && !strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "@@")
+		inHunk[i] = i > 0 && inHunk[i-1] && !strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "@@")
 		if crlf {
-			line = strings.TrimSuffix(line, "\r")
+			lines[i] = strings.TrimSuffix(line, "\r")
 		}
-		lines[i] = "  " + s.reveal(line, s.paintOf(line, inHunk))
 	}
-	return lines
+	var marks map[int][]span
+	if s.Colour {
+		marks = emphasis(lines, inHunk)
+	}
+	shown := make([]string, len(lines))
+	for i, line := range lines {
+		switch {
+		case marks[i] == nil:
+			shown[i] = "  " + s.reveal(line, s.paintOf(line, inHunk[i]))
+		case line[0] == '-':
+			shown[i] = "  " + s.marked(line, marks[i], red)
+		default:
+			shown[i] = "  " + s.marked(line, marks[i], green)
+		}
+	}
+	return shown
 }
 
 // paintOf is the colour of one line of a diff.

@@ -40,11 +40,14 @@ func (s Style) paint(code, text string) string {
 // Bold, and the colours below, leave text alone where there are none.
 func (s Style) Bold(text string) string { return s.paint("1", text) }
 
+// The colours that a part of a line can be underlined in.
+const red, green = "31", "32"
+
 // Red is for what is taken away, refused or wrong.
-func (s Style) Red(text string) string { return s.paint("31", text) }
+func (s Style) Red(text string) string { return s.paint(red, text) }
 
 // Green is for what is added or done.
-func (s Style) Green(text string) string { return s.paint("32", text) }
+func (s Style) Green(text string) string { return s.paint(green, text) }
 
 // Yellow is for what wants attention.
 func (s Style) Yellow(text string) string { return s.paint("33", text) }

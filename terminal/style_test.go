@@ -73,6 +73,40 @@ func TestDiffColours(t *testing.T) {
 	}
 }
 
+// TestWhatDiffersInALineIsUnderlined: where as many lines came as went, and have something
+// in common.
+func TestWhatDiffersInALineIsUnderlined(t *testing.T) {
+	s := Style{Colour: true}
+	for diff, want := range map[string]string{
+		"@@ -1 +1 @@\n-total := sum(a, b)\n+total := sum(a, c)":                        "\x1b[31m-total := sum(a, \x1b[0m\x1b[4;31mb\x1b[0m\x1b[31m)\x1b[0m|\x1b[32m+total := sum(a, \x1b[0m\x1b[4;32mc\x1b[0m\x1b[32m)\x1b[0m",
+		"@@ -1 +1 @@\n-the same\n+the same \u202e":                                     "\x1b[31m-the same\x1b[0m|\x1b[32m+the same\x1b[0m\x1b[4;32m \x1b[0m\x1b[7;31m\\u202e\x1b[0m",
+		"@@ -1 +1 @@\n-é ü\n+é ö":                                                      "\x1b[31m-é \x1b[0m\x1b[4;31mü\x1b[0m|\x1b[32m+é \x1b[0m\x1b[4;32mö\x1b[0m",
+		"@@ -1 +1 @@\n-something\n+quite another text":                                 "\x1b[31m-something\x1b[0m|\x1b[32m+quite another text\x1b[0m",
+		"@@ -1 +1,2 @@\n-total := 1\n+total := 2\n+more":                               "\x1b[31m-total := 1\x1b[0m|\x1b[32m+total := 2\x1b[0m|\x1b[32m+more\x1b[0m",
+		"@@ -1 +1 @@\n-a\xff\n+a\xfe":                                                  "\x1b[31m-a\x1b[0m\x1b[7;31m" + fault.Escape("\xff") + "\x1b[0m|\x1b[32m+a\x1b[0m\x1b[7;31m" + fault.Escape("\xfe") + "\x1b[0m",
+		"@@ -1 +1 @@\n-" + strings.Repeat("a", 600) + "\n+" + strings.Repeat("a", 601): "\x1b[31m-" + strings.Repeat("a", 600) + "\x1b[0m|\x1b[32m+" + strings.Repeat("a", 601) + "\x1b[0m",
+	} {
+		lines := s.diffLines(diff)[1:]
+		for i := range lines {
+			lines[i] = strings.TrimPrefix(lines[i], "  ")
+		}
+		if got := strings.Join(lines, "|"); got != want {
+			t.Errorf("%q is shown as\n%q, not\n%q", diff, got, want)
+		}
+	}
+}
+
+// TestEmphasisIsBounded: of many pairs the first ones are compared.
+func TestEmphasisIsBounded(t *testing.T) {
+	lines, inHunk := []string{"@@ -1 +1 @@"}, []bool{true}
+	for range 1000 {
+		lines, inHunk = append(lines, "-value 1", "+value 2", " "), append(inHunk, true, true, true)
+	}
+	if got := len(emphasis(lines, inHunk)); got != 2*mostPairs {
+		t.Errorf("%d lines are marked, want %d", got, 2*mostPairs)
+	}
+}
+
 // TestLineEndsShowWhereTheyDiffer: a file that is CRLF throughout is not littered.
 func TestLineEndsShowWhereTheyDiffer(t *testing.T) {
 	for diff, want := range map[string]string{
