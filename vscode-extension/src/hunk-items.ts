@@ -25,10 +25,11 @@ export function tickFile(item: TreeItem, { chosen }: Approval, { path }: FilePre
   const hunks = chosen.hunksOf(path);
   const taken = hunks.filter((hunk) => chosen.takes(hunk)).length;
   const note = chosen.edited.has(path) ? "edited by you" : "";
+  const words = hunks.filter(({ lines }) => lines.length === 0).map(({ header }) => visible(header));
   if (chosen.isOpen && hunks.length > 0) {
     item.checkboxState = box(taken === hunks.length);
   }
-  item.description = [String(item.description), share(taken, hunks.length), note].filter(Boolean).join(" · ");
+  item.description = [String(item.description), ...words, share(taken, hunks.length), note].filter(Boolean).join(" · ");
 }
 
 /** Says what a yes would be given for, and gives it. */

@@ -40,10 +40,13 @@ export type Entry =
   | { kind: "untrusted"; untrusted: SettingsUntrusted };
 
 export class WaitingView implements TreeDataProvider<Entry>, Disposable {
-  private readonly changes = new EventEmitter<undefined>();
+  private readonly changes = new EventEmitter<Entry[] | undefined>();
+  /** The row of an approval stays the same object, so that it can be drawn anew by itself. */
+  private readonly rows = new WeakMap<Approval, Entry & { kind: "approval" }>();
   private readonly tree: TreeView<Entry>;
   private readonly boxes: Disposable;
-  private drawn = "";
+  private drawn: readonly string[] = [];
+  private shown: ReadonlySet<Entry> = new Set();
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(
@@ -72,21 +75,37 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   }
 
   refresh(): void {
-    const looks = JSON.stringify(this.looksOf(this.getChildren()));
-    if (looks !== this.drawn) {
-      this.drawn = looks;
-      this.changes.fire(undefined); // a button that is drawn anew under the mouse loses its click
-    }
+    this.draw();
     const { count } = this;
     void commands.executeCommand("setContext", "pillion.severalWait", this.approvals.all.length > 1);
     tellMenus(this.approvals.all);
     this.tree.badge = count > 0 ? { value: count, tooltip: `${String(count)} waiting for your answer` } : undefined;
   }
 
+  /** Only what became different: a button or a box that is drawn anew under the mouse loses its click. */
+  private draw(): void {
+    const entries = this.getChildren();
+    const looks = entries.map((entry) => JSON.stringify(this.looksOf([entry])));
+    const different = entries.filter((_, index) => looks[index] !== this.drawn[index]);
+    const rows = different.filter(({ kind }) => kind === "approval");
+    const byRow = looks.length === this.drawn.length && rows.length === different.length && rows.every((row) => this.shown.has(row));
+    this.drawn = looks;
+    this.shown = new Set(entries);
+    if (different.length > 0 || !byRow) {
+      this.changes.fire(byRow ? rows : undefined);
+    }
+  }
+
+  private row(approval: Approval): Entry & { kind: "approval" } {
+    const row = this.rows.get(approval) ?? { kind: "approval", approval };
+    this.rows.set(approval, row);
+    return row;
+  }
+
   getChildren(entry?: Entry): Entry[] {
     if (!entry) {
       return [
-        ...this.approvals.all.map((approval) => ({ kind: "approval" as const, approval })),
+        ...this.approvals.all.map((approval) => this.row(approval)),
         ...this.prompts.all.map((prompt) => ({ kind: "prompt" as const, prompt })),
         ...this.unusual.all.map((unusual) => ({ kind: "unusual" as const, unusual })),
         ...this.sessions.paused.map((session) => ({ kind: "paused" as const, session })),
@@ -100,7 +119,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     if (entry.kind === "hunk" && entry.approval.files.length > 1) {
       return { kind: "file", approval: entry.approval, file: entry.file };
     }
-    return "approval" in entry && entry.kind !== "approval" ? { kind: "approval", approval: entry.approval } : undefined;
+    return "approval" in entry && entry.kind !== "approval" ? this.row(entry.approval) : undefined;
   }
 
   /** The human wants to choose: the list of this approval's hunks comes up, with the focus. */
@@ -108,7 +127,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     const file = approval.files.find((candidate) => candidate.path === path) ?? approval.files[0];
     const [hunk] = file ? hunksOf(approval, file) : [];
     await commands.executeCommand("pillion.waiting.focus");
-    await this.tree.reveal(hunk ?? { kind: "approval", approval }, { select: true, focus: true, expand: true });
+    await this.tree.reveal(hunk ?? this.row(approval), { select: true, focus: true, expand: true });
   }
 
   private tick(entry: Entry, on: boolean): void {
@@ -118,8 +137,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     const { approval, file } = entry;
     const ids = entry.kind === "hunk" ? [entry.hunk.id] : approval.chosen.hunksOf(file.path).map(({ id }) => id);
     if (!takeHunks(this.approvals, approval, file.path, ids, on)) {
-      this.drawn = ""; // VS Code has drawn the box as it was pressed
-      this.refresh();
+      this.changes.fire([this.row(approval)]); // VS Code has drawn the box as it was pressed
     }
   }
 
@@ -170,9 +188,10 @@ function details(approval: Approval): Entry[] {
   ];
 }
 
-/** Those that can be ticked: a single one is approved or not. */
+/** Those that can be ticked: a single one is approved or not, and a file that is taken as a whole has its own box. */
 function hunksOf(approval: Approval, file: FilePreview): Entry[] {
-  return approval.chosen.isOpen ? approval.chosen.hunksOf(file.path).map((hunk) => ({ kind: "hunk", approval, file, hunk })) : [];
+  const hunks = approval.chosen.hunksOf(file.path).filter(({ lines }) => lines.length > 0);
+  return approval.chosen.isOpen ? hunks.map((hunk) => ({ kind: "hunk", approval, file, hunk })) : [];
 }
 
 function approvalItem(approval: Approval): TreeItem {
@@ -185,7 +204,7 @@ function approvalItem(approval: Approval): TreeItem {
   const merged = files.some((file) => file.merged) ? "merged" : "";
   const part = share(chosen.taken.length, chosen.all.length);
   item.description = [part, visible(request.agent.name), approval.texts.length > 0 ? size(files) : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
-  item.iconPath = new ThemeIcon(operationIcons[files.length === 1 ? (files[0]?.operation ?? "") : ""] ?? icons[request.preview.kind]);
+  item.iconPath = new ThemeIcon(approval.isReview ? "checklist" : operationIcons[files.length === 1 ? (files[0]?.operation ?? "") : ""] ?? icons[request.preview.kind]);
   item.tooltip = approvalTooltip(approval);
   item.accessibilityInformation = { label: `${visible(request.agent.name)} wants to ${short(deed(request), 200)}` };
   item.command = { title: "Show", command: "pillion.show", arguments: [approval.id] };
@@ -195,7 +214,10 @@ function approvalItem(approval: Approval): TreeItem {
 const icons = { diff: "diff", command: "terminal", url: "globe", text: "note" };
 
 /** A file's name says enough of an edit, and too little of a move. */
-function rowTitle({ request, files }: Approval): string {
+function rowTitle({ request, files, isReview }: Approval): string {
+  if (isReview) {
+    return `Review ${subject(request.preview)}`;
+  }
   const [only, another] = files;
   return only && !another && (!isText(only) || only.operation === "delete") ? fileDeed(only) : subject(request.preview);
 }
