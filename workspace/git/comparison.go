@@ -126,7 +126,16 @@ func (c *comparison) current(index *stagedFiles, e indexEntry) (side, error) {
 			return asStaged, err
 		}
 	}
-	return c.repo.work.side(c.ctx, e, index.written)
+	now, err := c.repo.work.side(c.ctx, e, index.written)
+	if now.mode == modeSubmodule {
+		switch c.repo.ignoredInSubmodule(e.path) {
+		case "all":
+			return asStaged, err
+		case "dirty":
+			now.dirty = false
+		}
+	}
+	return now, err
 }
 
 // withCommit compares the index, or the work tree, with a commit.

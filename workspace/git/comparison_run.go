@@ -91,7 +91,7 @@ func (s *status) sinceIndex() ([]change, error) {
 		switch {
 		case ch.unmerged && entry[2].path == "":
 			ch.new = side{}
-		case !e.intentToAdd:
+		case !e.intentToAdd, current.absent(): // what was only intended is gone as the empty file that the index has
 			ch.old = side{mode: e.mode, hash: e.hash}
 		}
 		if ch.unmerged || !ch.old.same(ch.new) {

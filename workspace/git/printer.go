@@ -129,10 +129,11 @@ func (p *printer) patch(ch change, count *FileChange) error {
 	}
 	p.header(ch)
 	from, to := p.names(ch)
+	binary := bigBefore || bigAfter || p.binary(ch.oldPath, ch.old, before) || p.binary(ch.path, ch.new, after)
+	count.Binary = count.Binary || binary
 	switch {
 	case ch.old.hash == ch.new.hash && !ch.new.dirty:
-	case bigBefore || bigAfter || p.binary(ch.oldPath, ch.old, before) || p.binary(ch.path, ch.new, after):
-		count.Binary = true
+	case binary:
 		if bigBefore || bigAfter || !bytes.Equal(before, after) { // an empty new file is no news
 			p.write("Binary files " + from + " and " + to + " differ\n")
 		}
@@ -200,8 +201,11 @@ func abbreviation(h plumbing.Hash) string { return h.String()[:7] }
 // binary reports whether a file is not to be shown as text: by its diff
 // attribute, else by a NUL among its first bytes.
 func (p *printer) binary(name string, s side, data []byte) bool {
-	if s.absent() || s.mode == modeSubmodule {
+	switch {
+	case s.absent(), s.mode == modeSubmodule:
 		return false
+	case s.kind() != modeFile&modeTypeMask: // attributes are about files
+		return isBinary(data)
 	}
 	switch driver := p.repo.work.conversion.attributes.of(name)["diff"]; driver {
 	case attrUnset:
