@@ -63,18 +63,17 @@ func planGitDiff(ctx context.Context, in Input, args gitDiffArgs) (*Answer, erro
 	}, nil
 }
 
-// changedPaths are the files whose content the diff shows, for policy. The diff
-// names them from the top of the repository, which may lie above the workspace
-// folder or below it.
+// changedPaths are the files whose content the diff shows, for policy, renamed
+// ones by both names. The diff names them from the top of the repository, which
+// may lie above the workspace folder or below it.
 func changedPaths(p workspace.Path, got git.DiffResult) []workspace.Path {
-	for !p.IsRoot() {
-		p = p.Dir()
-	}
 	var out []workspace.Path
 	for _, f := range got.Files {
-		rel, err := filepath.Rel(p.Abs(), filepath.Join(got.Top, filepath.FromSlash(f.Path)))
-		if err == nil && filepath.IsLocal(rel) {
-			out = append(out, p.Join(filepath.ToSlash(rel)))
+		for _, name := range []string{f.Path, f.OldPath} {
+			rel, err := filepath.Rel(p.Top().Abs(), filepath.Join(got.Top, filepath.FromSlash(name)))
+			if name != "" && err == nil && filepath.IsLocal(rel) {
+				out = append(out, p.Top().Join(filepath.ToSlash(rel)))
+			}
 		}
 	}
 	return out

@@ -19,6 +19,7 @@ export const tools: readonly Tool[] = [
   { name: "git.diff", registered: "pillion_git_diff", title: "Git diff" },
   { name: "git.log", registered: "pillion_git_log", title: "Git log" },
   { name: "git.push", registered: "pillion_git_push", title: "Git push" },
+  { name: "git.show", registered: "pillion_git_show", title: "Git show" },
   { name: "git.status", registered: "pillion_git_status", title: "Git status" },
   { name: "glob", registered: "pillion_glob", title: "Find files" },
   { name: "kill_process", registered: "pillion_kill_process", title: "End process" },

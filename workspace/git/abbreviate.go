@@ -75,19 +75,31 @@ func hashRange(prefix string) (lowest, highest plumbing.Hash) {
 // of objects in packs asks for, and longer if another begins so too.
 func (r *repository) short(h plumbing.Hash) string {
 	text := h.String()
-	if h.IsZero() {
-		return text[:r.abbreviationLength()]
-	}
-	n := r.abbreviationLength()
-	if n >= hexSize {
-		return text
-	}
-	for _, other := range r.objects.beginning(text[:n]) {
-		if other != h {
-			n = max(n, sharedDigits(text, other.String())+1)
+	n := max(r.abbreviationLength(), r.objects.shared(h)+1)
+	return text[:min(n, hexSize)]
+}
+
+// shared is how many hex digits h has in common with the object that is most
+// like it.
+func (o *objects) shared(h plumbing.Hash) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	most := 0
+	text := h.String()
+	for _, s := range o.stores {
+		for _, p := range s.packs {
+			for _, other := range p.index.neighbours(h) {
+				most = max(most, sharedDigits(text, other.String()))
+			}
+		}
+		entries, _ := os.ReadDir(filepath.Join(s.dir, text[:2]))
+		for _, e := range entries {
+			if other := text[:2] + e.Name(); len(other) == hexSize && other != text {
+				most = max(most, sharedDigits(text, other))
+			}
 		}
 	}
-	return text[:min(n, hexSize)]
+	return most
 }
 
 func sharedDigits(a, b string) int {

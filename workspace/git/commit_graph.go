@@ -25,8 +25,9 @@ type graph struct {
 
 // graphLayer is one file of it.
 type graphLayer struct {
-	file          io.ReaderAt
-	closer        io.Closer
+	file          *os.File
+	data          []byte // all of the file, once it is worth it
+	reads         int
 	first         int // the position of its first commit
 	count         int
 	size, written int64
@@ -80,7 +81,7 @@ func openGraph(commonDir string) *graph {
 
 func (g *graph) close() {
 	for _, l := range g.layers {
-		l.closer.Close()
+		l.file.Close()
 	}
 	g.layers = nil
 }
@@ -90,7 +91,7 @@ func openLayer(name string) (*graphLayer, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &graphLayer{file: f, closer: f}
+	l := &graphLayer{file: f}
 	if err := l.open(f); err != nil {
 		f.Close()
 		return nil, err
@@ -104,13 +105,6 @@ func (l *graphLayer) open(f *os.File) error {
 		return err
 	}
 	l.size, l.written = info.Size(), info.ModTime().UnixNano()
-	if info.Size() <= mostGraphInCore {
-		data, err := readAll(io.NewSectionReader(f, 0, info.Size()), info.Size())
-		if err != nil {
-			return err
-		}
-		l.file = bytes.NewReader(data)
-	}
 	head, err := l.read(0, 8)
 	if err != nil {
 		return err
@@ -158,7 +152,25 @@ func (l *graphLayer) readFanout() error {
 	return nil
 }
 
+// read reads n bytes. Who asks for many is given them from memory.
 func (l *graphLayer) read(at int64, n int) ([]byte, error) {
+	const many = 200
+	if l.reads++; l.reads == many && l.size <= mostGraphInCore {
+		data, err := readAll(io.NewSectionReader(l.file, 0, l.size), l.size)
+		if err != nil {
+			return nil, err
+		}
+		l.data = data
+	}
+	if at < 0 || n < 0 {
+		return nil, errGraph
+	}
+	if l.data != nil {
+		if at > int64(len(l.data)) || int64(n) > int64(len(l.data))-at {
+			return nil, errGraph
+		}
+		return l.data[at : at+int64(n)], nil
+	}
 	data := make([]byte, n)
 	if _, err := l.file.ReadAt(data, at); err != nil {
 		return nil, err

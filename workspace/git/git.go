@@ -39,6 +39,7 @@ type FileChange struct {
 	Deletions int    `json:"deletions"`
 	Binary    bool   `json:"binary,omitempty"`
 	Status    string `json:"status"` // git's letter: A, D, M, R, T (type changed) or U (unmerged)
+	OldPath   string `json:"-"`      // what a renamed file was called, else ""
 }
 
 // DiffResult is a diff in git's format, whose paths are relative to Top, and

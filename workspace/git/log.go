@@ -54,18 +54,12 @@ const (
 // FILE_NOT_FOUND for a path that is nowhere and has no commits, FILE_TOO_LARGE
 // over MaxBytes.
 func (h *History) Log(ctx context.Context, root string, o LogOptions) ([]LogCommit, error) {
-	place, err := locate(root, o.Dir)
+	v, err := h.open(root, o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	repo, err := discover(place)
-	if err != nil {
-		return nil, err
-	}
-	defer repo.close()
-	known := h.take(repo)
-	defer h.keep(known, repo)
-
+	defer v.close()
+	place, repo, known := v.place, v.repo, v.known
 	start, err := repo.start(o.Ref)
 	if err != nil {
 		return nil, err
@@ -88,6 +82,28 @@ func (h *History) Log(ctx context.Context, root string, o LogOptions) ([]LogComm
 		return nil, fault.New(fault.FileNotFound, "%s is not there, and no commit of this history ever changed it", fault.Quote(path))
 	}
 	return found, err
+}
+
+// visit is a repository that is open for one call.
+type visit struct {
+	*History
+	place place
+	repo  *repository
+	known *kept
+}
+
+// open opens the repository that dir lies in, with what is known of it.
+func (h *History) open(root, dir string) (*visit, error) {
+	place, repo, err := at(root, dir)
+	if err != nil {
+		return nil, err
+	}
+	return &visit{h, place, repo, h.take(repo)}, nil
+}
+
+func (v *visit) close() {
+	v.keep(v.known, v.repo)
+	v.repo.close()
 }
 
 // list is the commits that a walk shows.

@@ -214,7 +214,7 @@ func historyOf(t *rapid.T, r *rig) (tips int) {
 func TestLogOfRandomHistories(t *testing.T) {
 	checks, kinds := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if checks++; checks > 60 {
+		if checks++; checks > 30 {
 			return // each starts git a dozen times
 		}
 		r, h := newRig(t), &git.History{}
@@ -229,7 +229,7 @@ func TestLogOfRandomHistories(t *testing.T) {
 			kinds++
 		}
 		r.sameLog(h, git.LogOptions{Ref: tip})
-		for _, name := range []string{"a", "b", "d", "d/e", "ü/a", "b/a"} {
+		for _, name := range []string{"a", "b", "d", "d/e", "ü/a"} {
 			o := r.in(name)
 			o.Ref = tip
 			r.sameLog(h, o)
@@ -238,7 +238,7 @@ func TestLogOfRandomHistories(t *testing.T) {
 		o.Ref, o.Limit = tip, 2
 		r.sameLog(h, o)
 	})
-	if checks < 60 || kinds == 0 {
+	if checks < 30 || kinds == 0 {
 		t.Errorf("only %d histories, %d with Bloom filters", checks, kinds)
 	}
 }

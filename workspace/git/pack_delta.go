@@ -85,7 +85,7 @@ func (o *objects) unpack(p *pack, offset int64, limit int64) (stored, error) {
 		if s.data, err = p.content(&o.inflater, e); err != nil {
 			return stored{}, err
 		}
-		if s.kind != plumbing.BlobObject || len(deltas) > 0 {
+		if s.kind == plumbing.TreeObject || len(deltas) > 0 { // commits and files are seldom a base
 			o.recent.put(packPlace{p, at}, s)
 		}
 		return o.rebuild(p, s, deltas, places)
@@ -117,7 +117,7 @@ func (o *objects) rebuild(p *pack, base stored, deltas []entry, places []int64) 
 		if base.data, err = patched(base.data, delta); err != nil {
 			return stored{}, err
 		}
-		if base.kind != plumbing.BlobObject || i > 0 {
+		if base.kind == plumbing.TreeObject || i > 0 {
 			o.recent.put(packPlace{p, places[i]}, base)
 		}
 	}

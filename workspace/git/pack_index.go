@@ -20,6 +20,7 @@ type packIndex struct {
 	fanout [256]uint32
 	parts  [256]namesPart // by the first byte; empty where not read yet
 	kept   int            // bytes of all parts
+	asked  int            // how often a part was asked for that is not kept
 
 	size, written int64    // of the file that all this is from
 	file          *os.File // nil between calls
@@ -133,6 +134,7 @@ func (x *packIndex) part(lo, hi int) (namesPart, error) {
 
 // around is a part of the names in which h is if it is anywhere.
 func (x *packIndex) around(h plumbing.Hash) (namesPart, error) {
+	const few = 100
 	lo, hi := x.span(h[0])
 	if lo == hi {
 		return namesPart{}, nil
@@ -147,6 +149,11 @@ func (x *packIndex) around(h plumbing.Hash) (namesPart, error) {
 	if x.parts[h[0]].names != nil {
 		return x.parts[h[0]], nil
 	}
+	if x.asked++; x.asked < few {
+		if part, ok := x.near(h, lo, hi); ok {
+			return part, nil
+		}
+	}
 	part, err := x.part(lo, hi)
 	if err != nil {
 		return part, err
@@ -157,6 +164,26 @@ func (x *packIndex) around(h plumbing.Hash) (namesPart, error) {
 	}
 	x.parts[h[0]] = part
 	return part, nil
+}
+
+// near reads the names around the place where h should be among those from lo
+// to hi. It fails if h is not well inside what it read.
+func (x *packIndex) near(h plumbing.Hash, lo, hi int) (namesPart, bool) {
+	const around = 64
+	guess := lo + expected(h, hi-lo)
+	from, to := max(lo, guess-around), min(hi, guess+around)
+	part, err := x.part(from, to)
+	if err != nil || from > lo && bytes.Compare(part.names[:hashSize], h[:]) >= 0 ||
+		to < hi && bytes.Compare(part.names[len(part.names)-hashSize:], h[:]) <= 0 {
+		return namesPart{}, false
+	}
+	return part, true
+}
+
+// expected is where h should be among n names with its first byte: hashes are
+// spread evenly.
+func expected(h plumbing.Hash, n int) int {
+	return int(uint64(binary.BigEndian.Uint32(h[1:])) * uint64(n) >> 32)
 }
 
 // narrow searches on disk until few names are left, with one to spare on either
@@ -196,12 +223,36 @@ func (x *packIndex) find(h plumbing.Hash) (offset int64, found bool, err error) 
 	return offset, err == nil, err
 }
 
-// find is the number of a name in the part. Hashes are spread evenly, so it is
-// looked for around where it should be.
+// neighbours are the names before and after h, of those with its first byte.
+func (x *packIndex) neighbours(h plumbing.Hash) []plumbing.Hash {
+	if x.open() != nil {
+		return nil
+	}
+	part, err := x.around(h)
+	if err != nil {
+		return nil
+	}
+	var out []plumbing.Hash
+	add := func(i int) {
+		if i >= 0 && i < len(part.names)/hashSize {
+			out = append(out, plumbing.Hash(part.names[i*hashSize:(i+1)*hashSize]))
+		}
+	}
+	i, found := part.find(h)
+	add(i - 1)
+	if found {
+		i++
+	}
+	add(i)
+	return out
+}
+
+// find is the number of a name in the part, looked for around where it should be
+// in a part that is all of a byte's names.
 func (p namesPart) find(h plumbing.Hash) (int, bool) {
 	n := len(p.names) / hashSize
 	name := func(i int) []byte { return p.names[i*hashSize : i*hashSize+hashSize] }
-	guess := int(uint64(binary.BigEndian.Uint32(h[1:])) * uint64(n) >> 32)
+	guess := expected(h, n)
 	lo, hi := guess, guess // all before lo are smaller than h, all from hi on larger or h itself
 	for step := 8; lo > 0 && bytes.Compare(name(lo-1), h[:]) >= 0; step *= 2 {
 		lo, hi = max(0, lo-step), lo

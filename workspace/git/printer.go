@@ -74,6 +74,9 @@ func (p *printer) refusal() error {
 // file writes one change and counts it.
 func (p *printer) file(ch change) error {
 	count := FileChange{Path: ch.path, Status: ch.status()}
+	if ch.oldPath != ch.path {
+		count.OldPath = ch.oldPath
+	}
 	if ch.unmerged {
 		p.write("* Unmerged path " + quoted("", ch.path, p.quotePath) + "\n")
 	}
@@ -189,14 +192,12 @@ func (p *printer) header(ch change) {
 	if ch.old.hash == ch.new.hash {
 		return
 	}
-	line := "index " + abbreviation(ch.old.hash) + ".." + abbreviation(ch.new.hash)
+	line := "index " + p.repo.short(ch.old.hash) + ".." + p.repo.short(ch.new.hash)
 	if ch.old.mode == ch.new.mode {
 		line += fmt.Sprintf(" %06o", ch.old.mode)
 	}
 	p.write(line + "\n")
 }
-
-func abbreviation(h plumbing.Hash) string { return h.String()[:7] }
 
 // binary reports whether a file is not to be shown as text: by its diff
 // attribute, else by a NUL among its first bytes.

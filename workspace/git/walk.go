@@ -239,7 +239,8 @@ type pathHistory struct {
 	parts   []string
 	known   *seen
 	bloom   bloomKey
-	entries map[int]found             // by commit: what it has at the path
+	entries []*found                  // by commit: what it has at the path
+	last    *found                    // of entries
 	below   []map[plumbing.Hash]found // by depth and tree, since most commits leave most folders alone
 }
 
@@ -257,7 +258,7 @@ const (
 var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
 
 func (y *history) at(path string) *pathHistory {
-	p := &pathHistory{history: y, parts: strings.Split(path, "/"), bloom: newBloomKey(path), entries: map[int]found{}}
+	p := &pathHistory{history: y, parts: strings.Split(path, "/"), bloom: newBloomKey(path)}
 	p.below = make([]map[plumbing.Hash]found, len(p.parts))
 	y.turn++
 	p.known = y.paths[path]
@@ -334,17 +335,20 @@ func (p *pathHistory) look(n int) (verdict, error) {
 
 // entry is what the commit of a number has at the path.
 func (p *pathHistory) entry(n int) (found, error) {
-	if e, ok := p.entries[n]; ok {
-		return e, nil
+	if n < len(p.entries) && p.entries[n] != nil {
+		return *p.entries[n], nil
 	}
 	e, err := p.under(p.nodes[n].tree, 0)
 	if err != nil {
 		return e, err
 	}
-	if len(p.entries) >= mostEntries {
-		clear(p.entries)
+	if len(p.entries) < len(p.nodes) {
+		p.entries = append(p.entries, make([]*found, len(p.nodes)-len(p.entries)+1024)...)
 	}
-	p.entries[n] = e
+	if p.last == nil || *p.last != e { // most commits have what the one before has
+		p.last = &e
+	}
+	p.entries[n] = p.last
 	return e, nil
 }
 

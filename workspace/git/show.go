@@ -1,0 +1,272 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"pillion/internal/fault"
+)
+
+// ShowOptions says what Show shows.
+type ShowOptions struct {
+	Dir      string // absolute: a folder that the repository lies around, or with File what to show
+	File     bool   // show what the commit has at Dir, unless it is the top of the repository, not the commit
+	Ref      string // the commit; REF:PATH, from the top of the repository, is File of that path
+	Context  int    // lines of context around a change
+	MaxDiff  int64  // the longest diff; 0 is no limit
+	MaxBytes int64  // the largest file; 0 is no limit
+}
+
+// Shown is a commit with what it changed, or what it has at a path.
+type Shown struct {
+	Commit LogCommit
+	Tag    *Tag   // the annotated tag that was asked for
+	Parent string // with what Diff compares: the first parent; "" is nothing, before a first commit
+	Within string // the folder of the repository, if it is not all, that Diff keeps to
+	Diff   DiffResult
+
+	Path    string // relative to the workspace's folder, with slashes; "" if the commit is shown
+	Kind    Kind
+	Hash    string // of what is at Path
+	Content []byte // of a file, or the target of a link
+	Entries []ShownEntry
+}
+
+// Kind is a kind of thing that a commit can have at a path.
+type Kind string
+
+// The kinds.
+const (
+	KindFile       Kind = "file"
+	KindExecutable Kind = "executable"
+	KindSymlink    Kind = "symlink"
+	KindFolder     Kind = "folder"
+	KindSubmodule  Kind = "submodule"
+)
+
+// ShownEntry is an entry of a folder.
+type ShownEntry struct {
+	Name string `json:"name"`
+	Kind Kind   `json:"type"`
+}
+
+// Tag is an annotated tag.
+type Tag struct {
+	Name    string `json:"name"`
+	Tagger  Person `json:"tagger"`
+	Date    string `json:"date,omitempty"`
+	Message string `json:"message"`
+}
+
+// Show shows a commit, as git show does, or a file, link or folder in it. A merge
+// is compared with its first parent alone. Of a repository that begins above the
+// workspace's folder root, what lies outside of that is not shown.
+//
+// Failures are *fault.Error: GIT_NOT_INITIALIZED, GIT_ERROR, FILE_NOT_FOUND for a
+// path that the commit has not, FILE_TOO_LARGE over a limit, with the numbers of
+// each file in the details if it is the diff.
+func (h *History) Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
+	v, err := h.open(root, o.Dir)
+	if err != nil {
+		return Shown{}, err
+	}
+	defer v.close()
+	s := &showing{ctx: ctx, place: v.place, repo: v.repo, options: o}
+	revision, file, inside := strings.Cut(o.Ref, ":")
+	if err := s.name(revision); err != nil {
+		return Shown{}, err
+	}
+	switch {
+	case inside:
+		err = s.file(path.Clean(file))
+	case o.File && s.repo.prefix(s.place.dir) != "":
+		err = s.file(s.repo.prefix(s.place.dir))
+	default:
+		err = s.diff()
+	}
+	return s.shown, err
+}
+
+type showing struct {
+	ctx     context.Context
+	place   place
+	repo    *repository
+	options ShowOptions
+	commit  plumbing.Hash
+	tree    plumbing.Hash
+	parents []plumbing.Hash
+	shown   Shown
+}
+
+// name finds the commit, and the tag that leads to it.
+func (s *showing) name(revision string) error {
+	if revision == "" {
+		return fault.New(fault.GitError, "no commit is given; give a branch, a tag or a hash as ref, such as HEAD")
+	}
+	commit, err := s.repo.commit(revision)
+	if err != nil {
+		return err
+	}
+	s.commit, s.tree, s.parents = commit.Hash, commit.TreeHash, commit.ParentHashes
+	if s.shown.Commit, err = s.repo.describe(commit.Hash); err != nil {
+		return err
+	}
+	if h, ok := s.repo.named(revision); ok && h != commit.Hash {
+		if found, err := s.repo.objects.get(h, maxObject); err == nil && found.kind == plumbing.TagObject {
+			s.shown.Tag = describeTag(found.data)
+		}
+	}
+	return nil
+}
+
+// describeTag reads what people want to know out of a tag's bytes.
+func describeTag(data []byte) *Tag {
+	tag, _ := parseTag(decoded(data))
+	out := &Tag{Name: tag.name, Message: strings.TrimRight(skipBlank(string(tag.text)), "\n")}
+	if line := headerOf(data, "tagger "); line != "" {
+		out.Tagger, out.Date = whoAndWhen(decoded([]byte(line)))
+	}
+	return out
+}
+
+// diff compares the commit with its first parent, inside the workspace.
+func (s *showing) diff() error {
+	before := plumbing.ZeroHash
+	if len(s.parents) > 0 {
+		parent, err := s.repo.objects.commit(s.parents[0])
+		if err != nil {
+			return err
+		}
+		s.shown.Parent, before = s.parents[0].String(), parent.TreeHash
+	}
+	after := s.tree
+	if inside(s.repo.top, s.place.root) {
+		s.shown.Within = s.repo.prefix(s.place.root)
+	}
+	if s.shown.Within != "" {
+		var err error
+		if before, err = s.repo.folderAt(before, s.shown.Within); err != nil {
+			return err
+		}
+		if after, err = s.repo.folderAt(after, s.shown.Within); err != nil {
+			return err
+		}
+	}
+	c := &comparison{ctx: s.ctx, repo: s.repo}
+	changes, err := c.trees(before, after, s.shown.Within)
+	if err != nil {
+		return err
+	}
+	if changes, err = c.renames(changes); err != nil {
+		return err
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
+	s.shown.Diff, err = (&printer{ctx: s.ctx, repo: s.repo, context: s.options.Context, limit: s.options.MaxDiff}).print(changes)
+	return err
+}
+
+// folderAt is the tree of a folder below tree, or the zero hash.
+func (r *repository) folderAt(tree plumbing.Hash, name string) (plumbing.Hash, error) {
+	if tree.IsZero() {
+		return tree, nil
+	}
+	at, err := r.objects.at(tree, name)
+	if err != nil || at.mode != modeDir {
+		return plumbing.ZeroHash, err
+	}
+	return at.hash, nil
+}
+
+// at is what a tree has at a path below it; "" and "." are the tree itself.
+func (o *objects) at(tree plumbing.Hash, name string) (found, error) {
+	at := found{modeDir, tree}
+	if name == "" || name == "." {
+		return at, nil
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if at.mode != modeDir {
+			return found{}, nil
+		}
+		var err error
+		if at, err = o.lookUp(at.hash, part); err != nil || at.mode == modeAbsent {
+			return found{}, err
+		}
+	}
+	return at, nil
+}
+
+// file shows what the commit has at a path of the repository.
+func (s *showing) file(name string) error {
+	if name != "." && name != "" && !safePath(name) {
+		return fault.New(fault.PathOutsideWorkspace, "%s is no path of the repository; give it from the top of the repository, without \"..\"", fault.Quote(name))
+	}
+	rel, err := filepath.Rel(s.place.root, filepath.Join(s.repo.top, filepath.FromSlash(name)))
+	if err != nil || !filepath.IsLocal(rel) {
+		return fault.New(fault.PathOutsideWorkspace, "%s of the repository is outside the workspace; give a path inside it", fault.Quote(name))
+	}
+	s.shown.Path = filepath.ToSlash(rel)
+	at, err := s.repo.objects.at(s.tree, name)
+	if err != nil {
+		return err
+	}
+	if at.mode == modeAbsent {
+		return fault.New(fault.FileNotFound, "%s is not in the commit %s", fault.Quote(name), s.shown.Commit.Short).
+			WithHint("git.log with this path lists the commits that changed it; paths count from the top of the repository and are case-sensitive")
+	}
+	s.shown.Kind, s.shown.Hash = kindOf(at.mode), at.hash.String()
+	switch s.shown.Kind {
+	case KindFolder:
+		return s.folder(at.hash)
+	case KindSubmodule:
+		return nil
+	}
+	return s.content(at.hash)
+}
+
+func (s *showing) folder(h plumbing.Hash) error {
+	entries, err := s.repo.objects.tree(h)
+	s.shown.Entries = []ShownEntry{}
+	for _, e := range entries {
+		mode := uint32(e.Mode)
+		if mode != modeDir {
+			mode = canonical(mode)
+		}
+		s.shown.Entries = append(s.shown.Entries, ShownEntry{e.Name, kindOf(mode)})
+	}
+	return err
+}
+
+func (s *showing) content(h plumbing.Hash) error {
+	limit := s.options.MaxBytes
+	if limit == 0 || limit > maxFile {
+		limit = maxFile
+	}
+	data, err := s.repo.objects.blob(h, limit)
+	if errors.Is(err, errBig) {
+		return fault.New(fault.FileTooLarge, "%s has more than %d bytes in the commit %s", fault.Quote(s.shown.Path), limit, s.shown.Commit.Short).
+			With("limit", limit).WithHint("git.diff with base shows what changed in it since")
+	}
+	s.shown.Content = data
+	return err
+}
+
+func kindOf(mode uint32) Kind {
+	switch mode {
+	case modeDir:
+		return KindFolder
+	case modeExecutable:
+		return KindExecutable
+	case modeSymlink:
+		return KindSymlink
+	case modeSubmodule:
+		return KindSubmodule
+	}
+	return KindFile
+}
