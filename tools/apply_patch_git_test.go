@@ -1,0 +1,237 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pillion/tools"
+)
+
+// files is a tree: texts by path.
+type files map[string]string
+
+func drawFiles(t *rapid.T) files {
+	out := files{}
+	names := []string{"one.txt", "two words.txt", "dir/three.txt", "dir/deep/four.txt", "é.txt", "dir/q\"x.txt", "b/five.txt"}
+	for _, name := range names {
+		if rapid.IntRange(0, 3).Draw(t, name) > 0 {
+			out[name] = drawLines(t, name)
+		}
+	}
+	return out
+}
+
+func drawLines(t *rapid.T, name string) string {
+	lines := rapid.SliceOfN(rapid.SampledFrom([]string{"alpha", "beta", "gamma", "", "}", "  delta", "epsilon"}), 0, 20).Draw(t, name+" lines")
+	text := strings.Join(lines, "\n")
+	if rapid.IntRange(0, 5).Draw(t, name+" end") > 0 && text != "" {
+		text += "\n"
+	}
+	return text
+}
+
+// drawChanged is a tree after files were changed, renamed, copied, made and deleted.
+func drawChanged(t *rapid.T, was files, name string, most int) files {
+	out := maps.Clone(was)
+	for i := range rapid.IntRange(0, most).Draw(t, name) {
+		at := fmt.Sprintf("%s %d", name, i)
+		if len(out) == 0 {
+			return out
+		}
+		one := rapid.SampledFrom(slices.Sorted(maps.Keys(out))).Draw(t, at)
+		fresh := fmt.Sprintf("new/%s %d.txt", name, i)
+		switch rapid.SampledFrom([]string{"change", "change", "change", "rename", "copy", "make", "delete", "swap"}).Draw(t, at+" does") {
+		case "change":
+			out[one] = drawEdit(t, out[one], at)
+		case "rename":
+			out[fresh] = drawEdit(t, out[one], at)
+			delete(out, one)
+		case "copy":
+			out[fresh] = out[one]
+		case "make":
+			out[fresh] = drawLines(t, at)
+		case "delete":
+			delete(out, one)
+		case "swap":
+			other := rapid.SampledFrom(slices.Sorted(maps.Keys(out))).Draw(t, at+" with")
+			out[one], out[other] = out[other], out[one]
+		}
+	}
+	return out
+}
+
+func drawEdit(t *rapid.T, text, name string) string {
+	lines := strings.SplitAfter(text, "\n")
+	from := rapid.IntRange(0, len(lines)-1).Draw(t, name+" from")
+	to := min(len(lines), from+rapid.IntRange(0, 2).Draw(t, name+" lines"))
+	put := rapid.SampledFrom([]string{"", "new\n", "alpha\nnew\n"}).Draw(t, name+" text")
+	return strings.Join(slices.Replace(lines, from, to, put), "")
+}
+
+func (f files) write(t testing.TB, dir string) {
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	f.over(t, dir)
+}
+
+func (f files) over(t testing.TB, dir string) {
+	for name, text := range f {
+		at := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func filesIn(t testing.TB, dir string) files {
+	out := files{}
+	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if err == nil && d.Name() == ".git" {
+				return fs.SkipDir
+			}
+			return err
+		}
+		data, err := os.ReadFile(at)
+		name, _ := filepath.Rel(dir, at) //nolint:errcheck // it is in it
+		out[filepath.ToSlash(name)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func gitIn(t testing.TB, dir, input string, args ...string) (string, error) {
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "LC_ALL=C")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out), err
+}
+
+// TestPatchesOfTreesAsGit: what git makes of a patch of a tree, on the one it was made
+// for or on one that has moved on, the tool makes as well, or both refuse it as a whole;
+// beyond that it is lenient only where it says so, and refuses where it says why.
+func TestPatchesOfTreesAsGit(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	repo, theirs, mine := w.path("../repo"), w.path("../theirs"), w.path(".")
+	seen, turn := map[string]int{}, 0
+	rapid.Check(t, func(r *rapid.T) {
+		turn++
+		base := drawFiles(r)
+		after := drawChanged(r, base, "change", 5)
+		now := base
+		if rapid.Bool().Draw(r, "moved on") {
+			now = drawChanged(r, base, "meanwhile", 2)
+		}
+		diff := treeDiff(t, repo, base, after, rapid.SampledFrom([]string{"-M", "-C", "--no-renames", "--no-prefix"}).Draw(r, "option"))
+		if diff == "" {
+			return
+		}
+		now.write(t, theirs)
+		strip := "-p1"
+		if strings.Contains(diff, "diff --git one") || !strings.Contains(diff, " a/") && !strings.Contains(diff, ` "a/`) {
+			strip = "-p0"
+		}
+		_, refused := gitIn(t, theirs, diff, "apply", strip, "--whitespace=nowarn", "-")
+		for name := range filesIn(t, mine) {
+			if err := os.Remove(filepath.Join(mine, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now.over(t, mine)
+		got := applyPatch(t, w, turn, diff)
+		kind := "same"
+		switch {
+		case refused != nil && !got.Applied:
+			kind = "both refuse"
+			if !maps.Equal(filesIn(t, mine), now) {
+				r.Fatalf("a refused patch changed something:\n%s", diff)
+			}
+		case refused != nil && !strings.Contains(got.raw, `"leniency"`):
+			r.Fatalf("git refuses and we do not: %v\n%q\n%s", refused, now, diff)
+		case refused != nil:
+			kind = "lenient"
+		case !got.Applied && strings.Contains(got.raw, "order of their places"):
+			kind = "stricter"
+		case !got.Applied:
+			r.Fatalf("git applies it and we do not: %s\n%q\n%s", got.raw, now, diff)
+		case !maps.Equal(filesIn(t, mine), filesIn(t, theirs)):
+			r.Fatalf("not the same:\n%q\ngit: %q\nours: %q\n%s", now, filesIn(t, theirs), filesIn(t, mine), diff)
+		}
+		seen[kind]++
+	})
+	t.Log(seen)
+	if seen["same"] == 0 || seen["both refuse"] == 0 {
+		t.Errorf("not both was tried: %v", seen)
+	}
+}
+
+func treeDiff(t testing.TB, repo string, base, after files, option string) string {
+	base.write(t, repo)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}} {
+		if _, err := gitIn(t, repo, "", args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := gitIn(t, repo, "", "write-tree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range base {
+		if err := os.Remove(filepath.Join(repo, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after.over(t, repo)
+	if _, err := gitIn(t, repo, "", "add", "-A"); err != nil {
+		t.Fatal(err)
+	}
+	diff, err := gitIn(t, repo, "", "diff", "--cached", option, strings.TrimSpace(tree))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return diff
+}
+
+type patchAnswer struct {
+	Applied bool `json:"applied"`
+	raw     string
+}
+
+// applyPatch calls the tool in a session of its own, which is asked nothing.
+func applyPatch(t testing.TB, w *world, turn int, diff string) (a patchAnswer) {
+	name := fmt.Sprintf("s%d", turn)
+	w.do("session " + name + " full_access")
+	arguments, err := json.Marshal(map[string]string{"diff": diff})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch", Arguments: arguments, CallID: name, Session: w.session(name)})
+	if err := json.Unmarshal(result.Structured, &a); err != nil {
+		t.Fatal(err)
+	}
+	a.raw = string(result.Structured)
+	return a
+}
