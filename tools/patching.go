@@ -175,7 +175,7 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 		return err
 	}
 	if f.Operation == patch.Delete {
-		if len(f.Hunks) > 0 && text != "" {
+		if !f.Unseen && (text != "" || old.opaque != nil) {
 			return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(row.Path)).
 				WithHint("read it again; to delete it whatever it holds use delete_file")
 		}

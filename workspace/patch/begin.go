@@ -93,7 +93,7 @@ func (p *beginParser) file() error {
 	if name, ok := strings.CutPrefix(word, addFile); ok {
 		f = &File{Operation: Create, Old: name, New: name, Line: start}
 	} else if name, ok := strings.CutPrefix(word, deleteFile); ok {
-		f = &File{Operation: Delete, Old: name, New: name, Line: start}
+		f = &File{Operation: Delete, Old: name, New: name, Unseen: true, Line: start}
 	} else if name, ok := strings.CutPrefix(word, updateFile); ok {
 		f = &File{Operation: Change, Old: name, New: name, Line: start}
 	}

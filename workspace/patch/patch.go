@@ -37,6 +37,7 @@ type File struct {
 	OldMode, NewMode uint32
 	Hunks            []Hunk
 	Binary           *Binary // of a binary file
+	Unseen           bool    // of a Delete: whatever the file holds
 	Line             int     // of the patch, from 1, where the file begins
 }
 
