@@ -99,8 +99,10 @@ type branchAction struct {
 	look  func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error)
 	hooks []string
 	args  func(c git.BranchChange) []string // git's
-	title string
-	done  string
+	// builtin does it without git; nil: that cannot be.
+	builtin func(root, dir string, c git.BranchChange) error
+	title   string
+	done    string
 }
 
 var createBranch = branchAction{
@@ -114,7 +116,7 @@ var createBranch = branchAction{
 		}
 		return []string{"branch", "--no-track", "--end-of-options", c.Name, c.Hash}
 	},
-	title: "Create branch", done: "created",
+	builtin: git.MakeBranch, title: "Create branch", done: "created",
 }
 
 var switchBranch = branchAction{
@@ -136,7 +138,7 @@ var deleteBranch = branchAction{
 	args: func(c git.BranchChange) []string {
 		return []string{"branch", "--quiet", "--delete", "--end-of-options", c.Name}
 	},
-	title: "Delete branch", done: "deleted",
+	builtin: git.RemoveBranch, title: "Delete branch", done: "deleted",
 }
 
 // branchPlan is a change of branches that was looked at.
@@ -169,6 +171,11 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 			With("paths", unsaved).WithHint("ask the human to save or undo it first")
 	}
 	b.git = in.gitProgram(b.Top)
+	if b.builtin == nil {
+		if err := b.git.missing("switch branches"); err != nil {
+			return nil, err
+		}
+	}
 	a := &Action{
 		Title: b.title + " " + fault.Quote(clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
 		Preview: approval.Preview{Kind: "text", Markdown: b.markdown()}, Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
@@ -202,7 +209,7 @@ func (b branchPlan) markdown() string {
 	if b.Beyond != "" {
 		s.fact("All of it is in", fault.Quote(b.Beyond))
 	}
-	s.list("Hooks that run", hookLines(b.Top, b.runs), 20)
+	b.git.hooks(&s, b.runs)
 	s.list("Filters that run", quoteAll(b.Filters), 20)
 	s.fact("Program", b.git.words())
 	if b.Changes.FilesChanged > 0 {
@@ -216,19 +223,34 @@ func (b branchPlan) markdown() string {
 
 func (b branchPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	if b.git.file == "" {
-		return nil, errNoGit
+		return b.runBuiltin(ctx)
 	}
 	got, err := b.git.run(ctx, hands, "", b.branchAction.args(b.BranchChange)...)
 	if err != nil || got.ExitCode != 0 {
 		return b.git.gitFailed(strings.ToLower(b.title), got, err), nil
 	}
-	list, err := git.Branches(context.WithoutCancel(ctx), b.dir.RootDir(), b.dir.Abs())
+	a, err := b.answer(context.WithoutCancel(ctx))
 	if err != nil {
 		return nil, err
 	}
-	a := branchAnswer(list, fmt.Sprintf("%s %s, at %s", b.done, fault.Quote(b.Name), short(b.Hash)))
 	if output := gitOutput(got); output != "" {
 		a.Notes = append(a.Notes, output)
 	}
 	return a, nil
+}
+
+func (b branchPlan) answer(ctx context.Context) (*Answer, error) {
+	list, err := git.Branches(ctx, b.dir.RootDir(), b.dir.Abs())
+	if err != nil {
+		return nil, err
+	}
+	return branchAnswer(list, fmt.Sprintf("%s %s, at %s", b.done, fault.Quote(b.Name), short(b.Hash))), nil
+}
+
+// runBuiltin does it where there is no git.
+func (b branchPlan) runBuiltin(ctx context.Context) (*Answer, error) {
+	if err := b.builtin(b.dir.RootDir(), b.dir.Abs(), b.BranchChange); err != nil {
+		return nil, err
+	}
+	return b.answer(ctx)
 }

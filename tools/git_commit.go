@@ -45,7 +45,7 @@ type commitPlan struct {
 	git.Draft
 	message string
 	root    string
-	dir     string
+	options git.CommitOptions
 	hooks   []git.Hook
 	git     gitProgram
 }
@@ -63,7 +63,7 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 	if err != nil {
 		return nil, err
 	}
-	c := commitPlan{message: args.Message, root: root, dir: options.Dir}
+	c := commitPlan{message: args.Message, root: root, options: options}
 	if c.Draft, err = git.NewDraft(ctx, root, options); err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (c commitPlan) markdown(unsaved []string) string {
 		s.fact("Committer", identityWords(c.Committer))
 	}
 	s.fact("Signed", signingWords(c.Sign))
-	s.list("Hooks that run", hookLines(c.Top, c.hooks), 20)
+	c.git.hooks(&s, c.hooks)
 	s.list("Filters that run", quoteAll(c.Filters), 20)
 	s.fact("Program", c.git.words())
 	s.block(c.message)
@@ -242,7 +242,7 @@ func changeLines(d git.DiffResult) []string {
 // run makes the commit.
 func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	if c.git.file == "" {
-		return nil, errNoGit
+		return c.runBuiltin(ctx)
 	}
 	if len(c.New) > 0 { // so that --only finds them; what they hold is not staged by it
 		got, err := c.git.run(ctx, hands, "", slices.Concat([]string{"add", "--intent-to-add", "--"}, literal(c.New))...)
@@ -255,7 +255,7 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		args = slices.Concat(args, []string{"--only", "--"}, literal(c.Paths))
 	}
 	got, err := c.git.run(ctx, hands, c.message, args...)
-	made, lookErr := git.HeadCommit(context.WithoutCancel(ctx), c.root, c.dir)
+	made, lookErr := git.HeadCommit(context.WithoutCancel(ctx), c.root, c.options.Dir)
 	if err == nil && got.ExitCode == 0 {
 		if lookErr != nil {
 			return nil, lookErr
@@ -270,6 +270,22 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		c.unadd(ctx, hands)
 	}
 	return failed, nil
+}
+
+// runBuiltin makes the commit where there is no git.
+func (c commitPlan) runBuiltin(ctx context.Context) (*Answer, error) {
+	if err := git.MakeCommit(ctx, c.root, c.options, c.Draft, c.message); err != nil {
+		return nil, err
+	}
+	made, err := git.HeadCommit(ctx, c.root, c.options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	a := c.answer(made, "")
+	if len(c.hooks) > 0 {
+		a.Notes = append(a.Notes, "there is no git program: the hooks did not run")
+	}
+	return a, nil
 }
 
 // unadd takes new files out of the index again, which came into it for a commit that

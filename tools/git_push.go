@@ -61,6 +61,9 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 		return nil, err
 	}
 	p.git = in.gitProgram(p.Top)
+	if err := p.git.missing("push"); err != nil {
+		return nil, err
+	}
 	p.git.inherit = append(p.git.inherit, pushVariables[p.Scheme]...)
 	a := &Action{
 		Title:       "Push " + fault.Quote(clip(p.Name, 60)) + " to " + fault.Quote(clip(p.Remote, 60)),
@@ -124,15 +127,12 @@ func (p pushPlan) markdown() string {
 		s.fact("Reached by", fault.Quote(p.SSH))
 	}
 	s.list("Asked for credentials", quoteAll(p.Helpers), 10)
-	s.list("Hooks that run", hookLines(p.Top, p.hooks), 20)
+	p.git.hooks(&s, p.hooks)
 	s.fact("Program", p.git.words())
 	return s.String()
 }
 
 func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
-	if p.git.file == "" {
-		return nil, errNoGit
-	}
 	args := []string{"push", "--porcelain", "--no-progress", "--no-follow-tags", "--no-recurse-submodules", "--receive-pack=git-receive-pack"}
 	if p.args.SetUpstream {
 		args = append(args, "--set-upstream")

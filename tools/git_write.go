@@ -61,12 +61,27 @@ func (g gitProgram) run(ctx context.Context, hands Hands, stdin string, args ...
 // words say which git it is, for the dialog.
 func (g gitProgram) words() string {
 	if g.file == "" {
-		return "none was found"
+		return "no git was found; Pillion does it itself, without hooks"
 	}
 	return fault.Quote(g.file)
 }
 
-var errNoGit = fault.New(fault.GitError, "there is no git program outside of the workspace; ask the human to install git")
+// missing refuses what nobody but git can do.
+func (g gitProgram) missing(what string) error {
+	if g.file != "" {
+		return nil
+	}
+	return fault.New(fault.GitError, "there is no git program outside of the workspace, without which Pillion cannot %s; ask the human to install git", what)
+}
+
+// hooks shows which hooks run, or that they do not.
+func (g gitProgram) hooks(s *sheet, hooks []git.Hook) {
+	name := "Hooks that run"
+	if g.file == "" {
+		name = "Hooks that do not run, for want of git"
+	}
+	s.list(name, hookLines(g.top, hooks), 20)
+}
 
 // literal is a path as a pathspec that means nothing else, from the top.
 func literal(paths []string) []string {
@@ -88,7 +103,7 @@ func (g *gitProgram) hold(in Input, a *Action, programs int, keys, network bool)
 		g.inherit = append(g.inherit, keyVariables...)
 	}
 	switch {
-	case programs == 0 || s.Mode == "" || s.Mode == SandboxOff:
+	case g.file == "" || programs == 0 || s.Mode == "" || s.Mode == SandboxOff:
 		return nil
 	case keys && s.Mode != SandboxRequire:
 		a.AlwaysAsk = true

@@ -449,21 +449,92 @@ func TestWhatACommitRestsOn(t *testing.T) {
 	}
 }
 
+// TestWithoutGit: commits and branches are made all the same, and are what git would
+// have made; what only git can do is refused.
 func TestWithoutGit(t *testing.T) {
 	w := gitWorld(t)
+	w.write("dir/deep/c.txt", "c\n")
+	w.write("dir.txt", "beside\n")
+	w.must(os.Symlink("a.txt", w.path("link")))
+	w.script("run.sh", "exit 0")
+	w.git("add .")
+	w.git("commit -qm more")
 	w.registry.LookPath = func(string) (string, error) { return "", exec.ErrNotFound }
+	fsck := func(status string) {
+		t.Helper()
+		w.says("fsck", "--strict", "--no-dangling")
+		if got := w.says("status", "--porcelain"); got != status {
+			t.Errorf("status is %q, want %q", got, status)
+		}
+	}
 	w.write("a.txt", "two\n")
-	before := w.says("rev-parse", "HEAD")
-	for tool, args := range map[string]map[string]any{"git.commit": {"message": "two"}, "git.branch": {"action": "create", "name": "x"}} {
+	w.must(os.Remove(w.path("dir/deep/c.txt")))
+	if got := w.gitTool("git.commit", map[string]any{"message": "\n tracked  \n\n\n\nwhy\n"}); !got.OK || got.Differs != nil {
+		t.Fatalf("%+v", got)
+	}
+	if got := w.says("log", "-1", "--format=%an <%ae>%n%B"); got != "A Person <person@example.org>\n tracked\n\nwhy" {
+		t.Errorf("%q", got)
+	}
+	fsck("")
+	w.write("b.txt", "staged\n")
+	w.git("add b.txt")
+	w.write("new/x.txt", "new\n")
+	w.must(os.Chmod(w.path("a.txt"), 0o755))
+	if got := w.gitTool("git.commit", map[string]any{"message": "files", "files": []string{"new/x.txt", "a.txt"}}); !got.OK {
+		t.Fatalf("%+v", got)
+	}
+	fsck("M  b.txt")
+	if got := w.gitTool("git.commit", map[string]any{"message": "staged"}); !got.OK {
+		t.Fatalf("%+v", got)
+	}
+	fsck("")
+	if got := w.says("log", "--format=%s", "--name-status", "-2"); got != "staged\n\nM\tb.txt\nfiles\n\nM\ta.txt\nA\tnew/x.txt" {
+		t.Errorf("%q", got)
+	}
+	if got := w.says("reflog", "-1", "--format=%gs"); got != "commit: staged" {
+		t.Errorf("the reflog says %q", got)
+	}
+	for _, action := range []string{"create", "delete"} {
+		if got := w.gitTool("git.branch", map[string]any{"action": action, "name": "x/y"}); !got.OK {
+			t.Errorf("%s: %+v", action, got)
+		}
+	}
+	w.git("branch other")
+	w.git("init -q --bare ../bare.git")
+	w.says("remote", "add", "origin", w.path("../bare.git"))
+	for tool, args := range map[string]map[string]any{"git.branch": {"action": "switch", "name": "other"}, "git.push": {}} {
 		if got := w.gitTool(tool, args); got.OK || !strings.Contains(got.Error.Message, "no git program") {
 			t.Errorf("%s: %+v", tool, got)
 		}
 	}
-	if got := w.gitTool("git.branch", map[string]any{"action": "list"}); !got.OK || got.Current != "main" {
-		t.Errorf("%+v", got)
-	}
-	if w.says("rev-parse", "HEAD") != before {
-		t.Error("something was done")
+	fsck("")
+}
+
+// TestWithoutGitNothingIsLeftOut: what a commit would need a program for is refused, and
+// a lock is respected.
+func TestWithoutGitNothingIsLeftOut(t *testing.T) {
+	for name, set := range map[string]func(w *world){
+		"signed":   func(w *world) { w.says("config", "commit.gpgsign", "true") },
+		"filtered": func(w *world) { w.write(".gitattributes", "* filter=x\n"); w.says("config", "filter.x.clean", "cat") },
+		"lfs":      func(w *world) { w.write(".gitattributes", "* filter=lfs\n") },
+		"encoded":  func(w *world) { w.write(".gitattributes", "* working-tree-encoding=UTF-16\n") },
+		"locked":   func(w *world) { w.write(".git/index.lock", "") },
+		"nobody":   func(w *world) { w.says("config", "user.name", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := gitWorld(t)
+			w.registry.LookPath = nil
+			before := w.says("rev-parse", "HEAD")
+			set(w)
+			w.write("a.txt", "two\n")
+			got := w.gitTool("git.commit", map[string]any{"message": "two", "files": []string{"a.txt"}})
+			if got.OK || got.Error.Code != fault.GitError || w.says("rev-parse", "HEAD") != before {
+				t.Errorf("%+v", got)
+			}
+			if w.exists(".git/index.lock") != (name == "locked") {
+				t.Error("the lock is not as it was")
+			}
+		})
 	}
 }
 

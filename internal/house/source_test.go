@@ -80,6 +80,7 @@ var writers = map[string]string{
 	"terminal":                  "a temporary file for the person's own editor",
 	"try/sample":                "the sample project, into a new folder",
 	"tools/process":             "the guardian's own name",
+	"workspace/git":             "a repository's own folder, where there is no git program",
 	"":                          "the new folder of pillion try",
 	"internal/generate":         "generated files",
 	"scripts/bench":             "texts to compare, in the bench's folder",

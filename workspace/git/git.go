@@ -12,6 +12,10 @@
 // error that says so: SHA-256 and reftable repositories, split indexes,
 // repositories whose work tree is elsewhere (core.worktree). The environment's
 // GIT_DIR and GIT_INDEX_FILE are not looked at.
+//
+// For the tools that write it says what a write would do (NewDraft, Switch,
+// NewPush), which the human's own git then does. Where there is none,
+// builtin.go makes commits and branches.
 package git
 
 import (

@@ -1,0 +1,359 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	format "github.com/go-git/go-git/v5/plumbing/format/index"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"pillion/internal/fault"
+)
+
+// What follows writes to a repository where there is no git program: a commit, a new
+// branch, the end of one. It runs no hooks, no filters and no signing program, and
+// refuses where filters or signing are configured. It writes below the git folder
+// alone, under git's own lock on the index.
+
+// builtin is a repository that is written to.
+type builtin struct {
+	*repository
+	files billy.Filesystem // of the git folder
+	store *filesystem.Storage
+}
+
+func needsGit(what string) error {
+	return fault.New(fault.GitError, "%s, for which a git program is needed; ask the human to install git", what)
+}
+
+func (r *repository) builtin() (*builtin, error) {
+	if r.gitDir != r.commonDir {
+		return nil, needsGit("this is a linked work tree")
+	}
+	files := osfs.New(r.gitDir)
+	return &builtin{r, files, filesystem.NewStorage(files, cache.NewObjectLRUDefault())}, nil
+}
+
+// lock takes git's lock on the index; whoever holds it changes what is committed.
+func (b *builtin) lock() (billy.File, func(), error) {
+	f, err := b.files.OpenFile("index.lock", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, nil, fault.New(fault.GitError, "another git is at work in this repository (index.lock is there); try again when it has ended")
+	}
+	if err != nil {
+		return nil, nil, fault.From(err)
+	}
+	return f, func() {
+		_ = f.Close()                    // it may be closed
+		_ = b.files.Remove("index.lock") // it may have become the index
+	}, nil
+}
+
+// MakeCommit makes the commit of a draft, which must still be the one that there is.
+func MakeCommit(ctx context.Context, root string, o CommitOptions, d Draft, message string) error {
+	r, err := openAt(root, o.Dir)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	b, err := r.builtin()
+	if err == nil {
+		err = b.makeable(d)
+	}
+	if err != nil {
+		return err
+	}
+	f, unlock, err := b.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if now, err := NewDraft(ctx, root, o); err != nil || now.State() != d.State() {
+		return errors.Join(fault.New(fault.ConcurrentModification, "what is to be committed has changed; look at it again"), err)
+	}
+	tree, err := b.writeTree(ctx, d)
+	if err != nil {
+		return err
+	}
+	made, err := b.writeCommit(d, tree, message)
+	if err != nil {
+		return err
+	}
+	if err := b.move(d, made, "commit: "+strings.SplitN(message, "\n", 2)[0]); err != nil {
+		return err
+	}
+	if d.From == FromStaged {
+		return nil
+	}
+	return b.writeIndex(f, d)
+}
+
+// makeable refuses what only git can commit.
+func (b *builtin) makeable(d Draft) error {
+	switch {
+	case d.Sign.On:
+		return needsGit("commits are signed here (commit.gpgSign)")
+	case d.Doing != "":
+		return needsGit("git is in the middle of " + d.Doing)
+	case d.Author.Name == "" || d.Author.Email == "" || d.Committer.Name == "" || d.Committer.Email == "":
+		return fault.New(fault.GitError, "it is not known who commits; ask the human to set user.name and user.email")
+	case len(d.Filters) > 0:
+		return needsGit("the files go through filters")
+	}
+	for name, content := range d.Content {
+		attributes := b.work.conversion.attributes.of(name)
+		if content != "" && (attributes["filter"] == "lfs" || attributes["working-tree-encoding"] != "") {
+			return needsGit(fault.Quote(name) + " is stored in another form than it has")
+		}
+	}
+	read, err := b.readIndex()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(read.entries, func(e indexEntry) bool { return e.assumeValid || e.mode == modeDir }) {
+		return needsGit("the index is sparse, or has files that git does not look at")
+	}
+	return nil
+}
+
+// writeTree stores the new files, and the trees of the last commit with the draft's
+// changes.
+func (b *builtin) writeTree(ctx context.Context, d Draft) (plumbing.Hash, error) {
+	files, err := (&comparison{ctx: ctx, repo: b.repository}).base("")
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	for name, content := range d.Content {
+		delete(files, name)
+		if content == "" {
+			continue
+		}
+		s, err := b.storeFile(name, content, d.From != FromStaged)
+		if err != nil {
+			return plumbing.ZeroHash, err
+		}
+		files[name] = s
+	}
+	return b.folder(files, "")
+}
+
+// storeFile stores a file as the draft has it; what is staged is stored already.
+func (b *builtin) storeFile(name, content string, onDisk bool) (side, error) {
+	mode, hash, _ := strings.Cut(content, " ")
+	var s side
+	if _, err := fmt.Sscanf(mode, "%o", &s.mode); err != nil {
+		return s, err
+	}
+	s.hash = plumbing.NewHash(hash)
+	if !onDisk || s.mode == modeSubmodule {
+		return s, nil
+	}
+	data, err := b.work.content(name, side{mode: s.mode, onDisk: true, staged: s.hash})
+	if err != nil {
+		return s, err
+	}
+	blob := b.store.NewEncodedObject()
+	blob.SetType(plumbing.BlobObject)
+	w, err := blob.Writer()
+	if err != nil {
+		return s, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return s, err
+	}
+	got, err := b.store.SetEncodedObject(blob)
+	if err == nil && got != s.hash {
+		err = fault.New(fault.ConcurrentModification, "%s has changed; look at it again", fault.Quote(name))
+	}
+	return s, err
+}
+
+// folder stores the tree of a folder, "" or ending with a slash.
+func (b *builtin) folder(files map[string]side, dir string) (plumbing.Hash, error) {
+	tree := object.Tree{}
+	below := map[string]map[string]side{}
+	for name, s := range files {
+		rest := name[len(dir):]
+		if first, _, deeper := strings.Cut(rest, "/"); deeper {
+			if below[first] == nil {
+				below[first] = map[string]side{}
+			}
+			below[first][name] = s
+			continue
+		}
+		tree.Entries = append(tree.Entries, object.TreeEntry{Name: rest, Mode: filemode.FileMode(s.mode), Hash: s.hash})
+	}
+	for first, some := range below {
+		h, err := b.folder(some, dir+first+"/")
+		if err != nil {
+			return h, err
+		}
+		tree.Entries = append(tree.Entries, object.TreeEntry{Name: first, Mode: filemode.Dir, Hash: h})
+	}
+	slices.SortFunc(tree.Entries, func(x, y object.TreeEntry) int { return strings.Compare(sortName(x), sortName(y)) })
+	out := b.store.NewEncodedObject()
+	if err := tree.Encode(out); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return b.store.SetEncodedObject(out)
+}
+
+// sortName is by what git orders a tree.
+func sortName(e object.TreeEntry) string {
+	if e.Mode == filemode.Dir {
+		return e.Name + "/"
+	}
+	return e.Name
+}
+
+func (b *builtin) writeCommit(d Draft, tree plumbing.Hash, message string) (plumbing.Hash, error) {
+	now := time.Now()
+	signature := func(i Identity) object.Signature {
+		plain := strings.NewReplacer("<", "", ">", "", "\n", " ")
+		return object.Signature{Name: strings.TrimSpace(plain.Replace(i.Name)), Email: strings.TrimSpace(plain.Replace(i.Email)), When: now}
+	}
+	commit := object.Commit{Author: signature(d.Author), Committer: signature(d.Committer), Message: cleaned(message), TreeHash: tree}
+	if d.Head != "" {
+		commit.ParentHashes = []plumbing.Hash{plumbing.NewHash(d.Head)}
+	}
+	out := b.store.NewEncodedObject()
+	if err := commit.Encode(out); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return b.store.SetEncodedObject(out)
+}
+
+// cleaned is a message as git stores it: without blanks at the ends of lines, and no
+// more than one empty line in a row.
+func cleaned(message string) string {
+	var out []string
+	for line := range strings.Lines(message) {
+		line = strings.TrimRight(line, " \t\r\n\v\f")
+		if line == "" && (len(out) == 0 || out[len(out)-1] == "") {
+			continue
+		}
+		out = append(out, line)
+	}
+	return strings.TrimRight(strings.Join(out, "\n"), "\n") + "\n"
+}
+
+// move has the branch, or HEAD without one, name the new commit.
+func (b *builtin) move(d Draft, to plumbing.Hash, what string) error {
+	name := plumbing.HEAD
+	if d.Branch != "" {
+		name = plumbing.NewBranchReferenceName(d.Branch)
+	}
+	var old *plumbing.Reference
+	if d.Head != "" {
+		old = plumbing.NewHashReference(name, plumbing.NewHash(d.Head))
+	}
+	if err := b.store.CheckAndSetReference(plumbing.NewHashReference(name, to), old); err != nil {
+		return fault.New(fault.GitError, "the branch could not be moved: %w", err)
+	}
+	was := plumbing.NewHash(d.Head)
+	line := fmt.Sprintf("%s %s %s %d +0000\t%s\n", was, to, d.Committer, time.Now().Unix(), what)
+	for _, log := range []string{"HEAD", name.String()} {
+		b.note(path.Join("logs", log), line)
+	}
+	return nil
+}
+
+// note adds a line to a reflog that is there: it is for people, and nothing fails for it.
+func (b *builtin) note(log, line string) {
+	if !lexists(filepath.Join(b.gitDir, filepath.FromSlash(log))) {
+		return
+	}
+	if f, err := b.files.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0o644); err == nil {
+		_, _ = f.Write([]byte(line)) //nolint:errcheck // see above
+		_ = f.Close()
+	}
+}
+
+// writeIndex puts what was committed into the index, by way of its lock.
+func (b *builtin) writeIndex(f billy.File, d Draft) error {
+	read, err := b.store.Index()
+	if err != nil {
+		return fault.New(fault.GitError, "the commit is made, but the index could not be read: %w", err)
+	}
+	for name, content := range d.Content {
+		if _, err := read.Remove(name); err != nil && !errors.Is(err, format.ErrEntryNotFound) {
+			return err
+		}
+		if content == "" {
+			continue
+		}
+		mode, hash, _ := strings.Cut(content, " ")
+		e := read.Add(name)
+		e.Hash = plumbing.NewHash(hash)
+		if e.Mode, err = filemode.New(mode); err != nil {
+			return err
+		}
+	}
+	if err = format.NewEncoder(f).Encode(read); err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		err = b.files.Rename("index.lock", "index")
+	}
+	if err != nil {
+		return fault.New(fault.GitError, "the commit is made, but the index could not be written: %w", err)
+	}
+	return nil
+}
+
+// MakeBranch makes the branch that was looked at.
+func MakeBranch(root, dir string, c BranchChange) error {
+	r, err := openAt(root, dir)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	b, err := r.builtin()
+	if err != nil {
+		return err
+	}
+	full := "refs/heads/" + c.Name
+	for _, other := range r.list("refs/heads/") {
+		if strings.HasPrefix(other.name, full+"/") || strings.HasPrefix(full, other.name+"/") || other.name == full {
+			return fault.New(fault.GitError, "there is a branch %s, beside which there cannot be this one", fault.Quote(shortReference(other.name)))
+		}
+	}
+	if err := b.store.SetReference(plumbing.NewHashReference(plumbing.ReferenceName(full), plumbing.NewHash(c.Hash))); err != nil {
+		return fault.New(fault.GitError, "the branch could not be made: %w", err)
+	}
+	return nil
+}
+
+// RemoveBranch deletes the branch that was looked at.
+func RemoveBranch(root, dir string, c BranchChange) error {
+	r, err := openAt(root, dir)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	b, err := r.builtin()
+	if err != nil {
+		return err
+	}
+	if h, there := r.reference("refs/heads/" + c.Name); !there || h.String() != c.Hash {
+		return fault.New(fault.ConcurrentModification, "%s has moved; look at it again", fault.Quote(c.Name))
+	}
+	if err := b.store.RemoveReference(plumbing.NewBranchReferenceName(c.Name)); err != nil {
+		return fault.New(fault.GitError, "the branch could not be deleted: %w", err)
+	}
+	return nil
+}
