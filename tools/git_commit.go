@@ -247,6 +247,7 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	if len(c.New) > 0 { // so that --only finds them; what they hold is not staged by it
 		got, err := c.git.run(ctx, hands, "", slices.Concat([]string{"add", "--intent-to-add", "--"}, literal(c.New))...)
 		if err != nil || got.ExitCode != 0 {
+			c.unadd(ctx, hands) // those that it came to
 			return c.git.gitFailed("add the new files", got, err), nil
 		}
 	}

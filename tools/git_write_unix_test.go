@@ -538,6 +538,56 @@ func TestWithoutGitNothingIsLeftOut(t *testing.T) {
 	}
 }
 
+// TestAWorkspaceWithinARepository: what lies outside of the folder is committed only if
+// it is staged, and then it is said.
+func TestAWorkspaceWithinARepository(t *testing.T) {
+	w := newWorld(t)
+	w.folders = []string{"inner"}
+	w.write("inner/c.txt", "one\n")
+	w.gitReady()
+	for _, name := range []string{"a.txt", "b.txt", "inner/c.txt"} {
+		w.write(name, "two\n")
+	}
+	if got := w.gitTool("git.commit", map[string]any{"message": "inner"}); !got.OK || w.says("show", "--format=", "--name-only", "HEAD") != "inner/c.txt" {
+		t.Errorf("%+v", got)
+	}
+	w.git("add a.txt")
+	need := w.gitNeed("git.commit", map[string]any{"message": "outer"})
+	if !strings.Contains(strings.Join(need.Reasons, "\n"), "outside of the workspace folder") {
+		t.Errorf("%+v", need.Reasons)
+	}
+	if got := w.gitTool("git.commit", map[string]any{"message": "outer"}); !got.OK || w.says("show", "--format=", "--name-only", "HEAD") != "a.txt" {
+		t.Errorf("%+v", got)
+	}
+	if got := w.gitTool("git.commit", map[string]any{"message": "b", "files": []string{"../b.txt"}}); got.OK || got.Error.Code != fault.PathOutsideWorkspace {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestIgnoredAndNewFiles: where one cannot be added none stays added.
+func TestIgnoredAndNewFiles(t *testing.T) {
+	w := gitWorld(t)
+	w.write(".git/info/exclude", "*.log\n")
+	w.write("new.txt", "new\n")
+	w.write("x.log", "x\n")
+	got := w.gitTool("git.commit", map[string]any{"message": "x", "files": []string{"new.txt", "x.log"}})
+	if got.OK || !strings.Contains(got.Error.Details["output"].(string), "ignored") || w.says("status", "--porcelain") != "?? new.txt" {
+		t.Errorf("%+v, %q", got, w.says("status", "--porcelain"))
+	}
+}
+
+// TestBranchesOfOtherWorkTrees are neither taken nor deleted.
+func TestBranchesOfOtherWorkTrees(t *testing.T) {
+	w := gitWorld(t)
+	w.git("worktree add -q ../linked -b linked")
+	for _, action := range []string{"switch", "delete"} {
+		got := w.gitTool("git.branch", map[string]any{"action": action, "name": "linked"})
+		if got.OK || !strings.Contains(got.Error.Message, "another work tree") {
+			t.Errorf("%s: %+v", action, got)
+		}
+	}
+}
+
 // TestASwitchLosesNothing: of whatever is not committed all is there afterwards,
 // whether the switch was made or refused.
 func TestASwitchLosesNothing(t *testing.T) {

@@ -3,7 +3,9 @@ package git
 import (
 	"container/heap"
 	"context"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,7 +96,9 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 		return out, err
 	}
 	out.Hash = target.String()
-	switch doing := r.doing(); {
+	switch doing, elsewhere := r.doing(), r.elsewhere(name); {
+	case elsewhere != "":
+		return out, isElsewhere(name, elsewhere)
 	case out.Branch == name:
 		return out, fault.New(fault.GitError, "%s is checked out already", fault.Quote(name))
 	case doing != "" && doing != "a bisection":
@@ -117,6 +121,25 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	out.Filters = r.filters(changes, "smudge")
 	out.Changes, err = c.print(changes, 1)
 	return out, err
+}
+
+// elsewhere is the other work tree in which a branch is checked out, "" for none.
+func (r *repository) elsewhere(branch string) string {
+	dirs := []string{r.commonDir}
+	trees, _ := os.ReadDir(filepath.Join(r.commonDir, "worktrees")) //nolint:errcheck // without others there is none
+	for _, t := range trees {
+		dirs = append(dirs, filepath.Join(r.commonDir, "worktrees", t.Name()))
+	}
+	for _, dir := range dirs {
+		if dir != r.gitDir && (&repository{gitDir: dir, commonDir: r.commonDir}).branch() == branch {
+			return dir
+		}
+	}
+	return ""
+}
+
+func isElsewhere(branch, dir string) error {
+	return fault.New(fault.GitError, "%s is checked out in another work tree, that of %s", fault.Quote(branch), fault.Quote(dir))
 }
 
 func listed(names []string, most int) string {
@@ -223,6 +246,9 @@ func Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	out.Hash = tip.String()
 	if out.Branch == name {
 		return out, fault.New(fault.GitError, "%s is checked out; switch to another branch first", fault.Quote(name))
+	}
+	if elsewhere := r.elsewhere(name); elsewhere != "" {
+		return out, isElsewhere(name, elsewhere)
 	}
 	base, ok := r.head()
 	if upstream, follows := r.tracked(name); follows {

@@ -170,6 +170,9 @@ func (d *drafting) run() error {
 	if err != nil {
 		return err
 	}
+	changes = slices.DeleteFunc(changes, func(ch change) bool { // a submodule with changes of its own
+		return ch.old.mode == ch.new.mode && ch.old.hash == ch.new.hash
+	})
 	if len(changes) == 0 && !lexists(filepath.Join(d.repo.gitDir, "MERGE_HEAD")) {
 		return d.nothing()
 	}
@@ -210,6 +213,7 @@ func (d *drafting) tracked(index *stagedFiles) ([]change, error) {
 	for _, ch := range all {
 		d.draft.Paths = append(d.draft.Paths, ch.path)
 	}
+	slices.Sort(d.draft.Paths)
 	return all, nil
 }
 
