@@ -127,6 +127,7 @@ func (p pushPlan) markdown() string {
 		s.fact("Reached by", fault.Quote(p.SSH))
 	}
 	s.list("Asked for credentials", quoteAll(p.Helpers), 10)
+	s.fact("Signed", signingWords(p.Sign))
 	p.git.hooks(&s, p.hooks)
 	s.fact("Program", p.git.words())
 	return s.String()

@@ -381,13 +381,15 @@ func TestPushHooks(t *testing.T) {
 	w.git("init -q --bare ../bare.git")
 	w.says("remote", "add", "origin", w.path("../bare.git"))
 	w.script(".git/hooks/pre-push", `cat; echo not today; exit 1`)
+	w.says("config", "push.gpgSign", "if-asked")
 	w.do("allow git.push")
 	w.do("session s full_access")
 	rule, err := policy.ParseRule("git.push")
 	w.must(err)
 	w.session("s").Grant(rule)
 	need := w.gitNeed("git.push", map[string]any{})
-	if need.Verdict != policy.Ask || len(need.Decisions) != 2 || !strings.Contains(need.Preview.Markdown, "pre-push (.git/hooks/pre-push)") {
+	if need.Verdict != policy.Ask || len(need.Decisions) != 2 || !strings.Contains(need.Preview.Markdown, "pre-push (.git/hooks/pre-push)") ||
+		!strings.Contains(need.Preview.Markdown, "Signed: with gpg") {
 		t.Errorf("%+v", need)
 	}
 	got := w.gitTool("git.push", map[string]any{})

@@ -37,8 +37,11 @@ type Signing struct {
 	Key     string // "": the program's choice
 }
 
-func (c config) signing() Signing {
-	s := Signing{On: c.bool("commit.gpgsign", false)}
+func (c config) signing() Signing { return c.signs(c.bool("commit.gpgsign", false)) }
+
+// signs is how anything is signed, if it is.
+func (c config) signs(on bool) Signing {
+	s := Signing{On: on}
 	if !s.On {
 		return s
 	}

@@ -32,6 +32,7 @@ type Push struct {
 	SSH    string // the program that reaches the remote, if one is set
 	// Helpers are asked for credentials.
 	Helpers []string
+	Sign    Signing // of the push itself, which some remotes ask for
 }
 
 // State is another text whenever anything of the push is another.
@@ -69,6 +70,7 @@ func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
 		return p, err
 	}
 	p.URL = Address(address)
+	p.Sign = r.config.signs(strings.EqualFold(r.config.get("push.gpgsign"), "if-asked") || r.config.bool("push.gpgsign", false))
 	if p.Scheme == "ssh" {
 		p.SSH = r.config.get("core.sshcommand")
 	} else if p.Scheme != "file" {
