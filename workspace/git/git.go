@@ -1,10 +1,10 @@
-// Package git reads repositories: Diff, Status.
+// Package git reads repositories: Diff, Status, History.Log, History.Show, Branches.
 //
 // It runs nothing, and so nothing that a repository can configure: no hooks,
 // clean or process filters, textconv, external diffs, fsmonitor, pagers or
-// aliases. Objects are read with go-git; the index, references, configuration
-// and attributes are read here, because a work tree must be compared the way
-// git does it (racy entries, line ends, renames) and fast.
+// aliases. All is read here, objects too: a work tree must be compared the way
+// git does it (racy entries, line ends, renames) and fast, and go-git is slow to
+// open packs.
 //
 // What follows from running nothing: a file with a clean filter is compared as
 // it is on disk, save for Git LFS, whose filter is a hash that is computed

@@ -81,7 +81,7 @@ func (s *store) list() {
 	var packs []*pack
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".idx")
-		if !ok {
+		if !ok || strings.HasPrefix(name, ".") { // git is still writing that
 			continue
 		}
 		name = filepath.Join(s.dir, "pack", name)
@@ -130,11 +130,14 @@ func (o *objects) read(h plumbing.Hash, limit int64) (found stored, err error) {
 		}
 		h = other
 	}
-	if found, err = o.search(h, limit); errors.Is(err, errNoObject) {
+	const tries = 3
+	for range tries {
+		if found, err = o.search(h, limit); err == nil || errors.Is(err, errBig) {
+			break
+		}
 		for _, s := range o.stores { // git may have packed anew meanwhile
 			s.list()
 		}
-		found, err = o.search(h, limit)
 	}
 	switch {
 	case errors.Is(err, errNoObject):
@@ -156,9 +159,14 @@ func (o *objects) search(h plumbing.Hash, limit int64) (stored, error) {
 				continue
 			}
 			if found {
+				got, err := o.unpack(p, offset, limit)
+				if err != nil && !errors.Is(err, errBig) {
+					refused = err
+					continue
+				}
 				copy(s.packs[1:i+1], s.packs[:i]) // the next is likely to be there as well
 				s.packs[0] = p
-				return o.unpack(p, offset, limit)
+				return got, err
 			}
 		}
 		found, err := o.loose(s, h, limit)
