@@ -1,4 +1,4 @@
-/** Taking a part of what an agent proposes, in a real VS Code: hunk by hunk. */
+/** Taking a part of what an agent proposes, in a real VS Code: hunk by hunk, of a change and of a patch. */
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { ride, shareBrowser } from './ride.js';
@@ -35,12 +35,35 @@ def minutes(text):
         raise ValueError(unit)
     return int(number) * 60
 `;
-const files = { 'clock.py': clock };
+const tea = `STEEP = {
+    "green": 120,
+    "black": 240,
+}
+
+
+def steep(kind):
+    return STEEP[kind]
+
+
+def label(kind):
+    return kind.title()
+`;
+const files = { 'clock.py': clock, 'tea.py': tea };
 
 const padded = (/** @type {string} */ text) => text.replace('{minutes}:{seconds}', '{minutes}:{seconds:02d}');
 const counted = (/** @type {string} */ text) => text.replace('left -= 1', 'left = left - 1');
 const floats = (/** @type {string} */ text) => text.replace('int(number)', 'float(number)');
-const proposed = floats(counted(padded(clock)));
+const oolong = (/** @type {string} */ text) => text.replace('    "black": 240,\n', '    "black": 240,\n    "oolong": 180,\n');
+const upper = (/** @type {string} */ text) => text.replace('kind.title()', 'kind.upper()');
+const proposed = { 'clock.py': floats(counted(padded(clock))), 'tea.py': upper(oolong(tea)) };
+
+/** What git makes of these texts. @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Record<string, string>} texts */
+function patchTo(sandbox, texts) {
+  for (const [name, text] of Object.entries(texts)) sandbox.write(name, text);
+  const diff = sandbox.git('diff');
+  sandbox.git('checkout', '--quiet', '.');
+  return diff;
+}
 
 /** @param {import('./workbench.js').Workbench} window @param {number} ticked @param {number} all */
 async function ticks(window, ticked, all) {
@@ -57,7 +80,7 @@ ride('a change of three hunks, one of them unticked: the file holds exactly the 
   await window.openFile('clock.py');
   const agent = await it.agent();
   await agent.call('read_file', { path: 'clock.py' });
-  const call = agent.call('write_file', { path: 'clock.py', content: proposed });
+  const call = agent.call('write_file', { path: 'clock.py', content: proposed['clock.py'] });
   const dialog = await (await window.dialog(/clock\.py.*proposes/)).drawn();
   await window.chooseHunks(dialog);
   await ticks(window, 3, 3);
@@ -80,4 +103,24 @@ ride('a change of three hunks, one of them unticked: the file holds exactly the 
   assert.equal(result.structured.edited_by_human, true);
   assert.equal(sandbox.read('clock.py'), floats(padded(clock)));
   assert.deepEqual(await window.tabs(), ['clock.py']);
+});
+
+ride('a patch of two files, some of its hunks approved: the files hold exactly those', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const call = agent.call('apply_patch', { diff: patchTo(sandbox, proposed) });
+  const dialog = await (await window.dialog(/clock\.py \(1 of 2\).*proposes/)).drawn();
+  await window.chooseHunks(dialog);
+  await ticks(window, 5, 5);
+  await window.tick('tea.py');
+  await ticks(window, 3, 5);
+  await window.tick('oolong');
+  await window.tick('float(number)');
+  await ticks(window, 3, 5);
+  await window.screenshot('hunks-of-a-patch');
+  await dialog.press('Approve Selected');
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  assert.equal(sandbox.read('clock.py'), counted(padded(clock)));
+  assert.equal(sandbox.read('tea.py'), oolong(tea));
 });

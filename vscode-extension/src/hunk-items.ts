@@ -13,7 +13,7 @@ const linesShown = 60;
 export function hunkItem({ id, chosen }: Approval, { path }: FilePreview, hunk: Hunk): TreeItem {
   const item = new TreeItem(hunkTitle(hunk));
   item.id = `${id}\n${path}\n${hunk.id}`;
-  item.description = [hunkSize(hunk), chosen.isStuck(path, hunk) ? "written over by you" : ""].filter(Boolean).join(" · ");
+  item.description = [chosen.isStuck(path, hunk) ? "written over by you" : "", hunkSize(hunk)].filter(Boolean).join(" · ");
   item.tooltip = tooltip(hunk);
   item.checkboxState = box(chosen.takes(hunk));
   item.command = { title: "Show", command: "pillion.show", arguments: [id, path, hunk.id] };
@@ -29,7 +29,7 @@ export function tickFile(item: TreeItem, { chosen }: Approval, { path }: FilePre
   if (chosen.isOpen && hunks.length > 0) {
     item.checkboxState = box(taken === hunks.length);
   }
-  item.description = [String(item.description), ...words, share(taken, hunks.length), note].filter(Boolean).join(" · ");
+  item.description = [share(taken, hunks.length), note, String(item.description), ...words].filter(Boolean).join(" · ");
 }
 
 /** Says what a yes would be given for, and gives it. */
