@@ -17,6 +17,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pillion/tools"
+	"pillion/workspace/change"
+	"pillion/workspace/journal"
 )
 
 // files is a tree: texts by path.
@@ -131,10 +133,17 @@ func gitIn(t testing.TB, dir, input string, args ...string) (string, error) {
 
 // TestPatchesOfTreesAsGit: what git makes of a patch of a tree, on the one it was made
 // for or on one that has moved on, the tool makes as well, or both refuse it as a whole;
-// beyond that it is lenient only where it says so, and refuses where it says why.
+// beyond that it is lenient only where it says so, and refuses where it says why. What
+// it made can be put back.
 func TestPatchesOfTreesAsGit(t *testing.T) {
 	w := newWorld(t)
 	w.start()
+	kept, err := journal.Open(filepath.Join(t.TempDir(), "journal"), journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.registry.Committer.Journal = &change.Journal{Store: kept}
+	w.registry.Committer.Journal.Configure(change.JournalRequire, true)
 	repo, theirs, mine := w.path("../repo"), w.path("../theirs"), w.path(".")
 	seen, turn := map[string]int{}, 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -181,6 +190,13 @@ func TestPatchesOfTreesAsGit(t *testing.T) {
 			r.Fatalf("not the same:\n%q\ngit: %q\nours: %q\n%s", now, filesIn(t, theirs), filesIn(t, mine), diff)
 		}
 		seen[kind]++
+		if !got.Applied || strings.Contains(got.raw, `"diff":""`) {
+			return
+		}
+		back, err := w.registry.Committer.Revert(t.Context(), change.Selection{CallID: fmt.Sprintf("s%d", turn)}, journal.Origin{CallID: "back"}, false)
+		if err != nil || !maps.Equal(filesIn(t, mine), now) {
+			r.Fatalf("put back: %v %v\nwas: %q\nis:  %q\n%s", err, back, now, filesIn(t, mine), diff)
+		}
 	})
 	t.Log(seen)
 	if seen["same"] == 0 || seen["both refuse"] == 0 {

@@ -69,7 +69,7 @@ func TestCodeLabLimits(t *testing.T) {
 	}
 	lower := tools.Limits{ReadBytes: 1, WriteBytes: 2, DiffBytes: 3, CallTime: 4, CommandTime: 5, CommandMax: 6}
 	want := lower
-	want.CodeLab = true
+	want.CodeLab, want.CleanPatches = true, true
 	if got := tools.CodeLab(lower); got != want {
 		t.Errorf("lower limits became %+v", got)
 	}
