@@ -112,6 +112,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		Audit:     c.audited,
 		Watch:     c.watcher.Folders,
 		Files:     c.newFiles(),
+		Git:       c.newGitCache(),
 
 		SearchPath: searchPath(),
 		LookPath:   c.lookPath,

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"pillion/workspace/git"
 	"pillion/workspace/search"
 	"pillion/workspace/tracking"
 	"pillion/workspace/watch"
@@ -23,17 +24,31 @@ func (c *sidecar) newTree() *watch.Tree {
 	})
 }
 
-// watchedFolders are those that are not ignored. It notes which rules say so. While it
+// watchedFolders are those that are not ignored, or hold what git tracks all the same. It notes which rules say so. While it
 // is new it lets lists go first.
 func (c *sidecar) watchedFolders(ctx context.Context, dir string, visit func(string) error) error {
 	if p, ok := c.workspace.Place(dir); ok && p.IsRoot() {
 		c.registry.Files.Finding(p)
+		c.registry.Git.Finding(p.Abs())
 	}
 	patient, cancel := context.WithTimeout(ctx, givesWay)
 	defer cancel()
-	return c.workspace.WatchedFolders(ctx, dir, func(dir string) error {
+	one := func(dir string) error {
 		c.registry.Files.GiveWay(patient)
-		return visit(dir)
+		err := visit(dir)
+		if err == nil {
+			c.registry.Git.Watching(dir)
+		}
+		return err
+	}
+	if err := c.workspace.WatchedFolders(ctx, dir, one); err != nil {
+		return err
+	}
+	return c.registry.Git.Tracked(dir, func(dir string) error {
+		if c.workspace.IsClosed(dir) {
+			return nil
+		}
+		return one(dir)
 	})
 }
 
@@ -42,11 +57,7 @@ const givesWay = 2 * time.Second
 
 // newFiles is the list of files, kept for as long as the tree is certain that it is right.
 func (c *sidecar) newFiles() *search.Files {
-	files := search.NewFiles(func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, settleTime)
-		defer cancel()
-		return c.tree.Settle(ctx)
-	}, c.tree.Rescan)
+	files := search.NewFiles(c.settle, c.tree.Rescan)
 	c.tree.Follow(func(events []watch.Event) {
 		for _, e := range events {
 			if e.Op == watch.Lost {
@@ -57,6 +68,28 @@ func (c *sidecar) newFiles() *search.Files {
 		}
 	})
 	return files
+}
+
+// newGitCache is what is kept of repositories, likewise.
+func (c *sidecar) newGitCache() *git.Cache {
+	kept := git.NewCache(c.settle)
+	c.tree.Follow(func(events []watch.Event) {
+		for _, e := range events {
+			if e.Op == watch.Lost {
+				kept.Lost()
+			} else {
+				kept.Changed(e.Dir, e.Name, git.Change{CameOrWent: e.Op == watch.Created || e.Op == watch.Deleted, Folder: e.Folder, Went: e.Op == watch.Deleted})
+			}
+		}
+	})
+	return kept
+}
+
+// settle waits until all that happened has been told of, or fails.
+func (c *sidecar) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	return c.tree.Settle(ctx)
 }
 
 // settleTime is how long a list is waited for that is known already: making it anew

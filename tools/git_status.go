@@ -54,7 +54,8 @@ func planGitStatus(ctx context.Context, in Input, args gitStatusArgs) (*Answer, 
 	if err != nil {
 		return nil, err
 	}
-	got, err := git.Status(ctx, p.RootDir(), git.StatusOptions{Dir: p.Abs()})
+	defer in.Files.Urgent()()
+	got, err := in.Git.Status(ctx, p.RootDir(), git.StatusOptions{Dir: p.Abs()})
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ type Input struct {
 	Files    *search.Files
 	Listings *listings
 	History  *git.History // what is known of the repositories' history
+	Git      *git.Cache
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages
 	// LookPath finds a program of the human's, none that the workspace brought along.

@@ -36,6 +36,8 @@ type Registry struct {
 	Languages Languages
 	// Files is the list of files; nil is a list that is always made anew.
 	Files *search.Files
+	// Git keeps what was seen of repositories; nil is nothing.
+	Git *git.Cache
 	// SearchPath is where commands look for programs, in any order.
 	SearchPath []string
 	// LookPath finds a program of the human's, none that the workspace brought along.

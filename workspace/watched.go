@@ -32,6 +32,13 @@ func (w *Workspace) Place(abs string) (Path, bool) {
 	return p, err == nil
 }
 
+// IsClosed reports whether nothing may be seen of an absolute name: it is in no open
+// folder, or closed to everybody.
+func (w *Workspace) IsClosed(abs string) bool {
+	p, ok := w.Place(abs)
+	return !ok || !p.root.closed.none() && p.root.closed.refusal(abs) != ""
+}
+
 // Ignored tells for many paths whether they are ignored, as the rules are now. It is
 // for one goroutine.
 type Ignored struct {

@@ -64,7 +64,7 @@ var arrows = map[string][]string{
 	"": { // main wires
 		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "consent", "doctor", "lspbridge", "rpc", "terminal", "try", "try/sample",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/unusual",
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal", "workspace/tracking", "workspace/search", "workspace/watch", "internal/wire",
+		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/tracking", "workspace/search", "workspace/watch", "internal/wire",
 	},
 }
 

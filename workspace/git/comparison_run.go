@@ -3,9 +3,7 @@ package git
 import (
 	"cmp"
 	"maps"
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -18,7 +16,7 @@ func (c *comparison) run(o DiffOptions) ([]change, error) {
 	if err := s.readIndex(); err != nil {
 		return nil, err
 	}
-	s.noteAttributes()
+	s.repo.work.conversion.attributes.staged = s.index.attributes()
 	lo, hi := s.within()
 	s.matched = lo < hi
 	var changes []change
@@ -48,16 +46,6 @@ func (x *index) at(i int) staged {
 	return s
 }
 
-// noteAttributes has the .gitattributes files of the index count where the work tree has none.
-func (s *status) noteAttributes() {
-	for i := range s.index.entries {
-		e := &s.index.entries[i]
-		if strings.HasSuffix(e.path, ".gitattributes") && path.Base(e.path) == ".gitattributes" && e.stage == 0 && !e.intentToAdd {
-			s.repo.work.conversion.attributes.staged[e.path] = e.hash
-		}
-	}
-}
-
 // worktree walks the work tree and gives the places in the index of what may differ there.
 func (s *status) worktree() ([]int, error) {
 	own := maps.Clone(s.repo.config)
@@ -66,8 +54,11 @@ func (s *status) worktree() ([]int, error) {
 	if lo, hi := s.within(); lo == hi {
 		return nil, nil
 	}
-	w, err := s.walk()
-	return w.suspects, err
+	w, err := s.walked()
+	if err != nil {
+		return nil, err
+	}
+	return w.suspects, nil
 }
 
 // sinceIndex compares the work tree with the index.

@@ -17,3 +17,14 @@ func Blob(t *testing.T, gitDir, hash string) string {
 	}
 	return string(data)
 }
+
+// Keeps says what is kept of the repository at top: the same value as long as it has
+// not been looked at anew, nil if nothing is.
+func (c *Cache) Keeps(top string) any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := c.kept[top]; k != nil && !k.spoilt && k.index != nil {
+		return k.index
+	}
+	return nil
+}

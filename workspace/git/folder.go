@@ -18,6 +18,7 @@ type fileStat struct {
 	kind              uint32
 	executable        bool
 	size              int64
+	links             uint64 // names of the file; 0: not known
 	inode             uint32 // 0: not known, and neither is changed
 	modified, changed timestamp
 }

@@ -120,7 +120,7 @@ func (f *folder) stat(name string) (fileStat, bool) {
 		switch err := unix.Fstatat(f.fd, name, &info, unix.AT_SYMLINK_NOFOLLOW); err {
 		case nil:
 			return fileStat{
-				kind: info.Mode & unix.S_IFMT, executable: info.Mode&unix.S_IXUSR != 0, size: info.Size, inode: uint32(info.Ino),
+				kind: info.Mode & unix.S_IFMT, executable: info.Mode&unix.S_IXUSR != 0, size: info.Size, inode: uint32(info.Ino), links: uint64(info.Nlink), //nolint:unconvert // of other types on other processors
 				modified: timestamp{uint32(info.Mtim.Sec), uint32(info.Mtim.Nsec)}, changed: timestamp{uint32(info.Ctim.Sec), uint32(info.Ctim.Nsec)},
 			}, true
 		case unix.EINTR:

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pillion/workspace/git"
 )
 
 // traps are the ways in which a repository can make git run a program. Each
@@ -35,6 +37,15 @@ var traps = []struct {
 	{"filter named lfs", []string{"diff"}, func(r *rig, script string) {
 		r.git("config", "filter.lfs.clean", script)
 		r.write(".gitattributes", "* filter=lfs\n")
+	}},
+	{"fsmonitor of status", []string{"status"}, func(r *rig, script string) { r.git("config", "core.fsmonitor", script) }},
+	{"clean filter of status", []string{"status"}, func(r *rig, script string) {
+		r.git("config", "filter.trap.clean", script)
+		r.write(".gitattributes", "* filter=trap\n")
+	}},
+	{"hook of status", []string{"status"}, func(r *rig, script string) {
+		r.git("config", "core.hooksPath", filepath.Dir(script))
+		r.must(os.Symlink(script, filepath.Join(filepath.Dir(script), "post-index-change")))
 	}},
 	{"alias", []string{"d"}, func(r *rig, script string) { r.git("config", "alias.d", "!"+script) }},
 	{"hook", []string{"checkout", "-f", "HEAD", "--", "."}, func(r *rig, script string) {
@@ -70,8 +81,11 @@ func TestRunsNothing(t *testing.T) {
 					t.Errorf("%+v: %v", o, err)
 				}
 			}
+			if _, err := r.status(git.StatusOptions{}); err != nil {
+				t.Errorf("status: %v", err)
+			}
 			if _, err := os.Stat(mark); err == nil {
-				t.Fatal("Diff ran the repository's program")
+				t.Fatal("Diff or Status ran the repository's program")
 			}
 			_, _ = r.try("", trap.spring...)
 			if _, err := os.Stat(mark); err != nil {
@@ -92,6 +106,9 @@ func TestWritesNothing(t *testing.T) {
 		if _, err := r.diff(o); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if _, err := r.status(git.StatusOptions{}); err != nil {
+		t.Fatal(err)
 	}
 	after := snapshot(t, r.top)
 	for name, was := range before {
@@ -176,6 +193,9 @@ func TestCraftedRepositories(t *testing.T) {
 				if got, err := r.diff(o); err == nil && len(got.Files) > 1 {
 					t.Errorf("%+v: %+v", o, got.Files)
 				}
+			}
+			if got, err := r.status(git.StatusOptions{}); err == nil && len(got.Files) > 4 {
+				t.Errorf("status: %+v", got.Files)
 			}
 		})
 	}

@@ -164,17 +164,19 @@ func (r *indexReader) entry() (indexEntry, error) {
 
 // follows checks an entry and its place behind the one before.
 func (r *indexReader) follows(e indexEntry) error {
-	switch {
-	case e.path == "": // it stands for an entry of the other file
+	if e.path == "" { // it stands for an entry of the other file
 		return errSplit
-	case e.path < r.last || e.path == r.last && (e.stage <= r.stage || r.stage == 0):
-		return corrupt("its entries are out of order")
 	}
-	known := 0 // how much of the path the entry before has been checked for
-	for i := 0; i < len(e.path) && i < len(r.last) && e.path[i] == r.last[i]; i++ {
-		if e.path[i] == '/' {
-			known = i + 1
+	known, same := 0, 0 // how much of the path the entry before has been checked for, and has
+	for same < len(e.path) && same < len(r.last) && e.path[same] == r.last[same] {
+		if e.path[same] == '/' {
+			known = same + 1
 		}
+		same++
+	}
+	after := same == len(r.last) && same < len(e.path) || same < min(len(e.path), len(r.last)) && e.path[same] > r.last[same]
+	if !after && (e.path != r.last || e.stage <= r.stage || r.stage == 0) {
+		return corrupt("its entries are out of order")
 	}
 	r.last, r.stage = e.path, e.stage
 	if rest := e.path[known:]; rest != "" && !safePath(strings.TrimSuffix(rest, "/")) {

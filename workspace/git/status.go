@@ -6,8 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"pillion/internal/fault"
+	"sync"
 )
 
 // StatusOptions says what Status looks at.
@@ -59,21 +58,7 @@ type FileStatus struct {
 //
 // Failures are those of Diff, but FILE_TOO_LARGE.
 func Status(ctx context.Context, root string, o StatusOptions) (StatusResult, error) {
-	place, err := locate(root, o.Dir)
-	if err != nil {
-		return StatusResult{}, err
-	}
-	repo, err := discover(place)
-	if err != nil {
-		return StatusResult{}, err
-	}
-	defer repo.close()
-	s := &status{comparison: comparison{ctx: ctx, repo: repo, prefix: repo.prefix(place.dir)}, whole: place.dir == place.root || place.dir == repo.top}
-	result, err := s.run()
-	if err == nil && len(result.Files) == 0 && !s.matched && !place.exists {
-		err = fault.New(fault.FileNotFound, "%s is neither in the work tree nor in the index", fault.Quote(s.prefix))
-	}
-	return result, err
+	return (*Cache)(nil).Status(ctx, root, o)
 }
 
 // status is one answer in the making.
@@ -81,69 +66,90 @@ type status struct {
 	comparison
 	whole bool // the prefix is where the workspace or the repository begins: it is shown by what is in it
 
-	index *index
-	files map[string]*FileStatus
-	depth int // of submodules in submodules
-}
-
-func (s *status) run() (StatusResult, error) {
-	result := StatusResult{Top: s.repo.top}
-	if err := s.branch(&result); err != nil {
-		return result, err
-	}
-	files, err := s.changes()
-	result.Files = files
-	return result, err
+	index   *index
+	reading *sync.Mutex           // of objects, which is for one at a time
+	watched func(dir string) bool // see walk
+	files   map[string]*FileStatus
+	depth   int // of submodules in submodules
 }
 
 // changes is the files that are not as HEAD has them, tracked ones first.
 func (s *status) changes() ([]FileStatus, error) {
-	s.repo.config = s.repo.config.forStatus()
 	if err := s.readIndex(); err != nil {
 		return nil, err
 	}
-	staged, err := s.staged()
+	staged, found, w, err := s.lookAll()
 	if err != nil {
 		return nil, err
 	}
-	seen, err := s.look()
-	if err != nil {
-		return nil, err
-	}
-	return s.merge(staged, seen)
+	return s.merge(staged, found, w.untracked)
 }
 
-// merge makes one list of what is staged and what was seen in the work tree.
-func (s *status) merge(staged []change, seen *sight) ([]FileStatus, error) {
+// lookAll finds what is staged while others walk the work tree.
+func (s *status) lookAll() (staged []change, found findings, w *walk, err error) {
+	s.reading = &sync.Mutex{}
+	var failed error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.reading.Lock()
+		defer s.reading.Unlock()
+		staged, failed = s.staged()
+	}()
+	found, w, err = s.look(done)
+	if <-done; err == nil {
+		err = failed
+	}
+	return staged, found, w, err
+}
+
+// merge makes one list of what is staged and what was found in the work tree.
+func (s *status) merge(staged []change, found findings, untracked map[string][]string) ([]FileStatus, error) {
 	s.files = map[string]*FileStatus{}
 	staged, err := s.renames(staged)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := s.renames(seen.changes)
-	if err != nil {
+	var changed []change
+	for _, at := range slices.Sorted(maps.Keys(found)) {
+		if f := found[at]; f.conflict != "" {
+			s.files[f.path] = &FileStatus{Path: f.path, Staged: Conflicted, Worktree: Conflicted, Conflict: f.conflict}
+		} else if f.differs {
+			changed = append(changed, f.change)
+		}
+	}
+	if changed, err = s.renames(changed); err != nil {
 		return nil, err
 	}
 	for _, c := range staged {
 		s.file(c).Staged = c.state()
 	}
 	for _, c := range changed {
-		f := s.file(c)
-		f.Worktree = c.state()
-		f.Submodule = seen.submodules[c.path]
+		s.file(c).Worktree = c.state()
 	}
-	for path, kind := range seen.conflicts {
-		s.files[path] = &FileStatus{Path: path, Staged: Conflicted, Worktree: Conflicted, Conflict: kind, Submodule: seen.submodules[path]}
+	for _, f := range found {
+		if f.submodule != "" {
+			s.files[f.path].Submodule = f.submodule
+		}
 	}
-	list := make([]FileStatus, 0, len(s.files)+len(seen.untracked))
+	list := make([]FileStatus, 0, len(s.files))
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
 		list = append(list, *s.files[path])
 	}
-	slices.Sort(seen.untracked)
-	for _, path := range seen.untracked {
-		list = append(list, FileStatus{Path: path, Worktree: Untracked})
+	return append(list, listUntracked(untracked)...), nil
+}
+
+func listUntracked(by map[string][]string) []FileStatus {
+	var names []string
+	for _, some := range by {
+		names = append(names, some...)
 	}
-	return list, nil
+	slices.Sort(names)
+	list := make([]FileStatus, 0, len(names))
+	for _, name := range names {
+		list = append(list, FileStatus{Path: name, Worktree: Untracked})
+	}
+	return list
 }
 
 func (s *status) file(c change) *FileStatus {

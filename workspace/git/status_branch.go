@@ -115,6 +115,7 @@ func (s *status) apart(ours, theirs plumbing.Hash) (ahead, behind int, err error
 			return 0, 0, err
 		}
 	}
+	p.settle()
 	for _, c := range p.reached {
 		switch c.by {
 		case byUs:
@@ -185,6 +186,21 @@ func (p *parting) next() error {
 		}
 	}
 	return nil
+}
+
+// settle has commits that both reach hand that on to those that have been visited
+// before, which happens where dates are equal or wrong.
+func (p *parting) settle() {
+	for len(p.queue) > 0 {
+		c := p.queue[len(p.queue)-1]
+		p.queue = p.queue[:len(p.queue)-1]
+		for _, h := range c.commit.ParentHashes {
+			if parent := p.reached[h]; parent != nil && parent.by != byUs|byThem {
+				parent.by = byUs | byThem
+				p.queue = append(p.queue, parent)
+			}
+		}
+	}
 }
 
 // youngest is a heap of commits.

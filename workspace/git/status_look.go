@@ -9,13 +9,18 @@ import (
 	"pillion/internal/fault"
 )
 
-// sight is what was seen in the work tree, against the index.
-type sight struct {
-	changes    []change
-	conflicts  map[string]string // path to kind
-	submodules map[string]string // path to what is new in it
-	untracked  []string
+// finding is what was found out about one entry of the index, which may differ in the
+// work tree. Of one that does not, all is empty.
+type finding struct {
+	path      string
+	differs   bool
+	change    change
+	conflict  string // which kind
+	submodule string // what is new in it
 }
+
+// findings are those about the places of the index that were looked at closely.
+type findings map[int]finding
 
 // conflictKinds are the kinds of conflict by the stages that the index has, base first.
 var conflictKinds = map[[3]bool]string{
@@ -28,68 +33,106 @@ var conflictKinds = map[[3]bool]string{
 	{true, true, true}:   "both_modified",
 }
 
-// look walks the work tree, and then looks closely at the entries that may have
-// changed.
-func (s *status) look() (*sight, error) {
-	seen := &sight{conflicts: map[string]string{}, submodules: map[string]string{}}
-	for _, e := range s.index.entries {
-		if strings.HasSuffix(e.path, ".gitattributes") && path.Base(e.path) == ".gitattributes" && e.stage == 0 && !e.intentToAdd {
-			s.repo.work.conversion.attributes.staged[e.path] = e.hash
-		}
+// look walks the work tree, and then, once it is ready to read objects, looks closely at
+// the entries that may have changed.
+func (s *status) look(ready <-chan struct{}) (findings, *walk, error) {
+	s.repo.work.conversion.attributes.staged = s.index.attributes()
+	w, err := s.walked()
+	if err != nil {
+		return nil, nil, err
 	}
-	w, err := s.walk()
+	<-ready
+	s.matched = s.matched || len(w.untracked) > 0
+	found := findings{}
+	return found, w, s.closely(found, w.suspects)
+}
+
+// walked is a walk through all that the prefix leads to.
+func (s *status) walked() (*walk, error) {
+	w := s.newWalk()
+	w.watched = s.watched
+	first, err := w.first()
 	if err != nil {
 		return nil, err
 	}
-	seen.untracked = w.untracked
-	s.matched = s.matched || len(w.untracked) > 0
-	for _, at := range w.suspects {
-		if err := s.ctx.Err(); err != nil {
-			return nil, fault.From(err)
-		}
-		if err := s.suspect(seen, at); err != nil {
-			return nil, err
+	return w, w.run([]walking{first})
+}
+
+// attributes are the .gitattributes files of the index.
+func (x *index) attributes() map[string]plumbing.Hash {
+	staged := map[string]plumbing.Hash{}
+	for i := range x.entries {
+		e := &x.entries[i]
+		if strings.HasSuffix(e.path, ".gitattributes") && path.Base(e.path) == ".gitattributes" && e.stage == 0 && !e.intentToAdd {
+			staged[e.path] = e.hash
 		}
 	}
-	return seen, nil
+	return staged
+}
+
+// closely finds out about entries that may have changed.
+func (s *status) closely(found findings, places []int) error {
+	for _, at := range places {
+		if err := s.ctx.Err(); err != nil {
+			return fault.From(err)
+		}
+		f, err := s.suspect(at)
+		if err != nil {
+			return err
+		}
+		found[at] = f
+	}
+	return nil
 }
 
 // suspect looks closely at the entry at, which may have changed, or is the first of a
 // conflict.
-func (s *status) suspect(seen *sight, at int) error {
+func (s *status) suspect(at int) (finding, error) {
 	e := s.index.entries[at]
+	f := finding{path: e.path}
 	if e.stage != 0 {
 		var stages [3]bool
 		for ; at < len(s.index.entries) && s.index.entries[at].path == e.path; at++ {
 			stages[s.index.entries[at].stage-1] = true
 		}
-		seen.conflicts[e.path] = conflictKinds[stages]
-		return nil
+		f.conflict = conflictKinds[stages]
+		return f, nil
 	}
-	c := change{path: e.path, oldPath: e.path, old: side{mode: e.mode, hash: e.hash}}
+	f.change = change{path: e.path, oldPath: e.path, old: side{mode: e.mode, hash: e.hash}}
 	if e.intentToAdd {
-		c.old = side{}
+		f.change.old = side{}
 	}
-	var err error
+	now, resized, err := side{}, false, error(nil)
 	if e.mode == modeSubmodule {
-		var news string
-		if c.new, news, err = s.submodule(e); news != "" {
-			seen.submodules[e.path] = news
-			c.new.dirty = c.new.same(c.old)
+		if now, f.submodule, err = s.submodule(e); f.submodule != "" {
+			now.dirty = now.same(f.change.old)
 		}
-	} else {
-		c.new, err = s.current(&stagedFiles{index: s.index}, e)
+	} else if now, resized, err = s.resized(e); !resized && err == nil {
+		now, err = s.current(&stagedFiles{index: s.index}, e)
 	}
-	if err != nil {
-		return err
+	if err == nil && now.absent() && e.mode != modeSubmodule {
+		if now = s.repositoryAt(e.path); !now.absent() {
+			f.submodule = "commits"
+		}
 	}
-	if c.new.absent() && e.mode != modeSubmodule {
-		c.new = s.repositoryAt(e.path)
+	f.change.new = now
+	f.differs = !f.change.old.same(now)
+	return f, err
+}
+
+// resized is the file of an entry that has another size than it had when it was staged.
+// Git takes it for changed without a look at what is in it, though it may be no more than
+// its line ends.
+func (s *status) resized(e indexEntry) (side, bool, error) {
+	if e.size == 0 || e.intentToAdd || e.assumeValid || e.skipWorkTree {
+		return side{}, false, nil
 	}
-	if !c.old.same(c.new) {
-		seen.changes = append(seen.changes, c)
+	info, err := s.repo.work.lstat(e.path)
+	if err != nil || info == nil || uint32(info.Size()) == e.size {
+		return side{}, false, err
 	}
-	return nil
+	mode := s.repo.work.mode(info, e.mode)
+	return side{mode: mode, onDisk: true}, mode != modeAbsent && mode != modeSubmodule, nil
 }
 
 // repositoryAt is the commit of a repository that lies where a file was.
@@ -153,6 +196,7 @@ func (s *status) newsOf(sub *repository, ignored string) ([]string, error) {
 	if ignored == "dirty" {
 		return nil, nil
 	}
+	sub.config = sub.config.forStatus()
 	inner := &status{comparison: comparison{ctx: s.ctx, repo: sub}, whole: true, depth: s.depth + 1}
 	if inner.depth > deepestSubmodule {
 		return nil, fault.New(fault.GitError, "submodules lie in submodules more than %d deep", deepestSubmodule)

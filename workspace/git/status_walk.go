@@ -16,20 +16,40 @@ import (
 // others, as suspects.
 type walk struct {
 	*status
-	written   timestamp // of the index
-	untold    bool      // untracked files are not looked for
-	all       bool      // they are told one by one, not by folder
-	sparse    bool      // files that a sparse checkout leaves out may be there
-	fold      bool      // core.ignorecase
-	folded    map[string]bool
-	untracked []string
-	suspects  []int
+	written timestamp // of the index
+	untold  bool      // untracked files are not looked for
+	all     bool      // they are told one by one, not by folder
+	sparse  bool      // files that a sparse checkout leaves out may be there
+	fold    bool      // core.ignorecase
+	folded  map[string]bool
+	watched func(dir string) bool // whether changes in the folder are told of; nil: nobody asks
+	traces
 
 	mu      sync.Mutex // guards what follows and, at the end of a walker, the above
 	more    sync.Cond
 	waiting []walking
 	busy    int
 	err     error
+}
+
+// traces are what walkers came upon.
+type traces struct {
+	suspects  []int               // places in the index
+	untracked map[string][]string // by the folder that they were found in
+	// Folders in which something may change without being told of: in the first, in any of
+	// those below; in the second, whether folders that lie in them are untracked.
+	unwatched, unsure []string
+	shared            []int // likewise, entries: their files have other names
+}
+
+func (t *traces) add(u traces) {
+	t.suspects = append(t.suspects, u.suspects...)
+	t.unwatched = append(t.unwatched, u.unwatched...)
+	t.unsure = append(t.unsure, u.unsure...)
+	t.shared = append(t.shared, u.shared...)
+	for dir, names := range u.untracked {
+		t.untracked[dir] = append(t.untracked[dir], names...)
+	}
 }
 
 // walking is a folder to go through.
@@ -39,12 +59,17 @@ type walking struct {
 	only    string // the one name that counts in it; "" is all
 	rules   *excludes
 	ignored bool // so nothing in it is untracked
+	shallow bool // what lies in folders below is not looked at
 }
 
-// walk starts at the prefix.
-func (s *status) walk() (*walk, error) {
+// newWalk is a walk as the settings have it.
+func (s *status) newWalk() *walk {
 	w := &walk{status: s, sparse: s.repo.config.bool("core.sparsecheckout", false) && !s.repo.config.bool("sparse.expectfilesoutsideofpatterns", false)}
 	w.more.L = &w.mu
+	if s.reading == nil {
+		s.reading = &sync.Mutex{}
+	}
+	w.untracked = map[string][]string{}
 	w.written = stamp(s.index.written)
 	switch s.repo.config.get("status.showuntrackedfiles") {
 	case "no", "false", "off":
@@ -54,50 +79,59 @@ func (s *status) walk() (*walk, error) {
 	}
 	if w.fold = s.repo.config.bool("core.ignorecase", false); w.fold {
 		w.folded = map[string]bool{}
-		for _, e := range s.index.entries {
-			w.folded[strings.ToLower(e.path)] = true
+		for i := range s.index.entries {
+			w.folded[strings.ToLower(s.index.entries[i].path)] = true
 		}
 	}
-	first, err := w.first()
-	if err != nil || first == nil {
-		return w, err
+	return w
+}
+
+// run goes through folders, and those below them.
+func (w *walk) run(first []walking) error {
+	if w.waiting = first; len(first) == 0 {
+		return nil
 	}
-	w.waiting = []walking{*first}
 	var running sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(w.work)
 	}
 	running.Wait()
 	slices.Sort(w.suspects)
-	if w.err == nil && s.ctx.Err() != nil {
-		w.err = fault.From(s.ctx.Err())
+	if w.err == nil && w.ctx.Err() != nil {
+		w.err = fault.From(w.ctx.Err())
 	}
-	return w, w.err
+	return w.err
 }
 
 // first is the folder to begin with: that of the prefix, or the one that it lies in.
-// It is nil where there is nothing to go through.
-func (w *walk) first() (*walking, error) {
+func (w *walk) first() (walking, error) {
 	lo, hi := w.within()
-	job := &walking{lo: lo, hi: hi, rules: w.repo.excludes()}
 	if w.prefix == "" {
-		return job, nil
+		return w.at("", lo, hi), nil
 	}
 	info, err := w.repo.work.lstat(w.prefix)
 	if err != nil {
-		return nil, err
+		return walking{}, err
 	}
-	names := strings.Split(w.prefix, "/")
-	enter := info != nil && info.IsDir() && (w.whole || lo < hi && w.index.entries[lo].path != w.prefix)
-	if !enter {
-		job.only, names = names[len(names)-1], names[:len(names)-1]
+	if info != nil && info.IsDir() && (w.whole || lo < hi && w.index.entries[lo].path != w.prefix) {
+		return w.at(w.prefix+"/", lo, hi), nil
 	}
-	for _, name := range names {
+	dir, name := path.Split(w.prefix)
+	job := w.at(dir, lo, hi)
+	job.only = name
+	return job, nil
+}
+
+// at is the folder dir, with the rules of those above it.
+func (w *walk) at(dir string, lo, hi int) walking {
+	job := walking{lo: lo, hi: hi, rules: w.repo.excludes()}
+	for job.dir != dir {
+		name, _, _ := strings.Cut(dir[len(job.dir):], "/")
 		job.rules = w.rulesIn(job.dir, job.rules)
 		job.ignored = job.ignored || job.rules.ignores(job.dir, name, true)
 		job.dir += name + "/"
 	}
-	return job, nil
+	return job
 }
 
 // rulesIn are the rules in the folder dir, where nothing is known of what is in it.
@@ -120,8 +154,8 @@ func (w *walk) withOwn(dir string, above *excludes, there, regular bool) *exclud
 	case !there:
 		i, found := slices.BinarySearchFunc(w.index.entries, name, func(e indexEntry, name string) int { return cmp.Compare(e.path, name) })
 		if found && w.index.entries[i].skipWorkTree {
-			w.mu.Lock() // the reader of objects is for one at a time
-			defer w.mu.Unlock()
+			w.reading.Lock()
+			defer w.reading.Unlock()
 			text, _ := w.repo.objects.blob(w.index.entries[i].hash, maxGitFile)
 			return above.with(dir, string(text))
 		}
@@ -136,7 +170,7 @@ func (w *walk) work() {
 		return
 	}
 	defer f.end()
-	one := &walker{walk: w, folder: f}
+	one := &walker{walk: w, folder: f, traces: traces{untracked: map[string][]string{}}}
 	for {
 		job, ok := w.next()
 		if !ok {
@@ -148,8 +182,7 @@ func (w *walk) work() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.suspects = append(w.suspects, one.suspects...)
-	w.untracked = append(w.untracked, one.untracked...)
+	w.add(one.traces)
 }
 
 func (w *walk) fail(err error) {
@@ -189,15 +222,17 @@ func (w *walk) done(found []walking) {
 // walker is one of those that walk.
 type walker struct {
 	*walk
-	folder    *folder
-	entries   []dirEntry // of the folder that is open
-	found     []walking
-	suspects  []int
-	untracked []string
+	traces
+	folder  *folder
+	entries []dirEntry // of the folder that is open
+	found   []walking
 }
 
 // through goes through one folder.
 func (w *walker) through(job walking) {
+	if w.watched != nil && !w.watched(job.dir) {
+		w.unwatched = append(w.unwatched, job.dir)
+	}
 	if err := w.folder.open(job.dir); err != nil {
 		w.missing(job.lo, job.hi)
 		return
@@ -221,6 +256,14 @@ func (w *walker) through(job walking) {
 		if e.name != "" && (job.only == "" || e.name == job.only) {
 			w.loose(job, e)
 		}
+	}
+}
+
+// doubt notes that what was seen of the folder at may
+// change without being told of.
+func (w *walker) doubt(at string) {
+	if w.watched != nil && (len(w.unsure) == 0 || w.unsure[len(w.unsure)-1] != at) {
+		w.unsure = append(w.unsure, at)
 	}
 }
 
@@ -297,6 +340,9 @@ func (w *walker) below(job walking, name string, lo, hi int, listed bool) {
 		w.missing(lo, hi)
 		return
 	}
+	if job.shallow {
+		return
+	}
 	next := walking{dir: w.index.entries[lo].path[:len(job.dir)+len(name)+1], lo: lo, hi: hi, rules: job.rules, ignored: job.ignored}
 	if listed {
 		next.ignored = job.rules.ignores(job.dir, name, true)
@@ -319,6 +365,9 @@ func (w *walker) file(i int, name string, listed bool) {
 	if there {
 		f, there = w.folder.stat(name)
 	}
+	if f.links > 1 && w.watched != nil {
+		w.shared = append(w.shared, i)
+	}
 	if !there && e.skipWorkTree || there && w.repo.work.asIndexed(e, f, w.written) {
 		return
 	}
@@ -334,7 +383,9 @@ func (w *walker) strike(job walking) {
 		if below {
 			end = w.endOf(i, job.hi, len(job.dir)+len(name)+1)
 		}
-		if on := w.entry(name); on != nil && (on.kind == modeDir) == (below || e.mode == modeSubmodule) {
+		// A folder where a file was is not shown, but what is in it may be, one by one.
+		open := !below && e.mode != modeSubmodule && w.all
+		if on := w.entry(name); on != nil && !(below && on.kind != modeDir) && !(open && on.kind == modeDir) {
 			on.kind = struck
 		}
 		i = end
@@ -355,12 +406,15 @@ func (w *walker) loose(job walking, e dirEntry) {
 		return
 	}
 	if !isDir {
-		w.untracked = append(w.untracked, job.dir+e.name)
+		w.untracked[job.dir] = append(w.untracked[job.dir], job.dir+e.name)
 		return
 	}
 	dir := job.dir + e.name + "/"
-	if w.isRepository(dir) || !w.all && w.holds(dir, job.rules) {
-		w.untracked = append(w.untracked, dir)
+	if w.isRepository(job.dir, dir) && w.instead(dir) {
+		return
+	}
+	if w.isRepository(job.dir, dir) || !w.all && w.holds(job.dir, dir, job.rules) {
+		w.untracked[job.dir] = append(w.untracked[job.dir], dir)
 		return
 	}
 	if w.all {
@@ -368,20 +422,32 @@ func (w *walker) loose(job walking, e dirEntry) {
 	}
 }
 
-func (w *walker) isRepository(dir string) bool {
+// instead reports whether the folder dir lies where the index has a file.
+func (w *walker) instead(dir string) bool {
+	_, found := slices.BinarySearchFunc(w.index.entries, dir[:len(dir)-1], func(e indexEntry, name string) int { return cmp.Compare(e.path, name) })
+	return found
+}
+
+// isRepository reports whether the folder dir, which is seen from the one at, is one.
+// Whether it stays one nobody tells.
+func (w *walker) isRepository(at, dir string) bool {
 	top := w.repo.work.abs(dir)
 	if !lexists(path.Join(top, ".git")) {
 		return false
 	}
+	w.doubt(at)
 	gitDir, err := gitDirOf(top)
 	return err == nil && gitDir != ""
 }
 
-// holds reports whether an untracked folder holds any file that is not ignored. Where
-// it holds none, git does not show it.
-func (w *walker) holds(dir string, rules *excludes) bool {
+// holds reports whether an untracked folder, which is seen from the one at, holds any
+// file that is not ignored. Where it holds none, git does not show it.
+func (w *walker) holds(at, dir string, rules *excludes) bool {
 	if w.ctx.Err() != nil || len(dir) > maxPath {
 		return false
+	}
+	if w.watched != nil && !w.watched(dir) {
+		w.doubt(at)
 	}
 	inner := &walker{walk: w.walk, folder: &folder{}}
 	*inner.folder = *w.folder
@@ -400,7 +466,7 @@ func (w *walker) holds(dir string, rules *excludes) bool {
 		isDir := e.kind == modeDir
 		switch {
 		case e.kind == 0, e.name == ".git", rules.ignores(dir, e.name, isDir):
-		case !isDir, w.isRepository(dir + e.name + "/"), inner.holds(dir+e.name+"/", rules):
+		case !isDir, w.isRepository(at, dir+e.name+"/"), w.holds(at, dir+e.name+"/", rules):
 			return true
 		}
 	}

@@ -29,6 +29,15 @@ func (m *making) end() {
 	}
 }
 
+// Urgent says until done is called that somebody who is waited for goes through folders,
+// as a list that is made does: see GiveWay.
+func (f *Files) Urgent() (done func()) {
+	if f == nil {
+		return func() {}
+	}
+	return f.making.begin()
+}
+
 // GiveWay returns when no list is being made, at the latest when ctx ends. Who looks
 // through all folders and is not waited for asks it before each: the first list that an
 // agent wants comes when the folders to watch are found, and both need all processors.
