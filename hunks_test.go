@@ -26,19 +26,26 @@ func startFive(t *testing.T, e *testrig.Editor) (*testrig.Approval, <-chan testr
 	return a, done
 }
 
-// hunkIDs are the ids of a preview's hunks, over all files.
-func hunkIDs(t *testing.T, a *testrig.Approval) (out []string) {
+// shownFile is a file of a preview.
+type shownFile struct {
+	Path  string
+	Hunks []struct{ ID, Header string }
+}
+
+func files(t *testing.T, a *testrig.Approval) []shownFile {
+	t.Helper()
 	var params struct {
-		Preview struct {
-			Files []struct {
-				Hunks []struct{ ID, Header string }
-			}
-		}
+		Preview struct{ Files []shownFile }
 	}
 	if err := json.Unmarshal(a.Raw, &params); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range params.Preview.Files {
+	return params.Preview.Files
+}
+
+// hunkIDs are the ids of a preview's hunks, over all files.
+func hunkIDs(t *testing.T, a *testrig.Approval) (out []string) {
+	for _, f := range files(t, a) {
 		for _, h := range f.Hunks {
 			out = append(out, h.ID)
 		}

@@ -16,10 +16,14 @@ import (
 func (p *patching) answer(outcomes []change.Outcome, moved map[*patched]*patched) *Answer {
 	r := applyPatchResult{Applied: true, FilesModified: []string{}, Results: append([]patchedFile{}, p.results...)}
 	a := &Answer{knows: map[workspace.Path]knowledge{}}
+	moved = p.leftOut(r.Results, outcomes, moved)
 	var shown []change.FilePreview
 	var unsaved []string
 	weight := 0
 	for _, o := range outcomes {
+		if o.File.LeftOut || o.Tree != nil && o.Tree.LeftOut {
+			continue
+		}
 		if o.Tree != nil {
 			if o.Operation != change.Unchanged {
 				for path, k := range sawTree(p.in.Session, *o.Tree) {
@@ -81,7 +85,7 @@ func (p *patching) diff(outcomes []change.Outcome, moved map[*patched]*patched) 
 		out.WriteString(o.File.Diff(o.Hunks))
 	}
 	for _, o := range outcomes {
-		if o.Tree != nil && !also[o.Tree.Source] {
+		if o.Tree != nil && !o.Tree.LeftOut && !also[o.Tree.Source] {
 			out.WriteString(change.Set{Tree: []change.TreeChange{*o.Tree}}.Preview()[0].Diff)
 		}
 	}
@@ -89,10 +93,14 @@ func (p *patching) diff(outcomes []change.Outcome, moved map[*patched]*patched) 
 }
 
 func (p *patching) summarize(a *Answer, r *applyPatchResult, unsaved []string) {
-	additions, deletions := 0, 0
+	additions, deletions, made := 0, 0, 0
 	var lines []string
 	told := map[string]bool{}
 	for _, row := range r.Results {
+		if row.Operation == string(change.Unchanged) {
+			continue // the human left it out
+		}
+		made++
 		additions, deletions = additions+row.Additions, deletions+row.Deletions
 		lines = append(lines, row.line())
 		for _, name := range []string{row.From, row.Path} {
@@ -102,7 +110,7 @@ func (p *patching) summarize(a *Answer, r *applyPatchResult, unsaved []string) {
 			}
 		}
 	}
-	size := fmt.Sprintf("%s (+%d −%d)", count(len(r.Results), "file"), additions, deletions)
+	size := fmt.Sprintf("%s (+%d −%d)", count(made, "file"), additions, deletions)
 	a.Summary = "patched " + size
 	a.Text = "Applied the patch to " + size + "."
 	if r.Diff == "" {

@@ -28,7 +28,7 @@ type ReviewFile struct {
 	URI       string           `json:"uri"`
 	Operation change.Operation `json:"operation"`
 	Language  string           `json:"language"`
-	// Note is what happens to the file beside its lines, for people: "mode 100644 → 100755".
+	// Note is what happens to the file beside its name and lines: "mode 100644 → 100755".
 	Note         string       `json:"note,omitempty"`
 	Hunks        []ReviewHunk `json:"hunks"`
 	Before       string       `json:"before"`

@@ -135,11 +135,7 @@ func (p *pending) replan(ctx context.Context) error {
 
 func (p *pending) planOnce(ctx context.Context) error {
 	own := p.registry.processesOf(p.call.Session)
-	p.snapshot = p.registry.Documents.Snapshot(p.settings.Limits.ReadBytes)
-	p.snapshot.Expect(func(abs string) (bytes, version string) { return p.call.Session.Bytes(abs, string(document.UTF8)) })
-	if p.settings.Limits.CodeLab {
-		p.snapshot.OnlyUTF8()
-	}
+	p.snapshot = p.look()
 	if err := p.settings.Limits.checkArguments(p.call.Arguments); err != nil {
 		return err
 	}
@@ -162,6 +158,16 @@ func (p *pending) planOnce(ctx context.Context) error {
 		p.plan = e.unchanged()
 	}
 	return nil
+}
+
+// look is a snapshot of this moment.
+func (p *pending) look() *document.Snapshot {
+	snapshot := p.registry.Documents.Snapshot(p.settings.Limits.ReadBytes)
+	snapshot.Expect(func(abs string) (bytes, version string) { return p.call.Session.Bytes(abs, string(document.UTF8)) })
+	if p.settings.Limits.CodeLab {
+		snapshot.OnlyUTF8()
+	}
+	return snapshot
 }
 
 // rememberFirst keeps what the first plan rests on: see Input.basis.

@@ -229,6 +229,8 @@ type Hands struct {
 	Processes ownProcesses
 	Human     Human
 	Output    func(stream, text string) // streamed while it runs; never nil
+	// Snapshot is what there is by now.
+	Snapshot func() *document.Snapshot
 }
 
 // Human can be asked things that are no approval.

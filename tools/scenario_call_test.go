@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/tools"
 	"pillion/tools/approval"
 )
 
@@ -26,8 +27,9 @@ type call struct {
 // answer is what the human does with one question.
 type answer struct {
 	approval.Answer
-	nobody    bool     // there is no human
-	choice    string   // of a prompt
+	nobody    bool   // there is no human
+	choice    string // of a prompt
+	review    *tools.ReviewAnswer
 	meanwhile []string // what happens while the question is open
 }
 
@@ -48,6 +50,8 @@ func (c *call) meanwhile() []string {
 //	answer edit {PATH: TEXT}    approve with the human's own text
 //	answer arguments {…}        approve with other arguments
 //	answer choose LABEL         of prompt_user; empty: the dialog is dismissed
+//	answer hunks [ID…]          approve these hunks
+//	answer review {…}           of apply_patch_review: the result of patch/review; without, it is a prompt
 //	meanwhile LINE              while the last question above is open: a line of a setup section
 //	session NAME                whose call it is; main by default
 //	timeout DURATION            the caller's own limit
@@ -104,6 +108,11 @@ func (w *world) readAnswer(line string) answer {
 	case "nobody":
 		a.nobody = true
 	case "choose":
+	case "hunks":
+		a.Decision, a.Selected = approval.Approve, strings.Fields(rest)
+	case "review":
+		a.review = &tools.ReviewAnswer{}
+		err = json.Unmarshal([]byte(rest), a.review)
 	default:
 		w.t.Fatalf("no such answer: %s", line)
 	}
@@ -119,7 +128,9 @@ type human struct {
 
 	next  []answer
 	asked []string // what was put to it in this call, for the report
-	extra int      // questions that the scenario has no answer for
+	// review, if set, answers apply_patch_review.
+	review func(tools.PatchReview) tools.ReviewAnswer
+	extra  int // questions that the scenario has no answer for
 }
 
 func (h *human) take(c *call) { h.next, h.asked, h.extra = c.answers, nil, 0 }
@@ -167,6 +178,35 @@ func (h *human) Prompt(_ context.Context, message string, actions []string) (str
 		return a.choice, nil
 	}
 	return "cancel", nil
+}
+
+// ReviewPatch answers apply_patch_review, unless the scenario has an editor that shows
+// no patches.
+func (h *human) ReviewPatch(ctx context.Context, r tools.PatchReview) (tools.ReviewAnswer, error) {
+	if h.review != nil {
+		return h.review(r), nil
+	}
+	if len(h.next) > 0 && h.next[0].review == nil {
+		return tools.ReviewPatchByPrompt(ctx, h, r)
+	}
+	h.asked = append(h.asked, "review: "+r.Message)
+	for _, f := range r.Files {
+		line := fmt.Sprintf("  shows %s %s +%d −%d", f.Operation, f.Path, f.Additions, f.Deletions)
+		if f.From != "" {
+			line += " from " + f.From
+		}
+		if f.Note != "" {
+			line += ", " + f.Note
+		}
+		h.asked = append(h.asked, line)
+		for _, hunk := range f.Hunks {
+			h.asked = append(h.asked, fmt.Sprintf("    %s: %s %q", hunk.ID, hunk.Header, hunk.Lines))
+		}
+	}
+	if a := h.answer(); a.review != nil {
+		return *a.review, nil
+	}
+	return tools.ReviewAnswer{}, nil
 }
 
 func describe(r approval.Request) []string {

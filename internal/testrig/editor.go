@@ -36,6 +36,7 @@ type Editor struct {
 	Approvals chan *Approval
 	Prompts   chan *Prompt
 	Plans     chan *Plan
+	Reviews   chan *Review
 	Changed   chan json.RawMessage // approval/changed
 	Resolved  chan json.RawMessage // approval/resolved
 	Boxes     chan *Box            // window/showMessageRequest
@@ -137,6 +138,13 @@ type Plan struct {
 	Answer chan any
 }
 
+// Review is an open patch/review.
+type Review struct {
+	Raw    json.RawMessage // the params
+	Answer chan any
+	Ctx    context.Context
+}
+
 // ProcessOutput is process/output.
 type ProcessOutput struct {
 	SessionID, ProcessID, Text string
@@ -147,6 +155,7 @@ type ProcessOutput struct {
 
 // Options say what the fake editor can do.
 type Options struct {
+	Whole    bool           // it has a plugin, but no view for patches
 	Plain    bool           // no capabilities.experimental.pillion
 	Bars     bool           // capabilities.window.workDoneProgress
 	Commands bool           // capabilities.workspace.executeCommand
@@ -172,7 +181,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 	}
 	e := &Editor{
 		Dir: o.Dirs[0], Home: home, t: t, buffers: map[string]*Buffer{},
-		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Plans: make(chan *Plan, 64), Boxes: make(chan *Box, 64),
+		Approvals: make(chan *Approval, 256), Prompts: make(chan *Prompt, 64), Plans: make(chan *Plan, 64), Reviews: make(chan *Review, 64), Boxes: make(chan *Box, 64),
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
 		Created: make(chan string, 64), Messages: make(chan string, 64), Logs: make(chan string, 64), Shown: make(chan string, 64),
 		Untrusted: make(chan Untrusted, 64),
@@ -229,7 +238,7 @@ func (e *Editor) Initialize(o Options) json.RawMessage {
 	}
 	if !o.Plain {
 		capabilities["experimental"] = map[string]any{"pillion": map[string]bool{
-			"approval": true, "prompt": true, "review": false, "plan": true, "documents": true, "languageFeatures": o.Languages != nil,
+			"approval": true, "prompt": true, "review": !o.Whole, "plan": true, "documents": true, "languageFeatures": o.Languages != nil,
 		}}
 	}
 	var folders []any

@@ -44,6 +44,10 @@ func (e *Editor) asked(ctx context.Context, method string, params json.RawMessag
 		p := &Plan{Raw: params, Answer: make(chan any, 1)}
 		e.Plans <- p
 		return await(ctx, p.Answer)
+	case "patch/review":
+		r := &Review{Raw: params, Answer: make(chan any, 1), Ctx: ctx}
+		e.Reviews <- r
+		return await(ctx, r.Answer)
 	case "window/showMessageRequest":
 		return e.box(ctx, params)
 	case "window/showDocument":

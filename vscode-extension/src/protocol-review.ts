@@ -20,7 +20,7 @@ export interface ReviewFile {
   uri: string;
   operation: "create" | "overwrite" | "delete" | "move" | "copy";
   language: string;
-  /** What happens beside the lines, for people. */
+  /** What happens beside name and lines, in words. */
   note?: string;
   hunks: ReviewHunk[] | null;
   before: string;

@@ -98,21 +98,21 @@ const contextLines = 3
 
 // Diff is the change in git's format.
 func (f File) Diff(hunks []diff.Hunk) string {
-	if len(hunks) == 0 && f.Before.Exists {
+	if len(hunks) == 0 && (f.Before.Exists || f.LeftOut) {
 		return ""
 	}
 	name := f.Path().String()
 	var out strings.Builder
-	out.WriteString("diff --git " + gitName("a/"+name) + " " + gitName("b/"+name) + "\n")
+	out.WriteString("diff --git " + GitName("a/"+name) + " " + GitName("b/"+name) + "\n")
 	if len(hunks) == 0 {
 		return out.String() + "new file mode 100644\n"
 	}
-	from := gitName("a/" + name)
+	from := GitName("a/" + name)
 	if !f.Before.Exists {
 		out.WriteString("new file mode 100644\n")
 		from = "/dev/null"
 	}
-	out.WriteString("--- " + from + "\n+++ " + gitName("b/"+name) + "\n")
+	out.WriteString("--- " + from + "\n+++ " + GitName("b/"+name) + "\n")
 	out.WriteString(diff.Unified(hunks))
 	return out.String()
 }
@@ -120,15 +120,16 @@ func (f File) Diff(hunks []diff.Hunk) string {
 // MovedDiff is the change of a file that is moved as well, in git's format.
 func (f File) MovedDiff(hunks []diff.Hunk, to workspace.Path) string {
 	old, now := f.Path().String(), to.String()
-	out := "diff --git " + gitName("a/"+old) + " " + gitName("b/"+now) + "\nrename from " + gitName(old) + "\nrename to " + gitName(now) + "\n"
+	out := "diff --git " + GitName("a/"+old) + " " + GitName("b/"+now) + "\nrename from " + GitName(old) + "\nrename to " + GitName(now) + "\n"
 	if len(hunks) == 0 {
 		return out
 	}
-	return out + "--- " + gitName("a/"+old) + "\n+++ " + gitName("b/"+now) + "\n" + diff.Unified(hunks)
+	return out + "--- " + GitName("a/"+old) + "\n+++ " + GitName("b/"+now) + "\n" + diff.Unified(hunks)
 }
 
-// gitName quotes a name as git does when it has characters that need it.
-func gitName(name string) string {
+// GitName is a name as git writes it in a diff: quoted where it has characters that
+// need it.
+func GitName(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) {
 		return name
 	}

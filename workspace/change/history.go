@@ -236,7 +236,7 @@ func DiffOf(content *journal.Content, r journal.Record) string {
 	if len(hunks) == 0 {
 		return ""
 	}
-	from, to := gitName("a/"+r.Name), gitName("b/"+r.Name)
+	from, to := GitName("a/"+r.Name), GitName("b/"+r.Name)
 	if r.Before == nil {
 		from = "/dev/null"
 	}

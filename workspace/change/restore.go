@@ -40,7 +40,7 @@ func (x Restore) preview() FilePreview {
 				n++
 			}
 			if i < maxNames {
-				names.WriteString(gitName(path.Join(p.Path, c.Name)) + "\n")
+				names.WriteString(GitName(path.Join(p.Path, c.Name)) + "\n")
 			}
 		}
 		if more := len(x.State.Children) - maxNames; more > 0 {

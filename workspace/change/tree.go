@@ -227,7 +227,7 @@ func (c TreeChange) preview() FilePreview {
 	}
 	switch {
 	case c.Operation == Move && !c.IsDir():
-		p.Diff = fmt.Sprintf("diff --git %s %s\nsimilarity index 100%%\nrename from %s\nrename to %s\n", gitName("a/"+p.Path), gitName("b/"+p.To), gitName(p.Path), gitName(p.To))
+		p.Diff = fmt.Sprintf("diff --git %s %s\nsimilarity index 100%%\nrename from %s\nrename to %s\n", GitName("a/"+p.Path), GitName("b/"+p.To), GitName(p.Path), GitName(p.To))
 	case c.Operation == Delete && !c.IsDir():
 		p.Diff = c.deletion(&p)
 	}
@@ -236,13 +236,13 @@ func (c TreeChange) preview() FilePreview {
 
 // deletion is the text that goes, in git's format.
 func (c TreeChange) deletion(p *FilePreview) string {
-	out := "diff --git " + gitName("a/"+p.Path) + " " + gitName("b/"+p.Path) + "\ndeleted file mode " + gitMode(c.Was.Top().Mode) + "\n"
+	out := "diff --git " + GitName("a/"+p.Path) + " " + GitName("b/"+p.Path) + "\ndeleted file mode " + gitMode(c.Was.Top().Mode) + "\n"
 	switch hunks := diff.Hunks(p.Before, "", contextLines); {
 	case c.Text == nil && c.Was.Top().Mode.IsRegular():
-		return out + "Binary files " + gitName("a/"+p.Path) + " and /dev/null differ\n"
+		return out + "Binary files " + GitName("a/"+p.Path) + " and /dev/null differ\n"
 	case len(hunks) > 0:
 		_, p.Deletions = diff.Count(hunks)
-		return out + "--- " + gitName("a/"+p.Path) + "\n+++ /dev/null\n" + diff.Unified(hunks)
+		return out + "--- " + GitName("a/"+p.Path) + "\n+++ /dev/null\n" + diff.Unified(hunks)
 	}
 	return out
 }

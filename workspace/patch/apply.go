@@ -10,6 +10,7 @@ import (
 
 // Placed says where a hunk was made.
 type Placed struct {
+	At       int    // how many lines of the text before stand above it
 	Line     int    // its first line in the text before, from 1
 	Offset   int    // how far that is from where its header says
 	Leniency string // in what its lines were not quite those of the text; empty: in nothing
@@ -160,7 +161,7 @@ func (a *applier) find(h Hunk) (int, Placed, string) {
 }
 
 func (a *applier) placed(h Hunk, at int, s search) Placed {
-	p := Placed{Line: min(at+1, len(a.lines)), Leniency: s.leniency, loose: s.m == &a.loose}
+	p := Placed{At: at, Line: min(at+1, len(a.lines)), Leniency: s.leniency, loose: s.m == &a.loose}
 	if !h.Unnumbered {
 		p.Offset = a.imageOf(at) - named(h)
 	}

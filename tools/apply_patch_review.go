@@ -1,0 +1,120 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/approval"
+)
+
+var _ = define(NewHuman(Spec{
+	Name:  "apply_patch_review",
+	Title: "Review patch",
+	Description: "Shows the human a patch, of which they take the hunks that they want, and may edit the result. It changes no file: filtered_diff is what they took, " +
+		"ready for apply_patch. Use it when there is something to choose from; apply_patch by itself asks the human as well.",
+}, planPatchReview))
+
+type patchReviewArgs struct {
+	Diff    string `json:"diff" jsonschema:"the patch, in any form that apply_patch takes; paths in it are relative to the workspace folder"`
+	Message string `json:"message,omitempty" jsonschema:"what the human should know when they choose, in plain words"`
+}
+
+type patchReviewResult struct {
+	Action         string `json:"action"`
+	FilteredDiff   string `json:"filtered_diff"`
+	ChunksSelected []int  `json:"chunks_selected"`
+	ChunksTotal    int    `json:"chunks_total"`
+	Edited         bool   `json:"edited"`
+	Feedback       string `json:"feedback,omitempty"`
+}
+
+func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Action, error) {
+	switch size := int64(len(args.Diff)); {
+	case args.Diff == "":
+		return nil, invalid("diff is empty; it is the patch that the human is to review")
+	case size > in.Limits.DiffBytes:
+		return nil, fault.New(fault.FileTooLarge, "the patch has %d bytes, over the limit of %d", size, in.Limits.DiffBytes).
+			With("size", size).With("limit", in.Limits.DiffBytes).WithHint("have it reviewed in parts")
+	case len([]rune(args.Message)) > maxMessage:
+		return nil, invalid("message has more than %d characters", maxMessage)
+	}
+	r, err := newReviewing(ctx, in, args.Diff)
+	if err != nil {
+		return nil, err
+	}
+	agent := in.Session.Agent()
+	question := PatchReview{
+		SessionID: in.Session.ID(), Agent: approval.Agent{Name: agent.Name, Via: agent.Via},
+		Message: fault.Escape(args.Message), Files: r.show(),
+	}
+	if size := question.size(); size > mostReviewed {
+		return nil, fault.New(fault.FileTooLarge, "the files of the patch have %d bytes, over the %d that can be shown at once", size, mostReviewed).
+			WithHint("have it reviewed in parts")
+	}
+	return &Action{
+		Title:   fmt.Sprintf("Review a patch of %s", count(len(r.files), "file")),
+		Preview: approval.Preview{Kind: "text", Markdown: question.words(promptPatch)},
+		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
+			answer, err := reviewPatch(ctx, hands.Human, question)
+			if err != nil {
+				return nil, err
+			}
+			in.Snapshot = hands.Snapshot()
+			return r.answer(ctx, in, answer)
+		},
+	}, nil
+}
+
+// mostReviewed bounds the texts of one review: it is one message to the editor.
+const mostReviewed = 12 << 20
+
+func (r PatchReview) size() int {
+	size := 0
+	for _, f := range r.Files {
+		size += len(f.Before) + len(f.After)
+		for _, h := range f.Hunks {
+			for _, line := range h.Lines {
+				size += len(line)
+			}
+		}
+	}
+	return size
+}
+
+// answer is what the human took, as a patch for the files as they are by now.
+func (r *reviewing) answer(ctx context.Context, in Input, a ReviewAnswer) (*Answer, error) {
+	result := patchReviewResult{Action: ReviewCancel, ChunksSelected: []int{}, ChunksTotal: r.total, Feedback: a.Feedback}
+	cancelled := &Answer{Text: patchText("The human took nothing of the patch.", a.Feedback), Summary: "took nothing of the patch"}
+	if a.Action != ReviewApply {
+		cancelled.Result = result
+		return cancelled, nil
+	}
+	t, err := r.take(a)
+	if err == nil {
+		err = t.follow(ctx, in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if result.FilteredDiff = t.diff(); result.FilteredDiff == "" {
+		cancelled.Result = result
+		return cancelled, nil
+	}
+	result.Action, result.ChunksSelected, result.Edited = ReviewApply, t.numbers, t.edited
+	said := fmt.Sprintf("The human took %d of %s", len(t.numbers), count(r.total, "chunk"))
+	if t.edited {
+		said += ", and edited the result"
+	}
+	summary := strings.ToLower(said[len("The human "):])
+	said = patchText(said+". No file was changed.", a.Feedback) + "\nThis is what they took, to be given to apply_patch:\n"
+	return &Answer{Result: result, Text: said + result.FilteredDiff, Summary: summary}, nil
+}
+
+func patchText(said, feedback string) string {
+	if feedback == "" {
+		return said
+	}
+	return said + "\nWhat they said: " + feedback
+}

@@ -1,0 +1,196 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/workspace/change"
+	"pillion/workspace/diff"
+	"pillion/workspace/document"
+	"pillion/workspace/patch"
+)
+
+// taken is what the human took of a review.
+type taken struct {
+	review  *reviewing
+	chosen  map[int]bool         // chunks, by their numbers
+	numbers []int                // the same, in order
+	own     map[*reviewed]string // texts that the human wrote
+	edited  bool
+}
+
+// take reads the human's answer.
+func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
+	t := &taken{review: r, chosen: map[int]bool{}, numbers: []int{}, own: map[*reviewed]string{}}
+	for _, id := range a.Selected {
+		n, err := strconv.Atoi(id)
+		if err != nil || n < 1 || n > r.total || strconv.Itoa(n) != id {
+			return nil, fault.New(fault.InvalidArguments, "the editor's answer names the hunk %s, which the patch does not have; nothing was taken", fault.Quote(id))
+		}
+		t.chosen[n] = true
+	}
+	for n := 1; n <= r.total; n++ {
+		if t.chosen[n] {
+			t.numbers = append(t.numbers, n)
+		}
+	}
+	for name, text := range a.Edited {
+		i := slices.IndexFunc(r.files, func(f *reviewed) bool { return f.path.String() == name })
+		if i < 0 || r.files[i].before == nil {
+			return nil, fault.New(fault.InvalidArguments, "the editor's answer has a text of %s, which the patch does not have; nothing was taken", fault.Quote(name))
+		}
+		f := r.files[i]
+		like := f.after
+		if like == "" {
+			like = f.before.Text
+		}
+		if text = document.RestoreLineEnds(like, text); text != t.textOf(f) {
+			t.own[f], t.edited = text, true
+		}
+	}
+	return t, nil
+}
+
+// takes reports whether something of a file was taken.
+func (t *taken) takes(f *reviewed) bool {
+	own, wrote := t.own[f]
+	for n := f.first; n < f.first+f.chunks(); n++ {
+		if t.chosen[n] {
+			return true
+		}
+	}
+	return wrote && own != f.before.Text
+}
+
+// textOf is what the choice makes of a file's text.
+func (t *taken) textOf(f *reviewed) string {
+	if own, wrote := t.own[f]; wrote {
+		return own
+	}
+	return diff.Select(f.before.Text, f.after, f.hunks, func(i int) bool { return t.chosen[f.first+i] })
+}
+
+// follow lays the choice on the files as they are by now.
+func (t *taken) follow(ctx context.Context, in Input) error {
+	now, err := newReviewing(ctx, in, t.review.text)
+	if err != nil {
+		return errMovedOn(err)
+	}
+	own := map[*reviewed]string{}
+	for i, f := range t.review.files {
+		text, wrote := t.own[f]
+		if !wrote {
+			continue
+		}
+		next := now.files[i]
+		if next.path != f.path || next.before == nil {
+			return errMovedOn(fault.New(fault.FileNotFound, "%s is not what it was", fault.Quote(f.path.String())))
+		}
+		if next.before.Text != f.before.Text {
+			merged := false
+			if text, merged = change.Merge(f.before.Text, text, next.before.Text); !merged {
+				return fault.New(fault.ConcurrentModification, "%s changed while the human edited the patch, and the two do not fit together", fault.Quote(f.path.String())).
+					With("human_text", t.own[f]).With("current_text", next.before.Text)
+			}
+		}
+		own[next] = text
+	}
+	t.review, t.own = now, own
+	return nil
+}
+
+// diff is what was taken, as git writes it.
+func (t *taken) diff() string {
+	var out strings.Builder
+	for _, f := range t.review.files {
+		if t.takes(f) {
+			out.WriteString(t.fileDiff(f))
+		}
+	}
+	return out.String()
+}
+
+func (t *taken) fileDiff(f *reviewed) string {
+	if f.raw != "" {
+		return f.raw
+	}
+	before, text, mark := "", "", ""
+	if f.before != nil {
+		before, text = f.before.Text, t.textOf(f)
+		if f.before.BOM {
+			mark = "\ufeff"
+		}
+	}
+	hunks := diff.Hunks(mark+before, mark+text, 3)
+	gone := f.Operation == patch.Delete && text == ""
+	if gone {
+		hunks = diff.Hunks(mark+before, "", 3)
+	}
+	head := f.head(gone)
+	if head == "" && len(hunks) == 0 {
+		return ""
+	}
+	old, now := f.path.String(), f.path.String()
+	if !f.from.IsZero() {
+		old = f.from.String()
+	}
+	out := "diff --git " + change.GitName("a/"+old) + " " + change.GitName("b/"+now) + "\n" + head
+	if len(hunks) == 0 {
+		return out
+	}
+	from, to := change.GitName("a/"+old), change.GitName("b/"+now)
+	if f.Operation == patch.Create {
+		from = "/dev/null"
+	}
+	if gone {
+		to = "/dev/null"
+	}
+	return out + "--- " + from + "\n+++ " + to + "\n" + diff.Unified(hunks)
+}
+
+// head are the lines that say what happens to the file beside its lines.
+func (f *reviewed) head(gone bool) string {
+	switch {
+	case gone:
+		return fmt.Sprintf("deleted file mode %o\n", f.modeThere())
+	case f.Operation == patch.Delete:
+		return "" // the human kept some of it
+	case f.Operation == patch.Create:
+		mode := f.NewMode
+		if mode == 0 {
+			mode = 0o100644
+		}
+		return fmt.Sprintf("new file mode %o\n", mode)
+	}
+	out := ""
+	if f.NewMode != 0 && f.NewMode != f.OldMode {
+		old := f.OldMode
+		if old == 0 {
+			old = f.modeThere()
+		}
+		out = fmt.Sprintf("old mode %o\nnew mode %o\n", old, f.NewMode)
+	}
+	verb := map[patch.Operation]string{patch.Rename: "rename", patch.Copy: "copy"}[f.Operation]
+	if verb == "" {
+		return out
+	}
+	return out + verb + " from " + change.GitName(f.from.String()) + "\n" + verb + " to " + change.GitName(f.path.String()) + "\n"
+}
+
+// modeThere is the mode of the file as git has it.
+func (f *reviewed) modeThere() uint32 {
+	if f.OldMode != 0 {
+		return f.OldMode
+	}
+	if target, err := f.path.Target(); err == nil {
+		if info, err := target.Stat(); err == nil && info.Mode()&fs.FileMode(0o111) != 0 {
+			return 0o100755
+		}
+	}
+	return 0o100644
+}
