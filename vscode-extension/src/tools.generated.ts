@@ -10,6 +10,7 @@ export interface Tool {
 
 export const tools: readonly Tool[] = [
   { name: "apply_patch", registered: "pillion_apply_patch", title: "Apply patch" },
+  { name: "apply_patch_review", registered: "pillion_apply_patch_review", title: "Review patch" },
   { name: "create_directory", registered: "pillion_create_directory", title: "Create folder" },
   { name: "delete_file", registered: "pillion_delete_file", title: "Delete file" },
   { name: "edit_file", registered: "pillion_edit_file", title: "Edit file" },
