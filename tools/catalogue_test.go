@@ -58,9 +58,10 @@ var defined = regexp.MustCompile(`= define\(New\w+\(Spec\{\s+Name:\s+"([^"]+)"`)
 // counted with their tool.
 func scenarioFiles(t *testing.T) []string {
 	var out []string
+	tools := definingFiles(t)
 	for _, name := range names(t, "testdata/*.txtar", ".txtar") {
-		main := slices.ContainsFunc(out, func(tool string) bool { return strings.HasPrefix(name, tool+"_") })
-		if !main {
+		more := !slices.Contains(tools, name) && slices.ContainsFunc(out, func(tool string) bool { return strings.HasPrefix(name, tool+"_") })
+		if !more { // apply_patch_review is a tool, and not more of apply_patch
 			out = append(out, name)
 		}
 	}
