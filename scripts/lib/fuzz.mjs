@@ -8,6 +8,7 @@ const targets = [
   { pkg: './workspace/change', name: 'FuzzMerge' },
   { pkg: './workspace/patch', name: 'FuzzParse' },
   { pkg: './workspace/patch', name: 'FuzzApply' },
+  { pkg: './workspace/diff', name: 'FuzzSelect' },
   { pkg: './workspace/search', name: 'FuzzGlobAgainstRipgrep' },
 ];
 
