@@ -1,4 +1,4 @@
-/** Taking a part of what an agent proposes, in a real VS Code: hunk by hunk, of a change and of a patch. */
+/** Taking a part of what an agent proposes, in a real VS Code: hunk by hunk, of a change and of a patch to review. */
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { ride, shareBrowser } from './ride.js';
@@ -103,6 +103,73 @@ ride('a change of three hunks, one of them unticked: the file holds exactly the 
   assert.equal(result.structured.edited_by_human, true);
   assert.equal(sandbox.read('clock.py'), floats(padded(clock)));
   assert.deepEqual(await window.tabs(), ['clock.py']);
+});
+
+ride('a patch of five hunks to review: two unticked, a line edited, and the agent gets exactly that', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent('claude-code');
+  const diff = patchTo(sandbox, proposed);
+  const call = agent.call('apply_patch_review', { diff, message: 'A leading zero, and some more that I came across' });
+  const dialog = await (await window.dialog(/Review clock\.py \(1 of 2\)/)).drawn('Apply');
+  assert.match(await window.status(), /waits/);
+  await window.screenshot('review');
+  await window.chooseHunks(dialog);
+  await ticks(window, 5, 5);
+  await window.tick('left = left - 1');
+  await window.tick(/: return kind/);
+  await ticks(window, 3, 5);
+  await eventually('the right side has what is left', async () => /left -= 1/.test(await dialog.proposedText()));
+  await window.screenshot('review-chosen');
+  await window.show(/: .*oolong/);
+  const second = await (await window.dialog(/Review tea\.py \(2 of 2\)/)).drawn('Apply Selected');
+  await second.proposal.locator('.view-line', { hasText: 'oolong' }).click();
+  await window.press('End');
+  await window.type('  # or less');
+  await eventually('the row says that the file is edited', async () => (await window.waiting()).some((row) => /tea\.py[^]*edited by you/.test(row)));
+  await window.screenshot('review-edited');
+  await window.tick('float(number)');
+  await ticks(window, 2, 5);
+  await window.tick('float(number)');
+  await ticks(window, 3, 5);
+  await window.tick(/: return kind/);
+  await eventually('a tick puts its hunk into what was written', async () => /kind\.upper\(\)/.test(await second.proposedText()) && /# or less/.test(await second.proposedText()));
+  await window.tick(/: return kind/);
+  await eventually('and takes it out', async () => /kind\.title\(\)/.test(await second.proposedText()) && /# or less/.test(await second.proposedText()));
+  await second.press('Apply Selected');
+  const { isError, text, structured } = await call;
+  assert.equal(isError, false, text);
+  assert.equal(structured.action, 'apply');
+  assert.equal(structured.chunks_total, 5);
+  assert.equal(structured.edited, true);
+  assert.equal(sandbox.git('status', '--porcelain'), '', 'a review changes no file');
+  sandbox.write('../taken.patch', structured.filtered_diff);
+  sandbox.git('apply', '--check', '../taken.patch');
+  sandbox.git('apply', '../taken.patch');
+  assert.equal(sandbox.read('clock.py'), floats(padded(clock)));
+  assert.equal(sandbox.read('tea.py'), oolong(tea).replace('180,', '180,  # or less'));
+  assert.deepEqual(await window.tabs(), []);
+});
+
+ride('a review is cancelled with a reason; another one closes when the agent gives up', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const diff = patchTo(sandbox, proposed);
+  const call = agent.call('apply_patch_review', { diff });
+  await (await window.dialog(/Review clock\.py/)).write('Cancel with Reason…', 'one thing at a time');
+  const { isError, text, structured } = await call;
+  assert.equal(isError, false, text);
+  assert.equal(structured.action, 'cancel');
+  assert.equal(structured.feedback, 'one thing at a time');
+  const giveUp = new AbortController();
+  const again = agent.call('apply_patch_review', { diff }, { signal: giveUp.signal });
+  const dialog = await (await window.dialog(/Review clock\.py/)).drawn('Apply');
+  giveUp.abort('the agent gave up');
+  await assert.rejects(again);
+  await eventually('the review is gone', async () => !(await dialog.isOpen()));
+  const ended = await window.dialog('Closed question');
+  await eventually('the page says why', async () => /gave up waiting/.test(await ended.pageText()));
+  assert.equal(await ended.button('Apply').count(), 0);
+  await window.ready();
 });
 
 ride('a patch of two files, some of its hunks approved: the files hold exactly those', files, async (it) => {
