@@ -1,5 +1,9 @@
 /** Taking a part of what an agent proposes, hunk by hunk, and patches that an agent shows, in a real Neovim. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { eventually } from '../rig/expect.js';
 import { lines } from '../rig/greeting.js';
 import { ride, takePictures } from './ride.js';
@@ -107,6 +111,123 @@ ride('every hunk left out is no yes; the file changes meanwhile, and what is lef
   assert.equal(result.isError, false, result.text);
   assert.equal(sandbox.read('clock.py'), `# from outside\n${floats(counted(clock))}`);
 }, { columns: 160 });
+
+ride('a patch that is to be applied: a hunk, a deletion and a new file are left out, the rest is made', { ...files, 'old.py': 'old = 1\n' }, async (it) => {
+  const { nvim, sandbox } = it;
+  const before = { 'clock.py': clock, 'old.py': 'old = 1\n' };
+  const after = { 'clock.py': floats(counted(padded(clock))), 'cup.py': 'cup = 1\n', 'tray.py': 'tray = 1\n' };
+  const agent = await it.agent();
+  const call = agent.call('apply_patch', { diff: patch(before, after) });
+  const dialog = await nvim.dialog('4 files');
+  await dialog.show();
+  const left = { 'left -= 1': 0, 'cup.py': 0, 'delete old.py': 0 };
+  for (let hunk = 1; hunk <= 6; hunk += 1) {
+    await nvim.sees(`hunk ${hunk} of 6 taken`);
+    const [what] = Object.keys(left).filter((name) => (name === 'left -= 1' ? hunk === 2 : nvim.screen.text.includes(name === 'cup.py' ? 'cup.py (' : 'old.py (')));
+    if (what) {
+      await nvim.press('gh');
+      await nvim.sees(`hunk ${hunk} of 6 left out`);
+      Object.assign(left, { [what]: 1 });
+      nvim.screenshot(`patch-${hunk}`);
+    }
+    await nvim.press(']h');
+  }
+  assert.deepEqual(Object.values(left), [1, 1, 1]);
+  await nvim.sees('3 of 6 chosen');
+  await dialog.press('approve');
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  assert.equal(sandbox.read('clock.py'), floats(padded(clock)));
+  assert.equal(sandbox.read('old.py'), before['old.py']);
+  assert.equal(sandbox.read('tray.py'), after['tray.py']);
+  assert.equal(sandbox.exists('cup.py'), false);
+}, { opened: 'clock.py', columns: 160 });
+
+const pot = 'SORTS = ["green", "black"]\n\n\ndef leaves(cups):\n    return 2 * cups\n\n\n# poured\n# slowly\n\n\ndef water(cups):\n    return 200 * cups\n';
+const fuller = (/** @type {string} */ text) => text.replace('200 * cups', '250 * cups');
+const stronger = (/** @type {string} */ text) => text.replace('2 * cups\n', '3 * cups\n');
+
+ride('a patch is reviewed: two of five hunks left out and a line of the human’s own, the agent gets exactly that', { ...files, 'pot.py': pot }, async (it) => {
+  const { nvim, sandbox } = it;
+  const all = { 'clock.py': floats(counted(padded(clock))), 'pot.py': fuller(stronger(pot)) };
+  const agent = await it.agent();
+  const call = agent.call('apply_patch_review', { diff: patch({ 'clock.py': clock, 'pot.py': pot }, all), message: 'a better kettle' });
+  await nvim.sees('wants to have a patch of 2 files reviewed; a better kettle');
+  assert.equal(await nvim.waits(), 1);
+  const dialog = await nvim.dialog('a patch of 2 files');
+  await dialog.show();
+  await nvim.sees('hunk 1 of 5 taken · all chosen · clock.py (1 of 2 files)');
+  await nvim.press(']hgh');
+  await nvim.sees('hunk 2 of 5 left out · 4 of 5 chosen');
+  nvim.screenshot('review');
+  await nvim.press(']h]h');
+  await nvim.sees('hunk 4 of 5 taken · 4 of 5 chosen · pot.py (2 of 2 files)');
+  await nvim.press('gh');
+  await nvim.sees('hunk 4 of 5 left out · 3 of 5 chosen');
+  await nvim.press('1GA # of tea<Esc>');
+  await nvim.sees('edited by you');
+  const wanted = { 'clock.py': floats(padded(clock)), 'pot.py': fuller(pot).replace('"black"]', '"black"] # of tea') };
+  assert.deepEqual(await dialog.proposedText(), lines(wanted['pot.py']));
+  nvim.screenshot('review-edited');
+  await dialog.press('approve');
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  const { action, chunks_total, edited, filtered_diff } = result.structured;
+  assert.deepEqual({ action, chunks_total, edited }, { action: 'apply', chunks_total: 5, edited: true });
+  assert.deepEqual(applied({ 'clock.py': clock, 'pot.py': pot }, filtered_diff), wanted);
+  assert.equal(sandbox.read('clock.py'), clock);
+  assert.equal(sandbox.read('pot.py'), pot);
+  await eventually('its tab is gone', async () => (await nvim.tabs()).join() === 'clock.py');
+}, { opened: 'clock.py', columns: 160 });
+
+ride('a patch that the human does not want: the agent reads why', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent();
+  const call = agent.call('apply_patch_review', { diff: patch(files, { 'clock.py': floats(padded(clock)) }) });
+  const dialog = await nvim.dialog('a patch of clock.py');
+  await dialog.answer('cancel keep whole minutes');
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  assert.equal(result.structured.action, 'cancel');
+  assert.equal(result.structured.feedback, 'keep whole minutes');
+  assert.equal(sandbox.read('clock.py'), clock);
+}, { opened: 'clock.py', columns: 160 });
+
+/** What git has of these texts as a patch. @param {Record<string, string>} before @param {Record<string, string>} after */
+function patch(before, after) {
+  return inFolder(before, (folder) => {
+    const git = (/** @type {string[]} */ ...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' });
+    git('init', '--quiet');
+    git('add', '--all');
+    const tree = git('write-tree').trim();
+    for (const name of Object.keys(before)) fs.rmSync(path.join(folder, name));
+    for (const [name, text] of Object.entries(after)) fs.writeFileSync(path.join(folder, name), text);
+    git('add', '--all');
+    return git('diff', '--cached', '--no-renames', tree);
+  });
+}
+
+/** What git makes of these texts with a patch. @param {Record<string, string>} before @param {string} diff */
+function applied(before, diff) {
+  return inFolder(before, (folder) => {
+    execFileSync('git', ['apply', '--check', '-'], { cwd: folder, input: diff });
+    execFileSync('git', ['apply', '-'], { cwd: folder, input: diff });
+    return Object.fromEntries(Object.keys(before).map((name) => [name, fs.readFileSync(path.join(folder, name), 'utf8')]));
+  });
+}
+
+/** @template T @param {Record<string, string>} texts @param {(folder: string) => T} use */
+function inFolder(texts, use) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'pillion-patch-'));
+  try {
+    for (const [name, text] of Object.entries(texts)) {
+      fs.writeFileSync(path.join(folder, name), text);
+    }
+    return use(folder);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+}
 
 /** An agent that has read the file proposes three changes of it, which the person looks at. @param {import('./ride.js').Ride} it */
 async function proposed(it) {
