@@ -186,7 +186,7 @@ local function changed(sheet, file, chosen)
   sheet:line(("  %s  +%d -%d"):format(visible(file.path), file.additions, file.deletions), "Rule")
   local share = chosen and words.share(chosen:count(file.path)) or ""
   if share ~= "" then
-    sheet:line(("  Of this you take %s; its own tab shows which."):format(share), "Warning")
+    sheet:line(("  Of this you take %s; its diff shows which."):format(share), "Warning")
   end
   if file.merged then
     sheet:line("  " .. words.merged, "Warning")
