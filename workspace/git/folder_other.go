@@ -39,12 +39,12 @@ func (f *folder) close() { f.file.Close() }
 func (f *folder) list(into []dirEntry) ([]dirEntry, error) {
 	entries, err := f.file.ReadDir(-1)
 	for _, e := range entries {
-		into = append(into, dirEntry{e.Name(), kindOf(e.Type())})
+		into = append(into, dirEntry{e.Name(), kindOfFile(e.Type())})
 	}
 	return into, err
 }
 
-func kindOf(t fs.FileMode) uint32 {
+func kindOfFile(t fs.FileMode) uint32 {
 	switch t.Type() {
 	case 0:
 		return modeFile & modeTypeMask
@@ -62,7 +62,7 @@ func (f *folder) stat(name string) (fileStat, bool) {
 	if err != nil {
 		return fileStat{}, false
 	}
-	s := fileStat{kind: kindOf(info.Mode()), executable: info.Mode()&0o100 != 0, size: info.Size(), modified: stamp(info.ModTime())}
+	s := fileStat{kind: kindOfFile(info.Mode()), executable: info.Mode()&0o100 != 0, size: info.Size(), modified: stamp(info.ModTime())}
 	if changed, inode, ok := identity(info); ok {
 		s.changed, s.inode = changed, inode
 	}
