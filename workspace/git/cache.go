@@ -25,6 +25,7 @@ type Cache struct {
 	kept    map[string]*keptStatus
 	finding map[string]bool     // see Tracked
 	ignored map[string][]string // likewise, by workspace folder
+	asked   map[string]bool     // see askedBefore
 }
 
 const (
@@ -38,7 +39,10 @@ const (
 // NewCache makes a Cache. settle returns nil when Watching, Changed and Lost have been
 // called for all that happened before.
 func NewCache(settle func(context.Context) error) *Cache {
-	return &Cache{settle: settle, turn: make(chan struct{}, 1), watched: map[string]bool{}, kept: map[string]*keptStatus{}, finding: map[string]bool{}, ignored: map[string][]string{}}
+	return &Cache{
+		settle: settle, turn: make(chan struct{}, 1), watched: map[string]bool{}, kept: map[string]*keptStatus{},
+		finding: map[string]bool{}, ignored: map[string][]string{}, asked: map[string]bool{},
+	}
 }
 
 // Finding takes that the folders to watch below the folder root, an absolute name, are

@@ -84,6 +84,20 @@ func (f *watchedRig) check(about string, dirs ...string) {
 			f.Fatalf("%s %s: %v", about, dir, err)
 		}
 		f.compareStatus(about+" "+dir, got, args)
+		f.sameDiffs(about, at)
+	}
+}
+
+// sameDiffs holds diffs from what is kept against those from the disk, which other tests
+// hold against git's.
+func (f *watchedRig) sameDiffs(about, at string) {
+	f.Helper()
+	for _, o := range []git.DiffOptions{{Dir: at, Context: 3}, {Dir: at, Context: 3, Staged: true}, {Dir: at, Context: 3, Base: "HEAD"}} {
+		got, err := f.Diff(context.Background(), f.root, o)
+		want, wanted := git.Diff(context.Background(), f.root, o)
+		if fmt.Sprint(err) != fmt.Sprint(wanted) || got.Diff != want.Diff {
+			f.Fatalf("%s, %+v: %v, not %v: %s", about, o, err, wanted, apart(got.Diff, want.Diff))
+		}
 	}
 }
 

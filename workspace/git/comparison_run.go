@@ -2,7 +2,6 @@ package git
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -13,10 +12,19 @@ import (
 // run returns the changes, ordered by path.
 func (c *comparison) run(o DiffOptions) ([]change, error) {
 	s := &status{comparison: *c}
-	if err := s.readIndex(); err != nil {
-		return nil, err
+	changes, err := s.compare(o)
+	c.matched = s.matched
+	return changes, err
+}
+
+// compare is run. What is known from before of the index and the work tree is not read.
+func (s *status) compare(o DiffOptions) ([]change, error) {
+	if s.index == nil {
+		if err := s.readIndex(); err != nil {
+			return nil, err
+		}
+		s.repo.work.conversion.attributes.staged = s.index.attributes()
 	}
-	s.repo.work.conversion.attributes.staged = s.index.attributes()
 	lo, hi := s.within()
 	s.matched = lo < hi
 	var changes []change
@@ -26,11 +34,10 @@ func (c *comparison) run(o DiffOptions) ([]change, error) {
 	} else {
 		changes, err = s.sinceCommit(o)
 	}
-	c.matched = s.matched
 	if err != nil {
 		return nil, err
 	}
-	if changes, err = c.renames(changes); err != nil {
+	if changes, err = s.renames(changes); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
@@ -48,17 +55,17 @@ func (x *index) at(i int) staged {
 
 // worktree walks the work tree and gives the places in the index of what may differ there.
 func (s *status) worktree() ([]int, error) {
-	own := maps.Clone(s.repo.config)
-	own["status.showuntrackedfiles"] = []string{"no"}
-	s.repo.config = own
-	if lo, hi := s.within(); lo == hi {
-		return nil, nil
+	lo, hi := s.within()
+	if s.known != nil || lo == hi {
+		return slices.DeleteFunc(slices.Clone(s.known), func(at int) bool { return at < lo || at >= hi }), nil
 	}
-	w, err := s.walked()
-	if err != nil {
-		return nil, err
+	w := s.newWalk()
+	w.untold = true
+	first, err := w.first()
+	if err == nil {
+		err = w.run([]walking{first})
 	}
-	return w.suspects, nil
+	return w.suspects, err
 }
 
 // sinceIndex compares the work tree with the index.

@@ -66,6 +66,10 @@ type DiffResult struct {
 // FILE_NOT_FOUND for a path that neither side knows, FILE_TOO_LARGE over
 // MaxBytes, with the numbers of each file in its details.
 func Diff(ctx context.Context, root string, o DiffOptions) (DiffResult, error) {
+	return compareAt(ctx, root, o, nil)
+}
+
+func compareAt(ctx context.Context, root string, o DiffOptions, c *Cache) (DiffResult, error) {
 	place, err := locate(root, o.Dir)
 	if err != nil {
 		return DiffResult{}, err
@@ -76,14 +80,18 @@ func Diff(ctx context.Context, root string, o DiffOptions) (DiffResult, error) {
 	}
 	defer repo.close()
 
-	comparison := &comparison{ctx: ctx, repo: repo, prefix: repo.prefix(place.dir)}
-	changes, err := comparison.run(o)
+	s := &status{comparison: comparison{ctx: ctx, repo: repo, prefix: repo.prefix(place.dir)}, whole: place.dir == place.root || place.dir == repo.top}
+	if err := c.recall(s, place); err != nil {
+		return DiffResult{}, err
+	}
+	s.whole = false
+	changes, err := s.compare(o)
 	if err != nil {
 		return DiffResult{}, err
 	}
-	if len(changes) == 0 && !comparison.matched && !place.exists {
+	if len(changes) == 0 && !s.matched && !place.exists {
 		return DiffResult{}, fault.New(fault.FileNotFound,
-			"%s is neither in the work tree nor in what it would be compared with", fault.Quote(comparison.prefix))
+			"%s is neither in the work tree nor in what it would be compared with", fault.Quote(s.prefix))
 	}
 	return (&printer{ctx: ctx, repo: repo, context: o.Context, limit: o.MaxBytes}).print(changes)
 }

@@ -68,6 +68,7 @@ type status struct {
 
 	index   *index
 	reading *sync.Mutex           // of objects, which is for one at a time
+	known   []int                 // for a comparison: the places of all entries that may differ in the work tree; nil: not known
 	watched func(dir string) bool // see walk
 	files   map[string]*FileStatus
 	depth   int // of submodules in submodules
