@@ -50,6 +50,7 @@ func escapes(t *testing.T, agent *wire.Conn) {
 
 // TestWhatIsUnusualIsTold, and the human stops it.
 func TestWhatIsUnusualIsTold(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"mode": "auto_edit"}})
 	e.Write("a.txt", "a")
 	agent, _ := listenAsAgent(t, e)
@@ -93,6 +94,7 @@ func TestWhatIsUnusualIsTold(t *testing.T) {
 // TestWhatIsUnusualIsStopped where the human set it so: also what was changed is put
 // back.
 func TestWhatIsUnusualIsStopped(t *testing.T) {
+	t.Parallel()
 	for _, does := range []string{"pause", "revert"} {
 		e := spawn(t, testrig.Options{Settings: object{"mode": "auto_edit", "unusual": does}})
 		e.Write("a.txt", "a")
@@ -119,6 +121,7 @@ func TestWhatIsUnusualIsStopped(t *testing.T) {
 
 // TestOrdinaryWorkIsNotUnusual: a session with the mistakes that agents make.
 func TestOrdinaryWorkIsNotUnusual(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"mode": "auto_edit"}})
 	e.Write("a.txt", "a")
 	agent, _ := listenAsAgent(t, e)
@@ -142,6 +145,7 @@ func TestOrdinaryWorkIsNotUnusual(t *testing.T) {
 }
 
 func TestAPlainEditorIsToldOfWhatIsUnusual(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true, Commands: true})
 	for i := range 5 {
 		e.Call("read_file", object{"path": fmt.Sprintf("../secret%d", i)})

@@ -26,6 +26,7 @@ func spawnWithApp(t *testing.T, o testrig.Options) *testrig.Editor {
 }
 
 func TestApprovedEditIsWritten(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
@@ -78,6 +79,7 @@ func checkDiffRequest(t *testing.T, e *testrig.Editor, a *testrig.Approval) {
 }
 
 func TestRejectionCarriesTheReason(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
@@ -92,6 +94,7 @@ func TestRejectionCarriesTheReason(t *testing.T) {
 }
 
 func TestCancelPausesTheSession(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
@@ -109,6 +112,7 @@ func TestCancelPausesTheSession(t *testing.T) {
 }
 
 func TestTheHumanEditsTheProposal(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
@@ -128,6 +132,7 @@ func TestTheHumanEditsTheProposal(t *testing.T) {
 }
 
 func TestUnsavedTextSurvives(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
@@ -148,6 +153,7 @@ func TestUnsavedTextSurvives(t *testing.T) {
 }
 
 func TestALinkToAnOpenFileLeadsToItsBuffer(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	if err := os.Symlink("app.py", filepath.Join(e.Dir, "link.py")); err != nil {
 		t.Fatal(err)
@@ -172,6 +178,7 @@ func at(line, character uint32) document.Range {
 }
 
 func TestACleanOpenFileIsSaved(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	e.Format = func(s string) string { return s + "# formatted\n" }
@@ -188,6 +195,7 @@ func TestACleanOpenFileIsSaved(t *testing.T) {
 }
 
 func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	app := strings.Repeat("# far above\n", 10) + app
 	e.Write("app.py", app)
@@ -214,6 +222,7 @@ func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
 }
 
 func TestAYesToSomethingElseIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("write_file", object{"path": "app.py", "content": "gone\n"})
 	first := testrig.Wait(t, e.Approvals, "the dialog")
@@ -236,6 +245,7 @@ func TestAYesToSomethingElseIsAskedAgain(t *testing.T) {
 }
 
 func TestALateEditIsMergedAndShownAgain(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
 	first := testrig.Wait(t, e.Approvals, "the dialog")
@@ -256,6 +266,7 @@ func TestALateEditIsMergedAndShownAgain(t *testing.T) {
 }
 
 func TestTheBufferMovesWhileTheDialogIsOpen(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	done := e.Start("edit_file", edit)
@@ -272,6 +283,7 @@ func TestTheBufferMovesWhileTheDialogIsOpen(t *testing.T) {
 // TestTheFileIsOpenedWhileTheDialogIsOpen: nothing in it has changed, and yet the
 // edit must go another way.
 func TestTheFileIsOpenedWhileTheDialogIsOpen(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
 	a := testrig.Wait(t, e.Approvals, "the dialog")
@@ -284,6 +296,7 @@ func TestTheFileIsOpenedWhileTheDialogIsOpen(t *testing.T) {
 }
 
 func TestApprovedForTheSession(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	for i, want := range []string{"asked", "run", "run"} {
 		done := e.Start("run_command", object{"command": "echo once"})
@@ -325,6 +338,7 @@ func sessionChoice(a *testrig.Approval) object {
 }
 
 func TestPlanModeRefuses(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Must("session/setMode", object{"mode": "plan"}, nil)
 	for tool, args := range map[string]object{"edit_file": edit, "run_command": {"command": "true"}, "write_file": {"path": "x", "content": ""}} {
@@ -338,6 +352,7 @@ func TestPlanModeRefuses(t *testing.T) {
 }
 
 func TestCancelWhileWaiting(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	ctx, cancel := withCancel(t)
 	failed := make(chan error, 1)
@@ -356,6 +371,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 }
 
 func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	const waiting = 100 // more than there are workers
 	for i := range waiting {
@@ -374,6 +390,7 @@ func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
 }
 
 func TestTwoDialogsAreAnsweredEachByItself(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	first := e.Start("write_file", object{"path": "one.txt", "content": "1"})
 	a := testrig.Wait(t, e.Approvals, "the first dialog")
@@ -390,6 +407,7 @@ func TestTwoDialogsAreAnsweredEachByItself(t *testing.T) {
 }
 
 func TestAnAnswerThatIsNoneDenies(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]any{
 		"an unknown decision": object{"decision": "sure"},
 		"no decision":         object{},
@@ -410,6 +428,7 @@ func TestAnAnswerThatIsNoneDenies(t *testing.T) {
 }
 
 func TestAnApprovalForAForeignDigestIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	done := e.Start("edit_file", edit)
 	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "approve", "digest": "0000"}
@@ -422,6 +441,7 @@ func TestAnApprovalForAForeignDigestIsAskedAgain(t *testing.T) {
 }
 
 func TestPromptUser(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	done := e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left", "right"}})
 	p := testrig.Wait(t, e.Prompts, "the question")
@@ -440,6 +460,7 @@ func TestPromptUser(t *testing.T) {
 }
 
 func TestToolsApprovalDoesNothing(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	for _, c := range []struct {
 		tool string
@@ -463,6 +484,7 @@ func TestToolsApprovalDoesNothing(t *testing.T) {
 }
 
 func TestRequiresApprovalAlwaysAsks(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Settings: object{"permissions": object{"allow": []string{"edit_file"}}}})
 	if r := e.Call("edit_file", edit); r.IsError {
 		t.Fatalf("an allowed edit: %v", r.StructuredContent)
@@ -480,6 +502,7 @@ func TestRequiresApprovalAlwaysAsks(t *testing.T) {
 }
 
 func TestChangesOfABufferApplyInOrder(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Write("log.txt", "")
 	e.Open("log.txt")
@@ -501,6 +524,7 @@ func TestChangesOfABufferApplyInOrder(t *testing.T) {
 }
 
 func TestAnEditorThatNeverAppliesIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	e.OnEdit = func(json.RawMessage) (any, error) { return object{"applied": true, "version": 1, "dirty": false}, nil }
@@ -513,6 +537,7 @@ func TestAnEditorThatNeverAppliesIsNotBelieved(t *testing.T) {
 }
 
 func TestTheWindowClosesWithADialogOpen(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	go e.Conn.Call(t.Context(), "tools/call", object{"name": "edit_file", "arguments": edit}, nil) //nolint:errcheck // the window closes
 	testrig.Wait(t, e.Approvals, "the dialog")
@@ -530,6 +555,7 @@ func TestTheWindowClosesWithADialogOpen(t *testing.T) {
 }
 
 func TestToolsAreFoundByTheirNamesForModels(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	for _, name := range []string{"git.diff", "git_diff"} {
 		if r := e.Call(name, object{}); r.Code() != "GIT_NOT_INITIALIZED" {
@@ -539,6 +565,7 @@ func TestToolsAreFoundByTheirNamesForModels(t *testing.T) {
 }
 
 func TestNullIsAnAbsentOptionalArgument(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	if r := e.Call("read_file", object{"path": "app.py", "encoding": nil, "start_line": nil}); r.StructuredContent["content"] != app {
 		t.Errorf("read_file: %v", r.StructuredContent)
@@ -549,6 +576,7 @@ func TestNullIsAnAbsentOptionalArgument(t *testing.T) {
 }
 
 func TestSeveralFolders(t *testing.T) {
+	t.Parallel()
 	one, two := t.TempDir(), t.TempDir()
 	e := spawn(t, testrig.Options{Dirs: []string{one, two}, Settings: object{"permissions": object{"allow": []string{"run_command"}}}})
 	if r := e.Call("run_command", object{"command": "true"}); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "give cwd") {

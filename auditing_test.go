@@ -28,6 +28,7 @@ func audited(t *testing.T, e *testrig.Editor) (dir string, calls []audit.Entry) 
 
 // TestEveryCallIsInTheAuditLog: who called what, who allowed it, what became of it.
 func TestEveryCallIsInTheAuditLog(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command(echo *)", "write_file(free.txt)"}, "deny": []string{"delete_file"}}}})
 	answer := func(decision string) {
 		a := testrig.Wait(t, e.Approvals, "the dialog")
@@ -100,6 +101,7 @@ func TestEveryCallIsInTheAuditLog(t *testing.T) {
 
 // TestWhatTheAuditLogKeeps is the human's to say, and a project's only to add to.
 func TestWhatTheAuditLogKeeps(t *testing.T) {
+	t.Parallel()
 	for kept, want := range map[string]func(c audit.Entry) bool{
 		"brief": func(c audit.Entry) bool { return c.Command == "" && len(c.CommandHash) == 64 },
 		"off":   nil,
@@ -115,6 +117,7 @@ func TestWhatTheAuditLogKeeps(t *testing.T) {
 
 // TestACallIsOneLine, whatever an agent calls itself and runs.
 func TestACallIsOneLine(t *testing.T) {
+	t.Parallel()
 	line := auditLine(audit.Entry{Record: audit.Record{Agent: "a\nb", Tool: "run_command", Command: "true\n2026-01-01  b\x1b[1A", Outcome: "done\r"}})
 	if !strings.HasSuffix(line, `  a\nb  run_command  done\r  -  true\n2026-01-01  b\x1b[1A`) || strings.ContainsAny(line, "\n\r\x1b") {
 		t.Errorf("%q", line)

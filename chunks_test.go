@@ -10,6 +10,7 @@ import (
 // TestAFileInChunksFitsThroughTheWire: a file over the limit of one call is shown in
 // one dialog, and its result comes back.
 func TestAFileInChunksFitsThroughTheWire(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	line := "\tif text := \"a line of a large file\"; text != \"\" { // 72 characters or so\n"
 	chunk := strings.Repeat(line, (2<<20)/len(line))
@@ -38,6 +39,7 @@ func TestAFileInChunksFitsThroughTheWire(t *testing.T) {
 
 // TestWhatNoDialogCanShowIsRefused: the editor would never get the question.
 func TestWhatNoDialogCanShowIsRefused(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	signs := strings.Repeat("<", 3<<20) // six characters each in a message
 	e.Write("signs.html", "x"+signs)

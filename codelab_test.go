@@ -10,6 +10,7 @@ import (
 
 // TestThePresetCodeLab: the setting becomes the limits that the tools hold.
 func TestThePresetCodeLab(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]struct {
 		codeLab bool
 		write   int64

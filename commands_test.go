@@ -22,6 +22,7 @@ func withCancel(t *testing.T) (context.Context, context.CancelFunc) {
 }
 
 func TestRunCommandShowsTheExactLine(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write("sub/keep", "")
 	line := "printf 'a\\n'; echo b >&2; exit 3"
@@ -40,6 +41,7 @@ func TestRunCommandShowsTheExactLine(t *testing.T) {
 }
 
 func TestTheHumanEditsACommand(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	done := e.Start("run_command", object{"command": "echo theirs"})
 	a := testrig.Wait(t, e.Approvals, "the dialog")
@@ -61,6 +63,7 @@ func unheld() testrig.Options {
 }
 
 func TestATimedOutCommandTellsWhatItPrinted(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, allowed())
 	r := e.Call("run_command", object{"command": "echo begun; sleep 1000", "timeout_seconds": 0.5})
 	s := r.StructuredContent
@@ -70,6 +73,7 @@ func TestATimedOutCommandTellsWhatItPrinted(t *testing.T) {
 }
 
 func TestOutputStreamsAsProgress(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, allowed())
 	var r testrig.Result
 	e.Must("tools/call", object{"name": "run_command", "arguments": object{"command": "echo streamed"}, "workDoneToken": "token-1"}, &r)
@@ -109,6 +113,7 @@ func TestACommandSeesNoSecrets(t *testing.T) {
 // TestACommandCannotReachTheSidecarsPipes: through them it could answer its own
 // approval. To root nothing is closed, so as root the sidecar runs as nobody.
 func TestACommandCannotReachTheSidecarsPipes(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux opens the pipes of a process to others by name")
 	}
@@ -197,6 +202,7 @@ func allGone(pids []int) func() bool {
 }
 
 func TestNothingSurvivesTheEditor(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(e *testrig.Editor){
 		"stdin closes":          func(e *testrig.Editor) { e.Stop() },
 		"the sidecar is killed": func(e *testrig.Editor) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
@@ -215,6 +221,7 @@ func TestNothingSurvivesTheEditor(t *testing.T) {
 }
 
 func TestACancelledCommandIsGone(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, unheld())
 	ctx, cancel := withCancel(t)
 	failed := make(chan error, 1)
@@ -232,6 +239,7 @@ func TestACancelledCommandIsGone(t *testing.T) {
 }
 
 func TestProgressCanBeCancelledWhereItIsShown(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, allowed())
 	failed := make(chan error, 1)
 	go func() {
@@ -248,6 +256,7 @@ func TestProgressCanBeCancelledWhereItIsShown(t *testing.T) {
 }
 
 func TestAClientThatStopsReading(t *testing.T) {
+	t.Parallel()
 	r := spawnRaw(t)
 	r.frame(`{"jsonrpc":"2.0","method":"initialized","params":{}}`)
 	// Far more answers than a pipe holds, none of them read.

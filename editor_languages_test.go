@@ -34,6 +34,7 @@ func placeIn(e *testrig.Editor, line int) string {
 }
 
 func TestTheEditorsServersAnswer(t *testing.T) {
+	t.Parallel()
 	var e *testrig.Editor
 	var answer atomic.Value
 	e = asking(t, func(_ context.Context, method string, params json.RawMessage) (any, error) {
@@ -86,6 +87,7 @@ func TestAnEditorThatDoesNotKnowIsNoAnswer(t *testing.T) {
 }
 
 func TestAnEditorWithoutLanguageFeaturesIsNotAsked(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{}) // which fails the test when it is asked for what it has not
 	e.Write("kettle.tea", "boil water\npour water\n")
 	if r := definition(e); r.Code() != "LSP_UNAVAILABLE" {
@@ -95,6 +97,7 @@ func TestAnEditorWithoutLanguageFeaturesIsNotAsked(t *testing.T) {
 
 // TestAnAnswerAboutAnotherTextIsNotUsed: the human typed on while it was asked.
 func TestAnAnswerAboutAnotherTextIsNotUsed(t *testing.T) {
+	t.Parallel()
 	var e *testrig.Editor
 	var version atomic.Int32
 	e = asking(t, func(context.Context, string, json.RawMessage) (any, error) {

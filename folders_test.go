@@ -12,6 +12,7 @@ import (
 // An agent that starts in a folder which was added to the window has to find it,
 // without waiting for the human to look at that window.
 func TestAddedFoldersAreRegisteredForAgents(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	added := t.TempDir()
 	e.Notify("workspace/didChangeWorkspaceFolders", object{"event": object{

@@ -58,6 +58,7 @@ func replaced(text string, pairs ...string) string {
 }
 
 func TestExactlyTheChosenHunksAreMade(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
 	a.Answer <- object{"decision": "approve", "selected": []string{"5", "1", "4"}, "digest": a.Text("digest")}
@@ -86,6 +87,7 @@ func TestExactlyTheChosenHunksAreMade(t *testing.T) {
 }
 
 func TestAllHunksAreAPlainYesAndNoneIsANo(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
 	a.Answer <- object{"decision": "approve", "selected": []string{"1", "2", "3", "4", "5"}, "digest": a.Text("digest")}
@@ -109,6 +111,7 @@ func TestAllHunksAreAPlainYesAndNoneIsANo(t *testing.T) {
 }
 
 func TestAHunkThatIsNotThereIsNoYes(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	for _, selected := range [][]string{{"1", "6"}, {"01"}, {"app.py"}, {""}} {
 		a, done := startFive(t, e)
@@ -120,6 +123,7 @@ func TestAHunkThatIsNotThereIsNoYes(t *testing.T) {
 }
 
 func TestTheHumansOwnTextGoesBeforeTheirChoice(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
 	mine := replaced(far, "one = 1", "one = 111")
@@ -132,6 +136,7 @@ func TestTheHumansOwnTextGoesBeforeTheirChoice(t *testing.T) {
 
 // TestChosenHunksMoveWithTheirText: while the human looks, lines come in above.
 func TestChosenHunksMoveWithTheirText(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
 	e.Write("app.py", "# new\n# lines\n"+far)
@@ -151,6 +156,7 @@ func TestChosenHunksMoveWithTheirText(t *testing.T) {
 
 // TestHunksOfAnotherTextAreAskedAgain: what stands in a hunk has become another.
 func TestHunksOfAnotherTextAreAskedAgain(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	a, done := startFive(t, e)
 	other := replaced(far, "# between\ntwo", "# other\ntwo")
@@ -169,6 +175,7 @@ func TestHunksOfAnotherTextAreAskedAgain(t *testing.T) {
 }
 
 func TestChosenHunksInABuffer(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write("app.py", far)
 	e.Open("app.py")
@@ -185,6 +192,7 @@ func TestChosenHunksInABuffer(t *testing.T) {
 }
 
 func TestANewFileIsOneHunk(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	done := e.Start("write_file", object{"path": "new.py", "content": "a\nb\n"})
 	a := testrig.Wait(t, e.Approvals, "the dialog")

@@ -60,6 +60,7 @@ func mustCall(t *testing.T, e *testrig.Editor, id, tool string, arguments object
 // TestACallIsPutBack: listed, looked at, put back, and the revert put back too, while
 // the editor hears of each.
 func TestACallIsPutBack(t *testing.T) {
+	t.Parallel()
 	e := freely(t, testrig.Options{})
 	e.Write("a.txt", "one\ntwo\nthree\n")
 	mustCall(t, e, "first", "edit_file", object{"path": "a.txt", "old_string": "two", "new_string": "2"})
@@ -105,6 +106,7 @@ func TestACallIsPutBack(t *testing.T) {
 
 // TestWhatGoesIsShown: also the folders that were made, and go when nothing is in them.
 func TestWhatGoesIsShown(t *testing.T) {
+	t.Parallel()
 	e := freely(t, testrig.Options{})
 	mustCall(t, e, "file", "write_file", object{"path": "made/deep/new.txt", "content": "new\n"})
 	mustCall(t, e, "folder", "create_directory", object{"path": "empty"})
@@ -136,6 +138,7 @@ func TestWhatGoesIsShown(t *testing.T) {
 }
 
 func TestARevertNeedsASelector(t *testing.T) {
+	t.Parallel()
 	e := freely(t, testrig.Options{})
 	for _, params := range []object{{}, {"dryRun": true}, {"turn": 1}} {
 		if code := e.Code("journal/revert", params); code != wire.CodeInvalidParams {
@@ -147,6 +150,7 @@ func TestARevertNeedsASelector(t *testing.T) {
 // TestASessionIsPutBackAsOne: what the human typed into other lines stays, and what
 // they typed into the same lines is left alone.
 func TestASessionIsPutBackAsOne(t *testing.T) {
+	t.Parallel()
 	e := freely(t, testrig.Options{})
 	e.Write("a.txt", "one\ntwo\nthree\nfour\n")
 	e.Write("b.txt", "one\n")
@@ -166,6 +170,7 @@ func TestASessionIsPutBackAsOne(t *testing.T) {
 
 // TestAnOpenFileIsPutBackThroughTheEditor: unsaved text stays unsaved.
 func TestAnOpenFileIsPutBackThroughTheEditor(t *testing.T) {
+	t.Parallel()
 	e := freely(t, testrig.Options{})
 	e.Write("a.txt", "one\ntwo\n")
 	e.Open("a.txt")
@@ -188,6 +193,7 @@ func TestAnOpenFileIsPutBackThroughTheEditor(t *testing.T) {
 // TestTreesComeBack: what was made goes, what was moved or deleted comes back, with
 // what the human wrote since.
 func TestTreesComeBack(t *testing.T) {
+	t.Parallel()
 	e := freely(t, testrig.Options{})
 	e.Write("lib/a.txt", "a\n")
 	e.Write("lib/deep/b.txt", "b\n")
@@ -234,6 +240,7 @@ func TestTreesComeBack(t *testing.T) {
 // TestWhatOthersMadeStays: a revert removes nothing that it did not make, and puts
 // nothing over what stands there now.
 func TestWhatOthersMadeStays(t *testing.T) {
+	t.Parallel()
 	e := freely(t, testrig.Options{})
 	e.Write("gone.txt", "gone\n")
 	mustCall(t, e, "", "write_file", object{"path": "made/new.txt", "content": "new\n"})
@@ -276,6 +283,7 @@ func treeOf(t *testing.T, dir string) string {
 // TestCommandsPutBack: an editor without a plugin gives no arguments, and reads what
 // became of it in a message.
 func TestCommandsPutBack(t *testing.T) {
+	t.Parallel()
 	e := freely(t, testrig.Options{Plain: true, Settings: object{"mode": "auto_edit"}})
 	if _, err := e.Execute("pillion.revertCall"); code(err) != wire.CodeRequestFailed {
 		t.Errorf("with nothing in the journal: %v", err)
@@ -304,6 +312,7 @@ func TestCommandsPutBack(t *testing.T) {
 // TestAReadableCopy of what is replaced or deleted is where the result says, for the
 // human alone.
 func TestAReadableCopy(t *testing.T) {
+	t.Parallel()
 	e := freely(t, testrig.Options{})
 	e.Write("a.txt", "before\n")
 	e.Write("lib/deep/b.txt", "b\n")
@@ -337,6 +346,7 @@ func TestAReadableCopy(t *testing.T) {
 // TestWhatAKilledSidecarLeftIsRepairedAtTheNextStart: its temporary file goes, the file
 // is as it was, and the human finds what became of it.
 func TestWhatAKilledSidecarLeftIsRepairedAtTheNextStart(t *testing.T) {
+	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	home := t.TempDir()

@@ -11,6 +11,7 @@ import (
 
 // TestAMissingServerIsToldAtStart, in the editor's log, and what is wrong with its settings.
 func TestAMissingServerIsToldAtStart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.py"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -34,6 +35,7 @@ func TestAMissingServerIsToldAtStart(t *testing.T) {
 
 // TestAProjectMaySwitchAServerOff, and say nothing else about servers without trust.
 func TestAProjectMaySwitchAServerOff(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"a.py":       "x = 1\n",

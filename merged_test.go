@@ -11,6 +11,7 @@ import (
 // TestAMergedResultIsShownAsSuch: what the human typed since the agent read the file stays,
 // the dialog says so, and the yes of the human is for both changes together.
 func TestAMergedResultIsShownAsSuch(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})
 	e.Open("app.py")
 	if r := e.Call("read_file", object{"path": "app.py"}); r.IsError {

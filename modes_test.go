@@ -18,6 +18,7 @@ func modeOf(e *testrig.Editor, session string) string {
 // TestModesInSettings: sessions start in them; full_access cannot come from any
 // settings, not even from a project's that are trusted.
 func TestModesInSettings(t *testing.T) {
+	t.Parallel()
 	for set, want := range map[string]string{"plan": "plan", "default": "default", "auto_edit": "auto_edit", "full_access": "default", "": "default"} {
 		t.Run(set, func(t *testing.T) {
 			e := spawn(t, testrig.Options{Settings: object{"mode": set}})
@@ -46,6 +47,7 @@ func TestModesInSettings(t *testing.T) {
 }
 
 func TestFullAccessInAProjectIsNotEvenAsked(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write(settingsFile, `{"mode": "full_access", "permissions": {"allow": ["write_file(a)"]}}`)
 	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
@@ -61,6 +63,7 @@ func TestFullAccessInAProjectIsNotEvenAsked(t *testing.T) {
 // TestFullAccessIsOfOneSession: of no other, of no later one, and of none after a
 // restart.
 func TestFullAccessIsOfOneSession(t *testing.T) {
+	t.Parallel()
 	for name, choose := range map[string]func(e *testrig.Editor){
 		"plugin": func(e *testrig.Editor) {
 			e.Must("session/setMode", object{"sessionId": "one", "mode": "full_access"}, nil)

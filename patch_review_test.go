@@ -57,6 +57,7 @@ func startReview(t *testing.T, e *testrig.Editor) (*testrig.Review, review, <-ch
 }
 
 func TestPatchReview(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	r, p, done := startReview(t, e)
 	if p.ReviewID == "" || p.SessionID != "editor" || p.Agent.Via != "editor" || p.Message != `which?\u202e` || len(p.Files) != 1 {
@@ -89,6 +90,7 @@ func TestPatchReview(t *testing.T) {
 }
 
 func TestPatchReviewCancelled(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]any{
 		"with a reason":     object{"action": "cancel", "selected": []string{"1"}, "feedback": "one at a time"},
 		"nothing is taken":  object{"action": "apply", "selected": []string{}, "feedback": "one at a time"},
@@ -110,6 +112,7 @@ func TestPatchReviewCancelled(t *testing.T) {
 }
 
 func TestPatchReviewWithoutAView(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Whole: true})
 	e.Write("app.py", far)
 	done := e.Start("apply_patch_review", object{"diff": fivePatch(t)})
@@ -124,6 +127,7 @@ func TestPatchReviewWithoutAView(t *testing.T) {
 }
 
 func TestPatchReviewInAMessageBox(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true})
 	e.Write("app.py", far)
 	done := e.Start("apply_patch_review", object{"diff": fivePatch(t)})
@@ -135,6 +139,7 @@ func TestPatchReviewInAMessageBox(t *testing.T) {
 }
 
 func TestPatchReviewThatNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write("app.py", far)
 	go e.Conn.Call(t.Context(), "tools/call", object{"name": "apply_patch_review", "arguments": object{"diff": fivePatch(t)}}, nil) //nolint:errcheck // it is paused
@@ -144,6 +149,7 @@ func TestPatchReviewThatNobodyWaitsFor(t *testing.T) {
 }
 
 func TestPatchReviewWithNobodyThere(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true})
 	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no boxes here") }
 	e.Write("app.py", far)
@@ -154,6 +160,7 @@ func TestPatchReviewWithNobodyThere(t *testing.T) {
 
 // TestAPatchIsApprovedInParts: files of every kind, of which some are taken.
 func TestAPatchIsApprovedInParts(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	for name, text := range map[string]string{"app.py": far, "goes.py": "goes\n", "stays.py": "stays\n", "old.py": "old\n"} {
 		e.Write(name, text)

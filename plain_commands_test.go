@@ -13,6 +13,7 @@ import (
 )
 
 func TestCommandsAreOfferedToEditorsWithoutPlugin(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Silent: true})
 	raw := string(e.Initialize(testrig.Options{Dirs: []string{e.Dir}, Plain: true}))
 	want := `"executeCommandProvider":{"commands":["pillion.approve","pillion.approveSession","pillion.cancel","pillion.endProcess","pillion.newTurn","pillion.pause","pillion.reject","pillion.revertCall","pillion.revertSession","pillion.revertTurn","pillion.setMode","pillion.show","pillion.status","pillion.trustSettings"]}`
@@ -36,6 +37,7 @@ func code(err error) int64 {
 }
 
 func TestAnswersByCommand(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		command string
 		args    []any
@@ -77,6 +79,7 @@ func TestAnswersByCommand(t *testing.T) {
 // TestACommandNamesItsApproval: the one that is named, and never one that nobody
 // has seen.
 func TestACommandNamesItsApproval(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	one := e.Start("write_file", object{"path": "one.txt", "content": "1"})
 	testrig.Wait(t, e.Boxes, "the first message box")
@@ -111,6 +114,7 @@ func TestACommandNamesItsApproval(t *testing.T) {
 }
 
 func TestWhatWasNotShownCannotBeApproved(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	var calls []<-chan testrig.Result
 	names := []string{"1", "2", "3", "4", "5", "6", "7"} // more than pillion.status shows in full
@@ -147,6 +151,7 @@ func TestWhatWasNotShownCannotBeApproved(t *testing.T) {
 
 // TestAYesByCommandIsForWhatWasShown and not for what it has become since.
 func TestAYesByCommandIsForWhatWasShown(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	done := e.Start("write_file", object{"path": "app.py", "content": "gone\n"})
 	testrig.Wait(t, e.Boxes, "the message box")
@@ -166,6 +171,7 @@ func TestAYesByCommandIsForWhatWasShown(t *testing.T) {
 // TestABoxThatWasLost is opened again, and what the lost one might still answer does
 // nothing.
 func TestABoxThatWasLost(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.KeepsBoxes = true
 	if _, err := e.Execute("pillion.show"); code(err) != wire.CodeRequestFailed {
@@ -188,6 +194,7 @@ func TestABoxThatWasLost(t *testing.T) {
 }
 
 func TestStatusIsShown(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	done := e.Start("edit_file", edit)
 	testrig.Wait(t, e.Boxes, "the message box")
@@ -215,6 +222,7 @@ func TestStatusIsShown(t *testing.T) {
 // TestAnEditorWithoutBoxesThatRunsCommands: Helix 25.01. The question is a page,
 // and commands answer it.
 func TestAnEditorWithoutBoxesThatRunsCommands(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true, Commands: true, Bars: true})
 	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no such thing") }
 	done := e.Start("edit_file", edit)
@@ -252,6 +260,7 @@ func TestAnEditorWithoutBoxesThatRunsCommands(t *testing.T) {
 // TestNewTurnResumesWhoeverIsPaused: editors whose commands take no arguments cannot
 // name a session.
 func TestNewTurnResumesWhoeverIsPaused(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.Must("session/open", object{"sessionId": "agent"}, nil)
 	call := object{"name": "edit_file", "arguments": edit, "sessionId": "agent"}
@@ -277,6 +286,7 @@ func TestNewTurnResumesWhoeverIsPaused(t *testing.T) {
 }
 
 func TestAProcessIsListedAndEndedByCommand(t *testing.T) {
+	t.Parallel()
 	o := persistent()
 	o.Plain = true
 	e := spawn(t, o)

@@ -14,6 +14,7 @@ import (
 // The tests in plain_*test.go are those of editors without a plugin.
 
 func TestAnEditorWithoutPluginIsAskedByMessageBox(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	for answer, want := range map[string]string{"": "USER_REJECTED", "Reject": "USER_REJECTED", "Approve": "", "no button": "USER_REJECTED"} {
 		done := e.Start("edit_file", edit)
@@ -30,6 +31,7 @@ func TestAnEditorWithoutPluginIsAskedByMessageBox(t *testing.T) {
 }
 
 func TestApprovedForTheSessionInABox(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	done := e.Start("run_command", object{"command": "echo once"})
 	box := testrig.Wait(t, e.Boxes, "the message box")
@@ -51,6 +53,7 @@ func TestApprovedForTheSessionInABox(t *testing.T) {
 }
 
 func TestABoxShowsWhatCannotBeSeenAndIsCapped(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	long := "echo \u202egpj.exe; # " + strings.Repeat("long ", 2000)
 	done := e.Start("run_command", object{"command": long, "stdin": strings.Repeat("text\n", 1000)})
@@ -66,6 +69,7 @@ func TestABoxShowsWhatCannotBeSeenAndIsCapped(t *testing.T) {
 }
 
 func TestAnEditorThatHasNoBoxesDenies(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no such thing") }
 	if r := e.Call("edit_file", edit); r.Code() != "APPROVAL_UNAVAILABLE" || e.Read("app.py") != app {
@@ -74,6 +78,7 @@ func TestAnEditorThatHasNoBoxesDenies(t *testing.T) {
 }
 
 func TestOneBoxAtATime(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	var calls []<-chan testrig.Result
 	for _, name := range []string{"one.txt", "two.txt", "three.txt"} {
@@ -99,6 +104,7 @@ func TestOneBoxAtATime(t *testing.T) {
 // TestABoxThatOutlivesItsQuestion stays on the screen: its answer does nothing, and
 // the next box comes when it is answered.
 func TestABoxThatOutlivesItsQuestion(t *testing.T) {
+	t.Parallel()
 	e, old := spawnWithDeadBox(t)
 	done := e.Start("write_file", object{"path": "new.txt", "content": "x"})
 	old.Answer <- "Approve"
@@ -135,6 +141,7 @@ func spawnWithDeadBox(t *testing.T) (*testrig.Editor, *testrig.Box) {
 }
 
 func TestABoxIsOverWhenItsFileMoved(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	done := e.Start("write_file", object{"path": "app.py", "content": "gone\n"})
 	first := testrig.Wait(t, e.Boxes, "the message box")
@@ -158,6 +165,7 @@ func TestABoxIsOverWhenItsFileMoved(t *testing.T) {
 }
 
 func TestPromptInABox(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true})
 	for answer, want := range map[string]string{"right": "right", "": "cancel"} {
 		done := e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left", "right"}})
@@ -173,6 +181,7 @@ func TestPromptInABox(t *testing.T) {
 }
 
 func TestADirtyBufferOfAnEditorWithoutPlugin(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
@@ -187,6 +196,7 @@ func TestADirtyBufferOfAnEditorWithoutPlugin(t *testing.T) {
 
 // TestACleanBufferOfAnEditorWithoutPlugin is written on disk: the editor reloads it.
 func TestACleanBufferOfAnEditorWithoutPlugin(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.Open("app.py")
 	e.OnApplyEdit = func(json.RawMessage) (any, error) { t.Error("a clean buffer was edited"); return nil, nil }
@@ -198,6 +208,7 @@ func TestACleanBufferOfAnEditorWithoutPlugin(t *testing.T) {
 
 // TestWhatApplyEditIsAsked: text edits alone, in one document, at its exact version.
 func TestWhatApplyEditIsAsked(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.Open("app.py")
 	e.Type("app.py", at(0, 0), "# mine\n")
@@ -247,6 +258,7 @@ func TestAnEditorThatNeverTellsOfItsOwnEdit(t *testing.T) {
 
 // TestABufferWithoutAVersion: editors take an edit for version 0 as one for any.
 func TestABufferWithoutAVersion(t *testing.T) {
+	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{Plain: true})
 	e.Notify("textDocument/didOpen", object{"textDocument": object{
 		"uri": testrig.URI(filepath.Join(e.Dir, "app.py")), "languageId": "python", "version": 0, "text": "# mine\n" + app,

@@ -9,6 +9,7 @@ import (
 )
 
 func TestPlanReview(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		answer   any
 		approved any
@@ -49,6 +50,7 @@ func TestPlanReview(t *testing.T) {
 }
 
 func TestAPlanWithoutPlugin(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true})
 	e.Must("session/setMode", object{"mode": "plan"}, nil)
 	done := e.Start("exit_plan_mode", object{"plan": "# Plan"})

@@ -82,6 +82,7 @@ func startProcess(t *testing.T, e *testrig.Editor, session, id, command, ready s
 }
 
 func TestTheEditorWatchesAProcess(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, persistent())
 	var heard outputs
 	e.OnOutput(heard.hear)
@@ -153,6 +154,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 }
 
 func TestTheEditorSeesWhatGoesOnInTheBackground(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, persistent())
 	var heard outputs
 	e.OnOutput(heard.hear)
@@ -316,6 +318,7 @@ func TestEndlessOutputTakesNoMemory(t *testing.T) {
 // An editor that does not read gets no queue: later it is told by offsets what it
 // missed, and the sidecar has kept its size.
 func TestAnEditorThatDoesNotReadOutput(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, persistent())
 	var heard outputs
 	release, blocked := make(chan struct{}), make(chan struct{})

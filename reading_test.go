@@ -14,6 +14,7 @@ import (
 // A file comes in chunks, all of them and in their order, before the result that has
 // the other fields.
 func TestAFileStreamsAsProgress(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	var text strings.Builder
 	for i := range 200_000 {
@@ -55,6 +56,7 @@ func TestAFileStreamsAsProgress(t *testing.T) {
 
 // The list of files is kept, and each answer is as the folder is at that moment.
 func TestListsFollowEachChange(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	for i := range 1100 {
 		e.Write(fmt.Sprintf("dir%d/file%d.txt", i%10, i), "x")

@@ -34,6 +34,7 @@ func pillion(t *testing.T, e *testrig.Editor, args ...string) string {
 
 // TestRememberedRulesAreListedAndForgotten, and a window that is open goes by it.
 func TestRememberedRulesAreListedAndForgotten(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	for _, name := range []string{"a.txt", "b.txt", "c.txt", "d.txt"} {
 		done := e.Start("write_file", object{"path": name, "content": "1"})
@@ -74,6 +75,7 @@ func TestRememberedRulesAreListedAndForgotten(t *testing.T) {
 
 // TestACommandOfAnAgentCannotTrust: it has no terminal.
 func TestACommandOfAnAgentCannotTrust(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
 	self, err := os.Executable()
@@ -92,6 +94,7 @@ func TestACommandOfAnAgentCannotTrust(t *testing.T) {
 
 // TestARuleForAFolderOfSeveral is kept as if the folder were open by itself.
 func TestARuleForAFolderOfSeveral(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	kettle, teapot := filepath.Join(base, "kettle"), filepath.Join(base, "teapot")
 	for _, dir := range []string{kettle, teapot} {

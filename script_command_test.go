@@ -13,6 +13,7 @@ import (
 // of the yes. A change while the dialog is open gives it another digest, and a yes
 // to the old one runs nothing.
 func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{"sh build.sh", "make"} {
 		t.Run(line, func(t *testing.T) {
 			e := spawn(t, testrig.Options{})
@@ -50,6 +51,7 @@ func TestADialogFollowsTheScriptThatItIsAbout(t *testing.T) {
 // TestAPatternForTheSession: the narrow rule that a dialog offers answers the next
 // such command, in this session and in no other.
 func TestAPatternForTheSession(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	call := func(session, line string) (asked *testrig.Approval, result <-chan testrig.Result) {
 		done := make(chan testrig.Result, 1)

@@ -63,6 +63,7 @@ func wantChange(t *testing.T, from <-chan json.RawMessage, want tracking.Change)
 
 // TestEverybodyHearsWhoChangedAFile: the editor and the agents that listen.
 func TestEverybodyHearsWhoChangedAFile(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"mode": "auto_edit"}})
 	agent, heard := listenAsAgent(t, e)
 	var state struct {
@@ -117,6 +118,7 @@ func sessionOf(t *testing.T, e *testrig.Editor, name string) string {
 
 // TestAFolderThatIsMadeAgain is worked in again, and watched again.
 func TestAFolderThatIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	testrig.Wait(t, e.Tracking, "workspace/tracking")
 	if err := os.Rename(e.Dir, e.Dir+"2"); err != nil {

@@ -32,6 +32,7 @@ func wantDecision(t *testing.T, e *testrig.Editor, tool string, arguments object
 // TestAProjectLoosensNothingUntilTrusted: neither at first, nor after its file has
 // changed, and a trusted text holds at once.
 func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	file, err := filepath.EvalSymlinks(e.Write(settingsFile, `{"permissions": {"allow": ["write_file(*.txt)"], "deny": ["edit_file"]}, "mode": "auto_edit"}`))
 	if err != nil {
@@ -82,6 +83,7 @@ func TestAProjectLoosensNothingUntilTrusted(t *testing.T) {
 
 // TestTighteningHoldsAtOnce: while a call waits for its answer, too.
 func TestTighteningHoldsAtOnce(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"mode": "auto_edit"}})
 	e.Must("session/open", object{"sessionId": "s"}, nil)
 	done := e.Start("run_command", object{"command": "echo hi >made.txt"})
@@ -116,6 +118,7 @@ func TestTighteningHoldsAtOnce(t *testing.T) {
 
 // TestADialogDiesWithARuleThatDenies: without an answer.
 func TestADialogDiesWithARuleThatDenies(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	done := e.Start("write_file", write)
 	testrig.Wait(t, e.Approvals, "the dialog")
@@ -130,6 +133,7 @@ func TestADialogDiesWithARuleThatDenies(t *testing.T) {
 
 // TestTheEventMakesItFast: nobody calls, and the editor hears of it.
 func TestTheEventMakesItFast(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{})
 	e.Must("relay/info", object{}, nil)
 	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
@@ -146,6 +150,7 @@ func TestTheEventMakesItFast(t *testing.T) {
 
 // TestAFolderReachedByALink is the folder that the link leads to.
 func TestAFolderReachedByALink(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
@@ -164,6 +169,7 @@ func TestAFolderReachedByALink(t *testing.T) {
 // TestTwoFoldersOfWhichOneIsTrusted: what it allows holds there alone, and so does
 // what the other one denies.
 func TestTwoFoldersOfWhichOneIsTrusted(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	kettle, teapot := filepath.Join(base, "kettle"), filepath.Join(base, "teapot")
 	for dir, text := range map[string]string{
@@ -208,6 +214,7 @@ func TestTwoFoldersOfWhichOneIsTrusted(t *testing.T) {
 // TestHostileSettings: they are told of, what denies in them holds as far as it can
 // be read, and nothing crashes.
 func TestHostileSettings(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		text string
 		want string // of write_file
@@ -232,6 +239,7 @@ func TestHostileSettings(t *testing.T) {
 // TestSettingsThatAreNoFile: a link is never trusted, and one that leaves the folder
 // is not even read; a folder in its place is none.
 func TestSettingsThatAreNoFile(t *testing.T) {
+	t.Parallel()
 	outside := filepath.Join(t.TempDir(), "settings.json")
 	loose := []byte(`{"permissions": {"allow": ["write_file"], "deny": ["run_command"]}}`)
 	if err := os.WriteFile(outside, loose, 0o600); err != nil {
@@ -279,6 +287,7 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 
 // TestEditorsWithoutAPluginTrustByCommand, and what they were shown.
 func TestEditorsWithoutAPluginTrustByCommand(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Plain: true, Commands: true})
 	if _, err := e.Execute("pillion.trustSettings"); code(err) != wire.CodeRequestFailed {
 		t.Errorf("nothing waits: %v", err)
@@ -301,6 +310,7 @@ func TestEditorsWithoutAPluginTrustByCommand(t *testing.T) {
 // TestARuleForTheWorkspace: it is asked no more, in other sessions and after a
 // restart; a session's rule is.
 func TestARuleForTheWorkspace(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ decision, other, restarted string }{
 		{"session", "ask", "ask"},
 		{"workspace", "run", "run"},
@@ -335,6 +345,7 @@ func TestARuleForTheWorkspace(t *testing.T) {
 
 // TestNoRuleForWhatIsProtected: neither on offer, nor of any use when it is kept.
 func TestNoRuleForWhatIsProtected(t *testing.T) {
+	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"permissions": object{"allow": []string{"write_file"}}}})
 	protected := object{"path": settingsFile, "content": "{}"}
 	done := e.Start("write_file", protected)

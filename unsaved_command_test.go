@@ -30,6 +30,7 @@ func unsavedOf(preview object) []any {
 // judged, so the yes that they give in the same breath counts, and the command sees
 // their text.
 func TestSaveAndRun(t *testing.T) {
+	t.Parallel()
 	e, done, a := askWithUnsaved(t, "cat app.py")
 	e.Save("app.py")
 	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
@@ -42,6 +43,7 @@ func TestSaveAndRun(t *testing.T) {
 // TestSavingIsFollowed: the dialog says that nothing is unsaved any more, and a yes
 // to what it showed before is still one.
 func TestSavingIsFollowed(t *testing.T) {
+	t.Parallel()
 	e, done, a := askWithUnsaved(t, "cat app.py")
 	e.Save("app.py")
 	var changed struct {
@@ -63,6 +65,7 @@ func TestSavingIsFollowed(t *testing.T) {
 // TestWhatBecomesUnsavedIsAskedAgain: a yes to a command that would see all does not
 // hold for one that would miss something.
 func TestWhatBecomesUnsavedIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	e, done, a := askWithUnsaved(t, "cat app.py other.py")
 	e.Write("other.py", "x\n")
 	e.Open("other.py")
