@@ -5,7 +5,6 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools"
 	"pillion/tools/approval"
-	"pillion/tools/policy"
 )
 
 // gitWorld is a repository with one commit, whose human approves everything.
@@ -252,152 +250,6 @@ func TestWhoCommits(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotShownIsNotRun: a repository's settings run nothing that the dialog does
-// not name. The naive call does.
-func TestWhatIsNotShownIsNotRun(t *testing.T) {
-	w := gitWorld(t)
-	canary := w.script("../home/canary", `echo "$@" >>"$HOME/fired"; cat >/dev/null; exit 1`)
-	for _, key := range []string{"core.fsmonitor", "core.pager", "core.editor", "sequence.editor", "alias.commit", "alias.switch", "diff.external", "interactive.diffFilter"} {
-		value := canary
-		if strings.HasPrefix(key, "alias.") {
-			value = "!" + canary
-		}
-		w.says("-c", "core.fsmonitor=false", "config", key, value)
-	}
-	w.write("a.txt", "two\n")
-	for tool, args := range map[string]map[string]any{
-		"git.commit": {"message": "two"},
-		"git.branch": {"action": "create", "name": "x"},
-	} {
-		if got := w.gitTool(tool, args); !got.OK {
-			t.Errorf("%s: %v", tool, got.Error)
-		}
-	}
-	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "x"}); !got.OK {
-		t.Errorf("%v", got.Error)
-	}
-	if w.exists("../home/fired") {
-		t.Errorf("it fired: %s", read(t, w.path("../home/fired")))
-	}
-	cmd := exec.Command("git", "status")
-	cmd.Dir = w.path(".")
-	_ = cmd.Run() // it says what the canary made of it
-	if !w.exists("../home/fired") {
-		t.Error("the canary does not fire when git is run naively")
-	}
-}
-
-// TestRemotesThatRunPrograms: whatever a remote's address comes from, nothing is run by
-// it, and git itself refuses what we do not see.
-func TestRemotesThatRunPrograms(t *testing.T) {
-	fire := func(w *world) string {
-		return "ext::" + w.script("../home/canary", `touch "$HOME/fired"; exit 1`) + " %S"
-	}
-	t.Setenv("PATH", os.Getenv("PATH"))
-	for name, settings := range map[string]func(w *world) map[string]string{
-		"url": func(w *world) map[string]string { return map[string]string{"remote.origin.url": fire(w)} },
-		"pushurl": func(w *world) map[string]string {
-			return map[string]string{"remote.origin.url": "/x", "remote.origin.pushurl": fire(w)}
-		},
-		"insteadOf": func(w *world) map[string]string {
-			return map[string]string{"remote.origin.url": "https://example.invalid/x", "url." + fire(w) + ".insteadOf": "https://example.invalid/"}
-		},
-		"pushInsteadOf": func(w *world) map[string]string {
-			return map[string]string{"remote.origin.url": "https://example.invalid/x", "url." + fire(w) + ".pushInsteadOf": "https://"}
-		},
-		"vcs": func(w *world) map[string]string {
-			fire(w)
-			w.helper("git-remote-canary")
-			return map[string]string{"remote.origin.url": "x", "remote.origin.vcs": "canary"}
-		},
-		"helper": func(w *world) map[string]string {
-			fire(w)
-			w.helper("git-remote-canary")
-			return map[string]string{"remote.origin.url": "canary::x"}
-		},
-		"scheme": func(w *world) map[string]string {
-			fire(w)
-			w.helper("git-remote-canary")
-			return map[string]string{"remote.origin.url": "canary://x"}
-		},
-		"receivepack": func(w *world) map[string]string {
-			fire(w)
-			return map[string]string{"remote.origin.url": w.path("../bare.git"), "remote.origin.receivepack": w.path("../home/canary")}
-		},
-		"an include that we do not follow": func(w *world) map[string]string {
-			w.write("../home/evil.inc", "[url \""+fire(w)+"\"]\n\tinsteadOf = https://example.invalid/\n")
-			return map[string]string{"remote.origin.url": "https://example.invalid/x", "includeIf.hasconfig:remote.*.url:https://**.path": w.path("../home/evil.inc")}
-		},
-		"an include that sets a program": func(w *world) map[string]string {
-			fire(w)
-			w.write("../home/evil.inc", "[remote \"origin\"]\n\treceivepack = "+w.path("../home/canary")+"\n")
-			return map[string]string{"remote.origin.url": w.path("../bare.git"), "includeIf.hasconfig:remote.*.url:**.path": w.path("../home/evil.inc")}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := gitWorld(t)
-			w.git("init -q --bare ../bare.git")
-			for key, value := range settings(w) {
-				w.says("config", key, value)
-			}
-			w.says("config", "protocol.allow", "always")
-			got := w.gitTool("git.push", map[string]any{})
-			if w.exists("../home/fired") {
-				t.Errorf("it fired: %+v", got)
-			}
-			if !got.OK && got.Error.Code != fault.GitError {
-				t.Errorf("%+v", got.Error)
-			}
-			cmd := exec.Command("git", "push", "origin", "main")
-			cmd.Dir = w.path(".")
-			out, _ := cmd.CombinedOutput()
-			if !w.exists("../home/fired") && !got.OK {
-				t.Errorf("the canary does not fire when git is run naively: %s", out)
-			}
-		})
-	}
-}
-
-// helper puts a remote helper into PATH.
-func (w *world) helper(name string) {
-	w.write("../home/bin/"+name, "#!/bin/sh\ntouch \"$HOME/fired\"\nexit 1\n")
-	w.must(os.Chmod(w.path("../home/bin/"+name), 0o755))
-	w.must(os.Setenv("PATH", w.path("../home/bin")+":"+os.Getenv("PATH")))
-}
-
-func TestPushTellsNoPasswords(t *testing.T) {
-	w := gitWorld(t)
-	w.says("remote", "add", "origin", "http://me:hunter2@127.0.0.1:1/x.git")
-	result := w.registry.Execute(context.Background(), tools.Call{Name: "git.push", Arguments: w.json(map[string]any{}), Session: w.session("s")})
-	if result.Err == nil || strings.Contains(string(result.Structured), "hunter2") || !strings.Contains(string(result.Structured), "127.0.0.1") {
-		t.Errorf("%s", result.Structured)
-	}
-}
-
-// TestPushHooks: a hook that refuses is heard, and a push is asked about whatever the
-// rules and the mode are.
-func TestPushHooks(t *testing.T) {
-	w := gitWorld(t)
-	w.git("init -q --bare ../bare.git")
-	w.says("remote", "add", "origin", w.path("../bare.git"))
-	w.script(".git/hooks/pre-push", `cat; echo not today; exit 1`)
-	w.says("config", "push.gpgSign", "if-asked")
-	w.do("allow git.push")
-	w.do("session s full_access")
-	rule, err := policy.ParseRule("git.push")
-	w.must(err)
-	w.session("s").Grant(rule)
-	need := w.gitNeed("git.push", map[string]any{})
-	if need.Verdict != policy.Ask || len(need.Decisions) != 2 || !strings.Contains(need.Preview.Markdown, "pre-push (.git/hooks/pre-push)") ||
-		!strings.Contains(need.Preview.Markdown, "Signed: with gpg") {
-		t.Errorf("%+v", need)
-	}
-	got := w.gitTool("git.push", map[string]any{})
-	if got.OK || !strings.Contains(got.Error.Details["output"].(string), "not today") || !strings.Contains(got.Error.Details["output"].(string), "refs/heads/main") {
-		t.Errorf("%+v", got.Error)
-	}
-}
-
 // TestACancelledCommitLeavesNoLock: git is told to end, and puts away what it holds.
 func TestACancelledCommitLeavesNoLock(t *testing.T) {
 	w := gitWorld(t)
@@ -575,98 +427,5 @@ func TestIgnoredAndNewFiles(t *testing.T) {
 	got := w.gitTool("git.commit", map[string]any{"message": "x", "files": []string{"new.txt", "x.log"}})
 	if got.OK || !strings.Contains(got.Error.Details["output"].(string), "ignored") || w.says("status", "--porcelain") != "?? new.txt" {
 		t.Errorf("%+v, %q", got, w.says("status", "--porcelain"))
-	}
-}
-
-// TestBranchesOfOtherWorkTrees are neither taken nor deleted.
-func TestBranchesOfOtherWorkTrees(t *testing.T) {
-	w := gitWorld(t)
-	w.git("worktree add -q ../linked -b linked")
-	for _, action := range []string{"switch", "delete"} {
-		got := w.gitTool("git.branch", map[string]any{"action": action, "name": "linked"})
-		if got.OK || !strings.Contains(got.Error.Message, "another work tree") {
-			t.Errorf("%s: %+v", action, got)
-		}
-	}
-}
-
-// TestASwitchLosesNothing: of whatever is not committed all is there afterwards,
-// whether the switch was made or refused.
-func TestASwitchLosesNothing(t *testing.T) {
-	w := gitWorld(t)
-	w.write(".gitignore", "*.log\n")
-	w.git("add .")
-	w.git("commit -qm ignore")
-	w.git("switch -q -c other")
-	for name, text := range map[string]string{"a.txt": "other\n", "new.txt": "other\n", "dir/x.txt": "other\n", "made.log": "other\n", "file": "other\n"} {
-		w.write(name, text)
-	}
-	w.git("rm -q b.txt")
-	w.git("add -f .")
-	w.git("commit -qm other")
-	w.git("switch -q main")
-	for name, c := range map[string]struct {
-		files map[string]string
-		stage bool
-		lost  bool
-	}{
-		"nothing":                               {},
-		"a file that both have":                 {files: map[string]string{"a.txt": "mine\n"}, lost: true},
-		"the same, staged":                      {files: map[string]string{"a.txt": "mine\n"}, stage: true, lost: true},
-		"as the other branch has it, staged":    {files: map[string]string{"a.txt": "other\n"}, stage: true},
-		"a file that the other deletes":         {files: map[string]string{"b.txt": "mine\n"}, lost: true},
-		"a file of no concern":                  {files: map[string]string{".gitignore": "*.log\nmine\n"}},
-		"an untracked file":                     {files: map[string]string{"new.txt": "mine\n"}, lost: true},
-		"an ignored file":                       {files: map[string]string{"made.log": "mine\n"}, lost: true},
-		"an ignored file of no concern":         {files: map[string]string{"mine.log": "mine\n"}},
-		"a file where a folder is to be":        {files: map[string]string{"dir": "mine\n"}, lost: true},
-		"a folder where a file is to be":        {files: map[string]string{"file/x": "mine\n"}, lost: true},
-		"an ignored file where a file is to be": {files: map[string]string{"file/x.log": "mine\n"}, lost: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for name, text := range c.files {
-				w.write(name, text)
-			}
-			if c.stage {
-				w.git("add -A")
-			}
-			got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "other"})
-			if got.OK == c.lost || c.lost && got.Error.Code != fault.WorkTreeDirty {
-				t.Errorf("switched %t: %+v", got.OK, got.Error)
-			}
-			for name, text := range c.files {
-				if now, err := os.ReadFile(w.path(name)); err != nil || string(now) != text {
-					t.Errorf("%s is %q, %v", name, now, err)
-				}
-			}
-			w.git("switch -q -f main")
-			w.git("clean -qfdx")
-			w.git("reset -q --hard")
-		})
-	}
-}
-
-// TestBranchNames holds our reading of names to git's.
-func TestBranchNames(t *testing.T) {
-	w := gitWorld(t)
-	names := []string{
-		"x", "a/b", "-x", "--x", "a..b", "a b", "a~b", "a^b", "a:b", "a?b", "a*b", "a[b", "a\\b", "a.lock", "a.lock/b", "/a", "a/", "a//b", ".a", "a/.b", "a.", "@", "a@b", "a@{b", "é",
-		"HEAD", "a\x7fb", "a\tb", "refs/heads/x", "@{-1}", "a.b", "]", "'", "\"", "$(x)", ";", "|", "a.lock.b",
-	}
-	for _, name := range names {
-		cmd := exec.Command("git", "check-ref-format", "--branch", name)
-		cmd.Dir = w.path(".")
-		var exit *exec.ExitError
-		err := cmd.Run()
-		if err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-		got := w.gitTool("git.branch", map[string]any{"action": "create", "name": name})
-		if want := err == nil && name != "@{-1}" && name != "@"; got.OK != want {
-			t.Errorf("%q: made %t, git would %t: %+v", name, got.OK, want, got.Error)
-		}
-	}
-	if all := strings.Split(w.says("for-each-ref", "--format=%(refname:strip=2)", "refs/heads"), "\n"); !slices.Contains(all, "$(x)") {
-		t.Errorf("%q", all)
 	}
 }
