@@ -315,8 +315,8 @@ func (b *builtin) writeIndex(f billy.File, d Draft) error {
 	return nil
 }
 
-// MakeBranch makes the branch that was looked at.
-func MakeBranch(root, dir string, c BranchChange) error {
+// withBuiltin does something with a repository that is open, and with go-git on it.
+func withBuiltin(root, dir string, do func(*repository, *builtin) error) error {
 	r, err := openAt(root, dir)
 	if err != nil {
 		return err
@@ -326,6 +326,15 @@ func MakeBranch(root, dir string, c BranchChange) error {
 	if err != nil {
 		return err
 	}
+	return do(r, b)
+}
+
+// MakeBranch makes the branch that was looked at.
+func MakeBranch(root, dir string, c BranchChange) error {
+	return withBuiltin(root, dir, func(r *repository, b *builtin) error { return r.makeBranch(b, c) })
+}
+
+func (r *repository) makeBranch(b *builtin, c BranchChange) error {
 	full := "refs/heads/" + c.Name
 	for _, other := range r.list("refs/heads/") {
 		if strings.HasPrefix(other.name, full+"/") || strings.HasPrefix(full, other.name+"/") || other.name == full {
@@ -340,15 +349,10 @@ func MakeBranch(root, dir string, c BranchChange) error {
 
 // RemoveBranch deletes the branch that was looked at.
 func RemoveBranch(root, dir string, c BranchChange) error {
-	r, err := openAt(root, dir)
-	if err != nil {
-		return err
-	}
-	defer r.close()
-	b, err := r.builtin()
-	if err != nil {
-		return err
-	}
+	return withBuiltin(root, dir, func(r *repository, b *builtin) error { return r.removeBranch(b, c) })
+}
+
+func (r *repository) removeBranch(b *builtin, c BranchChange) error {
 	if h, there := r.reference("refs/heads/" + c.Name); !there || h.String() != c.Hash {
 		return fault.New(fault.ConcurrentModification, "%s has moved; look at it again", fault.Quote(c.Name))
 	}
