@@ -102,8 +102,8 @@ func (h *History) open(root, dir string) (*visit, error) {
 }
 
 func (v *visit) close() {
+	v.repo.close() // first: what is kept is another's at once
 	v.keep(v.known, v.repo)
-	v.repo.close()
 }
 
 // list is the commits that a walk shows.
@@ -221,7 +221,6 @@ func (h *History) known(commonDir string) *kept {
 
 // keep gives back what take took, with what was learned meanwhile.
 func (h *History) keep(known *kept, r *repository) {
-	r.objects.close()
 	if h == nil {
 		return
 	}
