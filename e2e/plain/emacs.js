@@ -61,6 +61,7 @@ export class Emacs {
   /** Runs a command by its name. @param {string} name */
   async command(name) {
     await this.terminal.press('M-x');
+    await this.terminal.sees(/^M-x ?$/m);
     await this.terminal.type(name);
     await this.terminal.press('Enter');
   }
