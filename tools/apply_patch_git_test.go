@@ -164,11 +164,7 @@ func TestPatchesOfTreesAsGit(t *testing.T) {
 			strip = "-p0"
 		}
 		_, refused := gitIn(t, theirs, diff, "apply", strip, "--whitespace=nowarn", "-")
-		for name := range filesIn(t, mine) {
-			if err := os.Remove(filepath.Join(mine, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		emptied(t, mine)
 		now.over(t, mine)
 		got := applyPatch(t, w, turn, diff)
 		kind := "same"

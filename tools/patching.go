@@ -216,7 +216,7 @@ func (p *patching) missing(f *patched) error {
 
 // create makes a new file. One that an earlier file of the patch gives up is none.
 func (p *patching) create(ctx context.Context, f patch.File, to *patched, row *patchedFile) error {
-	if err := p.vacant(to); err != nil {
+	if err := p.vacant(nil, to); err != nil {
 		return err
 	}
 	text, err := p.patched(ctx, f, nil, "", row)
@@ -231,10 +231,14 @@ func (p *patching) create(ctx context.Context, f patch.File, to *patched, row *p
 	return nil
 }
 
-func (p *patching) vacant(to *patched) error {
+// vacant: nothing is at a name, or goes. What comes there is old, nil of a new file.
+func (p *patching) vacant(old, to *patched) error {
 	if to.is && !(p.leaving[to.target] && !to.wrote) {
 		return fault.New(fault.FileExists, "%s is there already", fault.Quote(to.path.String())).
 			WithHint("to change it give a patch with its lines as they are; to replace it as a whole use write_file")
+	}
+	if err := p.checkBytes(old, to); err != nil {
+		return err
 	}
 	for dir := to.target.Dir(); !dir.IsRoot(); dir = dir.Dir() {
 		info, err := dir.Lstat()
@@ -261,7 +265,7 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 	case to.link:
 		return fault.New(fault.FileExists, "%s is a symbolic link", fault.Quote(to.path.String())).WithHint("choose another name")
 	}
-	if err := p.vacant(to); err != nil {
+	if err := p.vacant(old, to); err != nil {
 		return err
 	}
 	text := ""

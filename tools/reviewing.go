@@ -106,7 +106,7 @@ func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) 
 	creates := f.Operation == patch.Create
 	switch {
 	case creates || carries && old != to:
-		if err := p.vacant(to); err != nil {
+		if err := p.vacant(old, to); err != nil {
 			return nil, err
 		}
 	case carries:

@@ -1,0 +1,70 @@
+package tools_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// moving is the part of a git patch that renames a file, or copies it.
+func moving(verb, from, to string) string {
+	return "diff --git a/" + from + " b/" + to + "\nsimilarity index 100%\n" + verb + " from " + from + "\n" + verb + " to " + to + "\n"
+}
+
+func making(name, line string) string {
+	return "diff --git a/" + name + " b/" + name + "\nnew file mode 100644\n--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+" + line + "\n"
+}
+
+func deleting(name, line string) string {
+	return "diff --git a/" + name + " b/" + name + "\ndeleted file mode 100644\n--- a/" + name + "\n+++ /dev/null\n@@ -1 +0,0 @@\n-" + line + "\n"
+}
+
+// TestFilesThatTakeEachOthersPlace: git's result, or a refusal that changes nothing, with
+// this code.
+func TestFilesThatTakeEachOthersPlace(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	base := files{"bytes": "PK\x00\x01", "latin": "caf\xe9\n", "text": "text\n", "other": "other\n"}
+	for i, c := range []struct{ name, diff, code string }{
+		{"texts swap", moving("rename", "text", "other") + moving("rename", "other", "text"), ""},
+		{"texts rotate to a new name", moving("rename", "text", "other") + moving("rename", "other", "new"), ""},
+		{"bytes to a new name", moving("rename", "bytes", "new"), ""},
+		{"bytes to a name that is given up", moving("rename", "bytes", "text") + moving("rename", "text", "new"), "BINARY_FILE"},
+		{"the same the other way round", moving("rename", "text", "new") + moving("rename", "bytes", "text"), "BINARY_FILE"},
+		{"bytes in the place of what is deleted", deleting("text", "text") + moving("rename", "bytes", "text"), "BINARY_FILE"},
+		{"bytes and text swap", moving("rename", "bytes", "text") + moving("rename", "text", "bytes"), "BINARY_FILE"},
+		{"text in the place of bytes", moving("rename", "bytes", "new") + making("bytes", "x"), "BINARY_FILE"},
+		{"the same, text first", making("bytes", "x") + moving("rename", "bytes", "new"), "BINARY_FILE"},
+		{"bytes to two names", moving("rename", "bytes", "new") + moving("rename", "bytes", "newer"), "BINARY_FILE"},
+		{"another encoding", deleting("text", "text") + moving("rename", "latin", "text"), "ENCODING_ERROR"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			theirs, mine := w.path("../theirs"), w.path(".")
+			base.write(t, theirs)
+			if _, err := gitIn(t, theirs, c.diff, "apply", "-"); err != nil {
+				t.Fatalf("git refuses: %v", err)
+			}
+			emptied(t, mine)
+			base.over(t, mine)
+			want := filesIn(t, theirs)
+			got := applyPatch(t, w, i, c.diff)
+			if c.code != "" {
+				want = base
+			}
+			if got.Applied != (c.code == "") || !strings.Contains(got.raw, `"code":"`+c.code) && c.code != "" || !maps.Equal(filesIn(t, mine), want) {
+				t.Errorf("%s\n%q", got.raw, filesIn(t, mine))
+			}
+		})
+	}
+}
+
+// emptied removes the files below a folder.
+func emptied(t testing.TB, dir string) {
+	for name := range filesIn(t, dir) {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
