@@ -19,13 +19,17 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
 )
 
 // Book is what was agreed to on this machine.
-type Book struct{ dir string }
+type Book struct {
+	dir   string
+	files sync.Map // by folder: see File
+}
 
 // Page is what was agreed to for one folder.
 type Page struct {
@@ -64,7 +68,7 @@ func Open() (*Book, error) {
 	if runtime.GOOS == "windows" {
 		state = filepath.Join(home, "AppData", "Local")
 	}
-	return &Book{filepath.Join(state, "pillion", "folders")}, nil
+	return &Book{dir: filepath.Join(state, "pillion", "folders")}, nil
 }
 
 // Dir is where the book is, for whoever watches it.
@@ -72,8 +76,13 @@ func (b *Book) Dir() string { return b.dir }
 
 // File is where the page of a folder is. The folder is a real path.
 func (b *Book) File(folder string) string {
+	if name, known := b.files.Load(folder); known {
+		return name.(string) //nolint:forcetypeassert // nothing else is put there
+	}
 	sum := sha256.Sum256([]byte(folder))
-	return filepath.Join(b.dir, hex.EncodeToString(sum[:16])+".json")
+	name := filepath.Join(b.dir, hex.EncodeToString(sum[:16])+".json")
+	b.files.Store(folder, name)
+	return name
 }
 
 // Bytes are a folder's page as it is on disk, nil where there is none. They tell

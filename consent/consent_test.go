@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func book(t *testing.T) *Book { return &Book{filepath.Join(t.TempDir(), "folders")} }
+func book(t *testing.T) *Book { return &Book{dir: filepath.Join(t.TempDir(), "folders")} }
 
 func page(t *testing.T, b *Book, folder string) Page {
 	t.Helper()

@@ -41,7 +41,7 @@ type reply struct {
 
 // own asks our own server.
 func (b *Bridge) own(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (reply, error) {
-	sv, err := b.serverOf(p)
+	sv, err := b.serverOfFile(s.Real(p))
 	if err != nil {
 		return reply{by: nobody}, err
 	}

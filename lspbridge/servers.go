@@ -15,8 +15,10 @@ type serverKey struct {
 }
 
 // serverOf is the server for p, which need not run. Without one the error says why.
-func (b *Bridge) serverOf(p workspace.Path) (*server, error) {
-	p = target(p)
+func (b *Bridge) serverOf(p workspace.Path) (*server, error) { return b.serverOfFile(target(p)) }
+
+// serverOfFile is serverOf for a file by its own name, which no link leads to.
+func (b *Bridge) serverOfFile(p workspace.Path) (*server, error) {
 	set := b.o.Settings(p.Top())
 	lang := languageOf(p, b.bufferOf(p))
 	if s := b.foundLately(p, lang, set.Servers); s != nil {

@@ -55,7 +55,7 @@ func (c *client) bringUp(s *document.Snapshot, p workspace.Path) error {
 // bringUpLocked has the server know all its documents as the snapshot has them, and p
 // whether it was open or not. text is that of p.
 func (c *client) bringUpLocked(s *document.Snapshot, p workspace.Path) (d *openDocument, text string, err error) {
-	p = target(p)
+	p = s.Real(p)
 	for _, d := range c.docs {
 		if d.path != p && outdated(s, d) {
 			if err := c.renew(s, d.path); err != nil {
@@ -64,7 +64,7 @@ func (c *client) bringUpLocked(s *document.Snapshot, p workspace.Path) (d *openD
 		}
 	}
 	for _, b := range c.server.bridge.o.Documents.Dirty() {
-		if file := target(b.Path); file != p && c.docs[file] == nil && c.concerns(s, file) {
+		if file := s.Real(b.Path); file != p && c.docs[file] == nil && c.concerns(s, file) {
 			if err := c.renew(s, file); err != nil {
 				return nil, "", err
 			}

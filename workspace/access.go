@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"pillion/internal/fault"
 )
@@ -45,24 +46,56 @@ func (p Path) OpenFile() (*os.File, fs.FileInfo, error) {
 // ReadFile reads a whole regular file of at most limit bytes; a longer one is
 // FILE_TOO_LARGE.
 func (p Path) ReadFile(limit int64) ([]byte, fs.FileInfo, error) {
+	data, _, info, err := p.ReadFileUnless("", limit)
+	return data, info, err
+}
+
+// ReadFileUnless is ReadFile for who knows what is likely to be there: it gives no
+// data, but same, where the file holds just that. Nothing is known by "".
+func (p Path) ReadFileUnless(known string, limit int64) (data []byte, same bool, info fs.FileInfo, err error) {
 	f, info, err := p.OpenFile()
 	if err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
 	defer f.Close()
 	if info.Size() > limit {
-		return nil, info, TooLarge(p, info.Size(), limit)
+		return nil, false, info, TooLarge(p, info.Size(), limit)
 	}
-	data := make([]byte, 0, info.Size()+1)
+	if known != "" && int64(len(known)) == info.Size() && Holds(f, known) {
+		return nil, true, info, nil
+	}
+	data = make([]byte, 0, info.Size()+1)
 	data, err = readAll(io.LimitReader(f, limit+1), data)
 	switch {
 	case err != nil:
-		return nil, info, p.fault(err)
+		return nil, false, info, p.fault(err)
 	case int64(len(data)) > limit: // it grew while it was read, or lies about its size
-		return nil, info, TooLarge(p, int64(len(data)), limit)
+		return nil, false, info, TooLarge(p, int64(len(data)), limit)
 	}
-	return data, info, nil
+	return data, false, info, nil
 }
+
+// Holds reads a file from its beginning, piece by piece, to tell whether it holds just
+// these bytes. It may say no because it could not be read.
+func Holds(f *os.File, known string) bool {
+	piece := pieces.Get().(*[64 << 10]byte) //nolint:forcetypeassert // nothing else is put there
+	defer pieces.Put(piece)
+	for at := 0; ; {
+		n, err := f.ReadAt(piece[:], int64(at))
+		if n > len(known)-at || string(piece[:n]) != known[at:at+n] {
+			return false
+		}
+		at += n
+		switch {
+		case errors.Is(err, io.EOF):
+			return at == len(known)
+		case err != nil:
+			return false
+		}
+	}
+}
+
+var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // readAll is io.ReadAll into a buffer of the expected size, so that a file is
 // read with one allocation.

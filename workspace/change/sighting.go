@@ -1,13 +1,12 @@
 package change
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"sync"
 	"time"
 
+	"pillion/workspace"
 	"pillion/workspace/document"
 )
 
@@ -54,7 +53,7 @@ type content struct{ bytes, version string }
 
 // versionIn is the version of what a file holds, "" if that is more than limit bytes.
 func (c content) versionIn(file *os.File, size, limit int64) (string, error) {
-	if c.version != "" && int64(len(c.bytes)) == size && c.isIn(file) {
+	if c.version != "" && int64(len(c.bytes)) == size && workspace.Holds(file, c.bytes) {
 		return c.version, nil
 	}
 	data, err := readAll(file, min(size, limit), limit)
@@ -63,28 +62,6 @@ func (c content) versionIn(file *os.File, size, limit int64) (string, error) {
 	}
 	return document.Version(data), nil
 }
-
-// isIn reads the file from its beginning, and compares it piece by piece. False may be
-// because it could not be read.
-func (c content) isIn(file *os.File) bool {
-	piece := pieces.Get().(*[64 << 10]byte) //nolint:forcetypeassert // nothing else is put there
-	defer pieces.Put(piece)
-	for at := 0; ; {
-		n, err := file.ReadAt(piece[:], int64(at))
-		if n > len(c.bytes)-at || string(piece[:n]) != c.bytes[at:at+n] {
-			return false
-		}
-		at += n
-		switch {
-		case errors.Is(err, io.EOF):
-			return at == len(c.bytes)
-		case err != nil:
-			return false
-		}
-	}
-}
-
-var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // readAll reads into a buffer of the expected size, and a byte more than limit at most.
 func readAll(file *os.File, size, limit int64) ([]byte, error) {

@@ -1,6 +1,10 @@
 package document
 
-import "pillion/workspace"
+import (
+	"sync"
+
+	"pillion/workspace"
+)
 
 // Buffer is a document that is open in the editor, at one version. It is
 // immutable: a change makes a new one.
@@ -16,9 +20,15 @@ type Buffer struct {
 	ReadOnly bool
 	Told     bool // the editor tells what LSP does not: see State
 
+	hash         func() string  // the version of a file that holds the text as it stands
 	file         workspace.Path // what Path led to at this version
 	state        dirtiness
 	stateVersion int32 // the version that state was said of
+}
+
+// hashOf is asked when the file is found to hold the text, and then again and again.
+func hashOf(text string) func() string {
+	return sync.OnceValue(func() string { return Version([]byte(text)) })
 }
 
 // dirtiness is what the editor said of a buffer, for LSP itself has no such flag,

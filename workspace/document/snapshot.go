@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -103,6 +104,9 @@ type Snapshot struct {
 	trees  map[workspace.Path]workspace.Tree
 	asked  bool // which buffers are unsaved
 
+	following sync.Mutex // guards reals
+	reals     map[workspace.Path]workspace.Path
+
 	utf8 bool // see OnlyUTF8
 
 	expected func(abs string) (bytes, version string) // see Expect
@@ -133,7 +137,23 @@ func (s *Snapshot) admits(p workspace.Path, enc Encoding) error {
 func (s *Snapshot) Workspace() *workspace.Workspace { return s.store.workspace }
 
 // Buffer is the open buffer in this view of the file that p leads to, or nil.
-func (s *Snapshot) Buffer(p workspace.Path) *Buffer { return s.open.of(p) }
+func (s *Snapshot) Buffer(p workspace.Path) *Buffer { return s.open.of(p, s.Real) }
+
+// Real is the file that p leads to when this view first follows it; p itself where
+// that cannot be told.
+func (s *Snapshot) Real(p workspace.Path) workspace.Path {
+	s.following.Lock()
+	defer s.following.Unlock()
+	if file, known := s.reals[p]; known {
+		return file
+	}
+	if s.reals == nil {
+		s.reals = map[workspace.Path]workspace.Path{}
+	}
+	file := real(p)
+	s.reals[p] = file
+	return file
+}
 
 // OpenFiles are the absolute names of the files that are open in this view.
 func (s *Snapshot) OpenFiles() map[string]bool {
@@ -190,14 +210,14 @@ func (s *Snapshot) read(p workspace.Path, enc Encoding) (*File, error) {
 	if b != nil && enc == "" {
 		enc = b.Encoding
 	}
-	f, err := s.readDisk(p, enc)
+	f, err := s.readDisk(p, enc, b)
 	if b != nil {
 		return f.under(b, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f.Held = len(s.open.held) > 0 && s.open.held[real(p)]
+	f.Held = len(s.open.held) > 0 && s.open.held[s.Real(p)]
 	return f, nil
 }
 
@@ -253,9 +273,9 @@ func (c Content) version() (string, int64) {
 }
 
 // readDisk gives what it found out about the file even when it fails.
-func (s *Snapshot) readDisk(p workspace.Path, enc Encoding) (*File, error) {
+func (s *Snapshot) readDisk(p workspace.Path, enc Encoding, b *Buffer) (*File, error) {
 	f := &File{Path: p, Source: FromDisk, Version: Absent, DiskVersion: Absent, Modified: time.Now(), Mode: 0o644}
-	data, info, err := p.ReadFile(s.limit)
+	data, version, info, err := s.readBytes(p, b)
 	switch {
 	case errors.Is(err, fault.New(fault.FileNotFound, "")):
 		info, statErr := p.Lstat()
@@ -272,21 +292,34 @@ func (s *Snapshot) readDisk(p workspace.Path, enc Encoding) (*File, error) {
 	}
 	f.Exists, f.Size, f.DiskSize, f.Modified, f.Mode = true, info.Size(), int64(len(data)), info.ModTime(), info.Mode()
 	f.HardLinks, f.ReadOnly = workspace.HardLinks(info), p.ReadOnly(info)
-	f.Version = s.versionOf(p, data)
-	f.DiskVersion = f.Version
+	f.Version, f.DiskVersion = version, version
 	if f.Content, err = Decode(data, enc); err != nil {
 		return f, naming(p, err)
 	}
 	return f, nil
 }
 
-func (s *Snapshot) versionOf(p workspace.Path, data []byte) string {
-	if s.expected != nil {
-		if bytes, version := s.expected(p.Abs()); version != "" && bytes == string(data) {
-			return version
-		}
+// readBytes reads the file, which most often holds what is known: the text of its
+// buffer, or what was expected. Then nothing is hashed and nothing allocated. The data
+// is shared: it must not be changed.
+func (s *Snapshot) readBytes(p workspace.Path, b *Buffer) (data []byte, version string, info fs.FileInfo, err error) {
+	var known string
+	switch {
+	case b != nil:
+		known = b.Text
+	case s.expected != nil:
+		known, version = s.expected(p.Abs())
 	}
-	return Version(data)
+	data, same, info, err := p.ReadFileUnless(known, s.limit)
+	switch {
+	case err != nil:
+		return nil, "", info, err
+	case !same:
+		return data, Version(data), info, nil
+	case b != nil:
+		version = b.hash()
+	}
+	return unsafe.Slice(unsafe.StringData(known), len(known)), version, info, nil
 }
 
 func appeared(p workspace.Path) error {

@@ -454,3 +454,43 @@ func TestExpected(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenFileIsReadEachTime: that a file holds what its buffer does is not taken for
+// granted, however alike they look from outside.
+func TestOpenFileIsReadEachTime(t *testing.T) {
+	d := newDesk(t)
+	d.write("file", "text")
+	info, err := d.path("file").Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Open(d.path("file"), "", 1, "text")
+	d.SetState(d.path("file"), State{Version: 1})
+	for _, onDisk := range []string{"text", "next", "text", "longer", ""} {
+		d.write("file", onDisk)
+		if err := os.Chtimes(filepath.Join(d.dir, "file"), info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		f, err := d.Snapshot(limit).Read(d.path("file"), "")
+		if err != nil || f.Text != onDisk || f.DiskVersion != Version([]byte(onDisk)) || f.Version != f.DiskVersion || f.Behind != (onDisk != "text") {
+			t.Errorf("%q: %+v, %v", onDisk, f, err)
+		}
+	}
+}
+
+// TestLinkOfOneView: a view follows a link once; the next one follows it anew.
+func TestLinkOfOneView(t *testing.T) {
+	d := newDesk(t)
+	d.write("a", "")
+	d.write("b", "")
+	d.link("a", "link")
+	before := d.Snapshot(limit)
+	first := before.Real(d.path("link"))
+	if err := os.Remove(filepath.Join(d.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	d.link("b", "link")
+	if first != d.path("a") || before.Real(d.path("link")) != first || d.Snapshot(limit).Real(d.path("link")) != d.path("b") {
+		t.Errorf("%s, then %s", first, before.Real(d.path("link")))
+	}
+}

@@ -50,19 +50,22 @@ func (s *Store) Buffer(p workspace.Path) *Buffer {
 	if b := open.named[p]; b != nil {
 		return b
 	}
-	return open.of(p)
+	return open.of(p, real)
 }
 
 // of is the buffer that speaks for the file that p leads to. A file may be open
 // under its own name and under that of a symbolic link: the one with unsaved text
 // counts, else the one of that name, else the last.
-func (o *buffers) of(p workspace.Path) *Buffer {
+// follow says which that is.
+func (o *buffers) of(p workspace.Path, follow func(workspace.Path) workspace.Path) *Buffer {
 	if len(o.files) == 0 {
 		return nil
 	}
-	file := real(p)
-	// A link may lead elsewhere since it was opened.
-	all := slices.DeleteFunc(slices.Clone(o.files[file]), func(b *Buffer) bool { return real(b.Path) != file })
+	file := follow(p)
+	all := o.files[file]
+	if elsewhere := func(b *Buffer) bool { return follow(b.Path) != file }; slices.ContainsFunc(all, elsewhere) {
+		all = slices.DeleteFunc(slices.Clone(all), elsewhere) // a link leads elsewhere since it was opened
+	}
 	if len(all) == 0 {
 		return nil
 	}
@@ -97,7 +100,7 @@ func (s *Store) Open(p workspace.Path, uri string, version int32, text string) {
 
 // OpenAs is Open with what the editor calls the language.
 func (s *Store) OpenAs(p workspace.Path, uri string, version int32, text, language string) {
-	b := &Buffer{Path: p, URI: uri, Version: version, Text: text, Language: language}
+	b := &Buffer{Path: p, URI: uri, Version: version, Text: text, Language: language, hash: hashOf(text)}
 	if b.sameAsDisk() {
 		b.state, b.stateVersion = clean, version
 	}
@@ -111,7 +114,7 @@ func (s *Store) Change(p workspace.Path, version int32, text string) {
 		return
 	}
 	next := *old
-	next.Version, next.Text = version, text
+	next.Version, next.Text, next.hash = version, text, hashOf(text)
 	// A clean buffer that now equals the disk was reloaded by the editor, which
 	// has no reason to repeat that it is clean.
 	if old.state == clean && old.stateVersion <= version && next.sameAsDisk() {

@@ -34,7 +34,7 @@ func (s *Snapshot) Tree(p workspace.Path) (workspace.Tree, error) {
 func (s *Snapshot) Below(p workspace.Path) []*File {
 	var out []*File
 	for file := range s.open.files {
-		b := s.open.of(file)
+		b := s.Buffer(file)
 		if b == nil || !file.IsIn(p) {
 			continue
 		}
