@@ -55,6 +55,7 @@ func planGitShow(ctx context.Context, in Input, args gitShowArgs) (*Answer, erro
 	if err != nil {
 		return nil, err
 	}
+	defer in.Files.Urgent()()
 	got, err := in.History.Show(ctx, p.RootDir(), git.ShowOptions{
 		Dir: p.Abs(), File: !p.IsRoot(), Ref: args.Ref, Context: 3, MaxDiff: in.Limits.DiffBytes, MaxBytes: in.Limits.ReadBytes,
 	})

@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -21,24 +22,39 @@ import (
 type graph struct {
 	layers   []*graphLayer
 	identity string // of its files, by names, sizes and times
+	parents  []int  // of the commit that was read last
+}
+
+// count is how many commits are in it: their positions are smaller.
+func (g *graph) count() int {
+	if len(g.layers) == 0 {
+		return 0
+	}
+	last := g.layers[len(g.layers)-1]
+	return last.first + last.count
 }
 
 // graphLayer is one file of it.
 type graphLayer struct {
 	file          *os.File
-	data          []byte // all of the file, once it is worth it
+	data          []byte // all of the file: mapped, or read once that is worth it
+	mapped        bool
 	reads         int
 	first         int // the position of its first commit
 	count         int
 	size, written int64
 	fanout        [256]uint32
-	chunks        map[string]span
+
+	// Chunks, by the names that they have there.
+	oidf, oidl, cdat, edge, bidx, bdat span
 
 	hashes int // of each path, in its Bloom filters; 0 without
 }
 
 // span is where a chunk lies in its file.
 type span struct{ start, end int64 }
+
+func (s span) size() int64 { return s.end - s.start }
 
 var errGraph = errors.New("damaged commit-graph")
 
@@ -81,7 +97,7 @@ func openGraph(commonDir string) *graph {
 
 func (g *graph) close() {
 	for _, l := range g.layers {
-		l.file.Close()
+		l.close()
 	}
 	g.layers = nil
 }
@@ -93,18 +109,29 @@ func openLayer(name string) (*graphLayer, error) {
 	}
 	l := &graphLayer{file: f}
 	if err := l.open(f); err != nil {
-		f.Close()
+		l.close()
 		return nil, err
 	}
 	return l, nil
 }
 
-func (l *graphLayer) open(f *os.File) error {
+func (l *graphLayer) close() {
+	if l.mapped {
+		unmapFile(l.data)
+	}
+	l.data = nil
+	l.file.Close()
+}
+
+func (l *graphLayer) open(f *os.File) (err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	l.size, l.written = info.Size(), info.ModTime().UnixNano()
+	l.data = mapFile(f, l.size)
+	l.mapped = l.data != nil
 	head, err := l.read(0, 8)
 	if err != nil {
 		return err
@@ -116,19 +143,21 @@ func (l *graphLayer) open(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	l.chunks = map[string]span{}
+	chunks := map[string]*span{"OIDF": &l.oidf, "OIDL": &l.oidl, "CDAT": &l.cdat, "EDGE": &l.edge, "BIDX": &l.bidx, "BDAT": &l.bdat}
 	for ; len(table) >= 24; table = table[12:] {
 		s := span{int64(binary.BigEndian.Uint64(table[4:])), int64(binary.BigEndian.Uint64(table[16:]))}
 		if s.start < 0 || s.end < s.start || s.end > info.Size() {
 			return errGraph
 		}
-		l.chunks[string(table[:4])] = s
+		if chunk := chunks[string(table[:4])]; chunk != nil {
+			*chunk = s
+		}
 	}
 	return l.readFanout()
 }
 
 func (l *graphLayer) readFanout() error {
-	fanout, err := l.part("OIDF", 0, 256*4)
+	fanout, err := l.part(l.oidf, 0, 256*4)
 	if err != nil {
 		return err
 	}
@@ -139,11 +168,10 @@ func (l *graphLayer) readFanout() error {
 		}
 	}
 	l.count = int(l.fanout[255])
-	size := func(chunk string) int64 { return l.chunks[chunk].end - l.chunks[chunk].start }
-	if size("OIDL") < int64(l.count*hashSize) || size("CDAT") < int64(l.count*graphRow) {
+	if l.oidl.size() < int64(l.count*hashSize) || l.cdat.size() < int64(l.count*graphRow) {
 		return errGraph
 	}
-	if settings, err := l.part("BDAT", 0, 12); err == nil && size("BIDX") >= int64(4*l.count) {
+	if settings, err := l.part(l.bdat, 0, 12); err == nil && l.bidx.size() >= int64(4*l.count) {
 		version, hashes := binary.BigEndian.Uint32(settings), binary.BigEndian.Uint32(settings[4:])
 		if (version == 1 || version == 2) && hashes < 100 {
 			l.hashes = int(hashes)
@@ -155,7 +183,7 @@ func (l *graphLayer) readFanout() error {
 // read reads n bytes. Who asks for many is given them from memory.
 func (l *graphLayer) read(at int64, n int) ([]byte, error) {
 	const many = 200
-	if l.reads++; l.reads == many && l.size <= mostGraphInCore {
+	if l.reads++; l.reads == many && l.data == nil && l.size <= mostGraphInCore {
 		data, err := readAll(io.NewSectionReader(l.file, 0, l.size), l.size)
 		if err != nil {
 			return nil, err
@@ -179,9 +207,8 @@ func (l *graphLayer) read(at int64, n int) ([]byte, error) {
 }
 
 // part reads n bytes of a chunk.
-func (l *graphLayer) part(chunk string, at int64, n int) ([]byte, error) {
-	s := l.chunks[chunk]
-	if at < 0 || n < 0 || at+int64(n) > s.end-s.start {
+func (l *graphLayer) part(s span, at int64, n int) ([]byte, error) {
+	if at < 0 || n < 0 || at+int64(n) > s.size() {
 		return nil, errGraph
 	}
 	return l.read(s.start+at, n)
@@ -198,7 +225,9 @@ func (g *graph) layer(position int) *graphLayer {
 }
 
 // find is the position of a commit.
-func (g *graph) find(h plumbing.Hash) (int, bool) {
+func (g *graph) find(h plumbing.Hash) (position int, found bool) {
+	var cut error // leaves nothing found
+	defer guard(debug.SetPanicOnFault(true), &cut)
 	for _, l := range slices.Backward(g.layers) {
 		lo, hi := 0, int(l.fanout[h[0]])
 		if h[0] > 0 {
@@ -206,7 +235,7 @@ func (g *graph) find(h plumbing.Hash) (int, bool) {
 		}
 		for lo < hi {
 			middle := lo + (hi-lo)/2
-			name, err := l.part("OIDL", int64(middle*hashSize), hashSize)
+			name, err := l.part(l.oidl, int64(middle*hashSize), hashSize)
 			if err != nil {
 				return 0, false
 			}
@@ -224,31 +253,35 @@ func (g *graph) find(h plumbing.Hash) (int, bool) {
 }
 
 // hash is that of the commit at a position.
-func (g *graph) hash(position int) (plumbing.Hash, error) {
+func (g *graph) hash(position int) (h plumbing.Hash, err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
 	l := g.layer(position)
 	if l == nil {
 		return plumbing.ZeroHash, errGraph
 	}
-	name, err := l.part("OIDL", int64((position-l.first)*hashSize), hashSize)
+	name, err := l.part(l.oidl, int64((position-l.first)*hashSize), hashSize)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
 	return plumbing.Hash(name), nil
 }
 
-// commit is the head of the commit at a position, its parents as positions.
+// commit is the head of the commit at a position, its parents as positions, which hold
+// until the next call.
 func (g *graph) commit(position int) (c commit, parents []int, err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
 	l := g.layer(position)
 	if l == nil {
 		return c, nil, errGraph
 	}
-	row, err := l.part("CDAT", int64((position-l.first)*graphRow), graphRow)
+	row, err := l.part(l.cdat, int64((position-l.first)*graphRow), graphRow)
 	if err != nil {
 		return c, nil, err
 	}
 	c.tree = plumbing.Hash(row[:hashSize])
 	row = row[hashSize:]
 	c.date = int64(binary.BigEndian.Uint32(row[8:])&3)<<32 | int64(binary.BigEndian.Uint32(row[12:]))
+	parents = g.parents[:0]
 	first, second := binary.BigEndian.Uint32(row), binary.BigEndian.Uint32(row[4:])
 	if first != noParent {
 		parents = append(parents, int(first))
@@ -259,7 +292,7 @@ func (g *graph) commit(position int) (c commit, parents []int, err error) {
 		parents = append(parents, int(second))
 	default:
 		for at := int64(second&^lastEdge) * 4; ; at += 4 {
-			edge, err := l.part("EDGE", at, 4)
+			edge, err := l.part(l.edge, at, 4)
 			if err != nil {
 				return c, nil, err
 			}
@@ -270,6 +303,7 @@ func (g *graph) commit(position int) (c commit, parents []int, err error) {
 			}
 		}
 	}
+	g.parents = parents
 	return c, parents, nil
 }
 
@@ -295,13 +329,15 @@ func newBloomKey(path string) bloomKey {
 
 // unchanged reports whether the commit at a position surely left a path as it
 // is in its first parent.
-func (g *graph) unchanged(position int, key bloomKey) bool {
+func (g *graph) unchanged(position int, key bloomKey) (surely bool) {
+	var cut error // makes nothing sure
+	defer guard(debug.SetPanicOnFault(true), &cut)
 	l := g.layer(position)
 	if l == nil || l.hashes == 0 || len(key) == 0 {
 		return false
 	}
 	at, start := position-l.first, uint32(0)
-	ends, err := l.part("BIDX", int64(4*max(at-1, 0)), 4*min(at+1, 2))
+	ends, err := l.part(l.bidx, int64(4*max(at-1, 0)), 4*min(at+1, 2))
 	if err != nil {
 		return false
 	}
@@ -312,7 +348,7 @@ func (g *graph) unchanged(position int, key bloomKey) bool {
 	if end <= start {
 		return false // none was made
 	}
-	filter, err := l.part("BDAT", 12+int64(start), int(end-start))
+	filter, err := l.part(l.bdat, 12+int64(start), int(end-start))
 	if err != nil {
 		return false
 	}

@@ -195,12 +195,9 @@ func (h *History) take(r *repository) *kept {
 
 // on has the commits' positions be those in g.
 func (k *kept) on(g *graph) {
-	if k.graph == g.identity {
-		return
-	}
-	k.graph = g.identity
-	for i := range k.commits.nodes {
-		k.commits.nodes[i].position = -1
+	if k.graph != g.identity || len(k.commits.placed) != g.count() {
+		k.graph = g.identity
+		k.commits.on(g)
 	}
 }
 

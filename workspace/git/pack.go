@@ -20,6 +20,7 @@ type pack struct {
 	path    string
 	size    int64
 	file    *os.File // nil between calls
+	data    []byte   // all of it, where it is mapped
 	windows [windows]window
 	next    int // the window to give up
 }
@@ -58,6 +59,7 @@ func (p *pack) open() error {
 		return err
 	}
 	p.file, p.size = f, info.Size()
+	p.data = mapFile(f, p.size)
 	return nil
 }
 
@@ -65,8 +67,9 @@ func (p *pack) open() error {
 func (p *pack) close() {
 	p.index.close()
 	if p.file != nil {
+		unmapFile(p.data)
 		p.file.Close()
-		p.file = nil
+		p.file, p.data = nil, nil
 	}
 	p.windows = [windows]window{}
 }
@@ -76,6 +79,9 @@ func (p *pack) close() {
 func (p *pack) at(offset int64, need int) ([]byte, error) {
 	if offset < 0 || offset >= p.size {
 		return nil, errDamaged
+	}
+	if p.data != nil {
+		return p.data[offset:], nil
 	}
 	for i := range p.windows {
 		w := &p.windows[i]
@@ -168,6 +174,7 @@ func offsetOf(data []byte) (value int64, used int) {
 type inflater struct {
 	source bytes.Reader
 	zlib   io.ReadCloser
+	delta  []byte
 }
 
 // from begins to read what is compressed in r. Only a bytes.Reader or a
@@ -187,7 +194,7 @@ func (f *inflater) from(r io.Reader) (io.Reader, error) {
 // compressed begins to read an entry's content.
 func (p *pack) compressed(f *inflater, e entry) (io.Reader, error) {
 	most := e.size + e.size/1000 + 64 // zlib makes nothing larger than this
-	if most > windowStep {
+	if most > windowStep && p.data == nil {
 		return f.from(bufio.NewReaderSize(io.NewSectionReader(p.file, e.data, p.size-e.data), windowStep))
 	}
 	data, err := p.at(e.data, int(most))
@@ -207,6 +214,22 @@ func (p *pack) content(f *inflater, e entry) ([]byte, error) {
 	return readExactly(r, e.size)
 }
 
+// delta reads an entry's delta, which holds until the next one is read.
+func (p *pack) delta(f *inflater, e entry) ([]byte, error) {
+	const short = 64 << 10
+	if e.size > short {
+		return p.content(f, e)
+	}
+	r, err := p.compressed(f, e)
+	if err != nil {
+		return nil, err
+	}
+	if f.delta == nil {
+		f.delta = make([]byte, short)
+	}
+	return f.delta[:e.size], fill(r, f.delta[:e.size])
+}
+
 // readExactly reads size bytes, after which r must end. Not more is allocated
 // at once than there may be: the size is only what somebody wrote.
 func readExactly(r io.Reader, size int64) ([]byte, error) {
@@ -219,14 +242,19 @@ func readExactly(r io.Reader, size int64) ([]byte, error) {
 		return data, err
 	}
 	data := make([]byte, size)
+	return data, fill(r, data)
+}
+
+// fill reads data, after which r must end.
+func fill(r io.Reader, data []byte) error {
 	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, err
+		return err
 	}
 	var more [1]byte
 	if n, err := r.Read(more[:]); n > 0 || err != io.EOF {
-		return nil, fmt.Errorf("%w: %v", errDamaged, err)
+		return fmt.Errorf("%w: %v", errDamaged, err)
 	}
-	return data, nil
+	return nil
 }
 
 // resultSize is the size of the object that an entry's delta makes.

@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -50,8 +51,9 @@ func (c *recent) put(at packPlace, s stored) {
 }
 
 // unpack reads the object at offset, of at most limit bytes.
-func (o *objects) unpack(p *pack, offset int64, limit int64) (stored, error) {
+func (o *objects) unpack(p *pack, offset int64, limit int64) (_ stored, err error) {
 	const longestChain = 10_000 // git makes none of more than 4095
+	defer guard(debug.SetPanicOnFault(true), &err)
 	if err := p.open(); err != nil {
 		return stored{}, err
 	}
@@ -110,7 +112,7 @@ func (o *objects) within(p *pack, e entry, limit int64) error {
 // rebuild applies deltas, the last of which starts from base.
 func (o *objects) rebuild(p *pack, base stored, deltas []entry, places []int64) (stored, error) {
 	for i := len(deltas) - 1; i >= 0; i-- {
-		delta, err := p.content(&o.inflater, deltas[i])
+		delta, err := p.delta(&o.inflater, deltas[i])
 		if err != nil {
 			return stored{}, err
 		}

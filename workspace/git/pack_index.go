@@ -5,15 +5,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // packIndex says where in a pack an object is. Its format is version 2 of
-// git's Documentation/gitformat-pack.txt. Of the file only what is asked for
-// is read: the names that begin with one byte together, and kept, up to a
-// bound.
+// git's Documentation/gitformat-pack.txt. The file is mapped. Where it cannot be,
+// only what is asked for is read: the names that begin with one byte together,
+// and kept, up to a bound.
 type packIndex struct {
 	path   string
 	count  int
@@ -24,6 +26,7 @@ type packIndex struct {
 
 	size, written int64    // of the file that all this is from
 	file          *os.File // nil between calls
+	data          []byte   // all of it, where it is mapped
 }
 
 // namesPart is a part of the sorted names, and where the objects are.
@@ -55,7 +58,7 @@ func (x *packIndex) open() error {
 		f.Close()
 		return err
 	}
-	x.file = f
+	x.file, x.data = f, mapFile(f, x.size)
 	return nil
 }
 
@@ -101,8 +104,9 @@ func (x *packIndex) readHead(f *os.File) error {
 
 func (x *packIndex) close() {
 	if x.file != nil {
+		unmapFile(x.data)
 		x.file.Close()
-		x.file = nil
+		x.file, x.data = nil, nil
 	}
 }
 
@@ -114,11 +118,22 @@ func (x *packIndex) span(first byte) (lo, hi int) {
 	return lo, int(x.fanout[first])
 }
 
+// read reads n bytes.
+func (x *packIndex) read(at int64, n int) ([]byte, error) {
+	if x.data != nil {
+		if at > int64(len(x.data)) || int64(n) > int64(len(x.data))-at {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return x.data[at : at+int64(n)], nil
+	}
+	data := make([]byte, n)
+	_, err := x.file.ReadAt(data, at)
+	return data, err
+}
+
 // some reads the names from lo to hi.
 func (x *packIndex) some(lo, hi int) ([]byte, error) {
-	names := make([]byte, (hi-lo)*hashSize)
-	_, err := x.file.ReadAt(names, int64(indexNames+lo*hashSize))
-	return names, err
+	return x.read(int64(indexNames+lo*hashSize), (hi-lo)*hashSize)
 }
 
 // part reads the names from lo to hi and their offsets.
@@ -127,8 +142,7 @@ func (x *packIndex) part(lo, hi int) (namesPart, error) {
 	if err != nil {
 		return namesPart{}, err
 	}
-	offsets := make([]byte, (hi-lo)*4)
-	_, err = x.file.ReadAt(offsets, int64(indexNames+x.count*(hashSize+4)+lo*4))
+	offsets, err := x.read(int64(indexNames+x.count*(hashSize+4)+lo*4), (hi-lo)*4)
 	return namesPart{lo, names, offsets}, err
 }
 
@@ -136,10 +150,12 @@ func (x *packIndex) part(lo, hi int) (namesPart, error) {
 func (x *packIndex) around(h plumbing.Hash) (namesPart, error) {
 	const few = 100
 	lo, hi := x.span(h[0])
-	if lo == hi {
+	switch {
+	case lo == hi:
 		return namesPart{}, nil
-	}
-	if hi-lo > mostNamesAtOne {
+	case x.data != nil:
+		return x.part(lo, hi)
+	case hi-lo > mostNamesAtOne:
 		lo, hi, err := x.narrow(h, lo, hi)
 		if err != nil {
 			return namesPart{}, err
@@ -208,6 +224,7 @@ func (x *packIndex) narrow(h plumbing.Hash, lo, hi int) (int, int, error) {
 
 // find returns where in the pack an object begins.
 func (x *packIndex) find(h plumbing.Hash) (offset int64, found bool, err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
 	if err := x.open(); err != nil {
 		return 0, false, err
 	}
@@ -224,7 +241,9 @@ func (x *packIndex) find(h plumbing.Hash) (offset int64, found bool, err error) 
 }
 
 // neighbours are the names before and after h, of those with its first byte.
-func (x *packIndex) neighbours(h plumbing.Hash) []plumbing.Hash {
+func (x *packIndex) neighbours(h plumbing.Hash) (out []plumbing.Hash) {
+	var err error
+	defer guard(debug.SetPanicOnFault(true), &err)
 	if x.open() != nil {
 		return nil
 	}
@@ -232,7 +251,6 @@ func (x *packIndex) neighbours(h plumbing.Hash) []plumbing.Hash {
 	if err != nil {
 		return nil
 	}
-	var out []plumbing.Hash
 	add := func(i int) {
 		if i >= 0 && i < len(part.names)/hashSize {
 			out = append(out, plumbing.Hash(part.names[i*hashSize:(i+1)*hashSize]))
@@ -276,17 +294,18 @@ func (x *packIndex) offset(at uint32) (int64, error) {
 	if at < big {
 		return int64(at), nil
 	}
-	var raw [8]byte
 	table := int64(indexNames) + int64(x.count)*int64(hashSize+4+4)
-	if _, err := x.file.ReadAt(raw[:], table+int64(at-big)*8); err != nil {
+	raw, err := x.read(table+int64(at-big)*8, 8)
+	if err != nil {
 		return 0, err
 	}
-	return int64(binary.BigEndian.Uint64(raw[:]) &^ (1 << 63)), nil
+	return int64(binary.BigEndian.Uint64(raw) &^ (1 << 63)), nil
 }
 
 // beginning calls each with all hashes that begin with the hex digits prefix,
 // of which there are at least two.
-func (x *packIndex) beginning(prefix string, each func(plumbing.Hash)) error {
+func (x *packIndex) beginning(prefix string, each func(plumbing.Hash)) (err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
 	if err := x.open(); err != nil {
 		return err
 	}

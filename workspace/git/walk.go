@@ -11,7 +11,8 @@ import (
 
 // commitTable is a table of the commits that walks have come across, by number.
 type commitTable struct {
-	numbers map[plumbing.Hash]int
+	numbers map[plumbing.Hash]int // of those that are not in the commit-graph
+	placed  []int32               // of those that are, by position, plus 1
 	nodes   []node
 	parents []int            // of all of them, one after the other
 	paths   map[string]*seen // what is known of the history of paths
@@ -46,14 +47,18 @@ func newCommitTable() *commitTable {
 	return &commitTable{numbers: map[plumbing.Hash]int{}, paths: map[string]*seen{}}
 }
 
-func (t *commitTable) number(h plumbing.Hash) int {
-	n, ok := t.numbers[h]
-	if !ok {
-		n = len(t.nodes)
-		t.numbers[h] = n
-		t.nodes = append(t.nodes, node{hash: h, position: -1})
+func (t *commitTable) add(h plumbing.Hash, position int) int {
+	t.nodes = append(t.nodes, node{hash: h, position: position})
+	return len(t.nodes) - 1
+}
+
+// on has the commits' positions be those in g.
+func (t *commitTable) on(g *graph) {
+	t.placed = make([]int32, g.count())
+	for n := range t.nodes {
+		t.nodes[n].position = -1
+		t.numbers[t.nodes[n].hash] = n
 	}
-	return n
 }
 
 // history reads commits into the table, from the commit-graph if they are in
@@ -64,19 +69,41 @@ type history struct {
 	graph *graph
 }
 
+// number is that of the commit h, known or not.
+func (y *history) number(h plumbing.Hash) int {
+	if n, ok := y.numbers[h]; ok {
+		return n
+	}
+	if at, ok := y.graph.find(h); ok {
+		return y.numberAt(at, h)
+	}
+	n := y.add(h, -1)
+	y.numbers[h] = n
+	return n
+}
+
+// numberAt is that of the commit h, which is in the commit-graph.
+func (y *history) numberAt(position int, h plumbing.Hash) int {
+	if n := y.placed[position]; n > 0 {
+		return int(n - 1)
+	}
+	n, ok := y.numbers[h]
+	if ok {
+		y.nodes[n].position = position
+	} else {
+		n = y.add(h, position)
+	}
+	y.placed[position] = int32(n + 1)
+	return n
+}
+
 // load makes the node of a number known.
 func (y *history) load(n int) error {
 	if y.nodes[n].known {
 		return nil
 	}
 	h := y.nodes[n].hash
-	position := y.nodes[n].position
-	if position < 0 && len(y.graph.layers) > 0 {
-		if at, ok := y.graph.find(h); ok {
-			position = at
-		}
-	}
-	if position >= 0 && y.fromGraph(n, position) == nil {
+	if position := y.nodes[n].position; position >= 0 && y.fromGraph(n, position) == nil {
 		return nil
 	}
 	found, err := y.repo.objects.of(plumbing.CommitObject, h)
@@ -108,16 +135,16 @@ func (y *history) fromGraph(n, position int) error {
 	}
 	first := len(y.parents)
 	for _, at := range parents {
+		if at < len(y.placed) && y.placed[at] > 0 {
+			y.parents = append(y.parents, int(y.placed[at]-1))
+			continue
+		}
 		h, err := y.graph.hash(at)
 		if err != nil {
 			y.parents = y.parents[:first]
 			return err
 		}
-		p := y.number(h)
-		if !y.nodes[p].known {
-			y.nodes[p].position = at
-		}
-		y.parents = append(y.parents, p)
+		y.parents = append(y.parents, y.numberAt(at, h))
 	}
 	y.keep(n, c, first, position)
 	return nil
