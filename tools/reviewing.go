@@ -180,6 +180,16 @@ func locate(before, after string, hunks []patch.Hunk, placed []patch.Placed) []d
 			bug.Errorf("a hunk was made at %d of %d lines", from, len(old))
 			return diff.Hunks(before, after, 3)
 		}
+		lines := h.Lines
+		if from == to && from == len(old) && from > 0 && !strings.HasSuffix(old[from-1], "\n") { // the line above it gets an end
+			if n := len(out); n > 0 && endOf(out[n-1]) == from {
+				out[n-1].NewLines += end - first
+				out[n-1].Lines = append(out[n-1].Lines, linesOf(lines, nil, now[first:end])...)
+				continue
+			}
+			from, first = from-1, first-1
+			lines = append([]diff.Line{{Op: diff.Context}}, lines...)
+		}
 		one := diff.Hunk{OldStart: from, OldLines: to - from, NewStart: first, NewLines: end - first, Section: clip(fault.Escape(h.Section), 80)}
 		if one.OldLines > 0 {
 			one.OldStart++
@@ -187,21 +197,30 @@ func locate(before, after string, hunks []patch.Hunk, placed []patch.Placed) []d
 		if one.NewLines > 0 {
 			one.NewStart++
 		}
-		one.Lines = linesOf(h, old[from:to], now[first:end])
+		one.Lines = linesOf(lines, old[from:to], now[first:end])
 		out = append(out, one)
 	}
 	return out
 }
 
-// linesOf are a hunk's lines as they stand in the texts.
-func linesOf(h patch.Hunk, old, now []string) []diff.Line {
-	out := make([]diff.Line, 0, len(h.Lines))
-	for _, line := range h.Lines {
-		switch line.Op {
-		case diff.Insert:
+func endOf(h diff.Hunk) int {
+	_, to := h.OldSpan()
+	return to
+}
+
+// linesOf are a hunk's lines as they stand in the texts. A line that stays and ends
+// otherwise is another.
+func linesOf(lines []diff.Line, old, now []string) []diff.Line {
+	out := make([]diff.Line, 0, len(lines))
+	for _, line := range lines {
+		switch {
+		case line.Op == diff.Insert:
 			line.Text, now = now[0], now[1:]
-		case diff.Delete:
+		case line.Op == diff.Delete:
 			line.Text, old = old[0], old[1:]
+		case old[0] != now[0]:
+			out = append(out, diff.Line{Op: diff.Delete, Text: old[0]})
+			line, old, now = diff.Line{Op: diff.Insert, Text: now[0]}, old[1:], now[1:]
 		default:
 			line.Text, old, now = old[0], old[1:], now[1:]
 		}
