@@ -157,6 +157,9 @@ func (a *applier) find(h Hunk) (int, Placed, string) {
 			return at, a.placed(h, at, s), ""
 		}
 	}
+	if !allBlank(old) && len(a.all(&a.loose, old, 0, 1)) > 0 {
+		return -1, Placed{}, reasonAbove
+	}
 	return -1, Placed{}, reasonAbsent
 }
 

@@ -35,32 +35,49 @@ func isBegin(text string) bool {
 }
 
 // parseBegin reads what stands between the lines that begin and end it, or all if there
-// are none.
+// are none. Several may follow each other.
 func parseBegin(text string) ([]File, error) {
 	p := beginParser{lines: diff.SplitLines(text)}
 	if n := len(p.lines); n > 0 && !strings.HasSuffix(p.lines[n-1], "\n") {
 		p.lines[n-1] += "\n"
 	}
-	for i, line := range p.lines {
-		if strings.HasPrefix(line, beginPatch) {
-			p.crlf, p.at = strings.HasSuffix(line, "\r\n"), i+1
-			break
-		}
-	}
-	for p.at < len(p.lines) {
+	err := p.begin()
+	for err == nil && p.at < len(p.lines) {
 		if p.word() == endPatch {
-			break
-		}
-		if err := p.file(); err != nil {
-			return nil, err
+			err = p.begin()
+		} else {
+			err = p.file()
 		}
 	}
-	return p.files, nil
+	return p.files, err
 }
+
+// begin goes behind the next line that begins a patch, and passes over what means nothing.
+// The first patch may have no such line.
+func (p *beginParser) begin() error {
+	first := p.at == 0
+	for ; p.at < len(p.lines); p.at++ {
+		switch line := p.lines[p.at]; {
+		case strings.HasPrefix(line, beginPatch):
+			p.crlf = strings.HasSuffix(line, "\r\n")
+			p.at++
+			return nil
+		case first && hasAnyPrefix(line, []string{addFile, deleteFile, updateFile}):
+			p.at = 0
+			return nil
+		case hasAnyPrefix(line, []string{addFile, deleteFile, updateFile, "diff --git ", "@@ -"}):
+			return broken(p.at+1, "there is more behind \"*** End Patch\"").WithHint(oneForm)
+		}
+	}
+	return nil
+}
+
+const oneForm = "give one patch, or each in a call of its own"
 
 type beginParser struct {
 	lines []string
 	at    int
+	next  int  // no line before it, from at on, has anything but blanks
 	crlf  bool // lines end in carriage returns that are none of the files'
 	files []File
 }
@@ -125,10 +142,10 @@ func (p *beginParser) added(f *File) error {
 	for ; !p.ends(); p.at++ {
 		line, ok := strings.CutPrefix(p.line(), "+")
 		if !ok {
-			if p.word() == "" { // between files
+			if p.word() == "" && p.isLast() {
 				continue
 			}
-			return broken(p.at+1, "a line of a new file must begin with \"+\"")
+			return broken(p.at+1, "a line of a new file must begin with \"+\", an empty one too")
 		}
 		h.Lines = append(h.Lines, diff.Line{Op: diff.Insert, Text: line})
 	}
@@ -141,8 +158,8 @@ func (p *beginParser) added(f *File) error {
 
 // updated takes the hunks of a file.
 func (p *beginParser) updated(f *File) error {
-	if to, ok := strings.CutPrefix(p.word(), moveTo); ok {
-		if f.Operation, f.New = Rename, to; to == "" {
+	if to, ok := strings.CutPrefix(p.word(), strings.TrimRight(moveTo, " ")); ok {
+		if f.Operation, f.New = Rename, strings.TrimPrefix(to, " "); f.New == "" {
 			return broken(p.at+1, "it does not say where the file moves to")
 		}
 		p.at++
@@ -169,13 +186,13 @@ func (p *beginParser) updated(f *File) error {
 
 // isLast: nothing but empty lines comes before the next file.
 func (p *beginParser) isLast() bool {
-	for i := p.at; i < len(p.lines); i++ {
-		word := strings.TrimRight(p.lines[i], blanks)
-		if word != "" {
-			return word == endPatch || hasAnyPrefix(word, []string{addFile, deleteFile, updateFile})
+	word := ""
+	for p.next = max(p.next, p.at); p.next < len(p.lines); p.next++ {
+		if word = strings.TrimRight(p.lines[p.next], blanks); word != "" {
+			break
 		}
 	}
-	return true
+	return word == "" || word == endPatch || hasAnyPrefix(word, []string{addFile, deleteFile, updateFile})
 }
 
 // hunk takes a hunk with the "@@" lines above it.
@@ -236,21 +253,47 @@ func anchorOf(word string) string {
 }
 
 // findUnnumbered finds a hunk below the ones before it and below its anchors. Without
-// an anchor its lines must be there once.
+// an anchor its lines must be there once; an anchor that is there more than once must lead
+// to one place.
 func (a *applier) findUnnumbered(h Hunk, old []string) (int, Placed, string) {
-	from := a.end
+	at, s, why := a.below(h, old, a.end)
+	n := len(h.Anchors)
+	switch {
+	case why == reasonAbsent && n > 0 && strings.TrimSpace(old[0]) == h.Anchors[n-1]: // it may itself be the first line of the hunk
+		h.Anchors = h.Anchors[:n-1]
+		return a.findUnnumbered(h, old)
+	case why == "" && n > 0 && a.isElsewhere(h, old, at, s):
+		why = reasonAmbiguous
+	case why == "" && n == 0 && a.overlaps(s.m, old):
+		why = reasonAbove
+	case why == reasonAbsent && len(a.all(&a.loose, old, 0, 1)) > 0:
+		switch why = reasonAbove; {
+		case h.AtEnd:
+			why = reasonNotLast
+		case n > 0:
+			why = reasonNotBelow
+		}
+	}
+	if why != "" {
+		return -1, Placed{}, why
+	}
+	return at, a.placed(h, at, s), ""
+}
+
+// below is the place of an unnumbered hunk whose anchors are looked for from a line on.
+func (a *applier) below(h Hunk, old []string, from int) (int, search, string) {
 	for _, anchor := range h.Anchors {
 		at := a.anchor(anchor, from)
 		if at < 0 {
-			return -1, Placed{}, reasonAnchor
+			return -1, search{}, reasonAnchor
 		}
 		from = at + 1
 	}
 	if len(old) == 0 {
 		if len(h.Anchors) > 0 {
-			return -1, Placed{}, reasonBare
+			return -1, search{}, reasonBare
 		}
-		return len(a.lines), a.placed(h, len(a.lines), search{m: &a.exact}), "" // to add at the end
+		return len(a.lines), search{m: &a.exact}, "" // to add at the end
 	}
 	for _, s := range []search{{m: &a.exact}, {m: &a.loose, leniency: upToBlanks}} {
 		if s.m == &a.loose && allBlank(old) {
@@ -266,19 +309,46 @@ func (a *applier) findUnnumbered(h Hunk, old []string) (int, Placed, string) {
 		}
 		switch {
 		case a.work < 0:
-			return -1, Placed{}, reasonWork
+			return -1, s, reasonWork
 		case len(found) > 1 && len(h.Anchors) == 0:
-			return -1, Placed{}, reasonAmbiguous
+			return -1, s, reasonAmbiguous
 		case len(found) > 0:
-			return found[0], a.placed(h, found[0], s), ""
+			return found[0], s, ""
 		}
 	}
-	// An anchor may itself be the first line of the hunk.
-	if n := len(h.Anchors); n > 0 && strings.TrimSpace(old[0]) == h.Anchors[n-1] {
-		h.Anchors = h.Anchors[:n-1]
-		return a.findUnnumbered(h, old)
+	return -1, search{}, reasonAbsent
+}
+
+// overlaps: the lines of a hunk are there already from within the hunk before it on, which
+// shares some of them. Those further down are hardly meant.
+func (a *applier) overlaps(m *matching, old []string) bool {
+	if len(a.made) == 0 {
+		return false
 	}
-	return -1, Placed{}, reasonAbsent
+	want := m.pattern(old)
+	for at := max(a.made[len(a.made)-1].start, a.end-len(old)+1); at < a.end; at++ {
+		if a.isAtAnywhere(m, at, want) {
+			return true
+		}
+	}
+	return false
+}
+
+// isElsewhere: the first anchor is there again, and leads to another place as good.
+func (a *applier) isElsewhere(h Hunk, old []string, at int, s search) bool {
+	for from := a.end; ; {
+		first := a.anchor(h.Anchors[0], from)
+		if from = first + 1; first < 0 {
+			return false
+		}
+		other, by, why := a.below(h, old, from)
+		if why != "" || by.leniency != s.leniency {
+			return false
+		}
+		if other != at {
+			return true
+		}
+	}
 }
 
 // anchor is the first line from one on that is a text but for indentation.

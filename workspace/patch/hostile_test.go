@@ -78,7 +78,7 @@ func TestManyHunksTakeLittleWork(t *testing.T) {
 func TestOverlap(t *testing.T) {
 	head := "--- a/x\n+++ b/x\n"
 	for _, c := range []struct{ patch, text, want string }{
-		{"@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -3,3 +3,3 @@\n c\n-d\n+D\n e\n", "a\nb\nc\nd\ne\n", reasonAbsent},
+		{"@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -3,3 +3,3 @@\n c\n-d\n+D\n e\n", "a\nb\nc\nd\ne\n", reasonAbove},
 		{"@@ -5,3 +5,3 @@\n e\n-f\n+F\n g\n@@ -1,3 +1,3 @@\n b\n-c\n+C\n d\n", "a\nb\nc\nd\ne\nf\ng\nh\n", reasonOrder},
 		{"@@ -6,3 +6,3 @@\n e\n-f\n+F\n g\n@@ -3,3 +3,3 @@\n b\n-c\n+C\n d\n", "a\nb\nc\nd\ne\nf\ng\nh\n", reasonOrder},
 	} {

@@ -26,6 +26,9 @@ const (
 	reasonBare      = "it only adds lines and has none around them, so nothing says where"
 	reasonWork      = "its place is too hard to find: very many lines of the file are alike, and its line numbers are wrong"
 	reasonAnchor    = "the line behind its @@ is not in the file"
+	reasonAbove     = "its lines are in the file, but only above or among those of a hunk before it; the hunks must be in the order of their places and may not overlap"
+	reasonNotBelow  = "its lines are in the file, but not below the line behind its @@ and the hunks before it"
+	reasonNotLast   = "its lines are in the file, but are not its last, as \"*** End of File\" says"
 )
 
 func (a *applier) mismatch(i int, h Hunk, reason string) *Mismatch {

@@ -94,10 +94,16 @@ func TestBroken(t *testing.T) {
 		{"*** Begin Patch\nhello\n*** End Patch\n", 2, "out of place"},
 		{"*** Begin Patch\n*** Add File: x\nhello\n*** End Patch\n", 3, "must begin with \"+\""},
 		{"*** Begin Patch\n*** Update File: x\n@@\n-a\nb\n*** End Patch\n", 5, "must begin with"},
+		{"*** Begin Patch\n*** Add File: x\n+a\n\n+b\n*** End Patch\n", 4, "an empty one too"},
+		{"*** Begin Patch\n*** Update File: x\n*** Move to: \n*** End Patch\n", 3, "moves to"},
+		{"*** Begin Patch\n*** Delete File: x\n*** End Patch\n*** Delete File: y\n", 4, "more behind"},
+		{"*** Begin Patch\n*** Delete File: x\n*** End Patch\n" + head + oneHunk, 6, "more behind"},
+		{"*** Begin Patch\n*** Delete File: x\n*** End Patch\ndiff --git a/x b/x\nnew file mode 100644\n", 4, "more behind"},
+		{head + oneHunk + "*** Begin Patch\n*** Delete File: y\n*** End Patch\n", 6, "the other form"},
 	} {
 		_, err := Parse(c.patch)
 		var f *fault.Error
-		if !errors.As(err, &f) || f.Code != fault.PatchApplyFailed || !strings.Contains(f.Message, c.want) || f.Details["line"] != c.line {
+		if !errors.As(err, &f) || f.Code != fault.PatchApplyFailed || f.Hint == "" || !strings.Contains(f.Message, c.want) || f.Details["line"] != c.line {
 			t.Errorf("%q: %v (%v)", c.patch, err, f)
 		}
 	}
@@ -116,7 +122,15 @@ func TestBeginPatch(t *testing.T) {
 		{"an anchor that is not there", "@@ class C:\n-        return 1\n+        return 3\n", python, "", reasonAnchor},
 		{"not there", "@@\n-        return 7\n+        return 3\n", python, "", reasonAbsent},
 		{"two in order", "@@\n-class A:\n+class X:\n@@\n-class B:\n+class Y:\n", python, strings.NewReplacer("class A", "class X", "class B", "class Y").Replace(python), ""},
-		{"two not in order", "@@\n-class B:\n+class Y:\n@@\n-class A:\n+class X:\n", python, "", reasonAbsent},
+		{"two not in order", "@@\n-class B:\n+class Y:\n@@\n-class A:\n+class X:\n", python, "", reasonAbove},
+		{"among those of the one before", "@@\n-class A:\n+class X:\n     def f(self):\n@@\n     def f(self):\n-        return 1\n+        return 2\n", python, "", reasonAbove},
+		{"the same again, further down", "@@ class A:\n     def f(self):\n-        return 1\n+        return 2\n@@\n     def f(self):\n-        return 1\n+        return 2\n", python, strings.ReplaceAll(python, "f(self):\n        return 1", "f(self):\n        return 2"), ""},
+		{"above its anchor", "@@ class B:\n-    def g(self):\n+    def h(self):\n", python, "", reasonNotBelow},
+		{"not the last", "@@\n-class B:\n+class Y:\n*** End of File\n", python, "", reasonNotLast},
+		{"an anchor that is there twice", "@@ def f(self):\n-        return 1\n+        return 3\n", python, "", reasonAmbiguous},
+		{"twice above the one place", "@@ def f(self):\n-class B:\n+class Y:\n", python, strings.Replace(python, "class B", "class Y", 1), ""},
+		{"twice, and the second leads nowhere", "@@ def f(self):\n-    def g(self):\n+    def h(self):\n", python, strings.Replace(python, "def g", "def h", 1), ""},
+		{"once below the hunk before", "@@\n-class B:\n+class Y:\n@@ def f(self):\n-        return 1\n+        return 3\n", python, strings.Replace(python[:len(python)-2], "class B", "class Y", 1) + "3\n", ""},
 		{"at the end", "@@\n-        return 1\n+        return 4\n*** End of File\n", python, python[:len(python)-2] + "4\n", ""},
 		{"added at the end", "@@\n+x = 1\n", "a", "a\nx = 1", ""},
 		{"numbers mean nothing", "@@ -400,2 +400,2 @@ class B:\n     def f(self):\n-        return 1\n+        return 3\n", python, python[:len(python)-2] + "3\n", ""},
@@ -153,5 +167,19 @@ func TestBeginPatchFiles(t *testing.T) {
 	want := "create new.txt 1, delete gone.txt 0, rename a.txt → b.txt 1, rename c.txt → d.txt 0, create empty.txt 0"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
+
+// TestSeveralBeginPatches: none is passed over.
+func TestSeveralBeginPatches(t *testing.T) {
+	one, two := "*** Begin Patch\n*** Delete File: x\n*** End Patch\n", "*** Begin Patch\n*** Delete File: y\n*** End Patch\n"
+	for _, text := range []string{
+		one + two, one + "and\n\n" + two, strings.ReplaceAll(one, "\n", "\r\n") + two, "\ufeff" + one + two,
+		"*** Delete File: x\n*** End Patch\n" + two, "```\n" + one + "EOF\n```\n" + two + "```\n",
+	} {
+		files, err := Parse(text)
+		if err != nil || len(files) != 2 || brief(files[0]) != "delete x 0" || brief(files[1]) != "delete y 0" {
+			t.Errorf("%q: %v %v", text, files, err)
+		}
 	}
 }

@@ -9,6 +9,9 @@
 package patch
 
 import (
+	"errors"
+	"strings"
+
 	"pillion/internal/fault"
 	"pillion/workspace/diff"
 )
@@ -93,10 +96,14 @@ func (f File) Count() (additions, deletions int) {
 func Parse(text string) ([]File, error) {
 	var files []File
 	var err error
+	text = strings.TrimPrefix(text, "\ufeff")
 	if isBegin(text) {
 		files, err = parseBegin(text)
 	} else {
 		files, err = parseUnified(text)
+	}
+	if why := (*fault.Error)(nil); errors.As(err, &why) && why.Hint == "" {
+		err = why.WithHint("make it again, as git diff and diff -u do, or in the form that begins with \"*** Begin Patch\"")
 	}
 	if err != nil {
 		return nil, err

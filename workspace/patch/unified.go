@@ -88,6 +88,8 @@ func (s *scanner) section() (*section, error) {
 		s.names(out)
 	case strings.HasPrefix(head, "@@ -"):
 		return nil, broken(s.at+1, "this hunk belongs to no file").WithHint("put the lines \"--- a/path\" and \"+++ b/path\" above it")
+	case strings.TrimRight(head, blanks) == beginPatch:
+		return nil, broken(s.at+1, "behind a diff comes a patch of the other form").WithHint(oneForm)
 	default:
 		s.at++
 		return nil, nil
