@@ -150,7 +150,7 @@ func (c *comparison) withCommit(index *stagedFiles, o DiffOptions) ([]change, er
 			return nil, fault.From(err)
 		}
 		entry := index.files[name]
-		old, committed := files[name]
+		old := files[name]
 		delete(files, name)
 		ch := change{path: name, oldPath: name, old: old}
 		e := entry.any()
@@ -165,7 +165,7 @@ func (c *comparison) withCommit(index *stagedFiles, o DiffOptions) ([]change, er
 		if err != nil {
 			return nil, err
 		}
-		if ch.unmerged && committed || !ch.old.same(ch.new) {
+		if ch.unmerged || !ch.old.same(ch.new) {
 			changes = append(changes, ch)
 		}
 	}

@@ -112,9 +112,7 @@ func (s *status) sinceCommit(o DiffOptions) ([]change, error) {
 	changes := d.changes
 	if o.Staged {
 		for _, ch := range d.conflicts {
-			if !ch.old.absent() {
-				changes = append(changes, change{path: ch.path, oldPath: ch.path, unmerged: true})
-			}
+			changes = append(changes, change{path: ch.path, oldPath: ch.path, unmerged: true})
 		}
 	} else if changes, err = s.onDisk(append(changes, d.conflicts...)); err != nil {
 		return nil, err
@@ -138,6 +136,7 @@ func (s *status) onDisk(changes []change) ([]change, error) {
 			return nil, fault.From(err)
 		}
 		e := s.index.at(at).any()
+		e.mode = s.index.entries[at].mode // of a conflict, git takes the first
 		i, changed := known[e.path]
 		if !changed {
 			i = len(changes)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -79,6 +80,7 @@ func TestIntentToAdd(t *testing.T) {
 	r.git("add", "-N", "dir", "gone", "script", "link")
 	r.remove("gone")
 	r.sameBelow("dir", "dir/deep/new", "script")
+	r.sameStatus("intended")
 }
 
 func TestDiffAttributes(t *testing.T) {
@@ -131,7 +133,8 @@ func TestEveryConflict(t *testing.T) {
 		return strings.TrimSpace(hash)
 	}
 	var info strings.Builder
-	stages := map[string]string{"both_deleted": "1", "added_by_us": "2", "deleted_by_them": "12", "added_by_them": "3", "deleted_by_us": "13", "both_added": "23"}
+	stages := map[string]string{"both_deleted": "1", "added_by_us": "2", "deleted_by_them": "12", "added_by_them": "3", "deleted_by_us": "13", "both_added": "23", "only/staged": "3"}
+	names = append(names, "only/staged") // HEAD has no such file
 	for _, name := range names {
 		fmt.Fprintf(&info, "0 %040d\t%s\n", 0, name)
 		which, known := stages[name]
@@ -153,6 +156,7 @@ func TestEveryConflict(t *testing.T) {
 	r.write("both_modified", "<<<<<<< ours\n")
 	for _, version := range []string{"2", "4"} {
 		r.git("update-index", "--index-version", version)
+		r.git("config", "core.fileMode", strconv.FormatBool(version == "2")) // else the index says what is executable
 		for _, o := range everyWay {
 			for _, dir := range []string{"", "dir", "both_added"} {
 				if o.Dir = r.top; dir != "" {

@@ -99,9 +99,6 @@ func (s *status) suspect(at int) (finding, error) {
 		return f, nil
 	}
 	f.change = change{path: e.path, oldPath: e.path, old: side{mode: e.mode, hash: e.hash}}
-	if e.intentToAdd {
-		f.change.old = side{}
-	}
 	now, resized, err := side{}, false, error(nil)
 	if e.mode == modeSubmodule {
 		if now, f.submodule, err = s.submodule(e); f.submodule != "" {
@@ -116,6 +113,9 @@ func (s *status) suspect(at int) (finding, error) {
 		}
 	}
 	f.change.new = now
+	if e.intentToAdd && !now.absent() { // else it is gone as the empty file that the index has
+		f.change.old = side{}
+	}
 	f.differs = !f.change.old.same(now)
 	return f, err
 }

@@ -114,7 +114,8 @@ func (w *workTree) side(ctx context.Context, e indexEntry, written time.Time) (s
 		return side{mode: mode, hash: e.hash}, nil
 	}
 	staged := e.hash
-	if e.intentToAdd || e.mode&modeTypeMask != modeFile&modeTypeMask {
+	const base, theirs = 1, 3
+	if e.intentToAdd || e.stage == base || e.stage == theirs || e.mode&modeTypeMask != modeFile&modeTypeMask {
 		staged = plumbing.ZeroHash
 	}
 	s := side{mode: mode, onDisk: true, staged: staged}
@@ -189,12 +190,14 @@ func (w *workTree) hashLarge(name string, size int64) (h plumbing.Hash, err erro
 // content is what git would store of a file on disk. It is errBig beyond
 // maxFile.
 func (w *workTree) content(name string, s side) ([]byte, error) {
-	if s.mode == modeSymlink && w.symlinks {
+	if s.mode == modeSymlink {
 		target, err := w.base.Readlink(w.local(name))
-		if err != nil {
+		if err == nil {
+			return []byte(filepath.ToSlash(target)), nil
+		}
+		if w.symlinks { // without core.symlinks a file may stand for it
 			return nil, unreadable(name, err)
 		}
-		return []byte(filepath.ToSlash(target)), nil
 	}
 	f, err := w.open(name)
 	if err != nil {
