@@ -81,71 +81,10 @@ func (w world) step() {
 	}
 }
 
-// TestRandomRepositories compares sixty small histories with git. Each diff
-// must have git's files and kinds of change, and, nearly always, its bytes: in
-// text full of repetition the two may choose different lines.
-func TestRandomRepositories(t *testing.T) {
-	const worlds = 60
-	total, same := 0, 0
-	for seed := range uint64(worlds) {
-		w := world{newRig(t), rand.New(rand.NewPCG(seed, 1))}
-		switch w.IntN(4) {
-		case 0:
-			w.git("config", "core.autocrlf", []string{"true", "input"}[w.IntN(2)])
-		case 1:
-			w.write(".gitattributes", "*.txt text=auto\n*.x -text\ndir/** eol=lf\n")
-		}
-		for range 1 + w.IntN(3) {
-			w.steps()
-			w.commit()
-		}
-		if w.IntN(2) == 0 {
-			w.git("gc", "-q")
-		}
-		w.steps()
-		w.git("add", "-A")
-		w.steps()
-		for _, o := range append(everyKind, git.DiffOptions{Base: "HEAD~1"}, git.DiffOptions{Dir: w.path("dir")}) {
-			if o.Base == "HEAD~1" && strings.Count(w.git("rev-list", "HEAD"), "\n") < 2 {
-				continue
-			}
-			if _, err := os.Lstat(o.Dir); o.Dir != "" && err != nil {
-				continue
-			}
-			total++
-			if w.agrees(seed, o) {
-				same++
-			}
-		}
-	}
-	t.Logf("%d diffs, %d of them git's to the byte", total, same)
-	if same*100 < total*98 {
-		t.Errorf("only %d of %d diffs are git's to the byte", same, total)
-	}
-}
-
 func (w world) steps() {
 	for range 1 + w.IntN(12) {
 		w.step()
 	}
-}
-
-// agrees compares one diff with git's: all but the hunks must be the same. It
-// reports whether they are too.
-func (w world) agrees(seed uint64, o git.DiffOptions) bool {
-	w.Helper()
-	got, err := w.diff(o)
-	if err != nil {
-		w.Fatalf("seed %d, %+v: %v", seed, o, err)
-	}
-	want := w.oracle(o)
-	if got.Diff == want {
-		return true
-	}
-	if a, b := headers(got.Diff), headers(want); a != b {
-		w.Fatalf("seed %d, %+v: %s", seed, o, apart(a, b))
-	}
-	return false
 }
 
 // headers is a diff without its hunks.

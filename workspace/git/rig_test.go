@@ -3,6 +3,7 @@ package git_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,6 +29,11 @@ func TestMain(m *testing.M) {
 		"LC_ALL": "C",
 	} {
 		os.Setenv(name, value)
+	}
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "250"} { // unless the command line says otherwise
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
 	}
 	code := m.Run()
 	os.RemoveAll(home)
@@ -115,6 +121,10 @@ func (r *rig) diff(o git.DiffOptions) (git.DiffResult, error) {
 // oracle is what git diff says to the same question.
 func (r *rig) oracle(o git.DiffOptions, more ...string) string {
 	r.Helper()
+	return r.git(diffArguments(r.top, o, more...)...)
+}
+
+func diffArguments(top string, o git.DiffOptions, more ...string) []string {
 	args := append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv"}, more...)
 	if !slices.Contains(more, "--numstat") { // which -U would turn off
 		args = append(args, fmt.Sprint("-U", o.Context))
@@ -125,10 +135,10 @@ func (r *rig) oracle(o git.DiffOptions, more ...string) string {
 	if o.Base != "" {
 		args = append(args, o.Base)
 	}
-	if o.Dir != "" && o.Dir != r.top {
+	if o.Dir != "" && o.Dir != top {
 		args = append(args, "--", o.Dir)
 	}
-	return r.git(args...)
+	return args
 }
 
 // same checks that Diff says what git says, to the byte, and that its numbers

@@ -3,11 +3,8 @@ package git_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
-	"testing"
 
 	"pillion/workspace/git"
 )
@@ -130,45 +127,6 @@ func (r *rig) compareStatus(about string, got git.StatusResult, args []string) {
 	}
 }
 
-// TestRandomStatus compares small random repositories with git.
-func TestRandomStatus(t *testing.T) {
-	const worlds = 60
-	seen := map[string]int{}
-	for seed := range uint64(worlds) {
-		w := world{newRig(t), rand.New(rand.NewPCG(seed, 3))}
-		w.settings()
-		for range w.IntN(3) {
-			w.steps()
-			w.commit()
-		}
-		if w.IntN(3) == 0 {
-			w.git("gc", "-q")
-		}
-		w.steps()
-		if w.IntN(3) > 0 {
-			w.git("add", "-A")
-		}
-		w.steps()
-		w.odds()
-		about := "seed " + strconv.FormatUint(seed, 10) + " "
-		got := w.sameStatus(about)
-		for _, f := range got.Files {
-			seen[string(f.Staged)+"/"+string(f.Worktree)]++
-		}
-		for _, dir := range []string{"dir", "dir/sub", "a", "ü "} {
-			if lexists(w.path(dir)) {
-				w.sameStatus(about, dir)
-			}
-		}
-	}
-	t.Log(seen)
-	for _, kind := range []string{"added/", "modified/", "deleted/", "renamed/", "type_changed/", "/modified", "/deleted", "/type_changed", "/untracked", "/added", "added/deleted"} {
-		if seen[kind] == 0 {
-			t.Errorf("no file was %q", kind)
-		}
-	}
-}
-
 // settings are those that change what status says.
 func (w world) settings() {
 	switch w.IntN(6) {
@@ -191,28 +149,5 @@ func (w world) settings() {
 		if w.IntN(4) == 0 {
 			w.write(name, ignores[w.IntN(len(ignores))]+ignores[w.IntN(len(ignores))])
 		}
-	}
-}
-
-// odds are what git add -A does not do.
-func (w world) odds() {
-	name := w.name()
-	switch w.IntN(8) {
-	case 0:
-		w.try("", "add", "-N", "-f", "--", name) //nolint:errcheck // it may not be there
-	case 1:
-		w.try("", "rm", "-q", "--cached", "--", name) //nolint:errcheck // likewise
-	case 2:
-		w.try("", "mv", "-k", "dir", "moved") //nolint:errcheck // likewise
-	case 3:
-		w.try("", "update-index", "--assume-unchanged", "--", name) //nolint:errcheck // likewise
-	case 4:
-		w.try("", "update-index", "--skip-worktree", "--", name) //nolint:errcheck // likewise
-	case 5:
-		w.try("", "checkout", "-q", "--detach") //nolint:errcheck // there may be no commit
-	case 6:
-		w.write("nested/.git/x", "no repository\n")
-		w.write("empty/folder/keep.x", "")
-		w.git("init", "-q", "inner/repository")
 	}
 }
