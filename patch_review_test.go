@@ -203,3 +203,28 @@ func TestAPatchIsApprovedInParts(t *testing.T) {
 		t.Errorf("modified %s: %s", modified, got)
 	}
 }
+
+// TestAPatchThatFitsNoMoreEndsItsDialog: the text that it wants is gone while the human
+// looks, and the agent is told of each file.
+func TestAPatchThatFitsNoMoreEndsItsDialog(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Write("app.py", far)
+	e.Write("other.py", "old\n")
+	both := fivePatch(t) + "--- a/other.py\n+++ b/other.py\n@@ -1 +1 @@\n-old\n+new\n"
+	done := e.Start("apply_patch", object{"diff": both})
+	testrig.Wait(t, e.Approvals, "the dialog")
+	mine := replaced(far, "three = 3", "mine = 3")
+	e.Write("app.py", mine)
+	if resolved := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(resolved, `"stale"`) {
+		t.Errorf("approval/resolved: %s", resolved)
+	}
+	r := testrig.Wait(t, done, "the result")
+	rows, _ := r.StructuredContent["results"].([]any)
+	if r.Code() != "PATCH_APPLY_FAILED" || len(rows) != 2 || r.StructuredContent["applied"] != false || !strings.Contains(r.Text(), "mine·=·3") {
+		t.Errorf("result: %v\n%s", r.StructuredContent, r.Text())
+	}
+	if e.Read("app.py") != mine || e.Read("other.py") != "old\n" {
+		t.Errorf("on disk: %q, %q", e.Read("app.py"), e.Read("other.py"))
+	}
+}

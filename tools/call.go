@@ -99,13 +99,13 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 	case policy.Ask:
 		if err := r.approve(ctx, p, started); err != nil {
 			p.forget(nil, err)
-			return nil, err
+			return p.ended(err)
 		}
 	}
 	r.report(c, Activity{State: Running, Summary: p.title()}, started)
 	answer, err := r.do(ctx, p, started)
 	if err != nil {
-		return nil, err
+		return p.ended(err)
 	}
 	p.noteAmended(answer)
 	if err := p.learn(answer); err != nil {
@@ -114,6 +114,15 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 	p.forget(answer, nil)
 	p.noteCaused(ctx, answer)
 	return answer, nil
+}
+
+// ended is what a call comes to that was given up with an error: of a plan that cannot be
+// made any more what it would have answered, which says more.
+func (p *pending) ended(err error) (*Answer, error) {
+	if p.gone != nil && err == error(p.gone.Err) {
+		return p.gone, nil
+	}
+	return nil, err
 }
 
 func paused(s *session.Session) error {

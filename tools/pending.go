@@ -42,6 +42,7 @@ type pending struct {
 	amended  bool                  // the arguments are the human's
 	first    map[workspacePath]*document.File
 
+	gone     *Answer          // what a plan became that cannot be made any more
 	answered string           // what became of the question, if there was one
 	outcomes []change.Outcome // of the edits that were made
 }
@@ -316,6 +317,12 @@ func (p *pending) Again(ctx context.Context) (approval.Continuity, error) {
 func (p *pending) renew(ctx context.Context) (approval.Continuity, error) {
 	oldDigest, old, before := p.digest, p.edits(), *p
 	if err := p.replan(ctx); err != nil {
+		return approval.Different, err
+	}
+	if a, only := p.plan.(*Answer); only && old != nil && a.Err != nil { // it cannot be made any more
+		err := p.withoutSecrets(a.Err)
+		*p = before
+		p.gone = a
 		return approval.Different, err
 	}
 	p.warm()

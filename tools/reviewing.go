@@ -98,10 +98,8 @@ func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) 
 		}
 		out.path, out.from = to.path, old.path
 	}
-	for _, at := range []*patched{old, to} {
-		if _, denied := policy.Protected(at.path.String()); denied {
-			return nil, fault.New(fault.PolicyDenied, "%s belongs to a git repository itself, which only git may change", fault.Quote(at.path.String()))
-		}
+	if err := checkNotGits(old.path, old.target, to.path, to.target); err != nil {
+		return nil, err
 	}
 	creates := f.Operation == patch.Create
 	switch {
@@ -123,6 +121,16 @@ func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) 
 		}
 	}
 	return out, p.lay(ctx, out, old)
+}
+
+func checkNotGits(paths ...workspace.Path) error {
+	for _, p := range paths {
+		if _, denied := policy.Protected(p.String()); denied {
+			return fault.New(fault.PolicyDenied, "%s belongs to a git repository itself, which only git may change", fault.Quote(p.String())).
+				WithHint("leave it out of the patch, or ask the human to change it")
+		}
+	}
+	return nil
 }
 
 // lay makes the hunks, and finds where they are.
@@ -151,7 +159,7 @@ func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
 	f.after = after
 	switch f.Operation {
 	case patch.Delete:
-		if len(f.Hunks) > 0 && after != "" {
+		if !f.Unseen && after != "" {
 			return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(f.path.String())).
 				WithHint("read it again")
 		}
