@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,9 @@ type folder struct {
 	fd     int
 	other  *os.File // instead of fd, where the system has no openat2
 	buffer []byte
+	name   [256]byte    // of what is looked at, with a zero at its end
+	info   unix.Statx_t // of it
+	plain  bool         // statx does not work here
 }
 
 func (w *workTree) newFolder() (*folder, error) {
@@ -115,6 +119,32 @@ func (f *folder) kindOf(code byte, name string) uint32 {
 
 // stat looks at the entry name of the folder that is open.
 func (f *folder) stat(name string) (fileStat, bool) {
+	if len(name) >= len(f.name) || f.plain {
+		return f.plainStat(name)
+	}
+	f.name[copy(f.name[:], name)] = 0
+	for {
+		_, _, err := unix.Syscall6(unix.SYS_STATX, uintptr(f.fd), uintptr(unsafe.Pointer(&f.name[0])), unix.AT_SYMLINK_NOFOLLOW,
+			unix.STATX_BASIC_STATS, uintptr(unsafe.Pointer(&f.info)), 0)
+		switch err {
+		case 0:
+			i := &f.info
+			return fileStat{
+				kind: uint32(i.Mode) & unix.S_IFMT, executable: i.Mode&unix.S_IXUSR != 0, size: int64(i.Size), inode: uint32(i.Ino), links: uint64(i.Nlink),
+				modified: timestamp{uint32(i.Mtime.Sec), i.Mtime.Nsec}, changed: timestamp{uint32(i.Ctime.Sec), i.Ctime.Nsec},
+			}, true
+		case unix.EINTR:
+		case unix.ENOSYS, unix.EPERM: // there is no statx, or it is forbidden
+			f.plain = true
+			return f.plainStat(name)
+		default:
+			return fileStat{}, false
+		}
+	}
+}
+
+// plainStat is stat, as the library does it.
+func (f *folder) plainStat(name string) (fileStat, bool) {
 	var info unix.Stat_t
 	for {
 		switch err := unix.Fstatat(f.fd, name, &info, unix.AT_SYMLINK_NOFOLLOW); err {

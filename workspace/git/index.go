@@ -1,13 +1,12 @@
 package git
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -68,11 +67,11 @@ func (r *repository) readIndex() (*index, error) {
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	data, err := readWithin(name, maxIndex)
+	text, err := readText(name, maxIndex)
 	if err != nil {
 		return nil, fault.New(fault.GitError, "the index cannot be read: %w", err)
 	}
-	reader := &indexReader{data: data}
+	reader := &indexReader{text: text}
 	entries, err := reader.read()
 	if err != nil {
 		return nil, err
@@ -82,12 +81,13 @@ func (r *repository) readIndex() (*index, error) {
 
 const maxIndex = 1 << 30
 
+// indexReader reads an index out of the file's text, of which the paths are parts.
 type indexReader struct {
-	data    []byte
-	text    string // data, for the paths to be parts of
+	text    string
 	at      int
 	version uint32
 	last    string // the path before, of which version 4 keeps a part
+	folder  int    // how much of it is the folder, with a slash at the end
 	stage   uint8  // of the entry before
 	trees   *cachedTree
 }
@@ -105,84 +105,156 @@ func corrupt(what string) error {
 }
 
 func (r *indexReader) read() ([]indexEntry, error) {
-	if len(r.data) < indexHeader+indexTrailer || string(r.data[:4]) != "DIRC" {
+	if len(r.text) < indexHeader+indexTrailer || r.text[:4] != "DIRC" {
 		return nil, corrupt("no header")
 	}
-	r.version = binary.BigEndian.Uint32(r.data[4:])
+	r.version = r.number(4)
 	if r.version < 2 || r.version > 4 {
 		return nil, fault.New(fault.GitError, "index version %d is not supported; git update-index --index-version 4 rewrites it", r.version)
 	}
-	count := int(binary.BigEndian.Uint32(r.data[8:]))
-	if count > len(r.data)/entryFixed && r.version < 4 || count > len(r.data) {
+	count := int(r.number(8))
+	if count > len(r.text)/entryFixed && r.version < 4 || count > len(r.text) {
 		return nil, corrupt("too few entries")
 	}
-	r.data, r.at = r.data[:len(r.data)-indexTrailer], indexHeader
-	if r.version < 4 {
-		r.text = string(r.data)
-	}
-	entries := make([]indexEntry, 0, count)
-	for range count {
-		e, err := r.entry()
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
+	r.text, r.at = r.text[:len(r.text)-indexTrailer], indexHeader
+	entries := make([]indexEntry, count)
+	if err := r.entries(entries); err != nil {
+		return nil, err
 	}
 	return entries, r.extensions()
 }
 
-func (r *indexReader) entry() (indexEntry, error) {
+// entries reads so many. Those of a large index are read in two halves at the same time,
+// where the second one begins as far as the lengths of the paths say.
+func (r *indexReader) entries(into []indexEntry) error {
+	const large = 10_000
+	half := len(into) / 2
+	at, found := r.skip(half)
+	if len(into) < large || !found {
+		return r.some(into)
+	}
+	other := &indexReader{text: r.text, at: at, version: r.version}
+	var failed error
+	var reading sync.WaitGroup
+	reading.Go(func() { failed = other.some(into[half:]) })
+	err := r.some(into[:half])
+	reading.Wait()
+	switch {
+	case err != nil:
+		return err
+	case r.at != at: // a path has another length than is said
+		clear(into[half:])
+		return r.some(into[half:])
+	case failed != nil:
+		return failed
+	}
+	if err := r.follows(&into[half]); err != nil {
+		return err
+	}
+	*r = *other
+	return nil
+}
+
+// skip is where the entry begins that has n before it.
+func (r *indexReader) skip(n int) (at int, found bool) {
+	const longest = 0xfff // is said of all paths that are longer
+	at = r.at
+	for range n {
+		if len(r.text)-at < entryFixed+2 {
+			return 0, false
+		}
+		length := int(r.text[at+60]&0xf)<<8 | int(r.text[at+61])
+		if length == longest || r.version > 3 {
+			return 0, false
+		}
+		if r.text[at+60]&0x40 != 0 {
+			length += 2
+		}
+		at += (entryFixed + length + 8) &^ 7
+	}
+	return at, true
+}
+
+func (r *indexReader) some(into []indexEntry) error {
+	for i := range into {
+		if err := r.entry(&into[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number is the one at a place, which there must be.
+func (r *indexReader) number(at int) uint32 {
+	n := r.text[at : at+4]
+	return uint32(n[0])<<24 | uint32(n[1])<<16 | uint32(n[2])<<8 | uint32(n[3])
+}
+
+func (r *indexReader) entry(e *indexEntry) error {
 	start := r.at
-	if len(r.data)-start < entryFixed {
-		return indexEntry{}, corrupt("an entry is cut off")
+	if len(r.text)-start < entryFixed {
+		return corrupt("an entry is cut off")
 	}
-	field := func(i int) uint32 { return binary.BigEndian.Uint32(r.data[start+4*i:]) }
-	e := indexEntry{
-		changed: timestamp{field(0), field(1)}, modified: timestamp{field(2), field(3)},
-		inode: field(5), mode: field(6), size: field(9),
-	}
-	copy(e.hash[:], r.data[start+40:])
-	flags := binary.BigEndian.Uint16(r.data[start+60:])
+	field := func(i int) uint32 { return r.number(start + 4*i) }
+	e.changed, e.modified = timestamp{field(0), field(1)}, timestamp{field(2), field(3)}
+	e.inode, e.mode, e.size = field(5), field(6), field(9)
+	copy(e.hash[:], r.text[start+40:])
+	flags := uint16(r.text[start+60])<<8 | uint16(r.text[start+61])
 	e.assumeValid = flags&0x8000 != 0
 	e.stage = uint8(flags >> 12 & 3)
 	r.at += entryFixed
 	if flags&0x4000 != 0 {
-		if len(r.data)-r.at < 2 {
-			return indexEntry{}, corrupt("an entry is cut off")
+		if len(r.text)-r.at < 2 {
+			return corrupt("an entry is cut off")
 		}
-		extended := binary.BigEndian.Uint16(r.data[r.at:])
+		extended := uint16(r.text[r.at]) << 8
 		e.skipWorkTree = extended&0x4000 != 0
 		e.intentToAdd = extended&0x2000 != 0
 		r.at += 2
 	}
 	var err error
 	if e.path, err = r.path(start); err != nil {
-		return indexEntry{}, err
+		return err
 	}
-	return e, r.follows(e)
+	return r.follows(e)
 }
 
 // follows checks an entry and its place behind the one before.
-func (r *indexReader) follows(e indexEntry) error {
+func (r *indexReader) follows(e *indexEntry) error {
 	if e.path == "" { // it stands for an entry of the other file
 		return errSplit
 	}
-	known, same := 0, 0 // how much of the path the entry before has been checked for, and has
-	for same < len(e.path) && same < len(r.last) && e.path[same] == r.last[same] {
-		if e.path[same] == '/' {
-			known = same + 1
-		}
-		same++
+	known := r.folder // how much of the path the entry before has been checked for
+	if !strings.HasPrefix(e.path, r.last[:known]) {
+		known = shared(e.path, r.last[:known])
 	}
-	after := same == len(r.last) && same < len(e.path) || same < min(len(e.path), len(r.last)) && e.path[same] > r.last[same]
-	if !after && (e.path != r.last || e.stage <= r.stage || r.stage == 0) {
+	if rest, last := e.path[known:], r.last[known:]; rest <= last && r.last != "" && (rest != last || e.stage <= r.stage || r.stage == 0) {
 		return corrupt("its entries are out of order")
 	}
-	r.last, r.stage = e.path, e.stage
-	if rest := e.path[known:]; rest != "" && !safePath(strings.TrimSuffix(rest, "/")) {
+	folder, ok := safeRest(e.path, known)
+	if !ok {
 		return corrupt("it holds the path " + fault.Quote(e.path))
 	}
+	r.last, r.folder, r.stage = e.path, folder, e.stage
 	return nil
+}
+
+// safeRest is safePath for what follows the first known bytes of a path, which are a
+// folder. It gives how long the folder is that the path leads to. A slash may end it.
+func safeRest(path string, known int) (folder int, ok bool) {
+	folder = known
+	for at := known; at < len(path); at++ {
+		switch path[at] {
+		case 0:
+			return folder, false
+		case '/':
+			if special(path[folder:at]) {
+				return folder, false
+			}
+			folder = at + 1
+		}
+	}
+	return folder, folder == len(path) && folder > known || !special(path[folder:])
 }
 
 // path reads the path of the entry that began at start, and the zero bytes
@@ -196,25 +268,25 @@ func (r *indexReader) path(start int) (string, error) {
 		}
 		keep = len(r.last) - drop
 	}
-	end := bytes.IndexByte(r.data[r.at:], 0)
+	end := strings.IndexByte(r.text[r.at:], 0)
 	if end < 0 {
 		return "", corrupt("a path without end")
 	}
-	from := r.at
+	path := r.text[r.at : r.at+end]
 	r.at += end + 1
 	if r.version == 4 {
-		return r.last[:keep] + string(r.data[from:from+end]), nil
+		return r.last[:keep] + path, nil
 	}
 	length := r.at - 1 - start
-	r.at = min(start+(length+8)&^7, len(r.data))
-	return r.text[from : from+end], nil
+	r.at = min(start+(length+8)&^7, len(r.text))
+	return path, nil
 }
 
 // varint reads git's offset encoding.
 func (r *indexReader) varint() (int, bool) {
 	value := 0
-	for i := 0; r.at < len(r.data) && i < 5; i++ {
-		c := r.data[r.at]
+	for i := 0; r.at < len(r.text) && i < 5; i++ {
+		c := r.text[r.at]
 		r.at++
 		value = value<<7 | int(c&0x7f)
 		if c&0x80 == 0 {
@@ -229,19 +301,19 @@ func (r *indexReader) varint() (int, bool) {
 // their names begin in lower case.
 func (r *indexReader) extensions() error {
 	const head = 8
-	for len(r.data)-r.at >= head {
-		name := string(r.data[r.at : r.at+4])
-		size := int(binary.BigEndian.Uint32(r.data[r.at+4:]))
+	for len(r.text)-r.at >= head {
+		name := r.text[r.at : r.at+4]
+		size := int(r.number(r.at + 4))
 		switch {
 		case name == "sdir": // folders stand for all that is in them; read by expand
-		case name == "TREE" && size <= len(r.data)-r.at-head:
-			r.trees = readCachedTrees(r.data[r.at+head : r.at+head+size])
+		case name == "TREE" && size <= len(r.text)-r.at-head:
+			r.trees = readCachedTrees([]byte(r.text[r.at+head : r.at+head+size]))
 		case name == "link":
 			return errSplit
 		case name[0] < 'A' || name[0] > 'Z':
 			return fault.New(fault.GitError, "the index needs the extension %s, which is not supported; run git with run_command instead", fault.Quote(name))
 		}
-		if size > len(r.data)-r.at-head {
+		if size > len(r.text)-r.at-head {
 			return corrupt("an extension is cut off")
 		}
 		r.at += head + size

@@ -352,5 +352,10 @@ func readAll(r io.Reader, size int64) ([]byte, error) {
 // safeName reports whether a name may stand in a tree: one that leads nowhere
 // but to itself.
 func safeName(name string) bool {
-	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00") && !strings.EqualFold(name, ".git")
+	return !special(name) && !strings.ContainsAny(name, "/\x00")
+}
+
+// special reports whether a name that no byte forbids leads elsewhere all the same.
+func special(name string) bool {
+	return name == "" || name == "." || name == ".." || len(name) == len(".git") && strings.EqualFold(name, ".git")
 }

@@ -2,6 +2,7 @@ package git
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -198,21 +199,44 @@ const maxGitFile = 64 << 20
 func readSmall(name string) ([]byte, error) { return readWithin(name, maxGitFile) }
 
 func readWithin(name string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	f, size, err := openWithin(name, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	return readAll(f, size)
+}
+
+// readText is readWithin for a large file, of which there is never more than one copy.
+func readText(name string, limit int64) (string, error) {
+	f, size, err := openWithin(name, limit)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var text strings.Builder
+	text.Grow(int(size))
+	_, err = io.Copy(&text, f)
+	return text.String(), err
+}
+
+func openWithin(name string, limit int64) (*os.File, int64, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, 0, err
+	}
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
 	case info.Size() > limit:
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("too large")}
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("too large")}
+	default:
+		return f, info.Size(), nil
 	}
-	return readAll(f, info.Size())
+	f.Close()
+	return nil, 0, err
 }
 
 func lexists(name string) bool {
