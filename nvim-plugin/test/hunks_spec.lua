@@ -118,6 +118,16 @@ check.test("a header in words is what is taken or left as a whole", function()
   check.same(it:ids(), { "1", "2", "3", "4" })
 end)
 
+check.test("a file whose text is changed and which gets a mode as well: each by itself", function()
+  local mode = { path = "a", operation = "change_mode", before = "", after = "", whole = "mode", hunks = { { id = "5", header = "mode" } } }
+  local it = Chosen.new({ preview(texts.plain[1], texts.plain[2]), mode })
+  check.same({ it:count() }, { 5, 5 })
+  it:take(it:key(mode), it:of(it:key(mode))[1], false)
+  it:take("a", it:of("a")[2], false)
+  check.same({ it:count("a") }, { 3, 4 })
+  check.same(it:ids(), { "1", "3", "4" })
+end)
+
 check.test("left hunks are not in the text, and taken again they are", function()
   local it, all, file = chosen(texts.plain)
   it:take("a", all[1], false)

@@ -15,10 +15,16 @@ export class Chosen {
     readonly files: readonly FilePreview[],
     former?: Chosen,
   ) {
-    this.hunks = new Map(files.map((file) => [file.path, hunksOf(file)]));
+    this.hunks = new Map(files.map((file) => [this.key(file), hunksOf(file)]));
     for (const [path, hunks] of this.hunks) {
       this.leaveAsBefore(hunks, former?.hunks.get(path) ?? [], former);
     }
+  }
+
+  /** What its hunks are found by: its path. What is done to a file as a whole beside its text, such as a move, comes after that, under a name of its own. */
+  key(file: FilePreview): string {
+    const first = this.files.find(({ path }) => path === file.path);
+    return first === undefined || first.operation === file.operation ? file.path : `${file.path}\n${file.operation}`;
   }
 
   hunksOf(path: string): readonly Hunk[] {
@@ -48,7 +54,7 @@ export class Chosen {
 
   /** Nothing would come of a yes. */
   get isNothing(): boolean {
-    return !this.isWhole && this.taken.length === 0 && this.own.size === 0 && this.files.every(({ path }) => this.hunksOf(path).length > 0);
+    return !this.isWhole && this.taken.length === 0 && this.own.size === 0 && this.files.every((file) => this.hunksOf(this.key(file)).length > 0);
   }
 
   get edited(): ReadonlyMap<string, string> {

@@ -114,7 +114,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
 
   private async open(approval: Approval, preserveFocus: boolean, path?: string, hunkId?: string): Promise<void> {
     this.offered.add(approval.id);
-    const told = approval.files.some((candidate) => candidate.path === path && !isText(candidate));
+    const told = approval.files.some((candidate) => approval.chosen.key(candidate) === path && !isText(candidate));
     const file = told ? undefined : (approval.texts.find((candidate) => candidate.path === path) ?? approval.texts[0]);
     const options = { viewColumn: column(), preserveFocus, preview: false, ...at(approval, file, hunkId) };
     if (file) {

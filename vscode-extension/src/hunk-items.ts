@@ -21,7 +21,8 @@ export function hunkItem({ id, chosen }: Approval, { path }: FilePreview, hunk: 
 }
 
 /** The box and the count of a file's row. A file of which a part is taken has no tick, so that pressing it takes the rest. */
-export function tickFile(item: TreeItem, { chosen }: Approval, { path }: FilePreview): void {
+export function tickFile(item: TreeItem, { chosen }: Approval, file: FilePreview): void {
+  const path = chosen.key(file);
   const hunks = chosen.hunksOf(path);
   const taken = hunks.filter((hunk) => chosen.takes(hunk)).length;
   const note = chosen.edited.has(path) ? "edited by you" : "";

@@ -135,8 +135,9 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
       return;
     }
     const { approval, file } = entry;
-    const ids = entry.kind === "hunk" ? [entry.hunk.id] : approval.chosen.hunksOf(file.path).map(({ id }) => id);
-    if (!takeHunks(this.approvals, approval, file.path, ids, on)) {
+    const key = approval.chosen.key(file);
+    const ids = entry.kind === "hunk" ? [entry.hunk.id] : approval.chosen.hunksOf(key).map(({ id }) => id);
+    if (!takeHunks(this.approvals, approval, key, ids, on)) {
       this.changes.fire([this.row(approval)]); // VS Code has drawn the box as it was pressed
     }
   }
@@ -190,7 +191,7 @@ function details(approval: Approval): Entry[] {
 
 /** Those that can be ticked: a single one is approved or not, and a file that is taken as a whole has its own box. */
 function hunksOf(approval: Approval, file: FilePreview): Entry[] {
-  const hunks = approval.chosen.hunksOf(file.path).filter(({ lines }) => lines.length > 0);
+  const hunks = approval.chosen.hunksOf(approval.chosen.key(file)).filter(({ lines }) => lines.length > 0);
   return approval.chosen.isOpen ? hunks.map((hunk) => ({ kind: "hunk", approval, file, hunk })) : [];
 }
 
@@ -238,11 +239,11 @@ function approvalTooltip(approval: Approval): MarkdownString {
 function fileItem(approval: Approval, file: FilePreview): TreeItem {
   const hasHunks = hunksOf(approval, file).length > 0;
   const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path), hasHunks ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
-  item.id = `${approval.id}\n${file.path}`;
+  item.id = `${approval.id}\n${approval.chosen.key(file)}`;
   item.description = `${visible(file.path.split("/").slice(0, -1).join("/"))} ${isText(file) ? size([file]) : ""}`.trim();
   item.tooltip = fileDeed(file);
   item.iconPath = new ThemeIcon(operationIcons[file.operation] ?? "diff-modified");
-  item.command = { title: "Show", command: "pillion.show", arguments: [approval.id, file.path] };
+  item.command = { title: "Show", command: "pillion.show", arguments: [approval.id, approval.chosen.key(file)] };
   tickFile(item, approval, file);
   return item;
 }

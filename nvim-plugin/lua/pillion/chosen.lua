@@ -6,8 +6,8 @@ local hunks = require("pillion.hunks")
 
 ---@class pillion.Chosen
 ---@field private files table<string, pillion.FilePreview> by path
----@field private order string[] paths
----@field private hunks table<string, pillion.Hunk[]> by path
+---@field private order string[] keys
+---@field private hunks table<string, pillion.Hunk[]> by key
 ---@field private left table<pillion.Hunk, boolean>
 ---@field private own table<string, string> what the human wrote, by path
 ---@field private seen table<string, table<string, table<pillion.Hunk, boolean>>> what was left when a text of theirs came about, by path
@@ -27,9 +27,11 @@ end
 function Chosen.new(files, former)
   local self = setmetatable({ files = {}, order = {}, hunks = {}, left = {}, own = {}, seen = {} }, Chosen)
   for _, file in ipairs(files) do
-    self.files[file.path], self.hunks[file.path] = file, hunks.of(file)
-    self.order[#self.order + 1] = file.path
-    self:leave_as_before(file.path, former)
+    self.files[file.path] = self.files[file.path] or file
+    local key = self:key(file)
+    self.hunks[key] = hunks.of(file)
+    self.order[#self.order + 1] = key
+    self:leave_as_before(key, former)
   end
   return self
 end
@@ -48,6 +50,15 @@ function Chosen:leave_as_before(path, former)
       end
     end
   end
+end
+
+--- What its hunks are found by: its path. What is done to a file as a whole beside its text, such as a move, comes after that,
+--- under a name of its own.
+---@param file pillion.FilePreview
+---@return string
+function Chosen:key(file)
+  local first = self.files[file.path]
+  return first and first.operation ~= file.operation and ("%s\n%s"):format(file.path, file.operation) or file.path
 end
 
 ---@param path string

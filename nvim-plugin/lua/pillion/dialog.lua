@@ -164,7 +164,8 @@ function Dialog:hunk()
   if not file or not window then
     return nil, ""
   elseif words.is_tree_change(file) then
-    return self.approval.chosen:of(file.path)[1], file.path
+    local key = self.approval.chosen:key(file)
+    return self.approval.chosen:of(key)[1], key
   end
   local line = api.nvim_win_get_cursor(window)[1] - 1
   return (self.approval.chosen:nearest(file.path, line, is_left)), file.path

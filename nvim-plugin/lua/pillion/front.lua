@@ -286,7 +286,7 @@ function M.step_hunk(id, step)
   local hunk = dialog and approval and dialog:hunk()
   local all, place = {}, step > 0 and 0 or 1 ---@type { file: integer, hunk: pillion.Hunk }[], integer
   for index, file in ipairs(approval and approval:files() or {}) do
-    for _, one in ipairs(approval.chosen:of(file.path)) do
+    for _, one in ipairs(approval.chosen:of(approval.chosen:key(file))) do
       all[#all + 1] = { file = index, hunk = one }
       place = one == hunk and #all or place
     end

@@ -223,7 +223,7 @@ local bodies = {
   diff = function(sheet, preview, chosen, is_told)
     for _, file in ipairs(preview.files or {}) do
       if words.is_tree_change(file) then
-        local hunk = chosen and chosen:of(file.path)[1]
+        local hunk = chosen and chosen:of(chosen:key(file))[1]
         sheet:tree_change(file, is_told and #preview.files == 1, hunk ~= nil and not chosen:takes(hunk))
       else
         changed(sheet, file, chosen)

@@ -113,3 +113,16 @@ test("the hunk at a line, on either side", () => {
   assert.deepEqual([0, 3, 6, 8].map((line) => chosen(it).nearest("a.txt", line)?.id), ["1", "1", "2", "2"]);
   assert.equal(chosen(it).nearest("a.txt", 8, true)?.id, "2");
 });
+
+test("a file whose text is changed and which is moved as well, or made executable: each by itself", async () => {
+  const move: FilePreview = { ...file, path: "a.txt", to: "c.txt", operation: "move", before: "", after: "", diff: "", hunks: [{ id: "3", header: "moved to c.txt" }] };
+  const both = [two("a.txt", 1), move];
+  const it = table(both);
+  assert.deepEqual(both.map((one) => chosen(it).key(one)), ["a.txt", "a.txt\nmove"]);
+  assert.equal(chosen(it).all.length, 3);
+  assert.equal(chosen(it).right("a.txt"), both[0]?.after);
+  it.approvals.take("a1", chosen(it).key(move), ["3"], false);
+  it.approvals.take("a1", "a.txt", ["2"], false);
+  it.approvals.answer("a1", { kind: "approve" });
+  assert.deepEqual((await it.answer).selected, ["1"]);
+});
