@@ -75,6 +75,9 @@ func (s Style) fileHead(f change.FilePreview) string {
 	case change.Move:
 		head += s.Dim("  moves to ") + s.Bold(fault.Quote(f.To))
 	}
+	if f.Whole != "" {
+		head += s.Dim("  " + f.Whole)
+	}
 	if f.Entries != nil {
 		head += s.Dim("  a folder with " + files(*f.Entries))
 	}

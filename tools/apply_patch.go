@@ -12,7 +12,7 @@ var _ = define(NewEdit(Spec{
 	Name:  "apply_patch",
 	Title: "Apply patch",
 	Description: "Applies a patch to one file or several: a unified diff, as git diff and diff -u make it, or the form that begins with \"*** Begin Patch\". " +
-		"Files can be changed, made, deleted, renamed and copied. All of it is applied, or nothing. The lines that a hunk wants must be there as they stand in it; " +
+		"Files can be changed, made, deleted, renamed, copied and made executable. All of it is applied, or nothing. The lines that a hunk wants must be there as they stand in it; " +
 		"where they have moved, they are found. The human sees the difference and approves, edits or rejects it.",
 	Destructive: true,
 	Success:     true,
@@ -42,6 +42,7 @@ type patchedFile struct {
 	Offset       int           `json:"offset"` // the largest of its hunks
 	Additions    int           `json:"additions"`
 	Deletions    int           `json:"deletions"`
+	Mode         string        `json:"mode,omitempty"`  // the one that it gets, if that is another
 	Hunks        []patchedHunk `json:"hunks,omitempty"` // those that are not where they should be, or not as they should
 	Version      string        `json:"version,omitempty"`
 	Saved        *bool         `json:"saved,omitempty"`
@@ -111,10 +112,12 @@ func (a applyPatchArgs) text() (string, error) {
 	return a.Diff + a.Patch, nil
 }
 
-// patchTitle heads the dialog.
+var modeTitles = map[string]string{modeProgram: ", and make it executable", modeFile: ", and make it no longer executable"}
+
+// title heads the dialog.
 func (p *patching) title() string {
 	if len(p.results) == 1 {
-		return "Apply a patch to " + fault.Quote(p.results[0].Path)
+		return "Apply a patch to " + fault.Quote(p.results[0].Path) + modeTitles[p.results[0].Mode]
 	}
 	return fmt.Sprintf("Apply a patch to %s", count(len(p.results), "file"))
 }

@@ -17,18 +17,32 @@ import (
 	"pgregory.net/rapid"
 
 	"pillion/tools"
+	"pillion/tools/approval"
 	"pillion/workspace/change"
 	"pillion/workspace/journal"
 )
 
-// files is a tree: texts by path.
+// files is a tree: texts by path, with a star behind the name of what can be run.
 type files map[string]string
+
+func toggled(name string) string {
+	if plain, is := strings.CutSuffix(name, "*"); is {
+		return plain
+	}
+	return name + "*"
+}
+
+func plain(name string) string { return strings.TrimSuffix(name, "*") }
 
 func drawFiles(t *rapid.T) files {
 	out := files{}
 	names := []string{"one.txt", "two words.txt", "dir/three.txt", "dir/deep/four.txt", "é.txt", "dir/q\"x.txt", "b/five.txt"}
 	for _, name := range names {
-		if rapid.IntRange(0, 3).Draw(t, name) > 0 {
+		switch rapid.IntRange(0, 7).Draw(t, name) {
+		case 0, 1:
+		case 2:
+			out[toggled(name)] = drawLines(t, name)
+		default:
 			out[name] = drawLines(t, name)
 		}
 	}
@@ -54,7 +68,7 @@ func drawChanged(t *rapid.T, was files, name string, most int) files {
 		}
 		one := rapid.SampledFrom(slices.Sorted(maps.Keys(out))).Draw(t, at)
 		fresh := fmt.Sprintf("new/%s %d.txt", name, i)
-		switch rapid.SampledFrom([]string{"change", "change", "change", "rename", "copy", "make", "delete", "swap"}).Draw(t, at+" does") {
+		switch rapid.SampledFrom([]string{"change", "change", "change", "rename", "copy", "make", "delete", "swap", "chmod", "program"}).Draw(t, at+" does") {
 		case "change":
 			out[one] = drawEdit(t, out[one], at)
 		case "rename":
@@ -64,6 +78,12 @@ func drawChanged(t *rapid.T, was files, name string, most int) files {
 			out[fresh] = out[one]
 		case "make":
 			out[fresh] = drawLines(t, at)
+		case "program":
+			out[toggled(fresh)] = drawEdit(t, out[one], at)
+		case "chmod":
+			text := drawEdit(t, out[one], at)
+			delete(out, one)
+			out[toggled(one)] = text
 		case "delete":
 			delete(out, one)
 		case "swap":
@@ -91,8 +111,11 @@ func (f files) write(t testing.TB, dir string) {
 
 func (f files) over(t testing.TB, dir string) {
 	for name, text := range f {
-		at := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+		at, mode := filepath.Join(dir, plain(name)), fs.FileMode(0o644)
+		if name != plain(name) {
+			mode = 0o755
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644), os.Chmod(at, mode)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,6 +132,9 @@ func filesIn(t testing.TB, dir string) files {
 		}
 		data, err := os.ReadFile(at)
 		name, _ := filepath.Rel(dir, at) //nolint:errcheck // it is in it
+		if info, err := d.Info(); err == nil && info.Mode()&0o100 != 0 {
+			name += "*"
+		}
 		out[filepath.ToSlash(name)] = string(data)
 		return err
 	})
@@ -212,7 +238,7 @@ func treeDiff(t testing.TB, repo string, base, after files, option string) strin
 		t.Fatal(err)
 	}
 	for name := range base {
-		if err := os.Remove(filepath.Join(repo, name)); err != nil {
+		if err := os.Remove(filepath.Join(repo, plain(name))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -232,7 +258,7 @@ type patchAnswer struct {
 	raw     string
 }
 
-// applyPatch calls the tool in a session of its own, which is asked nothing.
+// applyPatch calls the tool in a session of its own, and says yes to what is asked in it.
 func applyPatch(t testing.TB, w *world, turn int, diff string) (a patchAnswer) {
 	name := fmt.Sprintf("s%d", turn)
 	w.do("session " + name + " full_access")
@@ -240,6 +266,7 @@ func applyPatch(t testing.TB, w *world, turn int, diff string) (a patchAnswer) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.human.next = []answer{{Answer: approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}}}
 	result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch", Arguments: arguments, CallID: name, Session: w.session(name)})
 	if err := json.Unmarshal(result.Structured, &a); err != nil {
 		t.Fatal(err)

@@ -51,6 +51,7 @@ func factOf(t touch) (policy.PathFact, error) {
 		Write:          t.write,
 		Root:           t.path.RootDir(),
 		BareRepository: t.write && inBareRepository(target),
+		MadeExecutable: t.executable,
 	}
 	if t.path.String() != t.path.Rel() {
 		fact.Folder = folderName(t.path)

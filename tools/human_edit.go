@@ -59,6 +59,8 @@ func (c choice) leftOut(t change.TreeChange) string {
 			return "left out: " + name + ", which was to be deleted\n"
 		case change.Move:
 			return "left out: " + name + ", which was to be moved to " + fault.Quote(t.To.String()) + "\n"
+		case change.ChangeMode:
+			return "left out: the mode of " + name + ", which was to be changed\n"
 		}
 	}
 	return "left out: " + name + ", which was to be made\n"

@@ -72,22 +72,39 @@ func (p *patching) tell(rows []patchedFile, o change.Outcome, to *patched) {
 // diff is what was changed, in git's format: what is renamed and changed is one.
 func (p *patching) diff(outcomes []change.Outcome, moved map[*patched]*patched) string {
 	var out strings.Builder
-	also := map[workspace.Path]bool{}
+	also, modes := map[workspace.Path]bool{}, map[workspace.Path]string{}
+	for _, o := range outcomes {
+		if o.Tree != nil && o.Operation == change.ChangeMode {
+			modes[o.Tree.Source] = o.Tree.ModeLines()
+		}
+	}
+	add := func(at workspace.Path, diff string) {
+		if first, rest, is := strings.Cut(diff, "\n"); is {
+			also[at] = true
+			out.WriteString(first + "\n" + modes[at] + rest)
+		}
+	}
 	for _, o := range outcomes {
 		if o.Tree != nil {
 			continue
 		}
 		if to := moved[p.files[o.File.Target]]; to != nil {
-			also[o.File.Target] = true
-			out.WriteString(o.File.MovedDiff(o.Hunks, to.path))
+			add(o.File.Target, o.File.MovedDiff(o.Hunks, to.path))
 			continue
 		}
-		out.WriteString(o.File.Diff(o.Hunks))
+		add(o.File.Target, o.File.Diff(o.Hunks))
 	}
 	for _, o := range outcomes {
-		if o.Tree != nil && !o.Tree.LeftOut && !also[o.Tree.Source] {
-			out.WriteString(change.Set{Tree: []change.TreeChange{*o.Tree}}.Preview()[0].Diff)
+		isMode := o.Tree != nil && o.Operation == change.ChangeMode
+		if o.Tree == nil || o.Tree.LeftOut || also[o.Tree.Source] || isMode && moved[p.files[o.Tree.Source]] != nil {
+			continue
 		}
+		shown := change.Set{Tree: []change.TreeChange{*o.Tree}}.Preview()[0].Diff
+		if isMode {
+			out.WriteString(shown)
+			continue
+		}
+		add(o.Tree.Source, shown)
 	}
 	return out.String()
 }
@@ -119,7 +136,7 @@ func (p *patching) summarize(a *Answer, r *applyPatchResult, unsaved []string) {
 	if more := len(lines) - mostFilesSaid; more > 0 {
 		lines = append(lines[:mostFilesSaid], fmt.Sprintf("and %d more", more))
 	}
-	a.Text += "\n" + strings.Join(lines, "\n")
+	a.Text += "\n" + strings.Join(append(lines, p.notes...), "\n")
 	if len(unsaved) > 0 {
 		a.Text += "\nThe human has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not saved to disk."
 	}
@@ -138,6 +155,9 @@ func (f patchedFile) line() string {
 		name = fault.Quote(f.From) + " → " + name
 	}
 	out := fmt.Sprintf("%s: %s (+%d −%d)", name, f.Operation, f.Additions, f.Deletions)
+	if f.Mode != "" {
+		out += ", mode " + f.Mode
+	}
 	for i, h := range f.Hunks {
 		if i == mostHunksSaid {
 			return out + fmt.Sprintf("; and %d hunks more", len(f.Hunks)-i)

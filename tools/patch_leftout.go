@@ -5,6 +5,7 @@ import (
 
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
+	"pillion/workspace/patch"
 )
 
 // leftOut puts what the human did not take of a patch into its rows, and gives the moves
@@ -16,6 +17,10 @@ func (p *patching) leftOut(rows []patchedFile, outcomes []change.Outcome, moved 
 			continue
 		}
 		f := p.files[o.Tree.Source]
+		if o.Tree.Mode != 0 { // its operation is gone with it
+			keepMode(rows, f, moved[f])
+			continue
+		}
 		if to := moved[f]; to != nil {
 			delete(moved, f)
 			for i := range rows {
@@ -48,6 +53,21 @@ func (p *patching) leftOut(rows []patchedFile, outcomes []change.Outcome, moved 
 	return moved
 }
 
+// keepMode corrects the rows of a file that keeps its mode; to: what it is renamed to.
+func keepMode(rows []patchedFile, f, to *patched) {
+	if to != nil {
+		f = to
+	}
+	for i := range rows {
+		if rows[i].Path != f.path.String() {
+			continue
+		}
+		if rows[i].Mode = ""; rows[i].Operation == string(change.ChangeMode) {
+			rows[i].Operation = string(change.Unchanged)
+		}
+	}
+}
+
 // still corrects the rows of a file of which not all was made; nil: nothing was.
 func still(rows []patchedFile, name string, o *change.Outcome) {
 	for i := range rows {
@@ -61,7 +81,12 @@ func still(rows []patchedFile, name string, o *change.Outcome) {
 			row.HunksApplied = len(o.Hunks)
 			row.Additions, row.Deletions = diff.Count(o.Hunks)
 			o = nil
-		case row.Operation != string(change.Move):
+		case row.Operation == string(change.Create), row.Operation == string(patch.Copy):
+			row.Operation, row.Mode = string(change.Unchanged), ""
+		case row.Operation == string(change.Move):
+		case row.Mode != "":
+			row.Operation = string(change.ChangeMode)
+		default:
 			row.Operation = string(change.Unchanged)
 		}
 	}

@@ -3,8 +3,6 @@ package tools
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"strings"
 
 	"pillion/internal/fault"
@@ -24,6 +22,7 @@ type patching struct {
 	results []patchedFile
 	reads   []workspace.Path // of files that it could not be applied to
 	failed  int
+	notes   []string // what of it is not done, and why
 }
 
 // patched is one file.
@@ -38,9 +37,12 @@ type patched struct {
 	is    bool // it is there now
 	text  string
 	bom   bool
+	exec  bool     // it can be run
 	like  *patched // of a copy: what its text came from
 	from  *patched // it is that file under another name
 	wrote bool     // something was made of it in this patch
+
+	wasExec bool
 }
 
 func newPatching(in Input, files []patch.File) *patching {
@@ -112,6 +114,10 @@ func (p *patching) load(f *patched) error {
 		return err
 	}
 	f.is = f.was
+	if f.was {
+		f.wasExec = f.isProgram()
+		f.exec = f.wasExec
+	}
 	return nil
 }
 
@@ -186,6 +192,16 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 		return nil
 	}
 	old.text, old.wrote = text, true
+	if err := p.setMode(f, old, old.exec, row); err != nil {
+		return err
+	}
+	switch {
+	case len(f.Hunks) > 0:
+	case row.Mode == "":
+		row.Operation = string(change.Unchanged)
+	default:
+		row.Operation = string(change.ChangeMode)
+	}
 	return nil
 }
 
@@ -228,7 +244,7 @@ func (p *patching) create(ctx context.Context, f patch.File, to *patched, row *p
 	if to.before != nil && !to.was {
 		to.text, to.bom = to.before.Encoding.TakeMark(text)
 	}
-	return nil
+	return p.setMode(f, to, false, row)
 }
 
 // vacant: nothing is at a name, or goes. What comes there is old, nil of a new file.
@@ -287,7 +303,7 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 			old.is = false
 		}
 	}
-	return nil
+	return p.setMode(f, to, old.wasExec, row)
 }
 
 // patched is a text with the hunks of a patch's file made in it.
@@ -341,32 +357,6 @@ func unmark(hunks []patch.Hunk) {
 	}
 }
 
-// The modes of git.
-const (
-	modeLink      = 0o120000
-	modeSubmodule = 0o160000
-	modeType      = 0o170000
-)
-
-// checkModes refuses what is no file, and what is to be made executable or not any more.
-func checkModes(f patch.File) error {
-	name := fault.Quote(f.New)
-	for _, mode := range []uint32{f.OldMode, f.NewMode} {
-		switch mode & modeType {
-		case modeLink:
-			return fault.New(fault.NotAFile, "%s is a symbolic link in the patch; links are neither made nor changed", name).
-				WithHint("leave it out of the patch; delete_file and move_file take links, and a command can make one")
-		case modeSubmodule:
-			return fault.New(fault.NotAFile, "%s is a submodule in the patch, of which only git knows what it holds", name).WithHint("leave it out of the patch")
-		}
-	}
-	if f.NewMode&0o111 != 0 && f.OldMode&0o111 == 0 || f.OldMode&0o111 != 0 && f.NewMode != 0 && f.NewMode&0o111 == 0 {
-		return fault.New(fault.PermissionDenied, "the patch changes the mode of %s from %o to %o, which is not done", name, f.OldMode, f.NewMode).
-			WithHint("leave the mode out of the patch, and ask the human to change it")
-	}
-	return nil
-}
-
 // blame is what is wrong with a file of the patch.
 func (p *patching) blame(row patchedFile, f patch.File, err error) *fault.Error {
 	var m *patch.Mismatch
@@ -381,120 +371,4 @@ func (p *patching) blame(row patchedFile, f patch.File, err error) *fault.Error 
 		p.reads = append(p.reads, p.files[target].path)
 	}
 	return mismatched(name, len(f.Hunks), m)
-}
-
-// edits is what is to be done to the workspace.
-func (p *patching) edits(text string) (*Edits, error) {
-	title := p.title()
-	e := &Edits{Title: title, several: true, Set: change.Set{Label: title, Backup: true}}
-	moved := map[*patched]*patched{}
-	for _, f := range p.order {
-		if f.is && !f.was && f.from != nil && !f.from.is && moved[f.from] == nil {
-			moved[f.from] = f
-		}
-	}
-	for _, f := range p.order {
-		if err := p.plan(e, f, moved); err != nil {
-			return nil, err
-		}
-	}
-	if err := checkAllShown(e.Set.Files, text); err != nil {
-		return nil, err
-	}
-	for _, row := range p.results {
-		for _, h := range row.Hunks {
-			if h.Leniency != "" {
-				e.Reasons = append(e.Reasons, fmt.Sprintf("hunk %d of %s fits but for %s", h.Hunk, fault.Quote(row.Path), h.Leniency))
-			}
-		}
-	}
-	for _, c := range e.Set.Tree {
-		e.Reasons = append(e.Reasons, treeReasons(c)...)
-	}
-	e.learns = func(f change.File) bool {
-		_, moves := moved[p.files[f.Target]]
-		return !moves && p.knew(f.Before)
-	}
-	e.Answer = func(o []change.Outcome) *Answer { return p.answer(o, moved) }
-	return e, nil
-}
-
-// knew: the session knows the text that the patch was applied to, or there was none.
-func (p *patching) knew(f *document.File) bool {
-	version, ok := seen(p.in.Session, f.Path)
-	return !f.Exists || ok && version == f.Version
-}
-
-// plan adds what is to be done about one file.
-func (p *patching) plan(e *Edits, f *patched, moved map[*patched]*patched) error {
-	to := moved[f]
-	switch {
-	case to != nil:
-		if to.text != f.textBefore() {
-			if err := p.write(e, f, to.text, to.bom); err != nil {
-				return err
-			}
-		}
-		entry, err := p.in.Snapshot.Workspace().ResolveEntry(f.path.String())
-		if err != nil {
-			return err
-		}
-		c, err := change.NewMove(p.in.Snapshot, entry, to.path, false)
-		if err == nil {
-			e.Set.Tree = append(e.Set.Tree, c)
-		}
-		return err
-	case f.was && !f.is:
-		return p.remove(e, f)
-	case f.is && f.was && f.before != nil && (f.text != f.before.Text || f.bom != f.before.BOM):
-		return p.write(e, f, f.text, f.bom)
-	case f.is && !f.was && moved[f.from] != f:
-		return p.write(e, f, f.text, f.bom)
-	}
-	return nil
-}
-
-func (f *patched) textBefore() string {
-	if f.before == nil {
-		return ""
-	}
-	return f.before.Text
-}
-
-func (p *patching) remove(e *Edits, f *patched) error {
-	c, err := change.NewDelete(p.in.Snapshot, f.path, false)
-	if err != nil {
-		return err
-	}
-	if c.Was.Top().Mode.Type() == fs.ModeDir {
-		return fault.New(fault.NotAFile, "%s is a folder", fault.Quote(f.path.String()))
-	}
-	if err := checkKnown(p.in.Session, c); err != nil {
-		return err
-	}
-	e.Set.Tree = append(e.Set.Tree, c)
-	return nil
-}
-
-func (p *patching) write(e *Edits, f *patched, text string, bom bool) error {
-	content := document.Content{Text: text, Encoding: f.before.Encoding, BOM: bom}
-	switch {
-	case content.Encoding != "":
-	case f.like != nil && f.like.before != nil:
-		content.Encoding = f.like.before.Encoding
-	default:
-		content.Encoding = document.UTF8
-	}
-	c, err := change.New(f.before, content)
-	if err != nil {
-		return err
-	}
-	c.CreateDirs = !p.in.Limits.CodeLab
-	if !f.was {
-		if err := checkFolder(c); err != nil {
-			return err
-		}
-	}
-	e.Set.Files = append(e.Set.Files, c)
-	return nil
 }

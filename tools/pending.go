@@ -250,10 +250,10 @@ func (p *pending) computeDigest() string {
 		for _, f := range plan.Set.Files {
 			part(f.Target.Abs())
 			part(f.After.Text)
-			part(fmt.Sprint(f.After.Encoding, f.After.BOM, f.LeftOut))
+			part(fmt.Sprint(f.After.Encoding, f.After.BOM, f.LeftOut, f.Executable))
 		}
 		for _, c := range plan.Set.Tree {
-			part(fmt.Sprint(c.Operation, c.Recursive, c.Overwrite))
+			part(fmt.Sprint(c.Operation, c.Recursive, c.Overwrite, c.Mode))
 			part(c.Source.Abs())
 			if c.Operation == change.Move {
 				part(c.Target.Abs())

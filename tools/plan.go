@@ -83,6 +83,8 @@ type touch struct {
 	write bool
 	file  *document.File // of a write: what is there now
 	entry *entry         // of a change of the tree
+	// executable: of a write, a file that is made so.
+	executable bool
 }
 
 // Answer is the plan of a call that only looks, and the outcome of the others.
@@ -187,7 +189,7 @@ func (e *Edits) unchanged() *Answer {
 func (e *Edits) touches() []touch {
 	out := make([]touch, 0, len(e.Set.Files))
 	for _, f := range e.Set.Files {
-		out = append(out, touch{path: f.Path(), write: true, file: f.Before})
+		out = append(out, touch{path: f.Path(), write: true, file: f.Before, executable: f.Executable})
 	}
 	for _, c := range e.Set.Tree {
 		out = append(out, treeTouches(c)...)

@@ -231,6 +231,9 @@ func describePreview(p approval.Preview) []string {
 		if f.Entries != nil {
 			line += fmt.Sprintf(", %d files:\n     | %s", *f.Entries, strings.ReplaceAll(strings.TrimSpace(f.Diff), "\n", "\n     | "))
 		}
+		if f.Whole != "" {
+			line += ", " + f.Whole
+		}
 		for _, state := range []struct {
 			is   bool
 			name string

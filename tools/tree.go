@@ -21,6 +21,7 @@ type entry struct {
 	at   workspace.Path // with the links on the way to it followed
 	mode fs.FileMode
 	bare bool // it is a bare repository, or in one
+	made bool // a file that is made executable
 }
 
 func (e *entry) fact(named workspace.Path) policy.PathFact {
@@ -29,6 +30,7 @@ func (e *entry) fact(named workspace.Path) policy.PathFact {
 		Write:          true,
 		Root:           named.RootDir(),
 		Executable:     e.mode.IsRegular() && e.mode&0o111 != 0,
+		MadeExecutable: e.made,
 		ReadOnly:       e.mode.IsRegular() && e.mode&0o200 == 0,
 		BareRepository: e.bare,
 	}
@@ -51,6 +53,9 @@ func treeTouches(c change.TreeChange) []touch {
 		return []touch{{path: c.Path, write: true, entry: &entry{at: c.Source, mode: fs.ModeDir, bare: inBareRepository(c.Source) || completesBareRepository(c.Source)}}}
 	}
 	out := entriesOf(c.Was, c.Path, c.Source)
+	if c.Operation == change.ChangeMode {
+		out[0].entry.made = change.IsExecutable(c.Mode)
+	}
 	if !c.To.IsZero() {
 		names := c.Was
 		names.Nodes = slices.Clone(c.Was.Nodes)
@@ -111,6 +116,8 @@ func describeTree(changes []change.TreeChange) string {
 			out = fmt.Sprintf("Deletes the folder %s and the %s in it.", name, count(c.Entries, "file"))
 		case c.Operation == change.Delete:
 			out = fmt.Sprintf("Deletes %s.", name)
+		case c.Operation == change.ChangeMode:
+			out = fmt.Sprintf("Changes the mode of %s.", name)
 		case c.IsDir():
 			out = fmt.Sprintf("Moves the folder %s with the %s in it to %s.", name, count(c.Entries, "file"), fault.Quote(c.To.String()))
 		default:
@@ -123,6 +130,9 @@ func describeTree(changes []change.TreeChange) string {
 // treeReasons are what the human should know beside the names.
 func treeReasons(c change.TreeChange) []string {
 	var out []string
+	if c.Operation == change.ChangeMode {
+		return nil // the preview says it, and policy
+	}
 	for _, f := range c.Unsaved() {
 		out = append(out, fmt.Sprintf("%s has unsaved changes in the editor; they stay there", fault.Quote(f.Path.String())))
 	}
@@ -154,6 +164,9 @@ func checkKnown(s *session.Session, c change.TreeChange) error {
 // sawTree has the session know what became of the files that it knew.
 func sawTree(s *session.Session, c change.TreeChange) map[workspace.Path]knowledge {
 	out := map[workspace.Path]knowledge{}
+	if c.Operation == change.ChangeMode {
+		return out
+	}
 	if c.Over.Exists() && knows(s, c.Target) {
 		out[c.Target] = knowledge{version: c.Was.Top().Version} // the agent itself put it there
 	}

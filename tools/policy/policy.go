@@ -49,13 +49,15 @@ type Request struct {
 type PathFact struct {
 	Path       string // slash separated, relative to its root
 	Write      bool   // the call itself creates, changes, moves or deletes it
-	Executable bool   // an existing file with an x bit, or one that gets it
-	HardLinks  int    // how many names an existing file has whose content is replaced
-	InEditor   bool   // it is open, and the editor saves it
-	ReadOnly   bool   // an existing file that may not be written to
-	Root       string // the root's absolute path
-	Folder     string // the root's name, where tools print it in front (multi-root), else empty
-	LinkTarget string // in Path's form; set when Path resolves elsewhere in the root
+	Executable bool   // an existing file with an x bit
+	// MadeExecutable: it has none, and gets it.
+	MadeExecutable bool
+	HardLinks      int    // how many names an existing file has whose content is replaced
+	InEditor       bool   // it is open, and the editor saves it
+	ReadOnly       bool   // an existing file that may not be written to
+	Root           string // the root's absolute path
+	Folder         string // the root's name, where tools print it in front (multi-root), else empty
+	LinkTarget     string // in Path's form; set when Path resolves elsewhere in the root
 	// BareRepository says that the path lies in a folder laid out as a bare
 	// repository, which its name need not show.
 	BareRepository bool

@@ -210,6 +210,8 @@ func (p PathFact) protected() string {
 	switch {
 	case p.BareRepository:
 		return fault.Quote(p.printed(p.Path)) + " " + isRepository
+	case p.MadeExecutable:
+		return fault.Quote(p.printed(p.Path)) + " is made a program: it gets the executable bit"
 	case p.Executable:
 		return fault.Quote(p.printed(p.Path)) + " is a program: it has the executable bit"
 	case p.ReadOnly:

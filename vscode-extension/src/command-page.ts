@@ -104,6 +104,7 @@ function changes(sheet: Sheet, preview: DiffPreview): void {
 /** What is made, goes or moves without a text to look at: from where to where, and what goes with it. */
 function place(sheet: Sheet, file: FilePreview): void {
   sheet.fact(file.operation === "move" ? "From" : isFolder(file) ? "Folder" : "File", [visible(file.path)]);
+  sheet.fact("What", file.whole === undefined ? [] : [visible(file.whole)]);
   sheet.fact("To", file.to === undefined ? [] : [visible(file.to)]);
   sheet.fact("With it", [entriesWords(file)].filter(Boolean), file.operation === "delete" ? "warning" : undefined);
   sheet.fact("Files", isFolder(file) && file.operation !== "create_directory" ? names(file) : []);

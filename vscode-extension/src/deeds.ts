@@ -32,7 +32,7 @@ export function deed({ preview, tool }: Pick<ApprovalRequest, "preview" | "tool"
         return `have ${subject(preview)} reviewed`;
       }
       const [only, another] = preview.files ?? [];
-      const told = only && !another && ["delete", "move", "create_directory"].includes(only.operation);
+      const told = only && !another && (only.whole !== undefined || ["delete", "move", "create_directory"].includes(only.operation));
       return told ? fileDeed(only) : `${verb(preview.files ?? [], tool)} ${subject(preview)}`;
     }
     case "command":

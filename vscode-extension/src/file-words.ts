@@ -6,8 +6,11 @@ import type { FilePreview } from "./protocol";
 /** Longer lists of a folder's files are cut off. */
 const namesShown = 60;
 
-/** Whether it is read as two texts side by side; a folder, a move and what is no text (`whole`, of a review) are told in words. */
-export function isText({ operation, before, entries }: FilePreview): boolean {
+/** Whether it is read as two texts side by side; a folder, a move, a mode and what is no text (`whole`) are told in words. */
+export function isText({ operation, before, entries, whole }: FilePreview): boolean {
+  if (whole !== undefined) {
+    return false;
+  }
   return operation === "delete" ? before !== "" && entries === undefined : !["move", "create_directory", "whole"].includes(operation);
 }
 
@@ -15,7 +18,7 @@ export function isFolder({ operation, entries }: FilePreview): boolean {
   return operation === "create_directory" || entries !== undefined;
 }
 
-/** `delete the folder old`, `move a.py to b.py`, `create the folder new`, `delete notes.md`: completes “claude wants to …”. */
+/** `delete the folder old`, `move a.py to b.py`, `create the folder new`, `delete notes.md`, `edit run.sh (mode 100644 → 100755, made executable)`: completes “claude wants to …”. */
 export function fileDeed(file: FilePreview): string {
   const path = visible(file.path);
   const name = isFolder(file) ? `the folder ${path}` : path;
@@ -27,7 +30,7 @@ export function fileDeed(file: FilePreview): string {
     case "move":
       return `move ${name} to ${visible(file.to ?? "")}`;
     default:
-      return `${file.operation === "create" ? "create" : "edit"} ${path}`;
+      return `${file.operation === "create" ? "create" : "edit"} ${path}${file.whole === undefined ? "" : ` (${visible(file.whole)})`}`;
   }
 }
 

@@ -107,6 +107,8 @@ export interface FilePreview {
   to?: string;
   /** Files that a folder holds which goes or moves. */
   entries?: number;
+  /** What is made of it, where there are no lines to compare: `mode 100644 → 100755, made executable`. */
+  whole?: string;
 }
 
 export interface HunkPreview {

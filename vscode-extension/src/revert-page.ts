@@ -76,7 +76,7 @@ function fileLine(file: FilePreview): string {
     case "move":
       return `${path}   moves back to ${visible(file.to ?? "")}`;
     default:
-      return `${path}   +${String(file.additions)} -${String(file.deletions)}`; // a true minus sign would be marked as one that passes for another
+      return file.whole !== undefined ? `${path}   ${visible(file.whole)}` : `${path}   +${String(file.additions)} -${String(file.deletions)}`; // a true minus sign would be marked as one that passes for another
   }
 }
 

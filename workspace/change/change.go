@@ -7,6 +7,7 @@ package change
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -28,6 +29,7 @@ const (
 	CreateDirectory Operation = "create_directory"
 	Delete          Operation = "delete"
 	Move            Operation = "move"
+	ChangeMode      Operation = "change_mode"
 )
 
 // File is one file of a Set: what it was in the snapshot and what it is to be.
@@ -37,6 +39,7 @@ type File struct {
 	// Target is Before.Path with every symbolic link followed: what is written.
 	Target     workspace.Path
 	CreateDirs bool
+	Executable bool // of a new file: it can be run. What is there keeps its mode: see NewMode
 	// Merged: the file had moved on since the agent read it, and After has both.
 	Merged bool
 	// LeftOut: the human did not want the change of this file. After is what it is.
@@ -89,6 +92,14 @@ func (f File) Operation() Operation {
 	return Overwrite
 }
 
+// newMode is the mode that a new file gets, but for what the system takes off it.
+func (f File) newMode() fs.FileMode {
+	if f.Executable {
+		return 0o777
+	}
+	return 0o666
+}
+
 // Hunks are the change as lines, with three lines of context.
 func (f File) Hunks() []diff.Hunk {
 	return diff.Hunks(f.Before.Text, f.After.Text, contextLines)
@@ -104,13 +115,13 @@ func (f File) Diff(hunks []diff.Hunk) string {
 	name := f.Path().String()
 	var out strings.Builder
 	out.WriteString("diff --git " + GitName("a/"+name) + " " + GitName("b/"+name) + "\n")
-	if len(hunks) == 0 {
-		return out.String() + "new file mode 100644\n"
-	}
 	from := GitName("a/" + name)
 	if !f.Before.Exists {
-		out.WriteString("new file mode 100644\n")
+		out.WriteString("new file mode " + gitMode(f.newMode()) + "\n")
 		from = "/dev/null"
+	}
+	if len(hunks) == 0 {
+		return out.String()
 	}
 	out.WriteString("--- " + from + "\n+++ " + GitName("b/"+name) + "\n")
 	out.WriteString(diff.Unified(hunks))

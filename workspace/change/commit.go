@@ -138,7 +138,7 @@ func (c *Committer) make(ctx context.Context, s Set, steps []step, w *written) (
 	for i, order := 0, buffersFirst(steps); i < len(order); i++ {
 		err := ctx.Err()
 		if again, ok := order[i].(refresher); ok && err == nil {
-			err = again.refresh(s.Files)
+			err = again.refresh(s)
 		}
 		if err == nil {
 			err = order[i].apply(ctx)

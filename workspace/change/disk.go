@@ -77,7 +77,7 @@ func (d *diskStep) encode() error {
 func (d *diskStep) writeTemp() error {
 	mode := fs.FileMode(0o600) // until it has the mode of the file that it replaces
 	if d.creates() {
-		mode = 0o666
+		mode = d.file.newMode()
 	}
 	d.temp = d.named
 	var f *os.File

@@ -36,13 +36,15 @@ func newFaulty(t *testing.T, dir string) *faulty {
 }
 
 func (b *faulty) set() Set {
+	made := b.plan("new/made", "text made")
+	made.Executable = true
 	return Set{
-		Files: []File{b.plan("edited", "text of new"), b.plan("new/made", "text made")},
-		Tree:  []TreeChange{b.remove("gone"), b.move("moved", "over"), b.mkdir("x/y")},
+		Files: []File{b.plan("edited", "text of new"), made},
+		Tree:  []TreeChange{b.mode("edited", true), b.mode("moved", true), b.remove("gone"), b.move("moved", "over"), b.mkdir("x/y")},
 	}
 }
 
-const afterAll = "edited=NEW new/ new/made=text made over=text moved x/ x/y/"
+const afterAll = "edited*=NEW new/ new/made*=text made over*=text moved x/ x/y/"
 
 func (b *faulty) commitFailing(fails func(n int, call string) error) error {
 	set := b.set()

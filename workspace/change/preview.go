@@ -28,6 +28,7 @@ type FilePreview struct {
 	Merged       bool          `json:"merged,omitempty"`
 	To           string        `json:"to,omitempty"`      // of a move
 	Entries      *int          `json:"entries,omitempty"` // files that the folder holds that goes or moves
+	Whole        string        `json:"whole,omitempty"`   // in words what is made of it, where there are no lines to compare
 }
 
 // HunkPreview is what can be taken or left: a hunk, or the whole of what has none,
@@ -109,6 +110,9 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 func (f File) whole() string {
 	switch f.Operation() {
 	case Create:
+		if f.Executable {
+			return "new empty file, executable"
+		}
 		return "new empty file"
 	case Overwrite:
 		return "another encoding"
@@ -125,6 +129,8 @@ func (c TreeChange) whole() string {
 		return "deleted"
 	case Move:
 		return "moved to " + fault.Quote(c.To.String())
+	case ChangeMode:
+		return c.modeWords()
 	}
 	return ""
 }

@@ -244,8 +244,11 @@ func (w *written) backup(outcomes []Outcome) {
 			continue
 		}
 		name, was := r.Path, r.Before
-		if r.Operation == string(Move) {
+		switch Operation(r.Operation) {
+		case Move:
 			name, was = r.To, r.Over
+		case ChangeMode:
+			was = nil // its bytes stay
 		}
 		if was == nil {
 			continue

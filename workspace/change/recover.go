@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -53,7 +54,7 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 	var notes []string
 	part := e
 	part.Records = nil // those that were made
-	for i := range e.Records {
+	for i := range slices.Backward(e.Records) { // a later one may have to give way to an earlier one
 		m, note := c.recoverRecord(e, &e.Records[i])
 		if note != "" {
 			notes = append(notes, note)
@@ -67,6 +68,7 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 			foreign++
 		}
 	}
+	slices.Reverse(part.Records)
 	state, what := journal.StateInterrupted, "it is made"
 	switch {
 	case len(part.Records) == 0 && foreign == 0:
@@ -131,6 +133,8 @@ func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record) (m made, n
 		m, note = s.recoverDelete(temp)
 	case Move:
 		m, note = s.recoverMove(temp)
+	case ChangeMode:
+		m = s.recoverMode()
 	case CreateDirectory, Restored:
 		note = s.sweepTree(temp, r.After)
 		if m = wasMade; s.seen(s.name, r.After) == nil {

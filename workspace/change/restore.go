@@ -233,10 +233,11 @@ func (e *emptyStep) discard() {
 
 // refresher is a step that may look again at what it changes, after the files of its
 // own set were changed.
-type refresher interface{ refresh(changed []File) error }
+type refresher interface{ refresh(s Set) error }
 
-func (m *moveStep) refresh(changed []File) error {
-	if !slices.ContainsFunc(changed, func(f File) bool { return f.Target.IsIn(m.change.Source) }) {
+func (m *moveStep) refresh(s Set) error {
+	if !slices.ContainsFunc(s.Files, func(f File) bool { return f.Target.IsIn(m.change.Source) }) &&
+		!slices.ContainsFunc(s.Tree, func(c TreeChange) bool { return c.Operation == ChangeMode && c.Source.IsIn(m.change.Source) }) {
 		return nil
 	}
 	next, err := NewMove(m.committer.Documents.Snapshot(maxReadBack), m.change.Path, m.change.To, m.change.Overwrite)

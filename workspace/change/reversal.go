@@ -1,6 +1,7 @@
 package change
 
 import (
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,11 +20,12 @@ type reversal struct {
 	contents  map[string]*journal.Content // by entry
 
 	texts    map[workspace.Path]*text // files on disk or in buffers, under the names that they have now
-	moves    []renaming               // in the order in which they are to be made
-	gone     []workspace.Path         // under the names that they have now
-	restored map[string]*restored     // what comes out of the journal, by its absolute name to be
-	emptied  []string                 // folders that agents made, to go if nothing is in them
-	folders  []workspace.Path         // those that were themselves what was asked for
+	modes    map[workspace.Path]fs.FileMode
+	moves    []renaming           // in the order in which they are to be made
+	gone     []workspace.Path     // under the names that they have now
+	restored map[string]*restored // what comes out of the journal, by its absolute name to be
+	emptied  []string             // folders that agents made, to go if nothing is in them
+	folders  []workspace.Path     // those that were themselves what was asked for
 
 	set     Set
 	preview []FilePreview
@@ -68,7 +70,7 @@ func (c *Committer) planReversal(entries []journal.Entry, blocked map[string]boo
 	}
 	r := &reversal{
 		committer: c, snap: c.Documents.Snapshot(maxReadBack), contents: map[string]*journal.Content{},
-		texts: map[workspace.Path]*text{}, restored: map[string]*restored{},
+		texts: map[workspace.Path]*text{}, modes: map[workspace.Path]fs.FileMode{}, restored: map[string]*restored{},
 		fates: map[string]fate{}, blocked: blocked,
 	}
 	for _, run := range runs(entries) {
@@ -197,6 +199,8 @@ func (r *reversal) undoRecord(newest, oldest undoing) (merged bool, err error) {
 		return false, r.undoMove(p, newest)
 	case CreateDirectory:
 		return false, r.undoMake(p, newest)
+	case ChangeMode:
+		return false, r.undoMode(p, newest)
 	}
 	return false, conflict("there is nothing to put back: `pillion journal show` has what is kept")
 }

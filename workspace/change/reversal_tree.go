@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,6 +59,7 @@ func (r *reversal) takeAway(at workspace.Path, u undoing) error {
 		return err
 	}
 	delete(r.texts, at)
+	maps.DeleteFunc(r.modes, func(p workspace.Path, _ fs.FileMode) bool { return p.IsIn(at) })
 	r.moves = slices.DeleteFunc(r.moves, func(m renaming) bool { return m.from == at })
 	r.gone = append(r.gone, at)
 	return nil
@@ -242,9 +244,12 @@ func (r *reversal) moveBack(at, to, p workspace.Path) error {
 	return conflict("the folder that it is in was moved since; put that back first")
 }
 
-// compileTree makes the set's changes of the tree: what goes, what moves, what comes
-// back, and last the folders in which nothing is left.
+// compileTree makes the set's changes of the tree: which modes go back, what goes, what
+// moves, what comes back, and last the folders in which nothing is left.
 func (r *reversal) compileTree() error {
+	if err := r.compileModes(); err != nil {
+		return err
+	}
 	var gone []workspace.Path // before what comes next is made
 	for _, p := range r.gone {
 		c, err := NewDelete(r.snap, p, true)

@@ -208,7 +208,14 @@ func (c *Committer) markRestored(ids, paths []string) {
 		return
 	}
 	for _, e := range entries {
-		left := len(e.Reverted)
+		left, paths := len(e.Reverted), slices.Clone(paths)
+		for _, r := range e.Records {
+			if r.Operation == string(Move) && slices.Contains(paths, r.To) {
+				paths = append(paths, r.Path) // what was put back stood there
+			}
+		}
+		slices.Sort(paths)
+		paths = slices.Compact(paths)
 		for _, p := range paths {
 			if e.Reverted[p] {
 				left--

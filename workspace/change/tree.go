@@ -15,17 +15,18 @@ import (
 )
 
 // TreeChange is a change of what there is, and not of what is in it: a folder is
-// made, or an entry deleted or moved, with all below it. A symbolic link is itself
-// the entry; nothing is done to what it leads to.
+// made, or an entry deleted or moved, with all below it, or a file gets another mode. A
+// symbolic link is itself the entry; nothing is done to what it leads to.
 type TreeChange struct {
-	Operation Operation // CreateDirectory, Delete, Move, or Unchanged where there is nothing to do
+	Operation Operation // CreateDirectory, Delete, Move, ChangeMode, or Unchanged where there is nothing to do
 	Path      workspace.Path
 	To        workspace.Path // of a move; both as the agent named them
 	// Source and Target are the same with the links on the way followed.
 	Source, Target workspace.Path
-	Recursive      bool // a folder may hold something
-	Overwrite      bool // a file at Target is replaced
-	Entries        int  // files that the folder held
+	Recursive      bool        // a folder may hold something
+	Overwrite      bool        // a file at Target is replaced
+	Mode           fs.FileMode // of a ChangeMode: what the file is to have
+	Entries        int         // files that the folder held
 	// Was is what stood at Source, and Over what stood at Target.
 	Was, Over workspace.Tree
 	// Text is a single file's text, nil where it has none that could be shown.
@@ -226,6 +227,9 @@ func (c TreeChange) preview() FilePreview {
 		p.Language, p.Size, p.Before = language.Of("", c.Path.Base(), c.Text.Text), int(c.Was.Size()), c.Text.Text
 	}
 	switch {
+	case c.Operation == ChangeMode:
+		p.Whole = c.whole()
+		p.Diff = "diff --git " + GitName("a/"+p.Path) + " " + GitName("b/"+p.Path) + "\n" + c.ModeLines()
 	case c.Operation == Move && !c.IsDir():
 		p.Diff = fmt.Sprintf("diff --git %s %s\nsimilarity index 100%%\nrename from %s\nrename to %s\n", GitName("a/"+p.Path), GitName("b/"+p.To), GitName(p.Path), GitName(p.To))
 	case c.Operation == Delete && !c.IsDir():
@@ -251,7 +255,7 @@ func gitMode(mode fs.FileMode) string {
 	switch {
 	case mode&fs.ModeSymlink != 0:
 		return "120000"
-	case mode&0o111 != 0:
+	case IsExecutable(mode):
 		return "100755"
 	}
 	return "100644"
@@ -280,13 +284,13 @@ const maxNames = 200
 // sameAs reports whether a yes to c is one to d: it is the same that goes or moves. A
 // file's bytes may be others when it is only moved.
 func (c TreeChange) sameAs(d TreeChange) bool {
-	if c.Operation != d.Operation || c.Source != d.Source || c.Target != d.Target || len(c.Was.Nodes) != len(d.Was.Nodes) ||
+	if c.Operation != d.Operation || c.Source != d.Source || c.Target != d.Target || c.Mode != d.Mode || len(c.Was.Nodes) != len(d.Was.Nodes) ||
 		len(c.Unsaved()) != len(d.Unsaved()) || len(c.Missing) != len(d.Missing) || c.Over.Exists() || d.Over.Exists() {
 		return false
 	}
 	for i, n := range c.Was.Nodes {
 		m := d.Was.Nodes[i]
-		if n.Rel != m.Rel || n.Mode != m.Mode || n.Link != m.Link || c.Operation == Delete && n.State() != m.State() {
+		if n.Rel != m.Rel || n.Mode != m.Mode || n.Link != m.Link || c.Operation != Move && n.State() != m.State() {
 			return false
 		}
 	}

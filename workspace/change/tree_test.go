@@ -47,6 +47,13 @@ func (b trees) mkdir(name string) TreeChange {
 	return c
 }
 
+func (b trees) mode(name string, executable bool) TreeChange {
+	b.t.Helper()
+	c, err := NewMode(b.Documents.Snapshot(limit), b.entry(name), executable)
+	b.must(err)
+	return c
+}
+
 func (b trees) make(changes ...TreeChange) error {
 	_, err := b.Commit(context.Background(), Set{Tree: changes, Label: "a test"}, journal.Origin{})
 	return err
@@ -61,7 +68,7 @@ func (b trees) keepJournal() *journal.Store {
 	return store
 }
 
-// all is what is in the workspace: every name, and every text.
+// all is what is in the workspace: every name, and every text. What can be run has a star.
 func (b trees) all() string {
 	b.t.Helper()
 	tree, err := b.Documents.Workspace().Roots()[0].Tree()
@@ -69,6 +76,8 @@ func (b trees) all() string {
 	var out []string
 	for _, n := range tree.Nodes[1:] {
 		switch {
+		case n.Mode.IsRegular() && IsExecutable(n.Mode):
+			out = append(out, n.Rel+"*="+b.onDisk(n.Rel))
 		case n.Mode.IsRegular():
 			out = append(out, n.Rel+"="+b.onDisk(n.Rel))
 		case n.Link != "":

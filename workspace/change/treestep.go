@@ -23,6 +23,8 @@ func (c *Committer) treeStep(t TreeChange) step {
 		return &deleteStep{base}
 	case Move:
 		return &moveStep{treeStep: base}
+	case ChangeMode:
+		return &modeStep{treeStep: base}
 	}
 	return &makeStep{base} // there is nothing to make
 }

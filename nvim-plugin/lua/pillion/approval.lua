@@ -6,7 +6,7 @@ local words = require("pillion.words")
 ---@class pillion.FilePreview
 ---@field path string
 ---@field uri string
----@field operation "create"|"overwrite"|"unchanged"|"delete"|"move"|"create_directory"
+---@field operation "create"|"overwrite"|"unchanged"|"delete"|"move"|"create_directory"|"change_mode"
 ---@field language string
 ---@field before string
 ---@field after string
@@ -16,6 +16,7 @@ local words = require("pillion.words")
 ---@field hunks? {id: string, header: string}[]
 ---@field to? string of a move
 ---@field entries? integer files that a folder holds which goes or moves
+---@field whole? string what is made of it, where there are no lines to compare
 ---@field merged? boolean the file had moved on since the agent read it; `after` has both changes
 
 ---@class pillion.Preview

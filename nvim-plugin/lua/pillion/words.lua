@@ -64,7 +64,7 @@ local tree_verbs = { delete = "delete", move = "move", create_directory = "creat
 ---@param file pillion.FilePreview|pillion.ReviewedFile
 ---@return boolean
 function M.is_tree_change(file)
-  return tree_verbs[file.operation] ~= nil or file.deed ~= nil
+  return tree_verbs[file.operation] ~= nil or file.deed ~= nil or file.whole ~= nil
 end
 
 --- `delete old.py`, `move a.py to b.py`, `create folder src`: what is done to a file or folder as a whole.
@@ -73,6 +73,9 @@ end
 function M.tree_deed(file)
   if file.deed then
     return file.deed
+  end
+  if file.whole then
+    return ("%s %s (%s)"):format(file.operation == "create" and "create" or tree_verbs[file.operation] or "edit", file.path, file.whole)
   end
   local to = file.operation == "move" and file.to and " to " .. file.to or ""
   return ("%s %s%s"):format(tree_verbs[file.operation], file.path, to)

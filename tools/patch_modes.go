@@ -1,0 +1,84 @@
+package tools
+
+import (
+	"fmt"
+
+	"pillion/internal/fault"
+	"pillion/workspace/change"
+	"pillion/workspace/patch"
+)
+
+// The modes of git.
+const (
+	modeLink      = 0o120000
+	modeSubmodule = 0o160000
+	modeRegular   = 0o100000
+	modeType      = 0o170000
+
+	modeFile, modeProgram = "100644", "100755"
+)
+
+// checkModes refuses what is no file, and modes that git does not keep.
+func checkModes(f patch.File) error {
+	name := fault.Quote(f.New)
+	for _, mode := range []uint32{f.OldMode, f.NewMode} {
+		switch mode & modeType {
+		case modeLink:
+			return fault.New(fault.NotAFile, "%s is a symbolic link in the patch; links are neither made nor changed", name).
+				WithHint("leave it out of the patch; delete_file and move_file take links, and a command can make one")
+		case modeSubmodule:
+			return fault.New(fault.NotAFile, "%s is a submodule in the patch, of which only git knows what it holds", name).WithHint("leave it out of the patch")
+		}
+	}
+	switch f.NewMode {
+	case 0, modeRegular | 0o644, modeRegular | 0o755:
+		return nil
+	}
+	return fault.New(fault.PatchApplyFailed, "the patch wants the mode %o for %s, and a file has %s, or %s if it can be run", f.NewMode, name, modeFile, modeProgram).
+		WithHint("write one of the two in the patch; who else may read or write the file is for the human to say")
+}
+
+// isProgram: the file on disk can be run.
+func (f *patched) isProgram() bool {
+	if f.before != nil {
+		return change.IsExecutable(f.before.Mode)
+	}
+	info, err := f.target.Stat()
+	return err == nil && change.IsExecutable(info.Mode())
+}
+
+// setMode has a file be one that can be run or not: as the patch says, else as what it
+// comes from.
+func (p *patching) setMode(f patch.File, to *patched, like bool, row *patchedFile) error {
+	exec := like
+	if f.NewMode != 0 {
+		exec = f.NewMode&0o100 != 0
+	}
+	isNew := f.Operation == patch.Create || f.Operation == patch.Copy
+	switch {
+	case exec == like && !(exec && isNew):
+	case !change.HasModes:
+		p.notes = append(p.notes, fmt.Sprintf("the mode %o of %s is left out: this system has none", f.NewMode, fault.Quote(row.Path)))
+		exec = like
+	case to.link:
+		return fault.New(fault.NotAFile, "%s is a symbolic link, which has no mode of its own", fault.Quote(row.Path)).WithHint("name the file that it leads to")
+	case exec:
+		row.Mode = modeProgram
+	case like:
+		row.Mode = modeFile
+	}
+	to.exec = exec
+	return nil
+}
+
+// changeMode plans that what was a file gets the mode that another one is to have.
+func (p *patching) changeMode(e *Edits, f *patched, exec bool) error {
+	if !f.was || f.wasExec == exec {
+		return nil
+	}
+	c, err := change.NewMode(p.in.Snapshot, f.path, exec)
+	if err == nil && c.Operation != change.Unchanged {
+		e.Set.Tree = append(e.Set.Tree, c)
+	}
+	return err
+}
