@@ -48,9 +48,19 @@ func TestWhoReadsMayRun(t *testing.T) {
 		executable bool
 		want       fs.FileMode
 	}{
-		{0o644, true, 0o755}, {0o600, true, 0o700}, {0o640, true, 0o750}, {0o664, true, 0o775}, {0o444, true, 0o555}, {0o654, true, 0o755},
-		{0o755, false, 0o644}, {0o711, false, 0o600}, {0o775, false, 0o664},
-		{0o755, true, 0o755}, {0o644, false, 0o644}, {0o654, false, 0o654}, {0o644 | fs.ModeSetuid, true, 0o755},
+		{0o644, true, 0o755},
+		{0o600, true, 0o700},
+		{0o640, true, 0o750},
+		{0o664, true, 0o775},
+		{0o444, true, 0o555},
+		{0o654, true, 0o755},
+		{0o755, false, 0o644},
+		{0o711, false, 0o600},
+		{0o775, false, 0o664},
+		{0o755, true, 0o755},
+		{0o644, false, 0o644},
+		{0o654, false, 0o654},
+		{0o644 | fs.ModeSetuid, true, 0o755},
 	} {
 		b.chmod("f", c.was)
 		b.must(b.make(b.mode("f", c.executable)))
@@ -67,8 +77,12 @@ func TestAModeThatMovedOn(t *testing.T) {
 		"made by others": func(b trees) { b.chmod("f", 0o755) },
 		"another text":   func(b trees) { b.write("f", "evil") },
 		"another file":   func(b trees) { b.write("g", "text"); b.must(os.Rename(b.abs("g"), b.abs("f"))) },
-		"a link":         func(b trees) { b.write("g", "text"); b.must(os.Remove(b.abs("f"))); b.must(os.Symlink("g", b.abs("f"))) },
-		"gone":           func(b trees) { b.must(os.Remove(b.abs("f"))) },
+		"a link": func(b trees) {
+			b.write("g", "text")
+			b.must(os.Remove(b.abs("f")))
+			b.must(os.Symlink("g", b.abs("f")))
+		},
+		"gone": func(b trees) { b.must(os.Remove(b.abs("f"))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newTrees(t)

@@ -53,7 +53,7 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 	open, foreign := 0, 0
 	var notes []string
 	part := e
-	part.Records = nil // those that were made
+	part.Records = nil                          // those that were made
 	for i := range slices.Backward(e.Records) { // a later one may have to give way to an earlier one
 		m, note := c.recoverRecord(e, &e.Records[i])
 		if note != "" {
