@@ -180,7 +180,7 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 		Title: b.title + " " + fault.Quote(clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
 		Preview: approval.Preview{Kind: "text", Markdown: b.markdown()}, Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
 	}
-	if err := b.git.hold(in, a, len(b.runs)+len(b.Filters), false, false); err != nil {
+	if err := b.git.hold(in, a, len(b.runs)+len(b.Filters)+len(b.Fetched), false, false); err != nil {
 		return nil, err
 	}
 	a.Run = b.run
@@ -210,8 +210,7 @@ func (b branchPlan) markdown() string {
 		s.fact("All of it is in", fault.Quote(b.Beyond))
 	}
 	b.git.hooks(&s, b.runs)
-	s.list("Filters that run", quoteAll(b.Filters), 20)
-	s.fact("Program", b.git.words())
+	b.git.programs(&s, b.Filters, b.Fetched)
 	if b.Changes.FilesChanged > 0 {
 		const most = 200
 		s.WriteString("\n")

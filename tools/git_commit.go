@@ -72,7 +72,7 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 	}
 	c.git = in.gitProgram(c.Top)
 	a := c.action(in)
-	if err := c.git.hold(in, a, len(c.hooks)+len(c.Filters), c.Sign.On, false); err != nil {
+	if err := c.git.hold(in, a, len(c.hooks)+len(c.Filters)+len(c.Fetched), c.Sign.On, false); err != nil {
 		return nil, err
 	}
 	a.Run = c.run
@@ -184,8 +184,7 @@ func (c commitPlan) markdown(unsaved []string) string {
 	}
 	s.fact("Signed", signingWords(c.Sign))
 	c.git.hooks(&s, c.hooks)
-	s.list("Filters that run", quoteAll(c.Filters), 20)
-	s.fact("Program", c.git.words())
+	c.git.programs(&s, c.Filters, c.Fetched)
 	s.block(c.message)
 	s.fact("Holds", commitSources[c.From])
 	const most = 200
@@ -222,6 +221,9 @@ func signingWords(s git.Signing) string {
 	if s.Key != "" {
 		text += ", key " + fault.Quote(s.Key)
 	}
+	if s.Asked != "" {
+		text += ", the key that " + fault.Quote(s.Asked) + " names"
+	}
 	return text
 }
 
@@ -251,7 +253,7 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 			return c.git.gitFailed("add the new files", got, err), nil
 		}
 	}
-	args := []string{"commit", "--quiet", "--file=-"}
+	args := []string{"commit", "--quiet", "--cleanup=whitespace", "--file=-"}
 	if c.From != git.FromStaged {
 		args = slices.Concat(args, []string{"--only", "--"}, literal(c.Paths))
 	}

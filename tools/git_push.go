@@ -74,7 +74,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	if p.Scheme == "file" {
 		a.Reasons = append(a.Reasons, "the remote is a folder of this machine, whose own hooks run here")
 	}
-	if err := p.git.hold(in, a, len(p.hooks), true, true); err != nil {
+	if err := p.git.hold(in, a, len(p.hooks)+len(p.Fetched), true, true); err != nil {
 		return nil, err
 	}
 	if args.SetUpstream && p.git.held.Level != process.None {
@@ -129,7 +129,7 @@ func (p pushPlan) markdown() string {
 	s.list("Asked for credentials", quoteAll(p.Helpers), 10)
 	s.fact("Signed", signingWords(p.Sign))
 	p.git.hooks(&s, p.hooks)
-	s.fact("Program", p.git.words())
+	p.git.programs(&s, nil, p.Fetched)
 	return s.String()
 }
 

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,8 +28,12 @@ type gitProgram struct {
 }
 
 // gitSettings stand in front of every subcommand: nothing is to go on after the call
-// (a daemon, a gc in the background), and what is not shown in a dialog is not run.
-var gitSettings = []string{"--no-pager", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
+// (a daemon, a gc in the background), what is not shown in a dialog is not run, and a
+// folder of the work tree that is laid out as a bare repository is none.
+var gitSettings = []string{
+	"--no-pager", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+	"-c", "safe.bareRepository=explicit", "-c", "push.negotiate=false",
+}
 
 // gitEnv is for git and its hooks: nobody can be asked by an editor, and no address
 // leads to a program, whatever a configuration says.
@@ -52,8 +57,10 @@ func (in Input) gitProgram(top string) gitProgram {
 // run runs git with arguments that are its own: whatever comes from an agent stands
 // behind --end-of-options or --, or in stdin.
 func (g gitProgram) run(ctx context.Context, hands Hands, stdin string, args ...string) (process.Result, error) {
+	env := maps.Clone(gitEnv)
+	env["GIT_CEILING_DIRECTORIES"] = filepath.Dir(g.top) // it is this repository or none
 	return hands.Processes.Run(ctx, process.Spec{
-		Args: slices.Concat([]string{g.file}, gitSettings, args), Dir: g.top, Env: gitEnv, Inherit: g.inherit, Stdin: stdin,
+		Args: slices.Concat([]string{g.file}, gitSettings, args), Dir: g.top, Env: env, Inherit: g.inherit, Stdin: stdin,
 		Timeout: g.timeout, Gently: true, OutputLimit: g.limits.OutputBytes, Confine: g.held,
 	}, hands.stream)
 }
@@ -81,6 +88,13 @@ func (g gitProgram) hooks(s *sheet, hooks []git.Hook) {
 		name = "Hooks that do not run, for want of git"
 	}
 	s.list(name, hookLines(g.top, hooks), 20)
+}
+
+// programs shows what else git runs on its way.
+func (g gitProgram) programs(s *sheet, filters, fetched []string) {
+	s.list("Filters that run", quoteAll(filters), 20)
+	s.list("Missing objects are fetched by", quoteAll(fetched), 20)
+	s.fact("Program", g.words())
 }
 
 // literal is a path as a pathspec that means nothing else, from the top.

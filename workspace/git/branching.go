@@ -109,7 +109,11 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	if err != nil {
 		return out, err
 	}
-	lost, err := c.lost(changes)
+	index, err := c.index()
+	if err != nil {
+		return out, err
+	}
+	lost, err := c.lost(index, changes)
 	if err != nil {
 		return out, err
 	}
@@ -118,7 +122,7 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
 			With("paths", lost).WithHint("commit them first, or ask the human what is to become of them")
 	}
-	out.Filters = r.filters(changes, "smudge")
+	out.Filters = r.filters(index, changes, "clean", "smudge")
 	out.Changes, err = c.print(changes, 1)
 	return out, err
 }
@@ -168,11 +172,7 @@ func (c *comparison) towards(target plumbing.Hash) ([]change, error) {
 }
 
 // lost are the paths of the changes at which somebody else's would be overwritten.
-func (c *comparison) lost(changes []change) ([]string, error) {
-	index, err := c.index()
-	if err != nil {
-		return nil, err
-	}
+func (c *comparison) lost(index *stagedFiles, changes []change) ([]string, error) {
 	if err := unmerged(index); err != nil {
 		return nil, err
 	}

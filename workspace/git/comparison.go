@@ -27,6 +27,7 @@ type comparison struct {
 	repo    *repository
 	prefix  string // the file or folder to look at, "" for all
 	matched bool   // something lies at prefix, changed or not
+	spent   int    // on what the objects say that there is: see spend
 }
 
 // staged is all that the index holds of one path: entry[0], or the sides of
@@ -201,6 +202,9 @@ func (c *comparison) walk(tree plumbing.Hash, dir string, files map[string]side)
 	if !c.leadsTo(dir) {
 		return nil
 	}
+	if err := c.spend(dir, eachFolder); err != nil {
+		return err
+	}
 	entries, err := c.repo.objects.tree(tree)
 	if err != nil {
 		return err
@@ -214,6 +218,9 @@ func (c *comparison) walk(tree plumbing.Hash, dir string, files map[string]side)
 			continue
 		}
 		if c.wants(name) {
+			if err := c.spend(name, eachFile); err != nil {
+				return err
+			}
 			files[name] = side{mode: canonical(uint32(e.Mode)), hash: e.Hash}
 		}
 	}

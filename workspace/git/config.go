@@ -1,10 +1,15 @@
 package git
 
 import (
+	"cmp"
+	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"pillion/internal/fault"
 )
 
 // config is git's configuration from all its files, later ones last: keys are
@@ -45,12 +50,12 @@ func (c config) int(key string, otherwise int) int {
 }
 
 // readConfig reads the system's, the user's and the repository's files. A file
-// that cannot be read counts as empty.
-func readConfig(gitDir, commonDir string) config {
+// that cannot be read counts as empty. Includes without end are an error, as for git.
+func readConfig(gitDir, commonDir string) (config, error) {
 	c := config{}
-	r := configReader{config: c, gitDir: gitDir}
+	r := &configReader{config: c, gitDir: gitDir}
 	if _, off := os.LookupEnv("GIT_CONFIG_NOSYSTEM"); !off {
-		r.read("/etc/gitconfig", 0)
+		r.read(cmp.Or(os.Getenv("GIT_CONFIG_SYSTEM"), "/etc/gitconfig"), 0)
 	}
 	if global, set := os.LookupEnv("GIT_CONFIG_GLOBAL"); set {
 		r.read(global, 0)
@@ -62,13 +67,16 @@ func readConfig(gitDir, commonDir string) config {
 	if c.bool("extensions.worktreeconfig", false) {
 		r.read(filepath.Join(gitDir, "config.worktree"), 0)
 	}
-	return c
+	return c, r.err
 }
 
 // configReader reads files into a configuration, for the repository of gitDir.
 type configReader struct {
 	config config
 	gitDir string
+	files  int   // how many were read
+	bytes  int   // in all of them
+	err    error // nothing more is read after it
 }
 
 func homeDir() string {
@@ -84,10 +92,21 @@ func userConfigDir() string {
 	return filepath.Join(homeDir(), ".config", "git")
 }
 
-func (r configReader) read(name string, depth int) {
-	const deepest = 10
+func (r *configReader) read(name string, depth int) {
+	const deepest = 10 // git's own limit
+	const mostFiles, mostBytes = 1000, maxGitFile
+	if r.err != nil {
+		return
+	}
 	text, err := readSmall(name)
-	if err != nil || depth > deepest {
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return
+	}
+	r.files++
+	r.bytes += len(text)
+	if err != nil || depth > deepest || r.files > mostFiles || r.bytes > mostBytes {
+		r.err = fault.New(fault.GitError, "the configuration includes too many files, one without end or files that include one another, as far as %s", fault.Quote(name)).
+			WithHint("ask the human to take the include out; git config --list --show-origin says where it is")
 		return
 	}
 	parseConfig(string(text), func(key, value string) {
@@ -100,7 +119,7 @@ func (r configReader) read(name string, depth int) {
 }
 
 // holds says whether the condition of an includeIf in a file of dir does.
-func (r configReader) holds(condition, dir string) bool {
+func (r *configReader) holds(condition, dir string) bool {
 	kind, pattern, _ := strings.Cut(condition, ":")
 	switch kind {
 	case "onbranch":
@@ -143,11 +162,17 @@ func matchFolder(pattern, folder string, anyCase bool) bool {
 	return matchPath(strings.Split(pattern, "/"), strings.Split(folder, "/"))
 }
 
-// expandPath resolves a path value: "~/" is the home folder, others are
-// relative to dir.
+// expandPath resolves a path value: "~/" is the home folder, "~name/" that of somebody
+// else, others are relative to dir.
 func expandPath(value, dir string) string {
-	if rest, ok := strings.CutPrefix(value, "~/"); ok {
-		return filepath.Join(homeDir(), rest)
+	if name, rest, _ := strings.Cut(value, "/"); strings.HasPrefix(name, "~") {
+		home := homeDir()
+		if name != "~" {
+			if found, err := user.Lookup(name[1:]); err == nil {
+				home = found.HomeDir
+			}
+		}
+		return filepath.Join(home, rest)
 	}
 	if filepath.IsAbs(value) {
 		return value

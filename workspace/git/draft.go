@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -55,6 +54,9 @@ type Repository struct {
 	Dir    string // of git itself, absolute; that of a linked work tree
 	Branch string // "" where none is checked out
 	Head   string // the commit that is checked out; "" before the first
+	// Fetched is by what git fetches objects that a partial clone has not, when it comes
+	// upon them.
+	Fetched []string
 }
 
 // State is another text whenever anything of the draft is another.
@@ -98,7 +100,7 @@ func at(root, dir string) (place, *repository, error) {
 }
 
 func (r *repository) about() Repository {
-	out := Repository{Top: r.top, Dir: r.gitDir, Branch: r.branch()}
+	out := Repository{Top: r.top, Dir: r.gitDir, Branch: r.branch(), Fetched: r.config.fetchers()}
 	if h, born := r.head(); born {
 		out.Head = h.String()
 	}
@@ -176,7 +178,7 @@ func (d *drafting) run() error {
 	if len(changes) == 0 && !lexists(filepath.Join(d.repo.gitDir, "MERGE_HEAD")) {
 		return d.nothing()
 	}
-	return d.show(changes)
+	return d.show(index, changes)
 }
 
 func (d *drafting) nothing() error {
@@ -270,6 +272,9 @@ func (d *drafting) nameOf(file string) (string, error) {
 	if at.dir == d.repo.top {
 		return "", isFolder(name)
 	}
+	if inside(d.repo.top, at.dir) && !safePath(name) {
+		return "", fault.New(fault.PolicyDenied, "%s belongs to a git repository itself; it cannot be committed", fault.Quote(name))
+	}
 	if !inside(d.repo.top, at.dir) {
 		return "", fault.New(fault.GitError, "%s is no file of the repository in %s; commit in one repository at a time", fault.Quote(file), fault.Quote(d.repo.top))
 	}
@@ -340,11 +345,11 @@ func isFolder(name string) error {
 }
 
 // show fills the draft with the changes.
-func (d *drafting) show(changes []change) error {
+func (d *drafting) show(index *stagedFiles, changes []change) error {
 	for _, ch := range changes {
 		d.draft.Content[ch.path] = ch.new.content()
 	}
-	d.draft.Filters = d.repo.filters(changes, "clean")
+	d.draft.Filters = d.repo.filters(index, changes, "clean")
 	result, err := d.print(changes, d.options.MaxBytes)
 	d.draft.Changes = result
 	return err
@@ -426,73 +431,4 @@ func HeadCommit(ctx context.Context, root, dir string) (Committed, error) {
 	}
 	made.Changes, err = c.print(changes, 1)
 	return made, err
-}
-
-// trees are the changes between two trees at dir; a zero hash is no tree.
-func (c *comparison) trees(old, now plumbing.Hash, dir string) ([]change, error) {
-	if old == now {
-		return nil, nil
-	}
-	if err := c.ctx.Err(); err != nil {
-		return nil, fault.From(err)
-	}
-	before, err := c.entries(old)
-	if err != nil {
-		return nil, err
-	}
-	after, err := c.entries(now)
-	if err != nil {
-		return nil, err
-	}
-	names := maps.Clone(before)
-	maps.Copy(names, after)
-	var out []change
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		was, is := before[name], after[name]
-		if was == is {
-			continue
-		}
-		at := path.Join(dir, name)
-		below, err := c.trees(was.tree(), is.tree(), at)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, below...)
-		if a, b := was.file(), is.file(); !a.same(b) {
-			out = append(out, change{path: at, oldPath: at, old: a, new: b})
-		}
-	}
-	return out, nil
-}
-
-// namedEntry is one line of a tree; the zero value is none.
-type namedEntry struct {
-	mode uint32
-	hash plumbing.Hash
-}
-
-func (e namedEntry) tree() plumbing.Hash {
-	if e.mode == modeDir {
-		return e.hash
-	}
-	return plumbing.ZeroHash
-}
-
-func (e namedEntry) file() side {
-	if e.mode == modeDir || e.mode == modeAbsent {
-		return side{}
-	}
-	return side{mode: canonical(e.mode), hash: e.hash}
-}
-
-func (c *comparison) entries(tree plumbing.Hash) (map[string]namedEntry, error) {
-	out := map[string]namedEntry{}
-	if tree.IsZero() {
-		return out, nil
-	}
-	entries, err := c.repo.objects.tree(tree)
-	for _, e := range entries {
-		out[e.Name] = namedEntry{uint32(e.Mode), e.Hash}
-	}
-	return out, err
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -77,22 +78,78 @@ func (c config) hooks(event string) []Hook {
 	return out
 }
 
-// filters are the programs that the content of the files goes through on its way, which
-// is clean or smudge.
-func (r *repository) filters(changes []change, way string) []string {
+// filters are the programs that the content of files may go through on its ways, which
+// are clean and smudge: not that of the changes alone, for git looks again at each file
+// whose times are others.
+func (r *repository) filters(index *stagedFiles, changes []change, ways ...string) []string {
+	commands := map[string][]string{} // by driver
+	for key := range r.config {
+		driver, ok := strings.CutPrefix(key, "filter.")
+		if at := strings.LastIndexByte(driver, '.'); ok && at > 0 {
+			commands[driver[:at]] = r.config.filter(driver[:at], ways)
+		}
+	}
+	if len(commands) == 0 {
+		return nil
+	}
 	var out []string
-	for _, ch := range changes {
-		driver := r.work.conversion.attributes.of(ch.path)["filter"]
-		if ch.new.absent() || driver == attrUnspecified || driver == attrSet || driver == attrUnset {
-			continue
-		}
-		for _, key := range []string{".process", "." + way} {
-			if command := r.config.get("filter." + driver + key); command != "" {
-				out = append(out, command)
-				break
-			}
-		}
+	for driver := range r.filtersNamed(index, changes) {
+		out = append(out, commands[driver]...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+func (c config) filter(driver string, ways []string) []string {
+	if command := c.get("filter." + driver + ".process"); command != "" {
+		return []string{command}
+	}
+	var out []string
+	for _, way := range ways {
+		if command := c.get("filter." + driver + "." + way); command != "" {
+			out = append(out, command)
+		}
+	}
+	return out
+}
+
+// filtersNamed are the filters in all attributes, those too that come with the changes.
+func (r *repository) filtersNamed(index *stagedFiles, changes []change) map[string]bool {
+	a := r.work.conversion.attributes
+	a.load()
+	for name := range index.files {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if _, known := a.folders[dir]; known {
+				break
+			}
+			a.folder(dir)
+		}
+	}
+	all := slices.Concat(a.lowest, a.highest)
+	for _, rules := range a.folders {
+		all = append(all, rules...)
+	}
+	for _, settings := range a.macros {
+		all = append(all, rule{settings: settings})
+	}
+	named := map[string]bool{}
+	for _, ch := range changes {
+		if path.Base(ch.path) != ".gitattributes" || ch.new.absent() {
+			continue
+		}
+		text, _ := r.objects.blob(ch.new.hash, maxGitFile)
+		for word := range strings.FieldsSeq(string(text)) {
+			if name, ok := strings.CutPrefix(word, "filter="); ok {
+				named[name] = true
+			}
+		}
+	}
+	for _, rule := range all {
+		for _, s := range rule.settings {
+			if s.name == "filter" {
+				named[s.value] = true
+			}
+		}
+	}
+	return named
 }

@@ -35,6 +35,7 @@ type Signing struct {
 	Format  string // openpgp, x509 or ssh
 	Program string // that signs
 	Key     string // "": the program's choice
+	Asked   string // the program that is asked for the key
 }
 
 func (c config) signing() Signing { return c.signs(c.bool("commit.gpgsign", false)) }
@@ -52,5 +53,8 @@ func (c config) signs(on bool) Signing {
 		s.Program = cmp.Or(s.Program, c.get("gpg.program"))
 	}
 	s.Program, s.Key = cmp.Or(s.Program, usual), c.get("user.signingkey")
+	if s.Format == "ssh" && s.Key == "" {
+		s.Asked = c.get("gpg.ssh.defaultkeycommand")
+	}
 	return s
 }

@@ -88,6 +88,7 @@ type indexReader struct {
 	version uint32
 	last    string // the path before, of which version 4 keeps a part
 	folder  int    // how much of it is the folder, with a slash at the end
+	paths   int    // bytes of all paths, in version 4
 	stage   uint8  // of the entry before
 	trees   *cachedTree
 }
@@ -113,7 +114,7 @@ func (r *indexReader) read() ([]indexEntry, error) {
 		return nil, fault.New(fault.GitError, "index version %d is not supported; git update-index --index-version 4 rewrites it", r.version)
 	}
 	count := int(r.number(8))
-	if count > len(r.text)/entryFixed && r.version < 4 || count > len(r.text) {
+	if count > len(r.text)/entryFixed {
 		return nil, corrupt("too few entries")
 	}
 	r.text, r.at = r.text[:len(r.text)-indexTrailer], indexHeader
@@ -275,6 +276,10 @@ func (r *indexReader) path(start int) (string, error) {
 	path := r.text[r.at : r.at+end]
 	r.at += end + 1
 	if r.version == 4 {
+		const most = 256 << 20 // a path can be made of the one before and a byte
+		if r.paths += keep + end; r.paths > most {
+			return "", corrupt("its paths are too long")
+		}
 		return r.last[:keep] + path, nil
 	}
 	length := r.at - 1 - start

@@ -34,7 +34,7 @@ func TestParseConfig(t *testing.T) {
 		want[key] = append(want[key], value)
 	}
 	got := config{}
-	configReader{config: got}.read(file, 0)
+	(&configReader{config: got}).read(file, 0)
 	if !maps.EqualFunc(map[string][]string(got), want, slices.Equal) {
 		t.Errorf("got\n%q\ngit says\n%q", got, want)
 	}

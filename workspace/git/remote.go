@@ -268,6 +268,29 @@ func (c config) helpers() []string {
 	return slices.Compact(out)
 }
 
+// fetchers are the programs by which objects would be fetched that a partial clone has
+// not.
+func (c config) fetchers() []string {
+	var out []string
+	for _, name := range append(c.remotes(), c.get("extensions.partialclone")) {
+		key := "remote." + name + "."
+		if !c.bool(key+"promisor", false) && name != c.get("extensions.partialclone") || len(c[key+"url"]) == 0 {
+			continue
+		}
+		if program := c.get(key + "uploadpack"); program != "" && program != "git-upload-pack" {
+			out = append(out, program)
+		}
+		switch scheme, _ := schemeOf(c.rewritten(c[key+"url"][0], []string{"insteadof"})); scheme {
+		case "ssh":
+			out = append(out, c["core.sshcommand"]...)
+		case "http", "https":
+			out = append(out, c.helpers()...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // FullHash is the commit that a revision names in the repository of dir, "" if none.
 func FullHash(root, dir, revision string) string {
 	r, err := openAt(root, dir)

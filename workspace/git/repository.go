@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -94,8 +96,27 @@ func gitDirOf(top string) (string, error) {
 	return filepath.Clean(target), nil
 }
 
+// isGitDir is as strict as git is: of what it passes over it would take another
+// repository, one that a stranger has laid out in the work tree or above it.
 func isGitDir(dir string) bool {
-	return lexists(filepath.Join(dir, "HEAD")) && isDir(filepath.Join(commonDirOf(dir), "objects"))
+	common := commonDirOf(dir)
+	return isHead(filepath.Join(dir, "HEAD")) && isDir(filepath.Join(common, "objects")) && isDir(filepath.Join(common, "refs"))
+}
+
+// isHead reports whether a file may be a repository's HEAD.
+func isHead(name string) bool {
+	if target, err := os.Readlink(name); err == nil {
+		return strings.HasPrefix(target, "refs/")
+	}
+	text, err := readSmall(name)
+	if err != nil {
+		return false
+	}
+	if target, symbolic := strings.CutPrefix(string(text), "ref:"); symbolic {
+		return strings.HasPrefix(strings.TrimLeft(target, " \t\r\n"), "refs/")
+	}
+	const shortest = hexSize
+	return len(text) >= shortest && strings.Trim(string(text[:shortest]), "0123456789abcdefABCDEF") == ""
 }
 
 func commonDirOf(gitDir string) string {
@@ -114,7 +135,10 @@ func commonDirOf(gitDir string) string {
 // below base are read.
 func open(top, gitDir, base string) (*repository, error) {
 	r := &repository{top: top, gitDir: gitDir, commonDir: commonDirOf(gitDir)}
-	r.config = readConfig(r.gitDir, r.commonDir)
+	var err error
+	if r.config, err = readConfig(r.gitDir, r.commonDir); err != nil {
+		return nil, err
+	}
 	if err := r.supported(); err != nil {
 		return nil, err
 	}
@@ -204,7 +228,11 @@ func readWithin(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, size)
+	data, err := readAll(io.LimitReader(f, limit+1), size)
+	if err == nil && int64(len(data)) > limit {
+		err = &fs.PathError{Op: "read", Path: name, Err: errBig}
+	}
+	return data, err
 }
 
 // readText is readWithin for a large file, of which there is never more than one copy.
@@ -216,8 +244,10 @@ func readText(name string, limit int64) (string, error) {
 	defer f.Close()
 	var text strings.Builder
 	text.Grow(int(size))
-	_, err = io.Copy(&text, f)
-	return text.String(), err
+	if n, err := io.Copy(&text, io.LimitReader(f, limit+1)); err != nil || n > limit {
+		return "", cmp.Or(err, error(&fs.PathError{Op: "read", Path: name, Err: errBig}))
+	}
+	return text.String(), nil
 }
 
 func openWithin(name string, limit int64) (*os.File, int64, error) {
@@ -231,8 +261,13 @@ func openWithin(name string, limit int64) (*os.File, int64, error) {
 	case !info.Mode().IsRegular():
 		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
 	case info.Size() > limit:
-		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("too large")}
+		err = &fs.PathError{Op: "read", Path: name, Err: errBig}
 	default:
+		if info.Size() == 0 {
+			// The files of /proc and its like say that they are empty: one may have no end,
+			// another wait for something to happen. Where no time can be set, nothing waits.
+			_ = f.SetReadDeadline(time.Now().Add(time.Second))
+		}
 		return f, info.Size(), nil
 	}
 	f.Close()

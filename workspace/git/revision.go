@@ -71,7 +71,14 @@ func (r *repository) step(from *object.Commit, steps string) (*object.Commit, st
 		return nil, "", nil
 	}
 	var err error
-	for ; n > 0 && from != nil && err == nil; n-- {
+	turn, next := plumbing.ZeroHash, 1 // a commit that was passed: grafts can lead back to it
+	for passed := 0; passed < n && from != nil && err == nil; passed++ {
+		if from.Hash == turn {
+			return nil, "", fault.New(fault.GitError, "the history goes round in a circle at %s; git replace and the file info/grafts of the git folder say why", turn)
+		}
+		if passed == next {
+			turn, next = from.Hash, 2*next
+		}
 		from, err = r.parent(from, 1)
 	}
 	return from, rest, err

@@ -42,7 +42,7 @@ func (s *status) against(tree *plumbing.Hash) (*stagedDiff, error) {
 	case root.Mode == filemode.Dir:
 		err = d.tree(root.Hash, dir, s.index.trees.folder(s.prefix), lo, hi)
 	case root.Mode != filemode.Empty:
-		d.entry(dir, side{mode: canonical(uint32(root.Mode)), hash: root.Hash}, lo, hi)
+		err = d.entry(dir, side{mode: canonical(uint32(root.Mode)), hash: root.Hash}, lo, hi)
 	default:
 		d.added(lo, hi)
 	}
@@ -102,6 +102,9 @@ func (d *stagedDiff) tree(h plumbing.Hash, dir string, cached *cachedTree, lo, h
 	if err := d.ctx.Err(); err != nil {
 		return fault.From(err)
 	}
+	if err := d.spend(dir, eachFolder); err != nil {
+		return err
+	}
 	entries, err := d.repo.objects.tree(h)
 	if err != nil {
 		return err
@@ -117,7 +120,7 @@ func (d *stagedDiff) tree(h plumbing.Hash, dir string, cached *cachedTree, lo, h
 		if e.Mode == filemode.Dir {
 			err = d.tree(e.Hash, key, cached.at(e.Name), from, lo)
 		} else {
-			d.entry(key, side{mode: canonical(uint32(e.Mode)), hash: e.Hash}, from, lo)
+			err = d.entry(key, side{mode: canonical(uint32(e.Mode)), hash: e.Hash}, from, lo)
 		}
 		if err != nil {
 			return err
@@ -148,21 +151,23 @@ func (d *stagedDiff) past(key string, lo, hi int) int {
 }
 
 // entry compares one file of HEAD with what the index has of it.
-func (d *stagedDiff) entry(path string, old side, lo, hi int) {
+func (d *stagedDiff) entry(path string, old side, lo, hi int) error {
 	c := change{path: path, oldPath: path, old: old}
 	if lo < hi {
 		e := d.index.entries[lo]
 		if e.stage != 0 {
 			d.conflicts = append(d.conflicts, c)
-			return
+			return nil
 		}
 		if !e.intentToAdd {
 			c.new = side{mode: e.mode, hash: e.hash}
 		}
 	}
-	if !c.old.same(c.new) {
-		d.changes = append(d.changes, c)
+	if c.old.same(c.new) {
+		return nil
 	}
+	d.changes = append(d.changes, c)
+	return d.spend(path, eachFile)
 }
 
 // added are entries that HEAD has not.

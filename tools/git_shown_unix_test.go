@@ -1,0 +1,132 @@
+//go:build unix
+
+package tools_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+)
+
+// shows checks that the dialog about a call has all these words, each where the program
+// of that name is run in the end.
+func (w *world) shows(tool string, args map[string]any, words ...string) {
+	w.t.Helper()
+	need := w.gitNeed(tool, args)
+	if need.Preview == nil {
+		w.t.Fatalf("no dialog: %+v", need.Error)
+	}
+	for _, word := range words {
+		if !strings.Contains(need.Preview.Markdown, word) {
+			w.t.Errorf("%q is not in\n%s", word, need.Preview.Markdown)
+		}
+	}
+}
+
+// TestFiltersThatComeWithASwitch: the attributes that count are those of the branch, and
+// git looks through them at files that the switch does not change.
+func TestFiltersThatComeWithASwitch(t *testing.T) {
+	w := gitWorld(t)
+	canary := w.script("../home/canary", `echo "$@" >>"$HOME/fired"; cat`)
+	w.says("switch", "-qc", "other")
+	w.write("sub/.gitattributes", "*.txt filter=late\n")
+	w.write("sub/x.txt", "x\n")
+	w.says("add", ".")
+	w.says("commit", "-qm", "other")
+	w.says("switch", "-q", "main")
+	w.says("config", "filter.late.smudge", canary+" smudge")
+	w.says("config", "filter.never.smudge", canary+" never")
+	w.shows("git.branch", map[string]any{"action": "switch", "name": "other"}, "Filters that run:\n- "+fault.Quote(canary+" smudge")+"\n")
+	if need := w.gitNeed("git.branch", map[string]any{"action": "switch", "name": "other"}); strings.Contains(need.Preview.Markdown, "never") {
+		t.Errorf("a filter of no file is named:\n%s", need.Preview.Markdown)
+	}
+	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "other"}); !got.OK || !w.exists("../home/fired") {
+		t.Errorf("the filter did not run: %+v", got)
+	}
+	w.must(os.RemoveAll(w.path("../home/fired")))
+	w.says("config", "filter.late.clean", canary+" clean")
+	w.write("sub/x.txt", "y\n")
+	w.write("a.txt", "two\n")
+	args := map[string]any{"message": "a alone", "files": []string{"a.txt"}}
+	w.shows("git.commit", args, fault.Quote(canary+" clean"))
+	if got := w.gitTool("git.commit", args); !got.OK || !w.exists("../home/fired") {
+		t.Errorf("the filter did not run: %+v", got)
+	}
+}
+
+// TestTheProgramThatNamesTheKey is shown: git runs it to sign by ssh.
+func TestTheProgramThatNamesTheKey(t *testing.T) {
+	w := gitWorld(t)
+	canary := w.script("../home/canary", `echo >"$HOME/fired"; exit 1`)
+	w.says("config", "commit.gpgsign", "true")
+	w.says("config", "gpg.format", "ssh")
+	w.says("config", "gpg.ssh.defaultKeyCommand", canary)
+	w.write("a.txt", "two\n")
+	args := map[string]any{"message": "two"}
+	w.shows("git.commit", args, "Signed: with ssh-keygen (ssh), the key that "+fault.Quote(canary)+" names\n")
+	if got := w.gitTool("git.commit", args); got.OK || !w.exists("../home/fired") {
+		t.Errorf("the program did not run: %+v", got)
+	}
+}
+
+// TestWhatFetchesMissingObjects is shown: in a partial clone git runs it by the way.
+func TestWhatFetchesMissingObjects(t *testing.T) {
+	w := gitWorld(t)
+	canary := w.script("../home/canary", `echo >"$HOME/fired"; exec "$@"`)
+	w.says("clone", "-q", "--bare", ".", w.path("../origin"))
+	w.says("remote", "add", "origin", w.path("../origin"))
+	w.says("config", "core.repositoryFormatVersion", "1")
+	w.says("config", "extensions.partialClone", "origin")
+	w.says("config", "remote.origin.promisor", "true")
+	w.says("config", "remote.origin.uploadpack", canary+" git-upload-pack")
+	w.write("a.txt", "two\n")
+	w.says("add", "a.txt")
+	w.says("commit", "-qm", "two")
+	blob := w.says("rev-parse", "HEAD:b.txt")
+	w.must(os.RemoveAll(w.path(".git/objects/" + blob[:2] + "/" + blob[2:])))
+	w.write("a.txt", "three\n")
+	args := map[string]any{"message": "three", "files": []string{"a.txt"}}
+	w.shows("git.commit", args, "Missing objects are fetched by:\n- "+fault.Quote(canary+" git-upload-pack")+"\n")
+	if got := w.gitTool("git.commit", args); !got.OK || !w.exists("../home/fired") {
+		t.Errorf("nothing was fetched: %+v", got)
+	}
+}
+
+// TestTheMessageIsTheOneThatWasShown, whatever the settings make of lines with #.
+func TestTheMessageIsTheOneThatWasShown(t *testing.T) {
+	w := gitWorld(t)
+	w.says("config", "commit.cleanup", "strip")
+	w.write("a.txt", "two\n")
+	const message = "two\n\n# a heading\n\ntext"
+	if got := w.gitTool("git.commit", map[string]any{"message": message}); !got.OK {
+		t.Fatal(got.Error)
+	}
+	if got := w.says("log", "-1", "--format=%B"); got != message {
+		t.Errorf("the message is %q", got)
+	}
+}
+
+// TestARepositoryInTheWorkTree: what is laid out as a bare repository is never taken for
+// the one that is committed to, though git on its own would take it.
+func TestARepositoryInTheWorkTree(t *testing.T) {
+	for _, what := range []string{"refs", "HEAD", "objects"} {
+		w := gitWorld(t)
+		w.says("clone", "-q", "--bare", ".", "bare")
+		for _, name := range []string{"HEAD", "config", "objects", "refs", "packed-refs", "hooks"} {
+			w.must(os.Rename(w.path("bare/"+name), w.path(name)))
+		}
+		w.write("config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n[user]\n\tname = X\n\temail = x@example.org\n")
+		w.script("hooks/pre-commit", `echo >"$HOME/fired"`)
+		w.must(os.RemoveAll(w.path(".git/" + what)))
+		w.write("a.txt", "two\n")
+		got := w.gitTool("git.commit", map[string]any{"message": "two", "files": []string{"a.txt"}})
+		if got.OK || w.exists("../home/fired") {
+			t.Errorf("without %s: %+v", what, got)
+		}
+		if status := w.gitTool("git.status", nil); status.OK {
+			t.Errorf("without %s: there is a repository", what)
+		}
+	}
+}
