@@ -412,12 +412,14 @@ func TestAnAnswerThatIsNoneDenies(t *testing.T) {
 		"a foreign file":      object{"decision": "edit", "after": object{"other.py": "x"}},
 		"an empty edit":       object{"decision": "edit"},
 		"a text":              "approve",
+		"no text of a file":   object{"decision": "edit", "after": object{"app.py": nil}},
+		"numbers for hunks":   object{"decision": "approve", "selected": []int{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := spawnWithApp(t, testrig.Options{})
 			done := e.Start("edit_file", edit)
 			testrig.Wait(t, e.Approvals, "the dialog").Answer <- answer
-			if r := testrig.Wait(t, done, "the result"); !r.IsError || e.Read("app.py") != app {
+			if r := testrig.Wait(t, done, "the result"); !r.IsError || r.Code() == "EXECUTION_FAILED" || e.Read("app.py") != app {
 				t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
 			}
 		})

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"sync/atomic"
 	"time"
@@ -48,9 +49,12 @@ func (d *dialogs) Ask(ctx context.Context, r approval.Request) (approval.Answer,
 // other failure stays what it is; none of them is a yes.
 func denied(err error) error {
 	var broken *wire.Error
+	var unread *json.UnmarshalTypeError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &unread):
+		return approvalUnavailable("the editor's answer cannot be read (" + fault.Escape(unread.Error()) + "); nothing was changed; update its Pillion extension")
 	case errors.As(err, &broken) && broken.Code == wire.CodeMethodNotFound:
 		return approvalUnavailable("the editor has no approval dialog; update its Pillion extension")
 	case errors.As(err, &broken):

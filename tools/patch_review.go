@@ -49,10 +49,10 @@ type ReviewHunk struct {
 
 // ReviewAnswer is what the human made of a patch: the result of patch/review.
 type ReviewAnswer struct {
-	Action   string            `json:"action"` // ReviewApply or ReviewCancel
-	Selected []string          `json:"selected"`
-	Edited   map[string]string `json:"edited,omitempty"` // whole texts, by ReviewFile.Path
-	Feedback string            `json:"feedback,omitempty"`
+	Action   string         `json:"action"` // ReviewApply or ReviewCancel
+	Selected []string       `json:"selected"`
+	Edited   approval.Texts `json:"edited,omitempty"` // whole texts, by ReviewFile.Path
+	Feedback string         `json:"feedback,omitempty"`
 }
 
 // The actions of a review. Whatever is not ReviewApply is ReviewCancel.

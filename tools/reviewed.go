@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -79,7 +80,7 @@ func (t *taken) textOf(f *reviewed) string {
 func (t *taken) follow(ctx context.Context, in Input) error {
 	now, err := newReviewing(ctx, in, t.review.text)
 	if err != nil {
-		return errMovedOn(err)
+		return t.movedOn(err)
 	}
 	own := map[*reviewed]string{}
 	for i, f := range t.review.files {
@@ -89,7 +90,7 @@ func (t *taken) follow(ctx context.Context, in Input) error {
 		}
 		next := now.files[i]
 		if next.path != f.path || next.before == nil {
-			return errMovedOn(fault.New(fault.FileNotFound, "%s is not what it was", fault.Quote(f.path.String())))
+			return t.movedOn(fault.New(fault.FileNotFound, "%s is not what it was", fault.Quote(f.path.String())))
 		}
 		if next.before.Text != f.before.Text {
 			merged := false
@@ -102,6 +103,25 @@ func (t *taken) follow(ctx context.Context, in Input) error {
 	}
 	t.review, t.own = now, own
 	return nil
+}
+
+// movedOn is what a review ends with whose files became others meanwhile. What the human
+// wrote is in it.
+func (t *taken) movedOn(err error) error {
+	var why *fault.Error
+	if !errors.As(err, &why) {
+		return err
+	}
+	why = fault.New(fault.ConcurrentModification, "the files changed while the human reviewed the patch, which does not fit any more: %s", why.Message).
+		WithHint("read them again and make the patch of what they hold now")
+	if len(t.own) == 0 {
+		return why
+	}
+	texts := map[string]string{}
+	for f, text := range t.own {
+		texts[f.path.String()] = text
+	}
+	return why.With("human_texts", texts)
 }
 
 // diff is what was taken, as git writes it.

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -304,14 +303,4 @@ func (f *reviewed) show() ReviewFile {
 		out.Hunks = []ReviewHunk{{ID: strconv.Itoa(f.first), Header: f.whole, Lines: []string{}}}
 	}
 	return out
-}
-
-// errMovedOn is what a review ends with whose files became others meanwhile.
-func errMovedOn(err error) error {
-	var why *fault.Error
-	if !errors.As(err, &why) {
-		return err
-	}
-	return fault.New(fault.ConcurrentModification, "the files changed while the human reviewed the patch, which does not fit any more: %s", why.Message).
-		WithHint("read them again and make the patch of what they hold now")
 }

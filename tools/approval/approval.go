@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"time"
 
 	"pillion/workspace/change"
@@ -101,14 +102,33 @@ const (
 
 // Answer is the result of approval/request.
 type Answer struct {
-	Decision          Decision          `json:"decision"`
-	DecisionID        string            `json:"decisionId,omitempty"`
-	ModifiedArguments json.RawMessage   `json:"modifiedArguments,omitempty"`
-	After             map[string]string `json:"after,omitempty"`
+	Decision          Decision        `json:"decision"`
+	DecisionID        string          `json:"decisionId,omitempty"`
+	ModifiedArguments json.RawMessage `json:"modifiedArguments,omitempty"`
+	After             Texts           `json:"after,omitempty"`
 	// Selected are the hunks that are to be made, by their ids in Preview; nil: all.
 	Selected []string `json:"selected,omitempty"`
 	Feedback string   `json:"feedback,omitempty"`
 	Digest   string   `json:"digest,omitempty"`
+}
+
+// Texts are whole texts of files, by their paths.
+type Texts map[string]string
+
+// UnmarshalJSON takes no null for a text: that would empty the file.
+func (t *Texts) UnmarshalJSON(data []byte) error {
+	var texts map[string]*string
+	if err := json.Unmarshal(data, &texts); err != nil {
+		return err
+	}
+	*t = make(Texts, len(texts))
+	for path, text := range texts {
+		if text == nil {
+			return &json.UnmarshalTypeError{Value: "null", Type: reflect.TypeFor[string](), Field: path}
+		}
+		(*t)[path] = *text
+	}
+	return nil
 }
 
 // ofHunks makes a yes to no hunk at all the no that it is. Only a difference has hunks.
