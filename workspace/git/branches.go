@@ -32,17 +32,6 @@ type BranchList struct {
 	Branches []Branch
 }
 
-// Current says what is checked out in the repository that dir, inside the
-// workspace's folder root, lies in.
-func Current(_ context.Context, root, dir string) (Head, error) {
-	r, err := openAt(root, dir)
-	if err != nil {
-		return Head{}, err
-	}
-	defer r.close()
-	return r.current(), nil
-}
-
 // Branches lists the local branches of the repository that dir, inside the
 // workspace's folder root, lies in. References that name no object are passed
 // over, as git does.
@@ -136,16 +125,8 @@ func (r *repository) tracked(branch string) (string, bool) {
 	if remote == "." {
 		return merge, true
 	}
-	for _, spec := range r.config["remote."+remote+".fetch"] {
-		from, to, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
-		if to == "" || strings.HasPrefix(from, "^") {
-			continue
-		}
-		if name, ok := mapped(merge, from, to); ok {
-			return name, true
-		}
-	}
-	return "", false
+	name := r.config.trackingOf(remote, merge)
+	return name, name != ""
 }
 
 // mapped is what a refspec's sides, each with at most one *, make of name.

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"container/heap"
 	"context"
 	"os"
 	"path"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"pillion/internal/fault"
 )
@@ -258,7 +256,7 @@ func Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	}
 	ahead := 1
 	if ok {
-		if ahead, err = r.ahead(ctx, tip, base); err != nil {
+		if ahead, _, err = r.apart(ctx, tip, base); err != nil {
 			return out, err
 		}
 	}
@@ -274,89 +272,4 @@ func commits(n int) string {
 		return "1 commit is"
 	}
 	return strconv.Itoa(n) + " commits are"
-}
-
-// ahead counts the commits that tip has and base has not. It walks back from both, the
-// youngest first, until all that is left to look at is behind base.
-func (r *repository) ahead(ctx context.Context, tip, base plumbing.Hash) (int, error) {
-	w := &apartness{repo: r, seen: map[plumbing.Hash]*reached{}}
-	if err := w.reach(tip, false); err != nil {
-		return 0, err
-	}
-	if err := w.reach(base, true); err != nil {
-		return 0, err
-	}
-	for w.open > 0 {
-		if err := ctx.Err(); err != nil {
-			return 0, fault.From(err)
-		}
-		next, _ := heap.Pop(&w.queue).(*reached)
-		next.queued = false
-		if !next.based {
-			w.open--
-		}
-		for _, parent := range next.commit.ParentHashes {
-			if err := w.reach(parent, next.based); err != nil {
-				return 0, err
-			}
-		}
-	}
-	n := 0
-	for _, c := range w.seen {
-		if !c.based {
-			n++
-		}
-	}
-	return n, nil
-}
-
-// apartness is a walk back from two commits.
-type apartness struct {
-	repo  *repository
-	seen  map[plumbing.Hash]*reached
-	queue byDate
-	open  int // in the queue, and not known to be behind base
-}
-
-type reached struct {
-	commit        *object.Commit
-	based, queued bool
-}
-
-func (w *apartness) reach(h plumbing.Hash, based bool) error {
-	c := w.seen[h]
-	if c == nil {
-		commit, err := w.repo.objects.commit(h)
-		if err != nil {
-			return err
-		}
-		c = &reached{commit: commit, based: based}
-		w.seen[h] = c
-	} else if c.based || !based {
-		return nil
-	} else if c.based = true; c.queued {
-		w.open--
-		return nil
-	}
-	if !c.based {
-		w.open++
-	}
-	c.queued = true
-	heap.Push(&w.queue, c)
-	return nil
-}
-
-// byDate is a heap of commits, the youngest first.
-type byDate []*reached
-
-func (q byDate) Len() int { return len(q) }
-func (q byDate) Less(i, j int) bool {
-	return q[i].commit.Committer.When.After(q[j].commit.Committer.When)
-}
-func (q byDate) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *byDate) Push(x any)   { c, _ := x.(*reached); *q = append(*q, c) }
-func (q *byDate) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }

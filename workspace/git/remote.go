@@ -99,11 +99,11 @@ func (r *repository) beyond(ctx context.Context, p *Push) error {
 		return nil
 	}
 	var err error
-	p.Ahead, err = r.ahead(ctx, tip, base)
+	p.Ahead, _, err = r.apart(ctx, tip, base)
 	return err
 }
 
-// trackingOf is where a remote's branch is kept here.
+// trackingOf is where a remote's branch is kept here, "" for nowhere.
 func (c config) trackingOf(remote, name string) string {
 	for _, spec := range c["remote."+remote+".fetch"] {
 		from, to, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")

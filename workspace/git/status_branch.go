@@ -2,6 +2,7 @@ package git
 
 import (
 	"container/heap"
+	"context"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -23,7 +24,7 @@ func (s *status) branch(result *StatusResult) error {
 	}
 	target = strings.TrimSpace(target)
 	result.Branch = strings.TrimPrefix(target, "refs/heads/")
-	follows, ok := s.repo.follows(result.Branch)
+	follows, ok := s.repo.tracked(result.Branch)
 	if !ok {
 		return nil
 	}
@@ -33,34 +34,8 @@ func (s *status) branch(result *StatusResult) error {
 		return nil
 	}
 	var err error
-	result.Ahead, result.Behind, err = s.apart(head, upstream)
+	result.Ahead, result.Behind, err = s.repo.apart(s.ctx, head, upstream)
 	return err
-}
-
-// follows is the full name of the branch that a branch follows: where git fetch puts it.
-func (r *repository) follows(branch string) (string, bool) {
-	remote := r.config.get("branch." + branch + ".remote")
-	merge := r.config.get("branch." + branch + ".merge")
-	switch {
-	case remote == "" || merge == "":
-		return "", false
-	case remote == ".":
-		return merge, true
-	}
-	for _, spec := range r.config["remote."+remote+".fetch"] {
-		from, to, ok := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
-		if !ok || strings.HasPrefix(spec, "^") {
-			continue
-		}
-		before, after, pattern := strings.Cut(from, "*")
-		if !pattern && from == merge {
-			return to, true
-		}
-		if pattern && len(merge) >= len(before)+len(after) && strings.HasPrefix(merge, before) && strings.HasSuffix(merge, after) {
-			return strings.Replace(to, "*", merge[len(before):len(merge)-len(after)], 1), true
-		}
-	}
-	return "", false
 }
 
 // shortest is a reference's name as git shows it: without what is not needed to tell it
@@ -96,11 +71,11 @@ func (r *repository) means(short, full string) bool {
 }
 
 // apart counts the commits that only one of the two reaches.
-func (s *status) apart(ours, theirs plumbing.Hash) (ahead, behind int, err error) {
+func (r *repository) apart(ctx context.Context, ours, theirs plumbing.Hash) (ahead, behind int, err error) {
 	if ours == theirs {
 		return 0, 0, nil
 	}
-	p := &parting{objects: s.repo.objects, reached: map[plumbing.Hash]*passed{}}
+	p := &parting{objects: r.objects, reached: map[plumbing.Hash]*passed{}}
 	if err := p.reach(ours, byUs); err != nil {
 		return 0, 0, err
 	}
@@ -108,8 +83,8 @@ func (s *status) apart(ours, theirs plumbing.Hash) (ahead, behind int, err error
 		return 0, 0, err
 	}
 	for p.open > 0 {
-		if s.ctx.Err() != nil {
-			return 0, 0, fault.From(s.ctx.Err())
+		if ctx.Err() != nil {
+			return 0, 0, fault.From(ctx.Err())
 		}
 		if err := p.next(); err != nil {
 			return 0, 0, err
