@@ -226,7 +226,11 @@ func (b branchPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	}
 	got, err := b.git.run(ctx, hands, "", b.branchAction.args(b.BranchChange)...)
 	if err != nil || got.ExitCode != 0 {
-		return b.git.gitFailed(strings.ToLower(b.title), got, err), nil
+		failed := b.git.gitFailed(strings.ToLower(b.title), got, err)
+		if b.isDone(context.WithoutCancel(ctx)) {
+			failed.Err.Message = fmt.Sprintf("git %s %s, but what ran after that (a hook) failed or was ended", b.done, fault.Quote(b.Name))
+		}
+		return failed, nil
 	}
 	a, err := b.answer(context.WithoutCancel(ctx))
 	if err != nil {
@@ -236,6 +240,20 @@ func (b branchPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		a.Notes = append(a.Notes, output)
 	}
 	return a, nil
+}
+
+// isDone reports whether it came about, whatever git said at its end: what a post-checkout
+// hook ends with is what git switch ends with.
+func (b branchPlan) isDone(ctx context.Context) bool {
+	list, err := git.Branches(ctx, b.dir.RootDir(), b.dir.Abs())
+	there := slices.ContainsFunc(list.Branches, func(other git.Branch) bool { return other.Name == b.Name })
+	switch {
+	case err != nil:
+		return false
+	case b.args.Action == "switch":
+		return list.Head.Branch == b.Name
+	}
+	return there == (b.args.Action == "create")
 }
 
 func (b branchPlan) answer(ctx context.Context) (*Answer, error) {
@@ -251,5 +269,5 @@ func (b branchPlan) runBuiltin(ctx context.Context) (*Answer, error) {
 	if err := b.builtin(b.dir.RootDir(), b.dir.Abs(), b.BranchChange); err != nil {
 		return nil, err
 	}
-	return b.answer(ctx)
+	return b.answer(context.WithoutCancel(ctx))
 }

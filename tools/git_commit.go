@@ -280,7 +280,7 @@ func (c commitPlan) runBuiltin(ctx context.Context) (*Answer, error) {
 	if err := git.MakeCommit(ctx, c.root, c.options, c.Draft, c.message); err != nil {
 		return nil, err
 	}
-	made, err := git.HeadCommit(ctx, c.root, c.options.Dir)
+	made, err := git.HeadCommit(context.WithoutCancel(ctx), c.root, c.options.Dir)
 	if err != nil {
 		return nil, err
 	}

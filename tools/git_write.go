@@ -142,7 +142,7 @@ func (g gitProgram) gitFailed(what string, got process.Result, err error) *Answe
 	case err != nil:
 		e = fault.From(err)
 	case got.TimedOut:
-		e = fault.New(fault.Timeout, "git and all it started were ended after %s; nothing was done, as far as git says", g.timeout)
+		e = fault.New(fault.Timeout, "git and all it started were ended after %s; git.status says what there is now", g.timeout)
 	}
 	if e.Hint == "" && output != "" {
 		e = e.WithHint("what it printed says why")

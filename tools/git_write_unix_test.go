@@ -165,6 +165,26 @@ func TestHooksThatRefuseOrChange(t *testing.T) {
 	}
 }
 
+// TestHooksThatFailAfterASwitch: they take nothing of it back, and nobody says so.
+func TestHooksThatFailAfterASwitch(t *testing.T) {
+	w := gitWorld(t)
+	w.git("branch other")
+	w.script(".git/hooks/post-checkout", "echo broken; exit 3")
+	got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "other"})
+	if got.OK || got.Error.Code != fault.GitError || !strings.HasPrefix(got.Error.Message, "git switched to other, but") || got.Error.Details["output"] != "broken" {
+		t.Errorf("%+v", got.Error)
+	}
+	if branch := w.says("branch", "--show-current"); branch != "other" {
+		t.Errorf("on %s", branch)
+	}
+	w.script(".git/hooks/reference-transaction", "exit 1")
+	for _, args := range []map[string]any{{"action": "create", "name": "new"}, {"action": "delete", "name": "main"}} {
+		if got := w.gitTool("git.branch", args); got.OK || !strings.HasPrefix(got.Error.Message, "git did not "+args["action"].(string)) {
+			t.Errorf("%v: %+v", args, got.Error)
+		}
+	}
+}
+
 // TestPartsOfAFile: of a file that is staged in part the whole is committed when it is
 // named, and what is staged when nothing is.
 func TestPartsOfAFile(t *testing.T) {
@@ -362,6 +382,12 @@ func TestWithoutGit(t *testing.T) {
 		}
 	}
 	fsck("")
+	w.git("checkout -q --detach")
+	noted := strings.Count(read(t, w.path(".git/logs/HEAD")), "\n")
+	w.write("b.txt", "detached\n")
+	if got := w.gitTool("git.commit", map[string]any{"message": "detached"}); !got.OK || strings.Count(read(t, w.path(".git/logs/HEAD")), "\n") != noted+1 {
+		t.Errorf("%+v\n%s", got, read(t, w.path(".git/logs/HEAD")))
+	}
 }
 
 // TestWithoutGitNothingIsLeftOut: what a commit would need a program for is refused, and

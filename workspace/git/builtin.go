@@ -48,19 +48,39 @@ func (r *repository) builtin() (*builtin, error) {
 	return &builtin{r, files, filesystem.NewStorage(files, cache.NewObjectLRUDefault())}, nil
 }
 
-// lock takes git's lock on the index; whoever holds it changes what is committed.
-func (b *builtin) lock() (billy.File, func(), error) {
+// indexLock is git's lock on the index; whoever holds it changes what is committed.
+type indexLock struct {
+	billy.File
+	files billy.Filesystem
+	taken bool // it is the index: a lock that is there now is another's
+}
+
+func (b *builtin) lock() (*indexLock, error) {
 	f, err := b.files.OpenFile("index.lock", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, nil, fault.New(fault.GitError, "another git is at work in this repository (index.lock is there); try again when it has ended")
+		return nil, fault.New(fault.GitError, "another git is at work in this repository (index.lock is there); try again when it has ended")
 	}
 	if err != nil {
-		return nil, nil, fault.From(err)
+		return nil, fault.From(err)
 	}
-	return f, func() {
-		_ = f.Close()                    // it may be closed
-		_ = b.files.Remove("index.lock") // it may have become the index
-	}, nil
+	return &indexLock{File: f, files: b.files}, nil
+}
+
+// take has what was written be the index.
+func (l *indexLock) take() error {
+	err := l.Close()
+	if err == nil {
+		err = l.files.Rename("index.lock", "index")
+	}
+	l.taken = err == nil
+	return err
+}
+
+func (l *indexLock) release() {
+	if !l.taken {
+		_ = l.Close() // it may be closed
+		_ = l.files.Remove("index.lock")
+	}
 }
 
 // MakeCommit makes the commit of a draft, which must still be the one that there is.
@@ -77,11 +97,11 @@ func MakeCommit(ctx context.Context, root string, o CommitOptions, d Draft, mess
 	if err != nil {
 		return err
 	}
-	f, unlock, err := b.lock()
+	lock, err := b.lock()
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer lock.release()
 	if now, err := NewDraft(ctx, root, o); err != nil || now.State() != d.State() {
 		return errors.Join(fault.New(fault.ConcurrentModification, "what is to be committed has changed; look at it again"), err)
 	}
@@ -93,13 +113,14 @@ func MakeCommit(ctx context.Context, root string, o CommitOptions, d Draft, mess
 	if err != nil {
 		return err
 	}
-	if err := b.move(d, made, "commit: "+strings.SplitN(message, "\n", 2)[0]); err != nil {
+	subject, _, _ := strings.Cut(cleaned(message), "\n")
+	if err := b.move(d, made, "commit: "+subject); err != nil {
 		return err
 	}
 	if d.From == FromStaged {
 		return nil
 	}
-	return b.writeIndex(f, d)
+	return b.writeIndex(lock, d)
 }
 
 // makeable refuses what only git can commit.
@@ -266,7 +287,7 @@ func (b *builtin) move(d Draft, to plumbing.Hash, what string) error {
 	}
 	was := plumbing.NewHash(d.Head)
 	line := fmt.Sprintf("%s %s %s %d +0000\t%s\n", was, to, d.Committer, time.Now().Unix(), what)
-	for _, log := range []string{"HEAD", name.String()} {
+	for _, log := range slices.Compact([]string{"HEAD", name.String()}) {
 		b.note(path.Join("logs", log), line)
 	}
 	return nil
@@ -284,7 +305,7 @@ func (b *builtin) note(log, line string) {
 }
 
 // writeIndex puts what was committed into the index, by way of its lock.
-func (b *builtin) writeIndex(f billy.File, d Draft) error {
+func (b *builtin) writeIndex(lock *indexLock, d Draft) error {
 	read, err := b.store.Index()
 	if err != nil {
 		return fault.New(fault.GitError, "the commit is made, but the index could not be read: %w", err)
@@ -303,11 +324,8 @@ func (b *builtin) writeIndex(f billy.File, d Draft) error {
 			return err
 		}
 	}
-	if err = format.NewEncoder(f).Encode(read); err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		err = b.files.Rename("index.lock", "index")
+	if err = format.NewEncoder(lock).Encode(read); err == nil {
+		err = lock.take()
 	}
 	if err != nil {
 		return fault.New(fault.GitError, "the commit is made, but the index could not be written: %w", err)
