@@ -48,15 +48,16 @@ func cancelled(feedback string) error {
 
 // takeSome has a yes to some hunks make these alone.
 func (p *pending) takeSome(a approval.Answer) error {
-	shown, ok := p.proposed[a.Digest]
-	if a.Selected == nil || !ok || p.edits() == nil {
+	if a.Selected == nil || p.edits() == nil {
 		return nil
 	}
-	_, taken, of, err := shown.Choose(a.Selected)
-	if err != nil || taken == of && len(a.After) == 0 {
-		return err
+	if shown, ok := p.proposed[a.Digest]; ok {
+		_, taken, of, err := shown.Choose(a.Selected)
+		if err != nil || taken == of && len(a.After) == 0 {
+			return err
+		}
 	}
-	return p.Adopt(a)
+	return p.Adopt(a) // which refuses what was never shown
 }
 
 func said(feedback string) string {

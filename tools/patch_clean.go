@@ -2,8 +2,8 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
+	"slices"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -17,11 +17,11 @@ const mostDirty = 20
 // human has not saved. Files that git does not track are no such thing. Where there is
 // no repository only an agent that asks for a clean one is refused.
 func (p *patching) checkClean(ctx context.Context, asked bool) error {
-	var dirty []string
+	var dirty, unsaved []string
 	looked := map[string]bool{}
 	for _, f := range p.order {
 		if f.before != nil && f.before.Dirty {
-			dirty = append(dirty, f.path.String()+" (not saved)")
+			unsaved = append(unsaved, f.path.String())
 		}
 		names, err := p.dirtyAround(ctx, f.target, looked)
 		if fault.CodeOf(err) == fault.GitNotInitialized && !asked {
@@ -31,6 +31,10 @@ func (p *patching) checkClean(ctx context.Context, asked bool) error {
 			return err
 		}
 		dirty = append(dirty, names...)
+	}
+	dirty = slices.DeleteFunc(dirty, func(name string) bool { return slices.Contains(unsaved, name) })
+	for _, name := range unsaved {
+		dirty = append(dirty, name+" (not saved)")
 	}
 	if len(dirty) == 0 {
 		return nil
@@ -45,8 +49,8 @@ func (p *patching) checkClean(ctx context.Context, asked bool) error {
 		With("files", dirty).WithHint("the first is %s; commit them first, or ask the human", fault.Quote(dirty[0]))
 }
 
-// dirtyAround are the files with changes in the repository that a file is in, unless it
-// was looked at already.
+// dirtyAround are the files with changes in the repository that a file is in, by their
+// names here, unless it was looked at already.
 func (p *patching) dirtyAround(ctx context.Context, at workspace.Path, looked map[string]bool) (out []string, err error) {
 	dir := at.Dir()
 	for !dir.IsRoot() && !dir.Exists() {
@@ -56,27 +60,27 @@ func (p *patching) dirtyAround(ctx context.Context, at workspace.Path, looked ma
 		return nil, nil
 	}
 	looked[dir.Abs()] = true
-	here, err := git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: dir.Abs()})
+	got, err := p.in.Git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: dir.Abs()})
 	if err != nil {
 		return nil, err
 	}
-	top := here.Top
-	if _, err := filepath.Rel(at.RootDir(), top); err != nil || len(top) < len(at.RootDir()) {
-		top = at.RootDir() // the repository begins above the folder that is open
+	all := got.Top
+	if rel, err := filepath.Rel(at.RootDir(), all); err != nil || !filepath.IsLocal(rel) {
+		all = at.RootDir() // the repository begins above the folder that is open
 	}
-	if looked["top "+top] {
-		return nil, nil
-	}
-	looked["top "+top] = true
-	all := here
-	if top != dir.Abs() {
-		if all, err = git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: top}); err != nil {
-			return nil, fmt.Errorf("%w", err)
+	if all != dir.Abs() {
+		if looked[all] {
+			return nil, nil
+		}
+		looked[all] = true
+		if got, err = p.in.Git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: all}); err != nil {
+			return nil, err
 		}
 	}
-	for _, f := range all.Files {
+	name := namesOf(at, got.Top)
+	for _, f := range got.Files {
 		if f.Staged != "" || f.Worktree != "" && f.Worktree != git.Untracked {
-			out = append(out, f.Path)
+			out = append(out, name(f.Path))
 		}
 	}
 	return out, nil
