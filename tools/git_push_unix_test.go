@@ -136,6 +136,25 @@ func TestPushTellsNoPasswords(t *testing.T) {
 	}
 }
 
+// TestPushNamesItsSSH: the dialog names what git will run, of several settings the one that
+// counts for git.
+func TestPushNamesItsSSH(t *testing.T) {
+	w := gitWorld(t)
+	w.says("remote", "add", "origin", "git@example.org:x.git")
+	for _, set := range []struct{ how, name string }{
+		{"environment", "GIT_SSH"}, {"configuration", "core.sshCommand"}, {"environment", "GIT_SSH_COMMAND"},
+	} {
+		if set.how == "environment" {
+			t.Setenv(set.name, "ssh by "+set.name)
+		} else {
+			w.says("config", set.name, "ssh by "+set.name)
+		}
+		if need := w.gitNeed("git.push", map[string]any{}); need.Preview == nil || !strings.Contains(need.Preview.Markdown, ": ssh by "+set.name+"\n") {
+			t.Errorf("%s: %+v", set.name, need.Preview)
+		}
+	}
+}
+
 // TestPushHooks: a hook that refuses is heard, and a push is asked about whatever the
 // rules and the mode are.
 func TestPushHooks(t *testing.T) {

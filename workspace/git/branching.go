@@ -256,7 +256,7 @@ func Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	}
 	ahead := 1
 	if ok {
-		if ahead, _, err = r.apart(ctx, tip, base); err != nil {
+		if ahead, err = r.ahead(ctx, tip, base); err != nil {
 			return out, err
 		}
 	}

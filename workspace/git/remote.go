@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -72,7 +73,7 @@ func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
 	p.URL = Address(address)
 	p.Sign = r.config.signs(strings.EqualFold(r.config.get("push.gpgsign"), "if-asked") || r.config.bool("push.gpgsign", false))
 	if p.Scheme == "ssh" {
-		p.SSH = r.config.get("core.sshcommand")
+		p.SSH = cmp.Or(os.Getenv("GIT_SSH_COMMAND"), r.config.get("core.sshcommand"), os.Getenv("GIT_SSH"))
 	} else if p.Scheme != "file" {
 		p.Helpers = r.config.helpers()
 	}
@@ -99,7 +100,7 @@ func (r *repository) beyond(ctx context.Context, p *Push) error {
 		return nil
 	}
 	var err error
-	p.Ahead, _, err = r.apart(ctx, tip, base)
+	p.Ahead, err = r.ahead(ctx, tip, base)
 	return err
 }
 

@@ -70,36 +70,57 @@ func (r *repository) means(short, full string) bool {
 	return true
 }
 
+// beside are the commits that tip has and base has not, in no order.
+func (r *repository) beside(ctx context.Context, tip, base plumbing.Hash) ([]*object.Commit, error) {
+	p, err := r.parting(ctx, tip, base)
+	return p.only(byUs), err
+}
+
+// ahead counts them.
+func (r *repository) ahead(ctx context.Context, tip, base plumbing.Hash) (int, error) {
+	commits, err := r.beside(ctx, tip, base)
+	return len(commits), err
+}
+
 // apart counts the commits that only one of the two reaches.
 func (r *repository) apart(ctx context.Context, ours, theirs plumbing.Hash) (ahead, behind int, err error) {
-	if ours == theirs {
-		return 0, 0, nil
-	}
+	p, err := r.parting(ctx, ours, theirs)
+	return len(p.only(byUs)), len(p.only(byThem)), err
+}
+
+// parting finds which commits only one of the two reaches.
+func (r *repository) parting(ctx context.Context, ours, theirs plumbing.Hash) (*parting, error) {
 	p := &parting{objects: r.objects, reached: map[plumbing.Hash]*passed{}}
+	if ours == theirs {
+		return p, nil
+	}
 	if err := p.reach(ours, byUs); err != nil {
-		return 0, 0, err
+		return p, err
 	}
 	if err := p.reach(theirs, byThem); err != nil {
-		return 0, 0, err
+		return p, err
 	}
 	for p.open > 0 {
 		if ctx.Err() != nil {
-			return 0, 0, fault.From(ctx.Err())
+			return p, fault.From(ctx.Err())
 		}
 		if err := p.next(); err != nil {
-			return 0, 0, err
+			return p, err
 		}
 	}
 	p.settle()
+	return p, nil
+}
+
+// only are the commits that nobody but the one reaches.
+func (p *parting) only(by int) []*object.Commit {
+	var out []*object.Commit
 	for _, c := range p.reached {
-		switch c.by {
-		case byUs:
-			ahead++
-		case byThem:
-			behind++
+		if c.by == by {
+			out = append(out, c.commit)
 		}
 	}
-	return ahead, behind, nil
+	return out
 }
 
 const (
