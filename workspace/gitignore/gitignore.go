@@ -4,8 +4,6 @@
 package gitignore
 
 import (
-	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -16,11 +14,10 @@ type Rule struct {
 	BaseOnly bool // no "/" but at the end: judged on the last element alone
 	dirOnly  bool // "/" at the end
 
-	// Most lines need no regular expression.
+	// Most lines need no pattern.
 	literal string
 	suffix  string // "*suffix"
-	prefix  string // what comes before the first wildcard of re
-	re      *regexp.Regexp
+	pattern pattern
 }
 
 // maxIgnoreLine bounds the work that one line can cause.
@@ -29,12 +26,13 @@ const maxIgnoreLine = 4096
 // Parse reads an ignore file. What cannot match anything is left out.
 func Parse(text string) []Rule {
 	var rules []Rule
+	var reader reader
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		if strings.HasPrefix(line, "#") || len(line) > maxIgnoreLine {
 			continue
 		}
-		if r, ok := parseIgnoreLine(trimTrailingSpaces(line)); ok {
+		if r, ok := reader.line(trimTrailingSpaces(line)); ok {
 			rules = append(rules, r)
 		}
 	}
@@ -56,7 +54,7 @@ func trimTrailingSpaces(line string) string {
 	return line[:min(end, len(line))]
 }
 
-func parseIgnoreLine(pattern string) (r Rule, ok bool) {
+func (reader *reader) line(pattern string) (r Rule, ok bool) {
 	pattern, r.Negate = strings.CutPrefix(pattern, "!")
 	pattern, r.dirOnly = strings.CutSuffix(pattern, "/")
 	r.BaseOnly = !strings.Contains(pattern, "/")
@@ -72,8 +70,7 @@ func parseIgnoreLine(pattern string) (r Rule, ok bool) {
 		r.suffix = pattern[1:]
 		ok = true
 	default:
-		r.prefix = pattern[:wild]
-		r.re, ok = wildmatch(pattern, wild, !r.BaseOnly)
+		r.pattern, ok = reader.pattern(pattern, wild, !r.BaseOnly)
 	}
 	return r, ok || r.literal != ""
 }
@@ -85,123 +82,12 @@ func (r *Rule) Matches(rel string, isDir bool) bool {
 		return false
 	}
 	switch {
-	case r.re != nil:
-		return strings.HasPrefix(rel, r.prefix) && r.re.MatchString(bytewise(rel))
+	case r.pattern.elements != nil:
+		return r.pattern.matches(rel)
 	case r.literal != "":
 		return rel == r.literal
 	}
 	return strings.HasSuffix(rel, r.suffix)
-}
-
-// bytewise gives each byte a character of its own, so that a regular expression
-// sees bytes as git does, and names that are not UTF-8 stay apart.
-func bytewise(s string) string {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			runes := make([]rune, len(s))
-			for j := range len(s) {
-				runes[j] = rune(s[j])
-			}
-			return string(runes)
-		}
-	}
-	return s
-}
-
-// wildmatch translates a pattern with wildcards, the first of them at byte wild.
-// With slashes, "*", "?" and sets do not match a slash, and only "**" between
-// slashes does. It fails for a pattern that git never matches.
-func wildmatch(pattern string, wild int, slashes bool) (*regexp.Regexp, bool) {
-	t := translator{pattern: pattern, wild: wild, slashes: slashes}
-	t.out.WriteString(`(?s)\A`)
-	for t.at < len(pattern) {
-		if !t.next() {
-			return nil, false
-		}
-	}
-	t.out.WriteString(`\z`)
-	re, err := regexp.Compile(t.out.String())
-	return re, err == nil
-}
-
-type translator struct {
-	pattern string
-	wild    int
-	slashes bool
-	at      int
-	out     strings.Builder
-}
-
-// next translates one element of the pattern.
-func (t *translator) next() bool {
-	c := t.pattern[t.at]
-	switch c {
-	case '*':
-		t.stars()
-		return true
-	case '?':
-		t.out.WriteString(t.anyByte())
-	case '[':
-		return t.set()
-	case '\\':
-		if t.at++; t.at == len(t.pattern) {
-			return false
-		}
-		t.literal(t.pattern[t.at])
-	default:
-		t.literal(c)
-	}
-	t.at++
-	return true
-}
-
-func (t *translator) literal(c byte) { fmt.Fprintf(&t.out, `\x{%x}`, c) }
-
-func (t *translator) anyByte() string {
-	if t.slashes {
-		return `[^/]`
-	}
-	return `.`
-}
-
-// stars translates a run of stars. In git, the first run of a pattern counts as
-// standing after a slash even when plain text comes before it.
-func (t *translator) stars() {
-	start := t.at
-	for t.at < len(t.pattern) && t.pattern[t.at] == '*' {
-		t.at++
-	}
-	rest := t.pattern[t.at:]
-	double := t.at-start > 1 && (start == t.wild || t.pattern[start-1] == '/')
-	switch {
-	case !t.slashes, double && (rest == "" || strings.HasPrefix(rest, `\/`)):
-		t.out.WriteString(`.*`)
-	case double && rest[0] == '/':
-		t.out.WriteString(`(?:.*/)?`)
-		t.at++
-	default:
-		t.out.WriteString(`[^/]*`)
-	}
-}
-
-// set translates "[…]" by asking for each byte whether git's loop matches it.
-func (t *translator) set() bool {
-	var in [256]bool
-	end, negate, ok := parseSet(t.pattern, t.at+1, &in)
-	if !ok {
-		return false
-	}
-	t.at = end
-	t.out.WriteByte('[')
-	empty := true
-	for c := range 256 {
-		if in[c] != negate && !(t.slashes && c == '/') {
-			fmt.Fprintf(&t.out, `\x{%x}`, c)
-			empty = false
-		}
-	}
-	t.out.WriteByte(']')
-	return !empty
 }
 
 // parseSet reads a set from behind its bracket and gives the place after it.
