@@ -114,3 +114,28 @@ func TestAMergedBranchWhoseCommitsAreYounger(t *testing.T) {
 	}
 	r.git("branch", "--delete", "merged") // as git has it
 }
+
+// What both have is not ahead, though a commit is older than its parents.
+func TestAheadWhereDatesAreWrong(t *testing.T) {
+	r := newRig(t)
+	tree := strings.TrimSpace(r.git("write-tree"))
+	commit := func(seconds int, parents ...string) string {
+		at := fmt.Sprintf("@%d +0000", 1_000_000+seconds)
+		t.Setenv("GIT_AUTHOR_DATE", at)
+		t.Setenv("GIT_COMMITTER_DATE", at)
+		args := []string{"commit-tree", "-m", "commit"}
+		for _, p := range parents {
+			args = append(args, "-p", p)
+		}
+		return strings.TrimSpace(r.git(append(args, tree)...))
+	}
+	first := commit(2)
+	theirs := commit(0, commit(1, first))
+	ours := commit(3, theirs, commit(5, commit(3, first)))
+	r.git("update-ref", "refs/heads/main", ours)
+	r.git("update-ref", "refs/heads/theirs", theirs)
+	r.git("branch", "-q", "--set-upstream-to=theirs", "main")
+	if got := r.sameStatus("wrong dates"); got.Ahead != 3 || got.Behind != 0 {
+		t.Errorf("%d ahead, %d behind", got.Ahead, got.Behind)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -100,12 +101,15 @@ func (r *repository) parting(ctx context.Context, ours, theirs plumbing.Hash) (*
 	if err := p.reach(theirs, byThem); err != nil {
 		return p, err
 	}
-	for p.open > 0 {
+	for more := enoughMore; more > 0 && len(p.queue) > 0; {
 		if ctx.Err() != nil {
 			return p, fault.From(ctx.Err())
 		}
 		if err := p.next(); err != nil {
 			return p, err
+		}
+		if more--; p.open > 0 || len(p.queue) > 0 && !p.queue[0].commit.Committer.When.Before(p.last) {
+			more = enoughMore
 		}
 	}
 	p.settle()
@@ -128,13 +132,19 @@ const (
 	byThem
 )
 
+// enoughMore is how many commits are looked at when all that is left is reached by both,
+// and older: where dates are wrong they may lead to what was taken for one's own. Git
+// looks at as many.
+const enoughMore = 5
+
 // parting walks back from two commits, the youngest first, until all that is left to
 // visit is reached by both.
 type parting struct {
 	objects *objects
 	reached map[plumbing.Hash]*passed
 	queue   youngest
-	open    int // in the queue, and reached by one alone
+	open    int       // in the queue, and reached by one alone
+	last    time.Time // the date of the last such commit that was visited
 }
 
 type passed struct {
@@ -175,6 +185,7 @@ func (p *parting) next() error {
 	c.queued = false
 	if c.by != byUs|byThem {
 		p.open--
+		p.last = c.commit.Committer.When
 	}
 	for _, parent := range c.commit.ParentHashes {
 		if err := p.reach(parent, c.by); err != nil {
