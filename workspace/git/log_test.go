@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"pillion/internal/fault"
 	"pillion/workspace/git"
 )
@@ -41,6 +39,10 @@ const logFormat = "--format=%H %h <%an> <%ae> %at %ad [%P] (%s)%n%b%x01"
 // gitLog is what git log says to the same question.
 func (r *rig) gitLog(o git.LogOptions) string {
 	r.Helper()
+	return trimmedLog(r.git(logArguments(o)...))
+}
+
+func logArguments(o git.LogOptions) []string {
 	ref := o.Ref
 	if ref == "" {
 		ref = "HEAD"
@@ -49,7 +51,11 @@ func (r *rig) gitLog(o git.LogOptions) string {
 	if o.Limited {
 		args = append(args, o.Dir)
 	}
-	out := r.git(args...)
+	return args
+}
+
+// trimmedLog is a log without the empty lines between its messages.
+func trimmedLog(out string) string {
 	var trimmed strings.Builder
 	for c := range strings.SplitSeq(out, "\x01") {
 		if c = strings.TrimLeft(c, "\n"); c != "" {
@@ -142,105 +148,6 @@ func TestLogOfSimpleHistory(t *testing.T) {
 	}
 	r.git("checkout", "-q", "--detach", "HEAD~2")
 	check()
-}
-
-// historyOf makes a repository with branches and merges by fast-import, from
-// what rapid draws.
-func historyOf(t *rapid.T, r *rig) (tips int) {
-	names := []string{"a", "b", "d/a", "d/b", "d/e/a", "ü/a", "b/a"}
-	var stream strings.Builder
-	state := []map[string]string{} // the files after each commit
-	commits := rapid.IntRange(1, 25).Draw(t, "commits")
-	for n := 1; n <= commits; n++ {
-		date := 1_000_000 + rapid.IntRange(0, 6).Draw(t, "date")
-		var parents []int
-		if n > 1 {
-			parents = append(parents, rapid.IntRange(max(1, n-4), n-1).Draw(t, "parent"))
-			for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "merged") {
-				if p := rapid.IntRange(1, n-1).Draw(t, "other parent"); p != parents[0] {
-					parents = append(parents, p)
-				}
-			}
-			if rapid.IntRange(0, 15).Draw(t, "root") == 0 {
-				parents = nil
-			}
-		}
-		files := map[string]string{}
-		if len(parents) > 0 { // the files of one of the parents, or of several
-			for _, p := range parents {
-				for name, text := range state[p-1] {
-					if _, has := files[name]; !has || rapid.Bool().Draw(t, "theirs") {
-						files[name] = text
-					}
-				}
-			}
-		}
-		for range rapid.IntRange(0, 2).Draw(t, "steps") {
-			name := rapid.SampledFrom(names).Draw(t, "name")
-			switch rapid.IntRange(0, 4).Draw(t, "step") {
-			case 0:
-				delete(files, name)
-			case 1:
-				if text, ok := files[name]; ok {
-					delete(files, name)
-					files[rapid.SampledFrom(names).Draw(t, "new name")] = text
-				}
-			default:
-				files[name] = fmt.Sprint("text ", rapid.IntRange(0, 3).Draw(t, "text"))
-			}
-		}
-		if _, file := files["b"]; file {
-			delete(files, "b/a")
-		}
-		state = append(state, files)
-		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\nauthor A U Thor <a@example.com> %d -0330\ncommitter C <c@example.com> %d +0000\n", n, n, date, date)
-		message := fmt.Sprint("commit ", n)
-		fmt.Fprintf(&stream, "data %d\n%s\n", len(message), message)
-		for i, p := range parents {
-			fmt.Fprintf(&stream, "%s :%d\n", []string{"from", "merge"}[min(i, 1)], p)
-		}
-		stream.WriteString("deleteall\n")
-		for name, text := range files {
-			fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", name, len(text), text)
-		}
-	}
-	if out, err := r.try(stream.String()+"done\n", "fast-import", "--quiet", "--done", "--force"); err != nil {
-		t.Fatalf("git fast-import: %v\n%s", err, out)
-	}
-	return commits
-}
-
-// Whatever the history, Log has git's commits in git's order.
-func TestLogOfRandomHistories(t *testing.T) {
-	checks, kinds := 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
-		if checks++; checks > 30 {
-			return // each starts git a dozen times
-		}
-		r, h := newRig(t), &git.History{}
-		tip := "c" + strconv.Itoa(historyOf(rt, r))
-		switch rapid.IntRange(0, 3).Draw(rt, "storage") {
-		case 1:
-			r.git("repack", "-adq", "--depth=50")
-		case 2:
-			r.git("commit-graph", "write", "--reachable")
-		case 3:
-			r.git("commit-graph", "write", "--reachable", "--changed-paths")
-			kinds++
-		}
-		r.sameLog(h, git.LogOptions{Ref: tip})
-		for _, name := range []string{"a", "b", "d", "d/e", "ü/a"} {
-			o := r.in(name)
-			o.Ref = tip
-			r.sameLog(h, o)
-		}
-		o := r.in("d/a")
-		o.Ref, o.Limit = tip, 2
-		r.sameLog(h, o)
-	})
-	if checks < 30 || kinds == 0 {
-		t.Errorf("only %d histories, %d with Bloom filters", checks, kinds)
-	}
 }
 
 func TestLogMessages(t *testing.T) {

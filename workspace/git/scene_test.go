@@ -111,7 +111,10 @@ func (s *scene) git(stdin string, args ...string) string {
 
 // asked has git answer while others ask as well. The answer is waited for where it is
 // needed; that git fails is an answer, too.
-func (s *scene) asked(args ...string) (answer func() string) {
+func (s *scene) asked(args ...string) (answer func() string) { return s.askedAbout("", args...) }
+
+// askedAbout gives git something to read.
+func (s *scene) askedAbout(stdin string, args ...string) (answer func() string) {
 	var out string
 	done := make(chan struct{})
 	s.busy.Go(func() {
@@ -119,7 +122,7 @@ func (s *scene) asked(args ...string) (answer func() string) {
 		s.turns <- struct{}{}
 		defer func() { <-s.turns }()
 		var err error
-		if out, err = runGit(s.top, "", append([]string{"--no-optional-locks"}, args...)...); err != nil {
+		if out, err = runGit(s.top, stdin, append([]string{"--no-optional-locks"}, args...)...); err != nil {
 			out += err.Error()
 		}
 	})

@@ -3,7 +3,6 @@ package git_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -173,38 +172,6 @@ func TestShowFaults(t *testing.T) {
 	asFault(t, show(git.ShowOptions{Ref: "HEAD", MaxDiff: 10}), fault.FileTooLarge, "the diff has")
 	blob := strings.TrimSpace(r.git("rev-parse", "HEAD:a"))
 	asFault(t, show(git.ShowOptions{Ref: blob}), fault.GitError, "is a blob, not a commit")
-}
-
-// TestShowOfRandomHistories holds each commit's diff against git's: all but the
-// hunks must be the same, and those nearly always.
-func TestShowOfRandomHistories(t *testing.T) {
-	total, same := 0, 0
-	for seed := range uint64(5) {
-		w := world{newRig(t), rand.New(rand.NewPCG(seed, 3))}
-		for i := range 6 {
-			if i == 3 {
-				w.git("checkout", "-q", "-b", "topic", "HEAD~1")
-			}
-			w.steps()
-			w.commit()
-		}
-		w.git("merge", "-q", "--no-edit", "-s", "ours", "main")
-		if seed%2 == 0 {
-			w.git("gc", "-q")
-		}
-		for _, ref := range strings.Fields(w.git("rev-list", "HEAD")) {
-			got, want := w.show(ref).Diff.Diff, w.gitShow(ref)
-			if total++; got == want {
-				same++
-			} else if a, b := headers(got), headers(want); a != b {
-				t.Fatalf("seed %d, %s: %s", seed, ref, apart(a, b))
-			}
-		}
-	}
-	t.Logf("%d diffs, %d of them git's to the byte", total, same)
-	if same*100 < total*98 || total < 25 {
-		t.Errorf("only %d of %d diffs are git's to the byte", same, total)
-	}
 }
 
 // Abbreviated hashes are as long as git makes them, in the index lines of diffs
