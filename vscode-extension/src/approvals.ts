@@ -220,7 +220,7 @@ export class Approval {
   private consent(decisionId: string | undefined): ApprovalAnswer {
     const { digest } = this.shown;
     const chosen = decisionId === undefined ? {} : { decisionId };
-    const selected = this.selection.isWhole ? {} : { selected: this.selection.taken.map(({ id }) => id) };
+    const selected = this.selection.isWhole ? {} : { selected: [...this.selection.ids] };
     return this.isEdited
       ? { decision: "edit", ...chosen, after: Object.fromEntries(this.selection.edited), ...selected, digest }
       : { decision: "approve", ...chosen, ...selected, digest };

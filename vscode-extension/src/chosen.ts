@@ -43,6 +43,14 @@ export class Chosen {
     return this.all.filter((hunk) => this.takes(hunk));
   }
 
+  /** What a yes is for, by its ids on the wire: what cannot be chosen of is made as a whole. */
+  get ids(): readonly string[] {
+    return this.files.flatMap((file) => {
+      const hunks = this.hunksOf(this.key(file));
+      return (hunks.length > 0 ? hunks.filter((hunk) => this.takes(hunk)) : (file.hunks ?? [])).map(({ id }) => id);
+    });
+  }
+
   /** Whether there is anything to choose: a single hunk is approved or not. */
   get isOpen(): boolean {
     return this.all.length > 1;

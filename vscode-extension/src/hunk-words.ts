@@ -29,6 +29,6 @@ export function yes({ isReview, chosen }: Approval): string {
 }
 
 /** Beside the place of a hunk that is not taken. */
-export function leftOut({ additions, deletions }: Hunk): string {
-  return `left out: +${String(additions)} −${String(deletions)}`;
+export function leftOut(hunk: Hunk): string {
+  return ["left out", hunkSize(hunk)].filter(Boolean).join(": ");
 }

@@ -28,12 +28,16 @@ export interface Stretch {
   end: number;
 }
 
-/** Of a preview whose diff has all the hunks that it names; none where it has not. One without lines is the file as a whole. */
+/**
+ * Of a preview whose diff has all the hunks that it names; none where it has not. One without lines is the file as a whole,
+ * whatever its diff shows: a file that is deleted.
+ */
 export function hunksOf({ diff, hunks }: Pick<FilePreview, "diff" | "hunks">): Hunk[] {
   const named = hunks ?? [];
   const blocks = blocksOf(diff);
   const hasLines = (header: string): boolean => header.startsWith("@@");
-  if (blocks.length !== named.filter(({ header }) => hasLines(header)).length) {
+  const parts = named.filter(({ header }) => hasLines(header)).length;
+  if (parts > 0 && parts !== blocks.length) {
     return [];
   }
   return named.map(({ id, header }) => hunk(id, header, hasLines(header) ? (blocks.shift() ?? []) : []));

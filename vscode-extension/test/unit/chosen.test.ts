@@ -126,3 +126,30 @@ test("a file whose text is changed and which is moved as well, or made executabl
   it.approvals.answer("a1", { kind: "approve" });
   assert.deepEqual((await it.answer).selected, ["1"]);
 });
+
+test("a file that is deleted is taken or left by itself, though its diff has lines", async () => {
+  const gone: FilePreview = {
+    ...file,
+    path: "old.txt",
+    operation: "delete",
+    before: "x\ny\n",
+    after: "",
+    diff: "--- a/old.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-x\n-y\n",
+    hunks: [{ id: "3", header: "deleted" }],
+  };
+  const it = table([two("a.txt", 1), gone]);
+  it.approvals.take("a1", "a.txt", ["2"], false);
+  assert.deepEqual(chosen(it).ids, ["1", "3"]);
+  assert.equal(chosen(it).right("old.txt"), "");
+  it.approvals.take("a1", "old.txt", ["3"], false);
+  assert.equal(chosen(it).right("old.txt"), gone.before);
+  it.approvals.answer("a1", { kind: "approve" });
+  assert.deepEqual((await it.answer).selected, ["1"]);
+});
+
+test("a file of which nothing can be chosen is made with the rest", () => {
+  const odd: FilePreview = { ...file, path: "odd.txt", diff: "", hunks: [{ id: "3", header: "@@ -1 +1 @@" }] };
+  const it = table([two("a.txt", 1), odd]);
+  it.approvals.take("a1", "a.txt", ["2"], false);
+  assert.deepEqual(chosen(it).ids, ["1", "3"]);
+});
