@@ -14,40 +14,61 @@ type stored struct {
 	data []byte // shared: not to be changed
 }
 
-// recent keeps objects that deltas may start from, up to a bound: what was not
-// used while half of it filled up is dropped.
+// recent keeps objects that deltas may start from, each in the one slot that its place
+// leads to. Over a bound, slot after slot is emptied.
 type recent struct {
-	young, old map[packPlace]stored
-	size       int
+	slots []recentSlot
+	size  int
+	hand  int // the slot to empty next
 }
 
-type packPlace struct {
-	pack   *pack
+type recentSlot struct {
+	pack   *pack // nil: it is empty
 	offset int64
+	stored
 }
 
-const mostRecent = 12 << 20 // bytes of each half
+const (
+	mostRecent    = 24 << 20 // bytes
+	recentBits    = 13       // of the number of a slot
+	recentSlots   = 1 << recentBits
+	largestRecent = 3 << 20 // bytes of one object
+)
 
-func (c *recent) get(at packPlace) (stored, bool) {
-	if s, ok := c.young[at]; ok {
-		return s, true
-	}
-	s, ok := c.old[at]
-	if ok {
-		c.put(at, s)
-	}
-	return s, ok
+// slot is the one of a place: what lies close together in a pack is spread.
+func (c *recent) slot(offset int64) *recentSlot {
+	const spread = 0x9e3779b97f4a7c15
+	return &c.slots[uint64(offset)*spread>>(64-recentBits)]
 }
 
-func (c *recent) put(at packPlace, s stored) {
-	const overhead = 100
-	if len(s.data) > mostRecent/4 {
+func (c *recent) get(p *pack, offset int64) (stored, bool) {
+	if c.slots == nil {
+		return stored{}, false
+	}
+	s := c.slot(offset)
+	if s.pack != p || s.offset != offset {
+		return stored{}, false
+	}
+	return s.stored, true
+}
+
+func (c *recent) put(p *pack, offset int64, o stored) {
+	if len(o.data) > largestRecent {
 		return
 	}
-	if c.size += len(s.data) + overhead; c.size > mostRecent || c.young == nil {
-		c.old, c.young, c.size = c.young, map[packPlace]stored{}, len(s.data)+overhead
+	if c.slots == nil {
+		c.slots = make([]recentSlot, recentSlots)
 	}
-	c.young[at] = s
+	s := c.slot(offset)
+	c.size += len(o.data) - len(s.data)
+	*s = recentSlot{p, offset, o}
+	for c.size > mostRecent {
+		if old := &c.slots[c.hand]; old != s {
+			c.size -= len(old.data)
+			*old = recentSlot{}
+		}
+		c.hand = (c.hand + 1) % recentSlots
+	}
 }
 
 // unpack reads the object at offset, of at most limit bytes.
@@ -60,7 +81,7 @@ func (o *objects) unpack(p *pack, offset int64, limit int64) (_ stored, err erro
 	var deltas []entry
 	var places []int64
 	for at := offset; ; {
-		if base, ok := o.recent.get(packPlace{p, at}); ok {
+		if base, ok := o.recent.get(p, at); ok {
 			return o.rebuild(p, base, deltas, places)
 		}
 		e, err := p.entryAt(at)
@@ -88,7 +109,7 @@ func (o *objects) unpack(p *pack, offset int64, limit int64) (_ stored, err erro
 			return stored{}, err
 		}
 		if s.kind == plumbing.TreeObject || len(deltas) > 0 { // commits and files are seldom a base
-			o.recent.put(packPlace{p, at}, s)
+			o.recent.put(p, at, s)
 		}
 		return o.rebuild(p, s, deltas, places)
 	}
@@ -120,7 +141,7 @@ func (o *objects) rebuild(p *pack, base stored, deltas []entry, places []int64) 
 			return stored{}, err
 		}
 		if base.kind == plumbing.TreeObject || i > 0 {
-			o.recent.put(packPlace{p, places[i]}, base)
+			o.recent.put(p, places[i], base)
 		}
 	}
 	return base, nil
