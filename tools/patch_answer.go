@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -47,7 +48,9 @@ func (p *patching) answer(outcomes []change.Outcome, moved map[*patched]*patched
 		p.tell(r.Results, o, to)
 	}
 	r.Diff = p.diff(outcomes, moved)
+	changed := changedNames(r.Results, outcomes, moved)
 	p.summarize(a, &r, unsaved)
+	r.FilesModified = slices.DeleteFunc(r.FilesModified, func(name string) bool { return !changed[name] })
 	if weight+6*len(r.Diff) < shownBytes/3 && len(shown) > 0 {
 		a.Display = displayDiff(shown...)
 	}

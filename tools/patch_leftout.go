@@ -68,6 +68,38 @@ func keepMode(rows []patchedFile, f, to *patched) {
 	}
 }
 
+// changedNames are the names that are other than before. Rows of moves that were made as
+// changes of the files at both ends, where each takes another's place, are corrected when
+// only one end was.
+func changedNames(rows []patchedFile, outcomes []change.Outcome, moved map[*patched]*patched) map[string]bool {
+	changed, whole := map[string]bool{}, map[string]bool{}
+	for _, o := range outcomes {
+		switch {
+		case o.Operation == change.Unchanged || o.Tree == nil && o.File.LeftOut:
+		case o.Tree == nil:
+			changed[o.File.Path().String()] = true
+		default:
+			changed[o.Tree.Path.String()] = true
+			if o.Operation == change.Move {
+				changed[o.Tree.To.String()] = true
+			}
+		}
+	}
+	for _, to := range moved {
+		whole[to.path.String()] = true
+	}
+	for i, row := range rows {
+		switch {
+		case row.Operation != string(change.Move) || whole[row.Path]:
+		case !changed[row.Path]:
+			rows[i].Operation = string(change.Unchanged)
+		case !changed[row.From]:
+			rows[i].Operation = string(patch.Copy)
+		}
+	}
+	return changed
+}
+
 // still corrects the rows of a file of which not all was made; nil: nothing was.
 func still(rows []patchedFile, name string, o *change.Outcome) {
 	for i := range rows {

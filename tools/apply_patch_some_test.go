@@ -1,0 +1,99 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pillion/tools"
+	"pillion/tools/approval"
+)
+
+// TestSomeOfAPatchIsToldAsItIs: of patches whose files take each other's place, whatever
+// part of one the human takes. What the agent is told was changed is what was changed, and
+// the difference leads there from what was.
+func TestSomeOfAPatchIsToldAsItIs(t *testing.T) {
+	base := files{"a": "A1\nA2\nA3\n", "b": "B1\nB2\nB3\n", "c": "C\n"}
+	for _, c := range []struct{ name, diff string }{
+		{"swap", moving("rename", "a", "b") + moving("rename", "b", "a")},
+		{"rotate", moving("rename", "a", "b") + moving("rename", "b", "c") + moving("rename", "c", "a")},
+		{"a new one in its place", moving("rename", "a", "n") + making("a", "fresh")},
+		{"to two names", moving("rename", "a", "n") + moving("rename", "a", "m")},
+		{"moved and changed", moving("rename", "a", "n") + "--- a/a\n+++ b/n\n@@ -1,3 +1,3 @@\n-A1\n+one\n A2\n A3\n" + deleting("c", "C")},
+		{"copied and changed", moving("copy", "a", "n") + "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n-A1\n+one\n A2\n A3\n"},
+		{"changed to what it is", "--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n-A1\n+A1\n A2\n A3\n" + making("n", "fresh") + deleting("c", "C")},
+		{"made and deleted", making("n", "fresh") + deleting("n", "fresh") + moving("rename", "b", "m") + moving("copy", "b", "d/l")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.start()
+			for taken, of := 1, 1; taken < 1<<of; taken++ {
+				emptied(t, w.path("."))
+				base.over(t, w.path("."))
+				w.human.approve = func(r approval.Request) approval.Answer {
+					a := approval.Answer{Decision: approval.Approve, Selected: []string{}}
+					of = 0
+					for _, f := range r.Preview.Files {
+						for _, h := range f.Hunks {
+							if taken>>of&1 == 1 {
+								a.Selected = append(a.Selected, h.ID)
+							}
+							of++
+						}
+					}
+					return a
+				}
+				checkTold(t, w, fmt.Sprintf("s%b", taken), base, c.diff)
+			}
+		})
+	}
+}
+
+func checkTold(t *testing.T, w *world, name string, base files, diff string) {
+	t.Helper()
+	w.do("session " + name + " default")
+	arguments, err := json.Marshal(map[string]string{"diff": diff})
+	w.must(err)
+	result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch", Arguments: arguments, CallID: name, Session: w.session(name)})
+	var said struct {
+		FilesModified []string `json:"files_modified"`
+		Diff          string
+		Results       []struct{ Path, From, Operation string }
+	}
+	w.must(json.Unmarshal(result.Structured, &said))
+	now := filesIn(t, w.path("."))
+	var changed []string
+	for one := range maps.Keys(now) {
+		if was, there := base[one]; !there || was != now[one] {
+			changed = append(changed, one)
+		}
+	}
+	for one := range maps.Keys(base) {
+		if _, there := now[one]; !there {
+			changed = append(changed, one)
+		}
+	}
+	slices.Sort(changed)
+	slices.Sort(said.FilesModified)
+	if result.Err != nil || !slices.Equal(said.FilesModified, changed) {
+		t.Errorf("%s: %v are other than before, and the agent hears of %v: %s", name, changed, said.FilesModified, result.Structured)
+	}
+	for _, row := range said.Results {
+		if row.Operation == "move" && !(slices.Contains(changed, row.From) && slices.Contains(changed, row.Path)) {
+			t.Errorf("%s: it says that %s was moved to %s, and %v were changed", name, row.From, row.Path, changed)
+		}
+	}
+	theirs := w.path("../theirs")
+	base.write(t, theirs)
+	if said.Diff != "" {
+		if _, err := gitIn(t, theirs, said.Diff, "apply", "-"); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, said.Diff)
+		}
+	}
+	if !maps.Equal(filesIn(t, theirs), now) {
+		t.Errorf("%s: the difference leads to %q, not to %q:\n%s", name, filesIn(t, theirs), now, said.Diff)
+	}
+}
