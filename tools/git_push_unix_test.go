@@ -134,6 +134,11 @@ func TestPushTellsNoPasswords(t *testing.T) {
 	if result.Err == nil || strings.Contains(string(result.Structured), "hunter2") || !strings.Contains(string(result.Structured), "127.0.0.1") {
 		t.Errorf("%s", result.Structured)
 	}
+	w.script(".git/hooks/pre-commit", "echo to http://me:hunt@er2@127.0.0.1/x.git, says a@b")
+	w.write("a.txt", "two\n")
+	if got := w.gitTool("git.commit", map[string]any{"message": "two"}); got.HookOutput != "to http://127.0.0.1/x.git, says a@b" {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestPushNamesItsSSH: the dialog names what git will run, of several settings the one that

@@ -155,7 +155,7 @@ func gitOutput(got process.Result) string {
 	return strings.TrimSpace(withoutCredentials(strings.TrimSpace(got.Stdout) + "\n" + strings.TrimSpace(got.Stderr)))
 }
 
-var credentials = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/@\s'"]*@`)
+var credentials = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/\s'"]*@`)
 
 // withoutCredentials takes names and passwords out of the addresses in a text.
 func withoutCredentials(text string) string { return credentials.ReplaceAllString(text, "$1") }
