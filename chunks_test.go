@@ -46,6 +46,8 @@ func TestWhatNoDialogCanShowIsRefused(t *testing.T) {
 	for tool, args := range map[string]object{
 		"write_file": {"path": "new.html", "content": signs},
 		"edit_file":  {"path": "signs.html", "old_string": "x", "new_string": "y"},
+
+		"apply_patch": {"diff": "*** Begin Patch\n*** Delete File: signs.html\n*** End Patch\n"},
 	} {
 		if r := e.Call(tool, args); r.Code() != "FILE_TOO_LARGE" || !strings.Contains(r.Text(), "too large to be shown") {
 			t.Errorf("%s: %.300s", tool, r.Text())

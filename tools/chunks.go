@@ -81,14 +81,22 @@ func (p *pending) forget(a *Answer, err error) {
 // checkShown refuses a change that is too large for a dialog to show, which shows the
 // arguments as well.
 func checkShown(f change.File, arguments ...string) error {
-	return checkAllShown([]change.File{f}, arguments...)
+	return checkAllShown(change.Set{Files: []change.File{f}}, arguments...)
 }
 
 // checkAllShown is checkShown for a change of several files, which are in one dialog.
-func checkAllShown(files []change.File, arguments ...string) error {
+func checkAllShown(s change.Set, arguments ...string) error {
 	texts, raw := arguments, 0
-	for _, f := range files {
+	for _, f := range s.Files {
 		texts = append(texts, f.Before.Text, f.After.Text)
+	}
+	for _, c := range s.Tree {
+		if c.Text == nil {
+			continue
+		}
+		if texts = append(texts, c.Text.Text); c.Operation == change.Delete {
+			texts = append(texts, c.Text.Text) // its difference, nearly
+		}
 	}
 	for _, text := range texts {
 		raw += len(text)
@@ -96,16 +104,16 @@ func checkAllShown(files []change.File, arguments ...string) error {
 	if raw < shownBytes/16 {
 		return nil // also with its difference, and if every character is escaped
 	}
-	for _, f := range files {
+	for _, f := range s.Files {
 		texts = append(texts, f.Diff(f.Hunks()))
 	}
 	size := wireSize(texts...)
 	if size <= shownBytes {
 		return nil
 	}
-	what := count(len(files), "file")
-	if len(files) == 1 {
-		what = fault.Quote(files[0].Path().String())
+	what := count(len(s.Files)+len(s.Tree), "file")
+	if len(s.Files) == 1 && len(s.Tree) == 0 {
+		what = fault.Quote(s.Files[0].Path().String())
 	}
 	return fault.New(fault.FileTooLarge, "the change of %s is too large to be shown: the message would have %d bytes, over the limit of %d",
 		what, size, shownBytes).

@@ -63,7 +63,7 @@ func (in Input) codeEdits(r codeEditsResult, title string, proposed []language.F
 		e.Set.Files = append(e.Set.Files, c)
 		counts[i] = len(f.Edits)
 	}
-	if err := checkAllShown(e.Set.Files); err != nil {
+	if err := checkAllShown(e.Set); err != nil {
 		return nil, err
 	}
 	e.learns = func(f change.File) bool { // of what it has not read it knows nothing now either

@@ -24,7 +24,7 @@ func (p *patching) edits(text string) (*Edits, error) {
 			return nil, err
 		}
 	}
-	if err := checkAllShown(e.Set.Files, text); err != nil {
+	if err := checkAllShown(e.Set, text); err != nil {
 		return nil, err
 	}
 	for _, row := range p.results {
