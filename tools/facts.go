@@ -43,6 +43,9 @@ func factOf(t touch) (policy.PathFact, error) {
 		return t.entry.fact(t.path), nil
 	}
 	target, err := t.path.Target()
+	if err != nil && t.tracked {
+		target, err = t.path, nil
+	}
 	if err != nil {
 		return policy.PathFact{}, err
 	}

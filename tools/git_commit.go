@@ -129,7 +129,7 @@ func (c commitPlan) action(in Input) *Action {
 		Watch:       c.watched(names),
 	}
 	there := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return c.Content[name] == "" })
-	a.Reads = inWorkspace(in, c.Top, there)
+	a.Reads, a.Tracked = inWorkspace(in, c.Top, there), true
 	if len(unsaved) > 0 {
 		a.Reasons = append(a.Reasons, "it would not hold your unsaved changes in "+strings.Join(unsaved, ", "))
 	}

@@ -60,7 +60,7 @@ func planGitDiff(ctx context.Context, in Input, args gitDiffArgs) (*Answer, erro
 		Text:    text,
 		Summary: fmt.Sprintf("%s, +%d −%d", count(got.FilesChanged, "file"), got.Additions, got.Deletions),
 		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```diff\n%s\n```", fault.Escape(got.Diff))},
-		Reads:   changedPaths(p, got),
+		Reads:   changedPaths(p, got), Tracked: true,
 	}, nil
 }
 

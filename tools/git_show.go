@@ -96,7 +96,7 @@ func shownCommit(p workspace.Path, got git.Shown) *Answer {
 		Result: result, Text: text.String(),
 		Summary: fmt.Sprintf("%s: %s, +%d −%d", got.Commit.Short, count(result.FilesChanged, "file"), result.Additions, result.Deletions),
 		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```diff\n%s\n```", fault.Escape(text.String()))},
-		Reads:   changedPaths(p, got.Diff),
+		Reads:   changedPaths(p, got.Diff), Tracked: true,
 	}
 }
 
@@ -118,7 +118,7 @@ func shownFile(p workspace.Path, got git.Shown) (*Answer, error) {
 		size := len(got.Content)
 		result.Size, result.Content, result.Note = &size, &content, note
 		answer.Text = content
-		answer.Reads = []workspace.Path{at}
+		answer.Reads, answer.Tracked = []workspace.Path{at}, true
 		if note != "" {
 			answer.Notes = []string{note}
 		}

@@ -130,3 +130,44 @@ func TestARepositoryInTheWorkTree(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldersThatBecameFilesAndLinks: what git has at a path is shown and committed,
+// whatever stands in its place, and wherever a link leads.
+func TestFoldersThatBecameFilesAndLinks(t *testing.T) {
+	w := gitWorld(t)
+	outside := w.path("../outside")
+	w.write("../outside/x.txt", "not of this workspace\n")
+	for _, name := range []string{"file/x.txt", "link/x.txt", "out/x.txt"} {
+		w.write(name, "x\n")
+	}
+	w.must(os.Symlink(outside+"/before", w.path("leads")))
+	w.says("add", ".")
+	w.says("commit", "-qm", "folders")
+	for _, name := range []string{"file", "link", "out", "leads"} {
+		w.must(os.RemoveAll(w.path(name)))
+	}
+	w.write("file", "a file\n")
+	w.must(os.Symlink("a.txt", w.path("link")))
+	w.must(os.Symlink(outside, w.path("out")))
+	w.must(os.Symlink(outside+"/after", w.path("leads")))
+	for _, args := range []map[string]any{{}, {"base": "HEAD"}} {
+		if got := w.gitTool("git.diff", args); !got.OK || strings.TrimSpace(got.Diff) != w.says("diff", "HEAD") {
+			t.Errorf("%v: %v\n%s", args, got.Error, got.Diff)
+		}
+	}
+	if got := w.gitTool("git.diff", nil); strings.Contains(got.Diff, "not of this workspace") {
+		t.Error("a file outside is shown")
+	}
+	for _, args := range []map[string]any{{"files": []string{"leads"}}, {"files": []string{"out"}}, {}} {
+		args["message"] = "links"
+		if got := w.gitTool("git.commit", args); !got.OK {
+			t.Errorf("%v: %v", args, got.Error)
+		}
+	}
+	if got := w.gitTool("git.show", map[string]any{"ref": "HEAD~2:leads"}); !got.OK {
+		t.Error(got.Error)
+	}
+	if got := w.says("status", "--porcelain"); got != "?? file\n?? link" {
+		t.Errorf("left:\n%s", got)
+	}
+}

@@ -45,6 +45,7 @@ type wrote struct {
 	Differs    []string
 	Current    string
 	Old, New   string
+	Diff       string
 	Error      *fault.Error
 }
 

@@ -85,6 +85,7 @@ type touch struct {
 	entry *entry         // of a change of the tree
 	// executable: of a write, a file that is made so.
 	executable bool
+	tracked    bool // of a read: it is of what git has at the path, and through no link
 }
 
 // Answer is the plan of a call that only looks, and the outcome of the others.
@@ -99,6 +100,9 @@ type Answer struct {
 	Display *Display
 	// Reads are the files whose content the answer shows.
 	Reads []workspace.Path
+	// Tracked says that Reads are what git has at these paths: files that are gone, links
+	// themselves. So no path has to lead anywhere.
+	Tracked bool
 	// Stream, if set, sends what Result leaves out. It runs once, when all has been
 	// decided.
 	Stream func(ctx context.Context, send func(Chunk) error) error
@@ -127,7 +131,7 @@ func (a *Answer) touches() []touch {
 		out = append(out, touch{path: a.keeps.path, write: true})
 	}
 	for _, p := range a.Reads {
-		out = append(out, touch{path: p})
+		out = append(out, touch{path: p, tracked: a.Tracked})
 	}
 	return out
 }
@@ -210,8 +214,9 @@ type Action struct {
 	Covered bool
 	// AlwaysAsk says that no mode and no rule can give this very call its yes.
 	AlwaysAsk bool
-	// Reads are the files whose content goes elsewhere by it.
-	Reads []workspace.Path
+	// Reads are the files whose content goes elsewhere by it, and Tracked as in an Answer.
+	Reads   []workspace.Path
+	Tracked bool
 	// Watch are folders in which a change may be one of what the plan rests on.
 	Watch []string
 	// Run does it. Nothing has happened before, and it is called at most once.
@@ -221,7 +226,7 @@ type Action struct {
 func (a *Action) touches() []touch {
 	out := make([]touch, 0, len(a.Reads))
 	for _, p := range a.Reads {
-		out = append(out, touch{path: p})
+		out = append(out, touch{path: p, tracked: a.Tracked})
 	}
 	return out
 }
