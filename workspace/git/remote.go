@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
 	"pillion/internal/fault"
 )
 
@@ -30,11 +33,17 @@ type Push struct {
 	New    string // the commit that it is on
 	Old    string // the commit that the remote had when it was last asked; "" if it is not known
 	Ahead  int    // how many commits are new to the remote then; of a new branch to all its branches
+	News   []News // the youngest of them
 	SSH    string // the program that reaches the remote, if one is set
 	// Helpers are asked for credentials.
 	Helpers []string
 	Sign    Signing // of the push itself, which some remotes ask for
 }
+
+// News is a commit that a remote does not have yet.
+type News struct{ Hash, Subject string }
+
+const mostNews = 20
 
 // State is another text whenever anything of the push is another.
 func (p Push) State() string { return stateOf(p) }
@@ -99,9 +108,46 @@ func (r *repository) beyond(ctx context.Context, p *Push) error {
 		p.Ahead = -1
 		return nil
 	}
-	var err error
-	p.Ahead, err = r.ahead(ctx, tip, base)
+	commits, err := r.beside(ctx, tip, base)
+	p.Ahead = len(commits)
+	for _, c := range newest(commits, mostNews) {
+		about, err := r.describe(c.Hash)
+		if err != nil {
+			return err
+		}
+		p.News = append(p.News, News{about.Hash, about.Subject})
+	}
 	return err
+}
+
+// newest are the first of these commits, none before those that it is a parent of.
+func newest(commits []*object.Commit, most int) []*object.Commit {
+	children, known := map[plumbing.Hash]int{}, map[plumbing.Hash]*object.Commit{}
+	for _, c := range commits {
+		known[c.Hash] = c
+		for _, parent := range c.ParentHashes {
+			children[parent]++
+		}
+	}
+	var ready, out []*object.Commit
+	for _, c := range commits {
+		if children[c.Hash] == 0 {
+			ready = append(ready, c)
+		}
+	}
+	for len(ready) > 0 && len(out) < most {
+		next := slices.MinFunc(ready, func(a, b *object.Commit) int {
+			return cmp.Or(b.Committer.When.Compare(a.Committer.When), strings.Compare(a.Hash.String(), b.Hash.String()))
+		})
+		ready = slices.DeleteFunc(ready, func(c *object.Commit) bool { return c == next })
+		out = append(out, next)
+		for _, parent := range next.ParentHashes {
+			if children[parent]--; children[parent] == 0 && known[parent] != nil {
+				ready = append(ready, known[parent])
+			}
+		}
+	}
+	return out
 }
 
 // trackingOf is where a remote's branch is kept here, "" for nowhere.
