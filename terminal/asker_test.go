@@ -209,6 +209,7 @@ func TestNothingShownCanMoveTheCursor(t *testing.T) {
 		{Kind: "command", Command: nasty + "\n" + nasty, Cwd: nasty, Writes: []string{nasty}, Unsaved: []string{nasty}},
 		{Kind: "url", URL: nasty},
 		{Kind: "text", Markdown: nasty},
+		{Kind: "text", Message: nasty, Facts: []approval.Fact{{Name: nasty, Values: []string{nasty}}}, Diff: files[0].Diff},
 	} {
 		a, out := piped("a\n")
 		r := approval.Request{

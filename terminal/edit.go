@@ -67,14 +67,14 @@ func (c console) run(stop <-chan struct{}, stdin io.Reader, words ...string) err
 }
 
 func canEdit(p approval.Preview) bool {
-	return p.Kind == "diff" && len(p.Files) > 0 || p.Kind == "command"
+	return p.Kind == "diff" && len(p.Files) > 0 || p.Kind == "command" || p.Message != ""
 }
 
 // editProposal opens the person's editor on what is proposed.
 func (a *Asker) editProposal(ctx context.Context, r approval.Request) (approval.Answer, error) {
 	answer := approval.Answer{Decision: approval.Edit, Digest: r.Digest}
-	if r.Preview.Kind == "command" {
-		return answer, a.editCommand(r, &answer)
+	if r.Preview.Kind != "diff" {
+		return answer, a.editArgument(r, &answer)
 	}
 	answer.After = map[string]string{}
 	for _, f := range r.Preview.Files {
@@ -92,24 +92,29 @@ func (a *Asker) editProposal(ctx context.Context, r approval.Request) (approval.
 	return answer, ctx.Err()
 }
 
-// editCommand has the command line edited, and keeps the other arguments.
-func (a *Asker) editCommand(r approval.Request, answer *approval.Answer) error {
-	text, err := a.editText("command.sh", r.Preview.Command+"\n")
+// editArgument has the command line or the message edited, and keeps the other
+// arguments.
+func (a *Asker) editArgument(r approval.Request, answer *approval.Answer) error {
+	name, file, proposed := "command", "command.sh", r.Preview.Command
+	if r.Preview.Message != "" {
+		name, file, proposed = "message", "COMMIT_EDITMSG", r.Preview.Message // by which editors know what it is
+	}
+	text, err := a.editText(file, proposed+"\n")
 	if err != nil {
 		return err
 	}
 	text = strings.TrimRight(text, "\r\n")
 	switch {
-	case text == r.Preview.Command:
+	case text == strings.TrimRight(proposed, "\r\n"):
 		return told("You left it as it was proposed; a approves it.")
 	case strings.TrimSpace(text) == "":
-		return told("You left no command; r rejects it.")
+		return told("You left no " + name + "; r rejects it.")
 	}
 	var arguments map[string]json.RawMessage
 	if err := json.Unmarshal(r.Arguments, &arguments); err != nil {
 		return fmt.Errorf("the call's arguments cannot be edited: %w", err)
 	}
-	if arguments["command"], err = json.Marshal(text); err != nil {
+	if arguments[name], err = json.Marshal(text); err != nil {
 		return err
 	}
 	answer.ModifiedArguments, err = json.Marshal(arguments)

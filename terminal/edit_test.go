@@ -103,6 +103,25 @@ func TestEditsACommand(t *testing.T) {
 	}
 }
 
+// TestEditsAMessage: of a commit, under the name by which editors know what it is.
+func TestEditsAMessage(t *testing.T) {
+	withEditor(t, `grep -qx theirs "$file" && case "$file" in */COMMIT_EDITMSG) printf 'mine\n\nand why\n' >"$file";; esac`)
+	r := approval.Request{
+		Digest: "d1", Arguments: json.RawMessage(`{"message":"theirs","files":["a"]}`),
+		Preview: approval.Preview{Kind: "text", Markdown: "    theirs\n", Message: "theirs"},
+	}
+	answer, out := edited(t, r)
+	if got := string(answer.ModifiedArguments); answer.Decision != approval.Edit || got != `{"files":["a"],"message":"mine\n\nand why"}` {
+		t.Errorf("answer %+v: %s\n%s", answer, got, out)
+	}
+	for script, says := range map[string]string{"true": "a approves it", `: >"$file"`: "You left no message; r rejects it."} {
+		withEditor(t, script)
+		if answer, out := edited(t, r); answer.Decision != approval.Cancel || !strings.Contains(out, says) {
+			t.Errorf("%s: answer %+v\n%s", script, answer, out)
+		}
+	}
+}
+
 func TestWhatIsOnlyReadCannotBeEdited(t *testing.T) {
 	withEditor(t, "true")
 	a, out := piped("c\n")

@@ -35,10 +35,10 @@ func (s Style) previewLines(p approval.Preview) []string {
 		}
 	case "command":
 		lines = s.commandLines(p)
+	case "text":
+		lines = s.textLines(p)
 	default:
-		for line := range strings.SplitSeq(strings.TrimSuffix(approval.PlainPreview(p, len(p.Markdown)+len(p.URL)), "\n"), "\n") {
-			lines = append(lines, "  "+line)
-		}
+		lines = plainLines(p)
 	}
 	if hasInvisible(p) {
 		lines = append(lines, "", "  "+s.Yellow("! There are invisible characters in this; they are shown as escapes such as \\u200b."))
@@ -46,8 +46,45 @@ func (s Style) previewLines(p approval.Preview) []string {
 	return lines
 }
 
+func plainLines(p approval.Preview) []string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimSuffix(approval.PlainPreview(p, len(p.Markdown)+len(p.URL)), "\n"), "\n") {
+		lines = append(lines, "  "+line)
+	}
+	return lines
+}
+
+// textLines are those of a text, laid out where it comes in parts.
+func (s Style) textLines(p approval.Preview) []string {
+	if len(p.Facts) == 0 {
+		return plainLines(p)
+	}
+	var lines []string
+	if p.Message != "" {
+		for line := range strings.SplitSeq(strings.TrimSuffix(p.Message, "\n"), "\n") {
+			lines = append(lines, "  "+s.Cyan("|")+" "+s.reveal(line, s.Bold))
+		}
+		lines = append(lines, "")
+	}
+	for _, f := range p.Facts {
+		paint := func(text string) string { return text }
+		if f.Notable {
+			paint = s.Yellow
+		}
+		name := f.Name
+		for _, v := range f.Values {
+			lines = append(lines, "  "+s.Dim(fmt.Sprintf("%-13s", fault.Escape(name)))+" "+paint(fault.Escape(v)))
+			name = ""
+		}
+	}
+	if p.Diff != "" {
+		lines = append(append(lines, ""), s.diffLines(p.Diff)...)
+	}
+	return lines
+}
+
 func hasInvisible(p approval.Preview) bool {
-	text := p.Command
+	text := p.Command + p.Message
 	for _, f := range p.Files {
 		text += strings.ReplaceAll(f.Diff, "\r\n", "\n")
 	}

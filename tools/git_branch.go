@@ -101,7 +101,9 @@ type branchAction struct {
 	args  func(c git.BranchChange) []string // git's
 	// builtin does it without git; nil: that cannot be.
 	builtin func(root, dir string, c git.BranchChange) error
+	facts   func(s *sheet, b branchPlan)
 	title   string
+	deed    string // completes "the agent wants to", before the branch's name
 	done    string
 }
 
@@ -116,7 +118,14 @@ var createBranch = branchAction{
 		}
 		return []string{"branch", "--no-track", "--end-of-options", c.Name, c.Hash}
 	},
-	builtin: git.MakeBranch, title: "Create branch", done: "created",
+	builtin: git.MakeBranch, title: "Create branch", deed: "create the branch", done: "created",
+	facts: func(s *sheet, b branchPlan) {
+		s.fact("Branch", b.at(b.Name, b.Hash))
+		if b.Start != "" {
+			s.fact("It follows", fault.Quote(strings.TrimPrefix(b.Start, "refs/remotes/")))
+		}
+		s.fact("Checked out", branchWords(b.Branch)+", as before")
+	},
 }
 
 var switchBranch = branchAction{
@@ -127,7 +136,13 @@ var switchBranch = branchAction{
 	args: func(c git.BranchChange) []string {
 		return []string{"switch", "--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules", "--end-of-options", c.Name}
 	},
-	title: "Switch to branch", done: "switched to",
+	title: "Switch to branch", deed: "switch to the branch", done: "switched to",
+	facts: func(s *sheet, b branchPlan) {
+		if b.Head != "" {
+			s.fact("From", b.at(b.Branch, b.Head))
+		}
+		s.fact("To", b.at(b.Name, b.Hash))
+	},
 }
 
 var deleteBranch = branchAction{
@@ -138,7 +153,13 @@ var deleteBranch = branchAction{
 	args: func(c git.BranchChange) []string {
 		return []string{"branch", "--quiet", "--delete", "--end-of-options", c.Name}
 	},
-	builtin: git.RemoveBranch, title: "Delete branch", done: "deleted",
+	builtin: git.RemoveBranch, title: "Delete branch", deed: "delete the branch", done: "deleted",
+	facts: func(s *sheet, b branchPlan) {
+		s.fact("Branch", b.at(b.Name, b.Hash))
+		if b.Beyond != "" {
+			s.fact("Nothing lost", "all of it is in "+fault.Quote(b.Beyond))
+		}
+	},
 }
 
 // branchPlan is a change of branches that was looked at.
@@ -178,11 +199,12 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 	}
 	a := &Action{
 		Title: b.title + " " + fault.Quote(clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
-		Preview: approval.Preview{Kind: "text", Markdown: b.markdown()}, Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
+		Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
 	}
 	if err := b.git.hold(in, a, len(b.runs)+len(b.Filters)+len(b.Fetched), false, false); err != nil {
 		return nil, err
 	}
+	a.Preview = b.preview()
 	a.Run = b.run
 	in.Snapshot.RestOnState("branch", b.state(), func() string {
 		now := branchPlan{}
@@ -198,27 +220,22 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 
 func (b branchPlan) state() string { return b.BranchChange.State() + fmt.Sprint(b.runs) }
 
-func (b branchPlan) markdown() string {
+func (b branchPlan) preview() approval.Preview {
+	const most = 200
 	var s sheet
-	s.fact(b.title, fault.Quote(b.Name))
-	s.fact("At", short(b.Hash))
-	if b.Start != "" {
-		s.fact("Follows", fault.Quote(strings.TrimPrefix(b.Start, "refs/remotes/")))
-	}
-	s.fact("Checked out now", branchWords(b.Branch))
-	if b.Beyond != "" {
-		s.fact("All of it is in", fault.Quote(b.Beyond))
+	s.Deed = b.deed + " " + fault.Quote(b.Name)
+	b.facts(&s, b)
+	if b.Changes.FilesChanged > 0 {
+		s.fact("It changes", changeSize(b.Changes)+"; what is not committed in others stays")
+		s.list("Files", most, changeLines(b.Changes)...)
 	}
 	b.git.hooks(&s, b.runs)
 	b.git.programs(&s, b.Filters, b.Fetched)
-	if b.Changes.FilesChanged > 0 {
-		const most = 200
-		s.WriteString("\n")
-		s.list(fmt.Sprintf("%s, +%d −%d", count(b.Changes.FilesChanged, "file"), b.Changes.Additions, b.Changes.Deletions), changeLines(b.Changes), most)
-		s.WriteString("\nChanges of other files that are not committed stay as they are.\n")
-	}
-	return s.String()
+	return s.preview()
 }
+
+// at is a branch or nothing, and the commit that is there.
+func (b branchPlan) at(name, hash string) string { return branchWords(name) + ", at " + short(hash) }
 
 func (b branchPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	if b.git.file == "" {

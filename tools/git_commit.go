@@ -75,6 +75,7 @@ func planGitCommit(ctx context.Context, in Input, args gitCommitArgs) (Plan, err
 	if err := c.git.hold(in, a, len(c.hooks)+len(c.Filters)+len(c.Fetched), c.Sign.On, false); err != nil {
 		return nil, err
 	}
+	a.Preview = c.preview(a.Preview.Unsaved)
 	a.Run = c.run
 	in.Snapshot.RestOnState("commit", c.state(), func() string {
 		now := commitPlan{}
@@ -125,7 +126,7 @@ func (c commitPlan) action(in Input) *Action {
 	a := &Action{
 		Title:       "Commit " + fault.Quote(clip(firstLine(c.message), 60)),
 		Description: fmt.Sprintf("Commits %s to git.", count(len(names), "file")),
-		Preview:     approval.Preview{Kind: "text", Markdown: c.markdown(unsaved), Unsaved: unsaved},
+		Preview:     approval.Preview{Unsaved: unsaved},
 		Watch:       c.watched(names),
 	}
 	there := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return c.Content[name] == "" })
@@ -170,33 +171,53 @@ func unsavedAmong(in Input, files []workspace.Path) []string {
 }
 
 var commitSources = map[string]string{
-	git.FromStaged: "what is staged", git.FromTracked: "what changed in tracked files; nothing is staged", git.FromFiles: "the files that the agent names",
+	git.FromStaged: "what is staged", git.FromTracked: "what changed in tracked files, as nothing is staged", git.FromFiles: "the files that the agent names",
 }
 
-// markdown is what the human sees of the commit.
-func (c commitPlan) markdown(unsaved []string) string {
+// preview is what the human sees of the commit.
+func (c commitPlan) preview(unsaved []string) approval.Preview {
+	const most = 200
 	var s sheet
-	s.fact("Branch", branchWords(c.Branch))
-	s.fact("After", short(c.Head))
+	s.Message, s.Diff, s.Unsaved = c.message, c.Changes.Diff, unsaved
+	s.Deed = "commit " + count(c.Changes.FilesChanged, "file")
+	on := "its first commit"
+	if c.Head != "" {
+		on = "now at " + short(c.Head)
+	}
+	if c.Branch == "" {
+		s.warn("Branch", branchWords("")+", "+on)
+	} else {
+		s.Deed += " to " + fault.Quote(c.Branch)
+		s.fact("Branch", fault.Quote(c.Branch)+", "+on)
+	}
 	s.fact("Author", identityWords(c.Author))
 	if c.Committer != c.Author {
 		s.fact("Committer", identityWords(c.Committer))
 	}
 	s.fact("Signed", signingWords(c.Sign))
+	s.fact("It holds", commitSources[c.From]+": "+changeSize(c.Changes))
+	s.list("Files", most, changeLines(c.Changes)...)
+	s.warn("It misses", unsavedWords(unsaved)...)
+	s.list("Stays staged", 20, quoteAll(c.Left)...)
 	c.git.hooks(&s, c.hooks)
 	c.git.programs(&s, c.Filters, c.Fetched)
-	s.block(c.message)
-	s.fact("Holds", commitSources[c.From])
-	const most = 200
-	s.list(fmt.Sprintf("%s, +%d −%d", count(c.Changes.FilesChanged, "file"), c.Changes.Additions, c.Changes.Deletions), changeLines(c.Changes), most)
-	s.list("Stays staged besides", quoteAll(c.Left), 20)
-	s.list("Not saved, and so not in it", unsaved, 20)
-	if c.Changes.Diff != "" {
-		s.block(c.Changes.Diff)
-	} else if c.Changes.FilesChanged > 0 {
-		s.WriteString("\nThe diff is too long to show here.\n")
+	if s.Diff == "" && c.Changes.FilesChanged > 0 {
+		s.warn("Not shown", "the diff, which is too long")
 	}
-	return s.String()
+	return s.preview()
+}
+
+func unsavedWords(unsaved []string) []string {
+	var out []string
+	for _, name := range unsaved {
+		out = append(out, "what you have not saved in "+fault.Quote(name))
+	}
+	return out
+}
+
+// changeSize is how much changes.
+func changeSize(d git.DiffResult) string {
+	return fmt.Sprintf("%s, +%d −%d", count(d.FilesChanged, "file"), d.Additions, d.Deletions)
 }
 
 func branchWords(branch string) string {

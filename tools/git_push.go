@@ -80,7 +80,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	if args.SetUpstream && p.git.held.Level != process.None {
 		return nil, fault.New(fault.PolicyDenied, "the settings require a sandbox for the hooks of this push, in which git's settings cannot be written; leave set_upstream out")
 	}
-	a.Preview = approval.Preview{Kind: "text", Markdown: p.markdown()}
+	a.Preview = p.preview()
 	a.Run = p.run
 	in.Snapshot.RestOnState("push", p.state(), func() string {
 		now := pushPlan{}
@@ -104,33 +104,48 @@ var pushVariables = map[string][]string{
 
 func (p pushPlan) state() string { return p.Push.State() + fmt.Sprint(p.hooks) }
 
-func (p pushPlan) markdown() string {
+func (p pushPlan) preview() approval.Preview {
 	var s sheet
+	s.Deed = "push " + fault.Quote(p.Name) + " to " + fault.Quote(p.Remote)
 	s.fact("Branch", fault.Quote(p.Name))
 	s.fact("Remote", fault.Quote(p.Remote)+", "+fault.Quote(p.URL))
-	old := short(p.Old)
 	if p.Old == "" {
-		old = "nothing, as far as is known here"
+		s.fact("There now", "no such branch, as far as is known here")
+	} else {
+		s.fact("There now", short(p.Old))
 	}
-	s.fact("There now", old)
-	s.fact("Then", short(p.New))
-	switch {
-	case p.Ahead >= 0 && p.Old == "":
-		s.fact("New to the remote", "about "+count(p.Ahead, "commit"))
-	case p.Ahead >= 0:
-		s.fact("New to the remote", count(p.Ahead, "commit"))
-	}
+	s.fact("Afterwards", short(p.New))
+	s.fact("New there", p.news()...)
 	if p.args.SetUpstream {
-		s.fact("Afterwards", fault.Quote(p.Name)+" follows "+fault.Quote(p.Remote+"/"+p.Name))
+		s.fact("It follows", fault.Quote(p.Name)+" follows "+fault.Quote(p.Remote+"/"+p.Name)+" from then on")
 	}
 	if p.SSH != "" {
 		s.fact("Reached by", fault.Quote(p.SSH))
 	}
-	s.list("Asked for credentials", quoteAll(p.Helpers), 10)
+	s.list("Credentials", 10, quoteAll(p.Helpers)...)
 	s.fact("Signed", signingWords(p.Sign))
 	p.git.hooks(&s, p.hooks)
 	p.git.programs(&s, nil, p.Fetched)
-	return s.String()
+	return s.preview()
+}
+
+// news are the commits that the remote gets, the youngest first.
+func (p pushPlan) news() []string {
+	if p.Ahead < 0 {
+		return nil
+	}
+	about := ""
+	if p.Old == "" && p.Ahead > 0 {
+		about = "about "
+	}
+	out := []string{about + count(p.Ahead, "commit")}
+	for _, c := range p.News {
+		out = append(out, short(c.Hash)+" "+fault.Quote(clip(c.Subject, 100)))
+	}
+	if more := p.Ahead - len(p.News); more > 0 && len(p.News) > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return out
 }
 
 func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {

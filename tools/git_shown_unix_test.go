@@ -38,7 +38,7 @@ func TestFiltersThatComeWithASwitch(t *testing.T) {
 	w.says("switch", "-q", "main")
 	w.says("config", "filter.late.smudge", canary+" smudge")
 	w.says("config", "filter.never.smudge", canary+" never")
-	w.shows("git.branch", map[string]any{"action": "switch", "name": "other"}, "Filters that run:\n- "+fault.Quote(canary+" smudge")+"\n")
+	w.shows("git.branch", map[string]any{"action": "switch", "name": "other"}, "Filters: "+fault.Quote(canary+" smudge")+"\n")
 	if need := w.gitNeed("git.branch", map[string]any{"action": "switch", "name": "other"}); strings.Contains(need.Preview.Markdown, "never") {
 		t.Errorf("a filter of no file is named:\n%s", need.Preview.Markdown)
 	}
@@ -88,7 +88,7 @@ func TestWhatFetchesMissingObjects(t *testing.T) {
 	w.must(os.RemoveAll(w.path(".git/objects/" + blob[:2] + "/" + blob[2:])))
 	w.write("a.txt", "three\n")
 	args := map[string]any{"message": "three", "files": []string{"a.txt"}}
-	w.shows("git.commit", args, "Missing objects are fetched by:\n- "+fault.Quote(canary+" git-upload-pack")+"\n")
+	w.shows("git.commit", args, "Fetched by:\n- "+fault.Quote(canary+" git-upload-pack")+"\n")
 	if got := w.gitTool("git.commit", args); !got.OK || !w.exists("../home/fired") {
 		t.Errorf("nothing was fetched: %+v", got)
 	}

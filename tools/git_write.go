@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -65,12 +64,27 @@ func (g gitProgram) run(ctx context.Context, hands Hands, stdin string, args ...
 	}, hands.stream)
 }
 
-// words say which git it is, for the dialog.
-func (g gitProgram) words() string {
+// programs shows what else git runs on its way, which git it is, and how it is held.
+func (g gitProgram) programs(s *sheet, filters, fetched []string) {
+	const most = 20
+	s.list("Filters", most, quoteAll(filters)...)
+	s.list("Fetched by", most, fetchedWords(fetched)...)
 	if g.file == "" {
-		return "no git was found; Pillion does it itself, without hooks"
+		s.warn("Done by", "Pillion itself, for no git was found; no hook runs")
+		return
 	}
-	return fault.Quote(g.file)
+	if g.held.Level != process.None && g.held.Level != "" {
+		s.fact("Sandbox", fault.Quote(string(g.held.Level))+": what git runs is held by it")
+	}
+	s.fact("Done by", fault.Quote(g.file))
+}
+
+// fetchedWords are the programs by which git gets objects that are not here.
+func fetchedWords(programs []string) []string {
+	if len(programs) == 0 {
+		return nil
+	}
+	return append(quoteAll(programs), "for objects that are not here yet")
 }
 
 // missing refuses what nobody but git can do.
@@ -83,18 +97,12 @@ func (g gitProgram) missing(what string) error {
 
 // hooks shows which hooks run, or that they do not.
 func (g gitProgram) hooks(s *sheet, hooks []git.Hook) {
-	name := "Hooks that run"
+	const most = 20
 	if g.file == "" {
-		name = "Hooks that do not run, for want of git"
+		s.list("No hook runs", most, hookLines(g.top, hooks)...)
+	} else {
+		s.list("Hooks", most, hookLines(g.top, hooks)...)
 	}
-	s.list(name, hookLines(g.top, hooks), 20)
-}
-
-// programs shows what else git runs on its way.
-func (g gitProgram) programs(s *sheet, filters, fetched []string) {
-	s.list("Filters that run", quoteAll(filters), 20)
-	s.list("Missing objects are fetched by", quoteAll(fetched), 20)
-	s.fact("Program", g.words())
 }
 
 // literal is a path as a pathspec that means nothing else, from the top.
@@ -174,37 +182,6 @@ func hookLines(top string, hooks []git.Hook) []string {
 		out = append(out, h.Name+" ("+fault.Quote(where)+")")
 	}
 	return out
-}
-
-// sheet is the text of a dialog about git: facts, a line each, and blocks.
-type sheet struct{ strings.Builder }
-
-func (s *sheet) fact(name, value string) {
-	if value != "" {
-		fmt.Fprintf(s, "%s: %s\n", name, value)
-	}
-}
-
-func (s *sheet) list(name string, values []string, most int) {
-	if len(values) == 0 {
-		return
-	}
-	fmt.Fprintf(s, "%s:\n", name)
-	for _, v := range values[:min(most, len(values))] {
-		s.WriteString("- " + v + "\n")
-	}
-	if len(values) > most {
-		fmt.Fprintf(s, "- and %d more\n", len(values)-most)
-	}
-}
-
-// block shows a text as it is.
-func (s *sheet) block(text string) {
-	s.WriteString("\n")
-	for line := range strings.Lines(fault.Escape(text)) {
-		s.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
-	}
-	s.WriteString("\n")
 }
 
 func short(hash string) string {

@@ -244,7 +244,7 @@ func TestFilters(t *testing.T) {
 	w.write("x.up", "text\n")
 	w.write("y.txt", "text\n")
 	args := map[string]any{"message": "x", "files": []string{"x.up", "y.txt"}}
-	if need := w.gitNeed("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters that run:\n- "+fault.Quote("tr a-z A-Z")+"\n") {
+	if need := w.gitNeed("git.commit", args); !strings.Contains(need.Preview.Markdown, "Filters: "+fault.Quote("tr a-z A-Z")+"\n") {
 		t.Errorf("%s", need.Preview.Markdown)
 	}
 	if got := w.gitTool("git.commit", args); !got.OK || w.says("show", "HEAD:x.up") != "TEXT" || !slices.Equal(got.Differs, []string{"x.up"}) {

@@ -96,7 +96,18 @@ func (p *pending) preview() approval.Preview {
 	case *Action:
 		return p.commandPreview(plan)
 	}
-	return approval.Preview{Kind: "text", Markdown: p.readPreview()}
+	return approval.Preview{Kind: "text", Markdown: p.readPreview(), Deed: readDeed(p.plan.touches())}
+}
+
+// readDeed completes "the agent wants to"; empty where nothing is read.
+func readDeed(reads []touch) string {
+	switch len(reads) {
+	case 0:
+		return ""
+	case 1:
+		return "read " + fault.Quote(reads[0].path.String())
+	}
+	return "read " + count(len(reads), "file")
 }
 
 func (p *pending) readPreview() string {

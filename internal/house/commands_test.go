@@ -22,6 +22,7 @@ var counterparts = map[string]string{
 	"chooseHunks":            "# the diff itself",
 	"toggleHunk":             "# a key of the diff",
 	"editCommand":            "edit",
+	"editMessage":            "edit",
 	"reject":                 "reject",
 	"rejectWithReason":       "reject", // :Pillion reject REASON
 	"cancel":                 "cancel",

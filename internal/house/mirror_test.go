@@ -31,6 +31,7 @@ var mirror = map[string]goType{
 	"ApprovalResolved":   {"rpc/dialogs.go", "approvalResolved"},
 	"FilePreview":        {"workspace/change/preview.go", "FilePreview"},
 	"HunkPreview":        {"workspace/change/preview.go", "HunkPreview"},
+	"Fact":               {"tools/approval/approval.go", "Fact"},
 	"PromptRequest":      {"rpc/dialogs.go", "promptUser"},
 	"PromptAnswer":       {"rpc/dialogs.go", "Prompt"},
 	"PlanReview":         {"rpc/dialogs.go", "planReview"},

@@ -133,7 +133,7 @@ end)
 check.test("a command of the human's own goes as arguments, and grants no rule", function()
   local answers, approval = ask("A", person.command_request("A", "make all"))
   clock = clock + 500
-  approval.command = "make one"
+  approval.own = "make one"
   approvals.answer("A", { kind = "approve" })
   check.same(answers, { { decision = "edit", modifiedArguments = { command = "make one", timeout = 5 }, digest = "d1" } })
 end)

@@ -295,6 +295,39 @@ function M.edit_request(id, files, more)
   }, more or {})
 end
 
+--- A commit that asks, as the sidecar sends it.
+---@param id string
+---@param more? table
+function M.commit_request(id, more)
+  local message = "clock: pad\n\nwhy\u{202e}\n"
+  local facts = {
+    { name = "Branch", values = { "main, now at b3a5c5d" } },
+    { name = "Files", values = { "M a.py +1 −1", "A b.py +1 −0" } },
+    { name = "It misses", values = { "what you have not saved in a.py" }, notable = true },
+  }
+  local diff = "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n one\n--- two\n+three\n"
+  return vim.tbl_deep_extend("force", {
+    approvalId = id,
+    sessionId = "s1",
+    agent = { name = "claude", via = "mcp" },
+    tool = "git.commit",
+    title = "Commit clock: pad",
+    reasons = { "it would not hold your unsaved changes in a.py", "git is in the middle of a merge" },
+    arguments = { message = message, files = { "a.py" } },
+    preview = {
+      kind = "text",
+      markdown = "    clock: pad\n",
+      deed = "commit 1 file to main",
+      message = message,
+      facts = facts,
+      diff = diff,
+      unsaved = { "a.py" },
+    },
+    decisions = { { id = "reject", title = "Reject", scope = "once" }, { id = "approve", title = "Approve", scope = "once" } },
+    digest = "d1",
+  }, more or {})
+end
+
 ---@param id string
 ---@param command string
 function M.command_request(id, command, more)

@@ -56,6 +56,18 @@ type Preview struct {
 
 	URL      string `json:"url,omitempty"`      // url
 	Markdown string `json:"markdown,omitempty"` // text
+	// What follows says parts of the Markdown once more, for editors that lay them out.
+	Deed    string `json:"deed,omitempty"`    // completes "the agent wants to", of any kind
+	Message string `json:"message,omitempty"` // the argument of that name, which the human may write anew
+	Facts   []Fact `json:"facts,omitempty"`
+	Diff    string `json:"diff,omitempty"` // in git's format
+}
+
+// Fact is a line or several under one name.
+type Fact struct {
+	Name    string   `json:"name"`
+	Values  []string `json:"values"`
+	Notable bool     `json:"notable,omitempty"` // something that the human may not expect
 }
 
 // CommandPart is one simple command of a command line, and why it asks.

@@ -26,6 +26,7 @@ export const answers: Record<string, Handler> = {
   "pillion.cancelReviewWithReason": inTitle(rejectWithReason),
   "pillion.cancelReviewWithReasonInView": inList(rejectWithReason),
   "pillion.editCommand": editCommand,
+  "pillion.editMessage": editMessage,
   "pillion.answerTogether": answerTogether,
   "pillion.saveUnseen": ({ approvals }, uri) => saveUnseen(approvals.get(uri instanceof Uri ? (approvalIdOf(uri) ?? "") : "")),
   "pillion.saveAndRun": async (bench, first) => {
@@ -90,6 +91,8 @@ function answer({ approvals }: Workbench, id: string, choice: Choice, digest?: s
     void window.showInformationMessage("It was updated meanwhile, so nothing was answered; look again.");
   } else if (verdict === "nothing") {
     void window.showInformationMessage("Nothing of it is ticked, so nothing was answered: tick what you want, or refuse it.");
+  } else if (verdict === "no-message") {
+    void window.showInformationMessage("Nothing was answered: the message is empty.");
   }
 }
 
@@ -148,6 +151,16 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
   });
   if (feedback !== undefined) {
     give({ kind: "reject", feedback })(bench, ids);
+  }
+}
+
+/** What they write is what is committed, once they approve; the agent is told. */
+async function editMessage(bench: Workbench, first: unknown): Promise<void> {
+  const [id] = first instanceof Uri ? named(first) : focused(bench);
+  if (bench.approvals.get(id ?? "")?.message === undefined) {
+    void window.showInformationMessage("There is no message here that could be edited.");
+  } else {
+    await bench.front.showMessage(id ?? "");
   }
 }
 

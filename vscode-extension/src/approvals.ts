@@ -11,8 +11,8 @@ import { reviewTool } from "./reviews";
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
 export const inertMs = 500;
 
-/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. */
-export type Verdict = "taken" | "too-soon" | "changed" | "nothing" | "gone";
+/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. `no-message`: the human left none. */
+export type Verdict = "taken" | "too-soon" | "changed" | "nothing" | "no-message" | "gone";
 
 /** What a button asks for; the answer on the wire follows from it and from what the human edited. */
 export type Choice =
@@ -28,6 +28,7 @@ export class Approval {
   /** `updated` or `moved` after the text beneath changed, `conflict` while the human's own edit rests on the older text. */
   beneath: "unchanged" | "updated" | "moved" | "conflict" = "unchanged";
   private selection: Chosen;
+  private ownMessage: string | undefined;
   private pending: ApprovalChanged | undefined;
   private previous: { shown: ApprovalRequest; selection: Chosen } | undefined;
   private armedAt: number;
@@ -75,7 +76,23 @@ export class Approval {
   }
 
   get isEdited(): boolean {
+    return this.writes || this.ownMessage !== undefined;
+  }
+
+  /** Whether they wrote into a file's text, which rests on what lies beneath. */
+  private get writes(): boolean {
     return this.selection.edited.size > 0;
+  }
+
+  /** What is said of it, as the human has it now; undefined where there is nothing that they may write anew. */
+  get message(): string | undefined {
+    return this.ownMessage ?? this.agentsMessage;
+  }
+
+  private get agentsMessage(): string | undefined {
+    const { preview, arguments: given } = this.shown;
+    const message = typeof given === "object" && given !== null && "message" in given ? given.message : undefined;
+    return preview.kind === "text" && preview.message !== undefined && typeof message === "string" ? message : undefined;
   }
 
   get isArmed(): boolean {
@@ -92,9 +109,9 @@ export class Approval {
     return (!this.hasPage || this.seen.has("")) && this.texts.every((file) => this.seen.has(file.path));
   }
 
-  /** Files that the command would run without their unsaved text. */
+  /** Files of which a command would not see, or a commit not hold, the unsaved text. */
   get unsaved(): readonly string[] {
-    return this.shown.preview.kind === "command" ? (this.shown.preview.unsaved ?? []) : [];
+    return this.shown.preview.kind === "command" || this.shown.preview.kind === "text" ? (this.shown.preview.unsaved ?? []) : [];
   }
 
   /** The choices that are remembered, each with the rule that would be saved. */
@@ -123,7 +140,7 @@ export class Approval {
    * the text that a change was just about to replace.
    */
   edit(path: string, text: string | undefined, older = false): void {
-    const wasEdited = this.isEdited;
+    const wasEdited = this.writes;
     this.selection.write(path, text);
     if (this.selection.edited.has(path)) {
       if (older) {
@@ -134,9 +151,14 @@ export class Approval {
     }
   }
 
+  /** The human's own message; that which the agent wrote is none. */
+  writeMessage(text: string): void {
+    this.ownMessage = this.agentsMessage === undefined || text.trimEnd() === this.agentsMessage.trimEnd() ? undefined : text.trimEnd();
+  }
+
   /** Gives how many hunks could not be ticked or unticked, because of what the human wrote. */
   take(path: string, ids: readonly string[], on: boolean): number {
-    const wasEdited = this.isEdited;
+    const wasEdited = this.writes;
     const stuck = this.selection.take(path, ids, on).length;
     this.previous = undefined; // whatever is typed from here on is typed into this choice
     if (wasEdited) {
@@ -151,7 +173,7 @@ export class Approval {
    */
   change(changed: ApprovalChanged): void {
     this.disarm();
-    if (this.isEdited) {
+    if (this.writes) {
       this.pending = changed;
       this.beneath = "conflict";
     } else {
@@ -159,7 +181,7 @@ export class Approval {
     }
   }
 
-  answer(choice: Choice): "taken" | "too-soon" | "nothing" {
+  answer(choice: Choice): "taken" | "too-soon" | "nothing" | "no-message" {
     // What was typed into a box of its own no stray key did, and it must not be lost.
     const deliberate = choice.kind === "amend" || (choice.kind === "approve" && choice.saved === true) || (choice.kind === "reject" && choice.feedback !== undefined);
     if (!this.isArmed && !deliberate) {
@@ -168,13 +190,16 @@ export class Approval {
     if (["approve", "remember"].includes(choice.kind) && this.selection.isNothing) {
       return "nothing";
     }
+    if (["approve", "remember"].includes(choice.kind) && this.ownMessage?.trim() === "") {
+      return "no-message";
+    }
     this.settle(this.answerFor(choice));
     return "taken";
   }
 
   /** Nothing of the human's own rests on an older text any more. */
   private settleDown(): void {
-    if (!this.isEdited && this.pending) {
+    if (!this.writes && this.pending) {
       const { pending } = this;
       this.pending = undefined;
       this.adopt(pending);
@@ -221,7 +246,10 @@ export class Approval {
     const { digest } = this.shown;
     const chosen = decisionId === undefined ? {} : { decisionId };
     const selected = this.selection.isWhole ? {} : { selected: [...this.selection.ids] };
-    return this.isEdited
+    if (this.ownMessage !== undefined) {
+      return { decision: "edit", modifiedArguments: { ...(this.shown.arguments as object), message: this.ownMessage }, digest };
+    }
+    return this.writes
       ? { decision: "edit", ...chosen, after: Object.fromEntries(this.selection.edited), ...selected, digest }
       : { decision: "approve", ...chosen, ...selected, digest };
   }
@@ -295,6 +323,14 @@ export class Approvals {
       if ([approval.chosen.edited.size, approval.beneath].some((now, index) => now !== before[index])) {
         this.tell((listener) => listener.changed?.(approval)); // not with every key that is typed
       }
+    }
+  }
+
+  writeMessage(id: string, text: string): void {
+    const approval = this.waiting.get(id);
+    if (approval) {
+      approval.writeMessage(text);
+      this.tell((listener) => listener.changed?.(approval));
     }
   }
 

@@ -6,7 +6,7 @@ import { persistentTool } from "./deeds";
 import { visible, visibleLines } from "./escape";
 import { entriesWords, fileDeed, isFolder, isText, names } from "./file-words";
 import { planTool } from "./plans";
-import type { ApprovalDecision, ApprovalRequest, CommandPreview, DiffPreview, FilePreview, Preview } from "./protocol";
+import type { ApprovalDecision, ApprovalRequest, CommandPreview, DiffPreview, FilePreview, Preview, TextPreview } from "./protocol";
 import { reviewTool } from "./reviews";
 import { type Page, Sheet } from "./sheet";
 
@@ -18,12 +18,26 @@ export function commandPage(approval: Approval): Page {
     sheet.line("This was updated since it first appeared: what it rests on changed.", "warning");
   }
   sheet.gap();
-  body(sheet, request.preview);
-  sheet.gap();
+  body(sheet, request.preview, approval.isEdited ? approval.message : undefined);
+  if (!partsOf(request.preview)) {
+    sheet.gap(); // where the parts are facts, these are more of them
+  }
   facts(sheet, request);
   sheet.gap();
   answers(sheet, request, approval);
+  diff(sheet, request.preview);
   return sheet.page();
+}
+
+function partsOf(preview: Preview): boolean {
+  return preview.kind === "text" && (preview.facts ?? []).length > 0;
+}
+
+function diff(sheet: Sheet, preview: Preview): void {
+  if (preview.kind === "text" && preview.diff) {
+    sheet.gap();
+    sheet.gitDiff(preview.diff);
+  }
 }
 
 /** Shown in place of a dialog that died while somebody looked at it. */
@@ -33,6 +47,7 @@ export function endedPage(request: ApprovalRequest, outcome: string): Page {
   sheet.gap();
   sheet.line(`${visible(request.agent.name)} wanted to ${act(request.preview, request.tool)}:`, "muted");
   body(sheet, request.preview);
+  diff(sheet, request.preview);
   sheet.gap();
   sheet.line("It cannot be approved any more, and nothing of it was done. This tab may be closed.");
   return sheet.page();
@@ -63,11 +78,11 @@ function act(preview: Preview, tool: string): string {
       return only && !another && !isText(only) ? fileDeed(only) : "change files";
     }
     default:
-      return tool === planTool ? "carry out a plan" : `use ${visible(tool)}`;
+      return tool === planTool ? "carry out a plan" : visible(preview.deed ?? `use ${tool}`);
   }
 }
 
-function body(sheet: Sheet, preview: Preview): void {
+function body(sheet: Sheet, preview: Preview, ownMessage?: string): void {
   switch (preview.kind) {
     case "command":
       sheet.code(visibleLines(preview.command), "  $ ", "  > ");
@@ -82,9 +97,26 @@ function body(sheet: Sheet, preview: Preview): void {
       changes(sheet, preview);
       return;
     default:
-      if (preview.markdown) {
+      if ((preview.facts ?? []).length > 0) {
+        parts(sheet, preview, ownMessage);
+      } else if (preview.markdown) {
         sheet.code(visibleLines(preview.markdown), "  ", "  "); // set in, so that no line of it can pass for the page's own
       }
+  }
+}
+
+/** A text in its parts, but for the diff, which comes last. */
+function parts(sheet: Sheet, { message, facts }: TextPreview, ownMessage?: string): void {
+  const shown = ownMessage ?? message;
+  if (shown !== undefined) {
+    sheet.code(visibleLines(shown.trimEnd()), "  ", "  ");
+    if (ownMessage !== undefined) {
+      sheet.line("  You wrote this message; the agent is told.", "warning");
+    }
+    sheet.gap();
+  }
+  for (const { name, values, notable } of facts ?? []) {
+    sheet.fact(visible(name), (values ?? []).map(visible), notable ? "warning" : undefined);
   }
 }
 
@@ -126,7 +158,7 @@ function facts(sheet: Sheet, request: ApprovalRequest): void {
 }
 
 /** What has a line of its own on the page is not said twice. */
-const saidElsewhere = /^it (sets |reads this text: |would not see your unsaved )/;
+const saidElsewhere = /^it (sets |reads this text: |would not (see|hold) your unsaved )/;
 
 function why({ reasons, preview }: ApprovalRequest): string[] {
   const [only, another] = preview.kind === "command" ? (preview.parts ?? []) : [];
@@ -193,13 +225,17 @@ function answers(sheet: Sheet, request: ApprovalRequest, approval: Approval): vo
   const plan = request.tool === planTool;
   sheet.answer("Approve", plan ? "the agent leaves plan mode and goes to work" : "this once");
   if (approval.unsaved.length > 0) {
-    sheet.answer("Save and Run", "this once, saving first");
+    const runs = request.preview.kind === "command";
+    sheet.answer(runs ? "Save and Run" : "Save First", runs ? "this once, saving first" : "above what it misses; it is shown anew");
   }
   if (approval.remembering.length > 0) {
     sheet.answer("Approve and Remember…", approval.remembering.length > 1 ? "one of these rules:" : "this rule:");
     approval.remembering.forEach((decision) => {
       sheet.rule(scopes[decision.scope], decision.rule ?? decision.title);
     });
+  }
+  if (approval.message !== undefined) {
+    sheet.answer("Edit Message…", "what you write is committed");
   }
   if (approval.editableCommand !== undefined) {
     sheet.answer("Edit Command…", "it runs as you write it");

@@ -40,9 +40,24 @@ export function deed({ preview, tool }: Pick<ApprovalRequest, "preview" | "tool"
     case "url":
       return `fetch ${preview.url}`;
     default:
-      return tool === planTool ? "carry out a plan" : `use ${tool}`;
+      return tool === planTool ? "carry out a plan" : (preview.deed ?? `use ${tool}`);
   }
 }
+
+/** What the tab of a text asks. Of git the first word of what it does tells. */
+export function textQuestion({ preview }: Pick<ApprovalRequest, "preview">): string {
+  const first = preview.kind === "text" ? (preview.deed ?? "").split(" ", 1)[0] : "";
+  return questions.get(first ?? "") ?? "Allow this?";
+}
+
+const questions = new Map([
+  ["commit", "Commit this?"],
+  ["push", "Push this?"],
+  ["create", "Create a branch?"],
+  ["switch", "Switch branches?"],
+  ["delete", "Delete a branch?"],
+  ["read", "Let it read this?"],
+]);
 
 function verb(files: readonly FilePreview[], tool: string): string {
   const [operation, another] = new Set(files.map((file) => file.operation));

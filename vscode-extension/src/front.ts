@@ -96,6 +96,17 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     });
   }
 
+  /** The human wants to write its message anew: it opens over its page, with the focus. */
+  async showMessage(id: string): Promise<void> {
+    await this.queue(async () => {
+      const approval = this.approvals.get(id);
+      if (approval) {
+        await window.showTextDocument(await this.proposals.readyMessage(approval), { viewColumn: column(), preview: false });
+        this.look();
+      }
+    });
+  }
+
   private next(): void {
     void this.queue(() => this.openNext(true));
   }
@@ -167,7 +178,10 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     }
     const rememberable = [...inSight].some((id) => (this.approvals.get(id)?.remembering.length ?? 0) > 0);
     const editable = [...inSight].some((id) => this.approvals.get(id)?.editableCommand !== undefined);
-    const savable = [...inSight].some((id) => (this.approvals.get(id)?.unsaved.length ?? 0) > 0);
+    const savable = [...inSight].some((id) => {
+      const approval = this.approvals.get(id);
+      return approval?.request.preview.kind === "command" && approval.unsaved.length > 0;
+    });
     void commands.executeCommand("setContext", "pillion.canRemember", rememberable);
     void commands.executeCommand("setContext", "pillion.canSaveAndRun", savable);
     void commands.executeCommand("setContext", "pillion.canEditCommand", editable);

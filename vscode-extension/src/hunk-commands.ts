@@ -26,6 +26,7 @@ export function tellMenus(approvals: readonly Approval[]): void {
   const tabs = (condition: (approval: Approval) => boolean): string[] => approvals.filter(condition).flatMap(addresses);
   void commands.executeCommand("setContext", "pillion.choosable", tabs(({ chosen }) => chosen.isOpen));
   void commands.executeCommand("setContext", "pillion.partlyTaken", tabs(({ chosen }) => !chosen.isWhole));
+  void commands.executeCommand("setContext", "pillion.messages", tabs(({ message }) => message !== undefined));
   void commands.executeCommand("setContext", "pillion.reviews", tabs(({ isReview }) => isReview));
 }
 

@@ -18,8 +18,8 @@ import {
   workspace,
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
-import { persistentTool } from "./deeds";
 import { commandPage, endedPage, missesLabel } from "./command-page";
+import { persistentTool, textQuestion } from "./deeds";
 import { filesQuestion } from "./file-words";
 import { planTool } from "./plans";
 import { address, approvalIdOf, doctor, ended, page, revert, trust } from "./schemes";
@@ -101,8 +101,12 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
     }
     const misses = this.shown.get(document.uri.toString())?.text.split("\n").findIndex((line) => line.startsWith(missesLabel)) ?? 0;
     const at = new Range(Math.max(0, misses), 0, Math.max(0, misses), 0);
+    const which = count === 1 ? "it" : "them";
     const run = { title: "$(run) Save and run", command: "pillion.saveAndRun", arguments: [document.uri] };
-    const save = { title: `$(save) Only save ${count === 1 ? "it" : "them"}`, command: "pillion.saveUnseen", arguments: [document.uri] };
+    const save = { title: `$(save) Only save ${which}`, command: "pillion.saveUnseen", arguments: [document.uri] };
+    if (this.approvals.get(approvalIdOf(document.uri) ?? "")?.request.preview.kind !== "command") {
+      return [new CodeLens(at, { ...save, title: "$(save) Save first" })]; // it is another commit then, and asked anew
+    }
     return [new CodeLens(at, run), new CodeLens(at, save)];
   }
 
@@ -150,7 +154,7 @@ const gone: Record<string, string> = {
 };
 
 export function pageAddress(approval: Approval): Uri {
-  const name = { command: "Run a command?", url: "Fetch an address?", diff: filesQuestion(approval.files), text: "Allow this?" };
+  const name = { command: "Run a command?", url: "Fetch an address?", diff: filesQuestion(approval.files), text: textQuestion(approval.request) };
   const { preview, title, tool } = approval.request;
   return address(page, approval.id, tool === planTool ? title : tool === persistentTool ? "Start a process?" : name[preview.kind]);
 }

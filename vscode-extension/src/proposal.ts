@@ -12,6 +12,7 @@ import {
   type FileSystemProvider,
   FileType,
   type FileStat,
+  languages,
   type TextDocument,
   type TextDocumentContentProvider,
   type Uri,
@@ -26,8 +27,8 @@ import { address, original, proposal } from "./schemes";
 const formerKept = 20;
 
 interface ProposedFile {
-  approvalId: string;
-  path: string;
+  /** What becomes of what the human writes; `older` as in Approval.edit. */
+  write: (text: string, older: boolean) => void;
   /** What it is to show: what the agent proposes now and the human takes of it, or what they made of that. */
   after: string;
   /** What VS Code last saved. */
@@ -84,6 +85,23 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
       this.originals.delete(address(original, approval.id, file.path).toString());
       this.files.delete(address(proposal, approval.id, file.path).toString());
     }
+    this.files.delete(messageAddress(approval).toString());
+  }
+
+  /** The message, for the human to write anew. */
+  async readyMessage(approval: Approval): Promise<TextDocument> {
+    const uri = messageAddress(approval);
+    if (!this.files.has(uri.toString())) {
+      const after = `${(approval.message ?? "").trimEnd()}\n`;
+      const write = (text: string): void => {
+        this.approvals.writeMessage(approval.id, text);
+      };
+      const now = Date.now();
+      const bytes = Buffer.from(after, "utf8");
+      this.files.set(uri.toString(), { write, after, bytes, readonly: false, former: [], onShow: true, ctime: now, mtime: now });
+    }
+    const document = await workspace.openTextDocument(uri, { encoding: "utf8" });
+    return document.languageId === "git-commit" ? document : languages.setTextDocumentLanguage(document, "git-commit").then(undefined, () => document);
   }
 
   /** Opens both sides as UTF-8, whatever the human's `files.encoding` says of files on disk. */
@@ -161,8 +179,9 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     }
     const open = workspace.textDocuments.find((document) => document.uri.toString() === right.toString());
     this.files.set(right.toString(), {
-      approvalId: approval.id,
-      path: file.path,
+      write: (text, older) => {
+        this.approvals.edit(approval.id, file.path, text, older);
+      },
       after,
       bytes: Buffer.from(after, "utf8"),
       readonly: file.operation === "delete",
@@ -187,11 +206,15 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     }
     file.onShow = true;
     file.after = text;
-    this.approvals.edit(file.approvalId, file.path, text, older);
+    file.write(text, older);
     if (document.isDirty) {
       void save(document);
     }
   }
+}
+
+export function messageAddress(approval: Approval): Uri {
+  return address(proposal, approval.id, "Commit message");
 }
 
 /** Without the human's formatters and trimmers where that can be said: they would eat what is being typed. */

@@ -144,6 +144,22 @@ export interface UrlPreview {
 export interface TextPreview {
   kind: "text";
   markdown?: string;
+  /** Completes “the agent wants to”. This and what follows says parts of the text once more, to be laid out. */
+  deed?: string;
+  /** The argument of that name, which the human may write anew. */
+  message?: string;
+  facts?: Fact[];
+  /** In git's format. */
+  diff?: string;
+  /** Open files whose text it would not hold. */
+  unsaved?: string[] | null;
+}
+
+export interface Fact {
+  name: string;
+  values: string[] | null;
+  /** Something that the human may not expect. */
+  notable?: boolean;
 }
 
 export interface ApprovalAnswer {

@@ -69,6 +69,17 @@ export class Sheet {
     }
   }
 
+  /** A diff of several files in git's format, whole; of its headers what the files' names and modes do not say is left out. */
+  gitDiff(text: string): void {
+    let inHunk = false;
+    for (const raw of text.replace(/\n$/, "").split("\n")) {
+      inHunk = raw.startsWith("@@") || (inHunk && /^[-+ \\]/.test(raw));
+      if (inHunk || !/^(index |--- |\+\+\+ )/.test(raw)) {
+        this.line(`  ${visible(raw)}`, inHunk ? diffPaints[raw[0] ?? ""] : "label");
+      }
+    }
+  }
+
   /** How many lines there are by now. */
   get length(): number {
     return this.lines.length;

@@ -26,11 +26,20 @@ local words = require("pillion.words")
 ---@field cwd? string
 ---@field parts? {argv: string[]?, why: string?}[]
 ---@field writes? string[]
----@field unsaved? string[] open files whose text the command would not see
+---@field unsaved? string[] open files whose text a command would not see, or a commit not hold
 ---@field network? boolean
 ---@field sandbox? string
 ---@field url? string
 ---@field markdown? string
+---@field deed? string completes “the agent wants to”; this and what follows says parts of the text once more, to be laid out
+---@field message? string the argument of that name, which the human may write anew
+---@field facts? pillion.Fact[]
+---@field diff? string in git's format
+
+---@class pillion.Fact
+---@field name string
+---@field values string[]
+---@field notable? boolean something that the human may not expect
 
 ---@class pillion.ApprovalDecision
 ---@field id string
@@ -83,7 +92,7 @@ local words = require("pillion.words")
 ---@field reply pillion.Reply
 ---@field client any
 ---@field beneath "unchanged"|"updated"|"moved"|"conflict" `conflict` while the human's own edit rests on the older text
----@field command? string the human's own command, in place of the agent's
+---@field own? string the human's own command or message, in place of the agent's
 ---@field chosen pillion.Chosen what of it the human takes, and what they wrote themselves
 ---@field private pending? pillion.ApprovalChanged
 ---@field private armed_at number
@@ -126,7 +135,7 @@ function Approval:is_review()
 end
 
 function Approval:is_edited()
-  return self.chosen:is_edited() or self.command ~= nil
+  return self.chosen:is_edited() or self.own ~= nil
 end
 
 ---@param path string
@@ -150,6 +159,14 @@ function Approval:remembering(scope)
   return vim.tbl_filter(function(decision)
     return decision.scope ~= "once" and decision.scope == (scope or decision.scope)
   end, self.request.decisions or {})
+end
+
+--- Which argument is a line or a text that the human may write anew.
+---@return "command"|"message"|nil
+function Approval:editable()
+  local arguments, preview = self.request.arguments, self.request.preview
+  local name = preview.kind == "command" and "command" or preview.kind == "text" and preview.message and "message" or nil
+  return name and type(arguments) == "table" and type(arguments[name]) == "string" and name or nil
 end
 
 --- The files whose unsaved text a command would not see.
@@ -195,7 +212,7 @@ end
 
 ---@param choice pillion.Choice
 ---@return pillion.ApprovalAnswer? nil where it does not count
----@return "too-soon"|"nothing"|nil why: nothing would come of a yes
+---@return "too-soon"|"nothing"|"no-message"|nil why: nothing would come of a yes
 function Approval:answer(choice)
   -- A reason was typed into a line of its own: no stray key did that, and it must not be lost.
   if not (self:is_armed() or choice.deliberate or choice.feedback) then
@@ -207,6 +224,8 @@ function Approval:answer(choice)
     return self:refusal(choice.feedback)
   elseif self.chosen:is_nothing() then
     return nil, "nothing"
+  elseif self:editable() == "message" and self.own and vim.trim(self.own) == "" then
+    return nil, "no-message"
   end
   return self:consent(choice.decisionId or self:once(), choice.digest or self.request.digest)
 end
@@ -217,13 +236,13 @@ end
 ---@return pillion.ApprovalAnswer
 function Approval:consent(decision_id, digest)
   local answer = { decision = "approve", decisionId = decision_id, digest = digest }
-  if self.command then
+  if self.own then
     answer.decision, answer.decisionId = "edit", nil
-    answer.modifiedArguments = vim.tbl_extend("force", self.request.arguments or {}, { command = self.command })
+    answer.modifiedArguments = vim.tbl_extend("force", self.request.arguments or {}, { [self:editable()] = self.own })
   elseif self.chosen:is_edited() then
     answer.decision, answer.after = "edit", self.chosen:edited()
   end
-  if not self.command and not self.chosen:is_whole() then
+  if not self.own and not self.chosen:is_whole() then
     answer.selected = self.chosen:ids()
   end
   return answer

@@ -6,7 +6,7 @@ local announce = require("pillion.announce")
 
 local M = {}
 
----@alias pillion.Verdict "taken"|"too-soon"|"nothing"|"gone"
+---@alias pillion.Verdict "taken"|"too-soon"|"nothing"|"no-message"|"gone"
 
 ---@class pillion.ApprovalListener
 ---@field added? fun(approval: pillion.Approval)

@@ -34,12 +34,14 @@ end
 
 --- What this question can be answered with.
 ---@param approval pillion.Approval
+---@param is_page? boolean
 ---@return {[1]: pillion.Action, [2]: string}[]
-local function answers(approval)
+local function answers(approval, is_page)
   local possible = {
     next_file = #approval:files() > 1,
     hunk = approval.chosen:is_open(),
     save = #approval:unsaved() > 0,
+    edit = is_page == true and approval:editable() == "message",
     session = #approval:remembering("session") > 0,
     workspace = #approval:remembering("workspace") > 0,
     approve = not approval:is_own() or #(approval.request.preview.files or {}) > 0,
@@ -54,7 +56,8 @@ local function answers(approval)
   end, {
     { "hunk", "hunk" },
     { "approve", own and "revert" or (review and "apply" or "approve") .. some },
-    { "save", "save and run" },
+    { "edit", "message" },
+    { "save", approval.request.preview.kind == "command" and "save and run" or "save first" },
     { "session", "session" },
     { "workspace", "workspace" },
     { "reject", own and "leave it" or review and "cancel" or "reject" },
@@ -104,8 +107,9 @@ end
 
 --- Above the proposal: what became of it, and the keys.
 ---@param approval pillion.Approval
+---@param is_page? boolean
 ---@return string
-function M.proposed(approval)
+function M.proposed(approval, is_page)
   local notes = vim.tbl_map(function(note)
     return plain(note, 80)
   end, words.not_shown(approval:files()))
@@ -119,7 +123,7 @@ function M.proposed(approval)
   end
   notes[#notes + 1] = words.beneath_short[approval.beneath]
   local note = painted("PillionWarning", table.concat(notes, "; "))
-  return " " .. (note == "" and "" or note .. "  ") .. key_line(answers(approval)) .. "%<"
+  return " " .. (note == "" and "" or note .. "  ") .. key_line(answers(approval, is_page)) .. "%<"
 end
 
 ---@param approval pillion.Approval
@@ -136,7 +140,7 @@ function M.page(approval, index, hunk)
   if choice ~= "" then
     title = choice .. ("%s (%d of %d files)"):format(plain(vim.fs.basename(file.path), 40), index, #approval:files()) .. "  " .. title
   end
-  return (" %s %s"):format(title, M.proposed(approval))
+  return (" %s %s"):format(title, M.proposed(approval, true))
 end
 
 --- Above the list of all that waits.

@@ -26,6 +26,8 @@ local function answer(id, choice)
     announce.tell(too_soon)
   elseif verdict == "nothing" then
     announce.tell("Pillion: every hunk is left out, so nothing was answered: take what you want, or refuse it")
+  elseif verdict == "no-message" then
+    announce.tell("Pillion: the message is empty, so nothing was answered: write one, or refuse it")
   elseif verdict == "gone" then
     announce.tell("That call waits no longer: it was answered or withdrawn.")
   end
@@ -37,7 +39,7 @@ end
 local function remember(id, scope)
   local approval = approvals.get(id)
   local offered = approval and approval:remembering(scope) or {}
-  if not approval or #offered == 0 or approval.command then
+  if not approval or #offered == 0 or approval.own then
     announce.tell("Pillion: this cannot be remembered; it can be approved once")
     return
   end
@@ -66,10 +68,12 @@ local function save_and_run(id)
   elseif not approval:is_armed() then
     announce.tell(too_soon)
   else
-    local digest = approval.request.digest
+    local digest, runs = approval.request.digest, approval.request.preview.kind == "command"
     local problem = require("pillion.save").files(approval.client.root, approval:unsaved())
     if problem then
-      announce.tell("Pillion: nothing was run: " .. escape.short(problem, 200), vim.log.levels.ERROR)
+      announce.tell("Pillion: nothing was " .. (runs and "run: " or "answered: ") .. escape.short(problem, 200), vim.log.levels.ERROR)
+    elseif not runs then
+      announce.tell("Pillion: saved; look at it again, and answer")
     else
       answer(id, { kind = "approve", digest = digest, deliberate = true })
     end
@@ -94,8 +98,8 @@ local function edit(id)
     local first = approval:files()[1]
     if first and not words.is_tree_change(first) then
       announce.tell("Pillion: change the proposal on the right; approving then takes your text")
-    elseif require("pillion.sheet").editable(approval.request) then
-      front.dialog(id):edit_command()
+    elseif approval:editable() then
+      front.dialog(id):edit_argument()
     else
       announce.tell("Pillion: there is nothing here that could be edited")
     end

@@ -263,9 +263,9 @@ function Dialog:enter()
   end
 end
 
---- A window below the page, for the human's own command. They asked for it, so it has the cursor.
-function Dialog:edit_command()
-  local buffer = page.command(self.approval, function()
+--- A window below the page, for the human's own command or message. They asked for it, so it has the cursor.
+function Dialog:edit_argument()
+  local buffer = page.own(self.approval, function()
     self:refresh()
   end)
   local window = vim.fn.bufwinid(buffer)

@@ -1,4 +1,4 @@
--- Shows the pages of sheet.lua in read-only buffers, and the small buffer in which the human writes a command anew.
+-- Shows the pages of sheet.lua in read-only buffers, and the small buffer in which the human writes a command or a message anew.
 
 local announce = require("pillion.announce")
 local keys = require("pillion.keys")
@@ -13,8 +13,8 @@ local M = {}
 
 ---@class pillion.PageBuffers
 ---@field page integer
----@field command? integer
----@field agents_own? string the agent's command, as a buffer gives it back
+---@field own? integer in which the human writes
+---@field agents_own? string the agent's command or message, as a buffer gives it back
 
 ---@type table<string, pillion.PageBuffers>
 local shown = {}
@@ -74,7 +74,7 @@ function M.ready(approval)
   end
   local buffer = M.scratch(("pillion://%s/question"):format(approval.id), "nofile")
   vim.b[buffer].pillion_approval = approval.id
-  shown[approval.id] = { page = buffer, command = buffers and buffers.command }
+  shown[approval.id] = { page = buffer, own = buffers and buffers.own }
   M.changed(approval)
   keys.bind(buffer, approval, true)
   api.nvim_create_autocmd("BufReadCmd", {
@@ -92,7 +92,8 @@ function M.changed(approval)
   local buffers = shown[approval.id]
   if buffers and api.nvim_buf_is_loaded(buffers.page) then
     M.put(buffers.page, sheet.question(approval, keys.configured()))
-    local is_markdown = approval.request.preview.kind == "text" and approval.request.tool ~= words.trust
+    local preview = approval.request.preview
+    local is_markdown = preview.kind == "text" and not preview.facts and approval.request.tool ~= words.trust
     vim.bo[buffers.page].syntax = is_markdown and "markdown" or "" -- colours alone, no plugins of a filetype
   end
 end
@@ -102,35 +103,40 @@ local function lines_of(buffer)
   return table.concat(api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
 end
 
---- What stands in the human's own command line, if it differs from the agent's.
+--- What stands in the human's own command or message, if it differs from the agent's.
 ---@param approval pillion.Approval
 function M.changing(approval)
   local buffers = shown[approval.id] or {}
-  if buffers.command and api.nvim_buf_is_loaded(buffers.command) then
-    vim.bo[buffers.command].modified = false
-    local own = lines_of(buffers.command)
-    approval.command = own ~= buffers.agents_own and own or nil
+  if buffers.own and api.nvim_buf_is_loaded(buffers.own) then
+    vim.bo[buffers.own].modified = false
+    local own = lines_of(buffers.own)
+    approval.own = own ~= buffers.agents_own and own or nil
+    if approval:editable() == "message" then
+      M.changed(approval) -- its page has it at the top
+    end
   end
 end
 
---- A buffer in which the human writes the command anew. Approving then runs what stands there.
+--- A buffer in which the human writes the command or the message anew. Approving then takes what stands there.
 ---@param approval pillion.Approval
 ---@param changed fun() the human typed
 ---@return integer buffer
-function M.command(approval, changed)
+function M.own(approval, changed)
   local buffers = shown[approval.id]
-  if buffers.command and api.nvim_buf_is_loaded(buffers.command) then
-    return buffers.command
+  if buffers.own and api.nvim_buf_is_loaded(buffers.own) then
+    return buffers.own
   end
-  local buffer = M.scratch(("pillion://%s/command"):format(approval.id), "acwrite")
-  buffers.command = buffer
+  local name = approval:editable()
+  local buffer = M.scratch(("pillion://%s/%s"):format(approval.id, name), "acwrite")
+  buffers.own = buffer
   vim.b[buffer].pillion_approval = approval.id
-  text.put(buffer, approval.request.arguments.command)
+  local agents_own = approval.request.arguments[name]
+  text.put(buffer, name == "message" and agents_own:gsub("%s+$", "") or agents_own)
   buffers.agents_own = lines_of(buffer)
-  if approval.command then
-    text.put(buffer, approval.command) -- they had wiped the buffer that they typed it in
+  if approval.own then
+    text.put(buffer, approval.own) -- they had wiped the buffer that they typed it in
   end
-  vim.bo[buffer].filetype = "sh"
+  vim.bo[buffer].filetype = name == "message" and "gitcommit" or "sh"
   keys.bind(buffer, approval)
   api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP" }, {
     buffer = buffer,
@@ -153,7 +159,7 @@ end
 ---@return integer[] buffers in which the human changed something
 function M.edited(approval)
   M.changing(approval)
-  return approval.command and { shown[approval.id].command } or {}
+  return approval.own and { shown[approval.id].own } or {}
 end
 
 ---@param approval pillion.Approval
@@ -172,7 +178,7 @@ end
 ---@param but integer[]
 function M.forget(approval, but)
   local buffers = shown[approval.id] or {}
-  for _, buffer in ipairs({ buffers.page or -1, buffers.command or -1 }) do
+  for _, buffer in ipairs({ buffers.page or -1, buffers.own or -1 }) do
     if api.nvim_buf_is_valid(buffer) and not vim.tbl_contains(but, buffer) then
       api.nvim_buf_delete(buffer, { force = true })
     end

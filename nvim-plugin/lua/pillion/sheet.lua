@@ -2,6 +2,7 @@
 -- why it asks, and what each answer means. Pure: it gives lines and the places to paint; page.lua shows them.
 
 local escape = require("pillion.escape")
+local git_sheet = require("pillion.git_sheet")
 local words = require("pillion.words")
 
 local visible = escape.visible
@@ -206,7 +207,7 @@ local function act(preview, tool)
     return "start a process that keeps running"
   end
   local acts = { command = "run a command", url = "fetch an address", diff = "change files" }
-  return acts[preview.kind] or visible(words.use(tool))
+  return acts[preview.kind] or visible(words.use(tool, preview.deed))
 end
 
 local bodies = {
@@ -230,7 +231,11 @@ local bodies = {
       end
     end
   end,
-  text = function(sheet, preview)
+  text = function(sheet, preview, _, _, own)
+    if #(preview.facts or {}) > 0 then
+      git_sheet.parts(sheet, preview, own)
+      return
+    end
     -- set in, so that no line of it can pass for the page's own
     sheet:code(escape.visible_lines(preview.markdown), "  ", "  ")
   end,
@@ -240,7 +245,7 @@ local bodies = {
 ---@param preview pillion.Preview
 ---@param approval pillion.Approval|{request: pillion.ApprovalRequest, chosen?: pillion.Chosen}
 local function body(sheet, preview, approval)
-  (bodies[preview.kind] or bodies.text)(sheet, preview, approval.chosen, approval.request.tool ~= words.review)
+  (bodies[preview.kind] or bodies.text)(sheet, preview, approval.chosen, approval.request.tool ~= words.review, approval.own)
 end
 
 --- Arguments as they would be typed, so that a blank inside one cannot pass for two.
@@ -343,7 +348,10 @@ local function facts(sheet, request)
   if request.tool == words.review then
     sheet:fact("It says", request.description ~= "" and escape.visible_lines(request.description) or {})
   end
-  sheet:fact(request.tool == words.review and "It also does" or "Why it asks", vim.tbl_map(visible, request.reasons or {}))
+  local reasons = vim.tbl_filter(function(reason)
+    return not vim.startswith(reason, "it would not hold your unsaved ") -- that has a line of its own
+  end, request.reasons or {})
+  sheet:fact(request.tool == words.review and "It also does" or "Why it asks", vim.tbl_map(visible, reasons))
   if preview.kind == "command" then
     command_facts(sheet, request)
   end
@@ -379,7 +387,14 @@ local function answers(sheet, approval, keys)
   end
   sheet:answer(title(yes[tool] or "Approve", "approve"), meaning.yes)
   if #approval:unsaved() > 0 then
-    sheet:answer(title("Save and Run", "save"), "this once, on what you have not saved yet")
+    local runs = approval.request.preview.kind == "command"
+    sheet:answer(
+      title(runs and "Save and Run" or "Save First", "save"),
+      runs and "this once, on what you have not saved yet" or "then it is shown anew"
+    )
+  end
+  if approval:editable() == "message" then
+    sheet:answer(title("Edit Message", "edit"), "what you write is committed")
   end
   for _, scope in ipairs({ "session", "workspace" }) do
     for _, decision in ipairs(approval:remembering(scope)) do
@@ -395,16 +410,9 @@ local function answers(sheet, approval, keys)
   if not approval:is_review() then
     sheet:answer(title("Cancel", "cancel"), "the agent stops")
   end
-  if M.editable(approval.request) then
+  if approval:editable() == "command" then
     sheet:answer(title("Edit", "edit"), "change the command before you approve it")
   end
-end
-
---- Whether there is a command line that the human may write anew.
----@param request pillion.ApprovalRequest
-function M.editable(request)
-  local arguments = request.arguments
-  return request.preview.kind == "command" and type(arguments) == "table" and type(arguments.command) == "string"
 end
 
 ---@param approval pillion.Approval
@@ -422,10 +430,13 @@ function M.question(approval, keys)
   end
   sheet:gap()
   body(sheet, request.preview, approval)
-  sheet:gap()
+  if #(request.preview.facts or {}) == 0 then
+    sheet:gap() -- where the parts are facts, these are more of them
+  end
   facts(sheet, request)
   sheet:gap()
   answers(sheet, approval, keys)
+  git_sheet.diff(sheet, request.preview)
   return sheet
 end
 
@@ -442,8 +453,10 @@ function M.together(approvals)
     if approval:is_edited() then
       sheet:line("   You have edited this one: approving it takes your text.", "Warning")
     end
-    body(sheet, approval.command and vim.tbl_extend("force", request.preview, { command = approval.command }) or request.preview, approval)
+    local own = approval.own and approval:editable()
+    body(sheet, own == "command" and vim.tbl_extend("force", request.preview, { command = approval.own }) or request.preview, approval)
     facts(sheet, request)
+    git_sheet.diff(sheet, request.preview)
   end
   return sheet
 end
@@ -464,6 +477,7 @@ function M.ended(request, outcome, kept)
   sheet:gap()
   sheet:line(("%s wanted to %s:"):format(visible(request.agent.name), act(request.preview, request.tool)), "Muted")
   body(sheet, request.preview, { request = request })
+  git_sheet.diff(sheet, request.preview)
   return sheet
 end
 

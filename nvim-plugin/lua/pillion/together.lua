@@ -93,14 +93,14 @@ function M.answer(kind)
     if approval and approval.request.digest == one.digest then
       verdict = approvals.answer(one.id, { kind = kind, digest = one.digest, deliberate = true })
     end
-    left, empty = left + (verdict == "changed" and 1 or 0), empty + (verdict == "nothing" and 1 or 0)
+    left, empty = left + (verdict == "changed" and 1 or 0), empty + ((verdict == "nothing" or verdict == "no-message") and 1 or 0)
   end
   close()
   if left > 0 then
     announce.say(("Pillion: %s was updated while you chose, and still waits"):format(words.count(left, "question")))
   end
   if empty > 0 then
-    announce.say(("Pillion: %s still waits, because every hunk of it is left out"):format(words.count(empty, "question")))
+    announce.say(("Pillion: %s still waits, because nothing is left of it"):format(words.count(empty, "question")))
   end
 end
 

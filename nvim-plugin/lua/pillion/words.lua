@@ -108,9 +108,10 @@ local uses = { [M.revert] = "revert what an agent changed", exit_plan_mode = "ca
 
 --- What a call does that shows no files, command or address.
 ---@param tool string
+---@param deed? string as the sidecar says it
 ---@return string
-function M.use(tool)
-  return uses[tool] or "use " .. tool
+function M.use(tool, deed)
+  return uses[tool] or deed or "use " .. tool
 end
 
 --- `edit src/app.py`, `create notes.md`, `run pytest -q`: completes “claude wants to …”.
@@ -133,7 +134,7 @@ function M.deed(request)
   elseif preview.kind == "url" then
     return "fetch " .. preview.url
   end
-  return M.use(request.tool)
+  return M.use(request.tool, preview.deed)
 end
 
 --- What an agent says of a patch, if that is no one line.

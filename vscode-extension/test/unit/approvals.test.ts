@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type Approval, Approvals, inertMs } from "../../src/approvals";
 import { deed, particulars, size } from "../../src/deeds";
 import type { ApprovalAnswer, DiffPreview } from "../../src/protocol";
-import { command, file, request } from "./samples";
+import { command, commit, file, request } from "./samples";
 
 interface Table {
   approvals: Approvals;
@@ -60,6 +60,43 @@ test("a command that the human wrote anew is an edit of the call's arguments, th
   assert.equal(only(approvals).editableCommand, "make test");
   assert.equal(approvals.answer("a1", { kind: "amend", command: "make check" }), "taken");
   assert.deepEqual(await answer, { decision: "edit", modifiedArguments: { command: "make check", cwd: "project" }, digest: "digest-1" });
+});
+
+test("a message that the human wrote anew is an edit of the call's arguments, whatever happens beneath it", async () => {
+  const given = { preview: commit, arguments: { message: commit.message, files: ["a.py"] } };
+  const { approvals, answer, heard, pass } = table(given);
+  assert.equal(only(approvals).message, commit.message);
+  approvals.writeMessage("a1", "mine\n\nand why\n");
+  assert.deepEqual([only(approvals).isEdited, only(approvals).message], [true, "mine\n\nand why"]);
+  approvals.change({ approvalId: "a1", digest: "digest-2", preview: { ...commit, unsaved: [] }, moved: false });
+  assert.deepEqual([only(approvals).beneath, only(approvals).unsaved], ["updated", []]);
+  pass(inertMs);
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "taken");
+  assert.deepEqual(await answer, { decision: "edit", modifiedArguments: { message: "mine\n\nand why", files: ["a.py"] }, digest: "digest-2" });
+  assert.deepEqual(heard, ["added a1", "changed a1", "changed a1", "removed a1 approve"]);
+});
+
+test("the agent's own message is no edit, and an empty one no answer but a no", async () => {
+  const { approvals, answer, pass } = table({ preview: commit, arguments: { message: commit.message } });
+  pass(inertMs);
+  approvals.writeMessage("a1", " \n");
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "no-message");
+  approvals.writeMessage("a1", (commit.message ?? "").trimEnd());
+  assert.equal(only(approvals).isEdited, false);
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "taken");
+  assert.deepEqual(await answer, { decision: "approve", decisionId: "approve", digest: "digest-1" });
+  const another = table({ preview: commit, arguments: { message: commit.message } });
+  another.pass(inertMs);
+  another.approvals.writeMessage("a1", "");
+  assert.equal(another.approvals.answer("a1", { kind: "reject" }), "taken");
+});
+
+test("what has no message of its own has none to edit", () => {
+  for (const given of [{ preview: commit, arguments: {} }, { preview: { ...command, message: "x" }, arguments: { message: "x" } }, { preview: { kind: "text" }, arguments: { message: "x" } }]) {
+    const { approvals } = table(given);
+    approvals.writeMessage("a1", "mine");
+    assert.deepEqual([only(approvals).message, only(approvals).isEdited], [undefined, false]);
+  }
 });
 
 test("a command that one line would not show whole cannot be edited in one", () => {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Approvals } from "../../src/approvals";
+import { deed, textQuestion } from "../../src/deeds";
 import { argv, commandPage, endedPage, fitsLine } from "../../src/command-page";
 import type { ApprovalDecision, Preview } from "../../src/protocol";
 import type { Page } from "../../src/sheet";
-import { command, file, request } from "./samples";
+import { command, commit, file, request } from "./samples";
 
 function pageFor(preview: Preview, more = {}): Page {
   const approvals = new Approvals(() => 0);
@@ -157,4 +158,63 @@ test("a list's line shows a short plain command whole, and nothing else", () => 
   assert.equal(fits("go test", { command: "go test", env: { A: "1" } }), false);
   assert.equal(fits("go test", { command: "go test", stdin: "y" }), false);
   assert.equal(fits("go test", undefined, { unsaved: ["a.go"] }), false);
+});
+
+test("a commit's page has its message first and its diff last", () => {
+  const reasons = ["it would not hold your unsaved changes in a.py", "git is in the middle of a merge"];
+  const page = pageFor(commit, { tool: "git.commit", arguments: { message: commit.message }, decisions: [], reasons });
+  assert.equal(
+    page.text,
+    `claude wants to commit 1 file to main
+
+  clock: pad
+  
+  why\\u{202e}
+
+Branch        main, now at b3a5c5d
+Files         M a.py +1 −1
+              A b.py +1 −0
+It misses     what you have not saved in a.py
+Why it asks   git is in the middle of a merge
+Asked by      claude, over MCP
+
+Approve                   this once
+Save First                above what it misses; it is shown anew
+Edit Message…             what you write is committed
+Reject                    the agent goes on without it
+Reject with Reason…       and reads why
+Cancel                    the agent stops
+
+  diff --git a/a.py b/a.py
+  @@ -1,2 +1,2 @@
+   one
+  --- two
+  +three
+  diff --git a/b.py b/b.py
+  new file mode 100755
+  @@ -0,0 +1 @@
+  +b\\u{200b}
+`,
+  );
+  assert.deepEqual(painted(page, "removed"), ["  --- two"]);
+  assert.deepEqual(painted(page, "added"), ["  +three", "  +b\\u{200b}"]);
+  assert.deepEqual(painted(page, "warning").slice(-1), ["what you have not saved in a.py"]);
+});
+
+test("a message that the human wrote is on the page in place of the agent's", () => {
+  const approvals = new Approvals(() => 0);
+  approvals.open(request(commit, { arguments: { message: commit.message } }), (outcome) => new Error(outcome)).catch(() => undefined);
+  approvals.writeMessage("a1", "mine");
+  const [approval] = approvals.all;
+  assert.ok(approval);
+  assert.match(commandPage(approval).text, /main\n\n {2}mine\n {2}You wrote this message; the agent is told\.\n\nBranch/);
+  assert.match(endedPage(approval.request, "withdrawn").text, /clock: pad[^]*\+three/);
+});
+
+test("what is done to git is told in words, in lists and in the tab", () => {
+  const asks = (preview: object, tool = "git.branch"): string[] => [deed({ preview: { kind: "text", ...preview }, tool }), textQuestion({ preview: { kind: "text", ...preview } })];
+  assert.deepEqual(asks(commit, "git.commit"), ["commit 1 file to main", "Commit this?"]);
+  assert.deepEqual(asks({ deed: "switch to the branch tea" }), ["switch to the branch tea", "Switch branches?"]);
+  assert.deepEqual(asks({ deed: "constructor" }), ["constructor", "Allow this?"]);
+  assert.deepEqual(asks({}), ["use git.branch", "Allow this?"]);
 });

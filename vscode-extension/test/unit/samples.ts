@@ -1,4 +1,4 @@
-import type { ApprovalRequest, CommandPreview, FilePreview, JournalEntry, Preview } from "../../src/protocol";
+import type { ApprovalRequest, CommandPreview, FilePreview, JournalEntry, Preview, TextPreview } from "../../src/protocol";
 
 export const file: FilePreview = {
   path: "src/app.py",
@@ -17,6 +17,20 @@ export const file: FilePreview = {
 };
 
 export const command: CommandPreview = { kind: "command", command: "make test", cwd: "project", parts: [], writes: [] };
+
+export const commit: TextPreview = {
+  kind: "text",
+  markdown: "    clock: pad\n",
+  deed: "commit 1 file to main",
+  message: "clock: pad\n\nwhy\u202e\n",
+  facts: [
+    { name: "Branch", values: ["main, now at b3a5c5d"] },
+    { name: "Files", values: ["M a.py +1 −1", "A b.py +1 −0"] },
+    { name: "It misses", values: ["what you have not saved in a.py"], notable: true },
+  ],
+  diff: "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n one\n--- two\n+three\ndiff --git a/b.py b/b.py\nnew file mode 100755\n--- /dev/null\n+++ b/b.py\n@@ -0,0 +1 @@\n+b\u200b\n",
+  unsaved: ["a.py"],
+};
 
 export function request(preview: Preview = { kind: "diff", files: [file] }, more: Partial<ApprovalRequest> = {}): ApprovalRequest {
   return {

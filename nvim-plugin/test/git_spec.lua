@@ -1,0 +1,114 @@
+-- What an agent does to a git repository: the page that asks, and the human's own message in place of the agent's.
+
+local Approval = require("pillion.approval")
+local check = require("check")
+local person = require("person")
+local sheet = require("pillion.sheet")
+local words = require("pillion.words")
+
+---@param request table
+---@param own? string
+local function page(request, own)
+  local approval = Approval.new(request, function() end, "client")
+  approval.own = own
+  return sheet.question(approval, { approve = "ga", edit = "ge", save = "gw" })
+end
+
+check.test("a commit's page has its message first and its diff last", function()
+  local made = page(person.commit_request("A"))
+  check.same(made.lines, {
+    "claude wants to commit 1 file to main",
+    "",
+    "  clock: pad",
+    "  ",
+    "  why\\u{202e}",
+    "",
+    "Branch        main, now at b3a5c5d",
+    "Files         M a.py +1 −1",
+    "              A b.py +1 −0",
+    "It misses     what you have not saved in a.py",
+    "Why it asks   git is in the middle of a merge",
+    "Asked by      claude, over MCP",
+    "",
+    "ga   Approve                      this once",
+    "gw   Save First                   then it is shown anew",
+    "ge   Edit Message                 what you write is committed",
+    "Reject                            the agent goes on without it",
+    "Reject with Reason…               and reads why",
+    "Cancel                            the agent stops",
+    "",
+    "  diff --git a/a.py b/a.py",
+    "  @@ -1,2 +1,2 @@",
+    "   one",
+    "  --- two",
+    "  +three",
+  })
+  local painted = {}
+  for _, mark in ipairs(made.marks) do
+    painted[mark.paint] = made.lines[mark.line + 1]
+  end
+  check.same({ painted.Removed, painted.Added }, { "  --- two", "  +three" })
+end)
+
+check.test("a message that the human wrote is on the page in place of the agent's", function()
+  local made = page(person.commit_request("A"), "mine")
+  check.same(vim.list_slice(made.lines, 3, 5), { "  mine", "  You wrote this message; the agent is told.", "" })
+end)
+
+check.test("what is done is told in words, also where the sidecar says none", function()
+  check.same(words.deed(person.commit_request("A")), "commit 1 file to main")
+  local request = person.commit_request("A")
+  request.preview.deed = nil
+  check.same(words.deed(request), "use git.commit")
+end)
+
+local sit = person.sitting({ columns = 120, lines = 40 })
+
+sit("the human writes the message anew: that is the answer, and the other arguments stay", function(human)
+  human:ask("approval/request", person.commit_request("A"))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:type("gt")
+  human:sees("claude wants to commit 1 file to main")
+  human:reads()
+  human:type("ge")
+  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://A/message'")
+  check.same(human:lua("return vim.bo.filetype"), "gitcommit")
+  human:type("ggdG")
+  human:sees("edited by you")
+  human:reads()
+  human:type("ga")
+  human:sees("the message is empty")
+  human:type("imine<CR><CR>and why<Esc>")
+  human:sees("You wrote this message")
+  check.same(
+    human:approves("A"),
+    { decision = "edit", digest = "d1", modifiedArguments = { message = "mine\n\nand why", files = { "a.py" } } }
+  )
+  human:eventually("vim.fn.tabpagenr('$') == 1")
+end)
+
+sit("opened and left as it was, it is the agent's message", function(human)
+  human:ask("approval/request", person.commit_request("A"))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:type("gt")
+  human:sees("claude wants to commit")
+  human:reads()
+  human:type("ge")
+  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://A/message'")
+  check.same(human:approves("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
+end)
+
+sit("it dies meanwhile: what the human wrote is kept", function(human)
+  human:ask("approval/request", person.commit_request("A"))
+  human:eventually("vim.fn.tabpagenr('$') == 2")
+  human:type("gt")
+  human:sees("claude wants to commit")
+  human:reads()
+  human:type("ge")
+  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://A/message'")
+  human:type("ggOmine<Esc>")
+  human:sees("edited by you")
+  human:tell("approval/resolved", { approvalId = "A", outcome = "withdrawn" })
+  human:sees("The agent gave up waiting")
+  human:eventually("vim.fn.bufexists('pillion://A/message (yours)') == 1")
+end)
