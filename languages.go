@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +28,7 @@ func (c *sidecar) newLanguages(ask rpc.Languages, note func(string)) *lspbridge.
 		Report:    c.standing.report,
 		Note:      note,
 		Logf:      logf,
-		GiveWay:   func(ctx context.Context) { c.registry.Files.GiveWay(ctx) },
+		GiveWay:   c.giveWay,
 		Settle:    c.tree.Settle,
 	})
 }

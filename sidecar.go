@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pillion/agents/relay"
 	"pillion/audit"
@@ -71,7 +72,8 @@ type sidecar struct {
 	standing  *standing
 	journal   *change.Journal
 	languages *lspbridge.Bridge
-	repaired  []string // what became of sets that were interrupted, until the human can be told
+	repaired  []string  // what became of sets that were interrupted, until the human can be told
+	atOnce    time.Time // until then whoever asks at once is not disturbed: see giveWay
 
 	following sync.Mutex // guards unfollow
 	unfollow  func()     // ends the watching of settings
@@ -99,6 +101,7 @@ func newSidecar(s surroundings) (*sidecar, error) {
 		watcher:   &watch.Watcher{},
 		standing:  newStanding(s.settings, s),
 		journal:   kept,
+		atOnce:    time.Now().Add(atOnce),
 	}
 	c.tree = c.newTree()
 	c.audit = newAudit()

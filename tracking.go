@@ -33,8 +33,9 @@ func (c *sidecar) watchedFolders(ctx context.Context, dir string, visit func(str
 	}
 	patient, cancel := context.WithTimeout(ctx, givesWay)
 	defer cancel()
+	c.giveWay(patient)
 	one := func(dir string) error {
-		c.registry.Files.GiveWay(patient)
+		c.giveWay(patient)
 		err := visit(dir)
 		if err == nil {
 			c.registry.Git.Watching(dir)
@@ -54,6 +55,21 @@ func (c *sidecar) watchedFolders(ctx context.Context, dir string, visit func(str
 
 // givesWay is how long a look for the folders to watch can be held up by lists.
 const givesWay = 2 * time.Second
+
+// giveWay is asked by what goes through all folders and is waited for by nobody. It lets
+// go first what somebody waits for, and whatever is asked as soon as there is a sidecar,
+// as of one that was started to be asked.
+func (c *sidecar) giveWay(ctx context.Context) {
+	if left := time.Until(c.atOnce); left > 0 {
+		select {
+		case <-time.After(left):
+		case <-ctx.Done():
+		}
+	}
+	c.registry.Files.GiveWay(ctx)
+}
+
+const atOnce = 40 * time.Millisecond
 
 // newFiles is the list of files, kept for as long as the tree is certain that it is right.
 func (c *sidecar) newFiles() *search.Files {

@@ -72,6 +72,7 @@ func (b *Bridge) standing(lang string, files int, s Server) Standing {
 
 func (b *Bridge) countLanguages(ctx context.Context, root workspace.Path, files map[string]int, opened *int) {
 	seen := 0
+	b.o.GiveWay(ctx)
 	//nolint:errcheck // what cannot be looked through has no languages
 	_ = root.Walk(ctx, workspace.WalkOptions{}, func(e workspace.Entry) error {
 		if seen++; seen > mostSurveyed {
