@@ -1,6 +1,7 @@
 package git
 
 import (
+	"fmt"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -74,14 +75,18 @@ func hashRange(prefix string) (lowest, highest plumbing.Hash) {
 // short is a hash as git abbreviates it: as long as core.abbrev or the number
 // of objects in packs asks for, and longer if another begins so too.
 func (r *repository) short(h plumbing.Hash) string {
+	return r.shortWith(h, r.objects.sharedInPacks(h))
+}
+
+func (r *repository) shortWith(h plumbing.Hash, shared int) string {
 	text := h.String()
-	n := max(r.abbreviationLength(), r.objects.shared(h)+1)
+	n := max(r.abbreviationLength(), shared+1, r.objects.sharedLoose(h)+1)
 	return text[:min(n, hexSize)]
 }
 
-// shared is how many hex digits h has in common with the object that is most
-// like it.
-func (o *objects) shared(h plumbing.Hash) int {
+// sharedInPacks is how many hex digits h has in common with the object that is most
+// like it, of those in packs.
+func (o *objects) sharedInPacks(h plumbing.Hash) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	most := 0
@@ -92,6 +97,17 @@ func (o *objects) shared(h plumbing.Hash) int {
 				most = max(most, sharedDigits(text, other.String()))
 			}
 		}
+	}
+	return most
+}
+
+// sharedLoose is the same of those that have files of their own.
+func (o *objects) sharedLoose(h plumbing.Hash) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	most := 0
+	text := h.String()
+	for _, s := range o.stores {
 		entries, _ := os.ReadDir(filepath.Join(s.dir, text[:2]))
 		for _, e := range entries {
 			if other := text[:2] + e.Name(); len(other) == hexSize && other != text {
@@ -100,6 +116,20 @@ func (o *objects) shared(h plumbing.Hash) int {
 		}
 	}
 	return most
+}
+
+// packsSignature tells the packs that there are from others.
+func (o *objects) packsSignature() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var out strings.Builder
+	for _, s := range o.stores {
+		for _, p := range s.packs {
+			err := p.index.open()
+			fmt.Fprintln(&out, p.path, p.index.size, p.index.written, err)
+		}
+	}
+	return out.String()
 }
 
 func sharedDigits(a, b string) int {

@@ -21,8 +21,8 @@ type LogOptions struct {
 }
 
 // History reads the history of repositories, and keeps what it learned of the
-// last few: the names in packs, the commits, and which of them changed the paths
-// that were asked for. No file stays open. What is kept holds for ever, since
+// last few: the names in packs, the commits, which of them changed the paths
+// that were asked for, and what it told of them. No file stays open. What is kept holds for ever, since
 // objects never change; that other objects count, as in a shallow clone that was
 // deepened, is noticed. The zero History is ready, and nil keeps nothing.
 type History struct {
@@ -60,7 +60,7 @@ func (h *History) Log(ctx context.Context, root string, o LogOptions) ([]LogComm
 	}
 	defer v.close()
 	place, repo, known := v.place, v.repo, v.known
-	start, err := repo.start(o.Ref)
+	start, err := known.start(repo, o.Ref)
 	if err != nil {
 		return nil, err
 	}
@@ -108,20 +108,15 @@ func (v *visit) close() {
 
 // list is the commits that a walk shows.
 func (w *historyWalk) list(start plumbing.Hash, o LogOptions) ([]LogCommit, error) {
-	if err := w.push(w.number(start)); err != nil {
+	shown, err := w.shown(start, o.Limit)
+	if err != nil {
 		return nil, err
 	}
-	found := []LogCommit{}
+	found := make([]LogCommit, 0, len(shown))
 	size := int64(0)
-	for len(found) < o.Limit {
-		n, more, err := w.next()
-		if err != nil {
-			return nil, err
-		}
-		if !more {
-			break
-		}
-		c, err := w.repo.describe(w.nodes[n].hash)
+	packs := w.repo.objects.packsSignature()
+	for _, n := range shown {
+		c, err := w.tell(w.nodes[n].hash, packs)
 		if err != nil {
 			return nil, err
 		}
@@ -132,6 +127,60 @@ func (w *historyWalk) list(start plumbing.Hash, o LogOptions) ([]LogCommit, erro
 		found = append(found, c)
 	}
 	return found, nil
+}
+
+// shown are the numbers of the first commits that a walk shows. Of a path those are kept
+// that were shown last.
+func (w *historyWalk) shown(start plumbing.Hash, limit int) ([]int, error) {
+	from := w.number(start)
+	w.numbers[start] = from
+	if w.path != nil && w.path.known.from == from && (w.path.known.ended || len(w.path.known.shown) >= limit) {
+		return w.path.known.shown[:min(limit, len(w.path.known.shown))], nil
+	}
+	if err := w.push(from); err != nil {
+		return nil, err
+	}
+	var shown []int
+	for len(shown) < limit {
+		n, more, err := w.next()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+		shown = append(shown, n)
+	}
+	if w.path != nil {
+		w.path.known.from, w.path.known.shown, w.path.known.ended = from, shown, len(shown) < limit
+	}
+	return shown, nil
+}
+
+// told is a commit that was told of.
+type told struct {
+	commit LogCommit
+	shared int    // hex digits of its hash, with other objects in packs
+	packs  string // in which packs
+}
+
+// tell describes a commit, and keeps that, but for what other objects have a say in.
+func (w *historyWalk) tell(h plumbing.Hash, packs string) (LogCommit, error) {
+	const mostTold, longest = 1000, 4 << 10
+	known, ok := w.told[h]
+	if ok && known.packs == packs {
+		c := known.commit
+		c.Short = w.repo.shortWith(h, known.shared)
+		return c, nil
+	}
+	c, err := w.repo.describe(h)
+	if err == nil && len(c.Body) <= longest {
+		if len(w.told) >= mostTold {
+			clear(w.told)
+		}
+		w.told[h] = told{c, w.repo.objects.sharedInPacks(h), packs}
+	}
+	return c, err
 }
 
 // describe reads a commit for people.
@@ -150,6 +199,16 @@ func (r *repository) describe(h plumbing.Hash) (LogCommit, error) {
 		c.Parents = append(c.Parents, p.String())
 	}
 	return c, nil
+}
+
+// start is the repository's start, which need not be read if it is known.
+func (k *kept) start(r *repository, ref string) (plumbing.Hash, error) {
+	if h, born := r.head(); ref == "" && born {
+		if n, ok := k.commits.numbers[h]; ok && k.commits.nodes[n].known {
+			return h, nil
+		}
+	}
+	return r.start(ref)
 }
 
 // start is the commit from which history is told.

@@ -288,7 +288,32 @@ func TestLogFaults(t *testing.T) {
 	_, err := h.Log(ctx, r.root, git.LogOptions{Dir: r.top, Limit: 1})
 	asFault(t, err, fault.Cancelled)
 	r.remove(".git/objects/" + objectFile(r, "HEAD"))
+	h = &git.History{} // which knows of no commit yet
 	asFault(t, log(git.LogOptions{}), fault.GitError, "missing")
+}
+
+// What is kept of one answer is right for the next one, whatever was committed and packed
+// between them.
+func TestLogAgain(t *testing.T) {
+	r, h := newRig(t), &git.History{}
+	for i := range 6 {
+		r.write("a", strconv.Itoa(i/2))
+		r.write("b", strconv.Itoa(i))
+		r.commitAt(100 + i)
+		if i%3 == 2 {
+			r.git("repack", "-adq")
+			r.git("commit-graph", "write", "--reachable")
+		}
+		for _, limit := range []int{1, 100, 2} {
+			for _, o := range []git.LogOptions{{}, r.in("a"), r.in("b")} {
+				o.Limit = limit
+				if limit == 2 && i > 1 {
+					o.Ref = "HEAD~1"
+				}
+				r.sameLog(h, o)
+			}
+		}
+	}
 }
 
 // objectFile is where a loose object is, below .git/objects.

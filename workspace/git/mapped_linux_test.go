@@ -21,7 +21,7 @@ func TestFilesAreCutOffMeanwhile(t *testing.T) {
 		},
 		"objects/pack/*.idx": func(o *objects, _ *graph) bool {
 			_, err := o.commit(head)
-			o.shared(head)
+			o.sharedInPacks(head)
 			return err == nil && len(o.beginning(head.String()[:4])) > 0
 		},
 		"objects/info/commit-graph": func(_ *objects, g *graph) bool {

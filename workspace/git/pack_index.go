@@ -27,6 +27,7 @@ type packIndex struct {
 	size, written int64    // of the file that all this is from
 	file          *os.File // nil between calls
 	data          []byte   // all of it, where it is mapped
+	looked        bool     // something of it was looked at, so that it is mapped if it can be
 }
 
 // namesPart is a part of the sorted names, and where the objects are.
@@ -58,7 +59,16 @@ func (x *packIndex) open() error {
 		f.Close()
 		return err
 	}
-	x.file, x.data = f, mapFile(f, x.size)
+	x.file = f
+	return nil
+}
+
+// lookAt is open for who wants to see more than how many names there are.
+func (x *packIndex) lookAt() error {
+	if err := x.open(); err != nil || x.looked {
+		return err
+	}
+	x.looked, x.data = true, mapFile(x.file, x.size)
 	return nil
 }
 
@@ -106,7 +116,7 @@ func (x *packIndex) close() {
 	if x.file != nil {
 		unmapFile(x.data)
 		x.file.Close()
-		x.file, x.data = nil, nil
+		x.file, x.data, x.looked = nil, nil, false
 	}
 }
 
@@ -225,7 +235,7 @@ func (x *packIndex) narrow(h plumbing.Hash, lo, hi int) (int, int, error) {
 // find returns where in the pack an object begins.
 func (x *packIndex) find(h plumbing.Hash) (offset int64, found bool, err error) {
 	defer guard(debug.SetPanicOnFault(true), &err)
-	if err := x.open(); err != nil {
+	if err := x.lookAt(); err != nil {
 		return 0, false, err
 	}
 	part, err := x.around(h)
@@ -244,7 +254,7 @@ func (x *packIndex) find(h plumbing.Hash) (offset int64, found bool, err error) 
 func (x *packIndex) neighbours(h plumbing.Hash) (out []plumbing.Hash) {
 	var err error
 	defer guard(debug.SetPanicOnFault(true), &err)
-	if x.open() != nil {
+	if x.lookAt() != nil {
 		return nil
 	}
 	part, err := x.around(h)
@@ -306,7 +316,7 @@ func (x *packIndex) offset(at uint32) (int64, error) {
 // of which there are at least two.
 func (x *packIndex) beginning(prefix string, each func(plumbing.Hash)) (err error) {
 	defer guard(debug.SetPanicOnFault(true), &err)
-	if err := x.open(); err != nil {
+	if err := x.lookAt(); err != nil {
 		return err
 	}
 	lowest, highest := hashRange(prefix)

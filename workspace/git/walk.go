@@ -16,7 +16,8 @@ type commitTable struct {
 	nodes   []node
 	parents []int            // of all of them, one after the other
 	paths   map[string]*seen // what is known of the history of paths
-	turn    int              // counts the walks limited to a path
+	told    map[plumbing.Hash]told
+	turn    int // counts the walks limited to a path
 }
 
 type node struct {
@@ -31,7 +32,10 @@ type node struct {
 // seen is what is known of one path, by the number of the commit.
 type seen struct {
 	verdicts []verdict
-	used     int // the turn in which it was used last
+	used     int   // the turn in which it was used last
+	from     int   // where the last walk began
+	shown    []int // the commits that it showed
+	ended    bool  // there are no more
 }
 
 // verdict says what a commit did to a path.
@@ -44,7 +48,7 @@ const (
 )
 
 func newCommitTable() *commitTable {
-	return &commitTable{numbers: map[plumbing.Hash]int{}, paths: map[string]*seen{}}
+	return &commitTable{numbers: map[plumbing.Hash]int{}, paths: map[string]*seen{}, told: map[plumbing.Hash]told{}}
 }
 
 func (t *commitTable) add(h plumbing.Hash, position int) int {
