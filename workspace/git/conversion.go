@@ -10,7 +10,7 @@ import (
 )
 
 // conversion turns the bytes of a work tree's file into those that git would
-// store: line ends, the ident keyword and Git LFS's pointers. Other filters
+// store: its encoding, line ends, the ident keyword and Git LFS's pointers. Other filters
 // are programs, which are not run.
 type conversion struct {
 	config     config
@@ -34,6 +34,7 @@ func (c conversion) toGit(path string, data []byte, staged plumbing.Hash) []byte
 	if attributes["filter"] == "lfs" {
 		data = lfsPointer(data)
 	}
+	data = encoded(data, attributes["working-tree-encoding"])
 	if ends := c.lineEnds(attributes); ends == textLineEnds || ends == guessLineEnds && c.guess(data, staged) {
 		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	}

@@ -8,7 +8,7 @@
 //
 // What follows from running nothing: a file with a clean filter is compared as
 // it is on disk, save for Git LFS, whose filter is a hash that is computed
-// here. working-tree-encoding is not applied either. Not read at all, with an
+// here. Not read at all, with an
 // error that says so: SHA-256 and reftable repositories, split indexes,
 // repositories whose work tree is elsewhere (core.worktree). The environment's
 // GIT_DIR and GIT_INDEX_FILE are not looked at.

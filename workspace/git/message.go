@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/ianaindex"
 )
 
@@ -79,6 +80,9 @@ func encodingOf(name string) encoding.Encoding {
 		if e, err := index.Encoding(name); err == nil && e != nil {
 			return e
 		}
+	}
+	if e, err := htmlindex.Get(name); err == nil { // cp1252 and the like
+		return e
 	}
 	return nil
 }
