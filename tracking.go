@@ -24,8 +24,8 @@ func (c *sidecar) newTree() *watch.Tree {
 	})
 }
 
-// watchedFolders are those that are not ignored, or hold what git tracks all the same. It notes which rules say so. While it
-// is new it lets lists go first.
+// watchedFolders are those that are not ignored, or hold what git tracks all the same. It
+// notes which rules say so. While it is new it lets lists go first.
 func (c *sidecar) watchedFolders(ctx context.Context, dir string, visit func(string) error) error {
 	if p, ok := c.workspace.Place(dir); ok && p.IsRoot() {
 		c.registry.Files.Finding(p)

@@ -14,8 +14,8 @@ import (
 // CodeLab is the preset "codelab": the strict reading of the contract. Its sizes and
 // times are upper bounds, below which the settings still hold. Beyond them Limits.CodeLab
 // asks for UTF-8 alone, relative paths alone, no folders that are made unasked, a clean
-// work tree for patches, nothing
-// that is larger than a whole file may be, and a question before each call of codeLabAsks.
+// work tree for patches, nothing that is larger than a whole file may be, and a question
+// before each call of codeLabAsks.
 func CodeLab(l Limits) Limits {
 	l.CodeLab, l.CleanPatches = true, true
 	l.ReadBytes = min(l.ReadBytes, codeLabMB)

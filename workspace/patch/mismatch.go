@@ -5,7 +5,6 @@ import "fmt"
 // Mismatch is why a hunk cannot be made.
 type Mismatch struct {
 	Hunk     int      // which, from 1
-	Of       int      // how many there are
 	Line     int      // of the patch, where it begins
 	Reason   string   // a sentence
 	Expected []string // the lines that it wants, as they are in the patch
