@@ -2,9 +2,11 @@
 // why it asks, and what each answer means. Pure: it gives lines and the places to paint; pages.ts shows them.
 
 import type { Approval } from "./approvals";
+import type { Chosen } from "./chosen";
 import { persistentTool } from "./deeds";
 import { visible, visibleLines } from "./escape";
 import { entriesWords, fileDeed, isFolder, isText, names } from "./file-words";
+import { share } from "./hunk-words";
 import { planTool } from "./plans";
 import type { ApprovalDecision, ApprovalRequest, CommandPreview, DiffPreview, FilePreview, Preview, TextPreview } from "./protocol";
 import { reviewTool } from "./reviews";
@@ -18,7 +20,7 @@ export function commandPage(approval: Approval): Page {
     sheet.line("This was updated since it first appeared: what it rests on changed.", "warning");
   }
   sheet.gap();
-  body(sheet, request.preview, approval.isEdited ? approval.message : undefined);
+  body(sheet, request.preview, approval);
   if (!partsOf(request.preview)) {
     sheet.gap(); // where the parts are facts, these are more of them
   }
@@ -82,7 +84,7 @@ function act(preview: Preview, tool: string): string {
   }
 }
 
-function body(sheet: Sheet, preview: Preview, ownMessage?: string): void {
+function body(sheet: Sheet, preview: Preview, approval?: Approval): void {
   switch (preview.kind) {
     case "command":
       sheet.code(visibleLines(preview.command), "  $ ", "  > ");
@@ -94,11 +96,11 @@ function body(sheet: Sheet, preview: Preview, ownMessage?: string): void {
       sheet.code([visible(preview.url)], "  ", "  ");
       return;
     case "diff":
-      changes(sheet, preview);
+      changes(sheet, preview, approval?.chosen);
       return;
     default:
       if ((preview.facts ?? []).length > 0) {
-        parts(sheet, preview, ownMessage);
+        parts(sheet, preview, approval?.isEdited ? approval.message : undefined);
       } else if (preview.markdown) {
         sheet.code(visibleLines(preview.markdown), "  ", "  "); // set in, so that no line of it can pass for the page's own
       }
@@ -120,17 +122,30 @@ function parts(sheet: Sheet, { message, facts }: TextPreview, ownMessage?: strin
   }
 }
 
-function changes(sheet: Sheet, preview: DiffPreview): void {
+function changes(sheet: Sheet, preview: DiffPreview, chosen?: Chosen): void {
   for (const file of preview.files ?? []) {
+    const left = leftOut(file, chosen);
     if (isText(file)) {
       sheet.line(`  ${visible(file.path)}  +${String(file.additions)} -${String(file.deletions)}`, "rule");
+      left.forEach((words) => sheet.line(words, "warning"));
       if (file.diff) {
         sheet.code(visibleLines(file.diff), "  ", "  ");
       }
     } else {
       place(sheet, file);
+      left.forEach((words) => sheet.line(words, "warning"));
     }
   }
+}
+
+/** What the human does not take of a file. */
+function leftOut(file: FilePreview, chosen?: Chosen): string[] {
+  const hunks = chosen?.hunksOf(chosen.key(file)) ?? [];
+  const taken = hunks.filter((hunk) => chosen?.takes(hunk)).length;
+  if (taken === hunks.length) {
+    return [];
+  }
+  return taken === 0 ? ["  You leave this out: it is not done."] : [`  Of this you take ${share(taken, hunks.length)} hunks; its diff shows which.`];
 }
 
 /** What is made, goes or moves without a text to look at: from where to where, and what goes with it. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Approvals } from "../../src/approvals";
 import { deed, textQuestion } from "../../src/deeds";
 import { argv, commandPage, endedPage, fitsLine } from "../../src/command-page";
-import type { ApprovalDecision, Preview } from "../../src/protocol";
+import type { ApprovalDecision, FilePreview, Preview } from "../../src/protocol";
 import type { Page } from "../../src/sheet";
 import { command, commit, file, request } from "./samples";
 
@@ -217,4 +217,18 @@ test("what is done to git is told in words, in lists and in the tab", () => {
   assert.deepEqual(asks({ deed: "switch to the branch tea" }), ["switch to the branch tea", "Switch branches?"]);
   assert.deepEqual(asks({ deed: "constructor" }), ["constructor", "Allow this?"]);
   assert.deepEqual(asks({}), ["use git.branch", "Allow this?"]);
+});
+
+test("the page of a patch says what of it is left out", () => {
+  const text = "@@ -1 +1 @@\n-old\n+new\n@@ -9 +9 @@\n-9\n+nine\n";
+  const edit = { ...file, diff: text, hunks: [{ id: "1", header: "@@ -1 +1 @@" }, { id: "2", header: "@@ -9 +9 @@" }] };
+  const move: FilePreview = { ...file, path: "a.txt", to: "b.txt", operation: "move", before: "", after: "", hunks: [{ id: "3", header: "moved to b.txt" }] };
+  const approvals = new Approvals(() => 0);
+  approvals.open(request({ kind: "diff", files: [edit, move] }), (outcome) => new Error(outcome)).catch(() => undefined);
+  const [approval] = approvals.all;
+  assert.ok(approval);
+  assert.deepEqual(painted(commandPage(approval), "warning"), []);
+  approvals.take("a1", edit.path, ["2"], false);
+  approvals.take("a1", move.path, ["3"], false);
+  assert.deepEqual(painted(commandPage(approval), "warning"), ["  Of this you take 1 of 2 hunks; its diff shows which.", "  You leave this out: it is not done."]);
 });
