@@ -14,6 +14,7 @@ var _ = define(NewHuman(Spec{
 	Title: "Review patch",
 	Description: "Shows the human a patch, of which they take the hunks that they want, and may edit the result. It changes no file: filtered_diff is what they took, " +
 		"ready for apply_patch. Use it when there is something to choose from; apply_patch by itself asks the human as well.",
+	Success: true,
 }, planPatchReview))
 
 type patchReviewArgs struct {

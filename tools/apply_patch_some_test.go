@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pillion/tools"
@@ -97,3 +98,38 @@ func checkTold(t *testing.T, w *world, name string, base files, diff string) {
 		t.Errorf("%s: the difference leads to %q, not to %q:\n%s", name, filesIn(t, theirs), now, said.Diff)
 	}
 }
+
+// TestDifferencesOfFilesWithAMark: a byte order mark stands in the differences as git has
+// it, and a patch that takes it away is refused rather than made but for that.
+func TestDifferencesOfFilesWithAMark(t *testing.T) {
+	base := files{"a": mark + "one\ntwo\nthree\n", "b": "B\n"}
+	names := "--- a/a\n+++ b/a\n"
+	for i, c := range []struct{ name, diff, refused string }{
+		{"the first line", names + "@@ -1,3 +1,3 @@\n-" + mark + "one\n+" + mark + "ONE\n two\n three\n", ""},
+		{"the same, of one who does not see it", names + "@@ -1,3 +1,3 @@\n-one\n+ONE\n two\n three\n", ""},
+		{"below the first line", names + "@@ -1,3 +1,3 @@\n " + mark + "one\n-two\n+TWO\n three\n", ""},
+		{"moved", moving("rename", "a", "n") + "--- a/a\n+++ b/n\n@@ -1,3 +1,3 @@\n-" + mark + "one\n+" + mark + "ONE\n two\n three\n", ""},
+		{"copied", moving("copy", "a", "n"), ""},
+		{"made", making("n", mark+"x"), ""},
+		{"deleted", "*** Begin Patch\n*** Delete File: a\n*** End Patch\n", ""},
+		{"taken away", names + "@@ -1,3 +1,3 @@\n-" + mark + "one\n+one\n two\n three\n", "byte order mark"},
+		{"taken away with its line", names + "@@ -1,3 +1,2 @@\n-" + mark + "one\n two\n three\n", "byte order mark"},
+		{"taken away in the other form", "*** Begin Patch\n*** Update File: a\n@@\n-" + mark + "one\n+one\n*** End Patch\n", "byte order mark"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.start()
+			base.over(t, w.path("."))
+			if c.refused != "" {
+				if got := applyPatch(t, w, i, c.diff); got.Applied || !strings.Contains(got.raw, c.refused) || !maps.Equal(filesIn(t, w.path(".")), base) {
+					t.Errorf("%s", got.raw)
+				}
+				return
+			}
+			w.human.approve = func(approval.Request) approval.Answer { return approval.Answer{Decision: approval.Approve} }
+			checkTold(t, w, fmt.Sprintf("s%d", i), base, c.diff)
+		})
+	}
+}
+
+const mark = "\ufeff"

@@ -241,9 +241,6 @@ const (
 func mismatched(name string, hunks int, m *patch.Mismatch) *fault.Error {
 	err := fault.New(fault.PatchApplyFailed, "%s: hunk %d of %d, at line %d of the patch, cannot be made: %s", fault.Quote(name), m.Hunk, hunks, m.Line, m.Reason).
 		With("path", name).With("hunk", m.Hunk).With("patch_line", m.Line)
-	if len(m.Places) > 0 {
-		return err.With("lines", m.Places).WithHint("they are at lines %s; add lines around the change until they are unique", joinInts(m.Places, len(m.Places)))
-	}
 	first := max(0, m.Differs-linesBefore)
 	last := min(len(m.Expected), m.Differs+linesAfter)
 	if first >= last {
@@ -254,6 +251,9 @@ func mismatched(name string, hunks int, m *patch.Mismatch) *fault.Error {
 		expected[i] = "     " + expected[i][5:] // numbers are those of the file
 	}
 	err = err.With("expected", expected)
+	if len(m.Places) > 0 {
+		return err.With("lines", m.Places).WithHint("they are at lines %s; add lines around the change until they are unique", joinInts(m.Places, len(m.Places)))
+	}
 	hint := "the hunk wants (· is a blank, → a tab, ␍ a carriage return):\n" + strings.Join(expected, "\n")
 	if m.Applied {
 		hint += "\nwhat it would make of them is in the file already: it may have been applied before"

@@ -2,8 +2,10 @@ package tools
 
 import (
 	"slices"
+	"strings"
 
 	"pillion/internal/fault"
+	"pillion/workspace/patch"
 )
 
 // checkBytes refuses what would need the bytes of a file that is no text: it can be moved
@@ -24,4 +26,30 @@ func (p *patching) checkBytes(old, to *patched) error {
 func errBytesInTheWay(f *patched) error {
 	return fault.New(fault.CodeOf(f.opaque), "%s is no text that can be read, and the patch puts it in the place of another file, or another in its place", fault.Quote(f.path.String())).
 		WithHint("leave it out of the patch and use move_file, each time to a name that nothing has")
+}
+
+// unmark takes the byte order mark off the first line of a file in hunks: the text of a
+// file that has one is held without. The file keeps it, so that a patch which takes it
+// away is refused.
+func unmark(f patch.File) error {
+	for i, h := range f.Hunks {
+		if h.OldStart > 1 && !h.Unnumbered {
+			return nil
+		}
+		old, now := h.Old(), h.New()
+		if len(old) > 0 && strings.HasPrefix(old[0], mark) && f.Operation != patch.Delete && (len(now) == 0 || !strings.HasPrefix(now[0], mark)) {
+			return fault.New(fault.PatchApplyFailed, "the patch takes the byte order mark off the first line of %s, which keeps it", fault.Quote(f.Old)).
+				With("path", f.Old).With("hunk", i+1).WithHint("leave the mark out of the patch, or in the new line as well; to take it away use a program, by run_command")
+		}
+		for j := range h.Lines {
+			f.Hunks[i].Lines[j].Text = strings.TrimPrefix(h.Lines[j].Text, mark)
+		}
+	}
+	return nil
+}
+
+const mark = "\ufeff"
+
+func errOwnName(f *patched) error {
+	return fault.New(fault.InvalidPath, "it is renamed to its own name, %s", fault.Quote(f.path.String())).WithHint("leave the rename out of the patch")
 }

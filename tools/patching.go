@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -183,7 +182,7 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 	if f.Operation == patch.Delete {
 		if !f.Unseen && (text != "" || old.opaque != nil) {
 			return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(row.Path)).
-				WithHint("read it again; to delete it whatever it holds use delete_file")
+				With("path", row.Path).WithHint("read it again; to delete it whatever it holds use delete_file")
 		}
 		if len(f.Hunks) == 0 {
 			row.Deletions = document.LineCount(text)
@@ -221,7 +220,8 @@ func (p *patching) exists(name string) bool {
 
 func (p *patching) missing(f *patched) error {
 	if f.was {
-		return fault.New(fault.FileNotFound, "%s is deleted or renamed earlier in the patch", fault.Quote(f.path.String()))
+		return fault.New(fault.FileNotFound, "%s is deleted or renamed earlier in the patch", fault.Quote(f.path.String())).
+			WithHint("make one diff of each file, from what it is to what it is to be")
 	}
 	_, err := p.in.Snapshot.Read(f.path, "") // which knows similar names
 	if err == nil {
@@ -275,7 +275,7 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 	case !old.was:
 		return p.missing(old)
 	case old == to:
-		return fault.New(fault.InvalidPath, "it is renamed to its own name, %s", fault.Quote(to.path.String()))
+		return errOwnName(to)
 	case old.link:
 		return fault.New(fault.NotAFile, "%s is a symbolic link", fault.Quote(old.path.String())).WithHint("use move_file, which moves the link itself")
 	case to.link:
@@ -323,9 +323,10 @@ func (p *patching) patched(ctx context.Context, f patch.File, file *patched, tex
 	case file != nil && file.link && f.Operation == patch.Delete:
 		return "", fault.New(fault.NotAFile, "%s is a symbolic link", fault.Quote(row.Path)).WithHint("use delete_file, which deletes the link itself")
 	}
-	marked := file != nil && file.bom
-	if marked {
-		unmark(f.Hunks)
+	if file != nil && file.bom {
+		if err := unmark(f); err != nil {
+			return "", err
+		}
 	}
 	out, placed, err := patch.Apply(ctx, text, f.Hunks)
 	if err != nil {
@@ -347,19 +348,6 @@ func (p *patching) patched(ctx context.Context, f patch.File, file *patched, tex
 }
 
 func distance(n int) int { return max(n, -n) }
-
-// unmark takes the byte order mark off the first line of a file in hunks: the text of a
-// file that has one is held without.
-func unmark(hunks []patch.Hunk) {
-	for i, h := range hunks {
-		if h.OldStart > 1 && !h.Unnumbered {
-			return
-		}
-		for j := range h.Lines {
-			hunks[i].Lines[j].Text = strings.TrimPrefix(h.Lines[j].Text, "\ufeff")
-		}
-	}
-}
 
 // blame is what is wrong with a file of the patch.
 func (p *patching) blame(row patchedFile, f patch.File, err error) *fault.Error {

@@ -84,6 +84,9 @@ func (f *reviewed) chunks() int { return max(1, len(f.hunks)) }
 
 // review lays one file of a patch on what is there.
 func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) {
+	if err := checkModes(f); err != nil {
+		return nil, err
+	}
 	old, err := p.open(p.existing(f))
 	if err != nil {
 		return nil, err
@@ -107,7 +110,7 @@ func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) 
 			return nil, err
 		}
 	case carries:
-		return nil, fault.New(fault.InvalidPath, "it is renamed to its own name, %s", fault.Quote(old.path.String()))
+		return nil, errOwnName(old)
 	}
 	if creates {
 		out.before = &document.File{Path: old.path, Content: document.Content{Encoding: document.UTF8}}
@@ -149,7 +152,9 @@ func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
 		f.whole = f.carried()
 		return nil
 	case f.before.BOM:
-		unmark(f.Hunks)
+		if err := unmark(f.File); err != nil {
+			return err
+		}
 	}
 	after, placed, err := patch.Apply(ctx, f.before.Text, f.Hunks)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -124,7 +125,7 @@ func (f File) Diff(hunks []diff.Hunk) string {
 		return out.String()
 	}
 	out.WriteString("--- " + from + "\n+++ " + GitName("b/"+name) + "\n")
-	out.WriteString(diff.Unified(hunks))
+	out.WriteString(diff.Unified(withMarks(hunks, f.Before.Content, f.After)))
 	return out.String()
 }
 
@@ -135,13 +136,13 @@ func (f File) MovedDiff(hunks []diff.Hunk, to workspace.Path) string {
 	if len(hunks) == 0 {
 		return out
 	}
-	return out + "--- " + GitName("a/"+old) + "\n+++ " + GitName("b/"+now) + "\n" + diff.Unified(hunks)
+	return out + "--- " + GitName("a/"+old) + "\n+++ " + GitName("b/"+now) + "\n" + diff.Unified(withMarks(hunks, f.Before.Content, f.After))
 }
 
 // GitName is a name as git writes it in a diff: quoted where it has characters that
 // need it.
 func GitName(name string) string {
-	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) && utf8.ValidString(name) {
 		return name
 	}
 	var out strings.Builder
@@ -149,7 +150,7 @@ func GitName(name string) string {
 		switch c := name[i]; {
 		case strings.IndexByte(gitEscaped, c) >= 0:
 			out.WriteString(`\` + string(gitLetters[strings.IndexByte(gitEscaped, c)]))
-		case c < ' ' || c == 0x7f:
+		case c < ' ' || c == 0x7f || c >= 0x80 && !utf8.ValidString(name):
 			fmt.Fprintf(&out, `\%03o`, c)
 		default:
 			out.WriteByte(c)

@@ -246,7 +246,7 @@ func (c TreeChange) deletion(p *FilePreview) string {
 		return out + "Binary files " + GitName("a/"+p.Path) + " and /dev/null differ\n"
 	case len(hunks) > 0:
 		_, p.Deletions = diff.Count(hunks)
-		return out + "--- " + GitName("a/"+p.Path) + "\n+++ /dev/null\n" + diff.Unified(hunks)
+		return out + "--- " + GitName("a/"+p.Path) + "\n+++ /dev/null\n" + diff.Unified(withMarks(hunks, c.Text.Content, document.Content{}))
 	}
 	return out
 }

@@ -51,16 +51,24 @@ func (a *applier) mismatch(i int, h Hunk, reason string) *Mismatch {
 		}
 	}
 	m.Applied = reason == reasonAbsent && !allBlank(h.New()) && len(a.all(&a.loose, h.New(), a.end, 1)) == 1
-	if reason != reasonAbsent {
-		return m
+	at := -1
+	switch reason {
+	case reasonAbsent:
+		at = a.mostLike(h, m.Expected)
+	case reasonOrder, reasonAbove, reasonNotBelow, reasonNotLast:
+		if there := a.all(&a.loose, m.Expected, 0, 1); len(there) > 0 {
+			at = there[0]
+		}
 	}
-	at := a.mostLike(h, m.Expected)
 	if at < 0 || at >= len(a.lines) {
 		return m
 	}
 	m.At, m.Found = at+1, a.lines[at:min(len(a.lines), at+len(m.Expected))]
 	for m.Differs < len(m.Found) && trimmed(m.Found[m.Differs]) == trimmed(m.Expected[m.Differs]) {
 		m.Differs++
+	}
+	if m.Differs == len(m.Expected) { // they are all there, at a place where they may not be
+		m.Differs = 0
 	}
 	return m
 }
