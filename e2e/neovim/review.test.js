@@ -125,12 +125,12 @@ ride('a patch is reviewed: two of five hunks left out and a line of the human’
   assert.equal(await nvim.waits(), 1);
   const dialog = await nvim.dialog('a patch of 2 files');
   await dialog.show();
-  await nvim.sees('hunk 1 of 5 taken · all chosen · clock.py (1 of 2 files)');
+  await nvim.sees('hunk 1 of 5 taken · all chosen · clock.py (1 of 2)');
   await nvim.press(']hgh');
   await nvim.sees('hunk 2 of 5 left out · 4 of 5 chosen');
   nvim.screenshot('review');
   await nvim.press(']h]h');
-  await nvim.sees('hunk 4 of 5 taken · 4 of 5 chosen · pot.py (2 of 2 files)');
+  await nvim.sees('hunk 4 of 5 taken · 4 of 5 chosen · pot.py (2 of 2)');
   await nvim.press('gh');
   await nvim.sees('hunk 4 of 5 left out · 3 of 5 chosen');
   await nvim.press('1GA # of tea<Esc>');

@@ -74,7 +74,7 @@ ride('a commit that misses what is not saved says so; saved first, it holds it',
   const call = agent.call('git_commit', { message: 'notes: what goes in', files: ['notes.txt'] });
   const dialog = await (await window.dialog('Commit this?')).drawn();
   await eventually('the page warns', async () => /It misses +what you have not saved in notes\.txt/.test(await dialog.pageText()));
-  const lens = window.group('Commit this?').getByText('Save first');
+  const lens = window.group('Commit this?').getByRole('button', { name: 'Save first' });
   await lens.waitFor();
   await window.screenshot('git-commit-unsaved');
   await lens.click();

@@ -39,7 +39,6 @@ end
 local function answers(approval, is_page)
   local possible = {
     next_file = #approval:files() > 1,
-    hunk = approval.chosen:is_open(),
     save = #approval:unsaved() > 0,
     edit = is_page == true and approval:editable() == "message",
     session = #approval:remembering("session") > 0,
@@ -54,7 +53,6 @@ local function answers(approval, is_page)
   return vim.tbl_filter(function(entry)
     return possible[entry[1]] ~= false
   end, {
-    { "hunk", "hunk" },
     { "approve", own and "revert" or (review and "apply" or "approve") .. some },
     { "edit", "message" },
     { "save", approval.request.preview.kind == "command" and "save and run" or "save first" },
@@ -67,7 +65,7 @@ local function answers(approval, is_page)
   })
 end
 
---- Which hunk the human points at, whether it is taken, and how many are: `hunk 2 of 5 left out · 3 of 5 chosen · `.
+--- Which hunk the human points at, with the key for it, whether it is taken, and how many are: `gh hunk 2 of 5 left out · 3 of 5 chosen · `.
 ---@param approval pillion.Approval
 ---@param path string
 ---@param hunk? pillion.Hunk
@@ -82,7 +80,8 @@ function M.hunk(approval, path, hunk)
   local state = is_stuck and "written over by you" or chosen:takes(hunk) and "taken" or "left out"
   local paint = chosen:takes(hunk) and not is_stuck and "PillionKey" or "PillionWarning"
   local share = taken == all and "all chosen" or ("%d of %d chosen"):format(taken, all)
-  return ("hunk %d of %d %s · %s · "):format(chosen:number(hunk), all, painted(paint, state), share)
+  local key = key_line({ { "hunk", "hunk" } })
+  return ("%s %d of %d %s · %s · "):format(key == "" and "hunk" or key, chosen:number(hunk), all, painted(paint, state), share)
 end
 
 --- Above the current text: which hunk, who, what, why.
@@ -96,13 +95,14 @@ function M.current(approval, index, hunk)
   local name_of_file = plain(vim.fs.basename(file.path), 40)
   local choice = M.hunk(approval, file.path, hunk)
   if choice ~= "" then
-    choice = " " .. choice .. name_of_file .. (#files > 1 and (" (%d of %d files)"):format(index, #files) or "") .. " "
+    local which = #files > 1 and (" (%d of %d)"):format(index, #files) or ""
+    return (" %s%s%s  %s%%<"):format(choice, name_of_file, which, painted("PillionTitle", plain(approval.request.agent.name, 30)))
   end
-  local place = choice == "" and #files > 1 and ("  %s (%d of %d)"):format(name_of_file, index, #files) or ""
+  local place = #files > 1 and ("  %s (%d of %d)"):format(name_of_file, index, #files) or ""
   local reasons = #(approval.request.reasons or {})
   local why = reasons > 0 and "  " .. words.count(reasons, "reason") or ""
   local name = painted("PillionTitle", plain(approval.request.agent.name, 30))
-  return ("%s %s: %s%s %s%s%%<"):format(choice, name, plain(approval.request.title or "", 60), place, words.size({ file }), why)
+  return (" %s: %s%s %s%s%%<"):format(name, plain(approval.request.title or "", 60), place, words.size({ file }), why)
 end
 
 --- Above the proposal: what became of it, and the keys.
@@ -138,7 +138,7 @@ function M.page(approval, index, hunk)
   local file = approval:files()[index]
   local choice = file and M.hunk(approval, file.path, hunk) or ""
   if choice ~= "" then
-    title = choice .. ("%s (%d of %d files)"):format(plain(vim.fs.basename(file.path), 40), index, #approval:files()) .. "  " .. title
+    title = choice .. ("%s (%d of %d)"):format(plain(vim.fs.basename(file.path), 40), index, #approval:files()) .. "  " .. title
   end
   return (" %s %s"):format(title, M.proposed(approval, true))
 end
