@@ -268,21 +268,24 @@ func (c commitPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		return c.runBuiltin(ctx)
 	}
 	if len(c.New) > 0 { // so that --only finds them; what they hold is not staged by it
-		got, err := c.git.run(ctx, hands, "", slices.Concat([]string{"add", "--intent-to-add", "--"}, literal(c.New))...)
+		got, err := c.git.run(ctx, hands, literal(c.New), "add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul")
 		if err != nil || got.ExitCode != 0 {
 			c.unadd(ctx, hands) // those that it came to
 			return c.git.gitFailed("add the new files", got, err), nil
 		}
 	}
-	args := []string{"commit", "--quiet", "--cleanup=whitespace", "--file=-"}
-	if c.From != git.FromStaged {
-		args = slices.Concat(args, []string{"--only", "--"}, literal(c.Paths))
+	args, stdin := []string{"commit", "--quiet", "--cleanup=whitespace"}, c.message
+	if c.From == git.FromStaged {
+		args = append(args, "--file=-")
+	} else { // there may be more names than a command line has room for
+		args = append(args, "--message="+c.message, "--only", "--pathspec-from-file=-", "--pathspec-file-nul")
+		stdin = literal(c.Paths)
 	}
-	got, err := c.git.run(ctx, hands, c.message, args...)
+	got, err := c.git.run(ctx, hands, stdin, args...)
 	made, lookErr := git.HeadCommit(context.WithoutCancel(ctx), c.root, c.options.Dir)
 	if err == nil && got.ExitCode == 0 {
 		if lookErr != nil {
-			return nil, lookErr
+			return nil, fault.New(fault.GitError, "the commit is made, but cannot be looked at: %w", lookErr)
 		}
 		return c.answer(made, gitOutput(got)), nil
 	}

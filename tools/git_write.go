@@ -54,7 +54,7 @@ func (in Input) gitProgram(top string) gitProgram {
 }
 
 // run runs git with arguments that are its own: whatever comes from an agent stands
-// behind --end-of-options or --, or in stdin.
+// behind --end-of-options or in one word with an option, or in stdin.
 func (g gitProgram) run(ctx context.Context, hands Hands, stdin string, args ...string) (process.Result, error) {
 	env := maps.Clone(gitEnv)
 	env["GIT_CEILING_DIRECTORIES"] = filepath.Dir(g.top) // it is this repository or none
@@ -105,13 +105,14 @@ func (g gitProgram) hooks(s *sheet, hooks []git.Hook) {
 	}
 }
 
-// literal is a path as a pathspec that means nothing else, from the top.
-func literal(paths []string) []string {
-	out := make([]string, 0, len(paths))
+// literal are paths as pathspecs that mean nothing else, from the top, for
+// --pathspec-from-file with --pathspec-file-nul.
+func literal(paths []string) string {
+	var out strings.Builder
 	for _, p := range paths {
-		out = append(out, ":(top,literal)"+p)
+		out.WriteString(":(top,literal)" + p + "\x00")
 	}
-	return out
+	return out.String()
 }
 
 // hold says how git is held. It is the human's own program and needs no sandbox, but

@@ -5,6 +5,7 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -206,6 +207,26 @@ func TestPartsOfAFile(t *testing.T) {
 	}
 	if status := w.says("status", "--porcelain"); status != "A  c.txt" {
 		t.Errorf("what is left: %q", status)
+	}
+}
+
+// TestMoreFilesThanACommandLineHolds are committed, new ones too.
+func TestMoreFilesThanACommandLineHolds(t *testing.T) {
+	w := gitWorld(t)
+	long := strings.Repeat("x", 230)
+	var names []string
+	for i := range 450 {
+		names = append(names, fmt.Sprintf("%s%d", long, i))
+		w.write(names[i], "one\n")
+	}
+	if got := w.gitTool("git.commit", map[string]any{"message": "new", "files": names}); !got.OK {
+		t.Fatal(got.Error)
+	}
+	for _, name := range names {
+		w.write(name, "two\n")
+	}
+	if got := w.gitTool("git.commit", map[string]any{"message": "all"}); !got.OK || got.Differs != nil || w.says("status", "--porcelain") != "" {
+		t.Errorf("%+v", got)
 	}
 }
 
