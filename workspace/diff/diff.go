@@ -84,7 +84,11 @@ type changes struct {
 func (c changes) edits() []Edit {
 	var edits []Edit
 	i, j := 0, 0
-	for i < len(c.deleted) || j < len(c.inserted) {
+	for {
+		for i < len(c.deleted) && j < len(c.inserted) && !c.deleted[i] && !c.inserted[j] {
+			i++
+			j++
+		}
 		e := Edit{OldStart: i, NewStart: j}
 		for i < len(c.deleted) && c.deleted[i] {
 			i++
@@ -92,13 +96,10 @@ func (c changes) edits() []Edit {
 		for j < len(c.inserted) && c.inserted[j] {
 			j++
 		}
-		if i > e.OldStart || j > e.NewStart {
-			e.OldEnd, e.NewEnd = i, j
-			edits = append(edits, e)
-			continue
+		if i == e.OldStart && j == e.NewStart {
+			return edits
 		}
-		i++
-		j++
+		e.OldEnd, e.NewEnd = i, j
+		edits = append(edits, e)
 	}
-	return edits
 }

@@ -1,7 +1,7 @@
 package diff
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -35,18 +35,28 @@ type Hunk struct {
 
 // Header is the hunk's "@@" line as git prints it, without a line end.
 func (h Hunk) Header() string {
-	header := "@@ -" + span(h.OldStart, h.OldLines) + " +" + span(h.NewStart, h.NewLines) + " @@"
-	if h.Section != "" {
-		header += " " + h.Section
-	}
-	return header
+	return string(h.appendHeader(make([]byte, 0, longestHeader)))
 }
 
-func span(start, lines int) string {
-	if lines == 1 {
-		return fmt.Sprint(start)
+// longestHeader is enough for any header, but for one of more lines than a text can have.
+const longestHeader = 128
+
+func (h Hunk) appendHeader(to []byte) []byte {
+	to = appendSpan(append(to, "@@ -"...), h.OldStart, h.OldLines)
+	to = appendSpan(append(to, " +"...), h.NewStart, h.NewLines)
+	to = append(to, " @@"...)
+	if h.Section != "" {
+		to = append(append(to, ' '), h.Section...)
 	}
-	return fmt.Sprintf("%d,%d", start, lines)
+	return to
+}
+
+func appendSpan(to []byte, start, lines int) []byte {
+	to = strconv.AppendInt(to, int64(start), 10)
+	if lines == 1 {
+		return to
+	}
+	return strconv.AppendInt(append(to, ','), int64(lines), 10)
 }
 
 // Hunks compares two texts and returns their changes, each with so many lines
@@ -63,7 +73,7 @@ func (v *view) hunks(edits []Edit, skipped string) []Hunk {
 	context := min(v.context, max(len(v.before), len(v.after)))
 	above := strings.Count(skipped, "\n")
 	headings := headings{lines: v.before, above: skipped}
-	var out []Hunk
+	out := make([]Hunk, 0, len(edits))
 	for len(edits) > 0 {
 		group := 1
 		for group < len(edits) && edits[group].OldStart-edits[group-1].OldEnd <= 2*context {
@@ -87,6 +97,11 @@ func hunk(old, changed []string, edits []Edit, context int) Hunk {
 		OldStart: first.OldStart - before, OldLines: last.OldEnd + after - (first.OldStart - before),
 		NewStart: first.NewStart - before, NewLines: last.NewEnd + after - (first.NewStart - before),
 	}
+	size := h.OldLines
+	for _, e := range edits {
+		size += e.NewEnd - e.NewStart
+	}
+	h.Lines = make([]Line, 0, size)
 	at := h.OldStart
 	for _, e := range edits {
 		h.add(Context, old[at:e.OldStart])
@@ -156,15 +171,25 @@ func shortened(heading string) string {
 // Unified writes hunks in the format of git diff and patch, without the lines
 // that name the files.
 func Unified(hunks []Hunk) string {
-	var out strings.Builder
+	const noNewline = "\n\\ No newline at end of file\n"
+	size := 0
 	for _, h := range hunks {
-		out.WriteString(h.Header())
-		out.WriteByte('\n')
+		size += longestHeader + len(h.Lines)
+		for _, line := range h.Lines {
+			size += len(line.Text)
+		}
+	}
+	var out strings.Builder
+	out.Grow(size + 2*len(noNewline))
+	header := make([]byte, 0, longestHeader)
+	for _, h := range hunks {
+		header = append(h.appendHeader(header[:0]), '\n')
+		out.Write(header)
 		for _, line := range h.Lines {
 			out.WriteByte(byte(line.Op))
 			out.WriteString(line.Text)
 			if !strings.HasSuffix(line.Text, "\n") {
-				out.WriteString("\n\\ No newline at end of file\n")
+				out.WriteString(noNewline)
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package diff
 
+import "bytes"
+
 // compare marks what differs between two texts that share neither their first
 // nor their last line. It takes the steps of its search off budget.
 func compare(before, after []string, budget *int) changes {
@@ -9,17 +11,25 @@ func compare(before, after []string, budget *int) changes {
 	kinds := len(t.kinds)
 	inA, inB := count(a, kinds), count(b, kinds)
 
-	keptA, idsA := matchable(a, inB, c.deleted)
-	keptB, idsB := matchable(b, inA, c.inserted)
-	s := newSearch(idsA, idsB, kinds, budget)
-	s.solve(region{0, len(idsA), 0, len(idsB)}, len(idsA)+len(idsB))
-	for i, gone := range s.deleted {
-		c.deleted[keptA[i]] = gone
-	}
-	for j, came := range s.inserted {
-		c.inserted[keptB[j]] = came
-	}
+	a = matchable(a, inB, c.deleted)
+	b = matchable(b, inA, c.inserted)
+	s := newSearch(a, b, kinds, budget)
+	s.solve(region{0, len(a), 0, len(b)}, len(a)+len(b))
+	spread(s.deleted, c.deleted)
+	spread(s.inserted, c.inserted)
 	return c
+}
+
+// spread marks what the search found changed among the lines that it was given: those
+// that are not marked yet.
+func spread(found, changed []bool) {
+	next := 0
+	for i, known := range changed {
+		if !known {
+			changed[i] = found[next]
+			next++
+		}
+	}
 }
 
 func count(ids []int32, kinds int) []int32 {
@@ -39,34 +49,49 @@ const (
 	crowded        // the other side has very many of it: a blank line, a brace
 )
 
-// matchable marks as changed the lines that need no search and returns the
-// indexes and numbers of the others. A line that the other side lacks is
-// certain; a crowded one goes with them where it stands alone in rewritten
-// text, since a brace kept there only tears the change apart.
-func matchable(ids, other []int32, changed []bool) (kept, left []int32) {
+// matchable marks as changed the lines that need no search, and returns the numbers of
+// the others, in the place of ids. A line that the other side lacks is certain; a crowded
+// one goes with them where it stands alone in rewritten text, since a brace kept there
+// only tears the change apart.
+func matchable(ids, other []int32, changed []bool) (left []int32) {
 	class := make([]byte, len(ids))
 	many := crowd(len(ids))
-	left = make([]int32, 0, len(ids))
-	kept = make([]int32, 0, len(ids))
 	for i, id := range ids {
-		switch {
-		case id == unknown || other[id] == 0:
-			class[i] = absent
-		case other[id] >= many:
-			class[i] = crowded
-		default:
-			class[i] = useful
+		class[i] = absent
+		if id != unknown {
+			class[i] = classOf(other[id], many)
 		}
 	}
-	for i, id := range ids {
-		if class[i] == absent || class[i] == crowded && stray(class, i) {
-			changed[i] = true
-			continue
+	left = ids[:0]
+	done := 0
+	for done < len(ids) {
+		next := bytes.IndexByte(class[done:], absent)
+		if next < 0 {
+			break
 		}
-		kept = append(kept, int32(i))
-		left = append(left, id)
+		from := done + next // a run around a line that is absent
+		for from > done && class[from-1] == crowded {
+			from--
+		}
+		left = append(left, ids[done:from]...)
+		for done = from; done < len(ids) && class[done] != useful; done++ {
+			if changed[done] = class[done] == absent || stray(class, done); !changed[done] {
+				left = append(left, ids[done])
+			}
+		}
 	}
-	return kept, left
+	return append(left, ids[done:]...)
+}
+
+func classOf(there, many int32) byte {
+	var class byte = useful
+	if there >= many {
+		class = crowded
+	}
+	if there == 0 {
+		class = absent
+	}
+	return class
 }
 
 // crowd is how often a line must occur to be crowded: about twice the square

@@ -31,11 +31,12 @@ func (f *front) widen(v []int32, zero, lowest, highest int, none int32) {
 // search came to. It is never a corner of r.
 func (s *search) middle(r region) (x, y int, met bool) {
 	m := meeting{s: s, a: s.a[r.a0:r.a1], b: s.b[r.b0:r.b1]}
-	m.zero = len(m.b) + 1
 	delta := len(m.a) - len(m.b)
+	m.downZero = len(s.forward) / 2
+	m.backZero = m.downZero - delta
 	m.backFront = front{delta, delta}
-	s.forward[m.zero] = 0
-	s.backward[m.zero+delta] = int32(len(m.a))
+	s.forward[m.downZero] = 0
+	s.backward[m.backZero+delta] = int32(len(m.a))
 
 	reach := s.reach
 	if *s.budget <= 0 {
@@ -62,11 +63,13 @@ type point struct{ x, y int }
 func (p point) sum() int { return p.x + p.y }
 
 // meeting is the state of one middle: two fronts on their way to each other.
-// Diagonal k holds the points with x-y = k and is found at index zero+k.
+// Diagonal k holds the points with x-y = k. Each front begins in the middle of what it
+// keeps, of which it needs no more than it can reach; downZero and backZero are where
+// diagonal 0 is, or would be.
 type meeting struct {
 	s                    *search
 	a, b                 []int32
-	zero                 int
+	downZero, backZero   int
 	downFront, backFront front
 }
 
@@ -75,9 +78,9 @@ type meeting struct {
 // furthest point inside the region.
 func (m *meeting) stepForward(meet bool, best *point) (at point, met bool) {
 	v, other := m.s.forward, m.s.backward
-	m.downFront.widen(v, m.zero, -len(m.b), len(m.a), -1)
+	m.downFront.widen(v, m.downZero, -len(m.b), len(m.a), -1)
 	for k := m.downFront.high; k >= m.downFront.low; k -= 2 {
-		i := m.zero + k
+		i := m.downZero + k
 		x := int(v[i+1])
 		if v[i-1] >= v[i+1] {
 			x = int(v[i-1]) + 1
@@ -88,7 +91,7 @@ func (m *meeting) stepForward(meet bool, best *point) (at point, met bool) {
 		}
 		*m.s.budget -= x - start + 1
 		v[i] = int32(x)
-		if meet && m.backFront.low <= k && k <= m.backFront.high && int(other[i]) <= x {
+		if meet && m.backFront.low <= k && k <= m.backFront.high && int(other[m.backZero+k]) <= x {
 			return point{x, x - k}, true
 		}
 		if at := (point{x, x - k}); at.x <= len(m.a) && at.y <= len(m.b) && at.sum() > best.sum() {
@@ -101,9 +104,9 @@ func (m *meeting) stepForward(meet bool, best *point) (at point, met bool) {
 // stepBackward is stepForward's mirror image, from the end.
 func (m *meeting) stepBackward(meet bool, best *point) (at point, met bool) {
 	v, other := m.s.backward, m.s.forward
-	m.backFront.widen(v, m.zero, -len(m.b), len(m.a), unreached)
+	m.backFront.widen(v, m.backZero, -len(m.b), len(m.a), unreached)
 	for k := m.backFront.high; k >= m.backFront.low; k -= 2 {
-		i := m.zero + k
+		i := m.backZero + k
 		x := int(v[i-1])
 		if v[i-1] >= v[i+1] {
 			x = int(v[i+1]) - 1
@@ -114,7 +117,7 @@ func (m *meeting) stepBackward(meet bool, best *point) (at point, met bool) {
 		}
 		*m.s.budget -= start - x + 1
 		v[i] = int32(x)
-		if meet && m.downFront.low <= k && k <= m.downFront.high && x <= int(other[i]) {
+		if meet && m.downFront.low <= k && k <= m.downFront.high && x <= int(other[m.downZero+k]) {
 			return point{x, x - k}, true
 		}
 		if at := (point{x, x - k}); at.x >= 0 && at.y >= 0 && at.sum() < best.sum() {

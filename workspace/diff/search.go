@@ -23,7 +23,8 @@ type search struct {
 	a, b              []int32
 	deleted, inserted []bool
 
-	forward, backward []int32 // furthest x on each diagonal, from either end
+	forward, backward []int32 // furthest x on each diagonal within reach, from either end
+	kinds             int     // how many numbers of lines there are
 	onceA, onceB      []int32 // scratch of patience, by line number
 	position          []int32
 
@@ -39,14 +40,14 @@ const (
 )
 
 func newSearch(a, b []int32, kinds int, budget *int) *search {
-	diagonals := len(a) + len(b) + 3
+	lines := len(a) + len(b)
+	reach := max(usualReach, smallWork/(lines+1))
+	diagonals := 2*min(reach, lines) + 5 // either way, the middle, and one more at each end
 	return &search{
 		a: a, b: b,
 		deleted: make([]bool, len(a)), inserted: make([]bool, len(b)),
 		forward: make([]int32, diagonals), backward: make([]int32, diagonals),
-		onceA: make([]int32, kinds), onceB: make([]int32, kinds), position: make([]int32, kinds),
-		reach:  max(usualReach, smallWork/diagonals),
-		budget: budget,
+		kinds: kinds, reach: reach, budget: budget,
 	}
 }
 
@@ -113,6 +114,9 @@ func (s *search) between(r region, anchors []anchor, patience int) {
 // sides. Where it is less than half of them, or hardly any line of the region,
 // chance put them there: the texts are not alike, and it is nil.
 func (s *search) anchors(r region) []anchor {
+	if s.position == nil {
+		s.onceA, s.onceB, s.position = make([]int32, s.kinds), make([]int32, s.kinds), make([]int32, s.kinds)
+	}
 	for _, id := range s.a[r.a0:r.a1] {
 		s.onceA[id]++
 	}

@@ -8,7 +8,7 @@ import "strings"
 // before it. Edits that can be made to touch become one.
 func (v *view) slide(edits []Edit) (slid []Edit, inside bool) {
 	inside = true
-	var out []Edit
+	out := make([]Edit, 0, len(edits))
 	for i, e := range edits {
 		room := space{up: e.OldStart, down: len(v.before) - e.OldEnd}
 		if len(out) > 0 {
