@@ -56,7 +56,8 @@ func (p *pending) Adopt(a approval.Answer) error {
 		c.files[f.Path()] = own
 	}
 	if edited != len(a.After) {
-		return fault.New(fault.InvalidArguments, "the editor's answer names a file that the proposal does not have; nothing was changed")
+		return fault.New(fault.InvalidArguments, "the editor's answer names a file that the proposal does not have; nothing was changed").
+			WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
 	}
 	for i, t := range shown.Tree {
 		if chosen.Tree[i].LeftOut {

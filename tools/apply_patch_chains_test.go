@@ -68,3 +68,40 @@ func emptied(t testing.TB, dir string) {
 		}
 	}
 }
+
+// TestWhatIsSaidOfOddPatches: of what is refused, what to do instead; of what is taken
+// otherwise than git would, that it is.
+func TestWhatIsSaidOfOddPatches(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	base := files{"file": "file\n", "dir/one": "one\n", "latin": "caf\xe9\n"}
+	returns := func(diff string) string { return strings.ReplaceAll(diff, "\n", "\r\n") }
+	for i, c := range []struct {
+		name, diff string
+		made       files
+		says       string
+	}{
+		{"a folder in the place of a file", deleting("file", "file") + making("file/x", "x"), nil, "does not take the place of a file"},
+		{"a file in its own folder", moving("rename", "file", "file/x"), nil, "does not take the place of a file"},
+		{"a file in the place of a folder", deleting("dir/one", "one") + making("dir", "x"), nil, "does not take the place of a file"},
+		{"another encoding", "--- a/latin\n+++ b/latin\n@@ -1 +1 @@\n-caf\n+x\n", nil, "write_file, which takes one"},
+		{"its own name", moving("rename", "file", "file"), nil, "leave the rename out"},
+		{"deleted twice", deleting("file", "file") + deleting("file", "file"), nil, "one diff of each file"},
+		{"a control character", making("a\x01", "x"), nil, "another name"},
+		{"a new file, all of whose lines end in carriage returns", returns(making("new", "x")), files{"new": "x\n"}, "the carriage returns at the ends"},
+		{"the same in the other form", returns("*** Begin Patch\n*** Add File: new\n+x\n*** End Patch\n"), files{"new": "x\n"}, "the carriage returns at the ends"},
+		{"a file changed so", returns("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-file\n+x\n"), files{"file": "x\n"}, "the carriage returns at the ends"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mine := w.path(".")
+			emptied(t, mine)
+			base.over(t, mine)
+			want := maps.Clone(base)
+			maps.Copy(want, c.made)
+			got := applyPatch(t, w, i, c.diff)
+			if got.Applied != (c.made != nil) || !strings.Contains(got.raw, c.says) || !maps.Equal(filesIn(t, mine), want) {
+				t.Errorf("%s\n%q", got.raw, filesIn(t, mine))
+			}
+		})
+	}
+}

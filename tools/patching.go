@@ -337,6 +337,9 @@ func (p *patching) patched(ctx context.Context, f patch.File, file *patched, tex
 		if distance(at.Offset) > distance(row.Offset) {
 			row.Offset = at.Offset
 		}
+		if f.Returns && at.Leniency == "" {
+			at.Leniency = "the carriage returns at the ends of all of the patch's lines"
+		}
 		if at.Offset != 0 || at.Leniency != "" {
 			row.Hunks = append(row.Hunks, patchedHunk{Hunk: i + 1, Line: at.Line, Offset: at.Offset, Leniency: at.Leniency})
 		}
@@ -353,7 +356,7 @@ func distance(n int) int { return max(n, -n) }
 func (p *patching) blame(row patchedFile, f patch.File, err error) *fault.Error {
 	var m *patch.Mismatch
 	if !errors.As(err, &m) {
-		return fault.From(err)
+		return p.advised(f, fault.From(err))
 	}
 	name := row.From
 	if name == "" {

@@ -31,7 +31,8 @@ func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
 	for _, id := range a.Selected {
 		n, err := strconv.Atoi(id)
 		if err != nil || n < 1 || n > r.total || strconv.Itoa(n) != id {
-			return nil, fault.New(fault.InvalidArguments, "the editor's answer names the hunk %s, which the patch does not have; nothing was taken", fault.Quote(id))
+			return nil, fault.New(fault.InvalidArguments, "the editor's answer names the hunk %s, which the patch does not have; nothing was taken", fault.Quote(id)).
+				WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
 		}
 		t.chosen[n] = true
 	}
@@ -43,7 +44,8 @@ func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
 	for name, text := range a.Edited {
 		i := slices.IndexFunc(r.files, func(f *reviewed) bool { return f.path.String() == name })
 		if i < 0 || r.files[i].before == nil {
-			return nil, fault.New(fault.InvalidArguments, "the editor's answer has a text of %s, which the patch does not have; nothing was taken", fault.Quote(name))
+			return nil, fault.New(fault.InvalidArguments, "the editor's answer has a text of %s, which the patch does not have; nothing was taken", fault.Quote(name)).
+				WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
 		}
 		f := r.files[i]
 		like := f.after

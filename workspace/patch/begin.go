@@ -125,6 +125,7 @@ func (p *beginParser) file() error {
 		return broken(start, "it names no file")
 	}
 	p.at++
+	f.Returns = p.crlf
 	var err error
 	switch f.Operation {
 	case Create:

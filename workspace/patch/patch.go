@@ -41,6 +41,7 @@ type File struct {
 	Hunks            []Hunk
 	Binary           *Binary // of a binary file
 	Unseen           bool    // of a Delete: whatever the file holds
+	Returns          bool    // its lines end in carriage returns, which are taken for the patch's own
 	Line             int     // of the patch, from 1, where the file begins
 }
 

@@ -24,6 +24,7 @@ type section struct {
 	body   []string // hunks, or binary data
 	starts int      // the line at which body begins
 	hunks  []int    // the lines at which its hunks begin
+	crlf   bool     // its lines ended in carriage returns
 }
 
 // parseUnified reads diffs, and passes over whatever stands around them.
@@ -78,7 +79,7 @@ func (s *scanner) line(n int) string {
 func (s *scanner) section() (*section, error) {
 	head := s.lines[s.at]
 	s.crlf = strings.HasSuffix(head, "\r\n")
-	out := &section{line: s.at + 1}
+	out := &section{line: s.at + 1, crlf: s.crlf}
 	switch git, isGit := strings.CutPrefix(head, "diff --git "); {
 	case isGit:
 		out.git = strings.TrimRight(git, "\r\n")
@@ -294,7 +295,7 @@ func (s section) file() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Operation: n.operation, Old: n.old, New: n.now, Bare: n.bare, OldMode: uint32(one.OldMode), NewMode: uint32(one.NewMode), Line: s.line}
+	f := &File{Operation: n.operation, Old: n.old, New: n.now, Bare: n.bare, OldMode: uint32(one.OldMode), NewMode: uint32(one.NewMode), Returns: s.crlf, Line: s.line}
 	for i, frag := range one.TextFragments {
 		f.Hunks = append(f.Hunks, Hunk{Hunk: hunkOf(frag), Line: s.hunks[i]})
 	}
