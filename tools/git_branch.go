@@ -29,8 +29,10 @@ type gitBranchArgs struct {
 }
 
 type gitBranchResult struct {
-	Current  string       `json:"current"` // empty where none is checked out
-	Branches []git.Branch `json:"branches"`
+	Current   string       `json:"current"` // empty where none is checked out
+	Branches  []git.Branch `json:"branches"`
+	Truncated bool         `json:"truncated,omitempty"`
+	Total     int          `json:"total,omitempty"`
 }
 
 func planGitBranch(ctx context.Context, in Input, args gitBranchArgs) (Plan, error) {
@@ -69,9 +71,13 @@ func listBranches(ctx context.Context, dir workspace.Path, current bool) (*Answe
 }
 
 func branchAnswer(list git.BranchList, done string) *Answer {
-	r := gitBranchResult{Current: list.Head.Branch, Branches: append([]git.Branch{}, list.Branches...)}
+	const most = 10_000
+	r := gitBranchResult{Current: list.Head.Branch, Branches: append([]git.Branch{}, list.Branches[:min(most, len(list.Branches))]...)}
+	if len(list.Branches) > most {
+		r.Truncated, r.Total = true, len(list.Branches)
+	}
 	var text strings.Builder
-	for _, b := range list.Branches {
+	for _, b := range r.Branches {
 		mark := " "
 		if b.Name == r.Current {
 			mark = "*"
@@ -81,6 +87,9 @@ func branchAnswer(list git.BranchList, done string) *Answer {
 			text.WriteString(" follows " + fault.Quote(b.Upstream))
 		}
 		text.WriteString("\n")
+	}
+	if r.Truncated {
+		fmt.Fprintf(&text, "and %d more\n", r.Total-most)
 	}
 	if r.Current == "" {
 		text.WriteString("no branch is checked out, but " + short(list.Head.Hash) + "\n")

@@ -3,6 +3,7 @@
 package tools_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -169,5 +170,20 @@ func TestFoldersThatBecameFilesAndLinks(t *testing.T) {
 	}
 	if got := w.says("status", "--porcelain"); got != "?? file\n?? link" {
 		t.Errorf("left:\n%s", got)
+	}
+}
+
+// TestManyBranches: the first of them are listed, and how many there are.
+func TestManyBranches(t *testing.T) {
+	w := gitWorld(t)
+	var refs strings.Builder
+	head := w.says("rev-parse", "HEAD")
+	for i := range 10_500 {
+		fmt.Fprintf(&refs, "%s refs/heads/a%05d\n", head, i)
+	}
+	w.write(".git/packed-refs", refs.String())
+	got := w.gitTool("git.branch", map[string]any{"action": "list"})
+	if !got.OK || got.Current != "main" || !got.Truncated || got.Total != 10_501 || len(got.Branches) != 10_000 {
+		t.Errorf("%v: of %d there are %d, on %q", got.Error, got.Total, len(got.Branches), got.Current)
 	}
 }

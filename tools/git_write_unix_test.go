@@ -47,6 +47,9 @@ type wrote struct {
 	Current    string
 	Old, New   string
 	Diff       string
+	Branches   []any
+	Truncated  bool
+	Total      int
 	Error      *fault.Error
 }
 

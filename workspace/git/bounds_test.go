@@ -149,3 +149,30 @@ func TestAnIndexOfLongPaths(t *testing.T) {
 	_, err := r.status(git.StatusOptions{})
 	asFault(t, err, fault.GitError, "its paths are too long")
 }
+
+// Of a message that nobody can read the beginning is told.
+func TestMessagesWithoutEnd(t *testing.T) {
+	r := newRig(t)
+	tree := r.object("tree", nil)
+	long := strings.Repeat("x", 1<<20)
+	commit := r.object("commit", []byte("tree "+tree+"\nauthor "+long+" <"+long+"> 1700000000 +0000\ncommitter C <c@example.com> 1700000000 +0000\n\nsubject\n\n"+strings.Repeat("line\n", 1<<20)))
+	tag := r.object("tag", []byte("object "+commit+"\ntype commit\ntag v1\ntagger C <c@example.com> 1700000000 +0000\n\n"+strings.Repeat("line\n", 1<<20)))
+	r.write(".git/refs/heads/main", commit+"\n")
+	r.write(".git/refs/tags/v1", tag+"\n")
+	log, err := new(git.History).Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
+	if err != nil || len(log) != 1 {
+		t.Fatal(log, err)
+	}
+	shown, err := new(git.History).Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: "v1"})
+	if err != nil || shown.Tag == nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"body": log[0].Body, "body of show": shown.Commit.Body, "tag": shown.Tag.Message} {
+		if len(text) > 100<<10 || !strings.HasSuffix(text, "bytes of the message are left out]") {
+			t.Errorf("%s: %d bytes", what, len(text))
+		}
+	}
+	if c := log[0]; c.Subject != "subject" || len(c.Author.Name) > 1000 || len(c.Author.Email) > 1000 {
+		t.Errorf("%q by a name of %d bytes", c.Subject, len(c.Author.Name))
+	}
+}

@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ func describe(data []byte) LogCommit {
 	}
 	data = decoded(data)
 	head, message, _ := bytes.Cut(data, []byte("\n\n"))
+	message = readable(message)
 	var c LogCommit
 	for line := range bytes.Lines(head) {
 		if bytes.HasPrefix(line, []byte("author ")) {
@@ -43,6 +45,21 @@ func describe(data []byte) LogCommit {
 	}
 	c.Subject, c.Body = splitMessage(string(message))
 	return c
+}
+
+// What people and agents are told of a message and of a name. Nobody writes longer ones,
+// but for who means to fill somebody's memory.
+const (
+	longestMessage = 64 << 10
+	longestName    = 1000
+)
+
+// readable is a message as far as anybody reads it.
+func readable(message []byte) []byte {
+	if len(message) <= longestMessage {
+		return message
+	}
+	return fmt.Appendf(bytes.ToValidUTF8(message[:longestMessage:longestMessage], nil), "\n[%d bytes of the message are left out]\n", len(message)-longestMessage)
 }
 
 // decoded is a commit in UTF-8: as its encoding header says, and, where that
@@ -94,7 +111,10 @@ func whoAndWhen(line []byte) (Person, string) {
 	at := time.Unix(seconds, 0).In(time.FixedZone("", minutes*60))
 	who, rest, _ := bytes.Cut(line, []byte("<"))
 	email, _, _ := bytes.Cut(rest, []byte(">"))
-	return Person{strings.TrimSpace(string(who)), strings.TrimSpace(string(email))}, at.Format("2006-01-02T15:04:05-07:00")
+	name := func(text []byte) string {
+		return strings.TrimSpace(strings.ToValidUTF8(string(text[:min(len(text), longestName)]), ""))
+	}
+	return Person{name(who), name(email)}, at.Format("2006-01-02T15:04:05-07:00")
 }
 
 // splitMessage parts a message as git does: the subject is the first paragraph

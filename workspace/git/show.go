@@ -129,7 +129,7 @@ func (s *showing) name(revision string) error {
 // describeTag reads what people want to know out of a tag's bytes.
 func describeTag(data []byte) *Tag {
 	tag, _ := parseTag(decoded(data))
-	out := &Tag{Name: tag.name, Message: strings.TrimRight(skipBlank(string(tag.text)), "\n")}
+	out := &Tag{Name: tag.name, Message: strings.TrimRight(skipBlank(string(readable(tag.text))), "\n")}
 	if line := headerOf(data, "tagger "); line != "" {
 		out.Tagger, out.Date = whoAndWhen(decoded([]byte(line)))
 	}
