@@ -37,7 +37,7 @@ func TestGeneratedRepositories(t *testing.T) {
 		for _, line := range settings {
 			seen[line[:strings.Index(line, "=")]]++
 		}
-		w := &worktree{scene: s, seen: seen}
+		w := &worktree{scene: s, seen: seen, lined: map[string]bool{}}
 		w.drawHistory()
 		w.drawIndex()
 		w.drawOdds()
@@ -68,6 +68,7 @@ type worktree struct {
 	seen    map[string]int
 	commits []imported
 	hashes  []string
+	lined   map[string]bool // what was written into the index alone
 }
 
 // drawHistory makes up to three commits and perhaps another branch, and checks out the
@@ -189,6 +190,7 @@ func (w *worktree) drawIndexLines() {
 	var lines strings.Builder
 	for range rapid.IntRange(1, 3).Draw(w.T, "entries") {
 		name := drawName(w.T, "entry")
+		w.lined[name] = true
 		for parent := path.Dir(name); parent != "."; parent = path.Dir(parent) {
 			fmt.Fprintf(&lines, "0 %040d\t%s\n", 0, parent)
 		}
@@ -257,11 +259,12 @@ func (w *worktree) compare() {
 	}
 }
 
-// drawParts are some of the folders and files of the work tree.
+// drawParts are some of the folders and files of the work tree. Of a file in conflict that
+// is a folder in HEAD, git tells less when it is asked for it alone.
 func (w *worktree) drawParts() []string {
 	var parts []string
 	for _, dir := range []string{"dir", "dir/sub", "ü ", "a", "gone"} {
-		if lexists(w.path(dir)) {
+		if lexists(w.path(dir)) && !w.lined[dir] {
 			parts = append(parts, dir)
 		}
 	}
