@@ -3,7 +3,6 @@ package git_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -65,9 +64,7 @@ func TestUpstreams(t *testing.T) {
 	origin.write("a", "1\n")
 	origin.commit()
 	origin.git("branch", "topic")
-	parent := t.TempDir()
-	r := &rig{T: t, top: filepath.Join(parent, "clone"), root: filepath.Join(parent, "clone")}
-	origin.git("clone", "-q", origin.top, r.top)
+	r := origin.clone()
 	r.git("checkout", "-q", "--track", "origin/topic")
 	r.git("branch", "--track", "local", "main")
 	r.git("config", "remote.other.url", origin.top)
@@ -89,9 +86,7 @@ func TestBranchesOfLinkedWorkTree(t *testing.T) {
 	r := newRig(t)
 	r.write("a", "1\n")
 	r.commit()
-	linked := &rig{T: t, top: filepath.Join(t.TempDir(), "linked")}
-	linked.root = linked.top
-	r.git("worktree", "add", "-q", "-b", "topic", linked.top)
+	linked := r.linked("topic")
 	linked.write("a", "2\n")
 	linked.commit()
 	if got := linked.sameBranches(); got.Head.Branch != "topic" || len(got.Branches) != 2 {

@@ -209,14 +209,13 @@ func TestElsewhere(t *testing.T) {
 	r := newRig(t)
 	planted(r)
 	r.git("stash", "-q")
-	parent := t.TempDir()
-	linked := &rig{T: t, top: filepath.Join(parent, "linked"), root: filepath.Join(parent, "linked")}
+	linked := r.beside("linked")
 	r.git("worktree", "add", "-q", "--detach", linked.top)
-	borrowing := &rig{T: t, top: filepath.Join(parent, "borrowing"), root: filepath.Join(parent, "borrowing")}
+	borrowing := r.beside("borrowing")
 	r.git("clone", "-q", "--shared", r.top, borrowing.top)
-	separate := &rig{T: t, top: filepath.Join(parent, "separate"), root: filepath.Join(parent, "separate")}
-	r.git("clone", "-q", "--separate-git-dir", filepath.Join(parent, "elsewhere.git"), r.top, separate.top)
-	inside := &rig{T: t, top: linked.path("in/inner"), root: linked.top} // a repository in a work tree of another
+	separate := r.beside("separate")
+	r.git("clone", "-q", "--separate-git-dir", filepath.Join(t.TempDir(), "elsewhere.git"), r.top, separate.top)
+	inside := linked.inner("in/inner") // a repository in a work tree of another
 	r.git("clone", "-q", r.top, inside.top)
 	for _, one := range []*rig{linked, borrowing, separate, inside} {
 		one.write("in/sub0/file0", "changed in "+filepath.Base(one.top)+"\n")
@@ -240,7 +239,7 @@ func TestSubmoduleWays(t *testing.T) {
 	r.commit()
 	r.write("plain", "1\n")
 	r.commit()
-	sub := func(name string) *rig { return &rig{T: t, top: r.path(name)} }
+	sub := r.inner
 	sub("deep/moved").write("b", "2\n")
 	sub("deep/moved").commit()
 	sub("deep/ignored").write("a", "2\n")

@@ -233,8 +233,7 @@ func TestLogOfShallowClone(t *testing.T) {
 		r.write("a", strconv.Itoa(i/3))
 		r.commitAt(100 + i)
 	}
-	parent := t.TempDir()
-	clone := &rig{T: t, top: filepath.Join(parent, "clone"), root: filepath.Join(parent, "clone")}
+	clone := r.beside("clone")
 	r.git("clone", "-q", "--depth=2", "file://"+r.top, clone.top)
 	if got := clone.sameLog(h, git.LogOptions{}); len(got) != 2 || len(got[1].Parents) != 0 {
 		t.Errorf("got %+v", got)

@@ -58,6 +58,32 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
+// beside is a rig for a folder that is yet to be made, apart from the repository.
+func (r *rig) beside(name string) *rig {
+	r.Helper()
+	top := filepath.Join(r.TempDir(), name)
+	return &rig{T: r.T, top: top, root: top}
+}
+
+// linked is a work tree of the repository's in another folder, with a new branch.
+func (r *rig) linked(branch string) *rig {
+	r.Helper()
+	other := r.beside("linked")
+	r.git("worktree", "add", "-q", "-b", branch, other.top)
+	return other
+}
+
+// clone is a clone of the repository, made with more arguments.
+func (r *rig) clone(more ...string) *rig {
+	r.Helper()
+	other := r.beside("clone")
+	r.git(append(append([]string{"clone", "-q"}, more...), r.top, other.top)...)
+	return other
+}
+
+// inner is a rig for a repository inside the work tree.
+func (r *rig) inner(name string) *rig { return &rig{T: r.T, top: r.path(name), root: r.root} }
+
 // git runs the real git in the repository and fails the test if it fails.
 func (r *rig) git(args ...string) string {
 	r.Helper()

@@ -62,7 +62,7 @@ func TestSubmodules(t *testing.T) {
 		r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other.top, "modules/"+name)
 	}
 	r.commit()
-	sub := func(name string) *rig { return &rig{T: t, top: r.path("modules/" + name)} }
+	sub := func(name string) *rig { return r.inner("modules/" + name) }
 	sub("moved").write("b", "2\n")
 	sub("moved").commit()
 	sub("dirty").write("a", "2\n")
@@ -79,7 +79,6 @@ func TestSubmodules(t *testing.T) {
 		r.same(o)
 	}
 	inner := sub("dirty") // the workspace's path leads into the submodule
-	inner.root = r.top
 	inner.same(git.DiffOptions{Context: 3, Dir: inner.top})
 }
 
@@ -87,9 +86,7 @@ func TestLinkedWorkTree(t *testing.T) {
 	r := newRig(t)
 	r.write("a", "1\n")
 	r.commit()
-	linked := &rig{T: t, top: filepath.Join(t.TempDir(), "linked")}
-	linked.root = linked.top
-	r.git("worktree", "add", "-q", "-b", "topic", linked.top)
+	linked := r.linked("topic")
 	linked.write("a", "2\n")
 	linked.commit()
 	linked.write("a", "3\n")
@@ -106,9 +103,7 @@ func TestAlternates(t *testing.T) {
 	r := newRig(t)
 	r.write("a", "1\n")
 	r.commit()
-	parent := t.TempDir()
-	clone := &rig{T: t, top: filepath.Join(parent, "clone"), root: filepath.Join(parent, "clone")}
-	r.git("clone", "-q", "--shared", r.top, clone.top)
+	clone := r.clone("--shared")
 	clone.write("a", "2\n")
 	clone.same(git.DiffOptions{Context: 3})
 	relative, err := filepath.Rel(clone.path(".git/objects"), r.path(".git/objects"))

@@ -308,7 +308,7 @@ func TestStatusOfSubmodules(t *testing.T) {
 	}
 	r.sameStatus("added")
 	r.commit()
-	sub := func(name string) *rig { return &rig{T: t, top: r.path("modules/" + name)} }
+	sub := func(name string) *rig { return r.inner("modules/" + name) }
 	for _, name := range []string{"moved", "all"} {
 		sub(name).write("b", "2\n")
 		sub(name).commit()
@@ -336,7 +336,6 @@ func TestStatusOfSubmodules(t *testing.T) {
 	r.git("add", "modules/moved", "modules/all")
 	r.sameStatus("staged")
 	inner := sub("all") // the workspace's path leads into the submodule
-	inner.root = r.top
 	inner.sameStatus("inside")
 }
 
@@ -371,9 +370,7 @@ func TestStatusOfBranches(t *testing.T) {
 		origin.write("a", strconv.Itoa(i))
 		origin.commit()
 	}
-	parent := t.TempDir()
-	r := &rig{T: t, top: filepath.Join(parent, "clone"), root: filepath.Join(parent, "clone")}
-	origin.git("clone", "-q", origin.top, r.top)
+	r := origin.clone()
 	r.sameStatus("same")
 	r.write("b", "1\n")
 	r.commit()
@@ -408,18 +405,14 @@ func TestStatusElsewhere(t *testing.T) {
 	r.write("dir/sub/b", "1\n")
 	r.write("c", "1\n")
 	r.commit()
-	linked := &rig{T: t, top: filepath.Join(t.TempDir(), "linked")}
-	linked.root = linked.top
-	r.git("worktree", "add", "-q", "-b", "topic", linked.top)
+	linked := r.linked("topic")
 	linked.write("c", "2\n")
 	linked.write("new", "2\n")
 	r.write(".git/info/exclude", "excluded\n")
 	linked.write("excluded", "2\n")
 	linked.sameStatus("linked")
 
-	clone := &rig{T: t, top: filepath.Join(t.TempDir(), "clone")}
-	clone.root = clone.top
-	r.git("clone", "-q", "--shared", r.top, clone.top)
+	clone := r.clone("--shared")
 	clone.write("c", "2\n")
 	clone.git("rm", "-q", "--cached", "dir/a")
 	clone.sameStatus("shared")
