@@ -32,7 +32,7 @@ type Push struct {
 	Name   string // of the branch, here and there
 	New    string // the commit that it is on
 	Old    string // the commit that the remote had when it was last asked; "" if it is not known
-	Ahead  int    // how many commits are new to the remote then; of a new branch to all its branches
+	Ahead  int    // how many commits are new to the remote then, as far as is known; of a new branch to its main one; -1: not known
 	News   []News // the youngest of them
 	SSH    string // the program that reaches the remote, if one is set
 	// Helpers are asked for credentials.
@@ -109,6 +109,9 @@ func (r *repository) beyond(ctx context.Context, p *Push) error {
 		return nil
 	}
 	commits, err := r.beside(ctx, tip, base)
+	if err != nil {
+		return err
+	}
 	p.Ahead = len(commits)
 	for _, c := range newest(commits, mostNews) {
 		about, err := r.describe(c.Hash)
@@ -117,7 +120,7 @@ func (r *repository) beyond(ctx context.Context, p *Push) error {
 		}
 		p.News = append(p.News, News{about.Hash, about.Subject})
 	}
-	return err
+	return nil
 }
 
 // newest are the first of these commits, none before those that it is a parent of.
