@@ -48,6 +48,9 @@ func (p *pending) Adopt(a approval.Answer) error {
 	for i, f := range shown.Files {
 		own := human{proposed: f.After.Text, base: f.Before.Text, text: chosen.Files[i].After.Text, leftOut: chosen.Files[i].LeftOut}
 		if text, ok := a.After[f.Path().String()]; ok {
+			if f.IsBinary() {
+				return fault.New(fault.InvalidArguments, "the editor's answer has a text for %s, which is no text; nothing was changed", fault.Quote(f.Path().String()))
+			}
 			edited++
 			own.text, own.leftOut = document.RestoreLineEnds(f.After.Text, text), false
 		} else if own.text == own.proposed && !own.leftOut {

@@ -12,7 +12,7 @@ var _ = define(NewEdit(Spec{
 	Name:  "apply_patch",
 	Title: "Apply patch",
 	Description: "Applies a patch to one file or several: a unified diff, as git diff and diff -u make it, or the form that begins with \"*** Begin Patch\". " +
-		"Files can be changed, made, deleted, renamed, copied and made executable. All of it is applied, or nothing. The lines that a hunk wants must be there as they stand in it; " +
+		"Files can be changed, made, deleted, renamed, copied and made executable, binary ones too if the patch has their bytes. All of it is applied, or nothing. The lines that a hunk wants must be there as they stand in it; " +
 		"where they have moved, they are found. The human sees the difference and approves, edits or rejects it.",
 	Destructive: true,
 	Success:     true,
@@ -42,8 +42,9 @@ type patchedFile struct {
 	Offset       int           `json:"offset"` // the largest of its hunks
 	Additions    int           `json:"additions"`
 	Deletions    int           `json:"deletions"`
-	Mode         string        `json:"mode,omitempty"`  // the one that it gets, if that is another
-	Hunks        []patchedHunk `json:"hunks,omitempty"` // those that are not where they should be, or not as they should
+	Mode         string        `json:"mode,omitempty"`   // the one that it gets, if that is another
+	Binary       bool          `json:"binary,omitempty"` // its bytes are changed
+	Hunks        []patchedHunk `json:"hunks,omitempty"`  // those that are not where they should be, or not as they should
 	Version      string        `json:"version,omitempty"`
 	Saved        *bool         `json:"saved,omitempty"`
 	Formatted    bool          `json:"formatted,omitempty"`

@@ -88,7 +88,9 @@ func checkShown(f change.File, arguments ...string) error {
 func checkAllShown(s change.Set, arguments ...string) error {
 	texts, raw := arguments, 0
 	for _, f := range s.Files {
-		texts = append(texts, f.Before.Text, f.After.Text)
+		if !f.IsBinary() { // of which only sizes are shown
+			texts = append(texts, f.Before.Text, f.After.Text)
+		}
 	}
 	for _, c := range s.Tree {
 		if c.Text == nil {

@@ -22,6 +22,14 @@ func (p *pending) noteHumanEdit(a *Answer, outcomes []change.Outcome) {
 			continue
 		}
 		name, approved := o.File.Path().String(), "approved/"+o.File.Path().String()
+		if o.File.IsBinary() {
+			done := ", whose bytes were to be changed\n"
+			if !o.File.Before.Exists {
+				done = ", which was to be made\n"
+			}
+			whole.WriteString("left out: " + fault.Quote(name) + done)
+			continue
+		}
 		if own.leftOut && !o.File.Before.Exists {
 			whole.WriteString("left out: " + fault.Quote(name) + ", which was to be made\n")
 			approved = "/dev/null"

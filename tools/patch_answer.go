@@ -8,7 +8,6 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace"
 	"pillion/workspace/change"
-	"pillion/workspace/diff"
 	"pillion/workspace/document"
 	"pillion/workspace/patch"
 )
@@ -40,9 +39,11 @@ func (p *patching) answer(outcomes []change.Outcome, moved map[*patched]*patched
 			unsaved = append(unsaved, fault.Quote(o.File.Path().String()))
 		}
 		shown = append(shown, o.Preview())
-		weight += 6 * (len(o.File.Before.Text) + len(o.File.After.Text))
+		if !o.File.IsBinary() {
+			weight += 6 * (len(o.File.Before.Text) + len(o.File.After.Text))
+		}
 		to := moved[p.files[o.File.Target]]
-		if to != nil && p.knew(o.File.Before) {
+		if to != nil && !o.File.IsBinary() && p.knew(o.File.Before) {
 			a.knows[to.target] = knowledge{version: o.Version, encoding: o.File.After.Encoding, text: o.Text, at: true, bytes: o.IsBytes}
 		}
 		p.tell(r.Results, o, to)
@@ -158,6 +159,9 @@ func (f patchedFile) line() string {
 		name = fault.Quote(f.From) + " → " + name
 	}
 	out := fmt.Sprintf("%s: %s (+%d −%d)", name, f.Operation, f.Additions, f.Deletions)
+	if f.Binary {
+		out = fmt.Sprintf("%s: %s, binary", name, f.Operation)
+	}
 	if f.Mode != "" {
 		out += ", mode " + f.Mode
 	}
@@ -280,7 +284,7 @@ func numberedLines(lines []string, at, first, last int) []string {
 func proposedOutcomes(s change.Set) []change.Outcome {
 	var out []change.Outcome
 	for _, f := range s.Files {
-		out = append(out, change.Outcome{File: f, Operation: f.Operation(), Hunks: diff.Hunks(f.Before.Text, f.After.Text, 3), Text: f.After.Text, Saved: true, Version: document.Absent})
+		out = append(out, change.Outcome{File: f, Operation: f.Operation(), Hunks: f.Hunks(), Text: f.After.Text, Saved: true, Version: document.Absent})
 	}
 	for _, c := range s.Tree {
 		out = append(out, change.Outcome{Tree: &c, Operation: c.Operation, Saved: true})

@@ -5,13 +5,50 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/workspace/document"
 	"pillion/workspace/patch"
 )
+
+// asBytes has a file be held as its bytes, whatever they are.
+func (p *patching) asBytes(f *patched) error {
+	switch {
+	case f.isBytes():
+		return nil
+	case f.wrote:
+		return fault.New(fault.PatchApplyFailed, "the patch changes %s as a text and as bytes", fault.Quote(f.path.String())).WithHint("make one diff of the file")
+	}
+	before, err := p.in.Snapshot.ReadIfExists(f.path, document.Binary)
+	if err != nil {
+		return err
+	}
+	if before.Dirty {
+		return fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, beneath which its bytes cannot be changed", fault.Quote(f.path.String())).
+			WithHint("ask the human to save it, then make the patch of what it holds")
+	}
+	f.before, f.opaque, f.text, f.bom = before, nil, before.Text, false
+	return nil
+}
+
+// isBytes: it is held as its bytes.
+func (f *patched) isBytes() bool { return f.before != nil && f.before.Encoding == document.Binary }
+
+// patchedBytes are what a patch makes of a file's bytes; file is nil of a new one.
+func (p *patching) patchedBytes(f patch.File, file *patched, was string, row *patchedFile) (string, error) {
+	if file != nil && !file.isBytes() {
+		if err := p.asBytes(file); err != nil {
+			return "", err
+		}
+		was = file.text
+	}
+	row.Binary = true
+	out, err := f.Binary.Apply(row.Path, []byte(was), file == nil, p.in.Limits.WriteBytes)
+	return string(out), err
+}
 
 // checkBytes refuses what would need the bytes of a file that is no text: it can be moved
 // to a name that nothing has, and to one such name alone.
 func (p *patching) checkBytes(old, to *patched) error {
-	if to.was && to.opaque != nil {
+	if to.was && (to.opaque != nil || to.isBytes()) {
 		return errBytesInTheWay(to)
 	}
 	if old == nil || old.opaque == nil {
@@ -24,7 +61,11 @@ func (p *patching) checkBytes(old, to *patched) error {
 }
 
 func errBytesInTheWay(f *patched) error {
-	return fault.New(fault.CodeOf(f.opaque), "%s is no text that can be read, and the patch puts it in the place of another file, or another in its place", fault.Quote(f.path.String())).
+	code := fault.BinaryFile
+	if f.opaque != nil {
+		code = fault.CodeOf(f.opaque)
+	}
+	return fault.New(code, "%s is no text that can be read, and the patch puts it in the place of another file, or another in its place", fault.Quote(f.path.String())).
 		WithHint("leave it out of the patch and use move_file, each time to a name that nothing has")
 }
 

@@ -40,7 +40,7 @@ func (p *patching) edits(text string) (*Edits, error) {
 	e.Reasons = append(e.Reasons, p.notes...)
 	e.learns = func(f change.File) bool {
 		_, moves := moved[p.files[f.Target]]
-		return !moves && p.knew(f.Before)
+		return !moves && !f.IsBinary() && p.knew(f.Before)
 	}
 	e.Answer = func(o []change.Outcome) *Answer { return p.answer(o, moved) }
 	return e, nil
@@ -58,7 +58,7 @@ func (p *patching) plan(e *Edits, f *patched, moved map[*patched]*patched) error
 	switch {
 	case to != nil:
 		if to.text != f.textBefore() {
-			if err := p.write(e, f, to.text, to.bom); err != nil {
+			if err := p.write(e, f, to.text, to.bom, to.bytes); err != nil {
 				return err
 			}
 		}
@@ -78,13 +78,13 @@ func (p *patching) plan(e *Edits, f *patched, moved map[*patched]*patched) error
 		return p.remove(e, f)
 	case f.is && f.was:
 		if f.before != nil && (f.text != f.before.Text || f.bom != f.before.BOM) {
-			if err := p.write(e, f, f.text, f.bom); err != nil {
+			if err := p.write(e, f, f.text, f.bom, f.bytes); err != nil {
 				return err
 			}
 		}
 		return p.changeMode(e, f, f.exec)
 	case f.is && !f.was && moved[f.from] != f:
-		return p.write(e, f, f.text, f.bom)
+		return p.write(e, f, f.text, f.bom, f.bytes)
 	}
 	return nil
 }
@@ -111,9 +111,16 @@ func (p *patching) remove(e *Edits, f *patched) error {
 	return nil
 }
 
-func (p *patching) write(e *Edits, f *patched, text string, bom bool) error {
+func (p *patching) write(e *Edits, f *patched, text string, bom, bytes bool) (err error) {
+	if bytes && !f.was {
+		if f.before, err = p.in.Snapshot.ReadIfExists(f.path, document.Binary); err != nil {
+			return err
+		}
+	}
 	content := document.Content{Text: text, Encoding: f.before.Encoding, BOM: bom}
 	switch {
+	case bytes:
+		content.Encoding = document.Binary
 	case content.Encoding != "":
 	case f.like != nil && f.like.before != nil:
 		content.Encoding = f.like.before.Encoding

@@ -32,10 +32,11 @@ type patched struct {
 	opaque error          // why it is none
 	link   bool           // the name is a symbolic link
 
-	was   bool // it was there
-	is    bool // it is there now
-	text  string
+	was   bool   // it was there
+	is    bool   // it is there now
+	text  string // or bytes: see patch_bytes.go
 	bom   bool
+	bytes bool     // it is one of bytes
 	exec  bool     // it can be run
 	like  *patched // of a copy: what its text came from
 	from  *patched // it is that file under another name
@@ -195,7 +196,7 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 		return err
 	}
 	switch {
-	case len(f.Hunks) > 0:
+	case len(f.Hunks) > 0 || f.Binary != nil:
 	case row.Mode == "":
 		row.Operation = string(change.Unchanged)
 	default:
@@ -240,8 +241,8 @@ func (p *patching) create(ctx context.Context, f patch.File, to *patched, row *p
 		return err
 	}
 	to.is, to.wrote, to.like, to.from, to.bom = true, true, nil, nil, false
-	to.text = text
-	if to.before != nil && !to.was {
+	to.text, to.bytes = text, f.Binary != nil
+	if to.before != nil && !to.was && !to.bytes {
 		to.text, to.bom = to.before.Encoding.TakeMark(text)
 	}
 	return p.setMode(f, to, false, row)
@@ -284,13 +285,12 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 	if err := p.vacant(old, to); err != nil {
 		return err
 	}
-	text := ""
-	if old.before != nil {
-		text = old.before.Text
-	} else if f.Operation == patch.Copy {
-		return old.opaque
+	if f.Binary != nil || f.Operation == patch.Copy && old.opaque != nil {
+		if err := p.asBytes(old); err != nil {
+			return err
+		}
 	}
-	text, err := p.patched(ctx, f, old, text, row)
+	text, err := p.patched(ctx, f, old, old.textBefore(), row)
 	if err != nil {
 		return err
 	}
@@ -300,6 +300,8 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 	}
 	to.is, to.wrote, to.text = true, true, text
 	to.like, to.from = old, nil
+	to.bytes = f.Binary != nil || old.isBytes()
+	row.Binary = to.bytes
 	to.bom = old.before != nil && old.before.BOM
 	if f.Operation == patch.Rename {
 		to.from = old
@@ -314,8 +316,7 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 func (p *patching) patched(ctx context.Context, f patch.File, file *patched, text string, row *patchedFile) (string, error) {
 	switch {
 	case f.Binary != nil:
-		return "", fault.New(fault.BinaryFile, "the patch of %s is one of bytes, which is not applied", fault.Quote(row.Path)).
-			WithHint("ask the human to apply it with git apply")
+		return p.patchedBytes(f, file, text, row)
 	case len(f.Hunks) == 0:
 		return text, nil
 	case file != nil && file.opaque != nil:

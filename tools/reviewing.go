@@ -140,9 +140,8 @@ func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
 	needs := len(f.Hunks) > 0 || f.Operation == patch.Delete
 	switch {
 	case f.Binary != nil:
-		if !f.Binary.IsWhole() {
-			return fault.New(fault.BinaryFile, "the patch only says that %s differs, and not how", fault.Quote(f.path.String())).
-				WithHint("make it with git diff --binary")
+		if err := f.Binary.CheckWhole(f.path.String()); err != nil {
+			return err
 		}
 		f.before, f.whole = nil, "binary"
 		return nil

@@ -59,6 +59,9 @@ func New(before *document.File, after document.Content) (File, error) {
 	case before.Buffer != nil && before.Buffer.ReadOnly && before.Dirty:
 		return File{}, fault.New(fault.PermissionDenied, "%s is read-only in the editor, and has unsaved changes there", name).
 			WithHint("ask the human to save it, or to make it writable")
+	case before.Dirty && before.Encoding == document.Binary:
+		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, beneath which its bytes cannot be changed", name).
+			WithHint("ask the human to save it, then make the change of what it holds")
 	case before.Held:
 		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in an editor that cannot be edited through", name).
 			WithHint("ask the human to save it, then read it again")
@@ -66,7 +69,7 @@ func New(before *document.File, after document.Content) (File, error) {
 		return File{}, fault.New(fault.EncodingError, "the editor shows %s in an encoding that loses some of its characters; saving it would make that last", name).
 			WithHint("ask the human to reopen it with its own encoding")
 	}
-	if err := document.CheckText(after.Text); err != nil && document.CheckText(before.Text) == nil {
+	if err := document.CheckText(after.Text); err != nil && after.Encoding != document.Binary && document.CheckText(before.Text) == nil {
 		return File{}, err
 	}
 	if after.Encoding != document.UTF8 {
@@ -101,8 +104,16 @@ func (f File) newMode() fs.FileMode {
 	return 0o666
 }
 
+// IsBinary: it is no text, neither before nor after, and has no lines to compare.
+func (f File) IsBinary() bool {
+	return f.Before.Encoding == document.Binary || f.After.Encoding == document.Binary
+}
+
 // Hunks are the change as lines, with three lines of context.
 func (f File) Hunks() []diff.Hunk {
+	if f.IsBinary() {
+		return nil
+	}
 	return diff.Hunks(f.Before.Text, f.After.Text, contextLines)
 }
 
@@ -110,7 +121,7 @@ const contextLines = 3
 
 // Diff is the change in git's format.
 func (f File) Diff(hunks []diff.Hunk) string {
-	if len(hunks) == 0 && (f.Before.Exists || f.LeftOut) {
+	if f.LeftOut || len(hunks) == 0 && f.Before.Exists && !f.IsBinary() {
 		return ""
 	}
 	name := f.Path().String()
@@ -121,6 +132,9 @@ func (f File) Diff(hunks []diff.Hunk) string {
 		out.WriteString("new file mode " + gitMode(f.newMode()) + "\n")
 		from = "/dev/null"
 	}
+	if f.IsBinary() {
+		return out.String() + binaryDiffer(from, GitName("b/"+name))
+	}
 	if len(hunks) == 0 {
 		return out.String()
 	}
@@ -129,10 +143,15 @@ func (f File) Diff(hunks []diff.Hunk) string {
 	return out.String()
 }
 
+func binaryDiffer(from, to string) string { return "Binary files " + from + " and " + to + " differ\n" }
+
 // MovedDiff is the change of a file that is moved as well, in git's format.
 func (f File) MovedDiff(hunks []diff.Hunk, to workspace.Path) string {
 	old, now := f.Path().String(), to.String()
 	out := "diff --git " + GitName("a/"+old) + " " + GitName("b/"+now) + "\nrename from " + GitName(old) + "\nrename to " + GitName(now) + "\n"
+	if f.IsBinary() {
+		return out + binaryDiffer(GitName("a/"+old), GitName("b/"+now))
+	}
 	if len(hunks) == 0 {
 		return out
 	}

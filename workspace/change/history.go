@@ -228,6 +228,9 @@ func DiffOf(content *journal.Content, r journal.Record) string {
 		if err != nil {
 			return ""
 		}
+		if st.Encoding == string(document.Binary) {
+			return binaryDiffer(sideName(r.Before, "a/"+r.Name), sideName(r.After, "b/"+r.Name))
+		}
 		if texts[i], err = document.Decode(data, document.Encoding(st.Encoding)); err != nil {
 			return ""
 		}
@@ -236,12 +239,12 @@ func DiffOf(content *journal.Content, r journal.Record) string {
 	if len(hunks) == 0 {
 		return ""
 	}
-	from, to := GitName("a/"+r.Name), GitName("b/"+r.Name)
-	if r.Before == nil {
-		from = "/dev/null"
+	return "--- " + sideName(r.Before, "a/"+r.Name) + "\n+++ " + sideName(r.After, "b/"+r.Name) + "\n" + diff.Unified(hunks)
+}
+
+func sideName(st *journal.State, name string) string {
+	if st == nil {
+		return "/dev/null"
 	}
-	if r.After == nil {
-		to = "/dev/null"
-	}
-	return "--- " + from + "\n+++ " + to + "\n" + diff.Unified(hunks)
+	return GitName(name)
 }

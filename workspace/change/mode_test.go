@@ -25,19 +25,6 @@ func (b trees) chmod(name string, mode fs.FileMode) {
 	b.must(os.Chmod(b.abs(name), mode))
 }
 
-func (b trees) commitAs(call string, s Set) {
-	b.t.Helper()
-	_, err := b.Commit(context.Background(), s, journal.Origin{CallID: call})
-	b.must(err)
-}
-
-func (b trees) revert(call string) Reverted {
-	b.t.Helper()
-	r, err := b.Revert(context.Background(), Selection{CallID: call}, journal.Origin{CallID: "back " + call}, false)
-	b.must(err)
-	return r
-}
-
 // TestWhoReadsMayRun: of a mode only the executable bits change, as far as somebody may
 // read the file.
 func TestWhoReadsMayRun(t *testing.T) {

@@ -96,6 +96,9 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 		Dirty:        f.Before.Dirty,
 		Merged:       f.Merged,
 	}
+	if f.IsBinary() {
+		p.Before, p.After, p.Language, p.Whole = "", "", "", f.whole()
+	}
 	for _, h := range hunks {
 		p.Hunks = append(p.Hunks, HunkPreview{Header: h.Header()})
 	}
@@ -108,16 +111,31 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 
 // whole names what is made of a file without a change of its lines.
 func (f File) whole() string {
-	switch f.Operation() {
-	case Create:
-		if f.Executable {
-			return "new empty file, executable"
-		}
-		return "new empty file"
-	case Overwrite:
+	switch {
+	case f.Operation() == Unchanged:
+		return ""
+	case f.IsBinary():
+		return f.binaryWords()
+	case f.Operation() == Overwrite:
 		return "another encoding"
+	case f.Executable:
+		return "new empty file, executable"
 	}
-	return ""
+	return "new empty file"
+}
+
+func (f File) binaryWords() string {
+	now := strconv.Itoa(len(f.After.Text)) + " bytes"
+	if len(f.After.Text) == 1 {
+		now = "1 byte"
+	}
+	switch {
+	case f.Before.Exists:
+		return "binary, " + strconv.Itoa(len(f.Before.Text)) + " → " + now
+	case f.Executable:
+		return "new binary file, executable, " + now
+	}
+	return "new binary file, " + now
 }
 
 // whole names a change of the tree, which is made as one.
@@ -144,6 +162,7 @@ func OnlyMoved(a, b Set) bool {
 	for i := range a.Files {
 		f, g := a.Files[i], b.Files[i]
 		if f.Target != g.Target || f.Operation() != g.Operation() || f.Before.Dirty != g.Before.Dirty ||
+			f.IsBinary() && (f.Before.Version != g.Before.Version || f.After != g.After) ||
 			f.After.Encoding != g.After.Encoding || f.After.BOM != g.After.BOM || !sameLines(f.Hunks(), g.Hunks()) {
 			return false
 		}

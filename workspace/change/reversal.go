@@ -248,7 +248,11 @@ func (r *reversal) undoText(p workspace.Path, newest, oldest undoing) (merged bo
 	one, at := r.now(p)
 	switch {
 	case one != nil:
-		now, err := document.Decode(one.data, document.Encoding(one.state.Encoding))
+		enc := document.Encoding(one.state.Encoding)
+		if ours.Encoding == document.Binary || enc == document.Binary {
+			enc = ours.Encoding
+		}
+		now, err := document.Decode(one.data, enc)
 		if err != nil {
 			return false, err
 		}
@@ -260,7 +264,7 @@ func (r *reversal) undoText(p workspace.Path, newest, oldest undoing) (merged bo
 	case at.IsZero():
 		return false, conflict("it is not there any more")
 	}
-	t, err := r.text(at)
+	t, err := r.text(at, ours.Encoding)
 	if err != nil {
 		return false, err
 	}
@@ -275,22 +279,52 @@ func (r *reversal) undoText(p workspace.Path, newest, oldest undoing) (merged bo
 	return merged, nil
 }
 
-// text is the file at a path under which it is there now.
-func (r *reversal) text(at workspace.Path) (*text, error) {
-	if t := r.texts[at]; t != nil {
+// text is the file at a path under which it is there now: its bytes where those were
+// changed.
+func (r *reversal) text(at workspace.Path, like document.Encoding) (*text, error) {
+	t, enc := r.texts[at], document.Encoding("")
+	if like == document.Binary {
+		enc = like
+	}
+	if t != nil && (t.now.Encoding == document.Binary) == (enc == document.Binary) {
 		return t, nil
 	}
-	f, err := r.snap.Read(at, "")
+	if t != nil {
+		return t, t.recode(r.snap, at, like)
+	}
+	f, err := r.snap.Read(at, enc)
 	if err != nil {
 		return nil, err
 	}
-	t := &text{file: f, now: f.Content}
+	t = &text{file: f, now: f.Content}
 	r.texts[at] = t
 	return t, nil
 }
 
+// recode has what was a text be bytes, or the other way round: different changes made the
+// file the one and the other.
+func (t *text) recode(snap *document.Snapshot, at workspace.Path, like document.Encoding) error {
+	data, err := t.now.Encode()
+	if err != nil {
+		return err
+	}
+	if t.now, err = document.Decode(data, like); err == nil && like == document.Binary {
+		t.file, err = snap.Read(at, like)
+	}
+	return err
+}
+
 // unmake takes the change from before to ours out of now, which an editor may show.
 func unmake(now, ours, before document.Content, shown bool) (document.Content, bool, error) {
+	if ours.Encoding == document.Binary {
+		switch now.Text {
+		case ours.Text:
+			return before, false, nil
+		case before.Text:
+			return now, false, nil
+		}
+		return now, false, conflict("it was changed since, and its bytes cannot be merged")
+	}
 	if !shown && now.Text == ours.Text { // to the byte, also where nothing now tells how lines ended
 		return before, false, nil
 	}

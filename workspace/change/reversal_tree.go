@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pillion/workspace"
+	"pillion/workspace/document"
 	"pillion/workspace/journal"
 )
 
@@ -52,7 +53,7 @@ func (r *reversal) takeAway(at workspace.Path, u undoing) error {
 	}
 	if t := r.texts[at]; t != nil {
 		made, err := r.content(u, u.record.After)
-		if err != nil || !made.Same(t.now.Text) {
+		if err != nil || !made.Same(t.now.Text) || made.Encoding == document.Binary && made.Text != t.now.Text {
 			return conflict("it was changed after it was made")
 		}
 	} else if err := r.holds(at, u.record.After); err != nil {

@@ -117,6 +117,16 @@ func (b *bench) tryPlan(name, text string) (File, error) {
 	return f, err
 }
 
+// planBytes is the change of a file to bytes.
+func (b *bench) planBytes(name, data string) File {
+	b.t.Helper()
+	before, err := b.Documents.Snapshot(limit).ReadIfExists(b.path(name), document.Binary)
+	b.must(err)
+	f, err := New(before, document.Content{Text: data, Encoding: document.Binary})
+	b.must(err)
+	return f
+}
+
 func (b *bench) commit(files ...File) ([]Outcome, error) {
 	return b.Commit(context.Background(), Set{Files: files, Label: "a test"}, journal.Origin{CallID: "a call"})
 }

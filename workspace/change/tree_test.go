@@ -59,6 +59,19 @@ func (b trees) make(changes ...TreeChange) error {
 	return err
 }
 
+func (b trees) commitAs(call string, s Set) {
+	b.t.Helper()
+	_, err := b.Commit(context.Background(), s, journal.Origin{CallID: call})
+	b.must(err)
+}
+
+func (b trees) revert(call string) Reverted {
+	b.t.Helper()
+	r, err := b.Revert(context.Background(), Selection{CallID: call}, journal.Origin{CallID: "back " + call}, false)
+	b.must(err)
+	return r
+}
+
 func (b trees) keepJournal() *journal.Store {
 	b.t.Helper()
 	store, err := journal.Open(b.t.TempDir(), journal.Options{})

@@ -22,6 +22,10 @@ type Encoding string
 // UTF8 is what a file is when nothing says otherwise.
 const UTF8 Encoding = "utf-8"
 
+// Binary is no encoding: the text is the bytes as they stand, and nobody is shown it. Only
+// who asks for it gets it.
+const Binary Encoding = "binary"
+
 const (
 	utf16LE Encoding = "utf-16le"
 	utf16BE Encoding = "utf-16be"
@@ -126,8 +130,12 @@ func Decode(data []byte, want Encoding) (Content, error) {
 // like others.
 func DecodePart(data []byte, enc Encoding) (Content, error) {
 	c := Content{Encoding: enc}
-	if enc == UTF8 {
+	switch enc {
+	case UTF8:
 		return decodeUTF8(c, data)
+	case Binary:
+		c.Text = string(data)
+		return c, nil
 	}
 	return decodeLegacy(c, data)
 }
@@ -245,7 +253,7 @@ func (c Content) Encode() ([]byte, error) {
 			mark = b.mark
 		}
 	}
-	if c.Encoding == UTF8 || c.Encoding == "" {
+	if c.Encoding == UTF8 || c.Encoding == "" || c.Encoding == Binary {
 		return append([]byte(mark), c.Text...), nil
 	}
 	codec, err := c.Encoding.codec()
@@ -261,7 +269,7 @@ func (c Content) Encode() ([]byte, error) {
 
 // View is Encode, without a copy where the text is its bytes: they must not be changed.
 func (c Content) View() ([]byte, error) {
-	if (c.Encoding == UTF8 || c.Encoding == "") && !c.BOM {
+	if (c.Encoding == UTF8 || c.Encoding == "" || c.Encoding == Binary) && !c.BOM {
 		return unsafe.Slice(unsafe.StringData(c.Text), len(c.Text)), nil
 	}
 	return c.Encode()

@@ -190,7 +190,7 @@ func (s *Snapshot) Read(p workspace.Path, enc Encoding) (*File, error) {
 func (s *Snapshot) ReadIfExists(p workspace.Path, enc Encoding) (*File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.files[p]; f != nil && (enc == "" || enc == f.Encoding) {
+	if f := s.files[p]; f != nil && (enc == f.Encoding || enc == "" && f.Encoding != Binary) {
 		return f, nil
 	}
 	f, err := s.read(p, enc)
@@ -211,11 +211,16 @@ func (s *Snapshot) read(p workspace.Path, enc Encoding) (*File, error) {
 		enc = b.Encoding
 	}
 	f, err := s.readDisk(p, enc, b)
-	if b != nil {
+	if b != nil && enc != Binary {
 		return f.under(b, err)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if enc == Binary { // no editor shows it
+		if f.Encoding = Binary; b != nil {
+			f.Buffer, f.Dirty = b, b.dirtyNow()
+		}
 	}
 	f.Held = len(s.open.held) > 0 && s.open.held[s.Real(p)]
 	return f, nil

@@ -1,12 +1,99 @@
 package patch
 
-import "github.com/bluekeyes/go-gitdiff/gitdiff"
+import (
+	"bytes"
+	"crypto/sha1" //nolint:gosec // it is how git names a content
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strings"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"pillion/internal/fault"
+)
 
 // Binary is the change of a file that is no text.
 type Binary struct {
 	fragment     *gitdiff.BinaryFragment
-	oldID, newID string
+	oldID, newID string // as git names contents
 }
 
-// IsWhole: the patch has the bytes, and does not only say that they differ.
-func (b *Binary) IsWhole() bool { return b.fragment != nil }
+// CheckWhole fails unless the patch has the bytes, and does not only say that they differ.
+func (b *Binary) CheckWhole(name string) error {
+	if b.fragment == nil {
+		return fault.New(fault.BinaryFile, "the patch only says that %s differs, and not how", fault.Quote(name)).
+			WithHint("make it with git diff --binary")
+	}
+	return nil
+}
+
+// Apply makes the bytes that the patch leads to of those that it was made for, of none for
+// a new file. Both are known by their hashes. More than limit bytes are not made.
+func (b *Binary) Apply(name string, was []byte, isNew bool, limit int64) ([]byte, error) {
+	if err := b.CheckWhole(name); err != nil {
+		return nil, err
+	}
+	name = fault.Quote(name)
+	if !isID(b.oldID) || !isID(b.newID) || len(b.oldID) != len(b.newID) {
+		return nil, fault.New(fault.PatchApplyFailed, "the patch does not say whole which bytes of %s it was made for: its line \"index\" has %s and %s",
+			name, fault.Quote(clip(b.oldID)), fault.Quote(clip(b.newID))).WithHint("make it with git diff --binary, which writes hashes in full")
+	}
+	if is := idOf(was, len(b.oldID)); !isNew && !strings.EqualFold(is, b.oldID) {
+		err := fault.New(fault.PatchApplyFailed, "%s does not hold the bytes that the patch was made for, of the hash %s", name, b.oldID)
+		if strings.EqualFold(is, b.newID) {
+			return nil, err.WithHint("it is what the patch leads to: it may have been applied before")
+		}
+		return nil, err.WithHint("bytes are changed only where all of them are those that the patch was made for; make the diff of what the file holds now, with git diff --binary")
+	}
+	if strings.Trim(b.newID, "0") == "" { // the file goes
+		return nil, nil
+	}
+	return b.make(name, was, limit)
+}
+
+func (b *Binary) make(name string, was []byte, limit int64) ([]byte, error) {
+	out, err := b.made(was, limit)
+	if err != nil && strings.Contains(err.Error(), " byte limit") {
+		return nil, fault.New(fault.FileTooLarge, "the patch makes more of %s than the limit of %d bytes", name, limit).WithHint("ask the human to apply it with git apply")
+	}
+	if err != nil {
+		return nil, damaged(name, strings.TrimPrefix(err.Error(), "gitdiff: "))
+	}
+	if is := idOf(out, len(b.newID)); !strings.EqualFold(is, b.newID) {
+		return nil, damaged(name, fmt.Sprintf("what it makes has the hash %s, and should have %s", is, b.newID))
+	}
+	return out, nil
+}
+
+// made is what the patch makes of any bytes.
+func (b *Binary) made(was []byte, limit int64) ([]byte, error) {
+	var out bytes.Buffer
+	err := gitdiff.NewBinaryApplier(&out, bytes.NewReader(was), gitdiff.WithMaxBinaryFragmentBytes(limit)).ApplyFragment(b.fragment)
+	return out.Bytes(), err
+}
+
+func damaged(name, why string) error {
+	return fault.New(fault.PatchApplyFailed, "the patch of the bytes of %s is damaged: %s", name, fault.Escape(why)).
+		WithHint("give it as git diff --binary writes it, to the character")
+}
+
+func isID(s string) bool {
+	if len(s) != 2*sha1.Size && len(s) != 2*sha256.Size {
+		return false
+	}
+	_, err := hex.DecodeString(s)
+	return err == nil
+}
+
+// idOf is git's name of a content, of so many digits.
+func idOf(data []byte, digits int) string {
+	var h hash.Hash = sha1.New() //nolint:gosec // see above
+	if digits == 2*sha256.Size {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(data))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}

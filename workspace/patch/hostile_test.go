@@ -107,10 +107,16 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzParse: whatever comes, what is read is in itself whole.
+// limit is how many bytes a binary patch may make.
+const limit = 1 << 20
+
+// FuzzParse: whatever comes, what is read is in itself whole, and makes no more than it may.
 func FuzzParse(f *testing.F) {
 	seeds(f)
-	f.Fuzz(func(t *testing.T, patch, _ string) {
+	for _, data := range []string{"literal 7\nOcmZQzWXek|{|^8J>jF&x\n", "delta 13\nUcmcb^@{nai3==CuZhlcJ03yN!i~s-t\n", "delta 19\nacmcc1@|b0V4kO$De++r4<(qXF4H*GXl?Md?\n"} {
+		f.Add("diff --git a/x b/x\nindex 1..2\nGIT binary patch\n"+data+"\nliteral 0\nHcmV?d00001\n\n", strings.Repeat("\x00old", 151))
+	}
+	f.Fuzz(func(t *testing.T, patch, bytes string) {
 		files, err := Parse(patch)
 		if err != nil {
 			return
@@ -118,6 +124,11 @@ func FuzzParse(f *testing.F) {
 		for _, one := range files {
 			if one.Old == "" || one.New == "" || one.Line < 1 || (one.Old != one.New) != (one.Operation == Rename || one.Operation == Copy) && one.Old != one.New {
 				t.Errorf("%+v", one)
+			}
+			if one.Binary != nil && one.Binary.fragment != nil {
+				if out, _ := one.Binary.made([]byte(bytes), limit); len(out) > limit {
+					t.Errorf("%d bytes are made", len(out))
+				}
 			}
 			for _, h := range one.Hunks {
 				if len(h.Old()) != h.OldLines || len(h.New()) != h.NewLines || h.OldStart < 0 || h.NewStart < 0 {

@@ -1,0 +1,122 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/workspace/document"
+	"pillion/workspace/journal"
+)
+
+// TestBytesArePutBack, to the byte, to and fro: also what was a text, or became one.
+func TestBytesArePutBack(t *testing.T) {
+	b := newTrees(t)
+	long := strings.Repeat("\x00\xff\r\nbytes", 20_000)
+	b.write("blob", "\x00\r\n\xff")
+	b.write("text", "one\r\ntwo\n")
+	b.write("becomes", "\x00")
+	b.write("moved", long)
+	before := b.all()
+	b.commitAs("one", Set{
+		Files: []File{b.planBytes("blob", "\x00\n\xff"), b.planBytes("text", "\x00"), b.planBytes("becomes", "a text\n"), b.planBytes("moved", long[10:]), b.planBytes("new", "\x00new")},
+		Tree:  []TreeChange{b.move("moved", "to")},
+	})
+	after := "becomes=a text\n blob=\x00\n\xff new=\x00new text=\x00 to=" + long[10:]
+	b.wantAll(after)
+	for range 2 {
+		if r := b.revert("one"); len(r.Conflicts) > 0 {
+			t.Errorf("reverted with %v", r.Reasons)
+		}
+		b.wantAll(before)
+		if r := b.revert("back one"); len(r.Conflicts) > 0 {
+			t.Errorf("brought back with %v", r.Reasons)
+		}
+		b.wantAll(after)
+	}
+}
+
+// TestBytesAreNotMerged: what somebody wrote since stays.
+func TestBytesAreNotMerged(t *testing.T) {
+	b := newTrees(t)
+	b.write("blob", "\x00\none\ntwo\nthree\nfour\n")
+	b.commitAs("one", Set{Files: []File{b.planBytes("blob", "\x00\nONE\ntwo\nthree\nfour\n")}})
+	for _, now := range []string{"\x00\nONE\ntwo\nthree\nFOUR\n", "\x00\r\nONE\r\ntwo\r\nthree\r\nfour\r\n", "a text\n"} {
+		b.write("blob", now)
+		if r := b.revert("one"); len(r.Conflicts) != 1 || len(r.Reverted)+len(r.Merged) > 0 {
+			t.Errorf("%q: reverted: %+v", now, r)
+		}
+		b.want("blob", now)
+	}
+}
+
+// TestATextThatWasBytes: changes of both kinds are put back together.
+func TestATextThatWasBytes(t *testing.T) {
+	b := newTrees(t)
+	b.write("f", "\x00bytes")
+	b.commitAs("to text", Set{Files: []File{b.planBytes("f", "one\ntwo\n")}})
+	b.commitAs("edited", Set{Files: []File{b.plan("f", "one\nTWO\n")}})
+	b.commitAs("to bytes", Set{Files: []File{b.planBytes("f", "\x00again")}})
+	r, err := b.Revert(context.Background(), Selection{}, journal.Origin{CallID: "all"}, false)
+	b.must(err)
+	if len(r.Conflicts) > 0 {
+		t.Errorf("reverted with %v", r.Reasons)
+	}
+	b.want("f", "\x00bytes")
+}
+
+// TestBytesThatMovedOn are a conflict, as texts are; and what is open with unsaved text is
+// not touched.
+func TestBytesThatMovedOn(t *testing.T) {
+	b := newTrees(t)
+	b.write("blob", "\x00old")
+	f := b.planBytes("blob", "\x00new")
+	b.write("blob", "\x00somebody's")
+	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
+		t.Errorf("committed with %v", err)
+	}
+	b.want("blob", "\x00somebody's")
+
+	b.write("text", "disk\n")
+	d := b.show("text")
+	f = b.planBytes("text", "\x00new")
+	d.set("typed\n")
+	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
+		t.Errorf("committed with %v", err)
+	}
+	before, err := b.Documents.Snapshot(limit).Read(b.path("text"), document.Binary)
+	b.must(err)
+	if _, err := New(before, document.Content{Text: "\x00", Encoding: document.Binary}); fault.CodeOf(err) != fault.ConcurrentModification {
+		t.Errorf("planned with %v", err)
+	}
+	b.want("text", "disk\n")
+	d.save()
+	b.mustCommit(b.planBytes("text", "\x00new"))
+	b.want("text", "\x00new")
+}
+
+// TestBytesAreNotShown: a dialog says how many they are, and takes them whole; a yes to some
+// bytes is none to others.
+func TestBytesAreNotShown(t *testing.T) {
+	b := newTrees(t)
+	b.write("blob", "\x00old")
+	set := Set{Files: []File{b.planBytes("blob", "\x00\nnewer"), b.planBytes("made", "\x00")}}
+	shown := set.Preview()
+	for i, want := range []string{"binary, 4 → 7 bytes", "new binary file, 1 byte"} {
+		p := shown[i]
+		if p.Whole != want || len(p.Hunks) != 1 || p.Hunks[0].Header != want || p.Before+p.After != "" || !strings.HasSuffix(p.Diff, " differ\n") || strings.Contains(p.Diff, "\x00") {
+			t.Errorf("shown as %+v", p)
+		}
+	}
+	chosen, _, _, err := set.Choose([]string{"2"})
+	b.must(err)
+	b.commitAs("one", chosen)
+	b.wantAll("blob=\x00old made=\x00")
+
+	one, other := Set{Files: []File{b.planBytes("blob", "\x00a")}}, Set{Files: []File{b.planBytes("blob", "\x00b")}}
+	if OnlyMoved(one, other) || !OnlyMoved(one, one) {
+		t.Error("bytes are taken for others")
+	}
+}
