@@ -17,16 +17,37 @@ func (p *patching) asBytes(f *patched) error {
 	case f.wrote:
 		return fault.New(fault.PatchApplyFailed, "the patch changes %s as a text and as bytes", fault.Quote(f.path.String())).WithHint("make one diff of the file")
 	}
-	before, err := p.in.Snapshot.ReadIfExists(f.path, document.Binary)
-	if err != nil {
-		return err
+	before, err := p.bytesOf(f)
+	if err == nil {
+		f.before, f.opaque, f.text, f.bom = before, nil, before.Text, false
 	}
-	if before.Dirty {
-		return fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, beneath which its bytes cannot be changed", fault.Quote(f.path.String())).
+	return err
+}
+
+// bytesOf are the bytes that a file had before the patch.
+func (p *patching) bytesOf(f *patched) (*document.File, error) {
+	before, err := p.in.Snapshot.ReadIfExists(f.path, document.Binary)
+	if err == nil && before.Dirty {
+		err = fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, beneath which its bytes cannot be changed", fault.Quote(f.path.String())).
 			WithHint("ask the human to save it, then make the patch of what it holds")
 	}
-	f.before, f.opaque, f.text, f.bom = before, nil, before.Text, false
-	return nil
+	return before, err
+}
+
+// carriedFrom is what a file that is renamed or copied held before the patch: its bytes
+// where the patch changes those, or it is no text.
+func (p *patching) carriedFrom(f patch.File, old *patched) (text string, bytes bool, err error) {
+	if f.Binary == nil && (f.Operation != patch.Copy || old.opaque == nil) {
+		return old.textBefore(), old.isBytes(), nil
+	}
+	before, err := p.bytesOf(old)
+	if err == nil && f.Operation == patch.Rename && !old.wrote {
+		err = p.asBytes(old)
+	}
+	if err != nil {
+		return "", true, err
+	}
+	return before.Text, true, nil
 }
 
 // isBytes: it is held as its bytes.
@@ -34,12 +55,6 @@ func (f *patched) isBytes() bool { return f.before != nil && f.before.Encoding =
 
 // patchedBytes are what a patch makes of a file's bytes; file is nil of a new one.
 func (p *patching) patchedBytes(f patch.File, file *patched, was string, row *patchedFile) (string, error) {
-	if file != nil && !file.isBytes() {
-		if err := p.asBytes(file); err != nil {
-			return "", err
-		}
-		was = file.text
-	}
 	row.Binary = true
 	out, err := f.Binary.Apply(row.Path, []byte(was), file == nil, p.in.Limits.WriteBytes)
 	return string(out), err

@@ -176,6 +176,11 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 	if !old.is {
 		return p.missing(old)
 	}
+	if f.Binary != nil {
+		if err := p.asBytes(old); err != nil {
+			return err
+		}
+	}
 	text, err := p.patched(ctx, f, old, old.text, row)
 	if err != nil {
 		return err
@@ -285,12 +290,10 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 	if err := p.vacant(old, to); err != nil {
 		return err
 	}
-	if f.Binary != nil || f.Operation == patch.Copy && old.opaque != nil {
-		if err := p.asBytes(old); err != nil {
-			return err
-		}
+	text, bytes, err := p.carriedFrom(f, old)
+	if err == nil {
+		text, err = p.patched(ctx, f, old, text, row)
 	}
-	text, err := p.patched(ctx, f, old, old.textBefore(), row)
 	if err != nil {
 		return err
 	}
@@ -300,8 +303,7 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 	}
 	to.is, to.wrote, to.text = true, true, text
 	to.like, to.from = old, nil
-	to.bytes = f.Binary != nil || old.isBytes()
-	row.Binary = to.bytes
+	to.bytes, row.Binary = bytes, bytes
 	to.bom = old.before != nil && old.before.BOM
 	if f.Operation == patch.Rename {
 		to.from = old
