@@ -173,18 +173,23 @@ func (w *historyWalk) tell(h plumbing.Hash, packs string) (LogCommit, error) {
 		c.Short = w.repo.shortWith(h, known.shared)
 		return c, nil
 	}
-	c, err := w.repo.describe(h)
+	shared := w.repo.objects.sharedInPacks(h)
+	c, err := w.repo.describeWith(h, shared)
 	if err == nil && len(c.Body) <= longest {
 		if len(w.told) >= mostTold {
 			clear(w.told)
 		}
-		w.told[h] = told{c, w.repo.objects.sharedInPacks(h), packs}
+		w.told[h] = told{c, shared, packs}
 	}
 	return c, err
 }
 
 // describe reads a commit for people.
 func (r *repository) describe(h plumbing.Hash) (LogCommit, error) {
+	return r.describeWith(h, r.objects.sharedInPacks(h))
+}
+
+func (r *repository) describeWith(h plumbing.Hash, shared int) (LogCommit, error) {
 	data, err := r.objects.of(plumbing.CommitObject, h)
 	if err != nil {
 		return LogCommit{}, err
@@ -194,7 +199,7 @@ func (r *repository) describe(h plumbing.Hash) (LogCommit, error) {
 		return LogCommit{}, fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
 	}
 	c := describe(data)
-	c.Hash, c.Short, c.Parents = h.String(), r.short(h), []string{}
+	c.Hash, c.Short, c.Parents = h.String(), r.shortWith(h, shared), []string{}
 	for _, p := range r.objects.parents(h, head.parents) {
 		c.Parents = append(c.Parents, p.String())
 	}
