@@ -2,6 +2,7 @@
 // window is open an agent goes to work, so that dialogs appear. Everything lives in a temporary folder with a home of its
 // own, and is gone after Ctrl+C.
 import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { aDay, rideSample, sample } from './lib/sample-ride.mjs';
@@ -28,7 +29,8 @@ process.once('SIGINT', leave);
 process.once('SIGTERM', leave);
 
 console.log(`\nopen this in a browser on this machine:\n\n    ${server.url}\n\nand stop with Ctrl+C`);
-await eventually('a window is open', () => sandbox.running(/pillion serve/).length > 0, aDay);
+const relay = path.join(sandbox.home, '.local/state/pillion/relay'); // where agents look for an editor: one that comes before it is there could ask nobody
+await eventually('a window is open', () => fs.existsSync(relay) && fs.readdirSync(relay).some((name) => name.endsWith('.json')), aDay);
 agent = await Agent.start(sandbox, 'sample-agent');
 await rideSample(agent, steps);
 console.log('\nthe agent is done; the window stays until Ctrl+C');
