@@ -43,11 +43,14 @@ func TestWhatNoDialogCanShowIsRefused(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	signs := strings.Repeat("<", 3<<20) // six characters each in a message
 	e.Write("signs.html", "x"+signs)
+	e.Write("lines.html", "x\n"+signs)
 	for tool, args := range map[string]object{
 		"write_file": {"path": "new.html", "content": signs},
 		"edit_file":  {"path": "signs.html", "old_string": "x", "new_string": "y"},
 
 		"apply_patch": {"diff": "*** Begin Patch\n*** Delete File: signs.html\n*** End Patch\n"},
+
+		"apply_patch_review": {"diff": "*** Begin Patch\n*** Update File: lines.html\n@@\n-x\n+y\n*** End Patch\n"},
 	} {
 		if r := e.Call(tool, args); r.Code() != "FILE_TOO_LARGE" || !strings.Contains(r.Text(), "too large to be shown") {
 			t.Errorf("%s: %.300s", tool, r.Text())

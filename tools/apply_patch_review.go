@@ -50,8 +50,12 @@ func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Acti
 		SessionID: in.Session.ID(), Agent: approval.Agent{Name: agent.Name, Via: agent.Via},
 		Message: fault.Escape(args.Message), Files: r.show(),
 	}
-	if size := question.size(); size > mostReviewed {
+	switch size, wire := question.size(); {
+	case size > mostReviewed:
 		return nil, fault.New(fault.FileTooLarge, "the files of the patch have %d bytes, over the %d that can be shown at once", size, mostReviewed).
+			WithHint("have it reviewed in parts")
+	case wire > shownBytes:
+		return nil, fault.New(fault.FileTooLarge, "the patch is too large to be shown: the message would have %d bytes, over the limit of %d", wire, shownBytes).
 			WithHint("have it reviewed in parts")
 	}
 	return &Action{
@@ -71,17 +75,21 @@ func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Acti
 // mostReviewed bounds the texts of one review: it is one message to the editor.
 const mostReviewed = 12 << 20
 
-func (r PatchReview) size() int {
-	size := 0
+// size is that of all texts, and what they have in the message.
+func (r PatchReview) size() (size, wire int) {
+	add := func(texts ...string) {
+		for _, text := range texts {
+			size += len(text)
+		}
+		wire += wireSize(texts...)
+	}
 	for _, f := range r.Files {
-		size += len(f.Before) + len(f.After)
+		add(f.Before, f.After)
 		for _, h := range f.Hunks {
-			for _, line := range h.Lines {
-				size += len(line)
-			}
+			add(h.Lines...)
 		}
 	}
-	return size
+	return size, wire
 }
 
 // answer is what the human took, as a patch for the files as they are by now.
