@@ -99,12 +99,13 @@ func TestWhatFetchesMissingObjects(t *testing.T) {
 func TestTheMessageIsTheOneThatWasShown(t *testing.T) {
 	w := gitWorld(t)
 	w.says("config", "commit.cleanup", "strip")
+	w.says("config", "i18n.commitEncoding", "ISO-8859-1")
 	w.write("a.txt", "two\n")
-	const message = "two\n\n# a heading\n\ntext"
+	const message = "two caf\u00e9s\n\n# a heading\n\ntext"
 	if got := w.gitTool("git.commit", map[string]any{"message": message}); !got.OK {
 		t.Fatal(got.Error)
 	}
-	if got := w.says("log", "-1", "--format=%B"); got != message {
+	if got := w.says("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%B"); got != message {
 		t.Errorf("the message is %q", got)
 	}
 }
@@ -185,5 +186,21 @@ func TestManyBranches(t *testing.T) {
 	got := w.gitTool("git.branch", map[string]any{"action": "list"})
 	if !got.OK || got.Current != "main" || !got.Truncated || got.Total != 10_501 || len(got.Branches) != 10_000 {
 		t.Errorf("%v: of %d there are %d, on %q", got.Error, got.Total, len(got.Branches), got.Current)
+	}
+}
+
+// TestHooksOfConditionalSettings: settings that are included because of a remote count.
+func TestHooksOfConditionalSettings(t *testing.T) {
+	w := gitWorld(t)
+	hook := w.script("../home/hooks/pre-commit", `echo >"$HOME/fired"`)
+	w.write("../home/more", "[core]\n\thooksPath = "+w.path("../home/hooks")+"\n")
+	w.says("config", "remote.origin.url", "https://example.org/team/project")
+	w.says("config", "includeIf.hasconfig:remote.*.url:https://example.org/**.path", w.path("../home/more"))
+	w.says("config", "includeIf.hasconfig:remote.*.url:https://example.com/**.path", w.path("../home/none"))
+	w.write("a.txt", "two\n")
+	args := map[string]any{"message": "two"}
+	w.shows("git.commit", args, fault.Quote(hook))
+	if got := w.gitTool("git.commit", args); !got.OK || !w.exists("../home/fired") {
+		t.Errorf("the hook did not run: %+v", got)
 	}
 }

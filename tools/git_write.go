@@ -31,7 +31,7 @@ type gitProgram struct {
 // folder of the work tree that is laid out as a bare repository is none.
 var gitSettings = []string{
 	"--no-pager", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-	"-c", "safe.bareRepository=explicit", "-c", "push.negotiate=false",
+	"-c", "safe.bareRepository=explicit", "-c", "i18n.commitEncoding=UTF-8", "-c", "push.negotiate=false",
 }
 
 // gitEnv is for git and its hooks: nobody can be asked by an editor, and no address

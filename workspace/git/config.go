@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,8 @@ import (
 
 // config is git's configuration from all its files, later ones last: keys are
 // "section.key" or "section.subsection.key", section and key in lower case.
-// Nothing in it is ever run. Of includeIf the conditions gitdir, gitdir/i and
-// onbranch are followed.
+// Nothing in it is ever run. Of includeIf the conditions gitdir, gitdir/i, onbranch and
+// hasconfig are followed.
 type config map[string][]string
 
 // get is the last value of key, "" if there is none.
@@ -52,8 +53,27 @@ func (c config) int(key string, otherwise int) int {
 // readConfig reads the system's, the user's and the repository's files. A file
 // that cannot be read counts as empty. Includes without end are an error, as for git.
 func readConfig(gitDir, commonDir string) (config, error) {
-	c := config{}
-	r := &configReader{config: c, gitDir: gitDir}
+	r := &configReader{config: config{}, gitDir: gitDir}
+	r.all(commonDir)
+	if r.hasConfig && r.err == nil { // what is included by the remotes there are, which are known now
+		r = &configReader{config: config{}, gitDir: gitDir, remotes: r.config.urls()}
+		r.all(commonDir)
+	}
+	return r.config, r.err
+}
+
+// urls are the addresses of all remotes.
+func (c config) urls() []string {
+	var out []string
+	for key, values := range c {
+		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".url") {
+			out = append(out, values...)
+		}
+	}
+	return out
+}
+
+func (r *configReader) all(commonDir string) {
 	if _, off := os.LookupEnv("GIT_CONFIG_NOSYSTEM"); !off {
 		r.read(cmp.Or(os.Getenv("GIT_CONFIG_SYSTEM"), "/etc/gitconfig"), 0)
 	}
@@ -64,10 +84,9 @@ func readConfig(gitDir, commonDir string) (config, error) {
 		r.read(filepath.Join(homeDir(), ".gitconfig"), 0)
 	}
 	r.read(filepath.Join(commonDir, "config"), 0)
-	if c.bool("extensions.worktreeconfig", false) {
-		r.read(filepath.Join(gitDir, "config.worktree"), 0)
+	if r.config.bool("extensions.worktreeconfig", false) {
+		r.read(filepath.Join(r.gitDir, "config.worktree"), 0)
 	}
-	return c, r.err
 }
 
 // configReader reads files into a configuration, for the repository of gitDir.
@@ -77,6 +96,9 @@ type configReader struct {
 	files  int   // how many were read
 	bytes  int   // in all of them
 	err    error // nothing more is read after it
+
+	remotes   []string // addresses of remotes
+	hasConfig bool     // what is included depends on them
 }
 
 func homeDir() string {
@@ -122,6 +144,12 @@ func (r *configReader) read(name string, depth int) {
 func (r *configReader) holds(condition, dir string) bool {
 	kind, pattern, _ := strings.Cut(condition, ":")
 	switch kind {
+	case "hasconfig":
+		pattern, ofRemote := strings.CutPrefix(pattern, "remote.*.url:")
+		r.hasConfig = r.hasConfig || ofRemote
+		return ofRemote && slices.ContainsFunc(r.remotes, func(address string) bool {
+			return matchPath(strings.Split(pattern, "/"), strings.Split(address, "/"))
+		})
 	case "onbranch":
 		if strings.HasSuffix(pattern, "/") {
 			pattern += "**"
