@@ -304,31 +304,35 @@ func patched(base, delta []byte) ([]byte, error) {
 			delta = delta[n:]
 			continue
 		}
-		var offset, n int
-		for i := range 7 {
-			if op>>i&1 == 0 {
-				continue
-			}
-			if len(delta) == 0 {
-				return nil, errDamaged
-			}
-			if i < 4 {
-				offset |= int(delta[0]) << (8 * i)
-			} else {
-				n |= int(delta[0]) << (8 * (i - 4))
-			}
-			delta = delta[1:]
-		}
-		if n == 0 {
-			n = 0x10000
-		}
-		if offset < 0 || offset > len(base) || n > len(base)-offset || uint64(len(out)+n) > size {
+		offset, n, rest, whole := deltaCopy(op, delta)
+		if !whole || offset > len(base) || n > len(base)-offset || uint64(len(out)+n) > size {
 			return nil, errDamaged
 		}
 		out = append(out, base[offset:offset+n]...)
+		delta = rest
 	}
 	if uint64(len(out)) != size {
 		return nil, errDamaged
 	}
 	return out, nil
+}
+
+// deltaCopy reads what op has copied from the base: four bytes of where and three of how
+// much, of which those are there whose bits op has.
+func deltaCopy(op byte, delta []byte) (offset, n int, rest []byte, whole bool) {
+	var all [7]byte
+	for i := range all {
+		if op>>i&1 == 0 {
+			continue
+		}
+		if len(delta) == 0 {
+			return 0, 0, nil, false
+		}
+		all[i], delta = delta[0], delta[1:]
+	}
+	offset = int(binary.LittleEndian.Uint32(all[:4]))
+	if n = int(all[4]) | int(all[5])<<8 | int(all[6])<<16; n == 0 {
+		n = 0x10000
+	}
+	return offset, n, delta, offset >= 0
 }
