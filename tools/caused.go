@@ -82,14 +82,7 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	if p.registry.Languages == nil {
 		return
 	}
-	var paths []workspace.Path
-	texts := map[workspace.Path]string{}
-	for _, o := range p.outcomes {
-		if o.Tree == nil && o.Operation != change.Unchanged && !p.leaves(o.File) {
-			paths = append(paths, o.File.Path())
-			texts[o.File.Path()] = o.Text
-		}
-	}
+	paths, texts := p.changed()
 	if len(paths) == 0 {
 		return
 	}
@@ -131,6 +124,18 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
 	}
 	a.Summary = causedSummary(broke, mended) + a.Summary
+}
+
+// changed are the files that have other text now.
+func (p *pending) changed() (paths []workspace.Path, texts map[workspace.Path]string) {
+	texts = map[workspace.Path]string{}
+	for _, o := range p.outcomes {
+		if o.Tree == nil && o.Operation != change.Unchanged && !p.leaves(o.File) {
+			paths = append(paths, o.File.Path())
+			texts[o.File.Path()] = o.Text
+		}
+	}
+	return paths, texts
 }
 
 // leaves: the set gave the file another name, by which no server knows it yet.
