@@ -31,6 +31,22 @@ local function proposal(id, more)
   return person.edit_request(id, { { "app.py", before, after, hunks = hunks } }, more)
 end
 
+--- A file of a review, as empty as can be but for `more`.
+local function reviewed(path, operation, more)
+  return vim.tbl_extend("force", {
+    path = path,
+    uri = "file:///p/" .. path,
+    operation = operation,
+    language = "python",
+    before = "",
+    after = "",
+    additions = 0,
+    deletions = 0,
+    openInEditor = false,
+    dirty = false,
+  }, more)
+end
+
 local function review(id, more)
   return vim.tbl_extend("force", {
     reviewId = id,
@@ -38,46 +54,13 @@ local function review(id, more)
     agent = { name = "claude", via = "mcp" },
     message = "two ways to round; take one\u{200b}",
     files = {
-      {
-        path = "app.py",
-        uri = "file:///p/app.py",
-        operation = "overwrite",
-        language = "python",
-        hunks = hunks,
-        before = before,
-        after = after,
-        additions = 3,
-        deletions = 3,
-        openInEditor = false,
-        dirty = false,
-      },
-      {
-        path = "new.py",
-        uri = "file:///p/new.py",
-        operation = "create",
-        language = "python",
+      reviewed("app.py", "overwrite", { hunks = hunks, before = before, after = after, additions = 3, deletions = 3 }),
+      reviewed("new.py", "create", {
         hunks = { { id = "4", header = "@@ -0,0 +1 @@", lines = { "+new" } } },
-        before = "",
         after = "new\n",
         additions = 1,
-        deletions = 0,
-        openInEditor = false,
-        dirty = false,
-      },
-      {
-        path = "moved.py",
-        from = "old.py",
-        uri = "file:///p/moved.py",
-        operation = "move",
-        language = "python",
-        hunks = { { id = "5", header = "moved", lines = {} } },
-        before = "",
-        after = "",
-        additions = 0,
-        deletions = 0,
-        openInEditor = false,
-        dirty = false,
-      },
+      }),
+      reviewed("moved.py", "move", { from = "old.py", hunks = { { id = "5", header = "moved", lines = {} } } }),
     },
   }, more or {})
 end
