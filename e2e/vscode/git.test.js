@@ -39,9 +39,12 @@ ride('the human writes the message anew: that is committed, and the agent is tol
   const editor = await (await window.dialog('Commit message')).drawn();
   const own = window.group('Commit message').locator('.editor-instance .monaco-editor').first();
   await eventually('the message is there', async () => (await window.text(own)).startsWith('clock: pad the seconds'));
-  await window.press('Control+A');
-  await window.press('Delete');
-  await eventually('it is empty', async () => (await window.text(own)) === '');
+  await eventually('it is empty', async () => {
+    await own.locator('.view-line').first().click();
+    await window.press('Control+A');
+    await window.press('Delete');
+    return (await window.text(own)) === '';
+  });
   await eventually('an empty message is no answer', async () => {
     await editor.button('Approve').click();
     return (await window.notifications()).some((text) => text.includes('the message is empty'));
