@@ -204,3 +204,26 @@ func TestHooksOfConditionalSettings(t *testing.T) {
 		t.Errorf("the hook did not run: %+v", got)
 	}
 }
+
+// TestWhatGivesWayIsShown: a file that is committed in the place of a folder, or in one
+// that was a file, takes with it what was there.
+func TestWhatGivesWayIsShown(t *testing.T) {
+	w := gitWorld(t)
+	w.write("folder/x.txt", "x\n")
+	w.says("add", ".")
+	w.says("commit", "-qm", "folder")
+	w.must(os.RemoveAll(w.path("folder")))
+	w.must(os.RemoveAll(w.path("a.txt")))
+	w.write("folder", "a file\n")
+	w.write("a.txt/below", "below\n")
+	for file, gone := range map[string]string{"folder": "folder/x.txt", "a.txt/below": "a.txt"} {
+		args := map[string]any{"message": "in its place", "files": []string{file}}
+		w.shows("git.commit", args, "D "+gone)
+		if got := w.gitTool("git.commit", args); !got.OK || len(got.Differs) > 0 {
+			t.Errorf("%s: %v, other than shown: %v", file, got.Error, got.Differs)
+		}
+	}
+	if got := w.says("status", "--porcelain"); got != "" {
+		t.Errorf("left:\n%s", got)
+	}
+}

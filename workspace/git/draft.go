@@ -251,6 +251,11 @@ func (d *drafting) named(index *stagedFiles, staged []change) ([]change, error) 
 		if !ch.old.same(ch.new) {
 			out = append(out, ch)
 		}
+		gone, err := d.replaced(ch, index, asked)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, gone...)
 	}
 	for _, ch := range staged {
 		if !asked[ch.path] {

@@ -112,3 +112,33 @@ func (c *comparison) entries(tree plumbing.Hash) (map[string]namedEntry, error) 
 	}
 	return out, err
 }
+
+// replaced are the files that go because another has come in the place of a folder of
+// theirs, or as one in a folder where they were.
+func (d *drafting) replaced(ch change, index *stagedFiles, asked map[string]bool) ([]change, error) {
+	if !ch.old.absent() || ch.new.absent() {
+		return nil, nil
+	}
+	var out []change
+	gone := func(name string) error {
+		old, err := d.committed(name)
+		if err == nil && !old.absent() && !asked[name] {
+			asked[name] = true
+			out = append(out, change{path: name, oldPath: name, old: old})
+		}
+		return err
+	}
+	for dir := path.Dir(ch.path); dir != "."; dir = path.Dir(dir) {
+		if err := gone(dir); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range index.paths {
+		if strings.HasPrefix(name, ch.path+"/") {
+			if err := gone(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
