@@ -1,8 +1,6 @@
 package tools
 
 import (
-	"slices"
-
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/workspace/change"
@@ -33,9 +31,13 @@ type choice struct {
 // Adopt makes the human's version the proposal: the hunks that they chose, and their own
 // text where they wrote one. Where it was given for an older proposal, the two are merged.
 func (p *pending) Adopt(a approval.Answer) error {
-	shown, ok := p.proposed[a.Digest]
+	shown, ok := p.proposed.sets[a.Digest]
 	if !ok {
-		return fault.New(fault.ConcurrentModification, "the answer was given for a proposal that was never shown; nothing was changed")
+		err := fault.New(fault.ConcurrentModification, "the answer was given for a proposal that was not shown, or too long ago; nothing was changed")
+		if len(a.After) > 0 {
+			return err.With("human_texts", a.After)
+		}
+		return err
 	}
 	chosen, c := shown, choice{files: map[workspacePath]human{}, tree: map[treePlace]change.TreeChange{}}
 	if a.Selected != nil {
@@ -79,9 +81,7 @@ func (p *pending) Adopt(a approval.Answer) error {
 // propose keeps the plan as one that an answer may be about.
 func (p *pending) propose() {
 	if e := p.edits(); e != nil {
-		set := e.Set
-		set.Files, set.Tree = slices.Clone(set.Files), slices.Clone(set.Tree)
-		p.proposed[p.digest] = set
+		p.proposed.keep(p.digest, e.Set)
 	}
 }
 

@@ -51,7 +51,7 @@ func (p *pending) takeSome(a approval.Answer) error {
 	if a.Selected == nil || p.edits() == nil {
 		return nil
 	}
-	if shown, ok := p.proposed[a.Digest]; ok {
+	if shown, ok := p.proposed.sets[a.Digest]; ok {
 		_, taken, of, err := shown.Choose(a.Selected)
 		if err != nil || taken == of && len(a.After) == 0 {
 			return err

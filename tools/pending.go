@@ -37,9 +37,9 @@ type pending struct {
 	digest   string
 
 	moved    chan struct{}
-	proposed map[string]change.Set // each set that was on show, by its digest
-	human    choice                // what the human made of the proposal
-	amended  bool                  // the arguments are the human's
+	proposed *proposals
+	human    choice // what the human made of the proposal
+	amended  bool   // the arguments are the human's
 	first    map[workspacePath]*document.File
 
 	gone     *Answer          // what a plan became that cannot be made any more
@@ -57,7 +57,7 @@ func (r *Registry) prepare(ctx context.Context, c Call) (*pending, error) {
 	if !ok {
 		return nil, unknownTool(c.Name)
 	}
-	p := &pending{registry: r, call: c, tool: t, moved: make(chan struct{}, 1), proposed: map[string]change.Set{}}
+	p := &pending{registry: r, call: c, tool: t, moved: make(chan struct{}, 1), proposed: &proposals{}}
 	return p, p.replan(ctx)
 }
 
