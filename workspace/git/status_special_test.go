@@ -431,6 +431,21 @@ func TestStatusElsewhere(t *testing.T) {
 	around.sameStatus("from around")
 }
 
+// A file that is a folder in the index, or the other way round, asked for alone.
+func TestStatusOfWhatChangedPlaces(t *testing.T) {
+	r := newRig(t)
+	r.write("dir/file", "1\n")
+	r.write("dir/folder/a", "1\n")
+	r.commit()
+	r.remove("dir")
+	r.write("dir/file/a", "2\n")
+	r.write("dir/folder", "2\n")
+	r.git("add", "-A")
+	for _, part := range []string{"dir", "dir/file", "dir/folder", "dir/file/a"} {
+		r.sameStatus("changed places", part)
+	}
+}
+
 // Repositories that are not read are refused in words.
 func TestStatusRefuses(t *testing.T) {
 	r := newRig(t)
