@@ -74,6 +74,8 @@ ride('a commit that misses what is not saved says so; saved first, it holds it',
   await window.press('Control+End');
   await window.type('sugar\n');
   const agent = await it.agent();
+  await eventually('the agent reads what is typed but not saved', async () =>
+    (await agent.call('read_file', { path: 'notes.txt' })).structured.content.endsWith('sugar\n'));
   const call = agent.call('git_commit', { message: 'notes: what goes in', files: ['notes.txt'] });
   const dialog = await (await window.dialog('Commit this?')).drawn();
   await eventually('the page warns', async () => /It misses +what you have not saved in notes\.txt/.test(await dialog.pageText()));
