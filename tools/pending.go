@@ -274,6 +274,10 @@ func (p *pending) watch() (stop func()) {
 	if p.registry.Watch != nil {
 		stops = append(stops, p.registry.Watch(p.moved, p.folders()))
 	}
+	select {
+	case p.moved <- struct{}{}: // for what happened since the plan was made, of which nobody was told
+	default:
+	}
 	return func() {
 		for _, stop := range stops {
 			stop()
