@@ -64,7 +64,8 @@ end)
 
 local sit = person.sitting({ columns = 120, lines = 40 })
 
-sit("the human writes the message anew: that is the answer, and the other arguments stay", function(human)
+--- An agent asks for a commit, and the human opens its message.
+local function open_message(human)
   human:ask("approval/request", person.commit_request("A"))
   human:eventually("vim.fn.tabpagenr('$') == 2")
   human:type("gt")
@@ -72,6 +73,10 @@ sit("the human writes the message anew: that is the answer, and the other argume
   human:reads()
   human:type("ge")
   human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://A/message'")
+end
+
+sit("the human writes the message anew: that is the answer, and the other arguments stay", function(human)
+  open_message(human)
   check.same(human:lua("return vim.bo.filetype"), "gitcommit")
   human:type("ggdG")
   human:sees("edited by you")
@@ -88,24 +93,12 @@ sit("the human writes the message anew: that is the answer, and the other argume
 end)
 
 sit("opened and left as it was, it is the agent's message", function(human)
-  human:ask("approval/request", person.commit_request("A"))
-  human:eventually("vim.fn.tabpagenr('$') == 2")
-  human:type("gt")
-  human:sees("claude wants to commit")
-  human:reads()
-  human:type("ge")
-  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://A/message'")
+  open_message(human)
   check.same(human:approves("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
 end)
 
 sit("it dies meanwhile: what the human wrote is kept", function(human)
-  human:ask("approval/request", person.commit_request("A"))
-  human:eventually("vim.fn.tabpagenr('$') == 2")
-  human:type("gt")
-  human:sees("claude wants to commit")
-  human:reads()
-  human:type("ge")
-  human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://A/message'")
+  open_message(human)
   human:type("ggOmine<Esc>")
   human:sees("edited by you")
   human:tell("approval/resolved", { approvalId = "A", outcome = "withdrawn" })
