@@ -34,11 +34,15 @@ function patchTo(sandbox, texts) {
   return diff;
 }
 
-/** @param {import('./workbench.js').Workbench} window @param {number} ticked @param {number} all */
+/**
+ * The boxes show it, and so does the row below them: VS Code has drawn everything then, and takes the next press.
+ * @param {import('./workbench.js').Workbench} window @param {number} ticked @param {number} all
+ */
 async function ticks(window, ticked, all) {
   await eventually(`${ticked} of ${all} hunks are ticked`, async () => {
     const hunks = (await window.boxes()).filter((row) => /^. \d+: /.test(row));
-    return hunks.length === all && hunks.filter((row) => row.startsWith('☑')).length === ticked;
+    const yes = (await window.waiting()).map((row) => /^(?:Approve|Apply) (\d+) of \d+/.exec(row)?.[1] ?? '').join('');
+    return hunks.length === all && hunks.filter((row) => row.startsWith('☑')).length === ticked && yes === (ticked < all ? String(ticked) : '');
   });
 }
 
@@ -102,6 +106,7 @@ ride('a patch of five hunks to review: two unticked, a line edited, and the agen
   await ticks(window, 3, 5);
   await window.tick(/: return kind/);
   await eventually('a tick puts its hunk into what was written', async () => /kind\.upper\(\)/.test(await second.proposedText()) && /# or less/.test(await second.proposedText()));
+  await ticks(window, 4, 5);
   await window.tick(/: return kind/);
   await eventually('and takes it out', async () => /kind\.title\(\)/.test(await second.proposedText()) && /# or less/.test(await second.proposedText()));
   await second.press('Apply Selected');

@@ -150,15 +150,13 @@ export class Workbench {
     await this.page.locator('.pane-header', { hasText: 'Waiting for You' }).waitFor();
   }
 
-  /** Presses the box of a row in “Waiting for You”, again where the row was drawn anew under the mouse. @param {string | RegExp} row */
+  /** Presses the box of a row in “Waiting for You”. @param {string | RegExp} row */
   async tick(row) {
     await this.#showView();
     const box = this.#rows('Waiting for You').filter({ hasText: row }).getByRole('checkbox').first();
     const before = await box.getAttribute('aria-checked');
-    await eventually(`the box of ${row} takes the press`, async () => {
-      await box.click();
-      return eventually('it shows so', async () => (await box.getAttribute('aria-checked')) !== before, 3000);
-    });
+    await box.click();
+    await eventually(`the box of ${row} takes the press`, async () => (await box.getAttribute('aria-checked')) !== before);
   }
 
   /** Rows of the view “Processes”, which is there as long as there are any. */

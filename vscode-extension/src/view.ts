@@ -39,6 +39,9 @@ export type Entry =
   | { kind: "paused"; session: SessionInfo }
   | { kind: "untrusted"; untrusted: SettingsUntrusted };
 
+/** While VS Code draws a row anew it forgets what is pressed below it: rows follow when the presses rest. */
+const restMs = 300;
+
 export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   private readonly changes = new EventEmitter<Entry[] | undefined>();
   /** The row of an approval stays the same object, so that it can be drawn anew by itself. */
@@ -47,6 +50,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   private readonly boxes: Disposable;
   private drawn: readonly string[] = [];
   private shown: ReadonlySet<Entry> = new Set();
+  private rest: NodeJS.Timeout | undefined;
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(
@@ -65,6 +69,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   }
 
   dispose(): void {
+    clearTimeout(this.rest);
     this.boxes.dispose();
     this.tree.dispose();
     this.changes.dispose();
@@ -89,6 +94,9 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     const different = entries.filter((_, index) => looks[index] !== this.drawn[index]);
     const rows = different.filter(({ kind }) => kind === "approval");
     const byRow = looks.length === this.drawn.length && rows.length === different.length && rows.every((row) => this.shown.has(row));
+    if (this.rest && byRow) {
+      return;
+    }
     this.drawn = looks;
     this.shown = new Set(entries);
     if (different.length > 0 || !byRow) {
@@ -134,12 +142,23 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     if (entry.kind !== "file" && entry.kind !== "hunk") {
       return;
     }
+    if (entry.kind === "hunk") {
+      this.drawWhenPressesRest();
+    }
     const { approval, file } = entry;
     const key = approval.chosen.key(file);
     const ids = entry.kind === "hunk" ? [entry.hunk.id] : approval.chosen.hunksOf(key).map(({ id }) => id);
     if (!takeHunks(this.approvals, approval, key, ids, on)) {
       this.changes.fire([this.row(approval)]); // VS Code has drawn the box as it was pressed
     }
+  }
+
+  private drawWhenPressesRest(): void {
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      this.rest = undefined;
+      this.draw();
+    }, restMs);
   }
 
   private looksOf(entries: readonly Entry[]): unknown[] {
