@@ -35,14 +35,15 @@ function patchTo(sandbox, texts) {
 }
 
 /**
- * The boxes show it, and so does the row below them: VS Code has drawn everything then, and takes the next press.
+ * The boxes show it, and so does the row that a yes is given with.
  * @param {import('./workbench.js').Workbench} window @param {number} ticked @param {number} all
  */
 async function ticks(window, ticked, all) {
+  const yes = new RegExp(`^(Approve|Apply) ${ticked < all ? `${ticked} of` : 'all'} ${all}$`);
   await eventually(`${ticked} of ${all} hunks are ticked`, async () => {
     const hunks = (await window.boxes()).filter((row) => /^. \d+: /.test(row));
-    const yes = (await window.waiting()).map((row) => /^(?:Approve|Apply) (\d+) of \d+/.exec(row)?.[1] ?? '').join('');
-    return hunks.length === all && hunks.filter((row) => row.startsWith('☑')).length === ticked && yes === (ticked < all ? String(ticked) : '');
+    const isTicked = hunks.length === all && hunks.filter((row) => row.startsWith('☑')).length === ticked;
+    return isTicked && (await window.waiting()).some((row) => yes.test(row.replaceAll('\u00a0', ' ').trim()));
   });
 }
 

@@ -11,14 +11,13 @@ export const hunkCommands: Record<string, Handler> = {
   "pillion.toggleHunk": toggleHunk,
 };
 
-/** Gives whether all of them are as asked now; says so if what the human wrote stands in the way. */
-export function takeHunks(approvals: Approvals, { id }: Approval, path: string, ids: readonly string[], on: boolean): boolean {
+/** Says so if what the human wrote stands in the way. */
+export function takeHunks(approvals: Approvals, { id }: Approval, path: string, ids: readonly string[], on: boolean): void {
   const stuck = approvals.take(id, path, ids, on);
   if (stuck > 0) {
     const which = stuck === 1 ? "a hunk stays as it is" : `${String(stuck)} hunks stay as they are`;
     window.setStatusBarMessage(`$(warning) Pillion: ${which}, because you wrote over ${stuck === 1 ? "it" : "them"}; change the text itself`, 6000);
   }
-  return stuck === 0;
 }
 
 /** Tells the menus which tabs have a part to choose, of which one is chosen, and which only review. */

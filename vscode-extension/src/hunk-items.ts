@@ -3,7 +3,7 @@
 import { MarkdownString, ThemeIcon, TreeItem, TreeItemCheckboxState } from "vscode";
 import type { Approval } from "./approvals";
 import { visible, visibleLines } from "./escape";
-import { hunkSize, hunkTitle, share, yes } from "./hunk-words";
+import { hunkSize, hunkTitle, yes } from "./hunk-words";
 import type { Hunk } from "./hunks";
 import type { FilePreview } from "./protocol";
 
@@ -20,7 +20,7 @@ export function hunkItem({ id, chosen }: Approval, { path }: FilePreview, hunk: 
   return item;
 }
 
-/** The box and the count of a file's row. A file of which a part is taken has no tick, so that pressing it takes the rest. */
+/** The box of a file's row. A file of which a part is taken has no tick, so that pressing it takes the rest: VS Code ticks it so by itself, too. */
 export function tickFile(item: TreeItem, { chosen }: Approval, file: FilePreview): void {
   const path = chosen.key(file);
   const hunks = chosen.hunksOf(path);
@@ -30,7 +30,7 @@ export function tickFile(item: TreeItem, { chosen }: Approval, file: FilePreview
   if (chosen.isOpen && hunks.length > 0) {
     item.checkboxState = box(taken === hunks.length);
   }
-  item.description = [share(taken, hunks.length), note, String(item.description), ...words].filter(Boolean).join(" · ");
+  item.description = [note, String(item.description), ...words].filter(Boolean).join(" · ");
 }
 
 /** Says what a yes would be given for, and gives it. */
@@ -45,7 +45,7 @@ export function yesItem(approval: Approval): TreeItem {
 }
 
 function box(ticked: boolean): NonNullable<TreeItem["checkboxState"]> {
-  return { state: ticked ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked, tooltip: ticked ? "Leave it out" : "Take it" };
+  return { state: ticked ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked, tooltip: "Take it" };
 }
 
 function tooltip({ lines, header }: Hunk): MarkdownString {

@@ -23,9 +23,10 @@ export function share(taken: number, all: number): string {
   return taken === all ? "" : `${String(taken)} of ${String(all)}`;
 }
 
-/** `Approve 3 of 5`. */
+/** `Approve 3 of 5`, or `Approve all 5`. */
 export function yes({ isReview, chosen }: Approval): string {
-  return chosen.isNothing ? "Nothing is ticked" : `${isReview ? "Apply" : "Approve"} ${share(chosen.taken.length, chosen.all.length)}`;
+  const all = chosen.all.length;
+  return chosen.isNothing ? "Nothing is ticked" : `${isReview ? "Apply" : "Approve"} ${share(chosen.taken.length, all) || `all ${String(all)}`}`;
 }
 
 /** Beside the place of a hunk that is not taken. */

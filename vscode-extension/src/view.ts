@@ -15,12 +15,12 @@ import {
   window,
 } from "vscode";
 import type { Approval, Approvals } from "./approvals";
+import { DrawnRows } from "./drawn-rows";
 import { deed, size, subject } from "./deeds";
 import { short, visible } from "./escape";
 import { fileDeed, isText, operationIcons } from "./file-words";
 import { takeHunks, tellMenus } from "./hunk-commands";
 import { hunkItem, tickFile, yesItem } from "./hunk-items";
-import { share } from "./hunk-words";
 import type { Hunk } from "./hunks";
 import type { FilePreview, SessionInfo, SessionUnusual, SettingsUntrusted } from "./protocol";
 import type { Prompt, Prompts } from "./prompts";
@@ -39,18 +39,11 @@ export type Entry =
   | { kind: "paused"; session: SessionInfo }
   | { kind: "untrusted"; untrusted: SettingsUntrusted };
 
-/** While VS Code draws a row anew it forgets what is pressed below it: rows follow when the presses rest. */
-const restMs = 300;
-
 export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   private readonly changes = new EventEmitter<Entry[] | undefined>();
-  /** The row of an approval stays the same object, so that it can be drawn anew by itself. */
-  private readonly rows = new WeakMap<Approval, Entry & { kind: "approval" }>();
+  private readonly rows = new DrawnRows<Entry>((entry) => this.below(entry), (entry) => this.getTreeItem(entry));
   private readonly tree: TreeView<Entry>;
   private readonly boxes: Disposable;
-  private drawn: readonly string[] = [];
-  private shown: ReadonlySet<Entry> = new Set();
-  private rest: NodeJS.Timeout | undefined;
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(
@@ -60,16 +53,18 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     private readonly trust: Trust,
     private readonly unusual: Unusual,
   ) {
-    this.tree = window.createTreeView<Entry>("pillion.waiting", { treeDataProvider: this, canSelectMany: true, showCollapseAll: false, manageCheckboxStateManually: true });
+    this.tree = window.createTreeView<Entry>("pillion.waiting", { treeDataProvider: this, canSelectMany: true, showCollapseAll: false });
     this.boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
-      items.forEach(([entry, state]) => {
-        this.tick(entry, state === TreeItemCheckboxState.Checked);
-      });
+      items.forEach(([entry, state]) => { this.rows.pressed(entry, state); });
+      const [first] = items; // what follows from it, VS Code has put after it
+      if (first) {
+        this.tick(first[0], first[1] === TreeItemCheckboxState.Checked);
+        this.draw(); // also when nothing could be taken: then the box goes back
+      }
     });
   }
 
   dispose(): void {
-    clearTimeout(this.rest);
     this.boxes.dispose();
     this.tree.dispose();
     this.changes.dispose();
@@ -87,33 +82,21 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     this.tree.badge = count > 0 ? { value: count, tooltip: `${String(count)} waiting for your answer` } : undefined;
   }
 
-  /** Only what became different: a button or a box that is drawn anew under the mouse loses its click. */
   private draw(): void {
-    const entries = this.getChildren();
-    const looks = entries.map((entry) => JSON.stringify(this.looksOf([entry])));
-    const different = entries.filter((_, index) => looks[index] !== this.drawn[index]);
-    const rows = different.filter(({ kind }) => kind === "approval");
-    const byRow = looks.length === this.drawn.length && rows.length === different.length && rows.every((row) => this.shown.has(row));
-    if (this.rest && byRow) {
-      return;
+    const different = this.rows.different();
+    if (different?.length !== 0) {
+      this.changes.fire(different);
     }
-    this.drawn = looks;
-    this.shown = new Set(entries);
-    if (different.length > 0 || !byRow) {
-      this.changes.fire(byRow ? rows : undefined);
-    }
-  }
-
-  private row(approval: Approval): Entry & { kind: "approval" } {
-    const row = this.rows.get(approval) ?? { kind: "approval", approval };
-    this.rows.set(approval, row);
-    return row;
   }
 
   getChildren(entry?: Entry): Entry[] {
+    return this.below(entry).map((child) => this.rows.known(child));
+  }
+
+  private below(entry?: Entry): Entry[] {
     if (!entry) {
       return [
-        ...this.approvals.all.map((approval) => this.row(approval)),
+        ...this.approvals.all.map(rowOf),
         ...this.prompts.all.map((prompt) => ({ kind: "prompt" as const, prompt })),
         ...this.unusual.all.map((unusual) => ({ kind: "unusual" as const, unusual })),
         ...this.sessions.paused.map((session) => ({ kind: "paused" as const, session })),
@@ -125,9 +108,9 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
 
   getParent(entry: Entry): Entry | undefined {
     if (entry.kind === "hunk" && entry.approval.files.length > 1) {
-      return { kind: "file", approval: entry.approval, file: entry.file };
+      return this.rows.known({ kind: "file", approval: entry.approval, file: entry.file });
     }
-    return "approval" in entry && entry.kind !== "approval" ? this.row(entry.approval) : undefined;
+    return "approval" in entry && entry.kind !== "approval" ? this.rows.known(rowOf(entry.approval)) : undefined;
   }
 
   /** The human wants to choose: the list of this approval's hunks comes up, with the focus. */
@@ -135,34 +118,17 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     const file = approval.files.find((candidate) => candidate.path === path) ?? approval.files[0];
     const [hunk] = file ? hunksOf(approval, file) : [];
     await commands.executeCommand("pillion.waiting.focus");
-    await this.tree.reveal(hunk ?? this.row(approval), { select: true, focus: true, expand: true });
+    await this.tree.reveal(this.rows.known(hunk ?? rowOf(approval)), { select: true, focus: true, expand: true });
   }
 
   private tick(entry: Entry, on: boolean): void {
     if (entry.kind !== "file" && entry.kind !== "hunk") {
       return;
     }
-    if (entry.kind === "hunk") {
-      this.drawWhenPressesRest();
-    }
     const { approval, file } = entry;
     const key = approval.chosen.key(file);
     const ids = entry.kind === "hunk" ? [entry.hunk.id] : approval.chosen.hunksOf(key).map(({ id }) => id);
-    if (!takeHunks(this.approvals, approval, key, ids, on)) {
-      this.changes.fire([this.row(approval)]); // VS Code has drawn the box as it was pressed
-    }
-  }
-
-  private drawWhenPressesRest(): void {
-    clearTimeout(this.rest);
-    this.rest = setTimeout(() => {
-      this.rest = undefined;
-      this.draw();
-    }, restMs);
-  }
-
-  private looksOf(entries: readonly Entry[]): unknown[] {
-    return entries.map((entry) => [lookOf(this.getTreeItem(entry)), this.looksOf(this.getChildren(entry))]);
+    takeHunks(this.approvals, approval, key, ids, on);
   }
 
   getTreeItem(entry: Entry): TreeItem {
@@ -177,6 +143,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
         return yesItem(entry.approval);
       case "reason": {
         const item = new TreeItem(entry.text);
+        item.id = `${entry.approval.id}\nreason\n${entry.icon}\n${entry.text}`;
         item.iconPath = new ThemeIcon(entry.icon);
         item.tooltip = entry.text;
         return item;
@@ -193,8 +160,8 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
   }
 }
 
-function lookOf({ id, label, description, contextValue, checkboxState, tooltip }: TreeItem): unknown[] {
-  return [id, label, description, contextValue, checkboxState, tooltip instanceof MarkdownString ? tooltip.value : tooltip];
+function rowOf(approval: Approval): Entry {
+  return { kind: "approval", approval };
 }
 
 /** Its files when there are several, then why it asks. */
@@ -202,7 +169,7 @@ function details(approval: Approval): Entry[] {
   const { files, note, request, chosen } = approval;
   return [
     ...(files.length > 1 ? files.map((file) => ({ kind: "file" as const, approval, file })) : files.flatMap((file) => hunksOf(approval, file))),
-    ...(chosen.isWhole ? [] : [{ kind: "yes" as const, approval }]),
+    ...(chosen.isOpen ? [{ kind: "yes" as const, approval }] : []),
     ...(note ? [{ kind: "reason" as const, approval, text: note, icon: "history" }] : []),
     ...(request.reasons ?? []).map((text) => ({ kind: "reason" as const, approval, text: visible(text), icon: "info" })),
   ];
@@ -222,8 +189,7 @@ function approvalItem(approval: Approval): TreeItem {
   item.id = approval.id;
   item.contextValue = approval.isReview ? "review" : approval.remembering.length > 0 ? "approval.rememberable" : "approval";
   const merged = files.some((file) => file.merged) ? "merged" : "";
-  const part = share(chosen.taken.length, chosen.all.length);
-  item.description = [part, visible(request.agent.name), approval.texts.length > 0 ? size(files) : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
+  item.description = [visible(request.agent.name), approval.texts.length > 0 ? size(files) : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
   item.iconPath = new ThemeIcon(approval.isReview ? "checklist" : operationIcons[files.length === 1 ? (files[0]?.operation ?? "") : ""] ?? icons[request.preview.kind]);
   item.tooltip = approvalTooltip(approval);
   item.accessibilityInformation = { label: `${visible(request.agent.name)} wants to ${short(deed(request), 200)}` };
