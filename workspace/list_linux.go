@@ -1,8 +1,6 @@
 package workspace
 
 import (
-	"bytes"
-	"encoding/binary"
 	"io/fs"
 	"os"
 	"slices"
@@ -10,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"pillion/internal/dirent"
 )
 
 // folderReader reads folders with as few system calls as there can be: one to open,
@@ -26,12 +26,11 @@ func (r *folderReader) open(top *os.File, name string, at Path) ([]Listed, error
 	if r.buffer == nil {
 		r.buffer = make([]byte, 64<<10)
 	}
-	fd, err := openBeneath(top, name)
-	switch err {
-	case nil:
-	case unix.ENOENT, unix.EACCES, unix.ELOOP, unix.ENOTDIR:
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	default: // there is no openat2, it is forbidden, or something moved at this moment
+	fd, answered, err := openBeneath(top, name)
+	if err != nil {
+		return nil, err
+	}
+	if !answered {
 		if r.other, err = at.root.fs.OpenFile(at.rel, os.O_RDONLY|dirFlags, 0); err != nil {
 			return nil, err
 		}
@@ -77,21 +76,12 @@ func (e *plainEntry) IsDir() bool                { return e.kind.IsDir() }
 func (e *plainEntry) Type() fs.FileMode          { return e.kind }
 func (e *plainEntry) Info() (fs.FileInfo, error) { return e.folder.Join(e.name).Lstat() }
 
-func openBeneath(top *os.File, name string) (fd int, err error) {
-	how := unix.OpenHow{
-		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOFOLLOW,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+func openBeneath(top *os.File, name string) (fd int, answered bool, err error) {
+	raw, closed := top.SyscallConn()
+	if closed == nil {
+		closed = raw.Control(func(dir uintptr) { fd, answered, err = dirent.Open(int(dir), name) })
 	}
-	raw, err := top.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	var failed error
-	err = raw.Control(func(dir uintptr) { fd, failed = unix.Openat2(int(dir), name, &how) })
-	if err != nil {
-		return -1, err
-	}
-	return fd, failed
+	return fd, answered && closed == nil, err
 }
 
 func (r *folderReader) close() {
@@ -106,35 +96,18 @@ func (r *folderReader) close() {
 func (r *folderReader) list() ([]Listed, error) {
 	var out []Listed
 	for {
-		n, err := unix.Getdents(r.fd, r.buffer)
+		n, err := dirent.Read(r.fd, r.buffer)
 		switch {
-		case err == unix.EINTR:
-			continue
 		case err != nil:
-			return nil, &fs.PathError{Op: "readdir", Err: err}
-		case n <= 0:
+			return nil, err
+		case n == 0:
 			return out, nil
 		}
-		out = r.parse(out, r.buffer[:n])
-	}
-}
-
-// parse reads struct linux_dirent64: inode and offset of eight bytes each, the
-// entry's length of two, its type of one, and the name up to a zero.
-func (r *folderReader) parse(out []Listed, buf []byte) []Listed {
-	const lengthAt, typeAt, nameAt = 16, 18, 19
-	out = slices.Grow(out, len(buf)/32)
-	names := string(buf) // one piece of memory for all names
-	for at := 0; at+nameAt < len(buf); {
-		length := int(binary.NativeEndian.Uint16(buf[at+lengthAt:]))
-		end := bytes.IndexByte(buf[at+nameAt:at+length], 0)
-		name := names[at+nameAt : at+nameAt+max(end, 0)]
-		if end > 0 && name != "." && name != ".." {
-			out = append(out, Listed{Name: name, Type: r.typeOf(buf[at+typeAt], name)})
+		out = slices.Grow(out, n/32)
+		for e := dirent.In(r.buffer[:n]); e.Next(); {
+			out = append(out, Listed{Name: e.Name, Type: r.typeOf(e.Type, e.Name)})
 		}
-		at += length
 	}
-	return out
 }
 
 func (r *folderReader) typeOf(code byte, name string) fs.FileMode {

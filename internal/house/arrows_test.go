@@ -14,18 +14,19 @@ import (
 // arrows are the packages and what of this module each may import. All may import
 // internal/fault and internal/bug but these two themselves.
 var arrows = map[string][]string{
-	"internal/fault": {},
-	"internal/bug":   {},
-	"internal/lead":  {},
-	"internal/pipe":  {},
-	"internal/wire":  {"internal/lead", "internal/pipe"},
+	"internal/fault":  {},
+	"internal/bug":    {},
+	"internal/dirent": {},
+	"internal/lead":   {},
+	"internal/pipe":   {},
+	"internal/wire":   {"internal/lead", "internal/pipe"},
 
-	"workspace":           {"workspace/gitignore"},
+	"workspace":           {"internal/dirent", "workspace/gitignore"},
 	"workspace/gitignore": {},
 	"workspace/diff":      {},
 	"workspace/watch":     {},
 	"workspace/lines":     {},
-	"workspace/git":       {"workspace/diff", "workspace/gitignore"},
+	"workspace/git":       {"internal/dirent", "workspace/diff", "workspace/gitignore"},
 	"workspace/search":    {"workspace"},
 	"workspace/document":  {"workspace", "workspace/diff"},
 	"workspace/language":  {"workspace", "workspace/document"},

@@ -1,12 +1,12 @@
 package git
 
 import (
-	"bytes"
-	"encoding/binary"
 	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"pillion/internal/dirent"
 )
 
 // folder reads one folder of a work tree after the other, with as few system calls as
@@ -39,19 +39,11 @@ func (f *folder) open(dir string) error {
 	if name == "" {
 		name = "."
 	}
-	how := unix.OpenHow{
-		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOFOLLOW,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	}
-	fd, err := unix.Openat2(int(f.base.Fd()), name, &how)
-	switch err {
-	case nil:
+	fd, answered, err := dirent.Open(int(f.base.Fd()), name)
+	if answered {
 		f.fd = fd
-		return nil
-	case unix.ENOENT, unix.EACCES, unix.ELOOP, unix.ENOTDIR:
-		return &os.PathError{Op: "open", Path: name, Err: err}
+		return err
 	}
-	// There is no openat2, it is forbidden, or something moved at this moment.
 	if f.other, err = f.work.openFolder(dir); err != nil {
 		return err
 	}
@@ -71,34 +63,14 @@ func (f *folder) close() {
 // list adds the entries of the folder that is open to into, in no order.
 func (f *folder) list(into []dirEntry) ([]dirEntry, error) {
 	for {
-		n, err := unix.Getdents(f.fd, f.buffer)
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return into, &os.PathError{Op: "readdir", Err: err}
-		case n <= 0:
-			return into, nil
-		default:
-			into = f.parse(into, f.buffer[:n])
+		n, err := dirent.Read(f.fd, f.buffer)
+		if n == 0 || err != nil {
+			return into, err
+		}
+		for e := dirent.In(f.buffer[:n]); e.Next(); {
+			into = append(into, dirEntry{name: e.Name, kind: f.kindOf(e.Type, e.Name)})
 		}
 	}
-}
-
-// parse reads struct linux_dirent64: inode and offset of eight bytes each, the
-// entry's length of two, its type of one, and the name up to a zero.
-func (f *folder) parse(into []dirEntry, buf []byte) []dirEntry {
-	const lengthAt, typeAt, nameAt = 16, 18, 19
-	names := string(buf) // one piece of memory for all names
-	for at := 0; at+nameAt < len(buf); {
-		length := int(binary.NativeEndian.Uint16(buf[at+lengthAt:]))
-		end := bytes.IndexByte(buf[at+nameAt:at+length], 0)
-		name := names[at+nameAt : at+nameAt+max(end, 0)]
-		if end > 0 && name != "." && name != ".." {
-			into = append(into, dirEntry{name: name, kind: f.kindOf(buf[at+typeAt], name)})
-		}
-		at += length
-	}
-	return into
 }
 
 func (f *folder) kindOf(code byte, name string) uint32 {
