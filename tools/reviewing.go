@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -140,11 +141,7 @@ func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
 	needs := len(f.Hunks) > 0 || f.Operation == patch.Delete
 	switch {
 	case f.Binary != nil:
-		if err := f.Binary.CheckWhole(f.path.String()); err != nil {
-			return err
-		}
-		f.before, f.whole = nil, "binary"
-		return nil
+		return p.layBytes(f, old)
 	case f.before == nil && needs:
 		return old.opaque
 	case f.before == nil:
@@ -174,6 +171,32 @@ func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
 	default:
 		f.whole = f.carried()
 		f.hunks = locate(f.before.Text, after, f.Hunks, placed)
+	}
+	return nil
+}
+
+// layBytes makes the bytes: the human is told how many there are.
+func (p *patching) layBytes(f *reviewed, old *patched) error {
+	isNew := f.Operation == patch.Create
+	was := &document.File{}
+	if !isNew {
+		var err error
+		if was, err = p.bytesOf(old); err != nil {
+			return err
+		}
+	}
+	now, err := f.Binary.Apply(f.path.String(), []byte(was.Text), isNew, p.in.Limits.WriteBytes)
+	if err != nil {
+		return err
+	}
+	f.before = nil
+	switch {
+	case isNew:
+		f.whole = change.NewBinaryWords(len(now), change.IsExecutable(fs.FileMode(f.NewMode)))
+	case f.Operation == patch.Delete:
+		f.whole = "deleted, binary, " + change.BytesWords(int64(len(was.Text)))
+	default:
+		f.whole = strings.Join(append(f.carries(), change.BinaryWords(len(was.Text), len(now))), ", ")
 	}
 	return nil
 }
@@ -245,15 +268,17 @@ func (f *reviewed) note() string {
 	switch {
 	case f.Operation == patch.Delete || f.NewMode == 0 || f.NewMode == f.OldMode:
 	case f.OldMode != 0:
-		return fmt.Sprintf("mode %o → %o", f.OldMode, f.NewMode)
+		return change.ModeWords(fmt.Sprintf("%o", f.OldMode), fmt.Sprintf("%o", f.NewMode))
 	case f.NewMode != 0o100644:
-		return fmt.Sprintf("mode %o", f.NewMode)
+		return fmt.Sprintf("executable, mode %o", f.NewMode)
 	}
 	return ""
 }
 
 // carried says what becomes of a file whose lines stay as they are.
-func (f *reviewed) carried() string {
+func (f *reviewed) carried() string { return strings.Join(f.carries(), ", ") }
+
+func (f *reviewed) carries() []string {
 	out := []string{}
 	switch f.Operation {
 	case patch.Rename:
@@ -264,7 +289,7 @@ func (f *reviewed) carried() string {
 	if note := f.note(); note != "" {
 		out = append(out, note)
 	}
-	return strings.Join(out, ", ")
+	return out
 }
 
 // show is the patch as the human sees it.

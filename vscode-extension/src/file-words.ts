@@ -18,7 +18,7 @@ export function isFolder({ operation, entries }: FilePreview): boolean {
   return operation === "create_directory" || entries !== undefined;
 }
 
-/** `delete the folder old`, `move a.py to b.py`, `create the folder new`, `delete notes.md`, `edit run.sh (mode 100644 → 100755, made executable)`: completes “claude wants to …”. */
+/** `delete the folder old`, `move a.py to b.py`, `create the folder new`, `delete notes.md`, `edit run.sh (made executable, mode 100644 → 100755)`: completes “claude wants to …”. */
 export function fileDeed(file: FilePreview): string {
   const path = visible(file.path);
   const name = isFolder(file) ? `the folder ${path}` : path;

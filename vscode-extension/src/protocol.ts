@@ -107,7 +107,7 @@ export interface FilePreview {
   to?: string;
   /** Files that a folder holds which goes or moves. */
   entries?: number;
-  /** What is made of it, where there are no lines to compare: `mode 100644 → 100755, made executable`. */
+  /** What is made of it, where there are no lines to compare: `made executable, mode 100644 → 100755`. */
   whole?: string;
 }
 

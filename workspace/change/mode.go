@@ -61,13 +61,19 @@ func newMode(snap *document.Snapshot, p workspace.Path, to func(was fs.FileMode)
 // modeWords name the change of a mode, as git counts modes.
 func (c TreeChange) modeWords() string {
 	from, to := c.modes()
-	switch {
-	case from == to:
+	if from == to {
 		return fmt.Sprintf("permissions %04o → %04o", c.Was.Top().Mode.Perm(), c.Mode.Perm())
-	case IsExecutable(c.Mode):
-		return "mode " + from + " → " + to + ", made executable"
 	}
-	return "mode " + from + " → " + to + ", not executable any more"
+	return ModeWords(from, to)
+}
+
+// ModeWords name the change of one of git's modes to another: what matters of it first,
+// as it may be cut off.
+func ModeWords(from, to string) string {
+	if to == gitMode(0o755) {
+		return "made executable, mode " + from + " → " + to
+	}
+	return "not executable any more, mode " + from + " → " + to
 }
 
 func (c TreeChange) modes() (from, to string) { return gitMode(c.Was.Top().Mode), gitMode(c.Mode) }

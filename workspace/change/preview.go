@@ -125,17 +125,34 @@ func (f File) whole() string {
 }
 
 func (f File) binaryWords() string {
-	now := strconv.Itoa(len(f.After.Text)) + " bytes"
-	if len(f.After.Text) == 1 {
-		now = "1 byte"
+	if f.Before.Exists {
+		return BinaryWords(len(f.Before.Text), len(f.After.Text))
 	}
-	switch {
-	case f.Before.Exists:
-		return "binary, " + strconv.Itoa(len(f.Before.Text)) + " → " + now
-	case f.Executable:
-		return "new binary file, executable, " + now
+	return NewBinaryWords(len(f.After.Text), f.Executable)
+}
+
+// BinaryWords say what becomes of a file of so many bytes.
+func BinaryWords(was, now int) string {
+	if was == now {
+		return "binary, other content, " + BytesWords(int64(now))
 	}
-	return "new binary file, " + now
+	return "binary, " + strconv.Itoa(was) + " → " + BytesWords(int64(now))
+}
+
+// NewBinaryWords are about a file that was not there.
+func NewBinaryWords(size int, executable bool) string {
+	if executable {
+		return "new binary file, executable, " + BytesWords(int64(size))
+	}
+	return "new binary file, " + BytesWords(int64(size))
+}
+
+// BytesWords count them.
+func BytesWords(n int64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
 }
 
 // whole names a change of the tree, which is made as one.

@@ -243,6 +243,7 @@ func (c TreeChange) deletion(p *FilePreview) string {
 	out := "diff --git " + GitName("a/"+p.Path) + " " + GitName("b/"+p.Path) + "\ndeleted file mode " + gitMode(c.Was.Top().Mode) + "\n"
 	switch hunks := diff.Hunks(p.Before, "", contextLines); {
 	case c.Text == nil && c.Was.Top().Mode.IsRegular():
+		p.Whole = "binary, " + BytesWords(c.Was.Size())
 		return out + "Binary files " + GitName("a/"+p.Path) + " and /dev/null differ\n"
 	case len(hunks) > 0:
 		_, p.Deletions = diff.Count(hunks)

@@ -13,7 +13,7 @@ function of(operation: string, more: Partial<FilePreview> = {}): FilePreview {
 
 const folder = of("delete", { entries: 3, diff: "lib/old/a.py\nlib/old/b\u202e.py\n" });
 const move = of("move", { path: "a.py", to: "lib/b.py" });
-const mode = of("change_mode", { path: "run.sh", whole: "mode 100644 → 100755, made executable" });
+const mode = of("change_mode", { path: "run.sh", whole: "made executable, mode 100644 → 100755" });
 
 test("a text is shown as a diff, also one that goes; the rest is told", () => {
   assert.deepEqual([file, of("delete", { before: "x" }), of("delete"), folder, move, of("create_directory")].map(isText), [true, true, false, false, false, false]);
@@ -30,7 +30,7 @@ test("each deed is told with what goes with it", () => {
   assert.deepEqual(names(folder), ["lib/old/a.py", "lib/old/b\\u{202e}.py", "… and 1 more"]);
   assert.deepEqual([[folder], [move], [of("create_directory")], [file, move]].map(filesQuestion), ["Delete a folder?", "Move a file?", "Create a folder?", "Change files?"]);
   assert.equal(deed(request({ kind: "diff", files: [move] }, { tool: "move_file" })), "move a.py to lib/b.py");
-  assert.equal(deed(request({ kind: "diff", files: [mode] }, { tool: "apply_patch" })), "edit run.sh (mode 100644 → 100755, made executable)");
+  assert.equal(deed(request({ kind: "diff", files: [mode] }, { tool: "apply_patch" })), "edit run.sh (made executable, mode 100644 → 100755)");
   assert.equal(isText(mode), false);
 });
 
