@@ -89,24 +89,15 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	ctx, cancel := within(ctx, p.timeout())
 	defer cancel()
 	found := p.registry.Languages.Caused(ctx, p.snapshot, paths)
+	var all causes
 	byPath := map[string]causedResult{}
-	var notes []string
-	var broke, mended []language.Diagnostic
-	var elsewhere []language.Elsewhere
 	for _, path := range paths {
 		c, known := found[path]
 		if !known {
 			continue
 		}
-		r := caused(c)
-		if r.Status == language.Fresh && c.Compared {
-			broke, mended = append(broke, c.New...), append(mended, c.Fixed...)
-		}
+		r := all.add(path, texts[path], c)
 		byPath[path.String()] = r
-		if note := causedNote(path, texts[path], c, r); note != "" {
-			notes = append(notes, note)
-		}
-		elsewhere = append(elsewhere, c.Elsewhere...)
 		if !p.edits().several {
 			a.caused = r
 		}
@@ -114,16 +105,41 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 	if p.edits().several && len(byPath) > 0 {
 		a.caused = byPath
 	}
+	if notes := all.said(); len(notes) > 0 {
+		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
+	}
+	a.Summary = causedSummary(all.broke, all.mended) + a.Summary
+}
+
+// causes is what a change of several files did.
+type causes struct {
+	notes         []string // of each file, for the model
+	broke, mended []language.Diagnostic
+	elsewhere     []language.Elsewhere
+}
+
+func (all *causes) add(path workspace.Path, text string, c language.Caused) causedResult {
+	r := caused(c)
+	if r.Status == language.Fresh && c.Compared {
+		all.broke, all.mended = append(all.broke, c.New...), append(all.mended, c.Fixed...)
+	}
+	if note := causedNote(path, text, c, r); note != "" {
+		all.notes = append(all.notes, note)
+	}
+	all.elsewhere = append(all.elsewhere, c.Elsewhere...)
+	return r
+}
+
+// said is what the model reads of it.
+func (all *causes) said() []string {
+	notes := all.notes
 	if more := len(notes) - mostFileNote; more > 0 {
 		notes = append(notes[:mostFileNote], fmt.Sprintf("(%s more; see diagnostics)", count(more, "file")))
 	}
-	if len(elsewhere) > 0 {
-		notes = append(notes, elsewhereNote(elsewhere))
+	if len(all.elsewhere) > 0 {
+		notes = append(notes, elsewhereNote(all.elsewhere))
 	}
-	if len(notes) > 0 {
-		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
-	}
-	a.Summary = causedSummary(broke, mended) + a.Summary
+	return notes
 }
 
 // changed are the files that have other text now.

@@ -186,15 +186,7 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 		return err
 	}
 	if f.Operation == patch.Delete {
-		if !f.Unseen && (text != "" || old.opaque != nil) {
-			return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(row.Path)).
-				With("path", row.Path).WithHint("read it again; to delete it whatever it holds use delete_file")
-		}
-		if len(f.Hunks) == 0 {
-			row.Deletions = document.LineCount(text)
-		}
-		old.is, old.text = false, ""
-		return nil
+		return p.delete(f, old, text, row)
 	}
 	old.text, old.wrote = text, true
 	if err := p.setMode(f, old, old.exec, row); err != nil {
@@ -207,6 +199,20 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 	default:
 		row.Operation = string(change.ChangeMode)
 	}
+	return nil
+}
+
+// delete has a file go. What the patch leaves of its text must be nothing, unless it goes
+// unseen.
+func (p *patching) delete(f patch.File, old *patched, text string, row *patchedFile) error {
+	if !f.Unseen && (text != "" || old.opaque != nil) {
+		return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(row.Path)).
+			With("path", row.Path).WithHint("read it again; to delete it whatever it holds use delete_file")
+	}
+	if len(f.Hunks) == 0 {
+		row.Deletions = document.LineCount(text)
+	}
+	old.is, old.text = false, ""
 	return nil
 }
 
