@@ -20,22 +20,13 @@ type Binary struct {
 	oldID, newID string // as git names contents
 }
 
-// CheckWhole fails unless the patch has the bytes, and does not only say that they differ.
-func (b *Binary) CheckWhole(name string) error {
-	if b.fragment == nil {
-		return fault.New(fault.BinaryFile, "the patch only says that %s differs, and not how", fault.Quote(name)).
-			WithHint("make it with git diff --binary")
-	}
-	return nil
-}
-
 // Apply makes the bytes that the patch leads to of those that it was made for, of none for
 // a new file. Both are known by their hashes. More than limit bytes are not made.
 func (b *Binary) Apply(name string, was []byte, isNew bool, limit int64) ([]byte, error) {
-	if err := b.CheckWhole(name); err != nil {
-		return nil, err
-	}
 	name = fault.Quote(name)
+	if b.fragment == nil {
+		return nil, fault.New(fault.BinaryFile, "the patch only says that %s differs, and not how", name).WithHint("make it with git diff --binary")
+	}
 	if !isID(b.oldID) || !isID(b.newID) || len(b.oldID) != len(b.newID) {
 		return nil, fault.New(fault.PatchApplyFailed, "the patch does not say whole which bytes of %s it was made for: its line \"index\" has %s and %s",
 			name, fault.Quote(clip(b.oldID)), fault.Quote(clip(b.newID))).WithHint("make it with git diff --binary, which writes hashes in full")
