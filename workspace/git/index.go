@@ -1,10 +1,12 @@
 package git
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -67,12 +69,16 @@ func (r *repository) readIndex() (*index, error) {
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	text, err := readText(name, maxIndex)
+	text, done, err := mapWithin(name, maxIndex)
 	if err != nil {
 		return nil, fault.New(fault.GitError, "the index cannot be read: %w", err)
 	}
+	defer done()
 	reader := &indexReader{text: text}
 	entries, err := reader.read()
+	if errors.Is(err, errDamaged) {
+		err = corrupt("it was cut off")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,15 +87,17 @@ func (r *repository) readIndex() (*index, error) {
 
 const maxIndex = 1 << 30
 
-// indexReader reads an index out of the file's text, of which the paths are parts.
+// indexReader reads an index out of the file's text, which may be mapped: another may
+// write to it or cut it off at any time, so what is checked is what was copied.
 type indexReader struct {
-	text    string
+	text    []byte
 	at      int
 	version uint32
-	last    string // the path before, of which version 4 keeps a part
-	folder  int    // how much of it is the folder, with a slash at the end
-	paths   int    // bytes of all paths, in version 4
-	stage   uint8  // of the entry before
+	names   strings.Builder // one piece of memory for all paths before version 4
+	last    string          // the path before, of which version 4 keeps a part
+	folder  int             // how much of it is the folder, with a slash at the end
+	paths   int             // bytes of all paths, in version 4
+	stage   uint8           // of the entry before
 	trees   *cachedTree
 }
 
@@ -105,8 +113,9 @@ func corrupt(what string) error {
 	return fault.New(fault.GitError, "the index is damaged (%s); git fsck says more, and removing .git/index and git reset makes it anew", what)
 }
 
-func (r *indexReader) read() ([]indexEntry, error) {
-	if len(r.text) < indexHeader+indexTrailer || r.text[:4] != "DIRC" {
+func (r *indexReader) read() (entries []indexEntry, err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
+	if len(r.text) < indexHeader+indexTrailer || string(r.text[:4]) != "DIRC" {
 		return nil, corrupt("no header")
 	}
 	r.version = r.number(4)
@@ -118,7 +127,7 @@ func (r *indexReader) read() ([]indexEntry, error) {
 		return nil, corrupt("too few entries")
 	}
 	r.text, r.at = r.text[:len(r.text)-indexTrailer], indexHeader
-	entries := make([]indexEntry, count)
+	entries = make([]indexEntry, count)
 	if err := r.entries(entries); err != nil {
 		return nil, err
 	}
@@ -132,27 +141,27 @@ func (r *indexReader) entries(into []indexEntry) error {
 	half := len(into) / 2
 	at, found := r.skip(half)
 	if len(into) < large || !found {
-		return r.some(into)
+		return r.some(into, len(r.text))
 	}
 	other := &indexReader{text: r.text, at: at, version: r.version}
 	var failed error
 	var reading sync.WaitGroup
-	reading.Go(func() { failed = other.some(into[half:]) })
-	err := r.some(into[:half])
+	reading.Go(func() { failed = other.some(into[half:], len(r.text)) })
+	err := r.some(into[:half], at)
 	reading.Wait()
 	switch {
 	case err != nil:
 		return err
 	case r.at != at: // a path has another length than is said
 		clear(into[half:])
-		return r.some(into[half:])
+		return r.some(into[half:], len(r.text))
 	case failed != nil:
 		return failed
 	}
 	if err := r.follows(&into[half]); err != nil {
 		return err
 	}
-	*r = *other
+	r.at, r.last, r.folder, r.stage = other.at, other.last, other.folder, other.stage
 	return nil
 }
 
@@ -176,7 +185,12 @@ func (r *indexReader) skip(n int) (at int, found bool) {
 	return at, true
 }
 
-func (r *indexReader) some(into []indexEntry) error {
+// some reads entries which, as far as is known, end before the place end.
+func (r *indexReader) some(into []indexEntry, end int) (err error) {
+	defer guard(debug.SetPanicOnFault(true), &err)
+	if r.names = (strings.Builder{}); r.version < 4 {
+		r.names.Grow(max(0, end-r.at-len(into)*entryFixed))
+	}
 	for i := range into {
 		if err := r.entry(&into[i]); err != nil {
 			return err
@@ -269,7 +283,7 @@ func (r *indexReader) path(start int) (string, error) {
 		}
 		keep = len(r.last) - drop
 	}
-	end := strings.IndexByte(r.text[r.at:], 0)
+	end := bytes.IndexByte(r.text[r.at:], 0)
 	if end < 0 {
 		return "", corrupt("a path without end")
 	}
@@ -280,11 +294,13 @@ func (r *indexReader) path(start int) (string, error) {
 		if r.paths += keep + end; r.paths > most {
 			return "", corrupt("its paths are too long")
 		}
-		return r.last[:keep] + path, nil
+		return r.last[:keep] + string(path), nil
 	}
 	length := r.at - 1 - start
 	r.at = min(start+(length+8)&^7, len(r.text))
-	return path, nil
+	from := r.names.Len()
+	r.names.Write(path)
+	return r.names.String()[from:], nil
 }
 
 // varint reads git's offset encoding.
@@ -307,12 +323,12 @@ func (r *indexReader) varint() (int, bool) {
 func (r *indexReader) extensions() error {
 	const head = 8
 	for len(r.text)-r.at >= head {
-		name := r.text[r.at : r.at+4]
+		name := string(r.text[r.at : r.at+4])
 		size := int(r.number(r.at + 4))
 		switch {
 		case name == "sdir": // folders stand for all that is in them; read by expand
 		case name == "TREE" && size <= len(r.text)-r.at-head:
-			r.trees = readCachedTrees([]byte(r.text[r.at+head : r.at+head+size]))
+			r.trees = readCachedTrees(r.text[r.at+head : r.at+head+size])
 		case name == "link":
 			return errSplit
 		case name[0] < 'A' || name[0] > 'Z':

@@ -48,11 +48,11 @@ func TestALargeIndexIsReadInHalves(t *testing.T) {
 			default:
 				bad[indexHeader+random.IntN(len(bad)-indexHeader)] ^= byte(1 << random.IntN(8))
 			}
-			got, err := (&indexReader{text: string(bad)}).read()
-			whole := &indexReader{text: string(bad[:len(bad)-indexTrailer]), at: indexHeader}
+			got, err := (&indexReader{text: bad}).read()
+			whole := &indexReader{text: bad[:len(bad)-indexTrailer], at: indexHeader}
 			whole.version = whole.number(4)
 			want := make([]indexEntry, count)
-			wantErr := whole.some(want)
+			wantErr := whole.some(want, len(whole.text))
 			if wantErr == nil {
 				wantErr = whole.extensions()
 			}

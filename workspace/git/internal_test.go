@@ -96,7 +96,7 @@ func FuzzIndex(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := (&indexReader{text: string(data)}).read()
+		entries, err := (&indexReader{text: data}).read()
 		if err != nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -228,26 +227,33 @@ func readWithin(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return readOpen(f, size, limit)
+}
+
+func readOpen(f *os.File, size, limit int64) ([]byte, error) {
 	data, err := readAll(io.LimitReader(f, limit+1), size)
 	if err == nil && int64(len(data)) > limit {
-		err = &fs.PathError{Op: "read", Path: name, Err: errBig}
+		err = &fs.PathError{Op: "read", Path: f.Name(), Err: errBig}
 	}
 	return data, err
 }
 
-// readText is readWithin for a large file, of which there is never more than one copy.
-func readText(name string, limit int64) (string, error) {
+// mapWithin is readWithin for a large file, which is mapped where it can be, until done is
+// called: see guard.
+func mapWithin(name string, limit int64) (data []byte, done func(), err error) {
+	const large = 64 << 10
 	f, size, err := openWithin(name, limit)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
 	defer f.Close()
-	var text strings.Builder
-	text.Grow(int(size))
-	if n, err := io.Copy(&text, io.LimitReader(f, limit+1)); err != nil || n > limit {
-		return "", cmp.Or(err, error(&fs.PathError{Op: "read", Path: name, Err: errBig}))
+	if size >= large {
+		if data = mapFile(f, size); data != nil {
+			return data, func() { unmapFile(data) }, nil
+		}
 	}
-	return text.String(), nil
+	data, err = readOpen(f, size, limit)
+	return data, func() {}, err
 }
 
 func openWithin(name string, limit int64) (*os.File, int64, error) {
