@@ -105,3 +105,55 @@ func TestWhatIsSaidOfOddPatches(t *testing.T) {
 		})
 	}
 }
+
+// TestPartsOfOneFileInOrder: in the form that begins with "*** Begin Patch" each part is
+// made in what those before it left, as the program does that the form comes from. What
+// would cost a text there is refused.
+func TestPartsOfOneFileInOrder(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	base := files{"a": "one\ntwo\nthree\n", "b": "b\n"}
+	update := func(name, to, was, now string) string {
+		if to != "" {
+			to = "*** Move to: " + to + "\n"
+		}
+		if was != "" {
+			was = "@@\n-" + was + "\n+" + now + "\n"
+		}
+		return "*** Update File: " + name + "\n" + to + was
+	}
+	add, remove := func(name string) string { return "*** Add File: " + name + "\n+new\n" }, func(name string) string { return "*** Delete File: " + name + "\n" }
+	for i, c := range []struct {
+		name, parts string
+		want        files // nil: refused
+		says        string
+	}{
+		{"changed twice", update("a", "", "one", "1") + update("a", "", "1", "I"), files{"a": "I\ntwo\nthree\n", "b": "b\n"}, ""},
+		{"changed, then changed and moved", update("a", "", "three", "3") + update("a", "c", "one", "1"), files{"c": "1\ntwo\n3\n", "b": "b\n"}, `"hunks_applied":2`},
+		{"changed twice, then moved", update("a", "", "one", "1") + update("a", "", "two", "2") + update("a", "c", "", ""), files{"c": "1\n2\nthree\n", "b": "b\n"}, `"files_modified":["a","c"]`},
+		{"changed in what was changed, and moved", update("a", "", "one", "1") + update("a", "c", "1", "I"), files{"c": "I\ntwo\nthree\n", "b": "b\n"}, ""},
+		{"moved, then changed there", update("a", "c", "one", "1") + update("c", "", "two", "2"), files{"c": "1\n2\nthree\n", "b": "b\n"}, ""},
+		{"moved, and another made in its place", update("a", "", "one", "1") + update("a", "c", "two", "2") + add("a"), files{"a": "new\n", "c": "1\n2\nthree\n", "b": "b\n"}, ""},
+		{"deleted, made, moved", remove("a") + add("a") + update("a", "c", "new", "newer"), files{"c": "newer\n", "b": "b\n"}, ""},
+		{"out of the way, then moved there", update("b", "c", "", "") + update("a", "b", "one", "1"), files{"b": "1\ntwo\nthree\n", "c": "b\n"}, ""},
+		{"moved to what has not gone yet", update("a", "b", "one", "1") + update("b", "c", "b", "B"), nil, "b is there already"},
+		{"swapped", update("a", "b", "one", "1") + update("b", "a", "b", "B"), nil, "b is there already"},
+		{"moved twice", update("a", "c", "one", "1") + update("c", "d", "two", "2"), nil, "c is made earlier in the patch"},
+		{"moved, then changed where it was", update("a", "c", "one", "1") + update("a", "", "two", "2"), nil, "renamed earlier in the patch"},
+		{"deleted, then moved", remove("a") + update("a", "c", "one", "1"), nil, "renamed earlier in the patch"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mine := w.path(".")
+			emptied(t, mine)
+			base.over(t, mine)
+			want := c.want
+			if want == nil {
+				want = base
+			}
+			got := applyPatch(t, w, i, "*** Begin Patch\n"+c.parts+"*** End Patch\n")
+			if got.Applied != (c.want != nil) || !strings.Contains(got.raw, c.says) || !maps.Equal(filesIn(t, mine), want) {
+				t.Errorf("%s\n%q", got.raw, filesIn(t, mine))
+			}
+		})
+	}
+}

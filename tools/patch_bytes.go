@@ -37,6 +37,9 @@ func (p *patching) bytesOf(f *patched) (*document.File, error) {
 // carriedFrom is what a file that is renamed or copied held before the patch: its bytes
 // where the patch changes those, or it is no text.
 func (p *patching) carriedFrom(f patch.File, old *patched) (text string, bytes bool, err error) {
+	if f.InOrder {
+		return old.text, old.isBytes(), nil
+	}
 	if f.Binary == nil && (f.Operation != patch.Copy || old.opaque == nil) {
 		return old.textBefore(), old.isBytes(), nil
 	}

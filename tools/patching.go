@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -17,7 +18,7 @@ type patching struct {
 	in      Input
 	files   map[workspace.Path]*patched // by what a name leads to
 	order   []*patched
-	leaving map[workspace.Path]bool // names that some file of the patch gives up
+	leaving map[workspace.Path]bool // names that some file of the patch gives up; false: from that part of it on
 	results []patchedFile
 	reads   []workspace.Path // of files that it could not be applied to
 	failed  int
@@ -52,7 +53,7 @@ func newPatching(in Input, files []patch.File) *patching {
 			continue
 		}
 		if at, err := p.resolve(f.Old); err == nil {
-			p.leaving[at] = true
+			p.leaving[at] = p.leaving[at] || !f.InOrder
 		}
 	}
 	return p
@@ -231,7 +232,11 @@ func (p *patching) exists(name string) bool {
 }
 
 func (p *patching) missing(f *patched) error {
-	if f.was {
+	switch {
+	case f.is:
+		return fault.New(fault.PatchApplyFailed, "%s is made earlier in the patch", fault.Quote(f.path.String())).
+			WithHint("make each file at once under the name that it is to have")
+	case f.was:
 		return fault.New(fault.FileNotFound, "%s is deleted or renamed earlier in the patch", fault.Quote(f.path.String())).
 			WithHint("make one diff of each file, from what it is to what it is to be")
 	}
@@ -281,10 +286,11 @@ func (p *patching) vacant(old, to *patched) error {
 }
 
 // carry renames or copies. What a file held before the patch goes, as git has it: the
-// order of the files in it says nothing.
+// order of the files in it says nothing. In the other form it is what the file holds by
+// then.
 func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, row *patchedFile) error {
 	switch {
-	case !old.was:
+	case !old.was, f.InOrder && !old.is:
 		return p.missing(old)
 	case old == to:
 		return errOwnName(to)
@@ -313,11 +319,35 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 	to.bom = old.before != nil && old.before.BOM
 	if f.Operation == patch.Rename {
 		to.from = old
-		if !old.wrote {
+		if !old.wrote || f.InOrder {
 			old.is = false
 		}
 	}
+	if f.InOrder {
+		p.fold(row)
+	}
 	return p.setMode(f, to, old.wasExec, row)
+}
+
+// fold takes what was made of a file before it was renamed into the row of that.
+func (p *patching) fold(row *patchedFile) {
+	isOf := func(r patchedFile) bool {
+		return r.Path == row.From && r.Error == nil && r.Operation == string(change.Overwrite)
+	}
+	for _, r := range slices.Backward(p.results) {
+		if !isOf(r) {
+			continue
+		}
+		for i := range row.Hunks {
+			row.Hunks[i].Hunk += r.HunksApplied
+		}
+		row.Hunks = append(r.Hunks, row.Hunks...)
+		row.HunksApplied, row.Additions, row.Deletions = row.HunksApplied+r.HunksApplied, row.Additions+r.Additions, row.Deletions+r.Deletions
+		if distance(r.Offset) > distance(row.Offset) {
+			row.Offset = r.Offset
+		}
+	}
+	p.results = slices.DeleteFunc(p.results, isOf)
 }
 
 // patched is a text with the hunks of a patch's file made in it.

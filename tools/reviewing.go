@@ -56,10 +56,12 @@ func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error
 		if err != nil {
 			return nil, p.blame(patchedFile{Path: f.New}, f, err)
 		}
-		if named[one.path] {
-			return nil, fault.New(fault.PatchApplyFailed, "the patch names %s twice", fault.Quote(one.path.String())).WithHint("make one diff of each file")
+		for _, name := range one.names() {
+			if named[name] {
+				return nil, fault.New(fault.PatchApplyFailed, "the patch names %s twice", fault.Quote(name.String())).WithHint("make one diff of each file")
+			}
+			named[name] = true
 		}
-		named[one.path] = true
 		if f.Binary != nil {
 			one.raw = section(text, files, i)
 		}
@@ -68,6 +70,14 @@ func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error
 		r.files = append(r.files, one)
 	}
 	return r, nil
+}
+
+// names are those that no other file of the patch may have.
+func (f *reviewed) names() []workspace.Path {
+	if f.InOrder && !f.from.IsZero() {
+		return []workspace.Path{f.from, f.path}
+	}
+	return []workspace.Path{f.path}
 }
 
 // section is the part of a patch that is about one of its files, as it stands there.

@@ -125,7 +125,7 @@ func (p *beginParser) file() error {
 		return broken(start, "it names no file")
 	}
 	p.at++
-	f.Returns = p.crlf
+	f.Returns, f.InOrder = p.crlf, true
 	var err error
 	switch f.Operation {
 	case Create:

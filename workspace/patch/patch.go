@@ -41,8 +41,11 @@ type File struct {
 	Hunks            []Hunk
 	Binary           *Binary // of a binary file
 	Unseen           bool    // of a Delete: whatever the file holds
-	Returns          bool    // its lines end in carriage returns, which are taken for the patch's own
-	Line             int     // of the patch, from 1, where the file begins
+	// InOrder: it is made in what the parts before it left. Else what is renamed or copied
+	// is what was there before all of the patch.
+	InOrder bool
+	Returns bool // its lines end in carriage returns, which are taken for the patch's own
+	Line    int  // of the patch, from 1, where the file begins
 }
 
 // Hunk is one change of a text.
