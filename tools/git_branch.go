@@ -105,11 +105,10 @@ func branchAnswer(list git.BranchList, done string) *Answer {
 
 // branchAction is what is different between the actions that change something.
 type branchAction struct {
-	look  func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error)
-	hooks []string
-	args  func(c git.BranchChange) []string // git's
-	// builtin does it without git; nil: that cannot be.
-	builtin func(root, dir string, c git.BranchChange) error
+	look    func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error)
+	hooks   []string
+	args    func(c git.BranchChange) []string                // git's
+	builtin func(root, dir string, c git.BranchChange) error // does it without git
 	facts   func(s *sheet, b branchPlan)
 	title   string
 	deed    string // completes "the agent wants to", before the branch's name
@@ -145,7 +144,7 @@ var switchBranch = branchAction{
 	args: func(c git.BranchChange) []string {
 		return []string{"switch", "--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules", "--end-of-options", c.Name}
 	},
-	title: "Switch to branch", deed: "switch to the branch", done: "switched to",
+	builtin: git.SwitchName, title: "Switch to branch", deed: "switch to the branch", done: "switched to",
 	facts: func(s *sheet, b branchPlan) {
 		if b.Head != "" {
 			s.fact("From", b.at(b.Branch, b.Head))
@@ -201,8 +200,8 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 			With("paths", unsaved).WithHint("ask the human to save or undo it first")
 	}
 	b.git = in.gitProgram(b.Top)
-	if b.builtin == nil {
-		if err := b.git.missing("switch branches"); err != nil {
+	if b.Changes.FilesChanged > 0 {
+		if err := b.git.missing("switch to a branch with other files"); err != nil {
 			return nil, err
 		}
 	}

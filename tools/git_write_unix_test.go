@@ -398,10 +398,29 @@ func TestWithoutGit(t *testing.T) {
 			t.Errorf("%s: %+v", action, got)
 		}
 	}
-	w.git("branch other")
+	if got := w.gitTool("git.branch", map[string]any{"action": "create", "name": "topic"}); !got.OK {
+		t.Fatalf("%+v", got)
+	}
+	w.write("a.txt", "three\n")
+	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "topic"}); !got.OK || w.says("symbolic-ref", "HEAD") != "refs/heads/topic" {
+		t.Fatalf("%+v", got)
+	}
+	fsck("M a.txt")
+	if got := w.says("reflog", "-1", "--format=%gs"); got != "checkout: moving from main to topic" {
+		t.Errorf("the reflog says %q", got)
+	}
+	if got := w.gitTool("git.commit", map[string]any{"message": "topic"}); !got.OK {
+		t.Fatalf("%+v", got)
+	}
+	w.write(".git/HEAD.lock", "")
+	w.git("branch twin")
+	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "twin"}); got.OK || !strings.Contains(got.Error.Message, "HEAD.lock") {
+		t.Errorf("%+v", got)
+	}
+	w.must(os.Remove(w.path(".git/HEAD.lock")))
 	w.git("init -q --bare ../bare.git")
 	w.says("remote", "add", "origin", w.path("../bare.git"))
-	for tool, args := range map[string]map[string]any{"git.branch": {"action": "switch", "name": "other"}, "git.push": {}} {
+	for tool, args := range map[string]map[string]any{"git.branch": {"action": "switch", "name": "main"}, "git.push": {}} {
 		if got := w.gitTool(tool, args); got.OK || !strings.Contains(got.Error.Message, "no git program") {
 			t.Errorf("%s: %+v", tool, got)
 		}

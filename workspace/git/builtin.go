@@ -25,7 +25,7 @@ import (
 )
 
 // What follows writes to a repository where there is no git program: a commit, a new
-// branch, the end of one. It runs no hooks, no filters and no signing program, and
+// branch, the end of one, a switch by which no file changes. It runs no hooks, no filters and no signing program, and
 // refuses where filters or signing are configured. It writes below the git folder
 // alone, under git's own lock on the index.
 
@@ -285,8 +285,7 @@ func (b *builtin) move(d Draft, to plumbing.Hash, what string) error {
 	if err := b.store.CheckAndSetReference(plumbing.NewHashReference(name, to), old); err != nil {
 		return fault.New(fault.GitError, "the branch could not be moved: %w", err)
 	}
-	was := plumbing.NewHash(d.Head)
-	line := fmt.Sprintf("%s %s %s %d +0000\t%s\n", was, to, d.Committer, time.Now().Unix(), what)
+	line := b.logLine(plumbing.NewHash(d.Head), to, what)
 	for _, log := range slices.Compact([]string{"HEAD", name.String()}) {
 		b.note(path.Join("logs", log), line)
 	}
