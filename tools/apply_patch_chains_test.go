@@ -81,9 +81,15 @@ func TestWhatIsSaidOfOddPatches(t *testing.T) {
 		made       files
 		says       string
 	}{
-		{"a folder in the place of a file", deleting("file", "file") + making("file/x", "x"), nil, "does not take the place of a file"},
-		{"a file in its own folder", moving("rename", "file", "file/x"), nil, "does not take the place of a file"},
-		{"a file in the place of a folder", deleting("dir/one", "one") + making("dir", "x"), nil, "does not take the place of a file"},
+		{"a folder in the place of a file", deleting("file", "file") + making("file/x", "x"), nil, "does not take the place of a file in one patch; delete or move file first"},
+		{"the same in the other order", making("file/x", "x") + deleting("file", "file"), nil, "delete or move file first"},
+		{"the same in the other form", "*** Begin Patch\n*** Delete File: file\n*** Add File: file/in/x\n+x\n*** End Patch\n", nil, "delete or move file first"},
+		{"a file in its own folder", moving("rename", "file", "file/x"), nil, "delete or move file first"},
+		{"another in the folder that takes its place", deleting("file", "file") + moving("rename", "dir/one", "file/x"), nil, "delete or move file first"},
+		{"a file in the place of a folder", deleting("dir/one", "one") + making("dir", "x"), nil, "does not take the place of a folder in one patch; delete or move the folder dir first"},
+		{"the same in the other order", making("dir", "x") + deleting("dir/one", "one"), nil, "the folder dir first"},
+		{"the same in the other form", "*** Begin Patch\n*** Delete File: dir/one\n*** Add File: dir\n+x\n*** End Patch\n", nil, "the folder dir first"},
+		{"a file in the place of its own folder", moving("rename", "dir/one", "dir"), nil, "the folder dir first"},
 		{"another encoding", "--- a/latin\n+++ b/latin\n@@ -1 +1 @@\n-caf\n+x\n", nil, "write_file, which takes one"},
 		{"its own name", moving("rename", "file", "file"), nil, "leave the rename out"},
 		{"deleted twice", deleting("file", "file") + deleting("file", "file"), nil, "one diff of each file"},

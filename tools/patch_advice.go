@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"fmt"
+	"path"
 	"strings"
 
 	"pillion/internal/fault"
@@ -10,10 +12,8 @@ import (
 // advised gives what is wrong with a file of the patch a hint for whoever made the patch,
 // where that of the file alone does not help.
 func (p *patching) advised(f patch.File, err *fault.Error) *fault.Error {
-	for at := range p.leaving {
-		if name := at.String(); strings.HasPrefix(f.New, name+"/") || strings.HasPrefix(name, f.New+"/") {
-			return err.WithHint("a folder does not take the place of a file in one patch, nor a file that of a folder; give what goes first, and what comes there in a second call")
-		}
+	if hint := p.otherKind(f.New); hint != "" {
+		return err.WithHint("%s", hint)
 	}
 	switch {
 	case err.Code == fault.EncodingError && !strings.Contains(err.Message, "NUL"):
@@ -22,4 +22,28 @@ func (p *patching) advised(f patch.File, err *fault.Error) *fault.Error {
 		return err.WithHint("leave it out of the patch, or give it another name")
 	}
 	return err
+}
+
+// otherKind is what to do instead about a name at which the patch has a file and a folder
+// take each other's place, "" of any other.
+func (p *patching) otherKind(name string) string {
+	for above := path.Dir(name); above != "." && above != "/"; above = path.Dir(above) {
+		if p.leaves(func(gone string) bool { return gone == above }) {
+			return fmt.Sprintf("a folder does not take the place of a file in one patch; delete or move %s first, with delete_file or move_file, and then give the rest of the patch", fault.Quote(above))
+		}
+	}
+	if p.leaves(func(gone string) bool { return strings.HasPrefix(gone, name+"/") }) {
+		return fmt.Sprintf("a file does not take the place of a folder in one patch; delete or move the folder %s first, with delete_file or move_file, and then give the rest of the patch", fault.Quote(name))
+	}
+	return ""
+}
+
+// leaves: some file of the patch gives up such a name.
+func (p *patching) leaves(such func(name string) bool) bool {
+	for at := range p.leaving {
+		if such(at.String()) {
+			return true
+		}
+	}
+	return false
 }
