@@ -26,23 +26,47 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	case *Action:
 		r.Command, r.Covered = p.commandFacts(plan.Command), plan.Covered
 	}
-	for _, t := range p.plan.touches() {
-		fact, err := factOf(t)
+	aims := aimsOf(p.plan.touches())
+	for _, a := range aims {
+		fact, err := factOf(a)
 		if err != nil {
 			return r, err
 		}
 		r.Paths = append(r.Paths, fact)
 	}
-	p.site = p.siteOf(r.Command)
+	p.site = p.siteOf(r.Command, aims)
 	r.Rules = p.rules(p.site)
 	return r, nil
 }
 
-func factOf(t touch) (policy.PathFact, error) {
+// aim is a touch, and where its path leads now.
+type aim struct {
+	touch
+	target workspace.Path
+	err    error // it leads nowhere in the workspace
+}
+
+func aimsOf(touches []touch) []aim {
+	out := make([]aim, len(touches))
+	for i, t := range touches {
+		out[i] = aimOf(t)
+	}
+	return out
+}
+
+func aimOf(t touch) aim {
+	if t.entry != nil {
+		return aim{touch: t} // which says it itself
+	}
+	target, err := t.path.Target()
+	return aim{t, target, err}
+}
+
+func factOf(t aim) (policy.PathFact, error) {
 	if t.entry != nil {
 		return t.entry.fact(t.path), nil
 	}
-	target, err := t.path.Target()
+	target, err := t.target, t.err
 	if err != nil && t.tracked {
 		target, err = t.path, nil
 	}

@@ -34,7 +34,7 @@ type site struct {
 	command bool
 }
 
-func (p *pending) siteOf(command *policy.Command) site {
+func (p *pending) siteOf(command *policy.Command, aims []aim) site {
 	out := site{command: command != nil}
 	add := func(path workspace.Path) {
 		for !path.IsRoot() {
@@ -55,14 +55,13 @@ func (p *pending) siteOf(command *policy.Command) site {
 			}
 		}
 	}
-	for _, t := range p.plan.touches() {
-		add(t.path)
-		if t.entry != nil {
-			add(t.entry.at)
-			continue
-		}
-		if target, err := t.path.Target(); err == nil {
-			add(target)
+	for _, a := range aims {
+		add(a.path)
+		switch {
+		case a.entry != nil:
+			add(a.entry.at)
+		case a.err == nil:
+			add(a.target)
 		}
 	}
 	return out
