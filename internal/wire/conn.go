@@ -55,7 +55,7 @@ func NewConn(rwc io.ReadWriteCloser, o Options) *Conn {
 	c.base, c.stop = context.WithCancel(context.Background())
 	c.out = newWriter(rwc, c.o.WriteBudget, c.writerFailed)
 	c.tasks = newDispatcher(c.o, c.handle, c.reply)
-	c.codec = &codec{conn: c, replies: make(chan uint64, 16), ended: make(chan struct{}), left: make(chan struct{})}
+	c.codec = &codec{conn: c, replies: make(chan []uint64, 1), ended: make(chan struct{}), left: make(chan struct{})}
 	c.in = newReader(c)
 	c.rpc = jsonrpc2.NewConn(context.Background(), c.codec, unreachable{}, jsonrpc2.SetLogger(logger(c.o.Logf)))
 	if c.o.Ready != nil {
