@@ -2,29 +2,18 @@ package change
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-func exchange(from *os.File, a string, to *os.File, b string) error {
-	return rename(from, a, to, b, unix.RENAME_SWAP)
-}
+const (
+	swaps     = unix.RENAME_SWAP
+	noReplace = unix.RENAME_EXCL
+)
 
-func renameNoReplace(from *os.File, a string, to *os.File, b string) error {
-	return rename(from, a, to, b, unix.RENAME_EXCL)
-}
-
-func rename(from *os.File, a string, to *os.File, b string, flags uint32) error {
-	err := unix.RenameatxNp(int(from.Fd()), a, int(to.Fd()), b, flags)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, unix.EINVAL): // what a file system answers that cannot
-		err = errors.ErrUnsupported
-	}
-	return &fs.PathError{Op: "rename", Path: b, Err: err}
+func renameAt(from *os.File, a string, to *os.File, b string, flags uint32) error {
+	return unix.RenameatxNp(int(from.Fd()), a, int(to.Fd()), b, flags)
 }
 
 // openBeneath cannot be had here.

@@ -9,23 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func exchange(from *os.File, a string, to *os.File, b string) error {
-	return rename(from, a, to, b, unix.RENAME_EXCHANGE)
-}
+const (
+	swaps     = unix.RENAME_EXCHANGE
+	noReplace = unix.RENAME_NOREPLACE
+)
 
-func renameNoReplace(from *os.File, a string, to *os.File, b string) error {
-	return rename(from, a, to, b, unix.RENAME_NOREPLACE)
-}
-
-func rename(from *os.File, a string, to *os.File, b string, flags uint) error {
-	err := unix.Renameat2(int(from.Fd()), a, int(to.Fd()), b, flags)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, unix.EINVAL): // what a file system answers that cannot
-		err = errors.ErrUnsupported
-	}
-	return &fs.PathError{Op: "rename", Path: b, Err: err}
+func renameAt(from *os.File, a string, to *os.File, b string, flags uint) error {
+	return unix.Renameat2(int(from.Fd()), a, int(to.Fd()), b, flags)
 }
 
 // openBeneath opens a folder below dir, if no link is on the way.

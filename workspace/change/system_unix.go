@@ -15,6 +15,24 @@ import (
 
 const nonBlocking = unix.O_NONBLOCK | unix.O_NOCTTY
 
+func exchange(from *os.File, a string, to *os.File, b string) error {
+	return renamed(renameAt(from, a, to, b, swaps), b)
+}
+
+func renameNoReplace(from *os.File, a string, to *os.File, b string) error {
+	return renamed(renameAt(from, a, to, b, noReplace), b)
+}
+
+func renamed(err error, b string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.EINVAL): // what a file system answers that cannot
+		err = errors.ErrUnsupported
+	}
+	return &fs.PathError{Op: "rename", Path: b, Err: err}
+}
+
 // renamePlain replaces what is there.
 func renamePlain(from *os.File, a string, to *os.File, b string) error {
 	if err := unix.Renameat(int(from.Fd()), a, int(to.Fd()), b); err != nil {
