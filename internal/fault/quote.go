@@ -19,7 +19,11 @@ func Quote(name string) string {
 // Escape replaces what cannot be seen by its \u escape and leaves line breaks,
 // tabs and all visible text alone. Dialogs show text that went through it.
 func Escape(text string) string {
-	if strings.IndexFunc(text, invisible) < 0 {
+	plain := 0 // nearly all text is, and is spared the closer look
+	for plain < len(text) && (text[plain] >= ' ' && text[plain] <= '~' || text[plain] == '\n' || text[plain] == '\t') {
+		plain++
+	}
+	if strings.IndexFunc(text[plain:], invisible) < 0 {
 		return text
 	}
 	var out strings.Builder
