@@ -108,6 +108,9 @@ func (o *objects) sharedLoose(h plumbing.Hash) int {
 	most := 0
 	text := h.String()
 	for _, s := range o.stores {
+		if !s.mayHold(text[:2]) {
+			continue
+		}
 		entries, _ := os.ReadDir(filepath.Join(s.dir, text[:2]))
 		for _, e := range entries {
 			if other := text[:2] + e.Name(); len(other) == hexSize && other != text {
@@ -116,6 +119,20 @@ func (o *objects) sharedLoose(h plumbing.Hash) int {
 		}
 	}
 	return most
+}
+
+// mayHold reports whether there may be objects with files of their own in the folder of
+// those two digits. Which folders there are is looked up once.
+func (s *store) mayHold(digits string) bool {
+	if s.folders == nil {
+		s.folders = map[string]bool{}
+		entries, err := os.ReadDir(s.dir)
+		for _, e := range entries {
+			s.folders[e.Name()] = true
+		}
+		s.unlisted = err != nil
+	}
+	return s.unlisted || s.folders[digits]
 }
 
 // packsSignature tells the packs that there are from others.

@@ -37,7 +37,8 @@ func (g *graph) count() int {
 // graphLayer is one file of it.
 type graphLayer struct {
 	file          *os.File
-	data          []byte // all of the file: mapped, or read once that is worth it
+	begin         []byte // of the file
+	data          []byte // all of it, once that is worth it: mapped, or read
 	mapped        bool
 	reads         int
 	first         int // the position of its first commit
@@ -103,12 +104,12 @@ func (g *graph) close() {
 }
 
 func openLayer(name string) (*graphLayer, error) {
-	f, err := openRegular(name)
+	f, info, err := openRegular(name)
 	if err != nil {
 		return nil, err
 	}
-	l := &graphLayer{file: f}
-	if err := l.open(f); err != nil {
+	l := &graphLayer{file: f, size: info.Size(), written: info.ModTime().UnixNano()}
+	if err := l.open(); err != nil {
 		l.close()
 		return nil, err
 	}
@@ -119,19 +120,18 @@ func (l *graphLayer) close() {
 	if l.mapped {
 		unmapFile(l.data)
 	}
-	l.data = nil
+	l.data, l.mapped = nil, false
 	l.file.Close()
 }
 
-func (l *graphLayer) open(f *os.File) (err error) {
-	defer guard(debug.SetPanicOnFault(true), &err)
-	info, err := f.Stat()
+// open reads what the file begins with, which is about where in it the rest is.
+func (l *graphLayer) open() error {
+	const about = 2 << 10
+	begin, err := l.read(0, int(min(about, max(l.size, 0))))
 	if err != nil {
 		return err
 	}
-	l.size, l.written = info.Size(), info.ModTime().UnixNano()
-	l.data = mapFile(f, l.size)
-	l.mapped = l.data != nil
+	l.begin = begin
 	head, err := l.read(0, 8)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (l *graphLayer) open(f *os.File) (err error) {
 	chunks := map[string]*span{"OIDF": &l.oidf, "OIDL": &l.oidl, "CDAT": &l.cdat, "EDGE": &l.edge, "BIDX": &l.bidx, "BDAT": &l.bdat}
 	for ; len(table) >= 24; table = table[12:] {
 		s := span{int64(binary.BigEndian.Uint64(table[4:])), int64(binary.BigEndian.Uint64(table[16:]))}
-		if s.start < 0 || s.end < s.start || s.end > info.Size() {
+		if s.start < 0 || s.end < s.start || s.end > l.size {
 			return errGraph
 		}
 		if chunk := chunks[string(table[:4])]; chunk != nil {
@@ -180,18 +180,16 @@ func (l *graphLayer) readFanout() error {
 	return nil
 }
 
-// read reads n bytes. Who asks for many is given them from memory.
+// read reads n bytes. Who asks for many is given them from memory: see packIndex.
 func (l *graphLayer) read(at int64, n int) ([]byte, error) {
-	const many = 200
-	if l.reads++; l.reads == many && l.data == nil && l.size <= mostGraphInCore {
-		data, err := readAll(io.NewSectionReader(l.file, 0, l.size), l.size)
-		if err != nil {
-			return nil, err
-		}
-		l.data = data
-	}
 	if at < 0 || n < 0 {
 		return nil, errGraph
+	}
+	if at <= int64(len(l.begin)) && int64(n) <= int64(len(l.begin))-at {
+		return l.begin[at : at+int64(n)], nil
+	}
+	if err := l.readMuch(); err != nil {
+		return nil, err
 	}
 	if l.data != nil {
 		if at > int64(len(l.data)) || int64(n) > int64(len(l.data))-at {
@@ -204,6 +202,19 @@ func (l *graphLayer) read(at int64, n int) ([]byte, error) {
 		return nil, err
 	}
 	return data, nil
+}
+
+// readMuch gets all of the file once much was read of it.
+func (l *graphLayer) readMuch() (err error) {
+	const many = 200
+	switch l.reads++; {
+	case l.reads == manyLooks:
+		l.data = mapFile(l.file, l.size)
+		l.mapped = l.data != nil
+	case l.reads == many && l.data == nil && l.size <= mostGraphInCore:
+		l.data, err = readAll(io.NewSectionReader(l.file, 0, l.size), l.size)
+	}
+	return err
 }
 
 // part reads n bytes of a chunk.

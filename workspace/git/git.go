@@ -20,6 +20,7 @@ package git
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -118,11 +119,30 @@ func locate(root, dir string) (place, error) {
 	if rel == "." {
 		return p, nil
 	}
-	p.dir, p.exists = resolveParent(filepath.Join(resolved, rel))
+	p.dir = filepath.Join(resolved, rel)
+	if plainFolders(resolved, filepath.Dir(rel)) {
+		p.exists = lexists(p.dir)
+		return p, nil
+	}
+	p.dir, p.exists = resolveParent(p.dir)
 	if !inside(resolved, p.dir) {
 		return place{}, fault.New(fault.PathOutsideWorkspace, "%s leads out of the workspace; give a path inside it", fault.Quote(rel))
 	}
 	return p, nil
+}
+
+// plainFolders reports whether no link is on the way from dir to the folder rel in it.
+func plainFolders(dir, rel string) bool {
+	if rel == "." {
+		return true
+	}
+	for name := range strings.SplitSeq(rel, string(filepath.Separator)) {
+		dir = filepath.Join(dir, name)
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 // resolveParent resolves the links in the path of name, but not name itself.

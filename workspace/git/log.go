@@ -208,9 +208,16 @@ func (r *repository) describeWith(h plumbing.Hash, shared int) (LogCommit, error
 
 // start is the repository's start, which need not be read if it is known.
 func (k *kept) start(r *repository, ref string) (plumbing.Hash, error) {
-	if h, born := r.head(); ref == "" && born {
-		if n, ok := k.commits.numbers[h]; ok && k.commits.nodes[n].known {
-			return h, nil
+	if ref == "" {
+		if h, born := r.head(); born {
+			if n, ok := k.commits.numbers[h]; ok && k.commits.nodes[n].known {
+				return h, nil
+			}
+			c, err := r.objects.commit(h)
+			if err != nil {
+				return plumbing.ZeroHash, err
+			}
+			return c.Hash, nil
 		}
 	}
 	return r.start(ref)

@@ -36,8 +36,10 @@ type objects struct {
 
 // store is one objects folder.
 type store struct {
-	dir   string
-	packs []*pack
+	dir      string
+	packs    []*pack
+	folders  map[string]bool // what is in it, once that was asked for
+	unlisted bool            // that cannot be found out
 }
 
 func openObjects(commonDir string) *objects {
@@ -183,7 +185,7 @@ func (o *objects) search(h plumbing.Hash, limit int64) (stored, error) {
 // loose reads an object that has a file of its own.
 func (o *objects) loose(s *store, h plumbing.Hash, limit int64) (stored, error) {
 	name := h.String()
-	f, err := openRegular(filepath.Join(s.dir, name[:2], name[2:]))
+	f, _, err := openRegular(filepath.Join(s.dir, name[:2], name[2:]))
 	if errors.Is(err, os.ErrNotExist) || isNotDir(err) {
 		return stored{}, errNoObject
 	}

@@ -49,13 +49,8 @@ func (p *pack) open() error {
 	if p.file != nil {
 		return nil
 	}
-	f, err := openRegular(p.path)
+	f, info, err := openRegular(p.path)
 	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
 		return err
 	}
 	p.file, p.size = f, info.Size()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/debug"
 
@@ -13,21 +14,24 @@ import (
 )
 
 // packIndex says where in a pack an object is. Its format is version 2 of
-// git's Documentation/gitformat-pack.txt. The file is mapped. Where it cannot be,
-// only what is asked for is read: the names that begin with one byte together,
-// and kept, up to a bound.
+// git's Documentation/gitformat-pack.txt. What is asked for is read, and the file mapped
+// once much is: to map and unmap the places that ten commits are at takes longer than to
+// read them. Where it cannot be mapped, the names that begin with one byte are read
+// together, and kept, up to a bound.
 type packIndex struct {
 	path   string
 	count  int
 	fanout [256]uint32
 	parts  [256]namesPart // by the first byte; empty where not read yet
 	kept   int            // bytes of all parts
+	last   namesPart      // around what was looked for last
 	asked  int            // how often a part was asked for that is not kept
 
 	size, written int64    // of the file that all this is from
 	file          *os.File // nil between calls
 	data          []byte   // all of it, where it is mapped
-	looked        bool     // something of it was looked at, so that it is mapped if it can be
+	looks         int      // how often something of it was looked at while it was open
+	unmappable    bool
 }
 
 // namesPart is a part of the sorted names, and where the objects are.
@@ -42,6 +46,7 @@ const (
 	indexNames     = 8 + 256*4
 	mostNamesKept  = 40 << 20 // bytes a pack
 	mostNamesAtOne = 8192     // of one first byte; in larger packs they are searched on disk
+	manyLooks      = 64       // from which on a file is mapped
 )
 
 var errOldIndex = errors.New("its index is of version 1, which is not supported; git repack -ad writes it anew")
@@ -51,11 +56,11 @@ func (x *packIndex) open() error {
 	if x.file != nil {
 		return nil
 	}
-	f, err := openRegular(x.path)
+	f, info, err := openRegular(x.path)
 	if err != nil {
 		return err
 	}
-	if err := x.look(f); err != nil {
+	if err := x.look(f, info); err != nil {
 		f.Close()
 		return err
 	}
@@ -65,19 +70,18 @@ func (x *packIndex) open() error {
 
 // lookAt is open for who wants to see more than how many names there are.
 func (x *packIndex) lookAt() error {
-	if err := x.open(); err != nil || x.looked {
+	if err := x.open(); err != nil {
 		return err
 	}
-	x.looked, x.data = true, mapFile(x.file, x.size)
+	if x.looks++; x.looks == manyLooks {
+		x.data = mapFile(x.file, x.size)
+		x.unmappable = x.data == nil
+	}
 	return nil
 }
 
 // look reads how many names there are, unless that is known of this very file.
-func (x *packIndex) look(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
+func (x *packIndex) look(f *os.File, info fs.FileInfo) error {
 	size, written := info.Size(), info.ModTime().UnixNano()
 	if x.count > 0 && x.size == size && x.written == written {
 		return nil
@@ -116,7 +120,7 @@ func (x *packIndex) close() {
 	if x.file != nil {
 		unmapFile(x.data)
 		x.file.Close()
-		x.file, x.data, x.looked = nil, nil, false
+		x.file, x.data, x.looks = nil, nil, 0
 	}
 }
 
@@ -175,8 +179,12 @@ func (x *packIndex) around(h plumbing.Hash) (namesPart, error) {
 	if x.parts[h[0]].names != nil {
 		return x.parts[h[0]], nil
 	}
-	if x.asked++; x.asked < few {
+	if x.last.surrounds(h) {
+		return x.last, nil
+	}
+	if x.asked++; x.asked < few || !x.unmappable {
 		if part, ok := x.near(h, lo, hi); ok {
+			x.last = part
 			return part, nil
 		}
 	}
@@ -199,11 +207,23 @@ func (x *packIndex) near(h plumbing.Hash, lo, hi int) (namesPart, bool) {
 	guess := lo + expected(h, hi-lo)
 	from, to := max(lo, guess-around), min(hi, guess+around)
 	part, err := x.part(from, to)
-	if err != nil || from > lo && bytes.Compare(part.names[:hashSize], h[:]) >= 0 ||
-		to < hi && bytes.Compare(part.names[len(part.names)-hashSize:], h[:]) <= 0 {
+	if err != nil || from > lo && !part.begins(h) || to < hi && !part.goesPast(h) {
 		return namesPart{}, false
 	}
 	return part, true
+}
+
+// begins reports whether the part begins before h.
+func (p namesPart) begins(h plumbing.Hash) bool { return bytes.Compare(p.names[:hashSize], h[:]) < 0 }
+
+// goesPast reports whether the part ends behind h.
+func (p namesPart) goesPast(h plumbing.Hash) bool {
+	return bytes.Compare(p.names[len(p.names)-hashSize:], h[:]) > 0
+}
+
+// surrounds reports whether h and what is beside it lies in the part, if it is there.
+func (p namesPart) surrounds(h plumbing.Hash) bool {
+	return len(p.names) > 0 && p.begins(h) && p.goesPast(h)
 }
 
 // expected is where h should be among n names with its first byte: hashes are
@@ -343,10 +363,10 @@ func (x *packIndex) beginning(prefix string, each func(plumbing.Hash)) (err erro
 }
 
 // openRegular opens a file of a git folder for reading in parts.
-func openRegular(name string) (*os.File, error) {
+func openRegular(name string) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -354,7 +374,7 @@ func openRegular(name string) (*os.File, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return f, nil
+	return f, info, nil
 }

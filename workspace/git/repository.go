@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -230,8 +231,18 @@ func readWithin(name string, limit int64) ([]byte, error) {
 	return readOpen(f, size, limit)
 }
 
+// readOpen reads a file that is as long as size, unless it has grown. One that has not is
+// read in one go.
 func readOpen(f *os.File, size, limit int64) ([]byte, error) {
-	data, err := readAll(io.LimitReader(f, limit+1), size)
+	begin := make([]byte, size+1)
+	n, err := io.ReadAtLeast(f, begin, 1)
+	if size > 0 && int64(n) == size && err == nil {
+		return begin[:n], nil
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	data, err := readAll(io.MultiReader(bytes.NewReader(begin[:n]), io.LimitReader(f, limit+1-int64(n))), size)
 	if err == nil && int64(len(data)) > limit {
 		err = &fs.PathError{Op: "read", Path: f.Name(), Err: errBig}
 	}
