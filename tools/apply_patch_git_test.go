@@ -278,3 +278,31 @@ func applyPatch(t testing.TB, w *world, turn int, diff string) (a patchAnswer) {
 	a.raw = string(result.Structured)
 	return a
 }
+
+// TestDiffOfAnotherEncoding: the lines of a file in UTF-16 stand in a difference as text.
+// git apply takes it where git is told of the encoding.
+func TestDiffOfAnotherEncoding(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	utf16 := func(text string) string {
+		out := "\xff\xfe"
+		for _, b := range []byte(text) {
+			out += string([]byte{b, 0})
+		}
+		return out
+	}
+	mine, theirs := w.path("."), w.path("../theirs")
+	w.write("wide.txt", utf16("one\ntwo\nthree\n"))
+	files{"wide.txt": utf16("one\ntwo\nthree\n"), ".gitattributes": "wide.txt working-tree-encoding=UTF-16LE-BOM\n"}.write(t, theirs)
+	var got struct{ Diff string }
+	answer := applyPatch(t, w, 1, "--- a/wide.txt\n+++ b/wide.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n")
+	w.must(json.Unmarshal([]byte(answer.raw), &got))
+	for _, args := range [][]string{{"init", "-q"}, {"apply", "-"}} {
+		if _, err := gitIn(t, theirs, got.Diff, args...); err != nil {
+			t.Fatalf("%v\n%s", err, answer.raw)
+		}
+	}
+	if ours, git := filesIn(t, mine)["wide.txt"], filesIn(t, theirs)["wide.txt"]; ours != utf16("one\n2\nthree\n") || git != ours {
+		t.Errorf("%q, git: %q", ours, git)
+	}
+}

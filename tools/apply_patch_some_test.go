@@ -26,6 +26,8 @@ func TestSomeOfAPatchIsToldAsItIs(t *testing.T) {
 		{"moved and changed", moving("rename", "a", "n") + "--- a/a\n+++ b/n\n@@ -1,3 +1,3 @@\n-A1\n+one\n A2\n A3\n" + deleting("c", "C")},
 		{"copied and changed", moving("copy", "a", "n") + "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n-A1\n+one\n A2\n A3\n"},
 		{"changed to what it is", "--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n-A1\n+A1\n A2\n A3\n" + making("n", "fresh") + deleting("c", "C")},
+		{"changed, then moved, in the other form", "*** Begin Patch\n*** Update File: a\n@@\n-A1\n+one\n*** Update File: a\n*** Move to: n\n@@\n-A3\n+three\n*** Delete File: c\n*** End Patch\n"},
+		{"and a new one in its place", "*** Begin Patch\n*** Update File: a\n@@\n-A1\n+one\n*** Update File: a\n*** Move to: n\n*** Add File: a\n+fresh\n*** End Patch\n"},
 		{"made and deleted", making("n", "fresh") + deleting("n", "fresh") + moving("rename", "b", "m") + moving("copy", "b", "d/l")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
