@@ -142,7 +142,7 @@ func TestPartsOfOneFileInOrder(t *testing.T) {
 		{"moved, and another made in its place", update("a", "", "one", "1") + update("a", "c", "two", "2") + add("a"), files{"a": "new\n", "c": "1\n2\nthree\n", "b": "b\n"}, ""},
 		{"deleted, made, moved", remove("a") + add("a") + update("a", "c", "new", "newer"), files{"c": "newer\n", "b": "b\n"}, ""},
 		{"out of the way, then moved there", update("b", "c", "", "") + update("a", "b", "one", "1"), files{"b": "1\ntwo\nthree\n", "c": "b\n"}, ""},
-		{"moved to what has not gone yet", update("a", "b", "one", "1") + update("b", "c", "b", "B"), nil, "b is there already"},
+		{"moved to what has not gone yet", update("a", "b", "one", "1") + update("b", "c", "b", "B"), nil, "put the one first that takes b away"},
 		{"swapped", update("a", "b", "one", "1") + update("b", "a", "b", "B"), nil, "b is there already"},
 		{"moved twice", update("a", "c", "one", "1") + update("c", "d", "two", "2"), nil, "c is made earlier in the patch"},
 		{"moved, then changed where it was", update("a", "c", "one", "1") + update("a", "", "two", "2"), nil, "renamed earlier in the patch"},

@@ -267,8 +267,11 @@ func (p *patching) create(ctx context.Context, f patch.File, to *patched, row *p
 // vacant: nothing is at a name, or goes. What comes there is old, nil of a new file.
 func (p *patching) vacant(old, to *patched) error {
 	if to.is && !(p.leaving[to.target] && !to.wrote) {
-		return fault.New(fault.FileExists, "%s is there already", fault.Quote(to.path.String())).
-			WithHint("to change it give a patch with its lines as they are; to replace it as a whole use write_file")
+		err := fault.New(fault.FileExists, "%s is there already", fault.Quote(to.path.String()))
+		if _, later := p.leaving[to.target]; later && !to.wrote {
+			return err.WithHint("the parts of this form are made in their order; put the one first that takes %s away", fault.Quote(to.path.String()))
+		}
+		return err.WithHint("to change it give a patch with its lines as they are; to replace it as a whole use write_file")
 	}
 	if err := p.checkBytes(old, to); err != nil {
 		return err

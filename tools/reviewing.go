@@ -47,7 +47,7 @@ func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error
 		return nil, fault.New(fault.FileTooLarge, "the patch is of %d files, over the limit of %d", len(files), mostFiles).WithHint("have it reviewed in parts")
 	}
 	r, p := &reviewing{text: text}, newPatching(in, files)
-	named := map[workspace.Path]bool{}
+	named, left := map[workspace.Path]bool{}, map[workspace.Path]bool{}
 	for i, f := range files {
 		one, err := p.review(ctx, f)
 		if ctx.Err() != nil {
@@ -56,11 +56,13 @@ func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error
 		if err != nil {
 			return nil, p.blame(patchedFile{Path: f.New}, f, err)
 		}
-		for _, name := range one.names() {
-			if named[name] {
-				return nil, fault.New(fault.PatchApplyFailed, "the patch names %s twice", fault.Quote(name.String())).WithHint("make one diff of each file")
-			}
-			named[name] = true
+		if name := one.twice(named, left); !name.IsZero() {
+			return nil, fault.New(fault.PatchApplyFailed, "the patch names %s twice", fault.Quote(name.String())).WithHint("make one diff of each file")
+		}
+		named[one.path] = true
+		if f.InOrder && f.Operation == patch.Rename {
+			left[one.from] = true
+			p.leaving[one.from] = true
 		}
 		if f.Binary != nil {
 			one.raw = section(text, files, i)
@@ -72,12 +74,16 @@ func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error
 	return r, nil
 }
 
-// names are those that no other file of the patch may have.
-func (f *reviewed) names() []workspace.Path {
-	if f.InOrder && !f.from.IsZero() {
-		return []workspace.Path{f.from, f.path}
+// twice is a name under which the patch has made something of a file before, and that is
+// not only taken by another since.
+func (f *reviewed) twice(named, left map[workspace.Path]bool) workspace.Path {
+	switch {
+	case named[f.path], f.InOrder && f.Operation == patch.Change && left[f.path]:
+		return f.path
+	case f.InOrder && f.Operation == patch.Rename && (named[f.from] || left[f.from]):
+		return f.from
 	}
-	return []workspace.Path{f.path}
+	return workspace.Path{}
 }
 
 // section is the part of a patch that is about one of its files, as it stands there.
