@@ -95,10 +95,14 @@ function M.current(approval, index, hunk)
   local name_of_file = plain(vim.fs.basename(file.path), 40)
   local choice = M.hunk(approval, file.path, hunk)
   if choice ~= "" then
-    local which = #files > 1 and (" (%d of %d)"):format(index, #files) or ""
-    return (" %s%s%s  %s%%<"):format(choice, name_of_file, which, painted("PillionTitle", plain(approval.request.agent.name, 30)))
+    return (" %s%s%s  %s%%<"):format(
+      choice,
+      name_of_file,
+      words.place(files, file),
+      painted("PillionTitle", plain(approval.request.agent.name, 30))
+    )
   end
-  local place = #files > 1 and ("  %s (%d of %d)"):format(name_of_file, index, #files) or ""
+  local place = #files > 1 and ("  %s%s"):format(name_of_file, words.place(files, file)) or ""
   local reasons = #(approval.request.reasons or {})
   local why = reasons > 0 and "  " .. words.count(reasons, "reason") or ""
   local name = painted("PillionTitle", plain(approval.request.agent.name, 30))
@@ -138,7 +142,7 @@ function M.page(approval, index, hunk)
   local file = approval:files()[index]
   local choice = file and M.hunk(approval, file.path, hunk) or ""
   if choice ~= "" then
-    title = choice .. ("%s (%d of %d)"):format(plain(vim.fs.basename(file.path), 40), index, #approval:files()) .. "  " .. title
+    title = ("%s%s%s  %s"):format(choice, plain(vim.fs.basename(file.path), 40), words.place(approval:files(), file), title)
   end
   return (" %s %s"):format(title, M.proposed(approval, true))
 end

@@ -83,6 +83,15 @@ function Dialog:windows()
   end, api.nvim_tabpage_list_wins(self.tab))
 end
 
+--- Closes a window of a diff. Else its buffer would stay in the diffs of this tab, unseen: the next one would be compared with it.
+---@param window integer
+local function put_away(window)
+  api.nvim_win_call(window, function()
+    vim.cmd.diffoff()
+  end)
+  api.nvim_win_close(window, true)
+end
+
 --- Shows the buffers side by side in the current tab, whatever the human has closed there.
 ---@private
 function Dialog:arrange()
@@ -96,10 +105,12 @@ function Dialog:arrange()
     self:dress(window, buffer, #buffers == 2)
   end
   for index = #windows, #buffers + 1, -1 do -- from a diff to a page
-    api.nvim_win_close(windows[index], true)
+    put_away(windows[index])
   end
   if #buffers == 2 then
     self:go_to_change(windows)
+  else
+    self:go_to_place(windows[1])
   end
   self:refresh()
 end
@@ -139,6 +150,20 @@ function Dialog:go_to_change(windows)
     end)
   end
   api.nvim_set_current_win(windows[#windows])
+end
+
+--- Where the page tells of the file that is on show.
+---@private
+---@param window integer
+function Dialog:go_to_place(window)
+  local files = self.approval:files()
+  local line = #files > 1 and page.place(self.approval, self.approval.chosen:key(files[self.file]))
+  if line then
+    api.nvim_win_set_cursor(window, { line, 0 })
+    api.nvim_win_call(window, function()
+      vim.cmd("normal! zz")
+    end)
+  end
 end
 
 --- The window in which the human points at something: theirs, or else the proposal's.
@@ -193,13 +218,15 @@ function Dialog:go_to_hunk(hunk)
   if words.is_tree_change(file) then
     return
   end
+  local differs = self.approval.chosen:right(file.path) ~= file.before
   for _, window in ipairs(self:windows()) do
     local buffer = api.nvim_win_get_buf(window)
     local is_left = vim.endswith(api.nvim_buf_get_name(buffer), "(current)")
     local line = self.approval.chosen:place(file.path, hunk, is_left).from + 1
     api.nvim_win_set_cursor(window, { math.min(line, api.nvim_buf_line_count(buffer)), 0 })
     api.nvim_win_call(window, function()
-      vim.cmd("diffupdate | normal! zv") -- one that is left out differs in nothing, and would be folded away
+      vim.wo[window][0].foldenable = differs -- else all of it would be folded away
+      vim.cmd("diffupdate | normal! zv") -- one that is left out differs in nothing
     end)
   end
   self:refresh()
@@ -323,7 +350,7 @@ function Dialog:become_ended(outcome, kept)
     api.nvim_set_current_tabpage(self.tab)
     local windows = self:windows()
     for index = #windows, 2, -1 do
-      api.nvim_win_close(windows[index], true)
+      put_away(windows[index])
     end
     self:dress(windows[1], ended, false)
     vim.wo[windows[1]][0].winbar = bar.ended(outcome)

@@ -13,6 +13,7 @@ local M = {}
 
 ---@class pillion.PageBuffers
 ---@field page integer
+---@field places? table<string, integer> the line on which it tells of a file, by the file's key
 ---@field own? integer in which the human writes
 ---@field agents_own? string the agent's command or message, as a buffer gives it back
 
@@ -91,11 +92,20 @@ end
 function M.changed(approval)
   local buffers = shown[approval.id]
   if buffers and api.nvim_buf_is_loaded(buffers.page) then
-    M.put(buffers.page, sheet.question(approval, keys.configured()))
+    local question = sheet.question(approval, keys.configured())
+    buffers.places = question.places
+    M.put(buffers.page, question)
     local preview = approval.request.preview
     local is_markdown = preview.kind == "text" and not preview.facts and approval.request.tool ~= words.trust
     vim.bo[buffers.page].syntax = is_markdown and "markdown" or "" -- colours alone, no plugins of a filetype
   end
+end
+
+---@param approval pillion.Approval
+---@param key string of a file
+---@return integer? line
+function M.place(approval, key)
+  return ((shown[approval.id] or {}).places or {})[key]
 end
 
 ---@param buffer integer

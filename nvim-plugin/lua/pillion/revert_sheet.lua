@@ -16,7 +16,10 @@ local merged_note = "merged with what was changed since, which stays"
 ---@param file pillion.FilePreview
 ---@param merged table<string, boolean>
 local function file_of(page, file, merged)
-  if words.is_tree_change(file) then
+  if file.operation == "create" and file.whole then
+    page:line(("  %s comes back (%s)"):format(visible(file.path), visible((file.whole:gsub("^new binary file", "binary")))), "Rule")
+    return
+  elseif words.is_tree_change(file) then
     page:tree_change(file, false)
     return
   end
@@ -70,7 +73,7 @@ function M.question(approval, keys)
   end
   page.answer_width = 18
   if #files > 0 then
-    local what = ("%s as shown; it can be reverted in its turn"):format(words.count(#files, "file"))
+    local what = ("%s as shown; it can be reverted in its turn"):format(words.count(#words.paths(files), "file"))
     page:answer(title("Revert", keys.approve), what)
     page:answer(title("Leave it", keys.reject), "nothing happens")
   else

@@ -23,6 +23,7 @@ local M = {}
 
 --- A file of it as a proposal has it.
 ---@class pillion.ReviewedFile : pillion.FilePreview
+---@field note? string what happens to it beside its lines
 ---@field deed? string what is done to it, where there are no lines to look at
 
 ---@class pillion.PatchReview
@@ -74,8 +75,8 @@ local function preview(file)
     vim.list_extend(lines, hunk.lines or {})
   end
   local is_text = has_lines(file)
-  local first = (file.hunks or {})[1]
-  local told = deed(file)
+  local first = (file.hunks or {})[1] or { header = "" }
+  local bytes = first.header:match(", (binary, .*)$")
   return {
     path = file.path,
     uri = file.uri,
@@ -88,7 +89,9 @@ local function preview(file)
     additions = file.additions,
     deletions = file.deletions,
     dirty = file.dirty,
-    deed = not is_text and (told ~= "" and told or ("%s: %s"):format(file.path, first and first.header or "")) or nil,
+    deed = not is_text and file.from and deed(file) .. (bytes and (" (%s)"):format(bytes) or "") or nil,
+    note = is_text and (file.operation == "delete" and "deleted" or file.note) or nil,
+    whole = not is_text and not file.from and first.header:gsub("^deleted,? ?", "") or nil,
   }
 end
 

@@ -20,6 +20,7 @@ local M = {}
 ---@class pillion.Sheet
 ---@field lines string[]
 ---@field marks pillion.Mark[]
+---@field places table<string, integer> the line, from 1, on which a file is told of, by its key
 ---@field answer_width integer
 local Sheet = {}
 Sheet.__index = Sheet
@@ -33,7 +34,7 @@ M.most = 2000
 
 ---@return pillion.Sheet
 function M.new()
-  return setmetatable({ lines = {}, marks = {} }, Sheet)
+  return setmetatable({ lines = {}, marks = {}, places = {} }, Sheet)
 end
 
 ---@param text string
@@ -184,9 +185,16 @@ end
 ---@param file pillion.FilePreview
 ---@param chosen? pillion.Chosen
 local function changed(sheet, file, chosen)
-  sheet:line(("  %s  +%d -%d"):format(visible(file.path), file.additions, file.deletions), "Rule")
-  local share = chosen and words.share(chosen:count(file.path)) or ""
-  if share ~= "" then
+  local note = (file.note or "") ~= "" and ", " .. visible(file.note) or ""
+  sheet:line(("  %s  +%d -%d%s"):format(visible(file.path), file.additions, file.deletions, note), "Rule")
+  local taken, all = 0, 0
+  if chosen then
+    taken, all = chosen:count(file.path)
+  end
+  local share = words.share(taken, all)
+  if share ~= "" and taken == 0 then
+    sheet:line("  You leave this out: it is not done.", "Warning")
+  elseif share ~= "" then
     sheet:line(("  Of this you take %s; its diff shows which."):format(share), "Warning")
   end
   if file.merged then
@@ -222,7 +230,11 @@ local bodies = {
     sheet:code({ visible(preview.url) }, "  ", "  ")
   end,
   diff = function(sheet, preview, chosen, is_told)
-    for _, file in ipairs(preview.files or {}) do
+    for index, file in ipairs(preview.files or {}) do
+      if index > 1 then
+        sheet:gap()
+      end
+      sheet.places[chosen and chosen:key(file) or file.path] = #sheet.lines + 1
       if words.is_tree_change(file) then
         local hunk = chosen and chosen:of(chosen:key(file))[1]
         sheet:tree_change(file, is_told and #preview.files == 1, hunk ~= nil and not chosen:takes(hunk))

@@ -47,13 +47,40 @@ function M.share(taken, all)
   return taken == all and "" or ("%d of %s"):format(taken, M.count(all, "hunk"))
 end
 
+--- The paths of files, each once, though there may be more to do to one than one thing.
+---@param files pillion.FilePreview[]
+---@return string[]
+function M.paths(files)
+  local found = {}
+  for _, file in ipairs(files) do
+    if not vim.tbl_contains(found, file.path) then
+      found[#found + 1] = file.path
+    end
+  end
+  return found
+end
+
+--- Which of several files it is: ` (2 of 8)`; empty of the only one.
+---@param files pillion.FilePreview[]
+---@param file pillion.FilePreview
+---@return string
+function M.place(files, file)
+  local paths = M.paths(files)
+  for index, path in ipairs(#paths > 1 and paths or {}) do
+    if path == file.path then
+      return (" (%d of %d)"):format(index, #paths)
+    end
+  end
+  return ""
+end
+
 --- What the call would do, in a few words: `src/app.py`, `3 files`, `pytest -q`.
 ---@param preview pillion.Preview
 ---@return string
 function M.subject(preview)
   if preview.kind == "diff" then
-    local files = preview.files or {}
-    return #files == 1 and files[1].path or M.count(#files, "file")
+    local paths = M.paths(preview.files or {})
+    return #paths == 1 and paths[1] or M.count(#paths, "file")
   end
   return preview.command or preview.url or ""
 end
@@ -75,7 +102,8 @@ function M.tree_deed(file)
     return file.deed
   end
   if file.whole then
-    return ("%s %s (%s)"):format(file.operation == "create" and "create" or tree_verbs[file.operation] or "edit", file.path, file.whole)
+    local whole = file.whole ~= "" and (" (%s)"):format(file.whole) or ""
+    return ("%s %s%s"):format(file.operation == "create" and "create" or tree_verbs[file.operation] or "edit", file.path, whole)
   end
   local to = file.operation == "move" and file.to and " to " .. file.to or ""
   return ("%s %s%s"):format(tree_verbs[file.operation], file.path, to)
