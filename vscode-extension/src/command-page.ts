@@ -5,12 +5,15 @@ import type { Approval } from "./approvals";
 import type { Chosen } from "./chosen";
 import { persistentTool } from "./deeds";
 import { visible, visibleLines } from "./escape";
-import { entriesWords, fileDeed, isFolder, isText, names } from "./file-words";
+import { entriesWords, fileDeed, fileFate, isFolder, isText, names, noteOf } from "./file-words";
 import { share } from "./hunk-words";
 import { planTool } from "./plans";
 import type { ApprovalDecision, ApprovalRequest, CommandPreview, DiffPreview, FilePreview, Preview, TextPreview } from "./protocol";
 import { reviewTool } from "./reviews";
 import { type Page, Sheet } from "./sheet";
+
+/** More of one file's diff only hides the other files. */
+const diffShown = 2000;
 
 export function commandPage(approval: Approval): Page {
   const sheet = new Sheet();
@@ -124,16 +127,14 @@ function parts(sheet: Sheet, { message, facts }: TextPreview, ownMessage?: strin
 
 function changes(sheet: Sheet, preview: DiffPreview, chosen?: Chosen): void {
   for (const file of preview.files ?? []) {
-    const left = leftOut(file, chosen);
+    sheet.gap();
+    sheet.place(chosen?.key(file) ?? file.path);
+    what(sheet, file);
+    leftOut(file, chosen).forEach((words) => {
+      sheet.line(words, "warning");
+    });
     if (isText(file)) {
-      sheet.line(`  ${visible(file.path)}  +${String(file.additions)} -${String(file.deletions)}`, "rule");
-      left.forEach((words) => sheet.line(words, "warning"));
-      if (file.diff) {
-        sheet.code(visibleLines(file.diff), "  ", "  ");
-      }
-    } else {
-      place(sheet, file);
-      left.forEach((words) => sheet.line(words, "warning"));
+      sheet.diff(file.diff, diffShown);
     }
   }
 }
@@ -148,13 +149,19 @@ function leftOut(file: FilePreview, chosen?: Chosen): string[] {
   return taken === 0 ? ["  You leave this out: it is not done."] : [`  Of this you take ${share(taken, hunks.length)} hunks; its diff shows which.`];
 }
 
-/** What is made, goes or moves without a text to look at: from where to where, and what goes with it. */
-function place(sheet: Sheet, file: FilePreview): void {
-  sheet.fact(file.operation === "move" ? "From" : isFolder(file) ? "Folder" : "File", [visible(file.path)]);
-  sheet.fact("What", file.whole === undefined ? [] : [visible(file.whole)]);
-  sheet.fact("To", file.to === undefined ? [] : [visible(file.to)]);
-  sheet.fact("With it", [entriesWords(file)].filter(Boolean), file.operation === "delete" ? "warning" : undefined);
-  sheet.fact("Files", isFolder(file) && file.operation !== "create_directory" ? names(file) : []);
+/** What becomes of it; of a folder, and of what moves, from where to where and what goes with it. */
+function what(sheet: Sheet, file: FilePreview): void {
+  if (isText(file)) {
+    const size = `+${String(file.additions)} -${String(file.deletions)}`; // a true minus sign would be marked as one that passes for another
+    sheet.line(`  ${visible(file.path)}  ${[fileFate(file), size, noteOf(file)].filter(Boolean).join(", ")}`, "rule");
+  } else if (isFolder(file) || file.operation === "move") {
+    sheet.fact(file.operation === "move" ? "From" : "Folder", [visible(file.path)]);
+    sheet.fact("To", file.to === undefined ? [] : [visible(file.to)]);
+    sheet.fact("With it", [entriesWords(file)].filter(Boolean), file.operation === "delete" ? "warning" : undefined);
+    sheet.fact("Files", file.operation === "create_directory" ? [] : names(file));
+  } else {
+    sheet.line(`  ${visible(file.path)}  ${fileFate(file)}`, "rule");
+  }
 }
 
 function facts(sheet: Sheet, request: ApprovalRequest): void {
@@ -164,7 +171,11 @@ function facts(sheet: Sheet, request: ApprovalRequest): void {
     sheet.fact("Folder", [["", "."].includes(folder) ? "the workspace folder" : folder]);
     sheet.fact("Name", text(request, "process_id"));
   }
-  sheet.fact("Why it asks", why(request));
+  if (request.tool === reviewTool) {
+    sheet.fact("It says", request.description === "" ? [] : visibleLines(request.description));
+  } else {
+    sheet.fact("Why it asks", why(request));
+  }
   if (preview.kind === "command") {
     commandFacts(sheet, preview, request);
   }

@@ -1,6 +1,6 @@
 // What a call would do, in a few words. Pure.
 
-import { fileDeed } from "./file-words";
+import { fileDeed, pathsOf } from "./file-words";
 import { planTool } from "./plans";
 import type { ApprovalRequest, FilePreview, Preview } from "./protocol";
 import { reviewTool } from "./reviews";
@@ -12,8 +12,8 @@ export const persistentTool = "run_persistent";
 export function subject(preview: Preview): string {
   switch (preview.kind) {
     case "diff": {
-      const files = preview.files ?? [];
-      return files.length === 1 ? (files[0]?.path ?? "") : `${String(files.length)} files`;
+      const [only = "", ...others] = pathsOf(preview.files ?? []);
+      return others.length === 0 ? only : `${String(others.length + 1)} files`;
     }
     case "command":
       return preview.command;

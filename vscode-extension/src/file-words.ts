@@ -6,12 +6,26 @@ import type { FilePreview } from "./protocol";
 /** Longer lists of a folder's files are cut off. */
 const namesShown = 60;
 
+/** A file of a patch that is reviewed, with what happens to it beside its lines. */
+export interface NotedFile extends FilePreview {
+  note?: string;
+}
+
+export function noteOf(file: NotedFile): string {
+  return visible(file.note ?? "");
+}
+
+/** Each once, though there may be more to do to it than one thing. */
+export function pathsOf(files: readonly FilePreview[]): string[] {
+  return [...new Set(files.map(({ path }) => path))];
+}
+
 /** Whether it is read as two texts side by side; a folder, a move, a mode and what is no text (`whole`) are told in words. */
 export function isText({ operation, before, entries, whole }: FilePreview): boolean {
   if (whole !== undefined) {
     return false;
   }
-  return operation === "delete" ? before !== "" && entries === undefined : !["move", "create_directory", "whole"].includes(operation);
+  return operation === "delete" ? before !== "" && entries === undefined : !["move", "create_directory"].includes(operation);
 }
 
 export function isFolder({ operation, entries }: FilePreview): boolean {
@@ -26,7 +40,7 @@ export function fileDeed(file: FilePreview): string {
     case "create_directory":
       return `create ${name}`;
     case "delete":
-      return `delete ${name}`;
+      return `delete ${name}${file.whole ? ` (${visible(file.whole)})` : ""}`;
     case "move":
       return `move ${name} to ${visible(file.to ?? "")}`;
     default:
@@ -39,6 +53,11 @@ export function filesQuestion(files: readonly FilePreview[]): string {
   const [only, another] = files;
   const what = only && { create_directory: "Create", delete: "Delete", move: "Move" }[only.operation];
   return another || !what ? "Change files?" : `${what} a ${isFolder(only) ? "folder" : "file"}?`;
+}
+
+/** What becomes of a file without a text to look at: `made executable, …`, `deleted, binary, 12 bytes`. */
+export function fileFate({ operation, whole }: FilePreview): string {
+  return [operation === "delete" ? "deleted" : "", visible(whole ?? "")].filter(Boolean).join(", ");
 }
 
 /** What of a folder goes with it: `12 files`. */

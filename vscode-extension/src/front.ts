@@ -6,7 +6,7 @@ import { commands, Disposable, Range, type Tab, type Uri, ViewColumn, window, wo
 import { type Approval, type ApprovalListener, type Approvals, inertMs } from "./approvals";
 import { size } from "./deeds";
 import { visible } from "./escape";
-import { isText } from "./file-words";
+import { isText, pathsOf } from "./file-words";
 import type { Pages } from "./pages";
 import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
@@ -127,7 +127,8 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     this.offered.add(approval.id);
     const told = approval.files.some((candidate) => approval.chosen.key(candidate) === path && !isText(candidate));
     const file = told ? undefined : (approval.texts.find((candidate) => candidate.path === path) ?? approval.texts[0]);
-    const options = { viewColumn: column(), preserveFocus, preview: false, ...at(approval, file, hunkId) };
+    const selection = file ? at(approval, file, hunkId) : this.pages.placeOf(approval, path);
+    const options = { viewColumn: column(), preserveFocus, preview: false, ...(selection ? { selection } : {}) };
     if (file) {
       const { left, right } = await this.proposals.ready(approval, file);
       await commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options);
@@ -205,10 +206,10 @@ function column(): ViewColumn {
 }
 
 /** Where a hunk stands on the right side. */
-function at({ chosen }: Approval, file: FilePreview | undefined, hunkId: string | undefined): { selection?: Range } {
-  const hunk = file && chosen.hunksOf(file.path).find(({ id }) => id === hunkId);
-  const line = file && hunk && chosen.place(file.path, hunk).start;
-  return line === undefined ? {} : { selection: new Range(line, 0, line, 0) };
+function at({ chosen }: Approval, file: FilePreview, hunkId: string | undefined): Range | undefined {
+  const hunk = chosen.hunksOf(file.path).find(({ id }) => id === hunkId);
+  const line = hunk && chosen.place(file.path, hunk).start;
+  return line === undefined ? undefined : new Range(line, 0, line, 0);
 }
 
 function isDialog(tab: Tab | undefined): boolean {
@@ -234,14 +235,16 @@ function tabsWith(condition: (uri: Uri) => boolean): Tab[] {
 }
 
 function diffTitle(approval: Approval, path: string): string {
-  const { files, request } = approval;
+  const { files, request, isReview } = approval;
   const file = files.find((candidate) => candidate.path === path);
   const name = visible(path.split("/").at(-1) ?? path);
   const agent = visible(request.agent.name);
-  const place = files.length > 1 ? ` (${String(files.findIndex((other) => other.path === path) + 1)} of ${String(files.length)})` : "";
-  if (file?.operation === "delete") {
+  const paths = pathsOf(files);
+  const place = paths.length > 1 ? ` (${String(paths.indexOf(path) + 1)} of ${String(paths.length)})` : "";
+  const deletes = file?.operation === "delete";
+  if (deletes && !isReview) {
     return `Delete ${name}${place}? ${agent} proposes it`; // what comes last is cut off in a narrow tab
   }
-  const what = `${file ? size([file]) : ""}${file?.merged ? ", merged" : ""}`;
-  return approval.isReview ? `Review ${name}${place}: ${agent}, ${what}` : `${name}${place}: ${agent} proposes ${what}`;
+  const what = [deletes ? "deleted" : file ? size([file]) : "", file?.merged ? "merged" : ""].filter(Boolean).join(", ");
+  return isReview ? `Review ${name}${place}: ${agent}, ${what}` : `${name}${place}: ${agent} proposes ${what}`;
 }

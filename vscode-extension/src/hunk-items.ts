@@ -3,6 +3,7 @@
 import { MarkdownString, ThemeIcon, TreeItem, TreeItemCheckboxState } from "vscode";
 import type { Approval } from "./approvals";
 import { visible, visibleLines } from "./escape";
+import { fileFate, noteOf } from "./file-words";
 import { hunkSize, hunkTitle, yes } from "./hunk-words";
 import type { Hunk } from "./hunks";
 import type { FilePreview } from "./protocol";
@@ -26,7 +27,8 @@ export function tickFile(item: TreeItem, { chosen }: Approval, file: FilePreview
   const hunks = chosen.hunksOf(path);
   const taken = hunks.filter((hunk) => chosen.takes(hunk)).length;
   const note = chosen.edited.has(path) ? "edited by you" : "";
-  const words = hunks.filter(({ lines }) => lines.length === 0).map(({ header }) => visible(header));
+  const headers = hunks.filter(({ lines }) => lines.length === 0).map(({ header }) => visible(header));
+  const words = [...(file.whole === undefined ? headers : [fileFate(file)]), noteOf(file)];
   if (chosen.isOpen && hunks.length > 0) {
     item.checkboxState = box(taken === hunks.length);
   }

@@ -77,6 +77,12 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
     return this.open(pageAddress(approval));
   }
 
+  /** Where its page tells of a file; the key is that of Chosen. */
+  placeOf(approval: Approval, key: string | undefined): Range | undefined {
+    const line = this.shown.get(pageAddress(approval).toString())?.places.get(key ?? "");
+    return line === undefined ? undefined : new Range(line, 0, line, 0);
+  }
+
   async readyEnded(approval: Approval, outcome: string): Promise<Uri> {
     const uri = address(ended, approval.id, "Closed question");
     this.put(uri, endedPage(approval.request, outcome));
@@ -154,7 +160,8 @@ const gone: Record<string, string> = {
 };
 
 export function pageAddress(approval: Approval): Uri {
-  const name = { command: "Run a command?", url: "Fetch an address?", diff: filesQuestion(approval.files), text: textQuestion(approval.request) };
+  const files = approval.isReview ? "Review a patch" : filesQuestion(approval.files);
+  const name = { command: "Run a command?", url: "Fetch an address?", diff: files, text: textQuestion(approval.request) };
   const { preview, title, tool } = approval.request;
   return address(page, approval.id, tool === planTool ? title : tool === persistentTool ? "Start a process?" : name[preview.kind]);
 }

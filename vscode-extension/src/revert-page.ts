@@ -9,12 +9,6 @@ import { type Page, Sheet } from "./sheet";
 /** More of one file's diff only hides the other files. */
 const diffShown = 40;
 
-export interface RevertPage {
-  page: Page;
-  /** The line on which a file's diff can be opened, by path. */
-  places: ReadonlyMap<string, number>;
-}
-
 export function filesOf({ preview }: JournalReverted): readonly FilePreview[] {
   return preview?.kind === "diff" ? (preview.files ?? []) : [];
 }
@@ -30,14 +24,16 @@ export function onlyDiff(result: JournalReverted): FilePreview | undefined {
   return file && !another && isText(file) && (result.conflicts ?? []).length === 0 ? file : undefined;
 }
 
-export function revertPage(name: string, result: JournalReverted): RevertPage {
+/** Its places are where a file's diff can be opened. */
+export function revertPage(name: string, result: JournalReverted): Page {
   const sheet = new Sheet();
-  const places = new Map<string, number>();
   const yes = changesAnything(result);
   sheet.line(yes ? `Revert ${name}?` : `Nothing of this can be reverted: ${name}`, "heading");
   for (const file of filesOf(result)) {
     sheet.gap();
-    places.set(file.path, sheet.length);
+    if (isText(file)) {
+      sheet.place(file.path);
+    }
     fileLines(sheet, file, (result.merged ?? []).includes(file.path));
   }
   stays(sheet, result);
@@ -46,7 +42,7 @@ export function revertPage(name: string, result: JournalReverted): RevertPage {
     sheet.answer("Revert", "the files become as shown; that can be taken back as well");
   }
   sheet.answer("close this tab", "nothing changes");
-  return { page: sheet.page(), places };
+  return sheet.page();
 }
 
 function fileLines(sheet: Sheet, file: FilePreview, merged: boolean): void {
@@ -70,7 +66,7 @@ function fileLine(file: FilePreview): string {
   switch (file.operation) {
     case "create":
     case "create_directory":
-      return `${path}   comes back`;
+      return [`${path}   comes back`, visible(file.whole ?? "").replace(/^new binary file/, "binary")].filter(Boolean).join(", ");
     case "delete":
       return `${path}   is removed, as the agent made it`;
     case "move":

@@ -166,10 +166,10 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
   }
 
   private put(shown: Preview): void {
-    const { page, places } = revertPage(shown.target.name, shown.result);
-    shown.places = places;
+    const page = revertPage(shown.target.name, shown.result);
+    shown.places = page.places;
     this.pages.put(pageOf(shown), page);
-    for (const { path, before, after } of filesOf(shown.result)) {
+    for (const { path, before, after } of filesOf(shown.result).filter(isText)) {
       for (const [scheme, text] of [[revertBefore, before], [revertAfter, after]] as const) {
         const uri = address(scheme, shown.id, path);
         this.texts.set(uri.toString(), text);
@@ -179,7 +179,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
   }
 
   private async openPage(shown: Preview): Promise<void> {
-    await this.pages.present(pageOf(shown), revertPage(shown.target.name, shown.result).page);
+    await this.pages.present(pageOf(shown), revertPage(shown.target.name, shown.result));
     this.look();
   }
 

@@ -1,18 +1,15 @@
 // A patch that an agent shows (`patch/review`), as one of the approvals: it waits, shows and is answered as they are. The
 // human takes of it what they want; whatever they answer, no file changes by it.
 
-import type { ApprovalAnswer, ApprovalRequest, FilePreview } from "./protocol";
+import type { NotedFile } from "./file-words";
+import type { ApprovalAnswer, ApprovalRequest } from "./protocol";
 import type { PatchReview, ReviewAnswer, ReviewFile } from "./protocol-review";
 
 /** What an agent calls to have a patch reviewed. */
 export const reviewTool = "apply_patch_review";
 
 export function reviewQuestion({ reviewId, sessionId, agent, message, files }: PatchReview): ApprovalRequest {
-  const notes = (files ?? []).flatMap(({ path, note, from, operation }) => {
-    const origin = from === undefined ? [] : [`${operation === "copy" ? "copied" : "moved"} from ${from}`];
-    const words = [...origin, ...(note ? [note] : [])];
-    return words.length > 0 ? [`${path}: ${words.join(", ")}`] : [];
-  });
+  const told = (files ?? []).filter((file) => notes(file).length > 0).map((file) => `${file.path}: ${notes(file).join(", ")}`);
   return {
     approvalId: reviewId,
     callId: "",
@@ -20,8 +17,8 @@ export function reviewQuestion({ reviewId, sessionId, agent, message, files }: P
     agent,
     tool: reviewTool,
     title: "Review a patch",
-    description: "",
-    reasons: [message.replace(/\s*\n\s*/g, " "), ...notes].filter(Boolean),
+    description: message.trim(),
+    reasons: [message.replace(/\s*\n\s*/g, " "), ...told].filter(Boolean),
     arguments: {},
     preview: { kind: "diff", files: (files ?? []).map(preview) },
     decisions: [
@@ -33,15 +30,21 @@ export function reviewQuestion({ reviewId, sessionId, agent, message, files }: P
 }
 
 /** A file of it as a proposal has it: where there are no lines to look at, it is told in words. */
-function preview(file: ReviewFile): FilePreview {
+function preview(file: ReviewFile): NotedFile {
   const { path, uri, language, before, after, additions, deletions, openInEditor, dirty } = file;
   const hunks = file.hunks ?? [];
   const isText = hunks.some(({ lines }) => (lines ?? []).length > 0);
-  const kept = isText ? ["create", "delete"] : ["delete"];
-  const operation = kept.includes(file.operation) ? file.operation : isText ? "overwrite" : "whole";
+  const operation = ["create", "delete"].includes(file.operation) ? file.operation : "overwrite";
   const diff = hunks.map(({ header, lines }) => `${[header, ...(lines ?? [])].join("\n")}\n`).join("");
   const named = hunks.map(({ id, header }) => ({ id, header }));
-  return { path, uri, operation, language, size: after.length, before, after, diff, hunks: named, additions, deletions, openInEditor, dirty };
+  const words = isText ? { note: notes(file).join(", ") } : { whole: hunks.map(({ header }) => header.replace(/^deleted(, )?/, "")).join(", ") };
+  return { path, uri, operation, language, size: after.length, before, after, diff, hunks: named, additions, deletions, openInEditor, dirty, ...words };
+}
+
+/** What happens to it beside its lines. */
+function notes({ note, from, operation }: ReviewFile): string[] {
+  const origin = from === undefined ? [] : [`${operation === "copy" ? "copied" : "moved"} from ${from}`];
+  return [...origin, ...(note ? [note] : [])];
 }
 
 /** All of its hunks where the human left none out; with what they wrote in their place. */

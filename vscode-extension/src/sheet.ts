@@ -15,6 +15,8 @@ export interface Mark {
 export interface Page {
   text: string;
   marks: readonly Mark[];
+  /** On which line something begins that can be gone to. */
+  places: ReadonlyMap<string, number>;
 }
 
 const diffPaints: Record<string, Paint> = { "+": "added", "-": "removed", "@": "muted" };
@@ -26,9 +28,10 @@ const answerWidth = 26;
 export class Sheet {
   private readonly lines: string[] = [];
   private readonly marks: Mark[] = [];
+  private readonly places = new Map<string, number>();
 
   page(): Page {
-    return { text: `${this.lines.join("\n")}\n`, marks: this.marks };
+    return { text: `${this.lines.join("\n")}\n`, marks: this.marks, places: this.places };
   }
 
   gap(): void {
@@ -50,9 +53,7 @@ export class Sheet {
       this.lines.push(prompt + line);
       this.mark("code", 0, prompt.length + line.length);
       this.mark("prompt", 0, prompt.length);
-      for (const escape of line.matchAll(/\\u\{[0-9a-f]+\}/g)) {
-        this.mark("warning", prompt.length + escape.index, prompt.length + escape.index + escape[0].length);
-      }
+      this.markUnseen(line, prompt.length);
     });
   }
 
@@ -61,8 +62,8 @@ export class Sheet {
     const all = text.replace(/\n$/, "").split("\n");
     const lines = all.slice(Math.max(0, all.findIndex((line) => line.startsWith("@@"))));
     for (const line of lines.slice(0, limit).map(visible)) {
-      const shown = `  ${line}`;
-      this.line(shown, diffPaints[line[0] ?? ""]);
+      this.line(`  ${line}`, diffPaints[line[0] ?? ""]);
+      this.markUnseen(line, 2);
     }
     if (lines.length > limit) {
       this.line(`  … and ${String(lines.length - limit)} lines more; the diff has them all`, "muted");
@@ -80,9 +81,9 @@ export class Sheet {
     }
   }
 
-  /** How many lines there are by now. */
-  get length(): number {
-    return this.lines.length;
+  /** The next line is gone to by this name. */
+  place(name: string): void {
+    this.places.set(name, this.lines.length);
   }
 
   fact(label: string, values: readonly string[], paint?: Paint): void {
@@ -107,6 +108,13 @@ export class Sheet {
     this.lines.push(`  ${scope}`.padEnd(answerWidth) + visible(rule));
     this.mark("muted", 0, answerWidth);
     this.mark("rule", answerWidth, answerWidth + visible(rule).length);
+  }
+
+  /** What is written out because it could not be seen. */
+  private markUnseen(line: string, at: number): void {
+    for (const escape of line.matchAll(/\\u\{[0-9a-f]+\}/g)) {
+      this.mark("warning", at + escape.index, at + escape.index + escape[0].length);
+    }
   }
 
   private mark(paint: Paint, from: number, to: number): void {

@@ -27,10 +27,10 @@ test("the page shows what would become of each file, merged or not, and what sta
     { ...file, path: "src/lib", operation: "move", before: "", after: "", diff: "src/lib/a.py\n", to: "lib", entries: 1 },
   ];
   const told = result({ merged: ["src/app.py"], conflicts: ["notes\u202e.md"], reasons: { "notes\u202e.md": "its lines were changed since" }, preview: { kind: "diff", files } });
-  const { page, places } = revertPage("“Tidy up” by claude", told);
+  const page = revertPage("“Tidy up” by claude", told);
   const lines = page.text.split("\n");
   assert.equal(lines[0], "Revert “Tidy up” by claude?");
-  assert.equal(lines[places.get("src/app.py") ?? -1], "src/app.py   +1 -1");
+  assert.equal(lines[page.places.get("src/app.py") ?? -1], "src/app.py   +1 -1");
   assert.match(page.text, /^ {2}merged with what was changed since: that stays\n {2}@@ -1 \+1 @@\n {2}-new\n {2}\+old\n$/m);
   assert.match(page.text, /^made\.py {3}is removed, as the agent made it$/m);
   assert.match(page.text, /^old {3}comes back$/m);
@@ -40,9 +40,20 @@ test("the page shows what would become of each file, merged or not, and what sta
   assert.match(page.text, /^Revert {2,}/m);
 });
 
+test("a diff is offered of texts alone: of a mode beside one, and of bytes, there is none", () => {
+  const files = [
+    text,
+    { ...file, operation: "change_mode", before: "", after: "", diff: "", whole: "not executable any more" },
+    { ...file, path: "old.bin", operation: "create", before: "", after: "", diff: "", whole: "binary, 4 bytes" },
+  ];
+  const page = revertPage("all", result({ preview: { kind: "diff", files } }));
+  assert.deepEqual([...page.places], [["src/app.py", 2]]);
+  assert.match(page.text, /\n\nsrc\/app\.py {3}not executable any more\n\nold\.bin {3}comes back, binary, 4 bytes\n\nRevert/);
+});
+
 test("a long diff leaves room for the other files", () => {
   const long = `@@ -1,90 +1,90 @@\n${"+line\n".repeat(90)}`;
-  const { page } = revertPage("all", result({ preview: { kind: "diff", files: [{ ...text, diff: long }] } }));
+  const page = revertPage("all", result({ preview: { kind: "diff", files: [{ ...text, diff: long }] } }));
   assert.match(page.text, /… and 51 lines more; the diff has them all/);
   assert.equal(page.text.match(/\+line/g)?.length, 39);
 });
@@ -50,7 +61,7 @@ test("a long diff leaves room for the other files", () => {
 test("where nothing can be reverted, there is no yes", () => {
   const told = result({ reverted: [], conflicts: ["a.md"], reasons: null, preview: { kind: "diff", files: null } });
   assert.equal(changesAnything(told), false);
-  const { page } = revertPage("“Edit a.md” by claude", told);
+  const page = revertPage("“Edit a.md” by claude", told);
   assert.match(page.text, /^Nothing of this can be reverted/);
   assert.match(page.text, /^ {4}it was changed since$/m);
   assert.doesNotMatch(page.text, /^Revert /m);
