@@ -1,12 +1,9 @@
 /** Taking a part of what an agent proposes, hunk by hunk, and patches that an agent shows, in a real Neovim. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { eventually } from '../rig/expect.js';
 import { lines } from '../rig/greeting.js';
 import { clock } from '../rig/kettle.js';
+import { applied, patch, texts } from '../rig/patches.js';
 import { ride, takePictures } from './ride.js';
 
 const files = { 'clock.py': clock };
@@ -86,7 +83,7 @@ ride('a patch that is to be applied: a hunk, a deletion and a new file are left 
   const before = { 'clock.py': clock, 'old.py': 'old = 1\n' };
   const after = { 'clock.py': floats(counted(padded(clock))), 'cup.py': 'cup = 1\n', 'tray.py': 'tray = 1\n' };
   const agent = await it.agent();
-  const call = agent.call('apply_patch', { diff: patch(before, after) });
+  const call = agent.call('apply_patch', { diff: patch(texts(before), texts(after)) });
   const dialog = await nvim.dialog('4 files');
   await dialog.show();
   const left = { 'left -= 1': 0, 'cup.py': 0, 'delete old.py': 0 };
@@ -120,7 +117,7 @@ ride('a patch is reviewed: two of five hunks left out and a line of the human’
   const { nvim, sandbox } = it;
   const all = { 'clock.py': floats(counted(padded(clock))), 'pot.py': fuller(stronger(pot)) };
   const agent = await it.agent();
-  const call = agent.call('apply_patch_review', { diff: patch({ 'clock.py': clock, 'pot.py': pot }, all), message: 'a better kettle' });
+  const call = agent.call('apply_patch_review', { diff: patch(texts({ 'clock.py': clock, 'pot.py': pot }), texts(all)), message: 'a better kettle' });
   await nvim.sees('wants to have a patch of 2 files reviewed; a better kettle');
   assert.equal(await nvim.waits(), 1);
   const dialog = await nvim.dialog('a patch of 2 files');
@@ -143,7 +140,7 @@ ride('a patch is reviewed: two of five hunks left out and a line of the human’
   assert.equal(result.isError, false, result.text);
   const { action, chunks_total, edited, filtered_diff } = result.structured;
   assert.deepEqual({ action, chunks_total, edited }, { action: 'apply', chunks_total: 5, edited: true });
-  assert.deepEqual(applied({ 'clock.py': clock, 'pot.py': pot }, filtered_diff), wanted);
+  assert.deepEqual(applied(texts({ 'clock.py': clock, 'pot.py': pot }), filtered_diff), texts(wanted));
   assert.equal(sandbox.read('clock.py'), clock);
   assert.equal(sandbox.read('pot.py'), pot);
   await eventually('its tab is gone', async () => (await nvim.tabs()).join() === 'clock.py');
@@ -152,7 +149,7 @@ ride('a patch is reviewed: two of five hunks left out and a line of the human’
 ride('a patch that the human does not want: the agent reads why', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
-  const call = agent.call('apply_patch_review', { diff: patch(files, { 'clock.py': floats(padded(clock)) }) });
+  const call = agent.call('apply_patch_review', { diff: patch(texts(files), texts({ 'clock.py': floats(padded(clock)) })) });
   const dialog = await nvim.dialog('a patch of clock.py');
   await dialog.answer('cancel keep whole minutes');
   const result = await call;
@@ -161,42 +158,6 @@ ride('a patch that the human does not want: the agent reads why', files, async (
   assert.equal(result.structured.feedback, 'keep whole minutes');
   assert.equal(sandbox.read('clock.py'), clock);
 }, { opened: 'clock.py', columns: 160 });
-
-/** What git has of these texts as a patch. @param {Record<string, string>} before @param {Record<string, string>} after */
-function patch(before, after) {
-  return inFolder(before, (folder) => {
-    const git = (/** @type {string[]} */ ...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' });
-    git('init', '--quiet');
-    git('add', '--all');
-    const tree = git('write-tree').trim();
-    for (const name of Object.keys(before)) fs.rmSync(path.join(folder, name));
-    for (const [name, text] of Object.entries(after)) fs.writeFileSync(path.join(folder, name), text);
-    git('add', '--all');
-    return git('diff', '--cached', '--no-renames', tree);
-  });
-}
-
-/** What git makes of these texts with a patch. @param {Record<string, string>} before @param {string} diff */
-function applied(before, diff) {
-  return inFolder(before, (folder) => {
-    execFileSync('git', ['apply', '--check', '-'], { cwd: folder, input: diff });
-    execFileSync('git', ['apply', '-'], { cwd: folder, input: diff });
-    return Object.fromEntries(Object.keys(before).map((name) => [name, fs.readFileSync(path.join(folder, name), 'utf8')]));
-  });
-}
-
-/** @template T @param {Record<string, string>} texts @param {(folder: string) => T} use */
-function inFolder(texts, use) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'pillion-patch-'));
-  try {
-    for (const [name, text] of Object.entries(texts)) {
-      fs.writeFileSync(path.join(folder, name), text);
-    }
-    return use(folder);
-  } finally {
-    fs.rmSync(folder, { recursive: true });
-  }
-}
 
 /** An agent that has read the file proposes three changes of it, which the person looks at. @param {import('./ride.js').Ride} it */
 async function proposed(it) {

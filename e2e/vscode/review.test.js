@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { clock } from '../rig/kettle.js';
+import { patch, texts } from '../rig/patches.js';
 import { ride, shareBrowser } from './ride.js';
 
 const tea = `STEEP = {
@@ -25,14 +26,6 @@ const floats = (/** @type {string} */ text) => text.replace('int(number)', 'floa
 const oolong = (/** @type {string} */ text) => text.replace('    "black": 240,\n', '    "black": 240,\n    "oolong": 180,\n');
 const upper = (/** @type {string} */ text) => text.replace('kind.title()', 'kind.upper()');
 const proposed = { 'clock.py': floats(counted(padded(clock))), 'tea.py': upper(oolong(tea)) };
-
-/** What git makes of these texts. @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Record<string, string>} texts */
-function patchTo(sandbox, texts) {
-  for (const [name, text] of Object.entries(texts)) sandbox.write(name, text);
-  const diff = sandbox.git('diff');
-  sandbox.git('checkout', '--quiet', '.');
-  return diff;
-}
 
 /**
  * The boxes show it, and so does the row that a yes is given with.
@@ -82,7 +75,7 @@ ride('a change of three hunks, one of them unticked: the file holds exactly the 
 ride('a patch of five hunks to review: two unticked, a line edited, and the agent gets exactly that', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent('claude-code');
-  const diff = patchTo(sandbox, proposed);
+  const diff = patch(texts(files), texts(proposed));
   const call = agent.call('apply_patch_review', { diff, message: 'A leading zero, and some more that I came across' });
   const dialog = await (await window.dialog(/Review clock\.py \(1 of 2\)/)).drawn('Apply');
   assert.match(await window.status(), /waits/);
@@ -126,9 +119,9 @@ ride('a patch of five hunks to review: two unticked, a line edited, and the agen
 });
 
 ride('a review is cancelled with a reason; another one closes when the agent gives up', files, async (it) => {
-  const { window, sandbox } = it;
+  const { window } = it;
   const agent = await it.agent();
-  const diff = patchTo(sandbox, proposed);
+  const diff = patch(texts(files), texts(proposed));
   const call = agent.call('apply_patch_review', { diff });
   await (await window.dialog(/Review clock\.py/)).write('Cancel with Reason…', 'one thing at a time');
   const { isError, text, structured } = await call;
@@ -150,7 +143,7 @@ ride('a review is cancelled with a reason; another one closes when the agent giv
 ride('a patch of two files, some of its hunks approved: the files hold exactly those', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
-  const call = agent.call('apply_patch', { diff: patchTo(sandbox, proposed) });
+  const call = agent.call('apply_patch', { diff: patch(texts(files), texts(proposed)) });
   const dialog = await (await window.dialog(/clock\.py \(1 of 2\).*proposes/)).drawn();
   await window.chooseHunks(dialog);
   await ticks(window, 5, 5);

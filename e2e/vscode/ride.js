@@ -104,7 +104,7 @@ export class Ride {
 
 /**
  * @param {string} name
- * @param {Record<string, string>} files
+ * @param {Record<string, string | Buffer>} files
  * @param {(ride: Ride, t: import('node:test').TestContext) => Promise<void>} body
  * @param {Options} [options]
  */

@@ -1,0 +1,90 @@
+/** A patch of texts, modes and bytes, in a real Neovim: what a person is told of each file, and that just the part is made that they take. */
+import assert from 'node:assert/strict';
+import { eventually } from '../rig/expect.js';
+import { after, applied, before, chosen, files, look, patch, raw, told } from '../rig/patches.js';
+import { ride, takePictures } from './ride.js';
+
+/** The verb before a file's name on the page, and what is said of it behind. @param {string} name */
+function deed(name) {
+  const verb = name in before ? (name in after ? 'edit' : 'delete') : 'create';
+  return `${verb} ${name} (${told[/** @type {keyof typeof told} */ (name)].replace('deleted, ', '')})`;
+}
+
+/**
+ * Goes through all hunks, of files in this order, and leaves some out.
+ * @param {import('./neovim.js').Neovim} nvim @param {string[]} order @param {number[]} left
+ */
+async function goesThrough(nvim, order, left) {
+  for (const [at, name] of order.entries()) {
+    const place = `${at + 1} of ${order.length}`;
+    await nvim.sees(new RegExp(`hunk ${place} taken .*${name.replace('.', '\\.')} \\(\\d of 8\\)`));
+    if (name in told) await eventually(`the cursor is where the page tells of ${name}`, async () => (await nvim.api('nvim_get_current_line')).trim() === deed(name));
+    if (name in told) await nvim.sees(deed(name));
+    assert.doesNotMatch(nvim.screen.text, raw);
+    if (left.includes(at + 1)) {
+      await nvim.press('gh');
+      await nvim.sees(`hunk ${place} left out`);
+      if (name === 'notes.txt') await nvim.sees(/\btwo\b/); // what was to be deleted is still to be seen, and not folded away
+    }
+    nvim.screenshot(`patch-${at + 1}-of-${order.length}`);
+    await nvim.press(']h');
+  }
+}
+
+takePictures();
+
+ride('modes and bytes: each file is told at a glance; a part is approved, made, and reverted', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent('claude-code');
+  const call = agent.call('apply_patch', { diff: patch(before, after) });
+  const dialog = await nvim.dialog('edit 8 files');
+  await dialog.show();
+  const order = ['beans.bin', 'clock.py', 'clock.py', 'leaf.png', 'pot.png', 'pour.sh', 'brew.sh', 'notes.txt', 'old.bin', 'pour.sh'];
+  await goesThrough(nvim, order, [2, 5, 8, 10]);
+  await nvim.sees('6 of 10 chosen');
+  await dialog.press('approve');
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  assert.deepEqual(look(sandbox.project), chosen);
+
+  await nvim.command('Pillion revert turn');
+  for (const fact of ['edit beans.bin (binary, other content, 3000 bytes)', 'edit brew.sh (not executable any more, mode 100755 → 100644)', 'delete leaf.png', 'old.bin comes back (binary, 4 bytes)']) {
+    await nvim.sees(fact);
+  }
+  assert.doesNotMatch(nvim.screen.text, raw);
+  nvim.screenshot('patch-revert');
+  await nvim.revert('6 files as shown');
+  await eventually('all is as before', () => { assert.deepEqual(look(sandbox.project), before); return true; });
+}, { opened: 'clock.py', columns: 160 });
+
+ride('modes and bytes in a patch to review: the agent gets just the part that is taken', files, async (it) => {
+  const { nvim, sandbox } = it;
+  const agent = await it.agent('claude-code');
+  const call = agent.call('apply_patch_review', { diff: patch(before, after), message: 'A greener pot' });
+  const dialog = await nvim.dialog('a patch of 8 files');
+  await dialog.show();
+  const order = ['beans.bin', 'brew.sh', 'clock.py', 'clock.py', 'leaf.png', 'notes.txt', 'old.bin', 'pot.png', 'pour.sh'];
+  await goesThrough(nvim, order, [3, 6, 8]);
+  await nvim.sees('6 of 9 chosen');
+  await dialog.press('approve');
+  const { structured, isError, text } = await call;
+  assert.equal(isError, false, text);
+  const wanted = { ...chosen, 'pour.sh': after['pour.sh'] }; // a mode comes along with the text
+  assert.deepEqual(applied(before, structured.filtered_diff), wanted);
+  assert.deepEqual(look(sandbox.project), before);
+}, { opened: 'clock.py', columns: 160 });
+
+ride('from a page to a diff and on to the next: each file is compared with itself alone', files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  const call = agent.call('apply_patch', { diff: patch(before, after) });
+  const dialog = await nvim.dialog('edit 8 files');
+  await dialog.show();
+  for (const name of ['beans.bin', 'clock.py', 'leaf.png', 'pot.png', 'pour.sh']) {
+    await nvim.sees(`· ${name} (`);
+    if (name === 'pour.sh') await eventually('it has as many lines on both sides', () => /echo pouring slowly/.test(nvim.screen.text) && !/-{20}/.test(nvim.screen.text));
+    await nvim.press(']f');
+  }
+  await dialog.press('reject');
+  assert.equal((await call).isError, true);
+}, { opened: 'clock.py', columns: 160 });

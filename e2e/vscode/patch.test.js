@@ -1,0 +1,75 @@
+/** A patch of texts, modes and bytes, in a real VS Code: what a person is told of each file, and that just the part is made that they take. */
+import assert from 'node:assert/strict';
+import { eventually } from '../rig/expect.js';
+import { after, applied, before, chosen, files, look, patch, raw, told } from '../rig/patches.js';
+import { ride, shareBrowser } from './ride.js';
+
+/** Its row says what becomes of each file, and a click on that shows its place on the page. @param {import('./workbench.js').Workbench} window @param {string} question */
+async function looksAtEach(window, question) {
+  for (const [name, fate] of Object.entries(told)) {
+    await eventually(`the row of ${name} says it`, async () => (await window.boxes()).includes(`☑ ${name}${fate}`));
+    await window.show(`${name}${fate}`);
+    const page = await window.dialog(question);
+    await eventually(`the page tells of ${name}`, async () => (await page.pageText()).includes(`  ${name}  ${fate}\n`));
+    assert.doesNotMatch(await page.pageText(), raw);
+  }
+}
+
+/** Leaves some of it out. @param {import('./workbench.js').Workbench} window @param {(string | RegExp)[]} rows */
+async function leaves(window, ...rows) {
+  for (const row of rows) await window.tick(row);
+}
+
+shareBrowser();
+
+ride('modes and bytes: each file is told at a glance; a part is approved, made, and reverted', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent('claude-code');
+  const call = agent.call('apply_patch', { diff: patch(before, after) });
+  const dialog = await (await window.dialog(/clock\.py \(2 of 8\): .*proposes \+2 −2/)).drawn();
+  await window.chooseHunks(dialog);
+  await window.screenshot('patch-text');
+  await looksAtEach(window, 'Change files?');
+  await window.screenshot('patch-page');
+  await leaves(window, 'seconds:02d', 'pot.png', 'notes.txt', /pour\.sh.*made executable/);
+  const page = await window.dialog('Change files?');
+  await eventually('the page says what is left out', async () => /pot\.png {2}.*\n {2}You leave this out/.test(await page.pageText()));
+  await eventually('the row does', async () => (await window.waiting()).some((row) => /^Approve 6 of 10/.test(row.replaceAll('\u00a0', ' '))));
+  await window.screenshot('patch-chosen');
+  await page.press('Approve Selected');
+  const result = await call;
+  assert.equal(result.isError, false, result.text);
+  assert.deepEqual(look(sandbox.project), chosen);
+
+  await window.command('Pillion: Revert This Turn…');
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'claude-code' }).first().click();
+  const preview = await (await window.dialog('Revert?')).drawn('Revert');
+  for (const fact of [
+    /^beans\.bin {3}binary, other content, 3000 bytes$/m, /^brew\.sh {3}not executable any more, mode 100755 → 100644$/m, /^leaf\.png {3}is removed/m, /^old\.bin {3}comes back, binary, 4 bytes$/m,
+  ]) await eventually(`the page says ${fact}`, async () => fact.test(await preview.pageText()));
+  assert.doesNotMatch(await preview.pageText(), raw);
+  await window.screenshot('patch-revert');
+  await preview.press('Revert');
+  await eventually('all is as before', () => { assert.deepEqual(look(sandbox.project), before); return true; });
+});
+
+ride('modes and bytes in a patch to review: the agent gets just the part that is taken', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent('claude-code');
+  const call = agent.call('apply_patch_review', { diff: patch(before, after), message: 'A greener pot' });
+  const dialog = await (await window.dialog(/Review clock\.py \(3 of 8\): claude-code, \+2 −2/)).drawn('Apply');
+  await window.chooseHunks(dialog);
+  await window.screenshot('patch-review-text');
+  await eventually('the row of a text says its mode', async () => (await window.boxes()).some((row) => /pour\.sh.*made executable/.test(row)));
+  await looksAtEach(window, 'Review a patch');
+  await window.screenshot('patch-review-page');
+  await leaves(window, 'seconds:02d', 'pot.png', 'notes.txt');
+  const page = await window.dialog('Review a patch');
+  await eventually('the page says what is left out', async () => /pot\.png {2}.*\n {2}You leave this out/.test(await page.pageText()));
+  await page.press('Apply Selected');
+  const { structured, isError, text } = await call;
+  assert.equal(isError, false, text);
+  const wanted = { ...chosen, 'pour.sh': after['pour.sh'] }; // a mode comes along with the text
+  assert.deepEqual(applied(before, structured.filtered_diff), wanted);
+  assert.deepEqual(look(sandbox.project), before);
+});
