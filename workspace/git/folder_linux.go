@@ -28,7 +28,7 @@ func (w *workTree) newFolder() (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &folder{work: w, base: base, buffer: make([]byte, 64<<10)}, nil
+	return &folder{work: w, base: base}, nil
 }
 
 func (f *folder) end() { f.base.Close() }
@@ -62,6 +62,9 @@ func (f *folder) close() {
 
 // list adds the entries of the folder that is open to into, in no order.
 func (f *folder) list(into []dirEntry) ([]dirEntry, error) {
+	if f.buffer == nil {
+		f.buffer = make([]byte, 64<<10)
+	}
 	for {
 		n, err := dirent.Read(f.fd, f.buffer)
 		if n == 0 || err != nil {

@@ -17,9 +17,14 @@ func (r *repository) head() (plumbing.Hash, bool) { return r.reference("HEAD") }
 
 // reference follows a full name, such as refs/heads/main, to an object.
 func (r *repository) reference(name string) (plumbing.Hash, bool) {
+	text, ok := r.loose(name)
+	return r.follow(name, text, ok)
+}
+
+// follow is reference for who has read the reference's own file, if it is there.
+func (r *repository) follow(name, text string, ok bool) (plumbing.Hash, bool) {
 	const deepest = 10 // symbolic references that name symbolic references
 	for range deepest {
-		text, ok := r.loose(name)
 		if !ok {
 			h, ok := r.packed()[name]
 			return h, ok
@@ -29,6 +34,7 @@ func (r *repository) reference(name string) (plumbing.Hash, bool) {
 			return parseHash(text)
 		}
 		name = strings.TrimSpace(target)
+		text, ok = r.loose(name)
 	}
 	return plumbing.ZeroHash, false
 }

@@ -14,11 +14,11 @@ import (
 
 // branch tells what is checked out, and how far it is from the branch that it follows.
 func (s *status) branch(result *StatusResult) error {
-	head, born := s.repo.head()
+	text, there := s.repo.loose("HEAD")
+	head, born := s.repo.follow("HEAD", text, there)
 	if born {
 		result.Commit = head.String()
 	}
-	text, _ := s.repo.loose("HEAD")
 	target, symbolic := strings.CutPrefix(text, "ref:")
 	if result.Detached = !symbolic; result.Detached {
 		return nil

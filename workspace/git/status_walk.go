@@ -11,7 +11,7 @@ import (
 	"pillion/internal/fault"
 )
 
-// walk goes through the work tree on all processors: it looks at each file of the
+// walk goes through the work tree, several at a time: it looks at each file of the
 // index, and for each that is in none. What it cannot tell from a look it leaves to
 // others, as suspects.
 type walk struct {
@@ -86,13 +86,19 @@ func (s *status) newWalk() *walk {
 	return w
 }
 
-// run goes through folders, and those below them.
+// run goes through folders, and those below them. Who looks at a file may wait for the
+// disk, or for a processor that another program has: more walk than there are processors.
 func (w *walk) run(first []walking) error {
+	const several = 8
 	if w.waiting = first; len(first) == 0 {
 		return nil
 	}
+	walkers := max(several, runtime.GOMAXPROCS(0))
+	if !slices.ContainsFunc(first, func(job walking) bool { return !job.shallow }) {
+		walkers = min(walkers, len(first)) // there will be no more
+	}
 	var running sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range walkers {
 		running.Go(w.work)
 	}
 	running.Wait()
@@ -164,6 +170,10 @@ func (w *walk) withOwn(dir string, above *excludes, there, regular bool) *exclud
 }
 
 func (w *walk) work() {
+	job, ok := w.next()
+	if !ok {
+		return
+	}
 	f, err := w.repo.work.newFolder()
 	if err != nil {
 		w.fail(err)
@@ -171,11 +181,7 @@ func (w *walk) work() {
 	}
 	defer f.end()
 	one := &walker{walk: w, folder: f, traces: traces{untracked: map[string][]string{}}}
-	for {
-		job, ok := w.next()
-		if !ok {
-			break
-		}
+	for ; ok; job, ok = w.next() {
 		one.found = one.found[:0]
 		one.through(job)
 		w.done(one.found)
@@ -190,6 +196,8 @@ func (w *walk) fail(err error) {
 	defer w.mu.Unlock()
 	w.err = fault.From(err)
 	w.waiting = nil
+	w.busy--
+	w.more.Broadcast()
 }
 
 func (w *walk) next() (walking, bool) {
