@@ -1,7 +1,7 @@
 /** What an agent does to a git repository, as a person is asked about it in a real Neovim. */
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
-import { committed, files, hook, lastMessage, message, remote, short, somethingToCommit } from '../rig/repository.js';
+import { branchFacts, commitFacts, committed, committedAsShown, committedWithOwnMessage, files, message, ownMessage, pushFacts, refusedBecause, somethingToCommit, somethingToPush } from '../rig/repository.js';
 import { ride, takePictures } from './ride.js';
 
 takePictures();
@@ -15,16 +15,9 @@ ride('a commit shows its message, what it holds, as whom, and what runs; approve
   await dialog.show();
   await nvim.sees(/scripted-agent wants to commit 3 files to main\n\n {2}clock: pad the seconds\n\n {2}The face showed/);
   nvim.screenshot('git-commit');
-  for (const fact of [
-    `Branch        main, now at ${short(sandbox, 'HEAD')}`, 'Author        Rider <rider@example.com>', 'It holds      what changed in tracked files, as nothing is staged: 3 files, +3 −1',
-    /Files +M clock\.py \+1 −1\n +M notes\.txt \+1 −0\n +M words\.md/, 'Hooks         pre-commit (.git/hooks/pre-commit)', 'Filters       tr a-z A-Z', 'ge   Edit Message',
-  ]) await nvim.sees(fact);
+  for (const fact of [...commitFacts(sandbox), 'ge   Edit Message']) await nvim.sees(fact);
   await dialog.press('approve');
-  const { structured } = await call;
-  assert.equal(structured.files_changed, 3);
-  assert.match(structured.hook_output, /lint: all is well/);
-  assert.equal(lastMessage(sandbox), message);
-  assert.equal(sandbox.git('show', 'HEAD:words.md'), 'STEEP\nPOUR\n');
+  committedAsShown(sandbox, await call);
 });
 
 ride('the human writes the message anew: that is committed, and the agent is told', files, async (it) => {
@@ -47,17 +40,13 @@ ride('the human writes the message anew: that is committed, and the agent is tol
     return (await nvim.messages()).includes('the message is empty');
   });
   await nvim.press('i');
-  await nvim.type('clock: two digits\n\nSaid by the one who drinks it.');
+  await nvim.type(ownMessage);
   await nvim.press('<Esc>');
   await nvim.sees(/You wrote this message; the agent is told/);
   await nvim.sees(/ {2}clock: two digits/);
   nvim.screenshot('git-commit-message');
   await dialog.press('approve');
-  const result = await call;
-  assert.equal(result.structured.edited_by_human, true);
-  assert.match(result.text, /human changed.*clock: two digits/s);
-  assert.equal(lastMessage(sandbox), 'clock: two digits\n\nSaid by the one who drinks it.');
-  assert.equal(sandbox.git('status', '--short'), ' M notes.txt\n M words.md\n');
+  committedWithOwnMessage(sandbox, await call);
 });
 
 ride('a commit that misses what is not saved says so; saved first, it holds it', files, async (it) => {
@@ -87,54 +76,42 @@ ride('branches: made, switched to, and deleted; each says from where to where', 
   committed(sandbox, 'notes: milk', 'tea\nmilk\n');
   sandbox.git('branch', 'old', 'HEAD~1');
   const agent = await it.agent();
-  const head = short(sandbox, 'HEAD');
-  const old = short(sandbox, 'old');
-  const asks = async (/** @type {string} */ action, /** @type {string} */ name, /** @type {(string | RegExp)[]} */ facts) => {
+  const facts = branchFacts(sandbox);
+  const asks = async (/** @type {keyof facts} */ action, /** @type {string} */ name) => {
     const call = agent.call('git_branch', { action, name });
     const dialog = await Promise.race([nvim.dialog(`the branch ${name}`), call.then(({ text }) => { throw new Error(`it did not ask: ${text}`); })]);
     await dialog.show();
-    for (const fact of facts) await nvim.sees(fact);
+    for (const fact of facts[action]) await nvim.sees(fact);
     nvim.screenshot(`git-branch-${action}`);
     return { call, dialog };
   };
-  const made = await asks('create', 'pour', ['wants to create the branch pour', `Branch        pour, at ${head}`, 'Checked out   main, as before']);
+  const made = await asks('create', 'pour');
   await made.dialog.press('approve');
   assert.equal((await made.call).isError, false);
-  const switched = await asks('switch', 'old', ['wants to switch to the branch old', `From          main, at ${head}`, `To            old, at ${old}`, 'M notes.txt +0 −1']);
+  const switched = await asks('switch', 'old');
   await switched.dialog.press('approve');
   assert.equal((await switched.call).structured.current, 'old');
   sandbox.git('switch', '--quiet', 'main');
-  const deleted = await asks('delete', 'old', ['wants to delete the branch old', `Branch        old, at ${old}`, 'Nothing lost  all of it is in HEAD']);
+  const deleted = await asks('delete', 'old');
   await deleted.dialog.answer('reject I still need it');
-  const refused = await deleted.call;
-  assert.equal(refused.structured.error.code, 'USER_REJECTED');
-  assert.match(refused.text, /I still need it/);
+  refusedBecause(await deleted.call, 'I still need it');
   assert.match(sandbox.git('branch'), /old/);
 });
 
 ride('a push shows where to, what is there and what comes; refused with a reason, the agent reads it', files, async (it) => {
   const { nvim, sandbox } = it;
-  const there = remote(sandbox);
-  const before = short(sandbox, 'HEAD');
-  committed(sandbox, 'notes: milk', 'tea\nmilk\n');
-  committed(sandbox, 'notes: sugar', 'tea\nmilk\nsugar\n');
-  hook(sandbox, 'pre-push', 'cat >/dev/null; echo "checked"');
+  const { there, before } = somethingToPush(sandbox);
   const agent = await it.agent();
   const first = agent.call('git_push', {});
   const dialog = await nvim.dialog('push main to origin');
   await dialog.show();
-  for (const fact of [
-    'scripted-agent wants to push main to origin', /Remote +origin, .*kettle\.git/, `There now     ${before}`, `Afterwards    ${short(sandbox, 'HEAD')}`,
-    new RegExp(`New there +2 commits\n +${short(sandbox, 'HEAD')} notes: sugar\n +${short(sandbox, 'HEAD~1')} notes: milk`), /Hooks +pre-push/,
-  ]) await nvim.sees(fact);
+  for (const fact of pushFacts(sandbox, before)) await nvim.sees(fact);
   nvim.screenshot('git-push');
   await dialog.answer('reject squash them first');
-  const refused = await first;
-  assert.equal(refused.structured.error.code, 'USER_REJECTED');
-  assert.match(refused.text, /squash them first/);
-  assert.equal(there('rev-parse', 'main').slice(0, 7), before);
+  refusedBecause(await first, 'squash them first');
+  assert.equal(there().slice(0, 7), before);
   const second = agent.call('git_push', {});
   await (await nvim.dialog('push main to origin')).press('approve');
   assert.equal((await second).isError, false);
-  assert.equal(there('rev-parse', 'main'), sandbox.git('rev-parse', 'HEAD'));
+  assert.equal(there(), sandbox.git('rev-parse', 'HEAD'));
 });

@@ -1,4 +1,5 @@
 /** A repository with something to commit, for tests of what a person is shown of git: hooks, a filter, a remote, another branch. */
+import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { clock } from './kettle.js';
@@ -53,4 +54,65 @@ export function short(sandbox, revision) {
 /** The whole message of the last commit. @param {import('./sandbox.js').Sandbox} sandbox */
 export function lastMessage(sandbox) {
   return sandbox.git('log', '-1', '--format=%B').trimEnd();
+}
+
+/** The human wrote why not, and the agent reads it. @param {import('./agent.js').ToolResult} result @param {string} why */
+export function refusedBecause({ structured, text }, why) {
+  assert.equal(structured.error.code, 'USER_REJECTED');
+  assert.ok(text.includes(why), text);
+}
+
+/** What is said of the commit of somethingToCommit, whose message stands above that. @param {import('./sandbox.js').Sandbox} sandbox */
+export function commitFacts(sandbox) {
+  return [
+    new RegExp(`Branch +main, now at ${short(sandbox, 'HEAD')}`), /Author +Rider <rider@example\.com>/, /It holds +what changed in tracked files, as nothing is staged: 3 files, \+3 −1/,
+    /Files +M clock\.py \+1 −1\n +M notes\.txt \+1 −0\n +M words\.md/, /Hooks +pre-commit \(\.git\/hooks\/pre-commit\)/, /Filters +tr a-z A-Z/,
+  ];
+}
+
+/** It was made as it was shown. @param {import('./sandbox.js').Sandbox} sandbox @param {import('./agent.js').ToolResult} result */
+export function committedAsShown(sandbox, { structured }) {
+  assert.equal(structured.files_changed, 3);
+  assert.match(structured.hook_output, /lint: all is well/);
+  assert.equal(lastMessage(sandbox), message);
+  assert.equal(sandbox.git('show', 'HEAD:words.md'), 'STEEP\nPOUR\n');
+}
+
+export const ownMessage = 'clock: two digits\n\nSaid by the one who drinks it.';
+
+/** clock.py alone was committed, with what the human wrote. @param {import('./sandbox.js').Sandbox} sandbox @param {import('./agent.js').ToolResult} result */
+export function committedWithOwnMessage(sandbox, { structured, text }) {
+  assert.equal(structured.edited_by_human, true);
+  assert.match(text, /human changed.*clock: two digits/s);
+  assert.equal(lastMessage(sandbox), ownMessage);
+  assert.equal(sandbox.git('status', '--short'), ' M notes.txt\n M words.md\n');
+}
+
+/** What is said of branches by what is done to them: pour is made, old switched to and deleted. @param {import('./sandbox.js').Sandbox} sandbox */
+export function branchFacts(sandbox) {
+  const [head, old] = [short(sandbox, 'HEAD'), short(sandbox, 'old')];
+  return {
+    create: [/wants to create the branch pour/, new RegExp(`Branch +pour, at ${head}`), /Checked out +main, as before/],
+    switch: [/wants to switch to the branch old/, new RegExp(`From +main, at ${head}`), new RegExp(`To +old, at ${old}`), /Files +M notes\.txt \+0 −1/],
+    delete: [/wants to delete the branch old/, new RegExp(`Branch +old, at ${old}`), /Nothing lost +all of it is in HEAD/],
+  };
+}
+
+/** What is said of a push of two commits beyond this one. @param {import('./sandbox.js').Sandbox} sandbox @param {string} before */
+export function pushFacts(sandbox, before) {
+  const [last, first] = [short(sandbox, 'HEAD'), short(sandbox, 'HEAD~1')];
+  return [
+    /scripted-agent wants to push main to origin/, /Remote +origin, .*kettle\.git/, new RegExp(`There now +${before}`), new RegExp(`Afterwards +${last}`),
+    new RegExp(`New there +2 commits\n +${last} notes: sugar\n +${first} notes: milk`), /Hooks +pre-push/,
+  ];
+}
+
+/** A remote, and two commits that are to come there. @param {import('./sandbox.js').Sandbox} sandbox */
+export function somethingToPush(sandbox) {
+  const there = remote(sandbox);
+  const before = short(sandbox, 'HEAD');
+  committed(sandbox, 'notes: milk', 'tea\nmilk\n');
+  committed(sandbox, 'notes: sugar', 'tea\nmilk\nsugar\n');
+  hook(sandbox, 'pre-push', 'cat >/dev/null; echo "checked"');
+  return { there: () => there('rev-parse', 'main'), before };
 }

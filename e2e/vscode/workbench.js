@@ -250,6 +250,12 @@ export class Workbench {
     return this.page.locator('.notifications-toasts .notification-list-item-message').allInnerTexts();
   }
 
+  /** Takes the mouse to where nothing is, and waits until what it brought up has gone. */
+  async rest() {
+    await this.page.mouse.move(200, 17);
+    await eventually('nothing comes up beside the mouse', async () => (await this.page.locator('.monaco-hover:visible').count()) === 0);
+  }
+
   /** Saves what is on the screen as a build artefact. @param {string} name */
   async screenshot(name) {
     fs.mkdirSync(artifacts, { recursive: true });
