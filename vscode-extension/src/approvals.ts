@@ -4,7 +4,7 @@
 
 import { Chosen } from "./chosen";
 import { visible } from "./escape";
-import { isText } from "./file-words";
+import { beneathNotes, isText } from "./file-words";
 import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview } from "./protocol";
 import { reviewTool } from "./reviews";
 
@@ -32,6 +32,7 @@ export class Approval {
   private pending: ApprovalChanged | undefined;
   private previous: { shown: ApprovalRequest; selection: Chosen } | undefined;
   private armedAt: number;
+  private isOpening = false;
   private readonly seen = new Set<string>();
 
   constructor(
@@ -96,7 +97,7 @@ export class Approval {
   }
 
   get isArmed(): boolean {
-    return this.now() >= this.armedAt;
+    return !this.isOpening && this.now() >= this.armedAt;
   }
 
   /** What the human should know of what lies beneath; that a command's files were saved is nothing new to them. */
@@ -133,6 +134,17 @@ export class Approval {
 
   disarm(): void {
     this.armedAt = this.now() + inertMs;
+  }
+
+  /** However long it takes until it is on the screen: the half second begins then. */
+  async opens<T>(opening: PromiseLike<T>): Promise<T> {
+    this.isOpening = true;
+    try {
+      return await opening;
+    } finally {
+      this.isOpening = false;
+      this.disarm();
+    }
   }
 
   /**
@@ -383,11 +395,3 @@ export class Approvals {
     this.listeners.forEach(event);
   }
 }
-
-/** What the human should know of what lies beneath a dialog. */
-const beneathNotes: Record<Approval["beneath"], string | undefined> = {
-  unchanged: undefined,
-  updated: "updated, look again: what it rests on changed",
-  moved: "moved, updated: the same change, elsewhere",
-  conflict: "changed since: your text will be merged and shown again",
-};

@@ -78,5 +78,13 @@ export function names({ diff, entries }: FilePreview): string[] {
 /** Beside a merged proposal. */
 export const mergedNote = "merged: the file changed since the agent read it, and this has both";
 
+/** What the human should know of what lies beneath a dialog. */
+export const beneathNotes: Readonly<Record<"unchanged" | "updated" | "moved" | "conflict", string | undefined>> = {
+  unchanged: undefined,
+  updated: "updated, look again: what it rests on changed",
+  moved: "moved, updated: the same change, elsewhere",
+  conflict: "changed since: your text will be merged and shown again",
+};
+
 /** Of VS Code; any other operation is a modification. */
 export const operationIcons: Readonly<Record<string, string>> = { create: "diff-added", create_directory: "new-folder", delete: "diff-removed", move: "diff-renamed" };

@@ -131,11 +131,11 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     const options = { viewColumn: column(), preserveFocus, preview: false, ...(selection ? { selection } : {}) };
     if (file) {
       const { left, right } = await this.proposals.ready(approval, file);
-      await commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options);
+      await approval.opens(commands.executeCommand("vscode.diff", left, right, diffTitle(approval, file.path), options));
     } else {
-      await commands.executeCommand("vscode.open", await this.pages.ready(approval), options);
+      const uri = await this.pages.ready(approval);
+      await approval.opens(commands.executeCommand("vscode.open", uri, options));
     }
-    approval.disarm(); // only now are its buttons on show
     await window.tabGroups.close(tabsWith((uri) => uri.scheme === ended), true);
     this.look();
   }

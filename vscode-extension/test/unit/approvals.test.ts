@@ -112,6 +112,26 @@ test("coming to the front starts the half second anew", () => {
   assert.equal(approvals.answer("a1", { kind: "approve" }), "too-soon");
 });
 
+test("while it is being opened no yes is taken, however long that takes, nor in the half second after that", async () => {
+  const { approvals, pass } = table();
+  const approval = only(approvals);
+  for (const fails of [false, true]) {
+    let shown: (() => void) | undefined;
+    const opening = approval.opens(new Promise<void>((resolve, reject) => {
+      shown = (): void => { (fails ? reject : resolve)(); };
+    })).catch(() => undefined);
+    pass(60 * inertMs);
+    assert.equal(approval.isArmed, false);
+    shown?.();
+    await opening;
+    assert.equal(approval.isArmed, false);
+    pass(inertMs - 1);
+    assert.equal(approval.isArmed, false);
+    pass(1);
+    assert.equal(approval.isArmed, true);
+  }
+});
+
 test("a change starts the half second anew and is answered with its own digest", async () => {
   const { approvals, answer, pass } = table();
   pass(10_000);
