@@ -29,5 +29,5 @@ func (w *workTree) openFolder(dir string) (*os.File, error) {
 	if name == "" {
 		name = "."
 	}
-	return w.base.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	return w.openLocal(name)
 }

@@ -24,7 +24,7 @@ type folder struct {
 }
 
 func (w *workTree) newFolder() (*folder, error) {
-	base, err := w.base.Open(".")
+	base, err := w.openLocal(".")
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -133,14 +134,17 @@ func (x *packIndex) span(first byte) (lo, hi int) {
 }
 
 // read reads n bytes.
-func (x *packIndex) read(at int64, n int) ([]byte, error) {
+func (x *packIndex) read(at int64, n int) ([]byte, error) { return x.readInto(nil, at, n) }
+
+// readInto is read, into memory that there is if it has room for them.
+func (x *packIndex) readInto(memory []byte, at int64, n int) ([]byte, error) {
 	if x.data != nil {
 		if at > int64(len(x.data)) || int64(n) > int64(len(x.data))-at {
 			return nil, io.ErrUnexpectedEOF
 		}
 		return x.data[at : at+int64(n)], nil
 	}
-	data := make([]byte, n)
+	data := slices.Grow(memory[:0], n)[:n]
 	_, err := x.file.ReadAt(data, at)
 	return data, err
 }
@@ -150,13 +154,13 @@ func (x *packIndex) some(lo, hi int) ([]byte, error) {
 	return x.read(int64(indexNames+lo*hashSize), (hi-lo)*hashSize)
 }
 
-// part reads the names from lo to hi and their offsets.
-func (x *packIndex) part(lo, hi int) (namesPart, error) {
-	names, err := x.some(lo, hi)
+// part reads the names from lo to hi and their offsets, in place of another part.
+func (x *packIndex) part(instead namesPart, lo, hi int) (namesPart, error) {
+	names, err := x.readInto(instead.names, int64(indexNames+lo*hashSize), (hi-lo)*hashSize)
 	if err != nil {
 		return namesPart{}, err
 	}
-	offsets, err := x.read(int64(indexNames+x.count*(hashSize+4)+lo*4), (hi-lo)*4)
+	offsets, err := x.readInto(instead.offsets, int64(indexNames+x.count*(hashSize+4)+lo*4), (hi-lo)*4)
 	return namesPart{lo, names, offsets}, err
 }
 
@@ -168,13 +172,13 @@ func (x *packIndex) around(h plumbing.Hash) (namesPart, error) {
 	case lo == hi:
 		return namesPart{}, nil
 	case x.data != nil:
-		return x.part(lo, hi)
+		return x.part(namesPart{}, lo, hi)
 	case hi-lo > mostNamesAtOne:
 		lo, hi, err := x.narrow(h, lo, hi)
 		if err != nil {
 			return namesPart{}, err
 		}
-		return x.part(lo, hi)
+		return x.part(namesPart{}, lo, hi)
 	}
 	if x.parts[h[0]].names != nil {
 		return x.parts[h[0]], nil
@@ -183,12 +187,11 @@ func (x *packIndex) around(h plumbing.Hash) (namesPart, error) {
 		return x.last, nil
 	}
 	if x.asked++; x.asked < few || !x.unmappable {
-		if part, ok := x.near(h, lo, hi); ok {
-			x.last = part
-			return part, nil
+		if x.last = x.near(h, lo, hi); x.last.names != nil {
+			return x.last, nil
 		}
 	}
-	part, err := x.part(lo, hi)
+	part, err := x.part(namesPart{}, lo, hi)
 	if err != nil {
 		return part, err
 	}
@@ -201,16 +204,16 @@ func (x *packIndex) around(h plumbing.Hash) (namesPart, error) {
 }
 
 // near reads the names around the place where h should be among those from lo
-// to hi. It fails if h is not well inside what it read.
-func (x *packIndex) near(h plumbing.Hash, lo, hi int) (namesPart, bool) {
+// to hi, in place of those that it read last. It is nothing if h is not well inside.
+func (x *packIndex) near(h plumbing.Hash, lo, hi int) namesPart {
 	const around = 64
 	guess := lo + expected(h, hi-lo)
 	from, to := max(lo, guess-around), min(hi, guess+around)
-	part, err := x.part(from, to)
+	part, err := x.part(x.last, from, to)
 	if err != nil || from > lo && !part.begins(h) || to < hi && !part.goesPast(h) {
-		return namesPart{}, false
+		return namesPart{}
 	}
-	return part, true
+	return part
 }
 
 // begins reports whether the part begins before h.

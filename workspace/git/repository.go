@@ -142,11 +142,7 @@ func open(top, gitDir, base string) (*repository, error) {
 	if err := r.supported(); err != nil {
 		return nil, err
 	}
-	work, err := openWorkTree(top, base)
-	if err != nil {
-		return nil, err
-	}
-	r.work = work
+	r.work = newWorkTree(top, base)
 	r.objects = openObjects(r.commonDir)
 	r.objects.replaced = r.readReplaced()
 	r.work.conversion = conversion{config: r.config, attributes: newAttributes(r), objects: r.objects}
@@ -223,6 +219,9 @@ const maxGitFile = 64 << 20
 func readSmall(name string) ([]byte, error) { return readWithin(name, maxGitFile) }
 
 func readWithin(name string, limit int64) ([]byte, error) {
+	if data, known, err := readAtOnce(name, limit); known {
+		return data, err
+	}
 	f, size, err := openWithin(name, limit)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -23,30 +24,36 @@ import (
 const maxFile = 64 << 20
 
 // workTree reads the files of a work tree, never through a symbolic link and
-// never outside base.
+// never outside its root.
 type workTree struct {
 	top        string
-	base       *os.Root
-	strip      string          // what a path begins with that base stands for
+	root       func() (*os.Root, error) // of all that is read; opened when it is first asked for
+	opened     *os.Root
+	strip      string          // what a path begins with that the root stands for
 	folders    map[string]bool // the folders known to be real ones, or not
 	conversion conversion
 
 	fileMode, symlinks bool // core.fileMode, core.symlinks
 }
 
-func openWorkTree(top, base string) (*workTree, error) {
-	root, err := os.OpenRoot(base)
-	if err != nil {
-		return nil, fault.From(err)
-	}
-	w := &workTree{top: top, base: root, folders: map[string]bool{".": true}}
+func newWorkTree(top, base string) *workTree {
+	w := &workTree{top: top, folders: map[string]bool{".": true}}
+	w.root = sync.OnceValues(func() (*os.Root, error) {
+		var err error
+		w.opened, err = os.OpenRoot(base)
+		return w.opened, err
+	})
 	if rel, err := filepath.Rel(top, base); err == nil && rel != "." {
 		w.strip = filepath.ToSlash(rel) + "/"
 	}
-	return w, nil
+	return w
 }
 
-func (w *workTree) close() { _ = w.base.Close() }
+func (w *workTree) close() {
+	if w.opened != nil {
+		_ = w.opened.Close()
+	}
+}
 
 // lstat looks at a tracked path. It gives nil where there is nothing, also
 // where a link stands in place of one of its folders: git does not see behind.
@@ -191,7 +198,7 @@ func (w *workTree) hashLarge(name string, size int64) (h plumbing.Hash, err erro
 // maxFile.
 func (w *workTree) content(name string, s side) ([]byte, error) {
 	if s.mode == modeSymlink {
-		target, err := w.base.Readlink(w.local(name))
+		target, err := w.readlink(name)
 		if err == nil {
 			return []byte(filepath.ToSlash(target)), nil
 		}
@@ -216,10 +223,27 @@ func (w *workTree) content(name string, s side) ([]byte, error) {
 	return w.conversion.toGit(name, data, s.staged), nil
 }
 
+func (w *workTree) readlink(name string) (string, error) {
+	root, err := w.root()
+	if err != nil {
+		return "", err
+	}
+	return root.Readlink(w.local(name))
+}
+
+// openLocal opens what the root's own name for it leads to, without waiting for anybody.
+func (w *workTree) openLocal(name string) (*os.File, error) {
+	root, err := w.root()
+	if err != nil {
+		return nil, err
+	}
+	return root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+}
+
 // open opens a regular file; should it have become something else since it was
 // looked at, that does not block.
 func (w *workTree) open(name string) (*os.File, error) {
-	f, err := w.base.OpenFile(w.local(name), os.O_RDONLY|nonBlocking, 0)
+	f, err := w.openLocal(w.local(name))
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
