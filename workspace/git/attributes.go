@@ -30,8 +30,8 @@ type rule struct {
 // from the work tree, those missing there from the index, as git does.
 type attributes struct {
 	repo   *repository
-	fold   bool                     // core.ignorecase
-	staged map[string]plumbing.Hash // .gitattributes files of the index, by path
+	fold   bool                            // core.ignorecase
+	staged func() map[string]plumbing.Hash // .gitattributes files of the index, by path
 
 	loaded  bool
 	lowest  []rule // the system's and the user's
@@ -44,7 +44,7 @@ func newAttributes(r *repository) *attributes {
 	return &attributes{
 		repo:    r,
 		fold:    r.config.bool("core.ignorecase", false),
-		staged:  map[string]plumbing.Hash{},
+		staged:  func() map[string]plumbing.Hash { return nil },
 		folders: map[string][]rule{},
 		macros:  map[string][]setting{"binary": {{"diff", attrUnset}, {"merge", attrUnset}, {"text", attrUnset}}},
 	}
@@ -142,7 +142,7 @@ func (a *attributes) text(name string) string {
 		text, _ := readSmall(filepath.Join(a.repo.top, filepath.FromSlash(name)))
 		return string(text)
 	}
-	if h, staged := a.staged[name]; staged {
+	if h, staged := a.staged()[name]; staged {
 		text, _ := a.repo.objects.blob(h, maxGitFile)
 		return string(text)
 	}

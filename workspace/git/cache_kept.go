@@ -23,7 +23,7 @@ type keptStatus struct {
 	// By whoever has the turn:
 	index      *index
 	signature  string // of what the rest stands on, beside the index
-	attributes map[string]plumbing.Hash
+	attributes func() map[string]plumbing.Hash
 	head       plumbing.Hash
 	staged     []change
 	found      findings // those that differ

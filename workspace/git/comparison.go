@@ -59,16 +59,13 @@ func (c *comparison) index() (*stagedFiles, error) {
 		return nil, err
 	}
 	s := &stagedFiles{index: read, files: make(map[string]*staged, len(read.entries))}
-	attributes := c.repo.work.conversion.attributes
+	c.repo.work.conversion.attributes.staged = read.attributes()
 	for _, e := range read.entries {
 		if e.mode == modeDir {
 			if err := c.expand(s, e); err != nil {
 				return nil, err
 			}
 			continue
-		}
-		if path.Base(e.path) == ".gitattributes" && e.stage == 0 && !e.intentToAdd {
-			attributes.staged[e.path] = e.hash
 		}
 		if c.wants(e.path) {
 			s.add(e)

@@ -51,9 +51,10 @@ func stamp(t time.Time) timestamp {
 
 // index is the staging area.
 type index struct {
-	entries []indexEntry // by path, those of one path by stage
-	written time.Time    // an entry modified as late as this may be stale
-	trees   *cachedTree  // the trees that folders would be written as; nil: not known
+	entries []indexEntry       // by path, those of one path by stage
+	written time.Time          // an entry modified as late as this may be stale
+	sparse  bool               // some entries are folders, which stand for all that is in them
+	trees   func() *cachedTree // the trees that folders would be written as; nil: not known
 }
 
 // readIndex reads the index file. Its format is in git's
@@ -64,7 +65,7 @@ func (r *repository) readIndex() (*index, error) {
 	name := filepath.Join(r.gitDir, "index")
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &index{}, nil
+		return &index{trees: noTrees}, nil
 	}
 	if err != nil {
 		return nil, fault.From(err)
@@ -74,7 +75,7 @@ func (r *repository) readIndex() (*index, error) {
 		return nil, fault.New(fault.GitError, "the index cannot be read: %w", err)
 	}
 	defer done()
-	reader := &indexReader{text: text}
+	reader := &indexReader{text: text, trees: noTrees}
 	entries, err := reader.read()
 	if errors.Is(err, errDamaged) {
 		err = corrupt("it was cut off")
@@ -82,7 +83,7 @@ func (r *repository) readIndex() (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &index{entries: entries, written: info.ModTime(), trees: reader.trees}, nil
+	return &index{entries: entries, written: info.ModTime(), sparse: reader.sparse, trees: reader.trees}, nil
 }
 
 const maxIndex = 1 << 30
@@ -98,7 +99,8 @@ type indexReader struct {
 	folder  int             // how much of it is the folder, with a slash at the end
 	paths   int             // bytes of all paths, in version 4
 	stage   uint8           // of the entry before
-	trees   *cachedTree
+	sparse  bool            // see index, likewise trees
+	trees   func() *cachedTree
 }
 
 const (
@@ -162,6 +164,7 @@ func (r *indexReader) entries(into []indexEntry) error {
 		return err
 	}
 	r.at, r.last, r.folder, r.stage = other.at, other.last, other.folder, other.stage
+	r.sparse = r.sparse || other.sparse
 	return nil
 }
 
@@ -214,6 +217,7 @@ func (r *indexReader) entry(e *indexEntry) error {
 	e.changed, e.modified = timestamp{field(0), field(1)}, timestamp{field(2), field(3)}
 	e.inode, e.mode, e.size = field(5), field(6), field(9)
 	copy(e.hash[:], r.text[start+40:])
+	r.sparse = r.sparse || e.mode == modeDir
 	flags := uint16(r.text[start+60])<<8 | uint16(r.text[start+61])
 	e.assumeValid = flags&0x8000 != 0
 	e.stage = uint8(flags >> 12 & 3)
@@ -328,7 +332,8 @@ func (r *indexReader) extensions() error {
 		switch {
 		case name == "sdir": // folders stand for all that is in them; read by expand
 		case name == "TREE" && size <= len(r.text)-r.at-head:
-			r.trees = readCachedTrees(r.text[r.at+head : r.at+head+size])
+			data := bytes.Clone(r.text[r.at+head : r.at+head+size])
+			r.trees = sync.OnceValue(func() *cachedTree { return readCachedTrees(data) })
 		case name == "link":
 			return errSplit
 		case name[0] < 'A' || name[0] > 'Z':

@@ -18,6 +18,8 @@ type cachedTree struct {
 	below   []*cachedTree
 }
 
+func noTrees() *cachedTree { return nil }
+
 // at is the folder name in t, nil where it is not known.
 func (t *cachedTree) at(name string) *cachedTree {
 	if t == nil {

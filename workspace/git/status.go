@@ -199,7 +199,7 @@ func (s *status) readIndex() error {
 		return err
 	}
 	s.index = read
-	if !slices.ContainsFunc(read.entries, func(e indexEntry) bool { return e.mode == modeDir }) {
+	if !read.sparse {
 		return nil
 	}
 	var entries []indexEntry
@@ -216,7 +216,7 @@ func (s *status) readIndex() error {
 			entries = append(entries, indexEntry{path: name, mode: files[name].mode, hash: files[name].hash, skipWorkTree: true})
 		}
 	}
-	read.entries, read.trees = entries, nil
+	read.entries, read.sparse, read.trees = entries, false, noTrees
 	return nil
 }
 

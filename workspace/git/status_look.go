@@ -3,6 +3,7 @@ package git
 import (
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -58,8 +59,10 @@ func (s *status) walked() (*walk, error) {
 	return w, w.run([]walking{first})
 }
 
-// attributes are the .gitattributes files of the index.
-func (x *index) attributes() map[string]plumbing.Hash {
+// attributes are the .gitattributes files of the index, looked for when they are asked for.
+func (x *index) attributes() func() map[string]plumbing.Hash { return sync.OnceValue(x.findAttributes) }
+
+func (x *index) findAttributes() map[string]plumbing.Hash {
 	staged := map[string]plumbing.Hash{}
 	for i := range x.entries {
 		e := &x.entries[i]

@@ -40,7 +40,7 @@ func (s *status) against(tree *plumbing.Hash) (*stagedDiff, error) {
 	switch {
 	case err != nil:
 	case root.Mode == filemode.Dir:
-		err = d.tree(root.Hash, dir, s.index.trees.folder(s.prefix), lo, hi)
+		err = d.tree(root.Hash, dir, s.index.trees().folder(s.prefix), lo, hi)
 	case root.Mode != filemode.Empty:
 		end := d.past(dir, lo, hi) // what is in a folder of its name is not it
 		err = d.entry(dir, side{mode: canonical(uint32(root.Mode)), hash: root.Hash}, lo, end)
