@@ -47,6 +47,25 @@ ride('the human edits the proposal: their text lands and the agent is told', fil
   assert.match(result.text, /# by hand/);
 });
 
+ride('the agent gives up while the human edits the proposal: what they wrote stays open, and is in no file', files, async (it) => {
+  const { window, sandbox } = it;
+  const agent = await it.agent();
+  const giveUp = new AbortController();
+  const call = agent.call('edit_file', edit, { signal: giveUp.signal });
+  const dialog = await window.dialog(proposal);
+  await dialog.proposal.locator('.view-line', { hasText: 'print' }).click();
+  await window.press('Control+End');
+  await window.type('# by hand');
+  await eventually('the view says that it is edited', async () => (await window.waiting()).some((row) => /edited by you/.test(row)));
+  await eventually('all of it is there, and saved to memory', async () => (await dialog.proposedText()).endsWith('# by hand') && !(await window.tabs()).some((tab) => tab.startsWith('*')));
+  giveUp.abort('the agent gave up');
+  await assert.rejects(call);
+  await eventually('the question is gone', async () => !(await dialog.isOpen()));
+  const kept = window.group('def greet(name):').locator('.editor-instance .monaco-editor').first();
+  await eventually('what was written is in front', async () => await window.text(kept) === `${edited}# by hand`);
+  assert.equal(sandbox.read('greet.py'), greeting);
+});
+
 ride('unsaved changes survive: the edit goes into the buffer, and nothing is saved', files, async (it) => {
   const { window, sandbox } = it;
   await window.openFile('greet.py');

@@ -56,6 +56,32 @@ ride('the human writes the message anew: that is committed, and the agent is tol
   await eventually('nothing of it stays open', async () => (await window.tabs()).length === 0);
 });
 
+ride('the agent gives up while the human writes the message: what they wrote stays open', files, async (it) => {
+  const { window, sandbox } = it;
+  somethingToCommit(sandbox);
+  const agent = await it.agent();
+  const giveUp = new AbortController();
+  const call = agent.call('git_commit', { message, files: ['clock.py'] }, { signal: giveUp.signal });
+  const dialog = await (await window.dialog('Commit this?')).drawn();
+  await dialog.button('Edit Message…').click();
+  await (await window.dialog('Commit message')).drawn();
+  const own = window.group('Commit message').locator('.editor-instance .monaco-editor').first();
+  await own.locator('.view-line').first().click();
+  await window.press('Control+Home');
+  await window.type('mine: ');
+  await eventually('it is written', async () => (await window.text(own)).startsWith('mine: clock: pad the seconds'));
+  await window.tab('Commit this?').click();
+  await eventually('its page has it', async () => (await dialog.pageText()).includes('mine: clock'));
+  giveUp.abort('the agent gave up');
+  await assert.rejects(call);
+  await eventually('the question is gone', async () => !(await window.tabs()).some((tab) => /Commit (this|message)/.test(tab)));
+  const kept = window.group('mine: clock').locator('.editor-instance .monaco-editor').first();
+  await eventually('what was written is in front', async () => await window.text(kept) === `mine: ${message}`);
+  await eventually('it is said', async () => (await window.notifications()).some((text) => /gave up waiting\. What you wrote is kept/.test(text)));
+  await window.screenshot('git-commit-kept');
+  assert.equal(sandbox.git('log', '--format=%s').trim(), 'first');
+});
+
 ride('a commit that misses what is not saved says so; saved first, it holds it', files, async (it) => {
   const { window, sandbox } = it;
   somethingToCommit(sandbox);

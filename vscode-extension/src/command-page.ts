@@ -48,7 +48,7 @@ function diff(sheet: Sheet, preview: Preview): void {
 /** Shown in place of a dialog that died while somebody looked at it. */
 export function endedPage(request: ApprovalRequest, outcome: string): Page {
   const sheet = new Sheet();
-  sheet.line(endings[outcome] ?? `This question was closed: ${visible(outcome)}`, "heading");
+  sheet.line(endingOf(outcome), "heading");
   sheet.gap();
   sheet.line(`${visible(request.agent.name)} wanted to ${act(request.preview, request.tool)}:`, "muted");
   body(sheet, request.preview);
@@ -56,6 +56,10 @@ export function endedPage(request: ApprovalRequest, outcome: string): Page {
   sheet.gap();
   sheet.line("It cannot be approved any more, and nothing of it was done. This tab may be closed.");
   return sheet.page();
+}
+
+export function endingOf(outcome: string): string {
+  return endings[outcome] ?? `This question was closed: ${visible(outcome)}`;
 }
 
 const endings: Record<string, string> = {

@@ -11,6 +11,7 @@ import type { Pages } from "./pages";
 import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
 import { approvalIdOf, ended, page, pathOf, resourceOf } from "./schemes";
+import { keepOpen, written } from "./written";
 
 export class Front implements Partial<ApprovalListener>, Disposable {
   private readonly offered = new Set<string>();
@@ -73,6 +74,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     const seen = this.inSight.has(approval.id);
     const focused = this.active === approval.id;
     this.offered.delete(approval.id);
+    const texts = isAnswer(outcome) ? [] : written(approval);
     void this.queue(async () => {
       if (seen && !isAnswer(outcome) && (focused || !this.waiting())) {
         this.endedStays = outcome !== "superseded";
@@ -80,6 +82,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
       } else {
         await this.openNext(!(focused && isAnswer(outcome)));
       }
+      await keepOpen(texts, outcome, column(), !focused);
       await this.close(approval);
       this.proposals.forget(approval);
     });
