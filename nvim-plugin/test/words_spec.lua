@@ -68,15 +68,15 @@ check.test("a text comes back from a buffer as it went in", function()
 end)
 
 check.test("a file to which two things are done is one file", function()
-  local text = { path = "run.sh", operation = "overwrite", additions = 1, deletions = 1 }
+  local edit = { path = "run.sh", operation = "overwrite", additions = 1, deletions = 1 }
   local mode = { path = "run.sh", operation = "change_mode", whole = "made executable", additions = 0, deletions = 0 }
   local bytes = { path = "old.bin", operation = "delete", whole = "binary, 4 bytes", additions = 0, deletions = 0 }
   local function deed(...)
     return words.deed({ tool = "apply_patch", preview = { kind = "diff", files = { ... } } })
   end
   check.same(
-    { deed(text, mode), deed(text, mode, bytes), deed(bytes) },
+    { deed(edit, mode), deed(edit, mode, bytes), deed(bytes) },
     { "edit run.sh", "edit 2 files", "delete old.bin (binary, 4 bytes)" }
   )
-  check.same({ words.place({ text, mode }, mode), words.place({ text, bytes, mode }, bytes) }, { "", " (2 of 2)" })
+  check.same({ words.place({ edit, mode }, mode), words.place({ edit, bytes, mode }, bytes) }, { "", " (2 of 2)" })
 end)
