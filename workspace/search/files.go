@@ -102,6 +102,9 @@ func (f *Files) List(ctx context.Context, p workspace.Path, o workspace.WalkOpti
 	if f == nil {
 		return p.List(ctx, o, sizes, mostListed)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // also where a list is at hand
+	}
 	unsettled := o.IncludeIgnored || o.MaxDepth > 1 || !f.keeps(p, o) || f.settle(ctx) != nil
 	defer f.making.begin()()
 	if unsettled {
