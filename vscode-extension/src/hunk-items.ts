@@ -38,7 +38,7 @@ export function tickFile(item: TreeItem, { chosen }: Approval, file: FilePreview
 /** Says what a yes would be given for, and gives it. */
 export function yesItem(approval: Approval): TreeItem {
   const item = new TreeItem(yes(approval));
-  item.id = `${approval.id}\nyes`;
+  item.id = `yes ${approval.id}`; // which no path of a file can be
   if (!approval.chosen.isNothing) {
     item.iconPath = new ThemeIcon("check");
     item.command = { title: item.label as string, command: "pillion.approveInView", arguments: [{ kind: "approval", approval }] };

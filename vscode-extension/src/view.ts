@@ -15,8 +15,8 @@ import {
   window,
 } from "vscode";
 import type { Approval, Approvals } from "./approvals";
-import { DrawnRows } from "./drawn-rows";
 import { deed, size, subject } from "./deeds";
+import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
 import { fileDeed, isText, operationIcons } from "./file-words";
 import { takeHunks, tellMenus } from "./hunk-commands";
@@ -143,7 +143,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
         return yesItem(entry.approval);
       case "reason": {
         const item = new TreeItem(entry.text);
-        item.id = `${entry.approval.id}\nreason\n${entry.icon}\n${entry.text}`;
+        item.id = `reason ${entry.approval.id}\n${entry.icon}\n${entry.text}`;
         item.iconPath = new ThemeIcon(entry.icon);
         item.tooltip = entry.text;
         return item;
@@ -171,7 +171,7 @@ function details(approval: Approval): Entry[] {
     ...(files.length > 1 ? files.map((file) => ({ kind: "file" as const, approval, file })) : files.flatMap((file) => hunksOf(approval, file))),
     ...(chosen.isOpen ? [{ kind: "yes" as const, approval }] : []),
     ...(note ? [{ kind: "reason" as const, approval, text: note, icon: "history" }] : []),
-    ...(request.reasons ?? []).map((text) => ({ kind: "reason" as const, approval, text: visible(text), icon: "info" })),
+    ...[...new Set(request.reasons)].map((text) => ({ kind: "reason" as const, approval, text: visible(text), icon: "info" })),
   ];
 }
 
