@@ -25,9 +25,9 @@ import (
 )
 
 // What follows writes to a repository where there is no git program: a commit, a new
-// branch, the end of one, a switch by which no file changes. It runs no hooks, no filters and no signing program, and
-// refuses where filters or signing are configured. It writes below the git folder
-// alone, under git's own lock on the index.
+// branch, the end of one, a switch by which no file changes. It runs no hooks, no
+// filters and no signing program, and refuses where filters or signing are configured.
+// It writes below the git folder alone, under git's own lock on the index.
 
 // builtin is a repository that is written to.
 type builtin struct {
