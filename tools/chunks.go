@@ -40,6 +40,9 @@ func (a writeFileArgs) piece(in Input) (*keptPiece, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNotGits(p); err != nil {
+		return nil, err
+	}
 	piece := session.Piece{ID: a.Chunk.ID, Path: fileName(p), Index: a.Chunk.Index, Text: a.Content}
 	return &keptPiece{piece, p, in.Limits.wholeBytes()}, nil
 }

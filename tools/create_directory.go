@@ -29,6 +29,9 @@ func planCreateDirectory(_ context.Context, in Input, args createDirectoryArgs) 
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNotGits(p); err != nil {
+		return nil, err
+	}
 	c, err := change.NewDirectory(in.Snapshot, p)
 	if err != nil {
 		return nil, err

@@ -34,6 +34,9 @@ func planDeleteFile(_ context.Context, in Input, args deleteFileArgs) (*Edits, e
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNotGits(p); err != nil {
+		return nil, err
+	}
 	c, err := change.NewDelete(in.Snapshot, p, args.Recursive)
 	if err != nil {
 		return nil, err

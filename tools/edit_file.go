@@ -48,6 +48,9 @@ func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, err
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNotGits(p); err != nil {
+		return nil, err
+	}
 	enc, err := encodingNamed(args.Encoding)
 	if err != nil {
 		return nil, err

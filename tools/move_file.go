@@ -40,6 +40,9 @@ func planMoveFile(_ context.Context, in Input, args moveFileArgs) (*Edits, error
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNotGits(from, to); err != nil {
+		return nil, err
+	}
 	c, err := change.NewMove(in.Snapshot, from, to, args.Overwrite)
 	if err != nil {
 		return nil, err

@@ -157,6 +157,9 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 	if err := checkModes(f); err != nil {
 		return err
 	}
+	if err := p.checkNotGits(f); err != nil {
+		return err
+	}
 	old, err := p.open(p.existing(f))
 	if err != nil {
 		return err

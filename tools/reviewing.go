@@ -9,7 +9,6 @@ import (
 
 	"pillion/internal/bug"
 	"pillion/internal/fault"
-	"pillion/tools/policy"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
@@ -104,6 +103,9 @@ func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) 
 	if err := checkModes(f); err != nil {
 		return nil, err
 	}
+	if err := p.checkNotGits(f); err != nil {
+		return nil, err
+	}
 	old, err := p.open(p.existing(f))
 	if err != nil {
 		return nil, err
@@ -116,9 +118,6 @@ func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) 
 			return nil, err
 		}
 		out.path, out.from = to.path, old.path
-	}
-	if err := checkNotGits(old.path, old.target, to.path, to.target); err != nil {
-		return nil, err
 	}
 	creates := f.Operation == patch.Create
 	switch {
@@ -140,16 +139,6 @@ func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) 
 		}
 	}
 	return out, p.lay(ctx, out, old)
-}
-
-func checkNotGits(paths ...workspace.Path) error {
-	for _, p := range paths {
-		if _, denied := policy.Protected(p.String()); denied {
-			return fault.New(fault.PolicyDenied, "%s belongs to a git repository itself, which only git may change", fault.Quote(p.String())).
-				WithHint("leave it out of the patch, or ask the human to change it")
-		}
-	}
-	return nil
 }
 
 // lay makes the hunks, and finds where they are.

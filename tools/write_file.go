@@ -179,6 +179,9 @@ func readForWriting(in Input, name, encoding string) (*document.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNotGits(p); err != nil {
+		return nil, err
+	}
 	f, err := in.Snapshot.ReadIfExists(p, "")
 	code := fault.CodeOf(err)
 	if encoding != "" && (code == fault.EncodingError || code == fault.BinaryFile) { // UTF-16 without a mark looks binary
