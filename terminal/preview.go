@@ -112,8 +112,8 @@ func (s Style) fileHead(f change.FilePreview) string {
 	case change.Move:
 		head += s.Dim("  moves to ") + s.Bold(fault.Quote(f.To))
 	}
-	if f.Whole != "" {
-		head += s.Dim("  " + f.Whole)
+	if words := change.Words(f.Note, f.Whole); words != "" {
+		head += s.Dim("  " + words)
 	}
 	if f.Entries != nil {
 		head += s.Dim("  a folder with " + files(*f.Entries))

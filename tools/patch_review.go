@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -29,7 +30,10 @@ type ReviewFile struct {
 	Operation change.Operation `json:"operation"`
 	Language  string           `json:"language"`
 	// Note is what happens to the file beside its name and lines: "mode 100644 → 100755".
-	Note         string       `json:"note,omitempty"`
+	Note string `json:"note,omitempty"`
+	// Whole is what there is to say of a file without lines beside its operation and its
+	// names, the note included: "binary, 79 → 99 bytes".
+	Whole        string       `json:"whole,omitempty"`
 	Hunks        []ReviewHunk `json:"hunks"`
 	Before       string       `json:"before"`
 	After        string       `json:"after"`
@@ -113,6 +117,10 @@ func (f ReviewFile) words() string {
 	fmt.Fprintf(&out, "%s %s", f.Operation, fault.Quote(f.Path))
 	if f.From != "" {
 		out.WriteString(" from " + fault.Quote(f.From))
+	}
+	hasLines := slices.ContainsFunc(f.Hunks, func(h ReviewHunk) bool { return len(h.Lines) > 0 })
+	if !hasLines {
+		return change.Words(out.String(), f.Whole) + "\n"
 	}
 	if f.Note != "" {
 		out.WriteString(", " + f.Note)

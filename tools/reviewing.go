@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 
@@ -32,7 +31,7 @@ type reviewed struct {
 	before     *document.File // what the hunks are made in; Exists is false of a new file
 	after      string
 	hunks      []diff.Hunk // they lead from before to after
-	whole      string      // what a file without hunks is called
+	whole      string      // what there is to say of a file without hunks beside its names and its operation
 	first      int         // the number of its first chunk
 	raw        string      // of a binary file, its part of the patch
 }
@@ -150,7 +149,7 @@ func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
 	case f.before == nil && needs:
 		return old.opaque
 	case f.before == nil:
-		f.whole = f.carried()
+		f.whole = f.note()
 		return nil
 	case f.before.BOM:
 		if err := unmark(f.File); err != nil {
@@ -168,13 +167,13 @@ func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
 			return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(f.path.String())).
 				WithHint("read it again")
 		}
-		f.after, f.whole = "", "deleted"
+		f.after = ""
 		f.hunks = diff.Hunks(f.before.Text, "", 3)
 	case patch.Create:
-		f.whole = "new empty file"
+		f.whole = change.Words(f.note(), change.EmptyWords)
 		f.hunks = diff.Hunks("", after, 3)
 	default:
-		f.whole = f.carried()
+		f.whole = f.note()
 		f.hunks = locate(f.before.Text, after, f.Hunks, placed)
 	}
 	return nil
@@ -197,11 +196,11 @@ func (p *patching) layBytes(f *reviewed, old *patched) error {
 	f.before = nil
 	switch {
 	case isNew:
-		f.whole = change.NewBinaryWords(len(now), change.IsExecutable(fs.FileMode(f.NewMode)))
+		f.whole = change.Words(f.note(), change.BytesWords(int64(len(now))))
 	case f.Operation == patch.Delete:
-		f.whole = "deleted, binary, " + change.BytesWords(int64(len(was.Text)))
+		f.whole = change.BytesWords(int64(len(was.Text)))
 	default:
-		f.whole = strings.Join(append(f.carries(), change.BinaryWords(len(was.Text), len(now))), ", ")
+		f.whole = change.Words(f.note(), change.BinaryWords(len(was.Text), len(now)))
 	}
 	return nil
 }
@@ -275,26 +274,24 @@ func (f *reviewed) note() string {
 	case f.OldMode != 0:
 		return change.ModeWords(fmt.Sprintf("%o", f.OldMode), fmt.Sprintf("%o", f.NewMode))
 	case f.NewMode != 0o100644:
-		return fmt.Sprintf("executable, mode %o", f.NewMode)
+		return change.NewModeWords
 	}
 	return ""
 }
 
-// carried says what becomes of a file whose lines stay as they are.
-func (f *reviewed) carried() string { return strings.Join(f.carries(), ", ") }
-
-func (f *reviewed) carries() []string {
-	out := []string{}
+// header names a file that is taken or left as a whole.
+func (f *reviewed) header() string {
 	switch f.Operation {
+	case patch.Create:
+		return change.Words("new file", f.whole)
+	case patch.Delete:
+		return change.Words("deleted", f.whole)
 	case patch.Rename:
-		out = append(out, "moved from "+fault.Quote(f.from.String()))
+		return change.Words("moved from "+fault.Quote(f.from.String()), f.whole)
 	case patch.Copy:
-		out = append(out, "copied from "+fault.Quote(f.from.String()))
+		return change.Words("copied from "+fault.Quote(f.from.String()), f.whole)
 	}
-	if note := f.note(); note != "" {
-		out = append(out, note)
-	}
-	return out
+	return f.whole
 }
 
 // show is the patch as the human sees it.
@@ -334,7 +331,8 @@ func (f *reviewed) show() ReviewFile {
 		out.Hunks = append(out.Hunks, shown)
 	}
 	if len(out.Hunks) == 0 {
-		out.Hunks = []ReviewHunk{{ID: strconv.Itoa(f.first), Header: f.whole, Lines: []string{}}}
+		out.Whole = f.whole
+		out.Hunks = []ReviewHunk{{ID: strconv.Itoa(f.first), Header: f.header(), Lines: []string{}}}
 	}
 	return out
 }

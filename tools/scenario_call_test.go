@@ -200,8 +200,10 @@ func (h *human) ReviewPatch(ctx context.Context, r tools.PatchReview) (tools.Rev
 		if f.From != "" {
 			line += " from " + f.From
 		}
-		if f.Note != "" {
-			line += ", " + f.Note
+		for _, words := range []string{f.Note, f.Whole} {
+			if words != "" {
+				line += ", " + words
+			}
 		}
 		h.asked = append(h.asked, line)
 		for _, hunk := range f.Hunks {
@@ -236,8 +238,10 @@ func describePreview(p approval.Preview) []string {
 		if f.Entries != nil {
 			line += fmt.Sprintf(", %d files:\n     | %s", *f.Entries, strings.ReplaceAll(strings.TrimSpace(f.Diff), "\n", "\n     | "))
 		}
-		if f.Whole != "" {
-			line += ", " + f.Whole
+		for _, words := range []string{f.Note, f.Whole} {
+			if words != "" {
+				line += ", " + words
+			}
 		}
 		for _, state := range []struct {
 			is   bool

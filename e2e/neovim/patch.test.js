@@ -7,7 +7,7 @@ import { ride, takePictures } from './ride.js';
 /** The verb before a file's name on the page, and what is said of it behind. @param {string} name */
 function deed(name) {
   const verb = name in before ? (name in after ? 'edit' : 'delete') : 'create';
-  return `${verb} ${name} (${told[/** @type {keyof typeof told} */ (name)].replace('deleted, ', '')})`;
+  return `${verb} ${name} (${told[/** @type {keyof typeof told} */ (name)]})`;
 }
 
 /**

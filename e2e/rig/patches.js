@@ -92,10 +92,10 @@ export const chosen = {
 
 export const files = Object.fromEntries(Object.entries(before).map(([name, { bytes }]) => [name, bytes]));
 
-/** What is said of each file of which there is no text to look at, sizes and all. */
+/** What is said of each file of which there is no text to look at, sizes and all; beside whether it is new, or goes. */
 export const told = {
-  'beans.bin': 'binary, other content, 3000 bytes', 'brew.sh': 'made executable, mode 100644 → 100755', 'leaf.png': 'new binary file, 88 bytes',
-  'old.bin': 'deleted, binary, 4 bytes', 'pot.png': 'binary, 79 → 99 bytes',
+  'beans.bin': 'binary, other content, 3000 bytes', 'brew.sh': 'made executable, mode 100644 → 100755', 'leaf.png': 'binary, 88 bytes',
+  'old.bin': 'binary, 4 bytes', 'pot.png': 'binary, 79 → 99 bytes',
 };
 
 /** No byte of a binary file, and nothing of how git writes them, is for people. */

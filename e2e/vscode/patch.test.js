@@ -6,7 +6,8 @@ import { ride, shareBrowser } from './ride.js';
 
 /** Its row says what becomes of each file, and a click on that shows its place on the page. @param {import('./workbench.js').Workbench} window @param {string} question */
 async function looksAtEach(window, question) {
-  for (const [name, fate] of Object.entries(told)) {
+  for (const [name, words] of Object.entries(told)) {
+    const fate = `${name in before ? '' : 'new file, '}${name in after ? '' : 'deleted, '}${words}`;
     await eventually(`the row of ${name} says it`, async () => (await window.boxes()).includes(`☑ ${name}${fate}`));
     await window.show(`${name}${fate}`);
     const page = await window.dialog(question);

@@ -268,6 +268,8 @@ function M.edit_request(id, files, more)
       to = file.to,
       entries = file.entries,
       merged = file.merged,
+      note = file.note,
+      whole = file.whole,
       hunks = file.hunks or {},
       additions = 1,
       deletions = 1,

@@ -266,10 +266,30 @@ end)
 
 sit("what hides is written out in what is told of a file", function(human)
   local file = review("R").files[3]
-  file.path, file.note = "mo\u{202e}ved.py", "mode 100644 → 100755"
+  file.path, file.whole = "mo\u{202e}ved.py", "mode 100644 → 100755"
   looks(human, "patch/review", review("R", { files = { file, review("R").files[2] } }))
-  human:sees("move old.py to mo\\u{202e}ved.py, mode 100644 → 100755")
+  human:sees("move old.py to mo\\u{202e}ved.py (mode 100644 → 100755)")
   human:sees("mo\\u{202e}ved.py (1 of 2)")
+end)
+
+sit("of what has no lines it is told what the sidecar says of it, whatever its hunk is called", function(human)
+  local function told(id, path, operation, more)
+    return reviewed(path, operation, vim.tbl_extend("force", { hunks = { { id = id, header = "a header", lines = {} } } }, more))
+  end
+  local files = {
+    told("1", "old.bin", "delete", { whole = "binary, 4 bytes" }),
+    told("2", "empty.txt", "delete", {}),
+    told("3", "pot.png", "create", { whole = "binary, 88 bytes" }),
+    told("4", "brew.sh", "overwrite", { note = "made executable", whole = "made executable" }),
+    told("5", "two.bin", "copy", { from = "one.bin", note = "made executable", whole = "made executable, binary, 3 bytes" }),
+  }
+  looks(human, "patch/review", review("R", { files = files }))
+  for _, words in ipairs({ "delete old.bin (binary, 4 bytes)", "create pot.png (binary, 88 bytes)", "edit brew.sh (made executable)" }) do
+    human:sees("  " .. words)
+  end
+  human:sees("  delete empty.txt")
+  human:sees("  copy one.bin to two.bin (made executable, binary, 3 bytes)")
+  check.same(human:lua("return vim.fn.search('a header', 'n')"), 0)
 end)
 
 sit("a long message is shown whole above the first change, and what hides in it is written out", function(human)

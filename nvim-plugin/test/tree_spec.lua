@@ -53,9 +53,10 @@ end)
 sit("what is no text is not shown, nor what git says of a move; unsaved text is said to stay", function(human)
   looks(
     human,
-    about({ "a.bin", "", "", operation = "delete", diff = "diff --git a b\nBinary files a/a.bin and /dev/null differ\n" }, "delete_file")
+    about({ "a.bin", "", "", operation = "delete", whole = "binary, 4 bytes", diff = "Binary files a/a.bin and /dev/null differ\n" }, "delete_file")
   )
-  human:sees("It is no text, and is not shown here.")
+  human:sees("claude wants to delete a.bin (binary, 4 bytes)")
+  check.same(human:lua("return vim.fn.search('Binary files', 'n')"), 0)
   human:reads()
   human:type("gr")
   human:eventually("vim.fn.tabpagenr('$') == 1")

@@ -6,13 +6,9 @@ import type { FilePreview } from "./protocol";
 /** Longer lists of a folder's files are cut off. */
 const namesShown = 60;
 
-/** A file of a patch that is reviewed, with what happens to it beside its lines. */
-export interface NotedFile extends FilePreview {
-  note?: string;
-}
-
-export function noteOf(file: NotedFile): string {
-  return visible(file.note ?? "");
+/** What happens to it beside its lines. */
+export function noteOf({ note }: FilePreview): string {
+  return visible(note ?? "");
 }
 
 /** Each once, though there may be more to do to it than one thing. */
@@ -55,10 +51,12 @@ export function filesQuestion(files: readonly FilePreview[]): string {
   return another || !what ? "Change files?" : `${what} a ${isFolder(only) ? "folder" : "file"}?`;
 }
 
-/** What becomes of a file without a text to look at: `made executable, …`, `deleted, binary, 12 bytes`. */
+/** What becomes of a file, but for its lines: `made executable, …`, `deleted, binary, 12 bytes`, `new file`. */
 export function fileFate({ operation, whole }: FilePreview): string {
-  return [operation === "delete" ? "deleted" : "", visible(whole ?? "")].filter(Boolean).join(", ");
+  return [fates.get(operation) ?? "", visible(whole ?? "")].filter(Boolean).join(", ");
 }
+
+const fates = new Map([["create", "new file"], ["delete", "deleted"]]);
 
 /** What of a folder goes with it: `12 files`. */
 export function entriesWords({ operation, entries }: FilePreview): string {

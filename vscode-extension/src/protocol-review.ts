@@ -22,6 +22,8 @@ export interface ReviewFile {
   language: string;
   /** What happens beside name and lines, in words. */
   note?: string;
+  /** What there is to say of it where there are no lines, beside operation and names; with the note. */
+  whole?: string;
   hunks: ReviewHunk[] | null;
   before: string;
   after: string;

@@ -107,7 +107,9 @@ export interface FilePreview {
   to?: string;
   /** Files that a folder holds which goes or moves. */
   entries?: number;
-  /** What is made of it, where there are no lines to compare: `made executable, mode 100644 → 100755`. */
+  /** What happens to it beside its lines, in words: `executable, mode 100755`. */
+  note?: string;
+  /** What there is to say of it where there are no lines to compare, beside operation and names: `binary, 79 → 99 bytes`. */
   whole?: string;
 }
 

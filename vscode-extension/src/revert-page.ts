@@ -66,7 +66,7 @@ function fileLine(file: FilePreview): string {
   switch (file.operation) {
     case "create":
     case "create_directory":
-      return [`${path}   comes back`, visible(file.whole ?? "").replace(/^new binary file/, "binary")].filter(Boolean).join(", ");
+      return [`${path}   comes back`, visible(file.whole ?? "")].filter(Boolean).join(", ");
     case "delete":
       return `${path}   is removed, as the agent made it`;
     case "move":

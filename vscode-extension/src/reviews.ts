@@ -1,15 +1,14 @@
 // A patch that an agent shows (`patch/review`), as one of the approvals: it waits, shows and is answered as they are. The
 // human takes of it what they want; whatever they answer, no file changes by it.
 
-import type { NotedFile } from "./file-words";
-import type { ApprovalAnswer, ApprovalRequest } from "./protocol";
+import type { ApprovalAnswer, ApprovalRequest, FilePreview } from "./protocol";
 import type { PatchReview, ReviewAnswer, ReviewFile } from "./protocol-review";
 
 /** What an agent calls to have a patch reviewed. */
 export const reviewTool = "apply_patch_review";
 
 export function reviewQuestion({ reviewId, sessionId, agent, message, files }: PatchReview): ApprovalRequest {
-  const told = (files ?? []).filter((file) => notes(file).length > 0).map((file) => `${file.path}: ${notes(file).join(", ")}`);
+  const told = (files ?? []).map((file) => [file.path, said(...origin(file), file.note)]).filter(([, words]) => words).map((words) => words.join(": "));
   return {
     approvalId: reviewId,
     callId: "",
@@ -30,21 +29,23 @@ export function reviewQuestion({ reviewId, sessionId, agent, message, files }: P
 }
 
 /** A file of it as a proposal has it: where there are no lines to look at, it is told in words. */
-function preview(file: ReviewFile): NotedFile {
+function preview(file: ReviewFile): FilePreview {
   const { path, uri, language, before, after, additions, deletions, openInEditor, dirty } = file;
   const hunks = file.hunks ?? [];
   const isText = hunks.some(({ lines }) => (lines ?? []).length > 0);
   const operation = ["create", "delete"].includes(file.operation) ? file.operation : "overwrite";
   const diff = hunks.map(({ header, lines }) => `${[header, ...(lines ?? [])].join("\n")}\n`).join("");
   const named = hunks.map(({ id, header }) => ({ id, header }));
-  const words = isText ? { note: notes(file).join(", ") } : { whole: hunks.map(({ header }) => header.replace(/^deleted(, )?/, "")).join(", ") };
+  const words = isText ? { note: said(...origin(file), file.note) } : { whole: said(...origin(file), file.whole) };
   return { path, uri, operation, language, size: after.length, before, after, diff, hunks: named, additions, deletions, openInEditor, dirty, ...words };
 }
 
-/** What happens to it beside its lines. */
-function notes({ note, from, operation }: ReviewFile): string[] {
-  const origin = from === undefined ? [] : [`${operation === "copy" ? "copied" : "moved"} from ${from}`];
-  return [...origin, ...(note ? [note] : [])];
+function origin({ from, operation }: ReviewFile): string[] {
+  return from === undefined ? [] : [`${operation === "copy" ? "copied" : "moved"} from ${from}`];
+}
+
+function said(...words: readonly (string | undefined)[]): string {
+  return words.filter(Boolean).join(", ");
 }
 
 /** All of its hunks where the human left none out; with what they wrote in their place. */

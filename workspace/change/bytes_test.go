@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,9 +105,9 @@ func TestBytesAreNotShown(t *testing.T) {
 	b.write("blob", "\x00old")
 	set := Set{Files: []File{b.planBytes("blob", "\x00\nnewer"), b.planBytes("made", "\x00")}}
 	shown := set.Preview()
-	for i, want := range []string{"binary, 4 → 7 bytes", "new binary file, 1 byte"} {
-		p := shown[i]
-		if p.Whole != want || len(p.Hunks) != 1 || p.Hunks[0].Header != want || p.Before+p.After != "" || !strings.HasSuffix(p.Diff, " differ\n") || strings.Contains(p.Diff, "\x00") {
+	for i, want := range []string{"binary, 4 → 7 bytes", "binary, 1 byte"} {
+		p, header := shown[i], []string{want, "new file, " + want}[i]
+		if p.Whole != want || len(p.Hunks) != 1 || p.Hunks[0].Header != header || p.Before+p.After != "" || !strings.HasSuffix(p.Diff, " differ\n") || strings.Contains(p.Diff, "\x00") {
 			t.Errorf("shown as %+v", p)
 		}
 	}
@@ -118,5 +119,52 @@ func TestBytesAreNotShown(t *testing.T) {
 	one, other := Set{Files: []File{b.planBytes("blob", "\x00a")}}, Set{Files: []File{b.planBytes("blob", "\x00b")}}
 	if OnlyMoved(one, other) || !OnlyMoved(one, one) {
 		t.Error("bytes are taken for others")
+	}
+}
+
+// TestWhatIsSaidOfAFileThatGoes: a text that is only too large to be shown is not called binary.
+func TestWhatIsSaidOfAFileThatGoes(t *testing.T) {
+	b := newTrees(t)
+	b.write("blob", "\x00old")
+	b.write("text", "one\ntwo\n")
+	b.write("empty", "")
+	for _, c := range []struct {
+		name          string
+		most          int64
+		whole, header string
+	}{
+		{"blob", limit, "binary, 4 bytes", "deleted, binary, 4 bytes"},
+		{"text", limit, "", "deleted"},
+		{"empty", limit, "", "deleted"},
+		{"text", 7, "too large to show, 8 bytes", "deleted, too large to show, 8 bytes"},
+	} {
+		gone, err := NewDelete(b.Documents.Snapshot(c.most), b.entry(c.name), false)
+		b.must(err)
+		p := Set{Tree: []TreeChange{gone}}.Preview()[0]
+		if p.Whole != c.whole || len(p.Hunks) != 1 || p.Hunks[0].Header != c.header {
+			t.Errorf("%s of at most %d bytes is shown as %+v", c.name, c.most, p)
+		}
+	}
+}
+
+// TestANewProgramIsToldOf: its lines do not show that it can be run.
+func TestANewProgramIsToldOf(t *testing.T) {
+	b := newTrees(t)
+	b.write("there", "one\n")
+	run, empty, there, bytes := b.plan("run", "one\n"), b.plan("empty", ""), b.plan("there", "two\n"), b.planBytes("bytes", "\x00")
+	run.Executable, empty.Executable, there.Executable, bytes.Executable = true, true, true, true
+	var told []string
+	for _, p := range (Set{Files: []File{run, empty, there, bytes, b.plan("plain", "one\n")}}).Preview() {
+		told = append(told, p.Path+": "+p.Note+"; "+p.Whole+"; "+p.Hunks[0].Header)
+	}
+	want := []string{
+		"run: executable, mode 100755; ; @@ -0,0 +1 @@",
+		"empty: ; ; new file, executable, mode 100755, empty",
+		"there: ; ; @@ -1 +1 @@",
+		"bytes: ; executable, mode 100755, binary, 1 byte; new file, executable, mode 100755, binary, 1 byte",
+		"plain: ; ; @@ -0,0 +1 @@",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -28,6 +28,7 @@ type FilePreview struct {
 	Merged       bool          `json:"merged,omitempty"`
 	To           string        `json:"to,omitempty"`      // of a move
 	Entries      *int          `json:"entries,omitempty"` // files that the folder holds that goes or moves
+	Note         string        `json:"note,omitempty"`    // in words what happens to it beside its lines
 	Whole        string        `json:"whole,omitempty"`   // in words what is made of it, where there are no lines to compare
 }
 
@@ -97,7 +98,9 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 		Merged:       f.Merged,
 	}
 	if f.IsBinary() {
-		p.Before, p.After, p.Language, p.Whole = "", "", "", f.whole()
+		p.Before, p.After, p.Language, p.Whole = "", "", "", f.about()
+	} else if len(hunks) > 0 && f.isNewProgram() {
+		p.Note = NewModeWords
 	}
 	for _, h := range hunks {
 		p.Hunks = append(p.Hunks, HunkPreview{Header: h.Header()})
@@ -114,46 +117,30 @@ func (f File) whole() string {
 	switch {
 	case f.Operation() == Unchanged:
 		return ""
+	case f.Operation() == Create:
+		return Words("new file", f.about())
 	case f.IsBinary():
-		return f.binaryWords()
-	case f.Operation() == Overwrite:
-		return "another encoding"
-	case f.Executable:
-		return "new empty file, executable"
+		return f.about()
 	}
-	return "new empty file"
+	return "another encoding"
 }
 
-func (f File) binaryWords() string {
-	if f.Before.Exists {
+// about is what there is to say of such a file beside its name and its operation.
+func (f File) about() string {
+	mode := ""
+	if f.isNewProgram() {
+		mode = NewModeWords
+	}
+	switch {
+	case !f.IsBinary():
+		return Words(mode, EmptyWords)
+	case f.Before.Exists:
 		return BinaryWords(len(f.Before.Text), len(f.After.Text))
 	}
-	return NewBinaryWords(len(f.After.Text), f.Executable)
+	return Words(mode, BytesWords(int64(len(f.After.Text))))
 }
 
-// BinaryWords say what becomes of a file of so many bytes.
-func BinaryWords(was, now int) string {
-	if was == now {
-		return "binary, other content, " + BytesWords(int64(now))
-	}
-	return "binary, " + strconv.Itoa(was) + " → " + BytesWords(int64(now))
-}
-
-// NewBinaryWords are about a file that was not there.
-func NewBinaryWords(size int, executable bool) string {
-	if executable {
-		return "new binary file, executable, " + BytesWords(int64(size))
-	}
-	return "new binary file, " + BytesWords(int64(size))
-}
-
-// BytesWords count them.
-func BytesWords(n int64) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	return strconv.FormatInt(n, 10) + " bytes"
-}
+func (f File) isNewProgram() bool { return f.Executable && !f.Before.Exists }
 
 // whole names a change of the tree, which is made as one.
 func (c TreeChange) whole() string {
@@ -161,13 +148,26 @@ func (c TreeChange) whole() string {
 	case CreateDirectory:
 		return "new folder"
 	case Delete:
-		return "deleted"
+		return Words("deleted", c.about())
 	case Move:
 		return "moved to " + fault.Quote(c.To.String())
 	case ChangeMode:
-		return c.modeWords()
+		return c.about()
 	}
 	return ""
+}
+
+// about is what there is to say of it beside its names and its operation.
+func (c TreeChange) about() string {
+	switch {
+	case c.Operation == ChangeMode:
+		return c.modeWords()
+	case c.Operation != Delete || c.Text != nil || !c.Was.Top().Mode.IsRegular():
+		return ""
+	case c.TooLarge:
+		return "too large to show, " + sizeWords(c.Was.Size())
+	}
+	return BytesWords(c.Was.Size())
 }
 
 // OnlyMoved reports whether two previews make the same edits to the same lines,

@@ -52,7 +52,7 @@ func (x Restore) preview() FilePreview {
 			file := File{Before: &document.File{Path: x.Path}, After: c}
 			return file.preview()
 		}
-		p.Whole = "binary, " + BytesWords(int64(len(x.State.Data)))
+		p.Whole = BytesWords(int64(len(x.State.Data)))
 	}
 	return p
 }

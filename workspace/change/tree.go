@@ -30,7 +30,8 @@ type TreeChange struct {
 	// Was is what stood at Source, and Over what stood at Target.
 	Was, Over workspace.Tree
 	// Text is a single file's text, nil where it has none that could be shown.
-	Text *document.File
+	Text     *document.File
+	TooLarge bool // it may have one, and more than is shown
 	// Open are the files below Source that are open in the editor, and the one at Target.
 	Open []*document.File
 	// Missing are the folders that have to be made, outermost first; of a new folder
@@ -173,7 +174,8 @@ func (c *TreeChange) look(snap *document.Snapshot) (err error) {
 	}
 	c.Entries = c.Was.Files()
 	if c.Was.Top().Mode.IsRegular() {
-		c.Text, _ = snap.ReadIfExists(c.Source, "") // what is no text is shown by its name
+		c.Text, err = snap.ReadIfExists(c.Source, "") // what is no text is shown by its name
+		c.TooLarge = fault.CodeOf(err) == fault.FileTooLarge
 	}
 	c.Open = snap.Below(c.Source)
 	return c.checkHeld()
@@ -228,7 +230,7 @@ func (c TreeChange) preview() FilePreview {
 	}
 	switch {
 	case c.Operation == ChangeMode:
-		p.Whole = c.whole()
+		p.Whole = c.about()
 		p.Diff = "diff --git " + GitName("a/"+p.Path) + " " + GitName("b/"+p.Path) + "\n" + c.ModeLines()
 	case c.Operation == Move && !c.IsDir():
 		p.Diff = fmt.Sprintf("diff --git %s %s\nsimilarity index 100%%\nrename from %s\nrename to %s\n", GitName("a/"+p.Path), GitName("b/"+p.To), GitName(p.Path), GitName(p.To))
@@ -242,8 +244,8 @@ func (c TreeChange) preview() FilePreview {
 func (c TreeChange) deletion(p *FilePreview) string {
 	out := "diff --git " + GitName("a/"+p.Path) + " " + GitName("b/"+p.Path) + "\ndeleted file mode " + gitMode(c.Was.Top().Mode) + "\n"
 	switch hunks := diff.Hunks(p.Before, "", contextLines); {
-	case c.Text == nil && c.Was.Top().Mode.IsRegular():
-		p.Whole = "binary, " + BytesWords(c.Was.Size())
+	case c.about() != "":
+		p.Whole = c.about()
 		return out + "Binary files " + GitName("a/"+p.Path) + " and /dev/null differ\n"
 	case len(hunks) > 0:
 		_, p.Deletions = diff.Count(hunks)

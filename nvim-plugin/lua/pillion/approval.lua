@@ -16,7 +16,8 @@ local words = require("pillion.words")
 ---@field hunks? {id: string, header: string}[]
 ---@field to? string of a move
 ---@field entries? integer files that a folder holds which goes or moves
----@field whole? string what is made of it, where there are no lines to compare
+---@field note? string what happens to it beside its lines
+---@field whole? string what there is to say of it where there are no lines to compare, beside operation and names
 ---@field merged? boolean the file had moved on since the agent read it; `after` has both changes
 
 ---@class pillion.Preview

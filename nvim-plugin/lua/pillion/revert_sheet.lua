@@ -17,7 +17,7 @@ local merged_note = "merged with what was changed since, which stays"
 ---@param merged table<string, boolean>
 local function file_of(page, file, merged)
   if file.operation == "create" and file.whole then
-    page:line(("  %s comes back (%s)"):format(visible(file.path), visible((file.whole:gsub("^new binary file", "binary")))), "Rule")
+    page:line(("  %s comes back (%s)"):format(visible(file.path), visible(file.whole)), "Rule")
     return
   elseif words.is_tree_change(file) then
     page:tree_change(file, false)

@@ -13,6 +13,7 @@ local M = {}
 ---@field operation "create"|"overwrite"|"delete"|"move"|"copy"
 ---@field language string
 ---@field note? string what else happens to it
+---@field whole? string what there is to say of it where there are no lines, beside operation and names; with the note
 ---@field hunks {id: string, header: string, lines: string[]}[]
 ---@field before string
 ---@field after string
@@ -23,7 +24,6 @@ local M = {}
 
 --- A file of it as a proposal has it.
 ---@class pillion.ReviewedFile : pillion.FilePreview
----@field note? string what happens to it beside its lines
 ---@field deed? string what is done to it, where there are no lines to look at
 
 ---@class pillion.PatchReview
@@ -41,16 +41,20 @@ local M = {}
 
 local verbs = { create = "create", delete = "delete", move = "move", copy = "copy" }
 
+---@param file pillion.ReviewFile
+---@return string? deed nil where only its lines change
+local function bare_deed(file)
+  if file.from and file.from ~= file.path then
+    return ("%s %s to %s"):format(verbs[file.operation] or "move", file.from, file.path)
+  end
+  return verbs[file.operation] and verbs[file.operation] .. " " .. file.path
+end
+
 --- What the patch does to a file beside its lines: `move old.py to app.py, mode 100644 → 100755`; nothing where that is all.
 ---@param file pillion.ReviewFile
 ---@return string
 local function deed(file)
-  local parts = {}
-  if file.from and file.from ~= file.path then
-    parts[1] = ("%s %s to %s"):format(verbs[file.operation] or "move", file.from, file.path)
-  elseif verbs[file.operation] then
-    parts[1] = verbs[file.operation] .. " " .. file.path
-  end
+  local parts = { bare_deed(file) }
   if file.note and file.note ~= "" then
     parts[#parts + 1] = #parts > 0 and file.note or file.path .. ": " .. file.note
   end
@@ -75,8 +79,7 @@ local function preview(file)
     vim.list_extend(lines, hunk.lines or {})
   end
   local is_text = has_lines(file)
-  local first = (file.hunks or {})[1] or { header = "" }
-  local bytes = first.header:match(", (binary, .*)$")
+  local whole = file.whole or ""
   return {
     path = file.path,
     uri = file.uri,
@@ -89,9 +92,9 @@ local function preview(file)
     additions = file.additions,
     deletions = file.deletions,
     dirty = file.dirty,
-    deed = not is_text and file.from and deed(file) .. (bytes and (" (%s)"):format(bytes) or "") or nil,
+    deed = not is_text and file.from and bare_deed(file) .. (whole ~= "" and (" (%s)"):format(whole) or "") or nil,
     note = is_text and (file.operation == "delete" and "deleted" or file.note) or nil,
-    whole = not is_text and not file.from and first.header:gsub("^deleted,? ?", "") or nil,
+    whole = not is_text and not file.from and whole or nil,
   }
 end
 

@@ -142,8 +142,6 @@ function Sheet:tree_change(file, is_only, is_left_out)
     self:entries(file, file.entries == 1 and "goes with it" or "go with it")
   elseif file.operation == "delete" and file.before ~= "" then
     self:some(lines_of(file.before), "  - ")
-  elseif file.operation == "delete" and (file.diff or ""):find("\nBinary files ", 1, true) then
-    self:line("  It is no text, and is not shown here.", "Muted")
   end
 end
 

@@ -45,19 +45,24 @@ test("what there is no text of is told with its fate, and each place can be gone
   const gone = of("delete", { path: "old.bin", whole: "binary, 4 bytes" });
   const text = { ...file, path: "run.sh", diff: "diff --git a/run.sh b/run.sh\n--- a/run.sh\n+++ b/run.sh\n@@ -1 +1 @@\n-a\u200b\n+b\n" };
   const note = { ...of("delete", { path: "notes.txt", before: "one\n", diff: "@@ -1 +0,0 @@\n-one\n", deletions: 1 }) };
-  assert.deepEqual([bytes, gone, mode, of("delete")].map(fileFate), ["binary, 79 → 99 bytes", "deleted, binary, 4 bytes", "made executable, mode 100644 → 100755", "deleted"]);
+  const made = of("create", { path: "leaf.sh", note: "executable, mode 100755", diff: "@@ -0,0 +1 @@\n+a\n", additions: 1 });
+  assert.deepEqual(
+    [bytes, gone, mode, of("delete"), made].map(fileFate),
+    ["binary, 79 → 99 bytes", "deleted, binary, 4 bytes", "made executable, mode 100644 → 100755", "deleted", "new file"],
+  );
   assert.equal(fileDeed(gone), "delete old.bin (binary, 4 bytes)");
-  const page = commandPage(opened(text, mode, bytes, note, gone));
+  const page = commandPage(opened(text, mode, bytes, note, gone, made));
   const lines = page.text.split("\n");
   const told = ["run.sh  +1 -1", "  @@ -1 +1 @@", "  -a\\u{200b}", "  +b", "", "  run.sh  made executable, mode 100644 → 100755", "", "  pot.png  binary, 79 → 99 bytes", ""];
   assert.deepEqual(lines.slice(2, 11).map((line, index) => (index === 0 ? line.trim() : line)), told);
-  assert.match(page.text, /\n\n {2}notes\.txt {2}deleted, \+0 -1\n {2}@@ -1 \+0,0 @@\n {2}-one\n\n {2}old\.bin {2}deleted, binary, 4 bytes\n/);
+  assert.match(page.text, /\n\n {2}notes\.txt {2}deleted, \+0 -1\n {2}@@ -1 \+0,0 @@\n {2}-one\n\n {2}old\.bin {2}deleted, binary, 4 bytes\n\n {2}leaf\.sh {2}new file, \+1 -0, executable, mode 100755\n/);
   assert.deepEqual([...page.places].map(([name, line]) => `${name}: ${lines[line] ?? ""}`), [
     "run.sh:   run.sh  +1 -1",
     "run.sh\nchange_mode:   run.sh  made executable, mode 100644 → 100755",
     "pot.png:   pot.png  binary, 79 → 99 bytes",
     "notes.txt:   notes.txt  deleted, +0 -1",
     "old.bin:   old.bin  deleted, binary, 4 bytes",
+    "leaf.sh:   leaf.sh  new file, +1 -0, executable, mode 100755",
   ]);
 });
 

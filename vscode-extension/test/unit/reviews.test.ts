@@ -70,15 +70,16 @@ test("its page offers what can be answered", () => {
 });
 
 test("of what has no lines its page says what becomes of it, and of a text what happens beside its lines", () => {
-  const bytes = { ...sides, before: "", after: "", additions: 0, deletions: 0, hunks: [{ id: "1", header: "deleted, binary, 4 bytes", lines: null }] };
+  const bytes = { ...sides, before: "", after: "", additions: 0, deletions: 0, whole: "binary, 4 bytes", hunks: [{ id: "1", header: "deleted, binary, 4 bytes", lines: null }] };
   const files = [
     { ...bytes, path: "old.bin", operation: "delete" as const },
-    { ...bytes, path: "empty.txt", operation: "delete" as const, hunks: [{ id: "2", header: "deleted", lines: null }] },
-    { ...bytes, path: "pot.png", operation: "create" as const, hunks: [{ id: "3", header: "new binary file, 88 bytes", lines: null }] },
+    { ...bytes, path: "empty.txt", operation: "delete" as const, whole: "", hunks: [{ id: "2", header: "deleted", lines: null }] },
+    { ...bytes, path: "pot.png", operation: "create" as const, whole: "binary, 88 bytes", hunks: [{ id: "3", header: "whatever", lines: null }] },
+    { ...bytes, path: "b.png", from: "a.png", operation: "move" as const, whole: "made executable, binary, 3 bytes", note: "made executable", hunks: [{ id: "5", header: "whatever", lines: null }] },
     { ...bytes, path: "run.sh", operation: "overwrite" as const, note: "made executable", before: "a\n", after: "b\n", additions: 1, deletions: 1, hunks: [{ id: "4", header: "@@ -1 +1 @@", lines: ["-a", "+b"] }] },
   ];
   const { text } = commandPage(new Approval(reviewQuestion({ ...review, files }), () => 0, () => undefined, () => undefined));
-  const told = ["old.bin  deleted, binary, 4 bytes", "empty.txt  deleted", "pot.png  new binary file, 88 bytes", "run.sh  +1 -1, made executable"];
+  const told = ["old.bin  deleted, binary, 4 bytes", "empty.txt  deleted", "pot.png  new file, binary, 88 bytes", "b.png  moved from a.png, made executable, binary, 3 bytes", "run.sh  +1 -1, made executable"];
   assert.deepEqual(text.split("\n").filter((line) => /^ {2}[a-z]/.test(line)).map((line) => line.trim()), told);
   assert.match(text, /\nIt says +two ways to round;\n +take one\nAsked by/);
 });
