@@ -31,7 +31,7 @@ func (b *Bridge) Actions(ctx context.Context, s *document.Snapshot, p workspace.
 			if len(only) > 0 {
 				about["only"] = only
 			}
-			return map[string]any{"textDocument": documentID{uri}, "range": as.span(in), "context": about}
+			return map[string]any{"textDocument": documentID{URI: uri}, "range": as.span(in), "context": about}
 		},
 	})
 	if err != nil || isNull(r.result) {

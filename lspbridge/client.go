@@ -292,7 +292,7 @@ func (c *client) begin(ctx context.Context, s *document.Snapshot, p workspace.Pa
 	if err != nil {
 		return nil, err
 	}
-	wait, err := c.request(ctx, q.method, q.params(d.uri, counting{c.encoding, text}))
+	wait, err := c.request(ctx, q.method, q.params(d.uri, counting{encoding: c.encoding, text: text}))
 	return wait, answered(ctx, c.server.spec, q.method, err)
 }
 

@@ -3,6 +3,7 @@ package lspbridge
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -34,8 +35,16 @@ func decodePlaces(raw json.RawMessage) ([]place, error) {
 		if p.TargetURI != "" {
 			places[i] = place{URI: p.TargetURI, Range: p.Selection}
 		}
+		if places[i].URI == "" {
+			return nil, errors.New("a place without a uri")
+		}
 	}
 	return places, nil
+}
+
+func fitsPlaces(raw json.RawMessage) error {
+	_, err := decodePlaces(raw)
+	return err
 }
 
 // reader turns places in files, as somebody counts them, into ours. It reads a file

@@ -13,7 +13,7 @@ func (b *Bridge) Definition(ctx context.Context, s *document.Snapshot, p workspa
 	return b.places(ctx, s, p, question{
 		method: "textDocument/definition", editor: "definition", what: "definitions",
 		offers: func(a *abilities) ability { return a.DefinitionProvider },
-		params: placeParams(at),
+		params: placeParams(at), fits: fitsPlaces,
 	})
 }
 
@@ -24,8 +24,9 @@ func (b *Bridge) References(ctx context.Context, s *document.Snapshot, p workspa
 		method: "textDocument/references", editor: "references", what: "references",
 		offers: func(a *abilities) ability { return a.ReferencesProvider },
 		params: func(uri string, as counting) any {
-			return placeIn{documentID{uri}, as.position(at), map[string]bool{"includeDeclaration": declaration}, ""}
+			return placeIn{documentID{uri, as.version}, as.position(at), map[string]bool{"includeDeclaration": declaration}, ""}
 		},
+		fits: fitsPlaces,
 	})
 }
 

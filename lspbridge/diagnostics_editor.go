@@ -19,11 +19,11 @@ func (b *Bridge) editorDiagnostics(ctx context.Context, s *document.Snapshot, p 
 	if err != nil {
 		return language.Report{}, false
 	}
-	uri := p.URI()
+	about := documentID{URI: p.URI()}
 	if f.Buffer != nil {
-		uri = f.Buffer.URI
+		about = documentID{f.Buffer.URI, &f.Buffer.Version}
 	}
-	answer, err := b.put(ctx, "diagnostics", map[string]any{"textDocument": documentID{uri}}, b.editorPatience(p))
+	answer, err := b.put(ctx, "diagnostics", map[string]any{"textDocument": about}, b.editorPatience(p))
 	if err != nil {
 		return language.Report{}, false
 	}

@@ -20,7 +20,7 @@ func TestTheEditorsDiagnostics(t *testing.T) {
 	r.store.Open(p, p.URI(), 7, "bad\n")
 	answer, meanwhile := "", func() {}
 	r.bridge.o.Ask = func(_ context.Context, method string, params any, result *json.RawMessage) error {
-		if asked, _ := json.Marshal(params); method != "diagnostics" || string(asked) != fmt.Sprintf(`{"textDocument":{"uri":%q}}`, p.URI()) {
+		if asked, _ := json.Marshal(params); method != "diagnostics" || string(asked) != fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d}}`, p.URI(), r.snapshot().Buffer(p).Version) {
 			t.Errorf("asked %s %s", method, asked)
 		}
 		meanwhile()
@@ -44,6 +44,11 @@ func TestTheEditorsDiagnostics(t *testing.T) {
 		{"another version", `{"result":[],"version":6}`, language.Stale, 0},
 		{"no version", `{"result":` + found("bad\n") + `,"version":null}`, language.Stale, 1},
 		{"bare", `[]`, language.Stale, 0},
+		{"a report", `{"kind":"full","items":` + found("bad\n") + `}`, language.Stale, 1},
+		{"a report of its version", `{"kind":"full","items":[],"version":7}`, language.Fresh, 0},
+		{"a report within", `{"result":{"kind":"full","items":` + found("bad\n") + `},"version":7}`, language.Fresh, 1},
+		{"as a server pushes them", `{"uri":"` + p.URI() + `","version":7,"diagnostics":` + found("bad\n") + `}`, language.Fresh, 1},
+		{"pushed for another version", `{"uri":"` + p.URI() + `","version":6,"diagnostics":[]}`, language.Stale, 0},
 	} {
 		answer = c.answer
 		check(c.name, c.want, language.Editor, c.n)
@@ -54,7 +59,7 @@ func TestTheEditorsDiagnostics(t *testing.T) {
 	if runs := l.messages(""); len(runs) > 0 {
 		t.Errorf("our own server was started: %q", runs)
 	}
-	for _, none := range []string{`null`, `{"result":null}`, `{"result":{"a":1}}`} {
+	for _, none := range []string{`null`, `{"result":null}`, `{"result":{"a":1}}`, `{"kind":"unchanged","resultId":"x","version":7}`} {
 		answer = none
 		check("no answer, so our own", language.Fresh, language.Running, 0)
 	}

@@ -60,7 +60,7 @@ func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func(
 		wait, err = c.beginTypeScript(ctx, d.uri)
 		return nil, wait, err
 	}
-	params := map[string]any{"textDocument": documentID{d.uri}}
+	params := map[string]any{"textDocument": documentID{URI: d.uri}}
 	if id := c.offers.DiagnosticProvider.text("identifier"); id != "" {
 		params["identifier"] = id
 	}

@@ -36,7 +36,7 @@ func (r *reader) workspaceEdit(raw json.RawMessage) ([]language.FileEdits, error
 	changes := edit.DocumentChanges
 	if len(changes) == 0 { // else the two say the same
 		for uri, edits := range edit.Changes {
-			changes = append(changes, documentChange{TextDocument: documentID{uri}, Edits: edits})
+			changes = append(changes, documentChange{TextDocument: documentID{URI: uri}, Edits: edits})
 		}
 	}
 	files := map[workspace.Path]*editedFile{}

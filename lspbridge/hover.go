@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"pillion/workspace"
@@ -16,18 +17,35 @@ func (b *Bridge) Hover(ctx context.Context, s *document.Snapshot, p workspace.Pa
 	r, err := b.ask(ctx, s, p, question{
 		method: "textDocument/hover", editor: "hover", what: "hover",
 		offers: func(a *abilities) ability { return a.HoverProvider },
-		params: placeParams(at),
+		params: placeParams(at), fits: fitsHover,
 	})
 	if err != nil || isEmpty(r.result) {
 		return "", r.by, err
 	}
+	contents, err := decodeHover(r.result)
+	if err != nil {
+		return "", r.by, garbled(r.by, err)
+	}
+	return markdown(contents), r.by, nil
+}
+
+func decodeHover(raw json.RawMessage) (json.RawMessage, error) {
 	var hover struct {
 		Contents json.RawMessage `json:"contents"`
 	}
-	if err := json.Unmarshal(r.result, &hover); err != nil {
-		return "", r.by, garbled(r.by, err)
+	err := json.Unmarshal(raw, &hover)
+	if err == nil && hover.Contents == nil {
+		err = errors.New("a hover without contents")
 	}
-	return markdown(hover.Contents), r.by, nil
+	return hover.Contents, err
+}
+
+func fitsHover(raw json.RawMessage) error {
+	if isEmpty(raw) {
+		return nil
+	}
+	_, err := decodeHover(raw)
+	return err
 }
 
 // markdown joins what LSP allows as contents: MarkupContent, MarkedString, or several of these.

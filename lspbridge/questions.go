@@ -17,12 +17,14 @@ type question struct {
 	editor string                            // as the editor calls it, "" if it cannot be asked
 	offers func(*abilities) ability          // who can be asked
 	params func(uri string, as counting) any // LSP's parameters
+	fits   func(json.RawMessage) error       // it can be read: an editor whose answer cannot has none
 }
 
 // counting is how whoever is asked counts in the document.
 type counting struct {
 	encoding encoding
 	text     string
+	version  *int32 // of the document, where whoever is asked numbers it as we do
 }
 
 func (n counting) position(at document.Position) document.Position {
@@ -71,12 +73,13 @@ type placeIn struct {
 }
 
 type documentID struct {
-	URI string `json:"uri"`
+	URI     string `json:"uri"`
+	Version *int32 `json:"version,omitempty"`
 }
 
 // placeParams are the parameters of most questions.
 func placeParams(at document.Position) func(string, counting) any {
 	return func(uri string, as counting) any {
-		return placeIn{TextDocument: documentID{uri}, Position: as.position(at)}
+		return placeIn{TextDocument: documentID{uri, as.version}, Position: as.position(at)}
 	}
 }

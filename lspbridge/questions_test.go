@@ -290,6 +290,10 @@ func TestTheEditorIsAskedFirst(t *testing.T) {
 		{name: "bare", answer: `{"contents":"editor"}`, text: "editor", by: editors},
 		{name: "named", answer: `{"result":{"contents":"editor"},"version":3,"server":"Pylance"}`, text: "editor", by: language.Server{Name: "Pylance", Status: language.Editor}},
 		{name: "of another version", answer: `{"result":{"contents":"editor"},"version":2}`, text: "own", by: ours},
+		{name: "with its version beside it", answer: `{"contents":"editor","version":3}`, text: "editor", by: editors},
+		{name: "with another version beside it", answer: `{"contents":"editor","version":2}`, text: "own", by: ours},
+		{name: "no hover", answer: `{"version":3}`, text: "own", by: ours},
+		{name: "what cannot be read", answer: `["editor"]`, text: "own", by: ours},
 		{name: "nothing", answer: `{"result":null,"version":3}`, text: "own", by: ours},
 		{name: "null", answer: `null`, text: "own", by: ours},
 		{name: "an error", err: errors.New("no such method"), text: "own", by: ours},
@@ -308,7 +312,7 @@ func TestTheEditorIsAskedFirst(t *testing.T) {
 			r.bridge.o.Ask = func(_ context.Context, method string, params any, result *json.RawMessage) error {
 				*result = json.RawMessage(c.answer)
 				asked, err := json.Marshal(params)
-				if want := r.json(`{"textDocument":{"uri":"URI"},"position":{"line":0,"character":1}}`, "a.py"); method != "hover" || string(asked) != want || err != nil {
+				if want := r.json(`{"textDocument":{"uri":"URI","version":3},"position":{"line":0,"character":1}}`, "a.py"); method != "hover" || string(asked) != want || err != nil {
 					t.Errorf("asked %s %s, %v", method, asked, err)
 				}
 				return c.err
@@ -320,6 +324,38 @@ func TestTheEditorIsAskedFirst(t *testing.T) {
 				t.Errorf("%q by %+v, %v", text, by, err)
 			}
 		})
+	}
+}
+
+// TestPlacesByTheEditor come however LSP writes them; what is no place is none, and our
+// own server is asked.
+func TestPlacesByTheEditor(t *testing.T) {
+	place := `{"uri":"URI","range":{"start":{"line":0,"character":4},"end":{"line":0,"character":5}}}`
+	for answer, want := range map[string]uint32{
+		place:                                  4,
+		`[` + place + `]`:                      4,
+		`{"result":` + place + `,"version":3}`: 4,
+		`{"locations":[` + place + `],"version":3}`:     4,
+		`{"location":` + place + `,"version":3}`:        4,
+		`{"locations":[` + place + `],"version":2}`:     9,
+		`{"found":[` + place + `],"version":3}`:         9,
+		`[{"range":{}}]`:                                9,
+		`"here"`:                                        9,
+		`{"result":{"locations":5},"version":3}`:        9,
+		strings.Replace(place, `{`, `{"version":2,`, 1): 9,
+	} {
+		r := newRig(t, map[string]string{"a.py": "abc defghij\n"})
+		r.serve(`{"definitionProvider":true}`).answer("textDocument/definition", r.json(strings.Replace(place, `:4`, `:9`, 1), "a.py"))
+		r.bridge.o.Ask = func(_ context.Context, _ string, _ any, result *json.RawMessage) error {
+			*result = json.RawMessage(r.json(answer, "a.py"))
+			return nil
+		}
+		a := r.path("a.py")
+		r.store.Open(a, a.URI(), 3, "abc defghij\n")
+		found, _, err := r.bridge.Definition(t.Context(), r.snapshot(), a, at(0, 1))
+		if err != nil || len(found) != 1 || uint32(found[0].Range.Start.Character) != want {
+			t.Errorf("%s: %+v, %v, want character %d", answer, found, err, want)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func (b *Bridge) Rename(ctx context.Context, s *document.Snapshot, p workspace.P
 	r, err := b.own(ctx, s, p, question{
 		method: "textDocument/rename", what: "rename", offers: offers,
 		params: func(uri string, as counting) any {
-			return placeIn{TextDocument: documentID{uri}, Position: as.position(at), NewName: to}
+			return placeIn{TextDocument: documentID{URI: uri}, Position: as.position(at), NewName: to}
 		},
 	})
 	if err != nil {

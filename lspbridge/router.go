@@ -2,6 +2,7 @@ package lspbridge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,8 +53,12 @@ func (b *Bridge) editors(ctx context.Context, s *document.Snapshot, p workspace.
 	if f.Buffer != nil {
 		uri = f.Buffer.URI
 	}
-	result, by, err := b.askEditor(ctx, q.editor, q.params(uri, counting{utf16, f.Text}), f.Buffer, b.editorPatience(p))
-	if err != nil {
+	as := counting{encoding: utf16, text: f.Text}
+	if f.Buffer != nil {
+		as.version = &f.Buffer.Version
+	}
+	result, by, err := b.askEditor(ctx, q.editor, q.params(uri, as), f.Buffer, b.editorPatience(p))
+	if err != nil || q.fits(result) != nil {
 		return reply{}, false
 	}
 	return reply{result: result, encoding: utf16, by: by}, true
@@ -78,21 +83,39 @@ func (b *Bridge) askEditor(ctx context.Context, method string, params any, about
 	return result, language.Server{Name: name, Status: language.Editor}, nil
 }
 
-// envelope takes {result, version, server}, or a bare result.
+// editorAnswer is LSP's result with the document's version and the server's name. What
+// is no result stands where LSP's diagnostic reports and pushed diagnostics have it, or
+// under a name that an editor may give it.
+type editorAnswer struct {
+	Result      json.RawMessage `json:"result"`
+	Version     *int32          `json:"version"`
+	Server      string          `json:"server"`
+	Items       json.RawMessage `json:"items,omitempty"`
+	Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
+	Locations   json.RawMessage `json:"locations,omitempty"`
+	Location    json.RawMessage `json:"location,omitempty"`
+	References  json.RawMessage `json:"references,omitempty"`
+	Symbols     json.RawMessage `json:"symbols,omitempty"`
+	Hover       json.RawMessage `json:"hover,omitempty"`
+}
+
+// envelope takes an editorAnswer, or a bare result, among whose own members the version
+// may stand too.
 func envelope(raw json.RawMessage) (result json.RawMessage, version *int32, server string) {
-	var e struct {
-		Result  json.RawMessage `json:"result"`
-		Version *int32          `json:"version"`
-		Server  string          `json:"server"`
-	}
 	const nameless = "the editor's"
-	if json.Unmarshal(raw, &e) != nil || e.Result == nil {
+	var e editorAnswer
+	if json.Unmarshal(raw, &e) != nil {
 		return raw, nil, nameless
 	}
-	if e.Server == "" {
-		e.Server = nameless
+	server = cmp.Or(e.Server, nameless)
+	for _, inner := range []json.RawMessage{e.Result, e.Items, e.Diagnostics, e.Locations, e.Location, e.References, e.Symbols, e.Hover} {
+		if inner == nil {
+			continue
+		}
+		inner, version, _ := envelope(inner)
+		return inner, cmp.Or(e.Version, version), server
 	}
-	return e.Result, e.Version, e.Server
+	return raw, e.Version, server
 }
 
 func isNull(raw json.RawMessage) bool {

@@ -42,7 +42,8 @@ func (b *Bridge) Symbols(ctx context.Context, s *document.Snapshot, p workspace.
 	r, err := b.ask(ctx, s, p, question{
 		method: "textDocument/documentSymbol", editor: "symbols", what: "symbols",
 		offers: func(a *abilities) ability { return a.DocumentSymbolProvider },
-		params: func(uri string, _ counting) any { return map[string]any{"textDocument": documentID{uri}} },
+		params: func(uri string, as counting) any { return map[string]any{"textDocument": documentID{uri, as.version}} },
+		fits:   func(raw json.RawMessage) error { _, err := decodeSymbols(raw); return err },
 	})
 	if err != nil {
 		return nil, r.by, err
@@ -86,6 +87,7 @@ func (b *Bridge) FindSymbols(ctx context.Context, s *document.Snapshot, in works
 		method: "workspace/symbol", editor: "symbols", what: "symbols of a folder",
 		offers: func(a *abilities) ability { return a.WorkspaceSymbolProvider },
 		params: func(string, counting) any { return map[string]string{"query": query} },
+		fits:   func(raw json.RawMessage) error { _, err := decodeSymbols(raw); return err },
 	}
 	if !b.o.Settings(in.Top()).PreferOwn {
 		if found, by, ok := b.findByEditor(ctx, s, in, q); ok {

@@ -61,7 +61,7 @@ var mirror = map[string]goType{
 	"WorkspaceChanged":   {"rpc/tracking.go", "workspaceChanged"},
 	"WorkspaceChange":    {"workspace/tracking/tracking.go", "Change"},
 	"WorkspaceTracking":  {"rpc/tracking.go", "workspaceTracking"},
-	"LanguageAnswer":     {"lspbridge/router.go", "envelope"},
+	"LanguageAnswer":     {"lspbridge/router.go", "editorAnswer"},
 }
 
 // parts are interfaces that read or send a part of a Go type: the rest of it has
