@@ -87,6 +87,24 @@ func TestShutdownAndExit(t *testing.T) {
 	}
 }
 
+// TestShutdownEndsWhatWaits: each request is answered, and a yes that comes later does nothing.
+func TestShutdownEndsWhatWaits(t *testing.T) {
+	e := spawnWithApp(t, testrig.Options{})
+	done := make(chan int64, 1)
+	go func() { done <- e.Code("tools/call", object{"name": "edit_file", "arguments": edit}) }()
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	e.Must("shutdown", nil, nil)
+	if code := testrig.Wait(t, done, "the answer to the call"); code != -32800 {
+		t.Errorf("the call that waited: code %d, want -32800", code)
+	}
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	e.Notify("exit", nil)
+	testrig.Wait(t, e.Conn.Done(), "the end of the connection")
+	if e.Read("app.py") != app {
+		t.Error("the file was changed after shutdown")
+	}
+}
+
 func TestExitWithoutShutdownIsAFailure(t *testing.T) {
 	e := spawn(t, testrig.Options{})
 	e.Notify("exit", nil)

@@ -266,10 +266,13 @@ func (s *server) exit(context.Context, json.RawMessage) (any, error) {
 	return nil, nil
 }
 
+// shutdown ends what runs: nobody is to say yes to a question of an editor that leaves,
+// and each of its requests is answered before it does.
 func (s *server) shutdown(context.Context, json.RawMessage) (any, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.state = stopping
+	s.mu.Unlock()
+	s.conn.CancelRequests()
 	return json.RawMessage("null"), nil
 }
 

@@ -185,6 +185,24 @@ func (d *dispatcher) cancel(id string) *task {
 	return t
 }
 
+// cancelAll ends every request but those that are handled inline, and returns the tasks
+// that had not started; the caller answers them.
+func (d *dispatcher) cancelAll() (left []*task) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, t := range d.inflight {
+		switch {
+		case t.inline:
+			continue
+		case !t.started:
+			d.dropLocked(t)
+			left = append(left, t)
+		}
+		t.cancel()
+	}
+	return left
+}
+
 func (d *dispatcher) dropLocked(t *task) {
 	delete(d.inflight, t.ID)
 	t.dropped = true

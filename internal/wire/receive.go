@@ -98,6 +98,14 @@ func (c *Conn) cancelRequest(params json.RawMessage) {
 	}
 }
 
+// CancelRequests ends every request of the peer that runs or waits, as if it had sent a
+// $/cancelRequest for each. Those that are handled inline go on.
+func (c *Conn) CancelRequests() {
+	for _, t := range c.tasks.cancelAll() {
+		c.reply(errorFrame(t.ID, cancelled), false)
+	}
+}
+
 // refuse answers a frame that holds no message we take.
 func (c *Conn) refuse(r *refusal) {
 	c.reply(errorFrame(r.id, &Error{Code: r.code, Message: r.reason}), false)
