@@ -61,8 +61,10 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 		return nil, err
 	}
 	p.git = in.gitProgram(p.Top)
-	if err := p.git.missing("push"); err != nil {
-		return nil, err
+	if p.git.file == "" {
+		if err := git.Pushable(root, options, p.Push, args.SetUpstream); err != nil {
+			return nil, err
+		}
 	}
 	p.git.inherit = append(p.git.inherit, pushVariables[p.Scheme]...)
 	a := &Action{
@@ -122,10 +124,21 @@ func (p pushPlan) preview() approval.Preview {
 	if p.SSH != "" {
 		s.fact("Reached by", fault.Quote(p.SSH))
 	}
-	s.list("Credentials", 10, quoteAll(p.Helpers)...)
+	switch {
+	case p.git.file != "":
+		s.list("Credentials", 10, quoteAll(p.Helpers)...)
+	case p.Scheme == "ssh":
+		s.fact("Credentials", "the keys of the ssh agent")
+	default:
+		s.fact("Credentials", "those in the address alone, if any")
+	}
 	s.fact("Signed", signingWords(p.Sign))
 	p.git.hooks(&s, p.hooks)
-	p.git.programs(&s, nil, p.Fetched)
+	if p.git.file == "" {
+		p.git.programs(&s, nil, nil)
+	} else {
+		p.git.programs(&s, nil, p.Fetched)
+	}
 	return s.preview()
 }
 
@@ -149,6 +162,9 @@ func (p pushPlan) news() []string {
 }
 
 func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
+	if p.git.file == "" {
+		return p.runBuiltin(ctx)
+	}
 	args := []string{"push", "--porcelain", "--no-progress", "--no-follow-tags", "--no-recurse-submodules", "--receive-pack=git-receive-pack"}
 	if p.args.SetUpstream {
 		args = append(args, "--set-upstream")
@@ -167,6 +183,25 @@ func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	return p.answer(flag, summary, got), nil
 }
 
+// runBuiltin pushes where there is no git.
+func (p pushPlan) runBuiltin(ctx context.Context) (*Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.git.timeout)
+	defer cancel()
+	done, err := git.MakePush(ctx, p.dir.RootDir(), git.PushOptions{Dir: p.dir.Abs(), Remote: p.args.Remote, Branch: p.args.Branch}, p.Push, p.args.SetUpstream)
+	output := strings.TrimSpace(git.WithoutCredentials(done.Output))
+	if err != nil {
+		return &Answer{Err: fault.From(err).With("output", output), Text: output}, nil
+	}
+	a := p.answered(done.Old, output)
+	if len(p.hooks) > 0 {
+		a.Notes = append(a.Notes, "there is no git program: the hooks did not run")
+	}
+	if done.Note != "" {
+		a.Notes = append(a.Notes, done.Note)
+	}
+	return a, nil
+}
+
 // pushed reads what git push --porcelain says of one reference.
 func pushed(output, ref string) (flag, summary string) {
 	for line := range strings.Lines(output) {
@@ -181,17 +216,27 @@ func pushed(output, ref string) (flag, summary string) {
 var moved = regexp.MustCompile(`^([0-9a-f]{4,40})\.\.[0-9a-f]{4,40}`)
 
 func (p pushPlan) answer(flag, summary string, got process.Result) *Answer {
-	r := gitPushResult{Remote: p.Remote, Branch: p.Name, New: p.New, Output: strings.TrimSpace(withoutCredentials(got.Stderr))}
-	text := fmt.Sprintf("%s is at %s on %s", fault.Quote(p.Name), short(p.New), fault.Quote(p.Remote))
+	old := ""
 	switch found := moved.FindStringSubmatch(summary); {
 	case flag == "=":
-		r.Old = p.New
-		text += ", as it was"
-	case flag == "*":
-		text += ", where it is new"
+		old = p.New
 	case found != nil:
-		r.Old = git.FullHash(p.dir.RootDir(), p.dir.Abs(), found[1])
-		text += ", before " + short(r.Old)
+		old = git.FullHash(p.dir.RootDir(), p.dir.Abs(), found[1])
+	}
+	return p.answered(old, strings.TrimSpace(git.WithoutCredentials(got.Stderr)))
+}
+
+// answered tells of a push to where old was, "" where the branch is new.
+func (p pushPlan) answered(old, output string) *Answer {
+	r := gitPushResult{Remote: p.Remote, Branch: p.Name, Old: old, New: p.New, Output: output}
+	text := fmt.Sprintf("%s is at %s on %s", fault.Quote(p.Name), short(p.New), fault.Quote(p.Remote))
+	switch old {
+	case p.New:
+		text += ", as it was"
+	case "":
+		text += ", where it is new"
+	default:
+		text += ", before " + short(old)
 	}
 	a := &Answer{Result: r, Text: text, Summary: text}
 	if r.Output != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -161,13 +160,8 @@ func (g gitProgram) gitFailed(what string, got process.Result, err error) *Answe
 
 // gitOutput is what git and its hooks printed. Of addresses only what is no secret.
 func gitOutput(got process.Result) string {
-	return strings.TrimSpace(withoutCredentials(strings.TrimSpace(got.Stdout) + "\n" + strings.TrimSpace(got.Stderr)))
+	return strings.TrimSpace(git.WithoutCredentials(strings.TrimSpace(got.Stdout) + "\n" + strings.TrimSpace(got.Stderr)))
 }
-
-var credentials = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/\s'"]*@`)
-
-// withoutCredentials takes names and passwords out of the addresses in a text.
-func withoutCredentials(text string) string { return credentials.ReplaceAllString(text, "$1") }
 
 // hookLines says which hooks run, for the dialog.
 func hookLines(top string, hooks []git.Hook) []string {

@@ -421,7 +421,7 @@ func TestWithoutGit(t *testing.T) {
 	w.git("init -q --bare ../bare.git")
 	w.says("remote", "add", "origin", w.path("../bare.git"))
 	for tool, args := range map[string]map[string]any{"git.branch": {"action": "switch", "name": "main"}, "git.push": {}} {
-		if got := w.gitTool(tool, args); got.OK || !strings.Contains(got.Error.Message, "no git program") {
+		if got := w.gitTool(tool, args); got.OK || !strings.Contains(got.Error.Message, "git program") {
 			t.Errorf("%s: %+v", tool, got)
 		}
 	}

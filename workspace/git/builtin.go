@@ -25,7 +25,7 @@ import (
 )
 
 // What follows writes to a repository where there is no git program: a commit, a new
-// branch, the end of one, a switch by which no file changes. It runs no hooks, no
+// branch, the end of one, a switch by which no file changes, a push. It runs no hooks, no
 // filters and no signing program, and refuses where filters or signing are configured.
 // It writes below the git folder alone, under git's own lock on the index.
 

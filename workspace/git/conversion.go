@@ -109,9 +109,10 @@ func looksBinary(data []byte) bool {
 
 // lfsPointer is what the filter of Git LFS stores in place of a file.
 func lfsPointer(data []byte) []byte {
-	const head = "version https://git-lfs.github.com/spec/v1\n"
-	if len(data) == 0 || len(data) < 1024 && bytes.HasPrefix(data, []byte(head)) {
+	if len(data) == 0 || len(data) < 1024 && bytes.HasPrefix(data, []byte(lfsHead)) {
 		return data
 	}
-	return fmt.Appendf(nil, "%soid sha256:%x\nsize %d\n", head, sha256.Sum256(data), len(data))
+	return fmt.Appendf(nil, "%soid sha256:%x\nsize %d\n", lfsHead, sha256.Sum256(data), len(data))
 }
+
+const lfsHead = "version https://git-lfs.github.com/spec/v1\n"

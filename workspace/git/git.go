@@ -15,7 +15,7 @@
 //
 // For the tools that write it says what a write would do (NewDraft, Switch,
 // NewPush), which the human's own git then does. Where there is none,
-// builtin.go makes commits and branches.
+// builtin*.go makes commits and branches, and pushes.
 package git
 
 import (

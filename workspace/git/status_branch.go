@@ -3,6 +3,7 @@ package git
 import (
 	"container/heap"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,17 +90,19 @@ func (r *repository) apart(ctx context.Context, ours, theirs plumbing.Hash) (ahe
 	return len(p.only(byUs)), len(p.only(byThem)), err
 }
 
-// parting finds which commits only one of the two reaches.
-func (r *repository) parting(ctx context.Context, ours, theirs plumbing.Hash) (*parting, error) {
+// parting finds which commits only one of the two reaches, or one and others together.
+func (r *repository) parting(ctx context.Context, ours plumbing.Hash, theirs ...plumbing.Hash) (*parting, error) {
 	p := &parting{objects: r.objects, reached: map[plumbing.Hash]*passed{}}
-	if ours == theirs {
+	if slices.Contains(theirs, ours) {
 		return p, nil
 	}
 	if err := p.reach(ours, byUs); err != nil {
 		return p, err
 	}
-	if err := p.reach(theirs, byThem); err != nil {
-		return p, err
+	for _, h := range theirs {
+		if err := p.reach(h, byThem); err != nil {
+			return p, err
+		}
 	}
 	for more := enoughMore; more > 0 && len(p.queue) > 0; {
 		if ctx.Err() != nil {
