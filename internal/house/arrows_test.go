@@ -88,8 +88,8 @@ var confined = map[string][]string{
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"", "tools/policy", "terminal"},
-	"net/http":                            {"workspace/git"}, // a push where there is no git program
-	"golang.org/x/crypto/":                {"workspace/git"}, // likewise, by ssh
+	"net/http":                            {"workspace/git"},                 // a push where there is no git program
+	"golang.org/x/crypto/":                {"workspace/git"},                 // likewise, by ssh
 	"os/exec":                             {"", "doctor", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},
 	"github.com/go-json-experiment/json/": {},
