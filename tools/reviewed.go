@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pillion/internal/fault"
@@ -19,7 +18,7 @@ import (
 // taken is what the human took of a review.
 type taken struct {
 	review  *reviewing
-	chosen  map[int]bool         // chunks, by their numbers
+	chosen  map[int]bool         // chunks, by their numbers; each hunk by all of its own, or by none
 	numbers []int                // the same, in order
 	own     map[*reviewed]string // texts that the human wrote
 	edited  bool
@@ -28,17 +27,14 @@ type taken struct {
 // take reads the human's answer.
 func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
 	t := &taken{review: r, chosen: map[int]bool{}, numbers: []int{}, own: map[*reviewed]string{}}
+	hunks := r.byID()
 	for _, id := range a.Selected {
-		n, err := strconv.Atoi(id)
-		if err != nil || n < 1 || n > r.total || strconv.Itoa(n) != id {
+		if hunks[id] == nil {
 			return nil, fault.New(fault.InvalidArguments, "the editor's answer names the hunk %s, which the patch does not have; nothing was taken", fault.Quote(id)).
 				WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
 		}
-		t.chosen[n] = true
-	}
-	for n := 1; n <= r.total; n++ {
-		if t.chosen[n] {
-			t.numbers = append(t.numbers, n)
+		for _, n := range hunks[id] {
+			t.chosen[n] = true
 		}
 	}
 	for name, text := range a.Edited {
@@ -56,18 +52,42 @@ func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
 			t.own[f], t.edited = text, true
 		}
 	}
+	t.number()
 	return t, nil
+}
+
+// byID are the numbers of each hunk, by what it is called.
+func (r *reviewing) byID() map[string][]int {
+	out := map[string][]int{}
+	for _, f := range r.files {
+		for i, numbers := range f.numbers {
+			out[f.id(i)] = numbers
+		}
+	}
+	return out
+}
+
+// number counts what was taken, with what comes along.
+func (t *taken) number() {
+	for n := range t.chosen {
+		t.numbers = append(t.numbers, n)
+	}
+	for _, f := range t.review.files {
+		if t.takesHunk(f) {
+			t.numbers = append(t.numbers, f.along...)
+		}
+	}
+	slices.Sort(t.numbers)
 }
 
 // takes reports whether something of a file was taken.
 func (t *taken) takes(f *reviewed) bool {
 	own, wrote := t.own[f]
-	for n := f.first; n < f.first+f.chunks(); n++ {
-		if t.chosen[n] {
-			return true
-		}
-	}
-	return wrote && own != f.before.Text
+	return t.takesHunk(f) || wrote && own != f.before.Text
+}
+
+func (t *taken) takesHunk(f *reviewed) bool {
+	return slices.ContainsFunc(f.numbers, func(numbers []int) bool { return t.chosen[numbers[0]] })
 }
 
 // textOf is what the choice makes of a file's text.
@@ -75,7 +95,7 @@ func (t *taken) textOf(f *reviewed) string {
 	if own, wrote := t.own[f]; wrote {
 		return own
 	}
-	return diff.Select(f.before.Text, f.after, f.hunks, func(i int) bool { return t.chosen[f.first+i] })
+	return diff.Select(f.before.Text, f.after, f.hunks, func(i int) bool { return t.chosen[f.numbers[i][0]] })
 }
 
 // follow lays the choice on the files as they are by now.
@@ -83,6 +103,9 @@ func (t *taken) follow(ctx context.Context, in Input) error {
 	now, err := newReviewing(ctx, in, t.review.text)
 	if err != nil {
 		return t.movedOn(err)
+	}
+	if len(now.files) != len(t.review.files) || now.total != t.review.total || now.splits(t.chosen) {
+		return t.movedOn(fault.New(fault.PatchApplyFailed, "its parts lie otherwise by now"))
 	}
 	own := map[*reviewed]string{}
 	for i, f := range t.review.files {

@@ -24,16 +24,19 @@ type reviewing struct {
 }
 
 // reviewed is one file of it. Each is about the files as they were before all of the
-// patch, as git has it.
+// patch, as git has it; what several parts make of a file is one.
 type reviewed struct {
 	patch.File
 	path, from workspace.Path // from: of a rename or a copy
 	before     *document.File // what the hunks are made in; Exists is false of a new file
 	after      string
 	hunks      []diff.Hunk // they lead from before to after
-	whole      string      // what there is to say of a file without hunks beside its names and its operation
-	first      int         // the number of its first chunk
-	raw        string      // of a binary file, its part of the patch
+	// numbers are those of the chunks of the patch that each hunk makes, or of the whole
+	// that a file without hunks is; along those that come with any of them.
+	numbers [][]int
+	along   []int
+	bytes   string // what there is to say of a binary file
+	raw     string // of such a file, its part of the patch
 }
 
 func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error) {
@@ -45,43 +48,88 @@ func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error
 		return nil, fault.New(fault.FileTooLarge, "the patch is of %d files, over the limit of %d", len(files), mostFiles).WithHint("have it reviewed in parts")
 	}
 	r, p := &reviewing{text: text}, newPatching(in, files)
-	named, left := map[workspace.Path]bool{}, map[workspace.Path]bool{}
 	for i, f := range files {
-		one, err := p.review(ctx, f)
+		err := r.add(ctx, p, f)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			return nil, p.blame(patchedFile{Path: f.New}, f, err)
-		}
-		if name := one.twice(named, left); !name.IsZero() {
-			return nil, fault.New(fault.PatchApplyFailed, "the patch names %s twice", fault.Quote(name.String())).WithHint("make one diff of each file")
-		}
-		named[one.path] = true
-		if f.InOrder && f.Operation == patch.Rename {
-			left[one.from] = true
-			p.leaving[one.from] = true
+			row := patchedFile{Path: f.New}
+			if f.New != f.Old {
+				row.From = f.Old
+			}
+			return nil, p.blame(row, f, err)
 		}
 		if f.Binary != nil {
-			one.raw = section(text, files, i)
+			r.files[len(r.files)-1].raw = section(text, files, i)
 		}
-		one.first = r.total + 1
-		r.total += one.chunks()
-		r.files = append(r.files, one)
+	}
+	for _, f := range r.files {
+		if err := f.checkBack(); err != nil {
+			return nil, err
+		}
 	}
 	return r, nil
 }
 
-// twice is a name under which the patch has made something of a file before, and that is
-// not only taken by another since.
-func (f *reviewed) twice(named, left map[workspace.Path]bool) workspace.Path {
-	switch {
-	case named[f.path], f.InOrder && f.Operation == patch.Change && left[f.path]:
-		return f.path
-	case f.InOrder && f.Operation == patch.Rename && (named[f.from] || left[f.from]):
-		return f.from
+// add lays one more part of the patch on what is there, or on what those before it made
+// of the same file.
+func (r *reviewing) add(ctx context.Context, p *patching, f patch.File) error {
+	if err := checkModes(f); err != nil {
+		return err
 	}
-	return workspace.Path{}
+	if err := p.checkNotGits(f); err != nil {
+		return err
+	}
+	old, err := p.open(p.existing(f))
+	if err != nil {
+		return err
+	}
+	switch former := r.named(old.path); {
+	case former == nil:
+	case former.goesOn(f):
+		return r.goOn(ctx, p, former, f, old)
+	case !old.was && f.Operation != patch.Create:
+		old.is = true
+		return p.missing(old)
+	}
+	one, err := p.review(ctx, f, old)
+	if err != nil {
+		return err
+	}
+	if r.named(one.path) != nil {
+		return errTwice(one.path)
+	}
+	if f.Operation == patch.Rename || f.Operation == patch.Delete {
+		p.leave(old)
+	}
+	for range max(1, len(one.hunks)) {
+		one.numbers = append(one.numbers, []int{r.next()})
+	}
+	r.files = append(r.files, one)
+	return nil
+}
+
+// named is the file that the patch has made something of under that name.
+func (r *reviewing) named(path workspace.Path) *reviewed {
+	for _, f := range r.files {
+		if f.path == path {
+			return f
+		}
+	}
+	return nil
+}
+
+func (r *reviewing) next() int {
+	r.total++
+	return r.total
+}
+
+// leave: the patch takes a file away from its name.
+func (p *patching) leave(f *patched) { p.leaving[f.target], f.is = true, false }
+
+func errTwice(path workspace.Path) error {
+	return fault.New(fault.PatchApplyFailed, "the patch names %s twice", fault.Quote(path.String())).WithHint("make one diff of each file")
 }
 
 // section is the part of a patch that is about one of its files, as it stands there.
@@ -94,21 +142,8 @@ func section(text string, files []patch.File, i int) string {
 	return strings.Join(lines[files[i].Line-1:end], "")
 }
 
-// chunks is how many parts of the file can be taken.
-func (f *reviewed) chunks() int { return max(1, len(f.hunks)) }
-
-// review lays one file of a patch on what is there.
-func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) {
-	if err := checkModes(f); err != nil {
-		return nil, err
-	}
-	if err := p.checkNotGits(f); err != nil {
-		return nil, err
-	}
-	old, err := p.open(p.existing(f))
-	if err != nil {
-		return nil, err
-	}
+// review lays one file of a patch on what is there: old, or nothing yet.
+func (p *patching) review(ctx context.Context, f patch.File, old *patched) (_ *reviewed, err error) {
 	out := &reviewed{File: f, path: old.path, before: old.before}
 	carries := f.Operation == patch.Rename || f.Operation == patch.Copy
 	to := old
@@ -130,7 +165,7 @@ func (p *patching) review(ctx context.Context, f patch.File) (*reviewed, error) 
 	if creates {
 		out.before = &document.File{Path: old.path, Content: document.Content{Encoding: document.UTF8}}
 	} else {
-		if !old.was {
+		if !old.was || !old.is && (f.InOrder || !carries) {
 			return nil, p.missing(old)
 		}
 		if err := p.in.readable(old.path); err != nil {
@@ -149,7 +184,6 @@ func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
 	case f.before == nil && needs:
 		return old.opaque
 	case f.before == nil:
-		f.whole = f.note()
 		return nil
 	case f.before.BOM:
 		if err := unmark(f.File); err != nil {
@@ -164,19 +198,21 @@ func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
 	switch f.Operation {
 	case patch.Delete:
 		if !f.Unseen && after != "" {
-			return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(f.path.String())).
-				WithHint("read it again")
+			return errHoldsMore(f.path)
 		}
 		f.after = ""
 		f.hunks = diff.Hunks(f.before.Text, "", 3)
 	case patch.Create:
-		f.whole = change.Words(f.note(), change.EmptyWords)
 		f.hunks = diff.Hunks("", after, 3)
 	default:
-		f.whole = f.note()
 		f.hunks = locate(f.before.Text, after, f.Hunks, placed)
 	}
 	return nil
+}
+
+func errHoldsMore(path workspace.Path) error {
+	return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(path.String())).
+		WithHint("read it again")
 }
 
 // layBytes makes the bytes: the human is told how many there are.
@@ -196,11 +232,11 @@ func (p *patching) layBytes(f *reviewed, old *patched) error {
 	f.before = nil
 	switch {
 	case isNew:
-		f.whole = change.Words(f.note(), change.BytesWords(int64(len(now))))
+		f.bytes = change.BytesWords(int64(len(now)))
 	case f.Operation == patch.Delete:
-		f.whole = change.BytesWords(int64(len(was.Text)))
+		f.bytes = change.BytesWords(int64(len(was.Text)))
 	default:
-		f.whole = change.Words(f.note(), change.BinaryWords(len(was.Text), len(now)))
+		f.bytes = change.BinaryWords(len(was.Text), len(now))
 	}
 	return nil
 }
@@ -279,19 +315,28 @@ func (f *reviewed) note() string {
 	return ""
 }
 
+// whole is what there is to say of a file without hunks beside its names and its
+// operation.
+func (f *reviewed) whole() string {
+	if f.Operation == patch.Create && f.Binary == nil {
+		return change.Words(f.note(), change.EmptyWords)
+	}
+	return change.Words(f.note(), f.bytes)
+}
+
 // header names a file that is taken or left as a whole.
 func (f *reviewed) header() string {
 	switch f.Operation {
 	case patch.Create:
-		return change.Words("new file", f.whole)
+		return change.Words("new file", f.whole())
 	case patch.Delete:
-		return change.Words("deleted", f.whole)
+		return change.Words("deleted", f.whole())
 	case patch.Rename:
-		return change.Words("moved from "+fault.Quote(f.from.String()), f.whole)
+		return change.Words("moved from "+fault.Quote(f.from.String()), f.whole())
 	case patch.Copy:
-		return change.Words("copied from "+fault.Quote(f.from.String()), f.whole)
+		return change.Words("copied from "+fault.Quote(f.from.String()), f.whole())
 	}
-	return f.whole
+	return f.whole()
 }
 
 // show is the patch as the human sees it.
@@ -307,6 +352,9 @@ var reviewOperations = map[patch.Operation]change.Operation{
 	patch.Change: change.Overwrite, patch.Create: change.Create, patch.Delete: change.Delete, patch.Rename: change.Move, patch.Copy: "copy",
 }
 
+// id of a hunk is the number of the first chunk that it makes.
+func (f *reviewed) id(hunk int) string { return strconv.Itoa(f.numbers[hunk][0]) }
+
 func (f *reviewed) show() ReviewFile {
 	out := ReviewFile{
 		Path: f.path.String(), URI: f.path.URI(), Operation: reviewOperations[f.Operation], Language: language.Of("", f.path.Base(), f.after),
@@ -320,7 +368,7 @@ func (f *reviewed) show() ReviewFile {
 	}
 	out.Additions, out.Deletions = diff.Count(f.hunks)
 	for i, h := range f.hunks {
-		shown := ReviewHunk{ID: strconv.Itoa(f.first + i), Header: h.Header(), Lines: []string{}}
+		shown := ReviewHunk{ID: f.id(i), Header: h.Header(), Lines: []string{}}
 		for _, line := range h.Lines {
 			text, ended := strings.CutSuffix(line.Text, "\n")
 			shown.Lines = append(shown.Lines, string(line.Op)+text)
@@ -331,8 +379,8 @@ func (f *reviewed) show() ReviewFile {
 		out.Hunks = append(out.Hunks, shown)
 	}
 	if len(out.Hunks) == 0 {
-		out.Whole = f.whole
-		out.Hunks = []ReviewHunk{{ID: strconv.Itoa(f.first), Header: f.header(), Lines: []string{}}}
+		out.Whole = f.whole()
+		out.Hunks = []ReviewHunk{{ID: f.id(0), Header: f.header(), Lines: []string{}}}
 	}
 	return out
 }

@@ -1,0 +1,305 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pillion/tools"
+)
+
+// review has a patch reviewed by a human who takes the hunks that they want, and gives
+// what the agent gets.
+func review(t *testing.T, w *world, patch string, takes func(tools.ReviewFile, tools.ReviewHunk) bool) (said reviewSaid) {
+	t.Helper()
+	w.human.review = func(review tools.PatchReview) tools.ReviewAnswer {
+		answer := tools.ReviewAnswer{Action: tools.ReviewApply}
+		for _, f := range review.Files {
+			for _, h := range f.Hunks {
+				if takes(f, h) {
+					answer.Selected = append(answer.Selected, h.ID)
+				}
+			}
+		}
+		return answer
+	}
+	raw, err := json.Marshal(map[string]string{"diff": patch})
+	w.must(err)
+	result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch_review", Arguments: raw, Session: w.session("main")})
+	if result.Err != nil {
+		t.Fatalf("%v\n%s", result.Err, patch)
+	}
+	w.must(json.Unmarshal(result.Structured, &said))
+	return said
+}
+
+type reviewSaid struct {
+	FilteredDiff   string `json:"filtered_diff"`
+	ChunksSelected []int  `json:"chunks_selected"`
+	ChunksTotal    int    `json:"chunks_total"`
+}
+
+// TestPartsOfOneFileAreOneReview: of a patch that changes files, and then the same files
+// once more, any choice gives what docs/protocol.md says of it, as a patch that git apply
+// takes; all of it gives what git makes of the two.
+func TestPartsOfOneFileAreOneReview(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	hunks, merged := 0, 0
+	for round := range 16 {
+		w := newWorld(t)
+		w.start()
+		files := newTree(r)
+		files.write(t, w.path("."))
+		first := files.edited(r)
+		patch := gitDiff(t, files, first, 1+round%2) + gitDiff(t, first, first.edited(r), 1+round%3)
+		total := len(cut(patch))
+		hunks += total
+		want, all := maps.Clone(files), round%4 == 0
+		took := map[string][]bool{}
+		said := review(t, w, patch, func(f tools.ReviewFile, h tools.ReviewHunk) bool {
+			take := all || r.IntN(2) == 0
+			if took[f.Path] = append(took[f.Path], take); len(took[f.Path]) == len(f.Hunks) {
+				merged -= len(f.Hunks)
+				want[f.Path] = entry{chosenText(t, f, took[f.Path]), 0o644}
+			}
+			return take
+		})
+		merged += total
+		if said.ChunksTotal != total || all && len(said.ChunksSelected) != total || !slices.IsSorted(said.ChunksSelected) {
+			t.Errorf("of %d hunks %v of %d were taken", total, said.ChunksSelected, said.ChunksTotal)
+		}
+		got := applied(t, files, said.FilteredDiff)
+		if got != applied(t, want, "") {
+			t.Errorf("hunks %v of\n%s\ngive\n%s\nwhich makes\n%s\nwant\n%s", said.ChunksSelected, patch, said.FilteredDiff, got, applied(t, want, ""))
+		}
+		if all && got != applied(t, files, patch) {
+			t.Errorf("all of\n%s\ngives\n%s\nwhich makes\n%s", patch, said.FilteredDiff, got)
+		}
+	}
+	if hunks < 100 || merged < 10 || merged > hunks/2 {
+		t.Errorf("only %d hunks were tried, of which %d are one with others", hunks, merged)
+	}
+}
+
+// edited is the tree with some lines changed.
+func (f tree) edited(r *rand.Rand) tree {
+	out := maps.Clone(f)
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		lines := strings.SplitAfter(f[name].text, "\n")
+		if name == "bytes" || len(lines) < 4 {
+			continue
+		}
+		for range 1 + r.IntN(4) {
+			i := r.IntN(len(lines) - 1)
+			switch r.IntN(4) {
+			case 0:
+				lines = slices.Delete(lines, i, i+1)
+			case 1:
+				lines = append(lines, fmt.Sprintf("last %d", r.IntN(1<<30)))
+				if before := &lines[len(lines)-2]; *before != "" && !strings.HasSuffix(*before, "\n") {
+					*before += "\n"
+				}
+			case 2:
+				lines = slices.Insert(lines, i, fmt.Sprintf("new %d\n", r.IntN(1<<30)))
+			default:
+				lines[i] = fmt.Sprintf("other %d\n", r.IntN(1<<30))
+			}
+		}
+		out[name] = entry{strings.Join(lines, ""), f[name].mode}
+	}
+	return out
+}
+
+// chosenText is what docs/protocol.md has a client make of a choice.
+func chosenText(t *testing.T, f tools.ReviewFile, took []bool) string {
+	t.Helper()
+	before, after, at := strings.SplitAfter(f.Before, "\n"), strings.SplitAfter(f.After, "\n"), 0
+	var out strings.Builder
+	for i, h := range f.Hunks {
+		var a, b, c, d int
+		read := strings.NewReplacer("@@ -", "", "+", "", " @@", "").Replace(h.Header)
+		old, now, _ := strings.Cut(read, " ")
+		a, b = span(t, old)
+		c, d = span(t, strings.SplitN(now, " ", 2)[0])
+		if a < at || a+b > len(before) || c+d > len(after) {
+			t.Fatalf("%s overlaps, or is beyond the end", h.Header)
+		}
+		out.WriteString(strings.Join(before[at:a], ""))
+		if at = a + b; took[i] {
+			out.WriteString(strings.Join(after[c:c+d], ""))
+		} else {
+			out.WriteString(strings.Join(before[a:a+b], ""))
+		}
+	}
+	return out.String() + strings.Join(before[at:], "")
+}
+
+// span is one side of a header, from 0.
+func span(t *testing.T, side string) (from, lines int) {
+	t.Helper()
+	start, count, counted := strings.Cut(side, ",")
+	from, err := strconv.Atoi(start)
+	if lines = 1; counted && err == nil {
+		lines, err = strconv.Atoi(count)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines > 0 {
+		from--
+	}
+	return from, lines
+}
+
+// TestWhatApplyPatchMakesInOrderCanBeReviewed: several parts of one file, and what moves
+// between them.
+func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
+	update := func(name, to, was, now string) string {
+		if to != "" {
+			to = "*** Move to: " + to + "\n"
+		}
+		if was != "" {
+			was = "@@\n-" + was + "\n+" + now + "\n"
+		}
+		return "*** Update File: " + name + "\n" + to + was
+	}
+	add := "*** Add File: new\n+new\n"
+	for i, c := range []struct {
+		name, parts string
+		files       string // as they are shown: path, operation, and what chunks each hunk is of
+		refused     string
+	}{
+		{"changed twice", update("a", "", "one", "1") + update("a", "", "seven", "7"), "a overwrite [1] [2]", ""},
+		{"from below", update("a", "", "seven", "7") + update("a", "", "one", "1"), "a overwrite [2] [1]", ""},
+		{"in what was changed", update("a", "", "one", "1") + update("a", "", "seven", "7") + update("a", "", "1", "I"), "a overwrite [1 3] [2]", ""},
+		{"another file between", update("a", "", "one", "1") + update("b", "", "b", "B") + update("a", "", "seven", "7"), "a overwrite [1] [3]; b overwrite [2]", ""},
+		{"changed, then changed and moved", update("a", "", "seven", "7") + update("a", "c", "one", "1"), "c move [2] [1]", ""},
+		{"changed, then only moved", update("a", "", "one", "1") + update("a", "c", "", ""), "c move [1 2]", ""},
+		{"moved, then changed there", update("a", "c", "", "") + update("c", "", "two", "2") + update("c", "", "seven", "7"), "c move [1 2] [1 3]", ""},
+		{"moved, and another made in its place", update("a", "", "one", "1") + update("a", "c", "two", "2") + "*** Add File: a\n+new\n", "c move [1] [2]; a create [3]", ""},
+		{"made, then changed", add + update("new", "", "new", "newer"), "new create [1 2]", ""},
+		{"changed, then deleted", update("a", "", "one", "1") + "*** Delete File: a\n", "a delete [1 2]", ""},
+		{"moved, then deleted", update("a", "c", "one", "1") + "*** Delete File: c\n", "a delete [1 2]", ""},
+		{"changed and back", update("a", "", "one", "1") + update("a", "", "1", "one"), "", "the patch changes a and changes it back"},
+		{"changed and back, and elsewhere", update("a", "", "one", "1") + update("a", "", "1", "one") + update("a", "", "seven", "7"), "a overwrite [1 2 3]", ""},
+		{"changed elsewhere, and back", update("a", "", "one", "1") + update("a", "", "seven", "7") + update("a", "", "1", "one"), "a overwrite [1 2 3]", ""},
+		{"made and deleted", add + "*** Delete File: new\n", "", "new is made earlier in the patch"},
+		{"made and moved", add + update("new", "c", "new", "newer"), "", "new is made earlier in the patch"},
+		{"moved twice", update("a", "c", "one", "1") + update("c", "d", "two", "2"), "", "c is made earlier in the patch"},
+		{"deleted and made", "*** Delete File: a\n*** Add File: a\n+new\n", "", "the patch names a twice"},
+		{"deleted twice", "*** Delete File: a\n*** Delete File: a\n", "", "a is deleted or renamed earlier in the patch"},
+		{"moved, then changed where it was", update("a", "c", "one", "1") + update("a", "", "two", "2"), "", "a is deleted or renamed earlier in the patch"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.start()
+			base := files{"a": "one\ntwo\nthree\nfour\nfive\nsix\nseven\n", "b": "b\n"}
+			base.over(t, w.path("."))
+			patch := "*** Begin Patch\n" + c.parts + "*** End Patch\n"
+			if c.refused != "" {
+				raw, err := json.Marshal(map[string]string{"diff": patch})
+				w.must(err)
+				result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch_review", Arguments: raw, Session: w.session("main")})
+				if !strings.Contains(string(result.Structured), c.refused) {
+					t.Errorf("%s", result.Structured)
+				}
+				return
+			}
+			var shown []string
+			said := review(t, w, patch, func(f tools.ReviewFile, h tools.ReviewHunk) bool {
+				if h.ID == f.Hunks[0].ID {
+					shown = append(shown, f.Path+" "+string(f.Operation))
+				}
+				return true
+			})
+			for n := range said.ChunksTotal {
+				if !slices.Contains(said.ChunksSelected, n+1) {
+					t.Errorf("of %d chunks %v were taken", said.ChunksTotal, said.ChunksSelected)
+				}
+			}
+			var want []string
+			for _, one := range strings.Split(c.files, "; ") {
+				want = append(want, strings.Join(strings.Fields(one)[:2], " "))
+			}
+			if !slices.Equal(shown, want) {
+				t.Errorf("shown are %v, not %v", shown, want)
+			}
+			checkEachAlone(t, w, patch, c.files)
+			theirs := w.path("../theirs")
+			base.write(t, theirs)
+			if _, err := gitIn(t, theirs, said.FilteredDiff, "apply", "-"); err != nil {
+				t.Fatalf("%v\n%s", err, said.FilteredDiff)
+			}
+			if got := applyPatch(t, w, i, patch); !got.Applied || !maps.Equal(filesIn(t, theirs), filesIn(t, w.path("."))) {
+				t.Errorf("all of it gives %q by git, and by apply_patch %q: %s", filesIn(t, theirs), filesIn(t, w.path(".")), got.raw)
+			}
+		})
+	}
+}
+
+// checkEachAlone takes each hunk by itself: the agent is told of its chunks, and of what
+// comes along with it.
+func checkEachAlone(t *testing.T, w *world, patch, want string) {
+	t.Helper()
+	var ids, told []string
+	review(t, w, patch, func(_ tools.ReviewFile, h tools.ReviewHunk) bool {
+		ids = append(ids, h.ID)
+		return true
+	})
+	for _, id := range ids {
+		said := review(t, w, patch, func(_ tools.ReviewFile, h tools.ReviewHunk) bool { return h.ID == id })
+		told = append(told, fmt.Sprint(said.ChunksSelected))
+	}
+	if got := strings.Join(told, " "); got != strings.Join(bracketed(want), " ") {
+		t.Errorf("each hunk alone is %s, want %s", got, want)
+	}
+}
+
+// bracketed are the parts of a text in brackets, with these.
+func bracketed(text string) (out []string) {
+	for {
+		from, to := strings.Index(text, "["), strings.Index(text, "]")
+		if from < 0 {
+			return out
+		}
+		out, text = append(out, text[from:to+1]), text[to+1:]
+	}
+}
+
+// TestPartsThatCameTogetherMeanwhile: what was two hunks while the human looked is one by
+// now, of which they took a half.
+func TestPartsThatCameTogetherMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	base := files{"a": "one\nx\nbetween\nx\nfour\n"}
+	base.over(t, w.path("."))
+	update := "*** Update File: a\n@@\n"
+	patch := "*** Begin Patch\n" + update + "-one\n+1\n x\n" + update + " x\n-four\n+4\n" + "*** End Patch\n"
+	for _, c := range []struct {
+		now  string
+		take []string
+		says string
+	}{
+		{"zero\none\nx\nbetween\nx\nfour\n", []string{"2"}, `"chunks_selected":[2]`},
+		{"one\nx\nfour\n", []string{"2"}, "its parts lie otherwise by now"},
+		{"one\nx\nfour\n", []string{"1", "2"}, `"chunks_selected":[1,2]`},
+	} {
+		w.human.review = func(tools.PatchReview) tools.ReviewAnswer {
+			files{"a": c.now}.over(t, w.path("."))
+			return tools.ReviewAnswer{Action: tools.ReviewApply, Selected: c.take}
+		}
+		raw, err := json.Marshal(map[string]string{"diff": patch})
+		w.must(err)
+		result := w.registry.Execute(context.Background(), tools.Call{Name: "apply_patch_review", Arguments: raw, Session: w.session("main")})
+		if !strings.Contains(string(result.Structured), c.says) {
+			t.Errorf("%q: %s", c.now, result.Structured)
+		}
+		base.over(t, w.path("."))
+	}
+}
