@@ -316,6 +316,10 @@ func (d *drafting) file(name string, index *stagedFiles) (change, error) {
 	case d.repo.work.mode(info, modeFile) == modeAbsent:
 		return ch, fault.New(fault.NotAFile, "%s is neither a file nor a link; git cannot commit it", fault.Quote(name))
 	}
+	if d.repo.ignores(name) {
+		return ch, fault.New(fault.GitError, "git ignores %s; it cannot be committed like this", fault.Quote(name)).
+			WithHint("leave it out, or ask the human, who can stage it with git add -f")
+	}
 	if ch.old.absent() {
 		d.draft.New = append(d.draft.New, name)
 	}

@@ -37,6 +37,14 @@ func TestNoRepository(t *testing.T) {
 	_, err = git.Diff(context.Background(), parent, git.DiffOptions{Dir: parent})
 	asFault(t, err, fault.GitNotInitialized, "repositories below: "+filepath.Base(r.top))
 
+	r.git("clone", "-q", "--bare", ".", "bare")
+	r.must(os.Rename(r.path("bare"), filepath.Join(parent, "bare")))
+	bare := filepath.Join(parent, "bare")
+	for _, dir := range []string{bare, filepath.Join(bare, "refs")} {
+		_, err = git.Diff(context.Background(), dir, git.DiffOptions{Dir: dir})
+		asFault(t, err, fault.GitNotInitialized, "without a work tree", "clone")
+	}
+
 	r.must(os.RemoveAll(r.path(".git/objects"))) // what is left is none
 	_, err = r.diff(git.DiffOptions{})
 	asFault(t, err, fault.GitNotInitialized)

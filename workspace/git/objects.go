@@ -144,7 +144,7 @@ func (o *objects) read(h plumbing.Hash, limit int64) (found stored, err error) {
 	switch {
 	case errors.Is(err, errNoObject):
 		return stored{}, fault.New(fault.GitError,
-			"the object %s is missing from the repository; in a partial or shallow clone git fetch brings it, else git fsck says more", h)
+			"the object %s is missing from the repository; in a partial clone git fetches it when it needs it, so run git with run_command; else git fsck says more", h)
 	case errors.Is(err, errBig):
 		return stored{}, fault.New(fault.GitError, "the object %s is too large: %w", h, errBig)
 	}

@@ -52,6 +52,14 @@ func discover(p place) (*repository, error) {
 }
 
 func notInitialized(p place) *fault.Error {
+	for dir := p.dir; ; dir = filepath.Dir(dir) {
+		if isGitDir(dir) {
+			return fault.New(fault.GitNotInitialized, "%s is a repository without a work tree; its history can be read in a clone of it, or by git with run_command", fault.Quote(dir))
+		}
+		if filepath.Dir(dir) == dir {
+			break
+		}
+	}
 	err := fault.New(fault.GitNotInitialized, "there is no git repository here")
 	var below []string
 	entries, _ := os.ReadDir(p.dir)

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -37,6 +38,27 @@ func (r *repository) excludeTexts() [2]string {
 		texts[i] = string(text)
 	}
 	return texts
+}
+
+// ignores reports whether git passes over a file that it does not track: by its name, or
+// because a folder above it is passed over, whose own rules do not count then.
+func (r *repository) ignores(file string) bool {
+	x := r.excludes()
+	for dir := ""; ; {
+		own := r.work.abs(dir + ".gitignore")
+		if info, err := os.Lstat(own); err == nil && info.Mode().IsRegular() {
+			text, _ := readSmall(own)
+			x = x.with(dir, string(text))
+		}
+		name, _, below := strings.Cut(file[len(dir):], "/")
+		if x.ignores(dir, name, below) {
+			return true
+		}
+		if !below {
+			return false
+		}
+		dir += name + "/"
+	}
 }
 
 // with puts the rules of a file in the folder base before x.
