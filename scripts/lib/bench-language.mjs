@@ -1,5 +1,6 @@
 // What `make bench` measures of languages: questions to pylsp through the sidecar, against this client asking pylsp itself.
 // Both have the same settings, the same project and the same text open.
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -28,9 +29,10 @@ class Direct {
   #version = 1;
   #published = () => {};
 
-  constructor(folder, env) {
+  constructor({ folder, file }, env) {
     this.folder = folder;
-    this.uri = pathToFileURL(path.join(folder, 'shop.py')).href;
+    this.uri = pathToFileURL(path.join(folder, file)).href;
+    this.text = fs.readFileSync(path.join(folder, file), 'utf8');
     // In a session of its own, as the sidecar's is: Linux shares out a busy machine's time by sessions.
     this.child = new RpcChild('pylsp', [], { framing: 'headers', cwd: folder, env, detached: true });
     this.child.heard = (message) => {
@@ -43,7 +45,7 @@ class Direct {
     await this.child.request('initialize', { processId: process.pid, rootUri: root, workspaceFolders: [{ uri: root, name: 'project' }], capabilities: {} });
     this.child.notify('initialized', {});
     this.child.notify('workspace/didChangeConfiguration', { settings });
-    this.child.notify('textDocument/didOpen', { textDocument: { uri: this.uri, languageId: 'python', version: 1, text: shop('total([])') } });
+    this.child.notify('textDocument/didOpen', { textDocument: { uri: this.uri, languageId: 'python', version: 1, text: this.text } });
   }
 
   ask(what, place = places.near) {
@@ -67,10 +69,12 @@ class Direct {
 class Sidecar {
   #version = 1;
 
-  constructor(pillion, folder, env, enabled = true) {
+  constructor(pillion, { folder, file }, env, enabled = true) {
     this.folder = folder;
+    this.file = file;
     this.enabled = enabled;
-    this.uri = pathToFileURL(path.join(folder, 'shop.py')).href;
+    this.uri = pathToFileURL(path.join(folder, file)).href;
+    this.text = fs.readFileSync(path.join(folder, file), 'utf8');
     this.child = new RpcChild(pillion, ['serve'], { framing: 'headers', cwd: folder, env });
   }
 
@@ -80,11 +84,11 @@ class Sidecar {
       processId: process.pid, capabilities: {}, workspaceFolders: [{ uri: pathToFileURL(this.folder).href, name: 'project' }], initializationOptions: { languageServers },
     });
     this.child.notify('initialized', {});
-    this.child.notify('textDocument/didOpen', { textDocument: { uri: this.uri, languageId: 'python', version: 1, text: shop('total([])') } });
+    this.child.notify('textDocument/didOpen', { textDocument: { uri: this.uri, languageId: 'python', version: 1, text: this.text } });
   }
 
   async call(name, args) {
-    const result = await this.child.request('tools/call', { name, arguments: { path: 'shop.py', ...args } });
+    const result = await this.child.request('tools/call', { name, arguments: { path: this.file, ...args } });
     if (result.isError && this.enabled) throw new Error(`${name}: ${JSON.stringify(result).slice(0, 300)}`);
     return result.structuredContent;
   }
@@ -136,10 +140,10 @@ function memory(pid) {
 }
 
 /** What the bridge adds: a sidecar that asks a server, and one that does the same work without. */
-async function memories(pillion, folder, env) {
+async function memories(pillion, project, env) {
   const took = [];
   for (const enabled of [true, false]) {
-    const way = new Sidecar(pillion, folder, { ...env, HOME: path.join(env.HOME, `memory-${enabled}`) }, enabled);
+    const way = new Sidecar(pillion, project, { ...env, HOME: path.join(env.HOME, `memory-${enabled}`) }, enabled);
     fs.mkdirSync(path.join(env.HOME, `memory-${enabled}`));
     await way.start();
     for (let i = 0; i < 100; i++) await way.ask('hover');
@@ -150,12 +154,51 @@ async function memories(pillion, folder, env) {
   return Math.max(0, took[0] - took[1]);
 }
 
+const keywords = new Set(('False None True and as assert async await break class continue def del elif else except finally for from global if import in is '
+  + 'lambda nonlocal not or pass raise return try while with yield').split(' '));
+
+/** The places of the names in a Python text, without those in comments and strings. */
+function names(text) {
+  const quiet = text.replaceAll(/"""[^]*?"""|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|#.*/g, (quoted) => quoted.replaceAll(/[^\n]/g, ' '));
+  return quiet.split('\n').flatMap((words, line) => [...words.matchAll(/[A-Za-z_]\w*/g)]
+    .filter(([word]) => !keywords.has(word)).map(({ index }) => ({ line, character: index })));
+}
+
+/** A real project: pylsp's own source, with its largest file open. */
+function realProject(sandbox) {
+  const folder = path.join(sandbox, 'real');
+  const program = fs.realpathSync(execFileSync('sh', ['-c', 'command -v pylsp'], { encoding: 'utf8' }).trim());
+  const python = fs.readFileSync(program, 'utf8').split('\n')[0].slice(2).trim();
+  const source = execFileSync(python, ['-c', 'import os, pylsp; print(os.path.dirname(pylsp.__file__))'], { encoding: 'utf8' }).trim();
+  fs.cpSync(source, path.join(folder, 'pylsp'), { recursive: true, filter: (name) => path.basename(name) !== '__pycache__' });
+  return { folder, file: 'pylsp/python_lsp.py' };
+}
+
+/** Questions about a hundred names all over a real file. */
+async function realRows({ pillion, sandbox, env, row }) {
+  const project = realProject(sandbox);
+  const ways = { ours: new Sidecar(pillion, project, env), theirs: new Direct(project, env) };
+  for (const way of Object.values(ways)) await way.start();
+  const all = names(ways.ours.text);
+  const some = Array.from({ length: 100 }, (_, i) => all[Math.floor((i * all.length) / 100)]);
+  for (const what of ['hover', 'definition']) {
+    const took = { ours: [], theirs: [] };
+    for (const place of some) {
+      const here = await inTurn(ways, 3, (way) => way.ask(what, place));
+      for (const name of Object.keys(took)) took[name].push(median(here[name]));
+    }
+    row(`${what} of 100 names of a real file, warm, against pylsp itself`, median(took.ours), median(took.theirs), 'ms', 1.15);
+  }
+  for (const way of Object.values(ways)) await way.child.end();
+}
+
 export async function languageRows({ pillion, sandbox, env, row }) {
   const folder = path.join(sandbox, 'languages');
   fs.mkdirSync(folder);
   fs.writeFileSync(path.join(folder, 'shop.py'), shop('total([])'));
   fs.writeFileSync(path.join(folder, 'till.py'), till);
-  const ways = { ours: new Sidecar(pillion, folder, env), theirs: new Direct(folder, env) };
+  const project = { folder, file: 'shop.py' };
+  const ways = { ours: new Sidecar(pillion, project, env), theirs: new Direct(project, env) };
   const first = {};
   for (const [name, way] of Object.entries(ways)) {
     await way.start();
@@ -175,5 +218,6 @@ export async function languageRows({ pillion, sandbox, env, row }) {
   row('fresh diagnostics after an edit, against pylsp itself', median(took.ours), median(took.theirs), 'ms', 1.05);
   row('  minimum', minimum(took.ours), minimum(took.theirs), 'ms');
   for (const way of Object.values(ways)) await way.child.end();
-  row('memory that the bridge adds, against 10 MB', await memories(pillion, folder, env), 10, 'MB', 1);
+  await realRows({ pillion, sandbox, env, row });
+  row('memory that the bridge adds, against 10 MB', await memories(pillion, project, env), 10, 'MB', 1);
 }
