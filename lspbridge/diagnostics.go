@@ -312,7 +312,7 @@ func (c *client) older(t told) *knownList {
 // text is that of the snapshot; another one when it runs, and of the text then.
 func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
 	for _, p := range paths {
-		sv, err := b.serverOf(p)
+		sv, err := b.serverSpeaking(languageIn(s, p), s.Real(p))
 		if err != nil {
 			continue
 		}

@@ -22,6 +22,16 @@ func languageOf(p workspace.Path, b *document.Buffer) string {
 	return language.Of("", p.Base(), beginning(p))
 }
 
+// languageIn is languageOf for what p leads to. A text that the snapshot has is not read
+// again.
+func languageIn(s *document.Snapshot, p workspace.Path) string {
+	file, buffer := s.Real(p), s.Buffer(p)
+	if known := s.Known(p); known != nil && buffer == nil {
+		return language.Of("", file.Base(), known.Text)
+	}
+	return languageOf(file, buffer)
+}
+
 // beginning is the first bytes of a file, "" if they cannot be read.
 func beginning(p workspace.Path) string {
 	file, _, err := p.OpenFile()

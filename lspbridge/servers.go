@@ -19,8 +19,12 @@ func (b *Bridge) serverOf(p workspace.Path) (*server, error) { return b.serverOf
 
 // serverOfFile is serverOf for a file by its own name, which no link leads to.
 func (b *Bridge) serverOfFile(p workspace.Path) (*server, error) {
+	return b.serverSpeaking(languageOf(p, b.bufferOf(p)), p)
+}
+
+// serverSpeaking is serverOfFile for a file whose language is known.
+func (b *Bridge) serverSpeaking(lang string, p workspace.Path) (*server, error) {
 	set := b.o.Settings(p.Top())
-	lang := languageOf(p, b.bufferOf(p))
 	if s := b.foundLately(p, lang, set.Servers); s != nil {
 		return s, nil
 	}

@@ -235,7 +235,7 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 	if len(c.New) == 0 {
 		return said + "."
 	}
-	f := &codeFile{&document.File{Path: path}, document.Lines(text)}
+	f := &codeFile{&document.File{Path: path, Content: document.Content{Text: text}}}
 	return said + ". Lines and characters are counted from 0:" + f.listed(mostSevere(c.New, mostNoted), len(c.New), true)
 }
 

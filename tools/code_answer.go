@@ -124,7 +124,7 @@ func (q question) nothing(by answeredBy, what string) string {
 	word := q.file.word(q.at)
 	if word == "" {
 		return fmt.Sprintf("%s knows no %s for %s, where no name stands: the line is %s (line and character are counted from 0)",
-			by, what, q.file.at(q.at), fault.Quote(clip(q.file.lines[q.at.Line], longLine)))
+			by, what, q.file.at(q.at), fault.Quote(clip(q.file.line(q.at), longLine)))
 	}
 	return fmt.Sprintf("%s knows no %s for %s at %s (line and character are counted from 0)", by, what, fault.Quote(word), q.file.at(q.at))
 }

@@ -11,10 +11,7 @@ import (
 )
 
 // codeFile is a file that a language server is asked about, by its text in the snapshot.
-type codeFile struct {
-	*document.File
-	lines []string
-}
+type codeFile struct{ *document.File }
 
 func (in Input) codeFile(name string) (*codeFile, error) {
 	p, err := in.Snapshot.Workspace().Resolve(name)
@@ -31,24 +28,25 @@ func (in Input) codeFile(name string) (*codeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &codeFile{f, document.Lines(f.Text)}, nil
+	return &codeFile{f}, nil
 }
 
 // position checks what an agent gives as a place. A wrong one is told with what is there,
 // since many count from 1.
 func (f *codeFile) position(line, character int) (document.Position, error) {
-	name := fault.Quote(f.Path.String())
-	switch {
-	case line < 0 || character < 0:
+	if line < 0 || character < 0 {
 		return document.Position{}, invalid("line and character are counted from 0 and cannot be negative")
-	case line >= len(f.lines):
-		return document.Position{}, invalid("%s has no line %d: it has %s, counted from 0", name, line, count(len(f.lines), "line")).
-			With("lines", len(f.lines)).WithHint("give a line from 0 to %d", len(f.lines)-1)
 	}
-	if units := int(document.Units(f.lines[line])); character > units {
-		return document.Position{}, invalid("line %d of %s, counted from 0, has no character %d: it has %s", line, name, character, count(units, "UTF-16 code unit")).
-			With("line", clip(f.lines[line], longLine)).
-			WithHint("the line is %s", fault.Quote(clip(f.lines[line], longLine)))
+	text, ok := document.Line(f.Text, line)
+	if !ok {
+		lines := len(document.Lines(f.Text))
+		return document.Position{}, invalid("%s has no line %d: it has %s, counted from 0", fault.Quote(f.Path.String()), line, count(lines, "line")).
+			With("lines", lines).WithHint("give a line from 0 to %d", lines-1)
+	}
+	if units := int(document.Units(text)); character > units {
+		return document.Position{}, invalid("line %d of %s, counted from 0, has no character %d: it has %s",
+			line, fault.Quote(f.Path.String()), character, count(units, "UTF-16 code unit")).
+			With("line", clip(text, longLine)).WithHint("the line is %s", fault.Quote(clip(text, longLine)))
 	}
 	return document.Position{Line: uint32(line), Character: uint32(character)}, nil
 }
@@ -59,9 +57,15 @@ const longLine = 200
 // at names a place in the way of compilers, but counted from 0.
 func (f *codeFile) at(p document.Position) string { return placeIn(fault.Quote(f.Path.String()), p) }
 
+// line is the line of a place, without its end.
+func (f *codeFile) line(p document.Position) string {
+	line, _ := document.Line(f.Text, int(p.Line))
+	return line
+}
+
 // word is the name that stands at a place, "" if none does.
 func (f *codeFile) word(p document.Position) string {
-	line := f.lines[p.Line]
+	line := f.line(p)
 	at := document.Offset(line, document.Position{Character: p.Character})
 	from := len(strings.TrimRightFunc(line[:at], inName))
 	to := at + len(line[at:]) - len(strings.TrimLeftFunc(line[at:], inName))

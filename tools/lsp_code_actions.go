@@ -109,7 +109,7 @@ func (a codeActionsArgs) where(f *codeFile) (document.Range, error) {
 		if err != nil {
 			return document.Range{}, err
 		}
-		return document.Range{Start: start, End: document.Position{Line: start.Line, Character: document.Units(f.lines[start.Line])}}, nil
+		return document.Range{Start: start, End: document.Position{Line: start.Line, Character: document.Units(f.line(start))}}, nil
 	}
 	start, err := f.position(a.Range.Start.Line, a.Range.Start.Character)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace"
+	"pillion/workspace/document"
 	"pillion/workspace/language"
 )
 
@@ -125,11 +126,11 @@ func (r diagnosticsResult) unknown(name string) string {
 // looked at.
 func (f *codeFile) listed(list []language.Diagnostic, of int, source bool) string {
 	var out strings.Builder
-	name := fault.Quote(f.Path.String())
+	name, lines := fault.Quote(f.Path.String()), document.Lines(f.Text)
 	for _, d := range list {
 		out.WriteString("\n" + diagnosticLine(name, d))
-		if at := int(d.Range.Start.Line); source && at < len(f.lines) && len(f.lines[at]) <= shortLine {
-			out.WriteString(quoted(f.lines[at]))
+		if at := int(d.Range.Start.Line); source && at < len(lines) && len(lines[at]) <= shortLine {
+			out.WriteString(quoted(lines[at]))
 		}
 	}
 	if of > len(list) {

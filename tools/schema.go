@@ -52,7 +52,7 @@ func decode(s *jsonschema.Schema, raw json.RawMessage, into any) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	if err := checkValue(d, s, ""); err != nil {
+	if err := checkValue(d, s, false, ""); err != nil {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -102,12 +102,12 @@ func invalid(format string, args ...any) *fault.Error {
 	return fault.New(fault.InvalidArguments, format, args...)
 }
 
-func checkValue(d *json.Decoder, s *jsonschema.Schema, at string) error {
+func checkValue(d *json.Decoder, s *jsonschema.Schema, nullable bool, at string) error {
 	token, err := d.Token()
 	if err != nil {
 		return invalid("the arguments are not valid JSON: %v", err)
 	}
-	if token == nil && slices.Contains(s.Types, "null") {
+	if token == nil && (nullable || slices.Contains(s.Types, "null")) {
 		return nil
 	}
 	if got := typeOf(token); s.Type != "" && got != s.Type && (got != "integer" || s.Type != "number") {
@@ -126,11 +126,9 @@ func checkValue(d *json.Decoder, s *jsonschema.Schema, at string) error {
 // models write it.
 func checkProperty(d *json.Decoder, s, property *jsonschema.Schema, key, at string) error {
 	if slices.Contains(s.Required, key) || isMap(s) {
-		return checkValue(d, property, at)
+		return checkValue(d, property, false, at)
 	}
-	nullable := *property
-	nullable.Types = []string{"null"}
-	return checkValue(d, &nullable, at)
+	return checkValue(d, property, true, at)
 }
 
 func checkObject(d *json.Decoder, s *jsonschema.Schema, at string) error {
@@ -236,7 +234,7 @@ func checkArray(d *json.Decoder, s *jsonschema.Schema, at string) error {
 		items = &jsonschema.Schema{}
 	}
 	for i := 0; d.More(); i++ {
-		if err := checkValue(d, items, at+"["+strconv.Itoa(i)+"]"); err != nil {
+		if err := checkValue(d, items, false, at+"["+strconv.Itoa(i)+"]"); err != nil {
 			return err
 		}
 	}

@@ -65,6 +65,21 @@ func Lines(text string) []string {
 	}
 }
 
+// Line is a line of text, as Lines gives them; ok is false where text has fewer.
+func Line(text string, line int) (content string, ok bool) {
+	for ; line > 0; line-- {
+		n := LineBreak(text)
+		if n < 0 {
+			return "", false
+		}
+		text = text[n:]
+	}
+	if n := LineBreak(text); n >= 0 {
+		text = strings.TrimRight(text[:n], "\r\n")
+	}
+	return text, true
+}
+
 // Units is the length of a line as positions count it.
 func Units(line string) uint32 {
 	units := uint32(0)
@@ -76,7 +91,7 @@ func Units(line string) uint32 {
 
 // LineBreak is the length of the first line with its end, or -1 without one.
 func LineBreak(s string) int {
-	for i := range len(s) {
+	for i := plainStart(s); i < len(s); i++ {
 		switch {
 		case s[i] == '\n':
 			return i + 1
@@ -87,6 +102,30 @@ func LineBreak(s string) int {
 		}
 	}
 	return -1
+}
+
+// plainStart is how much of the beginning of s surely has no line end: it looks at
+// eight bytes at a time.
+func plainStart(s string) int {
+	const (
+		ones = 0x0101010101010101
+		tops = 0x8080808080808080
+	)
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		word := eight(s[i : i+8])
+		feed, carriage := word^(ones*'\n'), word^(ones*'\r') // zero where the byte is
+		if ((feed-ones)&^feed|(carriage-ones)&^carriage)&tops != 0 {
+			break
+		}
+	}
+	return i
+}
+
+// eight are the first eight bytes of s as one number, which compilers read at once.
+func eight(s string) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 func utf16Units(r rune) uint32 {

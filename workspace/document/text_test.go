@@ -256,3 +256,28 @@ func TestLinesThatPositionsCount(t *testing.T) {
 		t.Errorf("é and 😀 are %d units", got)
 	}
 }
+
+// A line break is found wherever it stands among the eight bytes that are looked at together.
+func TestLineBreaksAreFoundEverywhere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.SampledFrom([]rune("abcdefgh\u010a\u0a0d\n\r\x0b\x0c\x00\x7f\u00ff")), 0, 40, -1).Draw(t, "text")
+		want := -1
+		if i := strings.IndexAny(text, "\r\n"); i >= 0 {
+			if want = i + 1; strings.HasPrefix(text[i:], "\r\n") {
+				want = i + 2
+			}
+		}
+		if got := LineBreak(text); got != want {
+			t.Fatalf("the first line of %q has %d bytes, not %d", text, want, got)
+		}
+		lines := Lines(text)
+		for i, line := range lines {
+			if got, ok := Line(text, i); got != line || !ok {
+				t.Fatalf("line %d of %q is %q (%v), not %q", i, text, got, ok, line)
+			}
+		}
+		if got, ok := Line(text, len(lines)); ok {
+			t.Fatalf("%q has a line %d: %q", text, len(lines), got)
+		}
+	})
+}
