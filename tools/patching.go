@@ -125,6 +125,7 @@ func (p *patching) load(f *patched) error {
 // apply makes one file of the patch. Only what is wrong with the whole patch is an
 // error; what is wrong with the file is in its row.
 func (p *patching) apply(ctx context.Context, f patch.File) error {
+	f = p.guessed(f)
 	row := patchedFile{Path: f.New, Operation: rowOperation(f.Operation)}
 	if f.Operation == patch.Rename || f.Operation == patch.Copy {
 		row.From = f.Old
@@ -227,6 +228,14 @@ func (p *patching) existing(f patch.File) string {
 		return f.Old
 	}
 	return f.Bare
+}
+
+// guessed is a file of the patch as what is there makes it.
+func (p *patching) guessed(f patch.File) patch.File {
+	if f.MayCreate() && !p.exists(p.existing(f)) {
+		f.Operation = patch.Create
+	}
+	return f
 }
 
 func (p *patching) exists(name string) bool {

@@ -75,6 +75,7 @@ func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error
 // add lays one more part of the patch on what is there, or on what those before it made
 // of the same file.
 func (r *reviewing) add(ctx context.Context, p *patching, f patch.File) error {
+	f = p.guessed(f)
 	if err := checkModes(f); err != nil {
 		return err
 	}

@@ -25,7 +25,11 @@ func brief(f File) string {
 	if f.Binary != nil {
 		out += " binary"
 	}
-	return out + fmt.Sprintf(" %d", len(f.Hunks))
+	out += fmt.Sprintf(" %d", len(f.Hunks))
+	if f.MayCreate() {
+		out += " or create"
+	}
+	return out
 }
 
 const oneHunk = "@@ -1 +1 @@\n-a\n+b\n"
@@ -48,6 +52,9 @@ func TestNames(t *testing.T) {
 		{"--- old/d/x\n+++ new/d/x\n" + oneHunk, "change d/x 1"},
 		{"--- x.orig\n+++ x\n" + oneHunk, "change x 1"},
 		{"--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n", "create x 1"},
+		{"--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+a\n", "change x 1 or create"},
+		{"--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+a\n@@ -1,0 +3 @@\n+a\n", "change x 2"},
+		{"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+a\n", "change x 1"},
 		{"--- x\t1970-01-01 01:00:00.000000000 +0100\n+++ x\t2024-01-02 10:00:00 +0100\n@@ -0,0 +1 @@\n+a\n", "create x 1"},
 		{"--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n", "delete x 1"},
 		{"diff --git a/x b/x\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n", "create x 1"},

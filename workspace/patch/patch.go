@@ -44,6 +44,8 @@ type File struct {
 	// InOrder: it is made in what the parts before it left. Else what is renamed or copied
 	// is what was there before all of the patch.
 	InOrder bool
+	// Plain: it has no "diff --git" above it, which would say of a new file that it is one.
+	Plain   bool
 	Returns bool // its lines end in carriage returns, which are taken for the patch's own
 	Line    int  // of the patch, from 1, where the file begins
 }
@@ -94,6 +96,12 @@ func (f File) Count() (additions, deletions int) {
 		additions, deletions = additions+a, deletions+d
 	}
 	return additions, deletions
+}
+
+// MayCreate: where there is no such file, this makes it, as git and patch have it: a plain
+// diff names both sides and wants no line of the first.
+func (f File) MayCreate() bool {
+	return f.Operation == Change && f.Plain && len(f.Hunks) == 1 && f.Hunks[0].OldStart == 0 && f.Hunks[0].OldLines == 0
 }
 
 // Parse reads a patch of one file or several, in their order.

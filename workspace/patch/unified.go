@@ -295,7 +295,7 @@ func (s section) file() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Operation: n.operation, Old: n.old, New: n.now, Bare: n.bare, OldMode: uint32(one.OldMode), NewMode: uint32(one.NewMode), Returns: s.crlf, Line: s.line}
+	f := &File{Operation: n.operation, Old: n.old, New: n.now, Bare: n.bare, OldMode: uint32(one.OldMode), NewMode: uint32(one.NewMode), Plain: s.git == "", Returns: s.crlf, Line: s.line}
 	for i, frag := range one.TextFragments {
 		f.Hunks = append(f.Hunks, Hunk{Hunk: hunkOf(frag), Line: s.hunks[i]})
 	}
