@@ -142,7 +142,7 @@ func (o *objects) packsSignature() string {
 	var out strings.Builder
 	for _, s := range o.stores {
 		for _, p := range s.packs {
-			err := p.index.open()
+			err := p.index.known()
 			fmt.Fprintln(&out, p.path, p.index.size, p.index.written, err)
 		}
 	}
@@ -178,7 +178,7 @@ func (o *objects) packed() int {
 	count := 0
 	for _, s := range o.stores {
 		for _, p := range s.packs {
-			if p.index.open() == nil {
+			if p.index.known() == nil {
 				count += p.index.count
 			}
 		}

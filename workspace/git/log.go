@@ -65,11 +65,7 @@ func (h *History) Log(ctx context.Context, root string, o LogOptions) ([]LogComm
 		return nil, err
 	}
 	w := &historyWalk{history: &history{commitTable: known.commits, repo: repo, graph: &graph{}}, ctx: ctx}
-	if repo.trustsGraph() {
-		w.graph = openGraph(repo.commonDir)
-		defer w.graph.close()
-	}
-	known.on(w.graph)
+	defer func() { w.graph.close() }()
 	path := ""
 	if o.Limited {
 		path = repo.prefix(place.dir)
@@ -77,7 +73,7 @@ func (h *History) Log(ctx context.Context, root string, o LogOptions) ([]LogComm
 	if path != "" {
 		w.path = w.at(path)
 	}
-	found, err := w.list(start, o)
+	found, err := w.list(known, start, o)
 	if err == nil && len(found) == 0 && path != "" && !place.exists {
 		return nil, fault.New(fault.FileNotFound, "%s is not there, and no commit of this history ever changed it", fault.Quote(path))
 	}
@@ -107,10 +103,13 @@ func (v *visit) close() {
 }
 
 // list is the commits that a walk shows.
-func (w *historyWalk) list(start plumbing.Hash, o LogOptions) ([]LogCommit, error) {
-	shown, err := w.shown(start, o.Limit)
-	if err != nil {
-		return nil, err
+func (w *historyWalk) list(known *kept, start plumbing.Hash, o LogOptions) ([]LogCommit, error) {
+	shown, ok := w.shownBefore(start, o.Limit)
+	if !ok {
+		var err error
+		if shown, err = w.shown(known, start, o.Limit); err != nil {
+			return nil, err
+		}
 	}
 	found := make([]LogCommit, 0, len(shown))
 	size := int64(0)
@@ -129,14 +128,23 @@ func (w *historyWalk) list(start plumbing.Hash, o LogOptions) ([]LogCommit, erro
 	return found, nil
 }
 
-// shown are the numbers of the first commits that a walk shows. Of a path those are kept
-// that were shown last.
-func (w *historyWalk) shown(start plumbing.Hash, limit int) ([]int, error) {
+// shownBefore are what shown gives, where the last walk of the path has shown them.
+func (w *historyWalk) shownBefore(start plumbing.Hash, limit int) ([]int, bool) {
+	from, ok := w.numbers[start]
+	if !ok || w.path == nil || w.path.known.from != from || !w.path.known.ended && len(w.path.known.shown) < limit {
+		return nil, false
+	}
+	return w.path.known.shown[:min(limit, len(w.path.known.shown))], true
+}
+
+// shown are the numbers of the first commits that a walk shows. Those of a path are kept.
+func (w *historyWalk) shown(known *kept, start plumbing.Hash, limit int) ([]int, error) {
+	if w.repo.trustsGraph() {
+		w.graph = openGraph(w.repo.commonDir)
+	}
+	known.on(w.graph)
 	from := w.number(start)
 	w.numbers[start] = from
-	if w.path != nil && w.path.known.from == from && (w.path.known.ended || len(w.path.known.shown) >= limit) {
-		return w.path.known.shown[:min(limit, len(w.path.known.shown))], nil
-	}
 	if err := w.push(from); err != nil {
 		return nil, err
 	}

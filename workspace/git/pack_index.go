@@ -29,6 +29,7 @@ type packIndex struct {
 	asked  int            // how often a part was asked for that is not kept
 
 	size, written int64    // of the file that all this is from
+	checked       bool     // it is still that file; false between calls
 	file          *os.File // nil between calls
 	data          []byte   // all of it, where it is mapped
 	looks         int      // how often something of it was looked at while it was open
@@ -51,6 +52,24 @@ const (
 )
 
 var errOldIndex = errors.New("its index is of version 1, which is not supported; git repack -ad writes it anew")
+
+// known sees to it that what is known is about the file as it is. One that has not changed
+// is not opened for that.
+func (x *packIndex) known() error {
+	if x.file != nil || x.checked {
+		return nil
+	}
+	if info, err := os.Lstat(x.path); err != nil || !info.Mode().IsRegular() || !x.isOf(info) {
+		return x.open()
+	}
+	x.checked = true
+	return nil
+}
+
+// isOf says whether what is known is about this very file.
+func (x *packIndex) isOf(info fs.FileInfo) bool {
+	return x.count > 0 && x.size == info.Size() && x.written == info.ModTime().UnixNano()
+}
 
 // open opens the file, unless it is open.
 func (x *packIndex) open() error {
@@ -83,11 +102,10 @@ func (x *packIndex) lookAt() error {
 
 // look reads how many names there are, unless that is known of this very file.
 func (x *packIndex) look(f *os.File, info fs.FileInfo) error {
-	size, written := info.Size(), info.ModTime().UnixNano()
-	if x.count > 0 && x.size == size && x.written == written {
+	if x.isOf(info) {
 		return nil
 	}
-	*x = packIndex{path: x.path, size: size, written: written}
+	*x = packIndex{path: x.path, size: info.Size(), written: info.ModTime().UnixNano()}
 	return x.readHead(f)
 }
 
@@ -118,6 +136,7 @@ func (x *packIndex) readHead(f *os.File) error {
 }
 
 func (x *packIndex) close() {
+	x.checked = false
 	if x.file != nil {
 		unmapFile(x.data)
 		x.file.Close()
