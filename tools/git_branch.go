@@ -10,6 +10,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/workspace"
+	"pillion/workspace/document"
 	"pillion/workspace/git"
 )
 
@@ -108,7 +109,7 @@ type branchAction struct {
 	look    func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error)
 	hooks   []string
 	args    func(c git.BranchChange) []string                // git's
-	builtin func(root, dir string, c git.BranchChange) error // does it without git
+	builtin func(root, dir string, c git.BranchChange) error // does it without git; nil: see checkOut
 	facts   func(s *sheet, b branchPlan)
 	title   string
 	deed    string // completes "the agent wants to", before the branch's name
@@ -144,7 +145,7 @@ var switchBranch = branchAction{
 	args: func(c git.BranchChange) []string {
 		return []string{"switch", "--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules", "--end-of-options", c.Name}
 	},
-	builtin: git.SwitchName, title: "Switch to branch", deed: "switch to the branch", done: "switched to",
+	title: "Switch to branch", deed: "switch to the branch", done: "switched to",
 	facts: func(s *sheet, b branchPlan) {
 		if b.Head != "" {
 			s.fact("From", b.at(b.Branch, b.Head))
@@ -195,13 +196,16 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 		names = append(names, f.Path)
 	}
 	b.files = inWorkspace(in, b.Top, names)
-	if unsaved := unsavedAmong(in, b.files); len(unsaved) > 0 {
-		return nil, fault.New(fault.WorkTreeDirty, "%s changes files that have unsaved text in the editor: %s", fault.Quote(b.Name), strings.Join(quoteAll(unsaved), ", ")).
-			With("paths", unsaved).WithHint("ask the human to save or undo it first")
+	if err := b.unsaved(in.Snapshot, b.files); err != nil {
+		return nil, err
 	}
 	b.git = in.gitProgram(b.Top)
-	if b.Changes.FilesChanged > 0 {
-		if err := b.git.missing("switch to a branch with other files"); err != nil {
+	if b.git.file == "" && b.builtin == nil {
+		files, err := git.ToCheckOut(ctx, root, dir, b.BranchChange)
+		if err == nil {
+			_, err = b.set(in.Snapshot, files) // so that the plan rests on what is there
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -226,6 +230,15 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 	return a, nil
 }
 
+// unsaved refuses to change files under text that nobody has but the editor.
+func (b branchPlan) unsaved(snap *document.Snapshot, files []workspace.Path) error {
+	if unsaved := unsavedAmong(snap, files); len(unsaved) > 0 {
+		return fault.New(fault.WorkTreeDirty, "%s changes files that have unsaved text in the editor: %s", fault.Quote(b.Name), strings.Join(quoteAll(unsaved), ", ")).
+			With("paths", unsaved).WithHint("ask the human to save or undo it first")
+	}
+	return nil
+}
+
 func (b branchPlan) state() string { return b.BranchChange.State() + fmt.Sprint(b.runs) }
 
 func (b branchPlan) preview() approval.Preview {
@@ -247,7 +260,7 @@ func (b branchPlan) at(name, hash string) string { return branchWords(name) + ",
 
 func (b branchPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	if b.git.file == "" {
-		return b.runBuiltin(ctx)
+		return b.runBuiltin(ctx, hands)
 	}
 	got, err := b.git.run(ctx, hands, "", b.branchAction.args(b.BranchChange)...)
 	if err != nil || got.ExitCode != 0 {
@@ -290,9 +303,19 @@ func (b branchPlan) answer(ctx context.Context) (*Answer, error) {
 }
 
 // runBuiltin does it where there is no git.
-func (b branchPlan) runBuiltin(ctx context.Context) (*Answer, error) {
-	if err := b.builtin(b.dir.RootDir(), b.dir.Abs(), b.BranchChange); err != nil {
+func (b branchPlan) runBuiltin(ctx context.Context, hands Hands) (*Answer, error) {
+	var err error
+	if b.builtin == nil {
+		err = b.checkOut(ctx, hands)
+	} else {
+		err = b.builtin(b.dir.RootDir(), b.dir.Abs(), b.BranchChange)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return b.answer(context.WithoutCancel(ctx))
+	a, err := b.answer(context.WithoutCancel(ctx))
+	if err == nil && len(b.runs) > 0 {
+		a.Notes = append(a.Notes, "there is no git program: the hooks did not run")
+	}
+	return a, err
 }

@@ -11,6 +11,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/workspace"
+	"pillion/workspace/document"
 	"pillion/workspace/git"
 )
 
@@ -122,7 +123,7 @@ func (c commitPlan) state() string { return c.Draft.State() + fmt.Sprint(c.hooks
 func (c commitPlan) action(in Input) *Action {
 	names := slices.Sorted(maps.Keys(c.Content))
 	reads := inWorkspace(in, c.Top, names)
-	unsaved := unsavedAmong(in, reads)
+	unsaved := unsavedAmong(in.Snapshot, reads)
 	a := &Action{
 		Title:       "Commit " + fault.Quote(clip(firstLine(c.message), 60)),
 		Description: fmt.Sprintf("Commits %s to git.", count(len(names), "file")),
@@ -159,9 +160,9 @@ func (c commitPlan) watched(names []string) []string {
 }
 
 // unsavedAmong are those of the files that the human has not saved.
-func unsavedAmong(in Input, files []workspace.Path) []string {
+func unsavedAmong(snap *document.Snapshot, files []workspace.Path) []string {
 	var out []string
-	for _, b := range in.Snapshot.Dirty() {
+	for _, b := range snap.Dirty() {
 		if slices.Contains(files, b.Path) {
 			out = append(out, b.Path.String())
 		}

@@ -86,14 +86,6 @@ func fetchedWords(programs []string) []string {
 	return append(quoteAll(programs), "for objects that are not here yet")
 }
 
-// missing refuses what nobody but git can do.
-func (g gitProgram) missing(what string) error {
-	if g.file != "" {
-		return nil
-	}
-	return fault.New(fault.GitError, "there is no git program outside of the workspace, without which Pillion cannot %s; ask the human to install git", what)
-}
-
 // hooks shows which hooks run, or that they do not.
 func (g gitProgram) hooks(s *sheet, hooks []git.Hook) {
 	const most = 20

@@ -137,7 +137,7 @@ func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record) (m made, n
 		m = s.recoverMode()
 	case CreateDirectory, Restored:
 		note = s.sweepTree(temp, r.After)
-		if m = wasMade; s.seen(s.name, r.After) == nil {
+		if m = wasMade; s.seen(s.name, r.After) == nil || s.stillStands() {
 			m = notMade
 		}
 	default:

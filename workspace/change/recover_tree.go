@@ -19,6 +19,17 @@ func (s scene) seen(name string, st *journal.State) fs.FileInfo {
 	return info
 }
 
+// stillStands: there is what was to go before the record's own entry came in its place.
+func (s scene) stillStands() bool {
+	for i := range s.entry.Records {
+		r := &s.entry.Records[i]
+		if r != s.record && Operation(r.Operation) == Delete && r.Path == s.record.Path {
+			return s.isWhole(s.name, r.Before) && !s.isWhole(s.name, s.record.After)
+		}
+	}
+	return false
+}
+
 // recoverDelete: what was set aside whole goes back to its place. What was being removed
 // goes: then all of its set was made.
 func (s scene) recoverDelete(temp string) (made, string) {

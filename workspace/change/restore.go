@@ -19,11 +19,15 @@ import (
 	"pillion/workspace/journal"
 )
 
-// Restore is an entry that comes out of the journal, where there is none: a file, a
-// symbolic link, or a folder with all that is in it.
+// Restore is an entry that comes out of the journal, or out of a repository, where there
+// is none: a file, a symbolic link, or a folder with all that is in it. What stood there
+// may go in the same set.
 type Restore struct {
 	Path  workspace.Path
 	State journal.State
+	// Fresh: it comes from elsewhere, and is a new file here, whose mode is that of State but
+	// for what the system takes off it. No folder.
+	Fresh bool
 }
 
 // Restored is the operation of a Restore in the journal.
@@ -82,7 +86,11 @@ func (r *restoreStep) stage() (err error) {
 	}
 	r.temp = r.named
 	each := len(r.restore.State.Children) < manyFiles
-	if err = r.folder.put(r.temp, r.restore.State, each); err != nil {
+	put := r.folder.put
+	if r.restore.Fresh && r.restore.State.Type == journal.TypeFile {
+		put = r.folder.putFresh
+	}
+	if err = put(r.temp, r.restore.State, each); err != nil {
 		return r.fault(err)
 	}
 	for _, c := range r.restore.State.Children {
@@ -118,7 +126,26 @@ func (f folder) put(name string, st journal.State, sync bool) error {
 		return err
 	}
 	defer from.Close()
-	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	mode := st.Mode.Perm()
+	if mode == 0 {
+		mode = 0o644
+	}
+	return f.fill(name, from, 0o600, sync, func(file *os.File) error { return file.Chmod(mode) })
+}
+
+// putFresh makes a new file.
+func (f folder) putFresh(name string, st journal.State, sync bool) error {
+	from, err := contentOf(st)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	return f.fill(name, from, st.Mode.Perm(), sync, func(*os.File) error { return nil })
+}
+
+// fill makes a file, and settles it when it is whole.
+func (f folder) fill(name string, from io.Reader, mode fs.FileMode, sync bool, settle func(*os.File) error) error {
+	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
@@ -126,11 +153,7 @@ func (f folder) put(name string, st journal.State, sync bool) error {
 	if _, err := io.Copy(file, from); err != nil {
 		return err
 	}
-	mode := st.Mode.Perm()
-	if mode == 0 {
-		mode = 0o644
-	}
-	if err := file.Chmod(mode); err != nil || !sync {
+	if err := settle(file); err != nil || !sync {
 		return err
 	}
 	return file.Sync()

@@ -32,6 +32,8 @@ type attributes struct {
 	repo   *repository
 	fold   bool                            // core.ignorecase
 	staged func() map[string]plumbing.Hash // .gitattributes files of the index, by path
+	// stagedFirst: those come before the work tree's, as for git when it writes files.
+	stagedFirst bool
 
 	loaded  bool
 	lowest  []rule // the system's and the user's
@@ -134,6 +136,10 @@ func (a *attributes) folder(dir string) []rule {
 
 // text is the text of one .gitattributes file. Like git, it follows no link.
 func (a *attributes) text(name string) string {
+	if h, staged := a.staged()[name]; staged && a.stagedFirst {
+		text, _ := a.repo.objects.blob(h, maxGitFile)
+		return string(text)
+	}
 	info, err := a.repo.work.lstat(name)
 	if err == nil && info != nil {
 		if !info.Mode().IsRegular() {

@@ -25,7 +25,7 @@ import (
 )
 
 // What follows writes to a repository where there is no git program: a commit, a new
-// branch, the end of one, a switch by which no file changes, a push. It runs no hooks, no
+// branch, the end of one, a switch, a push. It runs no hooks, no
 // filters and no signing program, and refuses where filters or signing are configured.
 // It writes below the git folder alone, under git's own lock on the index.
 
@@ -48,38 +48,40 @@ func (r *repository) builtin() (*builtin, error) {
 	return &builtin{r, files, filesystem.NewStorage(files, cache.NewObjectLRUDefault())}, nil
 }
 
-// indexLock is git's lock on the index; whoever holds it changes what is committed.
-type indexLock struct {
+// gitLock is git's lock on a file of its folder, and what the file will hold. Whoever has
+// that on the index changes what is committed and checked out.
+type gitLock struct {
 	billy.File
 	files billy.Filesystem
-	taken bool // it is the index: a lock that is there now is another's
+	name  string
+	taken bool // it is the file: a lock that is there now is another's
 }
 
-func (b *builtin) lock() (*indexLock, error) {
-	f, err := b.files.OpenFile("index.lock", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+func (b *builtin) lock(name string) (*gitLock, error) {
+	f, err := b.files.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fault.New(fault.GitError, "another git is at work in this repository (index.lock is there); try again when it has ended")
+		return nil, fault.New(fault.GitError, "another git is at work in this repository (%s.lock is there); try again when it has ended", name)
 	}
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	return &indexLock{File: f, files: b.files}, nil
+	return &gitLock{File: f, files: b.files, name: name}, nil
 }
 
-// take has what was written be the index.
-func (l *indexLock) take() error {
+// take has what was written be the file.
+func (l *gitLock) take() error {
 	err := l.Close()
 	if err == nil {
-		err = l.files.Rename("index.lock", "index")
+		err = l.files.Rename(l.name+".lock", l.name)
 	}
 	l.taken = err == nil
 	return err
 }
 
-func (l *indexLock) release() {
+func (l *gitLock) release() {
 	if !l.taken {
 		_ = l.Close() // it may be closed
-		_ = l.files.Remove("index.lock")
+		_ = l.files.Remove(l.name + ".lock")
 	}
 }
 
@@ -97,7 +99,7 @@ func MakeCommit(ctx context.Context, root string, o CommitOptions, d Draft, mess
 	if err != nil {
 		return err
 	}
-	lock, err := b.lock()
+	lock, err := b.lock("index")
 	if err != nil {
 		return err
 	}
@@ -304,8 +306,8 @@ func (b *builtin) note(log, line string) {
 }
 
 // writeIndex puts what was committed into the index, by way of its lock.
-func (b *builtin) writeIndex(lock *indexLock, d Draft) error {
-	read, err := b.store.Index()
+func (b *builtin) writeIndex(lock *gitLock, d Draft) error {
+	read, err := b.readForWriting()
 	if err != nil {
 		return fault.New(fault.GitError, "the commit is made, but the index could not be read: %w", err)
 	}
