@@ -11,6 +11,7 @@ export default tseslint.config(
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/dot-notation": "off",
       "@typescript-eslint/no-floating-promises": ["error", { allowForKnownSafeCalls: [{ from: "package", name: "test", package: "node:test" }] }],
+      "no-restricted-properties": ["error", ...["Information", "Warning", "Error"].map((kind) => ({ object: "window", property: `show${kind}Message`, message: "say it by notices.ts" }))],
       "max-lines": ["error", 400],
       "max-lines-per-function": ["error", 80],
     },

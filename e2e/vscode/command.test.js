@@ -106,6 +106,29 @@ ride('an agent asks the human something', files, async (it) => {
   assert.equal((await call).structured.action, 'blue');
 });
 
+ride('an agent\'s words are no link in what pops up, which goes when it is answered elsewhere', files, async (it) => {
+  const { window } = it;
+  const agent = await it.agent();
+  const toast = window.page.locator('.notifications-toasts .notification-list-item', { hasText: 'Look at' });
+  const call = agent.call('prompt_user', { message: 'Look at [this](command:workbench.action.showCommands)', actions: ['yes'] });
+  await toast.waitFor();
+  assert.deepEqual(await toast.locator('.notification-list-item-message a').allInnerTexts(), ['Answer…']);
+  assert.match(await toast.innerText(), /Look at \[this\] \(command:workbench\.action\.showCommands\)/);
+  await window.screenshot('prompt-toast');
+  await toast.getByText('Answer…').click();
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'yes' }).click();
+  assert.equal((await call).structured.action, 'yes');
+  await eventually('nothing of it is left', async () => (await toast.count()) === 0);
+
+  const edit = agent.call('write_file', { path: 'words.txt', content: 'other\n' });
+  const told = window.page.locator('.notifications-toasts .notification-list-item', { hasText: 'words.txt' });
+  await told.waitFor();
+  await window.screenshot('edit-toast');
+  await (await window.dialog(/words\.txt.*proposes/)).press('Reject');
+  assert.equal((await edit).isError, true);
+  await eventually('that has gone as well', async () => (await told.count()) === 0);
+});
+
 ride('an agent in plan mode shows its plan; approved, it may go to work', files, async (it) => {
   const { window } = it;
   const agent = await it.agent();

@@ -1,18 +1,18 @@
-// Says that something waits, and where. A notification answers nothing: it vanishes by itself, and its one button shows
-// the dialog.
+// Says that something waits, and where. A notification answers nothing: its one link shows the dialog, and it goes with that, or by
+// itself.
 
 import { Uri, window } from "vscode";
 import type { Approval, ApprovalListener } from "./approvals";
 import { deed, particulars } from "./deeds";
 import { short, visible } from "./escape";
+import { announce } from "./notices";
 
 /** More notifications than this at a time only cover the editor; the view and the status bar count the rest. */
 const atOnce = 3;
 
 export class Announcer implements Partial<ApprovalListener> {
   private open = 0;
-
-  constructor(private readonly show: (approvalId: string) => void) {}
+  private readonly onShow = new Map<string, (() => void)[]>();
 
   added(approval: Approval): void {
     const message = `${visible(approval.request.agent.name)} wants to ${short(deed(approval.request), 120)}`;
@@ -31,6 +31,11 @@ export class Announcer implements Partial<ApprovalListener> {
     }
   }
 
+  removed({ id }: Approval): void {
+    this.onShow.get(id)?.forEach((end) => { end(); });
+    this.onShow.delete(id);
+  }
+
   /** Who types in the very file knows that it changes. */
   private typesThere(approval: Approval): boolean {
     const uri = window.activeTextEditor?.document.uri.toString();
@@ -47,9 +52,10 @@ export class Announcer implements Partial<ApprovalListener> {
     }
     this.open += 1;
     try {
-      if ((await window.showInformationMessage(message, "Show")) === "Show") {
-        this.show(approval.id);
-      }
+      const gone = new Promise<void>((resolve) => {
+        this.onShow.set(approval.id, [...(this.onShow.get(approval.id) ?? []), resolve]);
+      });
+      await announce(message, { title: "Show", command: "pillion.show", id: approval.id }, gone);
     } finally {
       this.open -= 1;
     }

@@ -4,7 +4,8 @@ import { Uri, window } from "vscode";
 import type { Choice } from "./approvals";
 import type { Handler, Workbench } from "./commands";
 import { scopes } from "./command-page";
-import { short, visible } from "./escape";
+import { short, visible, withoutLinks } from "./escape";
+import { say } from "./notices";
 import { saveAndRun, saveUnseen } from "./saving";
 import { approvalIdOf } from "./schemes";
 import { answerTogether, approveTogether, lookFirst } from "./together";
@@ -88,11 +89,11 @@ function answer({ approvals }: Workbench, id: string, choice: Choice, digest?: s
   if (verdict === "too-soon") {
     tellTooSoon();
   } else if (verdict === "changed") {
-    void window.showInformationMessage("It was updated meanwhile, so nothing was answered; look again.");
+    void say.information("It was updated meanwhile, so nothing was answered; look again.");
   } else if (verdict === "nothing") {
-    void window.showInformationMessage("Nothing of it is ticked, so nothing was answered: tick what you want, or refuse it.");
+    void say.information("Nothing of it is ticked, so nothing was answered: tick what you want, or refuse it.");
   } else if (verdict === "no-message") {
-    void window.showInformationMessage("Nothing was answered: the message is empty.");
+    void say.information("Nothing was answered: the message is empty.");
   }
 }
 
@@ -158,7 +159,7 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
 async function editMessage(bench: Workbench, first: unknown): Promise<void> {
   const [id] = first instanceof Uri ? named(first) : focused(bench);
   if (bench.approvals.get(id ?? "")?.message === undefined) {
-    void window.showInformationMessage("There is no message here that could be edited.");
+    void say.information("There is no message here that could be edited.");
   } else {
     await bench.front.showMessage(id ?? "");
   }
@@ -170,13 +171,13 @@ async function editCommand(bench: Workbench, first: unknown): Promise<void> {
   const approval = bench.approvals.get(id ?? "");
   const proposed = approval?.editableCommand;
   if (!approval || proposed === undefined) {
-    void window.showInformationMessage("There is no command here that one plain line could hold.");
+    void say.information("There is no command here that one plain line could hold.");
     return;
   }
   const { digest } = approval.request;
   const command = await window.showInputBox({
     title: "Run this instead",
-    prompt: `Enter runs what stands here, and ${short(approval.request.agent.name, 40)} is told. Escape leaves the question waiting.`,
+    prompt: `Enter runs what stands here, and ${withoutLinks(short(approval.request.agent.name, 40))} is told. Escape leaves the question waiting.`,
     value: proposed,
     ignoreFocusOut: true,
     validateInput: (text) => (text.trim() === "" ? "An empty command does nothing; reject it instead" : undefined),

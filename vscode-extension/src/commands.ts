@@ -7,6 +7,7 @@ import { examine } from "./doctor";
 import type { Front } from "./front";
 import { hunkCommands } from "./hunk-commands";
 import { changeMode } from "./modes";
+import { say } from "./notices";
 import type { Pages } from "./pages";
 import { processCommands } from "./process-commands";
 import type { Hands, ProcessTerminals } from "./process-terminals";
@@ -75,7 +76,7 @@ export async function explainFailure({ session, log }: Pick<Workbench, "session"
     return;
   }
   const actions = state.missing ? ["Open Setting", "Try Again"] : ["Restart", "Show Output"];
-  switch (await window.showErrorMessage(`Pillion: ${state.problem}`, ...actions)) {
+  switch (await say.error(`Pillion: ${state.problem}`, ...actions)) {
     case "Open Setting":
       await commands.executeCommand("workbench.action.openSettings", "pillion.path");
       break;
@@ -93,7 +94,7 @@ async function show({ front }: Workbench, target: unknown, path: unknown, hunkId
   const id = entry ? entry.approval.id : String(target);
   const [file, hunk] = [path, hunkId].map((name) => (typeof name === "string" ? name : undefined));
   if (!(await front.show(id, file, hunk))) {
-    void window.showInformationMessage("That call waits no longer: it was answered or withdrawn.");
+    void say.information("That call waits no longer: it was answered or withdrawn.");
   }
 }
 

@@ -3,6 +3,7 @@
 import { execFile } from "node:child_process";
 import { ProgressLocation, Uri, window, workspace } from "vscode";
 import { doctorPage, readReport } from "./doctor-page";
+import { say } from "./notices";
 import type { Pages } from "./pages";
 import { doctor } from "./schemes";
 import type { Session } from "./session";
@@ -21,7 +22,7 @@ export async function examine({ session, pages }: { session: Session; pages: Pag
   const printed = await window.withProgress({ location: ProgressLocation.Window, title }, () => run(located.path, folder));
   const report = readReport(printed);
   if (!report) {
-    void window.showErrorMessage(`Pillion: ${located.path} doctor told nothing that can be read; is it an older program?`);
+    void say.error(`Pillion: ${located.path} doctor told nothing that can be read; is it an older program?`);
     return;
   }
   await pages.present(Uri.from({ scheme: doctor, path: "/Pillion Doctor" }), doctorPage(report));

@@ -10,6 +10,11 @@ export function visible(text: string): string {
   return text.replace(unseen, (character) => named[character] ?? written(character));
 }
 
+/** For where VS Code makes links of `[text](command:…)`: none is one any more. */
+export function withoutLinks(text: string): string {
+  return text.replaceAll("](", "] (");
+}
+
 /** Several lines: as `visible`, but line feeds stay. */
 export function visibleLines(text: string): string[] {
   return text.split("\n").map(visible);

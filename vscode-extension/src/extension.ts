@@ -43,7 +43,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
     statusBar.update(sidecar.state, waitingView.count, activity.running, sessions.all);
   }
 
-  [proposals, pages, annotations, front, new Announcer((id) => void front.show(id)), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
+  [proposals, pages, annotations, front, new Announcer(), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
     (kind === "ready" ? [] : [approvals, prompts, activity, sessions, trust, left.processes, changes]).forEach((part) => { part.end("sidecar stopped"); });
     refresh();

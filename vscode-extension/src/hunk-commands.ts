@@ -3,6 +3,7 @@
 import { commands, Uri, window } from "vscode";
 import type { Approval, Approvals } from "./approvals";
 import type { Handler, Workbench } from "./commands";
+import { say } from "./notices";
 import { pageAddress } from "./pages";
 import { address, approvalIdOf, original, pathOf, proposal } from "./schemes";
 
@@ -51,7 +52,7 @@ function toggleHunk({ approvals }: Workbench, ...[from, path, hunkId]: unknown[]
   if (approval?.chosen.isOpen && hunk) {
     takeHunks(approvals, approval, name, [hunk.id], !approval.chosen.takes(hunk));
   } else {
-    void window.showInformationMessage("There is no choice to make here: it is approved as a whole, or not.");
+    void say.information("There is no choice to make here: it is approved as a whole, or not.");
   }
 }
 

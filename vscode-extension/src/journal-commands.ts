@@ -9,6 +9,7 @@ import { Gutter } from "./gutter";
 import { agentTarget, changeTarget, isRevert, isRevertible, Journal, type Target, turnTarget } from "./journal";
 import { type ChangeNode, describe, JournalView } from "./journal-view";
 import { Marks } from "./marks";
+import { say } from "./notices";
 import type { Pages } from "./pages";
 import { type JournalChanged, type JournalEntry, type JournalList, methods, type WorkspaceChanged } from "./protocol";
 import { Reverts } from "./reverts";
@@ -168,7 +169,7 @@ function marked({ marks, journal }: Changes, uri: string, line: number): Journal
 async function pick({ changes: { journal } }: Workbench, reach: Reach): Promise<Target | undefined> {
   const items = choices(journal, reach);
   if (items.length === 0) {
-    void window.showInformationMessage("Agents have changed nothing here that could be reverted.");
+    void say.information("Agents have changed nothing here that could be reverted.");
     return undefined;
   }
   const title = { change: "Revert which change?", turn: "Revert which turn?", agent: "Revert everything by which agent?" }[reach];
@@ -202,7 +203,7 @@ function choices({ entries, turns }: Journal, reach: Reach): Choice[] {
 async function showJournal({ changes }: Workbench): Promise<void> {
   await changes.look();
   if (changes.journal.entries.length === 0) {
-    void window.showInformationMessage("No agent has changed anything here yet.");
+    void say.information("No agent has changed anything here yet.");
     return;
   }
   await commands.executeCommand("pillion.changes.focus");
@@ -222,7 +223,7 @@ async function openChanged({ changes }: Workbench, pressed: unknown): Promise<vo
       editor.revealRange(editor.document.lineAt(Math.min(first.start, editor.document.lineCount - 1)).range);
     }
   } catch {
-    void window.showInformationMessage(`${visible(file.path)} is not there any more, or is no text.`);
+    void say.information(`${visible(file.path)} is not there any more, or is no text.`);
   }
 }
 

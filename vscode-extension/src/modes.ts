@@ -3,13 +3,14 @@
 import { type QuickPickItem, window } from "vscode";
 import { short, visible } from "./escape";
 import { fullAccess, modes } from "./mode-words";
+import { say } from "./notices";
 import type { SessionInfo } from "./protocol";
 import type { Sessions } from "./sessions";
 
 export async function changeMode(sessions: Sessions): Promise<void> {
   const all = await sessions.look();
   if (all.length === 0) {
-    void window.showInformationMessage("No agent is connected. Connect one with Pillion: Connect an Agent…");
+    void say.information("No agent is connected. Connect one with Pillion: Connect an Agent…");
     return;
   }
   const agent = await chooseAgent(all);

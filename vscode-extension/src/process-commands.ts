@@ -3,6 +3,7 @@
 import { type QuickPickItem, ThemeIcon, window } from "vscode";
 import type { Handler, Workbench } from "./commands";
 import { short } from "./escape";
+import { say } from "./notices";
 import { type Hands, ProcessTerminals } from "./process-terminals";
 import { describe, ProcessView } from "./process-view";
 import { AgentProcess, Processes } from "./processes";
@@ -75,7 +76,7 @@ interface Item extends QuickPickItem {
 /** A list whose entries have a button that stops them; choosing one opens its terminal. */
 async function pick({ processes, terminals, hands }: Workbench): Promise<void> {
   if (processes.all.length === 0) {
-    void window.showInformationMessage("No agent has left anything running.");
+    void say.information("No agent has left anything running.");
     return;
   }
   const choice = window.createQuickPick<Item>();
@@ -110,7 +111,7 @@ async function killOne({ processes, hands }: Workbench, pressed: unknown): Promi
 
 async function choose(running: readonly AgentProcess[]): Promise<AgentProcess | undefined> {
   if (running.length === 0) {
-    void window.showInformationMessage("Nothing that an agent started runs.");
+    void say.information("Nothing that an agent started runs.");
     return undefined;
   }
   return (await window.showQuickPick(running.map(item), { title: "Stop which one?", placeHolder: "It and all that it started" }))?.process;
@@ -120,7 +121,7 @@ async function tellFailure(done: Promise<void>): Promise<void> {
   try {
     await done;
   } catch (error) {
-    void window.showWarningMessage(`Pillion: ${error instanceof Error ? error.message : String(error)}`);
+    void say.warning(`Pillion: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

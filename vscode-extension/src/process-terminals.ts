@@ -4,6 +4,7 @@
 
 import { Disposable, EventEmitter, type Pseudoterminal, type Terminal, type TerminalDimensions, ThemeColor, ThemeIcon, window } from "vscode";
 import { short } from "./escape";
+import { say } from "./notices";
 import { ProcessScreen } from "./process-screen";
 import type { AgentProcess, Printed, ProcessListener } from "./processes";
 
@@ -117,7 +118,7 @@ class ProcessTerminal implements Pseudoterminal {
       this.closed();
       if (this.process.info.running) {
         this.hands.kill(this.process).catch((error: unknown) => {
-          void window.showWarningMessage(`${this.name} could not be stopped: ${String(error)}`);
+          void say.warning(`${this.name} could not be stopped: ${String(error)}`);
         });
       }
     }

@@ -3,6 +3,7 @@
 
 import { type CancellationToken, type Disposable, window } from "vscode";
 import { short, visible } from "./escape";
+import { announce, say } from "./notices";
 import type { PromptAnswer, PromptRequest } from "./protocol";
 
 export interface Prompt extends PromptRequest {
@@ -18,7 +19,13 @@ export class Prompts {
     return [...this.waiting.values()];
   }
 
-  async open(request: PromptRequest, token: CancellationToken, gone: () => Error): Promise<PromptAnswer> {
+  open(request: PromptRequest, token: CancellationToken, gone: () => Error): Promise<PromptAnswer> {
+    const answered = this.wait(request, token, gone);
+    void announce(short(request.message, 200), { title: "Answer…", command: "pillion.answerPrompt", id: request.promptId }, answered.catch(() => undefined));
+    return answered;
+  }
+
+  private async wait(request: PromptRequest, token: CancellationToken, gone: () => Error): Promise<PromptAnswer> {
     let cancelled: Disposable | undefined;
     try {
       return await new Promise<PromptAnswer>((resolve, reject) => {
@@ -31,7 +38,6 @@ export class Prompts {
         const prompt: Prompt = { ...request, answer };
         this.waiting.set(request.promptId, prompt);
         this.changed();
-        void announce(prompt, () => this.pick(prompt.promptId));
       });
     } finally {
       cancelled?.dispose();
@@ -44,7 +50,7 @@ export class Prompts {
   async pick(promptId: string): Promise<void> {
     const prompt = this.waiting.get(promptId);
     if (!prompt) {
-      void window.showInformationMessage("That question was answered or withdrawn already.");
+      void say.information("That question was answered or withdrawn already.");
       return;
     }
     const items = [
@@ -63,12 +69,5 @@ export class Prompts {
       this.waiting.delete(prompt.promptId);
     }
     this.changed();
-  }
-}
-
-async function announce(prompt: Prompt, pick: () => Promise<void>): Promise<void> {
-  const chosen = await window.showInformationMessage(short(prompt.message, 200), "Answer…");
-  if (chosen) {
-    await pick();
   }
 }

@@ -7,6 +7,7 @@ import { size } from "./deeds";
 import { short, visible } from "./escape";
 import { isText } from "./file-words";
 import type { Target } from "./journal";
+import { say } from "./notices";
 import type { Pages } from "./pages";
 import { type FilePreview, type JournalReverted, methods } from "./protocol";
 import { changesAnything, filesOf, mergedWords, onlyDiff, outcome, revertPage } from "./revert-page";
@@ -71,7 +72,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       return;
     }
     if (!changesAnything(result) && (result.conflicts ?? []).length === 0) {
-      void window.showInformationMessage(`Nothing is left to revert: ${short(target.name, 120)}.`);
+      void say.information(`Nothing is left to revert: ${short(target.name, 120)}.`);
       return;
     }
     await this.tidy();
@@ -151,16 +152,16 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       return await this.session().request<JournalReverted>(methods.journalRevert, { ...selector, ...(dryRun ? { dryRun } : {}) });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      void window.showErrorMessage(`Nothing was reverted: ${visible(why)} (${short(name, 120)})`);
+      void say.error(`Nothing was reverted: ${visible(why)} (${short(name, 120)})`);
       return undefined;
     }
   }
 
   private async tell(result: JournalReverted): Promise<void> {
     const all = (result.conflicts ?? []).length === 0;
-    const say = all ? window.showInformationMessage : window.showWarningMessage;
+    const told = all ? say.information : say.warning;
     const actions = result.callId ? ["Take It Back…"] : [];
-    if ((await say(outcome(result), ...actions)) && result.callId) {
+    if ((await told(outcome(result), ...actions)) && result.callId) {
       await this.preview({ selector: { callId: result.callId }, name: "that revert" });
     }
   }

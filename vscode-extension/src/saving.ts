@@ -1,8 +1,9 @@
 // Saves the files whose text a command would not see, and then perhaps runs it. The sidecar notices what was saved and
 // brings the dialog up to date, and says so if nothing else of it became different.
 
-import { window, workspace } from "vscode";
+import { workspace } from "vscode";
 import type { Approval, Approvals } from "./approvals";
+import { say } from "./notices";
 
 /** How long the sidecar may take to notice what was saved. */
 const noticeMs = 3000;
@@ -23,11 +24,11 @@ export async function saveAndRun(approvals: Approvals, id: string): Promise<bool
   }
   const same = noticed(approvals, id);
   if (!(await saveUnseen(approval))) {
-    void window.showWarningMessage("Not everything could be saved, so the command was not run. It waits for your answer.");
+    void say.warning("Not everything could be saved, so the command was not run. It waits for your answer.");
   } else if (await same) {
     approvals.answer(id, { kind: "approve", saved: true });
   } else {
-    void window.showInformationMessage("Saving changed more than that about the command; look again before you run it.");
+    void say.information("Saving changed more than that about the command; look again before you run it.");
   }
   return false;
 }

@@ -7,6 +7,7 @@ import { deed } from "./deeds";
 import { fitsLine, lineWidth } from "./command-page";
 import { short, visible } from "./escape";
 import type { Front } from "./front";
+import { say } from "./notices";
 
 export interface Table {
   approvals: Approvals;
@@ -53,7 +54,7 @@ async function approve(table: Table, items: readonly Item[]): Promise<void> {
   const verdicts = items.filter(({ readable }) => readable).map(({ id, digest }) => table.approvals.answer(id, { kind: "approve" }, digest));
   const changed = verdicts.filter((verdict) => verdict === "changed" || verdict === "too-soon").length;
   if (changed > 0) {
-    void window.showInformationMessage(`${questions(changed)} changed while you looked at the list, and still wait${changed === 1 ? "s" : ""}.`);
+    void say.information(`${questions(changed)} changed while you looked at the list, and still wait${changed === 1 ? "s" : ""}.`);
   }
   const unread = items.find(({ readable }) => !readable);
   if (unread) {

@@ -3,6 +3,7 @@
 
 import { Disposable, type Tab, type Uri, window } from "vscode";
 import { inertMs } from "./approvals";
+import { say } from "./notices";
 import type { Pages } from "./pages";
 import { methods, type SettingsTrust, type SettingsUntrusted } from "./protocol";
 import { address, resourceOf, trust, trustedPathOf } from "./schemes";
@@ -60,7 +61,7 @@ export class Trust implements Disposable {
   async show(path?: string): Promise<void> {
     const untrusted = path === undefined ? this.all[0] : this.asked.get(path);
     if (!untrusted) {
-      void window.showInformationMessage("This project's settings ask for nothing that waits for your trust.");
+      void say.information("This project's settings ask for nothing that waits for your trust.");
       return;
     }
     await this.pages.present(pageOf(untrusted.path), trustPage(untrusted));
@@ -76,7 +77,7 @@ export class Trust implements Disposable {
     try {
       await this.session().request(methods.settingsTrust, { path, hash: page.hash } satisfies SettingsTrust);
     } catch (error) {
-      void window.showWarningMessage(`Nothing was trusted: ${error instanceof Error ? error.message : String(error)}`);
+      void say.warning(`Nothing was trusted: ${error instanceof Error ? error.message : String(error)}`);
       return;
     }
     await window.tabGroups.close(tabs().filter((tab) => trustedPathOf(resourceOf(tab)) === path));
@@ -103,7 +104,7 @@ export class Trust implements Disposable {
 
   private async announce({ path }: SettingsUntrusted, count: number): Promise<void> {
     const rules = count === 1 ? "One rule counts" : `${String(count)} rules count`;
-    if ((await window.showInformationMessage(`This project's settings ask for more than you allow. ${rules} only once you trust them.`, "Show")) === "Show") {
+    if ((await say.information(`This project's settings ask for more than you allow. ${rules} only once you trust them.`, "Show")) === "Show") {
       await this.show(path);
     }
   }

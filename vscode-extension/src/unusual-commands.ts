@@ -3,6 +3,7 @@
 import { window } from "vscode";
 import type { Handler, Workbench } from "./commands";
 import { short } from "./escape";
+import { say } from "./notices";
 import type { SessionUnusual } from "./protocol";
 import type { Entry } from "./view";
 
@@ -30,7 +31,7 @@ async function pause({ sessions, changes: { unusual } }: Workbench, pressed: unk
 async function choose({ sessions }: Pick<Workbench, "sessions">): Promise<string | undefined> {
   const working = (await sessions.look()).filter(({ paused }) => !paused);
   if (working.length === 0) {
-    void window.showInformationMessage("No agent is connected that could be paused.");
+    void say.information("No agent is connected that could be paused.");
     return undefined;
   }
   const items = working.map(({ agent, mode, sessionId }) => ({ label: short(agent.name, 40), description: short(mode, 20), sessionId }));

@@ -1,9 +1,9 @@
 // Agents that do something unusual (`session/unusual`): told once in a notification, and kept in the view until the human has
 // looked, with what can be done about it. Nothing is done here without a press, and a revert shows first what it would do.
 
-import { window } from "vscode";
 import { short } from "./escape";
 import { agentTarget } from "./journal";
+import { say } from "./notices";
 import type { SessionUnusual } from "./protocol";
 import type { Reverts } from "./reverts";
 import type { Sessions } from "./sessions";
@@ -51,7 +51,7 @@ export class Unusual {
   private async announce(unusual: SessionUnusual): Promise<void> {
     const pause = unusual.acted === "" ? ["Pause"] : [];
     const revert = unusual.acted === "reverted" ? [] : ["Revert Its Changes…"];
-    switch (await window.showWarningMessage(sentence(unusual), ...pause, ...revert, "Dismiss")) {
+    switch (await say.warning(sentence(unusual), ...pause, ...revert, "Dismiss")) {
       case "Pause":
         await this.pause(unusual.sessionId);
         break;

@@ -4,6 +4,7 @@
 import { Range, type ViewColumn, window, workspace } from "vscode";
 import type { Approval } from "./approvals";
 import { endingOf } from "./command-page";
+import { say } from "./notices";
 
 export interface Written {
   text: string;
@@ -25,6 +26,6 @@ export async function keepOpen(texts: readonly Written[], outcome: string, viewC
     await window.showTextDocument(document, { viewColumn, preserveFocus, preview: false, selection: new Range(end, end) });
   }
   if (texts.length > 0) {
-    void window.showWarningMessage(`${endingOf(outcome)}. What you wrote is kept as an untitled text.`);
+    void say.warning(`${endingOf(outcome)}. What you wrote is kept as an untitled text.`);
   }
 }

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodingOf } from "../../src/encoding";
-import { short, visible } from "../../src/escape";
+import { short, visible, withoutLinks } from "../../src/escape";
 
 test("what cannot be seen is written out, what can be seen is not", () => {
   assert.equal(visible("a\u200bb\u2066c\u00a0d\u3000\u00ade\ufeff\u{e0041}\ufe0f\n"), "a\\u{200b}b\\u{2066}c\\u{a0}d\\u{3000}\\u{ad}e\\u{feff}\\u{e0041}\\u{fe0f}\\n");
   assert.equal(visible("größer → 日本語 🙂 #1*"), "größer → 日本語 🙂 #1*");
+});
+
+test("what VS Code would make a link of is none", () => {
+  assert.equal(withoutLinks("see [it](command:x) [[a]](https://b) a[0](1)"), "see [it] (command:x) [[a]] (https://b) a[0] (1)");
 });
 
 test("a long text keeps both its ends, and characters stay whole", () => {
