@@ -45,8 +45,10 @@ func (b *Bridge) ownDiagnostics(ctx context.Context, s *document.Snapshot, p wor
 
 func (s *server) diagnostics(ctx context.Context, snap *document.Snapshot, p workspace.Path) (language.Report, error) {
 	if hint := s.linterMissing(); hint != "" {
-		_, err := s.program()
-		return s.reported(language.LinterMissing, hint), err
+		if _, err := s.program(); err != nil {
+			return s.reported(language.NoServer, ""), err
+		}
+		return s.reported(language.LinterMissing, hint), nil
 	}
 	c, err := s.use(ctx)
 	if err != nil {

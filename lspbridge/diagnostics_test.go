@@ -193,6 +193,12 @@ func TestTheLinterIsMissing(t *testing.T) {
 			t.Errorf("%s, set to %s, PATH %v: %+v, want %s", c.linter, c.set, c.env, got, c.want)
 		}
 	}
+	r := newRig(t, map[string]string{"a.py": "bad\n"})
+	r.settings.Servers = []Server{{Name: "fake", Command: []string{"not-there-at-all"}, Languages: []string{"python"}, Linter: "there-is-no-such-linter"}}
+	got, err := r.bridge.Diagnostics(t.Context(), r.snapshot(), r.path("a.py"))
+	if fault.CodeOf(err) != fault.LSPUnavailable || got.Freshness != language.NoServer || got.Server.Status != language.NotInstalled {
+		t.Errorf("neither is there: %+v, %v", got, err)
+	}
 }
 
 // TestFreshAfterEdits: with versions and without, and by whatever name it calls the file.

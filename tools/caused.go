@@ -103,7 +103,7 @@ func (p *pending) noteCaused(ctx context.Context, a *Answer) {
 		}
 	}
 	if p.edits().several && len(byPath) > 0 {
-		a.caused = byPath
+		a.caused = together(byPath)
 	}
 	if notes := all.said(); len(notes) > 0 {
 		a.Notes = append(a.Notes, strings.Join(notes, "\n"))
