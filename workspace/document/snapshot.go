@@ -9,6 +9,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 	"unsafe"
@@ -108,6 +109,8 @@ type Snapshot struct {
 	reals     map[workspace.Path]workspace.Path
 
 	utf8 bool // see OnlyUTF8
+
+	last atomic.Pointer[lastText]
 
 	expected func(abs string) (bytes, version string) // see Expect
 }
@@ -338,7 +341,8 @@ func naming(p workspace.Path, err error) error {
 	return &e
 }
 
-// ReadText is the text of p as the agent must see it, for searches.
+// ReadText is the text of p as the agent must see it, for searches. Who asks for one file
+// again and again has it read once.
 func (s *Snapshot) ReadText(p workspace.Path) (string, error) {
 	if s.Buffer(p) != nil {
 		f, err := s.ReadIfExists(p, "")
@@ -347,6 +351,23 @@ func (s *Snapshot) ReadText(p workspace.Path) (string, error) {
 		}
 		return f.Text, nil
 	}
+	if last := s.last.Load(); last != nil && last.path == p {
+		return last.text, nil
+	}
+	text, err := s.readText(p)
+	if err == nil {
+		s.last.Store(&lastText{p, text})
+	}
+	return text, err
+}
+
+// lastText is what ReadText has read.
+type lastText struct {
+	path workspace.Path
+	text string
+}
+
+func (s *Snapshot) readText(p workspace.Path) (string, error) {
 	data, _, err := p.ReadFile(s.limit)
 	if err != nil {
 		return "", err

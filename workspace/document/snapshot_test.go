@@ -494,3 +494,20 @@ func TestLinkOfOneView(t *testing.T) {
 		t.Errorf("%s, then %s", first, before.Real(d.path("link")))
 	}
 }
+
+// What is asked for twice in one view is one text, and each view has its own.
+func TestATextIsOneTextInAView(t *testing.T) {
+	d := newDesk(t)
+	d.write("a.txt", "first\n")
+	view := d.Snapshot(limit)
+	read := func(s *Snapshot, want string) {
+		t.Helper()
+		if got, err := s.ReadText(d.path("a.txt")); got != want || err != nil {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	read(view, "first\n")
+	d.write("a.txt", "second\n")
+	read(view, "first\n")
+	read(d.Snapshot(limit), "second\n")
+}
