@@ -22,11 +22,12 @@ var _ = define(NewEdit(Spec{
 }, planCodeActions))
 
 type codeActionsArgs struct {
-	Path  string    `json:"path" jsonschema:"the file, relative to the workspace folder"`
-	Line  *int      `json:"line,omitempty" jsonschema:"the line, counted from 0: one less than read_file and editors show"`
-	Range *rangeArg `json:"range,omitempty" jsonschema:"instead of line: a part of the text, from start up to end"`
-	Only  []string  `json:"only,omitempty" jsonschema:"kinds of actions to ask for, such as quickfix, refactor.extract or source.organizeImports; default all that the server offers there"`
-	Apply string    `json:"apply,omitempty" jsonschema:"make this one: its title, or its index in the list; default is to list them"`
+	Path      string    `json:"path" jsonschema:"the file, relative to the workspace folder"`
+	Line      *int      `json:"line,omitempty" jsonschema:"the line, counted from 0: one less than read_file and editors show"`
+	Character *int      `json:"character,omitempty" jsonschema:"with line: a place in it, in UTF-16 code units from 0; default is the whole line"`
+	Range     *rangeArg `json:"range,omitempty" jsonschema:"instead of line: a part of the text, from start up to end"`
+	Only      []string  `json:"only,omitempty" jsonschema:"kinds of actions to ask for, such as quickfix, refactor.extract or source.organizeImports; default all that the server offers there"`
+	Apply     string    `json:"apply,omitempty" jsonschema:"make this one: its title, or its index in the list; default is to list them"`
 }
 
 type rangeArg struct {
@@ -97,13 +98,18 @@ func planCodeActions(ctx context.Context, in Input, args codeActionsArgs) (*Edit
 	return in.codeEdits(codeEditsResult{Title: title, answeredBy: answered(by)}, "Code action: "+fault.Quote(title), chosen.Edits)
 }
 
-// where is the range that is asked about: a whole line, or the one given.
+// where is the range that is asked about: a whole line, a place in it, or the one given.
 func (a codeActionsArgs) where(f *codeFile) (document.Range, error) {
 	switch {
 	case (a.Line == nil) == (a.Range == nil):
 		return document.Range{}, invalid("give either line or range")
+	case a.Character != nil && a.Line == nil:
+		return document.Range{}, invalid("character is a place in line, which is not given; range has characters of its own")
 	case len(a.Only) > mostKinds:
 		return document.Range{}, invalid("only names %d kinds, over the limit of %d", len(a.Only), mostKinds)
+	case a.Character != nil:
+		at, err := f.position(*a.Line, *a.Character)
+		return document.Range{Start: at, End: at}, err
 	case a.Line != nil:
 		start, err := f.position(*a.Line, 0)
 		if err != nil {
