@@ -80,3 +80,18 @@ check.test("a file to which two things are done is one file", function()
   )
   check.same({ words.place({ edit, mode }, mode), words.place({ edit, bytes, mode }, bytes) }, { "", " (2 of 2)" })
 end)
+
+check.test("beside the diff of a file stands what is about it, or that more than it is meant", function()
+  local one, other = { path = "run.sh", operation = "overwrite" }, { path = "b.py", operation = "overwrite", told = "move a.py to b.py" }
+  local function beside(tool, files, file, description)
+    local reasons = { "this tool changes files", "run.sh is made a program" }
+    local preview = { kind = "diff", files = files }
+    return words.beside({ tool = tool, reasons = reasons, description = description or "", preview = preview }, file)
+  end
+  check.same(beside("apply_patch", { one }, one), "asks because run.sh is made a program")
+  check.same(beside("apply_patch", { one, other }, other), "this change of 2 files asks because run.sh is made a program")
+  check.same(beside(words.review, { one, other }, other, "take one"), "take one; move a.py to b.py")
+  check.same(beside(words.review, { one, other }, one, "take one"), "take one")
+  check.same(beside(words.review, { one, other }, other, "a\nb"), "move a.py to b.py") -- that stands above
+  check.same(beside(words.review, { one, other }, one, ""), "")
+end)

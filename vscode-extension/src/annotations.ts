@@ -2,9 +2,7 @@
 
 import { type DecorationOptions, Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window, workspace } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
-import { particulars } from "./deeds";
-import { short } from "./escape";
-import { mergedNote } from "./file-words";
+import { besideFirstChange } from "./deeds";
 import { leftOut } from "./hunk-words";
 import type { Hunk } from "./hunks";
 import type { FilePreview } from "./protocol";
@@ -53,7 +51,7 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
       hoverMessage.isTrusted = { enabledCommands: ["pillion.toggleHunk"] };
       return { range: editor.document.validateRange(end), hoverMessage, renderOptions: { after: { contentText } } };
     };
-    const said = words(approval, file.merged === true);
+    const said = besideFirstChange(approval, file);
     const left = approval.chosen.hunksOf(file.path).filter((hunk) => !approval.chosen.takes(hunk));
     const marks = left.map((hunk) => {
       const { start, end } = approval.chosen.place(file.path, hunk);
@@ -67,13 +65,6 @@ function takeLink({ id }: Approval, { path }: FilePreview, hunk: Hunk): string {
   return `\n\n[Take it](command:pillion.toggleHunk?${encodeURIComponent(JSON.stringify([id, path, hunk.id]))})`;
 }
 
-/** That it is merged is said first, and once. */
-function words(approval: Approval, merged: boolean): string {
-  const { note } = approval;
-  const reasons = particulars(approval.request).filter((reason) => !(merged && /\bmerged\b/.test(reason))).map((reason) => short(reason, 160));
-  const why = reasons.length === 0 ? [] : [approval.isReview ? reasons.join("; ") : `asks because ${reasons.join("; ")}`];
-  return [...(merged ? [mergedNote] : []), ...(note ? [note] : []), ...why].join(" · ");
-}
 
 /** The line of the proposal with the most room at or shortly before its first change; zero-based. */
 function place(before: string, after: string): number {

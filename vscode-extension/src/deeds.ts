@@ -1,6 +1,8 @@
 // What a call would do, in a few words. Pure.
 
-import { fileDeed, pathsOf } from "./file-words";
+import type { Approval } from "./approvals";
+import { short } from "./escape";
+import { fileDeed, mergedNote, pathsOf } from "./file-words";
 import { planTool } from "./plans";
 import type { ApprovalRequest, FilePreview, Preview } from "./protocol";
 import { reviewTool } from "./reviews";
@@ -70,6 +72,16 @@ function verb(files: readonly FilePreview[], tool: string): string {
 /** Why this very call asks; not what holds for every call of its tool. */
 export function particulars({ reasons }: Pick<ApprovalRequest, "reasons">): string[] {
   return (reasons ?? []).filter((reason) => !reason.startsWith("this tool "));
+}
+
+/** What the diff of one file cannot say by itself. That it is merged is said first, and once; of a patch to review what it does to this file. */
+export function besideFirstChange({ request, note, files, isReview }: Pick<Approval, "request" | "note" | "files" | "isReview">, file: FilePreview): string {
+  const merged = file.merged === true;
+  const all = isReview ? [request.description.replace(/\s*\n\s*/g, " "), file.note ?? ""].filter(Boolean) : particulars(request);
+  const reasons = all.filter((reason) => !(merged && /\bmerged\b/.test(reason))).map((reason) => short(reason, 160)).join("; ");
+  const count = pathsOf(files).length;
+  const asks = isReview ? "" : count === 1 ? "asks because " : `this change of ${String(count)} files asks because `;
+  return [merged ? mergedNote : "", note ?? "", reasons && asks + reasons].filter(Boolean).join(" · ");
 }
 
 /** `+3 −1` over all files. */

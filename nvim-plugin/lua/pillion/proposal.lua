@@ -130,14 +130,10 @@ local function annotate(approval, file, sides)
     local first = M.first_change(file.before, file.after)
     annotate_message(sides, M.first_change(file.before, approval.chosen:right(file.path)), first, said)
   end
-  local reasons = vim.tbl_map(function(reason)
-    return escape.short(reason, 160)
-  end, said and approval.request.reasons or words.particulars(approval.request))
+  local why = words.beside(approval.request, file)
   local parts = { file.merged and words.merged or nil }
   parts[#parts + 1] = words.beneath[approval.beneath]
-  if #reasons > 0 then
-    parts[#parts + 1] = (approval:is_review() and "" or "asks because ") .. table.concat(reasons, "; ")
-  end
+  parts[#parts + 1] = why ~= "" and why or nil
   if #parts > 0 then
     local line = math.min(M.place(file.before, approval.chosen:right(file.path)), api.nvim_buf_line_count(sides.right) - 1)
     local note = { { "   " .. table.concat(parts, " · "), "PillionNote" } }

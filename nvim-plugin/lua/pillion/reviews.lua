@@ -25,6 +25,7 @@ local M = {}
 --- A file of it as a proposal has it.
 ---@class pillion.ReviewedFile : pillion.FilePreview
 ---@field deed? string what is done to it, where there are no lines to look at
+---@field told? string what is done to it beside its lines
 
 ---@class pillion.PatchReview
 ---@field reviewId string
@@ -93,6 +94,7 @@ local function preview(file)
     deletions = file.deletions,
     dirty = file.dirty,
     deed = not is_text and file.from and bare_deed(file) .. (whole ~= "" and (" (%s)"):format(whole) or "") or nil,
+    told = is_text and deed(file) or nil,
     note = is_text and (file.operation == "delete" and "deleted" or file.note) or nil,
     whole = not is_text and not file.from and whole or nil,
   }

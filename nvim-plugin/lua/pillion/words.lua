@@ -186,6 +186,30 @@ function M.particulars(request)
   end, request.reasons or {})
 end
 
+--- The same beside the diff of one file: of a patch to review what it does to that file; that others are meant as well.
+---@param request pillion.ApprovalRequest
+---@param file pillion.FilePreview|pillion.ReviewedFile
+---@return string empty where there is nothing to say
+function M.beside(request, file)
+  local paths, lead = #M.paths(request.preview.files or {}), "asks because "
+  local reasons = M.particulars(request)
+  if request.tool == M.review then
+    local said = not M.long_message(request) and request.description or ""
+    reasons, lead = { (said:gsub("%s*\n%s*", " ")), file.operation ~= "create" and file.told or "" }, ""
+  elseif paths > 1 then
+    lead = ("this change of %d files asks because "):format(paths)
+  end
+  reasons = vim.tbl_map(
+    function(reason)
+      return escape.short(reason, 160)
+    end,
+    vim.tbl_filter(function(reason)
+      return reason ~= ""
+    end, reasons)
+  )
+  return #reasons > 0 and lead .. table.concat(reasons, "; ") or ""
+end
+
 --- `+3 −1` over all files.
 ---@param files pillion.FilePreview[]
 ---@return string

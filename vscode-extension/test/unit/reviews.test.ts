@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Approval } from "../../src/approvals";
 import { commandPage } from "../../src/command-page";
-import { deed } from "../../src/deeds";
+import { besideFirstChange, deed } from "../../src/deeds";
 import { leftOut, hunkSize, hunkTitle, yes } from "../../src/hunk-words";
 import type { PatchReview } from "../../src/protocol-review";
 import { answerToReview, reviewQuestion } from "../../src/reviews";
+import { file, request } from "./samples";
 
 const sides = { uri: "file:///project/a.py", language: "python", openInEditor: false, dirty: false };
 const review: PatchReview = {
@@ -82,6 +83,23 @@ test("of what has no lines its page says what becomes of it, and of a text what 
   const told = ["old.bin  deleted, binary, 4 bytes", "empty.txt  deleted", "pot.png  new file, binary, 88 bytes", "b.png  moved from a.png, made executable, binary, 3 bytes", "run.sh  +1 -1, made executable"];
   assert.deepEqual(text.split("\n").filter((line) => /^ {2}[a-z]/.test(line)).map((line) => line.trim()), told);
   assert.match(text, /\nIt says +two ways to round;\n +take one\nAsked by/);
+});
+
+test("beside the diff of a file stands what is about it, or that more than it is meant", () => {
+  const sure = (changed: Partial<(typeof file)>): typeof file => ({ ...file, ...changed });
+  const [one, other] = [sure({ path: "run.sh", note: "made executable" }), sure({ path: "b.py", merged: true })];
+  const beside = (more: Parameters<typeof request>[1], ...files: (typeof file)[]): string[] => {
+    const shown = request({ kind: "diff", files }, more);
+    return files.map((each) => besideFirstChange({ request: shown, note: undefined, files, isReview: shown.tool === "apply_patch_review" }, each));
+  };
+  const reasons = ["this tool changes files", "run.sh is made a program", "it was merged"];
+  assert.deepEqual(beside({ reasons }, one), ["asks because run.sh is made a program; it was merged"]);
+  assert.deepEqual(beside({ reasons }, one, other), [
+    "this change of 2 files asks because run.sh is made a program; it was merged",
+    "merged: the file changed since the agent read it, and this has both · this change of 2 files asks because run.sh is made a program",
+  ]);
+  assert.deepEqual(beside({ tool: "apply_patch_review", description: "take\none", reasons: ["take one", "run.sh: made executable"] }, one, sure({})), ["take one; made executable", "take one"]);
+  assert.deepEqual(beside({ reasons: ["this tool changes files"] }, one, file), ["", ""]);
 });
 
 test("a hunk in words", () => {
