@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -39,7 +40,7 @@ type Tool struct {
 	Spec
 	Access policy.Access // the most that a call can do; its plan may say less
 
-	schema *jsonschema.Schema
+	schema func() *jsonschema.Schema // made when it is first wanted: most of a sidecar's tools are not called
 	plan   func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error)
 }
 
@@ -83,10 +84,10 @@ func NewSession[A any](s Spec, plan func(context.Context, Input, A) (*Action, er
 }
 
 func newTool[A any, P Plan](s Spec, access policy.Access, plan func(context.Context, Input, A) (P, error)) Tool {
-	schema := schemaFor[A]()
+	schema := sync.OnceValue(schemaFor[A])
 	return Tool{Spec: s, Access: access, schema: schema, plan: func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error) {
 		var args A
-		if err := decode(schema, raw, &args); err != nil {
+		if err := decode(schema(), raw, &args); err != nil {
 			return nil, err
 		}
 		p, err := plan(ctx, in, args)
@@ -139,7 +140,7 @@ type Annotations struct {
 
 // Definition describes the tool for a model.
 func (t Tool) Definition() Definition {
-	schema, err := json.Marshal(t.schema)
+	schema, err := json.Marshal(t.schema())
 	if err != nil {
 		panic(bug.Errorf("the schema of %s: %v", t.Name, err))
 	}
