@@ -67,7 +67,7 @@ func (b branchPlan) place(snap *document.Snapshot, name string) (workspace.Path,
 			WithHint("ask the human to install git, or to make the switch")
 	}
 	if reason, denied := policy.Protected(p.Rel()); denied {
-		return p, fault.New(fault.GitError, "the switch would write %s", reason).WithHint("ask the human to look at that branch")
+		return p, fault.New(fault.GitError, "Pillion writes no such file as the switch brings: %s", reason).WithHint("ask the human to look at that branch")
 	}
 	entry, err := p.Entry()
 	if err == nil && entry != p {

@@ -3,6 +3,7 @@
 package tools_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"pillion/internal/fault"
+	"pillion/tools/approval"
 )
 
 // work is all that stands in a work tree, with modes, links and bytes.
@@ -286,3 +288,139 @@ func TestWhatGitLookedIntoItStillDoes(t *testing.T) {
 		})
 	}
 }
+
+// TestSwitchWithoutGitGoesNowhereElse: names that lead into a repository or out of the
+// folder, links and repositories on the way, and names that are one.
+func TestSwitchWithoutGitGoesNowhereElse(t *testing.T) {
+	// tree makes branch two of a tree that git itself would not write.
+	tree := func(w *world, lines ...string) {
+		cmd := exec.Command("git", "mktree", "--missing")
+		cmd.Dir, cmd.Stdin = w.path("."), strings.NewReader(strings.Join(lines, "\n")+"\n")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		w.says("update-ref", "refs/heads/two", w.says("commit-tree", "-m", "two", strings.TrimSpace(string(out))))
+	}
+	blob := func(w *world, text string) string {
+		w.write("../blob", text)
+		return w.says("hash-object", "-w", w.path("../blob"))
+	}
+	subtree := func(w *world, name string) string {
+		w.write("../blob", "fired\n")
+		cmd := exec.Command("git", "mktree")
+		cmd.Dir, cmd.Stdin = w.path("."), strings.NewReader("100755 blob "+blob(w, "fired\n")+"\t"+name+"\n")
+		out, err := cmd.Output()
+		w.must(err)
+		return strings.TrimSpace(string(out))
+	}
+	cases := map[string]func(w *world){
+		"a link on the way": func(w *world) {
+			w.branches(map[string]map[string]string{"one": {"d/y": "y\n"}, "two": {"d/x": "x\n", "d/y": "y\n"}})
+			w.git("checkout -q one")
+			w.must(os.RemoveAll(w.path("d")))
+			w.must(os.Mkdir(w.path("../out"), 0o755))
+			w.must(os.Symlink("../out", w.path("d")))
+		},
+		"a link in place of a folder's file": func(w *world) {
+			w.branches(map[string]map[string]string{"one": {"d/y": "y\n"}, "two": {"d/y": "z\n"}})
+			w.git("checkout -q one")
+			w.must(os.RemoveAll(w.path("d")))
+			w.write("../out/y", "y\n")
+			w.must(os.Symlink("../out", w.path("d")))
+		},
+		"a repository on the way": func(w *world) {
+			w.branches(map[string]map[string]string{"one": {"y": "y\n"}, "two": {"d/x": "x\n", "y": "y\n"}})
+			w.git("checkout -q one")
+			w.git("init -q d")
+		},
+		"one name": func(w *world) {
+			w.branches(map[string]map[string]string{"one": {"readme": "1\n"}, "two": {"readme": "1\n", "README": "2\n"}})
+			w.git("checkout -q one")
+			w.says("config", "core.ignorecase", "true")
+		},
+		"locked": func(w *world) {
+			w.branches(map[string]map[string]string{"one": {"y": "1\n"}, "two": {"y": "2\n"}})
+			w.git("checkout -q one")
+			w.write(".git/HEAD.lock", "")
+		},
+		"a link to nothing": func(w *world) { w.git("checkout -q -b one"); tree(w, "120000 blob "+blob(w, "")+"\tlink") },
+	}
+	for _, name := range []string{".git", ".GIT", "..", ".", "git~1", ".g\u200cit", ".git ", ".git:x"} {
+		cases["into "+name] = func(w *world) {
+			w.git("checkout -q -b one")
+			tree(w, "040000 tree "+subtree(w, "fired")+"\t"+name)
+		}
+		cases["named "+name] = func(w *world) {
+			w.git("checkout -q -b one")
+			tree(w, "100644 blob "+blob(w, "fired\n")+"\t"+name)
+		}
+	}
+	for name, set := range cases {
+		t.Run(name, func(t *testing.T) {
+			w := gitWorld(t)
+			set(w)
+			base := filepath.Dir(w.path("."))
+			before := w.work(base)
+			w.registry.LookPath = nil
+			got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "two"})
+			if got.OK || got.Error.Code != fault.GitError && got.Error.Code != fault.WorkTreeDirty {
+				t.Errorf("%+v", got)
+			}
+			if now := w.work(base); now != before {
+				t.Errorf("there was\n%s\nand now\n%s", before, now)
+			}
+			if w.exists(".git/fired") || w.exists("../fired") || w.exists(".git/index.lock") || w.says("symbolic-ref", "HEAD") != "refs/heads/one" {
+				t.Errorf("the repository is another: %v", got.Error)
+			}
+		})
+	}
+}
+
+// TestSwitchWithoutGitMeetsPeople: what they write while they are asked stays, and counts.
+func TestSwitchWithoutGitMeetsPeople(t *testing.T) {
+	for name, text := range map[string]string{"a.txt": "mine\n", "new": "mine\n"} {
+		t.Run(name, func(t *testing.T) {
+			w := gitWorld(t)
+			w.branches(map[string]map[string]string{"one": {"a.txt": "1\n", "z": "z\n"}, "two": {"a.txt": "2\n", "new": "new\n"}})
+			w.git("checkout -q one")
+			w.registry.LookPath = nil
+			w.registry.Approvals = approval.NewQueue(meanwhile{func() { w.write(name, text) }}, 0)
+			got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "two"})
+			if got.OK || read(t, w.path(name)) != text || !w.exists("z") || w.says("symbolic-ref", "HEAD") != "refs/heads/one" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// TestSwitchWithoutGitStaysInTheWorkspace: files that lie outside of it are not written.
+func TestSwitchWithoutGitStaysInTheWorkspace(t *testing.T) {
+	w := newWorld(t)
+	w.folders = []string{"inner"}
+	w.write("inner/c.txt", "one\n")
+	w.gitReady()
+	for branch, file := range map[string]string{"inside": "inner/c.txt", "outside": "a.txt"} {
+		w.says("checkout", "-q", "-b", branch, "main")
+		w.write(file, "two\n")
+		w.git("commit -qam two")
+	}
+	w.git("checkout -q main")
+	w.registry.LookPath = nil
+	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "outside"}); got.OK || !strings.Contains(got.Error.Message, "outside of the workspace") || read(t, w.path("a.txt")) != "one\n" {
+		t.Errorf("%+v", got)
+	}
+	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "inside"}); !got.OK || w.says("status", "--porcelain") != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// meanwhile is a person who says yes, and by whom something happens before.
+type meanwhile struct{ happens func() }
+
+func (m meanwhile) Ask(ctx context.Context, r approval.Request) (approval.Answer, error) {
+	m.happens()
+	return yes{}.Ask(ctx, r)
+}
+func (meanwhile) Changed(approval.Changed)          {}
+func (meanwhile) Resolved(string, approval.Outcome) {}

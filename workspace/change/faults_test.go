@@ -26,7 +26,7 @@ type faulty struct {
 func newFaulty(t *testing.T, dir string) *faulty {
 	b := &faulty{trees: trees{newBenchIn(t, dir)}}
 	for name, text := range map[string]string{
-		"edited": "text of old", "gone/a": "text of a", "gone/sub/b": "text of b", "moved": "text moved", "over": "text replaced", "blob": "\x00 of old",
+		"edited": "text of old", "gone/a": "text of a", "gone/sub/b": "text of b", "moved": "text moved", "over": "text replaced", "blob": "\x00 of old", "swapped": "text swapped out",
 	} {
 		b.write(name, text)
 	}
@@ -40,11 +40,14 @@ func (b *faulty) set() Set {
 	made.Executable = true
 	return Set{
 		Files: []File{b.plan("edited", "text of new"), made, b.planBytes("blob", "\x00\xff of new")},
-		Tree:  []TreeChange{b.mode("edited", true), b.mode("moved", true), b.remove("gone"), b.move("moved", "over"), b.mkdir("x/y")},
+		Tree:  []TreeChange{b.mode("edited", true), b.mode("moved", true), b.remove("gone"), b.move("moved", "over"), b.mkdir("x/y"), b.remove("swapped")},
+		Restores: []Restore{
+			{Path: b.entry("swapped"), State: journal.State{Type: journal.TypeFile, Data: []byte("text swapped in"), Mode: 0o666}, Fresh: true},
+		},
 	}
 }
 
-const afterAll = "blob=\x00\xff of new edited*=NEW new/ new/made*=text made over*=text moved x/ x/y/"
+const afterAll = "blob=\x00\xff of new edited*=NEW new/ new/made*=text made over*=text moved swapped=text swapped in x/ x/y/"
 
 func (b *faulty) commitFailing(fails func(n int, call string) error) error {
 	set := b.set()
@@ -196,7 +199,7 @@ func (b *faulty) wantNothingLost(what string, told error) {
 		}
 		b.must(os.RemoveAll(name))
 	}
-	for _, text := range []string{"text of old", "\x00 of old", "text of a", "text of b", "text moved", "text replaced"} {
+	for _, text := range []string{"text of old", "\x00 of old", "text of a", "text of b", "text moved", "text replaced", "text swapped out"} {
 		if !texts[text] {
 			b.t.Errorf("%s: %q is lost; told was: %v", what, text[:min(20, len(text))], told)
 		}

@@ -182,7 +182,8 @@ func (r *restoreStep) undo(context.Context) error {
 	}
 	placed := r.placed
 	r.placed = workspace.Tree{}
-	if err := r.folder.setAside(r.restore.Path.Base(), r.named, placed); err != nil {
+	unsynced := func() error { return nil } // what comes back in its place is
+	if err := r.folder.setAsideThen(r.restore.Path.Base(), r.named, placed, unsynced); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("somebody changed it after it was brought back")
 		}

@@ -11,6 +11,10 @@ import (
 // setAside gives the entry name the name temp, which nobody knows, if it is as
 // planned. In the end it either has that name, or its own.
 func (f folder) setAside(name, temp string, planned workspace.Tree) error {
+	return f.setAsideThen(name, temp, planned, f.sync)
+}
+
+func (f folder) setAsideThen(name, temp string, planned workspace.Tree, sync func() error) error {
 	if err := still(planned, f, name); err != nil {
 		return err
 	}
@@ -22,7 +26,7 @@ func (f folder) setAside(name, temp string, planned workspace.Tree) error {
 		err = still(planned, f, temp)
 	}
 	if err == nil {
-		err = f.sync()
+		err = sync()
 	}
 	if err == nil {
 		return nil

@@ -177,6 +177,10 @@ func (c *comparison) lost(index *stagedFiles, changes []change) ([]string, error
 	var out []string
 	for _, ch := range changes {
 		lost, err := c.overwrites(index, ch)
+		if err != nil && !strings.HasPrefix(ch.path, c.repo.work.strip) {
+			return nil, fault.New(fault.GitError, "the switch changes %s, which lies outside of the workspace folder, and may have been changed there", fault.Quote(ch.path)).
+				WithHint("ask the human to make the switch")
+		}
 		if err != nil {
 			return nil, err
 		}
