@@ -13,6 +13,7 @@ import (
 
 	"pillion/agents/internal/agenttest"
 	"pillion/agents/relay"
+	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/session"
@@ -78,6 +79,42 @@ func TestAnEditorThatDoesNotAnswer(t *testing.T) {
 	}
 	if list, err := a.ListTools(t.Context(), nil); err != nil || len(list.Tools) == 0 {
 		t.Errorf("the tools are not listed: %v", err)
+	}
+}
+
+// TestAnEditorThatDies takes a connection and ends it, until the system has closed its
+// socket: the call does not pay for that.
+func TestAnEditorThatDies(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	door := &alone{dir: p.Dir, t: t}
+	looks := 0
+	dying := func(string) (sidecar, bool, error) {
+		looks++
+		return sidecar{editor: "VS Code", connect: func(context.Context, relay.Hello) (*relay.Client, error) {
+			return nil, fmt.Errorf("the editor's pillion refused the connection: %w", wire.ErrClosed)
+		}}, looks < 3, nil
+	}
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, find: dying}, nil)
+	if r := a.call(t, "read_file", object{"path": "a.txt"}); r.isError || looks != 3 || door.count() != 1 {
+		t.Errorf("after %d looks, %d doors: %+v", looks, door.count(), r)
+	}
+	for name, c := range map[string]struct {
+		err   error
+		looks int
+	}{
+		"hangs up for ever": {wire.ErrClosed, mostLooks},
+		"says no":           {errors.New("no"), 1},
+	} {
+		looks := 0
+		refusing := func(string) (sidecar, bool, error) {
+			looks++
+			return sidecar{connect: func(context.Context, relay.Hello) (*relay.Client, error) { return nil, c.err }}, true, nil
+		}
+		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, find: refusing}, nil)
+		if r := a.call(t, "read_file", object{"path": "a.txt"}); r.code() != "EXECUTION_FAILED" || looks != c.looks {
+			t.Errorf("%s: after %d looks: %+v", name, looks, r)
+		}
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -72,23 +74,51 @@ func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, erro
 		return r.editor, nil
 	}
 	r.leaveEditor()
-	found, ok, err := r.o.find(r.o.Cwd)
-	if err != nil {
-		r.o.Logf("looking for an editor: %v", err)
-	}
-	if !ok {
-		return r.byOurselves(client)
-	}
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	who := agentOf(client)
-	conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: r.o.Cwd})
-	if err != nil {
-		return nil, fault.New(fault.ExecutionFailed, "%w", err).
-			WithHint("%s has this folder open but does not answer; ask the human to reload its window", fault.Quote(found.editor))
+	for looks := 1; ; looks++ {
+		found, ok, err := r.o.find(r.o.Cwd)
+		if err != nil {
+			r.o.Logf("looking for an editor: %v", err)
+		}
+		if !ok {
+			return r.byOurselves(client)
+		}
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: r.o.Cwd})
+		if err == nil {
+			r.editor = &editorDoor{client: conn}
+			return r.editor, nil
+		}
+		if !leaves(err) || looks == mostLooks || !pause(ctx, lookAgain) {
+			return nil, fault.New(fault.ExecutionFailed, "%w", err).
+				WithHint("%s has this folder open but does not answer; ask the human to reload its window", fault.Quote(found.editor))
+		}
 	}
-	r.editor = &editorDoor{client: conn}
-	return r.editor, nil
+}
+
+// A sidecar that dies takes connections until the system has closed its socket, and ends
+// them: it is looked for again for a second.
+const (
+	mostLooks = 50
+	lookAgain = 20 * time.Millisecond
+)
+
+// leaves: it was there a moment ago, and has hung up.
+func leaves(err error) bool {
+	return errors.Is(err, wire.ErrClosed) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, fs.ErrNotExist)
+}
+
+// pause waits, and says whether there is time left.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func agentOf(client *sdk.ServerSession) session.Agent {
