@@ -154,6 +154,14 @@ sit("what the human wrote stays when a hunk beside it is left out, and is told o
   })
 end)
 
+sit("the page of a patch says of which file the human's own text counts", function(human)
+  looks(human, "patch/review", review("R"))
+  human:type("20GA, mine<Esc>")
+  human:sees("edited by you")
+  human:type("]h]h]h")
+  human:eventually("vim.fn.searchcount({ pattern = 'You wrote in this: your text counts' }).total == 1")
+end)
+
 sit("u takes a choice back, and what is got from the other side is one", function(human)
   looks(human, "approval/request", proposal("A"))
   human:type("gh")
@@ -217,7 +225,7 @@ sit("a patch is reviewed: announced, counted, and what is chosen of it is the an
   human:type("gh")
   human:sees("hunk 5 of 5 left out · 3 of 5 chosen")
   human:sees("You leave this out")
-  human:sees("Of this you take 2 of 3 hunks")
+  human:eventually("vim.fn.search('Of this you take 2 of 3 hunks', 'n') > 0")
   human:type("]h")
   human:sees("hunk 1 of 5 taken")
   check.same(human:approves("R"), { action = "apply", selected = { "1", "3", "4" }, edited = { ["new.py"] = "new\nmine\n" } })

@@ -143,8 +143,11 @@ function changes(sheet: Sheet, preview: DiffPreview, chosen?: Chosen): void {
   }
 }
 
-/** What the human does not take of a file. */
+/** What the human does not take of a file, or has otherwise. */
 function leftOut(file: FilePreview, chosen?: Chosen): string[] {
+  if (isText(file) && chosen?.edited.has(file.path)) {
+    return ["  You wrote in this: your text counts, and not what stands here; its diff shows it."];
+  }
   const hunks = chosen?.hunksOf(chosen.key(file)) ?? [];
   const taken = hunks.filter((hunk) => chosen?.takes(hunk)).length;
   if (taken === hunks.length) {

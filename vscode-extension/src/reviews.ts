@@ -8,7 +8,8 @@ import type { PatchReview, ReviewAnswer, ReviewFile } from "./protocol-review";
 export const reviewTool = "apply_patch_review";
 
 export function reviewQuestion({ reviewId, sessionId, agent, message, files }: PatchReview): ApprovalRequest {
-  const told = (files ?? []).map((file) => [file.path, said(...origin(file), file.note)]).filter(([, words]) => words).map((words) => words.join(": "));
+  const [only, another] = files ?? []; // of several, the row of each says it
+  const told = only && !another ? said(...origin(only), only.note) : "";
   return {
     approvalId: reviewId,
     callId: "",
@@ -17,7 +18,7 @@ export function reviewQuestion({ reviewId, sessionId, agent, message, files }: P
     tool: reviewTool,
     title: "Review a patch",
     description: message.trim(),
-    reasons: [message.replace(/\s*\n\s*/g, " "), ...told].filter(Boolean),
+    reasons: [message.replace(/\s*\n\s*/g, " "), told].filter(Boolean),
     arguments: {},
     preview: { kind: "diff", files: (files ?? []).map(preview) },
     decisions: [

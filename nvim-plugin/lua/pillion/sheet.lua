@@ -190,7 +190,9 @@ local function changed(sheet, file, chosen)
     taken, all = chosen:count(file.path)
   end
   local share = words.share(taken, all)
-  if share ~= "" and taken == 0 then
+  if chosen and chosen:edit_of(file.path) then
+    sheet:line("  You wrote in this: your text counts, and not what stands here; its diff shows it.", "Warning")
+  elseif share ~= "" and taken == 0 then
     sheet:line("  You leave this out: it is not done.", "Warning")
   elseif share ~= "" then
     sheet:line(("  Of this you take %s; its diff shows which."):format(share), "Warning")

@@ -40,7 +40,8 @@ function approval(): Approval {
 test("a review waits as an approval does, and says what it is", () => {
   const { request, isReview, texts, chosen } = approval();
   assert.equal(deed(request), "have 3 files reviewed");
-  assert.deepEqual(request.reasons, ["two ways to round; take one", "b.bin: binary, 3 kB", "d.py: moved from c.py"]);
+  assert.deepEqual(request.reasons, ["two ways to round; take one"], "what happens to each of several files, its own row says");
+  assert.deepEqual(reviewQuestion({ ...review, message: "", files: (review.files ?? []).slice(-1) }).reasons, ["moved from c.py"]);
   assert.equal(isReview, true);
   assert.deepEqual(texts.map(({ path }) => path), ["a.py", "d.py"]);
   assert.deepEqual(chosen.all.map(({ id }) => id), ["1", "2", "3", "4"]);
@@ -68,6 +69,13 @@ test("its page offers what can be answered", () => {
   assert.match(text, /^claude wants to have a patch reviewed\n/);
   assert.match(text, /\nApply +the agent is given what is ticked\nCancel +it is given nothing, and goes on\n/);
   assert.doesNotMatch(text, /Approve|Reject/);
+});
+
+test("its page says of which file the human's own text counts", () => {
+  const edited = approval();
+  edited.chosen.write("a.py", "mine\n");
+  assert.match(commandPage(edited).text, /\n {2}a\.py .*\n {2}You wrote in this: your text counts, and not what stands here; its diff shows it\.\n {2}@@/);
+  assert.equal(commandPage(edited).text.match(/You wrote/g)?.length, 1);
 });
 
 test("of what has no lines its page says what becomes of it, and of a text what happens beside its lines", () => {
