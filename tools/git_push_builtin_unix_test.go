@@ -110,6 +110,14 @@ func TestPushWithoutGit(t *testing.T) {
 	if got := push(map[string]any{"set_upstream": true}); got.Old != got.New {
 		t.Errorf("%+v", got)
 	}
+	w.git("branch topic/new")
+	if got := w.gitTool("git.push", map[string]any{"branch": "topic/new"}); !got.OK || got.Old != "" || w.says("-C", w.path("../bare.git"), "rev-parse", "topic/new") != got.New {
+		t.Errorf("of a branch with nothing new: %+v", got)
+	}
+	w.git("branch -m topic/new topic")
+	if got := w.gitTool("git.push", map[string]any{"branch": "topic"}); got.OK || !strings.Contains(got.Error.Message, "refused the push") {
+		t.Errorf("of a branch beside which there cannot be one: %+v", got)
+	}
 	if got := w.says("config", "--get-all", "branch.main.merge"); got != "refs/heads/main" {
 		t.Errorf("it follows %q", got)
 	}

@@ -83,8 +83,8 @@ func (t bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// mostAnswered is what a million references take.
-const mostAnswered = 100 << 20
+// mostAnswered is what a third of a million references take.
+const mostAnswered = 32 << 20
 
 // place is where an address leads by ssh.
 type sshPlace struct{ user, host, port, path string }
