@@ -493,7 +493,7 @@ func TestIgnoredAndNewFiles(t *testing.T) {
 	w.write("new.txt", "new\n")
 	w.write("x.log", "x\n")
 	got := w.gitTool("git.commit", map[string]any{"message": "x", "files": []string{"new.txt", "x.log"}})
-	if got.OK || !strings.Contains(got.Error.Details["output"].(string), "ignored") || w.says("status", "--porcelain") != "?? new.txt" {
+	if got.OK || !strings.Contains(got.Error.Message, "git ignores x.log") || w.says("status", "--porcelain") != "?? new.txt" {
 		t.Errorf("%+v, %q", got, w.says("status", "--porcelain"))
 	}
 }
