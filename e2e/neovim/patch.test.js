@@ -1,7 +1,7 @@
 /** A patch of texts, modes and bytes, in a real Neovim: what a person is told of each file, and that just the part is made that they take. */
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
-import { after, applied, before, chosen, files, look, patch, raw, told } from '../rig/patches.js';
+import { after, all, becameChosen, before, files, gaveChosen, gaveLower, inParts, isAsBefore, raw, told } from '../rig/patches.js';
 import { ride, takePictures } from './ride.js';
 
 /** The verb before a file's name on the page, and what is said of it behind. @param {string} name */
@@ -36,16 +36,14 @@ takePictures();
 ride('modes and bytes: each file is told at a glance; a part is approved, made, and reverted', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent('claude-code');
-  const call = agent.call('apply_patch', { diff: patch(before, after) });
+  const call = agent.call('apply_patch', all());
   const dialog = await nvim.dialog('edit 8 files');
   await dialog.show();
   const order = ['beans.bin', 'clock.py', 'clock.py', 'leaf.png', 'pot.png', 'pour.sh', 'brew.sh', 'notes.txt', 'old.bin', 'pour.sh'];
   await goesThrough(nvim, order, [2, 5, 8, 10]);
   await nvim.sees('6 of 10 chosen');
   await dialog.press('approve');
-  const result = await call;
-  assert.equal(result.isError, false, result.text);
-  assert.deepEqual(look(sandbox.project), chosen);
+  await becameChosen(call, sandbox);
 
   await nvim.command('Pillion revert turn');
   for (const fact of ['edit beans.bin (binary, other content, 3000 bytes)', 'edit brew.sh (not executable any more, mode 100755 → 100644)', 'delete leaf.png', 'old.bin comes back (binary, 4 bytes)']) {
@@ -54,30 +52,26 @@ ride('modes and bytes: each file is told at a glance; a part is approved, made, 
   assert.doesNotMatch(nvim.screen.text, raw);
   nvim.screenshot('patch-revert');
   await nvim.revert('6 files as shown');
-  await eventually('all is as before', () => { assert.deepEqual(look(sandbox.project), before); return true; });
+  await isAsBefore(sandbox);
 }, { opened: 'clock.py', columns: 160 });
 
 ride('modes and bytes in a patch to review: the agent gets just the part that is taken', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent('claude-code');
-  const call = agent.call('apply_patch_review', { diff: patch(before, after), message: 'A greener pot' });
+  const call = agent.call('apply_patch_review', { ...all(), message: 'A greener pot' });
   const dialog = await nvim.dialog('a patch of 8 files');
   await dialog.show();
   const order = ['beans.bin', 'brew.sh', 'clock.py', 'clock.py', 'leaf.png', 'notes.txt', 'old.bin', 'pot.png', 'pour.sh'];
   await goesThrough(nvim, order, [3, 6, 8]);
   await nvim.sees('6 of 9 chosen');
   await dialog.press('approve');
-  const { structured, isError, text } = await call;
-  assert.equal(isError, false, text);
-  const wanted = { ...chosen, 'pour.sh': after['pour.sh'] }; // a mode comes along with the text
-  assert.deepEqual(applied(before, structured.filtered_diff), wanted);
-  assert.deepEqual(look(sandbox.project), before);
+  await gaveChosen(call, sandbox);
 }, { opened: 'clock.py', columns: 160 });
 
 ride('from a page to a diff and on to the next: each file is compared with itself alone', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();
-  const call = agent.call('apply_patch', { diff: patch(before, after) });
+  const call = agent.call('apply_patch', all());
   const dialog = await nvim.dialog('edit 8 files');
   await dialog.show();
   for (const name of ['beans.bin', 'clock.py', 'leaf.png', 'pot.png', 'pour.sh']) {
@@ -88,3 +82,16 @@ ride('from a page to a diff and on to the next: each file is compared with itsel
   await dialog.press('reject');
   assert.equal((await call).isError, true);
 }, { opened: 'clock.py', columns: 160 });
+
+ride('a file that two parts of a patch change is one to choose from', inParts.files, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent('claude-code');
+  const call = agent.call('apply_patch_review', { diff: inParts.diff() });
+  const dialog = await nvim.dialog('a patch of clock.py');
+  await dialog.show();
+  await nvim.sees('hunk 1 of 2 taken');
+  await nvim.press('gh');
+  await nvim.sees('hunk 1 of 2 left out · 1 of 2 chosen');
+  await dialog.press('approve');
+  await gaveLower(call);
+}, { columns: 160 });

@@ -1,8 +1,10 @@
-/** Patches as git makes them of two trees: texts, modes, bytes, files that come and go. */
+/** Patches as git makes them of two trees: texts, modes, bytes, files that come and go; and what must come of one. */
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { eventually } from './expect.js';
 import { clock } from './kettle.js';
 
 /** @typedef {{bytes: Buffer, executable: boolean}} File @typedef {Record<string, File>} Tree */
@@ -91,6 +93,43 @@ export const chosen = {
 };
 
 export const files = Object.fromEntries(Object.entries(before).map(([name, { bytes }]) => [name, bytes]));
+
+/** The arguments of a call that brings it. */
+export const all = () => ({ diff: patch(before, after) });
+
+/** Just `chosen` was made of it. @param {Promise<import('./agent.js').ToolResult>} call @param {import('./sandbox.js').Sandbox} sandbox */
+export async function becameChosen(call, { project }) {
+  const { isError, text } = await call;
+  assert.equal(isError, false, text);
+  assert.deepEqual(look(project), chosen);
+}
+
+/** Of a review the agent got just `chosen`, and no file was changed: a mode comes along with its text there.
+ * @param {Promise<import('./agent.js').ToolResult>} call @param {import('./sandbox.js').Sandbox} sandbox */
+export async function gaveChosen(call, { project }) {
+  const { structured, isError, text } = await call;
+  assert.equal(isError, false, text);
+  assert.deepEqual(applied(before, structured.filtered_diff), { ...chosen, 'pour.sh': after['pour.sh'] });
+  assert.deepEqual(look(project), before);
+}
+
+const lower = { 'clock.py': file(floats(clock)) };
+
+/** Of one file in two parts, the upper hunk in the second. */
+export const inParts = { files: { 'clock.py': clock }, diff: () => patch(texts({ 'clock.py': clock }), lower) + patch(lower, { 'clock.py': after['clock.py'] }) };
+
+/** The agent got the lower hunk alone, which is the first of the patch. @param {Promise<import('./agent.js').ToolResult>} call */
+export async function gaveLower(call) {
+  const { structured, isError, text } = await call;
+  assert.equal(isError, false, text);
+  assert.deepEqual([structured.chunks_selected, structured.chunks_total], [[1], 2]);
+  assert.deepEqual(applied(texts(inParts.files), structured.filtered_diff), lower);
+}
+
+/** All was put back. @param {import('./sandbox.js').Sandbox} sandbox */
+export async function isAsBefore({ project }) {
+  await eventually('all is as before', () => { assert.deepEqual(look(project), before); return true; });
+}
 
 /** What is said of each file of which there is no text to look at, sizes and all; beside whether it is new, or goes. */
 export const told = {
