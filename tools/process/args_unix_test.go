@@ -5,8 +5,11 @@ package process
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // A program with arguments is run by no shell, and gets no more of ours than it is to.
@@ -21,6 +24,51 @@ func TestArgsAreNoLine(t *testing.T) {
 	env := run(t, r, Spec{Args: []string{"/usr/bin/env"}, Inherit: []string{"GIT_CONFIG_GLOBAL", "NOT_SET"}}).Stdout
 	if !strings.Contains(env, "\nGIT_CONFIG_GLOBAL=/global\n") || strings.Contains(env, "SSH_AUTH_SOCK") || strings.Contains(env, "NOT_SET") {
 		t.Errorf("it sees\n%s", env)
+	}
+}
+
+// TestGentlyEndedItMayFinish: it is told nothing while it may, so that git is not hit in
+// the moment in which it makes a lock file.
+func TestGentlyEndedItMayFinish(t *testing.T) {
+	for _, end := range []string{"cancelled", "closed"} {
+		r := newRunner(t)
+		r.finish = time.Minute
+		dir := t.TempDir()
+		if err := syscall.Mkfifo(dir+"/f", 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(dir+"/f", os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close() //nolint:errcheck // nothing is written
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		got, err := r.Run(ctx, Spec{Command: `trap 'echo told' TERM; echo ready; read x <f; echo finished`, Dir: dir, Gently: true}, func(_ Stream, b []byte) {
+			if !strings.Contains(string(b), "ready") {
+				return
+			}
+			go func() {
+				defer close(ended)
+				if end == "cancelled" {
+					cancel()
+				} else if err := r.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			if end == "cancelled" {
+				<-ended
+			} else {
+				<-r.closing
+			}
+			if _, err := f.WriteString("go on\n"); err != nil {
+				t.Error(err)
+			}
+		})
+		<-ended
+		if got.Stdout != "ready\nfinished\n" || err == nil {
+			t.Errorf("%s: %q, %v", end, got.Stdout, err)
+		}
 	}
 }
 

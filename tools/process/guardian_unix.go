@@ -33,7 +33,9 @@ type assignment struct {
 	Dir   []byte
 	Env   [][]byte
 	Stdin bool // false: the command reads /dev/null
-	Hold  hold
+	// Gently: without the sidecar the command may finish, is told to end, and is killed.
+	Gently bool
+	Hold   hold
 }
 
 // instruction is what may follow the assignment.
@@ -88,11 +90,14 @@ func Guardian([]string) int {
 	// A sidecar that does not listen is dead, and the control pipe says so.
 	_ = status.Encode(report{Shell: shell, Held: todo.Hold.Level})
 
-	g := &guard{shell: shell, boxed: box != nil, hurry: make(chan struct{})}
+	g := &guard{shell: shell, boxed: box != nil, hurry: make(chan struct{}), gone: make(chan struct{})}
 	go func() {
 		for {
 			var next instruction
 			if orders.Decode(&next) != nil {
+				if todo.Gently {
+					g.leave()
+				}
 				g.order()
 				return
 			}
@@ -100,6 +105,7 @@ func Guardian([]string) int {
 		}
 	}()
 	g.wait()
+	close(g.gone)
 	g.linger()
 	g.ended()
 	code, left := g.clear()
@@ -189,6 +195,7 @@ type guard struct {
 	shell int
 	boxed bool          // shell is bubblewrap, and the command below it
 	hurry chan struct{} // closed by the order to end
+	gone  chan struct{} // closed when the shell has ended
 
 	mu       sync.Mutex // guards what follows, and that shell is still ours to signal
 	over     bool       // the shell has ended, and its group is killed
@@ -227,6 +234,25 @@ func (g *guard) await(holds func() bool) {
 			return
 		case <-time.After(min(pause, left)):
 		}
+	}
+}
+
+// leave has the command end by itself, or when it is told, as Process.leaves does.
+func (g *guard) leave() {
+	if !g.endsWithin(finishWithin) {
+		g.signal(syscall.SIGTERM)
+		g.endsWithin(finishWithin)
+	}
+}
+
+func (g *guard) endsWithin(limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-g.gone:
+		return true
+	case <-timer.C:
+		return false
 	}
 }
 

@@ -88,7 +88,7 @@ func (r *Runner) start(ctx context.Context, spec Spec, b box, output func(Stream
 
 // follow goes with the process to its end.
 func (p *Process) follow(r *Runner, spec Spec) {
-	ended, cause := p.await(r.closing, spec.Timeout)
+	ended, cause := p.await(r.closing, spec.Timeout, r.finish)
 	p.input.stop()
 	if cause != ErrClosed {
 		r.launcher.refill()
@@ -117,7 +117,7 @@ func (p *Process) follow(r *Runner, spec Spec) {
 
 // await waits for the end of the command, and orders it when something else comes
 // first, which is then the cause.
-func (p *Process) await(closing <-chan struct{}, limit time.Duration) (ended outcome, cause error) {
+func (p *Process) await(closing <-chan struct{}, limit, finish time.Duration) (ended outcome, cause error) {
 	expired, stopExpired := after(limit)
 	defer stopExpired()
 	var tooLong <-chan time.Time
@@ -144,7 +144,7 @@ func (p *Process) await(closing <-chan struct{}, limit time.Duration) (ended out
 			cause = ErrClosed
 		}
 	}
-	if p.gently && cause != ErrClosed && p.leaves(&ended) {
+	if p.gently && p.leaves(&ended, cause, finish) {
 		return ended, cause
 	}
 	p.child.end()
@@ -160,10 +160,23 @@ func (p *Process) await(closing <-chan struct{}, limit time.Duration) (ended out
 	return ended, cause
 }
 
-// leaves tells the command to end, and reports whether it did so in time.
-func (p *Process) leaves(ended *outcome) bool {
+// leaves tells the command to end, and reports whether it did so in time. It is told
+// only when it has not ended by itself in a moment: git forgets a lock file if it is told
+// while it makes it, and nobody can write to the repository until somebody removes that.
+func (p *Process) leaves(ended *outcome, cause error, within time.Duration) bool {
+	finish, stopFinish := after(within)
+	defer stopFinish()
+	select {
+	case *ended = <-p.child.outcome:
+		return true
+	case <-finish:
+	}
 	_ = p.child.signal(Terminate) // what cannot be told is killed in a moment
-	grace, stop := after(Grace)
+	limit := Grace
+	if cause == ErrClosed { // the editor does not wait for long
+		limit = within
+	}
+	grace, stop := after(limit)
 	defer stop()
 	select {
 	case *ended = <-p.child.outcome:

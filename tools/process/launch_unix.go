@@ -219,7 +219,7 @@ func (c *guarded) assign(o order) error {
 	var err error
 	switch {
 	case len(o.box.words) == 0:
-		err = c.send(assignment{Args: raw(o.args), Dir: []byte(o.dir), Env: raw(o.env), Stdin: o.stdin, Hold: o.hold})
+		err = c.send(assignment{Args: raw(o.args), Dir: []byte(o.dir), Env: raw(o.env), Stdin: o.stdin, Gently: o.gently, Hold: o.hold})
 	case c.box == "":
 		err = c.makeBox(o)
 	}

@@ -71,7 +71,7 @@ type Spec struct {
 	Command     string            // run by /bin/sh -lc (cmd /C on Windows)
 	Args        []string          // a program and its arguments, run without a shell instead of Command; the first is absolute
 	Inherit     []string          // variables that it gets of ours beyond the clean environment
-	Gently      bool              // at its time limit, or cancelled, it is told to end and has Grace for it
+	Gently      bool              // at its time limit, or cancelled, it may finish in a moment, is then told to end and has Grace for it
 	Dir         string            // absolute folder
 	Env         map[string]string // added to the clean environment, already approved
 	Stdin       string            // empty: /dev/null
@@ -145,6 +145,7 @@ type order struct {
 	dir     string
 	env     []string
 	stdin   bool
+	gently  bool // it is ended gently when we die, too
 	hold    hold
 	box     boxOrder
 }
@@ -155,6 +156,7 @@ type Runner struct {
 	base     []string
 	closing  chan struct{}
 	walls    walls
+	finish   time.Duration // finishWithin, but for tests
 
 	mu      sync.Mutex // guards closed and the first Add to running
 	closed  bool
@@ -172,6 +174,7 @@ func NewRunner() (*Runner, error) {
 		launcher: launcher,
 		base:     Environment(os.Environ()),
 		closing:  make(chan struct{}),
+		finish:   finishWithin,
 	}, nil
 }
 
@@ -280,6 +283,7 @@ func (s Spec) order(base []string) order {
 		dir:     s.Dir,
 		env:     env,
 		stdin:   s.Stdin != "" || s.KeepStdin,
+		gently:  s.Gently,
 	}
 }
 

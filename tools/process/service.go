@@ -71,7 +71,7 @@ func (s *Service) follow(c *child, closing <-chan struct{}) {
 	}()
 	// Of a Process this is all that a service needs: how it is waited for and ended.
 	p := &Process{child: c, stop: s.stop}
-	ended, cause := p.await(closing, 0)
+	ended, cause := p.await(closing, 0, 0)
 	s.err = cmp.Or(cause, ended.err, exited(ended.code))
 	_ = c.stderr.SetReadDeadline(time.Now().Add(drainWithin)) // something may have escaped that holds it
 	<-read

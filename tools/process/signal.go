@@ -10,6 +10,9 @@ import (
 // Grace is how long a process that was told to terminate has for it.
 const Grace = 2 * time.Second
 
+// finishWithin is how long a process that is ended gently has to come to its end by itself.
+const finishWithin = 500 * time.Millisecond
+
 // Signal is what can be sent to a process, by its name without SIG.
 type Signal string
 
