@@ -25,8 +25,8 @@ import (
 type Restore struct {
 	Path  workspace.Path
 	State journal.State
-	// Fresh: it comes from elsewhere, and is a new file here, whose mode is that of State but
-	// for what the system takes off it. No folder.
+	// Fresh: it comes from elsewhere, and is new here: its mode is that of State but for what
+	// the system takes off it, and so is that of what a folder holds.
 	Fresh bool
 }
 
@@ -86,15 +86,11 @@ func (r *restoreStep) stage() (err error) {
 	}
 	r.temp = r.named
 	each := len(r.restore.State.Children) < manyFiles
-	put := r.folder.put
-	if r.restore.Fresh && r.restore.State.Type == journal.TypeFile {
-		put = r.folder.putFresh
-	}
-	if err = put(r.temp, r.restore.State, each); err != nil {
+	if err = r.put(r.temp, r.restore.State, each); err != nil {
 		return r.fault(err)
 	}
 	for _, c := range r.restore.State.Children {
-		if err = r.folder.put(path.Join(r.temp, c.Name), c.State, each); err != nil {
+		if err = r.put(path.Join(r.temp, c.Name), c.State, each); err != nil {
 			return r.fault(err)
 		}
 	}
@@ -102,11 +98,18 @@ func (r *restoreStep) stage() (err error) {
 		syncAll(r.folder.handle) // the journal has it all, should that fail
 	}
 	for _, c := range slices.Backward(r.restore.State.Children) { // not before all in it is made
-		if c.Type == journal.TypeDirectory {
+		if c.Type == journal.TypeDirectory && !r.restore.Fresh {
 			r.folder.root.Chmod(path.Join(r.temp, c.Name), c.Mode.Perm()) //nolint:errcheck // it is the user's folder all the same
 		}
 	}
 	return nil
+}
+
+func (r *restoreStep) put(name string, st journal.State, sync bool) error {
+	if r.restore.Fresh && st.Type == journal.TypeFile {
+		return r.folder.putFresh(name, st, sync)
+	}
+	return r.folder.put(name, st, sync)
 }
 
 // manyFiles are synced together: one after the other they would take minutes.
@@ -145,7 +148,7 @@ func (f folder) putFresh(name string, st journal.State, sync bool) error {
 
 // fill makes a file, and settles it when it is whole.
 func (f folder) fill(name string, from io.Reader, mode fs.FileMode, sync bool, settle func(*os.File) error) error {
-	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	file, err := f.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -175,8 +174,12 @@ func (c *comparison) lost(index *stagedFiles, changes []change) ([]string, error
 		return nil, err
 	}
 	var out []string
+	goes := map[string]bool{}
 	for _, ch := range changes {
-		lost, err := c.overwrites(index, ch)
+		goes[ch.path] = ch.new.absent()
+	}
+	for _, ch := range changes {
+		lost, err := c.overwrites(index, ch, goes)
 		if err != nil && !strings.HasPrefix(ch.path, c.repo.work.strip) {
 			return nil, fault.New(fault.GitError, "the switch changes %s, which lies outside of the workspace folder, and may have been changed there", fault.Quote(ch.path)).
 				WithHint("ask the human to make the switch")
@@ -191,13 +194,13 @@ func (c *comparison) lost(index *stagedFiles, changes []change) ([]string, error
 	return out, nil
 }
 
-func (c *comparison) overwrites(index *stagedFiles, ch change) (bool, error) {
+func (c *comparison) overwrites(index *stagedFiles, ch change, goes map[string]bool) (bool, error) {
 	entry := index.files[ch.path]
 	if entry == nil {
 		if !ch.old.absent() && ch.new.absent() {
 			return false, nil // its removal is staged, and the branch has it no more
 		}
-		return !ch.old.absent() || c.occupied(index, ch.path), nil
+		return !ch.old.absent() || c.occupied(index, ch.path, goes), nil
 	}
 	e := entry.any()
 	staged := side{mode: e.mode, hash: e.hash}
@@ -214,14 +217,22 @@ func (c *comparison) overwrites(index *stagedFiles, ch change) (bool, error) {
 	return err == nil && !now.absent() && !now.same(staged), err
 }
 
-// occupied says whether something that is not tracked stands where a file is to be.
-func (c *comparison) occupied(index *stagedFiles, name string) bool {
+// occupied says whether something that is not committed stands where a file is to be. A
+// folder may, of which all that is tracked goes: what is staged in it alone git would take
+// away with it.
+func (c *comparison) occupied(index *stagedFiles, name string, goes map[string]bool) bool {
 	info, err := c.repo.work.lstat(name)
 	if err != nil {
 		return true
 	}
 	if info != nil {
-		return !info.IsDir() || !slices.ContainsFunc(index.paths, func(p string) bool { return strings.HasPrefix(p, name+"/") })
+		tracked, stays := false, false
+		for _, p := range index.paths {
+			if strings.HasPrefix(p, name+"/") {
+				tracked, stays = true, stays || !goes[p]
+			}
+		}
+		return !info.IsDir() || !tracked || stays
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		info, err := c.repo.work.lstat(dir)

@@ -20,7 +20,8 @@ import (
 // CheckoutFile is what a switch makes of one path.
 type CheckoutFile struct {
 	Path       string // from the top
-	Gone       bool   // a file or link stands there, which goes or is replaced
+	Gone       bool   // something stands there, which goes or is replaced
+	Folder     bool   // it is a folder, of which all that git knows goes as well
 	New        bool   // there is to be what follows
 	Link       bool
 	Executable bool
@@ -60,7 +61,10 @@ func (b *builtin) checkout(ctx context.Context, target plumbing.Hash) ([]Checkou
 	if err := b.isWhole(index.index); err != nil {
 		return nil, err
 	}
-	x := &checkout{builtin: b, attributes: b.attributesThen(index, changes), folders: map[string]string{}}
+	x := &checkout{builtin: b, attributes: b.attributesThen(index, changes), folders: map[string]string{}, goes: map[string]bool{}}
+	for _, ch := range changes {
+		x.goes[ch.path] = ch.new.absent()
+	}
 	for _, ch := range changes {
 		if entry := index.files[ch.path]; entry != nil && (side{mode: entry.any().mode, hash: entry.any().hash}).same(ch.new) || entry == nil && ch.new.absent() {
 			continue
@@ -111,6 +115,7 @@ func (b *builtin) attributesThen(index *stagedFiles, changes []change) *attribut
 type checkout struct {
 	*builtin
 	attributes *attributes
+	goes       map[string]bool   // the paths of files that are no more then
 	folders    map[string]string // why nothing can be written in a folder, "" if it can
 	files      []CheckoutFile
 	size       int
@@ -131,10 +136,8 @@ func (x *checkout) add(ch change) error {
 	f := CheckoutFile{Path: ch.path, Gone: info != nil, New: !ch.new.absent(), Link: ch.new.mode == modeSymlink, Executable: ch.new.mode == modeExecutable, to: ch.new}
 	switch {
 	case info != nil && info.IsDir():
-		if f.New {
-			return needsGit("a file takes the place of the folder " + name)
-		}
-		f.Gone = false // the file is not there any more, and its removal is all there is
+		f.Folder = f.New
+		f.Gone = f.New // else the file is not there any more, and its removal is all there is
 	case f.Link && !x.work.symlinks:
 		return needsGit(name + " is a symbolic link, which this file system has not")
 	}
@@ -151,7 +154,7 @@ func (x *checkout) add(ch change) error {
 }
 
 // closed is why nothing can be written in a folder: something else than a folder is on
-// the way to it, or another repository begins there.
+// the way to it, and stays, or another repository begins there.
 func (x *checkout) closed(dir string) string {
 	if dir == "." {
 		return ""
@@ -160,9 +163,10 @@ func (x *checkout) closed(dir string) string {
 	if known {
 		return why
 	}
-	if why = x.closed(path.Dir(dir)); why == "" {
+	if why = x.closed(path.Dir(dir)); why == "" && !x.makesWay(path.Dir(dir)) {
 		info, err := os.Lstat(x.work.abs(dir))
 		switch {
+		case err == nil && !info.IsDir() && x.goes[dir]: // a folder comes in its place
 		case err == nil && !info.IsDir():
 			why = fault.Quote(dir) + " is no folder, and becomes one"
 		case err == nil && lexists(filepath.Join(x.work.abs(dir), ".git")):
@@ -171,6 +175,16 @@ func (x *checkout) closed(dir string) string {
 	}
 	x.folders[dir] = why
 	return why
+}
+
+// makesWay says whether a file or link goes so that there can be the folder.
+func (x *checkout) makesWay(dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if x.goes[dir] {
+			return true
+		}
+	}
+	return false
 }
 
 // distinct refuses names that a file system may take for one another.
