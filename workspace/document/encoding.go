@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/unicode"
 
 	"pillion/internal/fault"
@@ -29,6 +30,10 @@ const Binary Encoding = "binary"
 const (
 	utf16LE Encoding = "utf-16le"
 	utf16BE Encoding = "utf-16be"
+
+	// ascii is no other name of windows-1252 here, as it is to browsers: who asks for it
+	// wants nothing else in the file.
+	ascii Encoding = "us-ascii"
 )
 
 var boms = []struct {
@@ -57,6 +62,8 @@ func LookupEncoding(name string) (Encoding, error) {
 		return utf16LE, nil
 	case "utf16be":
 		return utf16BE, nil
+	case "ascii", "usascii":
+		return ascii, nil
 	}
 	if page := Encoding(strings.Replace(folded, "cp", "ibm", 1)); codePages[page] != nil {
 		return page, nil
@@ -101,6 +108,8 @@ func (e Encoding) codec() (encoding.Encoding, error) {
 		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), nil
 	case utf16BE:
 		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), nil
+	case ascii:
+		return ianaindex.MIME.Encoding(string(ascii))
 	}
 	if page := codePages[e]; page != nil {
 		return page, nil

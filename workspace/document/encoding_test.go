@@ -14,7 +14,7 @@ import (
 // encodings are all that a file may be said to have, one spelling each.
 var encodings = []string{
 	"", "utf-8", "utf-16le", "utf-16be", "utf-16", "windows-1252", "iso-8859-2", "iso-8859-15", "koi8-r", "macintosh",
-	"shift_jis", "euc-jp", "iso-2022-jp", "euc-kr", "gbk", "gb18030", "big5", "ibm866", "cp437", "cp850", "windows-874",
+	"shift_jis", "euc-jp", "iso-2022-jp", "euc-kr", "gbk", "gb18030", "big5", "us-ascii", "ibm866", "cp437", "cp850", "windows-874",
 }
 
 func lookup(t interface{ Fatalf(string, ...any) }, name string) Encoding {
@@ -115,6 +115,9 @@ func TestDecode(t *testing.T) {
 		{"binary in a legacy encoding", "\x7fELF\x00", "windows-1252", Content{}, fault.BinaryFile},
 		{"two marks: one is text", "\xef\xbb\xbf\xef\xbb\xbfa", "", Content{"\ufeffa", UTF8, true}, ""},
 		{"bytes that Shift JIS does not have", "\xfd", "shift_jis", Content{}, fault.EncodingError},
+		{"ASCII", "a~\t\n", "us-ascii", Content{"a~\t\n", "us-ascii", false}, ""},
+		{"more than ASCII", "caf\xe9", "us-ascii", Content{}, fault.EncodingError},
+		{"a UTF-8 é as ASCII", "é", "us-ascii", Content{}, fault.EncodingError},
 		{"an unknown encoding", "a", "nonsense", Content{}, fault.EncodingError},
 	} {
 		got, err := Decode([]byte(c.data), c.want)
@@ -129,6 +132,10 @@ func TestEncodeNamesWhatDoesNotFit(t *testing.T) {
 	if fault.CodeOf(err) != fault.EncodingError || !strings.Contains(err.Error(), "line 2") || !strings.Contains(err.Error(), "U+8A9E") {
 		t.Errorf("%v", err)
 	}
+	_, err = Content{Text: "café\n", Encoding: "us-ascii"}.Encode()
+	if fault.CodeOf(err) != fault.EncodingError || !strings.Contains(err.Error(), "U+00E9") {
+		t.Errorf("more than ASCII: %v", err)
+	}
 	// Shift JIS would quietly write a backslash.
 	_, err = Content{Text: "¥100", Encoding: "shift_jis"}.Encode()
 	if fault.CodeOf(err) != fault.EncodingError || !strings.Contains(err.Error(), "U+00A5") {
@@ -138,7 +145,7 @@ func TestEncodeNamesWhatDoesNotFit(t *testing.T) {
 
 func TestLookupEncoding(t *testing.T) {
 	for name, want := range map[string]Encoding{
-		"UTF-8": UTF8, "utf8": UTF8, "utf8bom": UTF8, "UTF_16LE": utf16LE, "utf16be": utf16BE, "utf-16": utf16LE,
+		"UTF-8": UTF8, "utf8": UTF8, "utf8bom": UTF8, "UTF_16LE": utf16LE, "utf16be": utf16BE, "utf-16": utf16LE, "ascii": "us-ascii", "US-ASCII": "us-ascii",
 		"latin1": "windows-1252", "windows1251": "windows-1251", "iso885915": "iso-8859-15", "ISO-8859-15": "iso-8859-15",
 		"shiftjis": "shift_jis", "koi8r": "koi8-r", "koi8-u": "koi8-u", "eucjp": "euc-jp", "euckr": "euc-kr", "cp950": "big5",
 		"big5hkscs": "big5", "macroman": "macintosh", "macintosh": "macintosh", "cp437": "ibm437", "ibm850": "ibm850", "cp866": "ibm866", "ibm866": "ibm866", " gbk ": "gbk",
