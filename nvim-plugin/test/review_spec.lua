@@ -289,6 +289,15 @@ sit("of what has no lines it is told what the sidecar says of it, whatever its h
     told("2", "empty.txt", "delete", {}),
     told("3", "pot.png", "create", { whole = "binary, 88 bytes" }),
     told("4", "brew.sh", "overwrite", { note = "made executable", whole = "made executable" }),
+    reviewed("b.py", "move", {
+      from = "a.py",
+      note = "made executable",
+      before = "a\n",
+      after = "b\n",
+      additions = 1,
+      deletions = 1,
+      hunks = { { id = "6", header = "@@ -1 +1 @@", lines = { "-a", "+b" } } },
+    }),
     told("5", "two.bin", "copy", { from = "one.bin", note = "made executable", whole = "made executable, binary, 3 bytes" }),
   }
   looks(human, "patch/review", review("R", { files = files }))
@@ -297,7 +306,9 @@ sit("of what has no lines it is told what the sidecar says of it, whatever its h
   end
   human:sees("  delete empty.txt")
   human:sees("  copy one.bin to two.bin (made executable, binary, 3 bytes)")
-  check.same(human:lua("return vim.fn.search('a header', 'n')"), 0)
+  human:type("]h]h]h]h]h")
+  human:eventually("vim.fn.search('  b.py  +1 -1, moved from a.py, made executable', 'nw') > 0")
+  check.same(human:lua("return vim.fn.search('a header', 'nw')"), 0)
 end)
 
 sit("a long message is shown whole above the first change, and what hides in it is written out", function(human)

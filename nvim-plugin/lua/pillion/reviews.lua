@@ -62,6 +62,20 @@ local function deed(file)
   return table.concat(parts, ", ")
 end
 
+--- The same behind its name on the page: `moved from old.py, mode 100644 → 100755`.
+---@param file pillion.ReviewFile
+---@return string
+local function beside_lines(file)
+  local fates = { delete = "deleted", create = "new file" }
+  local origin = file.from and ("%s from %s"):format(file.operation == "copy" and "copied" or "moved", file.from)
+  return table.concat(
+    vim.tbl_filter(function(words_of_it)
+      return words_of_it ~= ""
+    end, { fates[file.operation] or "", origin or "", file.note or "" }),
+    ", "
+  )
+end
+
 ---@param file pillion.ReviewFile
 ---@return boolean
 local function has_lines(file)
@@ -95,7 +109,7 @@ local function preview(file)
     dirty = file.dirty,
     deed = not is_text and file.from and bare_deed(file) .. (whole ~= "" and (" (%s)"):format(whole) or "") or nil,
     told = is_text and deed(file) or nil,
-    note = is_text and (file.operation == "delete" and "deleted" or file.note) or nil,
+    note = is_text and beside_lines(file) or nil,
     whole = not is_text and not file.from and whole or nil,
   }
 end

@@ -357,13 +357,14 @@ local function facts(sheet, request)
   end
   local is_trust = request.tool == words.trust
   sheet:fact("File", is_trust and { visible(request.arguments.path) } or {})
-  if request.tool == words.review then
+  if request.tool == words.review then -- what it does to a file stands beside its name
     sheet:fact("It says", request.description ~= "" and escape.visible_lines(request.description) or {})
+  else
+    local reasons = vim.tbl_filter(function(reason)
+      return not vim.startswith(reason, "it would not hold your unsaved ") -- that has a line of its own
+    end, request.reasons or {})
+    sheet:fact("Why it asks", vim.tbl_map(visible, reasons))
   end
-  local reasons = vim.tbl_filter(function(reason)
-    return not vim.startswith(reason, "it would not hold your unsaved ") -- that has a line of its own
-  end, request.reasons or {})
-  sheet:fact(request.tool == words.review and "It also does" or "Why it asks", vim.tbl_map(visible, reasons))
   if preview.kind == "command" then
     command_facts(sheet, request)
   end
