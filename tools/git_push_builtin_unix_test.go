@@ -123,6 +123,35 @@ func TestPushWithoutGit(t *testing.T) {
 	}
 }
 
+// TestBranchWithoutGitFollows: a branch that begins at a remote's follows it as git has it.
+func TestBranchWithoutGitFollows(t *testing.T) {
+	w, twin := pushWorld(t)
+	w.says("push", "-q", "origin", "main", "main:other")
+	w.says("-C", twin, "push", "-q", "origin", "main", "main:other")
+	for i, setup := range []string{"", "branch.autoSetupMerge false", "branch.autoSetupMerge simple", "branch.autoSetupMerge always", "branch.autoSetupRebase remote"} {
+		for _, top := range []string{w.path("."), twin} {
+			if key, value, set := strings.Cut(setup, " "); set {
+				w.says("-C", top, "config", key, value)
+			}
+		}
+		name := fmt.Sprintf("topic%d", i)
+		for from, name := range map[string]string{"origin/other": name, "origin/main": "in" + name + "/main", "main": name + "-local"} {
+			if got := w.gitTool("git.branch", map[string]any{"action": "create", "name": name, "from": from}); !got.OK {
+				t.Fatalf("%+v", got.Error)
+			}
+			if from == "main" {
+				continue // autoSetupMerge always has git follow local ones
+			}
+			w.says("-C", twin, "branch", "-q", name, from)
+			w.same(w.path("."), twin, "for-each-ref", "--format=%(refname) %(objectname) %(upstream)", "refs/heads/"+name)
+			if _, err := exec.Command("git", "-C", twin, "config", "--get-regexp", "branch."+name).Output(); err == nil {
+				w.same(w.path("."), twin, "config", "--get-regexp", "branch."+name+`\..*`)
+			}
+		}
+	}
+	w.says("fsck")
+}
+
 // TestPushWithoutGitLosesNothing: commits that the remote has alone stay, whether they are
 // known here or not, and a hook of the remote is heard.
 func TestPushWithoutGitLosesNothing(t *testing.T) {

@@ -360,8 +360,18 @@ func (r *repository) makeBranch(b *builtin, c BranchChange) error {
 			return fault.New(fault.GitError, "there is a branch %s, beside which there cannot be this one", fault.Quote(shortReference(other.name)))
 		}
 	}
+	remote, merge, err := r.toFollow(c.Name, c.Start)
+	if err != nil {
+		return err
+	}
 	if err := b.store.SetReference(plumbing.NewHashReference(plumbing.ReferenceName(full), plumbing.NewHash(c.Hash))); err != nil {
 		return fault.New(fault.GitError, "the branch could not be made: %w", err)
+	}
+	if remote == "" {
+		return nil
+	}
+	if err := r.writeFollow(c.Name, remote, merge); err != nil {
+		return fault.New(fault.GitError, "the branch is made, but does not follow %s: %w", fault.Quote(shortReference(c.Start)), err)
 	}
 	return nil
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,15 +52,10 @@ func (r *repository) pushable(p Push, upstream bool) error {
 		return needsGit("the configuration has " + fault.Quote(set))
 	case len(r.objects.shallow) > 0:
 		return needsGit("this is a shallow clone")
-	case upstream && !r.config.follows(p) && len(r.config["branch."+p.Name+".remote"])+len(r.config["branch."+p.Name+".merge"]) > 0:
+	case upstream && !r.config.follows(p.Name, p.Remote, "refs/heads/"+p.Name) && r.config.followsAny(p.Name):
 		return needsGit(fault.Quote(p.Name) + " follows another branch, which is to be changed")
 	}
 	return nil
-}
-
-// follows says whether the branch follows the remote's already.
-func (c config) follows(p Push) bool {
-	return slices.Equal(c["branch."+p.Name+".merge"], []string{"refs/heads/" + p.Name}) && c.get("branch."+p.Name+".remote") == p.Remote
 }
 
 // onlyGitReaches is a setting of how the remote is reached, or of what it is told, that
@@ -267,45 +260,12 @@ func (b *pushing) record(old string, upstream bool) (note string) {
 			common.note(path.Join("logs", tracking), common.logLine(known, tip, "update by push"))
 		}
 	}
-	if upstream && !b.config.follows(b.Push) {
-		if err := b.follow(); err != nil {
+	if upstream && !b.config.follows(b.Name, b.Remote, "refs/heads/"+b.Name) {
+		if err := b.writeFollow(b.Name, b.Remote, "refs/heads/"+b.Name); err != nil {
 			note = fmt.Sprintf("it is pushed, but %s does not follow it: %v", fault.Quote(b.Name), err)
 		}
 	}
 	return note
-}
-
-// follow has the branch follow the remote's: two lines at the end of the configuration,
-// which has none of the kind.
-func (b *pushing) follow() error {
-	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	name := filepath.Join(b.commonDir, "config")
-	info, err := os.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return needsGit("the configuration is a link")
-	}
-	lock, err := os.OpenFile(name+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
-	if err != nil {
-		return err
-	}
-	text, err := readSmall(name) // under the lock
-	if err == nil {
-		if len(text) > 0 && text[len(text)-1] != '\n' {
-			text = append(text, '\n')
-		}
-		text = fmt.Appendf(text, "[branch \"%s\"]\n\tremote = \"%s\"\n\tmerge = \"%s\"\n", quoted.Replace(b.Name), quoted.Replace(b.Remote), quoted.Replace("refs/heads/"+b.Name))
-		_, err = lock.Write(text)
-	}
-	if err = errors.Join(err, lock.Close()); err == nil {
-		err = os.Rename(name+".lock", name)
-	}
-	if err != nil {
-		_ = os.Remove(name + ".lock")
-	}
-	return err
 }
 
 // said is the beginning of what a remote says, who may say anything, on two ways.
