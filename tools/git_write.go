@@ -54,7 +54,31 @@ func (in Input) gitProgram(top string) gitProgram {
 
 // run runs git with arguments that are its own: whatever comes from an agent stands
 // behind --end-of-options or in one word with an option, or in stdin.
+//
+// Another git that holds the index for a moment, such as the status of an editor, is
+// waited for: git itself gives up at once, and has done nothing by then.
 func (g gitProgram) run(ctx context.Context, hands Hands, stdin string, args ...string) (process.Result, error) {
+	for pause := firstPause; ; pause *= 2 {
+		got, err := g.once(ctx, hands, stdin, args...)
+		if err != nil || got.ExitCode != gitDied || !strings.Contains(got.Stderr, "index.lock") || pause > lastPause {
+			return got, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return got, ctx.Err()
+		}
+	}
+}
+
+// The pauses of somebody who waits for a lock double; all together are 1.3 s.
+const (
+	firstPause = 20 * time.Millisecond
+	lastPause  = 640 * time.Millisecond
+	gitDied    = 128
+)
+
+func (g gitProgram) once(ctx context.Context, hands Hands, stdin string, args ...string) (process.Result, error) {
 	env := maps.Clone(gitEnv)
 	env["GIT_CEILING_DIRECTORIES"] = filepath.Dir(g.top) // it is this repository or none
 	return hands.Processes.Run(ctx, process.Spec{

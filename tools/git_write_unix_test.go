@@ -497,3 +497,25 @@ func TestIgnoredAndNewFiles(t *testing.T) {
 		t.Errorf("%+v, %q", got, w.says("status", "--porcelain"))
 	}
 }
+
+// TestAnotherGitIsWaitedFor, when it holds the index for a moment; nobody waits for ever
+// for one that is gone.
+func TestAnotherGitIsWaitedFor(t *testing.T) {
+	w := gitWorld(t)
+	w.write("a.txt", "two\n")
+	w.write(".git/index.lock", "")
+	w.write("../bin/git", "#!/bin/sh\necho >>"+w.path("../tries")+"\n[ $(wc -l <"+w.path("../tries")+") -lt 3 ] || rm -f "+w.path(".git/index.lock")+"\nexec /usr/bin/env -u PATH "+lookPath(t, "git")+" \"$@\"\n")
+	w.must(os.Chmod(w.path("../bin/git"), 0o755))
+	w.registry.LookPath = func(string) (string, error) { return w.path("../bin/git"), nil }
+	if got := w.gitTool("git.commit", map[string]any{"message": "waited"}); !got.OK || strings.TrimSpace(w.says("log", "-1", "--format=%s")) != "waited" {
+		t.Errorf("%+v, %v", got, got.Error)
+	}
+}
+
+func lookPath(t *testing.T, name string) string {
+	file, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
