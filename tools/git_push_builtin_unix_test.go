@@ -128,6 +128,8 @@ func TestBranchWithoutGitFollows(t *testing.T) {
 	w, twin := pushWorld(t)
 	w.says("push", "-q", "origin", "main", "main:other")
 	w.says("-C", twin, "push", "-q", "origin", "main", "main:other")
+	w.says("-C", twin, "config", "--remove-section", "branch.main") // of the clone
+	var made []string
 	for i, setup := range []string{"", "branch.autoSetupMerge false", "branch.autoSetupMerge simple", "branch.autoSetupMerge always", "branch.autoSetupRebase remote"} {
 		for _, top := range []string{w.path("."), twin} {
 			if key, value, set := strings.Cut(setup, " "); set {
@@ -143,10 +145,25 @@ func TestBranchWithoutGitFollows(t *testing.T) {
 				continue // autoSetupMerge always has git follow local ones
 			}
 			w.says("-C", twin, "branch", "-q", name, from)
+			made = append(made, name)
 			w.same(w.path("."), twin, "for-each-ref", "--format=%(refname) %(objectname) %(upstream)", "refs/heads/"+name)
 			if _, err := exec.Command("git", "-C", twin, "config", "--get-regexp", "branch."+name).Output(); err == nil {
 				w.same(w.path("."), twin, "config", "--get-regexp", "branch."+name+`\..*`)
 			}
+		}
+	}
+	made = append(made, `the"other`)
+	for _, top := range []string{w.path("."), twin} {
+		w.says("-C", top, "branch", "-q", "--track", made[len(made)-1], "origin/main") // by git, with a reflog
+	}
+	for _, name := range made {
+		if got := w.gitTool("git.branch", map[string]any{"action": "delete", "name": name}); !got.OK {
+			t.Errorf("%+v", got.Error)
+		}
+		w.says("-C", twin, "branch", "-q", "-D", name)
+		w.same(w.path("."), twin, "config", "--local", "--name-only", "--get-regexp", "^(core|branch|remote)")
+		if w.exists(".git/logs/refs/heads/" + name) {
+			t.Errorf("the reflog of %s stays", name)
 		}
 	}
 	w.says("fsck")

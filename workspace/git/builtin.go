@@ -388,5 +388,15 @@ func (r *repository) removeBranch(b *builtin, c BranchChange) error {
 	if err := b.store.RemoveReference(plumbing.NewBranchReferenceName(c.Name)); err != nil {
 		return fault.New(fault.GitError, "the branch could not be deleted: %w", err)
 	}
+	// What is left of it would be in the way of another of its name.
+	if err := b.files.Remove("logs/refs/heads/" + c.Name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.GitError, "the branch is deleted, but not its reflog: %w", err)
+	}
+	if !r.config.followsAny(c.Name) {
+		return nil
+	}
+	if err := r.forget(c.Name); err != nil {
+		return fault.New(fault.GitError, "the branch is deleted, but the configuration still says what it follows: %w", err)
+	}
 	return nil
 }

@@ -55,10 +55,50 @@ func (r *repository) toFollow(branch, start string) (remote, merge string, err e
 	return remote, merge, nil
 }
 
-// writeFollow has a branch follow a remote's: lines at the end of the configuration, which has
-// none of the kind.
+// writeFollow has a branch follow a remote's: lines at the end of the configuration, which
+// has none of the kind.
 func (r *repository) writeFollow(branch, remote, merge string) error {
-	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	return r.editConfig(func(text string) string {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		text += fmt.Sprintf("%s\n\tremote = \"%s\"\n\tmerge = \"%s\"\n", sectionOf(branch), escaped(remote), escaped(merge))
+		if slices.Contains([]string{"always", "remote"}, r.config.get("branch.autosetuprebase")) {
+			text += "\trebase = true\n"
+		}
+		return text
+	})
+}
+
+// forget takes out of the configuration what it says of a branch, where it says it in
+// lines of its own.
+func (r *repository) forget(branch string) error {
+	return r.editConfig(func(text string) string {
+		var out strings.Builder
+		within := false
+		for line := range strings.Lines(text) {
+			if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "[") {
+				within = trimmed == sectionOf(branch)
+			}
+			if within && strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`) { // the next line goes on with it
+				return text
+			}
+			if !within {
+				out.WriteString(line)
+			}
+		}
+		return out.String()
+	})
+}
+
+func sectionOf(branch string) string { return `[branch "` + escaped(branch) + `"]` }
+
+func escaped(value string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value)
+}
+
+// editConfig writes the repository's configuration anew, under git's lock on it.
+func (r *repository) editConfig(edit func(text string) string) error {
 	name := filepath.Join(r.commonDir, "config")
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -72,20 +112,15 @@ func (r *repository) writeFollow(branch, remote, merge string) error {
 		return err
 	}
 	text, err := readSmall(name) // under the lock
+	now := ""
 	if err == nil {
-		if len(text) > 0 && text[len(text)-1] != '\n' {
-			text = append(text, '\n')
-		}
-		text = fmt.Appendf(text, "[branch \"%s\"]\n\tremote = \"%s\"\n\tmerge = \"%s\"\n", escape.Replace(branch), escape.Replace(remote), escape.Replace(merge))
-		if slices.Contains([]string{"always", "remote"}, r.config.get("branch.autosetuprebase")) {
-			text = append(text, "\trebase = true\n"...)
-		}
-		_, err = lock.Write(text)
+		now = edit(string(text))
+		_, err = lock.WriteString(now)
 	}
-	if err = errors.Join(err, lock.Close()); err == nil {
+	if err = errors.Join(err, lock.Close()); err == nil && now != string(text) {
 		err = os.Rename(name+".lock", name)
 	}
-	if err != nil {
+	if err != nil || now == string(text) {
 		_ = os.Remove(name + ".lock")
 	}
 	return err
