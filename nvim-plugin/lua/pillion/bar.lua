@@ -141,8 +141,8 @@ function M.page(approval, index, hunk)
   local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title or "", 60)
   local file = approval:files()[index]
   local choice = file and M.hunk(approval, file.path, hunk) or ""
-  if choice ~= "" then
-    title = ("%s%s%s  %s"):format(choice, plain(vim.fs.basename(file.path), 40), words.place(approval:files(), file), title)
+  if choice ~= "" then -- who and what, the page itself says; the keys need the room
+    title = ("%s%s%s "):format(choice, plain(vim.fs.basename(file.path), 40), words.place(approval:files(), file))
   end
   return (" %s %s"):format(title, M.proposed(approval, true))
 end
