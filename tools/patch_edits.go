@@ -3,6 +3,7 @@ package tools
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"pillion/internal/fault"
 	"pillion/workspace/change"
@@ -22,6 +23,9 @@ func (p *patching) edits(text string) (*Edits, error) {
 	for _, f := range p.order {
 		if err := p.plan(e, f, moved); err != nil {
 			return nil, err
+		}
+		if f.like != nil && f.from == nil && f.like.was && !slices.Contains(e.Reads, f.like.path) {
+			e.Reads = append(e.Reads, f.like.path)
 		}
 	}
 	if err := checkAllShown(e.Set, text); err != nil {

@@ -141,6 +141,8 @@ type Edits struct {
 	Set     change.Set
 	Title   string   // what the dialog is headed with
 	Reasons []string // what the human should know beside the diff
+	// Reads are files whose content the set brings elsewhere, without changing them.
+	Reads []workspace.Path
 	// believes is what the agent has in mind of a file that was merged; the set has that
 	// file alone.
 	believes knowledge
@@ -197,6 +199,9 @@ func (e *Edits) touches() []touch {
 	}
 	for _, c := range e.Set.Tree {
 		out = append(out, treeTouches(c)...)
+	}
+	for _, p := range e.Reads {
+		out = append(out, touch{path: p})
 	}
 	return out
 }
