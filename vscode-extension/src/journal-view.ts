@@ -1,6 +1,7 @@
 // The view “Changes”: what agents changed, newest first, by agent and turn, each change with its files below it.
 
 import { commands, Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, window } from "vscode";
+import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
 import { operationIcons } from "./file-words";
 import { counts, isRevert, isRevertible, type Journal, stateWords, type Turn, when } from "./journal";
@@ -12,7 +13,8 @@ export type ChangeNode = { kind: "turn"; turn: Turn } | { kind: "change"; entry:
 const turnsOpen = 3;
 
 export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
-  private readonly changes = new EventEmitter<undefined>();
+  private readonly changes = new EventEmitter<ChangeNode[] | undefined>();
+  private readonly rows = new DrawnRows<ChangeNode>((node) => this.below(node), (node) => this.getTreeItem(node));
   readonly onDidChangeTreeData = this.changes.event;
   private readonly registration = window.registerTreeDataProvider("pillion.changes", this);
 
@@ -25,10 +27,17 @@ export class JournalView implements TreeDataProvider<ChangeNode>, Disposable {
 
   refresh(): void {
     void commands.executeCommand("setContext", "pillion.hasChanges", this.journal.entries.length > 0);
-    this.changes.fire(undefined);
+    const different = this.rows.different();
+    if (different?.length !== 0) {
+      this.changes.fire(different);
+    }
   }
 
   getChildren(node?: ChangeNode): ChangeNode[] {
+    return this.below(node).map((child) => this.rows.known(child));
+  }
+
+  private below(node?: ChangeNode): ChangeNode[] {
     switch (node?.kind) {
       case undefined:
         return this.journal.turns.map((turn) => ({ kind: "turn", turn }));
@@ -84,7 +93,7 @@ export function describe(entry: JournalEntry): string {
 
 function fileItem(entry: JournalEntry, file: JournalFile): TreeItem {
   const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path));
-  item.id = `${entry.id}\n${file.path}`;
+  item.id = `${entry.id}\n${file.operation}\n${file.path}`;
   item.contextValue = "changedFile";
   item.description = [visible(file.path.split("/").slice(0, -1).join("/")), counts([file])].filter(Boolean).join(" ");
   item.tooltip = `${visible(file.operation)} ${visible(file.path)}`;
