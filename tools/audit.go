@@ -34,6 +34,9 @@ func (r *Registry) audited(c Call, p *pending, answer *Answer, result Result, st
 		rec.Outcome, rec.Code = string(Failed), string(result.Err.Code)
 		rec.Protected = result.Err.Code == fault.PathOutsideWorkspace || result.Err.Code == fault.PermissionDenied && (p == nil || p.plan == nil)
 	}
+	if result.Err != nil && errors.Is(result.Err, errOnlyGit) {
+		rec.Decision, rec.By, rec.Why, rec.Protected = string(policy.Refuse), string(policy.ByPolicy), clip(result.Err.Message, longAudited), true
+	}
 	if p != nil {
 		rec.Access = string(p.tool.Access)
 	}

@@ -1,11 +1,16 @@
 package tools
 
 import (
+	"errors"
+
 	"pillion/internal/fault"
 	"pillion/tools/policy"
 	"pillion/workspace"
 	"pillion/workspace/patch"
 )
+
+// errOnlyGit is in the refusal of what policy would have refused, had there been a plan.
+var errOnlyGit = errors.New("only git may change")
 
 // checkNotGits refuses what belongs to a repository itself before anything is said of
 // what stands there. Policy judges the plan once more, link targets and folders' contents
@@ -13,7 +18,7 @@ import (
 func checkNotGits(paths ...workspace.Path) error {
 	for _, p := range paths {
 		if _, denied := policy.Protected(p.String()); denied || inBareRepository(p) {
-			return fault.New(fault.PolicyDenied, "%s belongs to a git repository itself, which only git may change", fault.Quote(p.String())).
+			return fault.New(fault.PolicyDenied, "%s belongs to a git repository itself, which %w", fault.Quote(p.String()), errOnlyGit).
 				WithHint("do it another way, or ask the human to do it")
 		}
 	}
