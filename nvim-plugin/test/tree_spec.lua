@@ -53,7 +53,10 @@ end)
 sit("what is no text is not shown, nor what git says of a move; unsaved text is said to stay", function(human)
   looks(
     human,
-    about({ "a.bin", "", "", operation = "delete", whole = "binary, 4 bytes", diff = "Binary files a/a.bin and /dev/null differ\n" }, "delete_file")
+    about(
+      { "a.bin", "", "", operation = "delete", whole = "binary, 4 bytes", diff = "Binary files a/a.bin and /dev/null differ\n" },
+      "delete_file"
+    )
   )
   human:sees("claude wants to delete a.bin (binary, 4 bytes)")
   check.same(human:lua("return vim.fn.search('Binary files', 'n')"), 0)
