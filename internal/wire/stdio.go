@@ -14,24 +14,25 @@ const pipeSize = 512 << 10
 
 // Stdio joins a reader and a writer; closing it closes each that can be closed.
 //
-// Where they are this process's own pipes or sockets they are read without
+// Where they are this process's own pipes or sockets they are read and written without
 // blocking a thread: that halves the time of a small request, and Close can
-// interrupt a read. Nothing else may then use these files.
+// interrupt a read or a write. Nothing else may then use these files.
 func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 	s := &stdio{Reader: in, Writer: out}
-	for _, end := range []any{in, out} {
-		if c, ok := end.(io.Closer); ok {
-			s.closers = append(s.closers, c)
-		}
-	}
+	s.closes(in)
+	s.closes(out)
 	if f, ok := in.(*os.File); ok {
-		s.Reader = s.pollable(f)
+		if polled := pollable(f); polled != f {
+			s.Reader = polled
+			s.closes(polled)
+		}
 	}
 	if f, ok := out.(*os.File); ok {
 		pipe.Widen(f, pipeSize)
-		s.Writer = s.pollable(f)
-		if try := TryWriter(s.Writer.(*os.File)); try != nil {
-			return &tryStdio{s, try}
+		if o := newOutput(f); o != nil {
+			s.Writer = o
+			s.closes(o)
+			return &tryStdio{s, o}
 		}
 	}
 	return s
@@ -40,10 +41,10 @@ func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 // tryStdio is stdio whose output can be tried.
 type tryStdio struct {
 	*stdio
-	try tryWrite
+	out *output
 }
 
-func (s *tryStdio) TryWrite(p []byte) (int, error) { return s.try(p) }
+func (s *tryStdio) TryWrite(p []byte) (int, error) { return s.out.TryWrite(p) }
 
 type stdio struct {
 	io.Reader
@@ -51,19 +52,18 @@ type stdio struct {
 	closers []io.Closer
 }
 
-// pollable returns f, or a file to use in its place.
-func (s *stdio) pollable(f *os.File) *os.File {
-	polled := pollable(f)
-	if polled != f {
-		s.closers = append(s.closers, polled)
+func (s *stdio) closes(end any) {
+	if c, ok := end.(io.Closer); ok {
+		s.closers = append(s.closers, c)
 	}
-	return polled
 }
 
 func (s *stdio) Close() error {
 	var errs []error
 	for _, c := range s.closers {
-		errs = append(errs, c.Close())
+		if err := c.Close(); !errors.Is(err, os.ErrClosed) {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -15,30 +15,39 @@ import (
 // pollable returns a file for f's pipe or socket that Go's poller looks after,
 // or f itself. Terminals are left alone: they are shared with the shell.
 func pollable(f *os.File) *os.File {
-	info, err := f.Stat()
-	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
+	if !isStream(f) || isPolled(f) {
 		return f
 	}
-	if f.SetDeadline(time.Time{}) == nil {
-		return f // it is polled already
-	}
-	raw, err := f.SyscallConn()
+	fd, err := copyOf(f)
 	if err != nil {
 		return f
 	}
-	polled := f
-	_ = raw.Control(func(fd uintptr) {
-		copied, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
-		if err != nil {
+	return os.NewFile(uintptr(fd), f.Name())
+}
+
+func isStream(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
+}
+
+func isPolled(f *os.File) bool { return f.SetDeadline(time.Time{}) == nil }
+
+// copyOf is another descriptor of f's pipe or socket, which does not block.
+func copyOf(f *os.File) (int, error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	copied := -1
+	failed := raw.Control(func(fd uintptr) {
+		if copied, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3); err != nil {
 			return
 		}
-		if unix.SetNonblock(copied, true) != nil {
+		if err = unix.SetNonblock(copied, true); err != nil {
 			_ = unix.Close(copied)
-			return
 		}
-		polled = os.NewFile(uintptr(copied), f.Name())
 	})
-	return polled
+	return copied, errors.Join(failed, err)
 }
 
 // TryWriter gives a function that writes to f what it takes without waiting, or
