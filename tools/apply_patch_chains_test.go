@@ -112,6 +112,17 @@ func TestWhatIsSaidOfOddPatches(t *testing.T) {
 	}
 }
 
+// updatePart is a part of a patch that changes a line of a file, or moves it, or both.
+func updatePart(name, to, was, now string) string {
+	if to != "" {
+		to = "*** Move to: " + to + "\n"
+	}
+	if was != "" {
+		was = "@@\n-" + was + "\n+" + now + "\n"
+	}
+	return "*** Update File: " + name + "\n" + to + was
+}
+
 // TestPartsOfOneFileInOrder: in the form that begins with "*** Begin Patch" each part is
 // made in what those before it left, as the program does that the form comes from. What
 // would cost a text there is refused.
@@ -119,15 +130,7 @@ func TestPartsOfOneFileInOrder(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	base := files{"a": "one\ntwo\nthree\n", "b": "b\n"}
-	update := func(name, to, was, now string) string {
-		if to != "" {
-			to = "*** Move to: " + to + "\n"
-		}
-		if was != "" {
-			was = "@@\n-" + was + "\n+" + now + "\n"
-		}
-		return "*** Update File: " + name + "\n" + to + was
-	}
+	update := updatePart
 	add, remove := func(name string) string { return "*** Add File: " + name + "\n+new\n" }, func(name string) string { return "*** Delete File: " + name + "\n" }
 	for i, c := range []struct {
 		name, parts string

@@ -153,15 +153,20 @@ func rowOperation(o patch.Operation) string {
 	return string(o)
 }
 
-func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile) error {
-	row.Additions, row.Deletions = f.Count()
+// begin is the file that a part of the patch is for, if the part is one that can be made.
+func (p *patching) begin(f patch.File) (*patched, error) {
 	if err := checkModes(f); err != nil {
-		return err
+		return nil, err
 	}
 	if err := p.checkNotGits(f); err != nil {
-		return err
+		return nil, err
 	}
-	old, err := p.open(p.existing(f))
+	return p.open(p.existing(f))
+}
+
+func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile) error {
+	row.Additions, row.Deletions = f.Count()
+	old, err := p.begin(f)
 	if err != nil {
 		return err
 	}

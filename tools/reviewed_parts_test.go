@@ -160,15 +160,7 @@ func span(t *testing.T, side string) (from, lines int) {
 // TestWhatApplyPatchMakesInOrderCanBeReviewed: several parts of one file, and what moves
 // between them.
 func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
-	update := func(name, to, was, now string) string {
-		if to != "" {
-			to = "*** Move to: " + to + "\n"
-		}
-		if was != "" {
-			was = "@@\n-" + was + "\n+" + now + "\n"
-		}
-		return "*** Update File: " + name + "\n" + to + was
-	}
+	update := updatePart
 	add := "*** Add File: new\n+new\n"
 	for i, c := range []struct {
 		name, parts string

@@ -76,13 +76,7 @@ func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error
 // of the same file.
 func (r *reviewing) add(ctx context.Context, p *patching, f patch.File) error {
 	f = p.guessed(f)
-	if err := checkModes(f); err != nil {
-		return err
-	}
-	if err := p.checkNotGits(f); err != nil {
-		return err
-	}
-	old, err := p.open(p.existing(f))
+	old, err := p.begin(f)
 	if err != nil {
 		return err
 	}

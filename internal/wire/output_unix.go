@@ -13,15 +13,16 @@ import (
 // output writes to a pipe or socket without Go's poller, which would wake us each
 // time that the peer has taken something out. Only while it is full is it polled.
 type output struct {
-	name string
+	name  string
+	stays *os.File // the process's standard output, which is not closed before; nil for others
 
 	mu     sync.Mutex
 	fd     int      // -1 when it is closed
 	polled *os.File // the same pipe, while a write waits for room in it
 }
 
-// newOutput gives what writes to f's pipe or socket, and closes f if that is not the
-// process's own standard output. It is nil for all other files.
+// newOutput gives what writes to f's pipe or socket, and takes f over. It is nil for all
+// other files.
 func newOutput(f *os.File) *output {
 	if !isStream(f) {
 		return nil
@@ -30,9 +31,10 @@ func newOutput(f *os.File) *output {
 	if err != nil {
 		return nil
 	}
-	if f != os.Stdout {
-		_ = f.Close() // else the poller, if it knows f, would go on to wake us
+	if f == os.Stdout { // its number must not become another file's, into which somebody prints
+		return &output{name: f.Name(), stays: f, fd: fd}
 	}
+	_ = f.Close() // else the poller, if it knows f, would go on to wake us
 	return &output{name: f.Name(), fd: fd}
 }
 
@@ -43,11 +45,7 @@ func (o *output) TryWrite(p []byte) (int, error) {
 	if o.fd < 0 {
 		return 0, os.ErrClosed
 	}
-	n, err := unix.Write(o.fd, p)
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
-		err = nil
-	}
-	return max(0, n), err
+	return writeSome(o.fd, p)
 }
 
 // Write waits until the peer has made room for all of p. One goroutine writes at a time.
@@ -98,5 +96,8 @@ func (o *output) Close() error {
 	}
 	err := unix.Close(o.fd)
 	o.fd = -1
+	if o.stays != nil {
+		err = errors.Join(err, o.stays.Close())
+	}
 	return err
 }

@@ -20,7 +20,6 @@ const pipeSize = 512 << 10
 func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 	s := &stdio{Reader: in, Writer: out}
 	s.closes(in)
-	s.closes(out)
 	if f, ok := in.(*os.File); ok {
 		if polled := pollable(f); polled != f {
 			s.Reader = polled
@@ -35,6 +34,7 @@ func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 			return &tryStdio{s, o}
 		}
 	}
+	s.closes(out)
 	return s
 }
 
@@ -61,9 +61,7 @@ func (s *stdio) closes(end any) {
 func (s *stdio) Close() error {
 	var errs []error
 	for _, c := range s.closers {
-		if err := c.Close(); !errors.Is(err, os.ErrClosed) {
-			errs = append(errs, err)
-		}
+		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -67,17 +67,23 @@ func TryWriter(f syscall.Conn) func(p []byte) (int, error) {
 	}
 	return func(p []byte) (n int, err error) {
 		failed := raw.Write(func(fd uintptr) (done bool) {
-			n, err = unix.Write(int(fd), p)
+			n, err = writeSome(int(fd), p)
 			return true
 		})
-		switch {
-		case failed != nil:
+		if failed != nil {
 			return 0, failed
-		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
-			return 0, nil
 		}
-		return max(0, n), err
+		return n, err
 	}
+}
+
+// writeSome writes what there is room for.
+func writeSome(fd int, p []byte) (int, error) {
+	n, err := unix.Write(fd, p)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
+		return 0, nil
+	}
+	return max(0, n), err
 }
 
 // watchFor returns when there is something to read from the stream, at the latest
