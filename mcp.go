@@ -17,14 +17,16 @@ import (
 	"pillion/workspace"
 )
 
-const mcpHelp = `usage: pillion mcp [-C FOLDER]
+const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured]
        pillion mcp install [--project] [--uninstall] [--yes] AGENT
 
 The MCP server that a coding agent starts, on its standard input and output. It
 passes calls on to the editor that is open on the folder. With none open it works
 on the files by itself, and asks you through the agent, if the agent can do that.
 
-  -C FOLDER    the folder that the agent works in, instead of the current one
+  -C FOLDER       the folder that the agent works in, instead of the current one
+  --structured    give structuredContent beside the text of results. Most agents then
+                  show their model that in place of the text
 
 You do not start it yourself: ` + "`pillion mcp install claude`" + ` has the agent do it.
 `
@@ -36,6 +38,7 @@ func mcpCommand(args []string) int {
 	}
 	flags := flag.NewFlagSet("pillion mcp", flag.ContinueOnError)
 	folder := flags.String("C", ".", "")
+	structured := flags.Bool("structured", false, "")
 	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
@@ -49,7 +52,7 @@ func mcpCommand(args []string) int {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: aloneIn(cwd), Logf: logf})
+	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Structured: *structured, Alone: aloneIn(cwd), Logf: logf})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)
 	}
@@ -86,6 +89,6 @@ func aloneIn(cwd string) func(session.Agent, approval.Asker, tools.Human) (*mcp.
 			return nil, errors.Join(err, c.Close())
 		}
 		c.languages.TellMissing()
-		return &mcp.Door{Registry: c.registry, Session: own, Close: c.Close}, nil
+		return &mcp.Door{Registry: c.registry, Session: own, Structured: c.structured, Close: c.Close}, nil
 	}
 }

@@ -58,6 +58,7 @@ func planGitDiff(ctx context.Context, in Input, args gitDiffArgs) (*Answer, erro
 	return &Answer{
 		Result:  gitDiffResult{got.Diff, got.FilesChanged, got.Additions, got.Deletions},
 		Text:    text,
+		rest:    "give path, a file or folder, for a part of the diff",
 		Summary: fmt.Sprintf("%s, +%d −%d", count(got.FilesChanged, "file"), got.Additions, got.Deletions),
 		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```diff\n%s\n```", fault.Escape(got.Diff))},
 		Reads:   changedPaths(p, got), Tracked: true,

@@ -51,7 +51,7 @@ func planGitLog(ctx context.Context, in Input, args gitLogArgs) (*Answer, error)
 		text = logText(commits)
 	}
 	return &Answer{
-		Result: gitLogResult{commits}, Text: text, Summary: count(len(commits), "commit"),
+		Result: gitLogResult{commits}, Text: text, rest: "give a smaller limit, or path", Summary: count(len(commits), "commit"),
 		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```\n%s\n```", fault.Escape(text))},
 	}, nil
 }

@@ -93,7 +93,7 @@ func shownCommit(p workspace.Path, got git.Shown) *Answer {
 		text.WriteString("\n" + result.Diff)
 	}
 	return &Answer{
-		Result: result, Text: text.String(),
+		Result: result, Text: text.String(), rest: "give path, a file or folder, for a part of it",
 		Summary: fmt.Sprintf("%s: %s, +%d −%d", got.Commit.Short, count(result.FilesChanged, "file"), result.Additions, result.Deletions),
 		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```diff\n%s\n```", fault.Escape(text.String()))},
 		Reads:   changedPaths(p, got.Diff), Tracked: true,

@@ -154,6 +154,7 @@ func (g *globbing) answer(args globArgs) *Answer {
 	a := &Answer{
 		Result:  globResult{matches, len(matches), g.truncated},
 		Text:    text.String(),
+		rest:    "narrow it with path or pattern",
 		Summary: fmt.Sprintf("%s, %s", fault.Quote(clip(args.Pattern, 60)), count(len(matches), "file")),
 	}
 	if g.truncated {

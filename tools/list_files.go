@@ -161,6 +161,7 @@ func (l *listing) answer(name string) *Answer {
 	a := &Answer{
 		Result:  listFilesResult(fmt.Appendf(l.out.files, `],"count":%d,"truncated":%t}`, l.count, l.truncated)),
 		Text:    l.out.text.String(),
+		rest:    "narrow it with path or pattern, or leave recursive out",
 		Summary: fmt.Sprintf("%s, %d entries", fault.Quote(name), l.count),
 	}
 	if l.count == 0 {

@@ -79,7 +79,7 @@ func planReadManyFiles(ctx context.Context, in Input, args readManyArgs) (*Answe
 	if err := c.found(ctx); err != nil {
 		return nil, err
 	}
-	room := min(cmp.Or(int64(args.MaxBytes), defaultManyBytes), in.Limits.ReadBytes)
+	room := min(cmp.Or(int64(args.MaxBytes), int64(in.Page)*9/10, defaultManyBytes), in.Limits.ReadBytes)
 	m := manyReading{in: in, limit: room, room: room}
 	for _, f := range c.files {
 		if err := ctx.Err(); err != nil {
@@ -239,7 +239,7 @@ func (m *manyReading) read(w wanted) {
 		return
 	}
 	m.files = append(m.files, manyFile{Path: w.name, manyContent: content})
-	fmt.Fprintf(&m.text, "--- %s ---\n", fault.Quote(w.name))
+	fmt.Fprintf(&m.text, "--- %s (%s, version %s) ---\n", fault.Quote(w.name), count(content.TotalLines, "line"), content.Version)
 	m.text.WriteString(content.Content)
 	if content.Content != "" && !strings.HasSuffix(content.Content, "\n") {
 		m.text.WriteByte('\n')
@@ -295,6 +295,7 @@ func (m *manyReading) answer(c collection) *Answer {
 	a := &Answer{
 		Result: readManyResult{m.files, m.count, m.full || c.overflow},
 		Text:   m.text.String(), Reads: m.reads, Saw: m.saw,
+		rest:    "name fewer files, or read one with read_file",
 		Summary: fmt.Sprintf("%s of %d", count(m.count, "file"), len(m.files)),
 	}
 	if c.overflow {

@@ -60,12 +60,12 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 		if background > 0 {
 			got, next, kept, err := hands.Processes.RunFor(ctx, background, process.About{Cwd: c.dir.String()}, spec, hands.stream)
 			if kept != nil {
-				return backgroundAnswer(c, kept, got, next), nil
+				return backgroundAnswer(c, in.Page, kept, got, next), nil
 			}
-			return commandAnswer(c, timeout, got, err)
+			return commandAnswer(c, in.Page, timeout, got, err)
 		}
 		got, err := hands.Processes.Run(ctx, spec, hands.stream)
-		return commandAnswer(c, timeout, got, err)
+		return commandAnswer(c, in.Page, timeout, got, err)
 	})
 	if background > 0 {
 		action.Description = fmt.Sprintf("Runs this command line with /bin/sh. If it takes longer than %s, it goes on as a process, until it ends by itself, "+
@@ -82,7 +82,7 @@ func (a runCommandArgs) timeout(in Input) (time.Duration, error) {
 	return seconds("timeout_seconds", a.TimeoutSeconds, otherwise, in.Limits.CommandMax)
 }
 
-func commandAnswer(c command, timeout time.Duration, got process.Result, err error) (*Answer, error) {
+func commandAnswer(c command, page int, timeout time.Duration, got process.Result, err error) (*Answer, error) {
 	if err != nil && got.Stdout == "" && got.Stderr == "" {
 		return nil, err
 	}
@@ -92,13 +92,14 @@ func commandAnswer(c command, timeout time.Duration, got process.Result, err err
 			Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr,
 			Truncated: got.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), Hint: hint, Unsaved: c.unsaved,
 		},
-		Text:    fmt.Sprintf("exit code %d\n", got.ExitCode) + streamsText(got),
+		Text:    fmt.Sprintf("exit code %d\n", got.ExitCode) + streamsText(got, page),
 		Summary: fmt.Sprintf("exit code %d after %s", got.ExitCode, got.Duration.Round(time.Millisecond)),
 		Display: &Display{Kind: "command", Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr},
 	}
 	if hint != "" {
 		a.Notes = append(a.Notes, hint)
 	}
+	a.Notes = append(a.Notes, c.notes(got.Truncated)...)
 	switch {
 	case err != nil:
 		a.Err = fault.From(err)
@@ -110,22 +111,32 @@ func commandAnswer(c command, timeout time.Duration, got process.Result, err err
 }
 
 // backgroundAnswer is the answer of a command that goes on as a process.
-func backgroundAnswer(c command, p *process.Named, got process.Result, next int64) *Answer {
+func backgroundAnswer(c command, page int, p *process.Named, got process.Result, next int64) *Answer {
 	text := fmt.Sprintf("still running after %s, as process %s", got.Duration.Round(time.Millisecond), fault.Quote(p.ID))
 	return &Answer{
 		Result: runCommandResult{
 			Command: c.Line, Stdout: got.Stdout, Stderr: got.Stderr, Truncated: got.Truncated,
 			DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), ProcessID: p.ID, Next: &next, Unsaved: c.unsaved,
 		},
-		Text:    fmt.Sprintf("%s; read on with read_process since %d\n", text, next) + streamsText(got),
+		Text:    fmt.Sprintf("%s; read on with read_process since %d\n", text, next) + streamsText(got, page),
+		Notes:   c.notes(got.Truncated),
 		Summary: text,
 		Display: &Display{Kind: "command", Command: c.Line, Stdout: got.Stdout, Stderr: got.Stderr},
 	}
 }
 
-func streamsText(got process.Result) string {
+// streamsText is what a command printed, each stream with the share of the page that the
+// other leaves.
+func streamsText(got process.Result, page int) string {
+	const between = 500 // bytes for what is said around the streams
 	var out strings.Builder
-	for _, stream := range []struct{ name, text string }{{"stdout", got.Stdout}, {"stderr", got.Stderr}} {
+	room := func(other string) int {
+		if page <= 0 {
+			return 0
+		}
+		return max(page-between-len(other), (page-between)/2)
+	}
+	for _, stream := range []struct{ name, text string }{{"stdout", ends(got.Stdout, room(got.Stderr))}, {"stderr", ends(got.Stderr, room(got.Stdout))}} {
 		if stream.text != "" {
 			out.WriteString(stream.name + ":\n" + strings.TrimSuffix(stream.text, "\n") + "\n")
 		}

@@ -80,7 +80,7 @@ func planRunPersistent(_ context.Context, in Input, args runPersistentArgs) (*Ac
 			return nil, err
 		}
 		p.Detach()
-		return persistentAnswer(c, p, ready)
+		return persistentAnswer(c, in.Page, p, ready)
 	})
 	action.Title = "Start " + fault.Escape(clip(firstLine(args.Command), 60))
 	action.Description = fmt.Sprintf("Starts this command line with /bin/sh and lets it run on as %s, until it ends by itself, you or the agent end it, or the agent's session closes. What the agent types into it is not asked about again.",
@@ -173,7 +173,7 @@ func (r *readiness) await(ctx context.Context, p *process.Named, limit time.Dura
 	return nil
 }
 
-func persistentAnswer(c command, p *process.Named, ready *readiness) (*Answer, error) {
+func persistentAnswer(c command, page int, p *process.Named, ready *readiness) (*Answer, error) {
 	state := stateOf(p)
 	if p.PID() == 0 { // the shell itself could not be started
 		return nil, state.err
@@ -182,7 +182,8 @@ func persistentAnswer(c command, p *process.Named, ready *readiness) (*Answer, e
 		ProcessID: p.ID, PID: p.PID(), Ready: ready.is() || ready.pattern == nil && state.Running,
 		Running: state.Running, ExitCode: state.ExitCode, Sandbox: string(p.Sandbox()), Unsaved: c.unsaved,
 	}
-	out.Output, out.Next, out.Truncated = p.Since(0)
+	var more string
+	out.Output, out.Next, out.Truncated, more = printed(p, 0, page)
 	text := state.text(p)
 	switch {
 	case out.Ready && ready.pattern != nil:
@@ -192,6 +193,7 @@ func persistentAnswer(c command, p *process.Named, ready *readiness) (*Answer, e
 	}
 	return &Answer{
 		Result: out, Summary: text, Text: text + outputText(out.Output, out.Next),
+		Notes:   append(gaps(more, out.Truncated), c.notes(false)...),
 		Display: &Display{Kind: "command", Command: c.Line, ExitCode: out.ExitCode, Stdout: out.Output},
 	}, nil
 }

@@ -68,13 +68,14 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	if found.Matches == nil {
 		found.Matches = []search.Match{}
 	}
+	text := pageOfHits(&found, in.Page)
 	a := &Answer{
 		Result:  searchResult{found.Matches, found.Count, found.FilesSearched, found.Truncated, found.Skipped},
-		Text:    searchText(found),
+		Text:    text,
 		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(clip(args.Query, 60))),
 	}
 	if found.Truncated {
-		a.Notes = append(a.Notes, "(there are more; narrow the search with path, glob or a longer query, or raise max_matches)")
+		a.Notes = append(a.Notes, fmt.Sprintf("(the first %s; there are more: narrow the search with path, glob or a longer query)", count(found.Count, "hit")))
 	}
 	if found.Skipped > 0 {
 		a.Notes = append(a.Notes, fmt.Sprintf("(%s not searched: too large, in an unknown encoding, or a secret)", count(found.Skipped, "file")))
@@ -99,20 +100,31 @@ func (s searchSource) ReadText(p workspace.Path) (string, error) {
 	return s.in.Snapshot.ReadText(p)
 }
 
-func searchText(r search.Result) string {
+// pageOfHits is the text of the hits; those that a page does not hold are left out of the
+// result as well.
+func pageOfHits(r *search.Result, page int) string {
 	if len(r.Matches) == 0 {
 		return fmt.Sprintf("no hits in %s", count(r.FilesSearched, "file"))
 	}
 	var out strings.Builder
-	for _, m := range r.Matches {
-		name := fault.Quote(m.Path)
-		for i, line := range m.Before {
-			fmt.Fprintf(&out, "%s-%d- %s\n", name, m.Line-len(m.Before)+i, line)
-		}
-		fmt.Fprintf(&out, "%s:%d: %s\n", name, m.Line, m.Text)
-		for i, line := range m.After {
-			fmt.Fprintf(&out, "%s-%d- %s\n", name, m.Line+1+i, line)
+	for i, m := range r.Matches {
+		before := out.Len()
+		hitText(&out, m)
+		if page > 0 && i > 0 && out.Len() > page {
+			r.Matches, r.Count, r.Truncated = r.Matches[:i], i, true
+			return out.String()[:before]
 		}
 	}
 	return out.String()
+}
+
+func hitText(out *strings.Builder, m search.Match) {
+	name := fault.Quote(m.Path)
+	for i, line := range m.Before {
+		fmt.Fprintf(out, "%s-%d- %s\n", name, m.Line-len(m.Before)+i, line)
+	}
+	fmt.Fprintf(out, "%s:%d: %s\n", name, m.Line, m.Text)
+	for i, line := range m.After {
+		fmt.Fprintf(out, "%s-%d- %s\n", name, m.Line+1+i, line)
+	}
 }

@@ -228,9 +228,9 @@ func changedText(r changedFile) string {
 		return name + " is as it was: it had this content already."
 	}
 	verb := map[change.Operation]string{change.Create: "Created", change.Overwrite: "Changed"}[r.Operation]
-	text := fmt.Sprintf("%s %s (+%d −%d).", verb, name, r.Additions, r.Deletions)
+	text := fmt.Sprintf("%s %s (+%d −%d), now version %s.", verb, name, r.Additions, r.Deletions, r.Version)
 	if !r.Saved {
-		text += " The human has unsaved changes in this file: the edit is in their buffer and not saved to disk."
+		text += " The user has unsaved changes in this file: the edit is in their buffer and not saved to disk."
 	}
 	if r.Formatted {
 		text += " The editor formatted the file when it saved it; the diff shows the result."

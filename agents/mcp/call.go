@@ -47,11 +47,11 @@ func (s *server) call(ctx context.Context, client *sdk.ServerSession, c callPara
 	defer hear.stop()
 	d, err := s.route.door(ctx, client)
 	if err != nil {
-		return failure(ctx, err)
+		return s.failure(ctx, err)
 	}
 	result, err := d.call(ctx, s.names.canonical(c.Name), c.Arguments, hear)
 	if err != nil {
-		return failure(ctx, err)
+		return s.failure(ctx, err)
 	}
 	return result
 }
@@ -95,20 +95,16 @@ type rawResult struct {
 func (r *rawResult) MarshalJSON() ([]byte, error) { return r.body, nil }
 
 // failure is the result of a call that came to nothing.
-func failure(ctx context.Context, err error) relay.Result {
+func (s *server) failure(ctx context.Context, err error) relay.Result {
 	if ctx.Err() != nil {
 		err = fault.New(fault.Cancelled, "the call was cancelled")
 	}
 	known := fault.From(err)
-	text := string(known.Code) + ": " + known.Message
-	if known.Hint != "" {
-		text += "\n" + known.Hint
-	}
 	structured, marshalErr := json.Marshal(map[string]any{"ok": false, "error": known})
 	if marshalErr != nil {
 		structured = []byte(`{"ok":false}`)
 	}
-	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured, IsError: true})
+	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: tools.ErrorText(known)}}, Structured: structured, IsError: true}, s.o.Structured)
 }
 
 // names turns the names of models, which most accept without dots alone, into

@@ -76,7 +76,7 @@ func (s *server) start(e envelope) (reads bool) {
 		return true
 	case full:
 		cancel()
-		s.out.reply(json.RawMessage(id), "result", failure(s.ctx, fault.New(fault.RateLimited, "%d calls are running already; wait for some to end", maxCalls))...)
+		s.out.reply(json.RawMessage(id), "result", s.failure(s.ctx, fault.New(fault.RateLimited, "%d calls are running already; wait for some to end", maxCalls))...)
 		return true
 	}
 	run := func() {

@@ -42,6 +42,9 @@ type Options struct {
 	Cwd     string // the agent's folder
 	Version string
 	Dialect string // empty: the canonical tools
+	// Structured gives structuredContent beside the text. Agents that get it show their
+	// model one line of escaped JSON in place of the text, or both.
+	Structured bool
 	// Alone starts the tools without an editor; nil: there is no such thing.
 	Alone func(agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
 	Logf  func(format string, args ...any)
@@ -52,10 +55,15 @@ type Options struct {
 
 // Door is the tools on the agent's folder, without an editor.
 type Door struct {
-	Registry *tools.Registry
-	Session  *session.Session
-	Close    func() error
+	Registry   *tools.Registry
+	Session    *session.Session
+	Structured func() bool // the settings want the structure of results; nil: they do not
+	Close      func() error
 }
+
+// pageBytes is how much text a result has: less than what any agent cuts without a word
+// (docs/agents.md has the figures).
+const pageBytes = 20_000
 
 const beatTime = 5 * time.Second
 

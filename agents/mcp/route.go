@@ -85,7 +85,7 @@ func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, erro
 		if !ok {
 			return r.byOurselves(client)
 		}
-		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: r.o.Cwd})
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: r.o.Cwd, Form: r.form(), PageBytes: pageBytes})
 		if err == nil {
 			r.editor = &editorDoor{client: conn}
 			return r.editor, nil
@@ -121,6 +121,14 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// form is that of the results which a sidecar is asked for.
+func (r *route) form() string {
+	if r.o.Structured {
+		return ""
+	}
+	return relay.FormText
+}
+
 func agentOf(client *sdk.ServerSession) session.Agent {
 	who := session.Agent{Name: "agent", Via: "mcp"}
 	if p := client.InitializeParams(); p != nil && p.ClientInfo != nil && p.ClientInfo.Name != "" {
@@ -141,7 +149,7 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "the tools cannot be started on %s: %w", fault.Quote(r.o.Cwd), err)
 	}
-	r.alone = &aloneDoor{Door: d, beat: r.o.beat}
+	r.alone = &aloneDoor{Door: d, structured: r.o.Structured, beat: r.o.beat}
 	return r.alone, nil
 }
 
@@ -210,7 +218,8 @@ func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMe
 // aloneDoor is our own tools.
 type aloneDoor struct {
 	*Door
-	beat time.Duration
+	structured bool // whatever the settings say
+	beat       time.Duration
 }
 
 func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
@@ -219,7 +228,7 @@ func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
 
 func (d *aloneDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error) {
 	call := tools.Call{
-		Name: name, Arguments: arguments, CallID: rand.Text(), Session: d.Session,
+		Name: name, Arguments: arguments, CallID: rand.Text(), Session: d.Session, PageBytes: pageBytes,
 		Output: func(_, text string) { hear.output(text) },
 	}
 	defer hear.beat(d.beat, func() string {
@@ -230,5 +239,6 @@ func (d *aloneDoor) call(ctx context.Context, name string, arguments json.RawMes
 		}
 		return name + " is running"
 	})()
-	return relay.NewResult(d.Registry.Execute(ctx, call)), nil
+	structured := d.structured || d.Door.Structured != nil && d.Door.Structured()
+	return relay.NewResult(d.Registry.Execute(ctx, call), structured), nil
 }
