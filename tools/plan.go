@@ -124,8 +124,8 @@ type Answer struct {
 	caused any
 	// rest says how to get what a page of Text leaves out; empty: by asking for less.
 	rest string
-	// whole: exactly this much was asked for, and no page cuts it.
-	whole bool
+	// paged: the tool has made the page, or exactly this much was asked for.
+	paged bool
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }

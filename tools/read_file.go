@@ -187,7 +187,7 @@ func readAnswer(p workspace.Path, r readFileResult) *Answer {
 		a.part = &part{r.startLine, r.endLine, r.totalLines}
 	}
 	a.Notes = []string{r.note(name)}
-	a.whole = true // of what was asked for without an end there is a page already
+	a.paged = true
 	return a
 }
 

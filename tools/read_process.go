@@ -73,7 +73,7 @@ func processAnswer(p *process.Named, since int64, page int) *Answer {
 	var more string
 	out.Output, out.Next, out.Truncated, more = printed(p, since, page)
 	text := state.text(p)
-	return &Answer{Result: out, Text: text + outputText(out.Output, out.Next), Notes: gaps(more, out.Truncated), Summary: text}
+	return &Answer{Result: out, Text: text + outputText(out.Output, out.Next), Notes: gaps(more, out.Truncated), paged: true, Summary: text}
 }
 
 // printed is what a process has printed from an offset on, a page of it where that is more;

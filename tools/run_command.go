@@ -93,6 +93,7 @@ func commandAnswer(c command, page int, timeout time.Duration, got process.Resul
 			Truncated: got.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), Hint: hint, Unsaved: c.unsaved,
 		},
 		Text:    fmt.Sprintf("exit code %d\n", got.ExitCode) + streamsText(got, page),
+		paged:   true,
 		Summary: fmt.Sprintf("exit code %d after %s", got.ExitCode, got.Duration.Round(time.Millisecond)),
 		Display: &Display{Kind: "command", Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr},
 	}
@@ -120,6 +121,7 @@ func backgroundAnswer(c command, page int, p *process.Named, got process.Result,
 		},
 		Text:    fmt.Sprintf("%s; read on with read_process since %d\n", text, next) + streamsText(got, page),
 		Notes:   c.notes(got.Truncated),
+		paged:   true,
 		Summary: text,
 		Display: &Display{Kind: "command", Command: c.Line, Stdout: got.Stdout, Stderr: got.Stderr},
 	}
@@ -128,13 +130,12 @@ func backgroundAnswer(c command, page int, p *process.Named, got process.Result,
 // streamsText is what a command printed, each stream with the share of the page that the
 // other leaves.
 func streamsText(got process.Result, page int) string {
-	const between = 500 // bytes for what is said around the streams
 	var out strings.Builder
 	room := func(other string) int {
 		if page <= 0 {
 			return 0
 		}
-		return max(page-between-len(other), (page-between)/2)
+		return max(page-len(other), page/2)
 	}
 	for _, stream := range []struct{ name, text string }{{"stdout", ends(got.Stdout, room(got.Stderr))}, {"stderr", ends(got.Stderr, room(got.Stdout))}} {
 		if stream.text != "" {

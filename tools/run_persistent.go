@@ -193,6 +193,7 @@ func persistentAnswer(c command, page int, p *process.Named, ready *readiness) (
 	}
 	return &Answer{
 		Result: out, Summary: text, Text: text + outputText(out.Output, out.Next),
+		paged:   true,
 		Notes:   append(gaps(more, out.Truncated), c.notes(false)...),
 		Display: &Display{Kind: "command", Command: c.Line, ExitCode: out.ExitCode, Stdout: out.Output},
 	}, nil

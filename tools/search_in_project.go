@@ -72,6 +72,7 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	a := &Answer{
 		Result:  searchResult{found.Matches, found.Count, found.FilesSearched, found.Truncated, found.Skipped},
 		Text:    text,
+		paged:   true,
 		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(clip(args.Query, 60))),
 	}
 	if found.Truncated {
