@@ -17,7 +17,7 @@ import (
 	"pillion/workspace"
 )
 
-const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured]
+const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST]
        pillion mcp install [--project] [--uninstall] [--yes] AGENT
 
 The MCP server that a coding agent starts, on its standard input and output. It
@@ -27,6 +27,8 @@ on the files by itself, and asks you through the agent, if the agent can do that
   -C FOLDER       the folder that the agent works in, instead of the current one
   --structured    give structuredContent beside the text of results. Most agents then
                   show their model that in place of the text
+  --tools LIST    offer these tools alone: core (the ten that matter most), or names with
+                  commas between them. ` + "`pillion tools --cost`" + ` counts what they cost
 
 You do not start it yourself: ` + "`pillion mcp install claude`" + ` has the agent do it.
 `
@@ -39,10 +41,15 @@ func mcpCommand(args []string) int {
 	flags := flag.NewFlagSet("pillion mcp", flag.ContinueOnError)
 	folder := flags.String("C", ".", "")
 	structured := flags.Bool("structured", false, "")
+	offered := flags.String("tools", "all", "")
 	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
 	cwd, err := filepath.Abs(*folder)
+	if err != nil {
+		return fail(err)
+	}
+	chosen, err := mcp.Choose(*offered)
 	if err != nil {
 		return fail(err)
 	}
@@ -52,7 +59,7 @@ func mcpCommand(args []string) int {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Structured: *structured, Alone: aloneIn(cwd), Logf: logf})
+	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Structured: *structured, Tools: chosen, Alone: aloneIn(cwd), Logf: logf})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)
 	}

@@ -17,19 +17,18 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "read_file",
-	Title: "Read file",
-	Description: "Reads a text file of the workspace, with the human's unsaved changes when it is open in the editor. " +
-		"Give start_line and end_line for a part of it; files over the size limit can only be read in parts. Images and audio come back as such.",
-	Success: true,
+	Name:        "read_file",
+	Title:       "Read file",
+	Description: "Reads a file, with the user's unsaved changes. A long one comes in pages of whole lines that say where to go on; start_line with end_line gives exactly those lines. Images and audio come as such.",
+	Success:     true,
 }, planReadFile))
 
 type readFileArgs struct {
-	Path      string `json:"path" jsonschema:"the file, relative to the workspace folder"`
-	Encoding  string `json:"encoding,omitempty" jsonschema:"character encoding; default is UTF-8, or what a byte order mark or the editor says"`
-	StartLine int    `json:"start_line,omitempty" jsonschema:"first line to read, from 1"`
-	EndLine   int    `json:"end_line,omitempty" jsonschema:"last line to read, inclusive"`
-	Stream    bool   `json:"stream,omitempty" jsonschema:"send the content in pieces, as progress, where the caller takes it so; default false"`
+	Path      string `json:"path" jsonschema:"relative to the workspace"`
+	Encoding  string `json:"encoding,omitempty" jsonschema:"default UTF-8"`
+	StartLine int    `json:"start_line,omitempty" jsonschema:"from 1"`
+	EndLine   int    `json:"end_line,omitempty" jsonschema:"inclusive"`
+	Stream    bool   `json:"stream,omitempty" jsonschema:"send content as progress"`
 }
 
 type readFileResult struct {

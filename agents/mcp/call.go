@@ -27,17 +27,14 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 		definitions = theirs
 	}
 	s.names.learn(definitions)
-	out := &sdk.ListToolsResult{Tools: make([]*sdk.Tool, 0, len(definitions))}
+	out := []listed{}
 	for _, d := range definitions {
-		out.Tools = append(out.Tools, &sdk.Tool{
-			Name: plainName(d.Name), Title: d.Title, Description: s.names.plainText(d.Description), InputSchema: d.InputSchema,
-			Annotations: &sdk.ToolAnnotations{
-				Title: d.Title, ReadOnlyHint: d.Annotations.ReadOnly, IdempotentHint: d.Annotations.Idempotent,
-				DestructiveHint: &d.Annotations.Destructive, OpenWorldHint: &d.Annotations.OpenWorld,
-			},
-		})
+		if s.o.offers(d.Name) {
+			out = append(out, listedTool(d, &s.names))
+		}
 	}
-	return out, nil
+	body, err := json.Marshal(map[string]any{"tools": out})
+	return &rawResult{body: body}, err
 }
 
 // call passes a call on. Whatever goes wrong is a result too, which models can
@@ -45,6 +42,9 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 func (s *server) call(ctx context.Context, client *sdk.ServerSession, c callParams) relay.Result {
 	hear := newReporter(ctx, client, c.Meta.ProgressToken)
 	defer hear.stop()
+	if name := s.names.canonical(c.Name); !s.o.offers(name) {
+		return s.failure(ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not among those that this server was started with (pillion mcp --tools)", fault.Quote(name)))
+	}
 	d, err := s.route.door(ctx, client)
 	if err != nil {
 		return s.failure(ctx, err)

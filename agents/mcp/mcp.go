@@ -45,6 +45,8 @@ type Options struct {
 	// Structured gives structuredContent beside the text. Agents that get it show their
 	// model one line of escaped JSON in place of the text, or both.
 	Structured bool
+	// Tools are those on offer, by the names of the contract; nil: all.
+	Tools []string
 	// Alone starts the tools without an editor; nil: there is no such thing.
 	Alone func(agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
 	Logf  func(format string, args ...any)
@@ -80,9 +82,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-const instructions = "These tools work in the human's own editor on this project. Use them for every file, search, command and git question: " +
-	"they see unsaved changes, and the human approves edits and commands in the editor. A call may wait for that approval; do not repeat it meanwhile. " +
-	"When the human rejects a call, follow the reason that they give."
+const instructions = "These tools work on this project in the user's own editor: they see unsaved changes, and the user approves edits and commands there. " +
+	"Use them for files, search, commands and git. A call may wait for the user; do not repeat it meanwhile. If the user rejects a call, follow their reason."
 
 // server is one MCP connection.
 type server struct {
