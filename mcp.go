@@ -24,7 +24,8 @@ The MCP server that a coding agent starts, on its standard input and output. It
 passes calls on to the editor that is open on the folder. With none open it works
 on the files by itself, and asks you through the agent, if the agent can do that.
 
-  -C FOLDER    the folder that the agent works in, instead of the current one
+  -C FOLDER    the folder that the agent works in, instead of the current one; an
+               agent that names its folders itself (MCP roots) is served in those
 
 You do not start it yourself: ` + "`pillion mcp install claude`" + ` has the agent do it.
 `
@@ -49,7 +50,7 @@ func mcpCommand(args []string) int {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: aloneIn(cwd), Logf: logf})
+	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: openAlone, Logf: logf})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)
 	}
@@ -69,23 +70,25 @@ func standardInput() io.Reader {
 	return in
 }
 
-// aloneIn is the door for when no editor is open on the folder.
-func aloneIn(cwd string) func(session.Agent, approval.Asker, tools.Human) (*mcp.Door, error) {
-	return func(agent session.Agent, asker approval.Asker, human tools.Human) (*mcp.Door, error) {
-		settings, problems := settingsFrom(nil)
-		for _, p := range problems {
-			logf("%s", p)
-		}
-		runtime.SetDefaultGOMAXPROCS()
-		c, err := newSidecar(surroundings{folders: []workspace.Folder{{Dir: cwd}}, settings: settings, asker: asker, human: human, passing: true})
-		if err != nil {
-			return nil, err
-		}
-		own, _, err := c.sessions.Open("", agent, "")
-		if err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
-		c.languages.TellMissing()
-		return &mcp.Door{Registry: c.registry, Session: own, Close: c.Close}, nil
+// openAlone is the door for when no editor is open on the folders.
+func openAlone(dirs []string, agent session.Agent, asker approval.Asker, human tools.Human) (*mcp.Door, error) {
+	settings, problems := settingsFrom(nil)
+	for _, p := range problems {
+		logf("%s", p)
 	}
+	folders := make([]workspace.Folder, len(dirs))
+	for i, dir := range dirs {
+		folders[i].Dir = dir
+	}
+	runtime.SetDefaultGOMAXPROCS()
+	c, err := newSidecar(surroundings{folders: folders, settings: settings, asker: asker, human: human, passing: true})
+	if err != nil {
+		return nil, err
+	}
+	own, _, err := c.sessions.Open("", agent, "")
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	c.languages.TellMissing()
+	return &mcp.Door{Registry: c.registry, Session: own, Close: c.Close}, nil
 }

@@ -21,10 +21,14 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 	definitions := (&tools.Registry{}).Definitions()
 	if d, err := s.route.door(ctx, req.Session); err != nil {
 		s.o.Logf("listing the tools: %v", err)
-	} else if theirs, err := d.tools(ctx); err != nil {
-		s.o.Logf("listing the tools: %v", err)
 	} else {
-		definitions = theirs
+		theirs, err := d.tools(ctx)
+		d.Done()
+		if err != nil {
+			s.o.Logf("listing the tools: %v", err)
+		} else {
+			definitions = theirs
+		}
 	}
 	s.names.learn(definitions)
 	out := &sdk.ListToolsResult{Tools: make([]*sdk.Tool, 0, len(definitions))}
@@ -49,6 +53,7 @@ func (s *server) call(ctx context.Context, client *sdk.ServerSession, c callPara
 	if err != nil {
 		return failure(ctx, err)
 	}
+	defer d.Done()
 	result, err := d.call(ctx, s.names.canonical(c.Name), c.Arguments, hear)
 	if err != nil {
 		return failure(ctx, err)

@@ -39,6 +39,8 @@ func (s *server) take(e envelope) (mine, reads bool) {
 		if json.Unmarshal(e.Params, &p) == nil {
 			s.calls.cancel(requestID(p.RequestID))
 		}
+	case e.Method == "notifications/roots/list_changed":
+		s.route.moved.Store(true)
 	}
 	return false, true
 }

@@ -3,9 +3,12 @@
 //
 // Serve is the entry point. MCP ends here: a call goes on, as it is, to the
 // sidecar of the editor that is open on the agent's folder (package relay), where
-// the human is asked. Which editor that is is looked up at the first call, and
+// the user is asked. Which editor that is is looked up at the first call, and
 // again when the editor has gone. With no editor open the tools run here, and
 // what needs asking is asked by MCP's elicitation where the client has it.
+//
+// The agent's folders are the client's roots, or else the working folder
+// (folders.go). In a home or a system place nothing is served.
 //
 // The official SDK keeps the protocol: handshake, versions, elicitation, progress.
 // Calls alone go around it (calls.go): our transport takes them off the input and
@@ -39,18 +42,19 @@ import (
 type Options struct {
 	In      io.Reader
 	Out     io.Writer
-	Cwd     string // the agent's folder
+	Cwd     string // the folder that the agent was started in
 	Version string
 	Dialect string // empty: the canonical tools
-	// Alone starts the tools without an editor; nil: there is no such thing.
-	Alone func(agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
+	// Alone starts the tools on the folders without an editor; nil: there is no such thing.
+	Alone func(folders []string, agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
 	Logf  func(format string, args ...any)
 
-	find func(cwd string) (sidecar, bool, error) // the registry
-	beat time.Duration                           // between two signs of life
+	find      func(cwd string) (sidecar, bool, error) // the registry
+	beat      time.Duration                           // between two signs of life
+	rootsTime time.Duration                           // for the client to name its roots
 }
 
-// Door is the tools on the agent's folder, without an editor.
+// Door is the tools on the agent's folders, without an editor.
 type Door struct {
 	Registry *tools.Registry
 	Session  *session.Session
@@ -68,6 +72,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.beat == 0 {
 		o.beat = beatTime
+	}
+	if o.rootsTime == 0 {
+		o.rootsTime = rootsTime
 	}
 	return o
 }

@@ -163,7 +163,7 @@ type alone struct {
 	closed int
 }
 
-func (a *alone) open(who session.Agent, asker approval.Asker, human tools.Human) (*Door, error) {
+func (a *alone) open(_ []string, who session.Agent, asker approval.Asker, human tools.Human) (*Door, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.opened = append(a.opened, who)
@@ -183,6 +183,12 @@ func (a *alone) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.opened)
+}
+
+func (a *alone) closings() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
 }
 
 func exists(p *agenttest.Project, name string) bool {
