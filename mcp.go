@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"time"
 
 	"golang.org/x/term"
 
@@ -26,6 +28,10 @@ on the files by itself, and asks you through the agent, if the agent can do that
 
   -C FOLDER    the folder that the agent works in, instead of the current one; an
                agent that names its folders itself (MCP roots) is served in those
+  --answer-within SECONDS
+               how long the agent waits for a call, 0 for ever; without this it is
+               known by the agent's name. A call that takes longer is answered in
+               time, and goes on
 
 You do not start it yourself: ` + "`pillion mcp install claude`" + ` has the agent do it.
 `
@@ -37,6 +43,13 @@ func mcpCommand(args []string) int {
 	}
 	flags := flag.NewFlagSet("pillion mcp", flag.ContinueOnError)
 	folder := flags.String("C", ".", "")
+	var answerWithin *time.Duration
+	flags.Func("answer-within", "", func(text string) error {
+		seconds, err := strconv.ParseUint(text, 10, 32)
+		within := time.Duration(seconds) * time.Second
+		answerWithin = &within
+		return err
+	})
 	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
@@ -50,7 +63,7 @@ func mcpCommand(args []string) int {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: openAlone, Logf: logf})
+	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: openAlone, Logf: logf, AnswerWithin: answerWithin})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)
 	}

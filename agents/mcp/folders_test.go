@@ -27,7 +27,7 @@ func connectWithRoots(t *testing.T, o Options, uris ...string) (*agent, *sdk.Cli
 	in, out := serve(t, o)
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "0.1"}, nil)
 	client.AddRoots(rootsOf(uris)...)
-	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, nil)
+	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, &sdk.ClientSessionOptions{ProtocolVersion: today})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,6 @@ import (
 	"io"
 	"log"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -48,6 +47,9 @@ type Options struct {
 	// Alone starts the tools on the folders without an editor; nil: there is no such thing.
 	Alone func(folders []string, agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
 	Logf  func(format string, args ...any)
+	// AnswerWithin is how long the client waits for a call, 0 for ever; nil: it is known by
+	// the client's name.
+	AnswerWithin *time.Duration
 
 	find      func(cwd string) (sidecar, bool, error) // the registry
 	beat      time.Duration                           // between two signs of life
@@ -90,7 +92,8 @@ type server struct {
 	out   *stdio
 	route *route
 	names names
-	calls calls
+
+	errands errands
 
 	ready  chan struct{} // closed when client is set
 	client *sdk.ServerSession
@@ -105,15 +108,15 @@ func Serve(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}
 	s.out = newStdio(wire.Stdio(o.In, o.Out), s.take)
+	s.out.batches = func() bool { <-s.ready; return s.revision() == revisionBatches }
 	defer s.route.close()
-	defer s.calls.wait()
+	defer s.errands.wait()
 	defer cancel()
 
 	protocol := sdk.NewServer(&sdk.Implementation{Name: "pillion", Title: "Pillion", Version: o.Version}, &sdk.ServerOptions{
-		Instructions:              instructions,
-		Logger:                    slog.New(slog.DiscardHandler),
-		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-		SupportedProtocolVersions: handshakeVersions(),
+		Instructions: instructions,
+		Logger:       slog.New(slog.DiscardHandler),
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 	})
 	protocol.AddReceivingMiddleware(s.middleware)
 	connection, err := protocol.Connect(ctx, s.out, nil)
@@ -130,11 +133,12 @@ func Serve(ctx context.Context, o Options) error {
 	return ctx.Err()
 }
 
-// newProtocol is the first revision without a handshake.
-const newProtocol = "2026-07-28"
-
-func handshakeVersions() []string {
-	return slices.DeleteFunc(sdk.SupportedProtocolVersions(), func(v string) bool { return v >= newProtocol })
+// revision is the revision of the protocol that is spoken; empty: none yet.
+func (s *server) revision() string {
+	if p := s.client.InitializeParams(); p != nil {
+		return p.ProtocolVersion
+	}
+	return ""
 }
 
 // endGrace is how long the last answers may take to be written.
@@ -156,8 +160,14 @@ func (s *server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 			return s.list(ctx, r)
 		case *sdk.CallToolRequest:
 			return s.slowCall(ctx, r)
+		case *sdk.ServerRequest[*sdk.InitializeParams]:
+			fitParams(r.Params)
 		}
-		return next(ctx, method, req)
+		result, err := next(ctx, method, req)
+		if hello, ok := result.(*sdk.InitializeResult); ok && err == nil {
+			fitHello(hello)
+		}
+		return result, err
 	}
 }
 

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +25,7 @@ import (
 // Done when it needs it no longer.
 type door interface {
 	tools(ctx context.Context) ([]tools.Definition, error)
-	call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error)
+	call(ctx context.Context, name string, e *errand) (relay.Result, error)
 	close() error
 
 	Add(int)
@@ -258,8 +257,12 @@ func (d *editorDoor) tools(ctx context.Context) ([]tools.Definition, error) {
 	return d.client.Tools(ctx)
 }
 
-func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error) {
-	body, err := d.client.Call(ctx, relay.Call{Name: name, Arguments: arguments}, hear.progress())
+func (d *editorDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
+	var progress func(relay.Progress)
+	if e.wantsProgress() {
+		progress = e.progress
+	}
+	body, err := d.client.Call(ctx, relay.Call{Name: name, Arguments: e.Arguments, Quiet: e.Meta.ProgressToken == nil}, progress)
 	if err == nil || ctx.Err() != nil {
 		return body, err
 	}
@@ -295,18 +298,11 @@ func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
 	return d.Registry.Definitions(), nil
 }
 
-func (d *aloneDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error) {
+func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
 	call := tools.Call{
-		Name: name, Arguments: arguments, CallID: rand.Text(), Session: d.Session,
-		Output: func(_, text string) { hear.output(text) },
+		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session,
+		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
-	defer hear.beat(d.beat, func() string {
-		for _, r := range d.Registry.Approvals.Waiting() {
-			if r.CallID == call.CallID {
-				return "waiting for the human's approval"
-			}
-		}
-		return name + " is running"
-	})()
+	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()
 	return relay.NewResult(d.Registry.Execute(ctx, call)), nil
 }

@@ -203,7 +203,7 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 		RequiresApproval: p.RequiresApproval, Timeout: time.Duration(p.TimeoutSeconds * float64(time.Second)),
 	}
 	if len(p.ProgressToken) > 0 && string(p.ProgressToken) != "null" {
-		defer a.report(&call, p.ProgressToken)()
+		defer a.report(&call, p.ProgressToken, p.Quiet)()
 	}
 	result := a.server.host.Registry.Execute(ctx, call)
 	if ctx.Err() != nil && result.Cancelled() {
