@@ -48,15 +48,21 @@ func (p *wirePeer) sendf(format string, args ...any) {
 	}
 }
 
-func (p *wirePeer) next() line {
+// raw is the next line as it came.
+func (p *wirePeer) raw() []byte {
 	p.t.Helper()
 	scanned := make(chan bool, 1)
 	go func() { scanned <- p.out.Scan() }()
 	if !agenttest.Wait(p.t, scanned, "a line") {
 		p.t.Fatalf("the server has ended: %v", p.out.Err())
 	}
+	return p.out.Bytes()
+}
+
+func (p *wirePeer) next() line {
+	p.t.Helper()
 	var l line
-	if err := json.Unmarshal(p.out.Bytes(), &l); err != nil {
+	if err := json.Unmarshal(p.raw(), &l); err != nil {
 		p.t.Fatalf("%v in %.200s", err, p.out.Bytes())
 	}
 	return l
