@@ -10,7 +10,7 @@ import (
 var _ = define(NewEdit(Spec{
 	Name:        "create_directory",
 	Title:       "Create folder",
-	Description: "Creates a folder and its parents. write_file creates the folders it needs by itself.",
+	Description: "Creates a folder and its parents. write_file does so by itself.",
 	Idempotent:  true,
 	Success:     true,
 }, planCreateDirectory))

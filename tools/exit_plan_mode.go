@@ -16,7 +16,7 @@ var _ = define(NewHuman(Spec{
 }, planExitPlanMode))
 
 type exitPlanModeArgs struct {
-	Plan string `json:"plan" jsonschema:"Markdown: what you will do, in which files, how you will check it"`
+	Plan string `json:"plan" jsonschema:"Markdown: what to do, in which files, how to check it"`
 }
 
 type exitPlanModeResult struct {

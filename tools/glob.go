@@ -18,7 +18,7 @@ import (
 var _ = define(NewRead(Spec{
 	Name:        "glob",
 	Title:       "Find files",
-	Description: "Finds files by name, such as *.py or src/**/*.{ts,tsx}; without a slash the pattern matches names in any folder. Leaves out what git ignores. For text inside files use search_in_project.",
+	Description: "Finds files by name, such as *.py or src/**/*.{ts,tsx}; without a slash the pattern matches names in any folder. Leaves out what git ignores.",
 	Success:     true,
 }, planGlob))
 

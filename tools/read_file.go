@@ -48,6 +48,8 @@ type readFileResult struct {
 	dirty      bool // the editor has it with unsaved changes
 	// cut is the size of the last line, in bytes, where a page holds only its beginning; 0 else.
 	cut int
+	// alone: the text is all that a model gets.
+	alone bool
 }
 
 // appendFields is written by hand because the content may be megabytes.
@@ -90,7 +92,7 @@ func planReadFile(ctx context.Context, in Input, args readFileArgs) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	r := readLines(f, args)
+	r := readLines(in, f, args)
 	if args.Stream && in.Streams {
 		return readAnswer(p, r).streamed(r), nil
 	}
@@ -123,10 +125,10 @@ func encodingNamed(name string) (document.Encoding, error) {
 	return document.LookupEncoding(name)
 }
 
-func readLines(f *document.File, args readFileArgs) readFileResult {
+func readLines(in Input, f *document.File, args readFileArgs) readFileResult {
 	r := readFileResult{
 		content: f.Text, encoding: f.Encoding, eol: document.EOL(f.Text), bom: f.BOM, size: f.Size,
-		modified: f.Modified, version: f.Version, source: f.Source, dirty: f.Dirty, totalLines: document.LineCount(f.Text),
+		modified: f.Modified, version: f.Version, source: f.Source, dirty: f.Dirty, alone: in.Page > 0, totalLines: document.LineCount(f.Text),
 	}
 	r.startLine, r.endLine = lineRange(args, r.totalLines)
 	if r.startLine != 1 || r.endLine < r.totalLines {
@@ -185,7 +187,9 @@ func readAnswer(p workspace.Path, r readFileResult) *Answer {
 	case r.startLine > 1 || r.hasMore:
 		a.part = &part{r.startLine, r.endLine, r.totalLines}
 	}
-	a.Notes = []string{r.note(name)}
+	if note := r.note(name); note != "" {
+		a.Notes = []string{note}
+	}
 	a.paged = true
 	return a
 }
@@ -200,19 +204,15 @@ func (r readFileResult) note(name string) string {
 		facts = append(facts, name+" is empty")
 	case r.startLine > 1 || r.hasMore:
 		facts = append(facts, fmt.Sprintf("lines %s to %s of %s", grouped(r.startLine), grouped(r.endLine), grouped(r.totalLines)))
-	default:
+	case r.alone:
 		facts = append(facts, count(r.totalLines, "line"))
+	default:
+		return ""
 	}
-	if r.encoding != document.UTF8 {
-		facts = append(facts, string(r.encoding))
+	if r.alone {
+		facts = append(facts, r.unseen()...)
 	}
-	if r.eol != "" && r.eol != "lf" {
-		facts = append(facts, r.eol+" line ends")
-	}
-	if r.dirty {
-		facts = append(facts, "with unsaved changes of the editor")
-	}
-	text := "(" + strings.Join(append(facts, "version "+r.version), ", ")
+	text := "(" + strings.Join(facts, ", ")
 	if r.cut > 0 {
 		text += fmt.Sprintf("; line %d has %s bytes and only its beginning is here, for all of it give it as start_line and end_line", r.endLine, grouped(r.cut))
 	}
@@ -220,6 +220,21 @@ func (r readFileResult) note(name string) string {
 		text += fmt.Sprintf("; go on with start_line %d", r.endLine+1)
 	}
 	return text + ")"
+}
+
+// unseen are facts of the file that its text does not show.
+func (r readFileResult) unseen() []string {
+	var out []string
+	if r.encoding != document.UTF8 {
+		out = append(out, string(r.encoding))
+	}
+	if r.eol != "" && r.eol != "lf" {
+		out = append(out, r.eol+" line ends")
+	}
+	if r.dirty {
+		out = append(out, "with unsaved changes of the editor")
+	}
+	return append(out, "version "+r.version)
 }
 
 func count(n int, what string) string {

@@ -23,7 +23,7 @@ var _ = define(NewRead(Spec{
 }, planReadManyFiles))
 
 type readManyArgs struct {
-	Paths    []string `json:"paths,omitempty" jsonschema:"files, or folders for all files below"`
+	Paths    []string `json:"paths,omitempty" jsonschema:"files, or folders"`
 	Include  []string `json:"include,omitempty" jsonschema:"globs, such as src/**/*.py"`
 	Exclude  []string `json:"exclude,omitempty" jsonschema:"globs"`
 	MaxBytes int      `json:"max_bytes,omitempty" jsonschema:"of text in all"`
@@ -238,7 +238,11 @@ func (m *manyReading) read(w wanted) {
 		return
 	}
 	m.files = append(m.files, manyFile{Path: w.name, manyContent: content})
-	fmt.Fprintf(&m.text, "--- %s (%s, version %s) ---\n", fault.Quote(w.name), count(content.TotalLines, "line"), content.Version)
+	if m.in.Page > 0 {
+		fmt.Fprintf(&m.text, "--- %s (%s, version %s) ---\n", fault.Quote(w.name), count(content.TotalLines, "line"), content.Version)
+	} else {
+		fmt.Fprintf(&m.text, "--- %s ---\n", fault.Quote(w.name))
+	}
 	m.text.WriteString(content.Content)
 	if content.Content != "" && !strings.HasSuffix(content.Content, "\n") {
 		m.text.WriteByte('\n')

@@ -20,7 +20,7 @@ var _ = define(NewExec(Spec{
 
 type runPersistentArgs struct {
 	Command        string  `json:"command"`
-	ProcessID      string  `json:"process_id" jsonschema:"a name you choose, such as dev-server"`
+	ProcessID      string  `json:"process_id" jsonschema:"a name you choose"`
 	Cwd            string  `json:"cwd,omitempty"`
 	ReadyPattern   string  `json:"ready_pattern,omitempty" jsonschema:"RE2: wait for output that matches"`
 	TimeoutSeconds float64 `json:"timeout_seconds,omitempty" jsonschema:"for ready_pattern; default 30, at most 600"`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"pillion/internal/fault"
 	"pillion/workspace/change"
@@ -205,7 +206,7 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	if o.Operation != change.Unchanged {
 		r.BytesWritten = o.Bytes
 	}
-	a := &Answer{Result: r, Text: changedText(r), Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
+	a := &Answer{Result: r, Text: changedText(in, r), Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
 	shown := 0
 	if most := 6 * (len(o.File.Before.Text) + len(o.File.After.Text) + len(r.Diff)); most >= shownBytes/3 { // else it fits, however it is escaped
 		shown = wireSize(o.File.Before.Text, o.File.After.Text, r.Diff)
@@ -213,7 +214,7 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
 		r.Diff = ""
 		a.Result = r
-		a.Text = changedText(r) + fmt.Sprintf("(The difference has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
+		a.Text = changedText(in, r) + fmt.Sprintf("(The difference has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
 	}
 	if shown < shownBytes/3 {
 		a.Display = displayDiff(o.Preview())
@@ -221,13 +222,16 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	return a
 }
 
-func changedText(r changedFile) string {
+func changedText(in Input, r changedFile) string {
 	name := fault.Quote(r.Path)
 	if r.Operation == change.Unchanged {
 		return name + " is as it was: it had this content already."
 	}
 	verb := map[change.Operation]string{change.Create: "Created", change.Overwrite: "Changed"}[r.Operation]
-	text := fmt.Sprintf("%s %s (+%d −%d), now version %s.", verb, name, r.Additions, r.Deletions, r.Version)
+	text := fmt.Sprintf("%s %s (+%d −%d).", verb, name, r.Additions, r.Deletions)
+	if in.Page > 0 {
+		text = strings.TrimSuffix(text, ".") + ", now version " + r.Version + "."
+	}
 	if !r.Saved {
 		text += " The user has unsaved changes in this file: the edit is in their buffer and not saved to disk."
 	}

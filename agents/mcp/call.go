@@ -21,10 +21,14 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 	definitions := (&tools.Registry{}).Definitions()
 	if d, err := s.route.door(ctx, req.Session); err != nil {
 		s.o.Logf("listing the tools: %v", err)
-	} else if theirs, err := d.tools(ctx); err != nil {
-		s.o.Logf("listing the tools: %v", err)
 	} else {
-		definitions = theirs
+		theirs, err := d.tools(ctx)
+		d.Done()
+		if err != nil {
+			s.o.Logf("listing the tools: %v", err)
+		} else {
+			definitions = theirs
+		}
 	}
 	s.names.learn(definitions)
 	out := []listed{}
@@ -33,25 +37,26 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 			out = append(out, listedTool(d, &s.names))
 		}
 	}
-	body, err := json.Marshal(map[string]any{"tools": out})
-	return &rawResult{body: body}, err
+	if s.patience() > 0 {
+		out = append(out, waitDefinition())
+	}
+	return fitList(req.ProtocolVersion(), out)
 }
 
 // call passes a call on. Whatever goes wrong is a result too, which models can
 // read; errors of the protocol are for requests that are none.
-func (s *server) call(ctx context.Context, client *sdk.ServerSession, c callParams) relay.Result {
-	hear := newReporter(ctx, client, c.Meta.ProgressToken)
-	defer hear.stop()
-	if name := s.names.canonical(c.Name); !s.o.offers(name) {
-		return s.failure(ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not among those that this server was started with (pillion mcp --tools)", fault.Quote(name)))
+func (s *server) call(e *errand) relay.Result {
+	if name := s.names.canonical(e.Name); !s.o.offers(name) {
+		return s.failure(e.ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not among those that this server was started with (pillion mcp --tools)", fault.Quote(name)))
 	}
-	d, err := s.route.door(ctx, client)
+	d, err := s.route.door(e.ctx, s.client)
 	if err != nil {
-		return s.failure(ctx, err)
+		return s.failure(e.ctx, err)
 	}
-	result, err := d.call(ctx, s.names.canonical(c.Name), c.Arguments, hear)
+	defer d.Done()
+	result, err := d.call(e.ctx, s.names.canonical(e.Name), e)
 	if err != nil {
-		return s.failure(ctx, err)
+		return s.failure(e.ctx, err)
 	}
 	return result
 }
@@ -63,6 +68,10 @@ type callParams struct {
 	Meta      struct {
 		ProgressToken any `json:"progressToken"`
 	} `json:"_meta"`
+
+	// Of the newest revision: the answers to what a result asked for, and which one it was.
+	InputResponses sdk.InputResponseMap `json:"-"`
+	RequestState   string               `json:"-"`
 }
 
 func (c callParams) check() *jsonrpc.Error {
@@ -71,28 +80,6 @@ func (c callParams) check() *jsonrpc.Error {
 	}
 	return nil
 }
-
-// slowCall is a call that came by way of the SDK: one sent right behind the
-// handshake, without waiting for its end.
-func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
-	ctx, cancel := s.until(ctx)
-	defer cancel()
-	c := callParams{Name: req.Params.Name, Arguments: req.Params.Arguments}
-	c.Meta.ProgressToken = req.Params.GetProgressToken()
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	return &rawResult{body: s.call(ctx, req.Session, c).Bytes()}, nil
-}
-
-// rawResult is a result that is JSON already.
-type rawResult struct {
-	sdk.ResultBase
-	body json.RawMessage
-}
-
-// MarshalJSON gives the result as it is.
-func (r *rawResult) MarshalJSON() ([]byte, error) { return r.body, nil }
 
 // failure is the result of a call that came to nothing.
 func (s *server) failure(ctx context.Context, err error) relay.Result {

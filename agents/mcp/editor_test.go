@@ -23,10 +23,10 @@ func TestToolsAreListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := (&tools.Registry{}).Definitions()
-		if len(list.Tools) != len(want) {
-			t.Fatalf("%s lists %d tools, want %d", where, len(list.Tools), len(want))
+		if len(list.Tools) != len(want)+1 || list.Tools[len(want)].Name != waitTool {
+			t.Fatalf("%s lists %d tools, want %d and %s", where, len(list.Tools), len(want), waitTool)
 		}
-		for i, tool := range list.Tools {
+		for i, tool := range list.Tools[:len(want)] {
 			if tool.Name != strings.ReplaceAll(want[i].Name, ".", "_") || tool.Title != want[i].Title || tool.Description == "" {
 				t.Errorf("%s lists %+v for %s", where, tool, want[i].Name)
 			}
@@ -139,7 +139,7 @@ func TestProgress(t *testing.T) {
 			heard.WriteString(n.Message)
 		}
 	}
-	hear("waiting for the human's approval in VS Code")
+	hear("waiting for your approval in VS Code")
 	d.Answer(approval.Answer{Decision: approval.Approve})
 	hear("out\n")
 	hear("err\n")

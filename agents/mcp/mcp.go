@@ -3,9 +3,12 @@
 //
 // Serve is the entry point. MCP ends here: a call goes on, as it is, to the
 // sidecar of the editor that is open on the agent's folder (package relay), where
-// the human is asked. Which editor that is is looked up at the first call, and
+// the user is asked. Which editor that is is looked up at the first call, and
 // again when the editor has gone. With no editor open the tools run here, and
 // what needs asking is asked by MCP's elicitation where the client has it.
+//
+// The agent's folders are the client's roots, or else the working folder
+// (folders.go). In a home or a system place nothing is served.
 //
 // The official SDK keeps the protocol: handshake, versions, elicitation, progress.
 // Calls alone go around it (calls.go): our transport takes them off the input and
@@ -23,7 +26,6 @@ import (
 	"io"
 	"log"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +41,7 @@ import (
 type Options struct {
 	In      io.Reader
 	Out     io.Writer
-	Cwd     string // the agent's folder
+	Cwd     string // the folder that the agent was started in
 	Version string
 	Dialect string // empty: the canonical tools
 	// Structured gives structuredContent beside the text. Agents that get it show their
@@ -47,15 +49,19 @@ type Options struct {
 	Structured bool
 	// Tools are those on offer, by the names of the contract; nil: all.
 	Tools []string
-	// Alone starts the tools without an editor; nil: there is no such thing.
-	Alone func(agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
+	// Alone starts the tools on the folders without an editor; nil: there is no such thing.
+	Alone func(folders []string, agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
 	Logf  func(format string, args ...any)
+	// AnswerWithin is how long the client waits for a call, 0 for ever; nil: it is known by
+	// the client's name.
+	AnswerWithin *time.Duration
 
-	find func(cwd string) (sidecar, bool, error) // the registry
-	beat time.Duration                           // between two signs of life
+	find      func(cwd string) (sidecar, bool, error) // the registry
+	beat      time.Duration                           // between two signs of life
+	rootsTime time.Duration                           // for the client to name its roots
 }
 
-// Door is the tools on the agent's folder, without an editor.
+// Door is the tools on the agent's folders, without an editor.
 type Door struct {
 	Registry   *tools.Registry
 	Session    *session.Session
@@ -79,6 +85,9 @@ func (o Options) withDefaults() Options {
 	if o.beat == 0 {
 		o.beat = beatTime
 	}
+	if o.rootsTime == 0 {
+		o.rootsTime = rootsTime
+	}
 	return o
 }
 
@@ -92,7 +101,8 @@ type server struct {
 	out   *stdio
 	route *route
 	names names
-	calls calls
+
+	errands errands
 
 	ready  chan struct{} // closed when client is set
 	client *sdk.ServerSession
@@ -107,15 +117,15 @@ func Serve(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}
 	s.out = newStdio(wire.Stdio(o.In, o.Out), s.take)
+	s.out.batches = func() bool { <-s.ready; return s.revision() == revisionBatches }
 	defer s.route.close()
-	defer s.calls.wait()
+	defer s.errands.wait()
 	defer cancel()
 
 	protocol := sdk.NewServer(&sdk.Implementation{Name: "pillion", Title: "Pillion", Version: o.Version}, &sdk.ServerOptions{
-		Instructions:              instructions,
-		Logger:                    slog.New(slog.DiscardHandler),
-		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-		SupportedProtocolVersions: handshakeVersions(),
+		Instructions: instructions,
+		Logger:       slog.New(slog.DiscardHandler),
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 	})
 	protocol.AddReceivingMiddleware(s.middleware)
 	connection, err := protocol.Connect(ctx, s.out, nil)
@@ -132,11 +142,12 @@ func Serve(ctx context.Context, o Options) error {
 	return ctx.Err()
 }
 
-// newProtocol is the first revision without a handshake.
-const newProtocol = "2026-07-28"
-
-func handshakeVersions() []string {
-	return slices.DeleteFunc(sdk.SupportedProtocolVersions(), func(v string) bool { return v >= newProtocol })
+// revision is the revision of the protocol that is spoken; empty: none yet.
+func (s *server) revision() string {
+	if p := s.client.InitializeParams(); p != nil {
+		return p.ProtocolVersion
+	}
+	return ""
 }
 
 // endGrace is how long the last answers may take to be written.
@@ -158,8 +169,14 @@ func (s *server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 			return s.list(ctx, r)
 		case *sdk.CallToolRequest:
 			return s.slowCall(ctx, r)
+		case *sdk.ServerRequest[*sdk.InitializeParams]:
+			fitParams(r.Params)
 		}
-		return next(ctx, method, req)
+		result, err := next(ctx, method, req)
+		if hello, ok := result.(*sdk.InitializeResult); ok && err == nil {
+			fitHello(hello)
+		}
+		return result, err
 	}
 }
 

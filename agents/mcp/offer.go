@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"pillion/internal/bug"
 	"pillion/tools"
 )
@@ -41,7 +43,7 @@ func (o Options) offers(name string) bool { return o.Tools == nil || slices.Cont
 // there that is MCP's default; the SDK's own type writes some of these out.
 type listed struct {
 	Name        string          `json:"name"`
-	Title       string          `json:"title"`
+	Title       string          `json:"title,omitempty"` // not in old revisions
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations *hints          `json:"annotations,omitempty"`
@@ -62,6 +64,15 @@ func listedTool(d tools.Definition, n *names) listed {
 		InputSchema: bytes.ReplaceAll(d.InputSchema, []byte(`,"additionalProperties":false`), nil),
 		Annotations: hintsOf(d.Annotations),
 	}
+}
+
+// sdk is the tool as the SDK has it, for revisions whose lists it completes.
+func (l listed) sdk() *sdk.Tool {
+	out := &sdk.Tool{Name: l.Name, Title: l.Title, Description: l.Description, InputSchema: l.InputSchema}
+	if h := l.Annotations; h != nil {
+		out.Annotations = &sdk.ToolAnnotations{ReadOnlyHint: h.ReadOnly, DestructiveHint: h.Destructive, IdempotentHint: h.Idempotent, OpenWorldHint: h.OpenWorld}
+	}
+	return out
 }
 
 // hintsOf leaves out what MCP assumes: a tool that is not read-only is destructive and not
@@ -94,13 +105,17 @@ type Cost struct {
 func Costs(definitions []tools.Definition) []Cost {
 	var n names
 	n.learn(definitions)
-	out := make([]Cost, 0, len(definitions))
-	for _, d := range definitions {
-		text, err := json.Marshal(listedTool(d, &n))
+	out := make([]Cost, 0, len(definitions)+1)
+	add := func(l listed, inCore bool) {
+		text, err := json.Marshal(l)
 		if err != nil {
-			_ = bug.Errorf("the definition of %s: %w", d.Name, err)
+			_ = bug.Errorf("the definition of %s: %w", l.Name, err)
 		}
-		out = append(out, Cost{Name: plainName(d.Name), Bytes: len(text), Core: slices.Contains(core, d.Name)})
+		out = append(out, Cost{Name: l.Name, Bytes: len(text), Core: inCore})
 	}
+	for _, d := range definitions {
+		add(listedTool(d, &n), slices.Contains(core, d.Name))
+	}
+	add(waitDefinition(), true) // which is offered whatever was chosen
 	return out
 }

@@ -80,6 +80,10 @@ type agent struct {
 	progress chan *sdk.ProgressNotificationParams
 }
 
+// today is the newest revision with a handshake, which the agents that are tested speak
+// unless it is about another.
+const today = "2025-11-25"
+
 // connect starts a server and a client of that name. elicit nil: the client has
 // no forms.
 func connect(t testing.TB, name string, o Options, elicit func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error)) *agent {
@@ -97,7 +101,7 @@ func connect(t testing.TB, name string, o Options, elicit func(context.Context, 
 	client := sdk.NewClient(&sdk.Implementation{Name: name, Version: "0.1"}, options)
 	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)
 	defer cancel()
-	session, err := client.Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, nil)
+	session, err := client.Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, &sdk.ClientSessionOptions{ProtocolVersion: today})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +164,7 @@ type alone struct {
 	closed int
 }
 
-func (a *alone) open(who session.Agent, asker approval.Asker, human tools.Human) (*Door, error) {
+func (a *alone) open(_ []string, who session.Agent, asker approval.Asker, human tools.Human) (*Door, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.opened = append(a.opened, who)
@@ -180,6 +184,12 @@ func (a *alone) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.opened)
+}
+
+func (a *alone) closings() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
 }
 
 func exists(p *agenttest.Project, name string) bool {

@@ -105,6 +105,8 @@ type Call struct {
 	RequiresApproval bool            `json:"requiresApproval,omitempty"`
 	TimeoutSeconds   float64         `json:"timeoutSeconds,omitempty"`
 	ProgressToken    json.RawMessage `json:"progressToken,omitempty"`
+	// Quiet: of the progress, signs of life alone, without a command's output.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // Progress is the value of $/progress: a piece of a command's output (Stream and
@@ -115,6 +117,7 @@ type Progress struct {
 	Text    string `json:"text,omitempty"`
 	Dropped int    `json:"dropped,omitempty"` // bytes that the text lacks
 	Message string `json:"message,omitempty"`
+	Waiting bool   `json:"waiting,omitempty"` // for a person's answer
 }
 
 // Bounds of what one user's agents can take.
