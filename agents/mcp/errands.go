@@ -68,7 +68,7 @@ func (s *server) request(c callParams, w *waiter) (run, leave func()) {
 		s.errands.all.Add(1)
 		run = e.run
 	}
-	w.hear = s.newReporter(c.Meta.ProgressToken)
+	w.hear = s.newReporter(c)
 	leave = func() { e.leave(w) }
 	e.waiters = append(e.waiters, w)
 	after := e.turn()
@@ -88,7 +88,7 @@ func (s *server) find(c callParams) (*errand, error) {
 	switch {
 	case c.Name == waitTool:
 		return s.errands.named(c.Arguments)
-	case c.RequestState != "":
+	case c.RequestState != "" && c.revision >= newProtocol:
 		return s.resumed(c)
 	}
 	if e := s.errands.like(c); e != nil {

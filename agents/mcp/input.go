@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,13 +28,11 @@ const inquiryKey = "approval"
 // form is the inquiry as the result of a call. The client sends the state back.
 func (q *inquiry) form(state string) relay.Result {
 	q.asked = true
-	text, err := json.Marshal(map[string]any{
-		"resultType": "input_required", "inputRequests": sdk.InputRequestMap{inquiryKey: q.params}, "requestState": state,
-	})
+	requests, err := json.Marshal(sdk.InputRequestMap{inquiryKey: q.params})
 	if err != nil {
 		return failure(context.Background(), err)
 	}
-	return relay.Result{text}
+	return relay.Result{fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":%q}`, requests, state)}
 }
 
 type errandKey struct{}
@@ -48,7 +47,7 @@ func errandOf(ctx context.Context) *errand {
 }
 
 // asks: the client is asked by results.
-func (e *errand) asks() bool { return e.s.revision() >= newProtocol }
+func (e *errand) asks() bool { return e.revision >= newProtocol }
 
 // ask has the client ask the user.
 func (e *errand) ask(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {

@@ -155,19 +155,23 @@ func (s *server) end(connection *sdk.ServerSession) {
 // middleware takes what is about tools; the rest is the SDK's.
 func (s *server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		var result sdk.Result
+		var err error
 		switch r := req.(type) {
-		case *sdk.ListToolsRequest:
-			return s.list(ctx, r)
 		case *sdk.CallToolRequest:
 			return s.slowCall(ctx, r)
+		case *sdk.ListToolsRequest:
+			result, err = s.list(ctx, r)
 		case *sdk.ServerRequest[*sdk.InitializeParams]:
 			fitParams(r.Params)
+			result, err = next(ctx, method, req)
+		default:
+			result, err = next(ctx, method, req)
 		}
-		result, err := next(ctx, method, req)
-		if hello, ok := result.(*sdk.InitializeResult); ok && err == nil {
-			fitHello(hello)
+		if err != nil || method == "server/discover" {
+			return result, err
 		}
-		return result, err
+		return fit(s.revision(), result)
 	}
 }
 

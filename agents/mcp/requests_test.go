@@ -115,6 +115,8 @@ func TestRevisions(t *testing.T) {
 		text := string(peer.raw())
 		peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		text += string(peer.raw())
+		peer.sendf(`{"jsonrpc":"2.0","id":3,"method":"prompts/list"}`)
+		text += string(peer.raw())
 		peer.sendf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_command","arguments":{"command":"echo hi"},"_meta":{"progressToken":"t"}}}`)
 		d := p.Human.Next(t)
 		text += string(peer.raw()) // a sign of life
