@@ -21,12 +21,13 @@ type errand struct {
 	cancel context.CancelFunc
 
 	// All below is guarded by errands.mu.
-	id      string // empty: it was never parked
-	waiters []*waiter
-	ended   bool
-	result  relay.Result
-	status  relay.Progress // the last sign of life
-	inquiry *inquiry       // that the client is to make of the user
+	id        string // empty: it was never parked
+	waiters   []*waiter
+	ended     bool
+	result    relay.Result
+	status    relay.Progress // the last sign of life
+	inquiry   *inquiry       // that the client is to make of the user
+	inquiries int            // that there were
 }
 
 // waiter is a request that waits for an errand.
