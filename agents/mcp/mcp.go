@@ -15,9 +15,14 @@
 // writes their results as they came, because the SDK would parse a call four
 // times and a result, which may be megabytes, twice.
 //
-// Deliberately not here: tools, policy, approvals, and the newest revision of the
-// protocol (2026-07-28), in which a server cannot ask the human anything while a
-// call runs.
+// A call is an errand (errands.go), apart from the requests that wait for it: shortly
+// before a client would give up its request is answered, and wait_for_answer, or the
+// same call again, collects the result (waits.go). In the newest revision of the protocol,
+// in which a server asks nothing while a call runs, the question is the answer to the
+// request, and the call that comes with the user's answer joins the errand (input.go).
+// What answers to older revisions must not have is taken out in revision.go.
+//
+// Deliberately not here: tools, policy and approvals.
 package mcp
 
 import (
@@ -81,9 +86,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-const instructions = "These tools work in the human's own editor on this project. Use them for every file, search, command and git question: " +
-	"they see unsaved changes, and the human approves edits and commands in the editor. A call may wait for that approval; do not repeat it meanwhile. " +
-	"When the human rejects a call, follow the reason that they give."
+const instructions = "These tools work in the user's own editor on this project. Use them for every file, search, command and git question: " +
+	"they see unsaved changes, and the user approves edits and commands in the editor. A call may wait for that approval; do not repeat it meanwhile. " +
+	"When the user rejects a call, follow the reason that they give."
 
 // server is one MCP connection.
 type server struct {
