@@ -40,7 +40,7 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 	if s.patience() > 0 {
 		out = append(out, waitDefinition())
 	}
-	return fitList(req.ProtocolVersion(), out)
+	return &toolList{tools: out}, nil
 }
 
 // call passes a call on. Whatever goes wrong is a result too, which models can
@@ -66,12 +66,21 @@ type callParams struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 	Meta      struct {
-		ProgressToken any `json:"progressToken"`
+		ProgressToken any             `json:"progressToken"`
+		Revision      string          `json:"io.modelcontextprotocol/protocolVersion"`
+		Capabilities  json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
 	} `json:"_meta"`
 
 	// Of the newest revision: the answers to what a result asked for, and which one it was.
-	InputResponses sdk.InputResponseMap `json:"-"`
-	RequestState   string               `json:"-"`
+	InputResponses sdk.InputResponseMap `json:"inputResponses"`
+	RequestState   string               `json:"requestState"`
+
+	revision string // of the protocol, that the result is for
+}
+
+// isNewest: it says of itself what a call of the newest revision must.
+func (c callParams) isNewest() bool {
+	return c.Meta.Revision == newProtocol && len(c.Meta.Capabilities) > 0 && c.Meta.Capabilities[0] == '{'
 }
 
 func (c callParams) check() *jsonrpc.Error {

@@ -11,14 +11,13 @@ import (
 	"pillion/internal/lead"
 )
 
-// take sees to calls, once the handshake is over. All else is left to the SDK, and so are
-// the calls of the revision that has no handshake: each says anew what it is.
+// take sees to calls, once the handshake is over. All else is left to the SDK.
 func (s *server) take(e envelope) (mine, reads bool) {
 	switch e.Method {
 	case "tools/call":
 		<-s.ready
-		if e.isRequest() && s.revision() != "" && s.revision() < newProtocol {
-			return true, s.start(e)
+		if e.isRequest() && s.revision() != "" {
+			return s.start(e)
 		}
 	case "notifications/roots/list_changed":
 		s.route.moved.Store(true)
@@ -28,31 +27,34 @@ func (s *server) take(e envelope) (mine, reads bool) {
 
 // start runs a call: on the goroutine that reads if nothing else is to be read
 // yet, else on one of its own.
-func (s *server) start(e envelope) (reads bool) {
+func (s *server) start(e envelope) (mine, reads bool) {
 	var c callParams
 	if err := json.Unmarshal(e.Params, &c); err != nil {
 		s.refuse(e.ID, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params cannot be read: " + err.Error()})
-		return true
+		return true, true
 	}
 	if err := c.check(); err != nil {
 		s.refuse(e.ID, err)
-		return true
+		return true, true
+	}
+	if c.revision = s.revision(); c.revision >= newProtocol && !c.isNewest() {
+		return false, true // the SDK says what is wrong with it
 	}
 	run, leave := s.request(c, &waiter{reply: func(r relay.Result) {
-		s.out.reply(e.ID, "result", fitResult(s.revision(), r)...)
+		s.out.reply(e.ID, "result", fitResult(c.revision, r)...)
 	}})
 	s.out.onCancel(e.ID, leave)
 	if run == nil {
-		return true
+		return true, true
 	}
 	if !s.out.alone() {
 		go run()
-		return true
+		return true, true
 	}
 	var turn lead.Turn
 	s.out.lead.Begin(&turn)
 	run()
-	return s.out.lead.End(&turn)
+	return true, s.out.lead.End(&turn)
 }
 
 func (s *server) refuse(id json.RawMessage, e *jsonrpc.Error) {
@@ -63,12 +65,12 @@ func (s *server) refuse(id json.RawMessage, e *jsonrpc.Error) {
 	s.out.reply(id, "error", text)
 }
 
-// slowCall is a call that came by way of the SDK: of the newest revision, or sent right
-// behind the handshake, without waiting for its end.
+// slowCall is a call that came by way of the SDK: the first one of a client without a
+// handshake, or one sent right behind the handshake, without waiting for its end.
 func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
 	<-s.ready
 	p := req.Params
-	c := callParams{Name: p.Name, Arguments: p.Arguments, InputResponses: p.InputResponses, RequestState: p.RequestState}
+	c := callParams{Name: p.Name, Arguments: p.Arguments, InputResponses: p.InputResponses, RequestState: p.RequestState, revision: req.ProtocolVersion()}
 	c.Meta.ProgressToken = p.GetProgressToken()
 	if err := c.check(); err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Re
 	}
 	select {
 	case r := <-answer:
-		return &rawResult{revision: req.ProtocolVersion(), body: fitResult(req.ProtocolVersion(), r).Bytes()}, nil
+		return &rawResult{body: fitResult(c.revision, r).Bytes()}, nil
 	case <-ctx.Done():
 		leave()
 		return nil, ctx.Err()
@@ -90,23 +92,8 @@ func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Re
 // rawResult is a result that is JSON already.
 type rawResult struct {
 	sdk.ResultBase
-	revision string
-	body     json.RawMessage
+	body json.RawMessage
 }
 
-// MarshalJSON gives the result as it is, with what the SDK adds to those of its own types.
-func (r *rawResult) MarshalJSON() ([]byte, error) {
-	if r.revision < newProtocol {
-		return r.body, nil
-	}
-	result := map[string]json.RawMessage{"resultType": json.RawMessage(`"complete"`)}
-	if err := json.Unmarshal(r.body, &result); err != nil {
-		return nil, err
-	}
-	meta, err := json.Marshal(r.Meta)
-	if err != nil {
-		return nil, err
-	}
-	result["_meta"] = meta
-	return json.Marshal(result)
-}
+// MarshalJSON gives the result as it is.
+func (r *rawResult) MarshalJSON() ([]byte, error) { return r.body, nil }

@@ -21,12 +21,13 @@ type errand struct {
 	cancel context.CancelFunc
 
 	// All below is guarded by errands.mu.
-	id      string // empty: it was never parked
-	waiters []*waiter
-	ended   bool
-	result  relay.Result
-	status  relay.Progress // the last sign of life
-	inquiry *inquiry       // that the client is to make of the user
+	id        string // empty: it was never parked
+	waiters   []*waiter
+	ended     bool
+	result    relay.Result
+	status    relay.Progress // the last sign of life
+	inquiry   *inquiry       // that the client is to make of the user
+	inquiries int            // that there were
 }
 
 // waiter is a request that waits for an errand.
@@ -68,7 +69,7 @@ func (s *server) request(c callParams, w *waiter) (run, leave func()) {
 		s.errands.all.Add(1)
 		run = e.run
 	}
-	w.hear = s.newReporter(c.Meta.ProgressToken)
+	w.hear = s.newReporter(c)
 	leave = func() { e.leave(w) }
 	e.waiters = append(e.waiters, w)
 	after := e.turn()
@@ -88,7 +89,7 @@ func (s *server) find(c callParams) (*errand, error) {
 	switch {
 	case c.Name == waitTool:
 		return s.errands.named(c.Arguments)
-	case c.RequestState != "":
+	case c.RequestState != "" && c.revision >= newProtocol:
 		return s.resumed(c)
 	}
 	if e := s.errands.like(c); e != nil {

@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -17,23 +19,20 @@ import (
 
 // inquiry is what the client is to ask the user before an errand can go on.
 type inquiry struct {
+	key    string // names it in the result and in the answer: an answer is to what was asked, and nothing else
 	params *sdk.ElicitParams
 	asked  bool // the client has it
 	answer chan *sdk.ElicitResult
 }
 
-const inquiryKey = "approval"
-
 // form is the inquiry as the result of a call. The client sends the state back.
 func (q *inquiry) form(s *server, state string) relay.Result {
 	q.asked = true
-	text, err := json.Marshal(map[string]any{
-		"resultType": "input_required", "inputRequests": sdk.InputRequestMap{inquiryKey: q.params}, "requestState": state,
-	})
+	requests, err := json.Marshal(sdk.InputRequestMap{q.key: q.params})
 	if err != nil {
 		return s.failure(context.Background(), err)
 	}
-	return relay.Result{text}
+	return relay.Result{fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":%q}`, requests, state)}
 }
 
 type errandKey struct{}
@@ -48,12 +47,14 @@ func errandOf(ctx context.Context) *errand {
 }
 
 // asks: the client is asked by results.
-func (e *errand) asks() bool { return e.s.revision() >= newProtocol }
+func (e *errand) asks() bool { return e.revision >= newProtocol }
 
 // ask has the client ask the user.
 func (e *errand) ask(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	q := &inquiry{params: p, answer: make(chan *sdk.ElicitResult, 1)}
 	e.s.errands.mu.Lock()
+	e.inquiries++
+	q.key = "question-" + strconv.Itoa(e.inquiries)
 	e.inquiry = q
 	after := e.turn()
 	e.s.errands.mu.Unlock()
@@ -83,9 +84,14 @@ func (s *server) resumed(c callParams) (*errand, error) {
 		return nil, fault.New(fault.InvalidArguments, "no call waits for this answer; make the call again without it")
 	}
 	e := s.errands.parked[i]
-	if given, ok := c.InputResponses[inquiryKey].(*sdk.ElicitResult); ok && e.inquiry != nil {
+	if e.inquiry == nil {
+		return e, nil
+	}
+	if given, ok := c.InputResponses[e.inquiry.key].(*sdk.ElicitResult); ok {
 		e.inquiry.answer <- given
 		e.inquiry = nil
+	} else {
+		e.inquiry.asked = false
 	}
 	return e, nil
 }

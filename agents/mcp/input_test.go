@@ -98,7 +98,7 @@ func TestTheAnswerToAnInputRequiredResult(t *testing.T) {
 		peer.sendf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"write_file","arguments":{"path":%q,"content":"n"},%s%s}}`, id, file, newest, more)
 		return string(peer.raw())
 	}
-	const yes = `,"requestState":"w1","inputResponses":{"approval":{"action":"accept","content":{"decision":"approve"}}}`
+	const yes = `,"requestState":"w1","inputResponses":{"question-1":{"action":"accept","content":{"decision":"approve"}}}`
 	if got := call("1", "n.txt", yes); !strings.Contains(got, "INVALID_ARGUMENTS") {
 		t.Errorf("an answer that nobody waits for gave %s", got)
 	}
@@ -110,7 +110,10 @@ func TestTheAnswerToAnInputRequiredResult(t *testing.T) {
 	if got := call("4", "other.txt", yes); !strings.Contains(got, "INVALID_ARGUMENTS") {
 		t.Errorf("an answer for another call gave %s", got)
 	}
-	if got := call("5", "n.txt", yes); !strings.Contains(got, `"resultType":"complete"`) || !strings.Contains(got, "serverInfo") || !exists(p, "n.txt") {
+	if got := call("7", "n.txt", strings.Replace(yes, "question-1", "question-0", 1)); !strings.Contains(got, `"input_required"`) || exists(p, "n.txt") {
+		t.Errorf("an answer to another question gave %s", got)
+	}
+	if got := call("5", "n.txt", yes); !strings.Contains(got, `"resultType":"complete"`) || !exists(p, "n.txt") {
 		t.Errorf("got %s", got)
 	}
 	if got := call("6", "n.txt", yes); !strings.Contains(got, "INVALID_ARGUMENTS") {

@@ -15,9 +15,14 @@
 // writes their results as they came, because the SDK would parse a call four
 // times and a result, which may be megabytes, twice.
 //
-// Deliberately not here: tools, policy, approvals, and the newest revision of the
-// protocol (2026-07-28), in which a server cannot ask the human anything while a
-// call runs.
+// A call is an errand (errands.go), apart from the requests that wait for it: shortly
+// before a client would give up its request is answered, and wait_for_answer, or the
+// same call again, collects the result (waits.go). In the newest revision of the protocol,
+// in which a server asks nothing while a call runs, the question is the answer to the
+// request, and the call that comes with the user's answer joins the errand (input.go).
+// What answers to older revisions must not have is taken out in revision.go.
+//
+// Deliberately not here: tools, policy and approvals.
 package mcp
 
 import (
@@ -164,19 +169,23 @@ func (s *server) end(connection *sdk.ServerSession) {
 // middleware takes what is about tools; the rest is the SDK's.
 func (s *server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		var result sdk.Result
+		var err error
 		switch r := req.(type) {
-		case *sdk.ListToolsRequest:
-			return s.list(ctx, r)
 		case *sdk.CallToolRequest:
 			return s.slowCall(ctx, r)
+		case *sdk.ListToolsRequest:
+			result, err = s.list(ctx, r)
 		case *sdk.ServerRequest[*sdk.InitializeParams]:
 			fitParams(r.Params)
+			result, err = next(ctx, method, req)
+		default:
+			result, err = next(ctx, method, req)
 		}
-		result, err := next(ctx, method, req)
-		if hello, ok := result.(*sdk.InitializeResult); ok && err == nil {
-			fitHello(hello)
+		if err != nil || method == "server/discover" {
+			return result, err
 		}
-		return result, err
+		return fit(s.revision(), result)
 	}
 }
 

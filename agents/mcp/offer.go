@@ -39,6 +39,12 @@ func Choose(what string) ([]string, error) {
 
 func (o Options) offers(name string) bool { return o.Tools == nil || slices.Contains(o.Tools, name) }
 
+// toolList is the answer to tools/list, before it is made fit for a revision.
+type toolList struct {
+	sdk.ResultBase
+	tools []listed
+}
+
 // listed is a tool as MCP lists it. All of it is in each conversation, so nothing stands
 // there that is MCP's default; the SDK's own type writes some of these out.
 type listed struct {

@@ -37,11 +37,11 @@ type reporter struct {
 	stopped bool
 }
 
-func (s *server) newReporter(token any) *reporter {
-	if token == nil {
+func (s *server) newReporter(c callParams) *reporter {
+	if c.Meta.ProgressToken == nil {
 		return nil
 	}
-	return &reporter{ctx: s.ctx, client: s.client, revision: s.revision(), token: token}
+	return &reporter{ctx: s.ctx, client: s.client, revision: c.revision, token: c.Meta.ProgressToken}
 }
 
 // progress takes what a sidecar reports.

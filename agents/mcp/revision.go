@@ -27,16 +27,37 @@ func fitParams(p *sdk.InitializeParams) {
 	}
 }
 
-func fitHello(r *sdk.InitializeResult) {
-	if r.ProtocolVersion < revisionStructured && r.ServerInfo != nil {
-		who := *r.ServerInfo
-		who.Title = ""
-		r.ServerInfo = &who
+// fit gives the answer to a request, but for calls, as the revision has it.
+func fit(revision string, result sdk.Result) (sdk.Result, error) {
+	switch r := result.(type) {
+	case *sdk.InitializeResult:
+		if revision < revisionStructured {
+			who := *r.ServerInfo
+			who.Title = ""
+			r.ServerInfo = &who
+		}
+	case *toolList:
+		return fitTools(revision, r.tools)
 	}
+	if revision >= newProtocol {
+		return result, nil
+	}
+	body, err := json.Marshal(result)
+	if err != nil || !bytes.Contains(body, []byte(`"ttlMs":`)) {
+		return result, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		return nil, err
+	}
+	delete(members, "ttlMs")
+	delete(members, "cacheScope")
+	body, err = json.Marshal(members)
+	return &rawResult{body: body}, err
 }
 
-// fitList gives the list of tools as the revision has it.
-func fitList(revision string, tools []listed) (sdk.Result, error) {
+// fitTools gives the list of tools as the revision has it.
+func fitTools(revision string, tools []listed) (sdk.Result, error) {
 	if revision >= newProtocol {
 		r := &sdk.ListToolsResult{}
 		r.CacheScope = "private" // another client may be in another folder
@@ -59,6 +80,9 @@ func fitList(revision string, tools []listed) (sdk.Result, error) {
 
 // fitResult gives the result of a call as the revision has it.
 func fitResult(revision string, r relay.Result) relay.Result {
+	if revision >= newProtocol {
+		return markComplete(r)
+	}
 	if revision >= revisionStructured {
 		return r
 	}
@@ -81,4 +105,15 @@ func fitResult(revision string, r relay.Result) relay.Result {
 		return r
 	}
 	return relay.Result{fitted}
+}
+
+// markComplete says of a result that it is one, unless it says itself what it is.
+func markComplete(r relay.Result) relay.Result {
+	const mark = `{"resultType":`
+	if len(r) == 0 || len(r[0]) == 0 || bytes.HasPrefix(r[0], []byte(mark)) {
+		return r
+	}
+	marked := slices.Clone(r)
+	marked[0] = append([]byte(mark+`"complete",`), r[0][1:]...)
+	return marked
 }
