@@ -30,23 +30,25 @@ type door interface {
 // sidecar is one that was found; connect connects to it.
 type sidecar struct {
 	editor  string
+	watch   bool // it is no editor, and is left for one
 	connect func(ctx context.Context, h relay.Hello) (*relay.Client, error)
 }
 
 func findSidecar(cwd string) (sidecar, bool, error) {
 	e, ok, err := relay.Find(cwd)
-	return sidecar{editor: e.Editor, connect: func(ctx context.Context, h relay.Hello) (*relay.Client, error) {
+	return sidecar{editor: e.Editor, watch: e.Kind == relay.KindWatch, connect: func(ctx context.Context, h relay.Hello) (*relay.Client, error) {
 		return relay.Dial(ctx, e, h)
 	}}, ok, err
 }
 
-// route knows the way of a call: to the editor that is open on the folder, and
-// as long as there is none, to tools of our own.
+// route knows the way of a call: to the editor that is open on the folder, as long
+// as there is none to a watch, and without either to tools of our own.
 type route struct {
 	o Options
 
 	turn   chan struct{} // holds one token: whoever has it may use what follows
 	editor *editorDoor
+	watch  *editorDoor // used where no editor is open, and kept meanwhile: what the user is asked there stays there
 	alone  *aloneDoor
 
 	leaving sync.WaitGroup
@@ -73,7 +75,7 @@ func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, erro
 	if r.editor != nil && !r.editor.isGone() {
 		return r.editor, nil
 	}
-	r.leaveEditor()
+	r.leave(&r.editor)
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	who := agentOf(client)
@@ -85,10 +87,12 @@ func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, erro
 		if !ok {
 			return r.byOurselves(client)
 		}
+		if found.watch && r.watch != nil && !r.watch.isGone() {
+			return r.watch, nil
+		}
 		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: r.o.Cwd})
 		if err == nil {
-			r.editor = &editorDoor{client: conn}
-			return r.editor, nil
+			return r.enter(found, conn), nil
 		}
 		if !leaves(err) || looks == mostLooks || !pause(ctx, lookAgain) {
 			return nil, fault.New(fault.ExecutionFailed, "%w", err).
@@ -145,20 +149,31 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	return r.alone, nil
 }
 
-// leaveEditor needs the turn.
-func (r *route) leaveEditor() {
-	if r.editor == nil {
+// enter needs the turn, as leave does.
+func (r *route) enter(found sidecar, conn *relay.Client) door {
+	if found.watch {
+		r.leave(&r.watch)
+		r.watch = &editorDoor{client: conn, name: "`pillion watch`"}
+		return r.watch
+	}
+	r.editor = &editorDoor{client: conn, name: "the editor"}
+	return r.editor
+}
+
+func (r *route) leave(d **editorDoor) {
+	if *d == nil {
 		return
 	}
-	old := r.editor.client
-	r.editor = nil
+	old := (*d).client
+	*d = nil
 	r.leaving.Go(func() { _ = old.Close() })
 }
 
 // close is called when no call runs any more.
 func (r *route) close() {
 	<-r.turn
-	r.leaveEditor()
+	r.leave(&r.editor)
+	r.leave(&r.watch)
 	r.leaving.Wait()
 	if r.alone != nil && r.alone.Close != nil {
 		if err := r.alone.Close(); err != nil {
@@ -167,9 +182,10 @@ func (r *route) close() {
 	}
 }
 
-// editorDoor leads to an editor's sidecar.
+// editorDoor leads to the sidecar of an editor, or of a watch.
 type editorDoor struct {
 	client *relay.Client
+	name   string // for the agent
 	// ending: a call was told that the sidecar ends, which comes before the end
 	// of the connection.
 	ending atomic.Bool
@@ -197,7 +213,7 @@ func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMe
 	switch {
 	case relay.IsClosed(err), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
 		d.ending.Store(true)
-		return nil, fault.New(fault.ExecutionFailed, "the editor was closed while this call ran, so nobody knows how far it got").
+		return nil, fault.New(fault.ExecutionFailed, "%s was closed while this call ran, so nobody knows how far it got", d.name).
 			WithHint("look at the files before you call again; the next call looks for an editor anew")
 	case errors.As(err, &refused) && refused.Code == wire.CodeBusy:
 		return nil, fault.New(fault.RateLimited, "%w", err)

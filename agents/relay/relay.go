@@ -44,7 +44,8 @@ type Host struct {
 	Sessions *session.Set
 	Roots    func() []string // absolute workspace folders, now
 	Editor   string          // for people: "VS Code"
-	Version  string          // of the sidecar
+	Kind     Kind
+	Version  string // of the sidecar
 	Logf     func(format string, args ...any)
 }
 
