@@ -91,7 +91,7 @@ func (v *view) preview(p approval.Preview) {
 	case "command":
 		v.Command, v.Where = v.visible(p.Command), terminal.Where(p)
 		for _, c := range p.Parts {
-			v.Parts = append(v.Parts, part{words(c.Argv), fault.Escape(c.Why)})
+			v.Parts = append(v.Parts, part{fault.Line(strings.Join(c.Argv, " ")), fault.Escape(c.Why)})
 		}
 		for _, path := range p.Writes {
 			v.Notes = append(v.Notes, "writes "+fault.Quote(path))
@@ -149,13 +149,4 @@ func (v *view) visible(text string) string {
 	shown := fault.Escape(text)
 	v.Invisible = v.Invisible || shown != text
 	return shown
-}
-
-// words are a command's, so that one with spaces is not taken for two.
-func words(argv []string) string {
-	quoted := make([]string, len(argv))
-	for i, word := range argv {
-		quoted[i] = fault.Quote(word)
-	}
-	return strings.Join(quoted, " ")
 }

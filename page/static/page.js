@@ -69,7 +69,7 @@ function preview(view) {
   if (view.command) {
     out.push(make('pre', 'command', view.command), make('p', 'where', view.where));
     if ((view.parts ?? []).length > 0) {
-      out.push(make('ul', 'parts', ...view.parts.map((part) => make('li', '', make('code', '', part.words), part.why ? ` ${part.why}` : ''))));
+      out.push(make('ul', 'parts', ...view.parts.map((part) => make('li', '', make('code', '', part.words), part.why ? `: ${part.why}` : ''))));
     }
     if ((view.notes ?? []).length > 0) out.push(list(view.notes));
   }
