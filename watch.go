@@ -21,13 +21,13 @@ import (
 const watchHelp = `usage: pillion watch [-C FOLDER] [--browser]
 
 Shows what agents do in a folder, and asks you here before they change a file or
-run a command, as long as no editor with Pillion has the folder open. Any agent
-that was connected with ` + "`pillion mcp install`" + ` works with it, whether or not it
-can ask by itself.
+run a command, as long as no editor with Pillion has the folder open. It works
+with every agent that was connected with ` + "`pillion mcp install`" + `, also with one
+that cannot ask by itself.
 
   -C FOLDER    the folder to watch, instead of the current one
-  --browser    ask on a page in the browser, whose address is printed; so it is
-               done, too, where there is no terminal
+  --browser    ask on a page in the browser and print its address; this is the
+               default where there is no terminal
 
 Between requests you can type ` + "`resume`" + `, which lets an agent go on that you
 stopped with c. Ctrl+C ends the watch: what waits is refused.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"math"
 	"strings"
 
 	"pillion/internal/fault"
@@ -107,7 +108,7 @@ func (v *view) preview(p approval.Preview) {
 // text is a text, laid out where it comes in parts.
 func (v *view) text(p approval.Preview) {
 	if len(p.Facts) == 0 {
-		v.Text = approval.PlainPreview(p, len(p.Markdown)+len(p.URL))
+		v.Text = approval.PlainPreview(p, math.MaxInt)
 		return
 	}
 	v.Text = v.visible(p.Message)

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"pillion/internal/fault"
@@ -48,7 +49,7 @@ func (s Style) previewLines(p approval.Preview) []string {
 
 func plainLines(p approval.Preview) []string {
 	var lines []string
-	for line := range strings.SplitSeq(strings.TrimSuffix(approval.PlainPreview(p, len(p.Markdown)+len(p.URL)), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(approval.PlainPreview(p, math.MaxInt), "\n"), "\n") {
 		lines = append(lines, "  "+line)
 	}
 	return lines
