@@ -61,8 +61,9 @@ type post interface {
 	Paused(agent string)
 	Elsewhere(editor string) // who asks instead; "" nobody
 	Heard(a tools.Activity)
-	// Serve shows the post until ctx or the person ends it.
-	Serve(ctx context.Context, folder string) error
+	Open(folder string) // says what is watched, and how
+	// Serve listens to the person until ctx or they end it.
+	Serve(ctx context.Context) error
 }
 
 func keepWatch(ctx context.Context, folder string, browser bool) error {
@@ -91,11 +92,12 @@ func keepWatch(ctx context.Context, folder string, browser bool) error {
 	return c.hosted(relay.Host{Editor: "`pillion watch`", Kind: relay.KindWatch}, func(agents *relay.Server) error {
 		defer agents.Settle(lastAnswers)
 		defer close(person.left)
+		at.Open(c.roots()[0])
 		c.announce()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		go c.lookForEditors(ctx, at)
-		return at.Serve(ctx, c.roots()[0])
+		return at.Serve(ctx)
 	})
 }
 

@@ -39,11 +39,15 @@ const (
 	endTime   = time.Second      // for the last answers
 )
 
-// Serve prints the page's address and answers until ctx ends.
-func (p *Page) Serve(ctx context.Context, folder string) error {
+// Open prints the page's address.
+func (p *Page) Open(folder string) {
 	p.update(func() { p.state.Folder = fault.Escape(folder) })
 	fmt.Fprintf(p.o.Out, "Pillion watches %s\nOpen this address in a browser on this machine. Whoever has it can answer for you, so keep it to yourself.\n\n  %s\n\nCtrl+C ends this.\n",
 		fault.Escape(folder), p.Address())
+}
+
+// Serve answers until ctx ends.
+func (p *Page) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: p, ReadTimeout: sendTime, ReadHeaderTimeout: sendTime, WriteTimeout: pollTime + sendTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0),

@@ -41,7 +41,8 @@ func serve(t *testing.T) *rig {
 	r.Page = p
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- p.Serve(ctx, "/work/kettle") }()
+	p.Open("/work/kettle")
+	go func() { ended <- p.Serve(ctx) }()
 	r.stop = func() {
 		cancel()
 		if err := <-ended; err != nil {

@@ -89,11 +89,15 @@ func (w *Watch) line(sign string, a tools.Activity) string {
 	return "  " + sign + " " + w.look().Dim(string(text))
 }
 
-// Serve shows what is watched and takes what is typed between questions, until ctx or
-// the input ends.
-func (w *Watch) Serve(ctx context.Context, folder string) error {
+// Open says what is watched.
+func (w *Watch) Open(folder string) {
 	w.say(w.look().Bold("Pillion watches " + fault.Escape(folder)))
 	w.say(w.look().Wrap("", "", "Agents that you start in this folder ask here before they change a file or run a command. Ctrl+C ends this."))
+}
+
+// Serve takes what is typed between questions, until ctx or the input ends.
+func (w *Watch) Serve(ctx context.Context) error {
+	defer w.say("") // what follows stands on a line of its own, behind the ^C
 	for {
 		select {
 		case w.turn <- struct{}{}:
