@@ -37,10 +37,15 @@ func home(t testing.TB) {
 // editor opens the project in an editor's sidecar.
 func editor(t testing.TB, p *agenttest.Project) *relay.Server {
 	t.Helper()
-	s, err := relay.Listen(relay.Host{
-		Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return []string{p.Dir} },
-		Editor: "VS Code", Version: "1.2.3", Logf: t.Logf,
-	})
+	return host(t, p, p.Dir, relay.Host{Editor: "VS Code"})
+}
+
+// host opens a folder of the project in a sidecar that agents find.
+func host(t testing.TB, p *agenttest.Project, root string, h relay.Host) *relay.Server {
+	t.Helper()
+	h.Registry, h.Sessions, h.Roots = p.Registry, p.Sessions, func() []string { return []string{root} }
+	h.Version, h.Logf = "1.2.3", t.Logf
+	s, err := relay.Listen(h)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,18 +36,19 @@ type door interface {
 // sidecar is one that was found; connect connects to it.
 type sidecar struct {
 	editor  string
+	watch   bool // it is no editor, and is left for one
 	connect func(ctx context.Context, h relay.Hello) (*relay.Client, error)
 }
 
 func findSidecar(cwd string) (sidecar, bool, error) {
 	e, ok, err := relay.Find(cwd)
-	return sidecar{editor: e.Editor, connect: func(ctx context.Context, h relay.Hello) (*relay.Client, error) {
+	return sidecar{editor: e.Editor, watch: e.Kind == relay.KindWatch, connect: func(ctx context.Context, h relay.Hello) (*relay.Client, error) {
 		return relay.Dial(ctx, e, h)
 	}}, ok, err
 }
 
-// route knows the way of a call: to the editor that is open on one of the folders,
-// and as long as there is none, to tools of our own.
+// route knows the way of a call: to the editor that is open on one of the folders, as
+// long as there is none to a watch, and without either to tools of our own.
 type route struct {
 	o     Options
 	moved atomic.Bool // the client works in other folders now
@@ -57,6 +58,7 @@ type route struct {
 	folders []string
 	refused error // why nothing is served
 	editor  *editorDoor
+	watch   *editorDoor // used where no editor is open, and kept meanwhile: what the user is asked there stays there
 	alone   *aloneDoor
 
 	leaving sync.WaitGroup
@@ -114,7 +116,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 	if r.editor != nil && !r.editor.isGone() {
 		return r.editor, nil
 	}
-	r.leaveEditor()
+	r.leaveSidecar(&r.editor)
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	who := agentOf(client)
@@ -123,10 +125,12 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 		if !ok {
 			return r.byOurselves(client)
 		}
+		if found.watch && r.watch != nil && !r.watch.isGone() {
+			return r.watch, nil
+		}
 		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes})
 		if err == nil {
-			r.editor = &editorDoor{client: conn}
-			return r.editor, nil
+			return r.enter(found, conn), nil
 		}
 		if !leaves(err) || looks == mostLooks || !pause(ctx, lookAgain) {
 			return nil, fault.New(fault.ExecutionFailed, "%w", err).
@@ -135,18 +139,19 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 	}
 }
 
-// look finds the sidecar of the first folder that is open in an editor.
-func (r *route) look() (found sidecar, cwd string, ok bool) {
-	for _, cwd := range r.folders {
-		found, ok, err := r.o.find(cwd)
+// look finds the sidecar of the first folder that is open in an editor, else of the first
+// that is watched.
+func (r *route) look() (best sidecar, cwd string, ok bool) {
+	for _, folder := range r.folders {
+		found, there, err := r.o.find(folder)
 		if err != nil {
 			r.o.Logf("looking for an editor: %v", err)
 		}
-		if ok {
-			return found, cwd, true
+		if there && (!ok || best.watch && !found.watch) {
+			best, cwd, ok = found, folder, true
 		}
 	}
-	return sidecar{}, "", false
+	return best, cwd, ok
 }
 
 // A sidecar that dies takes connections until the system has closed its socket, and ends
@@ -205,19 +210,31 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	return r.alone, nil
 }
 
-// leave gives all doors up. It needs the turn, as the two that follow do.
+// enter needs the turn, as the three that follow do.
+func (r *route) enter(found sidecar, conn *relay.Client) door {
+	if found.watch {
+		r.leaveSidecar(&r.watch)
+		r.watch = &editorDoor{client: conn, name: "`pillion watch`"}
+		return r.watch
+	}
+	r.editor = &editorDoor{client: conn, name: "the editor"}
+	return r.editor
+}
+
+// leave gives all doors up.
 func (r *route) leave() {
-	r.leaveEditor()
+	r.leaveSidecar(&r.editor)
+	r.leaveSidecar(&r.watch)
 	if r.alone != nil {
 		r.closeLater(r.alone)
 		r.alone = nil
 	}
 }
 
-func (r *route) leaveEditor() {
-	if r.editor != nil {
-		r.closeLater(r.editor)
-		r.editor = nil
+func (r *route) leaveSidecar(d **editorDoor) {
+	if *d != nil {
+		r.closeLater(*d)
+		*d = nil
 	}
 }
 
@@ -238,10 +255,11 @@ func (r *route) close() {
 	r.leaving.Wait()
 }
 
-// editorDoor leads to an editor's sidecar.
+// editorDoor leads to the sidecar of an editor, or of a watch.
 type editorDoor struct {
 	sync.WaitGroup
 	client *relay.Client
+	name   string // for the agent
 	// ending: a call was told that the sidecar ends, which comes before the end
 	// of the connection.
 	ending atomic.Bool
@@ -278,7 +296,7 @@ func (d *editorDoor) call(ctx context.Context, name string, e *errand) (relay.Re
 	switch {
 	case relay.IsClosed(err), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
 		d.ending.Store(true)
-		return nil, fault.New(fault.ExecutionFailed, "the editor was closed while this call ran, so nobody knows how far it got").
+		return nil, fault.New(fault.ExecutionFailed, "%s was closed while this call ran, so nobody knows how far it got", d.name).
 			WithHint("look at the files before you call again; the next call looks for an editor anew")
 	case errors.As(err, &refused) && refused.Code == wire.CodeBusy:
 		return nil, fault.New(fault.RateLimited, "%w", err)

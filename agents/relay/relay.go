@@ -44,7 +44,8 @@ type Host struct {
 	Sessions *session.Set
 	Roots    func() []string // absolute workspace folders, now
 	Editor   string          // for people: "VS Code"
-	Version  string          // of the sidecar
+	Kind     Kind
+	Version  string // of the sidecar
 	// Structured says that the settings want the structure of results for every agent.
 	Structured func() bool
 	Logf       func(format string, args ...any)
