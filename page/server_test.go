@@ -134,7 +134,8 @@ var edit = approval.Request{
 		Path: "a.txt", Diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-<b>one\n+two\u200b\n", Additions: 1, Deletions: 1,
 	}}},
 	Decisions: []approval.Choice{
-		{ID: approval.RejectID, Title: "Reject"}, {ID: approval.ApproveID, Title: "Approve"},
+		{ID: approval.RejectID, Title: "Reject"},
+		{ID: approval.ApproveID, Title: "Approve"},
 		{ID: "session", Title: "Approve for this session", Scope: approval.Session, Rule: "edit_file(a.txt)"},
 	},
 }
