@@ -19,19 +19,23 @@ import (
 	"pillion/workspace"
 )
 
-const mcpHelp = `usage: pillion mcp [-C FOLDER]
+const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST] [--answer-within SECONDS]
        pillion mcp install [--project] [--uninstall] [--yes] AGENT
 
 The MCP server that a coding agent starts, on its standard input and output. It
 passes calls on to the editor that is open on the folder. With none open it works
 on the files by itself, and asks you through the agent, if the agent can do that.
 
-  -C FOLDER    the folder that the agent works in, instead of the current one; an
-               agent that names its folders itself (MCP roots) is served in those
+  -C FOLDER       the folder that the agent works in, instead of the current one; an
+                  agent that names its folders itself (MCP roots) is served in those
+  --structured    give structuredContent beside the text of results. Most agents then
+                  show their model that in place of the text
+  --tools LIST    offer these tools alone: core (the ten that matter most), or names with
+                  commas between them. ` + "`pillion tools --cost`" + ` counts what they cost
   --answer-within SECONDS
-               how long the agent waits for a call, 0 for ever; without this it is
-               known by the agent's name. A call that takes longer is answered in
-               time, and goes on
+                  how long the agent waits for a call, 0 for ever; without this it is
+                  known by the agent's name. A call that takes longer is answered in
+                  time, and goes on
 
 You do not start it yourself: ` + "`pillion mcp install claude`" + ` has the agent do it.
 `
@@ -50,10 +54,16 @@ func mcpCommand(args []string) int {
 		answerWithin = &within
 		return err
 	})
+	structured := flags.Bool("structured", false, "")
+	offered := flags.String("tools", "all", "")
 	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
 	cwd, err := filepath.Abs(*folder)
+	if err != nil {
+		return fail(err)
+	}
+	chosen, err := mcp.Choose(*offered)
 	if err != nil {
 		return fail(err)
 	}
@@ -63,7 +73,10 @@ func mcpCommand(args []string) int {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: openAlone, Logf: logf, AnswerWithin: answerWithin})
+	err = mcp.Serve(ctx, mcp.Options{
+		In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: openAlone, Logf: logf,
+		Structured: *structured, Tools: chosen, AnswerWithin: answerWithin,
+	})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)
 	}
@@ -103,5 +116,5 @@ func openAlone(dirs []string, agent session.Agent, asker approval.Asker, human t
 		return nil, errors.Join(err, c.Close())
 	}
 	c.languages.TellMissing()
-	return &mcp.Door{Registry: c.registry, Session: own, Close: c.Close}, nil
+	return &mcp.Door{Registry: c.registry, Session: own, Structured: c.structured, Close: c.Close}, nil
 }

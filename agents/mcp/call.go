@@ -31,33 +31,33 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 		}
 	}
 	s.names.learn(definitions)
-	out := &sdk.ListToolsResult{Tools: make([]*sdk.Tool, 0, len(definitions))}
+	out := []listed{}
 	for _, d := range definitions {
-		out.Tools = append(out.Tools, &sdk.Tool{
-			Name: plainName(d.Name), Title: d.Title, Description: s.names.plainText(d.Description), InputSchema: d.InputSchema,
-			Annotations: &sdk.ToolAnnotations{
-				Title: d.Title, ReadOnlyHint: d.Annotations.ReadOnly, IdempotentHint: d.Annotations.Idempotent,
-				DestructiveHint: &d.Annotations.Destructive, OpenWorldHint: &d.Annotations.OpenWorld,
-			},
-		})
+		if s.o.offers(d.Name) {
+			out = append(out, listedTool(d, &s.names))
+		}
 	}
 	if s.patience() > 0 {
-		out.Tools = append(out.Tools, waitDefinition())
+		out = append(out, listedTool(waitDefinition, &s.names))
 	}
-	return out, nil
+	return fitList(req.ProtocolVersion(), out)
 }
 
 // call passes a call on. Whatever goes wrong is a result too, which models can
 // read; errors of the protocol are for requests that are none.
 func (s *server) call(e *errand) relay.Result {
+	name := s.names.canonical(e.Name)
+	if !s.o.offers(name) {
+		return s.failure(e.ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not among those that this server was started with (pillion mcp --tools)", fault.Quote(name)))
+	}
 	d, err := s.route.door(e.ctx, s.client)
 	if err != nil {
-		return failure(e.ctx, err)
+		return s.failure(e.ctx, err)
 	}
 	defer d.Done()
-	result, err := d.call(e.ctx, s.names.canonical(e.Name), e)
+	result, err := d.call(e.ctx, name, e)
 	if err != nil {
-		return failure(e.ctx, err)
+		return s.failure(e.ctx, err)
 	}
 	return result
 }
@@ -92,20 +92,16 @@ func (c callParams) check() *jsonrpc.Error {
 }
 
 // failure is the result of a call that came to nothing.
-func failure(ctx context.Context, err error) relay.Result {
+func (s *server) failure(ctx context.Context, err error) relay.Result {
 	if ctx.Err() != nil {
 		err = fault.New(fault.Cancelled, "the call was cancelled")
 	}
 	known := fault.From(err)
-	text := string(known.Code) + ": " + known.Message
-	if known.Hint != "" {
-		text += "\n" + known.Hint
-	}
 	structured, marshalErr := json.Marshal(map[string]any{"ok": false, "error": known})
 	if marshalErr != nil {
 		structured = []byte(`{"ok":false}`)
 	}
-	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured, IsError: true})
+	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: tools.ErrorText(known)}}, Structured: structured, IsError: true}, s.o.Structured)
 }
 
 // names turns the names of models, which most accept without dots alone, into

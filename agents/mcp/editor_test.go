@@ -33,9 +33,6 @@ func TestToolsAreListed(t *testing.T) {
 			if schema, ok := tool.InputSchema.(map[string]any); !ok || schema["type"] != "object" {
 				t.Errorf("%s: the schema of %s is %v", where, tool.Name, tool.InputSchema)
 			}
-			if tool.Annotations.ReadOnlyHint != want[i].Annotations.ReadOnly || *tool.Annotations.DestructiveHint != want[i].Annotations.Destructive {
-				t.Errorf("%s: the annotations of %s are %+v", where, tool.Name, tool.Annotations)
-			}
 		}
 	}
 	check("without an editor", connect(t, "tester", Options{Cwd: p.Dir}, nil))
@@ -52,10 +49,10 @@ func TestACallGoesToTheEditor(t *testing.T) {
 	if open := p.Sessions.List(); len(open) != 0 {
 		t.Errorf("connected before the first call: %+v", open)
 	}
-	if r := a.call(t, "read_file", object{"path": "a.txt"}); r.isError || r.text != "hello\n" || r.structured.Content != "hello\n" {
+	if r := a.call(t, "read_file", object{"path": "a.txt"}); r.isError || r.text != "hello\n" || r.structured != nil {
 		t.Errorf("got %+v", r)
 	}
-	if r := a.call(t, "read_file", object{"path": "big.txt"}); r.text != big || r.structured.Content != big {
+	if r := a.call(t, "read_file", object{"path": "big.txt", "start_line": 1, "end_line": 100_000}); r.text != big {
 		t.Errorf("of %d bytes %d came back", len(big), len(r.text))
 	}
 	open := p.Sessions.List()

@@ -49,6 +49,11 @@ type Options struct {
 	Cwd     string // the folder that the agent was started in
 	Version string
 	Dialect string // empty: the canonical tools
+	// Structured gives structuredContent beside the text. Agents that get it show their
+	// model one line of escaped JSON in place of the text, or both.
+	Structured bool
+	// Tools are those on offer, by the names of the contract; nil: all.
+	Tools []string
 	// Alone starts the tools on the folders without an editor; nil: there is no such thing.
 	Alone func(folders []string, agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
 	Logf  func(format string, args ...any)
@@ -63,10 +68,15 @@ type Options struct {
 
 // Door is the tools on the agent's folders, without an editor.
 type Door struct {
-	Registry *tools.Registry
-	Session  *session.Session
-	Close    func() error
+	Registry   *tools.Registry
+	Session    *session.Session
+	Structured func() bool // the settings want the structure of results; nil: they do not
+	Close      func() error
 }
+
+// pageBytes is how much text a result has: less than what any agent cuts without a word
+// (docs/agents.md has the figures).
+const pageBytes = 20_000
 
 const beatTime = 5 * time.Second
 
@@ -86,9 +96,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-const instructions = "These tools work in the user's own editor on this project. Use them for every file, search, command and git question: " +
-	"they see unsaved changes, and the user approves edits and commands in the editor. A call may wait for that approval; do not repeat it meanwhile. " +
-	"When the user rejects a call, follow the reason that they give."
+const instructions = "These tools work on this project in the user's own editor: they see unsaved changes, and the user approves edits and commands there. " +
+	"Use them for files, search, commands and git. A call may wait for the user; do not repeat it meanwhile. If the user rejects a call, follow their reason."
 
 // server is one MCP connection.
 type server struct {

@@ -109,7 +109,7 @@ func TestRevisions(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
-		peer := newWirePeer(t, Options{Cwd: p.Dir})
+		peer := newWirePeer(t, Options{Cwd: p.Dir, Structured: true})
 		peer.sendf(hello, revision)
 		peer.sendf(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		text := string(peer.raw())

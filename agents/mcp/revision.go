@@ -36,16 +36,8 @@ func fit(revision string, result sdk.Result) (sdk.Result, error) {
 			who.Title = ""
 			r.ServerInfo = &who
 		}
-	case *sdk.ListToolsResult:
-		r.CacheScope = "private" // another client may be in another folder
-		for _, t := range r.Tools {
-			if revision < revisionStructured {
-				t.Title = ""
-			}
-			if revision < revisionBatches {
-				t.Annotations = nil
-			}
-		}
+	case *rawResult:
+		return result, nil
 	}
 	if revision >= newProtocol {
 		return result, nil
@@ -61,6 +53,24 @@ func fit(revision string, result sdk.Result) (sdk.Result, error) {
 	delete(members, "ttlMs")
 	delete(members, "cacheScope")
 	body, err = json.Marshal(members)
+	return &rawResult{body: body}, err
+}
+
+// fitList gives the list of tools as the revision has it.
+func fitList(revision string, list []listed) (sdk.Result, error) {
+	for i := range list {
+		if revision < revisionStructured {
+			list[i].Title = ""
+		}
+		if revision < revisionBatches {
+			list[i].Annotations = nil
+		}
+	}
+	result := map[string]any{"tools": list}
+	if revision >= newProtocol {
+		result["resultType"], result["ttlMs"], result["cacheScope"] = "complete", 0, "private" // another client may be in another folder
+	}
+	body, err := json.Marshal(result)
 	return &rawResult{body: body}, err
 }
 

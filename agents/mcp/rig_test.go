@@ -2,10 +2,10 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -113,20 +113,18 @@ func connect(t testing.TB, name string, o Options, elicit func(context.Context, 
 // result is what a call gave.
 type result struct {
 	text       string // of the first part
-	structured struct {
-		OK      bool
-		Content string
-		Error   *struct{ Code, Message, Hint string }
-	}
-	isError bool
-	err     error
+	rest       []string
+	structured any // nil: text alone
+	isError    bool
+	err        error
 }
 
 func (r result) code() string {
-	if r.structured.Error == nil {
+	if !r.isError {
 		return ""
 	}
-	return r.structured.Error.Code
+	code, _, _ := strings.Cut(r.text, ":")
+	return code
 }
 
 func (a *agent) call(t testing.TB, name string, arguments any) result {
@@ -143,16 +141,15 @@ func (a *agent) start(ctx context.Context, t testing.TB, p *sdk.CallToolParams) 
 			return
 		}
 		r := result{isError: got.IsError}
-		if len(got.Content) > 0 {
-			if text, ok := got.Content[0].(*sdk.TextContent); ok {
+		r.structured = got.StructuredContent
+		for i, part := range got.Content {
+			switch text, ok := part.(*sdk.TextContent); {
+			case ok && i == 0:
 				r.text = text.Text
+			case ok:
+				r.rest = append(r.rest, text.Text)
 			}
 		}
-		structured, err := json.Marshal(got.StructuredContent)
-		if err == nil {
-			err = json.Unmarshal(structured, &r.structured)
-		}
-		r.err = err
 		out <- r
 	}()
 	return out

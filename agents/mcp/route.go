@@ -123,7 +123,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 		if !ok {
 			return r.byOurselves(client)
 		}
-		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd})
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes})
 		if err == nil {
 			r.editor = &editorDoor{client: conn}
 			return r.editor, nil
@@ -173,6 +173,14 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// form is that of the results which a sidecar is asked for.
+func (r *route) form() string {
+	if r.o.Structured {
+		return ""
+	}
+	return relay.FormText
+}
+
 func agentOf(client *sdk.ServerSession) session.Agent {
 	who := session.Agent{Name: "agent", Via: "mcp"}
 	if p := client.InitializeParams(); p != nil && p.ClientInfo != nil && p.ClientInfo.Name != "" {
@@ -193,7 +201,7 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "the tools cannot be started on %s: %w", fault.Quote(r.folders[0]), err)
 	}
-	r.alone = &aloneDoor{Door: d, beat: r.o.beat}
+	r.alone = &aloneDoor{Door: d, structured: r.o.Structured, beat: r.o.beat}
 	return r.alone, nil
 }
 
@@ -284,7 +292,8 @@ func (d *editorDoor) call(ctx context.Context, name string, e *errand) (relay.Re
 type aloneDoor struct {
 	sync.WaitGroup
 	*Door
-	beat time.Duration
+	structured bool // whatever the settings say
+	beat       time.Duration
 }
 
 func (d *aloneDoor) close() error {
@@ -300,9 +309,10 @@ func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
 
 func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
 	call := tools.Call{
-		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session,
+		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: pageBytes,
 		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
 	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()
-	return relay.NewResult(d.Registry.Execute(ctx, call)), nil
+	structured := d.structured || d.Door.Structured != nil && d.Door.Structured()
+	return relay.NewResult(d.Registry.Execute(ctx, call), structured), nil
 }
