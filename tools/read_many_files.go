@@ -287,8 +287,8 @@ func (m *manyReading) left(w wanted) int64 {
 	if m.in.Page == 0 {
 		return m.room
 	}
-	const head = 80 // about what stands above a file, without its name
-	return min(m.room, max(0, int64(m.in.Page-m.text.Len()-len(w.name)-head)))
+	const head = 80 // about what stands above a file, without its name; a tenth is for files that do not fit
+	return min(m.room, max(0, int64(m.in.Page*9/10-m.text.Len()-len(w.name)-head)))
 }
 
 func (m *manyReading) noRoom(size, room int64) error {
