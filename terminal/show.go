@@ -10,8 +10,8 @@ import (
 	"pillion/tools"
 )
 
-// Show prints a result for a person: what it is on out, what went wrong on
-// errors. Brief leaves out the diff of a change, for someone who has just seen it.
+// Show prints a result for a person: what it is on out, so that it can be piped, what
+// went wrong and what is said about it on errors. Brief leaves out the diff of a change, for someone who has just seen it.
 func Show(out, errors io.Writer, r tools.Result, s Style, brief bool) {
 	for i, part := range r.Content {
 		switch {
@@ -25,6 +25,8 @@ func Show(out, errors io.Writer, r tools.Result, s Style, brief bool) {
 			if !brief {
 				s.Diff(out, "", body)
 			}
+		case !r.IsError && i > 0:
+			fmt.Fprintln(errors, s.reveal(part.Text, s.Dim))
 		default:
 			s.text(out, part.Text)
 		}

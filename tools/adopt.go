@@ -35,7 +35,7 @@ func (p *pending) Adopt(a approval.Answer) error {
 	if !ok {
 		err := fault.New(fault.ConcurrentModification, "the answer was given for a proposal that was not shown, or too long ago; nothing was changed")
 		if len(a.After) > 0 {
-			return err.With("human_texts", a.After)
+			return err.With("human_texts", map[string]string(a.After))
 		}
 		return err
 	}

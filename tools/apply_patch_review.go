@@ -112,12 +112,15 @@ func (r *reviewing) answer(ctx context.Context, in Input, a ReviewAnswer) (*Answ
 	}
 	result.Action, result.ChunksSelected, result.Edited = ReviewApply, t.numbers, t.edited
 	said := fmt.Sprintf("The human took %d of %s", len(t.numbers), count(r.total, "chunk"))
+	if len(t.numbers) < r.total {
+		said += " (no. " + joinInts(t.numbers, len(t.numbers)) + ")"
+	}
 	if t.edited {
 		said += ", and edited the result"
 	}
 	summary := strings.ToLower(said[len("The human "):])
 	said = patchText(said+". No file was changed.", a.Feedback) + "\nThis is what they took, to be given to apply_patch:\n"
-	return &Answer{Result: result, Text: said + result.FilteredDiff, Summary: summary}, nil
+	return &Answer{Result: result, Text: said + result.FilteredDiff, rest: "take these chunks out of your own patch, or have it reviewed in parts", Summary: summary}, nil
 }
 
 func patchText(said, feedback string) string {

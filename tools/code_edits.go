@@ -158,7 +158,11 @@ func (in Input) codeEditsAnswer(r codeEditsResult, title string, outcomes []chan
 		additions, deletions = additions+f.Additions, deletions+f.Deletions
 		r.Files, r.Edits = append(r.Files, f), r.Edits+f.Edits
 		patch.WriteString(o.File.Diff(o.Hunks))
-		lines = append(lines, fmt.Sprintf("%s (+%d −%d)", fault.Quote(f.Path), f.Additions, f.Deletions))
+		line := fmt.Sprintf("%s (+%d −%d), version %s", fault.Quote(f.Path), f.Additions, f.Deletions, f.Version)
+		if f.Formatted {
+			line += formattedNote
+		}
+		lines = append(lines, line)
 		if !o.Saved && o.Operation != change.Unchanged {
 			unsaved = append(unsaved, fault.Quote(f.Path))
 		}
@@ -166,7 +170,7 @@ func (in Input) codeEditsAnswer(r codeEditsResult, title string, outcomes []chan
 		weight += 6 * (len(o.File.Before.Text) + len(o.File.After.Text))
 	}
 	r.Diff = patch.String()
-	a := &Answer{Summary: fmt.Sprintf("%s, %s, +%d −%d", title, count(len(outcomes), "file"), additions, deletions)}
+	a := &Answer{rest: restOfDiff, Summary: fmt.Sprintf("%s, %s, +%d −%d", title, count(len(outcomes), "file"), additions, deletions)}
 	a.Text = fmt.Sprintf("%s: done, in %s (+%d −%d).", title, count(len(outcomes), "file"), additions, deletions)
 	if additions+deletions == 0 {
 		a.Text = title + ": nothing was changed, the files are so already."

@@ -52,7 +52,7 @@ func planDeleteFile(_ context.Context, in Input, args deleteFileArgs) (*Edits, e
 		what = fmt.Sprintf("the folder %s with %s", name, count(c.Entries, "file"))
 	}
 	return treeEdits(in, c, "Delete "+what, func(o change.Outcome) *Answer {
-		return &Answer{Result: deleteFileResult{p.String(), o.Operation, folderEntries(c), o.Backup}, Text: "Deleted " + what + "." + unsavedNote(c), Summary: "deleted " + name}
+		return &Answer{Result: deleteFileResult{p.String(), o.Operation, folderEntries(c), o.Backup}, Text: "Deleted " + what + "." + backupNote(o.Backup) + unsavedNote(c), Summary: "deleted " + name}
 	}), nil
 }
 

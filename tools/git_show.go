@@ -123,6 +123,7 @@ func shownFile(p workspace.Path, got git.Shown) (*Answer, error) {
 		}
 	}
 	answer.Result = result
+	answer.rest = "the file is longer: have its diff to another commit, or run git show with head, tail or grep"
 	return answer, nil
 }
 

@@ -56,6 +56,6 @@ func planMoveFile(_ context.Context, in Input, args moveFileArgs) (*Edits, error
 		case c.IsDir():
 			text = fmt.Sprintf("Moved the folder %s with %s to %s.", a, count(c.Entries, "file"), b)
 		}
-		return &Answer{Result: moveFileResult{from.String(), to.String(), o.Operation, folderEntries(c), o.Backup}, Text: text + unsavedNote(c), Summary: title}
+		return &Answer{Result: moveFileResult{from.String(), to.String(), o.Operation, folderEntries(c), o.Backup}, Text: text + backupNote(o.Backup) + unsavedNote(c), Summary: title}
 	}), nil
 }

@@ -65,10 +65,9 @@ func lastLines(text string, limit int) string {
 	return tail
 }
 
-// ends keeps the beginning and the end of a text, which of a program's output say most;
-// 0 is no limit.
+// ends keeps the beginning and the end of a text, which of a program's output say most.
 func ends(text string, limit int) string {
-	if limit <= 0 || len(text) <= limit {
+	if len(text) <= limit {
 		return text
 	}
 	head, tail := firstLines(text, limit/2), lastLines(text, limit/2)

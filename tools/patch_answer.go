@@ -8,14 +8,13 @@ import (
 	"pillion/internal/fault"
 	"pillion/workspace"
 	"pillion/workspace/change"
-	"pillion/workspace/document"
 	"pillion/workspace/patch"
 )
 
 // answer tells what became of a patch.
 func (p *patching) answer(outcomes []change.Outcome, moved map[*patched]*patched) *Answer {
 	r := applyPatchResult{Applied: true, FilesModified: []string{}, Results: append([]patchedFile{}, p.results...)}
-	a := &Answer{knows: map[workspace.Path]knowledge{}}
+	a := &Answer{knows: map[workspace.Path]knowledge{}, rest: restOfDiff}
 	moved = p.leftOut(r.Results, outcomes, moved)
 	var shown []change.FilePreview
 	var unsaved []string
@@ -165,6 +164,12 @@ func (f patchedFile) line() string {
 	if f.Mode != "" {
 		out += ", mode " + f.Mode
 	}
+	if f.Version != "" {
+		out += ", version " + f.Version
+	}
+	if f.Formatted {
+		out += formattedNote
+	}
 	for i, h := range f.Hunks {
 		if i == mostHunksSaid {
 			return out + fmt.Sprintf("; and %d hunks more", len(f.Hunks)-i)
@@ -180,7 +185,10 @@ func (f patchedFile) line() string {
 	return out
 }
 
-const mostHunksSaid = 10
+const (
+	mostHunksSaid = 10
+	formattedNote = ", formatted by the editor when it saved it"
+)
 
 // dryRun is the answer of a patch that is only tried: what the files would be is told as
 // if it were so, without versions.
@@ -189,7 +197,7 @@ func (p *patching) dryRun(e *Edits) *Answer {
 	r := a.Result.(applyPatchResult)
 	r.Applied, r.DryRun = false, true
 	for i := range r.Results {
-		r.Results[i].Version, r.Results[i].Saved = "", nil
+		r.Results[i].Saved = nil
 	}
 	a.Result, a.knows = r, nil
 	a.Text = strings.Replace(a.Text, "Applied the patch to", "Nothing was changed. The patch can be applied to", 1)
@@ -284,7 +292,7 @@ func numberedLines(lines []string, at, first, last int) []string {
 func proposedOutcomes(s change.Set) []change.Outcome {
 	var out []change.Outcome
 	for _, f := range s.Files {
-		out = append(out, change.Outcome{File: f, Operation: f.Operation(), Hunks: f.Hunks(), Text: f.After.Text, Saved: true, Version: document.Absent})
+		out = append(out, change.Outcome{File: f, Operation: f.Operation(), Hunks: f.Hunks(), Text: f.After.Text, Saved: true})
 	}
 	for _, c := range s.Tree {
 		out = append(out, change.Outcome{Tree: &c, Operation: c.Operation, Saved: true})

@@ -46,7 +46,7 @@ type readFileResult struct {
 	version    string
 	source     document.Source
 	dirty      bool // the editor has it with unsaved changes
-	// cut is the size of the last line, in bytes, where a page holds only its beginning; 0 else.
+	// cut is how many bytes the last line has, where a page holds only its beginning; 0 else.
 	cut int
 	// alone: the text is all that a model gets.
 	alone bool
@@ -67,6 +67,9 @@ func (r readFileResult) appendFields(dst []byte) (out []byte, field textField) {
 		r.bom, r.size, r.modified.UTC().Format(time.RFC3339), r.startLine, r.endLine, r.linesRead, r.totalLines, r.hasMore, r.version, r.source)
 	if r.hasMore {
 		dst = fmt.Appendf(dst, `,"next_line":%d`, r.endLine+1)
+	}
+	if r.cut > 0 {
+		dst = fmt.Appendf(dst, `,"cut_line_bytes":%d`, r.cut)
 	}
 	return dst, field
 }
@@ -145,18 +148,17 @@ func (r *readFileResult) page(limit int) {
 	if limit <= 0 || len(r.content) <= limit {
 		return
 	}
-	whole := r.content
-	r.content = firstLines(whole, limit)
-	r.paged()
-	if !strings.HasSuffix(r.content, "\n") {
-		line, _, _ := strings.Cut(whole, "\n")
-		r.cut = len(line)
-	}
+	line, _, _ := strings.Cut(r.content, "\n")
+	r.keep(firstLines(r.content, limit), len(line))
 }
 
-// paged counts the lines of a page anew.
-func (r *readFileResult) paged() {
-	r.linesRead = document.LineCount(r.content)
+// keep is the page of what was read, whose first line has so many bytes.
+func (r *readFileResult) keep(page string, firstLine int) {
+	r.content = page
+	if !strings.HasSuffix(page, "\n") {
+		r.cut = firstLine
+	}
+	r.linesRead = document.LineCount(page)
 	r.endLine = r.startLine + r.linesRead - 1
 	r.hasMore = r.endLine < r.totalLines
 }
@@ -214,7 +216,7 @@ func (r readFileResult) note(name string) string {
 	}
 	text := "(" + strings.Join(facts, ", ")
 	if r.cut > 0 {
-		text += fmt.Sprintf("; line %d has %s bytes and only its beginning is here, for all of it give it as start_line and end_line", r.endLine, grouped(r.cut))
+		text += fmt.Sprintf("; of line %d only the first %s of %s bytes are here: give it as start_line and end_line for all of it, or look for a part with run_command", r.endLine, grouped(len(r.content)), grouped(r.cut))
 	}
 	if r.hasMore {
 		text += fmt.Sprintf("; go on with start_line %d", r.endLine+1)
@@ -269,6 +271,7 @@ func readMedia(in Input, p workspace.Path, kind string) (*Answer, error) {
 	return &Answer{
 		Result:  mediaResult{p.String(), kind, info.Size(), info.ModTime().UTC().Truncate(time.Second), version, string(document.FromDisk)},
 		Media:   []Part{{Type: family, Data: base64.StdEncoding.EncodeToString(data), MIMEType: kind}},
+		Notes:   []string{fmt.Sprintf("(%s, %s, version %s)", kind, count(len(data), "byte"), version)},
 		Reads:   []workspace.Path{p},
 		Saw:     map[workspace.Path]string{p: version},
 		Summary: fmt.Sprintf("%s, %s of %d bytes", fault.Quote(p.String()), family, info.Size()),

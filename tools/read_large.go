@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"strings"
 	"time"
 
 	"pillion/internal/fault"
@@ -61,7 +60,7 @@ func readLargeFile(ctx context.Context, in Input, p workspace.Path, enc document
 		return l.streamed(r, from, to), nil
 	}
 	if in.Page > 0 && args.EndLine == 0 {
-		err = l.page(&r, from, to, in.Page)
+		err = l.page(index, &r, from, to, in.Page)
 	} else {
 		r.content, err = l.text(from, to)
 	}
@@ -73,7 +72,7 @@ func readLargeFile(ctx context.Context, in Input, p workspace.Path, enc document
 }
 
 // page reads of the bytes from up to to what a page of limit bytes holds.
-func (l *largeFile) page(r *readFileResult, from, to int64, limit int) error {
+func (l *largeFile) page(index *lines.Index, r *readFileResult, from, to int64, limit int) error {
 	size := int64(limit)
 	if l.unit() != lines.Bytes {
 		size *= 2 // UTF-16 has about twice the bytes of its text
@@ -81,6 +80,7 @@ func (l *largeFile) page(r *readFileResult, from, to int64, limit int) error {
 	if size >= to-from {
 		content, err := l.text(from, to)
 		r.content = content
+		r.page(limit) // it may be longer than its bytes
 		return err
 	}
 	piece := make([]byte, size)
@@ -89,17 +89,18 @@ func (l *largeFile) page(r *readFileResult, from, to int64, limit int) error {
 	}
 	n := cutChunk(piece, l.unit(), l.enc == document.UTF8)
 	if n == 0 {
-		return l.tooMuch()
+		return fault.New(fault.FileTooLarge, "%s: line %d is longer than a page of %d bytes", fault.Quote(l.path.String()), r.startLine, limit).
+			WithHint("give it as start_line and end_line for all of it, or look for a part with run_command")
 	}
 	content, err := l.decode(piece[:n])
 	if err != nil {
 		return err
 	}
-	r.content = content
-	r.paged()
-	if !strings.HasSuffix(content, "\n") {
-		r.cut = int(to - from) // nobody has looked for its end
+	start, end, err := index.Range(l.f, r.startLine, r.startLine)
+	if err != nil {
+		return l.fault(err)
 	}
+	r.keep(firstLines(content, limit), int(end-start))
 	return nil
 }
 

@@ -78,7 +78,7 @@ func planReadManyFiles(ctx context.Context, in Input, args readManyArgs) (*Answe
 	if err := c.found(ctx); err != nil {
 		return nil, err
 	}
-	room := min(cmp.Or(int64(args.MaxBytes), int64(in.Page)*9/10, defaultManyBytes), in.Limits.ReadBytes)
+	room := min(cmp.Or(int64(args.MaxBytes), defaultManyBytes), in.Limits.ReadBytes)
 	m := manyReading{in: in, limit: room, room: room}
 	for _, f := range c.files {
 		if err := ctx.Err(); err != nil {
@@ -265,17 +265,18 @@ func (m *manyReading) content(w wanted) (*manyContent, error) {
 				WithHint("name it in paths, and the human is asked for it")
 		}
 	}
+	room := m.left(w)
 	info, err := w.path.Stat()
-	if err == nil && info.Mode().IsRegular() && (info.Size() > 2*m.room || m.spent > 2*m.limit) && m.in.Snapshot.Buffer(w.path) == nil {
-		return nil, m.noRoom(info.Size()) // UTF-16 may have twice the bytes of its text
+	if err == nil && info.Mode().IsRegular() && (info.Size() > 2*room || m.spent > 2*m.limit) && m.in.Snapshot.Buffer(w.path) == nil {
+		return nil, m.noRoom(info.Size(), room) // UTF-16 may have twice the bytes of its text
 	}
 	f, err := m.in.Snapshot.Read(w.path, "")
 	if err != nil {
 		return nil, err
 	}
 	m.spent += f.Size
-	if int64(len(f.Text)) > m.room {
-		return nil, m.noRoom(int64(len(f.Text)))
+	if int64(len(f.Text)) > room {
+		return nil, m.noRoom(int64(len(f.Text)), room)
 	}
 	m.room -= int64(len(f.Text))
 	return &manyContent{
@@ -284,9 +285,22 @@ func (m *manyReading) content(w wanted) (*manyContent, error) {
 	}, nil
 }
 
-func (m *manyReading) noRoom(size int64) error {
+// left is how many bytes of a file's text there is room for.
+func (m *manyReading) left(w wanted) int64 {
+	if m.in.Page == 0 {
+		return m.room
+	}
+	const head = 80 // about what stands above a file, without its name; a tenth is for files that do not fit
+	return min(m.room, max(0, int64(m.in.Page*9/10-m.text.Len()-len(w.name)-head)))
+}
+
+func (m *manyReading) noRoom(size, room int64) error {
 	m.full = true
-	return fault.New(fault.FileTooLarge, "its %d bytes do not fit any more into the %d of max_bytes", size, m.limit).
+	limit, of := m.limit, "max_bytes"
+	if room < m.room {
+		limit, of = int64(m.in.Page), "a page"
+	}
+	return fault.New(fault.FileTooLarge, "its %d bytes do not fit any more into the %d of %s", size, limit, of).
 		WithHint("read it with read_file, whole or by lines")
 }
 

@@ -244,22 +244,3 @@ func (r *Result) addChangedOutside(names []string) {
 
 // worthSharing is the size from which a text is not made twice.
 const worthSharing = 4 << 10
-
-// ErrorText is what a model reads of a failure: what its details say too, where the hint
-// does not say it.
-func ErrorText(e *fault.Error) string {
-	text := string(e.Code) + ": " + e.Message
-	if e.Hint != "" {
-		text += "\n" + e.Hint
-	}
-	if nearest, ok := e.Details["nearest"].([]string); ok && !strings.Contains(e.Hint, strings.Join(nearest, "\n")) {
-		text += "\n" + strings.Join(nearest, "\n")
-	}
-	if since, ok := e.Details["changes_since"].(string); ok {
-		text += "\nwhat changed since you read it:\n" + since
-	}
-	if version, ok := e.Details["current_version"].(string); ok {
-		text += "\n(version now: " + version + ")"
-	}
-	return text
-}

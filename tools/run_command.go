@@ -84,13 +84,13 @@ func commandAnswer(c command, page int, timeout time.Duration, got process.Resul
 	if err != nil && got.Stdout == "" && got.Stderr == "" {
 		return nil, err
 	}
-	hint := limitHint(c.held, got)
+	hint, shown := limitHint(c.held, got), pageOfStreams(got, page)
 	a := &Answer{
 		Result: runCommandResult{
-			Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr,
-			Truncated: got.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), Hint: hint, Unsaved: c.unsaved,
+			Command: c.Line, ExitCode: &got.ExitCode, Stdout: shown.Stdout, Stderr: shown.Stderr,
+			Truncated: shown.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), Hint: hint, Unsaved: c.unsaved,
 		},
-		Text:    fmt.Sprintf("exit code %d\n", got.ExitCode) + streamsText(got, page),
+		Text:    fmt.Sprintf("exit code %d\n", got.ExitCode) + streamsText(shown),
 		paged:   true,
 		Summary: fmt.Sprintf("exit code %d after %s", got.ExitCode, got.Duration.Round(time.Millisecond)),
 		Display: &Display{Kind: "command", Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr},
@@ -112,12 +112,13 @@ func commandAnswer(c command, page int, timeout time.Duration, got process.Resul
 // backgroundAnswer is the answer of a command that goes on as a process.
 func backgroundAnswer(c command, page int, p *process.Named, got process.Result, next int64) *Answer {
 	text := fmt.Sprintf("still running after %s, as process %s", got.Duration.Round(time.Millisecond), fault.Quote(p.ID))
+	shown := pageOfStreams(got, page)
 	return &Answer{
 		Result: runCommandResult{
-			Command: c.Line, Stdout: got.Stdout, Stderr: got.Stderr, Truncated: got.Truncated,
+			Command: c.Line, Stdout: shown.Stdout, Stderr: shown.Stderr, Truncated: shown.Truncated,
 			DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), ProcessID: p.ID, Next: &next, Unsaved: c.unsaved,
 		},
-		Text:    fmt.Sprintf("%s; read on with read_process since %d\n", text, next) + streamsText(got, page),
+		Text:    fmt.Sprintf("%s; read on with read_process since %d\n", text, next) + streamsText(shown),
 		Notes:   c.notes(got.Truncated),
 		paged:   true,
 		Summary: text,
@@ -125,17 +126,22 @@ func backgroundAnswer(c command, page int, p *process.Named, got process.Result,
 	}
 }
 
-// streamsText is what a command printed, each stream with the share of the page that the
-// other leaves.
-func streamsText(got process.Result, page int) string {
-	var out strings.Builder
-	room := func(other string) int {
-		if page <= 0 {
-			return 0
-		}
-		return max(page-len(other), page/2)
+// pageOfStreams keeps of what a command printed the beginning and the end of each stream,
+// with the share of the page that the other leaves. 0 is no limit.
+func pageOfStreams(got process.Result, page int) process.Result {
+	if size := len(got.Stdout) + len(got.Stderr); page <= 0 || size <= page {
+		return got
 	}
-	for _, stream := range []struct{ name, text string }{{"stdout", ends(got.Stdout, room(got.Stderr))}, {"stderr", ends(got.Stderr, room(got.Stdout))}} {
+	shown := got
+	shown.Stdout = ends(got.Stdout, max(page-len(got.Stderr), page/2))
+	shown.Stderr = ends(got.Stderr, max(page-len(got.Stdout), page/2))
+	shown.Truncated = true
+	return shown
+}
+
+func streamsText(got process.Result) string {
+	var out strings.Builder
+	for _, stream := range []struct{ name, text string }{{"stdout", got.Stdout}, {"stderr", got.Stderr}} {
 		if stream.text != "" {
 			out.WriteString(stream.name + ":\n" + strings.TrimSuffix(stream.text, "\n") + "\n")
 		}

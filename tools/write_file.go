@@ -206,7 +206,7 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	if o.Operation != change.Unchanged {
 		r.BytesWritten = o.Bytes
 	}
-	a := &Answer{Result: r, Text: changedText(in, r), Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
+	a := &Answer{Result: r, Text: changedText(in, r), rest: restOfDiff, Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
 	shown := 0
 	if most := 6 * (len(o.File.Before.Text) + len(o.File.After.Text) + len(r.Diff)); most >= shownBytes/3 { // else it fits, however it is escaped
 		shown = wireSize(o.File.Before.Text, o.File.After.Text, r.Diff)
@@ -221,6 +221,9 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	}
 	return a
 }
+
+// restOfDiff is how to get what a page leaves out of a diff.
+const restOfDiff = "the diff is longer; the files as they are now are to be had by read_file"
 
 func changedText(in Input, r changedFile) string {
 	name := fault.Quote(r.Path)
@@ -241,5 +244,13 @@ func changedText(in Input, r changedFile) string {
 	if r.Merged {
 		text += " The file had changed since you read it; this is your change merged with the newer text, which you have not seen as a whole."
 	}
-	return text + "\n" + r.Diff
+	return text + backupNote(r.BackupPath) + "\n" + r.Diff
+}
+
+// backupNote tells where the text is that was replaced or deleted.
+func backupNote(path string) string {
+	if path == "" {
+		return ""
+	}
+	return " What was there before is in " + fault.Quote(path) + "."
 }

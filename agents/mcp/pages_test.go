@@ -9,12 +9,14 @@ import (
 	"unicode/utf16"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/tools/policy"
+	"pillion/tools/session"
 )
 
 // mostText is a page and what is said around it.
 const mostText = pageBytes * 6 / 5
 
-// ways are the two ways to the tools: through an editor, and alone.
+// ways are the two ways to the tools: through an editor, and alone. Nothing is asked about.
 func ways(t *testing.T, files map[string]string, body func(t *testing.T, p *agenttest.Project, o Options)) {
 	for _, way := range []string{"editor", "alone"} {
 		t.Run(way, func(t *testing.T) {
@@ -22,14 +24,18 @@ func ways(t *testing.T, files map[string]string, body func(t *testing.T, p *agen
 			p := agenttest.NewProject(t, files)
 			o := Options{Cwd: p.Dir}
 			if way == "editor" {
+				p.Sessions = session.NewSet(policy.FullAccess)
 				editor(t, p)
 			} else {
-				o.Alone = (&alone{dir: p.Dir, t: t}).open
+				o.Alone = (&alone{dir: p.Dir, mode: policy.FullAccess, t: t}).open
 			}
 			body(t, p, o)
 		})
 	}
 }
+
+// all is what a model reads of a result.
+func (r result) all() string { return strings.Join(append([]string{r.text}, r.rest...), "\n") }
 
 var goesOn = regexp.MustCompile(`go on with start_line (\d+)\)$`)
 
@@ -60,21 +66,26 @@ func readAll(t *testing.T, a *agent, name string) (text string, pages int) {
 	return "", 0
 }
 
+// wide is text in UTF-16.
+func wide(text string) string {
+	out := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = append(out, byte(unit), byte(unit>>8))
+	}
+	return string(out)
+}
+
 func TestPagesMakeTheFile(t *testing.T) {
 	var lines strings.Builder
 	for i := range 2000 {
 		fmt.Fprintf(&lines, "%04d: eine Zeile mit Wörtern und \"Zeichen\"\n", i)
 	}
 	text := lines.String()
-	wide := "\xff\xfe"
-	for _, unit := range utf16.Encode([]rune(text)) {
-		wide += string([]byte{byte(unit), byte(unit >> 8)})
-	}
 	want := map[string]string{
 		"plain.txt": text, "crlf.txt": strings.ReplaceAll(text, "\n", "\r\n"), "unended.txt": strings.TrimSuffix(text, "\n"),
 		"short.txt": "one\n", "empty.txt": "", "large.txt": strings.Repeat(text, 160),
 	}
-	files := map[string]string{"wide.txt": wide}
+	files := map[string]string{"wide.txt": wide(text)}
 	for name, content := range want {
 		files[name] = content
 	}
@@ -110,11 +121,38 @@ func TestLinesLongerThanAPage(t *testing.T) {
 		}
 		r := a.call(t, "read_file", object{"path": "a.txt", "start_line": 2})
 		if !strings.HasPrefix(long, r.text) || len(r.text) < pageBytes-1 || len(r.text) > pageBytes ||
-			!strings.Contains(r.rest[0], "line 2 has 40,000 bytes and only its beginning is here") || !strings.HasSuffix(r.rest[0], "go on with start_line 3)") {
+			!strings.Contains(r.rest[0], "of line 2 only the first 20,000 of 40,000 bytes are here") || !strings.HasSuffix(r.rest[0], "go on with start_line 3)") {
 			t.Errorf("the long line: %d bytes, %q", len(r.text), r.rest)
 		}
 		if r := a.call(t, "read_file", object{"path": "a.txt", "start_line": 2, "end_line": 2}); r.text != long+"\n" {
 			t.Errorf("the long line whole: %d bytes", len(r.text))
+		}
+	})
+}
+
+// Pages of a file that is too large to be read as a whole are no longer than others,
+// whatever its encoding, and a line of it says how long it is.
+func TestPagesOfALargeFile(t *testing.T) {
+	kanji, long := strings.Repeat("漢字かな混じり文\n", 700_000), strings.Repeat("x", 12<<20)
+	files := map[string]string{"kanji.txt": wide(kanji), "long.txt": "short\n" + long + "\nlast\n"}
+	ways(t, files, func(t *testing.T, _ *agenttest.Project, o Options) {
+		a := connect(t, "some-agent", o, nil)
+		first := a.call(t, "read_file", object{"path": "kanji.txt"})
+		line, err := strconv.Atoi(goesOn.FindStringSubmatch(first.rest[0])[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := a.call(t, "read_file", object{"path": "kanji.txt", "start_line": line})
+		if both := first.text + second.text; !strings.HasPrefix(kanji, both) || len(both) < pageBytes || len(both) > 2*pageBytes {
+			t.Errorf("two pages have %d bytes, %q", len(both), first.rest)
+		}
+		r := a.call(t, "read_file", object{"path": "long.txt", "start_line": 2})
+		if len(r.text) != pageBytes || !strings.HasSuffix(r.rest[0], "; of line 2 only the first 20,000 of 12,582,913 bytes are here: "+
+			"give it as start_line and end_line for all of it, or look for a part with run_command; go on with start_line 3)") {
+			t.Errorf("the long line: %d bytes, %q", len(r.text), r.rest)
+		}
+		if r := a.call(t, "read_file", object{"path": "long.txt", "start_line": 3}); r.text != "last\n" {
+			t.Errorf("what follows it: %.100q, %q", r.text, r.rest)
 		}
 	})
 }
@@ -137,13 +175,15 @@ func TestNoResultIsMoreThanAPage(t *testing.T) {
 			says string
 		}{
 			{"search_in_project", object{"query": "hit", "max_matches": 10_000}, "there are more: narrow the search"},
+			{"run_command", object{"command": "cat many.txt many.txt many.txt many.txt many.txt many.txt >&2; cat b.txt"}, "bytes are left out here"},
+			{"write_file", object{"path": "c.txt", "content": many.String()}, "are to be had by read_file"},
 			{"list_files", object{"recursive": true, "limit": 5000}, "narrow it with path or pattern"},
 			{"glob", object{"pattern": "**/*.txt", "limit": 5000}, "narrow it with path or pattern"},
 			{"read_many_files", object{"paths": []string{"many.txt", "b.txt"}}, "do not fit"},
 			{"read_many_files", object{"include": []string{"folder/*"}}, "cut: "},
 		} {
 			r := a.call(t, c.tool, c.args)
-			all := r.text + strings.Join(r.rest, "\n")
+			all := r.all()
 			if r.isError || len(all) > mostText || !strings.Contains(all, c.says) {
 				t.Errorf("%s: %d bytes, its end %q, failed %t", c.tool, len(all), all[max(0, len(all)-300):], r.isError)
 			}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -119,7 +120,8 @@ func connect(t testing.TB, name string, o Options, elicit func(context.Context, 
 type result struct {
 	text       string // of the first part
 	rest       []string
-	structured any // nil: text alone
+	image      *sdk.ImageContent
+	structured object // nil: text alone
 	isError    bool
 	err        error
 }
@@ -146,13 +148,19 @@ func (a *agent) start(ctx context.Context, t testing.TB, p *sdk.CallToolParams) 
 			return
 		}
 		r := result{isError: got.IsError}
-		r.structured = got.StructuredContent
+		if structure, ok := got.StructuredContent.(map[string]any); ok {
+			r.structured = structure
+		}
 		for i, part := range got.Content {
-			switch text, ok := part.(*sdk.TextContent); {
-			case ok && i == 0:
-				r.text = text.Text
-			case ok:
-				r.rest = append(r.rest, text.Text)
+			switch part := part.(type) {
+			case *sdk.ImageContent:
+				r.image = part
+			case *sdk.TextContent:
+				if i == 0 {
+					r.text = part.Text
+				} else {
+					r.rest = append(r.rest, part.Text)
+				}
 			}
 		}
 		out <- r
@@ -163,6 +171,7 @@ func (a *agent) start(ctx context.Context, t testing.TB, p *sdk.CallToolParams) 
 // alone gives servers a door without an editor, and counts them.
 type alone struct {
 	dir    string
+	mode   policy.Mode // empty: the default
 	t      testing.TB
 	mu     sync.Mutex // guards what follows
 	opened []session.Agent
@@ -175,7 +184,7 @@ func (a *alone) open(_ []string, who session.Agent, asker approval.Asker, human 
 	a.opened = append(a.opened, who)
 	return &Door{
 		Registry: agenttest.NewRegistry(a.t, a.dir, asker, human),
-		Session:  session.New(session.NewID(), who, policy.Default),
+		Session:  session.New(session.NewID(), who, cmp.Or(a.mode, policy.Default)),
 		Close: func() error {
 			a.mu.Lock()
 			defer a.mu.Unlock()

@@ -126,7 +126,7 @@ func (a *agent) greet(raw json.RawMessage) (any, error) {
 	}
 	a.session.Store(owner)
 	close(a.hello)
-	return Welcome{ProtocolVersion: ProtocolVersion, Editor: a.server.host.Editor, Version: a.server.host.Version}, nil
+	return Welcome{ProtocolVersion: ProtocolVersion, Editor: a.server.host.Editor, Version: a.server.host.Version, Form: a.hi.Load().Form}, nil
 }
 
 func (a *agent) open(raw json.RawMessage) (*session.Session, error) {

@@ -18,6 +18,7 @@ import (
 type Client struct {
 	conn    *wire.Conn
 	welcome Welcome
+	form    string // of results, where the sidecar does not give it
 
 	mu       sync.Mutex // guards all below
 	seq      uint64
@@ -38,6 +39,9 @@ func Dial(ctx context.Context, e Entry, h Hello) (*Client, error) {
 	if err := c.conn.Call(ctx, methodHello, h, &c.welcome); err != nil {
 		_ = c.Close()
 		return nil, fmt.Errorf("the editor's pillion refused the connection: %w", err)
+	}
+	if c.welcome.Form != h.Form {
+		c.form = h.Form
 	}
 	return c, nil
 }
@@ -86,7 +90,7 @@ func (c *Client) Call(ctx context.Context, call Call, progress func(Progress)) (
 	if err := c.conn.Call(ctx, methodCall, params, &result); err != nil {
 		return nil, err
 	}
-	return readBrief(result)
+	return readBrief(result, c.form != FormText)
 }
 
 // params is the call as JSON. Its arguments, which may be large, are looked at

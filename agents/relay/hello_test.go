@@ -49,6 +49,8 @@ func TestARefusedHelloEndsTheConnection(t *testing.T) {
 		"wrong token":        {Hello{Token: s.entry.Token + "x", ProtocolVersion: 1}, wire.CodeInvalidRequest},
 		"no token":           {Hello{ProtocolVersion: 1}, wire.CodeInvalidRequest},
 		"future protocol":    {Hello{Token: s.entry.Token, ProtocolVersion: 2}, wire.CodeInvalidParams},
+		"unknown form":       {Hello{Token: s.entry.Token, ProtocolVersion: 1, Form: "yaml"}, wire.CodeInvalidParams},
+		"negative page":      {Hello{Token: s.entry.Token, ProtocolVersion: 1, PageBytes: -1}, wire.CodeInvalidParams},
 		"relative cwd":       {Hello{Token: s.entry.Token, ProtocolVersion: 1, Cwd: "here"}, wire.CodeInvalidParams},
 		"token of a number":  {map[string]any{"token": 7}, wire.CodeInvalidParams},
 		"names its session":  {map[string]any{"token": s.entry.Token, "protocolVersion": 1, "sessionId": "editor"}, wire.CodeInvalidParams},
@@ -66,6 +68,45 @@ func TestARefusedHelloEndsTheConnection(t *testing.T) {
 	}
 	if open := p.Sessions.List(); len(open) != 0 {
 		t.Errorf("sessions are open: %+v", open)
+	}
+}
+
+// Text alone goes over the socket where the agent wants that, in pages; a sidecar that is
+// older than the form gives both, and the client leaves out what was not asked for.
+func TestTheFormOfResults(t *testing.T) {
+	text := strings.Repeat("a line\n", 2000)
+	s := listen(t, registry(t), agenttest.NewProject(t, map[string]string{"a.txt": text}))
+	read := Call{Name: "read_file", Arguments: args(t, map[string]any{"path": "a.txt"})}
+	for name, c := range map[string]struct {
+		hello            Hello
+		whole, structure bool
+	}{
+		"as it was":     {Hello{}, true, true},
+		"older sidecar": {Hello{}, true, false}, // which has given both
+		"text alone":    {Hello{Form: FormText}, true, false},
+		"pages":         {Hello{PageBytes: 1000}, false, true},
+		"pages of text": {Hello{Form: FormText, PageBytes: 1000}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, err := Dial(t.Context(), s.entry, c.hello)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close() //nolint:errcheck // what matters was checked
+			if name == "older sidecar" {
+				client.form = FormText
+			}
+			got, err := client.Call(t.Context(), read, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if whole := got.Size() > len(text); whole != c.whole || strings.Contains(string(got.Bytes()), "structuredContent") != c.structure {
+				t.Errorf("%d bytes: %.300s", got.Size(), got.Bytes())
+			}
+			if c.hello.Form != client.welcome.Form {
+				t.Errorf("the sidecar agreed to %q", client.welcome.Form)
+			}
+		})
 	}
 }
 

@@ -97,6 +97,7 @@ type Welcome struct {
 	ProtocolVersion int    `json:"protocolVersion"`
 	Editor          string `json:"editor"`
 	Version         string `json:"version"`
+	Form            string `json:"form,omitempty"` // the Hello's: a sidecar that does not know it leaves it out
 }
 
 // Call is the params of tools/call.

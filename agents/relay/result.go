@@ -44,8 +44,9 @@ func briefly(r tools.Result) wire.Pieces {
 }
 
 // readBrief takes apart what briefly put together. The key that it looks for
-// cannot be in a string before it, where its quotes would be escaped.
-func readBrief(raw []byte) (Result, error) {
+// cannot be in a string before it, where its quotes would be escaped. Without structured
+// the content alone is left, for sidecars that know no other form.
+func readBrief(raw []byte, structured bool) (Result, error) {
 	at := bytes.Index(raw, []byte(tools.StructuredKey))
 	if at < 0 && bytes.HasPrefix(raw, []byte(`{"content":[`)) { // text alone
 		return Result{raw}, nil
@@ -53,7 +54,7 @@ func readBrief(raw []byte) (Result, error) {
 	if at < 0 || raw[len(raw)-1] != '}' {
 		return nil, fmt.Errorf("the sidecar's result has neither content nor structuredContent")
 	}
-	if !bytes.Contains(raw[:at], []byte(`"range":`)) { // inside of a string its quotes would be escaped
+	if structured && !bytes.Contains(raw[:at], []byte(`"range":`)) { // inside of a string its quotes would be escaped
 		return Result{raw}, nil // the whole form and the brief one are the same
 	}
 	var head struct {
@@ -63,21 +64,21 @@ func readBrief(raw []byte) (Result, error) {
 			Range *[2]int `json:"range"`
 		} `json:"content"`
 	}
-	structured := raw[at+len(tools.StructuredKey) : len(raw)-1]
+	body := raw[at+len(tools.StructuredKey) : len(raw)-1]
 	if err := json.Unmarshal(append(bytes.Clone(raw[:at]), '}'), &head); err != nil {
 		return nil, fmt.Errorf("the sidecar's result cannot be read: %w", err)
 	}
-	whole := tools.Result{Structured: structured, IsError: head.IsError}
+	whole := tools.Result{Structured: body, IsError: head.IsError}
 	for _, p := range head.Content {
 		if r := p.Range; r != nil {
-			if r[0] < 0 || r[0] > r[1] || r[1] > len(structured) {
+			if r[0] < 0 || r[0] > r[1] || r[1] > len(body) {
 				return nil, fmt.Errorf("the sidecar's result points outside of itself")
 			}
 			p.Shared = &tools.Span{From: r[0], To: r[1]}
 		}
 		whole.Content = append(whole.Content, p.Part)
 	}
-	return whole.Pieces(), nil
+	return NewResult(whole, structured), nil
 }
 
 // Size is the length of the JSON.

@@ -32,9 +32,13 @@ func TestBriefResultsSayTheSame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			brief := bytes.Join(briefly(r), nil)
-			read, err := readBrief(brief)
+			read, err := readBrief(brief, true)
 			if err != nil {
 				t.Fatal(err)
+			}
+			bare, err := readBrief(brief, false) // from a sidecar that knows no form
+			if err != nil || !reflect.DeepEqual(decodeAny(t, bare.Bytes()), decodeAny(t, NewResult(r, false).Bytes())) {
+				t.Errorf("without the structure: %.300s, %v", bare.Bytes(), err)
 			}
 			plain := r
 			plain.Content = slices.Clone(r.Content)
@@ -70,7 +74,7 @@ func TestBriefResultsThatAreBroken(t *testing.T) {
 		`{"isError":false,"content":[{"type":"text","range":[-1,1]}],"structuredContent":{}}`,
 		`{"isError":false,"content":[{"type":"text","range":[2,1]}],"structuredContent":{}}`,
 	} {
-		if r, err := readBrief([]byte(text)); err == nil {
+		if r, err := readBrief([]byte(text), true); err == nil {
 			t.Errorf("%s gave %s", text, r.Bytes())
 		}
 	}

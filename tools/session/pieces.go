@@ -55,7 +55,7 @@ func (s *Session) KeepPiece(p Piece, limit int64) error {
 	case s.pieces.Add(int64(len(p.Text))) > maxAllPieces:
 		s.pieces.Add(-int64(len(p.Text)))
 		return fault.New(fault.RateLimited, "too much has come in chunks and is not written yet; finish one file after the other").
-			With("retry_after_ms", arrivalIsLeft.Milliseconds())
+			With("retry_after_ms", arrivalIsLeft.Milliseconds()).WithHint("what is left unfinished is dropped after %s", arrivalIsLeft)
 	}
 	a.pieces[p.Index] = p.Text
 	a.size += len(p.Text)
@@ -85,7 +85,7 @@ func (s *Session) arrival(p Piece) (*arrival, error) {
 	}
 	if len(s.arrivals) >= MaxArrivals {
 		return nil, fault.New(fault.RateLimited, "%d files are arriving in chunks already; finish one of them first", len(s.arrivals)).
-			With("retry_after_ms", arrivalIsLeft.Milliseconds())
+			With("retry_after_ms", arrivalIsLeft.Milliseconds()).WithHint("what is left unfinished is dropped after %s", arrivalIsLeft)
 	}
 	return &arrival{path: p.Path, pieces: map[int]string{}}, nil
 }

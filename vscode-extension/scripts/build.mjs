@@ -8,7 +8,7 @@ const common = { bundle: true, platform: "node", target: "node20", format: "cjs"
 if (flags.has("--tests")) {
   rmSync("dist/test", { recursive: true, force: true });
   const entryPoints = readdirSync("test/unit").filter((name) => name.endsWith(".test.ts")).map((name) => `test/unit/${name}`);
-  await esbuild.build({ ...common, entryPoints, outdir: "dist/test", format: "esm", outExtension: { ".js": ".mjs" }, sourcemap: "inline" });
+  await esbuild.build({ ...common, entryPoints, outdir: "dist/test", format: "esm", outExtension: { ".js": ".mjs" }, sourcemap: "inline", alias: { vscode: "./test/vscode.ts" } });
 } else {
   const production = flags.has("--production");
   const options = { ...common, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", minify: production, sourcemap: !production };

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -68,7 +69,19 @@ func (p *printer) refusal() error {
 	if len(files) > most {
 		err = err.With("files_left_off", len(files)-most)
 	}
-	return err.WithHint("details.files has the numbers of each file; fewer context_lines also help")
+	return err.WithHint("most of it is in %s; fewer context_lines also help", largest(files))
+}
+
+// largest names the files that change most.
+func largest(files []FileChange) string {
+	const most = 20
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b FileChange) int { return b.Additions + b.Deletions - a.Additions - a.Deletions })
+	var out []string
+	for _, f := range files[:min(most, len(files))] {
+		out = append(out, fmt.Sprintf("%s (+%d −%d)", fault.Quote(f.Path), f.Additions, f.Deletions))
+	}
+	return strings.Join(out, ", ")
 }
 
 // file writes one change and counts it.

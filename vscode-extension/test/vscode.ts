@@ -1,0 +1,26 @@
+// What unit tests have in place of VS Code's API: the classes of results, as plain as they are.
+
+export class LanguageModelTextPart {
+  constructor(readonly value: string) {}
+}
+
+export class LanguageModelDataPart {
+  constructor(
+    readonly data: Uint8Array,
+    readonly mimeType: string,
+  ) {}
+}
+
+export class LanguageModelToolResult {
+  constructor(readonly content: unknown[]) {}
+}
+
+/** The tools that were registered, by name. */
+export const registered = new Map<string, { invoke(options: { input: object }): Promise<LanguageModelToolResult> }>();
+
+export const lm = {
+  registerTool(name: string, tool: { invoke(options: { input: object }): Promise<LanguageModelToolResult> }) {
+    registered.set(name, tool);
+    return { dispose: () => registered.delete(name) };
+  },
+};
