@@ -90,6 +90,13 @@ func (c *sidecar) now() tools.Settings {
 	return s.settings
 }
 
+// structured says that the user wants the structure of results in every agent.
+func (c *sidecar) structured() bool {
+	c.standing.mu.Lock()
+	defer c.standing.mu.Unlock()
+	return c.standing.view.Settings.MCP.Structured
+}
+
 // tell needs the lock. Whoever is told must not block.
 func (s *standing) tell() {
 	asks, told := map[string]string{}, s.told

@@ -120,7 +120,7 @@ type agentsWay interface {
 // listenForAgents opens the way in. Without it the editor's own calls still work.
 func listenForAgents(s rpc.Setup, c *sidecar) agentsWay {
 	agents, err := relay.Listen(relay.Host{
-		Registry: c.registry, Sessions: c.sessions, Roots: c.roots, Editor: s.Client, Version: version,
+		Registry: c.registry, Sessions: c.sessions, Roots: c.roots, Editor: s.Client, Version: version, Structured: c.structured,
 	})
 	if err != nil {
 		s.Report(fmt.Sprintf("agents cannot find this window: %v", err))

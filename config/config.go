@@ -43,6 +43,12 @@ type Settings struct {
 	// revert.
 	Unusual         string          `json:"unusual,omitempty"`
 	LanguageServers LanguageServers `json:"languageServers,omitzero"`
+	MCP             MCP             `json:"mcp,omitzero"`
+}
+
+// MCP is what agents get that come by `pillion mcp`.
+type MCP struct {
+	Structured bool `json:"structured,omitempty"` // structuredContent beside the text
 }
 
 // Trace is the editor's own logging of the wire.

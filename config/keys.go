@@ -100,6 +100,10 @@ var keys = []Key{
 			"`rootMarkers` (files that lie in the root of a project), `env`, `settings` (what the server is told as its configuration), `initializationOptions`, `install` (how to get it, for people) and `enabled`. " +
 			"One that is named here is asked before the others of its language. A project's file may switch one off, and nothing else without your trust",
 	},
+	{
+		Name: "mcp.structured", Default: "false",
+		Meaning: "whether agents get the structure of a result (`structuredContent`) beside its text, as with `pillion mcp --structured`. Most agents show it to their model in place of the text, escaped in one line",
+	},
 }
 
 // typeOf is the type of the setting at a path, in words.

@@ -40,6 +40,7 @@ var bounds = map[string]bound{
 	"journal.days":            {never: journalIsYours},
 	"audit":                   ranked("full", "brief", "off"),
 	"unusual":                 ranked("revert", "pause", "tell"),
+	"mcp.structured":          {never: "it is about your agents"},
 
 	"languageServers.prefer":          {never: serversAreYours},
 	"languageServers.diagnostics":     {never: serversAreYours},

@@ -40,7 +40,8 @@ const ways = {
     start: () => new RpcChild(pillion, ['mcp'], { framing: 'lines', cwd: project, env }),
     hello: mcpHello,
     ready: 'notifications/initialized',
-    read: (child, name) => child.request('tools/call', { name: 'read_file', arguments: { path: name } }),
+    // With both ends given it comes whole, as it does from the others.
+    read: (child, name) => child.request('tools/call', { name: 'read_file', arguments: { path: name, start_line: 1, end_line: 1e9 } }),
   },
   peer: {
     start: () => new RpcChild(process.execPath, [peer, project], { framing: 'lines', cwd: project, env }),

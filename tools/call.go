@@ -40,6 +40,9 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 	}
 	answer.noteStopped(ctx)
 	result := catalogue[c.Name].result(answer)
+	if !answer.paged {
+		result.page(c.PageBytes, answer.rest)
+	}
 	result.addChangedOutside(r.changedOutside(c.Session, started))
 	state := Done
 	if result.IsError {

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -53,6 +54,18 @@ func planCommand(in Input, l commandLine) (command, error) {
 	c.dir, c.unsaved = dir, unsavedFiles(in)
 	c.held, err = c.confine(in)
 	return c, err
+}
+
+// notes are what the model could not see in a command's output.
+func (c command) notes(truncated bool) []string {
+	var out []string
+	if len(c.unsaved) > 0 {
+		out = append(out, "(the command did not see the unsaved changes in "+strings.Join(c.unsaved, ", ")+")")
+	}
+	if truncated {
+		out = append(out, fmt.Sprintf("(it printed more than the %s bytes that are kept; the middle is lost)", grouped(int(c.limits.OutputBytes))))
+	}
+	return out
 }
 
 // judged is the command as policy looks at it.

@@ -25,6 +25,7 @@ type Input struct {
 	Tool     string        // whose plan it is
 	Sandbox  Sandbox
 	Streams  bool         // the caller takes content in chunks
+	Page     int          // Call.PageBytes; where it is set, the text is all that a model gets
 	Lines    *lines.Cache // where the lines of large files are
 	Files    *search.Files
 	Listings *listings
@@ -121,6 +122,10 @@ type Answer struct {
 	textJSON []byte
 	// caused is what a change did to the diagnostics of its files; nil: nobody knows.
 	caused any
+	// rest says how to get what a page of Text leaves out; empty: by asking for less.
+	rest string
+	// paged: the tool has made the page, or exactly this much was asked for.
+	paged bool
 	// Err makes the answer a failure that still carries Result.
 	Err *fault.Error
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,19 +17,18 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "read_file",
-	Title: "Read file",
-	Description: "Reads a text file of the workspace, with the human's unsaved changes when it is open in the editor. " +
-		"Give start_line and end_line for a part of it; files over the size limit can only be read in parts. Images and audio come back as such.",
-	Success: true,
+	Name:        "read_file",
+	Title:       "Read file",
+	Description: "Reads a file, with the user's unsaved changes. A long one comes in pages of whole lines that say where to go on; start_line with end_line gives exactly those lines. Images and audio come as such.",
+	Success:     true,
 }, planReadFile))
 
 type readFileArgs struct {
-	Path      string `json:"path" jsonschema:"the file, relative to the workspace folder"`
-	Encoding  string `json:"encoding,omitempty" jsonschema:"character encoding; default is UTF-8, or what a byte order mark or the editor says"`
-	StartLine int    `json:"start_line,omitempty" jsonschema:"first line to read, from 1"`
-	EndLine   int    `json:"end_line,omitempty" jsonschema:"last line to read, inclusive"`
-	Stream    bool   `json:"stream,omitempty" jsonschema:"send the content in pieces, as progress, where the caller takes it so; default false"`
+	Path      string `json:"path" jsonschema:"relative to the workspace"`
+	Encoding  string `json:"encoding,omitempty" jsonschema:"default UTF-8"`
+	StartLine int    `json:"start_line,omitempty" jsonschema:"from 1"`
+	EndLine   int    `json:"end_line,omitempty" jsonschema:"inclusive"`
+	Stream    bool   `json:"stream,omitempty" jsonschema:"send content as progress"`
 }
 
 type readFileResult struct {
@@ -47,6 +45,11 @@ type readFileResult struct {
 	hasMore    bool
 	version    string
 	source     document.Source
+	dirty      bool // the editor has it with unsaved changes
+	// cut is the size of the last line, in bytes, where a page holds only its beginning; 0 else.
+	cut int
+	// alone: the text is all that a model gets.
+	alone bool
 }
 
 // appendFields is written by hand because the content may be megabytes.
@@ -62,6 +65,9 @@ func (r readFileResult) appendFields(dst []byte) (out []byte, field textField) {
 	dst = wire.AppendString(dst, r.eol)
 	dst = fmt.Appendf(dst, `,"bom":%t,"size":%d,"modified":%q,"start_line":%d,"end_line":%d,"lines_read":%d,"total_lines":%d,"has_more":%t,"version":%q,"source":%q`,
 		r.bom, r.size, r.modified.UTC().Format(time.RFC3339), r.startLine, r.endLine, r.linesRead, r.totalLines, r.hasMore, r.version, r.source)
+	if r.hasMore {
+		dst = fmt.Appendf(dst, `,"next_line":%d`, r.endLine+1)
+	}
 	return dst, field
 }
 
@@ -78,7 +84,7 @@ func planReadFile(ctx context.Context, in Input, args readFileArgs) (*Answer, er
 		if refused := in.Limits.tooLarge(err); refused != nil {
 			return nil, refused
 		}
-		if args.StartLine == 0 && args.EndLine == 0 && !(args.Stream && in.Streams) {
+		if args.StartLine == 0 && args.EndLine == 0 && in.Page == 0 && !(args.Stream && in.Streams) {
 			return nil, fault.From(err).WithHint("read a part of it with start_line and end_line")
 		}
 		return readLargeFile(ctx, in, p, enc, args)
@@ -86,9 +92,12 @@ func planReadFile(ctx context.Context, in Input, args readFileArgs) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	r := readLines(f, args)
+	r := readLines(in, f, args)
 	if args.Stream && in.Streams {
 		return readAnswer(p, r).streamed(r), nil
+	}
+	if args.EndLine == 0 {
+		r.page(in.Page)
 	}
 	return readAnswer(p, r), nil
 }
@@ -116,10 +125,10 @@ func encodingNamed(name string) (document.Encoding, error) {
 	return document.LookupEncoding(name)
 }
 
-func readLines(f *document.File, args readFileArgs) readFileResult {
+func readLines(in Input, f *document.File, args readFileArgs) readFileResult {
 	r := readFileResult{
 		content: f.Text, encoding: f.Encoding, eol: document.EOL(f.Text), bom: f.BOM, size: f.Size,
-		modified: f.Modified, version: f.Version, source: f.Source, totalLines: document.LineCount(f.Text),
+		modified: f.Modified, version: f.Version, source: f.Source, dirty: f.Dirty, alone: in.Page > 0, totalLines: document.LineCount(f.Text),
 	}
 	r.startLine, r.endLine = lineRange(args, r.totalLines)
 	if r.startLine != 1 || r.endLine < r.totalLines {
@@ -128,6 +137,28 @@ func readLines(f *document.File, args readFileArgs) readFileResult {
 	r.linesRead = max(0, r.endLine-r.startLine+1)
 	r.hasMore = r.endLine < r.totalLines
 	return r
+}
+
+// page keeps of what was read the whole lines that limit bytes hold; of a longer line, its
+// beginning. 0 is no limit.
+func (r *readFileResult) page(limit int) {
+	if limit <= 0 || len(r.content) <= limit {
+		return
+	}
+	whole := r.content
+	r.content = firstLines(whole, limit)
+	r.paged()
+	if !strings.HasSuffix(r.content, "\n") {
+		line, _, _ := strings.Cut(whole, "\n")
+		r.cut = len(line)
+	}
+}
+
+// paged counts the lines of a page anew.
+func (r *readFileResult) paged() {
+	r.linesRead = document.LineCount(r.content)
+	r.endLine = r.startLine + r.linesRead - 1
+	r.hasMore = r.endLine < r.totalLines
 }
 
 // lineRange is what the arguments mean for a file of total lines. Past its end
@@ -150,25 +181,67 @@ func readAnswer(p workspace.Path, r readFileResult) *Answer {
 		Saw:     map[workspace.Path]string{p: r.version},
 		Summary: fmt.Sprintf("%s, %s", name, count(r.linesRead, "line")),
 	}
-	if r.startLine > 1 || r.hasMore {
+	switch {
+	case r.cut > 0: // of its last line only the beginning was seen
+		a.part = &part{r.startLine, r.endLine - 1, r.totalLines}
+	case r.startLine > 1 || r.hasMore:
 		a.part = &part{r.startLine, r.endLine, r.totalLines}
 	}
+	if note := r.note(name); note != "" {
+		a.Notes = []string{note}
+	}
+	a.paged = true
+	return a
+}
+
+// note says what of the file was read, and what of it cannot be seen in the text.
+func (r readFileResult) note(name string) string {
+	var facts []string
 	switch {
 	case r.totalLines > 0 && r.startLine > r.totalLines:
-		a.Notes = append(a.Notes, fmt.Sprintf("(%s has %s; there is nothing from line %d on)", name, count(r.totalLines, "line"), r.startLine))
-	case r.hasMore:
-		a.Notes = append(a.Notes, fmt.Sprintf("(lines %d to %d of %d; go on with start_line %d)", r.startLine, r.endLine, r.totalLines, r.endLine+1))
+		facts = append(facts, fmt.Sprintf("%s has %s; there is nothing from line %s on", name, count(r.totalLines, "line"), grouped(r.startLine)))
 	case r.linesRead == 0:
-		a.Notes = append(a.Notes, fmt.Sprintf("(%s is empty)", name))
+		facts = append(facts, name+" is empty")
+	case r.startLine > 1 || r.hasMore:
+		facts = append(facts, fmt.Sprintf("lines %s to %s of %s", grouped(r.startLine), grouped(r.endLine), grouped(r.totalLines)))
+	case r.alone:
+		facts = append(facts, count(r.totalLines, "line"))
+	default:
+		return ""
 	}
-	return a
+	if r.alone {
+		facts = append(facts, r.unseen()...)
+	}
+	text := "(" + strings.Join(facts, ", ")
+	if r.cut > 0 {
+		text += fmt.Sprintf("; line %d has %s bytes and only its beginning is here, for all of it give it as start_line and end_line", r.endLine, grouped(r.cut))
+	}
+	if r.hasMore {
+		text += fmt.Sprintf("; go on with start_line %d", r.endLine+1)
+	}
+	return text + ")"
+}
+
+// unseen are facts of the file that its text does not show.
+func (r readFileResult) unseen() []string {
+	var out []string
+	if r.encoding != document.UTF8 {
+		out = append(out, string(r.encoding))
+	}
+	if r.eol != "" && r.eol != "lf" {
+		out = append(out, r.eol+" line ends")
+	}
+	if r.dirty {
+		out = append(out, "with unsaved changes of the editor")
+	}
+	return append(out, "version "+r.version)
 }
 
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return grouped(n) + " " + what + "s"
 }
 
 // mediaTypes are the files that a model can look at or listen to.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"pillion/internal/fault"
@@ -47,7 +48,7 @@ func readLargeFile(ctx context.Context, in Input, p workspace.Path, enc document
 	}
 	r := readFileResult{
 		encoding: l.enc, bom: l.mark > 0, size: l.info.Size(), modified: l.info.ModTime(),
-		totalLines: index.Lines(), version: version, source: document.FromDisk,
+		totalLines: index.Lines(), version: version, source: document.FromDisk, alone: in.Page > 0,
 	}
 	r.startLine, r.endLine = lineRange(args, r.totalLines)
 	r.linesRead, r.hasMore = max(0, r.endLine-r.startLine+1), r.endLine < r.totalLines
@@ -59,11 +60,47 @@ func readLargeFile(ctx context.Context, in Input, p workspace.Path, enc document
 	if in.Streams && args.Stream {
 		return l.streamed(r, from, to), nil
 	}
-	if r.content, err = l.text(from, to); err != nil {
+	if in.Page > 0 && args.EndLine == 0 {
+		err = l.page(&r, from, to, in.Page)
+	} else {
+		r.content, err = l.text(from, to)
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.eol = document.EOL(r.content)
 	return readAnswer(p, r), nil
+}
+
+// page reads of the bytes from up to to what a page of limit bytes holds.
+func (l *largeFile) page(r *readFileResult, from, to int64, limit int) error {
+	size := int64(limit)
+	if l.unit() != lines.Bytes {
+		size *= 2 // UTF-16 has about twice the bytes of its text
+	}
+	if size >= to-from {
+		content, err := l.text(from, to)
+		r.content = content
+		return err
+	}
+	piece := make([]byte, size)
+	if err := lines.ReadAt(l.f, piece, from); err != nil {
+		return l.fault(err)
+	}
+	n := cutChunk(piece, l.unit(), l.enc == document.UTF8)
+	if n == 0 {
+		return l.tooMuch()
+	}
+	content, err := l.decode(piece[:n])
+	if err != nil {
+		return err
+	}
+	r.content = content
+	r.paged()
+	if !strings.HasSuffix(content, "\n") {
+		r.cut = int(to - from) // nobody has looked for its end
+	}
+	return nil
 }
 
 func openLarge(in Input, p workspace.Path, enc document.Encoding) (*largeFile, error) {

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"pillion/internal/fault"
@@ -9,16 +10,15 @@ import (
 )
 
 var _ = define(NewWatch(Spec{
-	Name:  "read_process",
-	Title: "Read process",
-	Description: "Gives what one of your processes has printed, output and errors in the order of their arrival, and whether it still runs. " +
-		"Give since the next of your last read to get only what is new, and wait_seconds to wait for it.",
+	Name:        "read_process",
+	Title:       "Read process",
+	Description: "Returns what a process printed (output and errors) and whether it still runs.",
 }, planReadProcess))
 
 type readProcessArgs struct {
-	ProcessID   string  `json:"process_id" jsonschema:"the name of the process"`
-	Since       int64   `json:"since,omitempty" jsonschema:"where to read on: next of the last read; default is from the start"`
-	WaitSeconds float64 `json:"wait_seconds,omitempty" jsonschema:"how long to wait for new output or the end of the process; default is not to wait, at most 600"`
+	ProcessID   string  `json:"process_id"`
+	Since       int64   `json:"since,omitempty" jsonschema:"next of your last read, for what is new"`
+	WaitSeconds float64 `json:"wait_seconds,omitempty" jsonschema:"for news or its end; at most 600"`
 }
 
 type readProcessResult struct {
@@ -41,7 +41,7 @@ func planReadProcess(_ context.Context, in Input, args readProcessArgs) (*Action
 		if err := awaitNews(ctx, p, args.Since, wait); err != nil {
 			return nil, err
 		}
-		return processAnswer(p, args.Since), nil
+		return processAnswer(p, args.Since, in.Page), nil
 	}), nil
 }
 
@@ -66,10 +66,35 @@ func awaitNews(ctx context.Context, p *process.Named, since int64, limit time.Du
 	return nil
 }
 
-func processAnswer(p *process.Named, since int64) *Answer {
+func processAnswer(p *process.Named, since int64, page int) *Answer {
 	state := stateOf(p) // before the output, which is all there is once it has ended
 	out := readProcessResult{Running: state.Running, ExitCode: state.ExitCode}
-	out.Output, out.Next, out.Truncated = p.Since(since)
+	var more string
+	out.Output, out.Next, out.Truncated, more = printed(p, since, page)
 	text := state.text(p)
-	return &Answer{Result: out, Text: text + outputText(out.Output, out.Next), Summary: text}
+	return &Answer{Result: out, Text: text + outputText(out.Output, out.Next), Notes: gaps(more, out.Truncated), paged: true, Summary: text}
+}
+
+// printed is what a process has printed from an offset on, a page of it where that is more;
+// more then says how to get the rest.
+func printed(p *process.Named, since int64, page int) (output string, next int64, gap bool, more string) {
+	output, next, gap = p.Since(since)
+	if page <= 0 || len(output) <= page {
+		return output, next, gap, ""
+	}
+	piece, _ := p.Next(since, page)
+	more = fmt.Sprintf("(%s bytes more are there; the last page begins at since %d)", grouped(int(next-piece.Next)), max(next-int64(page), piece.Next))
+	return piece.Text, piece.Next, piece.Start > since, more
+}
+
+// gaps are what the model could not see in a process's output.
+func gaps(more string, gap bool) []string {
+	var out []string
+	if gap {
+		out = append(out, "(some of its older output is lost: more was printed than is kept)")
+	}
+	if more != "" {
+		out = append(out, more)
+	}
+	return out
 }

@@ -68,7 +68,11 @@ type Call struct {
 	// RequiresApproval: true asks whatever the rules say; it never loosens them.
 	RequiresApproval bool
 	Timeout          time.Duration // 0: the tool's own
-	Output           func(stream, text string)
+	// PageBytes is about how much text the result may have: what is more comes in pages,
+	// or is cut and says so, and it has the versions of files, since a model gets nothing
+	// else. 0: no limit but the settings'.
+	PageBytes int
+	Output    func(stream, text string)
 	// Stream takes the content of a file in chunks, and may wait before it takes the
 	// next. Nil: the content is in the result.
 	Stream func(context.Context, Chunk) error

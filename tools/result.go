@@ -92,6 +92,13 @@ func (r Result) Pieces() [][]byte {
 	return append(out, append(text, '}'))
 }
 
+// ContentPieces gives the wire form without structuredContent and without what is for
+// people: all that a model reads.
+func (r Result) ContentPieces() [][]byte {
+	out, text := contentPieces(r.Content, r.Structured)
+	return append(out, fmt.Appendf(text, `,"isError":%t}`, r.IsError))
+}
+
 // StructuredKey is what leads to Structured in the wire form.
 const StructuredKey = `,"structuredContent":`
 
@@ -197,7 +204,7 @@ func (t Tool) result(a *Answer) Result {
 	body, field := structured(a.Result, a.Err, t.Success)
 	r := Result{Structured: body, IsError: a.Err != nil, Display: a.Display, Err: a.Err}
 	if a.Err != nil {
-		r.Content = append(r.Content, Part{Type: "text", Text: errorText(a.Err)})
+		r.Content = append(r.Content, Part{Type: "text", Text: ErrorText(a.Err)})
 	}
 	if a.Text != "" || len(a.Media) == 0 && a.Err == nil {
 		part := Part{Type: "text", Text: a.Text, json: a.textJSON}
@@ -238,10 +245,21 @@ func (r *Result) addChangedOutside(names []string) {
 // worthSharing is the size from which a text is not made twice.
 const worthSharing = 4 << 10
 
-func errorText(e *fault.Error) string {
+// ErrorText is what a model reads of a failure: what its details say too, where the hint
+// does not say it.
+func ErrorText(e *fault.Error) string {
 	text := string(e.Code) + ": " + e.Message
 	if e.Hint != "" {
 		text += "\n" + e.Hint
+	}
+	if nearest, ok := e.Details["nearest"].([]string); ok && !strings.Contains(e.Hint, strings.Join(nearest, "\n")) {
+		text += "\n" + strings.Join(nearest, "\n")
+	}
+	if since, ok := e.Details["changes_since"].(string); ok {
+		text += "\nwhat changed since you read it:\n" + since
+	}
+	if version, ok := e.Details["current_version"].(string); ok {
+		text += "\n(version now: " + version + ")"
 	}
 	return text
 }

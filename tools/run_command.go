@@ -11,21 +11,19 @@ import (
 )
 
 var _ = define(NewExec(Spec{
-	Name:  "run_command",
-	Title: "Run command",
-	Description: "Runs a command line with /bin/sh in the workspace and waits for its end. The human sees the exact line and approves, edits or rejects it. " +
-		"The environment is clean (no secrets), there is no terminal, and everything that the command starts ends with it. " +
-		"With background_after a command that takes longer goes on as a process.",
+	Name:        "run_command",
+	Title:       "Run command",
+	Description: "Runs a /bin/sh command line and returns exit code, stdout and stderr. The user approves, edits or rejects it unless a rule allows it. No terminal, clean environment. What it leaves in the background ends with it: use run_persistent for servers. Prefer the other tools for reading, searching and editing.",
 }, planRunCommand))
 
 type runCommandArgs struct {
-	Command        string            `json:"command" jsonschema:"the command line, as /bin/sh reads it"`
-	Cwd            string            `json:"cwd,omitempty" jsonschema:"folder to run it in, relative to the workspace folder; default is the workspace folder"`
-	TimeoutSeconds float64           `json:"timeout_seconds,omitempty" jsonschema:"seconds after which it and all it started are ended; default 120, at most 600"`
-	Env            map[string]string `json:"env,omitempty" jsonschema:"variables to add to the clean environment"`
-	Stdin          string            `json:"stdin,omitempty" jsonschema:"text for its standard input; default is none"`
+	Command        string            `json:"command"`
+	Cwd            string            `json:"cwd,omitempty"`
+	TimeoutSeconds float64           `json:"timeout_seconds,omitempty" jsonschema:"default 120, at most 600"`
+	Env            map[string]string `json:"env,omitempty" jsonschema:"added to the clean environment"`
+	Stdin          string            `json:"stdin,omitempty"`
 	// BackgroundAfter is named as the contract has it, without its unit.
-	BackgroundAfter float64 `json:"background_after,omitempty" jsonschema:"seconds after which a command that still runs becomes a process, which read_process and kill_process know, and the call answers; default is to wait for its end"`
+	BackgroundAfter float64 `json:"background_after,omitempty" jsonschema:"seconds; then it goes on as a process and the call answers"`
 }
 
 type runCommandResult struct {
@@ -60,12 +58,12 @@ func planRunCommand(_ context.Context, in Input, args runCommandArgs) (*Action, 
 		if background > 0 {
 			got, next, kept, err := hands.Processes.RunFor(ctx, background, process.About{Cwd: c.dir.String()}, spec, hands.stream)
 			if kept != nil {
-				return backgroundAnswer(c, kept, got, next), nil
+				return backgroundAnswer(c, in.Page, kept, got, next), nil
 			}
-			return commandAnswer(c, timeout, got, err)
+			return commandAnswer(c, in.Page, timeout, got, err)
 		}
 		got, err := hands.Processes.Run(ctx, spec, hands.stream)
-		return commandAnswer(c, timeout, got, err)
+		return commandAnswer(c, in.Page, timeout, got, err)
 	})
 	if background > 0 {
 		action.Description = fmt.Sprintf("Runs this command line with /bin/sh. If it takes longer than %s, it goes on as a process, until it ends by itself, "+
@@ -82,7 +80,7 @@ func (a runCommandArgs) timeout(in Input) (time.Duration, error) {
 	return seconds("timeout_seconds", a.TimeoutSeconds, otherwise, in.Limits.CommandMax)
 }
 
-func commandAnswer(c command, timeout time.Duration, got process.Result, err error) (*Answer, error) {
+func commandAnswer(c command, page int, timeout time.Duration, got process.Result, err error) (*Answer, error) {
 	if err != nil && got.Stdout == "" && got.Stderr == "" {
 		return nil, err
 	}
@@ -92,13 +90,15 @@ func commandAnswer(c command, timeout time.Duration, got process.Result, err err
 			Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr,
 			Truncated: got.Truncated, DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), Hint: hint, Unsaved: c.unsaved,
 		},
-		Text:    fmt.Sprintf("exit code %d\n", got.ExitCode) + streamsText(got),
+		Text:    fmt.Sprintf("exit code %d\n", got.ExitCode) + streamsText(got, page),
+		paged:   true,
 		Summary: fmt.Sprintf("exit code %d after %s", got.ExitCode, got.Duration.Round(time.Millisecond)),
 		Display: &Display{Kind: "command", Command: c.Line, ExitCode: &got.ExitCode, Stdout: got.Stdout, Stderr: got.Stderr},
 	}
 	if hint != "" {
 		a.Notes = append(a.Notes, hint)
 	}
+	a.Notes = append(a.Notes, c.notes(got.Truncated)...)
 	switch {
 	case err != nil:
 		a.Err = fault.From(err)
@@ -110,22 +110,32 @@ func commandAnswer(c command, timeout time.Duration, got process.Result, err err
 }
 
 // backgroundAnswer is the answer of a command that goes on as a process.
-func backgroundAnswer(c command, p *process.Named, got process.Result, next int64) *Answer {
+func backgroundAnswer(c command, page int, p *process.Named, got process.Result, next int64) *Answer {
 	text := fmt.Sprintf("still running after %s, as process %s", got.Duration.Round(time.Millisecond), fault.Quote(p.ID))
 	return &Answer{
 		Result: runCommandResult{
 			Command: c.Line, Stdout: got.Stdout, Stderr: got.Stderr, Truncated: got.Truncated,
 			DurationMS: got.Duration.Milliseconds(), Sandbox: string(got.Sandbox), ProcessID: p.ID, Next: &next, Unsaved: c.unsaved,
 		},
-		Text:    fmt.Sprintf("%s; read on with read_process since %d\n", text, next) + streamsText(got),
+		Text:    fmt.Sprintf("%s; read on with read_process since %d\n", text, next) + streamsText(got, page),
+		Notes:   c.notes(got.Truncated),
+		paged:   true,
 		Summary: text,
 		Display: &Display{Kind: "command", Command: c.Line, Stdout: got.Stdout, Stderr: got.Stderr},
 	}
 }
 
-func streamsText(got process.Result) string {
+// streamsText is what a command printed, each stream with the share of the page that the
+// other leaves.
+func streamsText(got process.Result, page int) string {
 	var out strings.Builder
-	for _, stream := range []struct{ name, text string }{{"stdout", got.Stdout}, {"stderr", got.Stderr}} {
+	room := func(other string) int {
+		if page <= 0 {
+			return 0
+		}
+		return max(page-len(other), page/2)
+	}
+	for _, stream := range []struct{ name, text string }{{"stdout", ends(got.Stdout, room(got.Stderr))}, {"stderr", ends(got.Stderr, room(got.Stdout))}} {
 		if stream.text != "" {
 			out.WriteString(stream.name + ":\n" + strings.TrimSuffix(stream.text, "\n") + "\n")
 		}

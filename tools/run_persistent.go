@@ -13,19 +13,17 @@ import (
 )
 
 var _ = define(NewExec(Spec{
-	Name:  "run_persistent",
-	Title: "Start process",
-	Description: "Starts a command line with /bin/sh in the workspace and lets it run on: a server, a watcher, a shell to talk to. " +
-		"Give it a name; read_process, write_process and kill_process take that name. With ready_pattern the call waits until the output matches. " +
-		"The process ends with your session.",
+	Name:        "run_persistent",
+	Title:       "Start process",
+	Description: "Starts a server, watcher or shell that runs on until it ends or your session does. read_process, write_process and kill_process take its process_id.",
 }, planRunPersistent))
 
 type runPersistentArgs struct {
-	Command        string  `json:"command" jsonschema:"the command line, as /bin/sh reads it"`
-	ProcessID      string  `json:"process_id" jsonschema:"your own name for it, such as dev-server; unique among your processes that run"`
-	Cwd            string  `json:"cwd,omitempty" jsonschema:"folder to run it in, relative to the workspace folder; default is the workspace folder"`
-	ReadyPattern   string  `json:"ready_pattern,omitempty" jsonschema:"regular expression (RE2; ^ and $ match at lines) for output that says that it is ready; default is not to wait"`
-	TimeoutSeconds float64 `json:"timeout_seconds,omitempty" jsonschema:"how long to wait for ready_pattern; default 30, at most 600; the process runs on after it"`
+	Command        string  `json:"command"`
+	ProcessID      string  `json:"process_id" jsonschema:"a name you choose"`
+	Cwd            string  `json:"cwd,omitempty"`
+	ReadyPattern   string  `json:"ready_pattern,omitempty" jsonschema:"RE2: wait for output that matches"`
+	TimeoutSeconds float64 `json:"timeout_seconds,omitempty" jsonschema:"for ready_pattern; default 30, at most 600"`
 }
 
 type runPersistentResult struct {
@@ -80,7 +78,7 @@ func planRunPersistent(_ context.Context, in Input, args runPersistentArgs) (*Ac
 			return nil, err
 		}
 		p.Detach()
-		return persistentAnswer(c, p, ready)
+		return persistentAnswer(c, in.Page, p, ready)
 	})
 	action.Title = "Start " + fault.Escape(clip(firstLine(args.Command), 60))
 	action.Description = fmt.Sprintf("Starts this command line with /bin/sh and lets it run on as %s, until it ends by itself, you or the agent end it, or the agent's session closes. What the agent types into it is not asked about again.",
@@ -173,7 +171,7 @@ func (r *readiness) await(ctx context.Context, p *process.Named, limit time.Dura
 	return nil
 }
 
-func persistentAnswer(c command, p *process.Named, ready *readiness) (*Answer, error) {
+func persistentAnswer(c command, page int, p *process.Named, ready *readiness) (*Answer, error) {
 	state := stateOf(p)
 	if p.PID() == 0 { // the shell itself could not be started
 		return nil, state.err
@@ -182,7 +180,8 @@ func persistentAnswer(c command, p *process.Named, ready *readiness) (*Answer, e
 		ProcessID: p.ID, PID: p.PID(), Ready: ready.is() || ready.pattern == nil && state.Running,
 		Running: state.Running, ExitCode: state.ExitCode, Sandbox: string(p.Sandbox()), Unsaved: c.unsaved,
 	}
-	out.Output, out.Next, out.Truncated = p.Since(0)
+	var more string
+	out.Output, out.Next, out.Truncated, more = printed(p, 0, page)
 	text := state.text(p)
 	switch {
 	case out.Ready && ready.pattern != nil:
@@ -192,6 +191,8 @@ func persistentAnswer(c command, p *process.Named, ready *readiness) (*Answer, e
 	}
 	return &Answer{
 		Result: out, Summary: text, Text: text + outputText(out.Output, out.Next),
+		paged:   true,
+		Notes:   append(gaps(more, out.Truncated), c.notes(false)...),
 		Display: &Display{Kind: "command", Command: c.Line, ExitCode: out.ExitCode, Stdout: out.Output},
 	}, nil
 }

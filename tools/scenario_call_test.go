@@ -19,6 +19,7 @@ type call struct {
 	session          string
 	timeout          time.Duration
 	requiresApproval bool
+	page             int
 	text             bool // report what the model reads as well
 	streams          bool // content may come in chunks, which are reported
 	answers          []answer
@@ -56,6 +57,7 @@ func (c *call) meanwhile() []string {
 //	session NAME                whose call it is; main by default
 //	timeout DURATION            the caller's own limit
 //	requires approval           as a gateway says
+//	page BYTES                  as agents over MCP get it
 //	show text                   report what the model reads, too
 //	takes chunks                with a progress token, for what is streamed
 func (w *world) readCall(text string) *call {
@@ -77,6 +79,9 @@ func (w *world) readCall(text string) *call {
 			c.timeout, _ = time.ParseDuration(rest)
 		case "requires":
 			c.requiresApproval = true
+		case "page":
+			_, err := fmt.Sscan(rest, &c.page)
+			w.must(err)
 		case "show":
 			c.text = true
 		case "takes":

@@ -155,7 +155,7 @@ func (w *world) execute(c *call) tools.Result {
 	w.human.take(c)
 	call := tools.Call{
 		Name: c.tool, Arguments: c.arguments, CallID: "call", Session: w.session(c.session),
-		Timeout: c.timeout, RequiresApproval: c.requiresApproval,
+		Timeout: c.timeout, RequiresApproval: c.requiresApproval, PageBytes: c.page,
 	}
 	w.chunks = nil
 	if c.streams {

@@ -12,21 +12,20 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "search_in_project",
-	Title: "Search in project",
-	Description: "Searches the text of the workspace's files, unsaved changes included; binary files and files that git ignores are skipped. " +
-		"The query is plain text unless regex is set. Three hits or fewer come with the lines around them.",
-	Success: true,
+	Name:        "search_in_project",
+	Title:       "Search in project",
+	Description: "Searches the text of files, unsaved changes included, without binary files and what git ignores. Returns path:line: text; three hits or fewer come with the lines around them.",
+	Success:     true,
 }, planSearch))
 
 type searchArgs struct {
-	Query         string `json:"query" jsonschema:"what to look for; plain text, or a regular expression (RE2) with regex"`
-	Path          string `json:"path,omitempty" jsonschema:"folder or file to search, relative to the workspace folder; default is all of it"`
-	CaseSensitive bool   `json:"case_sensitive,omitempty" jsonschema:"tell upper from lower case; default false"`
-	Regex         bool   `json:"regex,omitempty" jsonschema:"the query is a regular expression; default false"`
-	Glob          string `json:"glob,omitempty" jsonschema:"only files that match, such as *.py or src/**"`
-	ContextLines  *int   `json:"context_lines,omitempty" jsonschema:"lines to give before and after each hit, at most 50; default 0, or a few when there are three hits or fewer"`
-	MaxMatches    int    `json:"max_matches,omitempty" jsonschema:"most hits to give, at most 10000; default 200"`
+	Query         string `json:"query" jsonschema:"plain text"`
+	Path          string `json:"path,omitempty" jsonschema:"folder or file"`
+	CaseSensitive bool   `json:"case_sensitive,omitempty"`
+	Regex         bool   `json:"regex,omitempty" jsonschema:"query is a regular expression (RE2)"`
+	Glob          string `json:"glob,omitempty" jsonschema:"only files that match, such as *.py"`
+	ContextLines  *int   `json:"context_lines,omitempty" jsonschema:"before and after each hit"`
+	MaxMatches    int    `json:"max_matches,omitempty" jsonschema:"default 200"`
 }
 
 type searchResult struct {
@@ -68,13 +67,15 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	if found.Matches == nil {
 		found.Matches = []search.Match{}
 	}
+	text := pageOfHits(&found, in.Page)
 	a := &Answer{
 		Result:  searchResult{found.Matches, found.Count, found.FilesSearched, found.Truncated, found.Skipped},
-		Text:    searchText(found),
+		Text:    text,
+		paged:   true,
 		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(clip(args.Query, 60))),
 	}
 	if found.Truncated {
-		a.Notes = append(a.Notes, "(there are more; narrow the search with path, glob or a longer query, or raise max_matches)")
+		a.Notes = append(a.Notes, fmt.Sprintf("(the first %s; there are more: narrow the search with path, glob or a longer query)", count(found.Count, "hit")))
 	}
 	if found.Skipped > 0 {
 		a.Notes = append(a.Notes, fmt.Sprintf("(%s not searched: too large, in an unknown encoding, or a secret)", count(found.Skipped, "file")))
@@ -99,20 +100,31 @@ func (s searchSource) ReadText(p workspace.Path) (string, error) {
 	return s.in.Snapshot.ReadText(p)
 }
 
-func searchText(r search.Result) string {
+// pageOfHits is the text of the hits; those that a page does not hold are left out of the
+// result as well.
+func pageOfHits(r *search.Result, page int) string {
 	if len(r.Matches) == 0 {
 		return fmt.Sprintf("no hits in %s", count(r.FilesSearched, "file"))
 	}
 	var out strings.Builder
-	for _, m := range r.Matches {
-		name := fault.Quote(m.Path)
-		for i, line := range m.Before {
-			fmt.Fprintf(&out, "%s-%d- %s\n", name, m.Line-len(m.Before)+i, line)
-		}
-		fmt.Fprintf(&out, "%s:%d: %s\n", name, m.Line, m.Text)
-		for i, line := range m.After {
-			fmt.Fprintf(&out, "%s-%d- %s\n", name, m.Line+1+i, line)
+	for i, m := range r.Matches {
+		before := out.Len()
+		hitText(&out, m)
+		if page > 0 && i > 0 && out.Len() > page {
+			r.Matches, r.Count, r.Truncated = r.Matches[:i], i, true
+			return out.String()[:before]
 		}
 	}
 	return out.String()
+}
+
+func hitText(out *strings.Builder, m search.Match) {
+	name := fault.Quote(m.Path)
+	for i, line := range m.Before {
+		fmt.Fprintf(out, "%s-%d- %s\n", name, m.Line-len(m.Before)+i, line)
+	}
+	fmt.Fprintf(out, "%s:%d: %s\n", name, m.Line, m.Text)
+	for i, line := range m.After {
+		fmt.Fprintf(out, "%s-%d- %s\n", name, m.Line+1+i, line)
+	}
 }

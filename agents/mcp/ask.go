@@ -107,6 +107,9 @@ func (a *asker) Prompt(ctx context.Context, message string, actions []string) (s
 }
 
 func (a *asker) elicit(ctx context.Context, message string, f *form) (*sdk.ElicitResult, error) {
+	if e := errandOf(ctx); e != nil {
+		return e.ask(ctx, &sdk.ElicitParams{Message: message, RequestedSchema: f})
+	}
 	select {
 	case <-a.turn:
 		defer func() { a.turn <- struct{}{} }()

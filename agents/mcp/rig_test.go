@@ -2,10 +2,10 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -85,6 +85,10 @@ type agent struct {
 	progress chan *sdk.ProgressNotificationParams
 }
 
+// today is the newest revision with a handshake, which the agents that are tested speak
+// unless it is about another.
+const today = "2025-11-25"
+
 // connect starts a server and a client of that name. elicit nil: the client has
 // no forms.
 func connect(t testing.TB, name string, o Options, elicit func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error)) *agent {
@@ -102,7 +106,7 @@ func connect(t testing.TB, name string, o Options, elicit func(context.Context, 
 	client := sdk.NewClient(&sdk.Implementation{Name: name, Version: "0.1"}, options)
 	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)
 	defer cancel()
-	session, err := client.Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, nil)
+	session, err := client.Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, &sdk.ClientSessionOptions{ProtocolVersion: today})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,20 +118,18 @@ func connect(t testing.TB, name string, o Options, elicit func(context.Context, 
 // result is what a call gave.
 type result struct {
 	text       string // of the first part
-	structured struct {
-		OK      bool
-		Content string
-		Error   *struct{ Code, Message, Hint string }
-	}
-	isError bool
-	err     error
+	rest       []string
+	structured any // nil: text alone
+	isError    bool
+	err        error
 }
 
 func (r result) code() string {
-	if r.structured.Error == nil {
+	if !r.isError {
 		return ""
 	}
-	return r.structured.Error.Code
+	code, _, _ := strings.Cut(r.text, ":")
+	return code
 }
 
 func (a *agent) call(t testing.TB, name string, arguments any) result {
@@ -144,16 +146,15 @@ func (a *agent) start(ctx context.Context, t testing.TB, p *sdk.CallToolParams) 
 			return
 		}
 		r := result{isError: got.IsError}
-		if len(got.Content) > 0 {
-			if text, ok := got.Content[0].(*sdk.TextContent); ok {
+		r.structured = got.StructuredContent
+		for i, part := range got.Content {
+			switch text, ok := part.(*sdk.TextContent); {
+			case ok && i == 0:
 				r.text = text.Text
+			case ok:
+				r.rest = append(r.rest, text.Text)
 			}
 		}
-		structured, err := json.Marshal(got.StructuredContent)
-		if err == nil {
-			err = json.Unmarshal(structured, &r.structured)
-		}
-		r.err = err
 		out <- r
 	}()
 	return out
@@ -168,7 +169,7 @@ type alone struct {
 	closed int
 }
 
-func (a *alone) open(who session.Agent, asker approval.Asker, human tools.Human) (*Door, error) {
+func (a *alone) open(_ []string, who session.Agent, asker approval.Asker, human tools.Human) (*Door, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.opened = append(a.opened, who)
@@ -188,6 +189,12 @@ func (a *alone) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.opened)
+}
+
+func (a *alone) closings() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
 }
 
 func exists(p *agenttest.Project, name string) bool {

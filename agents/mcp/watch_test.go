@@ -24,8 +24,6 @@ func twin(t testing.TB, p *agenttest.Project) *agenttest.Project {
 	return &agenttest.Project{Dir: p.Dir, Human: human, Sessions: other.Sessions, Registry: agenttest.NewRegistry(t, p.Dir, human, human)}
 }
 
-var write = &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": "n"}}
-
 // TestAnEditorTakesOverFromAWatch: what the watch was asked is answered there, once;
 // the next call is the editor's, and the watch's again when the editor has closed.
 func TestAnEditorTakesOverFromAWatch(t *testing.T) {
@@ -35,7 +33,7 @@ func TestAnEditorTakesOverFromAWatch(t *testing.T) {
 	watch(t, atWatch)
 	door := &alone{dir: atWatch.Dir, t: t}
 	a := connect(t, "tester", Options{Cwd: atWatch.Dir, Alone: door.open}, nil)
-	parked := a.start(t.Context(), t, write)
+	parked := a.start(t.Context(), t, write("n.txt"))
 	d := atWatch.Human.Next(t)
 
 	s := editor(t, atEditor)
@@ -78,10 +76,10 @@ func TestOfTwoWatchesOneAsks(t *testing.T) {
 	second := twin(t, first)
 	s := watch(t, first)
 	a := connect(t, "tester", Options{Cwd: first.Dir}, nil)
-	parked := a.start(t.Context(), t, write)
+	parked := a.start(t.Context(), t, write("n.txt"))
 	d := first.Human.Next(t)
 	watch(t, second)
-	next := a.start(t.Context(), t, write)
+	next := a.start(t.Context(), t, write("n.txt"))
 	if r := first.Human.Next(t); r.Title == "" {
 		t.Error("the second question shows nothing")
 	}
@@ -95,7 +93,7 @@ func TestOfTwoWatchesOneAsks(t *testing.T) {
 	if r := agenttest.Wait(t, next, "the result of a watch that closes"); !strings.Contains(r.text, "`pillion watch` was closed") {
 		t.Errorf("the second: %+v", r)
 	}
-	last := a.start(t.Context(), t, write)
+	last := a.start(t.Context(), t, write("n.txt"))
 	second.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
 	if r := agenttest.Wait(t, last, "the last result"); r.isError || !exists(first, "n.txt") {
 		t.Errorf("the last: %+v", r)
@@ -108,11 +106,11 @@ func TestAWatchOpensWhileAnAgentServesItself(t *testing.T) {
 	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
 	door := &alone{dir: p.Dir, t: t}
 	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, nil)
-	if r := a.call(t, "write_file", write.Arguments); r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, "pillion watch") {
+	if r := a.call(t, "write_file", write("n.txt").Arguments); r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, "pillion watch") {
 		t.Errorf("without anybody to ask: %+v", r)
 	}
 	watch(t, p)
-	pending := a.start(t.Context(), t, write)
+	pending := a.start(t.Context(), t, write("n.txt"))
 	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Approve})
 	if r := agenttest.Wait(t, pending, "the result"); r.isError || !exists(p, "n.txt") {
 		t.Errorf("with a watch: %+v", r)

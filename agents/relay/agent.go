@@ -30,7 +30,7 @@ type agent struct {
 
 	hello   chan struct{} // closed when the agent has introduced itself
 	session atomic.Pointer[session.Session]
-	brief   atomic.Bool // results go without what is there twice
+	hi      atomic.Pointer[Hello] // what the agent said of itself
 }
 
 func newAgent(s *Server, conn net.Conn) *agent {
@@ -140,6 +140,10 @@ func (a *agent) open(raw json.RawMessage) (*session.Session, error) {
 	case h.ProtocolVersion != ProtocolVersion:
 		return nil, wire.Errorf(wire.CodeInvalidParams, "protocol version %d is not spoken here, only %d; use the pillion that the editor runs (%s)",
 			h.ProtocolVersion, ProtocolVersion, a.server.host.Version)
+	case h.Form != "" && h.Form != FormText:
+		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown form %s; leave it out, or say %q", fault.Quote(h.Form), FormText)
+	case h.PageBytes < 0:
+		return nil, wire.Errorf(wire.CodeInvalidParams, "pageBytes must not be negative")
 	case h.Cwd != "" && !filepath.IsAbs(h.Cwd):
 		return nil, wire.Errorf(wire.CodeInvalidParams, "cwd must be an absolute path")
 	}
@@ -148,7 +152,7 @@ func (a *agent) open(raw json.RawMessage) (*session.Session, error) {
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeBusy, "%v", err)
 	}
-	a.brief.Store(h.Brief)
+	a.hi.Store(&h)
 	return owner, nil
 }
 
@@ -198,12 +202,14 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 	case len(p.ProgressToken) > maxToken:
 		return nil, wire.Errorf(wire.CodeInvalidParams, "progressToken is longer than %d bytes", maxToken)
 	}
+	hello := a.hi.Load()
 	call := tools.Call{
 		Name: p.Name, Arguments: p.Arguments, CallID: rand.Text(), Session: owner,
 		RequiresApproval: p.RequiresApproval, Timeout: time.Duration(p.TimeoutSeconds * float64(time.Second)),
+		PageBytes: hello.PageBytes,
 	}
 	if len(p.ProgressToken) > 0 && string(p.ProgressToken) != "null" {
-		defer a.report(&call, p.ProgressToken)()
+		defer a.report(&call, p.ProgressToken, p.Quiet)()
 	}
 	a.server.calls.Add(1)
 	defer a.server.calls.Add(-1)
@@ -211,7 +217,10 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 	if ctx.Err() != nil && result.Cancelled() {
 		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")
 	}
-	if a.brief.Load() {
+	switch {
+	case hello.Form == FormText && !a.server.host.Structured():
+		return wire.Pieces(result.ContentPieces()), nil
+	case hello.Brief:
 		return briefly(result), nil
 	}
 	return wire.Pieces(result.Pieces()), nil

@@ -46,12 +46,17 @@ type Host struct {
 	Editor   string          // for people: "VS Code"
 	Kind     Kind
 	Version  string // of the sidecar
-	Logf     func(format string, args ...any)
+	// Structured says that the settings want the structure of results for every agent.
+	Structured func() bool
+	Logf       func(format string, args ...any)
 }
 
 func (h Host) withDefaults() Host {
 	if h.Logf == nil {
 		h.Logf = log.Printf
+	}
+	if h.Structured == nil {
+		h.Structured = func() bool { return false }
 	}
 	if h.Editor == "" {
 		h.Editor = "the editor"
@@ -70,7 +75,16 @@ type Hello struct {
 	// "range":[from,to]}, in bytes of structuredContent as it was sent, which
 	// then comes last.
 	Brief bool `json:"brief,omitempty"`
+	// Form "text" leaves structuredContent out, unless the user's settings want it: agents
+	// show their model either the structure or the text, which is written for it.
+	Form string `json:"form,omitempty"`
+	// PageBytes is about how much text one result may have; what is more comes in pages, or
+	// is cut and says so. 0: as much as the settings' limits allow.
+	PageBytes int `json:"pageBytes,omitempty"`
 }
+
+// FormText is the one other form of results.
+const FormText = "text"
 
 // Agent is who connects.
 type Agent struct {
@@ -92,6 +106,8 @@ type Call struct {
 	RequiresApproval bool            `json:"requiresApproval,omitempty"`
 	TimeoutSeconds   float64         `json:"timeoutSeconds,omitempty"`
 	ProgressToken    json.RawMessage `json:"progressToken,omitempty"`
+	// Quiet: of the progress, signs of life alone, without a command's output.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // Progress is the value of $/progress: a piece of a command's output (Stream and
@@ -102,6 +118,7 @@ type Progress struct {
 	Text    string `json:"text,omitempty"`
 	Dropped int    `json:"dropped,omitempty"` // bytes that the text lacks
 	Message string `json:"message,omitempty"`
+	Waiting bool   `json:"waiting,omitempty"` // for a person's answer
 }
 
 // Bounds of what one user's agents can take.

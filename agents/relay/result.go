@@ -15,8 +15,12 @@ import (
 // twice, but in memory and on the relay's wire once.
 type Result [][]byte
 
-// NewResult gives the pieces of a result, without what is for people.
-func NewResult(r tools.Result) Result {
+// NewResult gives the pieces of a result, without what is for people, and without
+// structuredContent unless it is wanted.
+func NewResult(r tools.Result, structured bool) Result {
+	if !structured {
+		return r.ContentPieces()
+	}
 	r.Display = nil
 	return r.Pieces()
 }
@@ -43,8 +47,11 @@ func briefly(r tools.Result) wire.Pieces {
 // cannot be in a string before it, where its quotes would be escaped.
 func readBrief(raw []byte) (Result, error) {
 	at := bytes.Index(raw, []byte(tools.StructuredKey))
+	if at < 0 && bytes.HasPrefix(raw, []byte(`{"content":[`)) { // text alone
+		return Result{raw}, nil
+	}
 	if at < 0 || raw[len(raw)-1] != '}' {
-		return nil, fmt.Errorf("the sidecar's result has no structuredContent")
+		return nil, fmt.Errorf("the sidecar's result has neither content nor structuredContent")
 	}
 	if !bytes.Contains(raw[:at], []byte(`"range":`)) { // inside of a string its quotes would be escaped
 		return Result{raw}, nil // the whole form and the brief one are the same

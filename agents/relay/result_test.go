@@ -41,7 +41,7 @@ func TestBriefResultsSayTheSame(t *testing.T) {
 			for i := range plain.Content {
 				plain.Content[i].Shared = nil
 			}
-			want, local, far := decodeAny(t, bytes.Join(plain.Pieces(), nil)), decodeAny(t, NewResult(r).Bytes()), decodeAny(t, read.Bytes())
+			want, local, far := decodeAny(t, bytes.Join(plain.Pieces(), nil)), decodeAny(t, NewResult(r, true).Bytes()), decodeAny(t, read.Bytes())
 			if !reflect.DeepEqual(local, want) || !reflect.DeepEqual(far, want) {
 				t.Errorf("whole %.300s\nlocal %.300s\nfar   %.300s", want, local, far)
 			}
@@ -65,7 +65,7 @@ func decodeAny(t *testing.T, text []byte) (v any) {
 
 func TestBriefResultsThatAreBroken(t *testing.T) {
 	for _, text := range []string{
-		`{}`, `{"content":[]}`,
+		`{}`, `{"isError":false}`, `{"ok":true,"content":[]}`,
 		`{"isError":false,"content":[{"type":"text","range":[0,99]}],"structuredContent":{}}`,
 		`{"isError":false,"content":[{"type":"text","range":[-1,1]}],"structuredContent":{}}`,
 		`{"isError":false,"content":[{"type":"text","range":[2,1]}],"structuredContent":{}}`,

@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
 	"agents/relay":   {"tools", "tools/session", "workspace/tracking", "internal/wire"},
-	"agents/mcp":     {"tools", "tools/approval", "tools/session", "agents/relay", "internal/lead", "internal/wire"},
+	"agents/mcp":     {"tools", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/lead", "internal/wire"},
 	"agents/install": {},
 	"terminal":       {"tools", "tools/approval", "workspace/change"},
 	"page":           {"terminal", "tools", "tools/approval"},

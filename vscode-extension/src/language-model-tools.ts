@@ -6,6 +6,7 @@ import {
   type Disposable,
   type LanguageModelTool,
   type LanguageModelToolInvocationOptions,
+  LanguageModelDataPart,
   LanguageModelTextPart,
   LanguageModelToolResult,
   lm,
@@ -34,10 +35,11 @@ class SidecarTool implements LanguageModelTool<object> {
   async invoke(options: LanguageModelToolInvocationOptions<object>, token: CancellationToken): Promise<LanguageModelToolResult> {
     const call: ToolCall = { name: this.name, arguments: options.input };
     const result = await this.request<ToolResult>(methods.toolsCall, call, token);
-    return new LanguageModelToolResult((result.content ?? []).map((part) => new LanguageModelTextPart(textOf(part))));
+    return new LanguageModelToolResult((result.content ?? []).map(partOf));
   }
 }
 
-function textOf(part: ToolContent): string {
-  return part.text ?? `[${part.type} ${part.mimeType ?? ""}: not shown here]`;
+/** Images and audio go to the model as such: what it can make of them is for it to say. */
+function partOf({ text, data, mimeType }: ToolContent): LanguageModelTextPart | LanguageModelDataPart {
+  return data === undefined ? new LanguageModelTextPart(text ?? "") : new LanguageModelDataPart(Buffer.from(data, "base64"), mimeType ?? "application/octet-stream");
 }

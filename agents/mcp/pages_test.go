@@ -1,0 +1,171 @@
+package mcp
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"pillion/agents/internal/agenttest"
+)
+
+// mostText is a page and what is said around it.
+const mostText = pageBytes * 6 / 5
+
+// ways are the two ways to the tools: through an editor, and alone.
+func ways(t *testing.T, files map[string]string, body func(t *testing.T, p *agenttest.Project, o Options)) {
+	for _, way := range []string{"editor", "alone"} {
+		t.Run(way, func(t *testing.T) {
+			home(t)
+			p := agenttest.NewProject(t, files)
+			o := Options{Cwd: p.Dir}
+			if way == "editor" {
+				editor(t, p)
+			} else {
+				o.Alone = (&alone{dir: p.Dir, t: t}).open
+			}
+			body(t, p, o)
+		})
+	}
+}
+
+var goesOn = regexp.MustCompile(`go on with start_line (\d+)\)$`)
+
+// readAll follows the pages of a file to its end.
+func readAll(t *testing.T, a *agent, name string) (text string, pages int) {
+	t.Helper()
+	args := object{"path": name}
+	for pages = 1; pages < 100; pages++ {
+		r := a.call(t, "read_file", args)
+		if r.isError || len(r.rest) != 1 {
+			t.Fatalf("page %d of %s: %+v", pages, name, r)
+		}
+		if size := len(r.text) + len(r.rest[0]); size > mostText {
+			t.Errorf("page %d of %s has %d bytes", pages, name, size)
+		}
+		text += r.text
+		next := goesOn.FindStringSubmatch(r.rest[0])
+		if next == nil {
+			return text, pages
+		}
+		line, err := strconv.Atoi(next[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		args["start_line"] = line
+	}
+	t.Fatalf("%s has no end", name)
+	return "", 0
+}
+
+func TestPagesMakeTheFile(t *testing.T) {
+	var lines strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&lines, "%04d: eine Zeile mit Wörtern und \"Zeichen\"\n", i)
+	}
+	text := lines.String()
+	wide := "\xff\xfe"
+	for _, unit := range utf16.Encode([]rune(text)) {
+		wide += string([]byte{byte(unit), byte(unit >> 8)})
+	}
+	want := map[string]string{
+		"plain.txt": text, "crlf.txt": strings.ReplaceAll(text, "\n", "\r\n"), "unended.txt": strings.TrimSuffix(text, "\n"),
+		"short.txt": "one\n", "empty.txt": "", "large.txt": strings.Repeat(text, 160),
+	}
+	files := map[string]string{"wide.txt": wide}
+	for name, content := range want {
+		files[name] = content
+	}
+	want["wide.txt"] = text
+	delete(want, "large.txt") // is over the limit of a whole read; its pages are looked at below
+	ways(t, files, func(t *testing.T, p *agenttest.Project, o Options) {
+		a := connect(t, "some-agent", o, nil)
+		for name, content := range want {
+			got, pages := readAll(t, a, name)
+			if got != content {
+				t.Errorf("%s: %d bytes in %d pages, want %d", name, len(got), pages, len(content))
+			}
+			if least := len(content) / pageBytes; pages < least || pages > least+2 {
+				t.Errorf("%s came in %d pages", name, pages)
+			}
+		}
+		first := a.call(t, "read_file", object{"path": "large.txt"})
+		last := a.call(t, "read_file", object{"path": "large.txt", "start_line": 319_990})
+		if !strings.HasPrefix(text, first.text) || !strings.HasSuffix(text, last.text) || !strings.Contains(first.rest[0], "of 320,000, version ") {
+			t.Errorf("a file over the limit: %.80q… %q, then %q %q", first.text, first.rest, last.text, last.rest)
+		}
+	})
+}
+
+// What was asked for with both ends comes whole; a line that is longer than a page says how
+// to get it.
+func TestLinesLongerThanAPage(t *testing.T) {
+	long := strings.Repeat("ü", pageBytes)
+	ways(t, map[string]string{"a.txt": "short\n" + long + "\nlast\n"}, func(t *testing.T, _ *agenttest.Project, o Options) {
+		a := connect(t, "some-agent", o, nil)
+		if r := a.call(t, "read_file", object{"path": "a.txt"}); r.text != "short\n" || !strings.Contains(r.rest[0], "go on with start_line 2") {
+			t.Errorf("the first page: %.100q %q", r.text, r.rest)
+		}
+		r := a.call(t, "read_file", object{"path": "a.txt", "start_line": 2})
+		if !strings.HasPrefix(long, r.text) || len(r.text) < pageBytes-1 || len(r.text) > pageBytes ||
+			!strings.Contains(r.rest[0], "line 2 has 40,000 bytes and only its beginning is here") || !strings.HasSuffix(r.rest[0], "go on with start_line 3)") {
+			t.Errorf("the long line: %d bytes, %q", len(r.text), r.rest)
+		}
+		if r := a.call(t, "read_file", object{"path": "a.txt", "start_line": 2, "end_line": 2}); r.text != long+"\n" {
+			t.Errorf("the long line whole: %d bytes", len(r.text))
+		}
+	})
+}
+
+// Whatever is asked, no result is much more than a page, and it says what is missing.
+func TestNoResultIsMoreThanAPage(t *testing.T) {
+	var many strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&many, "hit number %d\n", i)
+	}
+	files := map[string]string{"many.txt": many.String(), "b.txt": many.String()}
+	for i := range 1500 {
+		files[fmt.Sprintf("folder/a-file-with-a-long-name-%04d.txt", i)] = "hit\n"
+	}
+	ways(t, files, func(t *testing.T, _ *agenttest.Project, o Options) {
+		a := connect(t, "some-agent", o, nil)
+		for _, c := range []struct {
+			tool string
+			args object
+			says string
+		}{
+			{"search_in_project", object{"query": "hit", "max_matches": 10_000}, "there are more: narrow the search"},
+			{"list_files", object{"recursive": true, "limit": 5000}, "narrow it with path or pattern"},
+			{"glob", object{"pattern": "**/*.txt", "limit": 5000}, "narrow it with path or pattern"},
+			{"read_many_files", object{"paths": []string{"many.txt", "b.txt"}}, "do not fit"},
+			{"read_many_files", object{"include": []string{"folder/*"}}, "cut: "},
+		} {
+			r := a.call(t, c.tool, c.args)
+			all := r.text + strings.Join(r.rest, "\n")
+			if r.isError || len(all) > mostText || !strings.Contains(all, c.says) {
+				t.Errorf("%s: %d bytes, its end %q, failed %t", c.tool, len(all), all[max(0, len(all)-300):], r.isError)
+			}
+		}
+	})
+}
+
+// A read of 7 kB costs hardly more than its own text, and nothing of it is there twice.
+func TestAReadCostsItsText(t *testing.T) {
+	text := strings.Repeat("\tif name == \"\" {\n\t\treturn errors.New(\"no name\")\n\t}\n", 140)
+	ways(t, map[string]string{"a.go": text}, func(t *testing.T, _ *agenttest.Project, o Options) {
+		a := connect(t, "some-agent", o, nil)
+		r := a.call(t, "read_file", object{"path": "a.go"})
+		if r.structured != nil || r.text != text {
+			t.Errorf("got %+v", r)
+		}
+		if cost := len(r.text) + len(strings.Join(r.rest, "")); cost > len(text)*103/100 {
+			t.Errorf("%d bytes for %d", cost, len(text))
+		}
+		o.Structured = true
+		if r := connect(t, "some-agent", o, nil).call(t, "read_file", object{"path": "a.go"}); r.structured == nil || r.text != text {
+			t.Errorf("with the structure: %+v", r)
+		}
+	})
+}
