@@ -165,7 +165,7 @@ func aroundPerson(folder string, human asked) (surroundings, error) {
 // any more.
 func (c *sidecar) hosted(h relay.Host, work func(*relay.Server) error) (err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
-	h.Registry, h.Sessions, h.Roots, h.Version, h.Logf = c.registry, c.sessions, c.roots, version, logf
+	h.Registry, h.Sessions, h.Roots, h.Structured, h.Version, h.Logf = c.registry, c.sessions, c.roots, c.structured, version, logf
 	agents, err := relay.Listen(h)
 	if err != nil {
 		return fmt.Errorf("agents would not find this terminal: %w", err)

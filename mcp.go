@@ -47,8 +47,6 @@ func mcpCommand(args []string) int {
 	}
 	flags := flag.NewFlagSet("pillion mcp", flag.ContinueOnError)
 	folder := flags.String("C", ".", "")
-	structured := flags.Bool("structured", false, "")
-	offered := flags.String("tools", "all", "")
 	var answerWithin *time.Duration
 	flags.Func("answer-within", "", func(text string) error {
 		seconds, err := strconv.ParseUint(text, 10, 32)
@@ -56,6 +54,8 @@ func mcpCommand(args []string) int {
 		answerWithin = &within
 		return err
 	})
+	structured := flags.Bool("structured", false, "")
+	offered := flags.String("tools", "all", "")
 	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
@@ -73,7 +73,10 @@ func mcpCommand(args []string) int {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Structured: *structured, Tools: chosen, Alone: openAlone, Logf: logf, AnswerWithin: answerWithin})
+	err = mcp.Serve(ctx, mcp.Options{
+		In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: openAlone, Logf: logf,
+		Structured: *structured, Tools: chosen, AnswerWithin: answerWithin,
+	})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)
 	}

@@ -41,7 +41,7 @@ func serve(t *testing.T) *rig {
 	r.Page = p
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	p.Open("/work/kettle")
+	p.Open("/projects/kettle")
 	go func() { ended <- p.Serve(ctx) }()
 	r.stop = func() {
 		cancel()

@@ -38,15 +38,16 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 		}
 	}
 	if s.patience() > 0 {
-		out = append(out, waitDefinition())
+		out = append(out, listedTool(waitDefinition, &s.names))
 	}
-	return &toolList{tools: out}, nil
+	return fitList(req.ProtocolVersion(), out)
 }
 
 // call passes a call on. Whatever goes wrong is a result too, which models can
 // read; errors of the protocol are for requests that are none.
 func (s *server) call(e *errand) relay.Result {
-	if name := s.names.canonical(e.Name); !s.o.offers(name) {
+	name := s.names.canonical(e.Name)
+	if !s.o.offers(name) {
 		return s.failure(e.ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not among those that this server was started with (pillion mcp --tools)", fault.Quote(name)))
 	}
 	d, err := s.route.door(e.ctx, s.client)
@@ -54,7 +55,7 @@ func (s *server) call(e *errand) relay.Result {
 		return s.failure(e.ctx, err)
 	}
 	defer d.Done()
-	result, err := d.call(e.ctx, s.names.canonical(e.Name), e)
+	result, err := d.call(e.ctx, name, e)
 	if err != nil {
 		return s.failure(e.ctx, err)
 	}

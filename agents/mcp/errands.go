@@ -157,7 +157,7 @@ func (e *errand) turn() (after func()) {
 	case e.ended:
 		e.s.errands.parked = slices.DeleteFunc(e.s.errands.parked, func(other *errand) bool { return other == e })
 	case e.inquiry != nil && !e.inquiry.asked:
-		waiting, answer = waiting[:1], e.inquiry.form(e.s, e.parkAs())
+		waiting, answer = waiting[:1], e.form()
 	default:
 		return nil
 	}
@@ -188,7 +188,7 @@ func (e *errand) park(w *waiter) {
 	e.waiters = slices.Delete(e.waiters, at, at+1)
 	id, waits := e.parkAs(), e.status.Waiting
 	e.s.errands.mu.Unlock()
-	w.end(stillThere(id, waits, e.s.o.Structured))
+	w.end(e.s.stillThere(id, waits))
 }
 
 // parkAs gives the errand an id, under which it is kept. It needs the lock.

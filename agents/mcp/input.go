@@ -25,14 +25,15 @@ type inquiry struct {
 	answer chan *sdk.ElicitResult
 }
 
-// form is the inquiry as the result of a call. The client sends the state back.
-func (q *inquiry) form(s *server, state string) relay.Result {
-	q.asked = true
-	requests, err := json.Marshal(sdk.InputRequestMap{q.key: q.params})
+// form is the inquiry as the result of the call. The client sends the state back. It needs
+// the lock.
+func (e *errand) form() relay.Result {
+	e.inquiry.asked = true
+	requests, err := json.Marshal(sdk.InputRequestMap{e.inquiry.key: e.inquiry.params})
 	if err != nil {
-		return s.failure(context.Background(), err)
+		return e.s.failure(e.ctx, err)
 	}
-	return relay.Result{fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":%q}`, requests, state)}
+	return relay.Result{fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":%q}`, requests, e.parkAs())}
 }
 
 type errandKey struct{}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"pillion/internal/bug"
 	"pillion/tools"
 )
@@ -39,17 +37,11 @@ func Choose(what string) ([]string, error) {
 
 func (o Options) offers(name string) bool { return o.Tools == nil || slices.Contains(o.Tools, name) }
 
-// toolList is the answer to tools/list, before it is made fit for a revision.
-type toolList struct {
-	sdk.ResultBase
-	tools []listed
-}
-
 // listed is a tool as MCP lists it. All of it is in each conversation, so nothing stands
 // there that is MCP's default; the SDK's own type writes some of these out.
 type listed struct {
 	Name        string          `json:"name"`
-	Title       string          `json:"title,omitempty"` // not in old revisions
+	Title       string          `json:"title,omitempty"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations *hints          `json:"annotations,omitempty"`
@@ -70,15 +62,6 @@ func listedTool(d tools.Definition, n *names) listed {
 		InputSchema: bytes.ReplaceAll(d.InputSchema, []byte(`,"additionalProperties":false`), nil),
 		Annotations: hintsOf(d.Annotations),
 	}
-}
-
-// sdk is the tool as the SDK has it, for revisions whose lists it completes.
-func (l listed) sdk() *sdk.Tool {
-	out := &sdk.Tool{Name: l.Name, Title: l.Title, Description: l.Description, InputSchema: l.InputSchema}
-	if h := l.Annotations; h != nil {
-		out.Annotations = &sdk.ToolAnnotations{ReadOnlyHint: h.ReadOnly, DestructiveHint: h.Destructive, IdempotentHint: h.Idempotent, OpenWorldHint: h.OpenWorld}
-	}
-	return out
 }
 
 // hintsOf leaves out what MCP assumes: a tool that is not read-only is destructive and not
@@ -111,17 +94,13 @@ type Cost struct {
 func Costs(definitions []tools.Definition) []Cost {
 	var n names
 	n.learn(definitions)
-	out := make([]Cost, 0, len(definitions)+1)
-	add := func(l listed, inCore bool) {
-		text, err := json.Marshal(l)
-		if err != nil {
-			_ = bug.Errorf("the definition of %s: %w", l.Name, err)
-		}
-		out = append(out, Cost{Name: l.Name, Bytes: len(text), Core: inCore})
-	}
+	out := make([]Cost, 0, len(definitions))
 	for _, d := range definitions {
-		add(listedTool(d, &n), slices.Contains(core, d.Name))
+		text, err := json.Marshal(listedTool(d, &n))
+		if err != nil {
+			_ = bug.Errorf("the definition of %s: %w", d.Name, err)
+		}
+		out = append(out, Cost{Name: plainName(d.Name), Bytes: len(text), Core: slices.Contains(core, d.Name)})
 	}
-	add(waitDefinition(), true) // which is offered whatever was chosen
 	return out
 }

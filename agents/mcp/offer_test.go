@@ -23,7 +23,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		peer := newWirePeer(t, Options{Cwd: p.Dir, Tools: chosen, Alone: (&alone{dir: p.Dir, t: t}).open})
+		peer := newWirePeer(t, Options{Cwd: p.Dir, Tools: chosen, AnswerWithin: within(0), Alone: (&alone{dir: p.Dir, t: t}).open})
 		peer.hello()
 		peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		answer := peer.next()
@@ -49,9 +49,20 @@ func TestDefinitionsAreShort(t *testing.T) {
 				want = append(want, tool.Name)
 			}
 		}
-		if len(listed.Tools) != len(want)+1 { // wait_for_answer is there whatever is chosen
-			t.Errorf("%s: %d tools, want %d", what, len(listed.Tools), len(want)+1)
+		if len(listed.Tools) != len(want) {
+			t.Errorf("%s: %d tools, want %d", what, len(listed.Tools), len(want))
 		}
+	}
+}
+
+// An agent that gives up is offered one tool more.
+func TestAllDefinitionsAreShort(t *testing.T) {
+	home(t)
+	peer := newWirePeer(t, Options{Cwd: t.TempDir()})
+	peer.hello()
+	peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if answer := peer.next(); len(answer.Result) > mostDefined || !strings.Contains(string(answer.Result), waitTool) {
+		t.Errorf("%d bytes, at most %d", len(answer.Result), mostDefined)
 	}
 }
 

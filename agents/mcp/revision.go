@@ -36,8 +36,8 @@ func fit(revision string, result sdk.Result) (sdk.Result, error) {
 			who.Title = ""
 			r.ServerInfo = &who
 		}
-	case *toolList:
-		return fitTools(revision, r.tools)
+	case *rawResult:
+		return result, nil
 	}
 	if revision >= newProtocol {
 		return result, nil
@@ -56,25 +56,21 @@ func fit(revision string, result sdk.Result) (sdk.Result, error) {
 	return &rawResult{body: body}, err
 }
 
-// fitTools gives the list of tools as the revision has it.
-func fitTools(revision string, tools []listed) (sdk.Result, error) {
-	if revision >= newProtocol {
-		r := &sdk.ListToolsResult{}
-		r.CacheScope = "private" // another client may be in another folder
-		for _, t := range tools {
-			r.Tools = append(r.Tools, t.sdk())
-		}
-		return r, nil
-	}
-	for i := range tools {
+// fitList gives the list of tools as the revision has it.
+func fitList(revision string, list []listed) (sdk.Result, error) {
+	for i := range list {
 		if revision < revisionStructured {
-			tools[i].Title = ""
+			list[i].Title = ""
 		}
 		if revision < revisionBatches {
-			tools[i].Annotations = nil
+			list[i].Annotations = nil
 		}
 	}
-	body, err := json.Marshal(map[string]any{"tools": tools})
+	result := map[string]any{"tools": list}
+	if revision >= newProtocol {
+		result["resultType"], result["ttlMs"], result["cacheScope"] = "complete", 0, "private" // another client may be in another folder
+	}
+	body, err := json.Marshal(result)
 	return &rawResult{body: body}, err
 }
 

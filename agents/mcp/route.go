@@ -58,7 +58,7 @@ type route struct {
 	folders []string
 	refused error // why nothing is served
 	editor  *editorDoor
-	watch   *editorDoor // kept while an editor is open: what the user is asked there stays there
+	watch   *editorDoor // used where no editor is open, and kept meanwhile: what the user is asked there stays there
 	alone   *aloneDoor
 
 	leaving sync.WaitGroup
@@ -139,22 +139,19 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 	}
 }
 
-// look finds the sidecar of the first folder that is open in an editor, else of the
-// first that is watched.
-func (r *route) look() (found sidecar, cwd string, ok bool) {
+// look finds the sidecar of the first folder that is open in an editor, else of the first
+// that is watched.
+func (r *route) look() (best sidecar, cwd string, ok bool) {
 	for _, folder := range r.folders {
-		s, there, err := r.o.find(folder)
+		found, there, err := r.o.find(folder)
 		if err != nil {
 			r.o.Logf("looking for an editor: %v", err)
 		}
-		if there && (!ok || !s.watch) {
-			found, cwd, ok = s, folder, true
-		}
-		if ok && !found.watch {
-			break
+		if there && (!ok || best.watch && !found.watch) {
+			best, cwd, ok = found, folder, true
 		}
 	}
-	return found, cwd, ok
+	return best, cwd, ok
 }
 
 // A sidecar that dies takes connections until the system has closed its socket, and ends
@@ -213,7 +210,7 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	return r.alone, nil
 }
 
-// enter needs the turn, as those that follow do.
+// enter needs the turn, as the three that follow do.
 func (r *route) enter(found sidecar, conn *relay.Client) door {
 	if found.watch {
 		r.leaveSidecar(&r.watch)

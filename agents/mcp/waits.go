@@ -16,13 +16,11 @@ import (
 // listed for clients that give up.
 const waitTool = "wait_for_answer"
 
-func waitDefinition() listed {
-	return listed{
-		Name: waitTool, Title: "Wait for answer",
-		Description: "Returns the result of a call that is still waiting or running. Use it instead of calling again.",
-		InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`),
-		Annotations: &hints{ReadOnly: true, OpenWorld: new(bool)},
-	}
+// It is short, because it is in each conversation, and as open to the world as what it waits for.
+var waitDefinition = tools.Definition{
+	Name: waitTool, Description: "Waits for the result of an unfinished call, by its id.",
+	InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`),
+	Annotations: tools.Annotations{ReadOnly: true, OpenWorld: true},
 }
 
 func waitID(number int) string { return "w" + strconv.Itoa(number) }
@@ -62,7 +60,7 @@ func before(limit time.Duration) time.Duration {
 }
 
 // stillThere is the result of a call that goes on.
-func stillThere(id string, waits, withStructure bool) relay.Result {
+func (s *server) stillThere(id string, waits bool) relay.Result {
 	state := "still running"
 	if waits {
 		state = "still waiting for the user"
@@ -72,7 +70,7 @@ func stillThere(id string, waits, withStructure bool) relay.Result {
 	if err != nil {
 		structured = []byte(`{"ok":true}`)
 	}
-	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured}, withStructure)
+	return relay.NewResult(tools.Result{Content: []tools.Part{{Type: "text", Text: text}}, Structured: structured}, s.o.Structured)
 }
 
 // named finds the errand that wait_for_answer is to wait for. It needs the lock.

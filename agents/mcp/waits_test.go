@@ -117,7 +117,7 @@ func TestWhatIsStillThere(t *testing.T) {
 		true:  "still waiting for the user; call wait_for_answer with id w7",
 		false: "still running; call wait_for_answer with id w7",
 	} {
-		if got := string(stillThere("w7", waits, false).Bytes()); !strings.Contains(got, want) {
+		if got := string((&server{}).stillThere("w7", waits).Bytes()); !strings.Contains(got, want) {
 			t.Errorf("got %s", got)
 		}
 	}
