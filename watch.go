@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"pillion/terminal"
 	"pillion/tools"
 	"pillion/tools/approval"
+	"pillion/workspace"
 )
 
 const watchHelp = `usage: pillion watch [-C FOLDER] [--browser]
@@ -76,6 +78,10 @@ func keepWatch(ctx context.Context, folder string, browser bool) error {
 	around, err := aroundPerson(folder, person)
 	if err != nil {
 		return err
+	}
+	// Reading asks nothing, and agents are served that are started anywhere below.
+	if why := workspace.Unfit(around.folders[0].Dir); why != "" {
+		return fmt.Errorf("%s %s; watch a project's folder", fault.Quote(around.folders[0].Dir), why)
 	}
 	around.passing, around.activity, around.report = false, at.Heard, at.Say
 	around.note = func(string) {}
