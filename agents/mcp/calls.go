@@ -15,7 +15,6 @@ import (
 func (s *server) take(e envelope) (mine, reads bool) {
 	switch e.Method {
 	case "tools/call":
-		<-s.ready
 		if e.request != nil && s.revision() != "" {
 			return s.start(e)
 		}
@@ -68,7 +67,6 @@ func (s *server) refuse(r *request, e *jsonrpc.Error) {
 // slowCall is a call that came by way of the SDK: the first one of a client without a
 // handshake, or one sent right behind the handshake, without waiting for its end.
 func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
-	<-s.ready
 	p := req.Params
 	c := callParams{Name: p.Name, Arguments: p.Arguments, InputResponses: p.InputResponses, RequestState: p.RequestState, revision: req.ProtocolVersion()}
 	c.Meta.ProgressToken = p.GetProgressToken()
