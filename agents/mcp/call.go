@@ -50,7 +50,7 @@ func (s *server) call(e *errand) relay.Result {
 	if !s.o.offers(name) {
 		return s.failure(e.ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not among those that this server was started with (pillion mcp --tools)", fault.Quote(name)))
 	}
-	d, err := s.route.door(e.ctx, s.client)
+	d, err := s.route.door(e.ctx, s.session())
 	if err != nil {
 		return s.failure(e.ctx, err)
 	}

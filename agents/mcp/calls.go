@@ -15,8 +15,7 @@ import (
 func (s *server) take(e envelope) (mine, reads bool) {
 	switch e.Method {
 	case "tools/call":
-		<-s.ready
-		if e.isRequest() && s.revision() != "" {
+		if e.request != nil && s.revision() != "" {
 			return s.start(e)
 		}
 	case "notifications/roots/list_changed":
@@ -30,20 +29,20 @@ func (s *server) take(e envelope) (mine, reads bool) {
 func (s *server) start(e envelope) (mine, reads bool) {
 	var c callParams
 	if err := json.Unmarshal(e.Params, &c); err != nil {
-		s.refuse(e.ID, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params cannot be read: " + err.Error()})
+		s.refuse(e.request, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params cannot be read: " + err.Error()})
 		return true, true
 	}
 	if err := c.check(); err != nil {
-		s.refuse(e.ID, err)
+		s.refuse(e.request, err)
 		return true, true
 	}
 	if c.revision = s.revision(); c.revision >= newProtocol && !c.isNewest() {
 		return false, true // the SDK says what is wrong with it
 	}
 	run, leave := s.request(c, &waiter{reply: func(r relay.Result) {
-		s.out.reply(e.ID, "result", fitResult(c.revision, r)...)
+		s.out.reply(e.request, "result", fitResult(c.revision, r)...)
 	}})
-	s.out.onCancel(e.ID, leave)
+	s.out.onCancel(e.request, leave)
 	if run == nil {
 		return true, true
 	}
@@ -57,18 +56,17 @@ func (s *server) start(e envelope) (mine, reads bool) {
 	return true, s.out.lead.End(&turn)
 }
 
-func (s *server) refuse(id json.RawMessage, e *jsonrpc.Error) {
+func (s *server) refuse(r *request, e *jsonrpc.Error) {
 	text, err := json.Marshal(e)
 	if err != nil {
 		text = []byte(`{"code":-32603,"message":"internal error"}`)
 	}
-	s.out.reply(id, "error", text)
+	s.out.reply(r, "error", text)
 }
 
 // slowCall is a call that came by way of the SDK: the first one of a client without a
 // handshake, or one sent right behind the handshake, without waiting for its end.
 func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
-	<-s.ready
 	p := req.Params
 	c := callParams{Name: p.Name, Arguments: p.Arguments, InputResponses: p.InputResponses, RequestState: p.RequestState, revision: req.ProtocolVersion()}
 	c.Meta.ProgressToken = p.GetProgressToken()

@@ -64,7 +64,10 @@ func (s *server) request(c callParams, w *waiter) (run, leave func()) {
 		return nil, func() {}
 	case e == nil:
 		e = &errand{callParams: c, s: s, status: relay.Progress{Message: c.Name + " is running"}}
-		e.ctx, e.cancel = context.WithCancel(context.WithValue(s.ctx, errandKey{}, e))
+		e.ctx, e.cancel = context.WithCancel(s.ctx)
+		if e.asks() {
+			e.ctx = context.WithValue(e.ctx, errandKey{}, e)
+		}
 		s.errands.running++
 		s.errands.all.Add(1)
 		run = e.run

@@ -38,12 +38,9 @@ func (e *errand) form() relay.Result {
 
 type errandKey struct{}
 
-// errandOf is the call in whose course something is asked, if that must be asked by its result.
+// errandOf is the call in whose course something is asked, if that is asked by its result.
 func errandOf(ctx context.Context) *errand {
 	e, _ := ctx.Value(errandKey{}).(*errand)
-	if e == nil || !e.asks() {
-		return nil
-	}
 	return e
 }
 

@@ -122,7 +122,7 @@ func Serve(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}
 	s.out = newStdio(wire.Stdio(o.In, o.Out), s.take)
-	s.out.batches = func() bool { <-s.ready; return s.revision() == revisionBatches }
+	s.out.batches = func() bool { return s.revision() == revisionBatches }
 	defer s.route.close()
 	defer s.errands.wait()
 	defer cancel()
@@ -147,9 +147,15 @@ func Serve(ctx context.Context, o Options) error {
 	return ctx.Err()
 }
 
+// session is the connection as the SDK has it. What it reads may come before Connect is back.
+func (s *server) session() *sdk.ServerSession {
+	<-s.ready
+	return s.client
+}
+
 // revision is the revision of the protocol that is spoken; empty: none yet.
 func (s *server) revision() string {
-	if p := s.client.InitializeParams(); p != nil {
+	if p := s.session().InitializeParams(); p != nil {
 		return p.ProtocolVersion
 	}
 	return ""

@@ -41,7 +41,7 @@ func (s *server) newReporter(c callParams) *reporter {
 	if c.Meta.ProgressToken == nil {
 		return nil
 	}
-	return &reporter{ctx: s.ctx, client: s.client, revision: c.revision, token: c.Meta.ProgressToken}
+	return &reporter{ctx: s.ctx, client: s.session(), revision: c.revision, token: c.Meta.ProgressToken}
 }
 
 // progress takes what a sidecar reports.

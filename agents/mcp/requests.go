@@ -10,6 +10,8 @@ import (
 
 // request is one that was read and waits for its answer.
 type request struct {
+	id    json.RawMessage
+	key   string
 	batch *batch // that its answer belongs to; nil: a line of its own
 	leave func() // tells who works on it that the client has cancelled it; nil: the SDK, which knows
 	fixed bool   // it cannot be cancelled
@@ -30,30 +32,28 @@ func requestKey(raw []byte) string {
 	return string(raw)
 }
 
-// begin enters a request, unless one with its id waits for its answer already.
-func (s *stdio) begin(e envelope, b *batch) bool {
+// begin enters a request; nil: one with its id waits for its answer already.
+func (s *stdio) begin(e envelope, b *batch) *request {
+	r := &request{id: e.ID, key: requestKey(e.ID), batch: b, fixed: e.Method == "initialize"}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := requestKey(e.ID)
-	if s.requests[key] != nil {
-		return false
+	if s.requests[r.key] != nil {
+		return nil
 	}
 	if s.requests == nil {
 		s.requests = map[string]*request{}
 	}
-	s.requests[key] = &request{batch: b, fixed: e.Method == "initialize"}
+	s.requests[r.key] = r
 	s.unanswered++
 	b.expect()
-	return true
+	return r
 }
 
-// onCancel has leave called when the client cancels the request, if it still waits.
-func (s *stdio) onCancel(id json.RawMessage, leave func()) {
+// onCancel has leave called when the client cancels the request.
+func (s *stdio) onCancel(r *request, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.requests[requestKey(id)]; r != nil {
-		r.leave = leave
-	}
+	r.leave = leave
 }
 
 // cancelled takes in that the client wants no answer to a request, which gets none.
@@ -82,8 +82,7 @@ func (s *stdio) cancelled(params json.RawMessage) {
 }
 
 // answer sends the answer to a request that waits for one.
-func (s *stdio) answer(id []byte, pieces ...[]byte) error {
-	key := requestKey(id)
+func (s *stdio) answer(key string, pieces ...[]byte) error {
 	s.mu.Lock()
 	r := s.requests[key]
 	delete(s.requests, key) // before the answer: from then on its id is free

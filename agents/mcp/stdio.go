@@ -52,6 +52,8 @@ type envelope struct {
 	ID      json.RawMessage `json:"id"`
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params"`
+
+	request *request // that it is, if it is one
 }
 
 const (
@@ -128,14 +130,13 @@ func (s *stdio) alone() bool { return !s.batching && s.in.Buffered() == 0 }
 // message sees to a message, and says whether its goroutine still reads.
 func (s *stdio) message(text []byte, b *batch) (reads bool) {
 	var e envelope
-	request := false
 	if json.Unmarshal(text, &e) == nil && e.Version == "2.0" && e.Method != "" {
-		request = e.isRequest()
-		switch {
-		case request && !s.begin(e, b):
-			s.refuseAgain(e.ID, b)
-			return true
-		case e.Method == "notifications/cancelled":
+		if e.isRequest() {
+			if e.request = s.begin(e, b); e.request == nil {
+				s.refuseAgain(e.ID, b)
+				return true
+			}
+		} else if e.Method == "notifications/cancelled" {
 			s.cancelled(e.Params)
 		}
 		if mine, reads := s.take(e); mine {
@@ -154,8 +155,8 @@ func (s *stdio) message(text []byte, b *batch) (reads bool) {
 	switch {
 	case !json.Valid(text):
 		s.refuse(b, codeParse, "the line is not valid JSON")
-	case request:
-		_ = s.answer(e.ID, complaintTo("null", codeInvalid, complaint)) // a broken stream is Read's to notice
+	case e.request != nil:
+		_ = s.answer(e.request.key, complaintTo("null", codeInvalid, complaint)) // a broken stream is Read's to notice
 	default:
 		s.refuse(b, codeInvalid, complaint)
 	}
@@ -260,12 +261,12 @@ func (s *stdio) Write(_ context.Context, message jsonrpc.Message) error {
 	if err != nil {
 		return fmt.Errorf("encoding an id: %w", err)
 	}
-	return s.answer(id, text)
+	return s.answer(requestKey(id), text)
 }
 
 // reply answers a request that was taken. The member is "result" or "error", and
 // its value the JSON that the pieces make.
-func (s *stdio) reply(id json.RawMessage, member string, pieces ...[]byte) {
+func (s *stdio) reply(r *request, member string, pieces ...[]byte) {
 	for _, piece := range pieces {
 		if bytes.IndexByte(piece, '\n') >= 0 { // a line feed between tokens would end the line
 			var compact bytes.Buffer
@@ -276,9 +277,9 @@ func (s *stdio) reply(id json.RawMessage, member string, pieces ...[]byte) {
 		}
 	}
 	line := make([][]byte, 0, len(pieces)+3)
-	line = append(line, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"%s":`, id, member))
+	line = append(line, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"%s":`, r.id, member))
 	line = append(line, pieces...)
-	_ = s.answer(id, append(line, []byte{'}'})...) // a broken stream is Read's to notice
+	_ = s.answer(r.key, append(line, []byte{'}'})...) // a broken stream is Read's to notice
 }
 
 // write sends the pieces; small ones go together.

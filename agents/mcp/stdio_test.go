@@ -282,12 +282,10 @@ func TestIDs(t *testing.T) {
 func TestResultsStayOnOneLine(t *testing.T) {
 	var out strings.Builder
 	s := newStdio(writeOnly{&out}, nil)
-	for _, id := range []string{"1", "2"} {
-		s.begin(envelope{ID: []byte(id)}, nil)
-	}
-	s.reply([]byte("1"), "result", []byte("{\n\"a\": 1}"))
+	one, two := s.begin(envelope{ID: []byte("1")}, nil), s.begin(envelope{ID: []byte("2")}, nil)
+	s.reply(one, "result", []byte("{\n\"a\": 1}"))
 	long := strings.Repeat("x", 100_000)
-	s.reply([]byte("2"), "result", []byte(`"`), []byte(long), []byte(`"`))
+	s.reply(two, "result", []byte(`"`), []byte(long), []byte(`"`))
 	want := `{"jsonrpc":"2.0","id":1,"result":{"a":1}}` + "\n" + `{"jsonrpc":"2.0","id":2,"result":"` + long + `"}` + "\n"
 	if out.String() != want {
 		t.Errorf("wrote %.200q", out.String())

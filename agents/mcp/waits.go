@@ -27,13 +27,13 @@ func waitID(number int) string { return "w" + strconv.Itoa(number) }
 
 // clientLimits are how long clients wait for a call before they give up, unless they
 // were set up otherwise, by the beginning of the name that they give. 0: for ever.
-// Progress does not make any of them wait longer. See docs/agents.md for how that was
-// found out.
+// See docs/agents.md for how that was found out.
 var clientLimits = []struct {
 	name  string
 	limit time.Duration
 }{
 	{"claude-code", 0},
+	{"opencode", 0}, // 60 s after the last sign of life
 	{"codex", 300 * time.Second},
 	{"qwen", 600 * time.Second},
 	{"gemini", 600 * time.Second},
@@ -45,7 +45,7 @@ func (s *server) patience() time.Duration {
 	if s.o.AnswerWithin != nil {
 		return before(*s.o.AnswerWithin)
 	}
-	name := agentOf(s.client).Name
+	name := agentOf(s.session()).Name
 	for _, c := range clientLimits {
 		if strings.HasPrefix(name, c.name) {
 			return before(c.limit)

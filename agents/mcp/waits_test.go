@@ -140,7 +140,7 @@ func TestTheAgentLearnsThatTheUserIsWaitedFor(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	for name, want := range map[string]time.Duration{
-		"claude-code": 0, "codex-mcp-client": 270 * time.Second, "qwen-cli-mcp-client-pillion": 540 * time.Second,
+		"claude-code": 0, "opencode": 0, "codex-mcp-client": 270 * time.Second, "qwen-cli-mcp-client-pillion": 540 * time.Second,
 		"gemini-cli-mcp-client": 540 * time.Second, "somebody": 54 * time.Second,
 	} {
 		home(t)
