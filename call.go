@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"pillion/agents/relay"
 	"pillion/internal/fault"
 	"pillion/terminal"
 	"pillion/tools"
@@ -141,17 +142,36 @@ func (c *sidecar) showResult(r tools.Result, asJSON bool) {
 
 // sidecarAt is a sidecar without an editor, on one folder.
 func sidecarAt(folder string, human asked) (*sidecar, error) {
-	dir, err := filepath.Abs(folder)
+	s, err := aroundPerson(folder, human)
 	if err != nil {
 		return nil, err
+	}
+	return newSidecar(s)
+}
+
+func aroundPerson(folder string, human asked) (surroundings, error) {
+	dir, err := filepath.Abs(folder)
+	if err != nil {
+		return surroundings{}, err
 	}
 	settings, problems := settingsFrom(nil)
 	for _, p := range problems {
 		fmt.Fprintln(os.Stderr, "pillion:", p)
 	}
-	return newSidecar(surroundings{
-		folders: []workspace.Folder{{Dir: dir}}, settings: settings, asker: human, human: human, passing: true,
-	})
+	return surroundings{folders: []workspace.Folder{{Dir: dir}}, settings: settings, asker: human, human: human, passing: true}, nil
+}
+
+// hosted has agents find the sidecar while work goes on. When it returns nothing runs
+// any more.
+func (c *sidecar) hosted(h relay.Host, work func(*relay.Server) error) (err error) {
+	defer func() { err = errors.Join(err, c.Close()) }()
+	h.Registry, h.Sessions, h.Roots, h.Structured, h.Version, h.Logf = c.registry, c.sessions, c.roots, c.structured, version, logf
+	agents, err := relay.Listen(h)
+	if err != nil {
+		return fmt.Errorf("agents would not find this terminal: %w", err)
+	}
+	defer func() { err = errors.Join(err, agents.Close()) }()
+	return work(agents)
 }
 
 const versionHelp = "usage: pillion version\n\nPrints the version of this program.\n"

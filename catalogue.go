@@ -9,21 +9,24 @@ import (
 	"slices"
 	"strings"
 
+	"pillion/agents/mcp"
 	"pillion/terminal"
 	"pillion/tools"
 )
 
-const toolsHelp = `usage: pillion tools [--json] [TOOL]
+const toolsHelp = `usage: pillion tools [--json] [--cost] [TOOL]
 
 Lists what an agent may ask for, or says what one TOOL takes.
 
   --json    print the tools as an agent is told of them, schemas included
+  --cost    count what their definitions take of each conversation with an agent
 `
 
 // listTools prints the catalogue, or one tool of it.
 func listTools(args []string) int {
 	flags := flag.NewFlagSet("pillion tools", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
+	cost := flags.Bool("cost", false, "")
 	operands, code, ok := parse(flags, toolsHelp, [2]int{0, 1}, args)
 	if !ok {
 		return code
@@ -39,6 +42,9 @@ func listTools(args []string) int {
 		definitions = definitions[i : i+1]
 	}
 	switch {
+	case *cost:
+		printCosts(definitions)
+		return 0
 	case *asJSON:
 		return printToolsJSON(definitions)
 	case len(operands) == 1:
@@ -51,6 +57,27 @@ func listTools(args []string) int {
 		fmt.Printf("%s %-8s %s\n", style.Bold(fmt.Sprintf("%-18s", d.Name)), d.Access, text)
 	}
 	return 0
+}
+
+// printCosts counts bytes, which is exact, and tokens, which is not: models differ, and
+// take about four bytes of such text for one.
+func printCosts(definitions []tools.Definition) {
+	row := func(name string, bytes int) { fmt.Printf("%-20s %7d %7d\n", name, bytes, (bytes+3)/4) }
+	fmt.Printf("%-20s %7s %7s\n", "tool", "bytes", "tokens")
+	all, core := 0, 0
+	for _, c := range mcp.Costs(definitions) {
+		name := c.Name
+		if c.Core {
+			name += " *"
+			core += c.Bytes
+		}
+		all += c.Bytes
+		row(name, c.Bytes)
+	}
+	fmt.Println()
+	row("all", all)
+	row("* --tools core", core)
+	fmt.Println("\nTokens are estimated at four bytes each; agents add their own prefix to each name.")
 }
 
 // plainName is a tool's name as most models know it, without dots.

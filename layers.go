@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -45,7 +46,7 @@ func newStanding(own config.Settings, s surroundings) *standing {
 		out.report = func(problem string) { logf("%s", problem) }
 	}
 	if out.untrusted == nil {
-		out.untrusted, out.open = logUntrusted, true
+		out.untrusted, out.open = func(u untrusted) { u.tell(func(text string) { logf("%s", text) }) }, true
 	}
 	book, err := consent.Open()
 	if err != nil {
@@ -56,9 +57,10 @@ func newStanding(own config.Settings, s surroundings) *standing {
 	return out
 }
 
-func logUntrusted(u untrusted) {
+// tell puts it into words for a person without an editor.
+func (u untrusted) tell(say func(string)) {
 	if len(u.rules) > 0 {
-		logf("%s asks for more than you trust, which does not count: %s; `pillion trust` shows it, and asks", fault.Escape(u.path), strings.Join(u.rules, "; "))
+		say(fmt.Sprintf("%s asks for more than you trust, which does not count: %s; `pillion trust` shows it, and asks", fault.Escape(u.path), strings.Join(u.rules, "; ")))
 	}
 }
 

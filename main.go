@@ -18,6 +18,7 @@ var commands = map[string]func(args []string) int{
 	"mcp":      mcpCommand,
 	"call":     call,
 	"tools":    listTools,
+	"watch":    watchCommand,
 	"try":      tryRide,
 	"doctor":   examine,
 	"trust":    trust,

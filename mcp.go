@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"time"
 
 	"golang.org/x/term"
 
@@ -17,16 +19,23 @@ import (
 	"pillion/workspace"
 )
 
-const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured]
+const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST] [--answer-within SECONDS]
        pillion mcp install [--project] [--uninstall] [--yes] AGENT
 
 The MCP server that a coding agent starts, on its standard input and output. It
 passes calls on to the editor that is open on the folder. With none open it works
 on the files by itself, and asks you through the agent, if the agent can do that.
 
-  -C FOLDER       the folder that the agent works in, instead of the current one
+  -C FOLDER       the folder that the agent works in, instead of the current one; an
+                  agent that names its folders itself (MCP roots) is served in those
   --structured    give structuredContent beside the text of results. Most agents then
                   show their model that in place of the text
+  --tools LIST    offer these tools alone: core (the ten that matter most), or names with
+                  commas between them. ` + "`pillion tools --cost`" + ` counts what they cost
+  --answer-within SECONDS
+                  how long the agent waits for a call, 0 for ever; without this it is
+                  known by the agent's name. A call that takes longer is answered in
+                  time, and goes on
 
 You do not start it yourself: ` + "`pillion mcp install claude`" + ` has the agent do it.
 `
@@ -38,11 +47,23 @@ func mcpCommand(args []string) int {
 	}
 	flags := flag.NewFlagSet("pillion mcp", flag.ContinueOnError)
 	folder := flags.String("C", ".", "")
+	var answerWithin *time.Duration
+	flags.Func("answer-within", "", func(text string) error {
+		seconds, err := strconv.ParseUint(text, 10, 32)
+		within := time.Duration(seconds) * time.Second
+		answerWithin = &within
+		return err
+	})
 	structured := flags.Bool("structured", false, "")
+	offered := flags.String("tools", "all", "")
 	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
 	cwd, err := filepath.Abs(*folder)
+	if err != nil {
+		return fail(err)
+	}
+	chosen, err := mcp.Choose(*offered)
 	if err != nil {
 		return fail(err)
 	}
@@ -52,7 +73,10 @@ func mcpCommand(args []string) int {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := untilInterrupted()
 	defer stop()
-	err = mcp.Serve(ctx, mcp.Options{In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Structured: *structured, Alone: aloneIn(cwd), Logf: logf})
+	err = mcp.Serve(ctx, mcp.Options{
+		In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: openAlone, Logf: logf,
+		Structured: *structured, Tools: chosen, AnswerWithin: answerWithin,
+	})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)
 	}
@@ -72,23 +96,25 @@ func standardInput() io.Reader {
 	return in
 }
 
-// aloneIn is the door for when no editor is open on the folder.
-func aloneIn(cwd string) func(session.Agent, approval.Asker, tools.Human) (*mcp.Door, error) {
-	return func(agent session.Agent, asker approval.Asker, human tools.Human) (*mcp.Door, error) {
-		settings, problems := settingsFrom(nil)
-		for _, p := range problems {
-			logf("%s", p)
-		}
-		runtime.SetDefaultGOMAXPROCS()
-		c, err := newSidecar(surroundings{folders: []workspace.Folder{{Dir: cwd}}, settings: settings, asker: asker, human: human, passing: true})
-		if err != nil {
-			return nil, err
-		}
-		own, _, err := c.sessions.Open("", agent, "")
-		if err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
-		c.languages.TellMissing()
-		return &mcp.Door{Registry: c.registry, Session: own, Structured: c.structured, Close: c.Close}, nil
+// openAlone is the door for when no editor is open on the folders.
+func openAlone(dirs []string, agent session.Agent, asker approval.Asker, human tools.Human) (*mcp.Door, error) {
+	settings, problems := settingsFrom(nil)
+	for _, p := range problems {
+		logf("%s", p)
 	}
+	folders := make([]workspace.Folder, len(dirs))
+	for i, dir := range dirs {
+		folders[i].Dir = dir
+	}
+	runtime.SetDefaultGOMAXPROCS()
+	c, err := newSidecar(surroundings{folders: folders, settings: settings, asker: asker, human: human, passing: true})
+	if err != nil {
+		return nil, err
+	}
+	own, _, err := c.sessions.Open("", agent, "")
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	c.languages.TellMissing()
+	return &mcp.Door{Registry: c.registry, Session: own, Structured: c.structured, Close: c.Close}, nil
 }

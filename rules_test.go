@@ -133,7 +133,7 @@ func TestNothingIsRememberedForAnAgentAlone(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
-	door, err := aloneIn(t.TempDir())(session.Agent{Name: "tester", Via: "mcp"}, approval.Nobody{}, nil)
+	door, err := openAlone([]string{t.TempDir()}, session.Agent{Name: "tester", Via: "mcp"}, approval.Nobody{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -103,17 +102,15 @@ func ride(ctx context.Context, p place, human asked, style terminal.Style) (outc
 	if err != nil {
 		return outcome, err
 	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	agents, err := relay.Listen(relay.Host{Registry: c.registry, Sessions: c.sessions, Roots: c.roots, Editor: "this terminal", Version: version, Logf: logf})
-	if err != nil {
-		return outcome, fmt.Errorf("the agent would not find this terminal: %w", err)
-	}
-	defer func() { err = errors.Join(err, agents.Close()) }()
-	server, err := mcpServerIn(p.project)
-	if err != nil {
-		return outcome, err
-	}
-	return try.Run(ctx, try.Options{Out: os.Stdout, Style: style, Server: server})
+	err = c.hosted(relay.Host{Editor: "this terminal"}, func(*relay.Server) error {
+		server, err := mcpServerIn(p.project)
+		if err != nil {
+			return err
+		}
+		outcome, err = try.Run(ctx, try.Options{Out: os.Stdout, Style: style, Server: server})
+		return err
+	})
+	return outcome, err
 }
 
 // humanForRide asks on standard input even when that is no terminal, so that the

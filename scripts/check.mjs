@@ -1,4 +1,4 @@
-// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, fuzz, extension, editor, neovim, plain; all of them by default.
+// check.mjs [GROUP…]: what `make test` and CI run. Groups: lint, build, go, fuzz, extension, editor, neovim, plain, agents; all of them by default.
 // Every step runs even when an earlier one failed; the exit code is 1 when anything failed.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ const extension = path.join(root, 'vscode-extension');
 const endToEnd = path.join(root, 'e2e');
 process.chdir(root);
 
-const groups = { lint, build, go, fuzz: fuzzTargets, extension: extensionTests, editor, neovim, plain };
+const groups = { lint, build, go, fuzz: fuzzTargets, extension: extensionTests, editor, neovim, plain, agents };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in groups));
 if (unknown.length > 0) {
@@ -102,7 +102,15 @@ async function plain() {
   await steps.run('in real editors without a plugin', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('plain')], tally, { cwd: endToEnd }));
 }
 
-/** The test files of one editor. */
+/** Agents and people in terminals and browsers, without an editor. */
+async function agents() {
+  await steps.run('set-up: agents', () => part('agents'));
+  await steps.run('the program that agents start', () => command('scripts/build.sh', ['bin/pillion']));
+  await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
+  await steps.run('in real terminals and browsers', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('terminal')], tally, { cwd: endToEnd }));
+}
+
+/** The test files of one folder. */
 function testsOf(editor) {
   return fs.readdirSync(path.join(endToEnd, editor)).filter((name) => name.endsWith('.test.js')).map((name) => path.join(editor, name));
 }

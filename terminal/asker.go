@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/term"
 
@@ -28,6 +29,8 @@ type Options struct {
 	// Own: the calls are the person's own, one a session. They are not told who
 	// asks, nor offered to have a rule remembered.
 	Own bool
+	// Bell rings when a question comes up.
+	Bell bool
 	// Stop, when closed, says that the person has stopped the program.
 	Stop <-chan struct{}
 }
@@ -35,29 +38,31 @@ type Options struct {
 // Asker asks on a terminal, one question at a time.
 type Asker struct {
 	o       Options
-	style   Style
+	style   Style // written under mu by whoever has the turn
 	in      *input
 	echo    bool     // answers come from a pipe, so no terminal shows them
 	editor  []string // the person's editor, as a command
 	console console  // where programs run that take the terminal over
 	turn    chan struct{}
+	queued  atomic.Int32  // questions that wait for their turn
+	wake    chan struct{} // signalled when one more does, and when the one on show has changed
 
-	mu    sync.Mutex // guards asked and open
+	mu    sync.Mutex // guards all below
 	asked bool
 	open  *question // nil when none is on show
+	held  []string  // lines that come after it
 }
 
 // question is the one on show.
 type question struct {
 	id      string
-	wake    chan struct{} // signalled with changed
-	changed *approval.Changed
-	outcome approval.Outcome // how it ended, if not by an answer
+	changed *approval.Changed // and not shown yet
+	outcome approval.Outcome  // how it ended, if not by an answer
 }
 
 // NewAsker asks on o.Out and reads answers from o.In, line by line.
 func NewAsker(o Options) *Asker {
-	a := &Asker{o: o, style: o.Style, echo: true, editor: findEditor(), turn: make(chan struct{}, 1), console: console{out: o.Out}}
+	a := &Asker{o: o, style: o.Style, echo: true, editor: findEditor(), turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), console: console{out: o.Out}}
 	var discard func()
 	if tty, ok := o.In.(*os.File); ok && term.IsTerminal(int(tty.Fd())) {
 		a.echo = false
@@ -66,6 +71,13 @@ func NewAsker(o Options) *Asker {
 	}
 	a.in = newInput(o.In, discard)
 	return a
+}
+
+// look is the style of this moment, for others than whoever has the turn.
+func (a *Asker) look() Style {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.style
 }
 
 // Asked reports whether there has been a question.
@@ -85,15 +97,25 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	q := a.opened(r.ApprovalID)
 	defer a.closed()
 	choices := a.show(r)
+	prompt := ""
 	for {
-		line, err := a.read(ctx, a.style.Bold("Your answer ("+choices.letters()+"):")+" ", q.wake)
+		if now := a.prompt(choices); now != prompt {
+			fmt.Fprint(a.o.Out, now)
+			prompt = now
+		}
+		line, err := a.read(ctx, "", a.wake)
 		if errors.Is(err, errWoken) {
-			choices = a.update(q, &r)
+			if now, changed := a.update(q, &r); changed {
+				choices, prompt = now, ""
+			} else if a.prompt(choices) != prompt {
+				fmt.Fprintln(a.o.Out)
+			}
 			continue
 		}
 		if err != nil {
 			return approval.Answer{}, a.ended(ctx, q, err)
 		}
+		prompt = ""
 		answer, err := choices.answer(ctx, line)
 		if err == nil {
 			return answer, nil
@@ -105,7 +127,22 @@ func (a *Asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	}
 }
 
+// prompt says what can be typed, and how many other questions wait.
+func (a *Asker) prompt(c choices) string {
+	more := ""
+	switch n := a.queued.Load(); {
+	case n == 1:
+		more = "; 1 more request waits"
+	case n > 1:
+		more = fmt.Sprintf("; %d more requests wait", n)
+	}
+	return a.style.Bold("Your answer ("+c.letters()+more+"):") + " "
+}
+
 func (a *Asker) takeTurn(ctx context.Context) error {
+	a.queued.Add(1)
+	defer a.queued.Add(-1)
+	a.rouse()
 	select {
 	case a.turn <- struct{}{}:
 		return nil
@@ -116,11 +153,25 @@ func (a *Asker) takeTurn(ctx context.Context) error {
 
 func (a *Asker) leaveTurn() { <-a.turn }
 
+// rouse has whoever has the turn look at what is new.
+func (a *Asker) rouse() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
 func (a *Asker) opened(id string) *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = true
-	a.open = &question{id: id, wake: make(chan struct{}, 1)}
+	a.open = &question{id: id}
+	if out, ok := a.o.Out.(*os.File); ok && a.style.Width > 0 {
+		a.style.Width = StyleOf(out).Width // the window may be another size by now
+	}
+	if a.o.Bell {
+		fmt.Fprint(a.o.Out, "\a")
+	}
 	return a.open
 }
 
@@ -128,6 +179,24 @@ func (a *Asker) closed() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.open = nil
+	for _, line := range a.held {
+		fmt.Fprintln(a.o.Out, line)
+	}
+	a.held = nil
+}
+
+// say prints a line; while a question is on show, after it.
+func (a *Asker) say(line string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open == nil {
+		fmt.Fprintln(a.o.Out, line)
+		return
+	}
+	if len(a.held) == mostLines {
+		a.held = append([]string{a.style.Dim("  … (`pillion audit` has all calls)")}, a.held[2:]...)
+	}
+	a.held = append(a.held, line)
 }
 
 // show puts the request on the screen, with what can be answered.
@@ -171,14 +240,18 @@ func (a *Asker) mostLines() int {
 	return mostLines
 }
 
-// update shows what has become of the request while it was on show.
-func (a *Asker) update(q *question, r *approval.Request) choices {
+// update shows what has become of the request while it was on show, if anything has.
+func (a *Asker) update(q *question, r *approval.Request) (_ choices, changed bool) {
 	a.mu.Lock()
 	c := q.changed
+	q.changed = nil
 	a.mu.Unlock()
+	if c == nil {
+		return nil, false
+	}
 	r.Preview, r.Digest = c.Preview, c.Digest
 	fmt.Fprintln(a.o.Out, "\n\n"+a.style.Yellow("! What this rests on has changed while you looked. Now it is:"))
-	return a.showPreview(*r)
+	return a.showPreview(*r), true
 }
 
 // ended says why a question is over that nobody answered.
@@ -235,10 +308,7 @@ func (a *Asker) Changed(c approval.Changed) {
 		return
 	}
 	a.open.changed = &c
-	select {
-	case a.open.wake <- struct{}{}:
-	default:
-	}
+	a.rouse()
 }
 
 // Resolved remembers how a question ended that is still on show.

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"pillion/internal/fault"
@@ -48,7 +49,7 @@ func (s Style) previewLines(p approval.Preview) []string {
 
 func plainLines(p approval.Preview) []string {
 	var lines []string
-	for line := range strings.SplitSeq(strings.TrimSuffix(approval.PlainPreview(p, len(p.Markdown)+len(p.URL)), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(approval.PlainPreview(p, math.MaxInt), "\n"), "\n") {
 		lines = append(lines, "  "+line)
 	}
 	return lines
@@ -92,15 +93,16 @@ func hasInvisible(p approval.Preview) bool {
 }
 
 func (s Style) fileLines(f change.FilePreview) []string {
-	lines := []string{"  " + s.fileHead(f)}
-	lines = append(lines, s.diffLines(hunksOf(f.Diff))...)
+	lines := []string{"  " + s.FileHead(f)}
+	lines = append(lines, s.diffLines(HunksOf(f.Diff))...)
 	if f.Dirty {
 		lines = append(lines, s.Yellow("  (this file has unsaved changes in the editor; they stay, and it stays unsaved)"))
 	}
 	return lines
 }
 
-func (s Style) fileHead(f change.FilePreview) string {
+// FileHead says in a line what becomes of a file.
+func (s Style) FileHead(f change.FilePreview) string {
 	head := s.Bold(fault.Quote(f.Path))
 	switch f.Operation {
 	case change.Create:
@@ -134,8 +136,8 @@ func files(n int) string {
 	return fmt.Sprintf("%d files", n)
 }
 
-// hunksOf is a file's diff without the lines that name the file.
-func hunksOf(text string) string {
+// HunksOf is a file's diff without the lines that name the file.
+func HunksOf(text string) string {
 	if strings.HasPrefix(text, "@@") {
 		return text
 	}
@@ -152,20 +154,27 @@ func (s Style) Diff(out io.Writer, indent, text string) {
 	}
 }
 
-func (s Style) diffLines(text string) []string {
+// SplitDiff gives a diff's lines, and which of them stand in a hunk. Ends of lines as on
+// Windows are left out where all lines have them.
+func SplitDiff(text string) (lines []string, inHunk []bool) {
 	text = strings.TrimSuffix(text, "\n")
 	if text == "" {
-		return nil
+		return nil, nil
 	}
-	lines := strings.Split(text, "\n")
+	lines = strings.Split(text, "\n")
 	crlf := allCRLF(lines)
-	inHunk := make([]bool, len(lines))
+	inHunk = make([]bool, len(lines))
 	for i, line := range lines {
 		inHunk[i] = i > 0 && inHunk[i-1] && !strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "@@")
 		if crlf {
 			lines[i] = strings.TrimSuffix(line, "\r")
 		}
 	}
+	return lines, inHunk
+}
+
+func (s Style) diffLines(text string) []string {
+	lines, inHunk := SplitDiff(text)
 	var marks map[int][]span
 	if s.Colour {
 		marks = emphasis(lines, inHunk)
@@ -224,6 +233,18 @@ func (s Style) commandLines(p approval.Preview) []string {
 		lines = append(lines, "  "+s.Cyan(sign)+s.reveal(line, s.Bold))
 		sign = "> "
 	}
+	lines = append(lines, "  "+s.Dim(Where(p)))
+	for _, w := range p.Writes {
+		lines = append(lines, "  "+s.Yellow("writes "+fault.Quote(w)))
+	}
+	for _, u := range p.Unsaved {
+		lines = append(lines, "  "+s.Yellow("does not see what is unsaved in "+fault.Quote(u)))
+	}
+	return lines
+}
+
+// Where says in which folder a command would run, and what would hold it.
+func Where(p approval.Preview) string {
 	where := "in " + folder(p.Cwd)
 	switch p.Sandbox {
 	case "":
@@ -235,14 +256,7 @@ func (s Style) commandLines(p approval.Preview) []string {
 			where += ", without a network"
 		}
 	}
-	lines = append(lines, "  "+s.Dim(where))
-	for _, w := range p.Writes {
-		lines = append(lines, "  "+s.Yellow("writes "+fault.Quote(w)))
-	}
-	for _, u := range p.Unsaved {
-		lines = append(lines, "  "+s.Yellow("does not see what is unsaved in "+fault.Quote(u)))
-	}
-	return lines
+	return where
 }
 
 func folder(cwd string) string {

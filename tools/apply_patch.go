@@ -9,20 +9,18 @@ import (
 )
 
 var _ = define(NewEdit(Spec{
-	Name:  "apply_patch",
-	Title: "Apply patch",
-	Description: "Applies a patch to one file or several: a unified diff, as git diff and diff -u make it, or the form that begins with \"*** Begin Patch\". " +
-		"Files can be changed, made, deleted, renamed, copied and made executable, binary ones too if the patch has their bytes. All of it is applied, or nothing. The lines that a hunk wants must be there as they stand in it; " +
-		"where they have moved, they are found. The human sees the difference and approves, edits or rejects it.",
+	Name:        "apply_patch",
+	Title:       "Apply patch",
+	Description: "Applies a patch to one or more files: a unified or git diff, or the *** Begin Patch form. It can create, delete, rename, copy and chmod files. All of it is applied or nothing; context must match, line numbers may be off. Returns the diff.",
 	Destructive: true,
 	Success:     true,
 }, planApplyPatch))
 
 type applyPatchArgs struct {
-	Diff   string `json:"diff,omitempty" jsonschema:"the patch; paths in it are relative to the workspace folder, with or without a/ and b/ in front"`
-	Patch  string `json:"patch,omitempty" jsonschema:"another name for diff; give one of the two"`
-	DryRun bool   `json:"dry_run,omitempty" jsonschema:"change nothing and say what would become of it; default false"`
-	Clean  bool   `json:"require_clean,omitempty" jsonschema:"apply it only where git has no changes that are not committed, untracked files aside; default is the setting, which is false"`
+	Diff   string `json:"diff,omitempty" jsonschema:"paths are relative to the workspace"`
+	Patch  string `json:"patch,omitempty" jsonschema:"the same as diff"`
+	DryRun bool   `json:"dry_run,omitempty" jsonschema:"check only, change nothing"`
+	Clean  bool   `json:"require_clean,omitempty" jsonschema:"fail where git has uncommitted changes"`
 }
 
 type applyPatchResult struct {

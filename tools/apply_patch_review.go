@@ -10,16 +10,15 @@ import (
 )
 
 var _ = define(NewHuman(Spec{
-	Name:  "apply_patch_review",
-	Title: "Review patch",
-	Description: "Shows the human a patch, of which they take the hunks that they want, and may edit the result. It changes no file: filtered_diff is what they took, " +
-		"ready for apply_patch. Use it when there is something to choose from; apply_patch by itself asks the human as well.",
-	Success: true,
+	Name:        "apply_patch_review",
+	Title:       "Review patch",
+	Description: "Shows the user a patch, to choose hunks from and to edit. Changes no file: returns the diff that they took, for apply_patch. Use it only when there is something to choose.",
+	Success:     true,
 }, planPatchReview))
 
 type patchReviewArgs struct {
-	Diff    string `json:"diff" jsonschema:"the patch, in any form that apply_patch takes; paths in it are relative to the workspace folder"`
-	Message string `json:"message,omitempty" jsonschema:"what the human should know when they choose, in plain words"`
+	Diff    string `json:"diff" jsonschema:"as for apply_patch"`
+	Message string `json:"message,omitempty" jsonschema:"what to know when choosing"`
 }
 
 type patchReviewResult struct {

@@ -134,7 +134,7 @@ func paused(s *session.Session) error {
 		return nil
 	}
 	return fault.New(fault.Cancelled, "the human paused this session: %s", reason).
-		WithHint("stop here and wait; the human resumes the session in the editor")
+		WithHint("stop here and wait until the user resumes the session")
 }
 
 // admit counts the call and plans it. What can only look is counted first: its plan

@@ -13,9 +13,9 @@ import (
 
 // chunkArg says which part of a large file the content of a write_file is.
 type chunkArg struct {
-	ID    string `json:"id" jsonschema:"your own name for the whole file, the same in all its chunks"`
-	Index int    `json:"index" jsonschema:"number of this chunk, from 0"`
-	Last  bool   `json:"last,omitempty" jsonschema:"this is the last chunk: the whole is shown to the human and written; default false"`
+	ID    string `json:"id" jsonschema:"your name for the file"`
+	Index int    `json:"index" jsonschema:"from 0"`
+	Last  bool   `json:"last,omitempty"`
 }
 
 type chunkResult struct {

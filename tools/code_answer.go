@@ -91,9 +91,9 @@ type question struct {
 
 // placeArgs are the arguments of a question about one place.
 type placeArgs struct {
-	Path      string `json:"path" jsonschema:"the file, relative to the workspace folder"`
-	Line      int    `json:"line" jsonschema:"the line, counted from 0: one less than read_file and editors show"`
-	Character int    `json:"character" jsonschema:"the place in the line, in UTF-16 code units from 0; anywhere in the name that is meant"`
+	Path      string `json:"path"`
+	Line      int    `json:"line" jsonschema:"from 0"`
+	Character int    `json:"character" jsonschema:"UTF-16 units from 0"`
 }
 
 // question checks the arguments. Where nobody can be asked the answer says so.

@@ -10,13 +10,13 @@ import (
 var _ = define(NewEdit(Spec{
 	Name:        "create_directory",
 	Title:       "Create folder",
-	Description: "Makes a folder, and the folders above it. One that is there already is left as it is. write_file makes the folders that it needs itself.",
+	Description: "Creates a folder and its parents. write_file does so by itself.",
 	Idempotent:  true,
 	Success:     true,
 }, planCreateDirectory))
 
 type createDirectoryArgs struct {
-	Path string `json:"path" jsonschema:"the folder, relative to the workspace folder"`
+	Path string `json:"path"`
 }
 
 type createDirectoryResult struct {

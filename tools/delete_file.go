@@ -9,17 +9,16 @@ import (
 )
 
 var _ = define(NewEdit(Spec{
-	Name:  "delete_file",
-	Title: "Delete file",
-	Description: "Deletes a file, a symbolic link or a folder; a folder that holds something needs recursive. " +
-		"The human sees what would go and approves or rejects it, and can bring it back later.",
+	Name:        "delete_file",
+	Title:       "Delete file",
+	Description: "Deletes a file, symbolic link or folder. The user can restore it.",
 	Destructive: true,
 	Success:     true,
 }, planDeleteFile))
 
 type deleteFileArgs struct {
-	Path      string `json:"path" jsonschema:"the file or folder, relative to the workspace folder; of a symbolic link the link itself goes"`
-	Recursive bool   `json:"recursive,omitempty" jsonschema:"delete a folder with all that is in it; default false"`
+	Path      string `json:"path"`
+	Recursive bool   `json:"recursive,omitempty" jsonschema:"needed for a folder that is not empty"`
 }
 
 type deleteFileResult struct {

@@ -12,31 +12,29 @@ import (
 )
 
 var _ = define(NewEdit(Spec{
-	Name:  "edit_file",
-	Title: "Edit file",
-	Description: "Replaces text in a file. old_string must be in the file exactly once, unless replace_all or expected_replacements says otherwise; " +
-		"give enough lines around the place to make it unique. Several replacements go into edits and are made in order. " +
-		"The human sees the difference and approves, edits or rejects it.",
+	Name:        "edit_file",
+	Title:       "Edit file",
+	Description: "Replaces text in a file; prefer it to write_file for changing part of one. old_string must match exactly and be unique, so include the lines around it, unless replace_all is set. The user approves, edits or rejects. Returns the diff, and problems that the edit caused or fixed.",
 	Destructive: true,
 	Success:     true,
 }, planEditFile))
 
 type editFileArgs struct {
-	Path                 string     `json:"path" jsonschema:"the file, relative to the workspace folder"`
-	OldString            string     `json:"old_string,omitempty" jsonschema:"the text to replace, as it stands in the file"`
-	NewString            string     `json:"new_string,omitempty" jsonschema:"the text to put there; empty deletes"`
-	ReplaceAll           bool       `json:"replace_all,omitempty" jsonschema:"replace every occurrence; default false"`
-	ExpectedReplacements int        `json:"expected_replacements,omitempty" jsonschema:"how many occurrences there must be; all are replaced; default 1"`
-	Edits                []textEdit `json:"edits,omitempty" jsonschema:"several replacements, made in order, instead of old_string and new_string"`
-	ExpectedVersion      string     `json:"expected_version,omitempty" jsonschema:"version of the text that the edit was made for, as read_file gave it; if the file has changed since, the edit is made on the newer text where it fits"`
-	Encoding             string     `json:"encoding,omitempty" jsonschema:"character encoding of the file; default is UTF-8, or what a byte order mark or the editor says"`
+	Path                 string     `json:"path"`
+	OldString            string     `json:"old_string,omitempty"`
+	NewString            string     `json:"new_string,omitempty" jsonschema:"empty deletes"`
+	ReplaceAll           bool       `json:"replace_all,omitempty"`
+	ExpectedReplacements int        `json:"expected_replacements,omitempty" jsonschema:"default 1"`
+	Edits                []textEdit `json:"edits,omitempty" jsonschema:"several, in order, instead of old_string and new_string"`
+	ExpectedVersion      string     `json:"expected_version,omitempty" jsonschema:"from read_file; newer changes are merged"`
+	Encoding             string     `json:"encoding,omitempty"`
 }
 
 type textEdit struct {
-	OldString            string `json:"old_string" jsonschema:"the text to replace, as it stands in the file"`
-	NewString            string `json:"new_string" jsonschema:"the text to put there; empty deletes"`
-	ReplaceAll           bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence; default false"`
-	ExpectedReplacements int    `json:"expected_replacements,omitempty" jsonschema:"how many occurrences there must be; default 1"`
+	OldString            string `json:"old_string"`
+	NewString            string `json:"new_string" jsonschema:"empty deletes"`
+	ReplaceAll           bool   `json:"replace_all,omitempty"`
+	ExpectedReplacements int    `json:"expected_replacements,omitempty" jsonschema:"default 1"`
 }
 
 func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, error) {

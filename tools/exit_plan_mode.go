@@ -10,14 +10,13 @@ import (
 )
 
 var _ = define(NewHuman(Spec{
-	Name:  "exit_plan_mode",
-	Title: "Leave plan mode",
-	Description: "Shows the human your plan and asks whether you may carry it out. Use it when the session is in plan mode and the plan is ready. " +
-		"Approved, the session is in default mode: edits and commands are asked about as usual. Otherwise it stays in plan mode, and feedback says what to change.",
+	Name:        "exit_plan_mode",
+	Title:       "Leave plan mode",
+	Description: "Shows the user your plan for approval; use it in plan mode once the plan is ready. Approved, the session leaves plan mode; otherwise returns what to change.",
 }, planExitPlanMode))
 
 type exitPlanModeArgs struct {
-	Plan string `json:"plan" jsonschema:"the plan, as Markdown: what you will do, in which files, and how you will check it"`
+	Plan string `json:"plan" jsonschema:"Markdown: what to do, in which files, how to check it"`
 }
 
 type exitPlanModeResult struct {

@@ -15,18 +15,17 @@ import (
 )
 
 var _ = define(NewVCS(Spec{
-	Name:  "git.branch",
-	Title: "Git branch",
-	Description: "Lists the local branches of the git repository, says which one is checked out, creates a branch, switches to one or deletes one. " +
-		"Listing needs no approval. A switch by which changes would be lost is refused, and so is the deletion of a branch whose commits are nowhere else.",
-	Success: true,
+	Name:        "git.branch",
+	Title:       "Git branch",
+	Description: "Lists, creates, switches or deletes local branches. Refused where changes or commits would be lost.",
+	Success:     true,
 }, planGitBranch))
 
 type gitBranchArgs struct {
 	Action string `json:"action" jsonschema:"list, current, create, switch or delete"`
-	Name   string `json:"name,omitempty" jsonschema:"the local branch to create, switch to or delete"`
-	From   string `json:"from,omitempty" jsonschema:"of create: the branch, tag or commit where it begins; default is what is checked out"`
-	Path   string `json:"path,omitempty" jsonschema:"file or folder in the repository, where there are several; default is the workspace folder"`
+	Name   string `json:"name,omitempty"`
+	From   string `json:"from,omitempty" jsonschema:"where a new branch starts; default HEAD"`
+	Path   string `json:"path,omitempty" jsonschema:"in which repository"`
 }
 
 type gitBranchResult struct {

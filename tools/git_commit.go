@@ -16,18 +16,16 @@ import (
 )
 
 var _ = define(NewVCS(Spec{
-	Name:  "git.commit",
-	Title: "Git commit",
-	Description: "Commits to the git repository with the human's own git: their name, hooks and signing. Without files it commits what is staged or, if nothing is, " +
-		"what changed in tracked files; with files it commits exactly those, new and deleted ones too, and what else is staged stays staged. " +
-		"The human sees what will be committed, as whom, and which hooks run. Unsaved editor text is not committed.",
-	Success: true,
+	Name:        "git.commit",
+	Title:       "Git commit",
+	Description: "Commits with the user's own git, name, hooks and signing, after they approve. Commits files, else what is staged, else changes of tracked files; not unsaved editor text. Returns the hash and the hooks' output.",
+	Success:     true,
 }, planGitCommit))
 
 type gitCommitArgs struct {
-	Message string   `json:"message" jsonschema:"the commit message: a short first line, then if need be a blank line and why"`
-	Files   []string `json:"files,omitempty" jsonschema:"files to commit, relative to the workspace folder; default is what is staged, else all changes of tracked files"`
-	Path    string   `json:"path,omitempty" jsonschema:"file or folder in the repository, where there are several; default is the workspace folder"`
+	Message string   `json:"message"`
+	Files   []string `json:"files,omitempty" jsonschema:"new and deleted ones too"`
+	Path    string   `json:"path,omitempty" jsonschema:"in which repository"`
 }
 
 type gitCommitResult struct {

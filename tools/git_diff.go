@@ -11,18 +11,17 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "git.diff",
-	Title: "Git diff",
-	Description: "Shows what changed in the git repository, in git's format: the work tree against the index, with staged the index against the last commit, " +
-		"with base the work tree (or index) against that commit. Unsaved editor text is not in it. Runs nothing that the repository configures.",
-	Success: true,
+	Name:        "git.diff",
+	Title:       "Git diff",
+	Description: "Shows uncommitted changes in git's format: work tree against index, or index against HEAD (staged), or against a commit (base).",
+	Success:     true,
 }, planGitDiff))
 
 type gitDiffArgs struct {
-	Path         string `json:"path,omitempty" jsonschema:"file or folder to compare, relative to the workspace folder; default is all of it"`
-	Staged       bool   `json:"staged,omitempty" jsonschema:"compare the index with the last commit; default false"`
-	Base         string `json:"base,omitempty" jsonschema:"commit, branch or tag to compare with"`
-	ContextLines *int   `json:"context_lines,omitempty" jsonschema:"unchanged lines around each change; default 3"`
+	Path         string `json:"path,omitempty"`
+	Staged       bool   `json:"staged,omitempty"`
+	Base         string `json:"base,omitempty" jsonschema:"commit, branch or tag"`
+	ContextLines *int   `json:"context_lines,omitempty" jsonschema:"default 3"`
 }
 
 type gitDiffResult struct {

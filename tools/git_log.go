@@ -10,17 +10,16 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "git.log",
-	Title: "Git log",
-	Description: "Lists the last commits of the git repository, the newest first, with their messages; with path only those that changed that file or folder, " +
-		"which need not exist any more. Use git.show to see what one of them changed. Runs nothing that the repository configures.",
-	Success: true,
+	Name:        "git.log",
+	Title:       "Git log",
+	Description: "Lists commits with their messages, newest first. Use git.show for what one changed.",
+	Success:     true,
 }, planGitLog))
 
 type gitLogArgs struct {
-	Limit *int   `json:"limit,omitempty" jsonschema:"how many commits at most; default 10"`
-	Path  string `json:"path,omitempty" jsonschema:"file or folder, relative to the workspace folder: only commits that changed it; default is all"`
-	Ref   string `json:"ref,omitempty" jsonschema:"commit, branch or tag to begin with; default is HEAD"`
+	Limit *int   `json:"limit,omitempty" jsonschema:"default 10"`
+	Path  string `json:"path,omitempty" jsonschema:"only commits that changed it"`
+	Ref   string `json:"ref,omitempty" jsonschema:"where to start; default HEAD"`
 }
 
 type gitLogResult struct {

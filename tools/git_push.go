@@ -15,19 +15,18 @@ import (
 )
 
 var _ = define(NewVCS(Spec{
-	Name:  "git.push",
-	Title: "Git push",
-	Description: "Pushes a branch to the branch of its name at a remote, with the human's own git and credentials. It asks the human each time, and never forces: " +
-		"where the remote has commits that are not here, it fails.",
-	OpenWorld: true,
-	Success:   true,
+	Name:        "git.push",
+	Title:       "Git push",
+	Description: "Pushes a branch with the user's own git and credentials. Always asks them, never forces.",
+	OpenWorld:   true,
+	Success:     true,
 }, planGitPush))
 
 type gitPushArgs struct {
-	Remote      string `json:"remote,omitempty" jsonschema:"the name of a remote; default is the one that git would push the branch to"`
-	Branch      string `json:"branch,omitempty" jsonschema:"the local branch to push; default is what is checked out"`
-	SetUpstream bool   `json:"set_upstream,omitempty" jsonschema:"have the local branch follow the remote's; default false"`
-	Path        string `json:"path,omitempty" jsonschema:"file or folder in the repository, where there are several; default is the workspace folder"`
+	Remote      string `json:"remote,omitempty"`
+	Branch      string `json:"branch,omitempty" jsonschema:"default: the current one"`
+	SetUpstream bool   `json:"set_upstream,omitempty"`
+	Path        string `json:"path,omitempty" jsonschema:"in which repository"`
 }
 
 type gitPushResult struct {

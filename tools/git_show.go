@@ -13,16 +13,15 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "git.show",
-	Title: "Git show",
-	Description: "Shows a commit of the git repository with what it changed, in git's format; with path what the commit has there: a file's content or a folder's entries. " +
-		"Use git.log to find commits. Runs nothing that the repository configures.",
-	Success: true,
+	Name:        "git.show",
+	Title:       "Git show",
+	Description: "Shows a commit with its diff, or with path a file or folder as it was in that commit.",
+	Success:     true,
 }, planGitShow))
 
 type gitShowArgs struct {
-	Ref  string `json:"ref" jsonschema:"commit, branch or tag, such as HEAD~1; also REF:PATH, with the path from the top of the repository"`
-	Path string `json:"path,omitempty" jsonschema:"file or folder, relative to the workspace folder, to show as it is in that commit; default is what the commit changed"`
+	Ref  string `json:"ref" jsonschema:"commit, branch or tag; also REF:PATH"`
+	Path string `json:"path,omitempty"`
 }
 
 // gitShownCommit is the result for a commit.

@@ -12,15 +12,14 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "git.status",
-	Title: "Git status",
-	Description: "Shows the branch, how far it is from the one it follows, and which files are staged, changed, untracked or in conflict, as git status does. " +
-		"Folders in which nothing is tracked are shown as one, with a slash at the end. Unsaved editor text is not in it. Runs nothing that the repository configures.",
-	Success: true,
+	Name:        "git.status",
+	Title:       "Git status",
+	Description: "Shows the branch, its upstream, and staged, changed, untracked and conflicting files.",
+	Success:     true,
 }, planGitStatus))
 
 type gitStatusArgs struct {
-	Path string `json:"path,omitempty" jsonschema:"file or folder to look at, relative to the workspace folder; default is all of it"`
+	Path string `json:"path,omitempty"`
 }
 
 type gitStatusResult struct {

@@ -16,18 +16,17 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "glob",
-	Title: "Find files",
-	Description: "Finds files by a glob such as *.py, src/**/*.{ts,tsx} or !*.md. Without a slash the glob is about a file's name in any folder, " +
-		"with one about its path below the folder. Hidden files are found; files that git ignores are not, and folders are not.",
-	Success: true,
+	Name:        "glob",
+	Title:       "Find files",
+	Description: "Finds files by name, such as *.py or src/**/*.{ts,tsx}; without a slash the pattern matches names in any folder. Leaves out what git ignores.",
+	Success:     true,
 }, planGlob))
 
 type globArgs struct {
-	Pattern string `json:"pattern" jsonschema:"relative glob: * ? ** [a-z] [!a-z] {a,b}; a leading ! finds what does not match"`
-	Path    string `json:"path,omitempty" jsonschema:"the folder to look in, relative to the workspace folder; default is the workspace folder"`
-	Sort    string `json:"sort,omitempty" jsonschema:"path (default) or modified, which is newest first"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"most files to give; default 2000"`
+	Pattern string `json:"pattern" jsonschema:"relative to path"`
+	Path    string `json:"path,omitempty"`
+	Sort    string `json:"sort,omitempty" jsonschema:"path, or modified for newest first"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"default 2000"`
 }
 
 type globResult struct {

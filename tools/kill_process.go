@@ -9,16 +9,15 @@ import (
 )
 
 var _ = define(NewSession(Spec{
-	Name:  "kill_process",
-	Title: "End process",
-	Description: "Ends one of your processes and all that it started: it is told to terminate, and killed if it is still there two seconds later. " +
-		"With signal it is sent that signal alone.",
+	Name:        "kill_process",
+	Title:       "End process",
+	Description: "Ends a process of yours and all it started: TERM, KILL after 2 s. With signal, sends only that.",
 	Destructive: true,
 }, planKillProcess))
 
 type killProcessArgs struct {
-	ProcessID string `json:"process_id" jsonschema:"the name of the process"`
-	Signal    string `json:"signal,omitempty" jsonschema:"INT, TERM, HUP or KILL, with or without SIG; default is TERM and then KILL"`
+	ProcessID string `json:"process_id"`
+	Signal    string `json:"signal,omitempty" jsonschema:"INT, TERM, HUP or KILL"`
 }
 
 type killProcessResult struct {

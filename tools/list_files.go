@@ -14,19 +14,18 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "list_files",
-	Title: "List files",
-	Description: "Lists a folder of the workspace, in the order of names. Files that git ignores are left out unless include_ignored is set. " +
-		"With recursive it lists the whole tree below; pattern (a glob such as *.py or src/**/*.ts) narrows either.",
-	Success: true,
+	Name:        "list_files",
+	Title:       "List files",
+	Description: "Lists a folder by name, without what git ignores.",
+	Success:     true,
 }, planListFiles))
 
 type listFilesArgs struct {
-	Path           string `json:"path,omitempty" jsonschema:"the folder, relative to the workspace folder; default is the workspace folder"`
-	Recursive      bool   `json:"recursive,omitempty" jsonschema:"list everything below, not the folder alone; default false"`
-	Pattern        string `json:"pattern,omitempty" jsonschema:"glob that a file's path below the folder must match; without a slash its name"`
-	IncludeIgnored bool   `json:"include_ignored,omitempty" jsonschema:"list what git ignores as well; default false"`
-	Limit          int    `json:"limit,omitempty" jsonschema:"most entries to give; default 2000"`
+	Path           string `json:"path,omitempty"`
+	Recursive      bool   `json:"recursive,omitempty"`
+	Pattern        string `json:"pattern,omitempty" jsonschema:"glob"`
+	IncludeIgnored bool   `json:"include_ignored,omitempty"`
+	Limit          int    `json:"limit,omitempty" jsonschema:"default 2000"`
 }
 
 // listFilesResult is encoded as it is gathered, for there may be many files. Each has

@@ -13,7 +13,7 @@ import (
 var _ = define(NewWatch(Spec{
 	Name:        "list_processes",
 	Title:       "List processes",
-	Description: "Lists your processes: those that run, and the last that have ended and can still be read.",
+	Description: "Lists the processes you started with run_persistent or background_after.",
 }, planListProcesses))
 
 type listProcessesArgs struct{}

@@ -13,31 +13,30 @@ import (
 )
 
 var _ = define(NewEdit(Spec{
-	Name:  "lsp_code_actions",
-	Title: "Code actions",
-	Description: "Lists what the language's server offers to do about a line or range of a file: fixes of its diagnostics, refactorings, organizing imports. " +
-		"With apply one of them is made: the human sees the difference and approves or rejects it. Lines and characters are counted from 0.",
+	Name:        "lsp_code_actions",
+	Title:       "Code actions",
+	Description: "Lists the language server's fixes and refactorings for a line or range, or makes one, which the user approves.",
 	Destructive: true,
 	Success:     true,
 }, planCodeActions))
 
 type codeActionsArgs struct {
-	Path      string    `json:"path" jsonschema:"the file, relative to the workspace folder"`
-	Line      *int      `json:"line,omitempty" jsonschema:"the line, counted from 0: one less than read_file and editors show"`
-	Character *int      `json:"character,omitempty" jsonschema:"with line: a place in it, in UTF-16 code units from 0; default is the whole line"`
-	Range     *rangeArg `json:"range,omitempty" jsonschema:"instead of line: a part of the text, from start up to end"`
-	Only      []string  `json:"only,omitempty" jsonschema:"kinds of actions to ask for, such as quickfix, refactor.extract or source.organizeImports; default all that the server offers there"`
-	Apply     string    `json:"apply,omitempty" jsonschema:"make this one: its title, or its index in the list; default is to list them"`
+	Path      string    `json:"path"`
+	Line      *int      `json:"line,omitempty" jsonschema:"from 0"`
+	Character *int      `json:"character,omitempty" jsonschema:"UTF-16 units from 0; default: the whole line"`
+	Range     *rangeArg `json:"range,omitempty" jsonschema:"instead of line; end is exclusive"`
+	Only      []string  `json:"only,omitempty" jsonschema:"kinds, such as quickfix or source.organizeImports"`
+	Apply     string    `json:"apply,omitempty" jsonschema:"title or index of the one to make"`
 }
 
 type rangeArg struct {
-	Start positionArg `json:"start" jsonschema:"where it starts"`
-	End   positionArg `json:"end" jsonschema:"where it ends; what stands there is not part of it"`
+	Start positionArg `json:"start"`
+	End   positionArg `json:"end"`
 }
 
 type positionArg struct {
-	Line      int `json:"line" jsonschema:"the line, from 0"`
-	Character int `json:"character" jsonschema:"the place in the line, in UTF-16 code units from 0"`
+	Line      int `json:"line"`
+	Character int `json:"character"`
 }
 
 type codeAction struct {

@@ -12,10 +12,9 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "lsp_definition",
-	Title: "Go to definition",
-	Description: "Finds where the name at a place in a file is defined, as the language's server knows it; also in libraries outside the workspace, of which a piece is shown. " +
-		"Unlike search_in_project it tells apart names that are spelt alike. Lines and characters are counted from 0.",
+	Name:        "lsp_definition",
+	Title:       "Go to definition",
+	Description: "Finds where the name at a position is defined, in libraries too. More exact than search_in_project.",
 }, planDefinition))
 
 type definitionResult struct {

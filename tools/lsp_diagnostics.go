@@ -14,14 +14,13 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "lsp_diagnostics",
-	Title: "Diagnostics",
-	Description: "Lists the errors and warnings that the language's server and its linters find in a file, unsaved changes included. " +
-		"status says whether they are about the text as it is now: only with fresh does an empty list mean that nothing was found. Lines and characters are counted from 0.",
+	Name:        "lsp_diagnostics",
+	Title:       "Diagnostics",
+	Description: "Lists errors and warnings in a file, unsaved text included. Only what is marked fresh is about the current text.",
 }, planDiagnostics))
 
 type diagnosticsArgs struct {
-	Path string `json:"path" jsonschema:"the file, relative to the workspace folder"`
+	Path string `json:"path"`
 }
 
 // diagnosticsResult has an empty list only where that means something: count is null

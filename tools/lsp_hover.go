@@ -10,10 +10,9 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "lsp_hover",
-	Title: "Look up a name",
-	Description: "Tells what the language's server knows of the name at a place in a file: its type or signature, and its documentation. " +
-		"Lines and characters are counted from 0.",
+	Name:        "lsp_hover",
+	Title:       "Look up a name",
+	Description: "Shows type, signature and documentation of the name at a position.",
 }, planHover))
 
 type hoverResult struct {

@@ -10,15 +10,14 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "lsp_references",
-	Title: "Find references",
-	Description: "Finds where the name at a place in a file is used, in all files, as the language's server knows them. " +
-		"Unlike search_in_project it tells apart names that are spelt alike. Lines and characters are counted from 0.",
+	Name:        "lsp_references",
+	Title:       "Find references",
+	Description: "Finds all uses of the name at a position. More exact than search_in_project.",
 }, planReferences))
 
 type referencesArgs struct {
 	placeArgs
-	IncludeDeclaration *bool `json:"include_declaration,omitempty" jsonschema:"also where it is defined; default true"`
+	IncludeDeclaration *bool `json:"include_declaration,omitempty" jsonschema:"default true"`
 }
 
 type reference struct {

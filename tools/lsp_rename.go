@@ -17,17 +17,16 @@ import (
 )
 
 var _ = define(NewEdit(Spec{
-	Name:  "lsp_rename",
-	Title: "Rename a name",
-	Description: "Renames the name at a place in a file wherever it is used, in all files, as the language's server knows them; names that are only spelt alike stay. " +
-		"The human sees the difference and approves or rejects it as a whole. Lines and characters are counted from 0.",
+	Name:        "lsp_rename",
+	Title:       "Rename a name",
+	Description: "Renames the name at a position wherever it is used. The user approves the diff as a whole.",
 	Destructive: true,
 	Success:     true,
 }, planRename))
 
 type renameArgs struct {
 	placeArgs
-	NewName string `json:"new_name" jsonschema:"what it is to be called"`
+	NewName string `json:"new_name"`
 }
 
 func planRename(ctx context.Context, in Input, args renameArgs) (*Edits, error) {

@@ -14,16 +14,15 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "lsp_symbols",
-	Title: "List symbols",
-	Description: "With path: the functions, classes and other names that a file defines, as an outline. With query: names all over the workspace that fit it, as the language's server finds them. " +
-		"Lines and characters are counted from 0.",
+	Name:        "lsp_symbols",
+	Title:       "List symbols",
+	Description: "Outlines a file (path), or finds names in the workspace (query). Positions are from 0.",
 }, planSymbols))
 
 type symbolsArgs struct {
-	Path  string `json:"path,omitempty" jsonschema:"the file whose symbols are listed, relative to the workspace folder"`
-	Query string `json:"query,omitempty" jsonschema:"instead of path: a name, or a part of one, to look for in the workspace"`
-	In    string `json:"in,omitempty" jsonschema:"with query: the folder whose language servers are asked; default is every workspace folder"`
+	Path  string `json:"path,omitempty"`
+	Query string `json:"query,omitempty" jsonschema:"a name or part of one"`
+	In    string `json:"in,omitempty" jsonschema:"with query: a folder"`
 }
 
 type symbol struct {

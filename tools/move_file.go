@@ -9,18 +9,17 @@ import (
 )
 
 var _ = define(NewEdit(Spec{
-	Name:  "move_file",
-	Title: "Move file",
-	Description: "Moves or renames a file, a symbolic link or a folder with all that is in it. Folders that are missing above the new place are made. " +
-		"to is the new name itself, not the folder to put it in. Nothing is replaced unless overwrite says so, and never a folder.",
+	Name:        "move_file",
+	Title:       "Move file",
+	Description: "Moves or renames a file or folder; creates parents.",
 	Destructive: true,
 	Success:     true,
 }, planMoveFile))
 
 type moveFileArgs struct {
-	From      string `json:"from" jsonschema:"the file or folder, relative to the workspace folder; of a symbolic link the link itself moves"`
-	To        string `json:"to" jsonschema:"its new name, relative to the workspace folder"`
-	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace a file that has the new name; default false"`
+	From      string `json:"from"`
+	To        string `json:"to" jsonschema:"the new path itself, not the folder to put it in"`
+	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file"`
 }
 
 type moveFileResult struct {

@@ -25,7 +25,7 @@ type Input struct {
 	Tool     string        // whose plan it is
 	Sandbox  Sandbox
 	Streams  bool         // the caller takes content in chunks
-	Page     int          // Call.PageBytes
+	Page     int          // Call.PageBytes; where it is set, the text is all that a model gets
 	Lines    *lines.Cache // where the lines of large files are
 	Files    *search.Files
 	Listings *listings

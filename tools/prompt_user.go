@@ -10,15 +10,14 @@ import (
 )
 
 var _ = define(NewHuman(Spec{
-	Name:  "prompt_user",
-	Title: "Ask the human",
-	Description: "Asks the human a question in the editor and waits for one of the actions that you offer. " +
-		"A dismissed dialog gives the action \"cancel\".",
+	Name:        "prompt_user",
+	Title:       "Ask the human",
+	Description: "Asks the user a question and returns the action they choose, or \"cancel\".",
 }, planPromptUser))
 
 type promptUserArgs struct {
-	Message string   `json:"message" jsonschema:"the question, in plain words"`
-	Actions []string `json:"actions" jsonschema:"the answers to choose from, one to eight short labels"`
+	Message string   `json:"message"`
+	Actions []string `json:"actions" jsonschema:"1 to 8 short labels"`
 }
 
 type promptUserResult struct {

@@ -17,19 +17,18 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "read_file",
-	Title: "Read file",
-	Description: "Reads a text file of the workspace, with the human's unsaved changes when it is open in the editor. " +
-		"Give start_line and end_line for a part of it; files over the size limit can only be read in parts. Images and audio come back as such.",
-	Success: true,
+	Name:        "read_file",
+	Title:       "Read file",
+	Description: "Reads a file, with the user's unsaved changes. A long one comes in pages of whole lines that say where to go on; start_line with end_line gives exactly those lines. Images and audio come as such.",
+	Success:     true,
 }, planReadFile))
 
 type readFileArgs struct {
-	Path      string `json:"path" jsonschema:"the file, relative to the workspace folder"`
-	Encoding  string `json:"encoding,omitempty" jsonschema:"character encoding; default is UTF-8, or what a byte order mark or the editor says"`
-	StartLine int    `json:"start_line,omitempty" jsonschema:"first line to read, from 1"`
-	EndLine   int    `json:"end_line,omitempty" jsonschema:"last line to read, inclusive"`
-	Stream    bool   `json:"stream,omitempty" jsonschema:"send the content in pieces, as progress, where the caller takes it so; default false"`
+	Path      string `json:"path" jsonschema:"relative to the workspace"`
+	Encoding  string `json:"encoding,omitempty" jsonschema:"default UTF-8"`
+	StartLine int    `json:"start_line,omitempty" jsonschema:"from 1"`
+	EndLine   int    `json:"end_line,omitempty" jsonschema:"inclusive"`
+	Stream    bool   `json:"stream,omitempty" jsonschema:"send content as progress"`
 }
 
 type readFileResult struct {
@@ -49,6 +48,8 @@ type readFileResult struct {
 	dirty      bool // the editor has it with unsaved changes
 	// cut is how many bytes the last line has, where a page holds only its beginning; 0 else.
 	cut int
+	// alone: the text is all that a model gets.
+	alone bool
 }
 
 // appendFields is written by hand because the content may be megabytes.
@@ -94,7 +95,7 @@ func planReadFile(ctx context.Context, in Input, args readFileArgs) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	r := readLines(f, args)
+	r := readLines(in, f, args)
 	if args.Stream && in.Streams {
 		return readAnswer(p, r).streamed(r), nil
 	}
@@ -127,10 +128,10 @@ func encodingNamed(name string) (document.Encoding, error) {
 	return document.LookupEncoding(name)
 }
 
-func readLines(f *document.File, args readFileArgs) readFileResult {
+func readLines(in Input, f *document.File, args readFileArgs) readFileResult {
 	r := readFileResult{
 		content: f.Text, encoding: f.Encoding, eol: document.EOL(f.Text), bom: f.BOM, size: f.Size,
-		modified: f.Modified, version: f.Version, source: f.Source, dirty: f.Dirty, totalLines: document.LineCount(f.Text),
+		modified: f.Modified, version: f.Version, source: f.Source, dirty: f.Dirty, alone: in.Page > 0, totalLines: document.LineCount(f.Text),
 	}
 	r.startLine, r.endLine = lineRange(args, r.totalLines)
 	if r.startLine != 1 || r.endLine < r.totalLines {
@@ -188,7 +189,9 @@ func readAnswer(p workspace.Path, r readFileResult) *Answer {
 	case r.startLine > 1 || r.hasMore:
 		a.part = &part{r.startLine, r.endLine, r.totalLines}
 	}
-	a.Notes = []string{r.note(name)}
+	if note := r.note(name); note != "" {
+		a.Notes = []string{note}
+	}
 	a.paged = true
 	return a
 }
@@ -203,19 +206,15 @@ func (r readFileResult) note(name string) string {
 		facts = append(facts, name+" is empty")
 	case r.startLine > 1 || r.hasMore:
 		facts = append(facts, fmt.Sprintf("lines %s to %s of %s", grouped(r.startLine), grouped(r.endLine), grouped(r.totalLines)))
-	default:
+	case r.alone:
 		facts = append(facts, count(r.totalLines, "line"))
+	default:
+		return ""
 	}
-	if r.encoding != document.UTF8 {
-		facts = append(facts, string(r.encoding))
+	if r.alone {
+		facts = append(facts, r.unseen()...)
 	}
-	if r.eol != "" && r.eol != "lf" {
-		facts = append(facts, r.eol+" line ends")
-	}
-	if r.dirty {
-		facts = append(facts, "with unsaved changes of the editor")
-	}
-	text := "(" + strings.Join(append(facts, "version "+r.version), ", ")
+	text := "(" + strings.Join(facts, ", ")
 	if r.cut > 0 {
 		text += fmt.Sprintf("; of line %d only the first %s of %s bytes are here: give it as start_line and end_line for all of it, or look for a part with run_command", r.endLine, grouped(len(r.content)), grouped(r.cut))
 	}
@@ -223,6 +222,21 @@ func (r readFileResult) note(name string) string {
 		text += fmt.Sprintf("; go on with start_line %d", r.endLine+1)
 	}
 	return text + ")"
+}
+
+// unseen are facts of the file that its text does not show.
+func (r readFileResult) unseen() []string {
+	var out []string
+	if r.encoding != document.UTF8 {
+		out = append(out, string(r.encoding))
+	}
+	if r.eol != "" && r.eol != "lf" {
+		out = append(out, r.eol+" line ends")
+	}
+	if r.dirty {
+		out = append(out, "with unsaved changes of the editor")
+	}
+	return append(out, "version "+r.version)
 }
 
 func count(n int, what string) string {

@@ -47,7 +47,7 @@ func readLargeFile(ctx context.Context, in Input, p workspace.Path, enc document
 	}
 	r := readFileResult{
 		encoding: l.enc, bom: l.mark > 0, size: l.info.Size(), modified: l.info.ModTime(),
-		totalLines: index.Lines(), version: version, source: document.FromDisk,
+		totalLines: index.Lines(), version: version, source: document.FromDisk, alone: in.Page > 0,
 	}
 	r.startLine, r.endLine = lineRange(args, r.totalLines)
 	r.linesRead, r.hasMore = max(0, r.endLine-r.startLine+1), r.endLine < r.totalLines

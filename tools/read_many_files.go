@@ -16,18 +16,17 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "read_many_files",
-	Title: "Read many files",
-	Description: "Reads several text files at once, with the human's unsaved changes: those named in paths, all below the folders named there, " +
-		"and those that the globs in include find. What cannot be read is told file by file and does not stop the others.",
-	Success: true,
+	Name:        "read_many_files",
+	Title:       "Read many files",
+	Description: "Reads several text files at once, with a header for each.",
+	Success:     true,
 }, planReadManyFiles))
 
 type readManyArgs struct {
-	Paths    []string `json:"paths,omitempty" jsonschema:"files, or folders for all files below, relative to the workspace folder"`
-	Include  []string `json:"include,omitempty" jsonschema:"globs of further files, relative to the workspace folder, such as src/**/*.py"`
-	Exclude  []string `json:"exclude,omitempty" jsonschema:"globs of files to leave out; a folder's name leaves out all below it"`
-	MaxBytes int      `json:"max_bytes,omitempty" jsonschema:"most bytes of text to give in all; default 1048576, at most the size limit of read_file"`
+	Paths    []string `json:"paths,omitempty" jsonschema:"files, or folders"`
+	Include  []string `json:"include,omitempty" jsonschema:"globs, such as src/**/*.py"`
+	Exclude  []string `json:"exclude,omitempty" jsonschema:"globs"`
+	MaxBytes int      `json:"max_bytes,omitempty" jsonschema:"of text in all"`
 }
 
 type readManyResult struct {
@@ -239,7 +238,11 @@ func (m *manyReading) read(w wanted) {
 		return
 	}
 	m.files = append(m.files, manyFile{Path: w.name, manyContent: content})
-	fmt.Fprintf(&m.text, "--- %s (%s, version %s) ---\n", fault.Quote(w.name), count(content.TotalLines, "line"), content.Version)
+	if m.in.Page > 0 {
+		fmt.Fprintf(&m.text, "--- %s (%s, version %s) ---\n", fault.Quote(w.name), count(content.TotalLines, "line"), content.Version)
+	} else {
+		fmt.Fprintf(&m.text, "--- %s ---\n", fault.Quote(w.name))
+	}
 	m.text.WriteString(content.Content)
 	if content.Content != "" && !strings.HasSuffix(content.Content, "\n") {
 		m.text.WriteByte('\n')

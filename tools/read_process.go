@@ -10,16 +10,15 @@ import (
 )
 
 var _ = define(NewWatch(Spec{
-	Name:  "read_process",
-	Title: "Read process",
-	Description: "Gives what one of your processes has printed, output and errors in the order of their arrival, and whether it still runs. " +
-		"Give since the next of your last read to get only what is new, and wait_seconds to wait for it.",
+	Name:        "read_process",
+	Title:       "Read process",
+	Description: "Returns what a process printed (output and errors) and whether it still runs.",
 }, planReadProcess))
 
 type readProcessArgs struct {
-	ProcessID   string  `json:"process_id" jsonschema:"the name of the process"`
-	Since       int64   `json:"since,omitempty" jsonschema:"where to read on: next of the last read; default is from the start"`
-	WaitSeconds float64 `json:"wait_seconds,omitempty" jsonschema:"how long to wait for new output or the end of the process; default is not to wait, at most 600"`
+	ProcessID   string  `json:"process_id"`
+	Since       int64   `json:"since,omitempty" jsonschema:"next of your last read, for what is new"`
+	WaitSeconds float64 `json:"wait_seconds,omitempty" jsonschema:"for news or its end; at most 600"`
 }
 
 type readProcessResult struct {

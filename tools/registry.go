@@ -69,7 +69,8 @@ type Call struct {
 	RequiresApproval bool
 	Timeout          time.Duration // 0: the tool's own
 	// PageBytes is about how much text the result may have: what is more comes in pages,
-	// or is cut and says so. 0: no limit but the settings'.
+	// or is cut and says so, and it has the versions of files, since a model gets nothing
+	// else. 0: no limit but the settings'.
 	PageBytes int
 	Output    func(stream, text string)
 	// Stream takes the content of a file in chunks, and may wait before it takes the

@@ -11,21 +11,19 @@ import (
 )
 
 var _ = define(NewExec(Spec{
-	Name:  "run_command",
-	Title: "Run command",
-	Description: "Runs a command line with /bin/sh in the workspace and waits for its end. The human sees the exact line and approves, edits or rejects it. " +
-		"The environment is clean (no secrets), there is no terminal, and everything that the command starts ends with it. " +
-		"With background_after a command that takes longer goes on as a process.",
+	Name:        "run_command",
+	Title:       "Run command",
+	Description: "Runs a /bin/sh command line and returns exit code, stdout and stderr. The user approves, edits or rejects it unless a rule allows it. No terminal, clean environment. What it leaves in the background ends with it: use run_persistent for servers. Prefer the other tools for reading, searching and editing.",
 }, planRunCommand))
 
 type runCommandArgs struct {
-	Command        string            `json:"command" jsonschema:"the command line, as /bin/sh reads it"`
-	Cwd            string            `json:"cwd,omitempty" jsonschema:"folder to run it in, relative to the workspace folder; default is the workspace folder"`
-	TimeoutSeconds float64           `json:"timeout_seconds,omitempty" jsonschema:"seconds after which it and all it started are ended; default 120, at most 600"`
-	Env            map[string]string `json:"env,omitempty" jsonschema:"variables to add to the clean environment"`
-	Stdin          string            `json:"stdin,omitempty" jsonschema:"text for its standard input; default is none"`
+	Command        string            `json:"command"`
+	Cwd            string            `json:"cwd,omitempty"`
+	TimeoutSeconds float64           `json:"timeout_seconds,omitempty" jsonschema:"default 120, at most 600"`
+	Env            map[string]string `json:"env,omitempty" jsonschema:"added to the clean environment"`
+	Stdin          string            `json:"stdin,omitempty"`
 	// BackgroundAfter is named as the contract has it, without its unit.
-	BackgroundAfter float64 `json:"background_after,omitempty" jsonschema:"seconds after which a command that still runs becomes a process, which read_process and kill_process know, and the call answers; default is to wait for its end"`
+	BackgroundAfter float64 `json:"background_after,omitempty" jsonschema:"seconds; then it goes on as a process and the call answers"`
 }
 
 type runCommandResult struct {

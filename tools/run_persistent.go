@@ -13,19 +13,17 @@ import (
 )
 
 var _ = define(NewExec(Spec{
-	Name:  "run_persistent",
-	Title: "Start process",
-	Description: "Starts a command line with /bin/sh in the workspace and lets it run on: a server, a watcher, a shell to talk to. " +
-		"Give it a name; read_process, write_process and kill_process take that name. With ready_pattern the call waits until the output matches. " +
-		"The process ends with your session.",
+	Name:        "run_persistent",
+	Title:       "Start process",
+	Description: "Starts a server, watcher or shell that runs on until it ends or your session does. read_process, write_process and kill_process take its process_id.",
 }, planRunPersistent))
 
 type runPersistentArgs struct {
-	Command        string  `json:"command" jsonschema:"the command line, as /bin/sh reads it"`
-	ProcessID      string  `json:"process_id" jsonschema:"your own name for it, such as dev-server; unique among your processes that run"`
-	Cwd            string  `json:"cwd,omitempty" jsonschema:"folder to run it in, relative to the workspace folder; default is the workspace folder"`
-	ReadyPattern   string  `json:"ready_pattern,omitempty" jsonschema:"regular expression (RE2; ^ and $ match at lines) for output that says that it is ready; default is not to wait"`
-	TimeoutSeconds float64 `json:"timeout_seconds,omitempty" jsonschema:"how long to wait for ready_pattern; default 30, at most 600; the process runs on after it"`
+	Command        string  `json:"command"`
+	ProcessID      string  `json:"process_id" jsonschema:"a name you choose"`
+	Cwd            string  `json:"cwd,omitempty"`
+	ReadyPattern   string  `json:"ready_pattern,omitempty" jsonschema:"RE2: wait for output that matches"`
+	TimeoutSeconds float64 `json:"timeout_seconds,omitempty" jsonschema:"for ready_pattern; default 30, at most 600"`
 }
 
 type runPersistentResult struct {

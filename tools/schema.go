@@ -160,7 +160,11 @@ func checkObject(d *json.Decoder, s *jsonschema.Schema, at string) error {
 	}
 	for _, name := range s.Required {
 		if !seen[name] {
-			return invalid("argument %s is missing: %s", join(at, name), s.Properties[name].Description)
+			missing := invalid("argument %s is missing", join(at, name))
+			if what := s.Properties[name].Description; what != "" {
+				missing.Message += " (" + what + ")"
+			}
+			return missing
 		}
 	}
 	return nil

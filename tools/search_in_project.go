@@ -12,21 +12,20 @@ import (
 )
 
 var _ = define(NewRead(Spec{
-	Name:  "search_in_project",
-	Title: "Search in project",
-	Description: "Searches the text of the workspace's files, unsaved changes included; binary files and files that git ignores are skipped. " +
-		"The query is plain text unless regex is set. Three hits or fewer come with the lines around them.",
-	Success: true,
+	Name:        "search_in_project",
+	Title:       "Search in project",
+	Description: "Searches the text of files, unsaved changes included, without binary files and what git ignores. Returns path:line: text; three hits or fewer come with the lines around them.",
+	Success:     true,
 }, planSearch))
 
 type searchArgs struct {
-	Query         string `json:"query" jsonschema:"what to look for; plain text, or a regular expression (RE2) with regex"`
-	Path          string `json:"path,omitempty" jsonschema:"folder or file to search, relative to the workspace folder; default is all of it"`
-	CaseSensitive bool   `json:"case_sensitive,omitempty" jsonschema:"tell upper from lower case; default false"`
-	Regex         bool   `json:"regex,omitempty" jsonschema:"the query is a regular expression; default false"`
-	Glob          string `json:"glob,omitempty" jsonschema:"only files that match, such as *.py or src/**"`
-	ContextLines  *int   `json:"context_lines,omitempty" jsonschema:"lines to give before and after each hit, at most 50; default 0, or a few when there are three hits or fewer"`
-	MaxMatches    int    `json:"max_matches,omitempty" jsonschema:"most hits to give, at most 10000; default 200"`
+	Query         string `json:"query" jsonschema:"plain text"`
+	Path          string `json:"path,omitempty" jsonschema:"folder or file"`
+	CaseSensitive bool   `json:"case_sensitive,omitempty"`
+	Regex         bool   `json:"regex,omitempty" jsonschema:"query is a regular expression (RE2)"`
+	Glob          string `json:"glob,omitempty" jsonschema:"only files that match, such as *.py"`
+	ContextLines  *int   `json:"context_lines,omitempty" jsonschema:"before and after each hit"`
+	MaxMatches    int    `json:"max_matches,omitempty" jsonschema:"default 200"`
 }
 
 type searchResult struct {

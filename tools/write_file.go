@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"pillion/internal/fault"
 	"pillion/workspace/change"
@@ -13,23 +14,22 @@ import (
 )
 
 var _ = define(NewEdit(Spec{
-	Name:  "write_file",
-	Title: "Write file",
-	Description: "Creates a file or replaces its whole content. The human sees the difference and approves, edits or rejects it. " +
-		"Read an existing file first; for a change of a part use edit_file.",
+	Name:        "write_file",
+	Title:       "Write file",
+	Description: "Creates a file or replaces its whole content; read an existing one first, and use edit_file for a part. The user approves, edits or rejects. Returns the diff, and problems it caused or fixed.",
 	Idempotent:  true,
 	Destructive: true,
 	Success:     true,
 }, planWriteFile))
 
 type writeFileArgs struct {
-	Path            string    `json:"path" jsonschema:"the file, relative to the workspace folder"`
-	Content         string    `json:"content" jsonschema:"the whole new content"`
-	Encoding        string    `json:"encoding,omitempty" jsonschema:"character encoding; default is the one that the file has, else UTF-8"`
-	CreateDirs      *bool     `json:"create_dirs,omitempty" jsonschema:"make missing folders above the file; default true, with the preset codelab false"`
-	Backup          *bool     `json:"backup,omitempty" jsonschema:"whether a readable copy of what is replaced is made outside the workspace, for people and programs (backup_path); default true. The journal keeps it all the same"`
-	ExpectedVersion string    `json:"expected_version,omitempty" jsonschema:"version of the text that this one was made from, as read_file gave it; default is the one this session read last. If the file has changed since, the two changes are merged where they fit"`
-	Chunk           *chunkArg `json:"chunk,omitempty" jsonschema:"of a file over the size limit: which part of it content is. The parts may come in any order, the last one last; nothing is written or asked before it"`
+	Path            string    `json:"path"`
+	Content         string    `json:"content"`
+	Encoding        string    `json:"encoding,omitempty"`
+	CreateDirs      *bool     `json:"create_dirs,omitempty" jsonschema:"default true"`
+	Backup          *bool     `json:"backup,omitempty" jsonschema:"keep a readable copy outside; default true"`
+	ExpectedVersion string    `json:"expected_version,omitempty" jsonschema:"from read_file; newer changes are merged"`
+	Chunk           *chunkArg `json:"chunk,omitempty" jsonschema:"of a large file: which part content is; written with the last"`
 }
 
 // changedFile are the fields that write_file and edit_file share.
@@ -206,7 +206,7 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	if o.Operation != change.Unchanged {
 		r.BytesWritten = o.Bytes
 	}
-	a := &Answer{Result: r, Text: changedText(r), rest: restOfDiff, Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
+	a := &Answer{Result: r, Text: changedText(in, r), rest: restOfDiff, Summary: fmt.Sprintf("%s +%d −%d", fault.Quote(r.Path), r.Additions, r.Deletions)}
 	shown := 0
 	if most := 6 * (len(o.File.Before.Text) + len(o.File.After.Text) + len(r.Diff)); most >= shownBytes/3 { // else it fits, however it is escaped
 		shown = wireSize(o.File.Before.Text, o.File.After.Text, r.Diff)
@@ -214,7 +214,7 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
 		r.Diff = ""
 		a.Result = r
-		a.Text = changedText(r) + fmt.Sprintf("(The difference has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
+		a.Text = changedText(in, r) + fmt.Sprintf("(The difference has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
 	}
 	if shown < shownBytes/3 {
 		a.Display = displayDiff(o.Preview())
@@ -225,13 +225,16 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 // restOfDiff is how to get what a page leaves out of a diff.
 const restOfDiff = "the diff is longer; the files as they are now are to be had by read_file"
 
-func changedText(r changedFile) string {
+func changedText(in Input, r changedFile) string {
 	name := fault.Quote(r.Path)
 	if r.Operation == change.Unchanged {
 		return name + " is as it was: it had this content already."
 	}
 	verb := map[change.Operation]string{change.Create: "Created", change.Overwrite: "Changed"}[r.Operation]
-	text := fmt.Sprintf("%s %s (+%d −%d), now version %s.", verb, name, r.Additions, r.Deletions, r.Version)
+	text := fmt.Sprintf("%s %s (+%d −%d).", verb, name, r.Additions, r.Deletions)
+	if in.Page > 0 {
+		text = strings.TrimSuffix(text, ".") + ", now version " + r.Version + "."
+	}
 	if !r.Saved {
 		text += " The user has unsaved changes in this file: the edit is in their buffer and not saved to disk."
 	}

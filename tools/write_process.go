@@ -10,15 +10,14 @@ import (
 )
 
 var _ = define(NewExec(Spec{
-	Name:  "write_process",
-	Title: "Write to process",
-	Description: "Writes text to the standard input of a process that you started with run_persistent. " +
-		"Most programs read lines: end each with a newline. The human sees what you write.",
+	Name:        "write_process",
+	Title:       "Write to process",
+	Description: "Writes to the standard input of a process from run_persistent. End lines with a newline.",
 }, planWriteProcess))
 
 type writeProcessArgs struct {
-	ProcessID string `json:"process_id" jsonschema:"the name of the process"`
-	Input     string `json:"input" jsonschema:"the text, as it is: a newline is not added"`
+	ProcessID string `json:"process_id"`
+	Input     string `json:"input"`
 }
 
 type writeProcessResult struct {

@@ -132,7 +132,7 @@ func codexKeys(o Options) [][2]string {
 	}
 	return [][2]string{
 		{"command", quoteTOML(o.Binary)},
-		{"args", `["mcp"]`},
+		{"args", `["mcp", "--answer-within", "0"]`}, // as tool_timeout_sec has it
 		{"default_tools_approval_mode", `"approve"`},
 		{"omit_tools_from", `["deferred"]`},
 		{"tool_timeout_sec", strconv.Itoa(longestDelay / 1000)},

@@ -35,7 +35,7 @@ func qwenEdits(o Options) []edit {
 	}
 	edits := []edit{
 		key("command", o.Binary),
-		key("args", []string{"mcp"}),
+		key("args", []string{"mcp", "--answer-within", "0"}), // as timeout has it
 		key("timeout", longestDelay),
 		key("trust", true),
 		key("alwaysLoadTools", true),

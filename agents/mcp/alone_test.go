@@ -121,9 +121,11 @@ func TestAnEditorThatDies(t *testing.T) {
 func TestNoDoorAtAll(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, nil)
-	for name, open := range map[string]func(session.Agent, approval.Asker, tools.Human) (*Door, error){
-		"none":   nil,
-		"broken": func(session.Agent, approval.Asker, tools.Human) (*Door, error) { return nil, errors.New("too bad") },
+	for name, open := range map[string]func([]string, session.Agent, approval.Asker, tools.Human) (*Door, error){
+		"none": nil,
+		"broken": func([]string, session.Agent, approval.Asker, tools.Human) (*Door, error) {
+			return nil, errors.New("too bad")
+		},
 	} {
 		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: open}, nil)
 		if r := a.call(t, "list_files", object{}); r.code() != "EXECUTION_FAILED" {

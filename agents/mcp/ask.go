@@ -11,7 +11,7 @@ import (
 	"pillion/tools/approval"
 )
 
-const openAnEditor = "open this folder in VS Code or Neovim with Pillion, where the human is asked"
+const openAnEditor = "run `pillion watch` in a terminal in this folder, or open it in VS Code or Neovim with Pillion, then call again"
 
 // asker asks the human through the agent's own program, by MCP's elicitation,
 // one question at a time. It serves where no editor is open.
@@ -107,6 +107,9 @@ func (a *asker) Prompt(ctx context.Context, message string, actions []string) (s
 }
 
 func (a *asker) elicit(ctx context.Context, message string, f *form) (*sdk.ElicitResult, error) {
+	if e := errandOf(ctx); e != nil {
+		return e.ask(ctx, &sdk.ElicitParams{Message: message, RequestedSchema: f})
+	}
 	select {
 	case <-a.turn:
 		defer func() { a.turn <- struct{}{} }()

@@ -21,37 +21,43 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 	definitions := (&tools.Registry{}).Definitions()
 	if d, err := s.route.door(ctx, req.Session); err != nil {
 		s.o.Logf("listing the tools: %v", err)
-	} else if theirs, err := d.tools(ctx); err != nil {
-		s.o.Logf("listing the tools: %v", err)
 	} else {
-		definitions = theirs
+		theirs, err := d.tools(ctx)
+		d.Done()
+		if err != nil {
+			s.o.Logf("listing the tools: %v", err)
+		} else {
+			definitions = theirs
+		}
 	}
 	s.names.learn(definitions)
-	out := &sdk.ListToolsResult{Tools: make([]*sdk.Tool, 0, len(definitions))}
+	out := []listed{}
 	for _, d := range definitions {
-		out.Tools = append(out.Tools, &sdk.Tool{
-			Name: plainName(d.Name), Title: d.Title, Description: s.names.plainText(d.Description), InputSchema: d.InputSchema,
-			Annotations: &sdk.ToolAnnotations{
-				Title: d.Title, ReadOnlyHint: d.Annotations.ReadOnly, IdempotentHint: d.Annotations.Idempotent,
-				DestructiveHint: &d.Annotations.Destructive, OpenWorldHint: &d.Annotations.OpenWorld,
-			},
-		})
+		if s.o.offers(d.Name) {
+			out = append(out, listedTool(d, &s.names))
+		}
 	}
-	return out, nil
+	if s.patience() > 0 {
+		out = append(out, listedTool(waitDefinition, &s.names))
+	}
+	return fitList(req.ProtocolVersion(), out)
 }
 
 // call passes a call on. Whatever goes wrong is a result too, which models can
 // read; errors of the protocol are for requests that are none.
-func (s *server) call(ctx context.Context, client *sdk.ServerSession, c callParams) relay.Result {
-	hear := newReporter(ctx, client, c.Meta.ProgressToken)
-	defer hear.stop()
-	d, err := s.route.door(ctx, client)
-	if err != nil {
-		return s.failure(ctx, err)
+func (s *server) call(e *errand) relay.Result {
+	name := s.names.canonical(e.Name)
+	if !s.o.offers(name) {
+		return s.failure(e.ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not among those that this server was started with (pillion mcp --tools)", fault.Quote(name)))
 	}
-	result, err := d.call(ctx, s.names.canonical(c.Name), c.Arguments, hear)
+	d, err := s.route.door(e.ctx, s.session())
 	if err != nil {
-		return s.failure(ctx, err)
+		return s.failure(e.ctx, err)
+	}
+	defer d.Done()
+	result, err := d.call(e.ctx, name, e)
+	if err != nil {
+		return s.failure(e.ctx, err)
 	}
 	return result
 }
@@ -61,8 +67,21 @@ type callParams struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 	Meta      struct {
-		ProgressToken any `json:"progressToken"`
+		ProgressToken any             `json:"progressToken"`
+		Revision      string          `json:"io.modelcontextprotocol/protocolVersion"`
+		Capabilities  json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
 	} `json:"_meta"`
+
+	// Of the newest revision: the answers to what a result asked for, and which one it was.
+	InputResponses sdk.InputResponseMap `json:"inputResponses"`
+	RequestState   string               `json:"requestState"`
+
+	revision string // of the protocol, that the result is for
+}
+
+// isNewest: it says of itself what a call of the newest revision must.
+func (c callParams) isNewest() bool {
+	return c.Meta.Revision == newProtocol && len(c.Meta.Capabilities) > 0 && c.Meta.Capabilities[0] == '{'
 }
 
 func (c callParams) check() *jsonrpc.Error {
@@ -71,28 +90,6 @@ func (c callParams) check() *jsonrpc.Error {
 	}
 	return nil
 }
-
-// slowCall is a call that came by way of the SDK: one sent right behind the
-// handshake, without waiting for its end.
-func (s *server) slowCall(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result, error) {
-	ctx, cancel := s.until(ctx)
-	defer cancel()
-	c := callParams{Name: req.Params.Name, Arguments: req.Params.Arguments}
-	c.Meta.ProgressToken = req.Params.GetProgressToken()
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	return &rawResult{body: s.call(ctx, req.Session, c).Bytes()}, nil
-}
-
-// rawResult is a result that is JSON already.
-type rawResult struct {
-	sdk.ResultBase
-	body json.RawMessage
-}
-
-// MarshalJSON gives the result as it is.
-func (r *rawResult) MarshalJSON() ([]byte, error) { return r.body, nil }
 
 // failure is the result of a call that came to nothing.
 func (s *server) failure(ctx context.Context, err error) relay.Result {

@@ -3,18 +3,26 @@
 //
 // Serve is the entry point. MCP ends here: a call goes on, as it is, to the
 // sidecar of the editor that is open on the agent's folder (package relay), where
-// the human is asked. Which editor that is is looked up at the first call, and
+// the user is asked. Which editor that is is looked up at the first call, and
 // again when the editor has gone. With no editor open the tools run here, and
 // what needs asking is asked by MCP's elicitation where the client has it.
+//
+// The agent's folders are the client's roots, or else the working folder
+// (folders.go). In a home or a system place nothing is served.
 //
 // The official SDK keeps the protocol: handshake, versions, elicitation, progress.
 // Calls alone go around it (calls.go): our transport takes them off the input and
 // writes their results as they came, because the SDK would parse a call four
 // times and a result, which may be megabytes, twice.
 //
-// Deliberately not here: tools, policy, approvals, and the newest revision of the
-// protocol (2026-07-28), in which a server cannot ask the human anything while a
-// call runs.
+// A call is an errand (errands.go), apart from the requests that wait for it: shortly
+// before a client would give up its request is answered, and wait_for_answer, or the
+// same call again, collects the result (waits.go). In the newest revision of the protocol,
+// in which a server asks nothing while a call runs, the question is the answer to the
+// request, and the call that comes with the user's answer joins the errand (input.go).
+// What answers to older revisions must not have is taken out in revision.go.
+//
+// Deliberately not here: tools, policy and approvals.
 package mcp
 
 import (
@@ -23,7 +31,6 @@ import (
 	"io"
 	"log"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -39,21 +46,27 @@ import (
 type Options struct {
 	In      io.Reader
 	Out     io.Writer
-	Cwd     string // the agent's folder
+	Cwd     string // the folder that the agent was started in
 	Version string
 	Dialect string // empty: the canonical tools
 	// Structured gives structuredContent beside the text. Agents that get it show their
 	// model one line of escaped JSON in place of the text, or both.
 	Structured bool
-	// Alone starts the tools without an editor; nil: there is no such thing.
-	Alone func(agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
+	// Tools are those on offer, by the names of the contract; nil: all.
+	Tools []string
+	// Alone starts the tools on the folders without an editor; nil: there is no such thing.
+	Alone func(folders []string, agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
 	Logf  func(format string, args ...any)
+	// AnswerWithin is how long the client waits for a call, 0 for ever; nil: it is known by
+	// the client's name.
+	AnswerWithin *time.Duration
 
-	find func(cwd string) (sidecar, bool, error) // the registry
-	beat time.Duration                           // between two signs of life
+	find      func(cwd string) (sidecar, bool, error) // the registry
+	beat      time.Duration                           // between two signs of life
+	rootsTime time.Duration                           // for the client to name its roots
 }
 
-// Door is the tools on the agent's folder, without an editor.
+// Door is the tools on the agent's folders, without an editor.
 type Door struct {
 	Registry   *tools.Registry
 	Session    *session.Session
@@ -77,12 +90,14 @@ func (o Options) withDefaults() Options {
 	if o.beat == 0 {
 		o.beat = beatTime
 	}
+	if o.rootsTime == 0 {
+		o.rootsTime = rootsTime
+	}
 	return o
 }
 
-const instructions = "These tools work in the human's own editor on this project. Use them for every file, search, command and git question: " +
-	"they see unsaved changes, and the human approves edits and commands in the editor. A call may wait for that approval; do not repeat it meanwhile. " +
-	"When the human rejects a call, follow the reason that they give."
+const instructions = "These tools work on this project in the user's own editor: they see unsaved changes, and the user approves edits and commands there. " +
+	"Use them for files, search, commands and git. A call may wait for the user; do not repeat it meanwhile. If the user rejects a call, follow their reason."
 
 // server is one MCP connection.
 type server struct {
@@ -91,7 +106,8 @@ type server struct {
 	out   *stdio
 	route *route
 	names names
-	calls calls
+
+	errands errands
 
 	ready  chan struct{} // closed when client is set
 	client *sdk.ServerSession
@@ -106,15 +122,15 @@ func Serve(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}
 	s.out = newStdio(wire.Stdio(o.In, o.Out), s.take)
+	s.out.batches = func() bool { return s.revision() == revisionBatches }
 	defer s.route.close()
-	defer s.calls.wait()
+	defer s.errands.wait()
 	defer cancel()
 
 	protocol := sdk.NewServer(&sdk.Implementation{Name: "pillion", Title: "Pillion", Version: o.Version}, &sdk.ServerOptions{
-		Instructions:              instructions,
-		Logger:                    slog.New(slog.DiscardHandler),
-		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-		SupportedProtocolVersions: handshakeVersions(),
+		Instructions: instructions,
+		Logger:       slog.New(slog.DiscardHandler),
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 	})
 	protocol.AddReceivingMiddleware(s.middleware)
 	connection, err := protocol.Connect(ctx, s.out, nil)
@@ -131,11 +147,18 @@ func Serve(ctx context.Context, o Options) error {
 	return ctx.Err()
 }
 
-// newProtocol is the first revision without a handshake.
-const newProtocol = "2026-07-28"
+// session is the connection as the SDK has it. What it reads may come before Connect is back.
+func (s *server) session() *sdk.ServerSession {
+	<-s.ready
+	return s.client
+}
 
-func handshakeVersions() []string {
-	return slices.DeleteFunc(sdk.SupportedProtocolVersions(), func(v string) bool { return v >= newProtocol })
+// revision is the revision of the protocol that is spoken; empty: none yet.
+func (s *server) revision() string {
+	if p := s.session().InitializeParams(); p != nil {
+		return p.ProtocolVersion
+	}
+	return ""
 }
 
 // endGrace is how long the last answers may take to be written.
@@ -152,13 +175,23 @@ func (s *server) end(connection *sdk.ServerSession) {
 // middleware takes what is about tools; the rest is the SDK's.
 func (s *server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		var result sdk.Result
+		var err error
 		switch r := req.(type) {
-		case *sdk.ListToolsRequest:
-			return s.list(ctx, r)
 		case *sdk.CallToolRequest:
 			return s.slowCall(ctx, r)
+		case *sdk.ListToolsRequest:
+			result, err = s.list(ctx, r)
+		case *sdk.ServerRequest[*sdk.InitializeParams]:
+			fitParams(r.Params)
+			result, err = next(ctx, method, req)
+		default:
+			result, err = next(ctx, method, req)
 		}
-		return next(ctx, method, req)
+		if err != nil || method == "server/discover" {
+			return result, err
+		}
+		return fit(s.revision(), result)
 	}
 }
 

@@ -26,6 +26,8 @@ type reporter struct {
 	ctx    context.Context
 	client *sdk.ServerSession
 	token  any
+	// revision of the protocol that the client speaks
+	revision string
 
 	mu      sync.Mutex // guards all below, and keeps the notifications in order
 	count   float64
@@ -35,25 +37,23 @@ type reporter struct {
 	stopped bool
 }
 
-func newReporter(ctx context.Context, client *sdk.ServerSession, token any) *reporter {
-	if token == nil {
+func (s *server) newReporter(c callParams) *reporter {
+	if c.Meta.ProgressToken == nil {
 		return nil
 	}
-	return &reporter{ctx: ctx, client: client, token: token}
+	return &reporter{ctx: s.ctx, client: s.session(), revision: c.revision, token: c.Meta.ProgressToken}
 }
 
-// progress takes what a sidecar reports; nil if nobody wants to know.
-func (r *reporter) progress() func(relay.Progress) {
+// progress takes what a sidecar reports.
+func (r *reporter) progress(p relay.Progress) {
 	if r == nil {
-		return nil
+		return
 	}
-	return func(p relay.Progress) {
-		if p.Message != "" {
-			r.say(p.Message)
-		}
-		if p.Text != "" {
-			r.output(p.Text)
-		}
+	if p.Message != "" {
+		r.say(p.Message)
+	}
+	if p.Text != "" {
+		r.output(p.Text)
 	}
 }
 
@@ -69,9 +69,6 @@ func (r *reporter) say(message string) {
 
 // output sends what a command printed, or keeps it for a moment.
 func (r *reporter) output(text string) {
-	if r == nil {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped {
@@ -112,6 +109,9 @@ func (r *reporter) flush() {
 // send needs r.mu. A client that is gone is noticed elsewhere.
 func (r *reporter) send(message string) {
 	r.count++
+	if r.revision < revisionBatches {
+		message = ""
+	}
 	_ = r.client.NotifyProgress(r.ctx, &sdk.ProgressNotificationParams{ProgressToken: r.token, Progress: r.count, Message: message})
 }
 
@@ -131,8 +131,8 @@ func (r *reporter) stop() {
 }
 
 // beat gives a sign of life at each interval, until stop is called.
-func (r *reporter) beat(interval time.Duration, state func() string) (stop func()) {
-	if r == nil {
+func (e *errand) beat(interval time.Duration, state func() relay.Progress) (stop func()) {
+	if !e.wantsProgress() {
 		return func() {}
 	}
 	ended := make(chan struct{})
@@ -145,7 +145,7 @@ func (r *reporter) beat(interval time.Duration, state func() string) (stop func(
 			case <-ended:
 				return
 			case <-next.C:
-				r.say(state())
+				e.progress(state())
 				next.Reset(interval)
 			}
 		}

@@ -38,10 +38,15 @@ func home(t testing.TB) {
 // editor opens the project in an editor's sidecar.
 func editor(t testing.TB, p *agenttest.Project) *relay.Server {
 	t.Helper()
-	s, err := relay.Listen(relay.Host{
-		Registry: p.Registry, Sessions: p.Sessions, Roots: func() []string { return []string{p.Dir} },
-		Editor: "VS Code", Version: "1.2.3", Logf: t.Logf,
-	})
+	return host(t, p, p.Dir, relay.Host{Editor: "VS Code"})
+}
+
+// host opens a folder of the project in a sidecar that agents find.
+func host(t testing.TB, p *agenttest.Project, root string, h relay.Host) *relay.Server {
+	t.Helper()
+	h.Registry, h.Sessions, h.Roots = p.Registry, p.Sessions, func() []string { return []string{root} }
+	h.Version, h.Logf = "1.2.3", t.Logf
+	s, err := relay.Listen(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +86,10 @@ type agent struct {
 	progress chan *sdk.ProgressNotificationParams
 }
 
+// today is the newest revision with a handshake, which the agents that are tested speak
+// unless it is about another.
+const today = "2025-11-25"
+
 // connect starts a server and a client of that name. elicit nil: the client has
 // no forms.
 func connect(t testing.TB, name string, o Options, elicit func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error)) *agent {
@@ -98,7 +107,7 @@ func connect(t testing.TB, name string, o Options, elicit func(context.Context, 
 	client := sdk.NewClient(&sdk.Implementation{Name: name, Version: "0.1"}, options)
 	ctx, cancel := context.WithTimeout(t.Context(), agenttest.Patience)
 	defer cancel()
-	session, err := client.Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, nil)
+	session, err := client.Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, &sdk.ClientSessionOptions{ProtocolVersion: today})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +178,7 @@ type alone struct {
 	closed int
 }
 
-func (a *alone) open(who session.Agent, asker approval.Asker, human tools.Human) (*Door, error) {
+func (a *alone) open(_ []string, who session.Agent, asker approval.Asker, human tools.Human) (*Door, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.opened = append(a.opened, who)
@@ -189,6 +198,12 @@ func (a *alone) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.opened)
+}
+
+func (a *alone) closings() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.closed
 }
 
 func exists(p *agenttest.Project, name string) bool {

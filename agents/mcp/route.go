@@ -3,10 +3,10 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,33 +21,45 @@ import (
 	"pillion/tools/session"
 )
 
-// door is what calls go through: a sidecar's, or our own.
+// door is what calls go through: a sidecar's, or our own. Whoever was given one calls
+// Done when it needs it no longer.
 type door interface {
 	tools(ctx context.Context) ([]tools.Definition, error)
-	call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error)
+	call(ctx context.Context, name string, e *errand) (relay.Result, error)
+	close() error
+
+	Add(int)
+	Done()
+	Wait()
 }
 
 // sidecar is one that was found; connect connects to it.
 type sidecar struct {
 	editor  string
+	watch   bool // it is no editor, and is left for one
 	connect func(ctx context.Context, h relay.Hello) (*relay.Client, error)
 }
 
 func findSidecar(cwd string) (sidecar, bool, error) {
 	e, ok, err := relay.Find(cwd)
-	return sidecar{editor: e.Editor, connect: func(ctx context.Context, h relay.Hello) (*relay.Client, error) {
+	return sidecar{editor: e.Editor, watch: e.Kind == relay.KindWatch, connect: func(ctx context.Context, h relay.Hello) (*relay.Client, error) {
 		return relay.Dial(ctx, e, h)
 	}}, ok, err
 }
 
-// route knows the way of a call: to the editor that is open on the folder, and
-// as long as there is none, to tools of our own.
+// route knows the way of a call: to the editor that is open on one of the folders, as
+// long as there is none to a watch, and without either to tools of our own.
 type route struct {
-	o Options
+	o     Options
+	moved atomic.Bool // the client works in other folders now
 
-	turn   chan struct{} // holds one token: whoever has it may use what follows
-	editor *editorDoor
-	alone  *aloneDoor
+	turn    chan struct{} // holds one token: whoever has it may use what follows
+	known   bool          // folders and refused are up to date
+	folders []string
+	refused error // why nothing is served
+	editor  *editorDoor
+	watch   *editorDoor // used where no editor is open, and kept meanwhile: what the user is asked there stays there
+	alone   *aloneDoor
 
 	leaving sync.WaitGroup
 }
@@ -70,31 +82,76 @@ func (r *route) door(ctx context.Context, client *sdk.ServerSession) (door, erro
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if err := r.settle(ctx, client); err != nil {
+		return nil, err
+	}
+	d, err := r.find(ctx, client)
+	if err == nil {
+		d.Add(1)
+	}
+	return d, err
+}
+
+// settle looks which folders are served, when that is not known.
+func (r *route) settle(ctx context.Context, client *sdk.ServerSession) error {
+	if r.moved.Swap(false) {
+		r.known = false
+	}
+	if r.known {
+		return r.refused
+	}
+	folders, err := r.o.folders(ctx, client)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !slices.Equal(folders, r.folders) {
+		r.leave()
+	}
+	r.known, r.folders, r.refused = true, folders, err
+	return err
+}
+
+// find gives the door to the editor, or to our own tools.
+func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, error) {
 	if r.editor != nil && !r.editor.isGone() {
 		return r.editor, nil
 	}
-	r.leaveEditor()
+	r.leaveSidecar(&r.editor)
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	who := agentOf(client)
 	for looks := 1; ; looks++ {
-		found, ok, err := r.o.find(r.o.Cwd)
-		if err != nil {
-			r.o.Logf("looking for an editor: %v", err)
-		}
+		found, cwd, ok := r.look()
 		if !ok {
 			return r.byOurselves(client)
 		}
-		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: r.o.Cwd, Form: r.form(), PageBytes: pageBytes})
+		if found.watch && r.watch != nil && !r.watch.isGone() {
+			return r.watch, nil
+		}
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes})
 		if err == nil {
-			r.editor = &editorDoor{client: conn}
-			return r.editor, nil
+			return r.enter(found, conn), nil
 		}
 		if !leaves(err) || looks == mostLooks || !pause(ctx, lookAgain) {
 			return nil, fault.New(fault.ExecutionFailed, "%w", err).
-				WithHint("%s has this folder open but does not answer; ask the human to reload its window", fault.Quote(found.editor))
+				WithHint("%s has this folder open but does not answer; ask the user to reload its window", fault.Quote(found.editor))
 		}
 	}
+}
+
+// look finds the sidecar of the first folder that is open in an editor, else of the first
+// that is watched.
+func (r *route) look() (best sidecar, cwd string, ok bool) {
+	for _, folder := range r.folders {
+		found, there, err := r.o.find(folder)
+		if err != nil {
+			r.o.Logf("looking for an editor: %v", err)
+		}
+		if there && (!ok || best.watch && !found.watch) {
+			best, cwd, ok = found, folder, true
+		}
+	}
+	return best, cwd, ok
 }
 
 // A sidecar that dies takes connections until the system has closed its socket, and ends
@@ -142,42 +199,67 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 		return r.alone, nil
 	}
 	if r.o.Alone == nil {
-		return nil, fault.New(fault.ExecutionFailed, "no editor is open on %s", fault.Quote(r.o.Cwd)).WithHint("%s", openAnEditor)
+		return nil, fault.New(fault.ExecutionFailed, "no editor is open on %s", fault.Quote(r.folders[0])).WithHint("%s", openAnEditor)
 	}
 	ask := newAsker(client)
-	d, err := r.o.Alone(agentOf(client), ask, ask)
+	d, err := r.o.Alone(r.folders, agentOf(client), ask, ask)
 	if err != nil {
-		return nil, fault.New(fault.ExecutionFailed, "the tools cannot be started on %s: %w", fault.Quote(r.o.Cwd), err)
+		return nil, fault.New(fault.ExecutionFailed, "the tools cannot be started on %s: %w", fault.Quote(r.folders[0]), err)
 	}
 	r.alone = &aloneDoor{Door: d, structured: r.o.Structured, beat: r.o.beat}
 	return r.alone, nil
 }
 
-// leaveEditor needs the turn.
-func (r *route) leaveEditor() {
-	if r.editor == nil {
-		return
+// enter needs the turn, as the three that follow do.
+func (r *route) enter(found sidecar, conn *relay.Client) door {
+	if found.watch {
+		r.leaveSidecar(&r.watch)
+		r.watch = &editorDoor{client: conn, name: "`pillion watch`"}
+		return r.watch
 	}
-	old := r.editor.client
-	r.editor = nil
-	r.leaving.Go(func() { _ = old.Close() })
+	r.editor = &editorDoor{client: conn, name: "the editor"}
+	return r.editor
+}
+
+// leave gives all doors up.
+func (r *route) leave() {
+	r.leaveSidecar(&r.editor)
+	r.leaveSidecar(&r.watch)
+	if r.alone != nil {
+		r.closeLater(r.alone)
+		r.alone = nil
+	}
+}
+
+func (r *route) leaveSidecar(d **editorDoor) {
+	if *d != nil {
+		r.closeLater(*d)
+		*d = nil
+	}
+}
+
+// closeLater closes a door once the calls that went through it have ended.
+func (r *route) closeLater(d door) {
+	r.leaving.Go(func() {
+		d.Wait()
+		if err := d.close(); err != nil {
+			r.o.Logf("ending the tools: %v", err)
+		}
+	})
 }
 
 // close is called when no call runs any more.
 func (r *route) close() {
 	<-r.turn
-	r.leaveEditor()
+	r.leave()
 	r.leaving.Wait()
-	if r.alone != nil && r.alone.Close != nil {
-		if err := r.alone.Close(); err != nil {
-			r.o.Logf("ending the tools: %v", err)
-		}
-	}
 }
 
-// editorDoor leads to an editor's sidecar.
+// editorDoor leads to the sidecar of an editor, or of a watch.
 type editorDoor struct {
+	sync.WaitGroup
 	client *relay.Client
+	name   string // for the agent
 	// ending: a call was told that the sidecar ends, which comes before the end
 	// of the connection.
 	ending atomic.Bool
@@ -192,12 +274,21 @@ func (d *editorDoor) isGone() bool {
 	}
 }
 
+func (d *editorDoor) close() error {
+	_ = d.client.Close() // the editor's end says more
+	return nil
+}
+
 func (d *editorDoor) tools(ctx context.Context) ([]tools.Definition, error) {
 	return d.client.Tools(ctx)
 }
 
-func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error) {
-	body, err := d.client.Call(ctx, relay.Call{Name: name, Arguments: arguments}, hear.progress())
+func (d *editorDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
+	var progress func(relay.Progress)
+	if e.wantsProgress() {
+		progress = e.progress
+	}
+	body, err := d.client.Call(ctx, relay.Call{Name: name, Arguments: e.Arguments, Quiet: e.Meta.ProgressToken == nil}, progress)
 	if err == nil || ctx.Err() != nil {
 		return body, err
 	}
@@ -205,7 +296,7 @@ func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMe
 	switch {
 	case relay.IsClosed(err), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
 		d.ending.Store(true)
-		return nil, fault.New(fault.ExecutionFailed, "the editor was closed while this call ran, so nobody knows how far it got").
+		return nil, fault.New(fault.ExecutionFailed, "%s was closed while this call ran, so nobody knows how far it got", d.name).
 			WithHint("look at the files before you call again; the next call looks for an editor anew")
 	case errors.As(err, &refused) && refused.Code == wire.CodeBusy:
 		return nil, fault.New(fault.RateLimited, "%w", err)
@@ -217,28 +308,29 @@ func (d *editorDoor) call(ctx context.Context, name string, arguments json.RawMe
 
 // aloneDoor is our own tools.
 type aloneDoor struct {
+	sync.WaitGroup
 	*Door
 	structured bool // whatever the settings say
 	beat       time.Duration
+}
+
+func (d *aloneDoor) close() error {
+	if d.Close == nil {
+		return nil
+	}
+	return d.Close()
 }
 
 func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
 	return d.Registry.Definitions(), nil
 }
 
-func (d *aloneDoor) call(ctx context.Context, name string, arguments json.RawMessage, hear *reporter) (relay.Result, error) {
+func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
 	call := tools.Call{
-		Name: name, Arguments: arguments, CallID: rand.Text(), Session: d.Session, PageBytes: pageBytes,
-		Output: func(_, text string) { hear.output(text) },
+		Name: name, Arguments: e.Arguments, CallID: rand.Text(), Session: d.Session, PageBytes: pageBytes,
+		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
-	defer hear.beat(d.beat, func() string {
-		for _, r := range d.Registry.Approvals.Waiting() {
-			if r.CallID == call.CallID {
-				return "waiting for the human's approval"
-			}
-		}
-		return name + " is running"
-	})()
+	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()
 	structured := d.structured || d.Door.Structured != nil && d.Door.Structured()
 	return relay.NewResult(d.Registry.Execute(ctx, call), structured), nil
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,8 +26,11 @@ type stdio struct {
 	out *bufio.Writer // guarded by writing
 	// take may keep a message to itself. It then answers it, with reply, and says
 	// whether the goroutine that it was called on still reads.
-	take func(envelope) (mine, reads bool)
-	lead *lead.Lead
+	take    func(envelope) (mine, reads bool)
+	batches func() bool // a line may be an array of messages
+	lead    *lead.Lead
+	// batching: an array is being read. It belongs to the goroutine that reads.
+	batching bool
 
 	forSDK chan jsonrpc.Message
 	ended  chan struct{} // closed when there will be no more of them, for the reason in err
@@ -38,9 +40,10 @@ type stdio struct {
 
 	writing sync.Mutex // one message at a time
 
-	mu         sync.Mutex    // guards all below
-	unanswered int           // requests that were read
-	idle       chan struct{} // closed when there are none; made by who waits for it
+	mu         sync.Mutex          // guards all below
+	requests   map[string]*request // that wait for their answer, by requestKey
+	unanswered int                 // of which the answer was not written yet
+	idle       chan struct{}       // closed when there are none; made by who waits for it
 }
 
 // envelope is a message whose parts were not looked at.
@@ -49,20 +52,22 @@ type envelope struct {
 	ID      json.RawMessage `json:"id"`
 	Method  string          `json:"method"`
 	Params  json.RawMessage `json:"params"`
-}
 
-func (e envelope) isRequest() bool {
-	return e.Method != "" && len(e.ID) > 0 && strings.IndexByte(`"-0123456789`, e.ID[0]) >= 0
+	request *request // that it is, if it is one
 }
 
 const (
 	maxLine   = 32 << 20    // bytes of a message, as in package wire
 	drainTime = time.Second // for answers after the end of the input
+
+	codeParse   = jsonrpc.CodeParseError
+	codeInvalid = jsonrpc.CodeInvalidRequest
 )
 
 func newStdio(rwc io.ReadWriteCloser, take func(envelope) (mine, reads bool)) *stdio {
 	s := &stdio{
-		rwc: rwc, in: bufio.NewReaderSize(rwc, 64<<10), out: bufio.NewWriterSize(rwc, 16<<10), take: take,
+		batches: func() bool { return false },
+		rwc:     rwc, in: bufio.NewReaderSize(rwc, 64<<10), out: bufio.NewWriterSize(rwc, 16<<10), take: take,
 		forSDK: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}),
 	}
 	s.lead = lead.New(s.read)
@@ -104,9 +109,11 @@ func (s *stdio) read() {
 		line = bytes.TrimSpace(line)
 		switch {
 		case errors.Is(err, errTooLong):
-			s.refuse(jsonrpc.CodeInvalidRequest, err.Error())
+			s.refuse(nil, codeInvalid, err.Error())
+		case len(line) > 0 && line[0] == '[':
+			s.array(line)
 		case len(line) > 0:
-			reads = s.message(line)
+			reads = s.message(line, nil)
 		case err != nil:
 			s.lead.Stop()
 			s.drain()
@@ -118,45 +125,49 @@ func (s *stdio) read() {
 }
 
 // alone says that nothing has arrived behind the message that was taken last.
-func (s *stdio) alone() bool { return s.in.Buffered() == 0 }
+func (s *stdio) alone() bool { return !s.batching && s.in.Buffered() == 0 }
 
-// message sees to a line, and says whether its goroutine still reads.
-func (s *stdio) message(line []byte) (reads bool) {
+// message sees to a message, and says whether its goroutine still reads.
+func (s *stdio) message(text []byte, b *batch) (reads bool) {
 	var e envelope
-	if json.Unmarshal(line, &e) == nil && e.Version == "2.0" && e.Method != "" {
+	if json.Unmarshal(text, &e) == nil && e.Version == "2.0" && e.Method != "" {
 		if e.isRequest() {
-			s.count(1)
+			if e.request = s.begin(e, b); e.request == nil {
+				s.refuseAgain(e.ID, b)
+				return true
+			}
+		} else if e.Method == "notifications/cancelled" {
+			s.cancelled(e.Params)
 		}
 		if mine, reads := s.take(e); mine {
 			return reads
 		}
 	}
-	message, err := jsonrpc.DecodeMessage(line)
-	switch {
-	case err == nil:
+	message, err := jsonrpc.DecodeMessage(text)
+	if err == nil {
 		select {
 		case s.forSDK <- message:
 		case <-s.closed:
 		}
 		return true
-	case line[0] == '[':
-		s.refuse(jsonrpc.CodeInvalidRequest, "batches are not supported, send each message on a line of its own")
-	case !json.Valid(line):
-		s.refuse(jsonrpc.CodeParseError, "the line is not valid JSON")
-	default:
-		s.refuse(jsonrpc.CodeInvalidRequest, "the line is no JSON-RPC message: "+err.Error())
 	}
-	if e.isRequest() && e.Version == "2.0" {
-		s.count(-1)
+	complaint := "the line is no JSON-RPC message: " + err.Error()
+	switch {
+	case !json.Valid(text):
+		s.refuse(b, codeParse, "the line is not valid JSON")
+	case e.request != nil:
+		_ = s.answer(e.request.key, complaintTo("null", codeInvalid, complaint)) // a broken stream is Read's to notice
+	default:
+		s.refuse(b, codeInvalid, complaint)
 	}
 	return true
 }
 
-// count keeps the number of requests that wait for their answer.
-func (s *stdio) count(n int) {
+// answered keeps the number of requests that wait for their answer.
+func (s *stdio) answered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.unanswered += n; s.unanswered <= 0 && s.idle != nil {
+	if s.unanswered--; s.unanswered <= 0 && s.idle != nil {
 		close(s.idle)
 		s.idle = nil
 	}
@@ -209,13 +220,31 @@ func (s *stdio) skipLine(err error) error {
 	return errTooLong
 }
 
-func (s *stdio) refuse(code int64, message string) {
-	text, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": message},
-	})
-	if err == nil {
-		_ = s.write(append(text, '\n')) // a broken stream is Read's to notice
+// refuse answers what is no message, or none that could be answered by its id.
+func (s *stdio) refuse(b *batch, code int64, message string) {
+	s.complain(b, complaintTo("null", code, message))
+}
+
+// refuseAgain answers a request whose id is in use. That one is answered later.
+func (s *stdio) refuseAgain(id json.RawMessage, b *batch) {
+	s.complain(b, complaintTo(string(id), codeInvalid, "a request with this id waits for its answer already, use a new id"))
+}
+
+func (s *stdio) complain(b *batch, answer []byte) {
+	if b != nil {
+		b.expect()
+		_ = s.settle(b, answer)
+		return
 	}
+	_ = s.write(answer, []byte{'\n'}) // a broken stream is Read's to notice
+}
+
+func complaintTo(id string, code int64, message string) []byte {
+	text, err := json.Marshal(message)
+	if err != nil {
+		text = []byte(`"internal error"`)
+	}
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id, code, text)
 }
 
 // Write sends one message.
@@ -224,17 +253,20 @@ func (s *stdio) Write(_ context.Context, message jsonrpc.Message) error {
 	if err != nil {
 		return fmt.Errorf("encoding a message: %w", err)
 	}
-	err = s.write(append(text, '\n'))
-	if _, ok := message.(*jsonrpc.Response); ok {
-		s.count(-1)
+	response, ok := message.(*jsonrpc.Response)
+	if !ok {
+		return s.write(text, []byte{'\n'})
 	}
-	return err
+	id, err := json.Marshal(response.ID.Raw())
+	if err != nil {
+		return fmt.Errorf("encoding an id: %w", err)
+	}
+	return s.answer(requestKey(id), text)
 }
 
 // reply answers a request that was taken. The member is "result" or "error", and
 // its value the JSON that the pieces make.
-func (s *stdio) reply(id json.RawMessage, member string, pieces ...[]byte) {
-	defer s.count(-1)
+func (s *stdio) reply(r *request, member string, pieces ...[]byte) {
 	for _, piece := range pieces {
 		if bytes.IndexByte(piece, '\n') >= 0 { // a line feed between tokens would end the line
 			var compact bytes.Buffer
@@ -244,10 +276,10 @@ func (s *stdio) reply(id json.RawMessage, member string, pieces ...[]byte) {
 			break
 		}
 	}
-	line := make([][]byte, 0, len(pieces)+2)
-	line = append(line, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"%s":`, id, member))
+	line := make([][]byte, 0, len(pieces)+3)
+	line = append(line, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"%s":`, r.id, member))
 	line = append(line, pieces...)
-	_ = s.write(append(line, []byte("}\n"))...) // a broken stream is Read's to notice
+	_ = s.answer(r.key, append(line, []byte{'}'})...) // a broken stream is Read's to notice
 }
 
 // write sends the pieces; small ones go together.

@@ -9,6 +9,8 @@ import (
 
 	"pillion/agents/internal/agenttest"
 	"pillion/agents/relay"
+	"pillion/tools"
+	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/workspace/document"
@@ -86,13 +88,12 @@ func TestTheSettingGivesTheStructure(t *testing.T) {
 	})
 	t.Run("alone", func(t *testing.T) {
 		home(t)
-		d := &Door{
-			Registry: agenttest.NewProject(t, files).Registry, Session: session.New(session.NewID(), session.Agent{}, policy.Default),
-			Structured: yes, Close: func() error { return nil },
+		p := agenttest.NewProject(t, files)
+		open := func(_ []string, who session.Agent, _ approval.Asker, _ tools.Human) (*Door, error) {
+			return &Door{Registry: p.Registry, Session: session.New(session.NewID(), who, policy.Default), Structured: yes}, nil
 		}
-		r, err := (&aloneDoor{Door: d}).call(t.Context(), "read_file", []byte(`{"path":"a.txt"}`), nil)
-		if err != nil || !strings.Contains(string(r.Bytes()), `"structuredContent":{"ok":true`) {
-			t.Errorf("got %s, %v", r.Bytes(), err)
+		if r := connect(t, "some-agent", Options{Cwd: p.Dir, Alone: open}, nil).call(t, "read_file", object{"path": "a.txt"}); r.structured["content"] != "one\n" {
+			t.Errorf("got %+v", r)
 		}
 	})
 }

@@ -209,8 +209,10 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 		PageBytes: hello.PageBytes,
 	}
 	if len(p.ProgressToken) > 0 && string(p.ProgressToken) != "null" {
-		defer a.report(&call, p.ProgressToken)()
+		defer a.report(&call, p.ProgressToken, p.Quiet)()
 	}
+	a.server.calls.Add(1)
+	defer a.server.calls.Add(-1)
 	result := a.server.host.Registry.Execute(ctx, call)
 	if ctx.Err() != nil && result.Cancelled() {
 		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")

@@ -9,43 +9,49 @@ import (
 	"pillion/tools"
 )
 
-// report has the call's output sent as progress, and a sign of life while it
-// takes its time, so that the agent's clock does not run out. stop ends that.
-func (a *agent) report(call *tools.Call, token json.RawMessage) (stop func()) {
-	call.Output = func(stream, text string) {
-		_ = a.conn.Progress(token, wire.TextChunk{Stream: stream, Text: text}, "") // the result carries the output too
+// report has the call's output sent as progress, unless it is to be quiet, and a sign of
+// life while it takes its time, so that the agent's clock does not run out. stop ends that.
+func (a *agent) report(call *tools.Call, token json.RawMessage, quiet bool) (stop func()) {
+	if !quiet {
+		call.Output = func(stream, text string) {
+			_ = a.conn.Progress(token, wire.TextChunk{Stream: stream, Text: text}, "") // the result carries the output too
+		}
 	}
-	ended := make(chan struct{})
-	var beating sync.WaitGroup
-	beating.Go(func() {
-		next := time.NewTimer(min(a.server.beat, time.Second))
-		defer next.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-next.C:
-				_ = a.conn.Progress(token, Progress{Kind: "report", Message: a.state(call)}, "state")
-				next.Reset(a.server.beat)
-			}
+	var mu sync.Mutex // guards what follows, and is held while a sign is given
+	ended := false
+	mu.Lock()
+	defer mu.Unlock()
+	var next *time.Timer
+	next = time.AfterFunc(min(a.server.beat, time.Second), func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended {
+			_ = a.conn.Progress(token, StateOf(a.server.host.Registry, call, a.server.host.Editor), "state")
+			next.Reset(a.server.beat)
 		}
 	})
 	return func() {
-		close(ended)
-		beating.Wait()
+		next.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
 	}
 }
 
-// state says to people what the call is waiting for.
-func (a *agent) state(call *tools.Call) string {
-	editor := a.server.host.Editor
-	for _, r := range a.server.host.Registry.Approvals.Waiting() {
+// StateOf says what a call is doing: to people in words, and to programs whether it waits
+// for a person. Without an editor its name is empty.
+func StateOf(registry *tools.Registry, call *tools.Call, editor string) Progress {
+	in := ""
+	if editor != "" {
+		in = " in " + editor
+	}
+	for _, r := range registry.Approvals.Waiting() {
 		if r.CallID == call.CallID {
-			return "waiting for the human's approval in " + editor
+			return Progress{Kind: "report", Message: "waiting for your approval" + in, Waiting: true}
 		}
 	}
 	if call.Name == "prompt_user" || call.Name == "exit_plan_mode" {
-		return "waiting for the human's answer in " + editor
+		return Progress{Kind: "report", Message: "waiting for your answer" + in, Waiting: true}
 	}
-	return call.Name + " is running"
+	return Progress{Kind: "report", Message: call.Name + " is running"}
 }

@@ -114,7 +114,7 @@ func TestProgress(t *testing.T) {
 	heard := newEars()
 	pending := call(t, c, t.Context(), Call{Name: "run_command", Arguments: args(t, map[string]any{"command": "echo out; echo err >&2"})}, heard.hear)
 	d := p.Human.Next(t)
-	heard.wait(t, func(v Progress) bool { return v.Message == "waiting for the human's approval in VS Code" })
+	heard.wait(t, func(v Progress) bool { return v.Message == "waiting for your approval in VS Code" })
 	d.Answer(approval.Answer{Decision: approval.Approve})
 	if r := read(t, agenttest.Wait(t, pending, "the result").text); r.Structured.Stdout != "out\n" {
 		t.Errorf("got %+v", r)

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Find gives the sidecar whose workspace holds the folder cwd: the one with the
-// longest matching root, and among equals the window that was focused last.
+// Find gives the sidecar whose workspace holds the folder cwd: an editor's before a
+// watch, then the one with the longest matching root, and among equals the window
+// that was focused last.
 // Sidecars that are gone are passed over and their entries removed.
 func Find(cwd string) (Entry, bool, error) {
 	folder, err := registryFolder()
@@ -81,6 +82,9 @@ type candidate struct {
 }
 
 func (c candidate) compare(other candidate) int {
+	if order := strings.Compare(string(c.entry.Kind), string(other.entry.Kind)); order != 0 {
+		return order // KindEditor is the least
+	}
 	if c.depth != other.depth {
 		return c.depth - other.depth
 	}

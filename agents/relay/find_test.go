@@ -72,6 +72,32 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestAnEditorComesBeforeAWatch, however near the watch's folder is.
+func TestAnEditorComesBeforeAWatch(t *testing.T) {
+	folder := registry(t)
+	p := agenttest.NewProject(t, map[string]string{"sub/x": ""})
+	sub := filepath.Join(p.Dir, "sub")
+	watch := func(root string) *Server {
+		s := listen(t, folder, p, root)
+		s.update(func(e *Entry) { e.Kind = KindWatch })
+		return s
+	}
+	whole, near := watch(p.Dir), watch(sub)
+	want := func(what string, s *Server) {
+		t.Helper()
+		if e, ok, err := findIn(folder, sub); err != nil || !ok || e.Socket != s.entry.Socket {
+			t.Errorf("%s is not found but %+v, %v", what, e, err)
+		}
+	}
+	want("the nearer of two watches", near)
+	editor := listen(t, folder, p)
+	near.Focused()
+	want("the editor", editor)
+	editor.Close()
+	near.Close()
+	want("the watch that is left", whole)
+}
+
 func TestRootsChanged(t *testing.T) {
 	folder := registry(t)
 	p := agenttest.NewProject(t, map[string]string{"a/x": "", "b/x": ""})

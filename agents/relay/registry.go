@@ -26,7 +26,18 @@ type Entry struct {
 	Started time.Time `json:"started"`
 	Editor  string    `json:"editor"`
 	Version string    `json:"version"`
+	Kind    Kind      `json:"kind,omitempty"`
 }
+
+// Kind is what a sidecar belongs to.
+type Kind string
+
+// The kinds. Only an editor knows what is unsaved, so an entry of the other kind
+// counts where no editor has the folder open.
+const (
+	KindEditor Kind = ""
+	KindWatch  Kind = "watch" // `pillion watch`
+)
 
 // Folder is where the registry is.
 func Folder() (string, error) { return registryFolder() }

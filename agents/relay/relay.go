@@ -44,7 +44,8 @@ type Host struct {
 	Sessions *session.Set
 	Roots    func() []string // absolute workspace folders, now
 	Editor   string          // for people: "VS Code"
-	Version  string          // of the sidecar
+	Kind     Kind
+	Version  string // of the sidecar
 	// Structured says that the settings want the structure of results for every agent.
 	Structured func() bool
 	Logf       func(format string, args ...any)
@@ -106,6 +107,8 @@ type Call struct {
 	RequiresApproval bool            `json:"requiresApproval,omitempty"`
 	TimeoutSeconds   float64         `json:"timeoutSeconds,omitempty"`
 	ProgressToken    json.RawMessage `json:"progressToken,omitempty"`
+	// Quiet: of the progress, signs of life alone, without a command's output.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // Progress is the value of $/progress: a piece of a command's output (Stream and
@@ -116,6 +119,7 @@ type Progress struct {
 	Text    string `json:"text,omitempty"`
 	Dropped int    `json:"dropped,omitempty"` // bytes that the text lacks
 	Message string `json:"message,omitempty"`
+	Waiting bool   `json:"waiting,omitempty"` // for a person's answer
 }
 
 // Bounds of what one user's agents can take.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pillion/workspace/tracking"
@@ -29,6 +30,7 @@ type Server struct {
 	agents map[*agent]struct{}
 	closed bool
 
+	calls     atomic.Int32 // under way
 	accepting sync.WaitGroup
 }
 
@@ -63,7 +65,7 @@ func listenIn(folder string, h Host, beat time.Duration) (*Server, error) {
 	now := time.Now().UTC()
 	s.entry = Entry{
 		PID: os.Getpid(), Host: hostname(), Socket: socket, Token: rand.Text(),
-		Focused: now, Started: now, Editor: s.host.Editor, Version: h.Version,
+		Focused: now, Started: now, Editor: s.host.Editor, Version: h.Version, Kind: h.Kind,
 	}
 	if err := errors.Join(os.Chmod(socket, 0o600), s.register(nil)); err != nil {
 		_ = s.listener.Close()
@@ -127,6 +129,21 @@ func (s *Server) register(change func(*Entry)) error {
 	s.entry.Roots = s.host.Roots()
 	return writeEntry(s.folder, s.id, s.entry)
 }
+
+// Settle waits until no call is under way, at most for the time given: what is
+// answered before Close reaches its agent.
+func (s *Server) Settle(within time.Duration) {
+	end := time.Now().Add(within)
+	// Twice in a row: an answer is written just after its call has ended.
+	for quiet := 0; quiet < 2 && time.Now().Before(end); quiet++ {
+		time.Sleep(settleTime)
+		if s.calls.Load() > 0 {
+			quiet = -1
+		}
+	}
+}
+
+const settleTime = 10 * time.Millisecond
 
 // Close ends the connections, and removes the entry and the socket.
 func (s *Server) Close() error {

@@ -22,10 +22,10 @@ export class Terminal {
   }
 
   /** Starts a program in the project. @param {import('../rig/sandbox.js').Sandbox} sandbox @param {string[]} command
-   * @param {Record<string, string>} [env] */
-  static async start(sandbox, command, env = {}) {
+   * @param {Record<string, string>} [env] @param {{columns: number, rows: number}} [size] */
+  static async start(sandbox, command, env = {}, { columns, rows } = { columns: 120, rows: 50 }) {
     const terminal = new Terminal(sandbox, env);
-    await terminal.#do('new-session', '-d', '-x', '120', '-y', '50', '-c', sandbox.project, ...command);
+    await terminal.#do('new-session', '-d', '-x', `${columns}`, '-y', `${rows}`, '-c', sandbox.project, ...command);
     return terminal;
   }
 

@@ -52,9 +52,10 @@ var arrows = map[string][]string{
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
 	"agents/relay":   {"tools", "tools/session", "workspace/tracking", "internal/wire"},
-	"agents/mcp":     {"tools", "tools/approval", "tools/session", "agents/relay", "internal/lead", "internal/wire"},
+	"agents/mcp":     {"tools", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/lead", "internal/wire"},
 	"agents/install": {},
 	"terminal":       {"tools", "tools/approval", "workspace/change"},
+	"page":           {"terminal", "tools", "tools/approval"},
 	"doctor":         {"agents/install", "agents/relay", "config", "consent", "lspbridge", "terminal", "tools/process", "workspace", "workspace/watch"},
 	"try":            {"terminal", "try/sample"},
 	"try/sample":     {},
@@ -63,7 +64,7 @@ var arrows = map[string][]string{
 	"config":         {"consent", "tools/policy", "workspace"},
 
 	"": { // main wires
-		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "consent", "doctor", "lspbridge", "rpc", "terminal", "try", "try/sample",
+		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "consent", "doctor", "lspbridge", "page", "rpc", "terminal", "try", "try/sample",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/unusual",
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/tracking", "workspace/search", "workspace/watch", "internal/wire",
 	},
@@ -88,7 +89,7 @@ var confined = map[string][]string{
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"", "tools/policy", "terminal"},
-	"net/http":                            {"workspace/git"},                 // a push where there is no git program
+	"net/http":                            {"page", "workspace/git"},         // on loopback; a push where there is no git program
 	"golang.org/x/crypto/":                {"workspace/git"},                 // likewise, by ssh
 	"os/exec":                             {"", "doctor", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},

@@ -1,0 +1,255 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"pillion/agents/relay"
+	"pillion/internal/fault"
+)
+
+// errand is a call on its way, apart from the requests that wait for its result. It
+// outlives them: shortly before a client would give up it is parked, the request is
+// answered with its id, and wait_for_answer, or the same call again, waits on.
+type errand struct {
+	callParams
+	s      *server
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	// All below is guarded by errands.mu.
+	id        string // empty: it was never parked
+	waiters   []*waiter
+	ended     bool
+	result    relay.Result
+	status    relay.Progress // the last sign of life
+	inquiry   *inquiry       // that the client is to make of the user
+	inquiries int            // that there were
+}
+
+// waiter is a request that waits for an errand.
+type waiter struct {
+	hear  *reporter // nil: the client wants no progress
+	reply func(relay.Result)
+	limit *time.Timer // nil: it waits for as long as it takes
+}
+
+// errands are the calls of a connection.
+type errands struct {
+	mu      sync.Mutex // guards all below, and what errands say of it
+	running int
+	parked  []*errand // and not collected, the oldest first
+	last    int       // number of an id
+	all     sync.WaitGroup
+}
+
+const (
+	maxCalls = 256 // that one agent can have running
+	maxKept  = 32  // results that nobody has collected
+)
+
+// request finds the errand that a request waits for, or sets one up, which run does. A
+// nil run: it is on its way already, or there is none. leave is for when the request is
+// cancelled.
+func (s *server) request(c callParams, w *waiter) (run, leave func()) {
+	s.errands.mu.Lock()
+	e, err := s.find(c)
+	switch {
+	case err != nil:
+		s.errands.mu.Unlock()
+		w.reply(s.failure(s.ctx, err))
+		return nil, func() {}
+	case e == nil:
+		e = &errand{callParams: c, s: s, status: relay.Progress{Message: c.Name + " is running"}}
+		e.ctx, e.cancel = context.WithCancel(s.ctx)
+		if e.asks() {
+			e.ctx = context.WithValue(e.ctx, errandKey{}, e)
+		}
+		s.errands.running++
+		s.errands.all.Add(1)
+		run = e.run
+	}
+	w.hear = s.newReporter(c)
+	leave = func() { e.leave(w) }
+	e.waiters = append(e.waiters, w)
+	after := e.turn()
+	if within := s.patience(); within > 0 && after == nil {
+		w.limit = time.AfterFunc(within, func() { e.park(w) })
+	}
+	s.errands.mu.Unlock()
+	if after != nil {
+		after()
+	}
+	return run, leave
+}
+
+// find gives the errand that the call is about: the one that it names, or one like it
+// that is parked. It needs the lock.
+func (s *server) find(c callParams) (*errand, error) {
+	switch {
+	case c.Name == waitTool:
+		return s.errands.named(c.Arguments)
+	case c.RequestState != "" && c.revision >= newProtocol:
+		return s.resumed(c)
+	}
+	if e := s.errands.like(c); e != nil {
+		return e, nil
+	}
+	if s.errands.running >= maxCalls {
+		return nil, fault.New(fault.RateLimited, "%d calls are running already; wait for some to end", maxCalls)
+	}
+	return nil, nil
+}
+
+// like finds a parked call of the same tool with the same arguments: an agent that calls
+// again instead of waiting must not have it done twice.
+func (s *errands) like(c callParams) *errand {
+	if len(s.parked) == 0 {
+		return nil
+	}
+	mine := normal(c.Arguments)
+	for _, e := range s.parked {
+		if e.Name == c.Name && slices.Equal(normal(e.Arguments), mine) {
+			if e.inquiry != nil {
+				e.inquiry.asked = false // that request has come to nothing
+			}
+			return e
+		}
+	}
+	return nil
+}
+
+// normal is the same for arguments that mean the same.
+func normal(arguments json.RawMessage) []byte {
+	var value any
+	if len(arguments) == 0 || json.Unmarshal(arguments, &value) != nil {
+		return arguments
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return arguments
+	}
+	return text
+}
+
+func (e *errand) run() {
+	defer e.s.errands.all.Done()
+	result := e.s.call(e)
+	e.s.errands.mu.Lock()
+	e.s.errands.running--
+	e.ended, e.result = true, result
+	after := e.turn()
+	e.s.errands.forget()
+	e.s.errands.mu.Unlock()
+	e.cancel()
+	if after != nil {
+		after()
+	}
+}
+
+// turn looks whether those who wait can be answered, which the function that it gives
+// does: with the result, or one of them with the question. It needs the lock.
+func (e *errand) turn() (after func()) {
+	waiting, answer := e.waiters, e.result
+	switch {
+	case len(waiting) == 0:
+		return nil
+	case e.ended:
+		e.s.errands.parked = slices.DeleteFunc(e.s.errands.parked, func(other *errand) bool { return other == e })
+	case e.inquiry != nil && !e.inquiry.asked:
+		waiting, answer = waiting[:1], e.form()
+	default:
+		return nil
+	}
+	e.waiters = slices.Clone(e.waiters[len(waiting):])
+	return func() {
+		for _, w := range waiting {
+			w.end(answer)
+		}
+	}
+}
+
+func (w *waiter) end(answer relay.Result) {
+	if w.limit != nil {
+		w.limit.Stop()
+	}
+	w.hear.stop()
+	w.reply(answer)
+}
+
+// park answers a request shortly before its client gives up. The errand goes on.
+func (e *errand) park(w *waiter) {
+	e.s.errands.mu.Lock()
+	at := slices.Index(e.waiters, w)
+	if at < 0 { // it has its answer
+		e.s.errands.mu.Unlock()
+		return
+	}
+	e.waiters = slices.Delete(e.waiters, at, at+1)
+	id, waits := e.parkAs(), e.status.Waiting
+	e.s.errands.mu.Unlock()
+	w.end(e.s.stillThere(id, waits))
+}
+
+// parkAs gives the errand an id, under which it is kept. It needs the lock.
+func (e *errand) parkAs() string {
+	if e.id == "" {
+		e.s.errands.last++
+		e.id = waitID(e.s.errands.last)
+		e.s.errands.parked = append(e.s.errands.parked, e)
+	}
+	return e.id
+}
+
+// forget drops the oldest results when there are too many that nobody collects.
+func (s *errands) forget() {
+	kept := 0
+	for i := len(s.parked) - 1; i >= 0; i-- {
+		if !s.parked[i].ended {
+			continue
+		}
+		if kept++; kept > maxKept {
+			s.parked = slices.Delete(s.parked, i, i+1)
+		}
+	}
+}
+
+// leave is for a request that was cancelled: nobody wants its answer. What was never
+// parked ends with it.
+func (e *errand) leave(w *waiter) {
+	e.s.errands.mu.Lock()
+	e.waiters = slices.DeleteFunc(e.waiters, func(other *waiter) bool { return other == w })
+	unwanted := e.id == ""
+	e.s.errands.mu.Unlock()
+	if w.limit != nil {
+		w.limit.Stop()
+	}
+	if unwanted {
+		e.cancel()
+	}
+	w.hear.stop()
+}
+
+// wantsProgress: somebody hears it, or may have to be told what the call is doing.
+func (e *errand) wantsProgress() bool {
+	return e.Meta.ProgressToken != nil || e.s.patience() > 0 || e.asks()
+}
+
+// progress passes a sign of life, or a piece of output, on to whoever waits.
+func (e *errand) progress(p relay.Progress) {
+	e.s.errands.mu.Lock()
+	if p.Message != "" {
+		e.status = p
+	}
+	waiters := slices.Clone(e.waiters)
+	e.s.errands.mu.Unlock()
+	for _, w := range waiters {
+		w.hear.progress(p)
+	}
+}
+
+// wait is for the end, when the calls' context is cancelled and none can start.
+func (s *errands) wait() { s.all.Wait() }

@@ -1,0 +1,95 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/agents/relay"
+	"pillion/internal/fault"
+)
+
+// In the newest revision a server sends no requests. A call that needs the user's answer
+// is answered with the question, as an input-required result; the client makes the call
+// again with the answer, and so joins the errand that has been waiting for it.
+
+// inquiry is what the client is to ask the user before an errand can go on.
+type inquiry struct {
+	key    string // names it in the result and in the answer: an answer is to what was asked, and nothing else
+	params *sdk.ElicitParams
+	asked  bool // the client has it
+	answer chan *sdk.ElicitResult
+}
+
+// form is the inquiry as the result of the call. The client sends the state back. It needs
+// the lock.
+func (e *errand) form() relay.Result {
+	e.inquiry.asked = true
+	requests, err := json.Marshal(sdk.InputRequestMap{e.inquiry.key: e.inquiry.params})
+	if err != nil {
+		return e.s.failure(e.ctx, err)
+	}
+	return relay.Result{fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":%q}`, requests, e.parkAs())}
+}
+
+type errandKey struct{}
+
+// errandOf is the call in whose course something is asked, if that is asked by its result.
+func errandOf(ctx context.Context) *errand {
+	e, _ := ctx.Value(errandKey{}).(*errand)
+	return e
+}
+
+// asks: the client is asked by results.
+func (e *errand) asks() bool { return e.revision >= newProtocol }
+
+// ask has the client ask the user.
+func (e *errand) ask(ctx context.Context, p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	q := &inquiry{params: p, answer: make(chan *sdk.ElicitResult, 1)}
+	e.s.errands.mu.Lock()
+	e.inquiries++
+	q.key = "question-" + strconv.Itoa(e.inquiries)
+	e.inquiry = q
+	after := e.turn()
+	e.s.errands.mu.Unlock()
+	if after != nil {
+		after()
+	}
+	select {
+	case given := <-q.answer:
+		return given, nil
+	case <-ctx.Done():
+		e.s.errands.mu.Lock()
+		defer e.s.errands.mu.Unlock()
+		if e.inquiry == q {
+			e.inquiry = nil
+		}
+		return nil, ctx.Err()
+	}
+}
+
+// resumed finds the errand that a call comes back to, and gives it the answer. It needs
+// the lock.
+func (s *server) resumed(c callParams) (*errand, error) {
+	i := slices.IndexFunc(s.errands.parked, func(e *errand) bool {
+		return e.id == c.RequestState && e.Name == c.Name && slices.Equal(normal(e.Arguments), normal(c.Arguments))
+	})
+	if i < 0 {
+		return nil, fault.New(fault.InvalidArguments, "no call waits for this answer; make the call again without it")
+	}
+	e := s.errands.parked[i]
+	if e.inquiry == nil {
+		return e, nil
+	}
+	if given, ok := c.InputResponses[e.inquiry.key].(*sdk.ElicitResult); ok {
+		e.inquiry.answer <- given
+		e.inquiry = nil
+	} else {
+		e.inquiry.asked = false
+	}
+	return e, nil
+}

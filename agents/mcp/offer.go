@@ -1,0 +1,106 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pillion/internal/bug"
+	"pillion/tools"
+)
+
+// core are the tools that an agent cannot do its work without.
+var core = []string{
+	"edit_file", "git.diff", "git.status", "glob", "list_files", "lsp_diagnostics", "read_file", "run_command", "search_in_project", "write_file",
+}
+
+// Choose reads which tools to offer: "core", "all", or names with commas between them.
+func Choose(what string) ([]string, error) {
+	switch what {
+	case "", "all":
+		return nil, nil
+	case "core":
+		return core, nil
+	}
+	var out []string
+	for _, given := range strings.Split(what, ",") {
+		at := slices.IndexFunc(tools.Catalogue(), func(t tools.Tool) bool { return plainName(t.Name) == plainName(strings.TrimSpace(given)) })
+		if at < 0 {
+			return nil, fmt.Errorf("there is no tool %q; give core, all, or names that `pillion tools` lists, with commas between them", given)
+		}
+		out = append(out, tools.Catalogue()[at].Name)
+	}
+	return out, nil
+}
+
+func (o Options) offers(name string) bool { return o.Tools == nil || slices.Contains(o.Tools, name) }
+
+// listed is a tool as MCP lists it. All of it is in each conversation, so nothing stands
+// there that is MCP's default; the SDK's own type writes some of these out.
+type listed struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Annotations *hints          `json:"annotations,omitempty"`
+}
+
+// hints are MCP's annotations of a tool.
+type hints struct {
+	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  bool  `json:"idempotentHint,omitempty"`
+	OpenWorld   *bool `json:"openWorldHint,omitempty"`
+}
+
+func listedTool(d tools.Definition, n *names) listed {
+	return listed{
+		Name: plainName(d.Name), Title: d.Title, Description: n.plainText(d.Description),
+		// Whoever tries another argument hears of it from the door.
+		InputSchema: bytes.ReplaceAll(d.InputSchema, []byte(`,"additionalProperties":false`), nil),
+		Annotations: hintsOf(d.Annotations),
+	}
+}
+
+// hintsOf leaves out what MCP assumes: a tool that is not read-only is destructive and not
+// idempotent, of a read-only one neither means anything, and every tool reaches the open world.
+func hintsOf(a tools.Annotations) *hints {
+	out := hints{ReadOnly: a.ReadOnly}
+	if !a.OpenWorld {
+		out.OpenWorld = new(bool)
+	}
+	if !a.ReadOnly {
+		out.Idempotent = a.Idempotent
+		if !a.Destructive {
+			out.Destructive = new(bool)
+		}
+	}
+	if out == (hints{}) {
+		return nil
+	}
+	return &out
+}
+
+// Cost is what a tool's definition takes of each conversation.
+type Cost struct {
+	Name  string
+	Bytes int
+	Core  bool
+}
+
+// Costs are those of the tools, as they are sent.
+func Costs(definitions []tools.Definition) []Cost {
+	var n names
+	n.learn(definitions)
+	out := make([]Cost, 0, len(definitions))
+	for _, d := range definitions {
+		text, err := json.Marshal(listedTool(d, &n))
+		if err != nil {
+			_ = bug.Errorf("the definition of %s: %w", d.Name, err)
+		}
+		out = append(out, Cost{Name: plainName(d.Name), Bytes: len(text), Core: slices.Contains(core, d.Name)})
+	}
+	return out
+}

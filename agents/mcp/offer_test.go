@@ -1,0 +1,112 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/agents/internal/agenttest"
+	"pillion/tools"
+)
+
+// mostDefined is what all definitions may take of each conversation, in bytes.
+const mostDefined = 18_000
+
+// What the server sends is counted, not what it is made of.
+func TestDefinitionsAreShort(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	for what, most := range map[string]int{"all": mostDefined, "core": mostDefined * 2 / 5, "read_file,git_diff": 1500} {
+		chosen, err := Choose(what)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peer := newWirePeer(t, Options{Cwd: p.Dir, Tools: chosen, AnswerWithin: within(0), Alone: (&alone{dir: p.Dir, t: t}).open})
+		peer.hello()
+		peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		answer := peer.next()
+		if size := len(answer.Result); size > most {
+			t.Errorf("%s: %d bytes, at most %d", what, size, most)
+		}
+		var listed struct{ Tools []sdk.Tool }
+		if err := json.Unmarshal(answer.Result, &listed); err != nil {
+			t.Fatal(err)
+		}
+		counted := 0
+		for _, c := range Costs((&tools.Registry{}).Definitions()) {
+			if what == "all" || what == "core" && c.Core {
+				counted += c.Bytes
+			}
+		}
+		if size := len(answer.Result) - len(`{"tools":[]}`) - len(listed.Tools) + 1; counted > 0 && size != counted {
+			t.Errorf("%s: --cost says %d bytes, %d were sent", what, counted, size)
+		}
+		want := chosen
+		if want == nil {
+			for _, tool := range tools.Catalogue() {
+				want = append(want, tool.Name)
+			}
+		}
+		if len(listed.Tools) != len(want) {
+			t.Errorf("%s: %d tools, want %d", what, len(listed.Tools), len(want))
+		}
+	}
+}
+
+// An agent that gives up is offered one tool more.
+func TestAllDefinitionsAreShort(t *testing.T) {
+	home(t)
+	peer := newWirePeer(t, Options{Cwd: t.TempDir()})
+	peer.hello()
+	peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	if answer := peer.next(); len(answer.Result) > mostDefined || !strings.Contains(string(answer.Result), waitTool) {
+		t.Errorf("%d bytes, at most %d", len(answer.Result), mostDefined)
+	}
+}
+
+// What is left out is what a client assumes.
+func TestHintsMeanWhatTheToolsSay(t *testing.T) {
+	orTrue := func(b *bool) bool { return b == nil || *b }
+	for _, d := range (&tools.Registry{}).Definitions() {
+		text, err := json.Marshal(listedTool(d, &names{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got sdk.Tool
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		a, want := sdk.ToolAnnotations{}, d.Annotations
+		if got.Annotations != nil {
+			a = *got.Annotations
+		}
+		switch {
+		case a.ReadOnlyHint != want.ReadOnly, orTrue(a.OpenWorldHint) != want.OpenWorld:
+			t.Errorf("%s: %s", d.Name, text)
+		case !want.ReadOnly && (orTrue(a.DestructiveHint) != want.Destructive || a.IdempotentHint != want.Idempotent):
+			t.Errorf("%s: %s", d.Name, text)
+		}
+	}
+}
+
+func TestToolsThatAreNotOffered(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	a := connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core, Alone: (&alone{dir: p.Dir, t: t}).open}, nil)
+	if r := a.call(t, "read_file", object{"path": "a.txt"}); r.isError {
+		t.Errorf("a tool of the core: %+v", r)
+	}
+	for _, name := range []string{"git_push", "git.push"} {
+		if r := a.call(t, name, object{}); r.code() != "TOOL_NOT_FOUND" || !strings.Contains(r.text, "--tools") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if _, err := Choose("read_file,no_such"); err == nil || !strings.Contains(err.Error(), `"no_such"`) {
+		t.Errorf("an unknown tool: %v", err)
+	}
+	if len(core) != 10 {
+		t.Errorf("the core has %d tools", len(core))
+	}
+}

@@ -1,0 +1,181 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/agents/internal/agenttest"
+	"pillion/tools/approval"
+)
+
+func within(d time.Duration) *time.Duration { return &d }
+
+// soon makes a client give up so soon that every dialog takes too long for it.
+const soon = 100 * time.Millisecond
+
+func write(name string) *sdk.CallToolParams {
+	return &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": name, "content": "n"}}
+}
+
+func waitFor(id string) *sdk.CallToolParams {
+	return &sdk.CallToolParams{Name: waitTool, Arguments: object{"id": id}}
+}
+
+// The clock is short, so what is told to the client is about a dialog that is still open.
+func TestALongWait(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	a := connect(t, "tester", Options{Cwd: p.Dir, AnswerWithin: within(soon)}, nil)
+	call := func(params *sdk.CallToolParams) result {
+		t.Helper()
+		return agenttest.Wait(t, a.start(t.Context(), t, params), "the result")
+	}
+	first := a.start(t.Context(), t, write("n.txt"))
+	d := p.Human.Next(t)
+	if r := agenttest.Wait(t, first, "the answer in time"); r.isError || !strings.HasSuffix(r.text, "; call wait_for_answer with id w1") {
+		t.Fatalf("got %+v", r)
+	}
+	// Again, and the same call with its arguments in another order: nobody is asked twice.
+	again := &sdk.CallToolParams{Name: "write_file", Arguments: rawArguments(`{ "content": "n", "path": "n.txt" }`)}
+	for i, params := range []*sdk.CallToolParams{waitFor("w1"), again, waitFor("w1")} {
+		if r := call(params); r.isError || !strings.HasSuffix(r.text, "; call wait_for_answer with id w1") {
+			t.Errorf("%d: got %+v", i, r)
+		}
+	}
+	// To give a wait up does not give the call up.
+	ctx, cancel := context.WithCancel(t.Context())
+	given := a.start(ctx, t, waitFor("w1"))
+	cancel()
+	agenttest.Wait(t, given, "the end of the wait")
+	if r := call(waitFor("w2")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "these are: w1") {
+		t.Errorf("got %+v", r)
+	}
+	d.Answer(approval.Answer{Decision: approval.Approve})
+	var r result
+	for r = call(waitFor("w1")); strings.HasPrefix(r.text, "still"); r = call(waitFor("w1")) {
+	}
+	if r.isError || p.Read(t, "n.txt") != "n" || !strings.Contains(r.text, "n.txt") {
+		t.Errorf("got %+v", r)
+	}
+	if r := call(waitFor("w1")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "was given already") {
+		t.Errorf("collected again: %+v", r)
+	}
+	if r := call(&sdk.CallToolParams{Name: waitTool, Arguments: object{}}); r.code() != "INVALID_ARGUMENTS" {
+		t.Errorf("got %+v", r)
+	}
+	if len(p.Registry.Approvals.Waiting()) != 0 {
+		t.Error("somebody was asked twice")
+	}
+}
+
+func rawArguments(text string) any { return rawMessage(text) }
+
+type rawMessage string
+
+func (m rawMessage) MarshalJSON() ([]byte, error) { return []byte(m), nil }
+
+// The agent calls again when the user has answered already: that is the result, once.
+func TestTheSameCallCollects(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "one\n"})
+	editor(t, p)
+	a := connect(t, "tester", Options{Cwd: p.Dir, AnswerWithin: within(soon)}, nil)
+	edit := &sdk.CallToolParams{Name: "edit_file", Arguments: object{"path": "a.txt", "old_string": "one", "new_string": "one, two"}}
+	first := a.start(t.Context(), t, edit)
+	d := p.Human.Next(t)
+	agenttest.Wait(t, first, "the answer in time")
+	d.Answer(approval.Answer{Decision: approval.Approve})
+	p.Human.WantOutcome(t, d, approval.Approved)
+	r := agenttest.Wait(t, a.start(t.Context(), t, edit), "the result")
+	for ; strings.HasPrefix(r.text, "still"); r = agenttest.Wait(t, a.start(t.Context(), t, edit), "the result") {
+	}
+	if r.isError || p.Read(t, "a.txt") != "one, two\n" {
+		t.Errorf("got %+v, and the file holds %q", r, p.Read(t, "a.txt"))
+	}
+}
+
+func TestTheEndOfTheConnectionEndsWhatIsParked(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	a := connect(t, "tester", Options{Cwd: p.Dir, AnswerWithin: within(soon)}, nil)
+	first := a.start(t.Context(), t, write("n.txt"))
+	d := p.Human.Next(t)
+	agenttest.Wait(t, first, "the answer in time")
+	a.Close()
+	p.Human.WantOutcome(t, d, approval.Withdrawn)
+}
+
+func TestWhatIsStillThere(t *testing.T) {
+	for waits, want := range map[bool]string{
+		true:  "still waiting for the user; call wait_for_answer with id w7",
+		false: "still running; call wait_for_answer with id w7",
+	} {
+		if got := string((&server{}).stillThere("w7", waits).Bytes()); !strings.Contains(got, want) {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+func TestTheAgentLearnsThatTheUserIsWaitedFor(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	door := &alone{dir: p.Dir, t: t}
+	release := make(chan struct{})
+	defer close(release)
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, AnswerWithin: within(10 * soon)}, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		<-release
+		return &sdk.ElicitResult{Action: "decline"}, nil
+	})
+	if r := agenttest.Wait(t, a.start(t.Context(), t, write("n.txt")), "the answer in time"); !strings.HasPrefix(r.text, "still waiting for the user") {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for name, want := range map[string]time.Duration{
+		"claude-code": 0, "opencode": 0, "codex-mcp-client": 270 * time.Second, "qwen-cli-mcp-client-pillion": 540 * time.Second,
+		"gemini-cli-mcp-client": 540 * time.Second, "somebody": 54 * time.Second,
+	} {
+		home(t)
+		a := connect(t, name, Options{Cwd: t.TempDir()}, nil)
+		list, err := a.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed := list.Tools[len(list.Tools)-1].Name == waitTool
+		if listed != (want > 0) {
+			t.Errorf("%s is offered %s: %v", name, waitTool, listed)
+		}
+		for _, c := range clientLimits {
+			if strings.HasPrefix(name, c.name) {
+				if got := before(c.limit); got != want {
+					t.Errorf("%s is answered after %v, want %v", name, got, want)
+				}
+				break
+			}
+		}
+	}
+	for limit, want := range map[time.Duration]time.Duration{2 * time.Second: time.Second, 20 * time.Second: 15 * time.Second} {
+		if got := before(limit); got != want {
+			t.Errorf("%v before %v, want %v", got, limit, want)
+		}
+	}
+}
+
+func TestResultsThatNobodyCollects(t *testing.T) {
+	var s errands
+	for i := range maxKept + 3 {
+		s.parked = append(s.parked, &errand{id: fmt.Sprint(i), ended: i != 1})
+	}
+	s.forget()
+	if len(s.parked) != maxKept+1 || s.parked[0].id != "1" || s.parked[1].id != "3" {
+		t.Errorf("%d are kept, first %s and %s", len(s.parked), s.parked[0].id, s.parked[1].id)
+	}
+}

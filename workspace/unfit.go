@@ -1,0 +1,107 @@
+package workspace
+
+import (
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+)
+
+// Unfit says why an agent that was started in the folder dir is served nothing there,
+// as the end of a sentence that begins with the folder ("is your home folder"), or
+// nothing where it may be served. A home, whatever holds homes, and system or private
+// places are open to an agent only if a person opens them in an editor: what starts an
+// agent there has no project in mind.
+//
+// Folders are compared by what they are: links and letter case do not matter.
+func Unfit(dir string) string {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "cannot be found"
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return "cannot be found"
+	}
+	info, err := os.Stat(real)
+	if err != nil || !info.IsDir() {
+		return "is not a folder"
+	}
+	own := ownHomes()
+	switch {
+	case filepath.Dir(real) == real:
+		return "is the root of the file system"
+	case isAnyOf(info, own):
+		return "is your home folder"
+	case isHomeOf(real, info):
+		return "is another user's home folder"
+	case isAnyOf(info, homesOfAll) || slices.ContainsFunc(own, func(home string) bool { return liesBelow(home, info) }):
+		return "holds home folders"
+	case isPrivate(real, own):
+		return "is a system or private place, which is closed to agents"
+	}
+	return ""
+}
+
+// ownHomes are the person's home as the environment has it, and as the system does.
+func ownHomes() []string {
+	homes := spellings(homeDir())
+	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+		homes = append(homes, u.HomeDir)
+	}
+	return homes
+}
+
+// isHomeOf reports that dir is the home of somebody: of its owner, or by its place.
+func isHomeOf(dir string, info os.FileInfo) bool {
+	if isAnyOf(info, []string{"/root", "/var/root"}) {
+		return true
+	}
+	if parent, err := os.Stat(filepath.Dir(dir)); err == nil && isAnyOf(parent, homesOfAll) {
+		return true
+	}
+	owner, err := user.LookupId(ownerOf(info))
+	return err == nil && isAnyOf(info, []string{owner.HomeDir})
+}
+
+// isPrivate reports that dir is a system place or lies below one, or is a place of keys
+// below a home.
+func isPrivate(dir string, own []string) bool {
+	for at := dir; filepath.Dir(at) != at; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err != nil {
+			continue
+		}
+		if isAnyOf(info, systemPlaces) {
+			return true
+		}
+		if isAnyOf(info, own) || isHomeOf(at, info) {
+			return slices.ContainsFunc(privatePlaces, func(place string) bool {
+				return slices.ContainsFunc(spellings(filepath.Join(at, filepath.FromSlash(place))), func(p string) bool { return holds(p, dir) })
+			})
+		}
+	}
+	return false
+}
+
+func isAnyOf(info os.FileInfo, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		other, err := os.Stat(name)
+		return err == nil && os.SameFile(info, other)
+	})
+}
+
+// liesBelow reports that name is in the folder that info is about, or further down.
+func liesBelow(name string, info os.FileInfo) bool {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return false
+	}
+	for at := filepath.Dir(real); ; at = filepath.Dir(at) {
+		if isAnyOf(info, []string{at}) {
+			return true
+		}
+		if filepath.Dir(at) == at {
+			return false
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pillion/workspace"
+)
+
+func TestUnfit(t *testing.T) {
+	outer := t.TempDir()
+	home := filepath.Join(outer, "homes", "me")
+	tree(t, outer, map[string]string{
+		"homes/me/project/file":     "",
+		"homes/me/.ssh/keys/file":   "",
+		"homes/me/.config/nvim/a":   "",
+		"homes/me/.config/gcloud/a": "",
+		"to-home":                   "->homes/me",
+		"to-ssh":                    "->homes/me/.ssh",
+	})
+	t.Setenv("HOME", filepath.Join(outer, "to-home")) // a home that is a link
+	for dir, want := range map[string]string{
+		"/":                                   "root of the file system",
+		home:                                  "your home",
+		filepath.Join(outer, "to-home"):       "your home",
+		filepath.Join(home, "..", "me"):       "your home",
+		filepath.Join(outer, "homes"):         "holds home folders",
+		outer:                                 "holds home folders",
+		filepath.Join(home, ".ssh"):           "private",
+		filepath.Join(home, ".ssh", "keys"):   "private",
+		filepath.Join(outer, "to-ssh"):        "private",
+		filepath.Join(home, ".config/gcloud"): "private",
+		filepath.Join(home, ".config/nvim"):   "",
+		filepath.Join(home, "project"):        "",
+		filepath.Join(home, "project/file"):   "not a folder",
+		filepath.Join(home, "gone"):           "cannot be found",
+	} {
+		if why := workspace.Unfit(dir); !strings.Contains(why, want) || want == "" && why != "" {
+			t.Errorf("of %s it says %q, want %q", dir, why, want)
+		}
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	for _, dir := range []string{"/etc", "/proc/self", "/home", "/root", "/proc/self/root/etc", "/proc/self/root" + home} {
+		if workspace.Unfit(dir) == "" {
+			t.Errorf("%s is fit", dir)
+		}
+	}
+	if _, err := os.Stat("/usr/share"); err == nil && workspace.Unfit("/usr/share") != "" {
+		t.Errorf("/usr/share %s", workspace.Unfit("/usr/share"))
+	}
+}
