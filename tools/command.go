@@ -60,7 +60,7 @@ func planCommand(in Input, l commandLine) (command, error) {
 func (c command) notes(truncated bool) []string {
 	var out []string
 	if len(c.unsaved) > 0 {
-		out = append(out, "(the command did not see the unsaved changes in "+strings.Join(c.unsaved, ", ")+")")
+		out = append(out, "(the command did not see the unsaved changes in "+strings.Join(quoteAll(c.unsaved), ", ")+")")
 	}
 	if truncated {
 		out = append(out, fmt.Sprintf("(it printed more than the %s bytes that are kept; the middle is lost)", grouped(int(c.limits.OutputBytes))))

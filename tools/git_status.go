@@ -77,6 +77,7 @@ func planGitStatus(ctx context.Context, in Input, args gitStatusArgs) (*Answer, 
 	return &Answer{
 		Result:  result,
 		Text:    result.text(),
+		rest:    "give path, a folder, for a part of it",
 		Summary: result.summary(),
 		Display: &Display{Kind: "markdown", Text: fmt.Sprintf("```\n%s\n```", fault.Escape(result.text()))},
 	}, nil

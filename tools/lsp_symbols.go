@@ -115,7 +115,7 @@ func symbolsAnswer(found []language.Symbol, by language.Server, where string, wi
 		r.Symbols = []symbol{}
 	}
 	text := fmt.Sprintf("%s %s (%s", count(r.Count, "symbol"), where, r.answeredBy)
-	a := &Answer{Result: r, Summary: fmt.Sprintf("%s %s", count(r.Count, "symbol"), where)}
+	a := &Answer{Result: r, rest: "look for a name with query", Summary: fmt.Sprintf("%s %s", count(r.Count, "symbol"), where)}
 	switch {
 	case r.Count == 0:
 		a.Text = text + ")"

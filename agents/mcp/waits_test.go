@@ -48,11 +48,6 @@ func TestALongWait(t *testing.T) {
 			t.Errorf("%d: got %+v", i, r)
 		}
 	}
-	// To give a wait up does not give the call up.
-	ctx, cancel := context.WithCancel(t.Context())
-	given := a.start(ctx, t, waitFor("w1"))
-	cancel()
-	agenttest.Wait(t, given, "the end of the wait")
 	if r := call(waitFor("w2")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "these are: w1") {
 		t.Errorf("got %+v", r)
 	}
@@ -71,6 +66,32 @@ func TestALongWait(t *testing.T) {
 	}
 	if len(p.Registry.Approvals.Waiting()) != 0 {
 		t.Error("somebody was asked twice")
+	}
+}
+
+// To give a wait up does not give the call up, nor is that answered.
+func TestAWaitThatIsCancelled(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	editor(t, p)
+	peer := speaking(t, today, Options{Cwd: p.Dir, AnswerWithin: within(soon)})
+	peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"n.txt","content":"n"}}}`)
+	d := p.Human.Next(t)
+	peer.wantResult("1", "with id w1")
+	const wait = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"wait_for_answer","arguments":{"id":"w1"}}}`
+	peer.sendf(wait+"\n"+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, 2)
+	peer.sendf(wait, 3)
+	peer.wantResult("3", "with id w1")
+	d.Answer(approval.Answer{Decision: approval.Approve})
+	p.Human.WantOutcome(t, d, approval.Approved)
+	for id := 4; ; id++ {
+		peer.sendf(wait, id)
+		if l := peer.next(); !strings.Contains(string(l.Result), "with id w1") {
+			if !exists(p, "n.txt") || !strings.Contains(string(l.Result), "n.txt") {
+				t.Errorf("got %s", l.Result)
+			}
+			return
+		}
 	}
 }
 

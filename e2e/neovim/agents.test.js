@@ -1,6 +1,6 @@
 /** Claude Code, Codex and Qwen Code, the real programs, through a real Neovim. */
 import assert from 'node:assert/strict';
-import { agentCases } from '../rig/cases.js';
+import { agentCases, readCases } from '../rig/cases.js';
 import { lines } from '../rig/greeting.js';
 import { ride, takePictures } from './ride.js';
 
@@ -10,3 +10,5 @@ takePictures();
 const onTheFile = (name, files, body) => ride(name, files, body, { opened: 'add.py' });
 
 agentCases(onTheFile, async ({ nvim }, text) => assert.deepEqual(await nvim.lines('add.py'), lines(text)));
+
+readCases(onTheFile);

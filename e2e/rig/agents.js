@@ -17,9 +17,10 @@ const launches = {
     nameModel(path.join(home, '.codex', 'config.toml'), url);
     return { args: ['exec', '--skip-git-repo-check', prompt], env: {} };
   },
+  // Of a model whose name it does not know Qwen Code thinks that it cannot see, and sends it no images.
   qwen: (url, _home, prompt) => ({
     args: ['--auth-type', 'openai', '-p', prompt],
-    env: { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'scripted' },
+    env: { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'gpt-4o' },
   }),
 };
 

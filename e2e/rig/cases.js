@@ -4,6 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
 import { run } from './agents.js';
 import { eventually } from './expect.js';
 import { edit, edited, files as greetingFiles, greeting } from './greeting.js';
@@ -174,6 +176,40 @@ export function agentCases(ride, shows) {
         assert.match(model.transcript, /return a - b/, 'the model was shown the file');
         assert.match(model.transcript, /all good/, 'the model was shown the output of the test');
         assert.deepEqual(model.offered.filter((/** @type {string} */ tool) => ownTools[name].includes(tool)), [], 'its own edit and shell tools are off');
+      } finally {
+        await model.close();
+      }
+    });
+  }
+}
+
+const notes = Array.from({ length: 140 }, (_, i) => `${i}\tif name == "" { return errors.New("no name \\n") }\n`).join('');
+const leaf = 'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGNQaHDAihiGlgQA2gM4AQRmgAkAAAAASUVORK5CYII=';
+
+/** @param {any} value @returns {string[]} */
+function strings(value) {
+  if (typeof value === 'string') return [value];
+  return value && typeof value === 'object' ? Object.values(value).flatMap(strings) : [];
+}
+
+/**
+ * What each agent's model is given of what it reads: a file of 7 kB once, as it stands and for hardly more than itself.
+ * @template {Rider} R @param {Riding<R>} ride
+ */
+export function readCases(ride) {
+  for (const name of /** @type {const} */ (['claude', 'codex', 'qwen'])) {
+    ride(`${name} shows its model what it read, once`, { 'notes.txt': notes, 'add.py': adder }, async ({ sandbox }) => {
+      fs.writeFileSync(path.join(sandbox.project, 'leaf.png'), Buffer.from(leaf, 'base64'));
+      execFileSync(pillion(), ['mcp', 'install', '--yes', name], { cwd: sandbox.project, env: sandbox.env });
+      const model = await ScriptedModel.start([{ tool: 'read_file', args: { path: 'notes.txt' } }, { tool: 'read_file', args: { path: 'leaf.png' } }, { say: 'Read.' }]);
+      try {
+        assert.match(await run(name, sandbox, model.url, 'read notes.txt'), /Read\./);
+        const [before, after, last] = model.requests.map(({ body }) => strings(body));
+        const came = after.filter((text) => !before.includes(text)).join('');
+        assert.ok(came.includes(notes.trimEnd()), `the text as it stands: ${came.slice(0, 500)}`);
+        assert.ok(came.length < notes.length * 1.05, `${came.length} characters for ${notes.length}`);
+        assert.match(came, /140 lines, version [0-9a-f]{32}/);
+        assert.ok(last.some((text) => text.endsWith(leaf)), 'the image as an image');
       } finally {
         await model.close();
       }
