@@ -4,7 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { program } from './places.js';
 
-/** @typedef {'claude' | 'codex' | 'qwen'} Name */
+/** @typedef {'claude' | 'codex' | 'qwen' | 'gemini' | 'opencode'} Name */
+
+/** All of them. @type {Name[]} */
+export const agents = ['claude', 'codex', 'qwen', 'gemini', 'opencode'];
 
 /** What each needs besides its configuration: nothing here is about Pillion.
  * @type {Record<Name, (url: string, home: string, prompt: string) => {args: string[], env: Record<string, string>}>} */
@@ -22,7 +25,28 @@ const launches = {
     args: ['--auth-type', 'openai', '-p', prompt],
     env: { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'gpt-4o' },
   }),
+  // With a model of its own choice Gemini CLI asks another one first how hard the task is.
+  gemini: (url, home, prompt) => {
+    merge(path.join(home, '.gemini', 'settings.json'), { security: { auth: { selectedType: 'gemini-api-key' } } });
+    return {
+      args: ['-m', 'gemini-2.5-pro', '-p', prompt],
+      env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    };
+  },
+  opencode: (url, home, prompt) => {
+    const models = { scripted: { name: 'scripted', attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } } };
+    const scripted = { npm: '@ai-sdk/openai-compatible', name: 'scripted', options: { baseURL: `${url}/v1`, apiKey: 'none' }, models };
+    merge(path.join(home, '.config', 'opencode', 'opencode.json'), { provider: { scripted }, model: 'scripted/scripted' });
+    return { args: ['run', prompt], env: {} };
+  },
 };
+
+/** @param {string} file of JSON @param {object} more members of it */
+function merge(file, more) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  const known = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : {};
+  fs.writeFileSync(file, JSON.stringify({ ...known, ...more }));
+}
 
 /** Codex knows its model from its configuration alone. Bare keys must stand before the first table.
  * @param {string} config @param {string} url */

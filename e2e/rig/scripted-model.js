@@ -1,6 +1,6 @@
 /**
- * A model with a script, on loopback: it answers the three wire forms that real agents speak (OpenAI chat completions,
- * OpenAI responses, Anthropic messages), one step for each request that offers tools. Side requests without tools
+ * A model with a script, on loopback: it answers the four wire forms that real agents speak (OpenAI chat completions,
+ * OpenAI responses, Anthropic messages, Gemini's generateContent), one step for each request that offers tools. Side requests without tools
  * (titles, summaries) get a short answer and use up no step.
  *
  * Entry point: ScriptedModel.start. What is deliberately not here: anything of the agents' own, see agents.js.
@@ -17,7 +17,7 @@ import http from 'node:http';
 /** @param {object[]} events */
 const namedEvents = (events) => events.map((e) => `event: ${/** @type {any} */ (e).type}\ndata: ${JSON.stringify(e)}\n\n`).join('');
 
-/** @type {Form} OpenAI chat completions, spoken by Qwen Code. */
+/** @type {Form} OpenAI chat completions, spoken by Qwen Code and opencode. */
 const chatCompletions = {
   offered: (request) => (request.tools ?? []).map((/** @type {any} */ t) => ({ name: t.function.name })),
   answer(call, text, id) {
@@ -86,11 +86,23 @@ const messages = {
   },
 };
 
+/** @type {Form} generateContent, spoken by Gemini CLI. */
+const generateContent = {
+  offered: (request) => (request.tools ?? []).flatMap((/** @type {any} */ t) => t.functionDeclarations ?? []).map((/** @type {any} */ f) => ({ name: f.name })),
+  answer(call, text) {
+    const part = call ? { functionCall: { name: call.offered.name, args: call.args } } : { text };
+    const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+    const body = { candidates: [{ index: 0, content: { role: 'model', parts: [part] }, finishReason: 'STOP' }], usageMetadata };
+    return { events: `data: ${JSON.stringify(body)}\n\n`, body };
+  },
+};
+
 /** @param {string} path @returns {Form | undefined} */
 function formOf(path) {
   if (path.endsWith('/chat/completions')) return chatCompletions;
   if (path.endsWith('/responses')) return responses;
   if (path.endsWith('/messages')) return messages;
+  if (/:(stream)?[gG]enerateContent$/.test(path)) return generateContent;
   return undefined;
 }
 
@@ -142,14 +154,15 @@ export class ScriptedModel {
   async #serve(request, response) {
     let raw = '';
     for await (const piece of request) raw += piece;
-    const form = formOf((request.url ?? '').split('?')[0]);
+    const [place] = (request.url ?? '').split('?');
+    const form = formOf(place);
     if (request.method !== 'POST' || !form) {
       json(response, { object: 'list', data: [{ id: 'scripted', object: 'model' }] });
       return;
     }
     const body = JSON.parse(raw);
     const answer = this.#next(form, body);
-    if (body.stream) {
+    if (body.stream || place.endsWith(':streamGenerateContent')) {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(answer.events);
     } else {
