@@ -196,7 +196,7 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	if r.o.Alone == nil {
 		return nil, fault.New(fault.ExecutionFailed, "no editor is open on %s", fault.Quote(r.folders[0])).WithHint("%s", openAnEditor)
 	}
-	ask := newAsker(client)
+	ask := newAsker(client, r.o.now)
 	d, err := r.o.Alone(r.folders, agentOf(client), ask, ask)
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "the tools cannot be started on %s: %w", fault.Quote(r.folders[0]), err)
