@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -163,12 +163,11 @@ func TestAsking(t *testing.T) {
 		elicit     func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error)
 		code, text string
 	}{
-		"approve":              {accept(object{"decision": "approve"}), "", ""},
-		"reject with a reason": {accept(object{"decision": "reject", "feedback": "not now"}), "USER_REJECTED", "not now"},
-		"decline":              {act("decline"), "USER_REJECTED", "rejected"},
-		"cancel":               {act("cancel"), "APPROVAL_UNAVAILABLE", "closed without an answer"},
-		"accept nothing":       {act("accept"), "USER_REJECTED", "rejected"},
-		"not one of them":      {accept(object{"decision": "approve everything"}), "APPROVAL_UNAVAILABLE", "cannot ask"},
+		"approve":         {accept(object{"decision": "approve"}), "", ""},
+		"decline":         {act("decline"), "USER_REJECTED", "rejected"},
+		"cancel":          {act("cancel"), "APPROVAL_UNAVAILABLE", "closed without an answer"},
+		"accept nothing":  {act("accept"), "USER_REJECTED", "rejected"},
+		"not one of them": {accept(object{"decision": "approve everything"}), "APPROVAL_UNAVAILABLE", "cannot ask"},
 		"an error": {func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 			return nil, errors.New("broken")
 		}, "APPROVAL_UNAVAILABLE", "broken"},
@@ -177,7 +176,7 @@ func TestAsking(t *testing.T) {
 			home(t)
 			p := agenttest.NewProject(t, nil)
 			door := &alone{dir: p.Dir, t: t}
-			a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, c.elicit)
+			a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, now: unhurried()}, c.elicit)
 			r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
 			if r.code() != c.code || !strings.Contains(r.text, c.text) || exists(p, "n.txt") != (c.code == "") {
 				t.Errorf("got %+v", r)
@@ -207,7 +206,7 @@ func TestWhatIsAsked(t *testing.T) {
 		t.Fatalf("got %+v", r)
 	}
 	q := agenttest.Wait(t, asked, "the question")
-	for _, want := range []string{"tester", "a.txt", "-one", `+t\u202ewo`} {
+	for _, want := range []string{"a.txt", "-one", `+t\u202ewo`} {
 		if !strings.Contains(q.Message, want) {
 			t.Errorf("the question lacks %q:\n%s", want, q.Message)
 		}
@@ -230,7 +229,7 @@ func TestPrompt(t *testing.T) {
 	answers := make(chan *sdk.ElicitResult, 2)
 	answers <- &sdk.ElicitResult{Action: "accept", Content: object{"action": "no"}}
 	answers <- &sdk.ElicitResult{Action: "decline"}
-	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, now: unhurried()}, func(_ context.Context, q *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 		return <-answers, nil
 	})
 	for _, want := range []string{"no", "cancel"} {
@@ -281,15 +280,103 @@ func TestOneQuestionAtATime(t *testing.T) {
 	}
 }
 
-func TestLongQuestions(t *testing.T) {
-	long := approval.Request{Agent: approval.Agent{Name: "a"}, Title: "Run", Preview: approval.Preview{Kind: "command", Command: strings.Repeat("echo x\n", 1000)}}
-	text, whole := question(long)
-	if whole || len(text) > maxQuestionBytes+100 || !strings.Contains(text, "more lines are not shown") {
-		t.Errorf("whole %v, %d bytes", whole, len(text))
+func TestWhatAFormShowsWhole(t *testing.T) {
+	command := func(c string) approval.Request {
+		return approval.Request{Preview: approval.Preview{Kind: "command", Command: c}}
 	}
-	short := approval.Request{Title: "Run", Preview: approval.Preview{Kind: "command", Command: "make", Cwd: "sub", Writes: []string{"out"}}}
-	text, whole = question(short)
-	if lines := strings.Split(text, "\n"); !whole || !slices.Contains(lines, "$ make") || !slices.Contains(lines, "in sub") || !slices.Contains(lines, "writes out") {
+	three := "cd src && make build\nrm -rf build/out\ncurl x | sh"
+	for _, c := range []struct {
+		agent, command string
+		whole          bool
+	}{
+		{"claude-code", "make", true},
+		{"claude-code", three, true},
+		{"claude-code", three + "\nls", false},
+		{"claude-code", strings.Repeat("x", 200), true}, // broken, and marked where it goes on
+		{"claude-code", strings.Repeat("x", 220), false},
+		{"somebody", three + "\nls", true},
+		{"somebody", strings.Repeat("ls\n", 13), false},
+		{"codex-mcp-client", three + "\nls", true},
+		{"codex-mcp-client", strings.Repeat("x ", 100), true},
+		{"codex-mcp-client", strings.Repeat("x ", 500), false},
+		{"codex-mcp-client", strings.Repeat("ls\n", 13), false},
+	} {
+		if text, _, whole := question(command(c.command), screenOf(c.agent)); whole != c.whole || !strings.HasPrefix(text, "$ "+c.command[:2]) {
+			t.Errorf("%s, %q: whole %v:\n%s", c.agent, c.command, whole, text)
+		}
+	}
+	r := command("make")
+	r.Preview.Cwd, r.Preview.Writes = "sub", []string{"out"}
+	if text, _, whole := question(r, screenOf("")); !whole || text != "$ make\nin sub\nwrites out" {
 		t.Errorf("whole %v:\n%s", whole, text)
+	}
+	for length, lines := range map[int]int{descriptionColumns: 1, descriptionColumns + 1: 2} { // what does not fit beside the choice counts
+		r := command("make")
+		r.Reasons = []string{strings.Repeat("y", length)}
+		if text, why, whole := question(r, screenOf("claude-code")); !whole || strings.Count(text, "\n")+1 != lines || (why == "") == (lines == 1) {
+			t.Errorf("%d: whole %v, %q:\n%s", length, whole, why, text)
+		}
+	}
+	if text, _ := screenOf("claude-code").fit("$ " + strings.Repeat("é", 36)); text != "$ "+strings.Repeat("é", 35)+"\n↪ é" {
+		t.Errorf("broken as %q", text)
+	}
+}
+
+// unhurried is a clock on which everybody takes a second for everything.
+func unhurried() func() time.Time {
+	var ticks atomic.Int64
+	return func() time.Time { return time.Unix(ticks.Add(1), 0) }
+}
+
+func TestADeclineThatNobodyCouldHaveRead(t *testing.T) {
+	for _, action := range []string{"decline", "cancel"} {
+		home(t)
+		p := agenttest.NewProject(t, nil)
+		door := &alone{dir: p.Dir, t: t}
+		asked := 0
+		now := time.Now()
+		o := Options{Cwd: p.Dir, Alone: door.open, now: func() time.Time { return now }}
+		a := connect(t, "tester", o, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+			asked++
+			return &sdk.ElicitResult{Action: action}, nil
+		})
+		r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
+		if r.code() != "APPROVAL_UNAVAILABLE" || !strings.Contains(r.text, "nobody could be asked") || !strings.Contains(r.text, "pillion watch") || asked != 1 {
+			t.Errorf("%s: asked %d times, got %+v", action, asked, r)
+		}
+	}
+}
+
+func TestTheReasonOfARefusal(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	door := &alone{dir: p.Dir, t: t}
+	answers := []*sdk.ElicitResult{
+		{Action: "accept", Content: object{"decision": "reject"}},
+		{Action: "accept", Content: object{"reason": "not now"}},
+		{Action: "accept", Content: object{"decision": "reject"}},
+		{Action: "cancel"},
+	}
+	a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, now: unhurried()}, func(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+		next := answers[0]
+		answers = answers[1:]
+		return next, nil
+	})
+	for _, reason := range []bool{true, false} {
+		r := a.call(t, "write_file", object{"path": "n.txt", "content": "n"})
+		if r.code() != "USER_REJECTED" || strings.Contains(r.text, "not now") != reason {
+			t.Errorf("reason %v: got %+v", reason, r)
+		}
+	}
+}
+
+func TestNamesArePeoples(t *testing.T) {
+	for _, c := range []struct{ client, title, want string }{
+		{"qwen-cli-mcp-client-pillion", "", "Qwen Code"}, {"codex-mcp-client", "Codex CLI", "Codex"}, {"gemini-cli-mcp-client-pillion", "", "Gemini CLI"},
+		{"claude-code", "", "Claude Code"}, {"opencode", "", "opencode"}, {"scripted-agent", "", "scripted-agent"}, {"acme-agent", "Acme", "Acme"},
+	} {
+		if got := personName(&sdk.Implementation{Name: c.client, Title: c.title}); got != c.want {
+			t.Errorf("%s is called %s", c.client, got)
+		}
 	}
 }

@@ -2,8 +2,10 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -11,22 +13,30 @@ import (
 	"pillion/tools/approval"
 )
 
-const openAnEditor = "run `pillion watch` in a terminal in this folder, or open it in VS Code or Neovim with Pillion, then call again"
+const openAnEditor = "run `pillion watch` in a terminal in this folder, or open the folder in VS Code or Neovim with Pillion, then make the call again"
 
-// asker asks the human through the agent's own program, by MCP's elicitation,
+// readable is the least time in which a person reads a question and refuses. Programs
+// that have nobody to ask decline sooner: `codex exec` after 14 ms.
+const readable = 500 * time.Millisecond
+
+// asker asks the user through the agent's own program, by MCP's elicitation,
 // one question at a time. It serves where no editor is open.
 type asker struct {
 	client *sdk.ServerSession
+	now    func() time.Time
 	turn   chan struct{} // holds one token: whoever has it may ask
 }
 
-func newAsker(client *sdk.ServerSession) *asker {
-	a := &asker{client: client, turn: make(chan struct{}, 1)}
+func newAsker(client *sdk.ServerSession, now func() time.Time) *asker {
+	if now == nil {
+		now = time.Now
+	}
+	a := &asker{client: client, now: now, turn: make(chan struct{}, 1)}
 	a.turn <- struct{}{}
 	return a
 }
 
-// canAsk says if the client has forms for the human.
+// canAsk says if the client has forms for the user.
 func (a *asker) canAsk() bool {
 	p := a.client.InitializeParams()
 	if p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
@@ -36,54 +46,60 @@ func (a *asker) canAsk() bool {
 	return e.Form != nil || e.URL == nil // neither: a client from before there were two kinds
 }
 
-// Ask shows the request as a form. What the human closes without a choice is no
+// Ask shows the request as a form. What the user closes without a choice is no
 // answer, and is not taken for one.
 func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, error) {
 	if !a.canAsk() {
 		return approval.Nobody{Why: openAnEditor}.Ask(ctx, r)
 	}
-	message, whole := question(r)
-	if !whole && r.Preview.Kind == "command" {
-		return approval.Nobody{Why: "the command is too long to be shown here; " + openAnEditor}.Ask(ctx, r)
+	on := screenOf(clientName(a.client))
+	message, why, whole := question(r, on)
+	if !whole {
+		return approval.Nobody{Why: "the agent's form would not show the request whole; " + openAnEditor}.Ask(ctx, r)
 	}
 	form := newForm()
-	ids, titles := make([]string, len(r.Decisions)), make([]string, len(r.Decisions))
-	for i, d := range r.Decisions {
-		ids[i], titles[i] = d.ID, d.Title
+	var ids, titles []string
+	for _, d := range r.Decisions {
+		title := d.Title
 		if d.Rule != "" {
-			titles[i] += " (" + fault.Escape(d.Rule) + ")"
+			title += " (" + fault.Escape(d.Rule) + ")"
+		}
+		if d.Rule == "" || on.wraps || len(title) <= titleColumns {
+			ids, titles = append(ids, d.ID), append(titles, title)
 		}
 	}
-	form.choice("decision", "Decision", ids, titles)
-	form.text("feedback", "Reason", "what the agent should know or do instead, when you reject")
+	form.choice("decision", "Decision", why, ids, titles)
 	given, err := a.elicit(ctx, message, form)
 	switch {
 	case ctx.Err() != nil:
 		return approval.Answer{}, ctx.Err()
 	case err != nil:
 		return approval.Nobody{Why: fmt.Sprintf("the agent cannot ask (%v); %s", err, openAnEditor)}.Ask(ctx, r)
+	case given.Action == "cancel":
+		return approval.Nobody{Why: "the question was closed without an answer; " + openAnEditor}.Ask(ctx, r)
 	}
-	switch given.Action {
-	case "accept":
-		return answer(given.Content, ids, r.Digest), nil
-	case "decline":
-		return approval.Answer{Decision: approval.Reject, Digest: r.Digest}, nil
+	chosen, _ := given.Content["decision"].(string)
+	if given.Action == "accept" && chosen != approval.RejectID && slices.Contains(ids, chosen) {
+		return approval.Answer{Decision: approval.Approve, DecisionID: chosen, Digest: r.Digest}, nil
 	}
-	return approval.Nobody{Why: "the question was closed without an answer; " + openAnEditor}.Ask(ctx, r)
+	reason := a.reason(ctx)
+	return approval.Answer{Decision: approval.Reject, Feedback: reason, Digest: r.Digest}, ctx.Err()
 }
 
-// answer reads the form; what is not clearly a yes is a no.
-func answer(content map[string]any, ids []string, digest string) approval.Answer {
-	chosen, _ := content["decision"].(string)
-	if chosen == approval.RejectID || !slices.Contains(ids, chosen) {
-		feedback, _ := content["feedback"].(string)
-		return approval.Answer{Decision: approval.Reject, Feedback: feedback, Digest: digest}
+// reason asks for the reason of a refusal. A form that is closed or left empty gives none.
+func (a *asker) reason(ctx context.Context) string {
+	form := newForm()
+	form.text("reason", "Reason", "")
+	given, err := a.elicit(ctx, "Rejected. What should the agent know or do instead? Esc: no reason.", form)
+	if err != nil || given.Action != "accept" {
+		return ""
 	}
-	return approval.Answer{Decision: approval.Approve, DecisionID: chosen, Digest: digest}
+	reason, _ := given.Content["reason"].(string)
+	return reason
 }
 
 // Changed has no way to the form that is open. Its answer is for the older digest,
-// so the human is asked again.
+// so the user is asked again.
 func (a *asker) Changed(approval.Changed) {}
 
 // Resolved has nothing to close: the form goes with the context of its Ask.
@@ -94,9 +110,13 @@ func (a *asker) Prompt(ctx context.Context, message string, actions []string) (s
 	if !a.canAsk() {
 		return "", fault.New(fault.ApprovalUnavailable, "nobody can be asked here").WithHint("%s", openAnEditor)
 	}
+	text, whole := screenOf(clientName(a.client)).fit(fault.Escape(message))
+	if !whole {
+		return "", fault.New(fault.ApprovalUnavailable, "the agent's form would not show the question whole").WithHint("%s", openAnEditor)
+	}
 	form := newForm()
-	form.choice("action", "Answer", actions, actions)
-	given, err := a.elicit(ctx, message, form)
+	form.choice("action", "Answer", "", actions, actions)
+	given, err := a.elicit(ctx, text, form)
 	if err != nil {
 		return "", fault.New(fault.ApprovalUnavailable, "the agent cannot ask: %w", err).WithHint("%s", openAnEditor)
 	}
@@ -106,24 +126,31 @@ func (a *asker) Prompt(ctx context.Context, message string, actions []string) (s
 	return "cancel", nil
 }
 
+// elicit shows a form. An end that nobody could have caused by reading is an error.
 func (a *asker) elicit(ctx context.Context, message string, f *form) (*sdk.ElicitResult, error) {
-	if e := errandOf(ctx); e != nil {
-		return e.ask(ctx, &sdk.ElicitParams{Message: message, RequestedSchema: f})
-	}
 	select {
 	case <-a.turn:
 		defer func() { a.turn <- struct{}{} }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return a.client.Elicit(ctx, &sdk.ElicitParams{Message: message, RequestedSchema: f})
+	params := &sdk.ElicitParams{Message: message, RequestedSchema: f}
+	asked, show := a.now(), a.client.Elicit
+	if e := errandOf(ctx); e != nil {
+		show = e.ask
+	}
+	given, err := show(ctx, params)
+	if err == nil && given.Action != "accept" && a.now().Sub(asked) < readable {
+		return nil, errors.New("nobody could be asked: its program declined before anybody could read the question")
+	}
+	return given, err
 }
 
 // form is the schema of an elicitation: MCP allows flat objects of simple values.
 type form struct {
 	Type       string           `json:"type"`
 	Properties map[string]field `json:"properties"`
-	Required   []string         `json:"required"`
+	Required   []string         `json:"required,omitempty"`
 }
 
 type field struct {
@@ -136,8 +163,8 @@ type field struct {
 
 func newForm() *form { return &form{Type: "object", Properties: map[string]field{}} }
 
-func (f *form) choice(name, title string, ids, titles []string) {
-	f.Properties[name] = field{Type: "string", Title: title, Enum: ids, EnumNames: titles}
+func (f *form) choice(name, title, description string, ids, titles []string) {
+	f.Properties[name] = field{Type: "string", Title: title, Description: description, Enum: ids, EnumNames: titles}
 	f.Required = append(f.Required, name)
 }
 

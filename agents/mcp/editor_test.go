@@ -56,7 +56,7 @@ func TestACallGoesToTheEditor(t *testing.T) {
 		t.Errorf("of %d bytes %d came back", len(big), len(r.text))
 	}
 	open := p.Sessions.List()
-	if len(open) != 1 || open[0].Agent.Name != "claude-code" || open[0].Agent.Version != "0.1" || open[0].Agent.Via != "mcp" {
+	if len(open) != 1 || open[0].Agent.Name != "Claude Code" || open[0].Agent.Version != "0.1" || open[0].Agent.Via != "mcp" {
 		t.Errorf("the sessions are %+v", open)
 	}
 }

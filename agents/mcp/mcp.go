@@ -61,6 +61,7 @@ type Options struct {
 	// the client's name.
 	AnswerWithin *time.Duration
 
+	now       func() time.Time
 	find      func(cwd string) (sidecar, bool, error) // the registry
 	beat      time.Duration                           // between two signs of life
 	rootsTime time.Duration                           // for the client to name its roots

@@ -8,32 +8,75 @@ import (
 	"pillion/tools/approval"
 )
 
-// The most that a question shows: a form in a terminal is no place for more.
-const (
-	maxQuestionLines = 200
-	maxQuestionBytes = 16 << 10
-)
+// columns are those of a line that every form has in a terminal of 80.
+const columns = 72
 
-// question puts a request into words. It reports false when they are cut.
-func question(r approval.Request) (text string, whole bool) {
-	var out strings.Builder
-	fmt.Fprintf(&out, "%s: %s\n", fault.Quote(r.Agent.Name), r.Title)
-	for _, reason := range r.Reasons {
-		out.WriteString("- " + reason + "\n")
+// titleColumns are those of a choice in Claude Code, which cuts longer ones. A rule that
+// cannot be read whole is not offered.
+const titleColumns = 45
+
+// descriptionColumns are those of the line below a choice, likewise.
+const descriptionColumns = 68
+
+// screen is what a form shows of a message.
+type screen struct {
+	lines int
+	wraps bool // a long line; otherwise its end is cut off
+}
+
+// screens are how many lines of a message the forms of agents show in a terminal of
+// 80 by 24, by the beginning of the name that they give; no key shows more.
+var screens = []struct {
+	name string
+	screen
+}{
+	{"claude", screen{3, false}}, // 2.1.329
+	{"codex", screen{12, true}},  // 0.169.0
+	{"", screen{12, true}},       // a guess: half of such a terminal
+}
+
+func screenOf(agent string) screen {
+	for _, s := range screens {
+		if strings.HasPrefix(agent, s.name) {
+			return s.screen
+		}
 	}
-	out.WriteString("\n")
+	return screen{}
+}
+
+// question puts a request into words: what would happen comes first, and why it is asked
+// beside the choice where that is a short line. It reports false when a form would not show
+// all of it.
+func question(r approval.Request, on screen) (text, why string, whole bool) {
+	var out strings.Builder
 	preview(&out, r.Preview)
-	return clip(fault.Escape(out.String()))
+	if r.Preview.Kind != "diff" && r.Preview.Kind != "command" {
+		out.WriteString(r.Title + "\n")
+	}
+	why = fault.Escape(strings.Join(r.Reasons, "; "))
+	if len(why) > descriptionColumns {
+		out.WriteString(why + "\n")
+		why = ""
+	}
+	text, whole = on.fit(fault.Escape(out.String()))
+	return text, why, whole
 }
 
 func preview(out *strings.Builder, p approval.Preview) {
 	switch p.Kind {
 	case "diff":
 		for _, f := range p.Files {
-			fmt.Fprintf(out, "%s %s, +%d -%d\n%s\n", f.Operation, fault.Quote(f.Path), f.Additions, f.Deletions, f.Diff)
+			path := fault.Quote(f.Path)
+			if f.To != "" {
+				path += " to " + fault.Quote(f.To)
+			}
+			fmt.Fprintf(out, "%s %s, +%d -%d\n%s\n", f.Operation, path, f.Additions, f.Deletions, changedLines(f.Diff))
 		}
 	case "command":
-		fmt.Fprintf(out, "$ %s\nin %s\n", p.Command, fault.Quote(p.Cwd))
+		out.WriteString("$ " + p.Command + "\n")
+		if p.Cwd != "" && p.Cwd != "." {
+			out.WriteString("in " + fault.Quote(p.Cwd) + "\n")
+		}
 		for _, w := range p.Writes {
 			out.WriteString("writes " + fault.Quote(w) + "\n")
 		}
@@ -47,15 +90,68 @@ func preview(out *strings.Builder, p approval.Preview) {
 	}
 }
 
-// clip cuts at the end of a line and says how much is missing.
-func clip(text string) (string, bool) {
-	lines := strings.SplitAfter(strings.TrimRight(text, "\n"), "\n")
-	size := 0
-	for i, line := range lines {
-		if size += len(line); i >= maxQuestionLines || size > maxQuestionBytes {
-			cut := strings.Join(lines[:i], "")
-			return fmt.Sprintf("%s(… %d more lines are not shown here)", cut, len(lines)-i), false
+// changedLines leaves out what a form has no room for: of a difference with one hunk,
+// everything but the lines that change.
+func changedLines(diff string) string {
+	head, hunk, found := strings.Cut(diff, "\n@@ ")
+	_, hunk, _ = strings.Cut(hunk, "\n")
+	if !found || strings.Contains(head, "old mode") || strings.Contains(hunk, "\n@@ ") {
+		return diff
+	}
+	var changed []string
+	for line := range strings.Lines(hunk) {
+		if strings.ContainsAny(line[:1], "+-\\") {
+			changed = append(changed, strings.TrimSuffix(line, "\n"))
 		}
 	}
-	return strings.Join(lines, ""), true
+	return strings.Join(changed, "\n")
+}
+
+// fit breaks lines that the form would cut, and counts what a terminal makes of the text.
+func (on screen) fit(text string) (string, bool) {
+	text = strings.TrimRight(text, "\n")
+	if !on.wraps {
+		text = broken(text)
+	}
+	for line := range strings.Lines(text) {
+		on.lines--
+		if width := widthOf(line); width > columns {
+			on.lines -= 2 * width / columns // breaking at words can leave half of each line empty
+		}
+	}
+	return text, on.lines >= 0
+}
+
+// broken has no line that is wider than a form; what goes on is marked.
+func broken(text string) string {
+	const goesOn = "↪ "
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		width := 0
+		for _, c := range line {
+			if width += widthOf(string(c)); width > columns && c != '\n' {
+				out.WriteString("\n" + goesOn)
+				width = widthOf(goesOn) + widthOf(string(c))
+			}
+			out.WriteRune(c)
+		}
+	}
+	return out.String()
+}
+
+// widthOf is never less than what a terminal gives a text.
+func widthOf(text string) int {
+	width := 0
+	for _, c := range text {
+		switch {
+		case c == '\n':
+		case c == '\t':
+			width += 8
+		case c > '~':
+			width += 2
+		default:
+			width++
+		}
+	}
+	return width
 }

@@ -1,12 +1,14 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -189,9 +191,33 @@ func (r *route) form() string {
 func agentOf(client *sdk.ServerSession) session.Agent {
 	who := session.Agent{Name: "agent", Via: "mcp"}
 	if p := client.InitializeParams(); p != nil && p.ClientInfo != nil && p.ClientInfo.Name != "" {
-		who.Name, who.Version = p.ClientInfo.Name, p.ClientInfo.Version
+		who.Name, who.Version = personName(p.ClientInfo), p.ClientInfo.Version
 	}
 	return who
+}
+
+// clientName is what the agent's program calls itself, for what is known of that program.
+func clientName(client *sdk.ServerSession) string {
+	if p := client.InitializeParams(); p != nil && p.ClientInfo != nil {
+		return p.ClientInfo.Name
+	}
+	return ""
+}
+
+// personNames are the names that people know agents by, by the beginning of the name that
+// their programs give.
+var personNames = []struct{ client, name string }{
+	{"claude-code", "Claude Code"}, {"claude-ai", "Claude"}, {"codex", "Codex"}, {"qwen", "Qwen Code"}, {"gemini", "Gemini CLI"}, {"opencode", "opencode"},
+	{"cursor", "Cursor"}, {"Visual Studio Code", "VS Code"}, {"Zed", "Zed"}, {"windsurf", "Windsurf"}, {"goose", "Goose"}, {"crush", "Crush"},
+}
+
+func personName(client *sdk.Implementation) string {
+	for _, known := range personNames {
+		if strings.HasPrefix(client.Name, known.client) {
+			return known.name
+		}
+	}
+	return cmp.Or(client.Title, client.Name)
 }
 
 func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
@@ -201,7 +227,7 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	if r.o.Alone == nil {
 		return nil, fault.New(fault.ExecutionFailed, "no editor is open on %s", fault.Quote(r.folders[0])).WithHint("%s", openAnEditor)
 	}
-	ask := newAsker(client)
+	ask := newAsker(client, r.o.now)
 	d, err := r.o.Alone(r.folders, agentOf(client), ask, ask)
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "the tools cannot be started on %s: %w", fault.Quote(r.folders[0]), err)

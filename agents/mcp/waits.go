@@ -45,7 +45,7 @@ func (s *server) patience() time.Duration {
 	if s.o.AnswerWithin != nil {
 		return before(*s.o.AnswerWithin)
 	}
-	name := agentOf(s.session()).Name
+	name := clientName(s.session())
 	for _, c := range clientLimits {
 		if strings.HasPrefix(name, c.name) {
 			return before(c.limit)

@@ -41,7 +41,7 @@ ride('modes and bytes: each file is told at a glance; a part is approved, made, 
   await becameChosen(call, sandbox);
 
   await window.command('Pillion: Revert This Turn…');
-  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'claude-code' }).first().click();
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Claude Code' }).first().click();
   const preview = await (await window.dialog('Revert?')).drawn('Revert');
   for (const fact of [
     /^beans\.bin {3}binary, other content, 3000 bytes$/m, /^brew\.sh {3}not executable any more, mode 100755 → 100644$/m, /^leaf\.png {3}is removed/m, /^old\.bin {3}comes back, binary, 4 bytes$/m,
@@ -56,7 +56,7 @@ ride('modes and bytes in a patch to review: the agent gets just the part that is
   const { window, sandbox } = it;
   const agent = await it.agent('claude-code');
   const call = agent.call('apply_patch_review', { ...all(), message: 'A greener pot' });
-  const dialog = await (await window.dialog(/Review clock\.py \(3 of 8\): claude-code, \+2 −2/)).drawn('Apply');
+  const dialog = await (await window.dialog(/Review clock\.py \(3 of 8\): Claude Code, \+2 −2/)).drawn('Apply');
   await window.chooseHunks(dialog);
   await window.screenshot('patch-review-text');
   await eventually('the row of a text says its mode', async () => (await window.boxes()).some((row) => /pour\.sh.*made executable/.test(row)));
@@ -73,7 +73,7 @@ ride('a file that two parts of a patch change is one to choose from', inParts.fi
   const { window } = it;
   const agent = await it.agent('claude-code');
   const call = agent.call('apply_patch_review', { diff: inParts.diff() });
-  const dialog = await (await window.dialog(/Review clock\.py: claude-code, \+2 −2/)).drawn('Apply');
+  const dialog = await (await window.dialog(/Review clock\.py: Claude Code, \+2 −2/)).drawn('Apply');
   await window.chooseHunks(dialog);
   await window.tick('seconds:02d');
   await eventually('the right side has it no more', async () => /float/.test(await dialog.proposedText()) && !/02d/.test(await dialog.proposedText()));
