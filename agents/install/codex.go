@@ -38,11 +38,15 @@ func planCodex(o Options) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
+	past, err := o.readRecord("codex", path)
+	if err != nil {
+		return Plan{}, err
+	}
 	edit := codexInstall
 	if o.Uninstall {
 		edit = codexUninstall
 	}
-	why, err := edit(doc, o)
+	why, err := edit(doc, o, past)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -61,6 +65,7 @@ func planCodex(o Options) (Plan, error) {
 		}
 		p.Files = []FileChange{change}
 	}
+	p.Files = append(p.Files, past.change(o)...)
 	return p, nil
 }
 
@@ -71,7 +76,21 @@ func codexConfig(o Options) string {
 	return filepath.Join(o.folder("CODEX_HOME", ".codex"), "config.toml")
 }
 
-func codexInstall(doc *tomlText, o Options) (why []string, err error) {
+func codexInstall(doc *tomlText, o Options, past *recordFile) (why []string, err error) {
+	if !strings.Contains(doc.text, codexComment) && !past.existed {
+		own, err := doc.textOf(codexServer)
+		if err != nil {
+			return nil, err
+		}
+		if own != "" { // the user's own server of our name
+			past.add(recorded{Path: codexServer, Text: own})
+		}
+		if args, ok := doc.find(append(slices.Clone(codexServer), "args")); own != "" && !(ok && strings.HasPrefix(doc.text[args.valueStart:], `["mcp"`)) {
+			if _, err := doc.cut(codexServer, codexComment); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for _, off := range codexOff {
 		changed, err := doc.set(off.table, off.key, off.value)
 		if err != nil {
@@ -140,7 +159,12 @@ func codexKeys(o Options) [][2]string {
 	}
 }
 
-func codexUninstall(doc *tomlText, _ Options) (why []string, err error) {
+func codexUninstall(doc *tomlText, _ Options, past *recordFile) (why []string, err error) {
+	own, remembered := past.find(edit{path: codexServer})
+	past.text = ""
+	if !remembered && !strings.Contains(doc.text, codexComment) && !doc.marked() {
+		return nil, nil // nothing here is of our making
+	}
 	cut, err := doc.cut(codexServer, codexComment)
 	if err != nil {
 		return nil, err
@@ -149,7 +173,11 @@ func codexUninstall(doc *tomlText, _ Options) (why []string, err error) {
 		why = append(why, "takes the server out")
 	}
 	more, err := doc.unset()
-	return append(why, more...), err
+	if err != nil || !cut || own.Text == "" {
+		return append(why, more...), err
+	}
+	why[0] = "puts your own server of that name back"
+	return append(why, more...), doc.insertAt(len(doc.text), own.Text)
 }
 
 func codexNotes(o Options) []string {

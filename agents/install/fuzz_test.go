@@ -64,17 +64,18 @@ func FuzzTOMLKeepsTheRest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := codexInstall(doc, o); err != nil {
+		past := &recordFile{}
+		if _, err := codexInstall(doc, o, past); err != nil {
 			return // what does not fit is refused with words
 		}
 		if err := onlyOurs("x", text, doc.text, ours); err != nil {
 			return // refused as well: nothing is written
 		}
 		installed := doc.text
-		if why, err := codexInstall(doc, o); err != nil || len(why) != 0 || doc.text != installed {
+		if why, err := codexInstall(doc, o, past); err != nil || len(why) != 0 || doc.text != installed {
 			t.Errorf("again: %v %v\n%s\nthen\n%s", why, err, installed, doc.text)
 		}
-		if _, err := codexUninstall(doc, o); err != nil {
+		if _, err := codexUninstall(doc, o, past); err != nil {
 			t.Errorf("uninstalling: %v", err)
 		}
 		if err := onlyOurs("x", text, doc.text, ours); err != nil {

@@ -52,14 +52,22 @@ type Plan struct {
 	Notes []string // what to do next, and what can still act unseen
 }
 
-type planner func(Options) (Plan, error)
-
-var planners = map[string]planner{"claude": planClaude, "codex": planCodex, "qwen": planQwen}
+// known are the agents: how each is set up, and how its configuration is read.
+var known = map[string]struct {
+	plan func(Options) (Plan, error)
+	look func(Options) (view, error)
+}{
+	"claude":   {planClaude, viewClaude},
+	"codex":    {planCodex, viewCodex},
+	"gemini":   {planGemini, viewGemini},
+	"opencode": {planOpencode, viewOpencode},
+	"qwen":     {planQwen, viewQwen},
+}
 
 // Agents lists the names that For takes.
 func Agents() []string {
-	names := make([]string, 0, len(planners))
-	for name := range planners {
+	names := make([]string, 0, len(known))
+	for name := range known {
 		names = append(names, name)
 	}
 	sort.Strings(names)
@@ -69,14 +77,14 @@ func Agents() []string {
 // For computes what installing into (or uninstalling from) agent would change.
 // It reads the agent's files and writes nothing.
 func For(agent string, o Options) (Plan, error) {
-	plan, ok := planners[agent]
+	setUp, ok := known[agent]
 	if !ok {
-		return Plan{}, fmt.Errorf("unknown agent %q: choose one of %s", agent, strings.Join(Agents(), ", "))
+		return Plan{}, fmt.Errorf("unknown agent %q: use %s", agent, strings.Join(Agents(), ", "))
 	}
 	if err := o.check(); err != nil {
 		return Plan{}, err
 	}
-	p, err := plan(o)
+	p, err := setUp.plan(o)
 	if err != nil {
 		return Plan{}, err
 	}

@@ -48,7 +48,7 @@ func TestBadOptions(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"agent":   {"emacs", func(*Options) {}, "claude, codex, qwen"},
+		"agent":   {"emacs", func(*Options) {}, "claude, codex, gemini, opencode, qwen"},
 		"binary":  {"claude", func(o *Options) { o.Binary = "pillion" }, "absolute"},
 		"home":    {"claude", func(o *Options) { o.Home = "" }, "HOME"},
 		"scope":   {"claude", func(o *Options) { o.Scope = "world" }, "choose user or project"},
@@ -107,7 +107,7 @@ func (o Options) stateFolderOf(t *testing.T) string {
 // An update of Pillion may live elsewhere: our part follows, the user's
 // additions to it stay.
 func TestInstallAgainWithAnotherBinary(t *testing.T) {
-	for agent, file := range map[string]string{"claude": ".claude.json", "codex": ".codex/config.toml", "qwen": ".qwen/settings.json"} {
+	for agent, file := range map[string]string{"claude": ".claude.json", "codex": ".codex/config.toml", "qwen": ".qwen/settings.json", "gemini": ".gemini/settings.json", "opencode": ".config/opencode/opencode.json"} {
 		o := options(t)
 		run(t, agent, o)
 		path := filepath.Join(o.Home, file)
@@ -125,9 +125,9 @@ func TestAgentsOwnVariablesMoveTheFiles(t *testing.T) {
 	o := options(t)
 	elsewhere := filepath.Join(o.Home, "elsewhere")
 	o.Getenv = func(name string) string {
-		return map[string]string{"CLAUDE_CONFIG_DIR": elsewhere, "CODEX_HOME": elsewhere, "QWEN_HOME": "~/elsewhere", "XDG_STATE_HOME": filepath.Join(o.Home, "state")}[name]
+		return map[string]string{"CLAUDE_CONFIG_DIR": elsewhere, "CODEX_HOME": elsewhere, "QWEN_HOME": "~/elsewhere", "GEMINI_CLI_HOME": elsewhere, "XDG_CONFIG_HOME": elsewhere, "XDG_STATE_HOME": filepath.Join(o.Home, "state")}[name]
 	}
-	for agent, want := range map[string]string{"claude": ".claude.json", "codex": "config.toml", "qwen": "settings.json"} {
+	for agent, want := range map[string]string{"claude": ".claude.json", "codex": "config.toml", "qwen": "settings.json", "gemini": ".gemini/settings.json", "opencode": "opencode/opencode.json"} {
 		if p := plan(t, agent, o); p.Files[0].Path != filepath.Join(elsewhere, want) {
 			t.Errorf("%s writes %s", agent, p.Files[0].Path)
 		}
@@ -221,6 +221,27 @@ func TestClaudeFilesAProjectUnderItsMainWorkTree(t *testing.T) {
 		}
 		if got := claudeRoot(o.Project); got != filepath.Join(o.Home, want) {
 			t.Errorf("%s is filed under %s", project, got)
+		}
+	}
+}
+
+// What the user had under our name comes back in its words, though not with its comments.
+func TestAnOwnServerOfCodexComesBack(t *testing.T) {
+	const own = "[mcp_servers.pillion]\ncommand = \"pillion-of-mine\"\nargs = [\"serve\"]\n\n[mcp_servers.pillion.env]\nA = \"b\"\n"
+	for _, before := range []string{"model = \"m\"\n\n" + own, "[mcp_servers]\npillion = { command = \"pillion-of-mine\", args = [\"serve\"], env = { A = \"b\" } }\n"} {
+		o := options(t)
+		config := filepath.Join(o.Home, ".codex", "config.toml")
+		put(t, config, before)
+		run(t, "codex", o)
+		if got := get(t, config); strings.Contains(got, "of-mine") || strings.Contains(got, "A =") {
+			t.Errorf("installed beside the user's own:\n%s", got)
+		}
+		o.Uninstall = true
+		run(t, "codex", o)
+		got, err := decodeTOML(get(t, config), nil)
+		want, _ := decodeTOML(before, nil) //nolint:errcheck // it is a constant
+		if err != nil || !equalJSON(got, want) {
+			t.Errorf("%v:\n%s\nwant\n%s", err, get(t, config), before)
 		}
 	}
 }

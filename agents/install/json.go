@@ -153,20 +153,21 @@ func (j *jsonText) get(path []string) (any, bool) {
 	return decodeValue(*v), true
 }
 
-// remove takes the member at path out, and the objects that this leaves empty.
-func (j *jsonText) remove(path []string) (changed bool) {
+// remove takes the member at path out, and the objects that this leaves empty, but for
+// the outermost keep that were there before.
+func (j *jsonText) remove(path []string, keep int) (changed bool) {
 	if _, depth := j.find(path); depth < len(path) {
 		return false
 	}
 	parent, _ := j.find(path[:len(path)-1])
 	j.cut(j.span(parent), memberIndex(parent.Value.(*hujson.Object), path[len(path)-1]))
-	j.prune(path[:len(path)-1])
+	j.prune(path[:len(path)-1], keep)
 	return true
 }
 
 // drop takes item out of the array at path, and the array if this leaves it
-// empty.
-func (j *jsonText) drop(path []string, item string) (changed bool) {
+// empty, likewise.
+func (j *jsonText) drop(path []string, item string, keep int) (changed bool) {
 	v, depth := j.find(path)
 	arr, ok := v.Value.(*hujson.Array)
 	if depth < len(path) || !ok {
@@ -177,18 +178,33 @@ func (j *jsonText) drop(path []string, item string) (changed bool) {
 		return false
 	}
 	j.cut(j.span(v), i)
-	j.prune(path)
+	j.prune(path, keep)
 	return true
 }
 
-func (j *jsonText) prune(path []string) {
-	if len(path) == 0 {
+func (j *jsonText) prune(path []string, keep int) {
+	if len(path) <= keep {
 		return
 	}
 	v, _ := j.find(path)
 	if s := j.span(v); len(s.items) == 0 && strings.TrimSpace(j.text[s.open+1:s.close]) == "" {
-		j.remove(path)
+		j.remove(path, keep)
 	}
+}
+
+// textAt is the value at path as it is written, empty if there is none.
+func (j *jsonText) textAt(path []string) string {
+	v, depth := j.find(path)
+	if depth < len(path) {
+		return ""
+	}
+	return j.text[v.StartOffset:v.EndOffset]
+}
+
+// put writes text where the value at path stands.
+func (j *jsonText) put(path []string, text string) {
+	v, _ := j.find(path)
+	j.splice(v.StartOffset, v.EndOffset, text)
 }
 
 // empty says that nothing is left but an empty object.

@@ -16,10 +16,6 @@ type State struct {
 	Changes []string // what installing once more in Scopes would change
 }
 
-// Known lists the agents that Look takes: those of [Agents], and gemini, which can
-// be looked at and not yet be set up.
-func Known() []string { return append(Agents(), "gemini") }
-
 // view is one configuration, as it is.
 type view struct {
 	server   string
@@ -33,14 +29,12 @@ type toggle struct {
 	off       bool
 }
 
-var views = map[string]func(Options) (view, error){"claude": viewClaude, "codex": viewCodex, "qwen": viewQwen, "gemini": viewGemini}
-
 // Look reads an agent's files and writes nothing. Without Options.Project it
 // looks at the user's configuration alone.
 func Look(agent string, o Options) (State, error) {
-	look, ok := views[agent]
+	known, ok := known[agent]
 	if !ok {
-		return State{}, fmt.Errorf("unknown agent %q: choose one of %s", agent, strings.Join(Known(), ", "))
+		return State{}, fmt.Errorf("unknown agent %q: use %s", agent, strings.Join(Agents(), ", "))
 	}
 	scopes := []string{User}
 	if o.Project != "" {
@@ -52,7 +46,7 @@ func Look(agent string, o Options) (State, error) {
 		if err := o.check(); err != nil {
 			return State{}, err
 		}
-		v, err := look(o)
+		v, err := known.look(o)
 		if err != nil {
 			return State{}, err
 		}
@@ -90,7 +84,7 @@ func stillOn(views []view) (tools []string) {
 
 // changesOf is what a second installation of the same program would change.
 func changesOf(agent string, o Options, server string) (why []string, err error) {
-	if planners[agent] == nil || !filepath.IsAbs(server) {
+	if !filepath.IsAbs(server) {
 		return nil, nil
 	}
 	o.Binary, o.Uninstall = server, false
@@ -155,21 +149,6 @@ func viewQwen(o Options) (v view, err error) {
 	file := qwenSettings(o)
 	if v.server, err = serverIn(file, "mcpServers", server); err == nil {
 		v.switches, err = denied(file, qwenOff, []string{"permissions", "deny"})
-	}
-	return v, err
-}
-
-// The tools of Gemini CLI that change files or run commands, as they are generally
-// known: the program itself was not tried.
-var geminiOff = []string{"run_shell_command", "replace", "write_file"}
-
-func viewGemini(o Options) (v view, err error) {
-	file := filepath.Join(o.Home, ".gemini", "settings.json")
-	if o.Scope == Project {
-		file = filepath.Join(o.Project, ".gemini", "settings.json")
-	}
-	if v.server, err = serverIn(file, "mcpServers", server); err == nil {
-		v.switches, err = denied(file, geminiOff, []string{"tools", "exclude"}, []string{"excludeTools"})
 	}
 	return v, err
 }

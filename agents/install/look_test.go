@@ -91,7 +91,7 @@ func TestLookAtGemini(t *testing.T) {
   "mcpServers": {"pillion": {"command": "/opt/pillion", "args": ["mcp"]}},
   "tools": {"exclude": ["run_shell_command", "replace"]},
 }`)
-	if s := look(t, "gemini", o); s.Server != "/opt/pillion" || !slices.Equal(s.On, []string{"write_file"}) || len(s.Changes) > 0 {
+	if s := look(t, "gemini", o); s.Server != "/opt/pillion" || !slices.Equal(s.On, []string{"write_file"}) || len(s.Changes) == 0 {
 		t.Errorf("set up by hand: %+v", s)
 	}
 }

@@ -36,6 +36,11 @@ type recorded struct {
 	Path []string `json:"path"`
 	Item string   `json:"item,omitempty"`
 	Was  any      `json:"was,omitempty"` // what a replaced value was
+	// Text is the same as it was written, or a whole entry of the user's that had our name.
+	Text string `json:"text,omitempty"`
+	// Had is how many of the path's containers were there before, from the outermost: those
+	// stay, also empty.
+	Had int `json:"had,omitempty"`
 }
 
 // planJSON edits one settings file and its record. present says that our
@@ -57,11 +62,12 @@ func planJSON(o Options, agent, path string, edits []edit, present bool) ([]File
 	old := doc.decode()
 	change := FileChange{Path: path, Before: before, Existed: existed}
 	switch {
-	case o.Uninstall && (present || past.existed):
+	case o.Uninstall && (past.existed || present && ourMaking(doc, edits)):
 		change.Why = uninstall(doc, edits, past)
 	case o.Uninstall:
 		return nil, nil
 	default:
+		theirs(doc, edits, past)
 		change.Why, err = installInto(doc, edits, past)
 	}
 	if err = errors.Join(err, doc.broken); err != nil {
@@ -81,9 +87,49 @@ func planJSON(o Options, agent, path string, edits []edit, present bool) ([]File
 	return append(files, past.change(o)...), nil
 }
 
+// theirs remembers an entry that has our name and is not of our making, and makes room
+// for ours in its place.
+func theirs(doc *jsonText, edits []edit, past *recordFile) {
+	at := slices.IndexFunc(edits, func(e edit) bool { return e.ours })
+	if at < 0 {
+		return
+	}
+	entry := edit{path: edits[at].own()}
+	if _, known := past.find(entry); known || past.existed {
+		return
+	}
+	_, depth := doc.find(entry.path)
+	made := recorded{Path: entry.path, Had: min(depth, len(entry.path)-1)}
+	if text := doc.textAt(entry.path); text != "" && !ourMaking(doc, edits) {
+		made.Text = text
+		doc.put(entry.path, "{}")
+	}
+	if parent, ok := doc.get(entry.path[:made.Had]); made.Text != "" || ok && made.Had > 0 && equalJSON(parent, map[string]any{}) {
+		past.add(made)
+	}
+}
+
+// ourMaking says that the entry is as an installation without a record leaves it, wherever
+// the program was then.
+func ourMaking(doc *jsonText, edits []edit) bool {
+	for _, e := range edits {
+		is, _ := doc.get(e.path)
+		if list, ok := is.([]any); ok && e.path[len(e.path)-1] == "args" {
+			is = list[:min(len(list), 1)] // flags came later
+			e.value = []string{"mcp"}
+		}
+		if e.ours && !strings.HasPrefix(e.path[len(e.path)-1], "command") && !equalJSON(is, e.value) {
+			return false
+		}
+	}
+	return true
+}
+
 func installInto(doc *jsonText, edits []edit, past *recordFile) (why []string, err error) {
+	before := *doc
 	for _, e := range edits {
 		was, had := doc.get(e.path)
+		_, depth := before.find(e.path)
 		var changed bool
 		if e.item != "" {
 			changed, err = doc.add(e.path, e.item)
@@ -100,7 +146,7 @@ func installInto(doc *jsonText, edits []edit, past *recordFile) (why []string, e
 			why = append(why, e.why)
 		}
 		if !e.ours {
-			past.remember(e, was, had)
+			past.remember(e, was, had, depth, before.textAt(e.path))
 		}
 	}
 	return why, nil
@@ -115,15 +161,20 @@ func uninstall(doc *jsonText, edits []edit, past *recordFile) (why []string) {
 		case e.ours: // the whole object goes below
 		case past.existed && !known: // it was there before us
 		case e.item != "":
-			if doc.drop(e.path, e.item) {
+			if doc.drop(e.path, e.item, did.Had) {
 				dropped[name] = append(dropped[name], e.item)
 			}
-		case did.Was != nil:
+		case did.Text != "":
+			if doc.textAt(e.path) != "" {
+				doc.put(e.path, did.Text)
+				why = append(why, "puts "+name+" back to what it was")
+			}
+		case did.Was != nil: // by a program that did not keep the text
 			if changed, err := doc.set(e.path, did.Was); err == nil && changed {
 				why = append(why, "puts "+name+" back to what it was")
 			}
 		default:
-			if now, ok := doc.get(e.path); ok && equalJSON(now, e.value) && doc.remove(e.path) {
+			if now, ok := doc.get(e.path); ok && equalJSON(now, e.value) && doc.remove(e.path, did.Had) {
 				why = append(why, "takes "+name+" out")
 			}
 		}
@@ -135,9 +186,18 @@ func uninstall(doc *jsonText, edits []edit, past *recordFile) (why []string) {
 		why = append(why, "finds no record of the installation, so rules of the same wording that you wrote yourself go as well")
 	}
 	for _, e := range edits {
-		if e.ours && doc.remove(e.own()) {
+		if !e.ours {
+			continue
+		}
+		made, _ := past.find(edit{path: e.own()})
+		switch {
+		case made.Text != "" && doc.textAt(e.own()) != "":
+			doc.put(e.own(), made.Text)
+			why = append(why, "puts your own server of that name back")
+		case doc.remove(e.own(), made.Had):
 			why = append(why, "takes the server out")
 		}
+		break // the entry is one for all of them
 	}
 	past.text = ""
 	return why
@@ -222,14 +282,18 @@ func (r *recordFile) find(e edit) (recorded, bool) {
 	return r.Did[i], true
 }
 
-func (r *recordFile) remember(e edit, was any, had bool) {
+func (r *recordFile) remember(e edit, was any, had bool, depth int, text string) {
 	if _, known := r.find(e); known {
 		return
 	}
-	d := recorded{Path: e.path, Item: e.item}
+	d := recorded{Path: e.path, Item: e.item, Had: depth}
 	if had && e.item == "" {
-		d.Was = was
+		d.Was, d.Text = was, text
 	}
+	r.add(d)
+}
+
+func (r *recordFile) add(d recorded) {
 	r.Did = append(r.Did, d)
 	b, err := json.MarshalIndent(r.record, "", "  ")
 	if err != nil {

@@ -178,6 +178,42 @@ func (t *tomlText) insertAt(at int, lines string) error {
 	return t.splice(at, at, lines)
 }
 
+// textOf is a table with the tables in it as they are written, or, of one that is no table
+// of its own, as a table that says the same. It is empty if there is none.
+func (t *tomlText) textOf(table []string) (string, error) {
+	var out strings.Builder
+	header := false
+	for _, s := range t.statements {
+		if !within(s.path, table) {
+			continue
+		}
+		if s.header {
+			header = true
+			out.WriteString(t.newline())
+		}
+		out.WriteString(t.text[s.start:s.end])
+	}
+	if out.Len() == 0 || header {
+		return out.String(), nil
+	}
+	root, err := decodeTOML(t.text, nil)
+	if err != nil {
+		return "", err
+	}
+	value, _ := valueAt(root, table)
+	for _, name := range slices.Backward(table) {
+		value = map[string]any{name: value}
+	}
+	text, err := toml.Marshal(value)
+	_, own, _ := strings.Cut(string(text), "["+dotted(table)+"]") // without the tables around it
+	return t.newline() + "[" + dotted(table) + "]" + own, err
+}
+
+// marked says that an installation has set a value.
+func (t *tomlText) marked() bool {
+	return slices.ContainsFunc(t.statements, func(s statement) bool { return strings.HasPrefix(s.comment, mark) })
+}
+
 // unset takes every marked line out and puts back what it replaced.
 func (t *tomlText) unset() (why []string, err error) {
 	for {

@@ -30,7 +30,7 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 			definitions = theirs
 		}
 	}
-	s.names.learn(definitions)
+	s.names.learn(clientName(req.Session), definitions)
 	out := []listed{}
 	for _, d := range definitions {
 		if s.o.offers(d.Name) {
@@ -107,30 +107,45 @@ func (s *server) failure(ctx context.Context, err error) relay.Result {
 // names turns the names of models, which most accept without dots alone, into
 // those of the contract and back.
 type names struct {
-	mu     sync.Mutex        // guards what follows
-	dotted map[string]string // git_diff → git.diff
+	mu    sync.Mutex        // guards what follows
+	known map[string]string // git_diff → git.diff
 }
 
 func plainName(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// learn takes the tools' names in. Until it is called our own catalogue's count.
-func (n *names) learn(definitions []tools.Definition) {
+// renamed are tools that some agents would not offer to their model: Gemini CLI 0.61.0
+// denies tools of its own by their bare names, and with them those of ours that are called
+// the same.
+var renamed = []struct{ client, name, shown string }{
+	{"gemini", "write_file", "save_file"},
+	{"gemini", "exit_plan_mode", "submit_plan"},
+}
+
+// learn takes the tools' names in, as the client is to know them. Until it is called our
+// own catalogue's count.
+func (n *names) learn(client string, definitions []tools.Definition) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.dotted = map[string]string{}
+	n.known = map[string]string{}
 	for _, d := range definitions {
-		if plain := plainName(d.Name); plain != d.Name {
-			n.dotted[plain] = d.Name
+		shown := plainName(d.Name)
+		for _, r := range renamed {
+			if r.name == d.Name && strings.HasPrefix(client, r.client) {
+				shown = r.shown
+			}
+		}
+		if shown != d.Name {
+			n.known[shown] = d.Name
 		}
 	}
 }
 
 func (n *names) table() map[string]string {
 	n.mu.Lock()
-	known := n.dotted
+	known := n.known
 	n.mu.Unlock()
 	if known == nil {
-		n.learn((&tools.Registry{}).Definitions())
+		n.learn("", (&tools.Registry{}).Definitions())
 		return n.table()
 	}
 	return known // never changed, only replaced
@@ -138,16 +153,26 @@ func (n *names) table() map[string]string {
 
 // canonical is the contract's name; a name that is it already, or unknown, stays.
 func (n *names) canonical(name string) string {
-	if dotted, ok := n.table()[name]; ok {
-		return dotted
+	if ours, ok := n.table()[name]; ok {
+		return ours
+	}
+	return name
+}
+
+// shown is the name that the model knows a tool by.
+func (n *names) shown(name string) string {
+	for shown, ours := range n.table() {
+		if ours == name {
+			return shown
+		}
 	}
 	return name
 }
 
 // plainText puts the names that the model knows into a text for it.
 func (n *names) plainText(text string) string {
-	for plain, dotted := range n.table() {
-		text = strings.ReplaceAll(text, dotted, plain)
+	for shown, ours := range n.table() {
+		text = strings.ReplaceAll(text, ours, shown)
 	}
 	return text
 }

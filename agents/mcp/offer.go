@@ -57,7 +57,7 @@ type hints struct {
 
 func listedTool(d tools.Definition, n *names) listed {
 	return listed{
-		Name: plainName(d.Name), Title: d.Title, Description: n.plainText(d.Description),
+		Name: n.shown(d.Name), Title: d.Title, Description: n.plainText(d.Description),
 		// Whoever tries another argument hears of it from the door.
 		InputSchema: bytes.ReplaceAll(d.InputSchema, []byte(`,"additionalProperties":false`), nil),
 		Annotations: hintsOf(d.Annotations),
@@ -93,7 +93,7 @@ type Cost struct {
 // Costs are those of the tools, as they are sent.
 func Costs(definitions []tools.Definition) []Cost {
 	var n names
-	n.learn(definitions)
+	n.learn("", definitions)
 	out := make([]Cost, 0, len(definitions))
 	for _, d := range definitions {
 		text, err := json.Marshal(listedTool(d, &n))
