@@ -17,15 +17,18 @@ import (
 )
 
 const installHelp = `usage: pillion mcp install [--project] [--uninstall] [--yes] AGENT
+       pillion mcp install --print AGENT
 
 Sets AGENT up to work through Pillion, in the agent's own configuration: adds
 Pillion's tools, and turns the agent's own tools off that change files or run
 commands without you seeing it. Shows what it would write, and asks.
 
-  AGENT          claude, codex or qwen
+  AGENT          claude, codex, qwen, gemini or opencode
   --project      for the project in the current folder alone, not for all of yours
   --uninstall    take out again what was installed
   --yes          write without asking, for scripts
+  --print        write nothing, and print the lines to paste and where they go; also for
+                 cursor, zed, windsurf, goose, crush and vscode
 
 The exit status is 0 if it was written or there was nothing to do, 1 if not.
 `
@@ -37,9 +40,13 @@ func mcpInstall(args []string) int {
 	yes := flags.Bool("yes", false, "")
 	project := flags.Bool("project", false, "")
 	uninstall := flags.Bool("uninstall", false, "")
+	show := flags.Bool("print", false, "")
 	operands, code, ok := parse(flags, installHelp, [2]int{1, 1}, args)
 	if !ok {
 		return code
+	}
+	if *show {
+		return printInstall(operands[0], *project)
 	}
 	plan, err := planInstall(operands[0], *project, *uninstall)
 	if err != nil {
@@ -53,6 +60,32 @@ func mcpInstall(args []string) int {
 		return exitInterrupted
 	case err != nil:
 		return fail(err)
+	}
+	return 0
+}
+
+// printInstall shows what somebody would paste who sets an agent up by hand.
+func printInstall(agent string, project bool) int {
+	self, err := os.Executable()
+	if err != nil {
+		return fail(err)
+	}
+	text, known := install.Lines(agent, self)
+	if known {
+		fmt.Print(text)
+		return 0
+	}
+	plan, err := planInstall(agent, project, false)
+	if err != nil {
+		return fail(fmt.Errorf("%w; with --print also %s", err, strings.Join(install.ByHand(), ", ")))
+	}
+	for _, f := range plan.Files {
+		if !isOwnRecord(f.Path) {
+			fmt.Printf("%s, as a whole:\n\n%s\n", f.Path, f.After)
+		}
+	}
+	if len(plan.Files) == 0 {
+		fmt.Println("Nothing to paste: " + agent + " is set up like this already.")
 	}
 	return 0
 }

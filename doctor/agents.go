@@ -12,7 +12,7 @@ import (
 // agentTitles are the agents that are looked for: how they are installed, and how
 // they are called. The id is the program's name too.
 var agentTitles = []struct{ id, title string }{
-	{"claude", "Claude Code"}, {"codex", "Codex"}, {"qwen", "Qwen Code"}, {"gemini", "Gemini CLI"},
+	{"claude", "Claude Code"}, {"codex", "Codex"}, {"qwen", "Qwen Code"}, {"gemini", "Gemini CLI"}, {"opencode", "opencode"},
 }
 
 // agents tells which agents are here, and whether they can act behind Pillion's
@@ -24,7 +24,7 @@ func agents(ctx context.Context, e exam) []Finding {
 	if len(out) == 0 {
 		out = append(out, Finding{
 			ID: "agent.none", Title: "agent", Status: Missing, Detail: "none that Pillion knows is on PATH or set up",
-			Hint: "npm: @anthropic-ai/claude-code, @openai/codex or @qwen-code/qwen-code",
+			Hint: "npm: @anthropic-ai/claude-code, @openai/codex, @qwen-code/qwen-code, @google/gemini-cli or opencode-ai",
 		})
 	}
 	return out
@@ -57,10 +57,6 @@ func agent(ctx context.Context, e exam, id, title string) (f Finding, shown bool
 func judge(f Finding, id string, state install.State, e exam) Finding {
 	f.Data["installed"], f.Data["acts_unseen"] = nonNil(state.Scopes), nonNil(state.On)
 	again := "pillion mcp install " + id
-	canInstall := slices.Contains(install.Agents(), id)
-	if !canInstall {
-		again = "turn these tools off in its own settings; docs/agents.md says what else to write there"
-	}
 	switch {
 	case state.Server == "":
 		f.Status, f.Hint = Warning, again

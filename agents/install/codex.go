@@ -186,7 +186,7 @@ func codexNotes(o Options) []string {
 	}
 	notes := []string{
 		"Start it with: codex, in a folder that is open in your editor. Running sessions keep their old settings.",
-		"Can still act unseen: apply_patch, when Codex is started with --sandbox, --approve-for-me or --dangerously-bypass-approvals-and-sandbox, or when /permissions loosens it; hooks, plugins and other MCP servers that you configured.",
+		"Can still act unseen: apply_patch, when Codex is started with --sandbox, --approve-for-me or --dangerously-bypass-approvals-and-sandbox, or when /permissions loosens it; create_worktree, which makes a git work tree and a branch, and which no setting takes away; hooks, plugins and other MCP servers that you configured.",
 		"Its view_image reads files from the disk, without what is unsaved in the editor.",
 	}
 	if o.Scope == Project {

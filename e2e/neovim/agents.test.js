@@ -1,4 +1,4 @@
-/** Claude Code, Codex and Qwen Code, the real programs, through a real Neovim. */
+/** Claude Code, Codex, Qwen Code, Gemini CLI and opencode, the real programs, through a real Neovim. */
 import assert from 'node:assert/strict';
 import { agentCases, readCases } from '../rig/cases.js';
 import { lines } from '../rig/greeting.js';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { run } from './agents.js';
+import { agents, run } from './agents.js';
 import { eventually } from './expect.js';
 import { edit, edited, files as greetingFiles, greeting } from './greeting.js';
 import { pillion } from './places.js';
@@ -146,15 +146,17 @@ const ownTools = {
   claude: ['Bash', 'Edit', 'Write', 'NotebookEdit'],
   codex: ['exec_command', 'write_stdin', 'shell', 'apply_patch'],
   qwen: ['edit', 'write_file', 'run_shell_command'],
+  gemini: ['replace', 'write_file', 'run_shell_command'],
+  opencode: ['edit', 'write', 'patch', 'apply_patch', 'bash'],
 };
 
 /**
- * Claude Code, Codex and Qwen Code, the real programs, offline: after `pillion mcp install` each does a small task through
+ * The real agents, offline: after `pillion mcp install` each does a small task through
  * the editor that is open on its folder. A scripted model plays the model; a person approves in the editor.
  * @template {Rider} R @param {Riding<R>} ride @param {(it: R, text: string) => Promise<void>} [shows] checks that the editor shows add.py as it is now
  */
 export function agentCases(ride, shows) {
-  for (const name of /** @type {const} */ (['claude', 'codex', 'qwen'])) {
+  for (const name of agents) {
     const files = { 'add.py': adder, 'test.sh': 'python3 -c "from add import add; assert add(2, 3) == 5; print(\'all good\')"\n' };
     ride(`${name} mends a function and runs its test`, files, async (it) => {
       const { sandbox } = it;
@@ -197,7 +199,7 @@ function strings(value) {
  * @template {Rider} R @param {Riding<R>} ride
  */
 export function readCases(ride) {
-  for (const name of /** @type {const} */ (['claude', 'codex', 'qwen'])) {
+  for (const name of agents) {
     ride(`${name} shows its model what it read, once`, { 'notes.txt': notes, 'add.py': adder }, async ({ sandbox }) => {
       fs.writeFileSync(path.join(sandbox.project, 'leaf.png'), Buffer.from(leaf, 'base64'));
       execFileSync(pillion(), ['mcp', 'install', '--yes', name], { cwd: sandbox.project, env: sandbox.env });

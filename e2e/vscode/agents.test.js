@@ -1,4 +1,4 @@
-/** Claude Code, Codex and Qwen Code, the real programs, through a real VS Code. */
+/** Claude Code, Codex, Qwen Code, Gemini CLI and opencode, the real programs, through a real VS Code. */
 import { agentCases } from '../rig/cases.js';
 import { ride, shareBrowser } from './ride.js';
 

@@ -1,6 +1,6 @@
 // The line that sets an agent up, as it is typed into a terminal. Pure: commands.ts opens the terminal.
 
-export const agents = ["claude", "codex", "qwen"];
+export const agents = ["claude", "codex", "qwen", "gemini", "opencode"];
 
 export function isAgent(name: unknown): name is string {
   return typeof name === "string" && agents.includes(name);

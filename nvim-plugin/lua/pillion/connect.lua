@@ -6,7 +6,7 @@ local choose = require("pillion.choose")
 
 local M = {}
 
-M.agents = { "claude", "codex", "qwen" }
+M.agents = { "claude", "codex", "qwen", "gemini", "opencode" }
 
 ---@param agent string
 local function install(agent)

@@ -16,5 +16,5 @@ test("a shell takes the quoted program for what it is", () => {
 });
 
 test("only agents that can be set up are taken", () => {
-  assert.deepEqual(["claude", "codex", "qwen", "gemini", "; rm", undefined, { agent: "claude" }].map(isAgent), [true, true, true, false, false, false, false]);
+  assert.deepEqual(["claude", "codex", "qwen", "aider", "; rm", undefined, { agent: "claude" }].map(isAgent), [true, true, true, false, false, false, false]);
 });
