@@ -372,8 +372,13 @@ func TestTheReasonOfARefusal(t *testing.T) {
 
 func TestNamesArePeoples(t *testing.T) {
 	for _, c := range []struct{ client, title, want string }{
-		{"qwen-cli-mcp-client-pillion", "", "Qwen Code"}, {"codex-mcp-client", "Codex CLI", "Codex"}, {"gemini-cli-mcp-client-pillion", "", "Gemini CLI"},
-		{"claude-code", "", "Claude Code"}, {"opencode", "", "opencode"}, {"scripted-agent", "", "scripted-agent"}, {"acme-agent", "Acme", "Acme"},
+		{"qwen-cli-mcp-client-pillion", "", "Qwen Code"},
+		{"codex-mcp-client", "Codex CLI", "Codex"},
+		{"gemini-cli-mcp-client-pillion", "", "Gemini CLI"},
+		{"claude-code", "", "Claude Code"},
+		{"opencode", "", "opencode"},
+		{"scripted-agent", "", "scripted-agent"},
+		{"acme-agent", "Acme", "Acme"},
 	} {
 		if got := personName(&sdk.Implementation{Name: c.client, Title: c.title}); got != c.want {
 			t.Errorf("%s is called %s", c.client, got)

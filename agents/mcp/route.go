@@ -207,8 +207,18 @@ func clientName(client *sdk.ServerSession) string {
 // personNames are the names that people know agents by, by the beginning of the name that
 // their programs give.
 var personNames = []struct{ client, name string }{
-	{"claude-code", "Claude Code"}, {"claude-ai", "Claude"}, {"codex", "Codex"}, {"qwen", "Qwen Code"}, {"gemini", "Gemini CLI"}, {"opencode", "opencode"},
-	{"cursor", "Cursor"}, {"Visual Studio Code", "VS Code"}, {"Zed", "Zed"}, {"windsurf", "Windsurf"}, {"goose", "Goose"}, {"crush", "Crush"},
+	{"claude-code", "Claude Code"},
+	{"claude-ai", "Claude"},
+	{"codex", "Codex"},
+	{"qwen", "Qwen Code"},
+	{"gemini", "Gemini CLI"},
+	{"opencode", "opencode"},
+	{"cursor", "Cursor"},
+	{"Visual Studio Code", "VS Code"},
+	{"Zed", "Zed"},
+	{"windsurf", "Windsurf"},
+	{"goose", "Goose"},
+	{"crush", "Crush"},
 }
 
 func personName(client *sdk.Implementation) string {
