@@ -25,7 +25,7 @@
 // the model were ours and not its own, and a call went through without a
 // question. docs/agents.md tells users the same.
 //
-// Claude Code (2.1.329, and 2.1.197):
+// Claude Code (2.1.330, and 2.1.197):
 //   - Servers live in ~/.claude.json under mcpServers, or per project under
 //     projects[ROOT].mcpServers, where ROOT is the repository's main work
 //     tree. CLAUDE_CONFIG_DIR moves the file into that folder; a .config.json
@@ -69,4 +69,23 @@
 //   - trust: no question of its own. timeout (ms): default 10 minutes.
 //   - permissions.deny takes tools from the model in every approval mode,
 //     yolo included, also through the tool_call bridge.
+//
+// Gemini CLI (0.61.0):
+//   - ~/.gemini/settings.json ($GEMINI_CLI_HOME/.gemini) or the project's. In
+//     a folder that it does not trust it starts no server.
+//   - trust: no question of its own. timeout (ms): default 10 minutes, which
+//     progress does not extend; a call of 640 s went through with ours.
+//   - tools.exclude takes tools from the model, yolo included, by their bare
+//     names: ours of the same name go too, hence names of their own for it
+//     (package mcp). tools.core becomes rules that allow what it names without
+//     a question and deny all else, other servers' tools included.
+//   - Variables with KEY, TOKEN, AUTH and the like in their names are stripped;
+//     env names what is passed on, $NAME stands for the value.
+//
+// opencode (1.18.33):
+//   - ~/.config/opencode/opencode.json or .jsonc ($XDG_CONFIG_HOME), or the
+//     project's opencode.json. Both of a folder are read.
+//   - permission: "deny" takes a tool from the model; edit stands for write and
+//     patch as well. The last rule that matches counts.
+//   - A call may be silent for 60 s; progress begins that anew.
 package install
