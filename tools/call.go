@@ -183,7 +183,7 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 	p.noteAnswer(answer, err)
 	switch {
 	case errors.Is(err, approval.ErrUnavailable):
-		return fault.New(fault.ApprovalUnavailable, "this call needs a human's approval and nobody can be asked: %w", err)
+		return fault.New(fault.ApprovalUnavailable, "this call needs the user's approval and nobody could be asked: %w", err)
 	case errors.Is(err, approval.ErrExpired):
 		return fault.New(fault.UserRejected, "nobody answered the approval in time; nothing was changed")
 	case err != nil:
