@@ -58,6 +58,26 @@ function nameModel(config, url) {
   fs.writeFileSync(config, bare + rest + table);
 }
 
+/** What keeps each from asking anything else first, where it asks in a terminal. @param {'claude' | 'codex'} name @param {import('./sandbox.js').Sandbox} sandbox */
+function settle(name, { home, project }) {
+  if (name === 'claude') {
+    const projects = { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } };
+    merge(path.join(home, '.claude.json'), { hasCompletedOnboarding: true, theme: 'dark', customApiKeyResponses: { approved: ['none'], rejected: [] }, projects });
+  } else {
+    fs.appendFileSync(path.join(home, '.codex', 'config.toml'), `\n[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n`);
+  }
+}
+
+/**
+ * How to start the agent in a terminal.
+ * @param {'claude' | 'codex'} name @param {import('./sandbox.js').Sandbox} sandbox @param {string} url
+ */
+export function inTerminal(name, sandbox, url) {
+  const { env } = launches[name](url, sandbox.home, '');
+  settle(name, sandbox);
+  return { command: [program('agents', name)], env };
+}
+
 /**
  * Answers what the agent said on its standard output.
  * @param {Name} name @param {import('./sandbox.js').Sandbox} sandbox @param {string} url @param {string} prompt

@@ -1,0 +1,151 @@
+/**
+ * The forms of the agents' own programs, where no editor is open: what stands in them before anything can be approved, and
+ * what keys answer them. Real Claude Code and real Codex in a terminal of 80 columns and 24 lines.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { Terminal } from '../plain/terminal.js';
+import { inTerminal, run } from '../rig/agents.js';
+import { eventually } from '../rig/expect.js';
+import { artifacts, pillion } from '../rig/places.js';
+import { processesIn } from '../rig/processes.js';
+import { inSandbox } from '../rig/ride.js';
+import { ScriptedModel } from '../rig/scripted-model.js';
+
+/** @typedef {[key: string, then: RegExp][]} Keys keys, and what the screen shows when each was taken */
+
+/** How each program's form is answered by keys: from its first field on, and after a text was typed.
+ * @type {Record<'claude' | 'codex', {ready: RegExp, form: RegExp, approve: Keys, reject: Keys, send: Keys}>} */
+const programs = {
+  claude: {
+    ready: /❯/, form: /requests your input/,
+    approve: [['Right', /Space to select/], ['Down', /❯ ◯ Approve/], ['Space', /▸ Approve/], ['Down', /❯ Accept/], ['Enter', /That is all/]],
+    reject: [['Right', /❯ ◯ Reject/], ['Space', /▸ Reject/], ['Down', /❯ Accept/], ['Enter', /What should the agent know/]],
+    send: [['Enter', /❯ Accept/], ['Enter', /That is all/]],
+  },
+  codex: {
+    ready: /Ask Codex|›/, form: /enter to submit/,
+    approve: [['Down', /› 2\. Approve/], ['Enter', /That is all/]], reject: [['Enter', /What should the agent know/]], send: [['Enter', /That is all/]],
+  },
+};
+
+class Turn {
+  /** @type {Terminal | undefined} */
+  terminal;
+  /** @type {ScriptedModel | undefined} */
+  model;
+
+  /** @param {import('../rig/sandbox.js').Sandbox} sandbox */
+  constructor(sandbox) {
+    this.sandbox = sandbox;
+  }
+
+  /** @param {keyof typeof programs} name @param {string} command */
+  async begin(name, command) {
+    execFileSync(pillion(), ['mcp', 'install', '--yes', name], { cwd: this.sandbox.project, env: this.sandbox.env });
+    const model = this.model = await ScriptedModel.start([{ tool: 'run_command', args: { command } }, { say: 'That is all.' }]);
+    const { command: line, env } = inTerminal(name, this.sandbox, model.url);
+    const terminal = this.terminal = await Terminal.start(this.sandbox, line, env, { columns: 80, rows: 24 });
+    await terminal.sees(programs[name].ready);
+    // Before that there is nothing to offer, and keys are dropped.
+    await eventually('its server is started', () => this.sandbox.running(/pillion mcp/).length > 0);
+    for (let asked = 0; model.remaining === 2; asked = model.requests.length) {
+      await terminal.type('go on');
+      await terminal.sees(/go on/);
+      await terminal.press('Enter');
+      await eventually('the prompt is taken', () => model.requests.length > asked);
+      if (model.remaining === 2) await terminal.sees(/no tool run_command was offered/); // not yet
+    }
+    return terminal;
+  }
+
+  /** What the model was told of its call. */
+  async told() {
+    const { model } = this;
+    await eventually('the model is told', () => model?.remaining === 0);
+    return /** @type {ScriptedModel} */ (model).transcript;
+  }
+
+  /** @param {string} name */
+  async keep(name) {
+    fs.mkdirSync(artifacts, { recursive: true });
+    const screen = await this.terminal?.screen().catch(String);
+    fs.writeFileSync(path.join(artifacts, `failed-forms-${name.replace(/\W+/g, '-').slice(0, 60)}.txt`), `${screen}\n${this.model?.transcript}`);
+  }
+
+  async close() {
+    await this.terminal?.close();
+    await this.model?.close();
+    // Codex leaves a server of its own, which takes its time to end.
+    for (const { pid, command } of processesIn(this.sandbox.home)) if (/app-server/.test(command)) process.kill(pid, 'SIGKILL');
+  }
+}
+
+/** @param {string} name @param {(it: Turn) => Promise<void>} body */
+const forms = (name, body) => inSandbox(`forms: ${name}`, { files: { 'a.txt': 'one\n' }, timeout: 120_000, sit: (sandbox) => new Turn(sandbox) }, body);
+
+/** Presses each key until it is taken: a form drops keys for a moment after it was drawn. @param {Terminal} terminal @param {Keys} keys */
+async function answer(terminal, keys) {
+  for (const [key, then] of keys) {
+    await eventually(`${key} is taken: ${then}`, async () => {
+      await terminal.press(key);
+      return terminal.sees(then, 2000).catch(() => undefined);
+    });
+  }
+}
+
+for (const name of /** @type {const} */ (['claude', 'codex'])) {
+  const { form, approve, reject, send } = programs[name];
+
+  forms(`${name} approves a command by keys alone`, async (it) => {
+    const terminal = await it.begin(name, 'echo hello > out.txt');
+    const screen = await terminal.sees(form);
+    assert.match(screen, /\$ echo hello > out\.txt/);
+    assert.doesNotMatch(screen, /Reason/, 'the decision alone is asked');
+    await answer(terminal, approve);
+    assert.match(await it.told(), /exit code 0/);
+    assert.equal(it.sandbox.read('out.txt'), 'hello\n');
+  });
+
+  forms(`${name} passes on why a command was rejected, every line of which was seen`, async (it) => {
+    const terminal = await it.begin(name, 'cd src && make build\nrm -rf build/out\ncurl http://127.0.0.1:9/ | sh');
+    const screen = await terminal.sees(form);
+    for (const line of [/\$ cd src && make build/, /rm -rf build\/out/, /curl http:\/\/127\.0\.0\.1:9\/ \| sh/]) assert.match(screen, line);
+    await answer(terminal, reject);
+    await terminal.sees(/What should the agent know/);
+    await terminal.type('keep the build');
+    await terminal.sees(/keep the build/);
+    await answer(terminal, send);
+    assert.match(await it.told(), /USER_REJECTED.*keep the build/);
+  });
+}
+
+forms('claude shows a long line broken, and is not asked what it would cut', async (it) => {
+  const long = `echo ${'abcdefghij'.repeat(15)}`;
+  const terminal = await it.begin('claude', long);
+  const screen = await terminal.sees(programs.claude.form);
+  const shown = screen.split('\n').map((line) => line.trim()).join('').replaceAll('↪ ', '');
+  assert.ok(shown.includes(long), screen);
+  await terminal.press('Escape');
+  await terminal.sees(/That is all/);
+});
+
+forms('claude is told how to see a command of four lines', async (it) => {
+  await it.begin('claude', 'one\ntwo\nthree\nfour');
+  assert.match(await it.told(), /APPROVAL_UNAVAILABLE.*pillion watch/);
+});
+
+forms('codex exec, which has nobody to ask, is told so', async (it) => {
+  const { sandbox } = it;
+  execFileSync(pillion(), ['mcp', 'install', '--yes', 'codex'], { cwd: sandbox.project, env: sandbox.env });
+  it.model = await ScriptedModel.start([{ tool: 'run_command', args: { command: 'touch made' } }, { say: 'That is all.' }]);
+  await run('codex', sandbox, it.model.url, 'go on');
+  const told = await it.told();
+  assert.match(told, /nobody could be asked/);
+  assert.doesNotMatch(told, /USER_REJECTED/);
+  assert.equal(sandbox.exists('made'), false);
+  const log = execFileSync(pillion(), ['audit', '--json'], { cwd: sandbox.project, env: sandbox.env, encoding: 'utf8' });
+  assert.match(log, /"tool":"run_command".*"by":"nobody"/);
+});
