@@ -128,6 +128,7 @@ forms('claude shows a long line broken, and is not asked what it would cut', asy
   const screen = await terminal.sees(programs.claude.form);
   const shown = screen.split('\n').map((line) => line.trim()).join('').replaceAll('↪ ', '');
   assert.ok(shown.includes(long), screen);
+  assert.match(screen, /↪ /, 'broken by Pillion, not by the terminal');
   await terminal.press('Escape');
   await terminal.sees(/That is all/);
 });
