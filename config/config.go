@@ -8,6 +8,7 @@
 package config
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -174,3 +175,10 @@ func (l Limits) Call() time.Duration { return seconds(l.CallSeconds) }
 
 // Command is how long a command may take that names no time, 0 for the default.
 func (l Limits) Command() time.Duration { return seconds(l.CommandSeconds) }
+
+// Load lays the editor's settings over the user's own.
+func Load(editor json.RawMessage) (Settings, []string) {
+	user, problems := ReadUser()
+	over, more := Parse(editor)
+	return over.Over(user), append(problems, more...)
+}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"pillion/consent"
 	"pillion/internal/fault"
 	"pillion/tools/policy"
 	"pillion/workspace"
@@ -17,7 +16,7 @@ import (
 // Layers are the settings of a window: the human's own, and for each folder the
 // project's file as far as it counts and the rules that were remembered.
 type Layers struct {
-	book *consent.Book
+	book *Consent
 
 	mu   sync.Mutex // guards all below
 	own  Settings
@@ -44,7 +43,7 @@ type Folder struct {
 	Problems []string
 
 	Project    Permissions // the rules of the project that count
-	Remembered []consent.Remembered
+	Remembered []Remembered
 	Rules      policy.Rules // both of them
 
 	LanguageServers LanguageServers // the human's own, with what counts of the project's
@@ -64,7 +63,7 @@ func (s sighting) equal(other sighting) bool {
 
 // NewLayers starts with the human's own settings. Without a book nothing is trusted
 // and nothing remembered.
-func NewLayers(own Settings, book *consent.Book) *Layers { return &Layers{own: own, book: book} }
+func NewLayers(own Settings, book *Consent) *Layers { return &Layers{own: own, book: book} }
 
 // SetOwn takes other settings of the human.
 func (l *Layers) SetOwn(own Settings) {
@@ -123,7 +122,7 @@ func (l *Layers) makeView(roots []workspace.Path, seen []sighting) *View {
 // layer lays one folder's file over the human's own settings. The rules are apart.
 func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 	f := Folder{Root: s.root, File: file, Linked: s.project.linked}
-	var page consent.Page
+	var page FolderConsent
 	if l.book != nil && s.problem == "" {
 		var err error
 		if page, err = l.book.Read(s.root, s.page); err != nil {

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"pillion/consent"
 	"pillion/tools/policy"
 	"pillion/workspace"
 )
@@ -145,7 +144,7 @@ func project(t *testing.T, text string) (*Layers, []workspace.Path, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
-	book, err := consent.Open()
+	book, err := OpenConsent()
 	if err != nil {
 		t.Fatal(err)
 	}

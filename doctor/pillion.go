@@ -13,6 +13,7 @@ import (
 
 	"pillion/agents/relay"
 	"pillion/config"
+	"pillion/internal/state"
 )
 
 func pillionProgram(_ context.Context, e exam) Finding {
@@ -91,20 +92,7 @@ func stateFolder(_ context.Context, e exam) Finding {
 	if e.home == "" {
 		return unplaced(f, errors.New("no home folder is known; set HOME"))
 	}
-	return lookAtFolder(f, statePlace(e.home), 0o022, "others may change what uninstalling puts back")
-}
-
-func statePlace(home string) string {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "pillion")
-	}
-	switch runtime.GOOS {
-	case "darwin":
-		return filepath.Join(home, "Library", "Application Support", "pillion")
-	case "windows":
-		return filepath.Join(home, "AppData", "Local", "pillion")
-	}
-	return filepath.Join(home, ".local", "state", "pillion")
+	return lookAtFolder(f, state.In(runtime.GOOS, e.home, os.Getenv), 0o022, "others may change what uninstalling puts back")
 }
 
 // registry is where agents find the editor; it holds tokens.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"pillion/config"
-	"pillion/consent"
 	"pillion/workspace"
 )
 
@@ -19,7 +18,7 @@ func projectSettings(_ context.Context, e exam) Finding {
 		return f
 	}
 	defer w.Close() //nolint:errcheck // it was only read
-	book, err := consent.Open()
+	book, err := config.OpenConsent()
 	if err != nil {
 		book = nil // the state folder's finding tells of it
 	}

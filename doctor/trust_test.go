@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"pillion/config"
-	"pillion/consent"
 )
 
 func TestAProjectsSettings(t *testing.T) {
@@ -30,7 +29,7 @@ func TestAProjectsSettings(t *testing.T) {
 	loose := `{"permissions": {"allow": ["edit_file"]}}`
 	write(t, file, loose, 0o600)
 	look(Info, "ask for more than you trust")
-	book, err := consent.Open()
+	book, err := config.OpenConsent()
 	if err != nil {
 		t.Fatal(err)
 	}

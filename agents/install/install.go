@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"pillion/internal/state"
 	"runtime"
 	"sort"
 	"strings"
@@ -126,18 +127,7 @@ func (o Options) folder(variable, name string) string {
 }
 
 // stateFolder is where Pillion keeps what it must remember between runs.
-func (o Options) stateFolder() string {
-	if dir := o.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "pillion")
-	}
-	switch runtime.GOOS {
-	case "darwin":
-		return filepath.Join(o.Home, "Library", "Application Support", "pillion")
-	case "windows":
-		return filepath.Join(o.Home, "AppData", "Local", "pillion")
-	}
-	return filepath.Join(o.Home, ".local", "state", "pillion")
-}
+func (o Options) stateFolder() string { return state.In(runtime.GOOS, o.Home, o.Getenv) }
 
 // mostRead is more than any configuration has, in bytes.
 const mostRead = 64 << 20

@@ -12,7 +12,7 @@ import (
 // that was focused last.
 // Sidecars that are gone are passed over and their entries removed.
 func Find(cwd string) (Entry, bool, error) {
-	folder, err := registryFolder()
+	folder, err := Folder()
 	if err != nil {
 		return Entry{}, false, err
 	}
@@ -22,7 +22,7 @@ func Find(cwd string) (Entry, bool, error) {
 // FindAll gives every sidecar whose workspace holds the folder cwd, in the order in
 // which Find takes them. It removes nothing.
 func FindAll(cwd string) ([]Entry, error) {
-	folder, err := registryFolder()
+	folder, err := Folder()
 	if err != nil {
 		return nil, err
 	}

@@ -238,11 +238,13 @@ func TestAFolderOfSomebodyElse(t *testing.T) {
 	}
 }
 
-func TestTheRegistryIsBelowHome(t *testing.T) {
+// TestTheRegistryIsInTheStateFolder: agents start their servers without
+// XDG_RUNTIME_DIR and the like, and must find it all the same.
+func TestTheRegistryIsInTheStateFolder(t *testing.T) {
 	t.Setenv("HOME", "/home/somebody")
-	t.Setenv("XDG_STATE_HOME", "/elsewhere")
+	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("XDG_RUNTIME_DIR", "/elsewhere")
-	if got, err := registryFolder(); err != nil || got != "/home/somebody/.local/state/pillion/relay" {
+	if got, err := Folder(); err != nil || got != "/home/somebody/.local/state/pillion/relay" {
 		t.Errorf("the registry is %s, %v", got, err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
+	"pillion/internal/state"
 	"strings"
 	"syscall"
 	"time"
@@ -40,20 +40,7 @@ const (
 )
 
 // Folder is where the registry is.
-func Folder() (string, error) { return registryFolder() }
-
-// registryFolder depends on the user's home alone: agents start their servers
-// without XDG_RUNTIME_DIR and the like.
-func registryFolder() (string, error) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", fmt.Errorf("the agents' registry has no place: %w", err)
-	}
-	if runtime.GOOS == "windows" {
-		return filepath.Join(home, "AppData", "Local", "pillion", "relay"), nil
-	}
-	return filepath.Join(home, ".local", "state", "pillion", "relay"), nil
-}
+func Folder() (string, error) { return state.Folder("relay") }
 
 // maxSocketPath is the shortest sun_path of the systems that we run on, less its
 // final zero.

@@ -37,7 +37,7 @@ type Server struct {
 // Listen opens the socket and registers it. Whatever sidecars that are gone left
 // behind is removed.
 func Listen(h Host) (*Server, error) {
-	folder, err := registryFolder()
+	folder, err := Folder()
 	if err != nil {
 		return nil, err
 	}

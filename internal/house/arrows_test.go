@@ -19,6 +19,7 @@ var arrows = map[string][]string{
 	"internal/dirent": {},
 	"internal/lead":   {},
 	"internal/pipe":   {},
+	"internal/state":  {},
 	"internal/wire":   {"internal/lead", "internal/pipe"},
 
 	"workspace":           {"internal/dirent", "workspace/gitignore"},
@@ -38,7 +39,7 @@ var arrows = map[string][]string{
 	"tools/policy":   {},
 	"tools/session":  {"tools/policy"},
 	"tools/unusual":  {"audit"},
-	"tools/process":  {"internal/pipe"},
+	"tools/process":  {"internal/pipe", "internal/state"},
 	"tools/approval": {"workspace/change"},
 	"tools": {
 		"audit", "tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
@@ -51,28 +52,32 @@ var arrows = map[string][]string{
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
-	"agents/relay":   {"tools", "tools/session", "workspace/tracking", "internal/wire"},
+	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
 	"agents/mcp":     {"tools", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/lead", "internal/wire"},
-	"agents/install": {},
+	"agents/install": {"internal/state"},
 	"terminal":       {"tools", "tools/approval", "workspace/change"},
 	"page":           {"terminal", "tools", "tools/approval"},
-	"doctor":         {"agents/install", "agents/relay", "config", "consent", "lspbridge", "terminal", "tools/process", "workspace", "workspace/watch"},
+	"doctor":         {"agents/install", "agents/relay", "config", "internal/state", "lspbridge", "terminal", "tools/process", "workspace", "workspace/watch"},
 	"try":            {"terminal", "try/sample"},
 	"try/sample":     {},
-	"consent":        {},
 	"audit":          {},
-	"config":         {"consent", "tools/policy", "workspace"},
+	"config":         {"internal/state", "tools/policy", "workspace"},
 
-	"": { // main wires
-		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "consent", "doctor", "lspbridge", "page", "rpc", "terminal", "try", "try/sample",
+	"sidecar": {
+		"agents/mcp", "agents/relay", "audit", "config", "internal/state", "internal/wire", "lspbridge", "rpc",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/unusual",
-		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/tracking", "workspace/search", "workspace/watch", "internal/wire",
+		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
+	"cli": {
+		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "doctor", "internal/state", "internal/wire", "page", "rpc", "sidecar", "terminal", "try", "try/sample",
+		"tools", "tools/approval", "tools/process", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal",
+	},
+	"": {"cli"},
 }
 
 // workshop are the packages that no program of ours is made of: tests' rigs,
 // generators, this one. They import what they need, and nobody imports them.
-var workshop = []string{"internal/house", "internal/generate", "internal/clients", "internal/testrig", "internal/testrig/machine", "agents/internal/agenttest", "scripts/sample", "scripts/bench"}
+var workshop = []string{"internal/house", "internal/generate", "internal/clients", "internal/testrig", "internal/testrig/machine", "agents/internal/agenttest", "scripts/sample", "scripts/bench", "test"}
 
 // confined are packages from outside and the only ones that may import them: their
 // types stop there.
@@ -88,10 +93,10 @@ var confined = map[string][]string{
 	"github.com/tailscale/hujson":         {"agents/install", "config"},
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},
-	"mvdan.cc/sh/":                        {"", "tools/policy", "terminal"},
-	"net/http":                            {"page", "workspace/git"},         // on loopback; a push where there is no git program
-	"golang.org/x/crypto/":                {"workspace/git"},                 // likewise, by ssh
-	"os/exec":                             {"", "doctor", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
+	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
+	"net/http":                            {"page", "workspace/git"},                       // on loopback; a push where there is no git program
+	"golang.org/x/crypto/":                {"workspace/git"},                               // likewise, by ssh
+	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},
 	"github.com/go-json-experiment/json/": {},
 }

@@ -188,9 +188,8 @@ func privateIn(writable []string, home string) []string {
 		return nil
 	}
 	var out []string
-	home = Resolve(home)
-	for _, name := range private {
-		if path := filepath.Join(home, name); withinAny(writable, path) && !slices.Contains(writable, path) {
+	for _, path := range privatePlaces(Resolve(home)) {
+		if withinAny(writable, path) && !slices.Contains(writable, path) {
 			out = append(out, path)
 		}
 	}

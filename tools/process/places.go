@@ -3,6 +3,7 @@ package process
 import (
 	"os"
 	"path/filepath"
+	"pillion/internal/state"
 	"slices"
 	"strings"
 )
@@ -43,14 +44,26 @@ var caches = []cache{
 }
 
 // private is what of a home no command may write under bubblewrap, even where the
-// home itself is the workspace: keys, what shells and programs read when they
-// start, and what Pillion keeps.
+// home itself is the workspace: keys, and what shells and programs read when they
+// start. With what Pillion keeps it is privatePlaces.
 var private = strings.Fields(`
-	.ssh .gnupg .aws .azure .kube .docker .config .local/bin .local/state/pillion .local/share/keyrings .local/share/systemd
+	.ssh .gnupg .aws .azure .kube .docker .config .local/bin .local/share/keyrings .local/share/systemd
 	.profile .bash_profile .bash_login .bash_logout .bashrc .bash_aliases .zshenv .zprofile .zshrc .zlogin .kshrc .cshrc .tcshrc .login
 	.gitconfig .netrc .npmrc .pypirc .pam_environment .xprofile .xinitrc .xsession .xsessionrc .inputrc .vimrc .vim .emacs .emacs.d .tmux.conf .screenrc
 	.vscode .vscode-server .cursor .cargo/bin .cargo/config.toml .cargo/env .rustup go/bin
 `)
+
+// privatePlaces are the private places of a home, and what Pillion keeps.
+func privatePlaces(home string) []string {
+	var out []string
+	for _, name := range private {
+		out = append(out, filepath.Join(home, name))
+	}
+	if own, err := state.Folder(""); err == nil {
+		out = append(out, Resolve(own))
+	}
+	return out
+}
 
 // writablePlaces are the folders beside the workspace that commands may write: those for
 // temporary files and the build caches. They are found from the environment that
@@ -90,7 +103,7 @@ func (c cache) place(env []string, home string) string {
 	if named := valueOf(env, c.variable); c.variable != "" && filepath.IsAbs(named) {
 		dir = filepath.Join(filepath.SplitList(named)[0], c.below)
 	}
-	if within(dir, home) || slices.ContainsFunc(private, func(name string) bool { return within(filepath.Join(home, name), dir) }) {
+	if within(dir, home) || slices.ContainsFunc(privatePlaces(home), func(place string) bool { return within(place, dir) }) {
 		return "" // a variable that names the home, or what must not be written
 	}
 	if !isFolder(dir) {

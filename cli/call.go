@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"pillion/internal/fault"
+	"pillion/sidecar"
+	"pillion/terminal"
+	"pillion/tools"
+	"pillion/tools/approval"
+)
+
+const callHelp = `usage: pillion call [--yes] [--json] [-C FOLDER] TOOL [JSON]
+
+Calls a tool as an agent would. Before anything is changed or run you are shown
+what it is, in the terminal, and asked.
+
+  TOOL         one of those that ` + "`pillion tools`" + ` lists
+  JSON         the tool's arguments; - reads them from standard input
+  -C FOLDER    work in FOLDER instead of the current folder
+  --yes        approve everything, for scripts
+  --json       print the whole result as JSON
+
+For example:
+
+  pillion call read_file '{"path": "README.md"}'
+  pillion call run_command '{"command": "make test"}'
+
+It works on the files as they are on disk. What an editor holds unsaved is not
+seen, and the editor is not told: save your files first.
+
+To edit a proposal before it is made, it opens $VISUAL, or else $EDITOR.
+
+The exit status is 0 if it was done, 1 if it failed or you refused, 2 if the
+command line is wrong, 130 after Ctrl+C.
+`
+
+// call lets a person call a tool: the same door, the question in the terminal.
+func call(args []string) int {
+	flags := flag.NewFlagSet("pillion call", flag.ContinueOnError)
+	yes := flags.Bool("yes", false, "")
+	asJSON := flags.Bool("json", false, "")
+	folder := flags.String("C", ".", "")
+	operands, code, ok := parse(flags, callHelp, [2]int{1, 2}, args)
+	if !ok {
+		return code
+	}
+	arguments, err := argumentsOf(operands[1:])
+	if err != nil {
+		return fail(err)
+	}
+	harden()
+	ctx, stop := untilInterrupted()
+	defer stop()
+	c, err := sidecar.ForPerson(*folder, humanAtTerminal(*yes, ctx.Done()))
+	if err != nil {
+		return fail(err)
+	}
+	result, err := c.CallAsPerson(ctx, operands[0], arguments, version)
+	if err = errors.Join(err, c.Close()); err != nil {
+		return fail(err)
+	}
+	stopped := ctx.Err() != nil && result.Cancelled()
+	if stopped && !*asJSON {
+		result.Content[0].Text = "\npillion: stopped"
+	}
+	showResult(c, result, *asJSON)
+	switch {
+	case stopped:
+		return exitInterrupted
+	case result.IsError:
+		return exitFailed
+	}
+	return 0
+}
+
+func argumentsOf(operands []string) (json.RawMessage, error) {
+	switch {
+	case len(operands) == 0:
+		return nil, nil
+	case operands[0] != "-":
+		return json.RawMessage(operands[0]), nil
+	}
+	const most = 64 << 20 // more than any tool takes
+	raw, err := io.ReadAll(io.LimitReader(os.Stdin, most+1))
+	if err == nil && len(raw) > most {
+		err = fmt.Errorf("the arguments on standard input are longer than %d bytes", most)
+	}
+	return raw, err
+}
+
+// humanAtTerminal asks on the terminal itself, so that a result can be piped out
+// and arguments piped in.
+func humanAtTerminal(yes bool, stop <-chan struct{}) sidecar.Person {
+	if yes {
+		return terminal.Yes{Out: os.Stderr, Style: terminal.StyleOf(os.Stderr), Own: true}
+	}
+	in, out, ok := terminal.Open()
+	if !ok {
+		return terminal.Nobody{Nobody: approval.Nobody{Why: "run it in a terminal, or with --yes to approve everything"}}
+	}
+	return terminal.NewAsker(terminal.Options{In: in, Out: out, Style: terminal.StyleOf(out), Own: true, Stop: stop})
+}
+
+func showResult(c *sidecar.Sidecar, r tools.Result, asJSON bool) {
+	if asJSON {
+		os.Stdout.Write(append(bytes.Join(r.Pieces(), nil), '\n')) //nolint:errcheck // nobody is left to tell
+		return
+	}
+	asker, interactive := c.Registry.Human.(*terminal.Asker)
+	style := terminal.StyleOf(os.Stdout)
+	terminal.Show(os.Stdout, os.Stderr, r, style, interactive && style.Width > 0 && asker.Asked())
+	if r.Err != nil && r.Err.Code == fault.ToolNotFound {
+		fmt.Fprintln(os.Stderr, "`pillion tools` lists the tools that there are.")
+	}
+}

@@ -1,0 +1,80 @@
+// Package cli is the command line: one file a command, and Run, which finds the one
+// that is meant. What a command does with agents and files is in the packages below.
+package cli
+
+import (
+	"fmt"
+	"log"
+	"os"
+
+	"pillion/tools/process"
+)
+
+// version is what `pillion version` prints, and what editors and agents are given.
+var version string
+
+// The commands. Each returns its exit code.
+var commands = map[string]func(args []string) int{
+	"serve":    serve,
+	"mcp":      mcpCommand,
+	"call":     call,
+	"tools":    listTools,
+	"watch":    watchCommand,
+	"try":      tryRide,
+	"doctor":   examine,
+	"trust":    trust,
+	"rules":    rules,
+	"journal":  journalCommand,
+	"audit":    auditCommand,
+	"version":  printVersion,
+	"guardian": process.Guardian, // started by ourselves, see package process
+}
+
+// Run is the program: it runs the command that the arguments name, and gives its exit
+// code. It is called once.
+func Run(args []string, programVersion string) int {
+	version = programVersion
+	// Editors show stderr in their log of the sidecar; stdout carries frames.
+	log.SetPrefix("pillion: ")
+	log.SetFlags(log.Ltime)
+	if len(args) > 1 && args[0] == "help" {
+		args = append(args[1:], "--help")
+	}
+	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
+		fmt.Print(usage)
+		return 0
+	}
+	if args[0] == "--version" {
+		args[0] = "version"
+	}
+	command, ok := commands[args[0]]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "pillion: unknown command %q\n\n%s", args[0], usage)
+		return exitUsage
+	}
+	return command(args[1:])
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "pillion:", err)
+	return exitFailed
+}
+
+const usage = `pillion lets coding agents work in your project through your editor.
+
+  pillion serve                  the sidecar, started by an editor
+  pillion mcp                    the MCP server, started by an agent
+  pillion mcp install AGENT      set an agent up: claude, codex, qwen, gemini or opencode
+  pillion watch                  see and answer agents' requests without an editor
+  pillion call TOOL [JSON]       call a tool yourself, in this folder
+  pillion tools [TOOL]           list the tools, or describe one
+  pillion trust                  trust a project's settings, as they are now
+  pillion rules                  list the rules that hold in a folder, and forget some
+  pillion journal                list what agents changed in a folder, and put it back
+  pillion audit                  show what agents have called, and check that log
+  pillion try                    watch an agent work on a sample project
+  pillion doctor                 tell what is found here, and what is missing
+  pillion version                print the version
+
+Run a command with --help for more.
+`

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// The exit codes of every command.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// parse reads a command's flags, wherever they stand among its operands. When it
+// reports false there is nothing left to do but to end with code.
+func parse(flags *flag.FlagSet, help string, operandsWanted [2]int, args []string) (operands []string, code int, ok bool) {
+	flags.SetOutput(io.Discard)
+	for {
+		switch err := flags.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			fmt.Print(help)
+			return nil, 0, false
+		case err != nil:
+			return nil, misuse(flags.Name(), strings.Replace(err.Error(), ": -", ": --", 1)), false
+		}
+		if flags.NArg() == 0 {
+			break
+		}
+		operands = append(operands, flags.Arg(0))
+		args = flags.Args()[1:]
+	}
+	switch least, most := operandsWanted[0], operandsWanted[1]; {
+	case len(operands) < least:
+		return nil, misuse(flags.Name(), "an argument is missing"), false
+	case len(operands) > most:
+		return nil, misuse(flags.Name(), fmt.Sprintf("unexpected argument %q", operands[most])), false
+	}
+	return operands, 0, true
+}
+
+func misuse(command, what string) int {
+	fmt.Fprintf(os.Stderr, "%s: %s; see `%s --help`\n", command, what, command)
+	return exitUsage
+}
+
+// untilInterrupted ends with the first signal that asks the program to stop; the
+// second one has its usual effect.
+func untilInterrupted() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// tellPeople says to somebody who started a server by hand that it waits for
+// someone else.
+func tellPeople(starter, command string) {
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		fmt.Fprintf(os.Stderr, "%s is started by %s and waits for it here; Ctrl+C ends it. See `%[1]s --help`.\n", command, starter)
+	}
+}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pillion/agents/install"
+	"pillion/terminal"
+	"pillion/workspace/diff"
+)
+
+const installHelp = `usage: pillion mcp install [--project] [--uninstall] [--yes] AGENT
+       pillion mcp install --print AGENT
+
+Sets AGENT up to work through Pillion, in the agent's own configuration: adds
+Pillion's tools, and turns the agent's own tools off that change files or run
+commands without you seeing it. Shows what it would write, and asks.
+
+  AGENT          claude, codex, qwen, gemini or opencode
+  --project      for the project in the current folder alone, not for all of yours
+  --uninstall    take out again what was installed
+  --yes          write without asking, for scripts
+  --print        write nothing, and print the lines to paste and where they go; also for
+                 cursor, zed, windsurf, goose, crush and vscode
+
+The exit status is 0 if it was written or there was nothing to do, 1 if not.
+`
+
+// mcpInstall shows what it would write into an agent's configuration, asks, and
+// writes it.
+func mcpInstall(args []string) int {
+	flags := flag.NewFlagSet("pillion mcp install", flag.ContinueOnError)
+	yes := flags.Bool("yes", false, "")
+	project := flags.Bool("project", false, "")
+	uninstall := flags.Bool("uninstall", false, "")
+	show := flags.Bool("print", false, "")
+	operands, code, ok := parse(flags, installHelp, [2]int{1, 1}, args)
+	if !ok {
+		return code
+	}
+	if *show {
+		return printInstall(operands[0], *project)
+	}
+	plan, err := planInstall(operands[0], *project, *uninstall)
+	if err != nil {
+		return fail(err)
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	switch err := carryOut(ctx, plan, *yes); {
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "\npillion: stopped; nothing was written")
+		return exitInterrupted
+	case err != nil:
+		return fail(err)
+	}
+	return 0
+}
+
+// printInstall shows what somebody would paste who sets an agent up by hand.
+func printInstall(agent string, project bool) int {
+	self, err := os.Executable()
+	if err != nil {
+		return fail(err)
+	}
+	text, known := install.Lines(agent, self)
+	if known {
+		fmt.Print(text)
+		return 0
+	}
+	plan, err := planInstall(agent, project, false)
+	if err != nil {
+		return fail(fmt.Errorf("%w; with --print also %s", err, strings.Join(install.ByHand(), ", ")))
+	}
+	for _, f := range plan.Files {
+		if !isOwnRecord(f.Path) {
+			fmt.Printf("%s, as a whole:\n\n%s\n", f.Path, f.After)
+		}
+	}
+	if len(plan.Files) == 0 {
+		fmt.Println("Nothing to paste: " + agent + " is set up like this already.")
+	}
+	return 0
+}
+
+func planInstall(agent string, project, uninstall bool) (install.Plan, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return install.Plan{}, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return install.Plan{}, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return install.Plan{}, err
+	}
+	scope := install.User
+	if project {
+		scope = install.Project
+	}
+	return install.For(agent, install.Options{
+		Binary: self, Project: cwd, Home: home, Getenv: os.Getenv, Scope: scope, Uninstall: uninstall,
+	})
+}
+
+func carryOut(ctx context.Context, plan install.Plan, yes bool) error {
+	style := terminal.StyleOf(os.Stdout)
+	if len(plan.Files) == 0 {
+		fmt.Println(style.Green("✓") + " Nothing to do: " + plan.Agent + " is set up like this already.")
+		printNotes(style, plan)
+		return nil
+	}
+	for _, f := range plan.Files {
+		showChange(style, f)
+	}
+	if !yes {
+		if err := confirm(ctx, question(plan)); err != nil {
+			return err
+		}
+	}
+	if err := plan.Apply(); err != nil {
+		return err
+	}
+	fmt.Println(style.Green("✓") + " Written.")
+	printNotes(style, plan)
+	return nil
+}
+
+func question(plan install.Plan) string {
+	if len(plan.Files) == 1 {
+		return "Write this file?"
+	}
+	return fmt.Sprintf("Write these %d files?", len(plan.Files))
+}
+
+func showChange(style terminal.Style, f install.FileChange) {
+	what := ""
+	switch {
+	case f.Delete:
+		what = style.Red("  is deleted: nothing else is in it")
+	case !f.Existed:
+		what = style.Dim("  new file")
+	}
+	fmt.Println(style.Bold(f.Path) + what)
+	for _, why := range f.Why {
+		fmt.Println(style.Wrap("  • ", "    ", why))
+	}
+	if !isOwnRecord(f.Path) {
+		fmt.Println()
+		style.Diff(os.Stdout, "", diff.Unified(diff.Hunks(f.Before, f.After, 3)))
+	}
+	fmt.Println()
+}
+
+// isOwnRecord: what Pillion notes for itself need not be read line by line.
+func isOwnRecord(path string) bool {
+	dir := filepath.Dir(path)
+	return filepath.Base(dir) == "install" && filepath.Base(filepath.Dir(dir)) == "pillion"
+}
+
+func printNotes(style terminal.Style, plan install.Plan) {
+	for _, note := range plan.Notes {
+		fmt.Println("\n" + style.Wrap("", "", note))
+	}
+}
+
+// confirm asks a question that only a typed yes answers with yes.
+func confirm(ctx context.Context, question string) error {
+	fmt.Print(question + " [y/N] ")
+	type reply struct {
+		line string
+		err  error
+	}
+	replies := make(chan reply, 1)
+	go func() {
+		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		replies <- reply{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case r := <-replies:
+		answer := strings.ToLower(strings.TrimSpace(r.line))
+		switch {
+		case answer == "y" || answer == "yes":
+			return nil
+		case errors.Is(r.err, io.EOF):
+			fmt.Println()
+			return errors.New("nothing was written, for nobody answered; run it in a terminal, or with --yes")
+		}
+		return errors.New("nothing was written")
+	}
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"flag"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"golang.org/x/term"
+
+	"pillion/agents/mcp"
+	"pillion/sidecar"
+)
+
+const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST] [--answer-within SECONDS]
+       pillion mcp install [--project] [--uninstall] [--yes] AGENT
+
+The MCP server that a coding agent starts, on its standard input and output. It
+passes calls on to the editor that is open on the folder. With none open it works
+on the files by itself, and asks you through the agent, if the agent can do that.
+
+  -C FOLDER       the folder that the agent works in, instead of the current one; an
+                  agent that names its folders itself (MCP roots) is served in those
+  --structured    give structuredContent beside the text of results. Most agents then
+                  show their model that in place of the text
+  --tools LIST    offer these tools alone: core (the ten that matter most), or names with
+                  commas between them. ` + "`pillion tools --cost`" + ` counts what they cost
+  --answer-within SECONDS
+                  how long the agent waits for a call, 0 for ever; without this it is
+                  known by the agent's name. A call that takes longer is answered in
+                  time, and goes on
+
+You do not start it yourself: ` + "`pillion mcp install claude`" + ` has the agent do it.
+`
+
+// mcpCommand is the MCP server that an agent starts, or sets an agent up.
+func mcpCommand(args []string) int {
+	if len(args) > 0 && args[0] == "install" {
+		return mcpInstall(args[1:])
+	}
+	flags := flag.NewFlagSet("pillion mcp", flag.ContinueOnError)
+	folder := flags.String("C", ".", "")
+	var answerWithin *time.Duration
+	flags.Func("answer-within", "", func(text string) error {
+		seconds, err := strconv.ParseUint(text, 10, 32)
+		within := time.Duration(seconds) * time.Second
+		answerWithin = &within
+		return err
+	})
+	structured := flags.Bool("structured", false, "")
+	offered := flags.String("tools", "all", "")
+	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
+		return code
+	}
+	cwd, err := filepath.Abs(*folder)
+	if err != nil {
+		return fail(err)
+	}
+	chosen, err := mcp.Choose(*offered)
+	if err != nil {
+		return fail(err)
+	}
+	tellPeople("an agent", "pillion mcp")
+	harden()
+	// Passing calls on takes one thread; waking others for it takes longer than it does.
+	runtime.GOMAXPROCS(1)
+	ctx, stop := untilInterrupted()
+	defer stop()
+	err = mcp.Serve(ctx, mcp.Options{
+		In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: sidecar.Alone, Logf: log.Printf,
+		Structured: *structured, Tools: chosen, AnswerWithin: answerWithin,
+	})
+	if err != nil && ctx.Err() == nil {
+		return fail(err)
+	}
+	return 0
+}
+
+// standardInput can be closed while it is read. Of a terminal that is not true.
+func standardInput() io.Reader {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return os.Stdin
+	}
+	in, out := io.Pipe()
+	go func() {
+		_, err := io.Copy(out, os.Stdin)
+		out.CloseWithError(err) //nolint:errcheck // never fails
+	}()
+	return in
+}

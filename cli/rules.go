@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"pillion/config"
+	"pillion/internal/fault"
+)
+
+const rulesHelp = `usage: pillion rules [--json] [-C FOLDER]
+       pillion rules forget [-C FOLDER] NUMBER|RULE|--all
+
+Lists the rules that hold in a folder, in the order in which they are looked at, and
+where each comes from: your own settings, the project's, or what you had remembered
+when you approved a call for this workspace. Those of your editor's settings are known to
+the editor alone.
+
+  forget       drop a remembered rule, by its number in the list or as it is written
+  --all        drop all that are remembered for the folder
+  -C FOLDER    the folder, instead of the current one
+  --json       print the list as JSON, for programs
+`
+
+// rules lists the rules of a folder, or forgets some.
+func rules(args []string) int {
+	forgets := len(args) > 0 && args[0] == "forget"
+	if forgets {
+		args = args[1:]
+	}
+	flags := flag.NewFlagSet("pillion rules", flag.ContinueOnError)
+	dir := flags.String("C", ".", "")
+	asJSON, all := new(bool), new(bool)
+	most := 0
+	if forgets {
+		flags.BoolVar(all, "all", false, "")
+		most = 1
+	} else {
+		flags.BoolVar(asJSON, "json", false, "")
+	}
+	operands, code, ok := parse(flags, rulesHelp, [2]int{0, most}, args)
+	if !ok {
+		return code
+	}
+	if forgets && *all == (len(operands) == 1) {
+		return misuse("pillion rules forget", "name one rule, or give --all")
+	}
+	at, err := settingsAt(*dir)
+	if err != nil {
+		return fail(err)
+	}
+	defer at.Close()
+	switch {
+	case forgets:
+		err = at.forgetRules(operands)
+	case *asJSON:
+		err = at.printRulesAsJSON()
+	default:
+		at.printProblems()
+		at.printRules()
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return 0
+}
+
+// listedRule is a rule as the list has it.
+type listedRule struct {
+	Effect string     `json:"effect"` // deny, ask or allow
+	Rule   string     `json:"rule"`
+	From   string     `json:"from"` // user, project or remembered
+	Number int        `json:"number,omitempty"`
+	Since  *time.Time `json:"since,omitempty"`
+	Why    string     `json:"why,omitempty"`
+}
+
+var origins = map[string]string{"user": "your settings", "project": "the project's settings", "remembered": "remembered"}
+
+// listedRules are the rules that hold, in the order in which they are looked at.
+func (at *folderSettings) listedRules() []listedRule {
+	out := []listedRule{}
+	add := func(effect, from string, list []config.Rule) {
+		for _, r := range list {
+			out = append(out, listedRule{Effect: effect, Rule: r.Rule, From: from, Why: r.Why})
+		}
+	}
+	own := at.own.Permissions
+	add("deny", "user", own.Deny)
+	add("deny", "project", at.Project.Deny)
+	add("ask", "user", own.Ask)
+	add("ask", "project", at.Project.Ask)
+	add("allow", "user", own.Allow)
+	add("allow", "project", at.Project.Allow)
+	for i, r := range at.Remembered {
+		out = append(out, listedRule{Effect: "allow", Rule: r.Rule, From: "remembered", Number: i + 1, Since: &r.Since})
+	}
+	return out
+}
+
+func (at *folderSettings) printRules() {
+	list := at.listedRules()
+	fmt.Printf("Rules in %s: deny beats ask, ask beats allow.\n", fault.Quote(at.Root))
+	for _, effect := range []string{"deny", "ask", "allow"} {
+		for i, r := range slices.DeleteFunc(slices.Clone(list), func(r listedRule) bool { return r.Effect != effect }) {
+			if i == 0 {
+				fmt.Println("\n" + at.style.Bold(effect))
+			}
+			number, since := "", ""
+			if r.Number > 0 {
+				number, since = strconv.Itoa(r.Number), " "+r.Since.Local().Format(time.DateOnly)
+			}
+			fmt.Printf("%4s  %-40s  %s\n", number, fault.Escape(r.Rule), at.style.Dim(origins[r.From]+since))
+		}
+	}
+	if len(list) == 0 {
+		fmt.Println("\nThere are none.")
+	}
+	if at.Asks() {
+		fmt.Println("\n" + at.style.Bold("not counted") + ", for you do not trust the project's settings; see `pillion trust`")
+		for _, line := range at.Loosens {
+			fmt.Println("      " + fault.Escape(line))
+		}
+	}
+}
+
+func (at *folderSettings) printRulesAsJSON() error {
+	loosens := []string{}
+	if at.Asks() {
+		loosens = at.Loosens
+	}
+	e := json.NewEncoder(os.Stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(map[string]any{
+		"folder": at.Root, "rules": at.listedRules(), "notCounted": loosens, "problems": append([]string{}, at.problems...),
+	})
+}
+
+// forgetRules drops what is named, or everything.
+func (at *folderSettings) forgetRules(operands []string) error {
+	var named []string
+	for _, operand := range operands {
+		if n, err := strconv.Atoi(operand); err == nil && n >= 1 && n <= len(at.Remembered) {
+			operand = at.Remembered[n-1].Rule
+		}
+		named = append(named, operand)
+	}
+	n, err := at.book.Forget(at.Root, named...)
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return errors.New("no such rule is remembered here; `pillion rules` lists them")
+	case n == 1:
+		fmt.Println(at.style.Green("✓") + " Forgot 1 rule.")
+	default:
+		fmt.Printf("%s Forgot %d rules.\n", at.style.Green("✓"), n)
+	}
+	return nil
+}

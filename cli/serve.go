@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"log"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"pillion/internal/wire"
+	"pillion/rpc"
+	"pillion/sidecar"
+)
+
+const serveHelp = `usage: pillion serve [--stdio]
+
+The sidecar that an editor starts. It speaks JSON-RPC, framed as a language server
+does, on its standard input and output, and logs on standard error.
+
+  --stdio    accepted, because editors pass it; there is no other way
+`
+
+// serve is the sidecar as an editor starts it: frames on stdin and stdout, the
+// log on stderr.
+func serve(args []string) int {
+	flags := flag.NewFlagSet("pillion serve", flag.ContinueOnError)
+	flags.Bool("stdio", true, "")
+	if _, code, ok := parse(flags, serveHelp, [2]int{0, 0}, args); !ok {
+		return code
+	}
+	tellPeople("an editor", "pillion serve")
+	harden()
+	debug.SetGCPercent(gcPercent)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	start := func(s rpc.Setup) (*rpc.Core, error) { return sidecar.ForEditor(s, version) }
+	return rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: start, Logf: log.Printf})
+}
+
+// gcPercent lets the small heap of a sidecar grow to 16 MB between collections:
+// one read of a megabyte makes a few of them in garbage.
+const gcPercent = 400

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"pillion/agents/mcp"
+	"pillion/terminal"
+	"pillion/tools"
+)
+
+const toolsHelp = `usage: pillion tools [--json] [--cost] [TOOL]
+
+Lists what an agent may ask for, or says what one TOOL takes.
+
+  --json    print the tools as an agent is told of them, schemas included
+  --cost    count what their definitions take of each conversation with an agent
+`
+
+// listTools prints the catalogue, or one tool of it.
+func listTools(args []string) int {
+	flags := flag.NewFlagSet("pillion tools", flag.ContinueOnError)
+	asJSON := flags.Bool("json", false, "")
+	cost := flags.Bool("cost", false, "")
+	operands, code, ok := parse(flags, toolsHelp, [2]int{0, 1}, args)
+	if !ok {
+		return code
+	}
+	definitions := (&tools.Registry{}).Definitions()
+	if len(operands) == 1 {
+		i := slices.IndexFunc(definitions, func(d tools.Definition) bool {
+			return plainName(d.Name) == plainName(operands[0])
+		})
+		if i < 0 {
+			return fail(fmt.Errorf("there is no tool %q; `pillion tools` lists them", operands[0]))
+		}
+		definitions = definitions[i : i+1]
+	}
+	switch {
+	case *cost:
+		printCosts(definitions)
+		return 0
+	case *asJSON:
+		return printToolsJSON(definitions)
+	case len(operands) == 1:
+		return describeTool(definitions[0])
+	}
+	style := terminal.StyleOf(os.Stdout)
+	for _, d := range definitions {
+		const columns = 18 + 1 + 8 + 1
+		text := style.Wrap("", strings.Repeat(" ", columns), firstSentence(d.Description))
+		fmt.Printf("%s %-8s %s\n", style.Bold(fmt.Sprintf("%-18s", d.Name)), d.Access, text)
+	}
+	return 0
+}
+
+// printCosts counts bytes, which is exact, and tokens, which is not: models differ, and
+// take about four bytes of such text for one.
+func printCosts(definitions []tools.Definition) {
+	row := func(name string, bytes int) { fmt.Printf("%-20s %7d %7d\n", name, bytes, (bytes+3)/4) }
+	fmt.Printf("%-20s %7s %7s\n", "tool", "bytes", "tokens")
+	all, core := 0, 0
+	for _, c := range mcp.Costs(definitions) {
+		name := c.Name
+		if c.Core {
+			name += " *"
+			core += c.Bytes
+		}
+		all += c.Bytes
+		row(name, c.Bytes)
+	}
+	fmt.Println()
+	row("all", all)
+	row("* --tools core", core)
+	fmt.Println("\nTokens are estimated at four bytes each; agents add their own prefix to each name.")
+}
+
+// plainName is a tool's name as most models know it, without dots.
+func plainName(name string) string { return strings.ReplaceAll(name, ".", "_") }
+
+func firstSentence(text string) string {
+	first, _, _ := strings.Cut(text, ". ")
+	return strings.TrimSuffix(first, ".")
+}
+
+func printToolsJSON(definitions []tools.Definition) int {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(map[string]any{"tools": definitions}); err != nil {
+		return fail(err)
+	}
+	os.Stdout.Write(out.Bytes()) //nolint:errcheck // nobody is left to tell
+	return 0
+}
+
+// inputSchema is the part of a tool's schema that a person is shown.
+type inputSchema struct {
+	Properties json.RawMessage `json:"properties"`
+	Required   []string        `json:"required"`
+}
+
+type property struct {
+	Type        any    `json:"type"` // a name, or a list of them
+	Description string `json:"description"`
+}
+
+// describeTool says what a person needs to call it.
+func describeTool(d tools.Definition) int {
+	style := terminal.StyleOf(os.Stdout)
+	fmt.Printf("%s (%s)\n\n%s\n", style.Bold(d.Name), d.Access, style.Wrap("", "", d.Description))
+	var schema inputSchema
+	if err := json.Unmarshal(d.InputSchema, &schema); err != nil {
+		return fail(err)
+	}
+	if err := eachProperty(schema.Properties, func(name string, p property) {
+		kind := fmt.Sprint(p.Type)
+		if slices.Contains(schema.Required, name) {
+			kind += ", needed"
+		}
+		fmt.Printf("\n  %s (%s)\n", style.Bold(name), kind)
+		fmt.Println(style.Wrap("      ", "      ", p.Description))
+	}); err != nil {
+		return fail(err)
+	}
+	return 0
+}
+
+// eachProperty goes through the properties in the order of the schema.
+func eachProperty(raw json.RawMessage, do func(string, property)) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	in := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := in.Token(); err != nil {
+		return err
+	}
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return err
+		}
+		var p property
+		if err := in.Decode(&p); err != nil {
+			return err
+		}
+		do(fmt.Sprint(name), p)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"pillion/config"
+	"pillion/internal/fault"
+	"pillion/terminal"
+	"pillion/workspace"
+)
+
+const trustHelp = `usage: pillion trust [-C FOLDER] [--forget]
+
+Shows what a project's own settings, .pillion/settings.json, would let agents do that
+yours do not, and asks whether you trust them. What tightens in them holds anyway.
+
+Trust is for exactly the bytes of the file, in this folder, for you, on this machine:
+when the file changes, what it loosens stops to count, and you are asked anew.
+
+  -C FOLDER    the project's folder, instead of the current one
+  --forget     take back what you trusted there
+
+It asks in a terminal, and has no flag that says yes.
+
+The exit status is 0 if the file is trusted or there is nothing to trust, 1 if not.
+`
+
+// trust asks a person in a terminal whether they trust a project's settings.
+func trust(args []string) int {
+	flags := flag.NewFlagSet("pillion trust", flag.ContinueOnError)
+	dir := flags.String("C", ".", "")
+	forget := flags.Bool("forget", false, "")
+	if _, code, ok := parse(flags, trustHelp, [2]int{0, 0}, args); !ok {
+		return code
+	}
+	harden()
+	ctx, stop := untilInterrupted()
+	defer stop()
+	at, err := settingsAt(*dir)
+	if err != nil {
+		return fail(err)
+	}
+	defer at.Close()
+	if *forget {
+		err = at.forgetTrust()
+	} else {
+		err = at.askForTrust(ctx)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case err != nil:
+		return fail(err)
+	}
+	return 0
+}
+
+// folderSettings is the settings of one folder as the command line sees them: the
+// user's own, without an editor's.
+type folderSettings struct {
+	*workspace.Workspace
+	config.Folder
+	own      config.Settings
+	layers   *config.Layers
+	book     *config.Consent
+	problems []string
+	style    terminal.Style
+}
+
+func settingsAt(dir string) (*folderSettings, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	book, err := config.OpenConsent()
+	if err != nil {
+		return nil, err
+	}
+	w, err := workspace.Open(workspace.Folder{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	own, problems := config.Load(nil)
+	at := &folderSettings{Workspace: w, own: own, layers: config.NewLayers(own, book), book: book, style: terminal.StyleOf(os.Stdout)}
+	at.Folder = at.layers.Look(w.Roots()).Folders[0]
+	at.problems = slices.Concat(problems, at.Problems)
+	return at, nil
+}
+
+func (at *folderSettings) printProblems() {
+	for _, p := range at.problems {
+		fmt.Fprintln(os.Stderr, "pillion:", p)
+	}
+}
+
+func (at *folderSettings) askForTrust(ctx context.Context) error {
+	at.printProblems()
+	file := fault.Escape(at.File)
+	switch {
+	case at.Linked:
+		return fmt.Errorf("%s is reached through a link, and a link is never trusted; put the file itself there", file)
+	case at.Hash == "":
+		fmt.Println("There is nothing to trust: " + file + " is not there, or cannot be read.")
+		return nil
+	case len(at.Loosens) == 0:
+		fmt.Println("There is nothing to trust: " + file + " loosens nothing.")
+		return nil
+	case at.Trusted:
+		fmt.Println(at.style.Green("✓") + " " + file + " is trusted as it is.")
+		return nil
+	}
+	in, out, ok := terminal.Open()
+	if !ok {
+		return errors.New("only you can trust a project's settings: run `pillion trust` in a terminal yourself")
+	}
+	style := terminal.StyleOf(out)
+	fmt.Fprintf(out, "%s would let agents do more than your own settings do:\n\n", style.Bold(file))
+	for _, line := range at.Loosens {
+		fmt.Fprintln(out, style.Wrap("  "+style.Yellow("•")+" ", "    ", fault.Escape(line)))
+	}
+	const yes = "Yes, trust exactly this text, in this folder"
+	answer, err := terminal.NewAsker(terminal.Options{In: in, Out: out, Style: style, Own: true}).
+		Prompt(ctx, "Do you trust it? Whoever wrote the project wrote this.", []string{"No", yes})
+	switch {
+	case err != nil:
+		return err
+	case answer != yes:
+		return errors.New("nothing is trusted")
+	}
+	if err := at.layers.Trust(at.Roots(), at.File, at.Hash); err != nil {
+		return err
+	}
+	fmt.Println(at.style.Green("✓") + " Trusted, until it changes. `pillion trust --forget` takes it back.")
+	return nil
+}
+
+func (at *folderSettings) forgetTrust() error {
+	page, err := at.book.Page(at.Root)
+	if err != nil {
+		return err
+	}
+	if page.Trusted == "" {
+		fmt.Println("Nothing was trusted in this folder.")
+		return nil
+	}
+	if err := at.book.Trust(at.Root, ""); err != nil {
+		return err
+	}
+	fmt.Println(at.style.Green("✓") + " Forgotten: what the project's settings loosen does not count any more.")
+	return nil
+}

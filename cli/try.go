@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"golang.org/x/term"
+
+	"pillion/agents/relay"
+	"pillion/sidecar"
+	"pillion/terminal"
+	"pillion/try"
+	"pillion/try/sample"
+)
+
+const tryHelp = `usage: pillion try [--yes] [--dir FOLDER]
+
+A scripted agent mends a bug in a small sample project, and you decide, in this
+terminal, what it may do. Nothing outside of the sample's folder is touched.
+
+  --dir FOLDER    put the sample there, instead of into a new temporary folder;
+                  it has to be empty, or not to exist yet
+  --yes           approve everything, for scripts
+
+Answers can be piped in, one a line: printf 'a\na\n' | pillion try
+
+The exit status is 0 when the agent came to its end, whatever you answered, 1 if
+something failed or the answers ran out, 2 if the command line is wrong, 130
+after Ctrl+C.
+`
+
+// tryRide has a scripted agent work on a copy of the sample project. The
+// questions are asked in this terminal; the agent comes in the way that real
+// ones do, through a `pillion mcp` of its own.
+func tryRide(args []string) int {
+	flags := flag.NewFlagSet("pillion try", flag.ContinueOnError)
+	yes := flags.Bool("yes", false, "")
+	dir := flags.String("dir", "", "")
+	if _, code, ok := parse(flags, tryHelp, [2]int{0, 0}, args); !ok {
+		return code
+	}
+	harden()
+	ctx, stop := untilInterrupted()
+	defer stop()
+	copied, err := makeSample(*dir)
+	if err != nil {
+		return fail(err)
+	}
+	style := terminal.StyleOf(os.Stdout)
+	introduce(style, copied)
+	human := &witness{Person: humanForRide(*yes, style, ctx.Done())}
+	outcome, err := ride(ctx, copied, human, style)
+	account{style: style, out: os.Stdout, sample: copied, outcome: outcome, human: human, interrupted: ctx.Err() != nil}.print()
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case err != nil:
+		return fail(err)
+	case outcome.Left > 0 && !human.cancelled():
+		return exitFailed
+	}
+	return 0
+}
+
+// sampleCopy is where the sample is.
+type sampleCopy struct {
+	project string
+	remove  string // what to delete when done with it
+}
+
+func makeSample(dir string) (sampleCopy, error) {
+	if dir == "" {
+		parent, err := os.MkdirTemp("", "pillion-try-")
+		if err != nil {
+			return sampleCopy{}, err
+		}
+		project := filepath.Join(parent, "kettle")
+		return sampleCopy{project: project, remove: parent}, sample.Write(project)
+	}
+	project, err := filepath.Abs(dir)
+	if err != nil {
+		return sampleCopy{}, err
+	}
+	return sampleCopy{project: project, remove: project}, sample.Write(project)
+}
+
+func introduce(style terminal.Style, p sampleCopy) {
+	fmt.Println(style.Bold("Pillion: an agent works, you decide"))
+	fmt.Println()
+	fmt.Println(style.Wrap("", "", "A small project with one bug is now in "+p.project+"."))
+	fmt.Println(style.Wrap("", "", "A scripted agent looks for the bug. It may read by itself; before it changes a file or runs a command, you are asked here."))
+}
+
+// ride lets the agent work until its script ends, or the human does. When it
+// returns nothing runs any more, and no agent can find this terminal.
+func ride(ctx context.Context, p sampleCopy, human sidecar.Person, style terminal.Style) (outcome try.Outcome, err error) {
+	c, err := sidecar.ForPerson(p.project, human)
+	if err != nil {
+		return outcome, err
+	}
+	err = c.Host(relay.Host{Version: version, Editor: "this terminal"}, func(*relay.Server) error {
+		server, err := mcpServerIn(p.project)
+		if err != nil {
+			return err
+		}
+		outcome, err = try.Run(ctx, try.Options{Out: os.Stdout, Style: style, Server: server})
+		return err
+	})
+	return outcome, err
+}
+
+// humanForRide asks on standard input even when that is no terminal, so that the
+// answers can be piped in.
+func humanForRide(yes bool, style terminal.Style, stop <-chan struct{}) sidecar.Person {
+	if yes {
+		return terminal.Yes{Out: os.Stdout, Style: style}
+	}
+	return terminal.NewAsker(terminal.Options{In: os.Stdin, Out: os.Stdout, Style: style, Stop: stop})
+}
+
+// mcpServerIn is this very program as an agent would start it. It ends when its
+// input does, also when this program is killed.
+func mcpServerIn(project string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	server := exec.Command(self, "mcp", "--structured")
+	server.Dir = project
+	ownGroup(server)
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		server.Stderr = io.Discard // its log would run into the questions
+	} else {
+		server.Stderr = os.Stderr
+	}
+	return server, nil
+}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package main
-
-// harden has nothing to do here: these systems do not open a process's pipes to
-// others by name.
-func harden() {}

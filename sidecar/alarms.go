@@ -1,0 +1,91 @@
+package sidecar
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pillion/audit"
+	"pillion/rpc"
+	"pillion/tools/approval"
+	"pillion/tools/session"
+	"pillion/tools/unusual"
+	"pillion/workspace/change"
+	"pillion/workspace/journal"
+)
+
+// alarms is what becomes of what is unusual.
+type alarms struct {
+	detector unusual.Detector
+	does     atomic.Value      // string: tell, pause or revert
+	report   func(rpc.Unusual) // nil: it is logged
+
+	mu     sync.Mutex // guards ended
+	ended  bool
+	acting sync.WaitGroup
+}
+
+// watchFor counts a call, and acts on what is unusual without holding it up.
+func (c *Sidecar) watchFor(r audit.Record) {
+	alarm, is := c.alarms.detector.Observe(r)
+	if !is {
+		return
+	}
+	told := rpc.Unusual{SessionID: alarm.SessionID, Agent: approval.Agent{Name: alarm.Agent, Via: alarm.Via}, Kind: string(alarm.Kind), Message: alarm.Message}
+	does := c.alarms.does.Load()
+	owner, open := c.Sessions.Get(alarm.SessionID)
+	if does == "tell" || !open {
+		c.alarms.say(told)
+		return
+	}
+	owner.Pause("their settings pause a session that does something unusual: " + alarm.Message)
+	c.Registry.StopSession(owner.ID())
+	told.Acted = "paused"
+	if does != "revert" {
+		c.alarms.say(told)
+		return
+	}
+	c.alarms.mu.Lock()
+	defer c.alarms.mu.Unlock()
+	if !c.alarms.ended {
+		c.alarms.acting.Go(func() { c.alarms.say(c.putBack(owner, told)) })
+	}
+}
+
+// putBack reverts all that the session changed, as the human could.
+func (c *Sidecar) putBack(owner *session.Session, told rpc.Unusual) rpc.Unusual {
+	ctx, cancel := context.WithTimeout(context.Background(), putBackTime)
+	defer cancel()
+	origin := journal.Origin{CallID: rand.Text(), Agent: "pillion", Via: "setting", Tool: "journal/revert", Title: "Revert what was unusual"}
+	back, err := c.Registry.Committer.Revert(ctx, change.Selection{SessionID: owner.ID(), Since: owner.Info().Started}, origin, false)
+	switch {
+	case err != nil:
+		told.Message += fmt.Sprintf("; its changes could not be put back: %v", err)
+	case len(back.Conflicts) > 0:
+		told.Acted = "reverted"
+		told.Message += fmt.Sprintf("; %d files could not be put back", len(back.Conflicts))
+	default:
+		told.Acted = "reverted"
+	}
+	return told
+}
+
+const putBackTime = 30 * time.Second
+
+func (a *alarms) say(u rpc.Unusual) {
+	if a.report == nil {
+		logf("%s", u.Message)
+		return
+	}
+	a.report(u)
+}
+
+func (a *alarms) end() {
+	a.mu.Lock()
+	a.ended = true
+	a.mu.Unlock()
+	a.acting.Wait()
+}

@@ -1,0 +1,111 @@
+package sidecar
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/terminal"
+	"pillion/tools"
+	"pillion/tools/session"
+	"pillion/workspace/change"
+	"pillion/workspace/journal"
+)
+
+// reader is an agent's session in a sidecar on the folder.
+func reader(b *testing.B, dir string) (*Sidecar, *session.Session) {
+	b.Helper()
+	c, err := ForPerson(dir, terminal.Yes{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { c.Close() })
+	c.Sessions.SetDefaults("default", session.Limits{})
+	s, _, err := c.Sessions.Open("", session.Agent{Name: "bench"}, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c, s
+}
+
+// BenchmarkReadFile is the door's own cost, without a wire.
+func BenchmarkReadFile(b *testing.B) {
+	for name, size := range map[string]int{"100B": 100, "1MB": 1 << 20} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			text := strings.Repeat("a line of text that is as long as lines are\n", size/44+1)[:size]
+			if err := os.WriteFile(filepath.Join(dir, "file.txt"), []byte(text), 0o644); err != nil {
+				b.Fatal(err)
+			}
+			c, reader := reader(b, dir)
+			b.ReportAllocs()
+			for b.Loop() {
+				r := c.Registry.Execute(b.Context(), tools.Call{Name: "read_file", Arguments: json.RawMessage(`{"path":"file.txt"}`), Session: reader})
+				if r.IsError {
+					b.Fatal(r.Err)
+				}
+				n := 0
+				for _, piece := range r.Pieces() {
+					n += len(piece)
+				}
+				if n < size {
+					b.Fatalf("%d bytes", n)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkReadFileLate is the read of an agent that has read a thousand files
+// before: it is told of each that somebody else changed.
+func BenchmarkReadFileLate(b *testing.B) {
+	dir := b.TempDir()
+	c, reader := reader(b, dir)
+	read := func(name string) {
+		arguments := json.RawMessage(`{"path":"` + name + `"}`)
+		if r := c.Registry.Execute(b.Context(), tools.Call{Name: "read_file", Arguments: arguments, Session: reader}); r.IsError {
+			b.Fatal(r.Err)
+		}
+	}
+	for i := range 1000 {
+		name := fmt.Sprintf("file%d.txt", i)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("text\n"), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		read(name)
+	}
+	for b.Loop() {
+		read("file0.txt")
+	}
+}
+
+// BenchmarkEditFile is an edit of 100 KB with its journal, of which nothing waits for
+// the disk.
+func BenchmarkEditFile(b *testing.B) {
+	b.Setenv("HOME", b.TempDir())
+	b.Setenv("XDG_STATE_HOME", "")
+	dir := b.TempDir()
+	line := strings.Repeat("a line of text that is as long as lines are\n", 1100)
+	if err := os.WriteFile(filepath.Join(dir, "file.txt"), []byte(line+"edited 0 times\n"+line), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	c, agent := reader(b, dir)
+	c.Registry.Committer.Journal.Configure(change.JournalRequire, true)
+	c.Registry.Committer.Journal.Store.Configure(journal.Options{NoSync: true})
+	if err := agent.SetMode("auto_edit"); err != nil {
+		b.Fatal(err)
+	}
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		args := fmt.Sprintf(`{"path":"file.txt","old_string":"edited %d times","new_string":"edited %d times"}`, i, i+1)
+		r := c.Registry.Execute(b.Context(), tools.Call{Name: "edit_file", Arguments: json.RawMessage(args), Session: agent})
+		if r.IsError {
+			b.Fatal(r.Err)
+		}
+		i++
+	}
+}

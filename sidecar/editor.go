@@ -1,0 +1,103 @@
+package sidecar
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"pillion/agents/relay"
+	"pillion/config"
+	"pillion/internal/fault"
+	"pillion/rpc"
+	"pillion/workspace"
+	"pillion/workspace/tracking"
+	"slices"
+)
+
+// foldersThere leaves out, and tells of, folders that are not there: a workspace
+// of several must not fail for one of them.
+func foldersThere(s rpc.Setup) []workspace.Folder {
+	return slices.DeleteFunc(slices.Clone(s.Folders), func(f workspace.Folder) bool {
+		info, err := os.Stat(f.Dir)
+		if err == nil && !info.IsDir() {
+			err = errors.New("it is a file")
+		}
+		if err != nil {
+			s.Report(fmt.Sprintf("the workspace folder %s is left out: %v", fault.Quote(f.Dir), err))
+		}
+		return err != nil
+	})
+}
+
+// ForEditor wires a sidecar to the editor that has just said hello, and
+// opens the socket on which agents find it.
+func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
+	c, err := New(Options{
+		Folders: foldersThere(s), Settings: reported(s, s.Settings), Asker: s.Asker, Human: s.Human, Editor: s.Editor, Activity: s.Activity,
+		Report: s.Report, Note: s.Note, Untrusted: func(u Untrusted) { s.Untrusted(u.Path, u.Hash, u.Rules) }, Unusual: s.Unusual,
+		Journal: s.Journal, Languages: s.Languages,
+	})
+	if err != nil {
+		return nil, err
+	}
+	agents := listenForAgents(s, c, version)
+	c.track(func(changes []tracking.Change) {
+		s.Changed(changes)
+		agents.Changed(changes)
+	}, s.Tracking)
+	return &rpc.Core{
+		Documents:      c.documents,
+		Registry:       c.Registry,
+		Sessions:       c.Sessions,
+		Processes:      c.processes,
+		Configure:      func(raw json.RawMessage) { c.configure(reported(s, raw)) },
+		Focused:        agents.Focused,
+		FoldersChanged: func() { agents.RootsChanged(); c.foldersChanged() },
+		Ready:          c.Announce,
+		Opened:         c.languages.Opened,
+		Saved:          c.tracker.Saved,
+		WatchedFiles:   c.watchedFiles,
+		Trust:          c.trust,
+		Relay:          agents.Info,
+		Close:          func() error { return errors.Join(agents.Close(), c.Close()) },
+	}, nil
+}
+
+// reported reads settings and reports what is wrong with them.
+func reported(s rpc.Setup, raw json.RawMessage) config.Settings {
+	settings, problems := config.Load(raw)
+	for _, p := range problems {
+		s.Report(p)
+	}
+	return settings
+}
+
+// agentServer is where agents come in; *relay.Server is one.
+type agentServer interface {
+	Focused()
+	RootsChanged()
+	Changed([]tracking.Change)
+	Info() (socket, token string)
+	Close() error
+}
+
+// listenForAgents opens the agents' socket. Without it the editor's own calls still work.
+func listenForAgents(s rpc.Setup, c *Sidecar, version string) agentServer {
+	agents, err := relay.Listen(relay.Host{
+		Registry: c.Registry, Sessions: c.Sessions, Roots: c.Roots, Editor: s.Client, Version: version, Structured: c.structured,
+	})
+	if err != nil {
+		s.Report(fmt.Sprintf("agents cannot find this window: %v", err))
+		return noAgents{}
+	}
+	return agents
+}
+
+// noAgents stands for a socket that could not be made.
+type noAgents struct{}
+
+func (noAgents) Focused()                     {}
+func (noAgents) RootsChanged()                {}
+func (noAgents) Changed([]tracking.Change)    {}
+func (noAgents) Info() (socket, token string) { return "", "" }
+func (noAgents) Close() error                 { return nil }

@@ -1,0 +1,136 @@
+package sidecar
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"pillion/config"
+	"pillion/lspbridge"
+	"pillion/rpc"
+	"pillion/tools/process"
+	"pillion/workspace"
+)
+
+// newLanguages is what asks language servers, none of which runs yet. ask asks those
+// of the editor, nil if there are none; note tells of servers that are missing.
+func (c *Sidecar) newLanguages(ask rpc.Languages, note func(string)) *lspbridge.Bridge {
+	if note == nil {
+		note = func(remark string) { logf("%s", remark) }
+	}
+	return lspbridge.New(lspbridge.Options{
+		Documents: c.documents,
+		Spawn:     c.spawnServer,
+		LookPath:  c.lookPath,
+		Settings:  c.languageSettings,
+		Ask:       ask,
+		Report:    c.settings.report,
+		Note:      note,
+		Logf:      logf,
+		GiveWay:   c.giveWay,
+		Settle:    c.tree.Settle,
+	})
+}
+
+// languageSettings are what is set about language servers in a folder: as the call that
+// asks them found the settings when it began.
+func (c *Sidecar) languageSettings(folder workspace.Path) lspbridge.Settings {
+	return c.settings.languagesOf(folder.RootDir())
+}
+
+// languagesOf is made once for each view of the settings.
+func (s *liveSettings) languagesOf(root string) lspbridge.Settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.languagesIn != s.view {
+		s.languagesIn, s.languages = s.view, map[string]lspbridge.Settings{}
+	}
+	made, ok := s.languages[root]
+	if !ok {
+		made = s.makeLanguages(root)
+		s.languages[root] = made
+	}
+	return made
+}
+
+// makeLanguages needs the lock.
+func (s *liveSettings) makeLanguages(root string) lspbridge.Settings {
+	set := s.view.Settings.LanguageServers
+	for _, f := range s.view.Folders {
+		if f.Root == root {
+			set = f.LanguageServers
+		}
+	}
+	servers, problems := LanguageServers(set.Servers)
+	for _, p := range problems {
+		if !s.told[p] {
+			s.told[p] = true
+			s.report(p)
+		}
+	}
+	return lspbridge.Settings{
+		Servers: servers, PreferOwn: set.Prefer == "own", EditorDiagnostics: set.Diagnostics == "editor",
+		EditWait: set.EditWait(), Idle: set.Idle(),
+	}
+}
+
+func LanguageServers(set config.Servers) (servers []lspbridge.Server, problems []string) {
+	over := map[string]lspbridge.Override{}
+	for name, s := range set {
+		over[name] = lspbridge.Override(s)
+	}
+	return lspbridge.Servers(over)
+}
+
+// lookPath finds a program in PATH, but none that the workspace brought along.
+func (c *Sidecar) lookPath(name string) (string, error) {
+	if rest, inHome := strings.CutPrefix(name, "~/"); inHome {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		name = filepath.Join(home, rest)
+	}
+	if filepath.IsAbs(name) {
+		return exec.LookPath(name) // the human named a file
+	}
+	if filepath.Base(name) != name {
+		return "", exec.ErrNotFound
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		file, err := exec.LookPath(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(file)
+		if err != nil || c.holds(file) || c.holds(real) {
+			continue
+		}
+		return file, nil
+	}
+	return "", exec.ErrNotFound
+}
+
+func (c *Sidecar) holds(file string) bool {
+	_, inside := c.workspace.Place(file)
+	return inside
+}
+
+// spawnServer starts a language server below a guardian, in the environment that
+// commands get.
+func (c *Sidecar) spawnServer(command lspbridge.Command) (lspbridge.Child, error) {
+	env := map[string]string{}
+	for _, entry := range command.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	s, err := c.runner.Serve(process.Program{Args: command.Args, Dir: command.Dir, Env: env})
+	if err != nil {
+		return lspbridge.Child{}, err
+	}
+	return lspbridge.Child{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Said, Done: s.Done(), Err: s.Err, Kill: s.Kill}, nil
+}

@@ -1,0 +1,221 @@
+package sidecar
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"sync"
+
+	"pillion/config"
+	"pillion/internal/fault"
+	"pillion/lspbridge"
+	"pillion/tools"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+)
+
+// liveSettings are what the settings come to now, and who is told when that changes.
+type liveSettings struct {
+	layers    *config.Layers
+	report    func(problem string)
+	untrusted func(Untrusted) // once somebody can be told
+
+	mu       sync.Mutex // guards all below, and the order in which views are taken over
+	view     *config.View
+	settings tools.Settings
+	revision int
+	told     map[string]bool   // problems, each of which is told once as long as it is there
+	asked    map[string]string // the files that the human was told of, and the hash
+	open     bool              // somebody can be told
+
+	languages   map[string]lspbridge.Settings // by the folder, as languagesIn has it
+	languagesIn *config.View
+}
+
+// Untrusted is a project's settings file that asks for more than the user trusts;
+// without rules, one that no longer does.
+type Untrusted struct {
+	Path, Hash string
+	Rules      []string
+}
+
+func newLiveSettings(o Options) *liveSettings {
+	out := &liveSettings{report: o.Report, untrusted: o.Untrusted, told: map[string]bool{}, asked: map[string]string{}}
+	if out.report == nil {
+		out.report = func(problem string) { logf("%s", problem) }
+	}
+	if out.untrusted == nil {
+		out.untrusted, out.open = func(u Untrusted) { u.Describe(func(text string) { logf("%s", text) }) }, true
+	}
+	book, err := config.OpenConsent()
+	if err != nil {
+		out.report(err.Error())
+		book = nil
+	}
+	out.layers = config.NewLayers(o.Settings, book)
+	return out
+}
+
+// Describe puts it into words for a person without an editor.
+func (u Untrusted) Describe(say func(string)) {
+	if len(u.Rules) > 0 {
+		say(fmt.Sprintf("%s asks for more than you trust, which does not count: %s; `pillion trust` shows it, and asks", fault.Escape(u.Path), strings.Join(u.Rules, "; ")))
+	}
+}
+
+// now looks at the settings on disk. Nothing else makes them right: a watcher only
+// has this called sooner.
+func (c *Sidecar) now() tools.Settings {
+	s := c.settings
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	view := s.layers.Look(c.workspace.Roots())
+	if view == s.view {
+		return s.settings
+	}
+	s.view = view
+	s.revision++
+	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings.Limits), Revision: s.revision}
+	s.settings.Sandbox = sandbox(view.Settings, c.runner)
+	keep(c.journal, view.Settings.Journal)
+	for _, f := range view.Folders {
+		s.settings.Folders[f.Root] = f.Rules
+	}
+	c.auditing.Store(cmp.Or(view.Settings.Audit, "full"))
+	c.alarms.does.Store(cmp.Or(view.Settings.Unusual, "tell"))
+	c.Sessions.SetDefaults(modeAndRate(view.Settings))
+	s.tell()
+	c.documents.Touched() // what waits for an answer is judged anew
+	return s.settings
+}
+
+// structured says that the user wants the structure of results in every agent.
+func (c *Sidecar) structured() bool {
+	c.settings.mu.Lock()
+	defer c.settings.mu.Unlock()
+	return c.settings.view.Settings.MCP.Structured
+}
+
+// tell needs the lock. Whoever is told must not block.
+func (s *liveSettings) tell() {
+	asks, told := map[string]string{}, s.told
+	s.told = map[string]bool{}
+	for _, f := range s.view.Folders {
+		for _, p := range f.Problems {
+			if s.told[p] = true; !told[p] {
+				s.report(p)
+			}
+		}
+		if f.Asks() {
+			asks[f.File] = f.Hash
+		}
+		if s.open && f.Asks() && s.asked[f.File] != f.Hash {
+			s.asked[f.File] = f.Hash
+			s.untrusted(Untrusted{f.File, f.Hash, f.Loosens})
+		}
+	}
+	for file, hash := range s.asked {
+		if asks[file] == "" {
+			delete(s.asked, file)
+			s.untrusted(Untrusted{Path: file, Hash: hash})
+		}
+	}
+}
+
+// Announce begins to tell of files that are not trusted, and to watch all folders:
+// the editor is ready.
+func (c *Sidecar) Announce() {
+	c.settings.mu.Lock()
+	c.settings.open, c.settings.view = true, nil
+	c.settings.mu.Unlock()
+	c.now()
+	c.reportRecovered()
+	c.tree.Start()
+	c.languages.FoldersChanged()
+	c.languages.TellMissing()
+}
+
+// configure takes other settings of the human's own.
+func (c *Sidecar) configure(own config.Settings) {
+	c.settings.layers.SetOwn(own)
+	c.now()
+}
+
+// trust has exactly the text of that hash trusted, if the file holds it now.
+func (c *Sidecar) trust(path, hash string) error {
+	if err := c.settings.layers.Trust(c.workspace.Roots(), path, hash); err != nil {
+		return err
+	}
+	c.now()
+	return nil
+}
+
+// remember keeps a rule for a folder; where it cannot be kept, the human hears of it.
+func (c *Sidecar) remember(root string, rule policy.Rule) error {
+	err := c.settings.layers.Remember(root, rule)
+	if err != nil {
+		c.settings.report("the rule " + rule.String() + " holds for this session only, it could not be kept: " + err.Error())
+	}
+	return err
+}
+
+// follow looks at the settings whenever a file that they come from may have changed,
+// in the folders that are open now.
+func (c *Sidecar) follow() {
+	c.following.Lock()
+	defer c.following.Unlock()
+	if c.unfollow != nil {
+		c.unfollow()
+	}
+	signal := make(chan struct{}, 1)
+	var dirs []string
+	for _, root := range c.workspace.Roots() {
+		dirs = append(dirs, root.Join(config.ProjectFolder).Abs())
+	}
+	if book, err := config.OpenConsent(); err == nil {
+		dirs = append(dirs, book.Dir())
+	}
+	stop := c.watcher.Folders(signal, dirs)
+	ended := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-signal:
+				c.now()
+			case <-ended:
+				return
+			}
+		}
+	}()
+	c.unfollow = func() {
+		stop()
+		close(ended)
+	}
+}
+
+// foldersChanged has the settings of other folders hold, and those folders watched.
+func (c *Sidecar) foldersChanged() {
+	c.follow()
+	c.now()
+	c.tree.Rescan()
+	c.languages.FoldersChanged()
+	c.languages.TellMissing()
+}
+
+func modeAndRate(s config.Settings) (policy.Mode, session.Limits) {
+	mode := s.Mode
+	if mode == "" {
+		mode = policy.Default
+	}
+	rate := session.DefaultLimits
+	if s.Limits.ChangesAMinute > 0 {
+		rate.Changes = s.Limits.ChangesAMinute
+	}
+	if s.Limits.ReadsAMinute > 0 {
+		rate.Reads = s.Limits.ReadsAMinute
+	}
+	if s.Limits.Preset == config.CodeLab {
+		rate.All = tools.CodeLabRate
+	}
+	return mode, rate
+}

@@ -1,0 +1,239 @@
+// Package sidecar wires the parts that every way in shares: an editor (ForEditor), an
+// agent without one (Alone), a person in a terminal or at a page (ForPerson). New makes a
+// Sidecar of its Options and hands each part what it needs of the settings, which are
+// looked at anew before every call. Also here: what becomes of changes on disk
+// (tracking.go), of alarms and of the audit log. Deliberately not here: flags and what is
+// printed (package cli), and whatever one part could do by itself.
+package sidecar
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pillion/audit"
+	"pillion/config"
+	"pillion/internal/state"
+	"pillion/lspbridge"
+	"pillion/rpc"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/process"
+	"pillion/tools/session"
+	"pillion/workspace"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
+	"pillion/workspace/tracking"
+	"pillion/workspace/watch"
+)
+
+// Options are what a sidecar is put between: the user, however they are asked, and the
+// editor, if there is one.
+type Options struct {
+	Folders  []workspace.Folder
+	Settings config.Settings
+	Asker    approval.Asker
+	Human    tools.Human
+	Editor   change.Editor // nil: nothing is ever open
+	Activity func(tools.Activity)
+	// Passing: no rule is remembered beyond the session. What asks may be the agent's
+	// own program, whose word must not outlive it.
+	Passing bool
+
+	// What is wrong with the settings, what is no problem, a project that asks for more
+	// than the user trusts, and what is unusual. Nil: it is logged.
+	Report    func(problem string)
+	Note      func(remark string)
+	Untrusted func(Untrusted)
+	Unusual   func(rpc.Unusual)
+	// Languages asks the language servers that the editor runs. Nil: it offers none.
+	Languages rpc.Languages
+	// Journal gets each change set that was made or put back; may be nil.
+	Journal func(change.JournalChanged)
+}
+
+// Sidecar is the parts that every way in shares, wired together.
+type Sidecar struct {
+	workspace *workspace.Workspace
+	documents *document.Store
+	Registry  *tools.Registry
+	Sessions  *session.Set
+	runner    *process.Runner
+	processes *process.Table
+	watcher   *watch.Watcher
+	tree      *watch.Tree
+	tracker   *tracking.Tracker // nil: nobody is told of changes
+	degraded  degraded
+	audit     *audit.Log
+	auditing  atomic.Value // string: what is kept of a call
+	alarms    alarms
+	settings  *liveSettings
+	journal   *change.Journal
+	languages *lspbridge.Bridge
+	recovered []string  // what became of sets that were interrupted, until the human can be told
+	atOnce    time.Time // until then whoever asks at once is not disturbed: see giveWay
+
+	following sync.Mutex // guards unfollow
+	unfollow  func()     // ends the watching of settings
+}
+
+// New opens the folders and wires the parts; nothing is watched yet, see Announce.
+func New(o Options) (*Sidecar, error) {
+	w, err := workspace.Open(o.Folders...)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := process.NewRunner()
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	kept, err := OpenJournal(o.Settings.Journal)
+	if err != nil {
+		return nil, errors.Join(err, runner.Close(), w.Close())
+	}
+	c := &Sidecar{
+		workspace: w,
+		documents: document.NewStore(w),
+		Sessions:  session.NewSet(policy.Default),
+		runner:    runner,
+		processes: process.NewTable(runner),
+		watcher:   &watch.Watcher{},
+		settings:  newLiveSettings(o),
+		journal:   kept,
+		atOnce:    time.Now().Add(atOnce),
+	}
+	c.alarms.report = o.Unusual
+	c.tree = c.newTree()
+	c.audit = newAudit()
+	c.Registry = &tools.Registry{
+		Documents: c.documents,
+		Committer: &change.Committer{Documents: c.documents, Editor: o.Editor, Journal: kept, Locks: change.Locks{Dir: LocksFolder()}},
+		Processes: c.processes,
+		Human:     o.Human,
+		Settings:  c.now,
+		Activity:  o.Activity,
+		Audit:     c.audited,
+		Watch:     c.watcher.Folders,
+		Files:     c.newFiles(),
+		Git:       c.newGitCache(),
+
+		SearchPath: searchPath(),
+		LookPath:   c.lookPath,
+	}
+	kept.Changed, kept.Tell = o.Journal, c.settings.report
+	if !o.Passing {
+		c.Registry.Remember = c.remember
+	}
+	c.now()
+	c.Registry.Approvals = approval.NewQueue(o.Asker, c.settings.view.Settings.Approvals.Expiry())
+	c.follow()
+	c.languages = c.newLanguages(o.Languages, o.Note)
+	c.Registry.Languages = c.languages
+	c.tree.Follow(c.languages.Changed)
+	c.recovered = c.Registry.Committer.Recover(context.Background())
+	if o.Report == nil {
+		c.reportRecovered()
+	}
+	return c, nil
+}
+
+// reportRecovered says once what was found interrupted.
+func (c *Sidecar) reportRecovered() {
+	for _, what := range c.recovered {
+		c.settings.report(what)
+	}
+	c.recovered = nil
+}
+
+// searchPath is the PATH that commands get, also by the folders' real names.
+func searchPath() []string {
+	var out []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		out = append(out, dir)
+		if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
+func (c *Sidecar) Roots() []string {
+	var out []string
+	for _, p := range c.workspace.Roots() {
+		out = append(out, p.Abs())
+	}
+	return out
+}
+
+// Close ends everything that the sidecar started.
+func (c *Sidecar) Close() error {
+	c.alarms.end()
+	c.following.Lock()
+	c.unfollow()
+	c.following.Unlock()
+	if c.tracker != nil {
+		defer c.tracker.Close()
+	}
+	return errors.Join(c.languages.Close(), c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close(), c.audit.Close())
+}
+
+// sandbox is how commands are confined. They never see the registry: with what
+// is in it a program can call tools as an agent.
+func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
+	home, _ := os.UserHomeDir() //nolint:errcheck // without a home no folder begins with ~
+	out := tools.Sandbox{
+		Mode:       cmp.Or(tools.SandboxMode(s.Sandbox), tools.SandboxPrefer),
+		Walls:      runner.Walls,
+		Writable:   s.WritableFolders(home),
+		Offline:    s.SandboxNetwork == "off",
+		NetworkFor: s.NetworkRules(),
+	}
+	// What files held before they were changed is no command's business either, nor the
+	// audit log and the locks: who holds a lock there holds up everybody's calls.
+	for _, name := range []string{"relay", "journal", "audit", "locks"} {
+		if dir, err := state.Folder(name); err == nil {
+			out.Hidden = append(out.Hidden, process.Resolve(dir))
+		}
+	}
+	return out
+}
+
+// limits puts what is set in place of the contract's defaults.
+func limits(set config.Limits) tools.Limits {
+	l := tools.DefaultLimits
+	for _, size := range []struct {
+		set  int64
+		into *int64
+	}{
+		{set.ReadBytes, &l.ReadBytes},
+		{set.WriteBytes, &l.WriteBytes},
+		{set.DiffBytes, &l.DiffBytes},
+		{set.OutputBytes, &l.OutputBytes},
+	} {
+		if size.set > 0 {
+			*size.into = size.set
+		}
+	}
+	if set.CallSeconds > 0 {
+		l.CallTime = set.Call()
+	}
+	if set.CommandSeconds > 0 {
+		l.CommandTime = min(set.Command(), l.CommandMax)
+	}
+	l.CleanPatches = set.Patches == config.CleanPatches
+	if set.Preset == config.CodeLab {
+		l = tools.CodeLab(l)
+	}
+	return l
+}
+
+// logf writes to stderr, which editors show in their log of the sidecar; stdout
+// carries frames and nothing else.
+func logf(format string, args ...any) { log.Printf(format, args...) }

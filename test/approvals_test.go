@@ -1,0 +1,440 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+	"pillion/workspace/document"
+)
+
+const app = "def total(prices):\n    return sum(prices)\n\n\ndef main():\n    print(total([1, 2]))\n"
+
+var edit = object{"path": "app.py", "old_string": "sum(prices)", "new_string": "round(sum(prices), 2)"}
+
+func spawnWithApp(t *testing.T, o testrig.Options) *testrig.Editor {
+	e := spawn(t, o)
+	e.Write("app.py", app)
+	return e
+}
+
+func TestApprovedEditIsWritten(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	if e.Read("app.py") != app {
+		t.Fatal("the file changed before anyone approved")
+	}
+	checkDiffRequest(t, e, a)
+	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if want := strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
+		t.Errorf("on disk: %q", e.Read("app.py"))
+	}
+	s := r.StructuredContent
+	if s["ok"] != true || s["success"] != true || s["operation"] != "overwrite" || s["saved"] != true || s["replacements"] != 1.0 {
+		t.Errorf("result: %v", s)
+	}
+	var resolved struct{ ApprovalID, Outcome string }
+	json.Unmarshal(testrig.Wait(t, e.Resolved, "approval/resolved"), &resolved) //nolint:errcheck // compared
+	if resolved.ApprovalID != a.Text("approvalId") || resolved.Outcome != "approved" {
+		t.Errorf("approval/resolved: %+v", resolved)
+	}
+}
+
+// checkDiffRequest holds the shape of approval/request against the design.
+func checkDiffRequest(t *testing.T, e *testrig.Editor, a *testrig.Approval) {
+	t.Helper()
+	for _, key := range []string{"approvalId", "callId", "sessionId", "agent", "tool", "title", "description", "reasons", "arguments", "preview", "decisions", "digest"} {
+		if a.Params[key] == nil {
+			t.Errorf("approval/request has no %s", key)
+		}
+	}
+	for _, key := range []string{"path", "uri", "operation", "language", "size", "before", "after", "diff", "hunks", "additions", "deletions", "openInEditor", "dirty"} {
+		if a.File(key) == nil {
+			t.Errorf("the preview's file has no %s", key)
+		}
+	}
+	if a.File("before") != app || a.File("uri") != testrig.URI(filepath.Join(e.Dir, "app.py")) || a.File("language") != "python" {
+		t.Errorf("the preview is of something else: %v", a.Params["preview"])
+	}
+	decisions, _ := a.Params["decisions"].([]any)
+	first, _ := decisions[0].(object)
+	if first["id"] != "reject" || len(decisions) < 3 {
+		t.Errorf("decisions: %v; want the refusing one first, and one for the session", decisions)
+	}
+	for _, d := range decisions {
+		if d := d.(object); d["scope"] == "session" && d["rule"] != "edit_file(app.py)" {
+			t.Errorf("the rule on offer is %v", d["rule"])
+		}
+	}
+}
+
+func TestRejectionCarriesTheReason(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "reject", "feedback": "round in the caller", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if r.Code() != "USER_REJECTED" || !strings.Contains(r.Error("message"), "round in the caller") || !strings.Contains(r.Text(), "round in the caller") {
+		t.Errorf("result: %v", r)
+	}
+	if e.Read("app.py") != app {
+		t.Error("a rejected edit changed the file")
+	}
+}
+
+func TestCancelPausesTheSession(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "cancel"}
+	if r := testrig.Wait(t, done, "the result"); r.Code() != "CANCELLED" {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+	if r := e.Call("read_file", object{"path": "app.py"}); r.Code() != "CANCELLED" {
+		t.Errorf("a paused session went on: %v", r.StructuredContent)
+	}
+	e.Must("session/newTurn", object{}, nil)
+	if r := e.Call("read_file", object{"path": "app.py"}); r.IsError {
+		t.Errorf("a resumed session does not go on: %v", r.StructuredContent)
+	}
+}
+
+func TestTheHumanEditsTheProposal(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	mine := strings.Replace(app, "sum(prices)", "round(sum(prices), 3)", 1)
+	a.Answer <- object{"decision": "edit", "after": object{"app.py": mine}, "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if e.Read("app.py") != mine {
+		t.Errorf("on disk: %q", e.Read("app.py"))
+	}
+	patch, _ := r.StructuredContent["human_diff"].(string)
+	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(patch, "-    return round(sum(prices), 2)\n+    return round(sum(prices), 3)\n") {
+		t.Errorf("the agent is not told what the human changed: %v", r.StructuredContent)
+	}
+	if !strings.Contains(r.Text(), "+    return round(sum(prices), 3)") {
+		t.Error("the model cannot read the final text")
+	}
+}
+
+func TestUnsavedTextSurvives(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Open("app.py")
+	e.Type("app.py", at(0, 0), "# mine\n")
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	if a.File("dirty") != true || a.File("openInEditor") != true || !strings.HasPrefix(a.File("before").(string), "# mine\n") {
+		t.Errorf("the dialog does not show the unsaved text: %v", a.Params["preview"])
+	}
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	b := e.Buffer("app.py")
+	if b.Text != "# mine\n"+strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1) || !b.Dirty {
+		t.Errorf("the buffer: %+v", b)
+	}
+	if e.Read("app.py") != app || r.StructuredContent["saved"] != false {
+		t.Errorf("a dirty buffer was saved, or the result says so: %v", r.StructuredContent)
+	}
+}
+
+func TestALinkToAnOpenFileLeadsToItsBuffer(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	if err := os.Symlink("app.py", filepath.Join(e.Dir, "link.py")); err != nil {
+		t.Fatal(err)
+	}
+	e.Open("app.py")
+	e.Type("app.py", at(0, 0), "# mine\n")
+	if r := e.Call("read_file", object{"path": "link.py"}); r.StructuredContent["content"] != "# mine\n"+app {
+		t.Errorf("through the link: %v", r.StructuredContent)
+	}
+	done := e.Start("edit_file", object{"path": "link.py", "old_string": "sum(prices)", "new_string": "0"})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	testrig.Wait(t, done, "the result")
+	if b := e.Buffer("app.py"); b.Text != "# mine\n"+strings.Replace(app, "sum(prices)", "0", 1) || e.Read("app.py") != app {
+		t.Errorf("buffer %q, disk %q", b.Text, e.Read("app.py"))
+	}
+}
+
+func at(line, character uint32) document.Range {
+	p := document.Position{Line: line, Character: character}
+	return document.Range{Start: p, End: p}
+}
+
+func TestACleanOpenFileIsSaved(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Open("app.py")
+	e.Format = func(s string) string { return s + "# formatted\n" }
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if r.StructuredContent["saved"] != true || r.StructuredContent["formatted"] != true || !strings.HasSuffix(e.Read("app.py"), "# formatted\n") {
+		t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
+	}
+	if diff, _ := r.StructuredContent["diff"].(string); !strings.Contains(diff, "+# formatted\n") {
+		t.Errorf("the agent does not learn what the formatter did: %s", diff)
+	}
+}
+
+func TestAChangeOnDiskReachesTheOpenDialog(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	app := strings.Repeat("# far above\n", 10) + app
+	e.Write("app.py", app)
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	e.Write("app.py", "# new head\n"+app)
+	var changed struct {
+		ApprovalID, Digest string
+		Moved              bool
+		Preview            struct{ Files []struct{ Before string } }
+	}
+	if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil {
+		t.Fatal(err)
+	}
+	if !changed.Moved || changed.ApprovalID != a.Text("approvalId") || changed.Digest == a.Text("digest") || changed.Preview.Files[0].Before != "# new head\n"+app {
+		t.Errorf("approval/changed: %+v", changed)
+	}
+	// The edit only moved, so the yes to the first digest is a yes to this one.
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	testrig.Wait(t, done, "the result")
+	if want := "# new head\n" + strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1); e.Read("app.py") != want {
+		t.Errorf("on disk: %q", e.Read("app.py"))
+	}
+}
+
+func TestAYesToSomethingElseIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("write_file", object{"path": "app.py", "content": "gone\n"})
+	first := testrig.Wait(t, e.Approvals, "the dialog")
+	theirs := app + "# written meanwhile\n"
+	e.Write("app.py", theirs)
+	testrig.Wait(t, e.Changed, "approval/changed")
+	first.Answer <- object{"decision": "approve", "digest": first.Text("digest")}
+	second := testrig.Wait(t, e.Approvals, "the second dialog")
+	if e.Read("app.py") != theirs {
+		t.Fatal("it was written on the old yes")
+	}
+	if second.File("before") != theirs || second.Text("approvalId") == first.Text("approvalId") {
+		t.Errorf("the second dialog: %v", second.Params)
+	}
+	second.Answer <- object{"decision": "approve", "digest": second.Text("digest")}
+	testrig.Wait(t, done, "the result")
+	if e.Read("app.py") != "gone\n" {
+		t.Errorf("on disk: %q", e.Read("app.py"))
+	}
+}
+
+func TestALateEditIsMergedAndShownAgain(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("edit_file", edit)
+	first := testrig.Wait(t, e.Approvals, "the dialog")
+	e.Write("app.py", "# careful\n"+app)
+	testrig.Wait(t, e.Changed, "approval/changed")
+	mine := strings.Replace(app, "sum(prices)", "round(sum(prices), 2)", 1) + "# and this\n"
+	first.Answer <- object{"decision": "edit", "after": object{"app.py": mine}, "digest": first.Text("digest")}
+	second := testrig.Wait(t, e.Approvals, "the second dialog")
+	after, _ := second.File("after").(string)
+	if after != "# careful\n"+mine {
+		t.Errorf("the merged proposal is %q", after)
+	}
+	second.Answer <- object{"decision": "approve", "digest": second.Text("digest")}
+	testrig.Wait(t, done, "the result")
+	if got := e.Read("app.py"); got != after {
+		t.Errorf("on disk: %q", got)
+	}
+}
+
+func TestTheBufferMovesWhileTheDialogIsOpen(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Open("app.py")
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	e.Type("app.py", at(0, 0), "# typed while it was open\n")
+	testrig.Wait(t, e.Changed, "approval/changed")
+	a.Answer <- object{"decision": "reject"}
+	testrig.Wait(t, done, "the result")
+	if b := e.Buffer("app.py"); b.Text != "# typed while it was open\n"+app {
+		t.Errorf("the buffer: %q", b.Text)
+	}
+}
+
+// TestTheFileIsOpenedWhileTheDialogIsOpen: nothing in it has changed, and yet the
+// edit must go another way.
+func TestTheFileIsOpenedWhileTheDialogIsOpen(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	e.Open("app.py")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if b := e.Buffer("app.py"); r.IsError || !strings.Contains(b.Text, "round(") || b.Dirty || e.Read("app.py") != b.Text {
+		t.Errorf("result %v, buffer %+v", r.StructuredContent, b)
+	}
+}
+
+func TestApprovedForTheSession(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	for i, want := range []string{"asked", "run", "run"} {
+		done := e.Start("run_command", object{"command": "echo once"})
+		if want == "asked" {
+			a := testrig.Wait(t, e.Approvals, "the dialog")
+			if rule := sessionChoice(a)["rule"]; rule != "run_command(echo once)" {
+				t.Errorf("the rule on offer is %v", rule)
+			}
+			a.Answer <- object{"decision": "approve", "decisionId": sessionChoice(a)["id"], "digest": a.Text("digest")}
+		}
+		if r := testrig.Wait(t, done, "the result"); r.StructuredContent["stdout"] != "once\n" {
+			t.Errorf("call %d: %v", i, r.StructuredContent)
+		}
+	}
+	other := e.Start("run_command", object{"command": "echo once more"})
+	a := testrig.Wait(t, e.Approvals, "the dialog for another command")
+	a.Answer <- object{"decision": "reject"}
+	testrig.Wait(t, other, "the result")
+	var r testrig.Result
+	stranger := make(chan error, 1)
+	go func() {
+		stranger <- e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "sessionId": "another", "arguments": object{"command": "echo once"}}, &r)
+	}()
+	a = testrig.Wait(t, e.Approvals, "the dialog in another session")
+	a.Answer <- object{"decision": "reject"}
+	if err := testrig.Wait(t, stranger, "the result"); err != nil || r.Code() != "USER_REJECTED" {
+		t.Errorf("another session: %v %v", err, r.StructuredContent)
+	}
+}
+
+func sessionChoice(a *testrig.Approval) object {
+	decisions, _ := a.Params["decisions"].([]any)
+	for _, d := range decisions {
+		if d := d.(object); d["scope"] == "session" {
+			return d
+		}
+	}
+	return nil
+}
+
+func TestPlanModeRefuses(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Must("session/setMode", object{"mode": "plan"}, nil)
+	for tool, args := range map[string]object{"edit_file": edit, "run_command": {"command": "true"}, "write_file": {"path": "x", "content": ""}} {
+		if r := e.Call(tool, args); r.Code() != "POLICY_DENIED" {
+			t.Errorf("%s in plan mode: %v", tool, r.StructuredContent)
+		}
+	}
+	if r := e.Call("read_file", object{"path": "app.py"}); r.IsError {
+		t.Errorf("read_file in plan mode: %v", r.StructuredContent)
+	}
+}
+
+func TestCancelWhileWaiting(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	ctx, cancel := withCancel(t)
+	failed := make(chan error, 1)
+	go func() { failed <- e.Conn.Call(ctx, "tools/call", object{"name": "edit_file", "arguments": edit}, nil) }()
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	cancel()
+	testrig.Wait(t, a.Ctx.Done(), "the end of the dialog")
+	if got := string(testrig.Wait(t, e.Resolved, "approval/resolved")); !strings.Contains(got, `"withdrawn"`) {
+		t.Errorf("approval/resolved: %s", got)
+	}
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	testrig.Wait(t, failed, "the end of the call")
+	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
+		t.Error("a late answer changed the file")
+	}
+}
+
+func TestDialogsThatNeverComeBackBlockNobody(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	const waiting = 100 // more than there are workers
+	for i := range waiting {
+		go e.Conn.Call(t.Context(), "tools/call", object{"name": "write_file", "arguments": object{"path": fmt.Sprint("new", i), "content": "x"}}, nil) //nolint:errcheck // it never returns
+	}
+	ids := map[string]bool{}
+	for range waiting {
+		ids[testrig.Wait(t, e.Approvals, "a dialog").Text("approvalId")] = true
+	}
+	if len(ids) != waiting {
+		t.Errorf("%d ids for %d dialogs", len(ids), waiting)
+	}
+	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
+		t.Errorf("read_file: %v", r.StructuredContent)
+	}
+}
+
+func TestTwoDialogsAreAnsweredEachByItself(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	first := e.Start("write_file", object{"path": "one.txt", "content": "1"})
+	a := testrig.Wait(t, e.Approvals, "the first dialog")
+	second := e.Start("write_file", object{"path": "two.txt", "content": "2"})
+	b := testrig.Wait(t, e.Approvals, "the second dialog")
+	b.Answer <- object{"decision": "approve", "digest": b.Text("digest")}
+	if r := testrig.Wait(t, second, "the second result"); r.IsError || e.Read("two.txt") != "2" || e.Read("one.txt") != "" {
+		t.Errorf("the second call: %v", r.StructuredContent)
+	}
+	a.Answer <- object{"decision": "reject"}
+	if r := testrig.Wait(t, first, "the first result"); r.Code() != "USER_REJECTED" || e.Read("one.txt") != "" {
+		t.Errorf("the first call: %v", r.StructuredContent)
+	}
+}
+
+func TestAnAnswerThatIsNoneDenies(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]any{
+		"an unknown decision": object{"decision": "sure"},
+		"no decision":         object{},
+		"a foreign digest":    object{"decision": "edit", "after": object{"app.py": "x"}, "digest": "0000"},
+		"a foreign file":      object{"decision": "edit", "after": object{"other.py": "x"}},
+		"an empty edit":       object{"decision": "edit"},
+		"a text":              "approve",
+		"no text of a file":   object{"decision": "edit", "after": object{"app.py": nil}},
+		"numbers for hunks":   object{"decision": "approve", "selected": []int{1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := spawnWithApp(t, testrig.Options{})
+			done := e.Start("edit_file", edit)
+			testrig.Wait(t, e.Approvals, "the dialog").Answer <- answer
+			if r := testrig.Wait(t, done, "the result"); !r.IsError || r.Code() == "EXECUTION_FAILED" || e.Read("app.py") != app {
+				t.Errorf("result %v, on disk %q", r.StructuredContent, e.Read("app.py"))
+			}
+		})
+	}
+}
+
+func TestAnApprovalForAForeignDigestIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	done := e.Start("edit_file", edit)
+	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "approve", "digest": "0000"}
+	again := testrig.Wait(t, e.Approvals, "the second dialog")
+	if e.Read("app.py") != app {
+		t.Fatal("a yes to something else was taken")
+	}
+	again.Answer <- object{"decision": "reject"}
+	testrig.Wait(t, done, "the result")
+}

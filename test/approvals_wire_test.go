@@ -1,0 +1,165 @@
+package test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+	"pillion/internal/wire"
+)
+
+func TestPromptUser(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	done := e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left", "right"}})
+	p := testrig.Wait(t, e.Prompts, "the question")
+	if p.Message != "Which one?" || !slices.Equal(p.Actions, []string{"left", "right"}) {
+		t.Errorf("prompt/user: %+v", p)
+	}
+	p.Answer <- "right"
+	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["action"] != "right" {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+	done = e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left"}})
+	testrig.Wait(t, e.Prompts, "the question").Answer <- "none of those"
+	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["action"] != "cancel" {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+}
+
+func TestToolsApprovalDoesNothing(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	for _, c := range []struct {
+		tool string
+		args object
+		want string
+	}{
+		{"read_file", object{"path": "app.py"}, "run"},
+		{"edit_file", edit, "ask"},
+		{"write_file", object{"path": ".git/config", "content": "x"}, "refuse"},
+		{"no_such", object{}, "refuse"},
+	} {
+		var need object
+		e.Must("tools/approval", object{"name": c.tool, "arguments": c.args}, &need)
+		if need["decision"] != c.want || (c.want == "ask") != (need["preview"] != nil) {
+			t.Errorf("%s: %v", c.tool, need)
+		}
+	}
+	if e.Read("app.py") != app || len(e.Approvals) != 0 {
+		t.Error("tools/approval did something")
+	}
+}
+
+func TestRequiresApprovalAlwaysAsks(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Settings: object{"permissions": object{"allow": []string{"edit_file"}}}})
+	if r := e.Call("edit_file", edit); r.IsError {
+		t.Fatalf("an allowed edit: %v", r.StructuredContent)
+	}
+	result := make(chan error, 1)
+	go func() {
+		result <- e.Conn.Call(t.Context(), "tools/call", object{
+			"name": "write_file", "requiresApproval": true, "arguments": object{"path": "n", "content": ""},
+		}, nil)
+	}()
+	testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "reject"}
+	if err := testrig.Wait(t, result, "the result"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestChangesOfABufferApplyInOrder(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Write("log.txt", "")
+	e.Open("log.txt")
+	var want strings.Builder
+	for i := range 300 {
+		line := fmt.Sprintf("line %d\n", i)
+		e.Type("log.txt", at(uint32(i), 0), line)
+		want.WriteString(line)
+		if i%50 == 0 {
+			if r := e.Call("read_file", object{"path": "log.txt"}); r.StructuredContent["content"] != want.String() {
+				t.Fatalf("after %d changes: %v", i, r.StructuredContent["content"])
+			}
+		}
+	}
+	r := e.Call("read_file", object{"path": "log.txt"})
+	if r.StructuredContent["content"] != want.String() || r.StructuredContent["source"] != "buffer" {
+		t.Errorf("read_file gave %v", r.StructuredContent)
+	}
+}
+
+func TestAnEditorThatNeverAppliesIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	e.Open("app.py")
+	e.OnEdit = func(json.RawMessage) (any, error) { return object{"applied": true, "version": 1, "dirty": false}, nil }
+	done := e.Start("edit_file", edit)
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.Code() != "EXECUTION_FAILED" {
+		t.Errorf("a lie was believed: %v", r.StructuredContent)
+	}
+}
+
+func TestTheWindowClosesWithADialogOpen(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	go e.Conn.Call(t.Context(), "tools/call", object{"name": "edit_file", "arguments": edit}, nil) //nolint:errcheck // the window closes
+	testrig.Wait(t, e.Approvals, "the dialog")
+	e.Stop()
+	if e.Read("app.py") != app {
+		t.Error("the file was changed")
+	}
+	if _, err := os.Stat(filepath.Join(e.Dir, ".pillion")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("something was left in the workspace")
+	}
+	var closed *wire.Error
+	if err := e.Conn.Call(t.Context(), "tools/list", object{}, nil); errors.As(err, &closed) {
+		t.Errorf("the connection lives on: %v", err)
+	}
+}
+
+func TestToolsAreFoundByTheirNamesForModels(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	for _, name := range []string{"git.diff", "git_diff"} {
+		if r := e.Call(name, object{}); r.Code() != "GIT_NOT_INITIALIZED" {
+			t.Errorf("%s: %v", name, r.StructuredContent)
+		}
+	}
+}
+
+func TestNullIsAnAbsentOptionalArgument(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	if r := e.Call("read_file", object{"path": "app.py", "encoding": nil, "start_line": nil}); r.StructuredContent["content"] != app {
+		t.Errorf("read_file: %v", r.StructuredContent)
+	}
+	if r := e.Call("read_file", object{"path": nil}); r.Code() != "INVALID_ARGUMENTS" {
+		t.Errorf("a required argument that is null: %v", r.StructuredContent)
+	}
+}
+
+func TestSeveralFolders(t *testing.T) {
+	t.Parallel()
+	one, two := t.TempDir(), t.TempDir()
+	e := spawn(t, testrig.Options{Dirs: []string{one, two}, Settings: object{"permissions": object{"allow": []string{"run_command"}}}})
+	if r := e.Call("run_command", object{"command": "true"}); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "give cwd") {
+		t.Errorf("run_command: %v", r.StructuredContent)
+	}
+	if r := e.Call("git.diff", object{}); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "give path") {
+		t.Errorf("git.diff: %v", r.StructuredContent)
+	}
+	if r := e.Call("list_files", object{}); r.IsError {
+		t.Errorf("list_files: %v", r.StructuredContent)
+	}
+}

@@ -1,0 +1,277 @@
+package test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/internal/testrig"
+	"pillion/internal/wire"
+)
+
+func withCancel(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}
+
+func TestRunCommandShowsTheExactLine(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Write("sub/keep", "")
+	line := "printf 'a\\n'; echo b >&2; exit 3"
+	done := e.Start("run_command", object{"command": line, "cwd": "sub"})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	preview, _ := a.Params["preview"].(object)
+	if preview["kind"] != "command" || preview["command"] != line || preview["cwd"] != "sub" {
+		t.Errorf("preview: %v", preview)
+	}
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	s := r.StructuredContent
+	if s["ok"] != true || s["exit_code"] != 3.0 || s["stdout"] != "a\n" || s["stderr"] != "b\n" || s["truncated"] != false {
+		t.Errorf("result: %v", s)
+	}
+}
+
+func TestTheHumanEditsACommand(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	done := e.Start("run_command", object{"command": "echo theirs"})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "edit", "modifiedArguments": object{"command": "echo mine"}, "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.StructuredContent["stdout"] != "mine\n" || r.StructuredContent["command"] != "echo mine" {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+}
+
+// allowed runs commands without dialogs.
+func allowed() testrig.Options {
+	return testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command"}}}}
+}
+
+// unheld is allowed without a sandbox, in which processes have other numbers than
+// outside.
+func unheld() testrig.Options {
+	return testrig.Options{Settings: object{"permissions": object{"allow": []string{"run_command"}}, "sandbox": "off"}}
+}
+
+func TestATimedOutCommandTellsWhatItPrinted(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, allowed())
+	r := e.Call("run_command", object{"command": "echo begun; sleep 1000", "timeout_seconds": 0.5})
+	s := r.StructuredContent
+	if s["ok"] != false || r.Code() != "TIMEOUT" || s["exit_code"] != 124.0 || s["stdout"] != "begun\n" {
+		t.Errorf("result: %v", s)
+	}
+}
+
+func TestOutputStreamsAsProgress(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, allowed())
+	var r testrig.Result
+	e.Must("tools/call", object{"name": "run_command", "arguments": object{"command": "echo streamed"}, "workDoneToken": "token-1"}, &r)
+	// Progress comes before the result on the same pipe, so it is there by now.
+	select {
+	case p := <-e.Progress:
+		if !strings.Contains(string(p), `"token-1"`) || !strings.Contains(string(p), `"stream":"stdout"`) || !strings.Contains(string(p), `streamed\n`) || !strings.Contains(string(p), `"kind":"report"`) {
+			t.Errorf("$/progress: %s", p)
+		}
+	default:
+		t.Error("no progress came before the result")
+	}
+}
+
+func TestACommandSeesNoSecrets(t *testing.T) {
+	t.Setenv("GIT_DIR", "/nowhere")
+	t.Setenv("LD_LIBRARY_PATH", "/nowhere")
+	t.Setenv("NVIM", "/nowhere")
+	t.Setenv("VSCODE_IPC_HOOK", "/nowhere")
+	t.Setenv("PILLION_SECRET", "x")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "x")
+	e := spawn(t, allowed())
+	out, _ := e.Call("run_command", object{"command": "env"}).StructuredContent["stdout"].(string)
+	for line := range strings.Lines(out) {
+		name, _, _ := strings.Cut(line, "=")
+		for _, prefix := range []string{"GIT_DIR", "LD_", "NVIM", "VSCODE_", "PILLION_", "AWS_"} {
+			if strings.HasPrefix(name, prefix) {
+				t.Errorf("the command sees %s", line)
+			}
+		}
+	}
+	if !strings.Contains(out, "PATH=") {
+		t.Errorf("the command has no PATH: %s", out)
+	}
+}
+
+// TestACommandCannotReachTheSidecarsPipes: through them it could answer its own
+// approval. To root nothing is closed, so as root the sidecar runs as nobody.
+func TestACommandCannotReachTheSidecarsPipes(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux opens the pipes of a process to others by name")
+	}
+	o := allowed()
+	command := os.Args[0]
+	if os.Getuid() == 0 {
+		const nobody = 65534
+		o.UID = nobody
+		command = copyForEveryone(t, command)
+	}
+	e := testrig.Spawn(t, []string{command, "serve"}, o)
+	line := fmt.Sprintf("cat /proc/%d/fdinfo/0 >/dev/null && echo open; ls /proc/%[1]d/fd && echo listed; echo ran", e.Command.Process.Pid)
+	out, _ := e.Call("run_command", object{"command": line}).StructuredContent["stdout"].(string)
+	if out != "ran\n" {
+		t.Errorf("the command reached the sidecar: %q", out)
+	}
+}
+
+// copyForEveryone puts a program where any user can run it.
+func copyForEveryone(t *testing.T, program string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pillion-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	data, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "pillion")
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(file, data, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// survivor starts a command that leaves processes in every way it can, and gives
+// their ids.
+func survivor(t *testing.T, e *testrig.Editor) []int {
+	t.Helper()
+	go e.Conn.Call(t.Context(), "tools/call", object{"name": "run_command", "arguments": object{"command": //nolint:errcheck // it is cut off
+	"echo $$ >pids; sleep 1001 & echo $! >>pids; setsid sh -c 'echo $$ >>pids; trap \"\" TERM; sleep 1002; sleep 1003' & " +
+		"(setsid sh -c 'echo $$ >>pids; echo ready >>pids; exec sleep 1004' &) ; sleep 1005"}}, nil)
+	var pids []int
+	eventually(t, "the command's processes", func() bool {
+		text := e.Read("pids")
+		if !strings.Contains(text, "ready") || strings.Count(text, "\n") < 5 {
+			return false
+		}
+		pids = nil
+		for field := range strings.FieldsSeq(text) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+		return len(pids) == 4
+	})
+	return pids
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(testrig.Patience)
+	for tick := time.Tick(5 * time.Millisecond); !holds(); <-tick {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not come about", what)
+		}
+	}
+}
+
+func alive(pid int) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(pid), "stat"))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+func allGone(pids []int) func() bool {
+	return func() bool {
+		for _, pid := range pids {
+			if alive(pid) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func TestNothingSurvivesTheEditor(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(e *testrig.Editor){
+		"stdin closes":          func(e *testrig.Editor) { e.Stop() },
+		"the sidecar is killed": func(e *testrig.Editor) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
+		"exit without shutdown": func(e *testrig.Editor) { e.Notify("exit", nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := spawn(t, unheld())
+			pids := survivor(t, e)
+			if allGone(pids)() {
+				t.Fatal("the command had ended before the test began")
+			}
+			end(e)
+			eventually(t, "the end of every process", allGone(pids))
+		})
+	}
+}
+
+func TestACancelledCommandIsGone(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, unheld())
+	ctx, cancel := withCancel(t)
+	failed := make(chan error, 1)
+	go func() {
+		failed <- e.Conn.Call(ctx, "tools/call", object{"name": "run_command", "arguments": object{"command": "echo $$ >pid; sleep 1000"}}, nil)
+	}()
+	eventually(t, "the command", func() bool { return strings.HasSuffix(e.Read("pid"), "\n") })
+	pid, err := strconv.Atoi(strings.TrimSpace(e.Read("pid")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	testrig.Wait(t, failed, "the end of the call")
+	eventually(t, "the end of the command", func() bool { return !alive(pid) })
+}
+
+func TestProgressCanBeCancelledWhereItIsShown(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, allowed())
+	failed := make(chan error, 1)
+	go func() {
+		failed <- e.Conn.Call(t.Context(), "tools/call", object{
+			"name": "run_command", "arguments": object{"command": "echo begun; sleep 1000"}, "workDoneToken": "shown",
+		}, nil)
+	}()
+	testrig.Wait(t, e.Progress, "the progress")
+	e.Notify("window/workDoneProgress/cancel", object{"token": "shown"})
+	var broken *wire.Error
+	if err := testrig.Wait(t, failed, "the end of the call"); !errors.As(err, &broken) || broken.Code != wire.CodeRequestCancelled {
+		t.Errorf("the call ended with %v, want -32800", err)
+	}
+}
+
+func TestAClientThatStopsReading(t *testing.T) {
+	t.Parallel()
+	r := spawnRaw(t)
+	r.frame(`{"jsonrpc":"2.0","method":"initialized","params":{}}`)
+	// Far more answers than a pipe holds, none of them read.
+	const calls = 400
+	arguments, _ := json.Marshal(object{"name": "tools/list"})
+	for i := range calls {
+		r.frame(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":%s}`, i+1000, arguments))
+	}
+	// The sidecar took all of them in; now they are read, each answered once.
+	seen := map[any]bool{}
+	for range calls {
+		m := r.read()
+		if m["result"] == nil || seen[m["id"]] {
+			t.Fatalf("an answer is missing or doubled: %v", m)
+		}
+		seen[m["id"]] = true
+	}
+}

@@ -1,0 +1,206 @@
+package test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+)
+
+// far has five places that are a hunk each when all are edited.
+var far = strings.Repeat("# top\n", 10) + strings.Join([]string{"one = 1\n", "two = 2\n", "three = 3\n", "four = 4\n", "five = 5\n"}, strings.Repeat("# between\n", 10))
+
+// startFive has an agent edit all five places, and gives the dialog.
+func startFive(t *testing.T, e *testrig.Editor) (*testrig.Approval, <-chan testrig.Result) {
+	e.Write("app.py", far)
+	var edits []any
+	for _, line := range []string{"one = 1", "two = 2", "three = 3", "four = 4", "five = 5"} {
+		edits = append(edits, object{"old_string": line, "new_string": line + "0"})
+	}
+	done := e.Start("edit_file", object{"path": "app.py", "edits": edits})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	if ids := hunkIDs(t, a); strings.Join(ids, " ") != "1 2 3 4 5" {
+		t.Fatalf("the hunks are %v", ids)
+	}
+	return a, done
+}
+
+// shownFile is a file of a preview.
+type shownFile struct {
+	Path  string
+	Hunks []struct{ ID, Header string }
+}
+
+func files(t *testing.T, a *testrig.Approval) []shownFile {
+	t.Helper()
+	var params struct {
+		Preview struct{ Files []shownFile }
+	}
+	if err := json.Unmarshal(a.Raw, &params); err != nil {
+		t.Fatal(err)
+	}
+	return params.Preview.Files
+}
+
+// hunkIDs are the ids of a preview's hunks, over all files.
+func hunkIDs(t *testing.T, a *testrig.Approval) (out []string) {
+	for _, f := range files(t, a) {
+		for _, h := range f.Hunks {
+			out = append(out, h.ID)
+		}
+	}
+	return out
+}
+
+func replaced(text string, pairs ...string) string {
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+func TestExactlyTheChosenHunksAreMade(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	a, done := startFive(t, e)
+	a.Answer <- object{"decision": "approve", "selected": []string{"5", "1", "4"}, "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if want := replaced(far, "one = 1", "one = 10", "four = 4", "four = 40", "five = 5", "five = 50"); e.Read("app.py") != want {
+		t.Errorf("on disk: %q", e.Read("app.py"))
+	}
+	left, _ := r.StructuredContent["human_diff"].(string)
+	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(left, "-two = 20\n+two = 2\n") || !strings.Contains(left, "-three = 30\n+three = 3\n") || strings.Contains(left, "-one") {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+	if !strings.Contains(r.Text(), "The human took 3 of 5 hunks") {
+		t.Errorf("the agent reads %q", r.Text())
+	}
+	if r.StructuredContent["additions"] != 3.0 {
+		t.Errorf("additions: %v", r.StructuredContent["additions"])
+	}
+	// The agent knows the file as it is now: it need not read it to write it anew.
+	second := e.Start("write_file", object{"path": "app.py", "content": "x\n"})
+	b := testrig.Wait(t, e.Approvals, "the second dialog")
+	if strings.Contains(string(b.Raw), "has not read") {
+		t.Errorf("the second question: %s", b.Params["reasons"])
+	}
+	b.Answer <- object{"decision": "reject"}
+	testrig.Wait(t, second, "the second result")
+}
+
+func TestAllHunksAreAPlainYesAndNoneIsANo(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	a, done := startFive(t, e)
+	a.Answer <- object{"decision": "approve", "selected": []string{"1", "2", "3", "4", "5"}, "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.IsError || r.StructuredContent["edited_by_human"] != nil {
+		t.Errorf("all hunks: %v", r.StructuredContent)
+	}
+	testrig.Wait(t, e.Resolved, "approval/resolved")
+	for _, decision := range []string{"approve", "edit"} {
+		a, done = startFive(t, e)
+		a.Answer <- object{"decision": decision, "selected": []string{}, "feedback": "none of it", "digest": a.Text("digest")}
+		if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" || !strings.Contains(r.Text(), "none of it") || e.Read("app.py") != far {
+			t.Errorf("%s of no hunk: %v", decision, r.StructuredContent)
+		}
+		var resolved struct{ Outcome string }
+		json.Unmarshal(testrig.Wait(t, e.Resolved, "approval/resolved"), &resolved) //nolint:errcheck // compared
+		if resolved.Outcome != "rejected" {
+			t.Errorf("approval/resolved: %+v", resolved)
+		}
+
+	}
+}
+
+func TestAHunkThatIsNotThereIsNoYes(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	for _, selected := range [][]string{{"1", "6"}, {"01"}, {"app.py"}, {""}} {
+		a, done := startFive(t, e)
+		a.Answer <- object{"decision": "approve", "selected": selected, "digest": a.Text("digest")}
+		if r := testrig.Wait(t, done, "the result"); !r.IsError || e.Read("app.py") != far {
+			t.Errorf("%v: %v", selected, r.StructuredContent)
+		}
+	}
+}
+
+func TestTheHumansOwnTextGoesBeforeTheirChoice(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	a, done := startFive(t, e)
+	mine := replaced(far, "one = 1", "one = 111")
+	a.Answer <- object{"decision": "edit", "selected": []string{"2"}, "after": object{"app.py": mine}, "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if e.Read("app.py") != mine || r.StructuredContent["edited_by_human"] != true {
+		t.Errorf("on disk %q: %v", e.Read("app.py"), r.StructuredContent)
+	}
+}
+
+// TestChosenHunksMoveWithTheirText: while the human looks, lines come in above.
+func TestChosenHunksMoveWithTheirText(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	a, done := startFive(t, e)
+	e.Write("app.py", "# new\n# lines\n"+far)
+	var changed struct {
+		Digest string
+		Moved  bool
+	}
+	if err := json.Unmarshal(testrig.Wait(t, e.Changed, "approval/changed"), &changed); err != nil || !changed.Moved {
+		t.Fatalf("approval/changed: %+v, %v", changed, err)
+	}
+	a.Answer <- object{"decision": "approve", "selected": []string{"1", "3"}, "digest": a.Text("digest")} // what it was first shown with
+	r := testrig.Wait(t, done, "the result")
+	if want := "# new\n# lines\n" + replaced(far, "one = 1", "one = 10", "three = 3", "three = 30"); e.Read("app.py") != want {
+		t.Errorf("on disk %q: %v", e.Read("app.py"), r.StructuredContent)
+	}
+}
+
+// TestHunksOfAnotherTextAreAskedAgain: what stands in a hunk has become another.
+func TestHunksOfAnotherTextAreAskedAgain(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	a, done := startFive(t, e)
+	other := replaced(far, "# between\ntwo", "# other\ntwo")
+	e.Write("app.py", other)
+	testrig.Wait(t, e.Changed, "approval/changed")
+	a.Answer <- object{"decision": "approve", "selected": []string{"1", "3"}, "digest": a.Text("digest")}
+	b := testrig.Wait(t, e.Approvals, "the second dialog")
+	if len(hunkIDs(t, b)) != 5 || e.Read("app.py") != other {
+		t.Errorf("asked again about %v, on disk %q", hunkIDs(t, b), e.Read("app.py"))
+	}
+	b.Answer <- object{"decision": "approve", "selected": []string{"2"}, "digest": b.Text("digest")}
+	testrig.Wait(t, done, "the result")
+	if want := replaced(other, "two = 2", "two = 20"); e.Read("app.py") != want {
+		t.Errorf("on disk %q", e.Read("app.py"))
+	}
+}
+
+func TestChosenHunksInABuffer(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Write("app.py", far)
+	e.Open("app.py")
+	e.Type("app.py", at(0, 0), "# unsaved\n")
+	done := e.Start("edit_file", object{"path": "app.py", "edits": []any{
+		object{"old_string": "one = 1", "new_string": "one = 10"}, object{"old_string": "five = 5", "new_string": "five = 50"},
+	}})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "approve", "selected": []string{"2"}, "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if want := "# unsaved\n" + replaced(far, "five = 5", "five = 50"); e.Buffer("app.py").Text != want || e.Read("app.py") != far || r.StructuredContent["saved"] != false {
+		t.Errorf("in the buffer %q: %v", e.Buffer("app.py").Text, r.StructuredContent)
+	}
+}
+
+func TestANewFileIsOneHunk(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	done := e.Start("write_file", object{"path": "new.py", "content": "a\nb\n"})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	if ids := hunkIDs(t, a); len(ids) != 1 {
+		t.Errorf("the hunks are %v", ids)
+	}
+	a.Answer <- object{"decision": "approve", "selected": []string{"1"}, "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.IsError || e.Read("new.py") != "a\nb\n" {
+		t.Errorf("%v", r.StructuredContent)
+	}
+}

@@ -1,0 +1,140 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+	"pillion/internal/testrig/machine"
+)
+
+// hostile is a repository that has something run wherever a language server, or what
+// it starts, would take it for its own. Each leaves a mark.
+func hostile(t *testing.T, mark string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	python := func(who string) string { return fmt.Sprintf("open(%q, 'w')\n", mark+who) }
+	node := func(who string) string { return fmt.Sprintf("require('fs').writeFileSync(%q, '');\n", mark+who) }
+	shell := func(who string) string { return "#!/bin/sh\n: > '" + mark + who + "'\n" }
+	files := map[string]string{
+		"shop.py":                "import till\nfrom helping import assist\nprint(till.total([assist]))\n",
+		"till.py":                "def total(prices):\n    return sum(prices)\n",
+		".ropeproject/config.py": python("rope"),
+		"setup.cfg":              "[flake8]\n[flake8:local-plugins]\nextension =\n    X = evil:Evil\npaths = .\n[mypy]\nplugins = evil.py\n",
+		"evil.py":                python("plugin"),
+		".pylintrc":              "[MAIN]\ninit-hook=" + python("pylint"),
+		".venv/pyvenv.cfg":       "home = /usr/bin\n",
+		".venv/bin/python":       shell("python"),
+		".venv/bin/python3":      shell("python3"),
+		".venv/lib/python3.11/site-packages/helping/__init__.py": python("import") + "def assist(): pass\n",
+		".venv/lib/python3.11/site-packages/evil.pth":            "import sys; " + python("pth"),
+
+		"run.sh":       "#!/bin/sh\ngreet() {\n  echo $1\n}\ngreet you\n",
+		"bin/fetch.sh": "#!/bin/sh\n",
+
+		"shop.ts":                              "import { total } from './till';\nexport const all = total([1]);\n",
+		"till.ts":                              "export function total(prices: number[]): number {\n  return prices.length;\n}\n",
+		"tsconfig.json":                        `{"compilerOptions": {"plugins": [{"name": "evil"}, {"name": "./evil"}]}}`,
+		"package.json":                         `{"name": "shop", "private": true}`,
+		"node_modules/evil/index.js":           node("ts-plugin"),
+		"evil/index.js":                        node("ts-local-plugin"),
+		"node_modules/typescript/package.json": `{"name": "typescript", "version": "5.0.0"}`,
+		"node_modules/typescript/lib/tsserver.js":   node("tsserver"),
+		"node_modules/typescript/lib/typescript.js": node("typescript"),
+		".yarn/sdks/typescript/lib/tsserver.js":     node("sdk"),
+		".pnp.cjs":                                  node("pnp"),
+		"go.mod":                                    "module shop\n\ngo 1.21\n",
+		"main.go":                                   "package main\n\nfunc main() { println(total()) }\n\nfunc total() int { return 1 }\n",
+		"go.env":                                    "GOFLAGS=-toolexec=" + mark + "toolexec.sh\n",
+		".git/HEAD":                                 "ref: refs/heads/main\n",
+		".git/config":                               "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = \"" + mark + "fsmonitor.sh\"\n\tsshCommand = false\n",
+		".git/objects/info/packs":                   "",
+		".git/refs/heads/x":                         "",
+		"main.rs":                                   "fn main() {}\n",
+		"Cargo.toml":                                "[package]\nname = \"shop\"\nversion = \"0.1.0\"\n",
+	}
+	for _, program := range []string{"shellcheck", "shfmt", "node", "git", "go", "python3", "python", "pylsp", "gopls", "tsserver", "bash-language-server", "rust-analyzer", "cargo"} {
+		files["bin/"+program] = shell(program)
+		files["node_modules/.bin/"+program] = shell(program)
+	}
+	for name, text := range files {
+		writeProgram(t, filepath.Join(dir, name), text)
+	}
+	writeProgram(t, mark+"fsmonitor.sh", shell("fsmonitor"))
+	writeProgram(t, mark+"toolexec.sh", shell("toolexec")+"exec \"$@\"\n")
+	return dir
+}
+
+// writeProgram makes a file that may be run.
+func writeProgram(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestServersRunNothingOfARepository: the real servers, asked all that there is to ask
+// in a repository that waits for it, by somebody whose PATH leads into it.
+func TestServersRunNothingOfARepository(t *testing.T) {
+	parts := []string{filepath.Join(machine.Part(t, "language-servers"), "node_modules/.bin"), machine.Part(t, "gopls")}
+	marks := t.TempDir()
+	dir := hostile(t, marks+"/ran-")
+	path := append([]string{filepath.Join(dir, "bin"), filepath.Join(dir, "node_modules/.bin"), ".", ""}, parts...)
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", cache) // gopls need not read all of Go anew
+	t.Setenv("PATH", strings.Join(path, ":")+":"+os.Getenv("PATH"))
+	t.Setenv("VIRTUAL_ENV", filepath.Join(dir, ".venv"))
+	t.Setenv("CONDA_PREFIX", filepath.Join(dir, ".venv"))
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOENV", filepath.Join(dir, "go.env"))
+	e := spawn(t, testrig.Options{Dirs: []string{dir}, Settings: object{"mode": "auto_edit"}})
+	for _, at := range []object{
+		{"path": "shop.py", "line": 2, "character": 12},
+		{"path": "shop.py", "line": 2, "character": 19}, // into the environment
+		{"path": "run.sh", "line": 4, "character": 1},
+		{"path": "shop.ts", "line": 1, "character": 20},
+		{"path": "main.go", "line": 2, "character": 24},
+	} {
+		for _, tool := range []string{"lsp_definition", "lsp_hover", "lsp_references", "lsp_diagnostics", "lsp_symbols", "lsp_code_actions"} {
+			args := object{"path": at["path"]}
+			if tool != "lsp_diagnostics" && tool != "lsp_symbols" {
+				args["line"] = at["line"]
+			}
+			if tool == "lsp_definition" || tool == "lsp_hover" || tool == "lsp_references" {
+				args["character"] = at["character"]
+			}
+			r := e.Call(tool, args)
+			if tool == "lsp_definition" && !strings.Contains(fmt.Sprint(r.StructuredContent["server_status"]), "running") {
+				t.Errorf("%s %v: %+v", tool, at, r.StructuredContent)
+			}
+		}
+	}
+	done := e.Start("lsp_rename", object{"path": "till.py", "line": 0, "character": 5, "new_name": "sum_up"})
+	a := testrig.Wait(t, e.Approvals, "the dialog") // the files may be run
+	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the rename"); r.IsError || !strings.Contains(e.Read("shop.py"), "till.sum_up(") {
+		t.Errorf("rename: %+v", r.StructuredContent)
+	}
+	if r := e.Call("lsp_definition", object{"path": "main.rs", "line": 0, "character": 3}); r.Code() != "LSP_UNAVAILABLE" {
+		t.Errorf("rust-analyzer: %+v", r)
+	}
+	e.Stop()
+	left, err := filepath.Glob(marks + "/ran-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mark := range left {
+		if !strings.HasSuffix(mark, ".sh") {
+			t.Errorf("the repository has run something: %s", filepath.Base(mark))
+		}
+	}
+}

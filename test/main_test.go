@@ -1,0 +1,30 @@
+package test
+
+import (
+	"os"
+	"testing"
+
+	"pillion/cli"
+	"pillion/internal/testrig"
+)
+
+// TestMain lets the test binary be pillion itself, so that what is tested is the
+// whole program in a process of its own.
+func TestMain(m *testing.M) {
+	if os.Getenv("PILLION_TEST_MAIN") != "" || len(os.Args) > 1 && os.Args[1] == "guardian" {
+		os.Exit(cli.Run(os.Args[1:], "0.1.0-dev"))
+	}
+	os.Exit(m.Run())
+}
+
+// spawn starts `pillion serve` under a fake editor.
+func spawn(t testing.TB, o testrig.Options) *testrig.Editor {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testrig.Spawn(t, []string{exe, "serve"}, o)
+}
+
+type object = map[string]any

@@ -1,0 +1,102 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pillion/internal/testrig"
+)
+
+// modeOf opens a session, or looks at one that is open.
+func modeOf(e *testrig.Editor, session string) string {
+	var info struct{ Mode string }
+	e.Must("session/open", object{"sessionId": session}, &info)
+	return info.Mode
+}
+
+// TestModesInSettings: sessions start in them; full_access cannot come from any
+// settings, not even from a project's that are trusted.
+func TestModesInSettings(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{"plan": "plan", "default": "default", "auto_edit": "auto_edit", "full_access": "default", "": "default"} {
+		t.Run(set, func(t *testing.T) {
+			e := spawn(t, testrig.Options{Settings: object{"mode": set}})
+			if got := modeOf(e, "one"); got != want {
+				t.Errorf("by initializationOptions: %s", got)
+			}
+			e = spawn(t, testrig.Options{})
+			e.Notify("workspace/didChangeConfiguration", object{"settings": object{"pillion": object{"mode": set}}})
+			if got := modeOf(e, "one"); got != want {
+				t.Errorf("by didChangeConfiguration: %s", got)
+			}
+			home := t.TempDir()
+			own := filepath.Join(home, ".config", "pillion", "settings.json")
+			if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(own, []byte(`{"mode": "`+set+`"}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			e = spawn(t, testrig.Options{Home: home})
+			if got := modeOf(e, "one"); got != want {
+				t.Errorf("by the user's own file: %s", got)
+			}
+		})
+	}
+}
+
+func TestFullAccessInAProjectIsNotEvenAsked(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Write(settingsFile, `{"mode": "full_access", "permissions": {"allow": ["write_file(a)"]}}`)
+	u := testrig.Wait(t, e.Untrusted, "settings/untrusted")
+	if len(u.Rules) != 1 {
+		t.Errorf("asked for: %q", u.Rules)
+	}
+	e.Must("settings/trust", object{"path": u.Path, "hash": u.Hash}, nil)
+	if got := modeOf(e, "one"); got != "default" {
+		t.Errorf("a session starts in %s", got)
+	}
+}
+
+// TestFullAccessIsOfOneSession: of no other, of no later one, and of none after a
+// restart.
+func TestFullAccessIsOfOneSession(t *testing.T) {
+	t.Parallel()
+	for name, choose := range map[string]func(e *testrig.Editor){
+		"plugin": func(e *testrig.Editor) {
+			e.Must("session/setMode", object{"sessionId": "one", "mode": "full_access"}, nil)
+		},
+		"command": func(e *testrig.Editor) { must(t, execute(e, "pillion.setMode", "full_access", "one")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := spawn(t, testrig.Options{Plain: name == "command"})
+			modeOf(e, "one")
+			modeOf(e, "two")
+			choose(e)
+			for session, want := range map[string]string{"one": "full_access", "two": "default", "three": "default"} {
+				if got := modeOf(e, session); got != want {
+					t.Errorf("%s is in %s, want %s", session, got, want)
+				}
+			}
+			e.Stop()
+			e = spawn(t, testrig.Options{Home: e.Home, Dirs: []string{e.Dir}, Plain: name == "command"})
+			if got := modeOf(e, "one"); got != "default" {
+				t.Errorf("after a restart: %s", got)
+			}
+		})
+	}
+}
+
+func execute(e *testrig.Editor, command string, args ...any) error {
+	_, err := e.Execute(command, args...)
+	return err
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

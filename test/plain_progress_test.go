@@ -1,0 +1,123 @@
+package test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/internal/testrig"
+)
+
+// bar is one $/progress of a work done progress.
+type bar struct {
+	Token string
+	Value struct {
+		Kind, Title, Message string
+		Cancellable          bool
+	}
+}
+
+func nextBar(t *testing.T, e *testrig.Editor) (b bar) {
+	t.Helper()
+	if err := json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// endOfBar is what the bar ends with. Before it a busy machine may say again that the call runs.
+func endOfBar(t *testing.T, e *testrig.Editor) bar {
+	t.Helper()
+	for {
+		if b := nextBar(t, e); b.Value.Kind != "report" {
+			return b
+		}
+	}
+}
+
+func TestProgressOfACallThatWaits(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true})
+	done := e.Start("edit_file", edit)
+	box := testrig.Wait(t, e.Boxes, "the message box")
+	token := testrig.Wait(t, e.Created, "window/workDoneProgress/create")
+	begin := nextBar(t, e)
+	if begin.Token != token || begin.Value.Kind != "begin" || begin.Value.Title != `"fake editor": Edit app.py` && begin.Value.Title != "fake editor: Edit app.py" ||
+		begin.Value.Message != "waits for your answer" || !begin.Value.Cancellable {
+		t.Errorf("the begin: %+v", begin)
+	}
+	box.Answer <- "Reject"
+	testrig.Wait(t, done, "the result")
+	if end := endOfBar(t, e); end.Token != token || end.Value.Kind != "end" || !strings.Contains(end.Value.Message, "rejected") {
+		t.Errorf("the end: %+v", end)
+	}
+}
+
+func TestProgressOfACommandThatIsCancelled(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true, Settings: object{"permissions": object{"ask": []string{}, "allow": []string{`run_command("sleep 1000")`}}}})
+	done := e.Start("run_command", object{"command": "sleep 1000"})
+	token := testrig.Wait(t, e.Created, "window/workDoneProgress/create")
+	if begin := nextBar(t, e); begin.Value.Kind != "begin" || begin.Value.Message != "running" {
+		t.Errorf("the begin: %+v", begin)
+	}
+	e.Notify("window/workDoneProgress/cancel", object{"token": "another"})
+	e.Notify("window/workDoneProgress/cancel", object{"token": token})
+	r := testrig.Wait(t, done, "the result")
+	if r.Code() != "CANCELLED" || !strings.Contains(r.Error("message"), "the human stopped this call") {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+	if end := endOfBar(t, e); end.Token != token || end.Value.Kind != "end" {
+		t.Errorf("the end: %+v", end)
+	}
+	if r := e.Call("read_file", object{"path": "app.py"}); r.IsError { // the session goes on
+		t.Errorf("read_file: %v", r.StructuredContent)
+	}
+}
+
+func TestProgressThatIsCancelledWithdrawsTheQuestion(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true})
+	e.KeepsBoxes = true
+	done := e.Start("edit_file", edit)
+	box := testrig.Wait(t, e.Boxes, "the message box")
+	e.Notify("window/workDoneProgress/cancel", object{"token": testrig.Wait(t, e.Created, "window/workDoneProgress/create")})
+	if r := testrig.Wait(t, done, "the result"); r.Code() != "CANCELLED" {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+	box.Answer <- "Approve"
+	if r := e.Call("read_file", object{"path": "app.py"}); r.StructuredContent["content"] != app {
+		t.Error("the withdrawn question was approved")
+	}
+}
+
+func TestNoProgressOfAQuickCall(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true, Bars: true})
+	for start := time.Now(); time.Since(start) < time.Second; {
+		e.Call("read_file", object{"path": "app.py"})
+	}
+	if len(e.Created) > 0 {
+		t.Error("a quick call has a progress")
+	}
+}
+
+func TestNoProgressWhereNobodyShowsIt(t *testing.T) {
+	for name, o := range map[string]testrig.Options{"plain": {Plain: true}, "with a plugin": {Bars: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := spawnWithApp(t, o)
+			done := e.Start("run_command", object{"command": "sleep 0.8"})
+			if o.Plain {
+				e.AnswerBoxes(done, "Approve")
+			} else {
+				testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "approve"}
+				testrig.Wait(t, done, "the result")
+			}
+			if len(e.Created)+len(e.Progress) > 0 {
+				t.Error("there was a progress")
+			}
+		})
+	}
+}

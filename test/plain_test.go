@@ -1,0 +1,271 @@
+package test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+	"pillion/internal/wire"
+)
+
+// The tests in plain_*test.go are those of editors without a plugin.
+
+func TestAnEditorWithoutPluginIsAskedByMessageBox(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	for answer, want := range map[string]string{"": "USER_REJECTED", "Reject": "USER_REJECTED", "Approve": "", "no button": "USER_REJECTED"} {
+		done := e.Start("edit_file", edit)
+		box := testrig.Wait(t, e.Boxes, "the message box")
+		if !slices.Equal(box.Actions, []string{"Reject", "Approve", "Approve for this session"}) || !strings.Contains(box.Message, "+    return round(sum(prices), 2)") {
+			t.Errorf("the box: %q %v", box.Message, box.Actions)
+		}
+		box.Answer <- answer
+		if r := e.AnswerBoxes(done, answer); r.Code() != want {
+			t.Errorf("%q gave %v", answer, r.StructuredContent)
+		}
+		e.Write("app.py", app)
+	}
+}
+
+func TestApprovedForTheSessionInABox(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	done := e.Start("run_command", object{"command": "echo once"})
+	box := testrig.Wait(t, e.Boxes, "the message box")
+	if !strings.Contains(box.Message, "For this session would mean: run_command(echo once)") {
+		t.Errorf("the box does not show the rule: %q", box.Message)
+	}
+	box.Answer <- "Approve for this session"
+	e.AnswerBoxes(done, "Approve for this session")
+	second := e.Start("run_command", object{"command": "go test ./a"}) // with a narrow pattern, and a rule for the workspace, on offer as well
+	box = testrig.Wait(t, e.Boxes, "another message box")
+	if !slices.Equal(box.Actions, []string{"Reject", "Approve", "Approve for this session"}) || !strings.Contains(box.Message, "For this session would mean: run_command(go test ./a)") {
+		t.Errorf("the box: %q %v", box.Message, box.Actions)
+	}
+	box.Answer <- "Reject"
+	testrig.Wait(t, second, "the second result")
+	if r := e.Call("run_command", object{"command": "echo once"}); r.StructuredContent["stdout"] != "once\n" {
+		t.Errorf("the second call: %v", r.StructuredContent)
+	}
+}
+
+func TestABoxShowsWhatCannotBeSeenAndIsCapped(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	long := "echo \u202egpj.exe; # " + strings.Repeat("long ", 2000)
+	done := e.Start("run_command", object{"command": long, "stdin": strings.Repeat("text\n", 1000)})
+	box := testrig.Wait(t, e.Boxes, "the message box")
+	if strings.ContainsRune(box.Message, '\u202e') || !strings.Contains(box.Message, `\u202e`) {
+		t.Error("an invisible character is not shown")
+	}
+	if len(box.Message) > 10_000 || !strings.Contains(box.Message, "more bytes are not shown") {
+		t.Errorf("a box of %d bytes: %q", len(box.Message), box.Message)
+	}
+	box.Answer <- ""
+	testrig.Wait(t, done, "the result")
+}
+
+func TestAnEditorThatHasNoBoxesDenies(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no such thing") }
+	if r := e.Call("edit_file", edit); r.Code() != "APPROVAL_UNAVAILABLE" || e.Read("app.py") != app {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+}
+
+func TestOneBoxAtATime(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	var calls []<-chan testrig.Result
+	for _, name := range []string{"one.txt", "two.txt", "three.txt"} {
+		calls = append(calls, e.Start("write_file", object{"path": name, "content": "x"}))
+	}
+	for range calls {
+		box := testrig.Wait(t, e.Boxes, "a message box")
+		if r := e.Call("read_file", object{"path": "app.py"}); r.IsError { // nobody is held up
+			t.Errorf("read_file: %v", r.StructuredContent)
+		}
+		if len(e.Boxes) > 0 {
+			t.Error("a second box is open")
+		}
+		box.Answer <- "Reject"
+	}
+	for _, done := range calls {
+		if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
+			t.Errorf("result: %v", r.StructuredContent)
+		}
+	}
+}
+
+// TestABoxThatOutlivesItsQuestion stays on the screen: its answer does nothing, and
+// the next box comes when it is answered.
+func TestABoxThatOutlivesItsQuestion(t *testing.T) {
+	t.Parallel()
+	e, old := spawnWithDeadBox(t)
+	done := e.Start("write_file", object{"path": "new.txt", "content": "x"})
+	old.Answer <- "Approve"
+	box := testrig.Wait(t, e.Boxes, "the next message box")
+	if e.Read("app.py") != app || e.Read("new.txt") != "" {
+		t.Error("the old box approved something")
+	}
+	box.Answer <- "Reject"
+	testrig.Wait(t, done, "the result")
+}
+
+// TestABoxThatIsNeverAnswered holds up the next question for a moment alone.
+func TestABoxThatIsNeverAnswered(t *testing.T) {
+	t.Parallel()
+	e, _ := spawnWithDeadBox(t)
+	done := e.Start("write_file", object{"path": "new.txt", "content": "x"})
+	testrig.Wait(t, e.Boxes, "the next message box").Answer <- "Approve"
+	if r := testrig.Wait(t, done, "the result"); r.IsError || e.Read("new.txt") != "x" {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+}
+
+// spawnWithDeadBox has an editor show the box of a call that its agent gave up.
+func spawnWithDeadBox(t *testing.T) (*testrig.Editor, *testrig.Box) {
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	e.KeepsBoxes = true
+	ctx, cancel := withCancel(t)
+	gone := make(chan error, 1)
+	go func() { gone <- e.Conn.Call(ctx, "tools/call", object{"name": "edit_file", "arguments": edit}, nil) }()
+	old := testrig.Wait(t, e.Boxes, "the message box")
+	cancel()
+	testrig.Wait(t, gone, "the end of the call")
+	return e, old
+}
+
+func TestABoxIsOverWhenItsFileMoved(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	done := e.Start("write_file", object{"path": "app.py", "content": "gone\n"})
+	first := testrig.Wait(t, e.Boxes, "the message box")
+	theirs := app + "# written meanwhile\n"
+	e.Write("app.py", theirs)
+	e.Notify("workspace/didChangeWatchedFiles", object{"changes": []any{}})
+	first.Answer <- "Approve"
+	second := testrig.Wait(t, e.Boxes, "the second message box")
+	for !strings.Contains(second.Message, "# written meanwhile") { // the first yes may have come too soon to count
+		second.Answer <- "Approve"
+		second = testrig.Wait(t, e.Boxes, "another message box")
+	}
+	if e.Read("app.py") != theirs {
+		t.Fatal("it was written on the old yes")
+	}
+	second.Answer <- "Approve"
+	e.AnswerBoxes(done, "Approve")
+	if e.Read("app.py") != "gone\n" {
+		t.Errorf("on disk: %q", e.Read("app.py"))
+	}
+}
+
+func TestPromptInABox(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{Plain: true})
+	for answer, want := range map[string]string{"right": "right", "": "cancel"} {
+		done := e.Start("prompt_user", object{"message": "Which one?", "actions": []string{"left", "right"}})
+		box := testrig.Wait(t, e.Boxes, "the question")
+		if !strings.Contains(box.Message, "Which one?") || !slices.Equal(box.Actions, []string{"left", "right"}) {
+			t.Errorf("the box: %+v", box)
+		}
+		box.Answer <- answer
+		if r := testrig.Wait(t, done, "the result"); r.StructuredContent["action"] != want {
+			t.Errorf("result: %v", r.StructuredContent)
+		}
+	}
+}
+
+func TestADirtyBufferOfAnEditorWithoutPlugin(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	e.Open("app.py")
+	e.Type("app.py", at(0, 0), "# mine\n")
+	r := e.AnswerBoxes(e.Start("edit_file", edit), "Approve")
+	if b := e.Buffer("app.py"); !strings.Contains(b.Text, "round(") || !strings.HasPrefix(b.Text, "# mine\n") || r.StructuredContent["saved"] != false {
+		t.Errorf("buffer %q, result %v", b.Text, r.StructuredContent)
+	}
+	if e.Read("app.py") != app {
+		t.Error("the disk was written beneath a dirty buffer")
+	}
+}
+
+// TestACleanBufferOfAnEditorWithoutPlugin is written on disk: the editor reloads it.
+func TestACleanBufferOfAnEditorWithoutPlugin(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	e.Open("app.py")
+	e.OnApplyEdit = func(json.RawMessage) (any, error) { t.Error("a clean buffer was edited"); return nil, nil }
+	r := e.AnswerBoxes(e.Start("edit_file", edit), "Approve")
+	if !strings.Contains(e.Read("app.py"), "round(") || r.StructuredContent["saved"] != true {
+		t.Errorf("on disk %q, result %v", e.Read("app.py"), r.StructuredContent)
+	}
+}
+
+// TestWhatApplyEditIsAsked: text edits alone, in one document, at its exact version.
+func TestWhatApplyEditIsAsked(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	e.Open("app.py")
+	e.Type("app.py", at(0, 0), "# mine\n")
+	asked := make(chan json.RawMessage, 1)
+	e.OnApplyEdit = func(params json.RawMessage) (any, error) {
+		asked <- params
+		return object{"applied": false, "failureReason": "not now"}, nil
+	}
+	r := e.AnswerBoxes(e.Start("edit_file", edit), "Approve")
+	if r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "not now") {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+	var p struct {
+		Edit struct {
+			Changes         any
+			DocumentChanges []struct {
+				Kind         string
+				TextDocument struct {
+					URI     string
+					Version int32
+				}
+				Edits []struct{ NewText string }
+			}
+		}
+	}
+	raw := testrig.Wait(t, asked, "workspace/applyEdit")
+	if err := json.Unmarshal(raw, &p); err != nil {
+		t.Fatal(err)
+	}
+	c := p.Edit.DocumentChanges
+	if len(c) != 1 || c[0].Kind != "" || c[0].TextDocument.Version != 2 || len(c[0].Edits) != 1 || p.Edit.Changes != nil {
+		t.Errorf("workspace/applyEdit: %s", raw)
+	}
+}
+
+func TestAnEditorThatNeverTellsOfItsOwnEdit(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	e.Open("app.py")
+	e.Type("app.py", at(0, 0), "# mine\n")
+	e.OnApplyEdit = func(json.RawMessage) (any, error) { return object{"applied": true}, nil }
+	r := e.AnswerBoxes(e.Start("edit_file", edit), "Approve")
+	if r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "never showed the new text") {
+		t.Errorf("a lie was believed: %v", r.StructuredContent)
+	}
+}
+
+// TestABufferWithoutAVersion: editors take an edit for version 0 as one for any.
+func TestABufferWithoutAVersion(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{Plain: true})
+	e.Notify("textDocument/didOpen", object{"textDocument": object{
+		"uri": testrig.URI(filepath.Join(e.Dir, "app.py")), "languageId": "python", "version": 0, "text": "# mine\n" + app,
+	}})
+	e.OnApplyEdit = func(json.RawMessage) (any, error) { t.Error("an edit for version 0"); return nil, nil }
+	r := e.AnswerBoxes(e.Start("edit_file", edit), "Approve")
+	if r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "save the file") || e.Read("app.py") != app {
+		t.Errorf("result: %v", r.StructuredContent)
+	}
+}

@@ -1,0 +1,105 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+)
+
+// A file comes in chunks, all of them and in their order, before the result that has
+// the other fields.
+func TestAFileStreamsAsProgress(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	var text strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&text, "line %d\n", i)
+	}
+	e.Write("big.txt", text.String())
+	var r testrig.Result
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Must("tools/call", object{"name": "read_file", "arguments": object{"path": "big.txt", "stream": true}, "workDoneToken": "chunks"}, &r)
+	}()
+	var content strings.Builder
+	for content.Len() < text.Len() {
+		var p struct {
+			Token string
+			Value struct {
+				Kind, Content string
+				Start         int `json:"start_line"`
+				End           int `json:"end_line"`
+			}
+		}
+		if err := json.Unmarshal(testrig.Wait(t, e.Progress, "a chunk"), &p); err != nil {
+			t.Fatal(err)
+		}
+		if first := fmt.Sprintf("line %d\n", p.Value.Start-1); p.Token != "chunks" || p.Value.Kind != "report" || !strings.HasPrefix(p.Value.Content, first) {
+			t.Fatalf("lines %d to %d of %q: %.80q", p.Value.Start, p.Value.End, p.Token, p.Value.Content)
+		}
+		content.WriteString(p.Value.Content)
+	}
+	<-done
+	if content.String() != text.String() {
+		t.Error("the chunks are not the file")
+	}
+	if s := r.StructuredContent; s["ok"] != true || s["content"] != "" || s["total_lines"] != 200_000.0 || s["eol"] != "lf" {
+		t.Errorf("result: %v", s)
+	}
+}
+
+// The list of files is kept, and each answer is as the folder is at that moment.
+func TestListsFollowEachChange(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	for i := range 1100 {
+		e.Write(fmt.Sprintf("dir%d/file%d.txt", i%10, i), "x")
+	}
+	list := func(arguments object) (sizes map[string]float64) {
+		t.Helper()
+		sizes = map[string]float64{}
+		r := e.Call("list_files", arguments)
+		files, ok := r.StructuredContent["files"].([]any)
+		if !ok || r.StructuredContent["count"] != float64(len(files)) {
+			t.Fatalf("%v", r.StructuredContent)
+		}
+		for _, f := range files {
+			entry := f.(map[string]any)
+			sizes[entry["path"].(string)] = entry["size"].(float64)
+		}
+		return sizes
+	}
+	all, many, some := object{"recursive": true}, object{"recursive": true, "limit": 100_000}, object{"recursive": true, "pattern": "*7.txt"}
+	for round := range 12 {
+		name, other := fmt.Sprintf("dir%d/new%d7.txt", round%10, round), fmt.Sprintf("dir%d/file%d.txt", round%10, round)
+		e.Write(name, "new")
+		if err := os.Remove(filepath.Join(e.Dir, filepath.FromSlash(other))); err != nil {
+			t.Fatal(err)
+		}
+		for what, sizes := range map[string]map[string]float64{"all": list(all), "many": list(many), "some": list(some), "again": list(all)} {
+			_, gone := sizes[other]
+			if sizes[name] != 3 || gone || what != "some" && len(sizes) != 1110 {
+				t.Errorf("round %d, %s: %s has %g bytes of 3, %s is there: %t, %d entries", round, what, name, sizes[name], other, gone, len(sizes))
+			}
+		}
+		e.Write(name, "longer")
+		if size := list(all)[name]; size != 6 {
+			t.Errorf("round %d: %s has %g bytes, not 6", round, name, size)
+		}
+		if found := e.Call("glob", object{"pattern": "new*"}).StructuredContent["count"]; found != float64(round+1) {
+			t.Errorf("round %d: glob finds %v", round, found)
+		}
+	}
+	e.Write(".gitignore", "dir0/\n")
+	for name := range list(many) {
+		if strings.HasPrefix(name, "dir0") {
+			t.Errorf("%s is listed though it is ignored", name)
+		}
+	}
+}

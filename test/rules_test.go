@@ -1,0 +1,148 @@
+package test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+	"pillion/sidecar"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/session"
+)
+
+// pillion runs the command line in an editor's folder and its person's home.
+func pillion(t *testing.T, e *testrig.Editor, args ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(self, args...)
+	command.Dir = e.Dir
+	command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"))
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("pillion %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// TestRememberedRulesAreListedAndForgotten, and a window that is open goes by it.
+func TestRememberedRulesAreListedAndForgotten(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	for _, name := range []string{"a.txt", "b.txt", "c.txt", "d.txt"} {
+		done := e.Start("write_file", object{"path": name, "content": "1"})
+		a := testrig.Wait(t, e.Approvals, "the dialog")
+		a.Answer <- object{"decision": "approve", "decisionId": "workspace", "digest": a.Text("digest")}
+		if r := testrig.Wait(t, done, "the result"); r.IsError {
+			t.Fatalf("%v", r.StructuredContent)
+		}
+	}
+	if list := pillion(t, e, "rules"); !strings.Contains(list, "\n   1  write_file(a.txt)  ") || !strings.Contains(list, "\n   4  write_file(d.txt)  ") {
+		t.Errorf("the list:\n%s", list)
+	}
+	var list struct {
+		Rules []struct {
+			Effect, Rule, From string
+			Number             int
+		}
+	}
+	if err := json.Unmarshal([]byte(pillion(t, e, "rules", "--json")), &list); err != nil || len(list.Rules) != 4 || list.Rules[1].Number != 2 || list.Rules[1].From != "remembered" || list.Rules[1].Effect != "allow" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	decides := func(name, want string) {
+		t.Helper()
+		wantDecision(t, e, "write_file", object{"path": name, "content": "2"}, want)
+	}
+	pillion(t, e, "rules", "forget", "2")
+	decides("b.txt", "ask")
+	decides("c.txt", "run")
+	pillion(t, e, "rules", "forget", "write_file(a.txt)")
+	decides("a.txt", "ask")
+	decides("c.txt", "run")
+	pillion(t, e, "rules", "forget", "--all")
+	decides("c.txt", "ask")
+	if list := pillion(t, e, "rules"); !strings.Contains(list, "There are none.") {
+		t.Errorf("the list:\n%s", list)
+	}
+}
+
+// TestACommandOfAnAgentCannotTrust: it has no terminal.
+func TestACommandOfAnAgentCannotTrust(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Write(settingsFile, `{"permissions": {"allow": ["write_file"]}}`)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := e.Start("run_command", object{"command": "echo 2 | PILLION_TEST_MAIN=1 HOME='" + e.Home + "' '" + self + "' trust"})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if text, _ := r.StructuredContent["stderr"].(string); !strings.Contains(text, "only you can trust a project's settings") || r.StructuredContent["exit_code"] != 1.0 {
+		t.Errorf("%v", r.StructuredContent)
+	}
+	wantDecision(t, e, "write_file", write, "ask")
+}
+
+// TestARuleForAFolderOfSeveral is kept as if the folder were open by itself.
+func TestARuleForAFolderOfSeveral(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	kettle, teapot := filepath.Join(base, "kettle"), filepath.Join(base, "teapot")
+	for _, dir := range []string{kettle, teapot} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := spawn(t, testrig.Options{Dirs: []string{kettle, teapot}})
+	for tool, arguments := range map[string]object{
+		"write_file": {"path": "kettle/a.txt", "content": "1"}, "run_command": {"command": "true", "cwd": "kettle"},
+	} {
+		done := e.Start(tool, arguments)
+		a := testrig.Wait(t, e.Approvals, "the dialog")
+		a.Answer <- object{"decision": "approve", "decisionId": "workspace", "digest": a.Text("digest")}
+		if r := testrig.Wait(t, done, "the result"); r.IsError {
+			t.Fatalf("%v", r.StructuredContent)
+		}
+	}
+	wantDecision(t, e, "write_file", object{"path": "kettle/a.txt", "content": "2"}, "run")
+	wantDecision(t, e, "write_file", object{"path": "teapot/a.txt", "content": "2"}, "ask")
+	wantDecision(t, e, "run_command", object{"command": "true", "cwd": "kettle"}, "run")
+	wantDecision(t, e, "run_command", object{"command": "true", "cwd": "teapot"}, "ask")
+	list := pillion(t, e, "rules", "-C", kettle)
+	if !strings.Contains(list, "write_file(a.txt)") || !strings.Contains(list, "run_command(true) ") {
+		t.Errorf("the list:\n%s", list)
+	}
+	alone := spawn(t, testrig.Options{Dirs: []string{kettle}, Home: e.Home})
+	wantDecision(t, alone, "write_file", object{"path": "a.txt", "content": "2"}, "run")
+	wantDecision(t, alone, "run_command", object{"command": "true"}, "run")
+	wantDecision(t, alone, "run_command", object{"command": "true", "cwd": "."}, "run")
+}
+
+// TestNothingIsRememberedForAnAgentAlone: who answers there may be the agent's own
+// program.
+func TestNothingIsRememberedForAnAgentAlone(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	door, err := sidecar.Alone([]string{t.TempDir()}, session.Agent{Name: "tester", Via: "mcp"}, approval.Nobody{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	need := door.Registry.ApprovalRequest(t.Context(), tools.Call{Name: "write_file", Arguments: json.RawMessage(`{"path": "a", "content": ""}`), Session: door.Session})
+	if len(need.Decisions) != 3 || slices.ContainsFunc(need.Decisions, func(c approval.Choice) bool { return c.Scope == approval.Workspace }) {
+		t.Errorf("on offer: %+v", need.Decisions)
+	}
+	if err := door.Close(); err != nil {
+		t.Error(err)
+	}
+}

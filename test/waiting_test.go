@@ -1,0 +1,72 @@
+package test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"pillion/internal/testrig"
+)
+
+// agentOf connects a real MCP client to the real `pillion mcp`, in an editor's folder.
+func agentOf(t *testing.T, e *testrig.Editor, args ...string) *mcp.ClientSession {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(self, append([]string{"mcp"}, args...)...)
+	command.Dir = e.Dir
+	command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"))
+	client := mcp.NewClient(&mcp.Implementation{Name: "tester", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// TestTheAnswerIsCollected: the agent's client would give up while you read the diff. The
+// call is answered in time, the dialog stays, and the change is made once.
+func TestTheAnswerIsCollected(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Write("a.txt", "one\n")
+	agent := agentOf(t, e, "--answer-within", "3")
+	call := func(tool string, arguments object) string {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		r, err := agent.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, ok := r.Content[0].(*mcp.TextContent)
+		if !ok || r.IsError {
+			t.Fatalf("%s gave %+v", tool, r)
+		}
+		return text.Text
+	}
+	edit := object{"path": "a.txt", "old_string": "one", "new_string": "one, two"}
+	const still = "still waiting for the user; call wait_for_answer with id w1"
+	for _, got := range []string{call("edit_file", edit), call("wait_for_answer", object{"id": "w1"}), call("edit_file", edit)} {
+		if got != still {
+			t.Errorf("got %q", got)
+		}
+	}
+	dialog := testrig.Wait(t, e.Approvals, "the dialog")
+	dialog.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": dialog.Text("digest")}
+	if got := call("wait_for_answer", object{"id": "w1"}); !strings.Contains(got, "a.txt") || e.Read("a.txt") != "one, two\n" {
+		t.Errorf("got %q, and the file holds %q", got, e.Read("a.txt"))
+	}
+	if len(e.Approvals) != 0 {
+		t.Error("the user was asked twice")
+	}
+}
