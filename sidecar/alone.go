@@ -2,13 +2,14 @@ package sidecar
 
 import (
 	"errors"
+	"runtime"
+
 	"pillion/agents/mcp"
 	"pillion/config"
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/session"
 	"pillion/workspace"
-	"runtime"
 )
 
 // Alone is the door for when no editor is open on the folders.

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"crypto/sha256"
 	"encoding/hex"
+
 	"pillion/audit"
 	"pillion/internal/state"
 )

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+
 	"pillion/agents/relay"
 	"pillion/config"
 	"pillion/internal/fault"
 	"pillion/rpc"
 	"pillion/workspace"
 	"pillion/workspace/tracking"
-	"slices"
 )
 
 // foldersThere leaves out, and tells of, folders that are not there: a workspace

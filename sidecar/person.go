@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
 	"pillion/agents/relay"
 	"pillion/config"
 	"pillion/tools"

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"pillion/internal/state"
 	"runtime"
 	"sort"
 	"strings"
+
+	"pillion/internal/state"
 )
 
 // Scopes of an installation: every project of this user, or one project.

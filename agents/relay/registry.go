@@ -8,10 +8,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"pillion/internal/state"
 	"strings"
 	"syscall"
 	"time"
+
+	"pillion/internal/state"
 )
 
 // Entry is how the registry knows a sidecar: one file, "<id>.json", readable by

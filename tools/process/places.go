@@ -3,9 +3,10 @@ package process
 import (
 	"os"
 	"path/filepath"
-	"pillion/internal/state"
 	"slices"
 	"strings"
+
+	"pillion/internal/state"
 )
 
 // cache is a folder in which a tool keeps what it can make or fetch again.
