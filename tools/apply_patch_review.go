@@ -7,6 +7,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/match"
 )
 
 var _ = define(NewHuman(Spec{
@@ -113,7 +114,7 @@ func (r *reviewing) answer(ctx context.Context, in Input, a ReviewAnswer) (*Answ
 	result.Action, result.ChunksSelected, result.Edited = ReviewApply, t.numbers, t.edited
 	said := fmt.Sprintf("The human took %d of %s", len(t.numbers), count(r.total, "chunk"))
 	if len(t.numbers) < r.total {
-		said += " (no. " + joinInts(t.numbers, len(t.numbers)) + ")"
+		said += " (no. " + match.List(t.numbers, len(t.numbers)) + ")"
 	}
 	if t.edited {
 		said += ", and edited the result"

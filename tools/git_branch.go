@@ -209,7 +209,7 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 		}
 	}
 	a := &Action{
-		Title: b.title + " " + fault.Quote(clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
+		Title: b.title + " " + fault.Quote(fault.Clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
 		Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
 	}
 	if err := b.git.hold(in, a, len(b.runs)+len(b.Filters)+len(b.Fetched), false, false); err != nil {

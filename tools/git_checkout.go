@@ -32,7 +32,7 @@ func (b branchPlan) checkOut(ctx context.Context, hands Hands) error {
 // another comes: git does so too, and it has no attributes of the old one.
 func (b branchPlan) set(snap *document.Snapshot, files []git.CheckoutFile) (change.Set, error) {
 	x := &checkingOut{
-		branchPlan: b, snap: snap, set: change.Set{Label: "Pillion: switch to " + fault.Quote(clip(b.Name, 60))},
+		branchPlan: b, snap: snap, set: change.Set{Label: "Pillion: switch to " + fault.Quote(fault.Clip(b.Name, 60))},
 		goes: map[string]bool{}, with: map[string]bool{}, folders: map[string]int{},
 	}
 	for _, f := range files {

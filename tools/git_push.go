@@ -67,7 +67,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	}
 	p.git.inherit = append(p.git.inherit, pushVariables[p.Scheme]...)
 	a := &Action{
-		Title:       "Push " + fault.Quote(clip(p.Name, 60)) + " to " + fault.Quote(clip(p.Remote, 60)),
+		Title:       "Push " + fault.Quote(fault.Clip(p.Name, 60)) + " to " + fault.Quote(fault.Clip(p.Remote, 60)),
 		Description: "Pushes a branch to a remote. It is never forced.",
 		Watch:       []string{p.Dir, filepath.Join(p.Dir, "refs", "heads")},
 		AlwaysAsk:   true,
@@ -152,7 +152,7 @@ func (p pushPlan) news() []string {
 	}
 	out := []string{about + count(p.Ahead, "commit")}
 	for _, c := range p.News {
-		out = append(out, short(c.Hash)+" "+fault.Quote(clip(c.Subject, 100)))
+		out = append(out, short(c.Hash)+" "+fault.Quote(fault.Clip(c.Subject, 100)))
 	}
 	if more := p.Ahead - len(p.News); more > 0 && len(p.News) > 0 {
 		out = append(out, fmt.Sprintf("and %d more", more))

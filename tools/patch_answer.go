@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/tools/match"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/patch"
@@ -258,13 +259,13 @@ func mismatched(name string, hunks int, m *patch.Mismatch) *fault.Error {
 	if first >= last {
 		return err.WithHint("make the diff with three lines around each change")
 	}
-	expected := showLines(strings.Join(m.Expected[first:last], ""), 1, last-first)
+	expected := match.Show(strings.Join(m.Expected[first:last], ""), 1, last-first)
 	for i := range expected {
 		expected[i] = "     " + expected[i][5:] // numbers are those of the file
 	}
 	err = err.With("expected", expected)
 	if len(m.Places) > 0 {
-		return err.With("lines", m.Places).WithHint("they are at lines %s; add lines around the change until they are unique", joinInts(m.Places, len(m.Places)))
+		return err.With("lines", m.Places).WithHint("they are at lines %s; add lines around the change until they are unique", match.List(m.Places, len(m.Places)))
 	}
 	hint := "the hunk wants (· is a blank, → a tab, ␍ a carriage return):\n" + strings.Join(expected, "\n")
 	if m.Applied {
@@ -281,7 +282,7 @@ func mismatched(name string, hunks int, m *patch.Mismatch) *fault.Error {
 // numberedLines shows some of the lines that begin at line at.
 func numberedLines(lines []string, at, first, last int) []string {
 	first = min(first, last)
-	shown := showLines(strings.Join(lines[first:last], ""), 1, last-first)
+	shown := match.Show(strings.Join(lines[first:last], ""), 1, last-first)
 	for i := range shown {
 		shown[i] = fmt.Sprintf("%5d%s", at+first+i, shown[i][5:])
 	}

@@ -259,7 +259,7 @@ func locate(before, after string, hunks []patch.Hunk, placed []patch.Placed) []d
 			from, first = from-1, first-1
 			lines = append([]diff.Line{{Op: diff.Context}}, lines...)
 		}
-		one := diff.Hunk{OldStart: from, OldLines: to - from, NewStart: first, NewLines: end - first, Section: clip(fault.Escape(h.Section), 80)}
+		one := diff.Hunk{OldStart: from, OldLines: to - from, NewStart: first, NewLines: end - first, Section: fault.Clip(fault.Escape(h.Section), 80)}
 		if one.OldLines > 0 {
 			one.OldStart++
 		}

@@ -38,11 +38,12 @@ var arrows = map[string][]string{
 
 	"tools/policy":   {},
 	"tools/session":  {"tools/policy"},
+	"tools/match":    {"workspace/diff", "workspace/document"},
 	"tools/unusual":  {"audit"},
 	"tools/process":  {"internal/pipe", "internal/state"},
 	"tools/approval": {"workspace/change"},
 	"tools": {
-		"audit", "tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/match", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 
