@@ -39,18 +39,19 @@ var arrows = map[string][]string{
 	"tools/policy":   {},
 	"tools/session":  {"tools/policy"},
 	"tools/match":    {"workspace/diff", "workspace/document"},
+	"tools/patching": {"tools/match", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language", "workspace/patch"},
 	"tools/unusual":  {"audit"},
 	"tools/process":  {"internal/pipe", "internal/state"},
 	"tools/approval": {"workspace/change"},
 	"tools": {
-		"audit", "tools/approval", "tools/match", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 
 	"lspbridge": {"internal/wire", "workspace", "workspace/diff", "workspace/document", "workspace/language", "workspace/search", "workspace/watch"},
 
 	"rpc": {
-		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
+		"tools", "tools/approval", "tools/patching", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
 	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
