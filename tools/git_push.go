@@ -61,9 +61,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	}
 	p.git = in.gitProgram(p.Top)
 	if p.git.file == "" {
-		if err := git.Pushable(root, options, p.Push, args.SetUpstream); err != nil {
-			return nil, err
-		}
+		return nil, git.NeedsGit("pushing speaks to a remote")
 	}
 	p.git.inherit = append(p.git.inherit, pushVariables[p.Scheme]...)
 	a := &Action{
@@ -123,21 +121,10 @@ func (p pushPlan) preview() approval.Preview {
 	if p.SSH != "" {
 		s.fact("Reached by", fault.Quote(p.SSH))
 	}
-	switch {
-	case p.git.file != "":
-		s.list("Credentials", 10, quoteAll(p.Helpers)...)
-	case p.Scheme == "ssh":
-		s.fact("Credentials", "the keys of the ssh agent")
-	default:
-		s.fact("Credentials", "those in the address alone, if any")
-	}
+	s.list("Credentials", 10, quoteAll(p.Helpers)...)
 	s.fact("Signed", signingWords(p.Sign))
 	p.git.hooks(&s, p.hooks)
-	if p.git.file == "" {
-		p.git.programs(&s, nil, nil)
-	} else {
-		p.git.programs(&s, nil, p.Fetched)
-	}
+	p.git.programs(&s, nil, p.Fetched)
 	return s.preview()
 }
 
@@ -161,9 +148,6 @@ func (p pushPlan) news() []string {
 }
 
 func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
-	if p.git.file == "" {
-		return p.runBuiltin(ctx)
-	}
 	args := []string{"push", "--porcelain", "--no-progress", "--no-follow-tags", "--no-recurse-submodules", "--receive-pack=git-receive-pack"}
 	if p.args.SetUpstream {
 		args = append(args, "--set-upstream")
@@ -180,25 +164,6 @@ func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		return failed, nil
 	}
 	return p.answer(flag, summary, got), nil
-}
-
-// runBuiltin pushes where there is no git.
-func (p pushPlan) runBuiltin(ctx context.Context) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.git.timeout)
-	defer cancel()
-	done, err := git.MakePush(ctx, p.dir.RootDir(), git.PushOptions{Dir: p.dir.Abs(), Remote: p.args.Remote, Branch: p.args.Branch}, p.Push, p.args.SetUpstream)
-	output := strings.TrimSpace(git.WithoutCredentials(done.Output))
-	if err != nil {
-		return &Answer{Err: fault.From(err).With("output", output), Text: output}, nil
-	}
-	a := p.answered(done.Old, output)
-	if len(p.hooks) > 0 {
-		a.Notes = append(a.Notes, "there is no git program: the hooks did not run")
-	}
-	if done.Note != "" {
-		a.Notes = append(a.Notes, done.Note)
-	}
-	return a, nil
 }
 
 // pushed reads what git push --porcelain says of one reference.
@@ -222,8 +187,13 @@ func (p pushPlan) answer(flag, summary string, got process.Result) *Answer {
 	case found != nil:
 		old = git.FullHash(p.dir.RootDir(), p.dir.Abs(), found[1])
 	}
-	return p.answered(old, strings.TrimSpace(git.WithoutCredentials(got.Stderr)))
+	return p.answered(old, strings.TrimSpace(withoutCredentials(got.Stderr)))
 }
+
+var credentials = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/\s'"]*@`)
+
+// withoutCredentials takes names and passwords out of the addresses in a text.
+func withoutCredentials(text string) string { return credentials.ReplaceAllString(text, "$1") }
 
 // answered tells of a push to where old was, "" where the branch is new.
 func (p pushPlan) answered(old, output string) *Answer {

@@ -96,8 +96,8 @@ var confined = map[string][]string{
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
-	"net/http":                            {"page", "workspace/git"},                       // on loopback; a push where there is no git program
-	"golang.org/x/crypto/":                {"workspace/git"},                               // likewise, by ssh
+	"net/http":                            {"page"}, // on loopback
+	"golang.org/x/crypto/":                {},
 	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},
 	"github.com/go-json-experiment/json/": {},
