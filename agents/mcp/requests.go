@@ -135,7 +135,7 @@ func (s *stdio) settle(b *batch, answer []byte) error {
 }
 
 // array sees to a batch: a line with an array of messages, which one revision of the
-// protocol has. None of them keeps the goroutine that reads.
+// protocol has.
 func (s *stdio) array(line []byte) {
 	var messages []json.RawMessage
 	err := json.Unmarshal(line, &messages)
@@ -150,11 +150,9 @@ func (s *stdio) array(line []byte) {
 		s.refuse(nil, codeInvalid, "the batch has more than "+strconv.Itoa(maxBatch)+" messages, send less at once")
 	default:
 		b := &batch{missing: 1}
-		s.batching = true
 		for _, m := range messages {
 			s.message(m, b)
 		}
-		s.batching = false
 		_ = s.settle(b, nil) // a broken stream is Read's to notice
 	}
 }

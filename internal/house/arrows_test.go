@@ -17,10 +17,9 @@ var arrows = map[string][]string{
 	"internal/fault":  {},
 	"internal/bug":    {},
 	"internal/dirent": {},
-	"internal/lead":   {},
 	"internal/pipe":   {},
 	"internal/state":  {},
-	"internal/wire":   {"internal/lead", "internal/pipe"},
+	"internal/wire":   {"internal/pipe"},
 
 	"workspace":           {"internal/dirent", "workspace/gitignore"},
 	"workspace/gitignore": {},
@@ -55,7 +54,7 @@ var arrows = map[string][]string{
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
 	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
-	"agents/mcp":     {"tools", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/lead", "internal/wire"},
+	"agents/mcp":     {"tools", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/wire"},
 	"agents/install": {"internal/state"},
 	"terminal":       {"tools", "tools/approval", "workspace/change"},
 	"page":           {"terminal", "tools", "tools/approval"},
@@ -100,7 +99,7 @@ var confined = map[string][]string{
 	"golang.org/x/crypto/":                {},
 	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},
-	"github.com/go-json-experiment/json/": {},
+	"github.com/go-json-experiment/json/": {"internal/wire"},
 }
 
 // listed is a package as `go list` shows it.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -85,11 +85,8 @@ func benchPeer(b *testing.B, size int) {
 func requestBytes(size int) []byte {
 	text := strings.Repeat("func main() {\n\tprintln(\"x\")\n}\n", size/30+1)[:size]
 	params, _ := json.Marshal(map[string]string{"text": text})
-	return requestFrame(1, "echo", params).bytes()
-}
-
-func (f *frame) bytes() []byte {
-	return slices.Concat(f.head, bytes.Join(f.body, nil), []byte(f.tail))
+	body := bytes.Join(requestFrame(&jsonrpc2.Request{ID: jsonrpc2.ID{Num: 1}, Method: "echo", Params: (*json.RawMessage)(&params)}).parts, nil)
+	return append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(body)), body...)
 }
 
 func BenchmarkCall100(b *testing.B) {
@@ -121,14 +118,12 @@ func BenchmarkAppendStringASCII(b *testing.B) {
 	}
 }
 
-func BenchmarkScan(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	msg := requestBytes(1 << 20)
 	msg = msg[bytes.IndexByte(msg, '{'):]
-	s := &scanner{maxDepth: 512}
 	b.SetBytes(int64(len(msg)))
 	for b.Loop() {
-		s.text = msg
-		if _, bad := parse(s); bad != nil {
+		if _, bad := parse(msg, 512); bad != nil {
 			b.Fatal(bad.reason)
 		}
 	}

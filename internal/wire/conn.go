@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
-
-	"pillion/internal/bug"
 )
 
 // How long the end of a connection waits.
@@ -25,21 +23,16 @@ type Conn struct {
 	o     Options
 	rwc   io.ReadWriteCloser
 	rpc   *jsonrpc2.Conn
-	codec *codec
-	in    *reader
 	out   *writer
 	tasks *dispatcher
+	calls atomic.Uint64 // how many calls there were; their ids count from 1
+	ready chan struct{} // closed when messages may be read
 
 	// base is cancelled when no further message will be taken; every
 	// handler's context descends from it.
 	base context.Context
 	stop context.CancelFunc
 	done chan struct{}
-
-	sending sync.Mutex // makes codec.out and the call of jsonrpc2 one step
-
-	seq   atomic.Uint64 // of our calls
-	calls calls
 
 	endMu  sync.Mutex
 	ended  bool
@@ -51,25 +44,18 @@ type Conn struct {
 
 // NewConn starts a connection over rwc, which it closes at its end.
 func NewConn(rwc io.ReadWriteCloser, o Options) *Conn {
-	c := &Conn{o: o.withDefaults(), rwc: rwc, done: make(chan struct{}), calls: calls{slots: map[uint64]*reply{}}}
+	c := &Conn{o: o.withDefaults(), rwc: rwc, ready: make(chan struct{}), done: make(chan struct{})}
 	c.base, c.stop = context.WithCancel(context.Background())
 	c.out = newWriter(rwc, c.o.WriteBudget, c.writerFailed)
-	c.tasks = newDispatcher(c.o, c.handle, c.reply)
-	c.codec = &codec{conn: c, replies: make(chan []uint64, 1), ended: make(chan struct{}), left: make(chan struct{})}
-	c.in = newReader(c)
-	c.rpc = jsonrpc2.NewConn(context.Background(), c.codec, unreachable{}, jsonrpc2.SetLogger(logger(c.o.Logf)))
+	c.tasks = newDispatcher(c.o)
+	s := &stream{conn: c, frames: newFrames(rwc, c.o.MaxHeader, c.o.MaxFrame)}
+	c.rpc = jsonrpc2.NewConn(context.Background(), s, handler{c},
+		jsonrpc2.OnRecv(s.onRecv), jsonrpc2.OnSend(s.onSend), jsonrpc2.SetLogger(logger(c.o.Logf)))
 	if c.o.Ready != nil {
 		c.o.Ready(c)
 	}
-	go c.in.lead.Run()
+	close(c.ready)
 	return c
-}
-
-// unreachable is jsonrpc2's handler: the codec gives jsonrpc2 no requests.
-type unreachable struct{}
-
-func (unreachable) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
-	_ = bug.Errorf("jsonrpc2 was given the request %q", req.Method)
 }
 
 type logger func(format string, args ...any)
@@ -126,17 +112,6 @@ func (c *Conn) end(err error) {
 	c.stop()
 }
 
-// readerEnded is called by the reader when it has read its last.
-func (c *Conn) readerEnded(err error) {
-	var broken *framingError
-	if errors.As(err, &broken) {
-		c.refuse(&refusal{code: CodeParse, reason: broken.reason + "; the connection ends because the next frame cannot be found"})
-		err = fmt.Errorf("reading a frame: %w", err)
-	}
-	c.end(err)
-	c.finish()
-}
-
 // finish waits for the handlers, which have been told to stop, and for what
 // they still had to say.
 func (c *Conn) finish() {
@@ -147,8 +122,6 @@ func (c *Conn) finish() {
 		}
 		c.out.flush(flushGrace)
 		_ = c.closeStream()
-		close(c.codec.ended)
-		<-c.codec.left // before it forgets the calls whose replies it may still be given
 		_ = c.rpc.Close()
 		close(c.done)
 	})
@@ -157,7 +130,7 @@ func (c *Conn) finish() {
 func (c *Conn) cancelQueued() {
 	for _, t := range c.tasks.close() {
 		t.cancel()
-		c.reply(errorFrame(t.ID, cancelled), false)
+		c.reply(t.ID, nil, cancelled)
 	}
 }
 

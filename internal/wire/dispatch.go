@@ -4,19 +4,17 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"pillion/internal/lead"
 )
 
 // task is one request of the peer, from its arrival to its answer.
 type task struct {
 	Request
+	conn   *Conn
 	ctx    context.Context
 	cancel context.CancelFunc
 	// inline tasks run before anything else is read, and must not wait for the peer.
 	inline bool
-	ahead  bool      // it waits for no place
-	turn   lead.Turn // of a task that the reading goroutine runs
+	ahead  bool // it waits for no place
 
 	// Guarded by dispatcher.mu.
 	dropped bool // answered while it waited in the queue
@@ -29,9 +27,6 @@ type task struct {
 type dispatcher struct {
 	workers, queueLen, queueBytes int
 
-	run  func(*task) *frame // runs the handler; the frame is the answer
-	send func(f *frame, mayWait bool)
-
 	mu       sync.Mutex
 	inflight map[string]*task
 	queue    []*task
@@ -43,19 +38,29 @@ type dispatcher struct {
 	idle     chan struct{} // closed when closed and nothing is active
 }
 
-func newDispatcher(o Options, run func(*task) *frame, send func(*frame, bool)) *dispatcher {
+func newDispatcher(o Options) *dispatcher {
 	return &dispatcher{
-		run: run, send: send,
 		workers: o.Workers, queueLen: o.Queue, queueBytes: 4 * o.MaxFrame,
 		inflight: map[string]*task{},
 		idle:     make(chan struct{}),
 	}
 }
 
-// add takes a task in, to run it in the pool, or refuses it. With here, which
-// an inline task gets always and another only if it is alone, the caller has to
-// run it.
-func (d *dispatcher) add(t *task, alone bool) (here bool, refused *Error) {
+// add runs a task or refuses it. An inline one has run when it returns.
+func (d *dispatcher) add(t *task) (refused *Error) {
+	start, refused := d.admit(t)
+	switch {
+	case !start:
+	case t.inline:
+		d.runOne(t)
+	default:
+		go d.work(t)
+	}
+	return refused
+}
+
+// admit says whether a task may start. If it is not refused either it is in the queue.
+func (d *dispatcher) admit(t *task) (start bool, refused *Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -68,77 +73,49 @@ func (d *dispatcher) add(t *task, alone bool) (here bool, refused *Error) {
 		return false, Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(d.inflight))
 	}
 	d.inflight[t.ID] = t
-	switch {
-	case t.inline:
-		t.started = true
-		d.active++
-		return true, nil
-	case t.ahead, d.running < d.workers:
+	if t.inline || t.ahead || d.running < d.workers {
 		d.startLocked(t)
-		if alone {
-			return true, nil
-		}
-		go d.work(t)
-	default:
-		d.queue = append(d.queue, t)
-		d.waiting++
-		d.bytes += len(t.Params)
+		return true, nil
 	}
+	d.queue = append(d.queue, t)
+	d.waiting++
+	d.bytes += len(t.Params)
 	return false, nil
 }
 
 func (d *dispatcher) startLocked(t *task) {
 	t.started = true
 	d.active++
-	d.running++
+	if !t.inline {
+		d.running++
+	}
 }
 
+// work runs t and then what waits.
 func (d *dispatcher) work(t *task) {
 	for t != nil {
-		reply := d.run(t)
-		d.finish(t)
+		d.runOne(t)
 		t = d.next()
-		// With nothing left to run this goroutine can wait for the peer.
-		d.send(reply, t == nil)
 	}
 }
 
-// lead runs a task on the goroutine that leads the reading, and says whether it
-// still does afterwards.
-func (d *dispatcher) lead(t *task, l *lead.Lead) (leads bool) {
-	l.Begin(&t.turn)
-	reply := d.run(t)
-	d.finish(t)
-	next := d.next()
-	leads = l.End(&t.turn)
-	switch {
-	case next == nil:
-		d.send(reply, !leads)
-	case leads:
-		d.send(reply, false)
-		go d.work(next)
-	default:
-		d.send(reply, false)
-		d.work(next)
-	}
-	return leads
+// runOne runs a task and answers it. Before that its id is free again, so that the peer
+// can use it at once.
+func (d *dispatcher) runOne(t *task) {
+	result, failed := t.conn.handle(t)
+	d.forget(t)
+	t.conn.reply(t.ID, result, failed)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.active--
+	d.checkIdle()
 }
 
-// runInline runs a task that add has taken in on the caller's goroutine.
-func (d *dispatcher) runInline(t *task) {
-	reply := d.run(t)
-	d.finish(t)
-	d.send(reply, false)
-}
-
-// finish forgets t, before it is answered: from then on its id is free.
-func (d *dispatcher) finish(t *task) {
+func (d *dispatcher) forget(t *task) {
 	t.cancel()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.inflight, t.ID)
-	d.active--
-	d.checkIdle()
 }
 
 // next gives the worker's place to the task that waits longest, or up.

@@ -34,31 +34,6 @@ func FuzzAppendString(f *testing.F) {
 		if !utf8.Valid(out) || bytes.ContainsAny(out, "\u2028\u2029") {
 			t.Fatalf("%q must be escaped", out)
 		}
-		s2 := &scanner{text: out, maxDepth: 1}
-		if end := s2.value(0, 0); end != len(out) {
-			t.Fatalf("the scanner stopped at %d of %q", end, out)
-		}
-	})
-}
-
-// FuzzScan compares the scanner with the standard library's.
-func FuzzScan(f *testing.F) {
-	for _, s := range []string{
-		`{}`, `[]`, `{"a":[1,{"b":null}],"c":-1.5e+7}`, `[[],{}]`, `"\u00e9\n"`, `tru`, `[1,]`, `{"a"}`, `01`, `-`, `1.`, `1e`,
-		"\"\x01\"", `"\u12g4"`, `[}`, `{]`, ` 7 `, "\"\xff\"", `{"a":1,}`, `{,}`, `[,]`, `"`, `"\`, `{"a" :1 , "b": [ ] }`,
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		s := &scanner{text: text, maxDepth: 9000} // below the standard library's limit of 10000
-		end := s.value(s.space(0), 0)
-		if end == depthError {
-			return
-		}
-		valid := end >= 0 && s.space(end) == len(text)
-		if valid != json.Valid(text) {
-			t.Fatalf("scanned %q to %d, valid is %v", text, end, json.Valid(text))
-		}
 	})
 }
 
@@ -70,7 +45,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, bad := parse(&scanner{text: text, maxDepth: 64})
+		m, bad := parse(text, 64)
 		if bad != nil {
 			if bad.reason == "" || bad.id != "" && !json.Valid([]byte(bad.id)) {
 				t.Fatalf("refused %q with %+v", text, bad)

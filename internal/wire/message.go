@@ -3,8 +3,11 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // message is one JSON-RPC message as it came. The raw parts are slices of the
@@ -27,100 +30,101 @@ type refusal struct {
 	reason string
 }
 
+var (
+	badJSON = &refusal{code: CodeParse, reason: "the message is not valid JSON"}
+	tooDeep = errors.New("nested too deep")
+)
+
 // parse reads the envelope of a message and checks all of its text. Values are
 // not decoded: that is for the handler who knows their types. A refused message
 // is returned as far as it was read.
-func parse(s *scanner) (message, *refusal) {
+func parse(text []byte, maxDepth int) (message, *refusal) {
+	p := parser{Decoder: newDecoder(text), text: text, maxDepth: maxDepth}
 	var m message
-	i := s.space(0)
-	switch s.at(i) {
+	switch kind := p.PeekKind(); kind {
 	case '{':
 	case '[':
 		return m, &refusal{code: CodeInvalidRequest, reason: "batches are not supported, send each message in a frame of its own"}
 	default:
-		if end := s.value(i, 0); end < 0 || s.space(end) != len(s.text) {
+		if _, err := p.value(); err != nil || !p.ended() {
 			return m, badJSON
 		}
 		return m, &refusal{code: CodeInvalidRequest, reason: "a message must be a JSON object"}
 	}
-	end, bad := m.members(s, i+1)
-	if bad != nil {
+	if bad := p.members(&m); bad != nil {
 		return m, bad
 	}
-	if s.space(end) != len(s.text) {
+	if !p.ended() {
 		return m, badJSON
 	}
 	return m, m.check()
 }
 
-var badJSON = &refusal{code: CodeParse, reason: "the message is not valid JSON"}
+// parser reads a text without copying it.
+type parser struct {
+	*jsontext.Decoder
+	text     []byte
+	maxDepth int
+}
 
-// members scans the members of the envelope from behind its opening bracket to
-// behind its closing one.
-func (m *message) members(s *scanner, i int) (end int, bad *refusal) {
-	i = s.space(i)
-	if s.at(i) == '}' {
-		return i + 1, nil
-	}
-	var seen [len(memberNames)]bool
+func newDecoder(text []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// ended says that nothing follows.
+func (p *parser) ended() bool {
+	_, err := p.ReadToken()
+	return err == io.EOF //nolint:errorlint // the decoder gives it as it is
+}
+
+// members reads the members of the envelope.
+func (p *parser) members(m *message) *refusal {
+	_, _ = p.ReadToken() // the bracket that was peeked at
+	seen := map[string]bool{}
 	for {
-		nameStart := i
-		if i = s.key(i); i < 0 {
-			return i, badJSON
+		name, err := p.ReadToken()
+		switch {
+		case err != nil:
+			return badJSON
+		case name.Kind() == '}':
+			return nil
 		}
-		name := memberName(s.text[nameStart:i])
-		m.answers = m.answers || name >= 0 && (memberNames[name] == "result" || memberNames[name] == "error")
-		start := i
-		switch i = s.value(i, 1); {
-		case i == depthError:
-			return i, &refusal{
-				id: m.id, code: CodeInvalidRequest,
-				reason: "the message is nested deeper than " + strconv.Itoa(s.maxDepth) + " levels",
-			}
-		case i < 0:
-			return i, badJSON
+		member := name.String()
+		m.answers = m.answers || member == "result" || member == "error"
+		raw, err := p.value()
+		switch {
+		case err == tooDeep: //nolint:errorlint // value gives it as it is
+			return &refusal{id: m.id, code: CodeInvalidRequest, reason: "the message is nested deeper than " + strconv.Itoa(p.maxDepth) + " levels"}
+		case err != nil:
+			return badJSON
+		case !envelope[member]:
+			continue
+		case seen[member]:
+			return &refusal{code: CodeInvalidRequest, reason: "the member " + member + " is there twice"}
 		}
-		if name >= 0 {
-			if seen[name] {
-				return i, &refusal{code: CodeInvalidRequest, reason: "the member " + memberNames[name] + " is there twice"}
-			}
-			seen[name] = true
-			if bad := m.set(memberNames[name], s.text[start:i:i]); bad != nil {
-				return i, bad
-			}
-		}
-		i = s.space(i)
-		switch s.at(i) {
-		case '}':
-			return i + 1, nil
-		case ',':
-			i = s.space(i + 1)
-		default:
-			return i, badJSON
+		seen[member] = true
+		if bad := m.set(member, raw); bad != nil {
+			return bad
 		}
 	}
 }
 
-var memberNames = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
+var envelope = map[string]bool{"jsonrpc": true, "id": true, "method": true, "params": true, "result": true, "error": true}
 
-// memberName finds the member's place in memberNames, or -1. raw starts with
-// the quoted name and goes on to the value.
-func memberName(raw []byte) int {
-	end := bytes.LastIndexByte(raw, '"')
-	name := raw[1:end]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		var decoded string
-		if json.Unmarshal(raw[:end+1], &decoded) != nil {
-			return -1
+// value reads one value and gives its text, which cannot be appended to in place.
+func (p *parser) value() (json.RawMessage, error) {
+	start, depth := p.InputOffset(), p.StackDepth()
+	for {
+		if _, err := p.ReadToken(); err != nil {
+			return nil, err
 		}
-		name = []byte(decoded)
-	}
-	for i, known := range memberNames {
-		if string(name) == known {
-			return i
+		if p.StackDepth() > p.maxDepth {
+			return nil, tooDeep
+		}
+		if end := p.InputOffset(); p.StackDepth() == depth {
+			return bytes.TrimLeft(p.text[start:end:end], " \t\r\n:"), nil
 		}
 	}
-	return -1
 }
 
 func (m *message) set(name string, raw json.RawMessage) *refusal {
@@ -140,7 +144,7 @@ func (m *message) set(name string, raw json.RawMessage) *refusal {
 	case "method":
 		m.hasMethod = true
 		if raw[0] == '"' {
-			m.method = unquote(raw)
+			_ = json.Unmarshal(raw, &m.method)
 		}
 	case "params":
 		if !null {
@@ -179,9 +183,6 @@ func (m *message) check() *refusal {
 	return nil
 }
 
-// isRequest says if the message asks for something, else it answers.
-func (m *message) isRequest() bool { return m.hasMethod }
-
 // maxID is the length of the longest id we keep and send back.
 const maxID = 1024
 
@@ -191,22 +192,12 @@ func canonicalID(raw []byte) (string, bool) {
 	case len(raw) == 0 || len(raw) > maxID:
 		return "", false
 	case raw[0] == '"' && bytes.IndexByte(raw, '\\') >= 0:
-		return string(AppendString(nil, unquote(raw))), true
+		text, _ := jsontext.AppendUnquote(nil, raw) // half a surrogate pair becomes U+FFFD
+		return string(AppendString(nil, string(text))), true
 	case raw[0] == '"' || raw[0] == '-' || isDigit(raw[0]):
 		return string(raw), true
 	}
 	return "", false
 }
 
-// unquote decodes a JSON string that was scanned before.
-func unquote(raw []byte) string {
-	plain := raw[1 : len(raw)-1]
-	if bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain) {
-		return string(plain)
-	}
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
