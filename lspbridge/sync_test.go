@@ -85,7 +85,7 @@ func TestALargeTextIsToldAsASpan(t *testing.T) {
 	r.write("a.py", strings.Replace(text, line, "é\r\n", 1))
 	r.write("odd.py", strings.Repeat("x\f\n", 10_000)+"y")
 	got := strings.Join(r.hovered(f, "a.py"), "\n")
-	if want := `"contentChanges":[{"range":{"start":{"line":0,"character":1},"end":{"line":0,"character":40}},"newText":""}]`; !strings.Contains(got, want) {
+	if want := `"contentChanges":[{"range":{"start":{"line":0,"character":1},"end":{"line":0,"character":40}},"text":""}]`; !strings.Contains(got, want) {
 		t.Errorf("sent %.300s, want %s", got, want)
 	}
 	if !strings.Contains(got, `"contentChanges":[{"text":"x\f\nx`) {

@@ -23,7 +23,7 @@ func (s *server) take(e envelope) (mine bool) {
 	return false
 }
 
-// start has a call run.
+// start runs a call on a goroutine of its own.
 func (s *server) start(e envelope) (mine bool) {
 	var c callParams
 	if err := json.Unmarshal(e.Params, &c); err != nil {

@@ -93,8 +93,8 @@ func (s *stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// read takes messages until the input ends. Lines that are no messages are answered
-// and passed over.
+// read takes messages until the input ends.
+// Lines that are no messages are answered and passed over.
 func (s *stdio) read() {
 	for {
 		line, err := s.line()

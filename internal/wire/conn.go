@@ -82,20 +82,8 @@ func (c *Conn) Close() error {
 	c.cancelQueued()
 	c.out.flush(flushGrace)
 	err := c.closeStream()
-	go c.finishLate()
+	go c.finish() // a reader may not notice that its stream was closed, as with a terminal
 	return err
-}
-
-// finishLate ends the connection for a reader that does not notice that its
-// stream was closed, as with a terminal.
-func (c *Conn) finishLate() {
-	timer := time.NewTimer(flushGrace)
-	defer timer.Stop()
-	select {
-	case <-c.done:
-	case <-timer.C:
-		c.finish()
-	}
 }
 
 // end lets no further message in. The first reason counts.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/sourcegraph/jsonrpc2"
 )
 
 // Raw is a value that is JSON already. As a result it is written as it is, neither
@@ -51,10 +52,62 @@ func orNull(raw []byte) []byte {
 // lines, are escaped.
 func AppendString(dst []byte, s string) []byte {
 	out, _ := jsontext.AppendQuote(dst, s) // an error says that invalid UTF-8 was replaced
-	for separator, escape := range map[string]string{"\u2028": `\u2028`, "\u2029": `\u2029`} {
-		if strings.Contains(s, separator) {
-			out = append(out[:len(dst)], bytes.ReplaceAll(out[len(dst):], []byte(separator), []byte(escape))...)
-		}
+	if !strings.Contains(s, "\u2028") && !strings.Contains(s, "\u2029") {
+		return out
 	}
-	return out
+	quoted := strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`).Replace(string(out[len(dst):]))
+	return append(out[:len(dst)], quoted...)
+}
+
+// frame is one message that waits to be written.
+type frame struct {
+	parts [][]byte
+	text  *chunk // instead of parts: progress text that can still grow
+	held  bool   // it is not queued yet
+	key   string // progress with the same key replaces it while it waits
+}
+
+func newFrame(parts ...[]byte) *frame { return &frame{parts: parts} }
+
+func (f *frame) size() (n int) {
+	if f.text != nil {
+		return f.text.size()
+	}
+	for _, part := range f.parts {
+		n += len(part)
+	}
+	return n
+}
+
+// appendID writes an id. Of the peer's, Str is the JSON of it: see stream.
+func appendID(dst []byte, id jsonrpc2.ID) []byte {
+	if id.IsString {
+		return append(dst, id.Str...)
+	}
+	return append(dst, id.String()...)
+}
+
+func responseFrame(r *jsonrpc2.Response) *frame {
+	head := appendID([]byte(`{"jsonrpc":"2.0","id":`), r.ID)
+	if r.Error == nil {
+		return newFrame(append(head, `,"result":`...), *r.Result, []byte("}"))
+	}
+	body, err := encode(r.Error)
+	if err != nil { // its data are no JSON
+		body, _ = encode(&jsonrpc2.Error{Code: r.Error.Code, Message: r.Error.Message})
+	}
+	return newFrame(append(head, `,"error":`...), body, []byte("}"))
+}
+
+// requestFrame leaves params out if they are nil.
+func requestFrame(r *jsonrpc2.Request) *frame {
+	head := []byte(`{"jsonrpc":"2.0",`)
+	if !r.Notif {
+		head = append(appendID(append(head, `"id":`...), r.ID), ',')
+	}
+	head = AppendString(append(head, `"method":`...), r.Method)
+	if r.Params == nil {
+		return newFrame(append(head, '}'))
+	}
+	return newFrame(append(head, `,"params":`...), *r.Params, []byte("}"))
 }
