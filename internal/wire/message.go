@@ -32,7 +32,7 @@ type refusal struct {
 
 var (
 	badJSON = &refusal{code: CodeParse, reason: "the message is not valid JSON"}
-	tooDeep = errors.New("nested too deep")
+	errDepth = errors.New("nested too deep")
 )
 
 // parse reads the envelope of a message and checks all of its text. Values are
@@ -93,7 +93,7 @@ func (p *parser) members(m *message) *refusal {
 		m.answers = m.answers || member == "result" || member == "error"
 		raw, err := p.value()
 		switch {
-		case err == tooDeep: //nolint:errorlint // value gives it as it is
+		case err == errDepth: //nolint:errorlint // value gives it as it is
 			return &refusal{id: m.id, code: CodeInvalidRequest, reason: "the message is nested deeper than " + strconv.Itoa(p.maxDepth) + " levels"}
 		case err != nil:
 			return badJSON
@@ -119,7 +119,7 @@ func (p *parser) value() (json.RawMessage, error) {
 			return nil, err
 		}
 		if p.StackDepth() > p.maxDepth {
-			return nil, tooDeep
+			return nil, errDepth
 		}
 		if end := p.InputOffset(); p.StackDepth() == depth {
 			return bytes.TrimLeft(p.text[start:end:end], " \t\r\n:"), nil

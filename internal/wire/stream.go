@@ -15,10 +15,10 @@ import (
 // stream is the ObjectStream under jsonrpc2. It answers and passes over what is no
 // message.
 //
-// jsonrpc2 reads and writes a payload (params or a result) by way of maps and several
-// copies: 30 ms for one of a megabyte, its members sorted. So it is given the envelope
-// of a message alone, and its hooks, OnRecv and OnSend, put the payload as it came into
-// the Request or Response, and take it out of them.
+// jsonrpc2 decodes a payload (params or a result) several times, by way of maps that
+// sort its members: to echo a megabyte takes it 70 ms, and 4 ms as it is done here (see
+// bench_test.go). So it is given the envelope of a message alone, and its hooks, OnRecv
+// and OnSend, put the payload as it came into the Request or Response, and take it out.
 //
 // Its ids are text or whole numbers from 0. The peer may use any number, so an id of
 // the peer's is a text to jsonrpc2: the JSON of the id.
