@@ -31,7 +31,7 @@ type refusal struct {
 }
 
 var (
-	badJSON = &refusal{code: CodeParse, reason: "the message is not valid JSON"}
+	badJSON  = &refusal{code: CodeParse, reason: "the message is not valid JSON"}
 	errDepth = errors.New("nested too deep")
 )
 
