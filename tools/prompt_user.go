@@ -11,7 +11,7 @@ import (
 
 var _ = define(NewHuman(Spec{
 	Name:        "prompt_user",
-	Title:       "Ask the human",
+	Title:       "Ask the user",
 	Description: "Asks the user a question and returns the action they choose, or \"cancel\".",
 }, planPromptUser))
 
@@ -29,7 +29,7 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 		return nil, err
 	}
 	return &Action{
-		Title:   "Ask the human",
+		Title:   "Ask the user",
 		Preview: approval.Preview{Kind: "text", Markdown: fault.Escape(args.Message)},
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
 			action, err := hands.Human.Prompt(ctx, fault.Escape(args.Message), args.Actions)
