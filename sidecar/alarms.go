@@ -41,7 +41,7 @@ func (c *Sidecar) watchFor(r audit.Record) {
 		c.alarms.say(told)
 		return
 	}
-	owner.Pause("their settings pause a session that does something unusual: " + alarm.Message)
+	owner.Pause("the user's settings pause sessions that behave suspiciously: " + alarm.Message)
 	c.Registry.StopSession(owner.ID())
 	told.Acted = "paused"
 	if does != "revert" {
@@ -59,14 +59,14 @@ func (c *Sidecar) watchFor(r audit.Record) {
 func (c *Sidecar) putBack(owner *session.Session, told rpc.Unusual) rpc.Unusual {
 	ctx, cancel := context.WithTimeout(context.Background(), putBackTime)
 	defer cancel()
-	origin := journal.Origin{CallID: rand.Text(), Agent: "pillion", Via: "setting", Tool: "journal/revert", Title: "Revert what was unusual"}
+	origin := journal.Origin{CallID: rand.Text(), Agent: "pillion", Via: "setting", Tool: "journal/revert", Title: "Revert suspicious changes"}
 	back, err := c.Registry.Committer.Revert(ctx, change.Selection{SessionID: owner.ID(), Since: owner.Info().Started}, origin, false)
 	switch {
 	case err != nil:
-		told.Message += fmt.Sprintf("; its changes could not be put back: %v", err)
+		told.Message += fmt.Sprintf("; its changes could not be reverted: %v", err)
 	case len(back.Conflicts) > 0:
 		told.Acted = "reverted"
-		told.Message += fmt.Sprintf("; %d files could not be put back", len(back.Conflicts))
+		told.Message += fmt.Sprintf("; %d files could not be reverted", len(back.Conflicts))
 	default:
 		told.Acted = "reverted"
 	}

@@ -59,7 +59,7 @@ func newLiveSettings(o Options) *liveSettings {
 // Describe puts it into words for a person without an editor.
 func (u Untrusted) Describe(say func(string)) {
 	if len(u.Rules) > 0 {
-		say(fmt.Sprintf("%s asks for more than you trust, which does not count: %s; `pillion trust` shows it, and asks", fault.Escape(u.Path), strings.Join(u.Rules, "; ")))
+		say(fmt.Sprintf("%s asks for more than you trust; that is ignored: %s; `pillion trust` shows it, and asks", fault.Escape(u.Path), strings.Join(u.Rules, "; ")))
 	}
 }
 
@@ -154,7 +154,7 @@ func (c *Sidecar) trust(path, hash string) error {
 func (c *Sidecar) remember(root string, rule policy.Rule) error {
 	err := c.settings.layers.Remember(root, rule)
 	if err != nil {
-		c.settings.report("the rule " + rule.String() + " holds for this session only, it could not be kept: " + err.Error())
+		c.settings.report("the rule " + rule.String() + " applies only to this session, because it could not be saved: " + err.Error())
 	}
 	return err
 }

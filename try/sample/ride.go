@@ -40,7 +40,7 @@ func Ride() []Step {
 			Arguments: map[string]any{"command": "./run-tests.sh"},
 		},
 		{
-			Say:       "And this is all that I changed.",
+			Say:       "And this is everything that I changed.",
 			Tool:      "git.diff",
 			Arguments: map[string]any{},
 		},
