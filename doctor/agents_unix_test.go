@@ -59,7 +59,7 @@ func TestAgents(t *testing.T) {
 		{"not as today's version does it", func(t *testing.T, p place) {
 			p.install(t, "claude", p.pillion(t), install.User)
 			edit(t, settings(p), `"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "0"`, `"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "9"`)
-		}, Warning, "; setting it up again keeps a call in the foreground while you read its diff; otherwise the model goes on after two minutes (holds for your other MCP servers too)", "pillion mcp install claude"},
+		}, Warning, "; setting it up again keeps a call in the foreground while you read its diff; otherwise the model goes on after two minutes (applies to your other MCP servers too)", "pillion mcp install claude"},
 		{"another program", func(t *testing.T, p place) {
 			p.install(t, "claude", p.script(t, "pillion", ""), install.User)
 		}, OK, ", for all your projects, as BIN/pillion; its own edit and shell tools are off", ""},
