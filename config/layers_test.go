@@ -174,7 +174,7 @@ func TestALookIsCheap(t *testing.T) {
 	}
 	l.SetOwn(Settings{Mode: policy.AutoEdit})
 	if fourth := l.Look(roots); fourth.Settings.Mode != policy.AutoEdit {
-		t.Errorf("after the human's own changed: %+v", fourth)
+		t.Errorf("after the user's own changed: %+v", fourth)
 	}
 }
 

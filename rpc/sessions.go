@@ -102,7 +102,7 @@ func (s *server) pauseSession(p pauseParams) (any, error) {
 		return nil, err
 	}
 	if p.Reason == "" {
-		p.Reason = "they want it to wait"
+		p.Reason = "the user paused it"
 	}
 	owner.Pause(clip(p.Reason, maxReason))
 	s.running().Registry.StopSession(owner.ID())
@@ -126,9 +126,9 @@ func (s *server) unusual(c client, u Unusual) {
 		s.conn.Notify("session/unusual", u) //nolint:errcheck // it is in the audit log
 		return
 	}
-	how := fmt.Sprintf("It was %s. The command pillion.newTurn lets it go on.", u.Acted)
+	how := fmt.Sprintf("It was %s. The command pillion.newTurn resumes it.", u.Acted)
 	if u.Acted == "" {
-		how = fmt.Sprintf("The commands pillion.pause and pillion.revertSession with %q stop it, and put back what it changed.", u.SessionID)
+		how = fmt.Sprintf("The commands pillion.pause and pillion.revertSession with %q pause it and revert its changes.", u.SessionID)
 	}
 	s.show(messageWarning, "Pillion: %s. %s", u.Message, how)
 }

@@ -47,9 +47,9 @@ func (s *server) untrusted(c client, u settingsUntrusted) {
 	how := "The command pillion.trustSettings trusts exactly this text; so does `pillion trust` in a terminal."
 	if s.doubts.shown[u.Path] = u.Hash; len(rules) > boxPreview {
 		delete(s.doubts.shown, u.Path) // nobody trusts by command what was not on show
-		how = "It is more than can be shown here: `pillion trust` in a terminal shows all of it, and asks."
+		how = "There is more than fits here: `pillion trust` in a terminal shows all of it, and asks."
 	}
-	s.show(messageWarning, "Pillion: %s asks for more than you trust, and none of this counts:\n%s\n%s", fault.Escape(u.Path), clip(rules, boxPreview), how)
+	s.show(messageWarning, "Pillion: %s asks for more than you trust. These settings are ignored:\n%s\n%s", fault.Escape(u.Path), clip(rules, boxPreview), how)
 }
 
 func (s *server) settingsTrust(_ context.Context, raw json.RawMessage) (any, error) {
@@ -86,15 +86,15 @@ func (s *server) trustShown(path string) (any, error) {
 	hash, ok := shown[path]
 	switch {
 	case len(shown) == 0:
-		return nil, wire.Errorf(wire.CodeRequestFailed, "no project's settings wait to be trusted")
+		return nil, wire.Errorf(wire.CodeRequestFailed, "no project settings are waiting for your trust")
 	case path == "":
-		return nil, wire.Errorf(wire.CodeInvalidParams, "several wait to be trusted; name one: %s", strings.Join(slices.Sorted(maps.Keys(shown)), ", "))
+		return nil, wire.Errorf(wire.CodeInvalidParams, "several are waiting for your trust; name one: %s", strings.Join(slices.Sorted(maps.Keys(shown)), ", "))
 	case !ok:
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%s does not wait to be trusted", fault.Quote(path))
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%s is not waiting for your trust", fault.Quote(path))
 	}
 	result, err := s.trust(path, hash)
 	if err == nil {
-		s.show(messageInfo, "Pillion: %s is trusted as it is now.", fault.Escape(path))
+		s.show(messageInfo, "Pillion: %s is now trusted.", fault.Escape(path))
 	}
 	return result, err
 }

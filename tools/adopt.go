@@ -62,7 +62,7 @@ func (p *pending) Adopt(a approval.Answer) error {
 	}
 	if edited != len(a.After) {
 		return fault.New(fault.InvalidArguments, "the editor's answer names a file that the proposal does not have; nothing was changed").
-			WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
+			WithHint("the fault is the editor's; call again, and if it stays so ask the user to update its Pillion extension")
 	}
 	for i, t := range shown.Tree {
 		if chosen.Tree[i].LeftOut {
@@ -105,7 +105,7 @@ func (p *pending) keepChoice() error {
 			text, merged = change.Merge(own.base, own.text, f.Before.Text)
 		}
 		if !merged {
-			return fault.New(fault.ConcurrentModification, "%s changed while the human edited the proposal, and the two do not fit together; nothing was changed",
+			return fault.New(fault.ConcurrentModification, "%s changed while the user edited the proposal, and the two do not fit together; nothing was changed",
 				fault.Quote(f.Path().String())).With("human_text", own.text).With("current_text", f.Before.Text)
 		}
 		e.Set.Files[i].After.Text = text

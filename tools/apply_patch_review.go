@@ -33,7 +33,7 @@ type patchReviewResult struct {
 func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Action, error) {
 	switch size := int64(len(args.Diff)); {
 	case args.Diff == "":
-		return nil, invalid("diff is empty; it is the patch that the human is to review")
+		return nil, invalid("diff is empty; it is the patch that the user is to review")
 	case size > in.Limits.DiffBytes:
 		return nil, fault.New(fault.FileTooLarge, "the patch has %d bytes, over the limit of %d", size, in.Limits.DiffBytes).
 			With("size", size).With("limit", in.Limits.DiffBytes).WithHint("have it reviewed in parts")
@@ -94,7 +94,7 @@ func (r PatchReview) size() (size, wire int) {
 // answer is what the human took, as a patch for the files as they are by now.
 func (r *reviewing) answer(ctx context.Context, in Input, a ReviewAnswer) (*Answer, error) {
 	result := patchReviewResult{Action: ReviewCancel, ChunksSelected: []int{}, ChunksTotal: r.total, Feedback: a.Feedback}
-	cancelled := &Answer{Text: patchText("The human took nothing of the patch.", a.Feedback), Summary: "took nothing of the patch"}
+	cancelled := &Answer{Text: patchText("The user took nothing of the patch.", a.Feedback), Summary: "took nothing of the patch"}
 	if a.Action != ReviewApply {
 		cancelled.Result = result
 		return cancelled, nil
@@ -111,14 +111,14 @@ func (r *reviewing) answer(ctx context.Context, in Input, a ReviewAnswer) (*Answ
 		return cancelled, nil
 	}
 	result.Action, result.ChunksSelected, result.Edited = ReviewApply, t.numbers, t.edited
-	said := fmt.Sprintf("The human took %d of %s", len(t.numbers), count(r.total, "chunk"))
+	said := fmt.Sprintf("The user took %d of %s", len(t.numbers), count(r.total, "chunk"))
 	if len(t.numbers) < r.total {
 		said += " (no. " + joinInts(t.numbers, len(t.numbers)) + ")"
 	}
 	if t.edited {
 		said += ", and edited the result"
 	}
-	summary := strings.ToLower(said[len("The human "):])
+	summary := strings.ToLower(said[len("The user "):])
 	said = patchText(said+". No file was changed.", a.Feedback) + "\nThis is what they took, to be given to apply_patch:\n"
 	return &Answer{Result: result, Text: said + result.FilteredDiff, rest: "take these chunks out of your own patch, or have it reviewed in parts", Summary: summary}, nil
 }

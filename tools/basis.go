@@ -106,7 +106,7 @@ func (b basis) conflict(f *document.File, ours string) *fault.Error {
 	}
 	if !f.Exists {
 		err.Message = name + " no longer exists"
-		return err.WithHint("ask the human; to make it anew all the same, use write_file with expected_version \"absent\"")
+		return err.WithHint("ask the user; to make it anew all the same, use write_file with expected_version \"absent\"")
 	}
 	if b.remembered {
 		err.Message = name + " has changed since it was read, in the same lines"

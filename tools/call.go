@@ -133,7 +133,7 @@ func paused(s *session.Session) error {
 	if !paused {
 		return nil
 	}
-	return fault.New(fault.Cancelled, "the human paused this session: %s", reason).
+	return fault.New(fault.Cancelled, "the user paused this session: %s", reason).
 		WithHint("stop here and wait until the user resumes the session")
 }
 

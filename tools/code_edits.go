@@ -180,7 +180,7 @@ func (in Input) codeEditsAnswer(r codeEditsResult, title string, outcomes []chan
 	}
 	a.Text += "\n" + strings.Join(lines, "\n")
 	if len(unsaved) > 0 {
-		a.Text += "\nThe human has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not saved to disk."
+		a.Text += "\nThe user has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not saved to disk."
 	}
 	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
 		a.Text += fmt.Sprintf("\n(The difference has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)

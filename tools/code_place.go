@@ -23,7 +23,7 @@ func (in Input) codeFile(name string) (*codeFile, error) {
 		return nil, fault.From(err).WithHint("language servers are not asked about files of this size; use search_in_project")
 	}
 	if errors.Is(err, fault.New(fault.EncodingError, "")) {
-		return nil, fault.From(err).WithHint("language servers are told UTF-8 alone; the human can save the file so, or open it in the editor in its encoding")
+		return nil, fault.From(err).WithHint("language servers are told UTF-8 alone; the user can save the file so, or open it in the editor in its encoding")
 	}
 	if err != nil {
 		return nil, err
@@ -120,5 +120,5 @@ func (in Input) readable(p workspace.Path) error {
 		return nil
 	}
 	return fault.New(fault.PermissionDenied, "%s looks like a file that holds secrets", fault.Quote(p.String())).
-		WithHint("read_file asks the human for it")
+		WithHint("read_file asks the user for it")
 }

@@ -46,9 +46,9 @@ func (p *pending) noteHumanEdit(a *Answer, outcomes []change.Outcome) {
 	if whole.Len()+patch.Len() == 0 {
 		return
 	}
-	said := "The human changed the proposal before approving it. What they changed"
+	said := "The user changed the proposal before approving it. What they changed"
 	if p.human.of > 0 {
-		said = fmt.Sprintf("The human took %d of %s. What they left out or changed", p.human.taken, count(p.human.of, "hunk"))
+		said = fmt.Sprintf("The user took %d of %s. What they left out or changed", p.human.taken, count(p.human.of, "hunk"))
 	}
 	change := whole.String() + patch.String()
 	a.Notes = append(a.Notes, said+", as a patch from your proposal to what they approved:\n"+change)
@@ -79,7 +79,7 @@ func (p *pending) noteAmended(a *Answer) {
 	if !p.amended {
 		return
 	}
-	a.Notes = append(a.Notes, "The human changed the arguments before approving. This is what was done:\n"+string(p.call.Arguments))
+	a.Notes = append(a.Notes, "The user changed the arguments before approving. This is what was done:\n"+string(p.call.Arguments))
 	a.Result = withHumanEdit{fields: a.Result, name: "arguments", value: p.call.Arguments}
 }
 

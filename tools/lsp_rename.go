@@ -71,7 +71,7 @@ func (e *Edits) refuseRewritten(proposed []language.FileEdits, was, is string) e
 	for _, f := range e.Set.Files {
 		if whole[f.Path()] && !onlyRenamed(f.Before.Text, f.After.Text, was, is) {
 			return fault.New(fault.ConcurrentModification, "the server would write all of %s anew from another text than it has now; nothing was changed", fault.Quote(f.Path().String())).
-				WithHint("ask the human to save it and ask again, or change the name there with edit_file")
+				WithHint("ask the user to save it and ask again, or change the name there with edit_file")
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ func (p *patching) advised(f patch.File, err *fault.Error) *fault.Error {
 	}
 	switch {
 	case err.Code == fault.EncodingError && !strings.Contains(err.Message, "NUL"):
-		return err.WithHint("a patch has no encoding of its own; ask the human to open the file in their editor in its encoding, or write it with write_file, which takes one")
+		return err.WithHint("a patch has no encoding of its own; ask the user to open the file in their editor in its encoding, or write it with write_file, which takes one")
 	case err.Code == fault.InvalidPath && err.Hint == "":
 		return err.WithHint("leave it out of the patch, or give it another name")
 	}

@@ -141,7 +141,7 @@ func (p *patching) summarize(a *Answer, r *applyPatchResult, unsaved []string) {
 	}
 	a.Text += "\n" + strings.Join(append(lines, p.notes...), "\n")
 	if len(unsaved) > 0 {
-		a.Text += "\nThe human has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not saved to disk."
+		a.Text += "\nThe user has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not saved to disk."
 	}
 	if size := int64(len(r.Diff)); size > p.in.Limits.DiffBytes {
 		a.Text += fmt.Sprintf("\n(The difference has %d bytes, over the limit of %d, and is left out.)", size, p.in.Limits.DiffBytes)

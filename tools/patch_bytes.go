@@ -29,7 +29,7 @@ func (p *patching) bytesOf(f *patched) (*document.File, error) {
 	before, err := p.in.Snapshot.ReadIfExists(f.path, document.Binary)
 	if err == nil && before.Dirty {
 		err = fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, beneath which its bytes cannot be changed", fault.Quote(f.path.String())).
-			WithHint("ask the human to save it, then make the patch of what it holds")
+			WithHint("ask the user to save it, then make the patch of what it holds")
 	}
 	return before, err
 }

@@ -46,7 +46,7 @@ func (p *patching) checkClean(ctx context.Context, asked bool) error {
 		why = "the settings (limits.patches, limits.preset)"
 	}
 	return fault.New(fault.WorkTreeDirty, "there are changes in %s that are not committed or not saved, and %s wants none before a patch; nothing was changed", count(n, "file"), why).
-		With("files", dirty).WithHint("the first is %s; commit them first, or ask the human", fault.Quote(dirty[0]))
+		With("files", dirty).WithHint("the first is %s; commit them first, or ask the user", fault.Quote(dirty[0]))
 }
 
 // dirtyAround are the files with changes in the repository that a file is in, by their

@@ -35,7 +35,7 @@ func checkModes(f patch.File) error {
 		return nil
 	}
 	return fault.New(fault.PatchApplyFailed, "the patch wants the mode %o for %s, and a file has %s, or %s if it can be run", f.NewMode, name, modeFile, modeProgram).
-		WithHint("write one of the two in the patch; who else may read or write the file is for the human to say")
+		WithHint("write one of the two in the patch; who else may read or write the file is for the user to say")
 }
 
 // isProgram: the file on disk can be run.

@@ -331,7 +331,7 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 	}
 	if f.Operation == patch.Rename && old.before != nil && old.before.Dirty && text != old.before.Text {
 		return fault.New(fault.WorkTreeDirty, "%s has unsaved changes in the editor, which stay under that name, and so would the change", fault.Quote(old.path.String())).
-			WithHint("ask the human to save it first")
+			WithHint("ask the user to save it first")
 	}
 	to.is, to.wrote, to.text = true, true, text
 	to.like, to.from = old, nil

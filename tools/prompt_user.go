@@ -39,7 +39,7 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 			if !slices.Contains(args.Actions, action) {
 				action = "cancel"
 			}
-			return &Answer{Result: promptUserResult{action}, Text: "The human chose: " + action, Summary: "answered: " + action}, nil
+			return &Answer{Result: promptUserResult{action}, Text: "The user chose: " + action, Summary: "answered: " + action}, nil
 		},
 	}, nil
 }
@@ -47,7 +47,7 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 func (a promptUserArgs) check() error {
 	switch {
 	case strings.TrimSpace(a.Message) == "":
-		return invalid("message is empty; it is the question that the human reads")
+		return invalid("message is empty; it is the question that the user reads")
 	case len([]rune(a.Message)) > maxMessage:
 		return invalid("message has more than %d characters", maxMessage)
 	case len(a.Actions) == 0 || len(a.Actions) > 8:

@@ -262,7 +262,7 @@ func (m *manyReading) content(w wanted) (*manyContent, error) {
 	if w.found && looksSecret(w.path) {
 		if _, known := seen(m.in.Session, w.path); !known {
 			return nil, fault.New(fault.PermissionDenied, "it looks like a file that holds secrets").
-				WithHint("name it in paths, and the human is asked for it")
+				WithHint("name it in paths, and the user is asked for it")
 		}
 	}
 	room := m.left(w)

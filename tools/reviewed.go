@@ -31,7 +31,7 @@ func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
 	for _, id := range a.Selected {
 		if hunks[id] == nil {
 			return nil, fault.New(fault.InvalidArguments, "the editor's answer names the hunk %s, which the patch does not have; nothing was taken", fault.Quote(id)).
-				WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
+				WithHint("the fault is the editor's; call again, and if it stays so ask the user to update its Pillion extension")
 		}
 		for _, n := range hunks[id] {
 			t.chosen[n] = true
@@ -41,7 +41,7 @@ func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
 		i := slices.IndexFunc(r.files, func(f *reviewed) bool { return f.path.String() == name })
 		if i < 0 || r.files[i].before == nil {
 			return nil, fault.New(fault.InvalidArguments, "the editor's answer has a text of %s, which the patch does not have; nothing was taken", fault.Quote(name)).
-				WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
+				WithHint("the fault is the editor's; call again, and if it stays so ask the user to update its Pillion extension")
 		}
 		f := r.files[i]
 		like := f.after
@@ -120,7 +120,7 @@ func (t *taken) follow(ctx context.Context, in Input) error {
 		if next.before.Text != f.before.Text {
 			merged := false
 			if text, merged = change.Merge(f.before.Text, text, next.before.Text); !merged {
-				return fault.New(fault.ConcurrentModification, "%s changed while the human edited the patch, and the two do not fit together", fault.Quote(f.path.String())).
+				return fault.New(fault.ConcurrentModification, "%s changed while the user edited the patch, and the two do not fit together", fault.Quote(f.path.String())).
 					With("human_text", t.own[f]).With("current_text", next.before.Text)
 			}
 		}
@@ -137,7 +137,7 @@ func (t *taken) movedOn(err error) error {
 	if !errors.As(err, &why) {
 		return err
 	}
-	why = fault.New(fault.ConcurrentModification, "the files changed while the human reviewed the patch, which does not fit any more: %s", why.Message).
+	why = fault.New(fault.ConcurrentModification, "the files changed while the user reviewed the patch, which does not fit any more: %s", why.Message).
 		WithHint("read them again and make the patch of what they hold now")
 	if len(t.own) == 0 {
 		return why

@@ -222,7 +222,7 @@ func (s processState) text(p *process.Named) string {
 	}
 	text := fmt.Sprintf("%s has ended with exit code %d", name, *s.ExitCode)
 	if p.ByHuman() {
-		text += ": the human ended it; do not start it again unasked"
+		text += ": the user ended it; do not start it again unasked"
 	}
 	return text
 }

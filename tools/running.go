@@ -19,7 +19,7 @@ type running struct {
 type callKey struct{ session, call string }
 
 // errStopped is the cause of a context that ended by Registry.Stop.
-var errStopped = errors.New("the human stopped this call")
+var errStopped = errors.New("the user stopped this call")
 
 // Stop ends a call for the human: what it waits for is withdrawn, what it runs is
 // killed. It reports false for a call that is not under way.

@@ -95,7 +95,7 @@ func (s searchSource) ReadText(p workspace.Path) (string, error) {
 		return s.in.Snapshot.ReadText(p)
 	}
 	if _, known := seen(s.in.Session, p); !known {
-		return "", fault.New(fault.PermissionDenied, "%s looks like a file that holds secrets; read_file asks the human for it", fault.Quote(p.String()))
+		return "", fault.New(fault.PermissionDenied, "%s looks like a file that holds secrets; read_file asks the user for it", fault.Quote(p.String()))
 	}
 	return s.in.Snapshot.ReadText(p)
 }

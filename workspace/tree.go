@@ -73,7 +73,7 @@ func (p Path) checkTree() error {
 		for _, r := range *nested {
 			if holds(abs, r.dir) {
 				return fault.New(fault.PermissionDenied, "%s holds %s, a folder that is open in the editor by itself", fault.Quote(p.String()), fault.Quote(r.name)).
-					WithHint("ask the human to close that folder first")
+					WithHint("ask the user to close that folder first")
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func (w *treeWalk) add(at *os.Root, name, rel string, info fs.FileInfo) (err err
 	n := nodeOf(rel, info)
 	switch {
 	case len(w.nodes) >= TreeLimit:
-		return fault.New(fault.FileTooLarge, "the folder holds more than %d entries", TreeLimit).WithHint("take its parts one after the other, or ask the human")
+		return fault.New(fault.FileTooLarge, "the folder holds more than %d entries", TreeLimit).WithHint("take its parts one after the other, or ask the user")
 	case n.system.device != w.device:
 		return mounted(rel)
 	case n.Mode.IsRegular():
@@ -135,7 +135,7 @@ func nodeOf(rel string, info fs.FileInfo) Node {
 }
 
 func mounted(rel string) error {
-	return fault.New(fault.PermissionDenied, "another file system is mounted in the folder, on %s", fault.Quote(rel)).WithHint("ask the human")
+	return fault.New(fault.PermissionDenied, "another file system is mounted in the folder, on %s", fault.Quote(rel)).WithHint("ask the user")
 }
 
 // ClockSlack is how far the times that a file system writes may lag behind: a file that

@@ -51,7 +51,7 @@ func TestAlarms(t *testing.T) {
 		"a few":                       {outside, time.Second, 4, "", ""},
 		"one by one":                  {deletes, time.Second, 25, MassDeletion, `deleted or emptied 25 files within a minute; the last: "delete_file a\u202eb"`},
 		"a folder":                    {with(deletes, func(r *audit.Record) { r.Deleted = 300 }), 0, 1, MassDeletion, "300 files"},
-		"a folder that the human saw": {with(deletes, func(r *audit.Record) { r.Deleted, r.By = 300, "human" }), 0, 5, "", ""},
+		"a folder that the user saw": {with(deletes, func(r *audit.Record) { r.Deleted, r.By = 300, "human" }), 0, 5, "", ""},
 		"tidying up":                  {deletes, 5 * time.Second, 100, "", ""},
 		"refused":                     {refused, 5 * time.Second, 10, Refusals, `was refused 10 times within a minute and goes on; the last: run_command curl x`},
 		"rejected":                    {with(refused, func(r *audit.Record) { r.Code = "USER_REJECTED" }), time.Second, 10, Refusals, ""},

@@ -44,7 +44,7 @@ func (b *bufferStep) stage() error {
 		return fault.New(fault.PermissionDenied, "%s has unsaved changes and no editor is there to change it", b.name())
 	case after.Encoding != before.Encoding || after.BOM != before.BOM:
 		return fault.New(fault.EncodingError, "%s is open in the editor, which saves it as %s", b.name(), before.Encoding).
-			WithHint("leave out encoding, or ask the human to save the file with %s", after.Encoding)
+			WithHint("leave out encoding, or ask the user to save the file with %s", after.Encoding)
 	}
 	if target, err := b.buffer().Path.Target(); err != nil || target != b.file.Target {
 		return moved(b.name()) // the name in the editor leads elsewhere now
@@ -177,7 +177,7 @@ func (b *bufferStep) take(now *document.Buffer) error {
 	switch {
 	case now.Text == before && after != before:
 		return fault.New(fault.ExecutionFailed, "the editor reported the change of %s as made but the text is as before", b.name()).
-			WithHint("perhaps it was taken back by the human, or by a formatter when the file was saved")
+			WithHint("perhaps it was taken back by the user, or by a formatter when the file was saved")
 	case !b.buffer().Told && !isMade(before, after, now.Text):
 		return fault.New(fault.ConcurrentModification, "the text of %s changed in the editor at the same moment, and this change is not in it as it was made", b.name()).
 			WithHint("read it again, and make the change on what it holds now if it is missing")
@@ -268,7 +268,7 @@ func (b *bufferStep) undo(ctx context.Context) error {
 		back, ok = Merge(made, back, now.Text)
 	}
 	if !ok {
-		return fault.New(fault.ExecutionFailed, "%s keeps its change: the human went on in the same lines", b.name())
+		return fault.New(fault.ExecutionFailed, "%s keeps its change: the user went on in the same lines", b.name())
 	}
 	result, err := b.send(ctx, now, back, !b.file.Before.Dirty && now.Text == made)
 	if err != nil || !result.Applied {

@@ -53,7 +53,7 @@ func newMode(snap *document.Snapshot, p workspace.Path, to func(was fs.FileMode)
 	}
 	if info, err := c.Source.Lstat(); err == nil && workspace.HardLinks(info) > 1 {
 		return c, fault.New(fault.PermissionDenied, "%s has other names (hard links), whose mode would change with it", c.name()).
-			WithHint("ask the human to change it")
+			WithHint("ask the user to change it")
 	}
 	return c, nil
 }

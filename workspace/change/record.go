@@ -177,7 +177,7 @@ func (w *written) allow(err error) error {
 		return nil
 	}
 	return fault.New(fault.ExecutionFailed, "nothing was changed: %w", err).
-		WithHint("tell the human: every change is kept in the journal before it is made (%s), and the settings journal.maxBytes and journal.mode are about it", w.journal.Store.Dir())
+		WithHint("tell the user: every change is kept in the journal before it is made (%s), and the settings journal.maxBytes and journal.mode are about it", w.journal.Store.Dir())
 }
 
 func (j *Journal) tellOnce(format string, args ...any) {

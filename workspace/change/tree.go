@@ -90,7 +90,7 @@ func NewDelete(snap *document.Snapshot, p workspace.Path, recursive bool) (TreeC
 	for _, n := range c.Was.Nodes {
 		if kept := fs.ModeDir | fs.ModeSymlink; !n.Mode.IsRegular() && n.Mode&kept == 0 {
 			return c, fault.New(fault.NotAFile, "%s is %s, which could not be brought back", fault.Quote(c.Path.Join(n.Rel).String()), kindOf(n.Mode)).
-				WithHint("ask the human to remove it")
+				WithHint("ask the user to remove it")
 		}
 	}
 	return c, nil
@@ -149,7 +149,7 @@ func (c TreeChange) checkOver(name string) error {
 	case c.Was.Top().Mode.IsDir():
 		return fault.New(fault.FileExists, "%s is a file, and a folder cannot replace it", name).WithHint("delete it first")
 	case !over.IsRegular() && over&fs.ModeSymlink == 0:
-		return fault.New(fault.NotAFile, "%s is %s, which could not be brought back", name, kindOf(over)).WithHint("ask the human to remove it")
+		return fault.New(fault.NotAFile, "%s is %s, which could not be brought back", name, kindOf(over)).WithHint("ask the user to remove it")
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (c TreeChange) checkHeld() error {
 	for _, f := range c.Open {
 		if f.Held {
 			return fault.New(fault.ConcurrentModification, "%s has unsaved changes in an editor that does not show its text", fault.Quote(f.Path.String())).
-				WithHint("ask the human to save or close it")
+				WithHint("ask the user to save or close it")
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (s *Snapshot) admits(p workspace.Path, enc Encoding) error {
 		return nil
 	}
 	return fault.New(fault.EncodingError, "%s is in %s, and the settings (limits.preset) want UTF-8 alone", fault.Quote(p.String()), enc).
-		WithHint("ask the human to save it as UTF-8")
+		WithHint("ask the user to save it as UTF-8")
 }
 
 // Workspace is the workspace beneath the snapshot.

@@ -47,7 +47,7 @@ func (b *Binary) Apply(name string, was []byte, isNew bool, limit int64) ([]byte
 func (b *Binary) make(name string, was []byte, limit int64) ([]byte, error) {
 	out, err := b.made(was, limit)
 	if err != nil && strings.Contains(err.Error(), " byte limit") {
-		return nil, fault.New(fault.FileTooLarge, "the patch makes more of %s than the limit of %d bytes", name, limit).WithHint("ask the human to apply it with git apply")
+		return nil, fault.New(fault.FileTooLarge, "the patch makes more of %s than the limit of %d bytes", name, limit).WithHint("ask the user to apply it with git apply")
 	}
 	if err != nil {
 		return nil, damaged(name, strings.TrimPrefix(err.Error(), "gitdiff: "))
