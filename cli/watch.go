@@ -83,15 +83,7 @@ func keepWatch(ctx context.Context, folder string, browser bool) error {
 	if why := workspace.Unfit(options.Folders[0].Dir); why != "" {
 		return fmt.Errorf("%s %s; watch a project's folder", fault.Quote(options.Folders[0].Dir), why)
 	}
-	options.Passing, options.Activity, options.Report = false, at.Heard, at.Say
-	options.Note = func(string) {}
-	options.Untrusted = func(u sidecar.Untrusted) { u.Describe(at.Say) }
-	options.Unusual = func(u rpc.Unusual) {
-		at.Say(u.Message)
-		if u.Acted != "" {
-			at.Paused(u.Agent.Name)
-		}
-	}
+	options.Passing, options.Events = false, watchEvents{post: at}
 	if c, err = sidecar.New(options); err != nil {
 		return err
 	}
@@ -139,6 +131,25 @@ func lookForEditors(ctx context.Context, folder string, at post) {
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// watchEvents shows what happens where the person is.
+type watchEvents struct {
+	sidecar.Logged
+	post post
+}
+
+func (e watchEvents) Problem(text string)       { e.post.Say(text) }
+func (e watchEvents) Remark(string)             {}
+func (e watchEvents) Activity(a tools.Activity) { e.post.Heard(a) }
+
+func (e watchEvents) Untrusted(u rpc.Untrusted) { sidecar.DescribeUntrusted(u, e.post.Say) }
+
+func (e watchEvents) Unusual(u rpc.Unusual) {
+	e.post.Say(u.Message)
+	if u.Acted != "" {
+		e.post.Paused(u.Agent.Name)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/approval"
+	"pillion/tools/patching"
 )
 
 // answerTime is how long an editor may take for what needs no human.
@@ -136,11 +137,11 @@ func (d *dialogs) ReviewPatch(ctx context.Context, r tools.PatchReview) (tools.R
 
 // patchReview is patch/review.
 type patchReview struct {
-	ReviewID  string             `json:"reviewId"`
-	SessionID string             `json:"sessionId"`
-	Agent     approval.Agent     `json:"agent"`
-	Message   string             `json:"message"`
-	Files     []tools.ReviewFile `json:"files"`
+	ReviewID  string                `json:"reviewId"`
+	SessionID string                `json:"sessionId"`
+	Agent     approval.Agent        `json:"agent"`
+	Message   string                `json:"message"`
+	Files     []patching.ReviewFile `json:"files"`
 }
 
 type promptUser struct {

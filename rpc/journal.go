@@ -82,10 +82,3 @@ func (s *server) revert(ctx context.Context, p journalParams) (any, error) {
 	}
 	return out, nil
 }
-
-// journalChanged tells an editor with a plugin of a change set.
-func (s *server) journalChanged(c client, changed change.JournalChanged) {
-	if c.Pillion {
-		s.conn.Notify("journal/changed", changed) //nolint:errcheck // the list is asked for again
-	}
-}

@@ -9,10 +9,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"pillion/internal/wire"
-	"pillion/tools"
 	"pillion/workspace"
-	"pillion/workspace/change"
-	"pillion/workspace/tracking"
 )
 
 // ProtocolVersion is the version of the wire beyond LSP. It changes only by
@@ -93,23 +90,13 @@ func clientOf(p protocol.InitializeParams) client {
 
 func (s *server) setup(p protocol.InitializeParams, c client, d *dialogs) Setup {
 	return Setup{
-		Folders:  foldersOf(p),
-		Settings: json.RawMessage(p.InitializationOptions),
-		Asker:    d,
-		Human:    d,
-		Editor:   &buffers{server: s, client: c},
-		Client:   c.Name,
-		Activity: s.activity,
-		Report:   func(problem string) { s.tell(messageWarning, "%s", problem) },
-		Note:     func(remark string) { s.tell(messageInfo, "%s", remark) },
-
-		Changed: func(changes []tracking.Change) { s.changed(c, changes) },
-		Tracking: func(degraded bool, reason string, watched int) {
-			s.tracking(c, workspaceTracking{degraded, reason, watched})
-		},
-		Unusual:   func(u Unusual) { s.unusual(c, u) },
-		Untrusted: func(path, hash string, rules []string) { s.untrusted(c, settingsUntrusted{path, hash, rules}) },
-		Journal:   func(changed change.JournalChanged) { s.journalChanged(c, changed) },
+		Folders:   foldersOf(p),
+		Settings:  json.RawMessage(p.InitializationOptions),
+		Asker:     d,
+		Human:     d,
+		Editor:    &buffers{server: s, client: c},
+		Client:    c.Name,
+		Events:    events{s, c},
 		Languages: s.languages(c),
 	}
 }
@@ -186,20 +173,5 @@ func (s *server) registerWatchedFiles() {
 		`{"registrations":[{"id":"pillion-watched-files","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[{"globPattern":"**/*"}]}}]}`), nil)
 	if err != nil {
 		s.options.Logf("the editor does not report watched files: %v", err)
-	}
-}
-
-// activity passes a call's state on to an editor that shows it.
-func (s *server) activity(a tools.Activity) {
-	s.mu.Lock()
-	c := s.client
-	s.mu.Unlock()
-	status := s.statuses.note(a)
-	switch {
-	case c.Pillion:
-		s.conn.Notify("activity/changed", a)  //nolint:errcheck // the list catches up with the next call
-		s.conn.Notify("agent/status", status) //nolint:errcheck // likewise
-	case c.Progress:
-		s.bars.note(s.conn, a)
 	}
 }

@@ -25,7 +25,6 @@ import (
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
-	"pillion/workspace/tracking"
 )
 
 // Options are what Serve is given.
@@ -44,22 +43,7 @@ type Setup struct {
 	Human    tools.Human
 	Editor   change.Editor
 	Client   string // the editor's name
-	Activity func(tools.Activity)
-	// Report tells the human something about the settings or the system.
-	Report func(problem string)
-	// Note writes a remark into the editor's log, which nobody has to look at.
-	Note func(remark string)
-	// Untrusted tells the human that a project's settings file asks for more than they
-	// trust; without rules, that it no longer does. It does not block.
-	Untrusted func(path, hash string, rules []string)
-	// Changed tells of files that changed, Tracking of how well that is known. Neither
-	// blocks.
-	Changed  func([]tracking.Change)
-	Tracking func(degraded bool, reason string, watched int)
-	// Unusual tells of an agent that does what agents at work do not do.
-	Unusual func(Unusual)
-	// Journal tells the editor of each change set that was made or put back.
-	Journal func(change.JournalChanged)
+	Events   Events
 	// Languages asks the language servers that the editor runs; nil if it offers none.
 	Languages Languages
 }

@@ -3,10 +3,8 @@ package rpc
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"pillion/internal/wire"
-	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 )
@@ -110,28 +108,6 @@ func (s *server) pauseSession(p pauseParams) (any, error) {
 }
 
 const maxReason = 1000 // bytes; the agent reads it
-
-// Unusual is session/unusual: an agent did what agents at work do not do.
-type Unusual struct {
-	SessionID string         `json:"sessionId"`
-	Agent     approval.Agent `json:"agent"`
-	Kind      string         `json:"kind"`
-	Message   string         `json:"message"`
-	Acted     string         `json:"acted"` // "", paused or reverted: what was done about it
-}
-
-// unusual tells the human, who may pause the session or put its changes back.
-func (s *server) unusual(c client, u Unusual) {
-	if c.Pillion {
-		s.conn.Notify("session/unusual", u) //nolint:errcheck // it is in the audit log
-		return
-	}
-	how := fmt.Sprintf("It was %s. The command pillion.newTurn resumes it.", u.Acted)
-	if u.Acted == "" {
-		how = fmt.Sprintf("The commands pillion.pause and pillion.revertSession with %q pause it and revert its changes.", u.SessionID)
-	}
-	s.show(messageWarning, "Pillion: %s. %s", u.Message, how)
-}
 
 func (s *server) newTurn(id string) (any, error) {
 	owner, err := s.known(id)

@@ -12,44 +12,11 @@ import (
 	"pillion/internal/wire"
 )
 
-// settingsUntrusted is settings/untrusted.
-type settingsUntrusted struct {
-	Path  string   `json:"path"`
-	Hash  string   `json:"hash"`
-	Rules []string `json:"rules"` // empty: nothing is asked any more
-}
-
 // doubts are the projects' settings files that an editor without a plugin was told
 // of. Trust given there is for the text that was shown.
 type doubts struct {
 	mu    sync.Mutex        // guards shown
 	shown map[string]string // hashes, by path
-}
-
-func (s *server) untrusted(c client, u settingsUntrusted) {
-	if u.Rules == nil {
-		u.Rules = []string{}
-	}
-	if c.Pillion {
-		s.conn.Notify("settings/untrusted", u) //nolint:errcheck // without it nothing is trusted
-		return
-	}
-	s.doubts.mu.Lock()
-	defer s.doubts.mu.Unlock()
-	if len(u.Rules) == 0 {
-		delete(s.doubts.shown, u.Path)
-		return
-	}
-	if s.doubts.shown == nil {
-		s.doubts.shown = map[string]string{}
-	}
-	rules := strings.Join(u.Rules, "\n")
-	how := "The command pillion.trustSettings trusts exactly this text; so does `pillion trust` in a terminal."
-	if s.doubts.shown[u.Path] = u.Hash; len(rules) > boxPreview {
-		delete(s.doubts.shown, u.Path) // nobody trusts by command what was not on show
-		how = "There is more than fits here: `pillion trust` in a terminal shows all of it, and asks."
-	}
-	s.show(messageWarning, "Pillion: %s asks for more than you trust. These settings are ignored:\n%s\n%s", fault.Escape(u.Path), clip(rules, boxPreview), how)
 }
 
 func (s *server) settingsTrust(_ context.Context, raw json.RawMessage) (any, error) {

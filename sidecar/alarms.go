@@ -20,8 +20,7 @@ import (
 // alarms is what becomes of what is unusual.
 type alarms struct {
 	detector unusual.Detector
-	does     atomic.Value      // string: tell, pause or revert
-	report   func(rpc.Unusual) // nil: it is logged
+	does     atomic.Value // string: tell, pause or revert
 
 	mu     sync.Mutex // guards ended
 	ended  bool
@@ -34,54 +33,46 @@ func (c *Sidecar) watchFor(r audit.Record) {
 	if !is {
 		return
 	}
-	told := rpc.Unusual{SessionID: alarm.SessionID, Agent: approval.Agent{Name: alarm.Agent, Via: alarm.Via}, Kind: string(alarm.Kind), Message: alarm.Message}
+	found := rpc.Unusual{SessionID: alarm.SessionID, Agent: approval.Agent{Name: alarm.Agent, Via: alarm.Via}, Kind: string(alarm.Kind), Message: alarm.Message}
 	does := c.alarms.does.Load()
 	owner, open := c.Sessions.Get(alarm.SessionID)
 	if does == "tell" || !open {
-		c.alarms.say(told)
+		c.events.Unusual(found)
 		return
 	}
 	owner.Pause("the user's settings pause sessions that behave suspiciously: " + alarm.Message)
 	c.Registry.StopSession(owner.ID())
-	told.Acted = "paused"
+	found.Acted = "paused"
 	if does != "revert" {
-		c.alarms.say(told)
+		c.events.Unusual(found)
 		return
 	}
 	c.alarms.mu.Lock()
 	defer c.alarms.mu.Unlock()
 	if !c.alarms.ended {
-		c.alarms.acting.Go(func() { c.alarms.say(c.putBack(owner, told)) })
+		c.alarms.acting.Go(func() { c.events.Unusual(c.putBack(owner, found)) })
 	}
 }
 
 // putBack reverts all that the session changed, as the human could.
-func (c *Sidecar) putBack(owner *session.Session, told rpc.Unusual) rpc.Unusual {
+func (c *Sidecar) putBack(owner *session.Session, found rpc.Unusual) rpc.Unusual {
 	ctx, cancel := context.WithTimeout(context.Background(), putBackTime)
 	defer cancel()
 	origin := journal.Origin{CallID: rand.Text(), Agent: "pillion", Via: "setting", Tool: "journal/revert", Title: "Revert suspicious changes"}
 	back, err := c.Registry.Committer.Revert(ctx, change.Selection{SessionID: owner.ID(), Since: owner.Info().Started}, origin, false)
 	switch {
 	case err != nil:
-		told.Message += fmt.Sprintf("; its changes could not be reverted: %v", err)
+		found.Message += fmt.Sprintf("; its changes could not be reverted: %v", err)
 	case len(back.Conflicts) > 0:
-		told.Acted = "reverted"
-		told.Message += fmt.Sprintf("; %d files could not be reverted", len(back.Conflicts))
+		found.Acted = "reverted"
+		found.Message += fmt.Sprintf("; %d files could not be reverted", len(back.Conflicts))
 	default:
-		told.Acted = "reverted"
+		found.Acted = "reverted"
 	}
-	return told
+	return found
 }
 
 const putBackTime = 30 * time.Second
-
-func (a *alarms) say(u rpc.Unusual) {
-	if a.report == nil {
-		logf("%s", u.Message)
-		return
-	}
-	a.report(u)
-}
 
 func (a *alarms) end() {
 	a.mu.Lock()

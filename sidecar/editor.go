@@ -24,7 +24,7 @@ func foldersThere(s rpc.Setup) []workspace.Folder {
 			err = errors.New("it is a file")
 		}
 		if err != nil {
-			s.Report(fmt.Sprintf("the workspace folder %s is left out: %v", fault.Quote(f.Dir), err))
+			s.Events.Problem(fmt.Sprintf("the workspace folder %s is left out: %v", fault.Quote(f.Dir), err))
 		}
 		return err != nil
 	})
@@ -34,18 +34,17 @@ func foldersThere(s rpc.Setup) []workspace.Folder {
 // opens the socket on which agents find it.
 func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 	c, err := New(Options{
-		Folders: foldersThere(s), Settings: reported(s, s.Settings), Asker: s.Asker, Human: s.Human, Editor: s.Editor, Activity: s.Activity,
-		Report: s.Report, Note: s.Note, Untrusted: func(u Untrusted) { s.Untrusted(u.Path, u.Hash, u.Rules) }, Unusual: s.Unusual,
-		Journal: s.Journal, Languages: s.Languages,
+		Folders: foldersThere(s), Settings: reported(s, s.Settings), Asker: s.Asker, Human: s.Human, Editor: s.Editor,
+		Events: s.Events, Languages: s.Languages,
 	})
 	if err != nil {
 		return nil, err
 	}
 	agents := listenForAgents(s, c, version)
 	c.track(func(changes []tracking.Change) {
-		s.Changed(changes)
+		s.Events.Changed(changes)
 		agents.Changed(changes)
-	}, s.Tracking)
+	}, s.Events.Tracking)
 	return &rpc.Core{
 		Documents:      c.documents,
 		Registry:       c.Registry,
@@ -68,7 +67,7 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 func reported(s rpc.Setup, raw json.RawMessage) config.Settings {
 	settings, problems := config.Load(raw)
 	for _, p := range problems {
-		s.Report(p)
+		s.Events.Problem(p)
 	}
 	return settings
 }
@@ -88,7 +87,7 @@ func listenForAgents(s rpc.Setup, c *Sidecar, version string) agentServer {
 		Registry: c.Registry, Sessions: c.Sessions, Roots: c.Roots, Editor: s.Client, Version: version, Structured: c.structured,
 	})
 	if err != nil {
-		s.Report(fmt.Sprintf("agents cannot find this window: %v", err))
+		s.Events.Problem(fmt.Sprintf("agents cannot find this window: %v", err))
 		return noAgents{}
 	}
 	return agents

@@ -14,19 +14,16 @@ import (
 )
 
 // newLanguages is what asks language servers, none of which runs yet. ask asks those
-// of the editor, nil if there are none; note tells of servers that are missing.
-func (c *Sidecar) newLanguages(ask rpc.Languages, note func(string)) *lspbridge.Bridge {
-	if note == nil {
-		note = func(remark string) { logf("%s", remark) }
-	}
+// of the editor, nil if there are none.
+func (c *Sidecar) newLanguages(ask rpc.Languages) *lspbridge.Bridge {
 	return lspbridge.New(lspbridge.Options{
 		Documents: c.documents,
 		Spawn:     c.spawnServer,
 		LookPath:  c.lookPath,
 		Settings:  c.languageSettings,
 		Ask:       ask,
-		Report:    c.settings.report,
-		Note:      note,
+		Report:    c.events.Problem,
+		Note:      c.events.Remark,
 		Logf:      logf,
 		GiveWay:   c.giveWay,
 		Settle:    c.tree.Settle,
@@ -64,9 +61,9 @@ func (s *liveSettings) makeLanguages(root string) lspbridge.Settings {
 	}
 	servers, problems := LanguageServers(set.Servers)
 	for _, p := range problems {
-		if !s.told[p] {
-			s.told[p] = true
-			s.report(p)
+		if !s.reported[p] {
+			s.reported[p] = true
+			s.events.Problem(p)
 		}
 	}
 	return lspbridge.Settings{

@@ -2,65 +2,44 @@ package sidecar
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 	"sync"
 
 	"pillion/config"
-	"pillion/internal/fault"
 	"pillion/lspbridge"
+	"pillion/rpc"
 	"pillion/tools"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 )
 
-// liveSettings are what the settings come to now, and who is told when that changes.
+// liveSettings are what the settings come to now, and who is reported when that changes.
 type liveSettings struct {
-	layers    *config.Layers
-	report    func(problem string)
-	untrusted func(Untrusted) // once somebody can be told
+	layers *config.Layers
+	events rpc.Events
 
 	mu       sync.Mutex // guards all below, and the order in which views are taken over
 	view     *config.View
 	settings tools.Settings
 	revision int
-	told     map[string]bool   // problems, each of which is told once as long as it is there
-	asked    map[string]string // the files that the human was told of, and the hash
-	open     bool              // somebody can be told
+	reported map[string]bool   // problems, each once as long as it is there
+	asked    map[string]string // the files that the human was reported of, and the hash
+	open     bool              // somebody can be reported
 
 	languages   map[string]lspbridge.Settings // by the folder, as languagesIn has it
 	languagesIn *config.View
 }
 
-// Untrusted is a project's settings file that asks for more than the user trusts;
-// without rules, one that no longer does.
-type Untrusted struct {
-	Path, Hash string
-	Rules      []string
-}
-
-func newLiveSettings(o Options) *liveSettings {
-	out := &liveSettings{report: o.Report, untrusted: o.Untrusted, told: map[string]bool{}, asked: map[string]string{}}
-	if out.report == nil {
-		out.report = func(problem string) { logf("%s", problem) }
-	}
-	if out.untrusted == nil {
-		out.untrusted, out.open = func(u Untrusted) { u.Describe(func(text string) { logf("%s", text) }) }, true
-	}
-	book, err := config.OpenConsent()
+// newLiveSettings begins with the user's own. open: projects that are not trusted are
+// reported at once, for nobody says later that they can be.
+func newLiveSettings(own config.Settings, events rpc.Events, open bool) *liveSettings {
+	out := &liveSettings{events: events, reported: map[string]bool{}, asked: map[string]string{}, open: open}
+	consent, err := config.OpenConsent()
 	if err != nil {
-		out.report(err.Error())
-		book = nil
+		events.Problem(err.Error())
+		consent = nil
 	}
-	out.layers = config.NewLayers(o.Settings, book)
+	out.layers = config.NewLayers(own, consent)
 	return out
-}
-
-// Describe puts it into words for a person without an editor.
-func (u Untrusted) Describe(say func(string)) {
-	if len(u.Rules) > 0 {
-		say(fmt.Sprintf("%s asks for more than you trust; that is ignored: %s; `pillion trust` shows it, and asks", fault.Escape(u.Path), strings.Join(u.Rules, "; ")))
-	}
 }
 
 // now looks at the settings on disk. Nothing else makes them right: a watcher only
@@ -96,14 +75,14 @@ func (c *Sidecar) structured() bool {
 	return c.settings.view.Settings.MCP.Structured
 }
 
-// tell needs the lock. Whoever is told must not block.
+// tell needs the lock. Whoever is reported must not block.
 func (s *liveSettings) tell() {
-	asks, told := map[string]string{}, s.told
-	s.told = map[string]bool{}
+	asks, reported := map[string]string{}, s.reported
+	s.reported = map[string]bool{}
 	for _, f := range s.view.Folders {
 		for _, p := range f.Problems {
-			if s.told[p] = true; !told[p] {
-				s.report(p)
+			if s.reported[p] = true; !reported[p] {
+				s.events.Problem(p)
 			}
 		}
 		if f.Asks() {
@@ -111,13 +90,13 @@ func (s *liveSettings) tell() {
 		}
 		if s.open && f.Asks() && s.asked[f.File] != f.Hash {
 			s.asked[f.File] = f.Hash
-			s.untrusted(Untrusted{f.File, f.Hash, f.Loosens})
+			s.events.Untrusted(rpc.Untrusted{Path: f.File, Hash: f.Hash, Rules: f.Loosens})
 		}
 	}
 	for file, hash := range s.asked {
 		if asks[file] == "" {
 			delete(s.asked, file)
-			s.untrusted(Untrusted{Path: file, Hash: hash})
+			s.events.Untrusted(rpc.Untrusted{Path: file, Hash: hash})
 		}
 	}
 }
@@ -154,7 +133,7 @@ func (c *Sidecar) trust(path, hash string) error {
 func (c *Sidecar) remember(root string, rule policy.Rule) error {
 	err := c.settings.layers.Remember(root, rule)
 	if err != nil {
-		c.settings.report("the rule " + rule.String() + " applies only to this session, because it could not be saved: " + err.Error())
+		c.settings.events.Problem("the rule " + rule.String() + " applies only to this session, because it could not be saved: " + err.Error())
 	}
 	return err
 }
@@ -172,8 +151,8 @@ func (c *Sidecar) follow() {
 	for _, root := range c.workspace.Roots() {
 		dirs = append(dirs, root.Join(config.ProjectFolder).Abs())
 	}
-	if book, err := config.OpenConsent(); err == nil {
-		dirs = append(dirs, book.Dir())
+	if consent, err := config.OpenConsent(); err == nil {
+		dirs = append(dirs, consent.Dir())
 	}
 	stop := c.watcher.Folders(signal, dirs)
 	ended := make(chan struct{})

@@ -42,21 +42,15 @@ type Options struct {
 	Asker    approval.Asker
 	Human    tools.Human
 	Editor   change.Editor // nil: nothing is ever open
-	Activity func(tools.Activity)
 	// Passing: no rule is remembered beyond the session. What asks may be the agent's
 	// own program, whose word must not outlive it.
 	Passing bool
 
-	// What is wrong with the settings, what is no problem, a project that asks for more
-	// than the user trusts, and what is unusual. Nil: it is logged.
-	Report    func(problem string)
-	Note      func(remark string)
-	Untrusted func(Untrusted)
-	Unusual   func(rpc.Unusual)
+	// Events is where the sidecar reports what happens by itself. Nil: it logs what a
+	// person should know, and nobody follows the rest.
+	Events rpc.Events
 	// Languages asks the language servers that the editor runs. Nil: it offers none.
 	Languages rpc.Languages
-	// Journal gets each change set that was made or put back; may be nil.
-	Journal func(change.JournalChanged)
 }
 
 // Sidecar is the parts that every way in shares, wired together.
@@ -74,6 +68,7 @@ type Sidecar struct {
 	audit     *audit.Log
 	auditing  atomic.Value // string: what is kept of a call
 	alarms    alarms
+	events    rpc.Events
 	settings  *liveSettings
 	journal   *change.Journal
 	languages *lspbridge.Bridge
@@ -86,6 +81,10 @@ type Sidecar struct {
 
 // New opens the folders and wires the parts; nothing is watched yet, see Announce.
 func New(o Options) (*Sidecar, error) {
+	alone := o.Events == nil
+	if alone {
+		o.Events = Logged{}
+	}
 	w, err := workspace.Open(o.Folders...)
 	if err != nil {
 		return nil, err
@@ -105,11 +104,11 @@ func New(o Options) (*Sidecar, error) {
 		runner:    runner,
 		processes: process.NewTable(runner),
 		watcher:   &watch.Watcher{},
-		settings:  newLiveSettings(o),
+		settings:  newLiveSettings(o.Settings, o.Events, alone),
 		journal:   kept,
+		events:    o.Events,
 		atOnce:    time.Now().Add(atOnce),
 	}
-	c.alarms.report = o.Unusual
 	c.tree = c.newTree()
 	c.audit = newAudit()
 	c.Registry = &tools.Registry{
@@ -118,7 +117,6 @@ func New(o Options) (*Sidecar, error) {
 		Processes: c.processes,
 		Human:     o.Human,
 		Settings:  c.now,
-		Activity:  o.Activity,
 		Audit:     c.audited,
 		Watch:     c.watcher.Folders,
 		Files:     c.newFiles(),
@@ -127,18 +125,21 @@ func New(o Options) (*Sidecar, error) {
 		SearchPath: searchPath(),
 		LookPath:   c.lookPath,
 	}
-	kept.Changed, kept.Tell = o.Journal, c.settings.report
+	kept.Tell = o.Events.Problem
+	if !alone {
+		c.Registry.Activity, kept.Changed = o.Events.Activity, o.Events.Journal
+	}
 	if !o.Passing {
 		c.Registry.Remember = c.remember
 	}
 	c.now()
 	c.Registry.Approvals = approval.NewQueue(o.Asker, c.settings.view.Settings.Approvals.Expiry())
 	c.follow()
-	c.languages = c.newLanguages(o.Languages, o.Note)
+	c.languages = c.newLanguages(o.Languages)
 	c.Registry.Languages = c.languages
 	c.tree.Follow(c.languages.Changed)
 	c.recovered = c.Registry.Committer.Recover(context.Background())
-	if o.Report == nil {
+	if alone {
 		c.reportRecovered()
 	}
 	return c, nil
@@ -147,7 +148,7 @@ func New(o Options) (*Sidecar, error) {
 // reportRecovered says once what was found interrupted.
 func (c *Sidecar) reportRecovered() {
 	for _, what := range c.recovered {
-		c.settings.report(what)
+		c.events.Problem(what)
 	}
 	c.recovered = nil
 }

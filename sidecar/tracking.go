@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pillion/internal/state"
+	"pillion/rpc"
 	"pillion/workspace/git"
 	"pillion/workspace/search"
 	"pillion/workspace/tracking"
@@ -119,13 +120,13 @@ func (c *Sidecar) rootsNow() []string {
 	return c.Roots()
 }
 
-// track has changes told, and how well they are known. It is called before the tree
+// track reports changes, and how well they are known. It is called before the tree
 // is started.
-func (c *Sidecar) track(changed func([]tracking.Change), state func(degraded bool, reason string, watched int)) {
+func (c *Sidecar) track(changed func([]tracking.Change), state func(rpc.Tracking)) {
 	c.tracker = tracking.New(c.documents, changed)
 	c.Registry.Committer.Making = c.tracker.Making
 	c.tree.Follow(c.tracker.Follow)
-	c.degraded.tell = state
+	c.degraded.report = state
 }
 
 // watchedFiles takes the word of the editor's own watcher, where ours sees less.
@@ -135,24 +136,24 @@ func (c *Sidecar) watchedFiles(uris []string) {
 	}
 }
 
-// degraded is what was told of the tree last.
+// degraded is what was reported of the tree last.
 type degraded struct {
-	tell func(degraded bool, reason string, watched int)
+	report func(rpc.Tracking)
 
-	mu   sync.Mutex // guards all below
-	told bool
-	last watch.State
+	mu       sync.Mutex // guards all below
+	reported bool
+	last     watch.State
 }
 
-// note tells of the state when it is known for the first time, and when it becomes
+// note reports the state when it is known for the first time, and when it becomes
 // worse, or better again. A look through the folders now and then is neither.
 func (d *degraded) note(s watch.State) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := s.Ready || s.Degraded
-	if d.tell == nil || !known || d.told && s.Degraded == d.last.Degraded && s.Reason == d.last.Reason {
+	if d.report == nil || !known || d.reported && s.Degraded == d.last.Degraded && s.Reason == d.last.Reason {
 		return
 	}
-	d.told, d.last = true, s
-	d.tell(s.Degraded, s.Reason, s.Watched)
+	d.reported, d.last = true, s
+	d.report(rpc.Tracking{Degraded: s.Degraded, Reason: s.Reason, Watched: s.Watched})
 }

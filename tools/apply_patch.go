@@ -5,6 +5,10 @@ import (
 	"fmt"
 
 	"pillion/internal/fault"
+	"pillion/tools/patching"
+	"pillion/tools/session"
+	"pillion/workspace/change"
+	"pillion/workspace/document"
 	"pillion/workspace/patch"
 )
 
@@ -24,36 +28,11 @@ type applyPatchArgs struct {
 }
 
 type applyPatchResult struct {
-	Applied       bool          `json:"applied"`
-	DryRun        bool          `json:"dry_run,omitempty"`
-	FilesModified []string      `json:"files_modified"`
-	Results       []patchedFile `json:"results"`
-	Diff          string        `json:"diff"`
-}
-
-// patchedFile is what becomes of one file of a patch.
-type patchedFile struct {
-	Path         string        `json:"path"`
-	From         string        `json:"from,omitempty"` // of a rename or a copy
-	Operation    string        `json:"operation"`
-	HunksApplied int           `json:"hunks_applied"`
-	Offset       int           `json:"offset"` // the largest of its hunks
-	Additions    int           `json:"additions"`
-	Deletions    int           `json:"deletions"`
-	Mode         string        `json:"mode,omitempty"`   // the one that it gets, if that is another
-	Binary       bool          `json:"binary,omitempty"` // its bytes are changed
-	Hunks        []patchedHunk `json:"hunks,omitempty"`  // those that are not where they should be, or not as they should
-	Version      string        `json:"version,omitempty"`
-	Saved        *bool         `json:"saved,omitempty"`
-	Formatted    bool          `json:"formatted,omitempty"`
-	Error        *fault.Error  `json:"error,omitempty"`
-}
-
-type patchedHunk struct {
-	Hunk     int    `json:"hunk"` // from 1, in its file
-	Line     int    `json:"line"` // where it is made, in the file as it was
-	Offset   int    `json:"offset"`
-	Leniency string `json:"leniency,omitempty"`
+	Applied       bool                  `json:"applied"`
+	DryRun        bool                  `json:"dry_run,omitempty"`
+	FilesModified []string              `json:"files_modified"`
+	Results       []patching.FileResult `json:"results"`
+	Diff          string                `json:"diff"`
 }
 
 func planApplyPatch(ctx context.Context, in Input, args applyPatchArgs) (*Edits, error) {
@@ -69,31 +48,84 @@ func planApplyPatch(ctx context.Context, in Input, args applyPatchArgs) (*Edits,
 	if err != nil {
 		return nil, err
 	}
-	if len(files) > mostFiles {
-		return nil, fault.New(fault.FileTooLarge, "the patch is of %d files, over the limit of %d", len(files), mostFiles).WithHint("apply it in parts")
-	}
-	p := newPatching(in, files)
-	for _, f := range files {
-		if err := p.apply(ctx, f); err != nil {
-			return nil, err
-		}
+	p, err := patching.Apply(ctx, in.patching(), files)
+	if err != nil {
+		return nil, err
 	}
 	if args.Clean || in.Limits.CleanPatches {
-		if err := p.checkClean(ctx, args.Clean); err != nil {
+		if err := checkClean(ctx, in, p, args.Clean); err != nil {
 			return nil, err
 		}
 	}
-	if p.failed > 0 {
-		return onlyAnswer(p.refused(args.DryRun)), nil
+	if p.Failed > 0 {
+		return onlyAnswer(refusedPatch(p, args.DryRun)), nil
 	}
-	e, err := p.edits(text)
+	e, err := patchEdits(in, p, text)
 	if err != nil {
 		return nil, err
 	}
 	if args.DryRun {
-		return onlyAnswer(p.dryRun(e)), nil
+		return onlyAnswer(dryRun(p, e)), nil
 	}
 	return e, nil
+}
+
+// patching is what a patch is laid on in this call.
+func (in Input) patching() patching.Input {
+	return patching.Input{
+		Snapshot: in.Snapshot, WriteBytes: in.Limits.WriteBytes, MakesDirs: !in.Limits.CodeLab,
+		CheckPaths: checkNotGits, CheckReadable: in.readable,
+		CheckName: func(name string) error {
+			if in.Limits.CodeLab {
+				return checkCodeLabPath(name)
+			}
+			return nil
+		},
+	}
+}
+
+// patchEdits is what is to be done to the workspace.
+func patchEdits(in Input, p *patching.Patch, text string) (*Edits, error) {
+	title := patchTitle(p.Results)
+	set, reads, err := p.Set(title)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAllShown(set, text); err != nil {
+		return nil, err
+	}
+	e := &Edits{Title: title, several: true, Set: set, Reads: reads}
+	for _, f := range set.Files {
+		if !f.Before.Exists {
+			if err := checkFolder(f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, r := range p.Results {
+		for _, h := range r.Hunks {
+			if h.Leniency != "" {
+				e.Reasons = append(e.Reasons, fmt.Sprintf("hunk %d of %s fits but for %s", h.Hunk, fault.Quote(r.Path), h.Leniency))
+			}
+		}
+	}
+	for _, c := range set.Tree {
+		if c.Operation == change.Delete {
+			if err := checkKnown(in.Session, c); err != nil {
+				return nil, err
+			}
+		}
+		e.Reasons = append(e.Reasons, treeReasons(c)...)
+	}
+	e.learns = func(f change.File) bool { return !p.Moves(f.Target) && !f.IsBinary() && knew(in.Session, f.Before) }
+	e.Answer = func(o []change.Outcome) *Answer { return patchAnswer(in, p, o) }
+	return e, nil
+}
+
+// knew: the session knows the text that the patch was applied to, or there was none.
+func knew(s *session.Session, f *document.File) bool {
+	version, ok := seen(s, f.Path)
+	return !f.Exists || ok && version == f.Version
 }
 
 func (a applyPatchArgs) text() (string, error) {
@@ -106,12 +138,12 @@ func (a applyPatchArgs) text() (string, error) {
 	return a.Diff + a.Patch, nil
 }
 
-var modeTitles = map[string]string{modeProgram: ", and make it executable", modeFile: ", and make it no longer executable"}
+var modeTitles = map[string]string{patching.ModeProgram: ", and make it executable", patching.ModeFile: ", and make it no longer executable"}
 
-// title heads the dialog.
-func (p *patching) title() string {
-	if len(p.results) == 1 {
-		return "Apply a patch to " + fault.Quote(p.results[0].Path) + modeTitles[p.results[0].Mode]
+// patchTitle heads the dialog.
+func patchTitle(results []patching.FileResult) string {
+	if len(results) == 1 {
+		return "Apply a patch to " + fault.Quote(results[0].Path) + modeTitles[results[0].Mode]
 	}
-	return fmt.Sprintf("Apply a patch to %s", count(len(p.results), "file"))
+	return fmt.Sprintf("Apply a patch to %s", count(len(results), "file"))
 }

@@ -7,6 +7,8 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/match"
+	"pillion/tools/patching"
 )
 
 var _ = define(NewHuman(Spec{
@@ -40,14 +42,14 @@ func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Acti
 	case len([]rune(args.Message)) > maxMessage:
 		return nil, invalid("message has more than %d characters", maxMessage)
 	}
-	r, err := newReviewing(ctx, in, args.Diff)
+	r, err := patching.NewReview(ctx, in.patching(), args.Diff)
 	if err != nil {
 		return nil, err
 	}
 	agent := in.Session.Agent()
 	question := PatchReview{
 		SessionID: in.Session.ID(), Agent: approval.Agent{Name: agent.Name, Via: agent.Via},
-		Message: fault.Escape(args.Message), Files: r.show(),
+		Message: fault.Escape(args.Message), Files: r.Show(),
 	}
 	switch size, wire := question.size(); {
 	case size > mostReviewed:
@@ -58,7 +60,7 @@ func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Acti
 			WithHint("have it reviewed in parts")
 	}
 	return &Action{
-		Title:   fmt.Sprintf("Review a patch of %s", count(len(r.files), "file")),
+		Title:   fmt.Sprintf("Review a patch of %s", count(len(question.Files), "file")),
 		Preview: approval.Preview{Kind: "text", Markdown: question.words(promptPatch)},
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
 			answer, err := reviewPatch(ctx, hands.Human, question)
@@ -66,7 +68,7 @@ func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Acti
 				return nil, err
 			}
 			in.Snapshot = hands.Snapshot()
-			return r.answer(ctx, in, answer)
+			return reviewAnswer(ctx, in, r, answer)
 		},
 	}, nil
 }
@@ -91,31 +93,31 @@ func (r PatchReview) size() (size, wire int) {
 	return size, wire
 }
 
-// answer is what the human took, as a patch for the files as they are by now.
-func (r *reviewing) answer(ctx context.Context, in Input, a ReviewAnswer) (*Answer, error) {
-	result := patchReviewResult{Action: ReviewCancel, ChunksSelected: []int{}, ChunksTotal: r.total, Feedback: a.Feedback}
+// reviewAnswer is what the human took, as a patch for the files as they are by now.
+func reviewAnswer(ctx context.Context, in Input, r *patching.Review, a ReviewAnswer) (*Answer, error) {
+	result := patchReviewResult{Action: ReviewCancel, ChunksSelected: []int{}, ChunksTotal: r.Total, Feedback: a.Feedback}
 	cancelled := &Answer{Text: patchText("The user took nothing of the patch.", a.Feedback), Summary: "took nothing of the patch"}
 	if a.Action != ReviewApply {
 		cancelled.Result = result
 		return cancelled, nil
 	}
-	t, err := r.take(a)
+	t, err := r.Take(a.Selected, a.Edited)
 	if err == nil {
-		err = t.follow(ctx, in)
+		err = t.Follow(ctx, in.patching())
 	}
 	if err != nil {
 		return nil, err
 	}
-	if result.FilteredDiff = t.diff(); result.FilteredDiff == "" {
+	if result.FilteredDiff = t.Diff(); result.FilteredDiff == "" {
 		cancelled.Result = result
 		return cancelled, nil
 	}
-	result.Action, result.ChunksSelected, result.Edited = ReviewApply, t.numbers, t.edited
-	said := fmt.Sprintf("The user took %d of %s", len(t.numbers), count(r.total, "chunk"))
-	if len(t.numbers) < r.total {
-		said += " (no. " + joinInts(t.numbers, len(t.numbers)) + ")"
+	result.Action, result.ChunksSelected, result.Edited = ReviewApply, t.Numbers, t.Edited
+	said := fmt.Sprintf("The user took %d of %s", len(t.Numbers), count(r.Total, "chunk"))
+	if len(t.Numbers) < r.Total {
+		said += " (no. " + match.List(t.Numbers, len(t.Numbers)) + ")"
 	}
-	if t.edited {
+	if t.Edited {
 		said += ", and edited the result"
 	}
 	summary := strings.ToLower(said[len("The user "):])

@@ -27,7 +27,7 @@ const (
 func (r *Registry) audited(c Call, p *pending, answer *Answer, result Result, started time.Time) audit.Record {
 	agent := c.Session.Agent()
 	rec := audit.Record{
-		Time: started, Session: c.Session.ID(), Agent: agent.Name, Via: agent.Via, Call: c.CallID, Tool: clip(c.Name, longName), Outcome: string(Done),
+		Time: started, Session: c.Session.ID(), Agent: agent.Name, Via: agent.Via, Call: c.CallID, Tool: fault.Clip(c.Name, longName), Outcome: string(Done),
 		MS: time.Since(started).Milliseconds(), Bytes: len(result.Structured),
 	}
 	if result.Err != nil {
@@ -35,7 +35,7 @@ func (r *Registry) audited(c Call, p *pending, answer *Answer, result Result, st
 		rec.Protected = result.Err.Code == fault.PathOutsideWorkspace || result.Err.Code == fault.PermissionDenied && (p == nil || p.plan == nil)
 	}
 	if result.Err != nil && errors.Is(result.Err, errOnlyGit) {
-		rec.Decision, rec.By, rec.Why, rec.Protected = string(policy.Refuse), string(policy.ByPolicy), clip(result.Err.Message, longAudited), true
+		rec.Decision, rec.By, rec.Why, rec.Protected = string(policy.Refuse), string(policy.ByPolicy), fault.Clip(result.Err.Message, longAudited), true
 	}
 	if p != nil {
 		rec.Access = string(p.tool.Access)
@@ -62,7 +62,7 @@ func (p *pending) audit(rec *audit.Record) {
 			rec.By = "nobody"
 		}
 	case policy.Refuse:
-		rec.Why = clip(strings.Join(p.decision.Reasons, "; "), longAudited)
+		rec.Why = fault.Clip(strings.Join(p.decision.Reasons, "; "), longAudited)
 		rec.Protected = rec.Protected || p.decision.By == policy.ByPolicy
 	}
 	switch plan := p.plan.(type) {
@@ -72,7 +72,7 @@ func (p *pending) audit(rec *audit.Record) {
 		}
 	case *Action:
 		if plan.Command != nil {
-			rec.Command = clip(plan.Command.Line, longAudited)
+			rec.Command = fault.Clip(plan.Command.Line, longAudited)
 		}
 	case *Edits:
 		if p.outcomes == nil {
@@ -144,7 +144,7 @@ func named(arguments json.RawMessage) (out []string) {
 	}
 	for _, name := range []string{names.Path, names.From, names.To, names.CWD} {
 		if name != "" {
-			out = append(out, clip(name, longAudited))
+			out = append(out, fault.Clip(name, longAudited))
 		}
 	}
 	return out

@@ -1,8 +1,6 @@
 package tools
 
 import (
-	"strings"
-
 	"pillion/internal/fault"
 	"pillion/tools/session"
 	"pillion/workspace/change"
@@ -102,7 +100,7 @@ func (b basis) conflict(f *document.File, ours string) *fault.Error {
 		With("expected_version", b.version).With("current_version", f.Version).
 		WithHint("read %s again and make the change on what it holds now", name)
 	if ours != "" {
-		err = err.With("your_text", clip(ours, conflictClip))
+		err = err.With("your_text", fault.Clip(ours, conflictClip))
 	}
 	if !f.Exists {
 		err.Message = name + " no longer exists"
@@ -110,20 +108,13 @@ func (b basis) conflict(f *document.File, ours string) *fault.Error {
 	}
 	if b.remembered {
 		err.Message = name + " has changed since it was read, in the same lines"
-		err = err.With("changes_since", clip(diff.Unified(diff.Hunks(b.text, f.Text, 3)), conflictClip))
+		err = err.With("changes_since", fault.Clip(diff.Unified(diff.Hunks(b.text, f.Text, 3)), conflictClip))
 	}
-	return err.With("current_text", clip(f.Text, conflictClip))
+	return err.With("current_text", fault.Clip(f.Text, conflictClip))
 }
 
 // conflictClip bounds each side of a conflict in a result.
 const conflictClip = 64 << 10
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
-}
 
 // knowledge is what an agent knows of a file after a call.
 type knowledge struct {

@@ -212,10 +212,6 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 			}
 			return plan.Run(ctx, Hands{
 				Processes: r.processesOf(p.call.Session), Human: r.Human, Output: p.call.Output, Snapshot: p.look,
-				Change: func(ctx context.Context, s change.Set) error {
-					_, err := r.Committer.Commit(ctx, s, p.origin())
-					return err
-				},
 			})
 		case *Edits:
 			edits = plan

@@ -178,7 +178,7 @@ func causedSummary(broke, mended []language.Diagnostic) string {
 }
 
 func caused(c language.Caused) causedResult {
-	r := causedResult{Status: c.Freshness, Server: clip(c.Server.Name, longWord)}
+	r := causedResult{Status: c.Freshness, Server: fault.Clip(c.Server.Name, longWord)}
 	if r.Status == "" {
 		r.Status = language.TimedOut
 	}

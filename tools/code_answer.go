@@ -19,7 +19,7 @@ type answeredBy struct {
 }
 
 func answered(by language.Server) answeredBy {
-	return answeredBy{cmp.Or(by.Status, language.NotInstalled), clip(by.Name, longWord)}
+	return answeredBy{cmp.Or(by.Status, language.NotInstalled), fault.Clip(by.Name, longWord)}
 }
 
 // longWord bounds the names that servers give: of themselves, of symbols, of codes.
@@ -56,7 +56,7 @@ func (in Input) languages() (Languages, error) {
 func unanswered(about askedAbout, err error, instead string) *Answer {
 	said := *fault.From(err)
 	e := &said
-	e.Message, e.Hint = fault.Escape(clip(e.Message, longMessage)), fault.Escape(clip(e.Hint, longMessage))
+	e.Message, e.Hint = fault.Escape(fault.Clip(e.Message, longMessage)), fault.Escape(fault.Clip(e.Hint, longMessage))
 	e.Hint = strings.ReplaceAll(e.Hint, searchInstead, instead)
 	if e.Code == fault.LSPUnavailable && !strings.Contains(e.Hint, instead) {
 		hint := strings.TrimSuffix(e.Hint, ".")
@@ -124,7 +124,7 @@ func (q question) nothing(by answeredBy, what string) string {
 	word := q.file.word(q.at)
 	if word == "" {
 		return fmt.Sprintf("%s knows no %s for %s, where no name stands: the line is %s (line and character are counted from 0)",
-			by, what, q.file.at(q.at), fault.Quote(clip(q.file.line(q.at), longLine)))
+			by, what, q.file.at(q.at), fault.Quote(fault.Clip(q.file.line(q.at), longLine)))
 	}
 	return fmt.Sprintf("%s knows no %s for %s at %s (line and character are counted from 0)", by, what, fault.Quote(word), q.file.at(q.at))
 }
@@ -159,7 +159,7 @@ func quoted(source string) string {
 
 // oneLine is what a server says, on one line.
 func oneLine(text string) string {
-	return fault.Escape(strings.Join(strings.Fields(clip(text, longMessage)), " "))
+	return fault.Escape(strings.Join(strings.Fields(fault.Clip(text, longMessage)), " "))
 }
 
 // longExcerpt bounds what is shown of a file outside the workspace, in bytes.
@@ -168,7 +168,7 @@ const longExcerpt = 4 << 10
 // location is the place with its line, or, outside the workspace, what the server's
 // side has read there.
 func (s sourceLines) location(l language.Location) codeLocation {
-	out := codeLocation{URI: clip(l.URI, longURI), Range: l.Range, Excerpt: clip(l.Excerpt, longExcerpt)}
+	out := codeLocation{URI: fault.Clip(l.URI, longURI), Range: l.Range, Excerpt: fault.Clip(l.Excerpt, longExcerpt)}
 	if !l.Path.IsZero() {
 		out.URI, out.Path = l.Path.URI(), l.Path.String()
 		out.Excerpt = s.line(l.Path, l.Range.Start.Line)

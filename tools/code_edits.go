@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/tools/patching"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
@@ -36,7 +37,7 @@ type editedFile struct {
 
 // Bounds of one change that a server proposes.
 const (
-	mostFiles     = 1000
+	mostFiles     = patching.MostFiles
 	shortDiff     = 8 << 10 // is in the text as well
 	mostFilesSaid = 50
 )

@@ -46,7 +46,7 @@ func (f *codeFile) position(line, character int) (document.Position, error) {
 	if units := int(document.Units(text)); character > units {
 		return document.Position{}, invalid("line %d of %s, counted from 0, has no character %d: it has %s",
 			line, fault.Quote(f.Path.String()), character, count(units, "UTF-16 code unit")).
-			With("line", clip(text, longLine)).WithHint("the line is %s", fault.Quote(clip(text, longLine)))
+			With("line", fault.Clip(text, longLine)).WithHint("the line is %s", fault.Quote(fault.Clip(text, longLine)))
 	}
 	return document.Position{Line: uint32(line), Character: uint32(character)}, nil
 }
@@ -69,7 +69,7 @@ func (f *codeFile) word(p document.Position) string {
 	at := document.Offset(line, document.Position{Character: p.Character})
 	from := len(strings.TrimRightFunc(line[:at], inName))
 	to := at + len(line[at:]) - len(strings.TrimLeftFunc(line[at:], inName))
-	return clip(line[from:to], longLine)
+	return fault.Clip(line[from:to], longLine)
 }
 
 func inName(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -100,7 +100,7 @@ func (s sourceLines) line(p workspace.Path, n uint32) string {
 	if int(n) >= len(lines) {
 		return ""
 	}
-	return clip(lines[n], longLine)
+	return fault.Clip(lines[n], longLine)
 }
 
 func (s sourceLines) read(p workspace.Path) (string, error) {

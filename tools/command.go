@@ -95,7 +95,7 @@ func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer,
 	}
 	judged := c.judged()
 	return &Action{
-		Title:   "Run " + fault.Escape(clip(firstLine(c.Line), 60)),
+		Title:   "Run " + fault.Escape(fault.Clip(firstLine(c.Line), 60)),
 		Preview: preview,
 		Command: &judged,
 		Reasons: c.reasons(),
@@ -110,10 +110,10 @@ func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer,
 func (c command) reasons() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		out = append(out, "it sets "+fault.Quote(name)+" to "+fault.Quote(clip(c.Env[name], 200)))
+		out = append(out, "it sets "+fault.Quote(name)+" to "+fault.Quote(fault.Clip(c.Env[name], 200)))
 	}
 	if c.Stdin != "" {
-		out = append(out, "it reads this text: "+fault.Quote(clip(c.Stdin, 500)))
+		out = append(out, "it reads this text: "+fault.Quote(fault.Clip(c.Stdin, 500)))
 	}
 	if len(c.unsaved) > 0 {
 		out = append(out, "it would not see your unsaved changes in "+strings.Join(c.unsaved, ", "))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/tools/match"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
 )
@@ -165,40 +166,40 @@ func applyEdits(ctx context.Context, f *document.File, text string, edits []text
 		if err := ctx.Err(); err != nil {
 			return edited{}, err
 		}
-		found := findText(out.text, e.OldString)
+		found := match.Text(out.text, e.OldString)
 		if err := e.checkCount(out.text, found); err != nil {
 			return edited{}, numbered(err, f, i, len(edits))
 		}
-		if size := found.size(out.text, e.NewString); size > bound {
+		if size := found.Size(out.text, e.NewString); size > bound {
 			return edited{}, fault.New(fault.FileTooLarge, "the file would have %d bytes, over the limit of %d", size, most)
 		}
-		if found.leniency != "" {
-			out.notes = append(out.notes, fmt.Sprintf("old_string of edit %d matched only %s", i+1, found.leniency))
+		if found.Leniency != "" {
+			out.notes = append(out.notes, fmt.Sprintf("old_string of edit %d matched only %s", i+1, found.Leniency))
 		}
-		out.text = found.replace(out.text, e.NewString)
-		out.count += len(found.spans)
+		out.text = found.Replace(out.text, e.NewString)
+		out.count += len(found.Spans)
 	}
 	return out, nil
 }
 
-func (e textEdit) checkCount(text string, found occurrences) error {
-	n := len(found.spans)
+func (e textEdit) checkCount(text string, found match.Found) error {
+	n := len(found.Spans)
 	want := max(1, e.ExpectedReplacements)
-	if n == 1 && want == 1 && !e.ReplaceAll && found.twin != nil {
-		n, found.spans = 2, append(found.spans, *found.twin)
+	if n == 1 && want == 1 && !e.ReplaceAll && found.Twin != nil {
+		n, found.Spans = 2, append(found.Spans, *found.Twin)
 	}
 	switch {
 	case n == 0:
-		return noMatch(text, e.OldString)
+		return match.Missing(text, e.OldString)
 	case e.ReplaceAll && e.ExpectedReplacements == 0, n == want:
 		return nil
 	case n < want:
 		return fault.New(fault.EditNoMatch, "old_string is in the file %s, not %d times", times(n), want).
-			With("found", n).With("lines", found.lines(text)).
+			With("found", n).With("lines", found.Lines(text)).
 			WithHint("set expected_replacements to %d if these are the places, else read the file again", n)
 	}
-	return fault.New(fault.EditAmbiguous, "old_string is in the file %s, at lines %s", times(n), joinInts(found.lines(text), n)).
-		With("found", n).With("lines", found.lines(text)).With("nearest", found.context(text)).
+	return fault.New(fault.EditAmbiguous, "old_string is in the file %s, at lines %s", times(n), match.List(found.Lines(text), n)).
+		With("found", n).With("lines", found.Lines(text)).With("nearest", found.Context(text)).
 		WithHint("add lines around the place until it is unique, or set replace_all")
 }
 

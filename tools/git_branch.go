@@ -108,7 +108,7 @@ type branchAction struct {
 	look    func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error)
 	hooks   []string
 	args    func(c git.BranchChange) []string                // git's
-	builtin func(root, dir string, c git.BranchChange) error // does it without git; nil: see checkOut
+	builtin func(root, dir string, c git.BranchChange) error // does it without git; nil: only git can
 	facts   func(s *sheet, b branchPlan)
 	title   string
 	deed    string // completes "the agent wants to", before the branch's name
@@ -129,7 +129,7 @@ var createBranch = branchAction{
 	builtin: git.MakeBranch, title: "Create branch", deed: "create the branch", done: "created",
 	facts: func(s *sheet, b branchPlan) {
 		s.fact("Branch", b.at(b.Name, b.Hash))
-		if b.Start != "" {
+		if b.Start != "" && b.git.file != "" {
 			s.fact("It follows", fault.Quote(strings.TrimPrefix(b.Start, "refs/remotes/")))
 		}
 		s.fact("Checked out", branchWords(b.Branch)+", as before")
@@ -200,16 +200,10 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 	}
 	b.git = in.gitProgram(b.Top)
 	if b.git.file == "" && b.builtin == nil {
-		files, err := git.ToCheckOut(ctx, root, dir, b.BranchChange)
-		if err == nil {
-			_, err = b.set(in.Snapshot, files) // so that the plan rests on what is there
-		}
-		if err != nil {
-			return nil, err
-		}
+		return nil, git.NeedsGit("switching branches changes files in the work tree")
 	}
 	a := &Action{
-		Title: b.title + " " + fault.Quote(clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
+		Title: b.title + " " + fault.Quote(fault.Clip(b.Name, 60)), Description: b.title + " of the git repository in " + fault.Quote(filepath.Base(b.Top)) + ".",
 		Watch: []string{b.Dir, filepath.Join(b.Dir, "refs", "heads")},
 	}
 	if err := b.git.hold(in, a, len(b.runs)+len(b.Filters)+len(b.Fetched), false, false); err != nil {
@@ -233,7 +227,7 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 func (b branchPlan) unsaved(snap *document.Snapshot, files []workspace.Path) error {
 	if unsaved := unsavedAmong(snap, files); len(unsaved) > 0 {
 		return fault.New(fault.WorkTreeDirty, "%s changes files that have unsaved text in the editor: %s", fault.Quote(b.Name), strings.Join(quoteAll(unsaved), ", ")).
-			With("paths", unsaved).WithHint("ask the human to save or undo it first")
+			With("paths", unsaved).WithHint("ask the user to save or undo it first")
 	}
 	return nil
 }
@@ -259,7 +253,7 @@ func (b branchPlan) at(name, hash string) string { return branchWords(name) + ",
 
 func (b branchPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 	if b.git.file == "" {
-		return b.runBuiltin(ctx, hands)
+		return b.runBuiltin(ctx)
 	}
 	got, err := b.git.run(ctx, hands, "", b.branchAction.args(b.BranchChange)...)
 	if err != nil || got.ExitCode != 0 {
@@ -302,14 +296,8 @@ func (b branchPlan) answer(ctx context.Context) (*Answer, error) {
 }
 
 // runBuiltin does it where there is no git.
-func (b branchPlan) runBuiltin(ctx context.Context, hands Hands) (*Answer, error) {
-	var err error
-	if b.builtin == nil {
-		err = b.checkOut(ctx, hands)
-	} else {
-		err = b.builtin(b.dir.RootDir(), b.dir.Abs(), b.BranchChange)
-	}
-	if err != nil {
+func (b branchPlan) runBuiltin(ctx context.Context) (*Answer, error) {
+	if err := b.builtin(b.dir.RootDir(), b.dir.Abs(), b.BranchChange); err != nil {
 		return nil, err
 	}
 	a, err := b.answer(context.WithoutCancel(ctx))

@@ -123,7 +123,7 @@ func (c commitPlan) action(in Input) *Action {
 	reads := inWorkspace(in, c.Top, names)
 	unsaved := unsavedAmong(in.Snapshot, reads)
 	a := &Action{
-		Title:       "Commit " + fault.Quote(clip(firstLine(c.message), 60)),
+		Title:       "Commit " + fault.Quote(fault.Clip(firstLine(c.message), 60)),
 		Description: fmt.Sprintf("Commits %s to git.", count(len(names), "file")),
 		Preview:     approval.Preview{Unsaved: unsaved},
 		Watch:       c.watched(names),

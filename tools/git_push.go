@@ -61,13 +61,11 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 	}
 	p.git = in.gitProgram(p.Top)
 	if p.git.file == "" {
-		if err := git.Pushable(root, options, p.Push, args.SetUpstream); err != nil {
-			return nil, err
-		}
+		return nil, git.NeedsGit("pushing speaks to a remote")
 	}
 	p.git.inherit = append(p.git.inherit, pushVariables[p.Scheme]...)
 	a := &Action{
-		Title:       "Push " + fault.Quote(clip(p.Name, 60)) + " to " + fault.Quote(clip(p.Remote, 60)),
+		Title:       "Push " + fault.Quote(fault.Clip(p.Name, 60)) + " to " + fault.Quote(fault.Clip(p.Remote, 60)),
 		Description: "Pushes a branch to a remote. It is never forced.",
 		Watch:       []string{p.Dir, filepath.Join(p.Dir, "refs", "heads")},
 		AlwaysAsk:   true,
@@ -123,21 +121,10 @@ func (p pushPlan) preview() approval.Preview {
 	if p.SSH != "" {
 		s.fact("Reached by", fault.Quote(p.SSH))
 	}
-	switch {
-	case p.git.file != "":
-		s.list("Credentials", 10, quoteAll(p.Helpers)...)
-	case p.Scheme == "ssh":
-		s.fact("Credentials", "the keys of the ssh agent")
-	default:
-		s.fact("Credentials", "those in the address alone, if any")
-	}
+	s.list("Credentials", 10, quoteAll(p.Helpers)...)
 	s.fact("Signed", signingWords(p.Sign))
 	p.git.hooks(&s, p.hooks)
-	if p.git.file == "" {
-		p.git.programs(&s, nil, nil)
-	} else {
-		p.git.programs(&s, nil, p.Fetched)
-	}
+	p.git.programs(&s, nil, p.Fetched)
 	return s.preview()
 }
 
@@ -152,7 +139,7 @@ func (p pushPlan) news() []string {
 	}
 	out := []string{about + count(p.Ahead, "commit")}
 	for _, c := range p.News {
-		out = append(out, short(c.Hash)+" "+fault.Quote(clip(c.Subject, 100)))
+		out = append(out, short(c.Hash)+" "+fault.Quote(fault.Clip(c.Subject, 100)))
 	}
 	if more := p.Ahead - len(p.News); more > 0 && len(p.News) > 0 {
 		out = append(out, fmt.Sprintf("and %d more", more))
@@ -161,9 +148,6 @@ func (p pushPlan) news() []string {
 }
 
 func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
-	if p.git.file == "" {
-		return p.runBuiltin(ctx)
-	}
 	args := []string{"push", "--porcelain", "--no-progress", "--no-follow-tags", "--no-recurse-submodules", "--receive-pack=git-receive-pack"}
 	if p.args.SetUpstream {
 		args = append(args, "--set-upstream")
@@ -175,30 +159,11 @@ func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		failed := p.git.gitFailed("push", got, err)
 		if flag == "!" && (strings.Contains(summary, "non-fast-forward") || strings.Contains(summary, "fetch first")) {
 			failed.Err.Message = fmt.Sprintf("%s has commits on %s that are not here; a push never overwrites them", fault.Quote(p.Remote), fault.Quote(p.Name))
-			failed.Err.Hint = "fetch and merge or rebase first, or ask the human what is to become of them"
+			failed.Err.Hint = "fetch and merge or rebase first, or ask the user what is to become of them"
 		}
 		return failed, nil
 	}
 	return p.answer(flag, summary, got), nil
-}
-
-// runBuiltin pushes where there is no git.
-func (p pushPlan) runBuiltin(ctx context.Context) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.git.timeout)
-	defer cancel()
-	done, err := git.MakePush(ctx, p.dir.RootDir(), git.PushOptions{Dir: p.dir.Abs(), Remote: p.args.Remote, Branch: p.args.Branch}, p.Push, p.args.SetUpstream)
-	output := strings.TrimSpace(git.WithoutCredentials(done.Output))
-	if err != nil {
-		return &Answer{Err: fault.From(err).With("output", output), Text: output}, nil
-	}
-	a := p.answered(done.Old, output)
-	if len(p.hooks) > 0 {
-		a.Notes = append(a.Notes, "there is no git program: the hooks did not run")
-	}
-	if done.Note != "" {
-		a.Notes = append(a.Notes, done.Note)
-	}
-	return a, nil
 }
 
 // pushed reads what git push --porcelain says of one reference.
@@ -222,8 +187,13 @@ func (p pushPlan) answer(flag, summary string, got process.Result) *Answer {
 	case found != nil:
 		old = git.FullHash(p.dir.RootDir(), p.dir.Abs(), found[1])
 	}
-	return p.answered(old, strings.TrimSpace(git.WithoutCredentials(got.Stderr)))
+	return p.answered(old, strings.TrimSpace(withoutCredentials(got.Stderr)))
 }
+
+var credentials = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/\s'"]*@`)
+
+// withoutCredentials takes names and passwords out of the addresses in a text.
+func withoutCredentials(text string) string { return credentials.ReplaceAllString(text, "$1") }
 
 // answered tells of a push to where old was, "" where the branch is new.
 func (p pushPlan) answered(old, output string) *Answer {

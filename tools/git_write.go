@@ -176,7 +176,7 @@ func (g gitProgram) gitFailed(what string, got process.Result, err error) *Answe
 
 // gitOutput is what git and its hooks printed. Of addresses only what is no secret.
 func gitOutput(got process.Result) string {
-	return strings.TrimSpace(git.WithoutCredentials(strings.TrimSpace(got.Stdout) + "\n" + strings.TrimSpace(got.Stderr)))
+	return strings.TrimSpace(withoutCredentials(strings.TrimSpace(got.Stdout) + "\n" + strings.TrimSpace(got.Stderr)))
 }
 
 // hookLines says which hooks run, for the dialog.

@@ -349,7 +349,7 @@ func TestWhatACommitRestsOn(t *testing.T) {
 }
 
 // TestWithoutGit: commits and branches are made all the same, and are what git would
-// have made; what only git can do is refused.
+// have made; what only git can do is refused, and says how to get it.
 func TestWithoutGit(t *testing.T) {
 	w := gitWorld(t)
 	w.write("dir/deep/c.txt", "c\n")
@@ -401,27 +401,24 @@ func TestWithoutGit(t *testing.T) {
 	if got := w.gitTool("git.branch", map[string]any{"action": "create", "name": "topic"}); !got.OK {
 		t.Fatalf("%+v", got)
 	}
-	w.write("a.txt", "three\n")
-	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "topic"}); !got.OK || w.says("symbolic-ref", "HEAD") != "refs/heads/topic" {
-		t.Fatalf("%+v", got)
-	}
-	fsck("M a.txt")
-	if got := w.says("reflog", "-1", "--format=%gs"); got != "checkout: moving from main to topic" {
-		t.Errorf("the reflog says %q", got)
-	}
-	if got := w.gitTool("git.commit", map[string]any{"message": "topic"}); !got.OK {
-		t.Fatalf("%+v", got)
-	}
-	w.write(".git/HEAD.lock", "")
-	w.git("branch twin")
-	if got := w.gitTool("git.branch", map[string]any{"action": "switch", "name": "twin"}); got.OK || !strings.Contains(got.Error.Message, "HEAD.lock") {
-		t.Errorf("%+v", got)
-	}
-	w.must(os.Remove(w.path(".git/HEAD.lock")))
 	w.git("init -q --bare ../bare.git")
 	w.says("remote", "add", "origin", w.path("../bare.git"))
-	if got := w.gitTool("git.push", map[string]any{}); got.OK || !strings.Contains(got.Error.Message, "a git program is needed") {
-		t.Errorf("%+v", got)
+	before := w.says("for-each-ref") + w.says("symbolic-ref", "HEAD")
+	for tool, arguments := range map[string]map[string]any{
+		"git.push":   {},
+		"git.branch": {"action": "switch", "name": "topic"},
+	} {
+		got := w.gitTool(tool, arguments)
+		if got.OK || got.Error.Code != fault.GitError || !strings.Contains(got.Error.Hint, "install git") {
+			t.Errorf("%s: %+v", tool, got)
+		}
+	}
+	w.says("config", "branch.topic.remote", "origin")
+	if got := w.gitTool("git.branch", map[string]any{"action": "delete", "name": "topic"}); got.OK || got.Error.Code != fault.GitError {
+		t.Errorf("a branch that follows another is deleted: %+v", got)
+	}
+	if after := w.says("for-each-ref") + w.says("symbolic-ref", "HEAD"); after != before {
+		t.Errorf("the references were\n%s\nand are\n%s", before, after)
 	}
 	fsck("")
 	w.git("checkout -q --detach")

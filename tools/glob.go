@@ -154,7 +154,7 @@ func (g *globbing) answer(args globArgs) *Answer {
 		Result:  globResult{matches, len(matches), g.truncated},
 		Text:    text.String(),
 		rest:    "narrow it with path or pattern",
-		Summary: fmt.Sprintf("%s, %s", fault.Quote(clip(args.Pattern, 60)), count(len(matches), "file")),
+		Summary: fmt.Sprintf("%s, %s", fault.Quote(fault.Clip(args.Pattern, 60)), count(len(matches), "file")),
 	}
 	if g.truncated {
 		a.Notes = append(a.Notes, fmt.Sprintf("(there are more than %d files; narrow it with path or pattern, or raise limit)", len(matches)))

@@ -44,7 +44,7 @@ func planListProcesses(context.Context, Input, listProcessesArgs) (*Action, erro
 					ProcessID: p.ID, PID: p.PID(), Command: p.Command, Running: state.Running, ExitCode: state.ExitCode,
 					Started: p.Started.UTC().Truncate(time.Second),
 				})
-				fmt.Fprintf(&text, "%s: %s\n", state.text(p), fault.Escape(clip(firstLine(p.Command), 200)))
+				fmt.Fprintf(&text, "%s: %s\n", state.text(p), fault.Escape(fault.Clip(firstLine(p.Command), 200)))
 			}
 			if len(out.Processes) == 0 {
 				text.WriteString("this session has no processes\n")

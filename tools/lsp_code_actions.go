@@ -87,13 +87,13 @@ func planCodeActions(ctx context.Context, in Input, args codeActionsArgs) (*Edit
 		chosen, err = q.ask.Resolve(ctx, in.Snapshot, f.Path, chosen)
 	}
 	if err == nil && len(chosen.Edits) == 0 {
-		err = fault.New(fault.ExecutionFailed, "the action %s is done by a command of the server, which is not run", fault.Quote(clip(chosen.Title, longLine))).
+		err = fault.New(fault.ExecutionFailed, "the action %s is done by a command of the server, which is not run", fault.Quote(fault.Clip(chosen.Title, longLine))).
 			WithHint("make the change with edit_file")
 	}
 	if err != nil {
 		return onlyAnswer(q.failed(by, err)), nil
 	}
-	title := clip(chosen.Title, longLine)
+	title := fault.Clip(chosen.Title, longLine)
 	return in.codeEdits(codeEditsResult{Title: title, answeredBy: answered(by)}, "Code action: "+fault.Quote(title), chosen.Edits)
 }
 
@@ -131,7 +131,7 @@ func (a codeActionsArgs) where(f *codeFile) (document.Range, error) {
 func choose(actions []language.Action, named string) (language.Action, error) {
 	var found []language.Action
 	for _, a := range actions {
-		if clip(a.Title, longLine) == named {
+		if fault.Clip(a.Title, longLine) == named {
 			found = append(found, a)
 		}
 	}
@@ -140,11 +140,11 @@ func choose(actions []language.Action, named string) (language.Action, error) {
 	}
 	var titles []string
 	for _, a := range actions[:min(len(actions), mostActions)] {
-		titles = append(titles, clip(a.Title, longLine))
+		titles = append(titles, fault.Clip(a.Title, longLine))
 	}
 	switch {
 	case len(found) == 0:
-		return language.Action{}, invalid("there is no action %s here", fault.Quote(clip(named, longLine))).
+		return language.Action{}, invalid("there is no action %s here", fault.Quote(fault.Clip(named, longLine))).
 			With("titles", titles).WithHint("give one of these titles, or leave out apply to list them")
 	case len(found) > 1:
 		return language.Action{}, invalid("there are %s called %s", count(len(found), "action"), fault.Quote(named)).WithHint("give the index of the one you mean")
@@ -159,7 +159,7 @@ func actionsAnswer(f *codeFile, actions []language.Action, by answeredBy) *Answe
 	name := fault.Quote(r.Path)
 	texts := []string{fmt.Sprintf("%s for %s (%s); give a title or an index as apply to make one:", count(r.Count, "action"), name, by)}
 	for i, a := range actions[:min(len(actions), mostActions)] {
-		one := codeAction{i, clip(a.Title, longLine), clip(a.Kind, longWord), a.Preferred, clip(a.Disabled, longLine)}
+		one := codeAction{i, fault.Clip(a.Title, longLine), fault.Clip(a.Kind, longWord), a.Preferred, fault.Clip(a.Disabled, longLine)}
 		if one.Disabled == "" && len(a.Edits) == 0 && !a.Resolvable {
 			one.Disabled = "it is done by a command of the server, which is not run"
 		}

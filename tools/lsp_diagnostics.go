@@ -72,7 +72,7 @@ func planDiagnostics(ctx context.Context, in Input, args diagnosticsArgs) (*Answ
 }
 
 func diagnosticsAnswer(f *codeFile, report language.Report) *Answer {
-	r := diagnosticsResult{Path: f.Path.String(), Status: report.Freshness, answeredBy: answered(report.Server), Hint: clip(report.Hint, longMessage)}
+	r := diagnosticsResult{Path: f.Path.String(), Status: report.Freshness, answeredBy: answered(report.Server), Hint: fault.Clip(report.Hint, longMessage)}
 	if r.Status == "" {
 		r.Status = language.Stale // nobody says that it is fresh
 	}
@@ -170,7 +170,7 @@ func diagnosticLine(name string, d language.Diagnostic) string {
 	if d.Code != nil {
 		text += " " + fmt.Sprint(d.Code)
 	}
-	return fault.Escape(text) + " " + oneLine(clip(d.Message, 2*longLine))
+	return fault.Escape(text) + " " + oneLine(fault.Clip(d.Message, 2*longLine))
 }
 
 // How much of what servers find is told.
@@ -192,7 +192,7 @@ func mostSevere(all []language.Diagnostic, most int) []language.Diagnostic {
 	})
 	for i := range list {
 		d := &list[i]
-		d.Message, d.Source, d.Code = clip(d.Message, longMessage), clip(d.Source, longWord), shortCode(d.Code)
+		d.Message, d.Source, d.Code = fault.Clip(d.Message, longMessage), fault.Clip(d.Source, longWord), shortCode(d.Code)
 		d.Severity = rank(*d)
 	}
 	if list == nil {
@@ -214,7 +214,7 @@ func shortCode(code any) any {
 		if s == "" {
 			return nil
 		}
-		return clip(s, longWord)
+		return fault.Clip(s, longWord)
 	}
 	return code
 }

@@ -32,7 +32,7 @@ func planHover(ctx context.Context, in Input, args placeArgs) (*Answer, error) {
 	if err != nil {
 		return q.failed(by, err), nil
 	}
-	r := hoverResult{clip(strings.TrimSpace(contents), longHover), answered(by)}
+	r := hoverResult{fault.Clip(strings.TrimSpace(contents), longHover), answered(by)}
 	a := &Answer{Result: r, Text: fault.Escape(r.Contents), Reads: []workspace.Path{q.file.Path}}
 	a.Summary = fmt.Sprintf("%s in %s", fault.Quote(q.file.word(q.at)), q.file.at(q.at))
 	if r.Contents == "" {

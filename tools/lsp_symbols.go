@@ -104,7 +104,7 @@ func findSymbols(ctx context.Context, in Input, args symbolsArgs) (*Answer, erro
 	if err != nil {
 		return unanswered(askedAbout{Path: args.In, answeredBy: answered(by)}, err, searchInstead), nil
 	}
-	return symbolsAnswer(all, by, "for "+fault.Quote(clip(args.Query, 60)), true), nil
+	return symbolsAnswer(all, by, "for "+fault.Quote(fault.Clip(args.Query, 60)), true), nil
 }
 
 func symbolsAnswer(found []language.Symbol, by language.Server, where string, withPath bool) *Answer {
@@ -145,10 +145,10 @@ func symbolsOf(all []language.Symbol, left *int, deep int) []symbol {
 		}
 		*left--
 		one := symbol{
-			Name: clip(s.Name, longWord), Detail: clip(s.Detail, shortLine), Kind: clip(s.Kind, longKind), Container: clip(s.Container, shortLine), Range: s.Location.Range,
+			Name: fault.Clip(s.Name, longWord), Detail: fault.Clip(s.Detail, shortLine), Kind: fault.Clip(s.Kind, longKind), Container: fault.Clip(s.Container, shortLine), Range: s.Location.Range,
 		}
 		if s.Location.Path.IsZero() {
-			one.URI = clip(s.Location.URI, longURI)
+			one.URI = fault.Clip(s.Location.URI, longURI)
 		} else {
 			one.Path = s.Location.Path.String()
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pillion/internal/fault"
+	"pillion/tools/patching"
 	"pillion/workspace"
 	"pillion/workspace/git"
 )
@@ -16,14 +17,12 @@ const mostDirty = 20
 // checkClean refuses a patch where there are changes that git has not committed, or the
 // human has not saved. Files that git does not track are no such thing. Where there is
 // no repository only an agent that asks for a clean one is refused.
-func (p *patching) checkClean(ctx context.Context, asked bool) error {
-	var dirty, unsaved []string
+func checkClean(ctx context.Context, in Input, p *patching.Patch, asked bool) error {
+	var dirty []string
+	unsaved := p.Unsaved()
 	looked := map[string]bool{}
-	for _, f := range p.order {
-		if f.before != nil && f.before.Dirty {
-			unsaved = append(unsaved, f.path.String())
-		}
-		names, err := p.dirtyAround(ctx, f.target, looked)
+	for _, target := range p.Targets() {
+		names, err := dirtyAround(ctx, in, target, looked)
 		if fault.CodeOf(err) == fault.GitNotInitialized && !asked {
 			continue
 		}
@@ -51,7 +50,7 @@ func (p *patching) checkClean(ctx context.Context, asked bool) error {
 
 // dirtyAround are the files with changes in the repository that a file is in, by their
 // names here, unless it was looked at already.
-func (p *patching) dirtyAround(ctx context.Context, at workspace.Path, looked map[string]bool) (out []string, err error) {
+func dirtyAround(ctx context.Context, in Input, at workspace.Path, looked map[string]bool) (out []string, err error) {
 	dir := at.Dir()
 	for !dir.IsRoot() && !dir.Exists() {
 		dir = dir.Dir()
@@ -60,7 +59,7 @@ func (p *patching) dirtyAround(ctx context.Context, at workspace.Path, looked ma
 		return nil, nil
 	}
 	looked[dir.Abs()] = true
-	got, err := p.in.Git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: dir.Abs()})
+	got, err := in.Git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: dir.Abs()})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +72,7 @@ func (p *patching) dirtyAround(ctx context.Context, at workspace.Path, looked ma
 			return nil, nil
 		}
 		looked[all] = true
-		if got, err = p.in.Git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: all}); err != nil {
+		if got, err = in.Git.Status(ctx, at.RootDir(), git.StatusOptions{Dir: all}); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/patching"
 	"pillion/workspace/change"
 )
 
@@ -17,38 +18,7 @@ type PatchReview struct {
 	SessionID string
 	Agent     approval.Agent
 	Message   string // escaped
-	Files     []ReviewFile
-}
-
-// ReviewFile is one file of a patch, in the wire shape of patch/review.
-type ReviewFile struct {
-	// Path is unique in the review: the file's name after the patch, of a deleted one the
-	// name it had.
-	Path      string           `json:"path"`
-	From      string           `json:"from,omitempty"` // of a file that is moved or copied: where from
-	URI       string           `json:"uri"`
-	Operation change.Operation `json:"operation"`
-	Language  string           `json:"language"`
-	// Note is what happens to the file beside its name and lines: "mode 100644 → 100755".
-	Note string `json:"note,omitempty"`
-	// Whole is what there is to say of a file without lines beside its operation and its
-	// names, the note included: "binary, 79 → 99 bytes".
-	Whole        string       `json:"whole,omitempty"`
-	Hunks        []ReviewHunk `json:"hunks"`
-	Before       string       `json:"before"`
-	After        string       `json:"after"`
-	Additions    int          `json:"additions"`
-	Deletions    int          `json:"deletions"`
-	OpenInEditor bool         `json:"openInEditor"`
-	Dirty        bool         `json:"dirty"`
-}
-
-// ReviewHunk is what can be taken or left. Lines have their ' ', '+' or '-' and no
-// line end.
-type ReviewHunk struct {
-	ID     string   `json:"id"`
-	Header string   `json:"header"`
-	Lines  []string `json:"lines"`
+	Files     []patching.ReviewFile
 }
 
 // ReviewAnswer is what the human made of a patch: the result of patch/review.
@@ -103,7 +73,7 @@ const promptPatch = 2000
 func (r PatchReview) words(limit int) string {
 	var patch strings.Builder
 	for _, f := range r.Files {
-		patch.WriteString(f.words())
+		patch.WriteString(fileWords(f))
 	}
 	text := approval.PlainPreview(approval.Preview{Kind: "text", Markdown: patch.String()}, limit)
 	if r.Message == "" {
@@ -112,13 +82,13 @@ func (r PatchReview) words(limit int) string {
 	return r.Message + "\n\n" + text
 }
 
-func (f ReviewFile) words() string {
+func fileWords(f patching.ReviewFile) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s", f.Operation, fault.Quote(f.Path))
 	if f.From != "" {
 		out.WriteString(" from " + fault.Quote(f.From))
 	}
-	hasLines := slices.ContainsFunc(f.Hunks, func(h ReviewHunk) bool { return len(h.Lines) > 0 })
+	hasLines := slices.ContainsFunc(f.Hunks, func(h patching.ReviewHunk) bool { return len(h.Lines) > 0 })
 	if !hasLines {
 		return change.Words(out.String(), f.Whole) + "\n"
 	}

@@ -14,6 +14,7 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/match"
 	"pillion/tools/policy"
 	"pillion/workspace"
 	"pillion/workspace/change"
@@ -78,7 +79,7 @@ func unknownTool(name string) error {
 	err := fault.New(fault.ToolNotFound, "unknown tool: %s", fault.Quote(name))
 	best, score := "", 0.4
 	for _, t := range Catalogue() {
-		if s := similarity(t.Name, name); s > score {
+		if s := match.Similarity(t.Name, name); s > score {
 			best, score = t.Name, s
 		}
 	}

@@ -248,9 +248,6 @@ type Hands struct {
 	Output    func(stream, text string) // streamed while it runs; never nil
 	// Snapshot is what there is by now.
 	Snapshot func() *document.Snapshot
-	// Change makes a set in the call's name, as a whole or not at all: for what is more
-	// than a change of files, of which no part can be chosen.
-	Change func(ctx context.Context, s change.Set) error
 }
 
 // Human can be asked things that are no approval.

@@ -12,11 +12,12 @@ import (
 	"testing"
 
 	"pillion/tools"
+	"pillion/tools/patching"
 )
 
 // review has a patch reviewed by a human who takes the hunks that they want, and gives
 // what the agent gets.
-func review(t *testing.T, w *world, patch string, takes func(tools.ReviewFile, tools.ReviewHunk) bool) (said reviewSaid) {
+func review(t *testing.T, w *world, patch string, takes func(patching.ReviewFile, patching.ReviewHunk) bool) (said reviewSaid) {
 	t.Helper()
 	w.human.review = func(review tools.PatchReview) tools.ReviewAnswer {
 		answer := tools.ReviewAnswer{Action: tools.ReviewApply}
@@ -62,7 +63,7 @@ func TestPartsOfOneFileAreOneReview(t *testing.T) {
 		hunks += total
 		want, all := maps.Clone(files), round%4 == 0
 		took := map[string][]bool{}
-		said := review(t, w, patch, func(f tools.ReviewFile, h tools.ReviewHunk) bool {
+		said := review(t, w, patch, func(f patching.ReviewFile, h patching.ReviewHunk) bool {
 			take := all || r.IntN(2) == 0
 			if took[f.Path] = append(took[f.Path], take); len(took[f.Path]) == len(f.Hunks) {
 				merged -= len(f.Hunks)
@@ -117,7 +118,7 @@ func (f tree) edited(r *rand.Rand) tree {
 }
 
 // chosenText is what docs/protocol.md has a client make of a choice.
-func chosenText(t *testing.T, f tools.ReviewFile, took []bool) string {
+func chosenText(t *testing.T, f patching.ReviewFile, took []bool) string {
 	t.Helper()
 	before, after, at := strings.SplitAfter(f.Before, "\n"), strings.SplitAfter(f.After, "\n"), 0
 	var out strings.Builder
@@ -204,7 +205,7 @@ func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
 				return
 			}
 			var shown []string
-			said := review(t, w, patch, func(f tools.ReviewFile, h tools.ReviewHunk) bool {
+			said := review(t, w, patch, func(f patching.ReviewFile, h patching.ReviewHunk) bool {
 				if h.ID == f.Hunks[0].ID {
 					shown = append(shown, f.Path+" "+string(f.Operation))
 				}
@@ -240,12 +241,12 @@ func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
 func checkEachAlone(t *testing.T, w *world, patch, want string) {
 	t.Helper()
 	var ids, told []string
-	review(t, w, patch, func(_ tools.ReviewFile, h tools.ReviewHunk) bool {
+	review(t, w, patch, func(_ patching.ReviewFile, h patching.ReviewHunk) bool {
 		ids = append(ids, h.ID)
 		return true
 	})
 	for _, id := range ids {
-		said := review(t, w, patch, func(_ tools.ReviewFile, h tools.ReviewHunk) bool { return h.ID == id })
+		said := review(t, w, patch, func(_ patching.ReviewFile, h patching.ReviewHunk) bool { return h.ID == id })
 		told = append(told, fmt.Sprint(said.ChunksSelected))
 	}
 	if got := strings.Join(told, " "); got != strings.Join(bracketed(want), " ") {

@@ -80,7 +80,7 @@ func planRunPersistent(_ context.Context, in Input, args runPersistentArgs) (*Ac
 		p.Detach()
 		return persistentAnswer(c, in.Page, p, ready)
 	})
-	action.Title = "Start " + fault.Escape(clip(firstLine(args.Command), 60))
+	action.Title = "Start " + fault.Escape(fault.Clip(firstLine(args.Command), 60))
 	action.Description = fmt.Sprintf("Starts this command line with /bin/sh and lets it run on as %s, until it ends by itself, you or the agent end it, or the agent's session closes. What the agent types into it is not asked about again.",
 		fault.Quote(args.ProcessID))
 	return action, nil

@@ -14,6 +14,7 @@ import (
 
 	"pillion/internal/bug"
 	"pillion/internal/fault"
+	"pillion/tools/match"
 )
 
 // schemaFor reflects a tool's argument struct. Fields with omitempty are
@@ -201,7 +202,7 @@ func known(s *jsonschema.Schema) string {
 func nearestKey(s *jsonschema.Schema, key string) string {
 	best, bestScore := "", 0.0
 	for _, name := range s.PropertyOrder {
-		if score := similarity(name, key); score > bestScore {
+		if score := match.Similarity(name, key); score > bestScore {
 			best, bestScore = name, score
 		}
 	}
@@ -209,27 +210,6 @@ func nearestKey(s *jsonschema.Schema, key string) string {
 		return ""
 	}
 	return best
-}
-
-// similarity is the Dice coefficient of letter pairs, from 0 to 1.
-func similarity(a, b string) float64 {
-	fold := strings.NewReplacer("_", "", "-", "", " ", "")
-	a, b = fold.Replace(strings.ToLower(a)), fold.Replace(strings.ToLower(b))
-	if a == b {
-		return 1
-	}
-	pairs := map[string]int{}
-	for i := 0; i+2 <= len(a); i++ {
-		pairs[a[i:i+2]]++
-	}
-	common := 0
-	for i := 0; i+2 <= len(b); i++ {
-		if pairs[b[i:i+2]] > 0 {
-			pairs[b[i:i+2]]--
-			common++
-		}
-	}
-	return 2 * float64(common) / float64(max(1, len(a)+len(b)-2))
 }
 
 func checkArray(d *json.Decoder, s *jsonschema.Schema, at string) error {

@@ -72,7 +72,7 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 		Result:  searchResult{found.Matches, found.Count, found.FilesSearched, found.Truncated, found.Skipped},
 		Text:    text,
 		paged:   true,
-		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(clip(args.Query, 60))),
+		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(fault.Clip(args.Query, 60))),
 	}
 	if found.Truncated {
 		a.Notes = append(a.Notes, fmt.Sprintf("(the first %s; there are more: narrow the search with path, glob or a longer query)", count(found.Count, "hit")))

@@ -32,13 +32,13 @@ func planWriteProcess(_ context.Context, in Input, args writeProcessArgs) (*Acti
 	if in.Timeout > 0 {
 		limit = in.Timeout
 	}
-	title := fmt.Sprintf("Write to %s: %s", fault.Quote(args.ProcessID), fault.Quote(clip(args.Input, 200)))
+	title := fmt.Sprintf("Write to %s: %s", fault.Quote(args.ProcessID), fault.Quote(fault.Clip(args.Input, 200)))
 	action := onProcess(title, args.ProcessID, func(ctx context.Context, p *process.Named) (*Answer, error) {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		n, err := p.Write(ctx, args.Input)
 		a := &Answer{Result: writeProcessResult{n}}
-		a.Summary = fmt.Sprintf("wrote %s to %s: %s", count(n, "byte"), fault.Quote(p.ID), fault.Quote(clip(args.Input[:n], 200)))
+		a.Summary = fmt.Sprintf("wrote %s to %s: %s", count(n, "byte"), fault.Quote(p.ID), fault.Quote(fault.Clip(args.Input[:n], 200)))
 		a.Text = fmt.Sprintf("wrote %s", count(n, "byte"))
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):

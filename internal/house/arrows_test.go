@@ -38,18 +38,20 @@ var arrows = map[string][]string{
 
 	"tools/policy":   {},
 	"tools/session":  {"tools/policy"},
+	"tools/match":    {"workspace/diff", "workspace/document"},
+	"tools/patching": {"tools/match", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language", "workspace/patch"},
 	"tools/unusual":  {"audit"},
 	"tools/process":  {"internal/pipe", "internal/state"},
 	"tools/approval": {"workspace/change"},
 	"tools": {
-		"audit", "tools/approval", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 
 	"lspbridge": {"internal/wire", "workspace", "workspace/diff", "workspace/document", "workspace/language", "workspace/search", "workspace/watch"},
 
 	"rpc": {
-		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session",
+		"tools", "tools/approval", "tools/patching", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
 	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
@@ -94,8 +96,8 @@ var confined = map[string][]string{
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
-	"net/http":                            {"page", "workspace/git"},                       // on loopback; a push where there is no git program
-	"golang.org/x/crypto/":                {"workspace/git"},                               // likewise, by ssh
+	"net/http":                            {"page"}, // on loopback
+	"golang.org/x/crypto/":                {},
 	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},
 	"github.com/go-json-experiment/json/": {},

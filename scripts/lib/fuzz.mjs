@@ -4,7 +4,7 @@ import { command } from './steps.mjs';
 const targets = [
   { pkg: './workspace', name: 'FuzzResolveStaysInside' },
   { pkg: './tools', name: 'FuzzEditsSpliceBytes' },
-  { pkg: './tools', name: 'FuzzFindText' },
+  { pkg: './tools/match', name: 'FuzzFindText' },
   { pkg: './workspace/change', name: 'FuzzMerge' },
   { pkg: './workspace/patch', name: 'FuzzParse' },
   { pkg: './workspace/patch', name: 'FuzzApply' },

@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from "node:fs";
 import * as esbuild from "esbuild";
 
 const flags = new Set(process.argv.slice(2));
-const common = { bundle: true, platform: "node", target: "node20", format: "cjs", logLevel: "warning", external: ["vscode"] };
+const common = { bundle: true, platform: "node", target: "node20", format: "cjs", logLevel: "warning", external: ["vscode", "typescript"] };
 
 if (flags.has("--tests")) {
   rmSync("dist/test", { recursive: true, force: true });

@@ -2,7 +2,6 @@
 
 import { Uri, window } from "vscode";
 import type { Choice } from "./approvals";
-import type { Handler, Workbench } from "./commands";
 import { scopes } from "./command-page";
 import { short, visible, withoutLinks } from "./escape";
 import { say } from "./notices";
@@ -10,6 +9,7 @@ import { saveAndRun, saveUnseen } from "./saving";
 import { approvalIdOf } from "./schemes";
 import { answerTogether, approveTogether, lookFirst } from "./together";
 import type { Entry } from "./view";
+import type { Handler, Workbench } from "./workbench";
 
 export const answers: Record<string, Handler> = {
   ...answering("approve", give({ kind: "approve" })),

@@ -1,45 +1,19 @@
 // Every command, in one table.
 
-import { commands, type Disposable, type LogOutputChannel, Uri, window } from "vscode";
+import { commands, type Disposable, Uri, window } from "vscode";
 import { answers } from "./answers";
-import type { Approvals } from "./approvals";
 import { examine } from "./doctor";
-import type { Front } from "./front";
 import { hunkCommands } from "./hunk-commands";
 import { changeMode } from "./modes";
 import { say } from "./notices";
-import type { Pages } from "./pages";
 import { processCommands } from "./process-commands";
-import type { Hands, ProcessTerminals } from "./process-terminals";
-import type { Processes } from "./processes";
-import type { Prompts } from "./prompts";
-import { type Changes, journalCommands } from "./journal-commands";
+import { journalCommands } from "./journal-commands";
 import { resourceOf, trustedPathOf } from "./schemes";
-import type { Session } from "./session";
-import type { Sessions } from "./sessions";
 import { agents, isAgent, setUpLine } from "./set-up";
-import type { Trust } from "./trust";
 import { unusualCommands } from "./unusual-commands";
-import type { Entry, WaitingView } from "./view";
+import type { Entry } from "./view";
 import { getStarted } from "./walkthrough";
-
-export interface Workbench {
-  approvals: Approvals;
-  prompts: Prompts;
-  sessions: Sessions;
-  processes: Processes;
-  terminals: ProcessTerminals;
-  hands: Hands;
-  trust: Trust;
-  changes: Changes;
-  front: Front;
-  waitingView: WaitingView;
-  pages: Pages;
-  session: Session;
-  log: LogOutputChannel;
-}
-
-export type Handler = (bench: Workbench, ...args: unknown[]) => unknown;
+import type { Handler, Workbench } from "./workbench";
 
 const table: Record<string, Handler> = {
   ...answers,

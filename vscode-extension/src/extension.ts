@@ -9,7 +9,7 @@ import { Approvals } from "./approvals";
 import { explainFailure, registerCommands } from "./commands";
 import { Documents } from "./documents";
 import { Front } from "./front";
-import { Changes } from "./journal-commands";
+import { Changes } from "./changes";
 import { registerLanguageModelTools } from "./language-model-tools";
 import { Pages } from "./pages";
 import { processParts } from "./process-commands";

@@ -1,39 +1,15 @@
 // Taking and leaving hunks: in the list, at the cursor of a diff, by key or from the menu of a line number.
 
-import { commands, Uri, window } from "vscode";
-import type { Approval, Approvals } from "./approvals";
-import type { Handler, Workbench } from "./commands";
+import { Uri, window } from "vscode";
+import { takeHunks } from "./hunk-choice";
 import { say } from "./notices";
-import { pageAddress } from "./pages";
-import { address, approvalIdOf, original, pathOf, proposal } from "./schemes";
+import { approvalIdOf, original, pathOf } from "./schemes";
+import type { Handler, Workbench } from "./workbench";
 
 export const hunkCommands: Record<string, Handler> = {
   "pillion.chooseHunks": chooseHunks,
   "pillion.toggleHunk": toggleHunk,
 };
-
-/** Says so if what the human wrote stands in the way. */
-export function takeHunks(approvals: Approvals, { id }: Approval, path: string, ids: readonly string[], on: boolean): void {
-  const stuck = approvals.take(id, path, ids, on);
-  if (stuck > 0) {
-    const which = stuck === 1 ? "a hunk stays as it is" : `${String(stuck)} hunks stay as they are`;
-    window.setStatusBarMessage(`$(warning) Pillion: ${which}, because you wrote over ${stuck === 1 ? "it" : "them"}; change the text itself`, 6000);
-  }
-}
-
-/** Tells the menus which tabs have a part to choose, of which one is chosen, and which only review. */
-export function tellMenus(approvals: readonly Approval[]): void {
-  const tabs = (condition: (approval: Approval) => boolean): string[] => approvals.filter(condition).flatMap(addresses);
-  void commands.executeCommand("setContext", "pillion.choosable", tabs(({ chosen }) => chosen.isOpen));
-  void commands.executeCommand("setContext", "pillion.partlyTaken", tabs(({ chosen }) => !chosen.isWhole));
-  void commands.executeCommand("setContext", "pillion.messages", tabs(({ message }) => message !== undefined));
-  void commands.executeCommand("setContext", "pillion.reviews", tabs(({ isReview }) => isReview));
-}
-
-function addresses(approval: Approval): string[] {
-  const sides = approval.texts.flatMap(({ path }) => [original, proposal].map((scheme) => address(scheme, approval.id, path)));
-  return [...sides, pageAddress(approval)].map(String);
-}
 
 async function chooseHunks({ approvals, front, waitingView }: Workbench, first: unknown): Promise<void> {
   const uri = first instanceof Uri ? first : undefined;

@@ -1,7 +1,6 @@
 // What a human does about the processes that agents left running, and the parts that show them.
 
 import { type QuickPickItem, ThemeIcon, window } from "vscode";
-import type { Handler, Workbench } from "./commands";
 import { short } from "./escape";
 import { say } from "./notices";
 import { type Hands, ProcessTerminals } from "./process-terminals";
@@ -9,6 +8,7 @@ import { describe, ProcessView } from "./process-view";
 import { AgentProcess, Processes } from "./processes";
 import { methods, type ProcessKill, type ProcessList, type ProcessWrite } from "./protocol";
 import type { Session } from "./session";
+import type { Handler, Workbench } from "./workbench";
 
 export const processCommands: Record<string, Handler> = {
   "pillion.processes": pick,

@@ -6,7 +6,7 @@ import type { Activity } from "./activity";
 import type { Approvals } from "./approvals";
 import type { Documents } from "./documents";
 import { attendToQuestions } from "./language-questions";
-import type { Changes } from "./journal-commands";
+import type { Changes } from "./changes";
 import { answerToPlan, planQuestion } from "./plans";
 import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";

@@ -1,11 +1,11 @@
 // What a human does about an agent that does something unusual, or that should stand still.
 
 import { window } from "vscode";
-import type { Handler, Workbench } from "./commands";
 import { short } from "./escape";
 import { say } from "./notices";
 import type { SessionUnusual } from "./protocol";
 import type { Entry } from "./view";
+import type { Handler, Workbench } from "./workbench";
 
 export const unusualCommands: Record<string, Handler> = {
   "pillion.pauseAgent": pause,

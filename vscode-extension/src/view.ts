@@ -19,7 +19,7 @@ import { deed, size, subject } from "./deeds";
 import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
 import { fileDeed, isText, operationIcons } from "./file-words";
-import { takeHunks, tellMenus } from "./hunk-commands";
+import { takeHunks, tellMenus } from "./hunk-choice";
 import { hunkItem, tickFile, yesItem } from "./hunk-items";
 import type { Hunk } from "./hunks";
 import type { FilePreview, SessionInfo, SessionUnusual, SettingsUntrusted } from "./protocol";

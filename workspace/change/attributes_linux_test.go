@@ -14,7 +14,6 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/internal/testrig/machine"
-	"pillion/workspace/journal"
 )
 
 func (b *bench) stat(name string) *syscall.Stat_t {
@@ -45,39 +44,6 @@ func TestNewFilesHeedTheUmask(t *testing.T) {
 	}
 	if mode := b.stat("new").Mode & 0o777; mode != 0o750 {
 		t.Errorf("the folder has mode %o", mode)
-	}
-}
-
-// TestWhatReplacesIsANewFile: what comes out of a repository has the mode of new files, and
-// what it replaced is what a revert brings back.
-func TestWhatReplacesIsANewFile(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0o027))
-	b := newTrees(t)
-	b.write("a", "one")
-	b.must(os.Chmod(b.abs("a"), 0o600))
-	b.must(os.Symlink("a", b.abs("b")))
-	from := func(name, text string, mode fs.FileMode) Restore {
-		return Restore{Path: b.entry(name), State: journal.State{Type: journal.TypeFile, Data: []byte(text), Mode: mode}, Fresh: true}
-	}
-	before := b.all()
-	_, err := b.Commit(t.Context(), Set{
-		Tree:     []TreeChange{b.remove("a"), b.remove("b")},
-		Restores: []Restore{from("a", "two", 0o666), from("b", "three", 0o777), from("new/c", "four", 0o666)},
-	}, journal.Origin{CallID: "switch"})
-	b.must(err)
-	for name, want := range map[string]fs.FileMode{"a": 0o640, "b": 0o750, "new": fs.ModeDir | 0o750, "new/c": 0o640} {
-		if info, err := os.Lstat(b.abs(name)); err != nil || info.Mode() != want {
-			t.Errorf("%s is %v, %v", name, info.Mode(), err)
-		}
-	}
-	b.want("b", "three")
-	r, err := b.Revert(t.Context(), Selection{CallID: "switch"}, journal.Origin{CallID: "back"}, false)
-	if b.must(err); len(r.Conflicts) > 0 {
-		t.Errorf("%+v", r)
-	}
-	b.wantAll(before)
-	if mode := b.stat("a").Mode & 0o777; mode != 0o600 {
-		t.Errorf("it came back with mode %o", mode)
 	}
 }
 

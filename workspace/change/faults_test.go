@@ -42,7 +42,7 @@ func (b *faulty) set() Set {
 		Files: []File{b.plan("edited", "text of new"), made, b.planBytes("blob", "\x00\xff of new")},
 		Tree:  []TreeChange{b.mode("edited", true), b.mode("moved", true), b.remove("gone"), b.move("moved", "over"), b.mkdir("x/y"), b.remove("swapped")},
 		Restores: []Restore{
-			{Path: b.entry("swapped"), State: journal.State{Type: journal.TypeFile, Data: []byte("text swapped in"), Mode: 0o666}, Fresh: true},
+			{Path: b.entry("swapped"), State: journal.State{Type: journal.TypeFile, Data: []byte("text swapped in"), Mode: 0o666}},
 		},
 	}
 }

@@ -19,15 +19,11 @@ import (
 	"pillion/workspace/journal"
 )
 
-// Restore is an entry that comes out of the journal, or out of a repository, where there
-// is none: a file, a symbolic link, or a folder with all that is in it. What stood there
+// Restore is an entry that comes out of the journal, where there is none: a file, a symbolic link, or a folder with all that is in it. What stood there
 // may go in the same set.
 type Restore struct {
 	Path  workspace.Path
 	State journal.State
-	// Fresh: it comes from elsewhere, and is new here: its mode is that of State but for what
-	// the system takes off it, and so is that of what a folder holds.
-	Fresh bool
 }
 
 // Restored is the operation of a Restore in the journal.
@@ -86,11 +82,11 @@ func (r *restoreStep) stage() (err error) {
 	}
 	r.temp = r.named
 	each := len(r.restore.State.Children) < manyFiles
-	if err = r.put(r.temp, r.restore.State, each); err != nil {
+	if err = r.folder.put(r.temp, r.restore.State, each); err != nil {
 		return r.fault(err)
 	}
 	for _, c := range r.restore.State.Children {
-		if err = r.put(path.Join(r.temp, c.Name), c.State, each); err != nil {
+		if err = r.folder.put(path.Join(r.temp, c.Name), c.State, each); err != nil {
 			return r.fault(err)
 		}
 	}
@@ -98,18 +94,11 @@ func (r *restoreStep) stage() (err error) {
 		syncAll(r.folder.handle) // the journal has it all, should that fail
 	}
 	for _, c := range slices.Backward(r.restore.State.Children) { // not before all in it is made
-		if c.Type == journal.TypeDirectory && !r.restore.Fresh {
+		if c.Type == journal.TypeDirectory {
 			r.folder.root.Chmod(path.Join(r.temp, c.Name), c.Mode.Perm()) //nolint:errcheck // it is the user's folder all the same
 		}
 	}
 	return nil
-}
-
-func (r *restoreStep) put(name string, st journal.State, sync bool) error {
-	if r.restore.Fresh && st.Type == journal.TypeFile {
-		return r.folder.putFresh(name, st, sync)
-	}
-	return r.folder.put(name, st, sync)
 }
 
 // manyFiles are synced together: one after the other they would take minutes.
@@ -133,22 +122,12 @@ func (f folder) put(name string, st journal.State, sync bool) error {
 	if mode == 0 {
 		mode = 0o644
 	}
-	return f.fill(name, from, 0o600, sync, func(file *os.File) error { return file.Chmod(mode) })
+	return f.fill(name, from, mode, sync)
 }
 
-// putFresh makes a new file.
-func (f folder) putFresh(name string, st journal.State, sync bool) error {
-	from, err := contentOf(st)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	return f.fill(name, from, st.Mode.Perm(), sync, func(*os.File) error { return nil })
-}
-
-// fill makes a file, and settles it when it is whole.
-func (f folder) fill(name string, from io.Reader, mode fs.FileMode, sync bool, settle func(*os.File) error) error {
-	file, err := f.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+// fill makes a file, which nobody else can read before it is whole.
+func (f folder) fill(name string, from io.Reader, mode fs.FileMode, sync bool) error {
+	file, err := f.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -156,7 +135,7 @@ func (f folder) fill(name string, from io.Reader, mode fs.FileMode, sync bool, s
 	if _, err := io.Copy(file, from); err != nil {
 		return err
 	}
-	if err := settle(file); err != nil || !sync {
+	if err := file.Chmod(mode); err != nil || !sync {
 		return err
 	}
 	return file.Sync()

@@ -25,8 +25,7 @@ import (
 )
 
 // What follows writes to a repository where there is no git program: a commit, a new
-// branch, the end of one, a switch, a push. It runs no hooks, no
-// filters and no signing program, and refuses where filters or signing are configured.
+// branch, the end of one. It runs no hooks, no filters and no signing program, and refuses where filters or signing are configured.
 // It writes below the git folder alone, under git's own lock on the index.
 
 // builtin is a repository that is written to.
@@ -36,13 +35,14 @@ type builtin struct {
 	store *filesystem.Storage
 }
 
-func needsGit(what string) error {
-	return fault.New(fault.GitError, "%s, for which a git program is needed; ask the human to install git", what)
+// NeedsGit is the answer where there is no git program and only git can do it.
+func NeedsGit(what string) error {
+	return fault.New(fault.GitError, "%s; that needs a git program, and none was found", what).WithHint("ask the user to install git")
 }
 
 func (r *repository) builtin() (*builtin, error) {
 	if r.gitDir != r.commonDir {
-		return nil, needsGit("this is a linked work tree")
+		return nil, NeedsGit("this is a linked work tree")
 	}
 	files := osfs.New(r.gitDir)
 	return &builtin{r, files, filesystem.NewStorage(files, cache.NewObjectLRUDefault())}, nil
@@ -129,18 +129,18 @@ func MakeCommit(ctx context.Context, root string, o CommitOptions, d Draft, mess
 func (b *builtin) makeable(d Draft) error {
 	switch {
 	case d.Sign.On:
-		return needsGit("commits are signed here (commit.gpgSign)")
+		return NeedsGit("commits are signed here (commit.gpgSign)")
 	case d.Doing != "":
-		return needsGit("git is in the middle of " + d.Doing)
+		return NeedsGit("git is in the middle of " + d.Doing)
 	case d.Author.Name == "" || d.Author.Email == "" || d.Committer.Name == "" || d.Committer.Email == "":
-		return fault.New(fault.GitError, "it is not known who commits; ask the human to set user.name and user.email")
+		return fault.New(fault.GitError, "it is not known who commits; ask the user to set user.name and user.email")
 	case len(d.Filters) > 0:
-		return needsGit("the files go through filters")
+		return NeedsGit("the files go through filters")
 	}
 	for name, content := range d.Content {
 		attributes := b.work.conversion.attributes.of(name)
 		if content != "" && (attributes["filter"] == "lfs" || attributes["working-tree-encoding"] != "") {
-			return needsGit(fault.Quote(name) + " is stored in another form than it has")
+			return NeedsGit(fault.Quote(name) + " is stored in another form than it has")
 		}
 	}
 	read, err := b.readIndex()
@@ -148,7 +148,7 @@ func (b *builtin) makeable(d Draft) error {
 		return err
 	}
 	if slices.ContainsFunc(read.entries, func(e indexEntry) bool { return e.assumeValid || e.mode == modeDir }) {
-		return needsGit("the index is sparse, or has files that git does not look at")
+		return NeedsGit("the index is sparse, or has files that git does not look at")
 	}
 	return nil
 }
@@ -334,6 +334,37 @@ func (b *builtin) writeIndex(lock *gitLock, d Draft) error {
 	return nil
 }
 
+// readForWriting reads the index to write it anew. An entry that git would not trust by
+// its times, because the index is no younger, must not be trusted the more for it: one
+// whose file is another is given no size, and git looks into the file.
+func (b *builtin) readForWriting() (*format.Index, error) {
+	c := &comparison{ctx: context.Background(), repo: b.repository}
+	now, err := c.index()
+	if err != nil {
+		return nil, err
+	}
+	read, err := b.store.Index()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range read.Entries {
+		if e.ModifiedAt.Unix() < now.written.Unix() || e.Stage != 0 {
+			continue
+		}
+		if known := now.files[e.Name]; known != nil && e.Mode != filemode.Submodule {
+			if is, err := c.current(now, known.any()); err != nil || !is.same(side{mode: known.any().mode, hash: known.any().hash}) {
+				e.Size = 0
+			}
+		}
+	}
+	return read, nil
+}
+
+// logLine is a line of a reflog.
+func (b *builtin) logLine(from, to plumbing.Hash, what string) string {
+	return fmt.Sprintf("%s %s %s %d +0000\t%s\n", from, to, b.config.identity("committer"), time.Now().Unix(), what)
+}
+
 // withBuiltin does something with a repository that is open, and with go-git on it.
 func withBuiltin(root, dir string, do func(*repository, *builtin) error) error {
 	r, err := openAt(root, dir)
@@ -348,7 +379,8 @@ func withBuiltin(root, dir string, do func(*repository, *builtin) error) error {
 	return do(r, b)
 }
 
-// MakeBranch makes the branch that was looked at.
+// MakeBranch makes the branch that was looked at. It follows no other: that is a change of
+// the configuration, which git makes.
 func MakeBranch(root, dir string, c BranchChange) error {
 	return withBuiltin(root, dir, func(r *repository, b *builtin) error { return r.makeBranch(b, c) })
 }
@@ -360,18 +392,8 @@ func (r *repository) makeBranch(b *builtin, c BranchChange) error {
 			return fault.New(fault.GitError, "there is a branch %s, beside which there cannot be this one", fault.Quote(shortReference(other.name)))
 		}
 	}
-	remote, merge, err := r.toFollow(c.Name, c.Start)
-	if err != nil {
-		return err
-	}
 	if err := b.store.SetReference(plumbing.NewHashReference(plumbing.ReferenceName(full), plumbing.NewHash(c.Hash))); err != nil {
 		return fault.New(fault.GitError, "the branch could not be made: %w", err)
-	}
-	if remote == "" {
-		return nil
-	}
-	if err := r.writeFollow(c.Name, remote, merge); err != nil {
-		return fault.New(fault.GitError, "the branch is made, but does not follow %s: %w", fault.Quote(shortReference(c.Start)), err)
 	}
 	return nil
 }
@@ -385,18 +407,15 @@ func (r *repository) removeBranch(b *builtin, c BranchChange) error {
 	if h, there := r.reference("refs/heads/" + c.Name); !there || h.String() != c.Hash {
 		return fault.New(fault.ConcurrentModification, "%s has moved; look at it again", fault.Quote(c.Name))
 	}
+	if len(r.config["branch."+c.Name+".remote"])+len(r.config["branch."+c.Name+".merge"]) > 0 {
+		return NeedsGit("the configuration says what this branch follows, and must be changed with it")
+	}
 	if err := b.store.RemoveReference(plumbing.NewBranchReferenceName(c.Name)); err != nil {
 		return fault.New(fault.GitError, "the branch could not be deleted: %w", err)
 	}
 	// What is left of it would be in the way of another of its name.
 	if err := b.files.Remove("logs/refs/heads/" + c.Name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.New(fault.GitError, "the branch is deleted, but not its reflog: %w", err)
-	}
-	if !r.config.followsAny(c.Name) {
-		return nil
-	}
-	if err := r.forget(c.Name); err != nil {
-		return fault.New(fault.GitError, "the branch is deleted, but the configuration still says what it follows: %w", err)
 	}
 	return nil
 }

@@ -35,10 +35,3 @@ func Spend(t *testing.T, most int) {
 	t.Cleanup(func() { mostSpent = usual })
 	mostSpent = most
 }
-
-// SSHFiles has these be the person's settings for ssh, and the hosts that it knows.
-func SSHFiles(t *testing.T, config, known string) {
-	usual := sshFiles
-	t.Cleanup(func() { sshFiles = usual })
-	sshFiles = func() ([]string, []string) { return []string{config}, []string{known} }
-}

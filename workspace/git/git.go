@@ -15,7 +15,8 @@
 //
 // For the tools that write it says what a write would do (NewDraft, Switch,
 // NewPush), which the human's own git then does. Where there is none,
-// builtin*.go makes commits and branches, and pushes.
+// builtin.go makes commits, and makes and deletes branches, by go-git; what would change
+// files or speak to a remote needs git (NeedsGit).
 package git
 
 import (

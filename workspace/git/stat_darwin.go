@@ -13,11 +13,3 @@ func identity(info fs.FileInfo) (changed timestamp, inode uint32, ok bool) {
 	}
 	return timestamp{uint32(st.Ctimespec.Sec), uint32(st.Ctimespec.Nsec)}, uint32(st.Ino), true
 }
-
-// owner is more of what the index keeps of a file.
-func owner(info fs.FileInfo) (device, user, group uint32) {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint32(st.Dev), st.Uid, st.Gid
-	}
-	return 0, 0, 0
-}

@@ -1,4 +1,8 @@
-package tools
+// Package patching makes of a patch and a snapshot what is to be done to the workspace,
+// a change set, or a review from which hunks are chosen. Apply and NewReview are the
+// entry points. Deliberately not here: reading patches (workspace/patch), what the agent
+// is told, and what a session knows.
+package patching
 
 import (
 	"context"
@@ -12,21 +16,88 @@ import (
 	"pillion/workspace/patch"
 )
 
-// patching is a patch that is being applied, in memory: the files as they were and as
-// they are by now. What is to be done to the workspace follows from the two.
-type patching struct {
-	in      Input
-	files   map[workspace.Path]*patched // by what a name leads to
-	order   []*patched
-	leaving map[workspace.Path]bool // names that some file of the patch gives up; false: from that part of it on
-	results []patchedFile
-	reads   []workspace.Path // of files that it could not be applied to
-	failed  int
-	notes   []string // what of it is not done, and why
+// MostFiles bounds a patch.
+const MostFiles = 1000
+
+// Input is what a patch is laid on.
+type Input struct {
+	Snapshot   *document.Snapshot
+	WriteBytes int64 // what a file may have afterwards
+	MakesDirs  bool  // folders are made for new files
+	// CheckName refuses a name as the patch has it, CheckPaths what would be changed, and
+	// CheckReadable a file of which a review would show lines. All say why.
+	CheckName     func(name string) error
+	CheckPaths    func(paths ...workspace.Path) error
+	CheckReadable func(path workspace.Path) error
 }
 
-// patched is one file.
-type patched struct {
+// Patch is a patch that is applied in memory: the files as they were and as they are by
+// now. What is to be done to the workspace follows from the two.
+type Patch struct {
+	Results []FileResult
+	Failed  int              // of them
+	Reads   []workspace.Path // of files that it could not be applied to
+	Notes   []string         // what of it is not done, and why
+
+	in      Input
+	files   map[workspace.Path]*fileState // by what a name leads to
+	order   []*fileState
+	leaving map[workspace.Path]bool // names that some file of the patch gives up; false: from that part of it on
+	moved   map[*fileState]*fileState
+}
+
+// Apply applies a patch in memory. What is wrong with a file is in its result; an error is
+// what is wrong with the whole.
+func Apply(ctx context.Context, in Input, files []patch.File) (*Patch, error) {
+	if err := checkCount(files, "apply it in parts"); err != nil {
+		return nil, err
+	}
+	p := newPatch(in, files)
+	for _, f := range files {
+		if err := p.apply(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func checkCount(files []patch.File, hint string) error {
+	if len(files) <= MostFiles {
+		return nil
+	}
+	return fault.New(fault.FileTooLarge, "the patch is of %d files, over the limit of %d", len(files), MostFiles).WithHint("%s", hint)
+}
+
+// Existing are the files that were there before.
+func (p *Patch) Existing() (out []workspace.Path) {
+	for _, f := range p.order {
+		if f.was {
+			out = append(out, f.path)
+		}
+	}
+	return out
+}
+
+// Targets are what the names of the patch lead to.
+func (p *Patch) Targets() (out []workspace.Path) {
+	for _, f := range p.order {
+		out = append(out, f.target)
+	}
+	return out
+}
+
+// Unsaved are the files with unsaved changes in the editor.
+func (p *Patch) Unsaved() (out []string) {
+	for _, f := range p.order {
+		if f.before != nil && f.before.Dirty {
+			out = append(out, f.path.String())
+		}
+	}
+	return out
+}
+
+// fileState is one file.
+type fileState struct {
 	path   workspace.Path // as it is named
 	target workspace.Path // what is changed when it is: of a link what it leads to
 	before *document.File // nil of what is no text
@@ -37,17 +108,17 @@ type patched struct {
 	is    bool   // it is there now
 	text  string // or bytes: see patch_bytes.go
 	bom   bool
-	bytes bool     // it is one of bytes
-	exec  bool     // it can be run
-	like  *patched // of a copy: what its text came from
-	from  *patched // it is that file under another name
-	wrote bool     // something was made of it in this patch
+	bytes bool       // it is one of bytes
+	exec  bool       // it can be run
+	like  *fileState // of a copy: what its text came from
+	from  *fileState // it is that file under another name
+	wrote bool       // something was made of it in this patch
 
 	wasExec bool
 }
 
-func newPatching(in Input, files []patch.File) *patching {
-	p := &patching{in: in, files: map[workspace.Path]*patched{}, leaving: map[workspace.Path]bool{}}
+func newPatch(in Input, files []patch.File) *Patch {
+	p := &Patch{in: in, files: map[workspace.Path]*fileState{}, leaving: map[workspace.Path]bool{}}
 	for _, f := range files {
 		if f.Operation != patch.Rename && f.Operation != patch.Delete {
 			continue
@@ -59,11 +130,9 @@ func newPatching(in Input, files []patch.File) *patching {
 	return p
 }
 
-func (p *patching) resolve(name string) (workspace.Path, error) {
-	if p.in.Limits.CodeLab {
-		if err := checkCodeLabPath(name); err != nil {
-			return workspace.Path{}, err
-		}
+func (p *Patch) resolve(name string) (workspace.Path, error) {
+	if err := p.in.CheckName(name); err != nil {
+		return workspace.Path{}, err
 	}
 	at, err := p.in.Snapshot.Workspace().Resolve(name)
 	if err == nil && at.IsRoot() {
@@ -76,7 +145,7 @@ func (p *patching) resolve(name string) (workspace.Path, error) {
 }
 
 // open is the file of a name as it is by now.
-func (p *patching) open(name string) (*patched, error) {
+func (p *Patch) open(name string) (*fileState, error) {
 	target, err := p.resolve(name)
 	if err != nil {
 		return nil, err
@@ -92,7 +161,7 @@ func (p *patching) open(name string) (*patched, error) {
 		}
 		return known, nil
 	}
-	f := &patched{path: path, target: target}
+	f := &fileState{path: path, target: target}
 	if entry, err := path.Entry(); err == nil && entry != target {
 		f.link = true
 	}
@@ -104,7 +173,7 @@ func (p *patching) open(name string) (*patched, error) {
 	return f, nil
 }
 
-func (p *patching) load(f *patched) error {
+func (p *Patch) load(f *fileState) error {
 	before, err := p.in.Snapshot.ReadIfExists(f.path, "")
 	switch code := fault.CodeOf(err); {
 	case err == nil:
@@ -122,11 +191,10 @@ func (p *patching) load(f *patched) error {
 	return nil
 }
 
-// apply makes one file of the patch. Only what is wrong with the whole patch is an
-// error; what is wrong with the file is in its row.
-func (p *patching) apply(ctx context.Context, f patch.File) error {
+// apply makes one file of the patch. What is wrong with the file is in its result.
+func (p *Patch) apply(ctx context.Context, f patch.File) error {
 	f = p.guessed(f)
-	row := patchedFile{Path: f.New, Operation: rowOperation(f.Operation)}
+	row := FileResult{Path: f.New, Operation: rowOperation(f.Operation)}
 	if f.Operation == patch.Rename || f.Operation == patch.Copy {
 		row.From = f.Old
 	}
@@ -135,11 +203,11 @@ func (p *patching) apply(ctx context.Context, f patch.File) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		p.failed++
+		p.Failed++
 		row.Error = p.blame(row, f, err)
 		row.HunksApplied, row.Offset, row.Hunks = 0, 0, nil
 	}
-	p.results = append(p.results, row)
+	p.Results = append(p.Results, row)
 	return nil
 }
 
@@ -154,17 +222,17 @@ func rowOperation(o patch.Operation) string {
 }
 
 // begin is the file that a part of the patch is for, if the part is one that can be made.
-func (p *patching) begin(f patch.File) (*patched, error) {
+func (p *Patch) begin(f patch.File) (*fileState, error) {
 	if err := checkModes(f); err != nil {
 		return nil, err
 	}
-	if err := p.checkNotGits(f); err != nil {
+	if err := p.checkPaths(f); err != nil {
 		return nil, err
 	}
 	return p.open(p.existing(f))
 }
 
-func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile) error {
+func (p *Patch) applyFile(ctx context.Context, f patch.File, row *FileResult) error {
 	row.Additions, row.Deletions = f.Count()
 	old, err := p.begin(f)
 	if err != nil {
@@ -214,7 +282,7 @@ func (p *patching) applyFile(ctx context.Context, f patch.File, row *patchedFile
 
 // delete has a file go. What the patch leaves of its text must be nothing, unless it goes
 // unseen.
-func (p *patching) delete(f patch.File, old *patched, text string, row *patchedFile) error {
+func (p *Patch) delete(f patch.File, old *fileState, text string, row *FileResult) error {
 	if !f.Unseen && (text != "" || old.opaque != nil) {
 		return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(row.Path)).
 			With("path", row.Path).WithHint("read it again; to delete it whatever it holds use delete_file")
@@ -228,7 +296,7 @@ func (p *patching) delete(f patch.File, old *patched, text string, row *patchedF
 
 // existing is the name of the file that a change is made in: where its first folder may
 // be a prefix, it is one if only then there is such a file.
-func (p *patching) existing(f patch.File) string {
+func (p *Patch) existing(f patch.File) string {
 	if f.Bare == "" || f.Operation == patch.Create || p.exists(f.Old) || !p.exists(f.Bare) {
 		return f.Old
 	}
@@ -236,19 +304,19 @@ func (p *patching) existing(f patch.File) string {
 }
 
 // guessed is a file of the patch as what is there makes it.
-func (p *patching) guessed(f patch.File) patch.File {
+func (p *Patch) guessed(f patch.File) patch.File {
 	if f.MayCreate() && !p.exists(p.existing(f)) {
 		f.Operation = patch.Create
 	}
 	return f
 }
 
-func (p *patching) exists(name string) bool {
+func (p *Patch) exists(name string) bool {
 	target, err := p.resolve(name)
 	return err == nil && (p.files[target] != nil || target.Exists() || p.in.Snapshot.Buffer(target) != nil)
 }
 
-func (p *patching) missing(f *patched) error {
+func (p *Patch) missing(f *fileState) error {
 	switch {
 	case f.is:
 		return fault.New(fault.PatchApplyFailed, "%s is made earlier in the patch", fault.Quote(f.path.String())).
@@ -265,7 +333,7 @@ func (p *patching) missing(f *patched) error {
 }
 
 // create makes a new file. One that an earlier file of the patch gives up is none.
-func (p *patching) create(ctx context.Context, f patch.File, to *patched, row *patchedFile) error {
+func (p *Patch) create(ctx context.Context, f patch.File, to *fileState, row *FileResult) error {
 	if err := p.vacant(nil, to); err != nil {
 		return err
 	}
@@ -282,7 +350,7 @@ func (p *patching) create(ctx context.Context, f patch.File, to *patched, row *p
 }
 
 // vacant: nothing is at a name, or goes. What comes there is old, nil of a new file.
-func (p *patching) vacant(old, to *patched) error {
+func (p *Patch) vacant(old, to *fileState) error {
 	if to.is && !(p.leaving[to.target] && !to.wrote) {
 		err := fault.New(fault.FileExists, "%s is there already", fault.Quote(to.path.String()))
 		if _, later := p.leaving[to.target]; later && !to.wrote {
@@ -308,7 +376,7 @@ func (p *patching) vacant(old, to *patched) error {
 // carry renames or copies. What a file held before the patch goes, as git has it: the
 // order of the files in it says nothing. In the other form it is what the file holds by
 // then.
-func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, row *patchedFile) error {
+func (p *Patch) carry(ctx context.Context, f patch.File, old, to *fileState, row *FileResult) error {
 	switch {
 	case !old.was, f.InOrder && !old.is:
 		return p.missing(old)
@@ -350,11 +418,11 @@ func (p *patching) carry(ctx context.Context, f patch.File, old, to *patched, ro
 }
 
 // fold takes what was made of a file before it was renamed into the row of that.
-func (p *patching) fold(row *patchedFile) {
-	isOf := func(r patchedFile) bool {
+func (p *Patch) fold(row *FileResult) {
+	isOf := func(r FileResult) bool {
 		return r.Path == row.From && r.Error == nil && r.Operation == string(change.Overwrite)
 	}
-	for _, r := range slices.Backward(p.results) {
+	for _, r := range slices.Backward(p.Results) {
 		if !isOf(r) {
 			continue
 		}
@@ -367,11 +435,11 @@ func (p *patching) fold(row *patchedFile) {
 			row.Offset = r.Offset
 		}
 	}
-	p.results = slices.DeleteFunc(p.results, isOf)
+	p.Results = slices.DeleteFunc(p.Results, isOf)
 }
 
 // patched is a text with the hunks of a patch's file made in it.
-func (p *patching) patched(ctx context.Context, f patch.File, file *patched, text string, row *patchedFile) (string, error) {
+func (p *Patch) patched(ctx context.Context, f patch.File, file *fileState, text string, row *FileResult) (string, error) {
 	switch {
 	case f.Binary != nil:
 		return p.patchedBytes(f, file, text, row)
@@ -400,11 +468,11 @@ func (p *patching) patched(ctx context.Context, f patch.File, file *patched, tex
 			at.Leniency = "the carriage returns at the ends of all of the patch's lines"
 		}
 		if at.Offset != 0 || at.Leniency != "" {
-			row.Hunks = append(row.Hunks, patchedHunk{Hunk: i + 1, Line: at.Line, Offset: at.Offset, Leniency: at.Leniency})
+			row.Hunks = append(row.Hunks, HunkResult{Hunk: i + 1, Line: at.Line, Offset: at.Offset, Leniency: at.Leniency})
 		}
 	}
-	if size := int64(len(out)); size > p.in.Limits.WriteBytes && size > int64(len(text)) {
-		return "", fault.New(fault.FileTooLarge, "%s would have %d bytes, over the limit of %d", fault.Quote(row.Path), size, p.in.Limits.WriteBytes)
+	if size := int64(len(out)); size > p.in.WriteBytes && size > int64(len(text)) {
+		return "", fault.New(fault.FileTooLarge, "%s would have %d bytes, over the limit of %d", fault.Quote(row.Path), size, p.in.WriteBytes)
 	}
 	return out, nil
 }
@@ -412,7 +480,7 @@ func (p *patching) patched(ctx context.Context, f patch.File, file *patched, tex
 func distance(n int) int { return max(n, -n) }
 
 // blame is what is wrong with a file of the patch.
-func (p *patching) blame(row patchedFile, f patch.File, err error) *fault.Error {
+func (p *Patch) blame(row FileResult, f patch.File, err error) *fault.Error {
 	var m *patch.Mismatch
 	if !errors.As(err, &m) {
 		return p.advised(f, fault.From(err))
@@ -422,7 +490,7 @@ func (p *patching) blame(row patchedFile, f patch.File, err error) *fault.Error 
 		name = row.Path
 	}
 	if target, resolveErr := p.resolve(name); resolveErr == nil && p.files[target] != nil {
-		p.reads = append(p.reads, p.files[target].path)
+		p.Reads = append(p.Reads, p.files[target].path)
 	}
 	return mismatched(name, len(f.Hunks), m)
 }

@@ -1,4 +1,4 @@
-package tools
+package patching
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 // goesOn reports whether a part of the patch is made in what those before it made of f,
 // as apply_patch has it: a text that is changed, and in the form that is made in order
 // also one that is moved or deleted.
-func (f *reviewed) goesOn(next patch.File) bool {
+func (f *ReviewedFile) goesOn(next patch.File) bool {
 	if f.Binary != nil || next.Binary != nil || f.Operation == patch.Delete {
 		return false
 	}
@@ -33,7 +33,7 @@ func (f *reviewed) goesOn(next patch.File) bool {
 
 // goOn makes a further part in what those before it made of a file. What comes of all of
 // them is shown as one.
-func (r *reviewing) goOn(ctx context.Context, p *patching, f *reviewed, next patch.File, old *patched) error {
+func (r *Review) goOn(ctx context.Context, p *Patch, f *ReviewedFile, next patch.File, old *fileState) error {
 	if f.before == nil {
 		if len(next.Hunks) > 0 || next.Operation == patch.Delete {
 			return errTwice(f.path)
@@ -65,7 +65,7 @@ func (r *reviewing) goOn(ctx context.Context, p *patching, f *reviewed, next pat
 }
 
 // moveOn has a file that was changed move.
-func (r *reviewing) moveOn(p *patching, f *reviewed, next patch.File, old *patched) error {
+func (r *Review) moveOn(p *Patch, f *ReviewedFile, next patch.File, old *fileState) error {
 	to, err := p.open(next.New)
 	switch {
 	case err != nil:
@@ -85,7 +85,7 @@ func (r *reviewing) moveOn(p *patching, f *reviewed, next patch.File, old *patch
 }
 
 // deleteAll has a file go that was changed or moved before: it goes as it was.
-func (r *reviewing) deleteAll(p *patching, f *reviewed, next patch.File, old *patched, after string) error {
+func (r *Review) deleteAll(p *Patch, f *ReviewedFile, next patch.File, old *fileState, after string) error {
 	if !next.Unseen && after != "" {
 		return errHoldsMore(f.path)
 	}
@@ -103,14 +103,14 @@ func (r *reviewing) deleteAll(p *patching, f *reviewed, next patch.File, old *pa
 }
 
 // allNumbers are those of all chunks of a file, in order.
-func (f *reviewed) allNumbers() []int {
+func (f *ReviewedFile) allNumbers() []int {
 	out := slices.Concat(append(slices.Clone(f.numbers), f.along)...)
 	slices.Sort(out)
 	return out
 }
 
 // joinOn adds the hunks of a further part to those of a file.
-func (r *reviewing) joinOn(f *reviewed, after string, hunks []diff.Hunk) error {
+func (r *Review) joinOn(f *ReviewedFile, after string, hunks []diff.Hunk) error {
 	var numbers [][]int
 	for range max(1, len(hunks)) {
 		numbers = append(numbers, []int{r.next()})
@@ -217,7 +217,7 @@ func (j *joining) add(parts []step, from, to int) {
 }
 
 // checkBack refuses a file that is as it was when all is made of it.
-func (f *reviewed) checkBack() error {
+func (f *ReviewedFile) checkBack() error {
 	if f.Operation != patch.Change || len(f.hunks) > 0 || len(f.numbers[0]) < 2 || f.note() != "" {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (f *reviewed) checkBack() error {
 }
 
 // splits reports whether a choice takes some of the chunks that are one hunk, and not all.
-func (r *reviewing) splits(chosen map[int]bool) bool {
+func (r *Review) splits(chosen map[int]bool) bool {
 	for _, f := range r.files {
 		for _, numbers := range f.numbers {
 			isTaken := func(n int) bool { return chosen[n] }

@@ -1,4 +1,4 @@
-package tools
+package patching
 
 import (
 	"context"
@@ -15,20 +15,20 @@ import (
 	"pillion/workspace/patch"
 )
 
-// taken is what the human took of a review.
-type taken struct {
-	review  *reviewing
-	chosen  map[int]bool         // chunks, by their numbers; each hunk by all of its own, or by none
-	numbers []int                // the same, in order
-	own     map[*reviewed]string // texts that the human wrote
-	edited  bool
+// Choice is what the user took of a review.
+type Choice struct {
+	review  *Review
+	chosen  map[int]bool             // chunks, by their numbers; each hunk by all of its own, or by none
+	Numbers []int                    // the same, in order
+	own     map[*ReviewedFile]string // texts that the human wrote
+	Edited  bool
 }
 
-// take reads the human's answer.
-func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
-	t := &taken{review: r, chosen: map[int]bool{}, numbers: []int{}, own: map[*reviewed]string{}}
+// Take reads what the user took: hunks by their ids, and whole texts by ReviewFile.Path.
+func (r *Review) Take(selected []string, edited map[string]string) (*Choice, error) {
+	t := &Choice{review: r, chosen: map[int]bool{}, Numbers: []int{}, own: map[*ReviewedFile]string{}}
 	hunks := r.byID()
-	for _, id := range a.Selected {
+	for _, id := range selected {
 		if hunks[id] == nil {
 			return nil, fault.New(fault.InvalidArguments, "the editor's answer names the hunk %s, which the patch does not have; nothing was taken", fault.Quote(id)).
 				WithHint("the fault is the editor's; call again, and if it stays so ask the user to update its Pillion extension")
@@ -37,8 +37,8 @@ func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
 			t.chosen[n] = true
 		}
 	}
-	for name, text := range a.Edited {
-		i := slices.IndexFunc(r.files, func(f *reviewed) bool { return f.path.String() == name })
+	for name, text := range edited {
+		i := slices.IndexFunc(r.files, func(f *ReviewedFile) bool { return f.path.String() == name })
 		if i < 0 || r.files[i].before == nil {
 			return nil, fault.New(fault.InvalidArguments, "the editor's answer has a text of %s, which the patch does not have; nothing was taken", fault.Quote(name)).
 				WithHint("the fault is the editor's; call again, and if it stays so ask the user to update its Pillion extension")
@@ -49,7 +49,7 @@ func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
 			like = f.before.Text
 		}
 		if text = document.RestoreLineEnds(like, text); text != t.textOf(f) {
-			t.own[f], t.edited = text, true
+			t.own[f], t.Edited = text, true
 		}
 	}
 	t.number()
@@ -57,7 +57,7 @@ func (r *reviewing) take(a ReviewAnswer) (*taken, error) {
 }
 
 // byID are the numbers of each hunk, by what it is called.
-func (r *reviewing) byID() map[string][]int {
+func (r *Review) byID() map[string][]int {
 	out := map[string][]int{}
 	for _, f := range r.files {
 		for i, numbers := range f.numbers {
@@ -68,46 +68,46 @@ func (r *reviewing) byID() map[string][]int {
 }
 
 // number counts what was taken, with what comes along.
-func (t *taken) number() {
+func (t *Choice) number() {
 	for n := range t.chosen {
-		t.numbers = append(t.numbers, n)
+		t.Numbers = append(t.Numbers, n)
 	}
 	for _, f := range t.review.files {
 		if t.takesHunk(f) {
-			t.numbers = append(t.numbers, f.along...)
+			t.Numbers = append(t.Numbers, f.along...)
 		}
 	}
-	slices.Sort(t.numbers)
+	slices.Sort(t.Numbers)
 }
 
 // takes reports whether something of a file was taken.
-func (t *taken) takes(f *reviewed) bool {
+func (t *Choice) takes(f *ReviewedFile) bool {
 	own, wrote := t.own[f]
 	return t.takesHunk(f) || wrote && own != f.before.Text
 }
 
-func (t *taken) takesHunk(f *reviewed) bool {
+func (t *Choice) takesHunk(f *ReviewedFile) bool {
 	return slices.ContainsFunc(f.numbers, func(numbers []int) bool { return t.chosen[numbers[0]] })
 }
 
 // textOf is what the choice makes of a file's text.
-func (t *taken) textOf(f *reviewed) string {
+func (t *Choice) textOf(f *ReviewedFile) string {
 	if own, wrote := t.own[f]; wrote {
 		return own
 	}
 	return diff.Select(f.before.Text, f.after, f.hunks, func(i int) bool { return t.chosen[f.numbers[i][0]] })
 }
 
-// follow lays the choice on the files as they are by now.
-func (t *taken) follow(ctx context.Context, in Input) error {
-	now, err := newReviewing(ctx, in, t.review.text)
+// Follow lays the choice on the files as they are by now.
+func (t *Choice) Follow(ctx context.Context, in Input) error {
+	now, err := NewReview(ctx, in, t.review.text)
 	if err != nil {
 		return t.movedOn(err)
 	}
-	if len(now.files) != len(t.review.files) || now.total != t.review.total || now.splits(t.chosen) {
+	if len(now.files) != len(t.review.files) || now.Total != t.review.Total || now.splits(t.chosen) {
 		return t.movedOn(fault.New(fault.PatchApplyFailed, "its parts lie otherwise by now"))
 	}
-	own := map[*reviewed]string{}
+	own := map[*ReviewedFile]string{}
 	for i, f := range t.review.files {
 		text, wrote := t.own[f]
 		if !wrote {
@@ -132,7 +132,7 @@ func (t *taken) follow(ctx context.Context, in Input) error {
 
 // movedOn is what a review ends with whose files became others meanwhile. What the human
 // wrote is in it.
-func (t *taken) movedOn(err error) error {
+func (t *Choice) movedOn(err error) error {
 	var why *fault.Error
 	if !errors.As(err, &why) {
 		return err
@@ -149,8 +149,8 @@ func (t *taken) movedOn(err error) error {
 	return why.With("human_texts", texts)
 }
 
-// diff is what was taken, as git writes it.
-func (t *taken) diff() string {
+// Diff is what was taken, as git writes it.
+func (t *Choice) Diff() string {
 	var out strings.Builder
 	for _, f := range t.review.files {
 		if t.takes(f) {
@@ -160,7 +160,7 @@ func (t *taken) diff() string {
 	return out.String()
 }
 
-func (t *taken) fileDiff(f *reviewed) string {
+func (t *Choice) fileDiff(f *ReviewedFile) string {
 	if f.raw != "" {
 		return f.raw
 	}
@@ -199,7 +199,7 @@ func (t *taken) fileDiff(f *reviewed) string {
 }
 
 // head are the lines that say what happens to the file beside its lines.
-func (f *reviewed) head(gone bool) string {
+func (f *ReviewedFile) head(gone bool) string {
 	switch {
 	case gone:
 		return fmt.Sprintf("deleted file mode %o\n", f.modeThere())
@@ -228,7 +228,7 @@ func (f *reviewed) head(gone bool) string {
 }
 
 // modeThere is the mode of the file as git has it.
-func (f *reviewed) modeThere() uint32 {
+func (f *ReviewedFile) modeThere() uint32 {
 	if f.OldMode != 0 {
 		return f.OldMode
 	}

@@ -1,4 +1,4 @@
-package tools
+package patching
 
 import (
 	"context"
@@ -12,20 +12,19 @@ import (
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
 	"pillion/workspace/document"
-	"pillion/workspace/language"
 	"pillion/workspace/patch"
 )
 
-// reviewing is a patch laid on the files as they are, to be chosen from.
-type reviewing struct {
+// Review is a patch laid on the files as they are, to be chosen from.
+type Review struct {
 	text  string
-	files []*reviewed
-	total int // chunks
+	files []*ReviewedFile
+	Total int // chunks
 }
 
-// reviewed is one file of it. Each is about the files as they were before all of the
+// ReviewedFile is one file of it. Each is about the files as they were before all of the
 // patch, as git has it; what several parts make of a file is one.
-type reviewed struct {
+type ReviewedFile struct {
 	patch.File
 	path, from workspace.Path // from: of a rename or a copy
 	before     *document.File // what the hunks are made in; Exists is false of a new file
@@ -39,22 +38,23 @@ type reviewed struct {
 	raw     string // of such a file, its part of the patch
 }
 
-func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error) {
+// NewReview lays a patch on the files as they are.
+func NewReview(ctx context.Context, in Input, text string) (*Review, error) {
 	files, err := patch.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	if len(files) > mostFiles {
-		return nil, fault.New(fault.FileTooLarge, "the patch is of %d files, over the limit of %d", len(files), mostFiles).WithHint("have it reviewed in parts")
+	if err := checkCount(files, "have it reviewed in parts"); err != nil {
+		return nil, err
 	}
-	r, p := &reviewing{text: text}, newPatching(in, files)
+	r, p := &Review{text: text}, newPatch(in, files)
 	for i, f := range files {
 		err := r.add(ctx, p, f)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			row := patchedFile{Path: f.New}
+			row := FileResult{Path: f.New}
 			if f.New != f.Old {
 				row.From = f.Old
 			}
@@ -74,7 +74,7 @@ func newReviewing(ctx context.Context, in Input, text string) (*reviewing, error
 
 // add lays one more part of the patch on what is there, or on what those before it made
 // of the same file.
-func (r *reviewing) add(ctx context.Context, p *patching, f patch.File) error {
+func (r *Review) add(ctx context.Context, p *Patch, f patch.File) error {
 	f = p.guessed(f)
 	old, err := p.begin(f)
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *reviewing) add(ctx context.Context, p *patching, f patch.File) error {
 }
 
 // named is the file that the patch has made something of under that name.
-func (r *reviewing) named(path workspace.Path) *reviewed {
+func (r *Review) named(path workspace.Path) *ReviewedFile {
 	for _, f := range r.files {
 		if f.path == path {
 			return f
@@ -115,13 +115,13 @@ func (r *reviewing) named(path workspace.Path) *reviewed {
 	return nil
 }
 
-func (r *reviewing) next() int {
-	r.total++
-	return r.total
+func (r *Review) next() int {
+	r.Total++
+	return r.Total
 }
 
 // leave: the patch takes a file away from its name.
-func (p *patching) leave(f *patched) { p.leaving[f.target], f.is = true, false }
+func (p *Patch) leave(f *fileState) { p.leaving[f.target], f.is = true, false }
 
 func errTwice(path workspace.Path) error {
 	return fault.New(fault.PatchApplyFailed, "the patch names %s twice", fault.Quote(path.String())).WithHint("make one diff of each file")
@@ -138,8 +138,8 @@ func section(text string, files []patch.File, i int) string {
 }
 
 // review lays one file of a patch on what is there: old, or nothing yet.
-func (p *patching) review(ctx context.Context, f patch.File, old *patched) (_ *reviewed, err error) {
-	out := &reviewed{File: f, path: old.path, before: old.before}
+func (p *Patch) review(ctx context.Context, f patch.File, old *fileState) (_ *ReviewedFile, err error) {
+	out := &ReviewedFile{File: f, path: old.path, before: old.before}
 	carries := f.Operation == patch.Rename || f.Operation == patch.Copy
 	to := old
 	if carries {
@@ -163,7 +163,7 @@ func (p *patching) review(ctx context.Context, f patch.File, old *patched) (_ *r
 		if !old.was || !old.is && (f.InOrder || !carries) {
 			return nil, p.missing(old)
 		}
-		if err := p.in.readable(old.path); err != nil {
+		if err := p.in.CheckReadable(old.path); err != nil {
 			return nil, err
 		}
 	}
@@ -171,7 +171,7 @@ func (p *patching) review(ctx context.Context, f patch.File, old *patched) (_ *r
 }
 
 // lay makes the hunks, and finds where they are.
-func (p *patching) lay(ctx context.Context, f *reviewed, old *patched) error {
+func (p *Patch) lay(ctx context.Context, f *ReviewedFile, old *fileState) error {
 	needs := len(f.Hunks) > 0 || f.Operation == patch.Delete
 	switch {
 	case f.Binary != nil:
@@ -211,7 +211,7 @@ func errHoldsMore(path workspace.Path) error {
 }
 
 // layBytes makes the bytes: the human is told how many there are.
-func (p *patching) layBytes(f *reviewed, old *patched) error {
+func (p *Patch) layBytes(f *ReviewedFile, old *fileState) error {
 	isNew := f.Operation == patch.Create
 	was := &document.File{}
 	if !isNew {
@@ -220,7 +220,7 @@ func (p *patching) layBytes(f *reviewed, old *patched) error {
 			return err
 		}
 	}
-	now, err := f.Binary.Apply(f.path.String(), []byte(was.Text), isNew, p.in.Limits.WriteBytes)
+	now, err := f.Binary.Apply(f.path.String(), []byte(was.Text), isNew, p.in.WriteBytes)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func locate(before, after string, hunks []patch.Hunk, placed []patch.Placed) []d
 			from, first = from-1, first-1
 			lines = append([]diff.Line{{Op: diff.Context}}, lines...)
 		}
-		one := diff.Hunk{OldStart: from, OldLines: to - from, NewStart: first, NewLines: end - first, Section: clip(fault.Escape(h.Section), 80)}
+		one := diff.Hunk{OldStart: from, OldLines: to - from, NewStart: first, NewLines: end - first, Section: fault.Clip(fault.Escape(h.Section), 80)}
 		if one.OldLines > 0 {
 			one.OldStart++
 		}
@@ -299,7 +299,7 @@ func linesOf(lines []diff.Line, old, now []string) []diff.Line {
 }
 
 // note is what happens to the file beside its name and its lines, in words.
-func (f *reviewed) note() string {
+func (f *ReviewedFile) note() string {
 	switch {
 	case f.Operation == patch.Delete || f.NewMode == 0 || f.NewMode == f.OldMode:
 	case f.OldMode != 0:
@@ -312,7 +312,7 @@ func (f *reviewed) note() string {
 
 // whole is what there is to say of a file without hunks beside its names and its
 // operation.
-func (f *reviewed) whole() string {
+func (f *ReviewedFile) whole() string {
 	if f.Operation == patch.Create && f.Binary == nil {
 		return change.Words(f.note(), change.EmptyWords)
 	}
@@ -320,7 +320,7 @@ func (f *reviewed) whole() string {
 }
 
 // header names a file that is taken or left as a whole.
-func (f *reviewed) header() string {
+func (f *ReviewedFile) header() string {
 	switch f.Operation {
 	case patch.Create:
 		return change.Words("new file", f.whole())
@@ -334,48 +334,5 @@ func (f *reviewed) header() string {
 	return f.whole()
 }
 
-// show is the patch as the human sees it.
-func (r *reviewing) show() []ReviewFile {
-	out := make([]ReviewFile, 0, len(r.files))
-	for _, f := range r.files {
-		out = append(out, f.show())
-	}
-	return out
-}
-
-var reviewOperations = map[patch.Operation]change.Operation{
-	patch.Change: change.Overwrite, patch.Create: change.Create, patch.Delete: change.Delete, patch.Rename: change.Move, patch.Copy: "copy",
-}
-
 // id of a hunk is the number of the first chunk that it makes.
-func (f *reviewed) id(hunk int) string { return strconv.Itoa(f.numbers[hunk][0]) }
-
-func (f *reviewed) show() ReviewFile {
-	out := ReviewFile{
-		Path: f.path.String(), URI: f.path.URI(), Operation: reviewOperations[f.Operation], Language: language.Of("", f.path.Base(), f.after),
-		Note: f.note(), Hunks: []ReviewHunk{}, After: f.after,
-	}
-	if !f.from.IsZero() {
-		out.From = f.from.String()
-	}
-	if f.before != nil {
-		out.Before, out.OpenInEditor, out.Dirty = f.before.Text, f.before.Buffer != nil, f.before.Dirty
-	}
-	out.Additions, out.Deletions = diff.Count(f.hunks)
-	for i, h := range f.hunks {
-		shown := ReviewHunk{ID: f.id(i), Header: h.Header(), Lines: []string{}}
-		for _, line := range h.Lines {
-			text, ended := strings.CutSuffix(line.Text, "\n")
-			shown.Lines = append(shown.Lines, string(line.Op)+text)
-			if !ended {
-				shown.Lines = append(shown.Lines, `\ No newline at end of file`)
-			}
-		}
-		out.Hunks = append(out.Hunks, shown)
-	}
-	if len(out.Hunks) == 0 {
-		out.Whole = f.whole()
-		out.Hunks = []ReviewHunk{{ID: f.id(0), Header: f.header(), Lines: []string{}}}
-	}
-	return out
-}
+func (f *ReviewedFile) id(hunk int) string { return strconv.Itoa(f.numbers[hunk][0]) }

@@ -1,4 +1,4 @@
-package tools
+package patching
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ const (
 	modeRegular   = 0o100000
 	modeType      = 0o170000
 
-	modeFile, modeProgram = "100644", "100755"
+	ModeFile, ModeProgram = "100644", "100755"
 )
 
 // checkModes refuses what is no file, and modes that git does not keep.
@@ -34,12 +34,12 @@ func checkModes(f patch.File) error {
 	case 0, modeRegular | 0o644, modeRegular | 0o755:
 		return nil
 	}
-	return fault.New(fault.PatchApplyFailed, "the patch wants the mode %o for %s, and a file has %s, or %s if it can be run", f.NewMode, name, modeFile, modeProgram).
+	return fault.New(fault.PatchApplyFailed, "the patch wants the mode %o for %s, and a file has %s, or %s if it can be run", f.NewMode, name, ModeFile, ModeProgram).
 		WithHint("write one of the two in the patch; who else may read or write the file is for the user to say")
 }
 
 // isProgram: the file on disk can be run.
-func (f *patched) isProgram() bool {
+func (f *fileState) isProgram() bool {
 	if f.before != nil {
 		return change.IsExecutable(f.before.Mode)
 	}
@@ -49,7 +49,7 @@ func (f *patched) isProgram() bool {
 
 // setMode has a file be one that can be run or not: as the patch says, else as what it
 // comes from.
-func (p *patching) setMode(f patch.File, to *patched, like bool, row *patchedFile) error {
+func (p *Patch) setMode(f patch.File, to *fileState, like bool, row *FileResult) error {
 	exec := like
 	if f.NewMode != 0 {
 		exec = f.NewMode&0o100 != 0
@@ -58,27 +58,27 @@ func (p *patching) setMode(f patch.File, to *patched, like bool, row *patchedFil
 	switch {
 	case exec == like && !(exec && isNew):
 	case !change.HasModes:
-		p.notes = append(p.notes, fmt.Sprintf("the mode %o of %s is left out: this system has none", f.NewMode, fault.Quote(row.Path)))
+		p.Notes = append(p.Notes, fmt.Sprintf("the mode %o of %s is left out: this system has none", f.NewMode, fault.Quote(row.Path)))
 		exec = like
 	case to.link:
 		return fault.New(fault.NotAFile, "%s is a symbolic link, which has no mode of its own", fault.Quote(row.Path)).WithHint("name the file that it leads to")
 	case exec:
-		row.Mode = modeProgram
+		row.Mode = ModeProgram
 	case like:
-		row.Mode = modeFile
+		row.Mode = ModeFile
 	}
 	to.exec = exec
 	return nil
 }
 
 // changeMode plans that what was a file gets the mode that another one is to have.
-func (p *patching) changeMode(e *Edits, f *patched, exec bool) error {
+func (p *Patch) changeMode(set *change.Set, f *fileState, exec bool) error {
 	if !f.was || f.wasExec == exec {
 		return nil
 	}
 	c, err := change.NewMode(p.in.Snapshot, f.path, exec)
 	if err == nil && c.Operation != change.Unchanged {
-		e.Set.Tree = append(e.Set.Tree, c)
+		set.Tree = append(set.Tree, c)
 	}
 	return err
 }

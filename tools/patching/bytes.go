@@ -1,4 +1,4 @@
-package tools
+package patching
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 )
 
 // asBytes has a file be held as its bytes, whatever they are.
-func (p *patching) asBytes(f *patched) error {
+func (p *Patch) asBytes(f *fileState) error {
 	switch {
 	case f.isBytes():
 		return nil
@@ -25,7 +25,7 @@ func (p *patching) asBytes(f *patched) error {
 }
 
 // bytesOf are the bytes that a file had before the patch.
-func (p *patching) bytesOf(f *patched) (*document.File, error) {
+func (p *Patch) bytesOf(f *fileState) (*document.File, error) {
 	before, err := p.in.Snapshot.ReadIfExists(f.path, document.Binary)
 	if err == nil && before.Dirty {
 		err = fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, beneath which its bytes cannot be changed", fault.Quote(f.path.String())).
@@ -36,7 +36,7 @@ func (p *patching) bytesOf(f *patched) (*document.File, error) {
 
 // carriedFrom is what a file that is renamed or copied held before the patch: its bytes
 // where the patch changes those, or it is no text.
-func (p *patching) carriedFrom(f patch.File, old *patched) (text string, bytes bool, err error) {
+func (p *Patch) carriedFrom(f patch.File, old *fileState) (text string, bytes bool, err error) {
 	if f.InOrder {
 		return old.text, old.isBytes(), nil
 	}
@@ -54,31 +54,31 @@ func (p *patching) carriedFrom(f patch.File, old *patched) (text string, bytes b
 }
 
 // isBytes: it is held as its bytes.
-func (f *patched) isBytes() bool { return f.before != nil && f.before.Encoding == document.Binary }
+func (f *fileState) isBytes() bool { return f.before != nil && f.before.Encoding == document.Binary }
 
 // patchedBytes are what a patch makes of a file's bytes; file is nil of a new one.
-func (p *patching) patchedBytes(f patch.File, file *patched, was string, row *patchedFile) (string, error) {
+func (p *Patch) patchedBytes(f patch.File, file *fileState, was string, row *FileResult) (string, error) {
 	row.Binary = true
-	out, err := f.Binary.Apply(row.Path, []byte(was), file == nil, p.in.Limits.WriteBytes)
+	out, err := f.Binary.Apply(row.Path, []byte(was), file == nil, p.in.WriteBytes)
 	return string(out), err
 }
 
 // checkBytes refuses what would need the bytes of a file that is no text: it can be moved
 // to a name that nothing has, and to one such name alone.
-func (p *patching) checkBytes(old, to *patched) error {
+func (p *Patch) checkBytes(old, to *fileState) error {
 	if to.was && (to.opaque != nil || to.isBytes()) {
 		return errBytesInTheWay(to)
 	}
 	if old == nil || old.opaque == nil {
 		return nil
 	}
-	if to.was || slices.ContainsFunc(p.order, func(f *patched) bool { return f.from == old }) {
+	if to.was || slices.ContainsFunc(p.order, func(f *fileState) bool { return f.from == old }) {
 		return errBytesInTheWay(old)
 	}
 	return nil
 }
 
-func errBytesInTheWay(f *patched) error {
+func errBytesInTheWay(f *fileState) error {
 	code := fault.BinaryFile
 	if f.opaque != nil {
 		code = fault.CodeOf(f.opaque)
@@ -109,6 +109,6 @@ func unmark(f patch.File) error {
 
 const mark = "\ufeff"
 
-func errOwnName(f *patched) error {
+func errOwnName(f *fileState) error {
 	return fault.New(fault.InvalidPath, "it is renamed to its own name, %s", fault.Quote(f.path.String())).WithHint("leave the rename out of the patch")
 }

@@ -1,17 +1,52 @@
-package tools
+package patching
 
 import (
 	"maps"
+	"strings"
 
+	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
 	"pillion/workspace/patch"
 )
 
+// Made is what became of a patch: of each file, and the difference in git's format.
+type Made struct {
+	Results []FileResult
+	Diff    string
+	Changed map[string]bool // names that are other than before
+
+	patch *Patch
+	moved map[*fileState]*fileState
+}
+
+// Made reads it from the outcomes of the set.
+func (p *Patch) Made(outcomes []change.Outcome) *Made {
+	m := &Made{Results: append([]FileResult{}, p.Results...), patch: p}
+	m.moved = p.leftOut(m.Results, outcomes)
+	for _, o := range outcomes {
+		if o.Tree == nil && !o.File.LeftOut {
+			m.note(o)
+		}
+	}
+	m.Diff = p.diff(outcomes, m.moved)
+	m.Changed = changedNames(m.Results, outcomes, m.moved)
+	return m
+}
+
+// MovedTo is the new name of a file that was moved.
+func (m *Made) MovedTo(target workspace.Path) (workspace.Path, bool) {
+	to := m.moved[m.patch.files[target]]
+	if to == nil {
+		return workspace.Path{}, false
+	}
+	return to.target, true
+}
+
 // leftOut puts what the human did not take of a patch into its rows, and gives the moves
 // that were made.
-func (p *patching) leftOut(rows []patchedFile, outcomes []change.Outcome, moved map[*patched]*patched) map[*patched]*patched {
-	moved = maps.Clone(moved)
+func (p *Patch) leftOut(rows []FileResult, outcomes []change.Outcome) map[*fileState]*fileState {
+	moved := maps.Clone(p.moved)
 	for _, o := range outcomes {
 		if o.Tree == nil || !o.Tree.LeftOut {
 			continue
@@ -54,7 +89,7 @@ func (p *patching) leftOut(rows []patchedFile, outcomes []change.Outcome, moved 
 }
 
 // keepMode corrects the rows of a file that keeps its mode; to: what it is renamed to.
-func keepMode(rows []patchedFile, f, to *patched) {
+func keepMode(rows []FileResult, f, to *fileState) {
 	if to != nil {
 		f = to
 	}
@@ -71,7 +106,7 @@ func keepMode(rows []patchedFile, f, to *patched) {
 // changedNames are the names that are other than before. Rows of moves that were made as
 // changes of the files at both ends, where each takes another's place, are corrected when
 // only one end was.
-func changedNames(rows []patchedFile, outcomes []change.Outcome, moved map[*patched]*patched) map[string]bool {
+func changedNames(rows []FileResult, outcomes []change.Outcome, moved map[*fileState]*fileState) map[string]bool {
 	changed, whole := map[string]bool{}, map[string]bool{}
 	for _, o := range outcomes {
 		switch {
@@ -101,7 +136,7 @@ func changedNames(rows []patchedFile, outcomes []change.Outcome, moved map[*patc
 }
 
 // still corrects the rows of a file of which not all was made; nil: nothing was.
-func still(rows []patchedFile, name string, o *change.Outcome) {
+func still(rows []FileResult, name string, o *change.Outcome) {
 	for i := range rows {
 		row := &rows[i]
 		if row.Path != name {
@@ -122,4 +157,59 @@ func still(rows []patchedFile, name string, o *change.Outcome) {
 			row.Operation = string(change.Unchanged)
 		}
 	}
+}
+
+// note puts what became of a file into the results that are about it.
+func (m *Made) note(o change.Outcome) {
+	name := o.File.Path().String()
+	if to := m.moved[m.patch.files[o.File.Target]]; to != nil {
+		name = to.path.String()
+	}
+	rows := m.Results
+	for i := range rows {
+		if rows[i].Path == name {
+			saved := o.Saved
+			rows[i].Version, rows[i].Saved, rows[i].Formatted = o.Version, &saved, o.Formatted
+		}
+	}
+}
+
+// diff is what was changed, in git's format: what is renamed and changed is one.
+func (p *Patch) diff(outcomes []change.Outcome, moved map[*fileState]*fileState) string {
+	var out strings.Builder
+	also, modes := map[workspace.Path]bool{}, map[workspace.Path]string{}
+	for _, o := range outcomes {
+		if o.Tree != nil && o.Operation == change.ChangeMode {
+			modes[o.Tree.Source] = o.Tree.ModeLines()
+		}
+	}
+	add := func(at workspace.Path, diff string) {
+		if first, rest, is := strings.Cut(diff, "\n"); is {
+			also[at] = true
+			out.WriteString(first + "\n" + modes[at] + rest)
+		}
+	}
+	for _, o := range outcomes {
+		if o.Tree != nil {
+			continue
+		}
+		if to := moved[p.files[o.File.Target]]; to != nil {
+			add(o.File.Target, o.File.MovedDiff(o.Hunks, to.path))
+			continue
+		}
+		add(o.File.Target, o.File.Diff(o.Hunks))
+	}
+	for _, o := range outcomes {
+		isMode := o.Tree != nil && o.Operation == change.ChangeMode
+		if o.Tree == nil || o.Tree.LeftOut || also[o.Tree.Source] || isMode && moved[p.files[o.Tree.Source]] != nil {
+			continue
+		}
+		shown := change.Set{Tree: []change.TreeChange{*o.Tree}}.Preview()[0].Diff
+		if isMode {
+			out.WriteString(shown)
+			continue
+		}
+		add(o.Tree.Source, shown)
+	}
+	return out.String()
 }

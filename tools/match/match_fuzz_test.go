@@ -1,4 +1,4 @@
-package tools
+package match
 
 import (
 	"slices"
@@ -29,17 +29,17 @@ func FuzzFindText(f *testing.F) {
 		if old == "" || len(text) > 80 || len(old) > 40 {
 			return
 		}
-		got, want := findText(text, old), obviousFind(text, old)
-		if got.leniency != want.leniency || !slices.Equal(got.spans, want.spans) || (got.twin != nil) != (want.twin != nil) {
-			t.Fatalf("%q in %q: %v %q (twin %v), and it is %v %q (twin %v)", old, text,
-				got.spans, got.leniency, got.twin, want.spans, want.leniency, want.twin)
+		got, want := Text(text, old), obviousFind(text, old)
+		if got.Leniency != want.Leniency || !slices.Equal(got.Spans, want.Spans) || (got.Twin != nil) != (want.Twin != nil) {
+			t.Fatalf("%q in %q: %v %q (Twin %v), and it is %v %q (Twin %v)", old, text,
+				got.Spans, got.Leniency, got.Twin, want.Spans, want.Leniency, want.Twin)
 		}
 	})
 }
 
 // obviousFind tries every place in turn.
-func obviousFind(text, old string) occurrences {
-	var exact, trimmed, indented []span
+func obviousFind(text, old string) Found {
+	var exact, trimmed, indented []Span
 	for start := range len(text) {
 		for end := start + 1; end <= len(text); end++ {
 			part := text[start:end]
@@ -47,21 +47,21 @@ func obviousFind(text, old string) occurrences {
 			atLineEnd := end == len(text) || text[end-1] == '\n'
 			switch {
 			case part == old:
-				exact = append(exact, span{start, end})
+				exact = append(exact, Span{start, end})
 			case sameTrimmed(text, start, end, old):
-				trimmed = append(trimmed, span{start, end})
+				trimmed = append(trimmed, Span{start, end})
 			}
 			if atLineStart && atLineEnd && sameIndented(part, old) {
-				indented = append(indented, span{start, end})
+				indented = append(indented, Span{start, end})
 			}
 		}
 	}
-	var returns []span
+	var returns []Span
 	if strings.Contains(text, "\r") && !strings.Contains(text, "\n") && strings.Contains(old, "\n") {
 		plain := strings.ReplaceAll(old, "\n", "\r")
 		for start := range len(text) {
 			if strings.HasPrefix(text[start:], plain) {
-				returns = append(returns, span{start, start + len(plain)})
+				returns = append(returns, Span{start, start + len(plain)})
 			}
 		}
 	}
@@ -69,17 +69,17 @@ func obviousFind(text, old string) occurrences {
 	case exact != nil:
 		return obviouslyApart(exact, "")
 	case returns != nil:
-		return obviouslyApart(returns, upToBlanks)
+		return obviouslyApart(returns, UpToBlanks)
 	case trimmed != nil:
-		return obviouslyApart(trimmed, upToBlanks)
+		return obviouslyApart(trimmed, UpToBlanks)
 	case len(indented) == 1:
 		s := indented[0]
 		if !strings.HasSuffix(old, "\n") {
-			s.end -= len(text[s.start:s.end]) - len(strings.TrimSuffix(strings.TrimSuffix(text[s.start:s.end], "\n"), "\r"))
+			s.End -= len(text[s.Start:s.End]) - len(strings.TrimSuffix(strings.TrimSuffix(text[s.Start:s.End], "\n"), "\r"))
 		}
-		return occurrences{spans: []span{s}, leniency: upToIndentation}
+		return Found{Spans: []Span{s}, Leniency: UpToIndentation}
 	}
-	return occurrences{}
+	return Found{}
 }
 
 // sameTrimmed: the part is old but for blanks that end lines, of the text and of old.
@@ -131,21 +131,21 @@ func sameIndented(part, old string) bool {
 	return true
 }
 
-func obviouslyApart(all []span, leniency string) occurrences {
-	out := occurrences{leniency: leniency}
+func obviouslyApart(all []Span, Leniency string) Found {
+	out := Found{Leniency: Leniency}
 	for _, s := range all {
 		switch {
-		case len(out.spans) == 0 || s.start >= out.spans[len(out.spans)-1].end:
-			out.spans = append(out.spans, s)
-		case len(out.spans) == 1:
-			out.twin = &s
+		case len(out.Spans) == 0 || s.Start >= out.Spans[len(out.Spans)-1].End:
+			out.Spans = append(out.Spans, s)
+		case len(out.Spans) == 1:
+			out.Twin = &s
 		}
 	}
-	if len(out.spans) > 1 {
-		out.twin = nil
+	if len(out.Spans) > 1 {
+		out.Twin = nil
 	}
-	if out.spans == nil {
-		out.leniency = ""
+	if out.Spans == nil {
+		out.Leniency = ""
 	}
 	return out
 }

@@ -1,0 +1,121 @@
+package patching
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"pillion/internal/fault"
+	"pillion/tools/match"
+	"pillion/workspace/patch"
+)
+
+// advised gives what is wrong with a file of the patch a hint for whoever made the patch,
+// where that of the file alone does not help.
+func (p *Patch) advised(f patch.File, err *fault.Error) *fault.Error {
+	if hint := p.otherKind(f.New); hint != "" {
+		return err.WithHint("%s", hint)
+	}
+	switch {
+	case err.Code == fault.EncodingError && !strings.Contains(err.Message, "NUL"):
+		return err.WithHint("a patch has no encoding of its own; ask the user to open the file in their editor in its encoding, or write it with write_file, which takes one")
+	case err.Code == fault.InvalidPath && err.Hint == "":
+		return err.WithHint("leave it out of the patch, or give it another name")
+	}
+	return err
+}
+
+// otherKind is what to do instead about a name at which the patch has a file and a folder
+// take each other's place, "" of any other.
+func (p *Patch) otherKind(name string) string {
+	for above := path.Dir(name); above != "." && above != "/"; above = path.Dir(above) {
+		if p.leaves(func(gone string) bool { return gone == above }) {
+			return fmt.Sprintf("a folder does not take the place of a file in one patch; delete or move %s first, with delete_file or move_file, and then give the rest of the patch", fault.Quote(above))
+		}
+	}
+	if p.leaves(func(gone string) bool { return strings.HasPrefix(gone, name+"/") }) {
+		return fmt.Sprintf("a file does not take the place of a folder in one patch; delete or move the folder %s first, with delete_file or move_file, and then give the rest of the patch", fault.Quote(name))
+	}
+	return ""
+}
+
+// leaves: some file of the patch gives up such a name.
+func (p *Patch) leaves(such func(name string) bool) bool {
+	for at := range p.leaving {
+		if such(at.String()) {
+			return true
+		}
+	}
+	return false
+}
+
+// Of a hunk that does not fit so many lines are shown around the first that is another.
+const (
+	linesBefore = 5
+	linesAfter  = 14
+)
+
+// mismatched tells of a hunk what it wants and what is there.
+func mismatched(name string, hunks int, m *patch.Mismatch) *fault.Error {
+	err := fault.New(fault.PatchApplyFailed, "%s: hunk %d of %d, at line %d of the patch, cannot be made: %s", fault.Quote(name), m.Hunk, hunks, m.Line, m.Reason).
+		With("path", name).With("hunk", m.Hunk).With("patch_line", m.Line)
+	first := max(0, m.Differs-linesBefore)
+	last := min(len(m.Expected), m.Differs+linesAfter)
+	if first >= last {
+		return err.WithHint("make the diff with three lines around each change")
+	}
+	expected := match.Show(strings.Join(m.Expected[first:last], ""), 1, last-first)
+	for i := range expected {
+		expected[i] = "     " + expected[i][5:] // numbers are those of the file
+	}
+	err = err.With("expected", expected)
+	if len(m.Places) > 0 {
+		return err.With("lines", m.Places).WithHint("they are at lines %s; add lines around the change until they are unique", match.List(m.Places, len(m.Places)))
+	}
+	hint := "the hunk wants (· is a blank, → a tab, ␍ a carriage return):\n" + strings.Join(expected, "\n")
+	if m.Applied {
+		hint += "\nwhat it would make of them is in the file already: it may have been applied before"
+	}
+	if m.At > 0 && len(m.Found) > 0 {
+		found := numberedLines(m.Found, m.At, first, min(len(m.Found), last))
+		err = err.With("found", found).With("line", m.At)
+		hint += fmt.Sprintf("\nthe nearest lines are:\n%s", strings.Join(found, "\n"))
+	}
+	return err.WithHint("%s\nread the file again and make the patch of what it holds now", hint)
+}
+
+// numberedLines shows some of the lines that begin at line at.
+func numberedLines(lines []string, at, first, last int) []string {
+	first = min(first, last)
+	shown := match.Show(strings.Join(lines[first:last], ""), 1, last-first)
+	for i := range shown {
+		shown[i] = fmt.Sprintf("%5d%s", at+first+i, shown[i][5:])
+	}
+	return shown
+}
+
+// checkPaths looks at the names that a file of the patch changes. What a copy comes
+// from is only read.
+func (p *Patch) checkPaths(f patch.File) error {
+	names := []string{p.existing(f)}
+	switch f.Operation {
+	case patch.Copy:
+		names = []string{f.New}
+	case patch.Rename:
+		names = append(names, f.New)
+	}
+	for _, name := range names {
+		target, err := p.resolve(name)
+		if err != nil {
+			continue // open says why
+		}
+		path, err := p.in.Snapshot.Workspace().Resolve(name)
+		if err != nil {
+			continue
+		}
+		if err := p.in.CheckPaths(path, target); err != nil {
+			return err
+		}
+	}
+	return nil
+}
