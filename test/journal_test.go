@@ -374,7 +374,7 @@ func TestWhatAKilledSidecarLeftIsRepairedAtTheNextStart(t *testing.T) {
 	must(t, store.Close())
 	e = freely(t, testrig.Options{Dirs: []string{dir}, Home: home})
 	e.Must("journal/list", object{}, &list)
-	if len(list.Entries) != 1 || list.Entries[0].State != "undone" || !strings.Contains(list.Entries[0].Why, "nothing of it was made") {
+	if len(list.Entries) != 1 || list.Entries[0].State != "undone" || !strings.Contains(list.Entries[0].Why, "nothing was changed") {
 		t.Errorf("listed %+v", list.Entries)
 	}
 	if got := treeOf(t, dir); got != "a.txt" {

@@ -32,9 +32,9 @@ func (p *pending) take(ctx context.Context, a approval.Answer) error {
 func rejected(feedback string) error {
 	err := fault.New(fault.UserRejected, "the user rejected this%s", said(feedback))
 	if feedback == "" {
-		return err.WithHint("do not repeat the call as it is; ask what they want instead, or go another way")
+		return err.WithHint("do not repeat the call; ask the user what they want, or try another way")
 	}
-	return err.With("feedback", feedback).WithHint("go on as the user says")
+	return err.With("feedback", feedback).WithHint("follow the user's reason")
 }
 
 func cancelled(feedback string) error {
@@ -94,7 +94,7 @@ func (p *pending) takeEdit(ctx context.Context, a approval.Answer) error {
 	}
 	e := p.edits()
 	if e == nil || len(a.After) == 0 && a.Selected == nil {
-		return fault.New(fault.InvalidArguments, "the editor's answer is an edit but carries neither text nor arguments; nothing was changed")
+		return fault.New(fault.InvalidArguments, "the editor's answer is an edit without text or arguments; nothing was changed")
 	}
 	return p.Adopt(a)
 }

@@ -27,11 +27,11 @@ type exitPlanModeResult struct {
 func planExitPlanMode(_ context.Context, in Input, args exitPlanModeArgs) (*Action, error) {
 	switch {
 	case strings.TrimSpace(args.Plan) == "":
-		return nil, invalid("plan is empty; it is what the user reads")
+		return nil, invalid("plan is empty; give the plan for the user")
 	case len([]rune(args.Plan)) > maxMessage:
 		return nil, invalid("plan has more than %d characters; leave the details out", maxMessage)
 	case in.Session.Mode() != policy.Plan:
-		return nil, fault.New(fault.ExecutionFailed, "the session is not in plan mode").WithHint("go on: what needs the user's yes is asked when you do it")
+		return nil, fault.New(fault.ExecutionFailed, "the session is not in plan mode").WithHint("go on: calls that need approval ask the user")
 	}
 	text := fault.Escape(args.Plan)
 	return &Action{
@@ -64,5 +64,5 @@ func planText(said, feedback string) string {
 	if feedback == "" {
 		return said
 	}
-	return said + "\nWhat they said: " + feedback
+	return said + "\nTheir reason: " + feedback
 }

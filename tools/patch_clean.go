@@ -44,7 +44,7 @@ func checkClean(ctx context.Context, in Input, p *patching.Patch, asked bool) er
 	if !asked {
 		why = "the settings (limits.patches, limits.preset)"
 	}
-	return fault.New(fault.WorkTreeDirty, "there are changes in %s that are not committed or not saved, and %s wants none before a patch; nothing was changed", count(n, "file"), why).
+	return fault.New(fault.WorkTreeDirty, "%s has uncommitted or unsaved changes, and a clean work tree is required (%s); nothing was changed", count(n, "file"), why).
 		With("files", dirty).WithHint("the first is %s; commit them first, or ask the user", fault.Quote(dirty[0]))
 }
 

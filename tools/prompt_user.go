@@ -47,16 +47,16 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 func (a promptUserArgs) check() error {
 	switch {
 	case strings.TrimSpace(a.Message) == "":
-		return invalid("message is empty; it is the question that the user reads")
+		return invalid("message is empty; give the question for the user")
 	case len([]rune(a.Message)) > maxMessage:
 		return invalid("message has more than %d characters", maxMessage)
 	case len(a.Actions) == 0 || len(a.Actions) > 8:
-		return invalid("actions must hold one to eight labels")
+		return invalid("actions must have one to eight labels")
 	}
 	seen := map[string]bool{}
 	for _, action := range a.Actions {
 		if strings.TrimSpace(action) == "" || fault.Escape(action) != action || len(action) > 100 || strings.Contains(action, "\n") {
-			return invalid("%s cannot be an action: it must be one visible line of at most 100 bytes", fault.Quote(action))
+			return invalid("%s is not a valid action: use one visible line of at most 100 bytes", fault.Quote(action))
 		}
 		if seen[action] {
 			return invalid("action %s is given twice", fault.Quote(action))

@@ -65,6 +65,6 @@ func (r *running) enter(ctx context.Context, c Call) (_ context.Context, leave f
 // itself.
 func (a *Answer) noteStopped(ctx context.Context) {
 	if a.Err != nil && a.Err.Code == fault.Cancelled && errors.Is(context.Cause(ctx), errStopped) {
-		a.Err = fault.New(fault.Cancelled, "%w", errStopped).WithHint("do not repeat it as it is; ask what they want instead")
+		a.Err = fault.New(fault.Cancelled, "%w", errStopped).WithHint("do not repeat the call; ask the user what they want")
 	}
 }

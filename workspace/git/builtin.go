@@ -105,7 +105,7 @@ func MakeCommit(ctx context.Context, root string, o CommitOptions, d Draft, mess
 	}
 	defer lock.release()
 	if now, err := NewDraft(ctx, root, o); err != nil || now.State() != d.State() {
-		return errors.Join(fault.New(fault.ConcurrentModification, "what is to be committed has changed; look at it again"), err)
+		return errors.Join(fault.New(fault.ConcurrentModification, "the files to commit have changed; review them again"), err)
 	}
 	tree, err := b.writeTree(ctx, d)
 	if err != nil {

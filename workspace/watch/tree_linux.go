@@ -356,7 +356,7 @@ func (w *watching) overflowed() {
 	w.barrier.fail(w.tree.options.Private)
 	w.soon(w.patient)
 	w.patient = min(2*w.patient, rescanAtAll)
-	w.tree.become(State{Degraded: true, Reason: "more happened at once than the system could tell of; looking through the folders again"})
+	w.tree.become(State{Degraded: true, Reason: "more changed at once than the system could report; scanning the folders again"})
 }
 
 // entry is a change of an entry of the folder dir.
