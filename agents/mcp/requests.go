@@ -147,7 +147,7 @@ func (s *stdio) array(line []byte) {
 	case len(messages) == 0:
 		s.refuse(nil, codeInvalid, "the batch is empty")
 	case len(messages) > maxBatch:
-		s.refuse(nil, codeInvalid, "the batch has more than "+strconv.Itoa(maxBatch)+" messages, send less at once")
+		s.refuse(nil, codeInvalid, "the batch has more than "+strconv.Itoa(maxBatch)+" messages, send less at a time")
 	default:
 		b := &batch{missing: 1}
 		for _, m := range messages {

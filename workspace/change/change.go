@@ -73,16 +73,16 @@ func New(before *document.File, after document.Content) (File, error) {
 	switch {
 	case before.Buffer != nil && before.Buffer.ReadOnly && before.Dirty:
 		return File{}, fault.New(fault.PermissionDenied, "%s is read-only in the editor, and has unsaved changes there", name).
-			WithHint("ask the human to save it, or to make it writable")
+			WithHint("ask the user to save it, or to make it writable")
 	case before.Dirty && before.Encoding == document.Binary:
-		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, beneath which its bytes cannot be changed", name).
-			WithHint("ask the human to save it, then make the change of what it holds")
+		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, so its bytes cannot be changed", name).
+			WithHint("ask the user to save it, then change its new content")
 	case before.Held:
-		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in an editor that cannot be edited through", name).
-			WithHint("ask the human to save it, then read it again")
+		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in an editor that cannot apply edits", name).
+			WithHint("ask the user to save it, then read it again")
 	case before.Lossy && !before.Dirty:
-		return File{}, fault.New(fault.EncodingError, "the editor shows %s in an encoding that loses some of its characters; saving it would make that last", name).
-			WithHint("ask the human to reopen it with its own encoding")
+		return File{}, fault.New(fault.EncodingError, "the editor shows %s in an encoding that loses some of its characters; saving would lose them", name).
+			WithHint("ask the user to reopen it with its real encoding")
 	}
 	if err := document.CheckText(after.Text); err != nil && after.Encoding != document.Binary && document.CheckText(before.Text) == nil {
 		return File{}, err

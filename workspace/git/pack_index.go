@@ -51,7 +51,7 @@ const (
 	manyLooks      = 64       // from which on a file is mapped
 )
 
-var errOldIndex = errors.New("its index is of version 1, which is not supported; git repack -ad writes it anew")
+var errOldIndex = errors.New("its index has version 1, which is not supported; git repack -ad rewrites it")
 
 // known sees to it that what is known is about the file as it is. One that has not changed
 // is not opened for that.
