@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pillion/workspace/git/gitfile"
+
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
@@ -117,11 +119,11 @@ func (a *attributes) load() {
 		file = filepath.Join(userConfigDir(), "attributes")
 	}
 	for _, name := range []string{"/etc/gitattributes", expandPath(file, a.repo.top)} {
-		text, _ := readSmall(name)
+		text, _ := gitfile.Read(name)
 		a.lowest = append(a.lowest, a.parse(string(text), true)...)
 	}
 	a.folder(".")
-	text, _ := readSmall(filepath.Join(a.repo.commonDir, "info", "attributes"))
+	text, _ := gitfile.Read(filepath.Join(a.repo.commonDir, "info", "attributes"))
 	a.highest = a.parse(string(text), true)
 }
 
@@ -137,7 +139,7 @@ func (a *attributes) folder(dir string) []rule {
 // text is the text of one .gitattributes file. Like git, it follows no link.
 func (a *attributes) text(name string) string {
 	if h, staged := a.staged()[name]; staged && a.stagedFirst {
-		text, _ := a.repo.objects.blob(h, maxGitFile)
+		text, _ := a.repo.objects.Blob(h, gitfile.MaxSize)
 		return string(text)
 	}
 	info, err := a.repo.work.lstat(name)
@@ -145,11 +147,11 @@ func (a *attributes) text(name string) string {
 		if !info.Mode().IsRegular() {
 			return ""
 		}
-		text, _ := readSmall(filepath.Join(a.repo.top, filepath.FromSlash(name)))
+		text, _ := gitfile.Read(filepath.Join(a.repo.top, filepath.FromSlash(name)))
 		return string(text)
 	}
 	if h, staged := a.staged()[name]; staged {
-		text, _ := a.repo.objects.blob(h, maxGitFile)
+		text, _ := a.repo.objects.Blob(h, gitfile.MaxSize)
 		return string(text)
 	}
 	return ""

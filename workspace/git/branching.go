@@ -153,13 +153,13 @@ func listed(names []string, most int) string {
 
 // towards are the changes from what is checked out to another commit.
 func (c *comparison) towards(target plumbing.Hash) ([]change, error) {
-	to, err := c.repo.objects.commit(target)
+	to, err := c.repo.objects.Commit(target)
 	if err != nil {
 		return nil, err
 	}
 	var from plumbing.Hash
 	if h, born := c.repo.head(); born {
-		at, err := c.repo.objects.commit(h)
+		at, err := c.repo.objects.Commit(h)
 		if err != nil {
 			return nil, err
 		}

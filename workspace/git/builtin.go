@@ -12,16 +12,20 @@ import (
 	"strings"
 	"time"
 
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
+
 	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"pillion/internal/fault"
+
 	format "github.com/go-git/go-git/v5/plumbing/format/index"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
-
-	"pillion/internal/fault"
 )
 
 // What follows writes to a repository where there is no git program: a commit, a new
@@ -147,7 +151,7 @@ func (b *builtin) makeable(d Draft) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(read.entries, func(e indexEntry) bool { return e.assumeValid || e.mode == modeDir }) {
+	if slices.ContainsFunc(read.entries, func(e indexEntry) bool { return e.assumeValid || e.mode == odb.ModeDir }) {
 		return NeedsGit("the index is sparse, or has files that git does not look at")
 	}
 	return nil
@@ -182,7 +186,7 @@ func (b *builtin) storeFile(name, content string, onDisk bool) (side, error) {
 		return s, err
 	}
 	s.hash = plumbing.NewHash(hash)
-	if !onDisk || s.mode == modeSubmodule {
+	if !onDisk || s.mode == odb.ModeSubmodule {
 		return s, nil
 	}
 	data, err := b.work.content(name, side{mode: s.mode, onDisk: true, staged: s.hash})
@@ -296,7 +300,7 @@ func (b *builtin) move(d Draft, to plumbing.Hash, what string) error {
 
 // note adds a line to a reflog that is there: it is for people, and nothing fails for it.
 func (b *builtin) note(log, line string) {
-	if !lexists(filepath.Join(b.gitDir, filepath.FromSlash(log))) {
+	if !gitfile.Exists(filepath.Join(b.gitDir, filepath.FromSlash(log))) {
 		return
 	}
 	if f, err := b.files.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0o644); err == nil {

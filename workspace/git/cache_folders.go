@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"pillion/workspace/git/odb"
 )
 
 // Tracked visits the folders at and below dir, an absolute name, that files of a
@@ -72,7 +74,7 @@ func trackedFolders(root string) []string {
 	for i := range index.entries {
 		e := &index.entries[i]
 		dir := e.path[:strings.LastIndexByte(e.path, '/')+1]
-		if dir == last || e.mode == modeDir {
+		if dir == last || e.mode == odb.ModeDir {
 			continue
 		}
 		for at := shared(dir, last); at < len(dir); {

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
+
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
@@ -47,7 +50,7 @@ func (k *keptStatus) look(s *status, watched func(string) bool) error {
 	k.staged, k.found, k.submodules, k.traces, k.list = staged, findings{}, nil, w.traces, nil
 	k.attributes = s.repo.work.conversion.attributes.staged
 	for _, at := range w.suspects {
-		if s.index.entries[at].mode == modeSubmodule {
+		if s.index.entries[at].mode == odb.ModeSubmodule {
 			k.submodules = append(k.submodules, at)
 		}
 	}
@@ -102,7 +105,7 @@ func (s *status) signature() string {
 		}
 	}
 	for _, name := range names {
-		text, _ := readSmall(name)
+		text, _ := gitfile.Read(name)
 		out.Write(text)
 		out.WriteByte(1)
 	}
@@ -112,7 +115,7 @@ func (s *status) signature() string {
 // indexSignature tells one index from another: by its times and place, and by the
 // checksum at its end.
 func (r *repository) indexSignature() string {
-	f, err := os.OpenFile(filepath.Join(r.gitDir, "index"), os.O_RDONLY|nonBlocking, 0)
+	f, err := os.OpenFile(filepath.Join(r.gitDir, "index"), os.O_RDONLY|gitfile.NonBlocking, 0)
 	if err != nil {
 		return err.Error()
 	}

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-
-	"pillion/internal/fault"
 )
 
 // change is what became of one path.
@@ -61,7 +62,7 @@ func (c *comparison) index() (*stagedFiles, error) {
 	s := &stagedFiles{index: read, files: make(map[string]*staged, len(read.entries))}
 	c.repo.work.conversion.attributes.staged = read.attributes()
 	for _, e := range read.entries {
-		if e.mode == modeDir {
+		if e.mode == odb.ModeDir {
 			if err := c.expand(s, e); err != nil {
 				return nil, err
 			}
@@ -125,7 +126,7 @@ func (c *comparison) current(index *stagedFiles, e indexEntry) (side, error) {
 		}
 	}
 	now, err := c.repo.work.side(c.ctx, e, index.written)
-	if now.mode == modeSubmodule {
+	if now.mode == odb.ModeSubmodule {
 		switch c.repo.ignoredInSubmodule(e.path) {
 		case "all":
 			return asStaged, err
@@ -202,7 +203,7 @@ func (c *comparison) walk(tree plumbing.Hash, dir string, files map[string]side)
 	if err := c.spend(dir, eachFolder); err != nil {
 		return err
 	}
-	entries, err := c.repo.objects.tree(tree)
+	entries, err := c.repo.objects.Tree(tree)
 	if err != nil {
 		return err
 	}
@@ -218,22 +219,8 @@ func (c *comparison) walk(tree plumbing.Hash, dir string, files map[string]side)
 			if err := c.spend(name, eachFile); err != nil {
 				return err
 			}
-			files[name] = side{mode: canonical(uint32(e.Mode)), hash: e.Hash}
+			files[name] = side{mode: odb.Canonical(uint32(e.Mode)), hash: e.Hash}
 		}
 	}
 	return nil
-}
-
-// canonical maps the modes that old versions of git wrote, such as 100664.
-func canonical(mode uint32) uint32 {
-	switch mode & modeTypeMask {
-	case modeFile & modeTypeMask:
-		if mode&0o100 != 0 {
-			return modeExecutable
-		}
-		return modeFile
-	case modeSymlink:
-		return modeSymlink
-	}
-	return modeSubmodule
 }

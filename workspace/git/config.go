@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitfile"
 )
 
 // config is git's configuration from all its files, later ones last: keys are
@@ -116,11 +117,11 @@ func userConfigDir() string {
 
 func (r *configReader) read(name string, depth int) {
 	const deepest = 10 // git's own limit
-	const mostFiles, mostBytes = 1000, maxGitFile
+	const mostFiles, mostBytes = 1000, gitfile.MaxSize
 	if r.err != nil {
 		return
 	}
-	text, err := readSmall(name)
+	text, err := gitfile.Read(name)
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return
 	}

@@ -3,6 +3,8 @@ package git
 import (
 	"os"
 	"path/filepath"
+
+	"pillion/workspace/git/gitfile"
 )
 
 // Places are the folders that git itself writes when it works in dir, above the
@@ -32,7 +34,7 @@ func placesOf(gitDir string) (folders, steering []string) {
 	}
 	for _, repository := range repositories {
 		for _, name := range []string{"config", "config.worktree", "hooks"} {
-			if path := filepath.Join(repository, name); lexists(path) {
+			if path := filepath.Join(repository, name); gitfile.Exists(path) {
 				steering = append(steering, path)
 			}
 		}

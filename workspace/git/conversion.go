@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 
+	"pillion/workspace/git/odb"
+
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
@@ -15,7 +17,7 @@ import (
 type conversion struct {
 	config     config
 	attributes *attributes
-	objects    *objects
+	objects    *odb.Objects
 }
 
 // lineEnds says what git add does to CRLF.
@@ -77,7 +79,7 @@ func (c conversion) guess(data []byte, staged plumbing.Hash) bool {
 	if staged.IsZero() {
 		return true
 	}
-	stored, err := c.objects.blob(staged, maxFile)
+	stored, err := c.objects.Blob(staged, odb.MaxFile)
 	return err != nil || !bytes.Contains(stored, []byte("\r\n")) || looksBinary(stored)
 }
 

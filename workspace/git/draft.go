@@ -11,9 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // CommitOptions says what is to be committed.
@@ -128,7 +130,7 @@ func (r *repository) doing() string {
 		{"rebase-apply", "a rebase or git am"},
 		{"BISECT_LOG", "a bisection"},
 	} {
-		if lexists(filepath.Join(r.gitDir, one.file)) {
+		if gitfile.Exists(filepath.Join(r.gitDir, one.file)) {
 			return one.what
 		}
 	}
@@ -157,7 +159,7 @@ func (d *drafting) run() error {
 		return err
 	}
 	var changes []change
-	switch merging := lexists(filepath.Join(d.repo.gitDir, "MERGE_HEAD")); {
+	switch merging := gitfile.Exists(filepath.Join(d.repo.gitDir, "MERGE_HEAD")); {
 	case len(d.options.Files) > 0 && merging:
 		return fault.New(fault.GitError, "a merge cannot be committed in part; stage what it is to hold, and leave files out")
 	case len(d.options.Files) > 0:
@@ -175,7 +177,7 @@ func (d *drafting) run() error {
 	changes = slices.DeleteFunc(changes, func(ch change) bool { // a submodule with changes of its own
 		return ch.old.mode == ch.new.mode && ch.old.hash == ch.new.hash
 	})
-	if len(changes) == 0 && !lexists(filepath.Join(d.repo.gitDir, "MERGE_HEAD")) {
+	if len(changes) == 0 && !gitfile.Exists(filepath.Join(d.repo.gitDir, "MERGE_HEAD")) {
 		return d.nothing()
 	}
 	return d.show(index, changes)
@@ -277,7 +279,7 @@ func (d *drafting) nameOf(file string) (string, error) {
 	if at.dir == d.repo.top {
 		return "", isFolder(name)
 	}
-	if inside(d.repo.top, at.dir) && !safePath(name) {
+	if inside(d.repo.top, at.dir) && !odb.SafePath(name) {
 		return "", fault.New(fault.PolicyDenied, "%s belongs to a git repository itself; it cannot be committed", fault.Quote(name))
 	}
 	if !inside(d.repo.top, at.dir) {
@@ -313,7 +315,7 @@ func (d *drafting) file(name string, index *stagedFiles) (change, error) {
 		return ch, nil
 	case info.IsDir():
 		return ch, isFolder(name)
-	case d.repo.work.mode(info, modeFile) == modeAbsent:
+	case d.repo.work.mode(info, odb.ModeFile) == odb.ModeAbsent:
 		return ch, fault.New(fault.NotAFile, "%s is neither a file nor a link; git cannot commit it", fault.Quote(name))
 	}
 	if d.repo.ignores(name) {
@@ -323,7 +325,7 @@ func (d *drafting) file(name string, index *stagedFiles) (change, error) {
 	if ch.old.absent() {
 		d.draft.New = append(d.draft.New, name)
 	}
-	ch.new = side{mode: d.repo.work.mode(info, modeFile), onDisk: true}
+	ch.new = side{mode: d.repo.work.mode(info, odb.ModeFile), onDisk: true}
 	ch.new.hash, err = d.repo.work.hash(name, ch.new, info.Size())
 	return ch, err
 }
@@ -334,11 +336,11 @@ func (c *comparison) committed(name string) (side, error) {
 	if !born {
 		return side{}, nil
 	}
-	commit, err := c.repo.objects.commit(h)
+	commit, err := c.repo.objects.Commit(h)
 	if err != nil {
 		return side{}, err
 	}
-	at := namedEntry{modeDir, commit.TreeHash}
+	at := namedEntry{odb.ModeDir, commit.TreeHash}
 	for step := range strings.SplitSeq(name, "/") {
 		entries, err := c.entries(at.tree())
 		if err != nil {
@@ -389,11 +391,11 @@ func (s side) content() string {
 
 func modeText(mode uint32) string {
 	switch mode {
-	case modeExecutable:
+	case odb.ModeExecutable:
 		return "100755"
-	case modeSymlink:
+	case odb.ModeSymlink:
 		return "120000"
-	case modeSubmodule:
+	case odb.ModeSubmodule:
 		return "160000"
 	}
 	return "100644"
@@ -418,13 +420,13 @@ func HeadCommit(ctx context.Context, root, dir string) (Committed, error) {
 	if !born {
 		return made, nil
 	}
-	commit, err := repo.objects.commit(h)
+	commit, err := repo.objects.Commit(h)
 	if err != nil {
 		return made, err
 	}
 	var parent plumbing.Hash
 	if len(commit.ParentHashes) > 0 {
-		before, err := repo.objects.commit(commit.ParentHashes[0])
+		before, err := repo.objects.Commit(commit.ParentHashes[0])
 		if err != nil {
 			return made, err
 		}

@@ -3,15 +3,17 @@ package git
 import (
 	"testing"
 
+	"pillion/workspace/git/odb"
+
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Blob reads a file's content out of a git folder.
 func Blob(t *testing.T, gitDir, hash string) string {
 	t.Helper()
-	o := openObjects(gitDir)
-	defer o.close()
-	data, err := o.blob(plumbing.NewHash(hash), maxFile)
+	o := odb.Open(gitDir)
+	defer o.Close()
+	data, err := o.Blob(plumbing.NewHash(hash), odb.MaxFile)
 	if err != nil {
 		t.Errorf("%s: %v", hash, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"pillion/workspace/git/odb"
 )
 
 // folder reads one folder of a work tree after the other.
@@ -47,11 +49,11 @@ func (f *folder) list(into []dirEntry) ([]dirEntry, error) {
 func kindOfFile(t fs.FileMode) uint32 {
 	switch t.Type() {
 	case 0:
-		return modeFile & modeTypeMask
+		return odb.ModeFile & odb.ModeTypeMask
 	case fs.ModeDir:
-		return modeDir
+		return odb.ModeDir
 	case fs.ModeSymlink:
-		return modeSymlink
+		return odb.ModeSymlink
 	}
 	return 0
 }

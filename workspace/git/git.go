@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitfile"
 )
 
 // DiffOptions says what Diff compares. With neither Staged nor Base it is the
@@ -122,7 +123,7 @@ func locate(root, dir string) (place, error) {
 	}
 	p.dir = filepath.Join(resolved, rel)
 	if plainFolders(resolved, filepath.Dir(rel)) {
-		p.exists = lexists(p.dir)
+		p.exists = gitfile.Exists(p.dir)
 		return p, nil
 	}
 	p.dir, p.exists = resolveParent(p.dir)
@@ -151,7 +152,7 @@ func resolveParent(name string) (resolved string, exists bool) {
 	parent, base := filepath.Dir(name), filepath.Base(name)
 	if at, err := filepath.EvalSymlinks(parent); err == nil {
 		at = filepath.Join(at, base)
-		return at, lexists(at)
+		return at, gitfile.Exists(at)
 	}
 	if parent == name {
 		return name, false

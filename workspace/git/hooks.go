@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"pillion/workspace/git/gitfile"
 )
 
 // Hook is a program that git runs on its way.
@@ -51,7 +53,7 @@ func (r *repository) hooks(names []string) []Hook {
 			continue
 		}
 		hook := Hook{Name: name, Path: file, Version: "unreadable"}
-		if text, err := readSmall(file); err == nil {
+		if text, err := gitfile.Read(file); err == nil {
 			sum := sha256.Sum256(text)
 			hook.Version = hex.EncodeToString(sum[:])
 		}
@@ -137,7 +139,7 @@ func (r *repository) filtersNamed(index *stagedFiles, changes []change) map[stri
 		if path.Base(ch.path) != ".gitattributes" || ch.new.absent() {
 			continue
 		}
-		text, _ := r.objects.blob(ch.new.hash, maxGitFile)
+		text, _ := r.objects.Blob(ch.new.hash, gitfile.MaxSize)
 		for word := range strings.FieldsSeq(string(text)) {
 			if name, ok := strings.CutPrefix(word, "filter="); ok {
 				named[name] = true

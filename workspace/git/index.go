@@ -11,21 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
-)
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
 
-// The kinds of file that git tracks, as its modes, and the bits that tell them
-// apart.
-const (
-	modeAbsent     = 0
-	modeFile       = 0o100644
-	modeExecutable = 0o100755
-	modeSymlink    = 0o120000
-	modeSubmodule  = 0o160000
-	modeDir        = 0o040000
-	modeTypeMask   = 0o170000
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // indexEntry is one line of the index: what was staged, and what the file
@@ -70,14 +60,14 @@ func (r *repository) readIndex() (*index, error) {
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	text, done, err := mapWithin(name, maxIndex)
+	text, done, err := gitfile.Map(name, maxIndex)
 	if err != nil {
 		return nil, fault.New(fault.GitError, "the index cannot be read: %w", err)
 	}
 	defer done()
 	reader := &indexReader{text: text, trees: noTrees}
 	entries, err := reader.read()
-	if errors.Is(err, errDamaged) {
+	if errors.Is(err, gitfile.ErrCut) {
 		err = corrupt("it was cut off")
 	}
 	if err != nil {
@@ -116,7 +106,7 @@ func corrupt(what string) error {
 }
 
 func (r *indexReader) read() (entries []indexEntry, err error) {
-	defer guard(debug.SetPanicOnFault(true), &err)
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	if len(r.text) < indexHeader+indexTrailer || string(r.text[:4]) != "DIRC" {
 		return nil, corrupt("no header")
 	}
@@ -190,7 +180,7 @@ func (r *indexReader) skip(n int) (at int, found bool) {
 
 // some reads entries which, as far as is known, end before the place end.
 func (r *indexReader) some(into []indexEntry, end int) (err error) {
-	defer guard(debug.SetPanicOnFault(true), &err)
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	if r.names = (strings.Builder{}); r.version < 4 {
 		r.names.Grow(max(0, end-r.at-len(into)*entryFixed))
 	}
@@ -217,7 +207,7 @@ func (r *indexReader) entry(e *indexEntry) error {
 	e.changed, e.modified = timestamp{field(0), field(1)}, timestamp{field(2), field(3)}
 	e.inode, e.mode, e.size = field(5), field(6), field(9)
 	copy(e.hash[:], r.text[start+40:])
-	r.sparse = r.sparse || e.mode == modeDir
+	r.sparse = r.sparse || e.mode == odb.ModeDir
 	flags := uint16(r.text[start+60])<<8 | uint16(r.text[start+61])
 	e.assumeValid = flags&0x8000 != 0
 	e.stage = uint8(flags >> 12 & 3)
@@ -267,13 +257,13 @@ func safeRest(path string, known int) (folder int, ok bool) {
 		case 0:
 			return folder, false
 		case '/':
-			if special(path[folder:at]) {
+			if odb.Special(path[folder:at]) {
 				return folder, false
 			}
 			folder = at + 1
 		}
 	}
-	return folder, folder == len(path) && folder > known || !special(path[folder:])
+	return folder, folder == len(path) && folder > known || !odb.Special(path[folder:])
 }
 
 // path reads the path of the entry that began at start, and the zero bytes
@@ -345,15 +335,4 @@ func (r *indexReader) extensions() error {
 		r.at += head + size
 	}
 	return nil
-}
-
-// safePath reports whether a path of the index or a tree leads to a place
-// below the top, and not into .git.
-func safePath(path string) bool {
-	for name := range strings.SplitSeq(path, "/") {
-		if !safeName(name) {
-			return false
-		}
-	}
-	return true
 }

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // LogOptions says which commits Log lists.
@@ -34,7 +35,7 @@ type History struct {
 // kept is what is known of one repository. Whoever uses it has taken it out.
 type kept struct {
 	commonDir string
-	indexes   map[string]*packIndex // by path
+	indexes   odb.PackIndexes
 	commits   *commitTable
 	graph     string // which commit-graph the commits' positions are in
 	replaced  map[plumbing.Hash]plumbing.Hash
@@ -64,8 +65,8 @@ func (h *History) Log(ctx context.Context, root string, o LogOptions) ([]LogComm
 	if err != nil {
 		return nil, err
 	}
-	w := &historyWalk{history: &history{commitTable: known.commits, repo: repo, graph: &graph{}}, ctx: ctx}
-	defer func() { w.graph.close() }()
+	w := &historyWalk{history: &history{commitTable: known.commits, repo: repo, graph: &odb.Graph{}}, ctx: ctx}
+	defer func() { w.graph.Close() }()
 	path := ""
 	if o.Limited {
 		path = repo.prefix(place.dir)
@@ -113,7 +114,7 @@ func (w *historyWalk) list(known *kept, start plumbing.Hash, o LogOptions) ([]Lo
 	}
 	found := make([]LogCommit, 0, len(shown))
 	size := int64(0)
-	packs := w.repo.objects.packsSignature()
+	packs := w.repo.objects.PacksSignature()
 	for _, n := range shown {
 		c, err := w.tell(w.nodes[n].hash, packs)
 		if err != nil {
@@ -140,7 +141,7 @@ func (w *historyWalk) shownBefore(start plumbing.Hash, limit int) ([]int, bool) 
 // shown are the numbers of the first commits that a walk shows. Those of a path are kept.
 func (w *historyWalk) shown(known *kept, start plumbing.Hash, limit int) ([]int, error) {
 	if w.repo.trustsGraph() {
-		w.graph = openGraph(w.repo.commonDir)
+		w.graph = odb.OpenGraph(w.repo.commonDir)
 	}
 	known.on(w.graph)
 	from := w.number(start)
@@ -181,7 +182,7 @@ func (w *historyWalk) tell(h plumbing.Hash, packs string) (LogCommit, error) {
 		c.Short = w.repo.shortWith(h, known.shared)
 		return c, nil
 	}
-	shared := w.repo.objects.sharedInPacks(h)
+	shared := w.repo.objects.SharedInPacks(h)
 	c, err := w.repo.describeWith(h, shared)
 	if err == nil && len(c.Body) <= longest {
 		if len(w.told) >= mostTold {
@@ -194,21 +195,21 @@ func (w *historyWalk) tell(h plumbing.Hash, packs string) (LogCommit, error) {
 
 // describe reads a commit for people.
 func (r *repository) describe(h plumbing.Hash) (LogCommit, error) {
-	return r.describeWith(h, r.objects.sharedInPacks(h))
+	return r.describeWith(h, r.objects.SharedInPacks(h))
 }
 
 func (r *repository) describeWith(h plumbing.Hash, shared int) (LogCommit, error) {
-	data, err := r.objects.of(plumbing.CommitObject, h)
+	data, err := r.objects.Of(plumbing.CommitObject, h)
 	if err != nil {
 		return LogCommit{}, err
 	}
-	head, ok := parseCommit(data)
+	head, ok := odb.ParseCommit(data)
 	if !ok {
 		return LogCommit{}, fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
 	}
 	c := describe(data)
 	c.Hash, c.Short, c.Parents = h.String(), r.shortWith(h, shared), []string{}
-	for _, p := range r.objects.parents(h, head.parents) {
+	for _, p := range r.objects.Parents(h, head.Parents) {
 		c.Parents = append(c.Parents, p.String())
 	}
 	return c, nil
@@ -221,7 +222,7 @@ func (k *kept) start(r *repository, ref string) (plumbing.Hash, error) {
 			if n, ok := k.commits.numbers[h]; ok && k.commits.nodes[n].known {
 				return h, nil
 			}
-			c, err := r.objects.commit(h)
+			c, err := r.objects.Commit(h)
 			if err != nil {
 				return plumbing.ZeroHash, err
 			}
@@ -251,7 +252,7 @@ func (r *repository) start(ref string) (plumbing.Hash, error) {
 // not where other parents count. Git does not look at it there either.
 func (r *repository) trustsGraph() bool {
 	o := r.objects
-	return len(o.replaced) == 0 && len(o.grafts) == 0 && len(o.shallow) == 0 && r.config.bool("core.commitgraph", true)
+	return len(o.Replaced) == 0 && len(o.Grafts) == 0 && len(o.Shallow) == 0 && r.config.bool("core.commitgraph", true)
 }
 
 // take gets what is known of a repository, for this call alone, and lends it
@@ -259,23 +260,17 @@ func (r *repository) trustsGraph() bool {
 func (h *History) take(r *repository) *kept {
 	known := h.known(r.commonDir)
 	o := r.objects
-	if known == nil || !maps.Equal(known.replaced, o.replaced) || !maps.Equal(known.shallow, o.shallow) || !maps.EqualFunc(known.grafts, o.grafts, slices.Equal) {
-		known = &kept{commonDir: r.commonDir, commits: newCommitTable(), replaced: o.replaced, shallow: o.shallow, grafts: o.grafts}
+	if known == nil || !maps.Equal(known.replaced, o.Replaced) || !maps.Equal(known.shallow, o.Shallow) || !maps.EqualFunc(known.grafts, o.Grafts, slices.Equal) {
+		known = &kept{commonDir: r.commonDir, commits: newCommitTable(), replaced: o.Replaced, shallow: o.Shallow, grafts: o.Grafts}
 	}
-	for _, s := range o.stores {
-		for _, p := range s.packs {
-			if index := known.indexes[p.index.path]; index != nil {
-				p.index = index
-			}
-		}
-	}
+	o.Lend(known.indexes)
 	return known
 }
 
 // on has the commits' positions be those in g.
-func (k *kept) on(g *graph) {
-	if k.graph != g.identity || len(k.commits.placed) != g.count() {
-		k.graph = g.identity
+func (k *kept) on(g *odb.Graph) {
+	if k.graph != g.Identity || len(k.commits.placed) != g.Count() {
+		k.graph = g.Identity
 		k.commits.on(g)
 	}
 }
@@ -300,12 +295,7 @@ func (h *History) keep(known *kept, r *repository) {
 	if h == nil {
 		return
 	}
-	known.indexes = map[string]*packIndex{}
-	for _, s := range r.objects.stores {
-		for _, p := range s.packs {
-			known.indexes[p.index.path] = p.index
-		}
-	}
+	known.indexes = r.objects.Indexes()
 	if len(known.commits.nodes) > mostCommits {
 		known.commits = newCommitTable()
 	}

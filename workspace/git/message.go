@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"pillion/workspace/git/odb"
+
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/ianaindex"
@@ -106,7 +108,7 @@ func encodingOf(name string) encoding.Encoding {
 
 // whoAndWhen reads "Name <email> seconds zone".
 func whoAndWhen(line []byte) (Person, string) {
-	seconds, zone := identTime(line)
+	seconds, zone := odb.IdentTime(line)
 	minutes := zone/100*60 + zone%100
 	at := time.Unix(seconds, 0).In(time.FixedZone("", minutes*60))
 	who, rest, _ := bytes.Cut(line, []byte("<"))

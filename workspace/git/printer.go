@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
 	"pillion/workspace/diff"
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // printer writes changes in git's diff format.
@@ -216,9 +218,9 @@ func (p *printer) header(ch change) {
 // attribute, else by a NUL among its first bytes.
 func (p *printer) binary(name string, s side, data []byte) bool {
 	switch {
-	case s.absent(), s.mode == modeSubmodule:
+	case s.absent(), s.mode == odb.ModeSubmodule:
 		return false
-	case s.kind() != modeFile&modeTypeMask: // attributes are about files
+	case s.kind() != odb.ModeFile&odb.ModeTypeMask: // attributes are about files
 		return isBinary(data)
 	}
 	switch driver := p.repo.work.conversion.attributes.of(name)["diff"]; driver {
@@ -247,7 +249,7 @@ func (r *repository) content(name string, s side) (data []byte, big bool, err er
 	switch {
 	case s.absent():
 		return nil, false, nil
-	case s.mode == modeSubmodule:
+	case s.mode == odb.ModeSubmodule:
 		text := "Subproject commit " + s.hash.String()
 		if s.dirty {
 			text += "-dirty"
@@ -256,9 +258,9 @@ func (r *repository) content(name string, s side) (data []byte, big bool, err er
 	case s.onDisk:
 		data, err = r.work.content(name, s)
 	default:
-		data, err = r.objects.blob(s.hash, maxFile)
+		data, err = r.objects.Blob(s.hash, odb.MaxFile)
 	}
-	if errors.Is(err, errBig) {
+	if errors.Is(err, gitfile.ErrBig) {
 		return nil, true, nil
 	}
 	return data, false, err

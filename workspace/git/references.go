@@ -3,11 +3,13 @@ package git
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -31,7 +33,7 @@ func (r *repository) follow(name, text string, ok bool) (plumbing.Hash, bool) {
 		}
 		target, symbolic := strings.CutPrefix(text, "ref:")
 		if !symbolic {
-			return parseHash(text)
+			return odb.ParseHash(text)
 		}
 		name = strings.TrimSpace(target)
 		text, ok = r.loose(name)
@@ -48,7 +50,7 @@ func (r *repository) loose(name string) (string, bool) {
 	if !strings.HasPrefix(name, "refs/") || perWorkTree(name) {
 		dir = r.gitDir
 	}
-	text, err := readSmall(filepath.Join(dir, filepath.FromSlash(name)))
+	text, err := gitfile.Read(filepath.Join(dir, filepath.FromSlash(name)))
 	return strings.TrimSpace(string(text)), err == nil
 }
 
@@ -72,11 +74,11 @@ func (r *repository) packed() map[string]plumbing.Hash {
 }
 
 func (r *repository) readPacked() map[string]plumbing.Hash {
-	text, _ := readSmall(filepath.Join(r.commonDir, "packed-refs"))
+	text, _ := gitfile.Read(filepath.Join(r.commonDir, "packed-refs"))
 	refs := map[string]plumbing.Hash{}
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		hash, name, _ := strings.Cut(lines.Text(), " ")
-		if h, ok := parseHash(hash); ok && name != "" {
+		if h, ok := odb.ParseHash(hash); ok && name != "" {
 			refs[name] = h
 		}
 	}
@@ -112,11 +114,20 @@ func (r *repository) names() []string {
 	return names
 }
 
-func parseHash(text string) (plumbing.Hash, bool) {
-	var h plumbing.Hash
-	if len(text) != 2*len(h) {
-		return h, false
+// readReplaced reads refs/replace, unless core.useReplaceRefs is off.
+func (r *repository) readReplaced() map[plumbing.Hash]plumbing.Hash {
+	const prefix = "refs/replace/"
+	if !r.config.bool("core.usereplacerefs", true) {
+		return nil
 	}
-	_, err := hex.Decode(h[:], []byte(text))
-	return h, err == nil && !h.IsZero()
+	var found map[plumbing.Hash]plumbing.Hash
+	for _, ref := range r.list(prefix) {
+		if h, ok := odb.ParseHash(strings.TrimPrefix(ref.name, prefix)); ok {
+			if found == nil {
+				found = map[plumbing.Hash]plumbing.Hash{}
+			}
+			found[h] = ref.hash
+		}
+	}
+	return found
 }

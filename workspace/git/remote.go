@@ -10,10 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
-
-	"pillion/internal/fault"
 )
 
 // PushOptions says what is to be pushed.
@@ -91,7 +92,7 @@ func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
 
 // beyond counts what the remote does not have yet.
 func (r *repository) beyond(ctx context.Context, p *Push) error {
-	tip, _ := parseHash(p.New)
+	tip, _ := odb.ParseHash(p.New)
 	tracking := r.config.trackingOf(p.Remote, "refs/heads/"+p.Name)
 	base, known := r.reference(tracking)
 	if known {

@@ -5,9 +5,10 @@ import (
 	"path"
 	"slices"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Scores count up to maxScore, as git's do: a deleted and an added file that
@@ -131,7 +132,7 @@ func (f *renameFinder) exact() {
 	}
 }
 
-func isFile(s side) bool { return s.kind() == modeFile&modeTypeMask }
+func isFile(s side) bool { return s.kind() == odb.ModeFile&odb.ModeTypeMask }
 
 // byName joins similar files that moved to another folder and kept a name that
 // no other candidate has.

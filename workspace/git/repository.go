@@ -1,20 +1,17 @@
 package git
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // repository is an open repository with a work tree.
@@ -23,7 +20,7 @@ type repository struct {
 	gitDir    string // HEAD, index
 	commonDir string // objects, refs, config: gitDir, but for linked work trees
 	config    config
-	objects   *objects
+	objects   *odb.Objects
 	work      *workTree
 
 	packedOnce sync.Once
@@ -64,7 +61,7 @@ func notInitialized(p place) *fault.Error {
 	var below []string
 	entries, _ := os.ReadDir(p.dir)
 	for _, e := range entries {
-		if lexists(filepath.Join(p.dir, e.Name(), ".git")) {
+		if gitfile.Exists(filepath.Join(p.dir, e.Name(), ".git")) {
 			below = append(below, fault.Quote(e.Name()))
 		}
 	}
@@ -90,7 +87,7 @@ func gitDirOf(top string) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", nil
 	}
-	text, err := readSmall(dotGit)
+	text, err := gitfile.Read(dotGit)
 	if err != nil {
 		return "", fault.From(err)
 	}
@@ -108,7 +105,7 @@ func gitDirOf(top string) (string, error) {
 // repository, one that a stranger has laid out in the work tree or above it.
 func isGitDir(dir string) bool {
 	common := commonDirOf(dir)
-	return isHead(filepath.Join(dir, "HEAD")) && isDir(filepath.Join(common, "objects")) && isDir(filepath.Join(common, "refs"))
+	return isHead(filepath.Join(dir, "HEAD")) && gitfile.IsDir(filepath.Join(common, "objects")) && gitfile.IsDir(filepath.Join(common, "refs"))
 }
 
 // isHead reports whether a file may be a repository's HEAD.
@@ -116,19 +113,19 @@ func isHead(name string) bool {
 	if target, err := os.Readlink(name); err == nil {
 		return strings.HasPrefix(target, "refs/")
 	}
-	text, err := readSmall(name)
+	text, err := gitfile.Read(name)
 	if err != nil {
 		return false
 	}
 	if target, symbolic := strings.CutPrefix(string(text), "ref:"); symbolic {
 		return strings.HasPrefix(strings.TrimLeft(target, " \t\r\n"), "refs/")
 	}
-	const shortest = hexSize
+	const shortest = odb.HexSize
 	return len(text) >= shortest && strings.Trim(string(text[:shortest]), "0123456789abcdefABCDEF") == ""
 }
 
 func commonDirOf(gitDir string) string {
-	text, err := readSmall(filepath.Join(gitDir, "commondir"))
+	text, err := gitfile.Read(filepath.Join(gitDir, "commondir"))
 	if err != nil {
 		return gitDir
 	}
@@ -151,8 +148,8 @@ func open(top, gitDir, base string) (*repository, error) {
 		return nil, err
 	}
 	r.work = newWorkTree(top, base)
-	r.objects = openObjects(r.commonDir)
-	r.objects.replaced = r.readReplaced()
+	r.objects = odb.Open(r.commonDir)
+	r.objects.Replaced = r.readReplaced()
 	r.work.conversion = conversion{config: r.config, attributes: newAttributes(r), objects: r.objects}
 	r.work.fileMode = r.config.bool("core.filemode", true)
 	r.work.symlinks = r.config.bool("core.symlinks", true)
@@ -161,7 +158,7 @@ func open(top, gitDir, base string) (*repository, error) {
 
 func (r *repository) close() {
 	r.work.close()
-	r.objects.close()
+	r.objects.Close()
 }
 
 // supported refuses what would be read wrongly.
@@ -216,94 +213,4 @@ func (r *repository) prefix(dir string) string {
 		return ""
 	}
 	return filepath.ToSlash(rel)
-}
-
-// The files of a git folder that are read whole. None is near this size, save
-// packed-refs of repositories with half a million references.
-const maxGitFile = 64 << 20
-
-// readSmall reads a regular file of a git folder. A FIFO in its place would
-// block, so the file is opened non-blocking and looked at first.
-func readSmall(name string) ([]byte, error) { return readWithin(name, maxGitFile) }
-
-func readWithin(name string, limit int64) ([]byte, error) {
-	if data, known, err := readAtOnce(name, limit); known {
-		return data, err
-	}
-	f, size, err := openWithin(name, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readOpen(f, size, limit)
-}
-
-// readOpen reads a file that is as long as size, unless it has grown. One that has not is
-// read in one go.
-func readOpen(f *os.File, size, limit int64) ([]byte, error) {
-	begin := make([]byte, size+1)
-	n, err := io.ReadAtLeast(f, begin, 1)
-	if size > 0 && int64(n) == size && err == nil {
-		return begin[:n], nil
-	}
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	data, err := readAll(io.MultiReader(bytes.NewReader(begin[:n]), io.LimitReader(f, limit+1-int64(n))), size)
-	if err == nil && int64(len(data)) > limit {
-		err = &fs.PathError{Op: "read", Path: f.Name(), Err: errBig}
-	}
-	return data, err
-}
-
-// mapWithin is readWithin for a large file, which is mapped where it can be, until done is
-// called: see guard.
-func mapWithin(name string, limit int64) (data []byte, done func(), err error) {
-	const large = 64 << 10
-	f, size, err := openWithin(name, limit)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	if size >= large {
-		if data = mapFile(f, size); data != nil {
-			return data, func() { unmapFile(data) }, nil
-		}
-	}
-	data, err = readOpen(f, size, limit)
-	return data, func() {}, err
-}
-
-func openWithin(name string, limit int64) (*os.File, int64, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
-	case info.Size() > limit:
-		err = &fs.PathError{Op: "read", Path: name, Err: errBig}
-	default:
-		if info.Size() == 0 {
-			// The files of /proc and its like say that they are empty: one may have no end,
-			// another wait for something to happen. Where no time can be set, nothing waits.
-			_ = f.SetReadDeadline(time.Now().Add(time.Second))
-		}
-		return f, info.Size(), nil
-	}
-	f.Close()
-	return nil, 0, err
-}
-
-func lexists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }

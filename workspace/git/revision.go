@@ -4,10 +4,11 @@ import (
 	"strconv"
 	"strings"
 
+	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
-
-	"pillion/internal/fault"
 )
 
 // commit finds the commit that a revision names: a branch, tag, remote branch,
@@ -25,7 +26,7 @@ func (r *repository) commit(revision string) (*object.Commit, error) {
 	if !ok {
 		return nil, r.unknown(revision)
 	}
-	commit, err := r.objects.commit(start)
+	commit, err := r.objects.Commit(start)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (r *repository) parent(of *object.Commit, n int) (*object.Commit, error) {
 	if n > len(of.ParentHashes) {
 		return nil, nil
 	}
-	return r.objects.commit(of.ParentHashes[n-1])
+	return r.objects.Commit(of.ParentHashes[n-1])
 }
 
 // named finds what a revision without steps names, in git's order.
@@ -97,7 +98,7 @@ func (r *repository) named(name string) (plumbing.Hash, bool) {
 	if name == "@" {
 		name = "HEAD"
 	}
-	if h, ok := parseHash(strings.ToLower(name)); ok {
+	if h, ok := odb.ParseHash(strings.ToLower(name)); ok {
 		return h, true
 	}
 	for _, suffix := range []string{"@{upstream}", "@{u}"} {
@@ -113,11 +114,11 @@ func (r *repository) named(name string) (plumbing.Hash, bool) {
 		}
 	}
 	if at := strings.LastIndex(name, "-g"); at > 0 { // as git describe names commits
-		if h, ok := r.objects.abbreviated(strings.ToLower(name[at+2:])); ok {
+		if h, ok := r.objects.Abbreviated(strings.ToLower(name[at+2:])); ok {
 			return h, true
 		}
 	}
-	return r.objects.abbreviated(strings.ToLower(name))
+	return r.objects.Abbreviated(strings.ToLower(name))
 }
 
 // upstream is the remote branch that a branch follows; "" is the current one.

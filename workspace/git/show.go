@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // ShowOptions says what Show shows.
@@ -119,8 +121,8 @@ func (s *showing) name(revision string) error {
 		return err
 	}
 	if h, ok := s.repo.named(revision); ok && h != commit.Hash {
-		if found, err := s.repo.objects.get(h, maxObject); err == nil && found.kind == plumbing.TagObject {
-			s.shown.Tag = describeTag(found.data)
+		if found, err := s.repo.objects.Get(h, odb.MaxObject); err == nil && found.Kind == plumbing.TagObject {
+			s.shown.Tag = describeTag(found.Data)
 		}
 	}
 	return nil
@@ -128,8 +130,8 @@ func (s *showing) name(revision string) error {
 
 // describeTag reads what people want to know out of a tag's bytes.
 func describeTag(data []byte) *Tag {
-	tag, _ := parseTag(decoded(data))
-	out := &Tag{Name: tag.name, Message: strings.TrimRight(skipBlank(string(readable(tag.text))), "\n")}
+	tag, _ := odb.ParseTag(decoded(data))
+	out := &Tag{Name: tag.Name, Message: strings.TrimRight(skipBlank(string(readable(tag.Text))), "\n")}
 	if line := headerOf(data, "tagger "); line != "" {
 		out.Tagger, out.Date = whoAndWhen(decoded([]byte(line)))
 	}
@@ -140,7 +142,7 @@ func describeTag(data []byte) *Tag {
 func (s *showing) diff() error {
 	before := plumbing.ZeroHash
 	if len(s.parents) > 0 {
-		parent, err := s.repo.objects.commit(s.parents[0])
+		parent, err := s.repo.objects.Commit(s.parents[0])
 		if err != nil {
 			return err
 		}
@@ -177,34 +179,16 @@ func (r *repository) folderAt(tree plumbing.Hash, name string) (plumbing.Hash, e
 	if tree.IsZero() {
 		return tree, nil
 	}
-	at, err := r.objects.at(tree, name)
-	if err != nil || at.mode != modeDir {
+	at, err := r.objects.At(tree, name)
+	if err != nil || at.Mode != odb.ModeDir {
 		return plumbing.ZeroHash, err
 	}
-	return at.hash, nil
-}
-
-// at is what a tree has at a path below it; "" and "." are the tree itself.
-func (o *objects) at(tree plumbing.Hash, name string) (found, error) {
-	at := found{modeDir, tree}
-	if name == "" || name == "." {
-		return at, nil
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if at.mode != modeDir {
-			return found{}, nil
-		}
-		var err error
-		if at, err = o.lookUp(at.hash, part); err != nil || at.mode == modeAbsent {
-			return found{}, err
-		}
-	}
-	return at, nil
+	return at.Hash, nil
 }
 
 // file shows what the commit has at a path of the repository.
 func (s *showing) file(name string) error {
-	if name != "." && name != "" && !safePath(name) {
+	if name != "." && name != "" && !odb.SafePath(name) {
 		return fault.New(fault.PathOutsideWorkspace, "%s is no path of the repository; give it from the top of the repository, without \"..\"", fault.Quote(name))
 	}
 	rel, err := filepath.Rel(s.place.root, filepath.Join(s.repo.top, filepath.FromSlash(name)))
@@ -212,31 +196,31 @@ func (s *showing) file(name string) error {
 		return fault.New(fault.PathOutsideWorkspace, "%s of the repository is outside the workspace; give a path inside it", fault.Quote(name))
 	}
 	s.shown.Path = filepath.ToSlash(rel)
-	at, err := s.repo.objects.at(s.tree, name)
+	at, err := s.repo.objects.At(s.tree, name)
 	if err != nil {
 		return err
 	}
-	if at.mode == modeAbsent {
+	if at.Mode == odb.ModeAbsent {
 		return fault.New(fault.FileNotFound, "%s is not in the commit %s", fault.Quote(name), s.shown.Commit.Short).
 			WithHint("git.log with this path lists the commits that changed it; paths count from the top of the repository and are case-sensitive")
 	}
-	s.shown.Kind, s.shown.Hash = kindOf(at.mode), at.hash.String()
+	s.shown.Kind, s.shown.Hash = kindOf(at.Mode), at.Hash.String()
 	switch s.shown.Kind {
 	case KindFolder:
-		return s.folder(at.hash)
+		return s.folder(at.Hash)
 	case KindSubmodule:
 		return nil
 	}
-	return s.content(at.hash)
+	return s.content(at.Hash)
 }
 
 func (s *showing) folder(h plumbing.Hash) error {
-	entries, err := s.repo.objects.tree(h)
+	entries, err := s.repo.objects.Tree(h)
 	s.shown.Entries = []ShownEntry{}
 	for _, e := range entries {
 		mode := uint32(e.Mode)
-		if mode != modeDir {
-			mode = canonical(mode)
+		if mode != odb.ModeDir {
+			mode = odb.Canonical(mode)
 		}
 		s.shown.Entries = append(s.shown.Entries, ShownEntry{e.Name, kindOf(mode)})
 	}
@@ -245,11 +229,11 @@ func (s *showing) folder(h plumbing.Hash) error {
 
 func (s *showing) content(h plumbing.Hash) error {
 	limit := s.options.MaxBytes
-	if limit == 0 || limit > maxFile {
-		limit = maxFile
+	if limit == 0 || limit > odb.MaxFile {
+		limit = odb.MaxFile
 	}
-	data, err := s.repo.objects.blob(h, limit)
-	if errors.Is(err, errBig) {
+	data, err := s.repo.objects.Blob(h, limit)
+	if errors.Is(err, gitfile.ErrBig) {
 		return fault.New(fault.FileTooLarge, "%s has more than %d bytes in the commit %s", fault.Quote(s.shown.Path), limit, s.shown.Commit.Short).
 			With("limit", limit).WithHint("git.diff with base shows what changed in it since")
 	}
@@ -259,13 +243,13 @@ func (s *showing) content(h plumbing.Hash) error {
 
 func kindOf(mode uint32) Kind {
 	switch mode {
-	case modeDir:
+	case odb.ModeDir:
 		return KindFolder
-	case modeExecutable:
+	case odb.ModeExecutable:
 		return KindExecutable
-	case modeSymlink:
+	case odb.ModeSymlink:
 		return KindSymlink
-	case modeSubmodule:
+	case odb.ModeSubmodule:
 		return KindSubmodule
 	}
 	return KindFile

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"pillion/workspace/git/odb"
 )
 
 // StatusOptions says what Status looks at.
@@ -204,7 +206,7 @@ func (s *status) readIndex() error {
 	}
 	var entries []indexEntry
 	for _, e := range read.entries {
-		if e.mode != modeDir {
+		if e.mode != odb.ModeDir {
 			entries = append(entries, e)
 			continue
 		}

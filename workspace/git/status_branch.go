@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
-
-	"pillion/internal/fault"
 )
 
 // branch tells what is checked out, and how far it is from the branch that it follows.
@@ -143,7 +144,7 @@ const enoughMore = 5
 // parting walks back from two commits, the youngest first, until all that is left to
 // visit is reached by both.
 type parting struct {
-	objects *objects
+	objects *odb.Objects
 	reached map[plumbing.Hash]*passed
 	queue   youngest
 	open    int       // in the queue, and reached by one alone
@@ -159,7 +160,7 @@ type passed struct {
 func (p *parting) reach(h plumbing.Hash, by int) error {
 	c := p.reached[h]
 	if c == nil {
-		commit, err := p.objects.commit(h)
+		commit, err := p.objects.Commit(h)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"pillion/workspace/git/gitfile"
 	"pillion/workspace/gitignore"
 )
 
@@ -34,7 +35,7 @@ func (r *repository) excludeTexts() [2]string {
 	}
 	var texts [2]string
 	for i, name := range []string{expandPath(file, r.top), filepath.Join(r.commonDir, "info", "exclude")} {
-		text, _ := readSmall(name)
+		text, _ := gitfile.Read(name)
 		texts[i] = string(text)
 	}
 	return texts
@@ -47,7 +48,7 @@ func (r *repository) ignores(file string) bool {
 	for dir := ""; ; {
 		own := r.work.abs(dir + ".gitignore")
 		if info, err := os.Lstat(own); err == nil && info.Mode().IsRegular() {
-			text, _ := readSmall(own)
+			text, _ := gitfile.Read(own)
 			x = x.with(dir, string(text))
 		}
 		name, _, below := strings.Cut(file[len(dir):], "/")

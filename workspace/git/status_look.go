@@ -5,9 +5,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // finding is what was found out about one entry of the index, which may differ in the
@@ -103,14 +104,14 @@ func (s *status) suspect(at int) (finding, error) {
 	}
 	f.change = change{path: e.path, oldPath: e.path, old: side{mode: e.mode, hash: e.hash}}
 	now, resized, err := side{}, false, error(nil)
-	if e.mode == modeSubmodule {
+	if e.mode == odb.ModeSubmodule {
 		if now, f.submodule, err = s.submodule(e); f.submodule != "" {
 			now.dirty = now.same(f.change.old)
 		}
 	} else if now, resized, err = s.resized(e); !resized && err == nil {
 		now, err = s.current(&stagedFiles{index: s.index}, e)
 	}
-	if err == nil && now.absent() && e.mode != modeSubmodule {
+	if err == nil && now.absent() && e.mode != odb.ModeSubmodule {
 		if now = s.repositoryAt(e.path); !now.absent() {
 			f.submodule = "commits"
 		}
@@ -135,7 +136,7 @@ func (s *status) resized(e indexEntry) (side, bool, error) {
 		return side{}, false, err
 	}
 	mode := s.repo.work.mode(info, e.mode)
-	return side{mode: mode, onDisk: true}, mode != modeAbsent && mode != modeSubmodule, nil
+	return side{mode: mode, onDisk: true}, mode != odb.ModeAbsent && mode != odb.ModeSubmodule, nil
 }
 
 // repositoryAt is the commit of a repository that lies where a file was.
@@ -151,7 +152,7 @@ func (s *status) repositoryAt(name string) side {
 	}
 	inner := &repository{top: top, gitDir: gitDir, commonDir: commonDirOf(gitDir)}
 	if h, born := inner.head(); born {
-		return side{mode: modeSubmodule, hash: h}
+		return side{mode: odb.ModeSubmodule, hash: h}
 	}
 	return side{}
 }
@@ -159,7 +160,7 @@ func (s *status) repositoryAt(name string) side {
 // submodule is the work tree's side of a submodule, and what is new in it: other
 // commits, changed files, untracked ones. What the settings have git ignore is not.
 func (s *status) submodule(e indexEntry) (side, string, error) {
-	asStaged := side{mode: modeSubmodule, hash: e.hash}
+	asStaged := side{mode: odb.ModeSubmodule, hash: e.hash}
 	ignored := s.repo.ignoredInSubmodule(e.path)
 	info, err := s.repo.work.lstat(e.path)
 	switch {
@@ -255,16 +256,16 @@ func (r *repository) ignoredInSubmodule(name string) string {
 func (w *workTree) asIndexed(e *indexEntry, f fileStat, indexWritten timestamp) bool {
 	mode := e.mode
 	switch {
-	case f.kind == modeSymlink:
-		mode = modeSymlink
-	case f.kind != modeFile&modeTypeMask:
+	case f.kind == odb.ModeSymlink:
+		mode = odb.ModeSymlink
+	case f.kind != odb.ModeFile&odb.ModeTypeMask:
 		return false
 	case w.fileMode && f.executable:
-		mode = modeExecutable
+		mode = odb.ModeExecutable
 	case w.fileMode:
-		mode = modeFile
-	case mode != modeExecutable:
-		mode = modeFile
+		mode = odb.ModeFile
+	case mode != odb.ModeExecutable:
+		mode = odb.ModeFile
 	}
 	return mode == e.mode && !e.intentToAdd && e.stage == 0 &&
 		f.modified == e.modified && uint32(f.size) == e.size &&

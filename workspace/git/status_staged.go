@@ -5,18 +5,19 @@ import (
 	"slices"
 	"strings"
 
+	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
-
-	"pillion/internal/fault"
 )
 
 // staged compares HEAD's tree with the index.
 func (s *status) staged() ([]change, error) {
 	var tree *plumbing.Hash
 	if h, born := s.repo.head(); born {
-		commit, err := s.repo.objects.commit(h)
+		commit, err := s.repo.objects.Commit(h)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +44,7 @@ func (s *status) against(tree *plumbing.Hash) (*stagedDiff, error) {
 		err = d.tree(root.Hash, dir, s.index.trees().folder(s.prefix), lo, hi)
 	case root.Mode != filemode.Empty:
 		end := d.past(dir, lo, hi) // what is in a folder of its name is not it
-		err = d.entry(dir, side{mode: canonical(uint32(root.Mode)), hash: root.Hash}, lo, end)
+		err = d.entry(dir, side{mode: odb.Canonical(uint32(root.Mode)), hash: root.Hash}, lo, end)
 		d.added(end, hi)
 	default:
 		d.added(lo, hi)
@@ -61,7 +62,7 @@ func (s *status) treeAt(tree plumbing.Hash) (object.TreeEntry, string, error) {
 		if at.Mode != filemode.Dir {
 			return object.TreeEntry{}, "", nil
 		}
-		entries, err := s.repo.objects.tree(at.Hash)
+		entries, err := s.repo.objects.Tree(at.Hash)
 		if err != nil {
 			return at, "", err
 		}
@@ -107,7 +108,7 @@ func (d *stagedDiff) tree(h plumbing.Hash, dir string, cached *cachedTree, lo, h
 	if err := d.spend(dir, eachFolder); err != nil {
 		return err
 	}
-	entries, err := d.repo.objects.tree(h)
+	entries, err := d.repo.objects.Tree(h)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (d *stagedDiff) tree(h plumbing.Hash, dir string, cached *cachedTree, lo, h
 		if e.Mode == filemode.Dir {
 			err = d.tree(e.Hash, key, cached.at(e.Name), from, lo)
 		} else {
-			err = d.entry(key, side{mode: canonical(uint32(e.Mode)), hash: e.Hash}, from, lo)
+			err = d.entry(key, side{mode: odb.Canonical(uint32(e.Mode)), hash: e.Hash}, from, lo)
 		}
 		if err != nil {
 			return err

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
 )
 
 // walk goes through the work tree, several at a time: it looks at each file of the
@@ -155,14 +157,14 @@ func (w *walk) withOwn(dir string, above *excludes, there, regular bool) *exclud
 	name := dir + ".gitignore"
 	switch {
 	case regular:
-		text, _ := readSmall(w.repo.work.abs(name))
+		text, _ := gitfile.Read(w.repo.work.abs(name))
 		return above.with(dir, string(text))
 	case !there:
 		i, found := slices.BinarySearchFunc(w.index.entries, name, func(e indexEntry, name string) int { return cmp.Compare(e.path, name) })
 		if found && w.index.entries[i].skipWorkTree {
 			w.reading.Lock()
 			defer w.reading.Unlock()
-			text, _ := w.repo.objects.blob(w.index.entries[i].hash, maxGitFile)
+			text, _ := w.repo.objects.Blob(w.index.entries[i].hash, gitfile.MaxSize)
 			return above.with(dir, string(text))
 		}
 	}
@@ -277,7 +279,7 @@ func (w *walker) doubt(at string) {
 
 func (w *walker) ownRules(job walking) *excludes {
 	e := w.entry(".gitignore")
-	return w.withOwn(job.dir, job.rules, e != nil, e != nil && e.kind == modeFile&modeTypeMask)
+	return w.withOwn(job.dir, job.rules, e != nil, e != nil && e.kind == odb.ModeFile&odb.ModeTypeMask)
 }
 
 func (w *walker) entry(name string) *dirEntry {
@@ -344,7 +346,7 @@ func (w *walker) endOf(i, hi, n int) int {
 
 // below orders that a folder of the index is gone through, if it is one on disk.
 func (w *walker) below(job walking, name string, lo, hi int, listed bool) {
-	if e := w.entry(name); listed && (e == nil || e.kind != modeDir) {
+	if e := w.entry(name); listed && (e == nil || e.kind != odb.ModeDir) {
 		w.missing(lo, hi)
 		return
 	}
@@ -392,8 +394,8 @@ func (w *walker) strike(job walking) {
 			end = w.endOf(i, job.hi, len(job.dir)+len(name)+1)
 		}
 		// A folder where a file was is not shown, but what is in it may be, one by one.
-		open := !below && e.mode != modeSubmodule && w.all
-		if on := w.entry(name); on != nil && !(below && on.kind != modeDir) && !(open && on.kind == modeDir) {
+		open := !below && e.mode != odb.ModeSubmodule && w.all
+		if on := w.entry(name); on != nil && !(below && on.kind != odb.ModeDir) && !(open && on.kind == odb.ModeDir) {
 			on.kind = struck
 		}
 		i = end
@@ -409,7 +411,7 @@ const struck = 1 // no kind of file
 
 // loose is an entry of a folder that is not in the index.
 func (w *walker) loose(job walking, e dirEntry) {
-	isDir := e.kind == modeDir
+	isDir := e.kind == odb.ModeDir
 	if w.fold && !isDir && w.folded[strings.ToLower(job.dir+e.name)] || job.rules.ignores(job.dir, e.name, isDir) {
 		return
 	}
@@ -440,7 +442,7 @@ func (w *walker) instead(dir string) bool {
 // Whether it stays one nobody tells.
 func (w *walker) isRepository(at, dir string) bool {
 	top := w.repo.work.abs(dir)
-	if !lexists(path.Join(top, ".git")) {
+	if !gitfile.Exists(path.Join(top, ".git")) {
 		return false
 	}
 	w.doubt(at)
@@ -471,7 +473,7 @@ func (w *walker) holds(at, dir string, rules *excludes) bool {
 	slices.SortFunc(inner.entries, func(a, b dirEntry) int { return cmp.Compare(a.name, b.name) })
 	rules = inner.ownRules(walking{dir: dir, rules: rules})
 	for _, e := range inner.entries {
-		isDir := e.kind == modeDir
+		isDir := e.kind == odb.ModeDir
 		switch {
 		case e.kind == 0, e.name == ".git", rules.ignores(dir, e.name, isDir):
 		case !isDir, w.isRepository(at, dir+e.name+"/"), w.holds(at, dir+e.name+"/", rules):

@@ -3,13 +3,15 @@ package git
 import (
 	"context"
 	"path/filepath"
+
+	"pillion/workspace/git/odb"
 )
 
 // submodule is the work tree's side of a submodule: the commit that is checked
 // out in it, and whether it has changes of its own. One that is not checked
 // out is as the index has it.
 func (w *workTree) submodule(ctx context.Context, e indexEntry) (side, error) {
-	asStaged := side{mode: modeSubmodule, hash: e.hash}
+	asStaged := side{mode: odb.ModeSubmodule, hash: e.hash}
 	top := filepath.Join(w.top, filepath.FromSlash(e.path))
 	gitDir, err := gitDirOf(top)
 	if err != nil || gitDir == "" {
@@ -25,7 +27,7 @@ func (w *workTree) submodule(ctx context.Context, e indexEntry) (side, error) {
 		return asStaged, nil
 	}
 	dirty, err := sub.dirty(ctx)
-	return side{mode: modeSubmodule, hash: head, dirty: dirty}, err
+	return side{mode: odb.ModeSubmodule, hash: head, dirty: dirty}, err
 }
 
 // dirty reports whether tracked files differ from HEAD, in the index or the

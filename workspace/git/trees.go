@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 const (
@@ -88,17 +89,17 @@ type namedEntry struct {
 }
 
 func (e namedEntry) tree() plumbing.Hash {
-	if e.mode == modeDir {
+	if e.mode == odb.ModeDir {
 		return e.hash
 	}
 	return plumbing.ZeroHash
 }
 
 func (e namedEntry) file() side {
-	if e.mode == modeDir || e.mode == modeAbsent {
+	if e.mode == odb.ModeDir || e.mode == odb.ModeAbsent {
 		return side{}
 	}
-	return side{mode: canonical(e.mode), hash: e.hash}
+	return side{mode: odb.Canonical(e.mode), hash: e.hash}
 }
 
 func (c *comparison) entries(tree plumbing.Hash) (map[string]namedEntry, error) {
@@ -106,7 +107,7 @@ func (c *comparison) entries(tree plumbing.Hash) (map[string]namedEntry, error) 
 	if tree.IsZero() {
 		return out, nil
 	}
-	entries, err := c.repo.objects.tree(tree)
+	entries, err := c.repo.objects.Tree(tree)
 	for _, e := range entries {
 		out[e.Name] = namedEntry{uint32(e.Mode), e.Hash}
 	}

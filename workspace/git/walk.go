@@ -4,9 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // commitTable is a table of the commits that walks have come across, by number.
@@ -57,8 +58,8 @@ func (t *commitTable) add(h plumbing.Hash, position int) int {
 }
 
 // on has the commits' positions be those in g.
-func (t *commitTable) on(g *graph) {
-	t.placed = make([]int32, g.count())
+func (t *commitTable) on(g *odb.Graph) {
+	t.placed = make([]int32, g.Count())
 	for n := range t.nodes {
 		t.nodes[n].position = -1
 		t.numbers[t.nodes[n].hash] = n
@@ -70,7 +71,7 @@ func (t *commitTable) on(g *graph) {
 type history struct {
 	*commitTable
 	repo  *repository
-	graph *graph
+	graph *odb.Graph
 }
 
 // number is that of the commit h, known or not.
@@ -78,7 +79,7 @@ func (y *history) number(h plumbing.Hash) int {
 	if n, ok := y.numbers[h]; ok {
 		return n
 	}
-	if at, ok := y.graph.find(h); ok {
+	if at, ok := y.graph.Find(h); ok {
 		return y.numberAt(at, h)
 	}
 	n := y.add(h, -1)
@@ -110,30 +111,30 @@ func (y *history) load(n int) error {
 	if position := y.nodes[n].position; position >= 0 && y.fromGraph(n, position) == nil {
 		return nil
 	}
-	found, err := y.repo.objects.of(plumbing.CommitObject, h)
+	found, err := y.repo.objects.Of(plumbing.CommitObject, h)
 	if err != nil {
 		return err
 	}
-	c, ok := parseCommit(found)
+	c, ok := odb.ParseCommit(found)
 	if !ok {
 		return fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
 	}
 	first := len(y.parents)
-	for _, p := range y.repo.objects.parents(h, c.parents) {
+	for _, p := range y.repo.objects.Parents(h, c.Parents) {
 		y.parents = append(y.parents, y.number(p))
 	}
 	y.keep(n, c, first, -1)
 	return nil
 }
 
-func (y *history) keep(n int, c commit, first, position int) {
+func (y *history) keep(n int, c odb.Commit, first, position int) {
 	node := &y.nodes[n]
-	node.tree, node.date, node.position = c.tree, c.date, position
+	node.tree, node.date, node.position = c.Tree, c.Date, position
 	node.first, node.count, node.known = first, len(y.parents)-first, true
 }
 
 func (y *history) fromGraph(n, position int) error {
-	c, parents, err := y.graph.commit(position)
+	c, parents, err := y.graph.Commit(position)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (y *history) fromGraph(n, position int) error {
 			y.parents = append(y.parents, int(y.placed[at]-1))
 			continue
 		}
-		h, err := y.graph.hash(at)
+		h, err := y.graph.Hash(at)
 		if err != nil {
 			y.parents = y.parents[:first]
 			return err
@@ -269,16 +270,10 @@ type pathHistory struct {
 	*history
 	parts   []string
 	known   *seen
-	bloom   bloomKey
-	entries []*found                  // by commit: what it has at the path
-	last    *found                    // of entries
-	below   []map[plumbing.Hash]found // by depth and tree, since most commits leave most folders alone
-}
-
-// found is what a tree has at a path: mode 0 is nothing.
-type found struct {
-	mode uint32
-	hash plumbing.Hash
+	bloom   odb.BloomKey
+	entries []*odb.Entry                  // by commit: what it has at the path
+	last    *odb.Entry                    // of entries
+	below   []map[plumbing.Hash]odb.Entry // by depth and tree, since most commits leave most folders alone
 }
 
 const (
@@ -286,11 +281,9 @@ const (
 	mostEntries = 1 << 14
 )
 
-var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
-
 func (y *history) at(path string) *pathHistory {
-	p := &pathHistory{history: y, parts: strings.Split(path, "/"), bloom: newBloomKey(path)}
-	p.below = make([]map[plumbing.Hash]found, len(p.parts))
+	p := &pathHistory{history: y, parts: strings.Split(path, "/"), bloom: odb.NewBloomKey(path)}
+	p.below = make([]map[plumbing.Hash]odb.Entry, len(p.parts))
 	y.turn++
 	p.known = y.paths[path]
 	if p.known == nil {
@@ -337,12 +330,12 @@ func (p *pathHistory) look(n int) (verdict, error) {
 	parents := p.parentsOf(n)
 	if len(parents) == 0 {
 		own, err := p.entry(n)
-		if own.mode != 0 || err != nil {
+		if own.Mode != 0 || err != nil {
 			return changes, err
 		}
 		return sameAs, nil
 	}
-	if at := p.nodes[n].position; at >= 0 && p.graph.unchanged(at, p.bloom) {
+	if at := p.nodes[n].position; at >= 0 && p.graph.Unchanged(at, p.bloom) {
 		return sameAs, nil
 	}
 	own, err := p.entry(n)
@@ -365,7 +358,7 @@ func (p *pathHistory) look(n int) (verdict, error) {
 }
 
 // entry is what the commit of a number has at the path.
-func (p *pathHistory) entry(n int) (found, error) {
+func (p *pathHistory) entry(n int) (odb.Entry, error) {
 	if n < len(p.entries) && p.entries[n] != nil {
 		return *p.entries[n], nil
 	}
@@ -374,7 +367,7 @@ func (p *pathHistory) entry(n int) (found, error) {
 		return e, err
 	}
 	if len(p.entries) < len(p.nodes) {
-		p.entries = append(p.entries, make([]*found, len(p.nodes)-len(p.entries)+1024)...)
+		p.entries = append(p.entries, make([]*odb.Entry, len(p.nodes)-len(p.entries)+1024)...)
 	}
 	if p.last == nil || *p.last != e { // most commits have what the one before has
 		p.last = &e
@@ -384,53 +377,29 @@ func (p *pathHistory) entry(n int) (found, error) {
 }
 
 // under follows the path's parts from depth on, below tree.
-func (p *pathHistory) under(tree plumbing.Hash, depth int) (found, error) {
+func (p *pathHistory) under(tree plumbing.Hash, depth int) (odb.Entry, error) {
 	if e, ok := p.below[depth][tree]; ok {
 		return e, nil
 	}
-	e, err := p.repo.objects.lookUp(tree, p.parts[depth])
+	e, err := p.repo.objects.LookUp(tree, p.parts[depth])
 	if err != nil {
 		return e, err
 	}
 	if depth < len(p.parts)-1 {
-		if e.mode != modeDir {
-			e = found{}
-		} else if e, err = p.under(e.hash, depth+1); err != nil {
+		if e.Mode != odb.ModeDir {
+			e = odb.Entry{}
+		} else if e, err = p.under(e.Hash, depth+1); err != nil {
 			return e, err
 		}
 	}
-	if e.hash == emptyTree {
-		e = found{} // a folder without files is none
+	if e.Hash == odb.EmptyTree {
+		e = odb.Entry{} // a folder without files is none
 	}
 	if depth > 0 {
 		if p.below[depth] == nil || len(p.below[depth]) >= mostEntries {
-			p.below[depth] = map[plumbing.Hash]found{}
+			p.below[depth] = map[plumbing.Hash]odb.Entry{}
 		}
 		p.below[depth][tree] = e
 	}
 	return e, nil
-}
-
-// lookUp finds one entry of a tree.
-func (o *objects) lookUp(tree plumbing.Hash, name string) (found, error) {
-	if tree == emptyTree {
-		return found{}, nil
-	}
-	data, err := o.of(plumbing.TreeObject, tree)
-	if err != nil {
-		return found{}, err
-	}
-	for len(data) > 0 {
-		var e rawEntry
-		if e, data, err = nextEntry(data); err != nil {
-			return found{}, fault.New(fault.GitError, "the tree %s is damaged; git fsck says more", tree)
-		}
-		if string(e.name) == name {
-			if e.mode != modeDir {
-				e.mode = canonical(e.mode)
-			}
-			return found{e.mode, e.hash}, nil
-		}
-	}
-	return found{}, nil
 }

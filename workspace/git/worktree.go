@@ -14,14 +14,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"pillion/internal/fault"
-)
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
 
-// maxFile is the size from which a file is compared by its hash alone and
-// shown as binary: git does so from 512 MiB, which is much for a sidecar.
-const maxFile = 64 << 20
+	"github.com/go-git/go-git/v5/plumbing"
+)
 
 // workTree reads the files of a work tree, never through a symbolic link and
 // never outside its root.
@@ -63,7 +61,7 @@ func (w *workTree) lstat(name string) (fs.FileInfo, error) {
 	}
 	info, err := os.Lstat(w.abs(name))
 	switch {
-	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
+	case errors.Is(err, fs.ErrNotExist), gitfile.IsNotDir(err):
 		return nil, nil
 	case err != nil:
 		return nil, fault.New(fault.CodeOf(err), "%s cannot be looked at: %w", fault.Quote(name), cause(err))
@@ -95,9 +93,9 @@ type side struct {
 	staged plumbing.Hash // of a file on disk: its content in the index, if any
 }
 
-func (s side) absent() bool { return s.mode == modeAbsent }
+func (s side) absent() bool { return s.mode == odb.ModeAbsent }
 
-func (s side) kind() uint32 { return s.mode & modeTypeMask }
+func (s side) kind() uint32 { return s.mode & odb.ModeTypeMask }
 
 // same reports whether nothing changed between two sides.
 func (s side) same(t side) bool { return s.mode == t.mode && s.hash == t.hash && s.dirty == t.dirty }
@@ -112,9 +110,9 @@ func (w *workTree) side(ctx context.Context, e indexEntry, written time.Time) (s
 	}
 	mode := w.mode(info, e.mode)
 	switch mode {
-	case modeAbsent:
+	case odb.ModeAbsent:
 		return side{}, nil
-	case modeSubmodule:
+	case odb.ModeSubmodule:
 		return w.submodule(ctx, e)
 	}
 	if mode == e.mode && !e.intentToAdd && unchanged(e, info, written) {
@@ -122,7 +120,7 @@ func (w *workTree) side(ctx context.Context, e indexEntry, written time.Time) (s
 	}
 	staged := e.hash
 	const base, theirs = 1, 3
-	if e.intentToAdd || e.stage == base || e.stage == theirs || e.mode&modeTypeMask != modeFile&modeTypeMask {
+	if e.intentToAdd || e.stage == base || e.stage == theirs || e.mode&odb.ModeTypeMask != odb.ModeFile&odb.ModeTypeMask {
 		staged = plumbing.ZeroHash
 	}
 	s := side{mode: mode, onDisk: true, staged: staged}
@@ -138,20 +136,20 @@ func (w *workTree) side(ctx context.Context, e indexEntry, written time.Time) (s
 func (w *workTree) mode(info fs.FileInfo, staged uint32) uint32 {
 	const ownerExecutes = 0o100
 	switch kind := info.Mode().Type(); {
-	case kind == fs.ModeDir && staged == modeSubmodule:
-		return modeSubmodule
+	case kind == fs.ModeDir && staged == odb.ModeSubmodule:
+		return odb.ModeSubmodule
 	case kind == fs.ModeSymlink:
-		return modeSymlink
+		return odb.ModeSymlink
 	case kind != 0:
-		return modeAbsent
-	case !w.symlinks && staged == modeSymlink:
-		return modeSymlink
-	case !w.fileMode && (staged == modeFile || staged == modeExecutable):
+		return odb.ModeAbsent
+	case !w.symlinks && staged == odb.ModeSymlink:
+		return odb.ModeSymlink
+	case !w.fileMode && (staged == odb.ModeFile || staged == odb.ModeExecutable):
 		return staged
 	case info.Mode()&ownerExecutes != 0 && w.fileMode:
-		return modeExecutable
+		return odb.ModeExecutable
 	}
-	return modeFile
+	return odb.ModeFile
 }
 
 // unchanged reports whether a file is surely the one that e recorded. A file
@@ -168,7 +166,7 @@ func unchanged(e indexEntry, info fs.FileInfo, written time.Time) bool {
 }
 
 func (w *workTree) hash(name string, s side, size int64) (plumbing.Hash, error) {
-	if s.mode != modeSymlink && size > maxFile {
+	if s.mode != odb.ModeSymlink && size > odb.MaxFile {
 		return w.hashLarge(name, size)
 	}
 	data, err := w.content(name, s)
@@ -197,7 +195,7 @@ func (w *workTree) hashLarge(name string, size int64) (h plumbing.Hash, err erro
 // content is what git would store of a file on disk. It is errBig beyond
 // maxFile.
 func (w *workTree) content(name string, s side) ([]byte, error) {
-	if s.mode == modeSymlink {
+	if s.mode == odb.ModeSymlink {
 		target, err := w.readlink(name)
 		if err == nil {
 			return []byte(filepath.ToSlash(target)), nil
@@ -211,13 +209,13 @@ func (w *workTree) content(name string, s side) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := readAll(io.LimitReader(f, maxFile+1), 0)
+	data, err := gitfile.ReadAll(io.LimitReader(f, odb.MaxFile+1), 0)
 	switch {
 	case err != nil:
 		return nil, unreadable(name, err)
-	case len(data) > maxFile:
-		return nil, errBig
-	case s.mode == modeSymlink:
+	case len(data) > odb.MaxFile:
+		return nil, gitfile.ErrBig
+	case s.mode == odb.ModeSymlink:
 		return data, nil
 	}
 	return w.conversion.toGit(name, data, s.staged), nil
@@ -237,7 +235,7 @@ func (w *workTree) openLocal(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	return root.OpenFile(name, os.O_RDONLY|gitfile.NonBlocking, 0)
 }
 
 // open opens a regular file; should it have become something else since it was

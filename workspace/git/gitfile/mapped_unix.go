@@ -1,6 +1,6 @@
 //go:build unix
 
-package git
+package gitfile
 
 import (
 	"os"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile gives the first size bytes of a file as memory, nil where that cannot be.
-func mapFile(f *os.File, size int64) []byte {
+// MapOpen gives the first size bytes of a file as memory, nil where that cannot be.
+func MapOpen(f *os.File, size int64) []byte {
 	const most = 1 << 28 // where addresses are few
 	if size <= 0 || strconv.IntSize < 64 && size > most {
 		return nil
@@ -22,7 +22,7 @@ func mapFile(f *os.File, size int64) []byte {
 	return data
 }
 
-func unmapFile(data []byte) {
+func Unmap(data []byte) {
 	if data != nil {
 		_ = unix.Munmap(data)
 	}

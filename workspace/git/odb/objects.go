@@ -1,8 +1,10 @@
-package git
+// Package odb is a repository's object database: from a hash to the bytes of a commit, tree, blob or tag, loose or
+// packed, also of those that are borrowed or replaced. Open is the way in. It knows no references and no work tree, and writes
+// nothing.
+package odb
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,24 +16,25 @@ import (
 	"sync"
 	"time"
 
+	"pillion/internal/fault"
+	"pillion/workspace/git/gitfile"
+
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
-
-	"pillion/internal/fault"
 )
 
-// objects reads commits, trees and blobs, loose and packed, from a repository
+// Objects reads commits, trees and blobs, loose and packed, from a repository
 // and from those that it borrows objects from, as replaced by refs/replace.
-type objects struct {
+type Objects struct {
 	// mu guards all that follows: whoever reads an object holds it.
 	mu       sync.Mutex
 	stores   []*store
 	inflater inflater
 	recent   recent
-	replaced map[plumbing.Hash]plumbing.Hash
-	shallow  map[plumbing.Hash]bool            // commits whose parents are not here
-	grafts   map[plumbing.Hash][]plumbing.Hash // commits whose parents are said to be others
+	Replaced map[plumbing.Hash]plumbing.Hash
+	Shallow  map[plumbing.Hash]bool            // commits whose parents are not here
+	Grafts   map[plumbing.Hash][]plumbing.Hash // commits whose parents are said to be others
 }
 
 // store is one objects folder.
@@ -42,15 +45,15 @@ type store struct {
 	unlisted bool            // that cannot be found out
 }
 
-func openObjects(commonDir string) *objects {
-	o := &objects{}
+func Open(commonDir string) *Objects {
+	o := &Objects{}
 	o.add(filepath.Join(commonDir, "objects"), map[string]bool{}, 0)
-	o.shallow = readShallow(commonDir)
-	o.grafts = readGrafts(commonDir)
+	o.Shallow = readShallow(commonDir)
+	o.Grafts = readGrafts(commonDir)
 	return o
 }
 
-func (o *objects) add(dir string, seen map[string]bool, depth int) {
+func (o *Objects) add(dir string, seen map[string]bool, depth int) {
 	const deepest = 5 // git's own limit
 	if seen[dir] || depth > deepest {
 		return
@@ -60,7 +63,7 @@ func (o *objects) add(dir string, seen map[string]bool, depth int) {
 	s.list()
 	o.stores = append(o.stores, s)
 
-	text, err := readSmall(filepath.Join(dir, "info", "alternates"))
+	text, err := gitfile.Read(filepath.Join(dir, "info", "alternates"))
 	if err != nil {
 		return
 	}
@@ -102,7 +105,7 @@ func (s *store) list() {
 	s.packs = packs
 }
 
-func (o *objects) close() {
+func (o *Objects) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, s := range o.stores {
@@ -113,9 +116,9 @@ func (o *objects) close() {
 	o.recent = recent{}
 }
 
-// get finds an object of at most limit bytes; nothing of a larger one is read,
+// Get finds an object of at most limit bytes; nothing of a larger one is read,
 // but errBig returned. What it holds is shared and not to be changed.
-func (o *objects) get(h plumbing.Hash, limit int64) (found stored, err error) {
+func (o *Objects) Get(h plumbing.Hash, limit int64) (found stored, err error) {
 	defer damaged(h, &err)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -123,10 +126,10 @@ func (o *objects) get(h plumbing.Hash, limit int64) (found stored, err error) {
 }
 
 // read is get for who holds the lock.
-func (o *objects) read(h plumbing.Hash, limit int64) (found stored, err error) {
+func (o *Objects) read(h plumbing.Hash, limit int64) (found stored, err error) {
 	const deepest = 5 // replacements of replacements
 	for range deepest {
-		other, replaced := o.replaced[h]
+		other, replaced := o.Replaced[h]
 		if !replaced {
 			break
 		}
@@ -134,7 +137,7 @@ func (o *objects) read(h plumbing.Hash, limit int64) (found stored, err error) {
 	}
 	const tries = 3
 	for range tries {
-		if found, err = o.search(h, limit); err == nil || errors.Is(err, errBig) {
+		if found, err = o.search(h, limit); err == nil || errors.Is(err, gitfile.ErrBig) {
 			break
 		}
 		for _, s := range o.stores { // git may have packed anew meanwhile
@@ -145,13 +148,13 @@ func (o *objects) read(h plumbing.Hash, limit int64) (found stored, err error) {
 	case errors.Is(err, errNoObject):
 		return stored{}, fault.New(fault.GitError,
 			"the object %s is missing from the repository; in a partial clone git fetches it when it needs it, so run git with run_command; else git fsck says more", h)
-	case errors.Is(err, errBig):
-		return stored{}, fault.New(fault.GitError, "the object %s is too large: %w", h, errBig)
+	case errors.Is(err, gitfile.ErrBig):
+		return stored{}, fault.New(fault.GitError, "the object %s is too large: %w", h, gitfile.ErrBig)
 	}
 	return found, err
 }
 
-func (o *objects) search(h plumbing.Hash, limit int64) (stored, error) {
+func (o *Objects) search(h plumbing.Hash, limit int64) (stored, error) {
 	var refused error
 	for _, s := range o.stores {
 		for i, p := range s.packs {
@@ -162,7 +165,7 @@ func (o *objects) search(h plumbing.Hash, limit int64) (stored, error) {
 			}
 			if found {
 				got, err := o.unpack(p, offset, limit)
-				if err != nil && !errors.Is(err, errBig) {
+				if err != nil && !errors.Is(err, gitfile.ErrBig) {
 					refused = err
 					continue
 				}
@@ -183,10 +186,10 @@ func (o *objects) search(h plumbing.Hash, limit int64) (stored, error) {
 }
 
 // loose reads an object that has a file of its own.
-func (o *objects) loose(s *store, h plumbing.Hash, limit int64) (stored, error) {
+func (o *Objects) loose(s *store, h plumbing.Hash, limit int64) (stored, error) {
 	name := h.String()
-	f, _, err := openRegular(filepath.Join(s.dir, name[:2], name[2:]))
-	if errors.Is(err, os.ErrNotExist) || isNotDir(err) {
+	f, _, err := gitfile.Open(filepath.Join(s.dir, name[:2], name[2:]))
+	if errors.Is(err, os.ErrNotExist) || gitfile.IsNotDir(err) {
 		return stored{}, errNoObject
 	}
 	if err != nil {
@@ -202,7 +205,7 @@ func (o *objects) loose(s *store, h plumbing.Hash, limit int64) (stored, error) 
 		return stored{}, err
 	}
 	if size > limit {
-		return stored{}, errBig
+		return stored{}, gitfile.ErrBig
 	}
 	data, err := readExactly(r, size)
 	return stored{kind, data}, err
@@ -232,16 +235,16 @@ func looseHead(r io.Reader) (plumbing.ObjectType, int64, error) {
 	return 0, 0, errDamaged
 }
 
-// of reads an object that must be of a kind.
-func (o *objects) of(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) {
-	found, err := o.get(h, maxObject)
+// Of reads an object that must be of a kind.
+func (o *Objects) Of(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) {
+	found, err := o.Get(h, MaxObject)
 	if err != nil {
 		return nil, err
 	}
-	if found.kind != kind {
-		return nil, fault.New(fault.GitError, "the object %s is a %s where a %s is expected; git fsck says more", h, found.kind, kind)
+	if found.Kind != kind {
+		return nil, fault.New(fault.GitError, "the object %s is a %s where a %s is expected; git fsck says more", h, found.Kind, kind)
 	}
-	return found.data, nil
+	return found.Data, nil
 }
 
 // damaged turns a failure to read an object, also a panic, into a GIT_ERROR.
@@ -256,14 +259,14 @@ func damaged(h plumbing.Hash, err *error) {
 }
 
 // peeled follows tags to what they name in the end.
-func (o *objects) peeled(h plumbing.Hash) (plumbing.Hash, stored, error) {
+func (o *Objects) peeled(h plumbing.Hash) (plumbing.Hash, stored, error) {
 	const deepest = 20 // tags of tags
 	for range deepest {
-		found, err := o.get(h, maxObject)
-		if err != nil || found.kind != plumbing.TagObject {
+		found, err := o.Get(h, MaxObject)
+		if err != nil || found.Kind != plumbing.TagObject {
 			return h, found, err
 		}
-		tag, ok := parseTag(found.data)
+		tag, ok := ParseTag(found.Data)
 		if !ok {
 			return h, found, fault.New(fault.GitError, "the tag %s is damaged; git fsck says more", h)
 		}
@@ -272,39 +275,39 @@ func (o *objects) peeled(h plumbing.Hash) (plumbing.Hash, stored, error) {
 	return h, stored{}, fault.New(fault.GitError, "%s is a tag of too many tags", h)
 }
 
-// commit reads a commit, also through the tags that name it. The parents that a
+// Commit reads a commit, also through the tags that name it. The parents that a
 // shallow clone has not are none of it.
-func (o *objects) commit(h plumbing.Hash) (*object.Commit, error) {
+func (o *Objects) Commit(h plumbing.Hash) (*object.Commit, error) {
 	h, found, err := o.peeled(h)
 	if err != nil {
 		return nil, err
 	}
-	if found.kind != plumbing.CommitObject {
-		return nil, fault.New(fault.GitError, "%s is a %s, not a commit; give a branch, a tag or a commit's hash", h, found.kind)
+	if found.Kind != plumbing.CommitObject {
+		return nil, fault.New(fault.GitError, "%s is a %s, not a commit; give a branch, a tag or a commit's hash", h, found.Kind)
 	}
-	c, ok := parseCommit(found.data)
+	c, ok := ParseCommit(found.Data)
 	if !ok {
 		return nil, fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
 	}
-	commit := &object.Commit{Hash: h, TreeHash: c.tree, ParentHashes: o.parents(h, c.parents)}
-	commit.Committer.When = time.Unix(c.date, 0)
+	commit := &object.Commit{Hash: h, TreeHash: c.Tree, ParentHashes: o.Parents(h, c.Parents)}
+	commit.Committer.When = time.Unix(c.Date, 0)
 	return commit, nil
 }
 
-// parents are a commit's parents as they count here.
-func (o *objects) parents(h plumbing.Hash, written []plumbing.Hash) []plumbing.Hash {
-	if o.shallow[h] {
+// Parents are a commit's parents as they count here.
+func (o *Objects) Parents(h plumbing.Hash, written []plumbing.Hash) []plumbing.Hash {
+	if o.Shallow[h] {
 		return nil
 	}
-	if others, grafted := o.grafts[h]; grafted {
+	if others, grafted := o.Grafts[h]; grafted {
 		return others
 	}
 	return written
 }
 
-// tree reads the entries of a tree.
-func (o *objects) tree(h plumbing.Hash) (entries []object.TreeEntry, err error) {
-	data, err := o.of(plumbing.TreeObject, h)
+// Tree reads the entries of a tree.
+func (o *Objects) Tree(h plumbing.Hash) (entries []object.TreeEntry, err error) {
+	data, err := o.Of(plumbing.TreeObject, h)
 	if err != nil {
 		return nil, err
 	}
@@ -322,42 +325,46 @@ func (o *objects) tree(h plumbing.Hash) (entries []object.TreeEntry, err error) 
 	return entries, nil
 }
 
-// blob reads a file's content. Beyond limit bytes it reads nothing and returns
+// Blob reads a file's content. Beyond limit bytes it reads nothing and returns
 // errBig.
-func (o *objects) blob(h plumbing.Hash, limit int64) (data []byte, err error) {
+func (o *Objects) Blob(h plumbing.Hash, limit int64) (data []byte, err error) {
 	if h == emptyBlob {
 		return nil, nil
 	}
-	found, err := o.get(h, limit)
+	found, err := o.Get(h, limit)
 	if err != nil {
 		return nil, err
 	}
-	if found.kind != plumbing.BlobObject {
-		return nil, fault.New(fault.GitError, "the object %s is a %s where a blob is expected; git fsck says more", h, found.kind)
+	if found.Kind != plumbing.BlobObject {
+		return nil, fault.New(fault.GitError, "the object %s is a %s where a blob is expected; git fsck says more", h, found.Kind)
 	}
-	return found.data, nil
+	return found.Data, nil
 }
 
-var (
-	emptyBlob = plumbing.ComputeHash(plumbing.BlobObject, nil)
-	errBig    = errors.New("too large")
-)
-
-// readAll reads to the end of r, which is expected after size bytes.
-func readAll(r io.Reader, size int64) ([]byte, error) {
-	var buffer bytes.Buffer
-	buffer.Grow(int(min(max(size, 0), maxFile)) + bytes.MinRead)
-	_, err := buffer.ReadFrom(r)
-	return buffer.Bytes(), err
-}
+var emptyBlob = plumbing.ComputeHash(plumbing.BlobObject, nil)
 
 // safeName reports whether a name may stand in a tree: one that leads nowhere
 // but to itself.
 func safeName(name string) bool {
-	return !special(name) && !strings.ContainsAny(name, "/\x00")
+	return !Special(name) && !strings.ContainsAny(name, "/\x00")
 }
 
-// special reports whether a name that no byte forbids leads elsewhere all the same.
-func special(name string) bool {
+// Special reports whether a name that no byte forbids leads elsewhere all the same.
+func Special(name string) bool {
 	return name == "" || name == "." || name == ".." || len(name) == len(".git") && strings.EqualFold(name, ".git")
+}
+
+// MaxFile is the size from which a file is compared by its hash alone and
+// shown as binary: git does so from 512 MiB, which is much for a sidecar.
+const MaxFile = 64 << 20
+
+// SafePath reports whether a path of the index or a tree leads to a place
+// below the top, and not into .git.
+func SafePath(path string) bool {
+	for name := range strings.SplitSeq(path, "/") {
+		if !safeName(name) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,4 +1,4 @@
-package git
+package odb
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+
+	"pillion/workspace/git/gitfile"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -76,7 +78,7 @@ func (x *packIndex) open() error {
 	if x.file != nil {
 		return nil
 	}
-	f, info, err := openRegular(x.path)
+	f, info, err := gitfile.Open(x.path)
 	if err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (x *packIndex) lookAt() error {
 		return err
 	}
 	if x.looks++; x.looks == manyLooks {
-		x.data = mapFile(x.file, x.size)
+		x.data = gitfile.MapOpen(x.file, x.size)
 		x.unmappable = x.data == nil
 	}
 	return nil
@@ -138,7 +140,7 @@ func (x *packIndex) readHead(f *os.File) error {
 func (x *packIndex) close() {
 	x.checked = false
 	if x.file != nil {
-		unmapFile(x.data)
+		gitfile.Unmap(x.data)
 		x.file.Close()
 		x.file, x.data, x.looks = nil, nil, 0
 	}
@@ -276,7 +278,7 @@ func (x *packIndex) narrow(h plumbing.Hash, lo, hi int) (int, int, error) {
 
 // find returns where in the pack an object begins.
 func (x *packIndex) find(h plumbing.Hash) (offset int64, found bool, err error) {
-	defer guard(debug.SetPanicOnFault(true), &err)
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	if err := x.lookAt(); err != nil {
 		return 0, false, err
 	}
@@ -295,7 +297,7 @@ func (x *packIndex) find(h plumbing.Hash) (offset int64, found bool, err error) 
 // neighbours are the names before and after h, of those with its first byte.
 func (x *packIndex) neighbours(h plumbing.Hash) (out []plumbing.Hash) {
 	var err error
-	defer guard(debug.SetPanicOnFault(true), &err)
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	if x.lookAt() != nil {
 		return nil
 	}
@@ -357,7 +359,7 @@ func (x *packIndex) offset(at uint32) (int64, error) {
 // beginning calls each with all hashes that begin with the hex digits prefix,
 // of which there are at least two.
 func (x *packIndex) beginning(prefix string, each func(plumbing.Hash)) (err error) {
-	defer guard(debug.SetPanicOnFault(true), &err)
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	if err := x.lookAt(); err != nil {
 		return err
 	}
@@ -382,21 +384,4 @@ func (x *packIndex) beginning(prefix string, each func(plumbing.Hash)) (err erro
 		}
 	}
 	return nil
-}
-
-// openRegular opens a file of a git folder for reading in parts.
-func openRegular(name string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
 }

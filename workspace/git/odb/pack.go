@@ -1,4 +1,4 @@
-package git
+package odb
 
 import (
 	"bufio"
@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"pillion/workspace/git/gitfile"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/klauspost/compress/zlib"
@@ -49,12 +51,12 @@ func (p *pack) open() error {
 	if p.file != nil {
 		return nil
 	}
-	f, info, err := openRegular(p.path)
+	f, info, err := gitfile.Open(p.path)
 	if err != nil {
 		return err
 	}
 	p.file, p.size = f, info.Size()
-	p.data = mapFile(f, p.size)
+	p.data = gitfile.MapOpen(f, p.size)
 	return nil
 }
 
@@ -62,7 +64,7 @@ func (p *pack) open() error {
 func (p *pack) close() {
 	p.index.close()
 	if p.file != nil {
-		unmapFile(p.data)
+		gitfile.Unmap(p.data)
 		p.file.Close()
 		p.file, p.data = nil, nil
 	}
@@ -100,8 +102,8 @@ func (p *pack) at(offset int64, need int) ([]byte, error) {
 	return w.data[offset-start:], nil
 }
 
-// entry is one entry of a pack as it is stored.
-type entry struct {
+// packEntry is one packEntry of a pack as it is stored.
+type packEntry struct {
 	kind byte
 	size int64 // of what is compressed: the object, or the delta
 	base int64 // where the object is that a delta starts from
@@ -109,39 +111,39 @@ type entry struct {
 }
 
 // entryAt reads the head of the entry at offset.
-func (p *pack) entryAt(offset int64) (entry, error) {
+func (p *pack) entryAt(offset int64) (packEntry, error) {
 	const longest = 10 + 20
 	head, err := p.at(offset, longest)
 	if err != nil {
-		return entry{}, err
+		return packEntry{}, err
 	}
-	e := entry{kind: head[0] >> 4 & 7, size: int64(head[0] & 15)}
+	e := packEntry{kind: head[0] >> 4 & 7, size: int64(head[0] & 15)}
 	n := 1
 	for shift := 4; head[n-1]&0x80 != 0; shift += 7 {
 		if n == len(head) || shift > 56 {
-			return entry{}, errDamaged
+			return packEntry{}, errDamaged
 		}
 		e.size |= int64(head[n]&0x7f) << shift
 		n++
 	}
 	if e.size < 0 {
-		return entry{}, errDamaged
+		return packEntry{}, errDamaged
 	}
 	switch e.kind {
 	case offsetDelta:
 		back, used := offsetOf(head[n:])
 		if used == 0 || back <= 0 || back > offset {
-			return entry{}, errDamaged
+			return packEntry{}, errDamaged
 		}
 		e.base = offset - back
 		n += used
 	case hashDelta:
 		if len(head) < n+hashSize {
-			return entry{}, errDamaged
+			return packEntry{}, errDamaged
 		}
 		base, found, err := p.index.find(plumbing.Hash(head[n : n+hashSize]))
 		if err != nil || !found {
-			return entry{}, errDamaged
+			return packEntry{}, errDamaged
 		}
 		e.base = base
 		n += hashSize
@@ -187,7 +189,7 @@ func (f *inflater) from(r io.Reader) (io.Reader, error) {
 }
 
 // compressed begins to read an entry's content.
-func (p *pack) compressed(f *inflater, e entry) (io.Reader, error) {
+func (p *pack) compressed(f *inflater, e packEntry) (io.Reader, error) {
 	most := e.size + e.size/1000 + 64 // zlib makes nothing larger than this
 	if most > windowStep && p.data == nil {
 		return f.from(bufio.NewReaderSize(io.NewSectionReader(p.file, e.data, p.size-e.data), windowStep))
@@ -201,7 +203,7 @@ func (p *pack) compressed(f *inflater, e entry) (io.Reader, error) {
 }
 
 // content reads an entry's whole content.
-func (p *pack) content(f *inflater, e entry) ([]byte, error) {
+func (p *pack) content(f *inflater, e packEntry) ([]byte, error) {
 	r, err := p.compressed(f, e)
 	if err != nil {
 		return nil, err
@@ -210,7 +212,7 @@ func (p *pack) content(f *inflater, e entry) ([]byte, error) {
 }
 
 // delta reads an entry's delta, which holds until the next one is read.
-func (p *pack) delta(f *inflater, e entry) ([]byte, error) {
+func (p *pack) delta(f *inflater, e packEntry) ([]byte, error) {
 	const short = 64 << 10
 	if e.size > short {
 		return p.content(f, e)
@@ -230,7 +232,7 @@ func (p *pack) delta(f *inflater, e entry) ([]byte, error) {
 func readExactly(r io.Reader, size int64) ([]byte, error) {
 	const trusted = 1 << 20
 	if size > trusted {
-		data, err := readAll(io.LimitReader(r, size+1), trusted)
+		data, err := gitfile.ReadAll(io.LimitReader(r, size+1), trusted)
 		if err == nil && int64(len(data)) != size {
 			err = errDamaged
 		}
@@ -253,7 +255,7 @@ func fill(r io.Reader, data []byte) error {
 }
 
 // resultSize is the size of the object that an entry's delta makes.
-func (p *pack) resultSize(f *inflater, e entry) (int64, error) {
+func (p *pack) resultSize(f *inflater, e packEntry) (int64, error) {
 	r, err := p.compressed(f, e)
 	if err != nil {
 		return 0, err
@@ -282,7 +284,7 @@ func patched(base, delta []byte) ([]byte, error) {
 	}
 	delta = delta[used:]
 	size, used := binary.Uvarint(delta)
-	if used <= 0 || size > maxObject {
+	if used <= 0 || size > MaxObject {
 		return nil, errDamaged
 	}
 	delta = delta[used:]

@@ -1,17 +1,19 @@
-package git
+package odb
 
 import (
 	"errors"
 	"fmt"
 	"runtime/debug"
 
+	"pillion/workspace/git/gitfile"
+
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // stored is an object as it is read.
 type stored struct {
-	kind plumbing.ObjectType
-	data []byte // shared: not to be changed
+	Kind plumbing.ObjectType
+	Data []byte // shared: not to be changed
 }
 
 // recent keeps objects that deltas may start from, each in the one slot that its place
@@ -53,18 +55,18 @@ func (c *recent) get(p *pack, offset int64) (stored, bool) {
 }
 
 func (c *recent) put(p *pack, offset int64, o stored) {
-	if len(o.data) > largestRecent {
+	if len(o.Data) > largestRecent {
 		return
 	}
 	if c.slots == nil {
 		c.slots = make([]recentSlot, recentSlots)
 	}
 	s := c.slot(offset)
-	c.size += len(o.data) - len(s.data)
+	c.size += len(o.Data) - len(s.Data)
 	*s = recentSlot{p, offset, o}
 	for c.size > mostRecent {
 		if old := &c.slots[c.hand]; old != s {
-			c.size -= len(old.data)
+			c.size -= len(old.Data)
 			*old = recentSlot{}
 		}
 		c.hand = (c.hand + 1) % recentSlots
@@ -72,13 +74,13 @@ func (c *recent) put(p *pack, offset int64, o stored) {
 }
 
 // unpack reads the object at offset, of at most limit bytes.
-func (o *objects) unpack(p *pack, offset int64, limit int64) (_ stored, err error) {
+func (o *Objects) unpack(p *pack, offset int64, limit int64) (_ stored, err error) {
 	const longestChain = 10_000 // git makes none of more than 4095
-	defer guard(debug.SetPanicOnFault(true), &err)
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	if err := p.open(); err != nil {
 		return stored{}, err
 	}
-	var deltas []entry
+	var deltas []packEntry
 	var places []int64
 	for at := offset; ; {
 		if base, ok := o.recent.get(p, at); ok {
@@ -93,22 +95,22 @@ func (o *objects) unpack(p *pack, offset int64, limit int64) (_ stored, err erro
 				return stored{}, err
 			}
 		}
-		if e.size > maxObject || len(deltas) > longestChain {
-			return stored{}, fmt.Errorf("what it is made from: %w", errBig)
+		if e.size > MaxObject || len(deltas) > longestChain {
+			return stored{}, fmt.Errorf("what it is made from: %w", gitfile.ErrBig)
 		}
 		if e.kind == offsetDelta || e.kind == hashDelta {
 			deltas, places = append(deltas, e), append(places, at)
 			at = e.base
 			continue
 		}
-		s := stored{kind: plumbing.ObjectType(e.kind)}
-		if s.kind < plumbing.CommitObject || s.kind > plumbing.TagObject {
+		s := stored{Kind: plumbing.ObjectType(e.kind)}
+		if s.Kind < plumbing.CommitObject || s.Kind > plumbing.TagObject {
 			return stored{}, errDamaged
 		}
-		if s.data, err = p.content(&o.inflater, e); err != nil {
+		if s.Data, err = p.content(&o.inflater, e); err != nil {
 			return stored{}, err
 		}
-		if s.kind == plumbing.TreeObject || len(deltas) > 0 { // commits and files are seldom a base
+		if s.Kind == plumbing.TreeObject || len(deltas) > 0 { // commits and files are seldom a base
 			o.recent.put(p, at, s)
 		}
 		return o.rebuild(p, s, deltas, places)
@@ -116,7 +118,7 @@ func (o *objects) unpack(p *pack, offset int64, limit int64) (_ stored, err erro
 }
 
 // within refuses an object of more than limit bytes before it is read.
-func (o *objects) within(p *pack, e entry, limit int64) error {
+func (o *Objects) within(p *pack, e packEntry, limit int64) error {
 	size := e.size
 	if e.kind == offsetDelta || e.kind == hashDelta {
 		var err error
@@ -125,28 +127,28 @@ func (o *objects) within(p *pack, e entry, limit int64) error {
 		}
 	}
 	if size > limit {
-		return errBig
+		return gitfile.ErrBig
 	}
 	return nil
 }
 
 // rebuild applies deltas, the last of which starts from base.
-func (o *objects) rebuild(p *pack, base stored, deltas []entry, places []int64) (stored, error) {
+func (o *Objects) rebuild(p *pack, base stored, deltas []packEntry, places []int64) (stored, error) {
 	for i := len(deltas) - 1; i >= 0; i-- {
 		delta, err := p.delta(&o.inflater, deltas[i])
 		if err != nil {
 			return stored{}, err
 		}
-		if base.data, err = patched(base.data, delta); err != nil {
+		if base.Data, err = patched(base.Data, delta); err != nil {
 			return stored{}, err
 		}
-		if base.kind == plumbing.TreeObject || i > 0 {
+		if base.Kind == plumbing.TreeObject || i > 0 {
 			o.recent.put(p, places[i], base)
 		}
 	}
 	return base, nil
 }
 
-const maxObject = 2 * maxFile
+const MaxObject = 2 * MaxFile
 
 var errNoObject = errors.New("object not found")

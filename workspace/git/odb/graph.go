@@ -1,4 +1,4 @@
-package git
+package odb
 
 import (
 	"bytes"
@@ -13,20 +13,22 @@ import (
 	"slices"
 	"strings"
 
+	"pillion/workspace/git/gitfile"
+
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// graph is git's commit-graph, which has the heads of commits at hand: one file
+// Graph is git's commit-graph, which has the heads of commits at hand: one file
 // or a chain of them, the oldest first. Its format is in git's
 // Documentation/gitformat-commit-graph.txt.
-type graph struct {
+type Graph struct {
 	layers   []*graphLayer
-	identity string // of its files, by names, sizes and times
+	Identity string // of its files, by names, sizes and times
 	parents  []int  // of the commit that was read last
 }
 
-// count is how many commits are in it: their positions are smaller.
-func (g *graph) count() int {
+// Count is how many commits are in it: their positions are smaller.
+func (g *Graph) Count() int {
 	if len(g.layers) == 0 {
 		return 0
 	}
@@ -66,37 +68,37 @@ const (
 	mostGraphInCore = 16 << 20
 )
 
-// openGraph opens what there is: a graph that cannot be read is as none, since
+// OpenGraph opens what there is: a graph that cannot be read is as none, since
 // all that it says is in the commits as well.
-func openGraph(commonDir string) *graph {
+func OpenGraph(commonDir string) *Graph {
 	info := filepath.Join(commonDir, "objects", "info")
 	names := []string{filepath.Join(info, "commit-graph")}
-	if !lexists(names[0]) {
+	if !gitfile.Exists(names[0]) {
 		names = nil
-		chain, _ := readSmall(filepath.Join(info, "commit-graphs", "commit-graph-chain"))
+		chain, _ := gitfile.Read(filepath.Join(info, "commit-graphs", "commit-graph-chain"))
 		for hash := range strings.FieldsSeq(string(chain)) {
-			if _, ok := parseHash(hash); ok {
+			if _, ok := ParseHash(hash); ok {
 				names = append(names, filepath.Join(info, "commit-graphs", "graph-"+hash+".graph"))
 			}
 		}
 	}
-	g := &graph{}
+	g := &Graph{}
 	for _, name := range names {
 		layer, err := openLayer(name)
 		if err != nil {
-			g.close()
-			return &graph{}
+			g.Close()
+			return &Graph{}
 		}
 		if n := len(g.layers); n > 0 {
 			layer.first = g.layers[n-1].first + g.layers[n-1].count
 		}
 		g.layers = append(g.layers, layer)
-		g.identity += fmt.Sprintln(name, layer.size, layer.written)
+		g.Identity += fmt.Sprintln(name, layer.size, layer.written)
 	}
 	return g
 }
 
-func (g *graph) close() {
+func (g *Graph) Close() {
 	for _, l := range g.layers {
 		l.close()
 	}
@@ -104,7 +106,7 @@ func (g *graph) close() {
 }
 
 func openLayer(name string) (*graphLayer, error) {
-	f, info, err := openRegular(name)
+	f, info, err := gitfile.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func openLayer(name string) (*graphLayer, error) {
 
 func (l *graphLayer) close() {
 	if l.mapped {
-		unmapFile(l.data)
+		gitfile.Unmap(l.data)
 	}
 	l.data, l.mapped = nil, false
 	l.file.Close()
@@ -209,10 +211,10 @@ func (l *graphLayer) readMuch() (err error) {
 	const many = 200
 	switch l.reads++; {
 	case l.reads == manyLooks:
-		l.data = mapFile(l.file, l.size)
+		l.data = gitfile.MapOpen(l.file, l.size)
 		l.mapped = l.data != nil
 	case l.reads == many && l.data == nil && l.size <= mostGraphInCore:
-		l.data, err = readAll(io.NewSectionReader(l.file, 0, l.size), l.size)
+		l.data, err = gitfile.ReadAll(io.NewSectionReader(l.file, 0, l.size), l.size)
 	}
 	return err
 }
@@ -226,7 +228,7 @@ func (l *graphLayer) part(s span, at int64, n int) ([]byte, error) {
 }
 
 // layer is the file that has a position.
-func (g *graph) layer(position int) *graphLayer {
+func (g *Graph) layer(position int) *graphLayer {
 	for _, l := range g.layers {
 		if position >= l.first && position < l.first+l.count {
 			return l
@@ -235,10 +237,10 @@ func (g *graph) layer(position int) *graphLayer {
 	return nil
 }
 
-// find is the position of a commit.
-func (g *graph) find(h plumbing.Hash) (position int, found bool) {
+// Find is the position of a commit.
+func (g *Graph) Find(h plumbing.Hash) (position int, found bool) {
 	var cut error // leaves nothing found
-	defer guard(debug.SetPanicOnFault(true), &cut)
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &cut)
 	for _, l := range slices.Backward(g.layers) {
 		lo, hi := 0, int(l.fanout[h[0]])
 		if h[0] > 0 {
@@ -263,9 +265,9 @@ func (g *graph) find(h plumbing.Hash) (position int, found bool) {
 	return 0, false
 }
 
-// hash is that of the commit at a position.
-func (g *graph) hash(position int) (h plumbing.Hash, err error) {
-	defer guard(debug.SetPanicOnFault(true), &err)
+// Hash is that of the commit at a position.
+func (g *Graph) Hash(position int) (h plumbing.Hash, err error) {
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	l := g.layer(position)
 	if l == nil {
 		return plumbing.ZeroHash, errGraph
@@ -277,10 +279,10 @@ func (g *graph) hash(position int) (h plumbing.Hash, err error) {
 	return plumbing.Hash(name), nil
 }
 
-// commit is the head of the commit at a position, its parents as positions, which hold
+// Commit is the head of the commit at a position, its parents as positions, which hold
 // until the next call.
-func (g *graph) commit(position int) (c commit, parents []int, err error) {
-	defer guard(debug.SetPanicOnFault(true), &err)
+func (g *Graph) Commit(position int) (c Commit, parents []int, err error) {
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	l := g.layer(position)
 	if l == nil {
 		return c, nil, errGraph
@@ -289,9 +291,9 @@ func (g *graph) commit(position int) (c commit, parents []int, err error) {
 	if err != nil {
 		return c, nil, err
 	}
-	c.tree = plumbing.Hash(row[:hashSize])
+	c.Tree = plumbing.Hash(row[:hashSize])
 	row = row[hashSize:]
-	c.date = int64(binary.BigEndian.Uint32(row[8:])&3)<<32 | int64(binary.BigEndian.Uint32(row[12:]))
+	c.Date = int64(binary.BigEndian.Uint32(row[8:])&3)<<32 | int64(binary.BigEndian.Uint32(row[12:]))
 	parents = g.parents[:0]
 	first, second := binary.BigEndian.Uint32(row), binary.BigEndian.Uint32(row[4:])
 	if first != noParent {
@@ -318,14 +320,14 @@ func (g *graph) commit(position int) (c commit, parents []int, err error) {
 	return c, parents, nil
 }
 
-// bloomKey is what is looked up in Bloom filters for a path: the two hashes of
+// BloomKey is what is looked up in Bloom filters for a path: the two hashes of
 // it and of each folder above it.
-type bloomKey [][2]uint32
+type BloomKey [][2]uint32
 
-// newBloomKey is nil for a path that is not ASCII: of these two versions of git
+// NewBloomKey is nil for a path that is not ASCII: of these two versions of git
 // compute two hashes.
-func newBloomKey(path string) bloomKey {
-	var key bloomKey
+func NewBloomKey(path string) BloomKey {
+	var key BloomKey
 	for _, c := range []byte(path) {
 		if c >= 0x80 {
 			return nil
@@ -338,11 +340,11 @@ func newBloomKey(path string) bloomKey {
 	return key
 }
 
-// unchanged reports whether the commit at a position surely left a path as it
+// Unchanged reports whether the commit at a position surely left a path as it
 // is in its first parent.
-func (g *graph) unchanged(position int, key bloomKey) (surely bool) {
+func (g *Graph) Unchanged(position int, key BloomKey) (surely bool) {
 	var cut error // makes nothing sure
-	defer guard(debug.SetPanicOnFault(true), &cut)
+	defer gitfile.Guard(debug.SetPanicOnFault(true), &cut)
 	l := g.layer(position)
 	if l == nil || l.hashes == 0 || len(key) == 0 {
 		return false

@@ -1,7 +1,7 @@
-package git
+package gitfile
 
 import (
-	"fmt"
+	"errors"
 	"runtime/debug"
 )
 
@@ -12,13 +12,15 @@ import (
 //
 //	guard(debug.SetPanicOnFault(true), &err)
 
-// guard makes a place that is not there any more an error.
-func guard(before bool, err *error) {
+var ErrCut = errors.New("a file was cut off")
+
+// Guard makes a place that is not there any more an error.
+func Guard(before bool, err *error) {
 	debug.SetPanicOnFault(before)
 	switch r := recover().(type) {
 	case nil:
 	case interface{ Addr() uintptr }: // what the runtime panics with for such a place
-		*err = fmt.Errorf("%w: a file was cut off", errDamaged)
+		*err = ErrCut
 	default:
 		panic(r)
 	}
