@@ -13,12 +13,8 @@ import (
 // short is a hash as git abbreviates it: as long as core.abbrev or the number
 // of objects in packs asks for, and longer if another begins so too.
 func (r *repository) short(h plumbing.Hash) string {
-	return r.shortWith(h, r.objects.SharedInPacks(h))
-}
-
-func (r *repository) shortWith(h plumbing.Hash, shared int) string {
 	text := h.String()
-	n := max(r.abbreviationLength(), shared+1, r.objects.SharedLoose(h)+1)
+	n := max(r.abbreviationLength(), r.objects.SharedInPacks(h)+1, r.objects.SharedLoose(h)+1)
 	return text[:min(n, odb.HexSize)]
 }
 

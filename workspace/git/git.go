@@ -1,4 +1,4 @@
-// Package git reads repositories: Diff, Status, History.Log, History.Show, Branches.
+// Package git reads repositories: Diff, Status, Log, Show, Branches.
 //
 // It runs nothing, and so nothing that a repository can configure: no hooks,
 // clean or process filters, textconv, external diffs, fsmonitor, pagers or

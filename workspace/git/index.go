@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -60,16 +59,12 @@ func (r *repository) readIndex() (*index, error) {
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	text, done, err := gitfile.Map(name, maxIndex)
+	text, err := gitfile.ReadWithin(name, maxIndex)
 	if err != nil {
 		return nil, fault.New(fault.GitError, "the index cannot be read: %w", err)
 	}
-	defer done()
 	reader := &indexReader{text: text, trees: noTrees}
 	entries, err := reader.read()
-	if errors.Is(err, gitfile.ErrCut) {
-		err = corrupt("it was cut off")
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +73,7 @@ func (r *repository) readIndex() (*index, error) {
 
 const maxIndex = 1 << 30
 
-// indexReader reads an index out of the file's text, which may be mapped: another may
-// write to it or cut it off at any time, so what is checked is what was copied.
+// indexReader reads an index out of the file's text.
 type indexReader struct {
 	text    []byte
 	at      int
@@ -106,7 +100,6 @@ func corrupt(what string) error {
 }
 
 func (r *indexReader) read() (entries []indexEntry, err error) {
-	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	if len(r.text) < indexHeader+indexTrailer || string(r.text[:4]) != "DIRC" {
 		return nil, corrupt("no header")
 	}
@@ -119,77 +112,16 @@ func (r *indexReader) read() (entries []indexEntry, err error) {
 		return nil, corrupt("too few entries")
 	}
 	r.text, r.at = r.text[:len(r.text)-indexTrailer], indexHeader
+	if r.version < 4 {
+		r.names.Grow(max(0, len(r.text)-r.at-count*entryFixed))
+	}
 	entries = make([]indexEntry, count)
-	if err := r.entries(entries); err != nil {
-		return nil, err
+	for i := range entries {
+		if err := r.entry(&entries[i]); err != nil {
+			return nil, err
+		}
 	}
 	return entries, r.extensions()
-}
-
-// entries reads so many. Those of a large index are read in two halves at the same time,
-// where the second one begins as far as the lengths of the paths say.
-func (r *indexReader) entries(into []indexEntry) error {
-	const large = 10_000
-	half := len(into) / 2
-	at, found := r.skip(half)
-	if len(into) < large || !found {
-		return r.some(into, len(r.text))
-	}
-	other := &indexReader{text: r.text, at: at, version: r.version}
-	var failed error
-	var reading sync.WaitGroup
-	reading.Go(func() { failed = other.some(into[half:], len(r.text)) })
-	err := r.some(into[:half], at)
-	reading.Wait()
-	switch {
-	case err != nil:
-		return err
-	case r.at != at: // a path has another length than is said
-		clear(into[half:])
-		return r.some(into[half:], len(r.text))
-	case failed != nil:
-		return failed
-	}
-	if err := r.follows(&into[half]); err != nil {
-		return err
-	}
-	r.at, r.last, r.folder, r.stage = other.at, other.last, other.folder, other.stage
-	r.sparse = r.sparse || other.sparse
-	return nil
-}
-
-// skip is where the entry begins that has n before it.
-func (r *indexReader) skip(n int) (at int, found bool) {
-	const longest = 0xfff // is said of all paths that are longer
-	at = r.at
-	for range n {
-		if len(r.text)-at < entryFixed+2 {
-			return 0, false
-		}
-		length := int(r.text[at+60]&0xf)<<8 | int(r.text[at+61])
-		if length == longest || r.version > 3 {
-			return 0, false
-		}
-		if r.text[at+60]&0x40 != 0 {
-			length += 2
-		}
-		at += (entryFixed + length + 8) &^ 7
-	}
-	return at, true
-}
-
-// some reads entries which, as far as is known, end before the place end.
-func (r *indexReader) some(into []indexEntry, end int) (err error) {
-	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
-	if r.names = (strings.Builder{}); r.version < 4 {
-		r.names.Grow(max(0, end-r.at-len(into)*entryFixed))
-	}
-	for i := range into {
-		if err := r.entry(&into[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // number is the one at a place, which there must be.

@@ -74,13 +74,13 @@ type Tag struct {
 // Failures are *fault.Error: GIT_NOT_INITIALIZED, GIT_ERROR, FILE_NOT_FOUND for a
 // path that the commit has not, FILE_TOO_LARGE over a limit, with the numbers of
 // each file in the details if it is the diff.
-func (h *History) Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
-	v, err := h.open(root, o.Dir)
+func Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
+	place, repo, err := at(root, o.Dir)
 	if err != nil {
 		return Shown{}, err
 	}
-	defer v.close()
-	s := &showing{ctx: ctx, place: v.place, repo: v.repo, options: o}
+	defer repo.close()
+	s := &showing{ctx: ctx, place: place, repo: repo, options: o}
 	revision, file, inside := strings.Cut(o.Ref, ":")
 	if err := s.name(revision); err != nil {
 		return Shown{}, err

@@ -17,9 +17,10 @@ const MaxSize = 64 << 20
 
 // Read reads a regular file of a git folder. A FIFO in its place would
 // block, so the file is opened non-blocking and looked at first.
-func Read(name string) ([]byte, error) { return readWithin(name, MaxSize) }
+func Read(name string) ([]byte, error) { return ReadWithin(name, MaxSize) }
 
-func readWithin(name string, limit int64) ([]byte, error) {
+// ReadWithin is Read for a file of at most limit bytes.
+func ReadWithin(name string, limit int64) ([]byte, error) {
 	f, size, err := openWithin(name, limit)
 	if err != nil {
 		return nil, err
@@ -44,24 +45,6 @@ func readOpen(f *os.File, size, limit int64) ([]byte, error) {
 		err = &fs.PathError{Op: "read", Path: f.Name(), Err: ErrBig}
 	}
 	return data, err
-}
-
-// Map is readWithin for a large file, which is mapped where it can be, until done is
-// called: see guard.
-func Map(name string, limit int64) (data []byte, done func(), err error) {
-	const large = 64 << 10
-	f, size, err := openWithin(name, limit)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	if size >= large {
-		if data = MapOpen(f, size); data != nil {
-			return data, func() { Unmap(data) }, nil
-		}
-	}
-	data, err = readOpen(f, size, limit)
-	return data, func() {}, err
 }
 
 func openWithin(name string, limit int64) (*os.File, int64, error) {
@@ -98,7 +81,7 @@ func IsDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Open opens a file of a git folder for reading in parts.
+// Open opens a regular file.
 func Open(name string) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|NonBlocking, 0)
 	if err != nil {

@@ -1,7 +1,6 @@
 package odb
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,20 +114,6 @@ func (s *store) mayHold(digits string) bool {
 	return s.unlisted || s.folders[digits]
 }
 
-// PacksSignature tells the packs that there are from others.
-func (o *Objects) PacksSignature() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	var out strings.Builder
-	for _, s := range o.stores {
-		for _, p := range s.packs {
-			err := p.index.known()
-			fmt.Fprintln(&out, p.path, p.index.size, p.index.written, err)
-		}
-	}
-	return out.String()
-}
-
 func sharedDigits(a, b string) int {
 	n := 0
 	for n < len(a) && a[n] == b[n] {
@@ -144,7 +129,7 @@ func (o *Objects) Packed() int {
 	count := 0
 	for _, s := range o.stores {
 		for _, p := range s.packs {
-			if p.index.known() == nil {
+			if p.index.open() == nil {
 				count += p.index.count
 			}
 		}
@@ -157,29 +142,3 @@ const (
 	UsualHash    = 7
 	HexSize      = 2 * hashSize
 )
-
-// PackIndexes is what is known of the indexes of packs, by path. It holds as long as their
-// files do.
-type PackIndexes map[string]*packIndex
-
-// Lend has o use what is known from before, until it is closed.
-func (o *Objects) Lend(known PackIndexes) {
-	for _, s := range o.stores {
-		for _, p := range s.packs {
-			if index := known[p.index.path]; index != nil {
-				p.index = index
-			}
-		}
-	}
-}
-
-// Indexes is what is known now.
-func (o *Objects) Indexes() PackIndexes {
-	known := PackIndexes{}
-	for _, s := range o.stores {
-		for _, p := range s.packs {
-			known[p.index.path] = p.index
-		}
-	}
-	return known
-}

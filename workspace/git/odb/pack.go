@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"pillion/workspace/git/gitfile"
 
@@ -15,29 +14,15 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// pack reads the objects of one pack file. go-git reads its whole index before
-// the first of them and takes ten times as long for each.
+// pack reads the objects of one pack file.
 type pack struct {
-	index   *packIndex
-	path    string
-	size    int64
-	file    *os.File // nil between calls
-	data    []byte   // all of it, where it is mapped
-	windows [windows]window
-	next    int // the window to give up
+	index *packIndex
+	path  string
+	file  *gitfile.File // nil between calls
 }
 
-// window is a part of the pack that was read. Objects that are used together
-// lie together.
-type window struct {
-	start int64
-	data  []byte
-}
-
-const (
-	windows    = 8
-	windowStep = 64 << 10
-)
+// packStep is how much of a pack is read at least.
+const packStep = 16 << 10
 
 // The kinds of entries of a pack.
 const (
@@ -47,59 +32,20 @@ const (
 
 var errDamaged = errors.New("the pack is damaged")
 
-func (p *pack) open() error {
-	if p.file != nil {
-		return nil
+func (p *pack) open() (err error) {
+	const blocks = 256
+	if p.file == nil {
+		p.file, err = gitfile.OpenFile(p.path, packStep, blocks)
 	}
-	f, info, err := gitfile.Open(p.path)
-	if err != nil {
-		return err
-	}
-	p.file, p.size = f, info.Size()
-	p.data = gitfile.MapOpen(f, p.size)
-	return nil
+	return err
 }
 
-// close gives back all but what the index knows.
 func (p *pack) close() {
 	p.index.close()
 	if p.file != nil {
-		gitfile.Unmap(p.data)
 		p.file.Close()
-		p.file, p.data = nil, nil
+		p.file = nil
 	}
-	p.windows = [windows]window{}
-}
-
-// at is what the pack holds from offset on: at least need bytes, unless it ends
-// before.
-func (p *pack) at(offset int64, need int) ([]byte, error) {
-	if offset < 0 || offset >= p.size {
-		return nil, errDamaged
-	}
-	if p.data != nil {
-		return p.data[offset:], nil
-	}
-	for i := range p.windows {
-		w := &p.windows[i]
-		end := w.start + int64(len(w.data))
-		if offset >= w.start && offset < end && (offset+int64(need) <= end || end == p.size) {
-			return w.data[offset-w.start:], nil
-		}
-	}
-	w := &p.windows[p.next]
-	p.next = (p.next + 1) % windows
-	start := offset &^ (windowStep - 1)
-	length := min(2*windowStep, p.size-start)
-	if int64(cap(w.data)) < length {
-		w.data = make([]byte, length)
-	}
-	w.start, w.data = start, w.data[:length]
-	if _, err := p.file.ReadAt(w.data, start); err != nil {
-		w.data = w.data[:0]
-		return nil, err
-	}
-	return w.data[offset-start:], nil
 }
 
 // packEntry is one packEntry of a pack as it is stored.
@@ -112,8 +58,7 @@ type packEntry struct {
 
 // entryAt reads the head of the entry at offset.
 func (p *pack) entryAt(offset int64) (packEntry, error) {
-	const longest = 10 + 20
-	head, err := p.at(offset, longest)
+	head, err := p.file.From(offset)
 	if err != nil {
 		return packEntry{}, err
 	}
@@ -191,10 +136,10 @@ func (f *inflater) from(r io.Reader) (io.Reader, error) {
 // compressed begins to read an entry's content.
 func (p *pack) compressed(f *inflater, e packEntry) (io.Reader, error) {
 	most := e.size + e.size/1000 + 64 // zlib makes nothing larger than this
-	if most > windowStep && p.data == nil {
-		return f.from(bufio.NewReaderSize(io.NewSectionReader(p.file, e.data, p.size-e.data), windowStep))
+	if most > packStep {
+		return f.from(bufio.NewReaderSize(p.file.Reader(e.data), packStep))
 	}
-	data, err := p.at(e.data, int(most))
+	data, err := p.file.From(e.data)
 	if err != nil {
 		return nil, err
 	}

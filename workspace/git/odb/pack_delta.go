@@ -3,7 +3,6 @@ package odb
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"pillion/workspace/git/gitfile"
 
@@ -76,7 +75,6 @@ func (c *recent) put(p *pack, offset int64, o stored) {
 // unpack reads the object at offset, of at most limit bytes.
 func (o *Objects) unpack(p *pack, offset int64, limit int64) (_ stored, err error) {
 	const longestChain = 10_000 // git makes none of more than 4095
-	defer gitfile.Guard(debug.SetPanicOnFault(true), &err)
 	if err := p.open(); err != nil {
 		return stored{}, err
 	}
