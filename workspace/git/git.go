@@ -2,21 +2,33 @@
 //
 // It runs nothing, and so nothing that a repository can configure: no hooks,
 // clean or process filters, textconv, external diffs, fsmonitor, pagers or
-// aliases. All is read here, objects too: a work tree must be compared the way
-// git does it (racy entries, line ends, renames) and fast, and go-git is slow to
-// open packs.
-//
-// What follows from running nothing: a file with a clean filter is compared as
-// it is on disk, save for Git LFS, whose filter is a hash that is computed
-// here. Not read at all, with an
+// aliases. A file with a clean filter is compared as it is on disk, save for Git LFS, whose
+// filter is a hash that is computed here. Not read at all, with an
 // error that says so: SHA-256 and reftable repositories, split indexes,
 // repositories whose work tree is elsewhere (core.worktree). The environment's
 // GIT_DIR and GIT_INDEX_FILE are not looked at.
 //
 // For the tools that write it says what a write would do (NewDraft, Switch,
-// NewPush), which the human's own git then does. Where there is none,
-// builtin.go makes commits, and makes and deletes branches, by go-git; what would change
+// NewPush), which the user's own git then does. Where there is none,
+// builtin.go makes commits, and makes and deletes branches, by go-git, which stores objects, encodes commits, trees and the
+// index and moves references; what would change
 // files or speak to a remote needs git (NeedsGit).
+//
+// Reading is our own, and objects are read in odb, because go-git reads wrongly or takes more than twice the
+// time (v5.19.3, on 10,000 files and 5,500 commits, its time to ours):
+//
+//	log of ten commits         12.6 ms to 0.36 ms; of a path 167 s to 20 ms, and of 10 commits it finds 2
+//	show                       167 ms to 0.2 ms
+//	status                     320 ms to 20 ms; the index alone 10.4 ms to 0.7 ms
+//	trees of two commits       195 ms to 38 ms
+//	commits ahead and behind   17 ms to 0.9 ms, of 100
+//	revisions                  HEAD~300 22 ms to 2 ms; it takes main@{upstream} for main
+//	1,000 of 10,000 packed references   1.1 s to 4.6 ms: it reads packed-refs for each. All of them fail for one empty file
+//	configuration              as fast, but it fails at a byte order mark, "[section] key = value", "[a.b]" and what is no
+//	                           UTF-8, and joins continued lines wrongly
+//	ignore rules               11.8 ms to 1.8 ms; it does not know [!a], [[:alpha:]] or a**b, and lets !d/x bring back what d excludes
+//	attributes                 as fast, but it does not know [!a], [[:alpha:]], **a or the macro binary, takes "!text" for
+//	                           nothing, and panics at "a/ text"
 package git
 
 import (
