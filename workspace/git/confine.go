@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
 )
 
@@ -12,7 +13,7 @@ import (
 // hooks, those of submodules among them. Both are empty outside a repository.
 func Places(dir string) (folders, steering []string) {
 	for at := dir; ; at = filepath.Dir(at) {
-		if gitDir, err := gitDirOf(at); err == nil && gitDir != "" {
+		if gitDir, err := gitdir.GitDirOf(at); err == nil && gitDir != "" {
 			return placesOf(gitDir)
 		}
 		if filepath.Dir(at) == at {
@@ -22,7 +23,7 @@ func Places(dir string) (folders, steering []string) {
 }
 
 func placesOf(gitDir string) (folders, steering []string) {
-	common := commonDirOf(gitDir)
+	common := gitdir.CommonDirOf(gitDir)
 	folders = []string{gitDir}
 	if common != gitDir {
 		folders = append(folders, common)

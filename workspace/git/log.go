@@ -3,10 +3,10 @@ package git
 import (
 	"context"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"pillion/internal/fault"
 	"pillion/workspace/git/odb"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // LogOptions says which commits Log lists.
@@ -29,7 +29,7 @@ func Log(ctx context.Context, root string, o LogOptions) ([]LogCommit, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer repo.close()
+	defer repo.Close()
 	start, err := repo.start(o.Ref)
 	if err != nil {
 		return nil, err
@@ -38,13 +38,13 @@ func Log(ctx context.Context, root string, o LogOptions) ([]LogCommit, error) {
 	defer w.graph.Close()
 	path := ""
 	if o.Limited {
-		path = repo.prefix(place.dir)
+		path = repo.Prefix(place.Dir)
 	}
 	if path != "" {
 		w.path = newPathHistory(w.history, path)
 	}
 	found, err := w.list(start, o)
-	if err == nil && len(found) == 0 && path != "" && !place.exists {
+	if err == nil && len(found) == 0 && path != "" && !place.Exists {
 		return nil, fault.New(fault.FileNotFound, "%s is not there, and no commit of this history ever changed it", fault.Quote(path))
 	}
 	return found, err
@@ -77,7 +77,7 @@ func (w *historyWalk) list(start plumbing.Hash, o LogOptions) ([]LogCommit, erro
 
 // describe reads a commit for people.
 func (r *repository) describe(h plumbing.Hash) (LogCommit, error) {
-	data, err := r.objects.Of(plumbing.CommitObject, h)
+	data, err := r.Objects.Of(plumbing.CommitObject, h)
 	if err != nil {
 		return LogCommit{}, err
 	}
@@ -86,8 +86,8 @@ func (r *repository) describe(h plumbing.Hash) (LogCommit, error) {
 		return LogCommit{}, fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
 	}
 	c := describe(data)
-	c.Hash, c.Short, c.Parents = h.String(), r.short(h), []string{}
-	for _, p := range r.objects.Parents(h, head.Parents) {
+	c.Hash, c.Short, c.Parents = h.String(), r.Short(h), []string{}
+	for _, p := range r.Objects.Parents(h, head.Parents) {
 		c.Parents = append(c.Parents, p.String())
 	}
 	return c, nil
@@ -96,13 +96,13 @@ func (r *repository) describe(h plumbing.Hash) (LogCommit, error) {
 // start is the commit from which history is told.
 func (r *repository) start(ref string) (plumbing.Hash, error) {
 	if ref == "" {
-		if _, born := r.head(); !born {
+		if _, born := r.Head(); !born {
 			return plumbing.ZeroHash, fault.New(fault.GitError, "the repository has no commit yet, at least not on what is checked out").
 				WithHint("git.branch lists the branches; give one as ref")
 		}
 		ref = "HEAD"
 	}
-	c, err := r.commit(ref)
+	c, err := r.Commit(ref)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
@@ -112,6 +112,6 @@ func (r *repository) start(ref string) (plumbing.Hash, error) {
 // trustsGraph reports whether the commit-graph tells what the commits tell:
 // not where other parents count. Git does not look at it there either.
 func (r *repository) trustsGraph() bool {
-	o := r.objects
-	return len(o.Replaced) == 0 && len(o.Grafts) == 0 && len(o.Shallow) == 0 && r.config.bool("core.commitgraph", true)
+	o := r.Objects
+	return len(o.Replaced) == 0 && len(o.Grafts) == 0 && len(o.Shallow) == 0 && r.Config.Bool("core.commitgraph", true)
 }

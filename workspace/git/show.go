@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
 	"pillion/workspace/git/odb"
-
-	"github.com/go-git/go-git/v5/plumbing"
+	"pillion/workspace/git/worktree"
 )
 
 // ShowOptions says what Show shows.
@@ -79,7 +81,7 @@ func Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
-	defer repo.close()
+	defer repo.Close()
 	s := &showing{ctx: ctx, place: place, repo: repo, options: o}
 	revision, file, inside := strings.Cut(o.Ref, ":")
 	if err := s.name(revision); err != nil {
@@ -88,8 +90,8 @@ func Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
 	switch {
 	case inside:
 		err = s.file(path.Clean(file))
-	case o.File && s.repo.prefix(s.place.dir) != "":
-		err = s.file(s.repo.prefix(s.place.dir))
+	case o.File && s.repo.Prefix(s.place.Dir) != "":
+		err = s.file(s.repo.Prefix(s.place.Dir))
 	default:
 		err = s.diff()
 	}
@@ -98,7 +100,7 @@ func Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
 
 type showing struct {
 	ctx     context.Context
-	place   place
+	place   gitdir.Location
 	repo    *repository
 	options ShowOptions
 	commit  plumbing.Hash
@@ -112,7 +114,7 @@ func (s *showing) name(revision string) error {
 	if revision == "" {
 		return fault.New(fault.GitError, "no commit is given; give a branch, a tag or a hash as ref, such as HEAD")
 	}
-	commit, err := s.repo.commit(revision)
+	commit, err := s.repo.Commit(revision)
 	if err != nil {
 		return err
 	}
@@ -120,8 +122,8 @@ func (s *showing) name(revision string) error {
 	if s.shown.Commit, err = s.repo.describe(commit.Hash); err != nil {
 		return err
 	}
-	if h, ok := s.repo.named(revision); ok && h != commit.Hash {
-		if found, err := s.repo.objects.Get(h, odb.MaxObject); err == nil && found.Kind == plumbing.TagObject {
+	if h, ok := s.repo.Named(revision); ok && h != commit.Hash {
+		if found, err := s.repo.Objects.Get(h, odb.MaxObject); err == nil && found.Kind == plumbing.TagObject {
 			s.shown.Tag = describeTag(found.Data)
 		}
 	}
@@ -142,15 +144,15 @@ func describeTag(data []byte) *Tag {
 func (s *showing) diff() error {
 	before := plumbing.ZeroHash
 	if len(s.parents) > 0 {
-		parent, err := s.repo.objects.Commit(s.parents[0])
+		parent, err := s.repo.Objects.Commit(s.parents[0])
 		if err != nil {
 			return err
 		}
 		s.shown.Parent, before = s.parents[0].String(), parent.TreeHash
 	}
 	after := s.tree
-	if inside(s.repo.top, s.place.root) {
-		s.shown.Within = s.repo.prefix(s.place.root)
+	if gitdir.Inside(s.repo.Top, s.place.Root) {
+		s.shown.Within = s.repo.Prefix(s.place.Root)
 	}
 	if s.shown.Within != "" {
 		var err error
@@ -161,16 +163,16 @@ func (s *showing) diff() error {
 			return err
 		}
 	}
-	c := &comparison{ctx: s.ctx, repo: s.repo}
-	changes, err := c.trees(before, after, s.shown.Within)
+	c := &worktree.Comparison{Ctx: s.ctx, Repo: s.repo.Checkout}
+	changes, err := c.Trees(before, after, s.shown.Within)
 	if err != nil {
 		return err
 	}
-	if changes, err = c.renames(changes); err != nil {
+	if changes, err = c.Renames(changes); err != nil {
 		return err
 	}
-	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
-	s.shown.Diff, err = (&printer{ctx: s.ctx, repo: s.repo, context: s.options.Context, limit: s.options.MaxDiff}).print(changes)
+	slices.SortStableFunc(changes, func(a, b worktree.Difference) int { return cmp.Compare(a.Path, b.Path) })
+	s.shown.Diff, err = (&printer{ctx: s.ctx, repo: s.repo.Checkout, context: s.options.Context, limit: s.options.MaxDiff}).print(changes)
 	return err
 }
 
@@ -179,7 +181,7 @@ func (r *repository) folderAt(tree plumbing.Hash, name string) (plumbing.Hash, e
 	if tree.IsZero() {
 		return tree, nil
 	}
-	at, err := r.objects.At(tree, name)
+	at, err := r.Objects.At(tree, name)
 	if err != nil || at.Mode != odb.ModeDir {
 		return plumbing.ZeroHash, err
 	}
@@ -191,12 +193,12 @@ func (s *showing) file(name string) error {
 	if name != "." && name != "" && !odb.SafePath(name) {
 		return fault.New(fault.PathOutsideWorkspace, "%s is no path of the repository; give it from the top of the repository, without \"..\"", fault.Quote(name))
 	}
-	rel, err := filepath.Rel(s.place.root, filepath.Join(s.repo.top, filepath.FromSlash(name)))
+	rel, err := filepath.Rel(s.place.Root, filepath.Join(s.repo.Top, filepath.FromSlash(name)))
 	if err != nil || !filepath.IsLocal(rel) {
 		return fault.New(fault.PathOutsideWorkspace, "%s of the repository is outside the workspace; give a path inside it", fault.Quote(name))
 	}
 	s.shown.Path = filepath.ToSlash(rel)
-	at, err := s.repo.objects.At(s.tree, name)
+	at, err := s.repo.Objects.At(s.tree, name)
 	if err != nil {
 		return err
 	}
@@ -215,7 +217,7 @@ func (s *showing) file(name string) error {
 }
 
 func (s *showing) folder(h plumbing.Hash) error {
-	entries, err := s.repo.objects.Tree(h)
+	entries, err := s.repo.Objects.Tree(h)
 	s.shown.Entries = []ShownEntry{}
 	for _, e := range entries {
 		mode := uint32(e.Mode)
@@ -232,7 +234,7 @@ func (s *showing) content(h plumbing.Hash) error {
 	if limit == 0 || limit > odb.MaxFile {
 		limit = odb.MaxFile
 	}
-	data, err := s.repo.objects.Blob(h, limit)
+	data, err := s.repo.Objects.Blob(h, limit)
 	if errors.Is(err, gitfile.ErrBig) {
 		return fault.New(fault.FileTooLarge, "%s has more than %d bytes in the commit %s", fault.Quote(s.shown.Path), limit, s.shown.Commit.Short).
 			With("limit", limit).WithHint("git.diff with base shows what changed in it since")

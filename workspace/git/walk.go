@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"pillion/internal/fault"
 	"pillion/workspace/git/odb"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // history is a table of the commits that a walk comes across, by number. They are read from the
@@ -67,7 +67,7 @@ func (y *history) load(n int) error {
 	if position := y.nodes[n].position; position >= 0 && y.fromGraph(n, position) == nil {
 		return nil
 	}
-	found, err := y.repo.objects.Of(plumbing.CommitObject, h)
+	found, err := y.repo.Objects.Of(plumbing.CommitObject, h)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (y *history) load(n int) error {
 		return fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
 	}
 	first := len(y.parents)
-	for _, p := range y.repo.objects.Parents(h, c.Parents) {
+	for _, p := range y.repo.Objects.Parents(h, c.Parents) {
 		y.parents = append(y.parents, y.number(p))
 	}
 	y.keep(n, c, first)
@@ -131,7 +131,7 @@ type historyWalk struct {
 func newHistoryWalk(ctx context.Context, r *repository) *historyWalk {
 	y := &history{repo: r, graph: &odb.Graph{}, numbers: map[plumbing.Hash]int{}}
 	if r.trustsGraph() {
-		y.graph = odb.OpenGraph(r.commonDir)
+		y.graph = odb.OpenGraph(r.CommonDir)
 		y.placed = make([]int32, y.graph.Count())
 	}
 	return &historyWalk{history: y, ctx: ctx}
@@ -300,7 +300,7 @@ func (p *pathHistory) under(tree plumbing.Hash, depth int) (odb.Entry, error) {
 	if e, ok := p.below[depth][tree]; ok {
 		return e, nil
 	}
-	e, err := p.repo.objects.LookUp(tree, p.parts[depth])
+	e, err := p.repo.Objects.LookUp(tree, p.parts[depth])
 	if err != nil {
 		return e, err
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The files of a git folder that are read whole. None is near this size, save
+// MaxSize is the size up to which files of a git folder are read whole. None is near it, save
 // packed-refs of repositories with half a million references.
 const MaxSize = 64 << 20
 

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pillion/workspace/git/gitfile"
-
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"pillion/workspace/git/gitfile"
 )
 
 // Commit is what a walk through history needs of one.

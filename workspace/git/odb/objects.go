@@ -27,12 +27,12 @@ import (
 	"sync"
 	"time"
 
-	"pillion/internal/fault"
-	"pillion/workspace/git/gitfile"
-
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"pillion/internal/fault"
+	"pillion/workspace/git/gitfile"
 )
 
 // Objects reads commits, trees and blobs, loose and packed, from a repository

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 
-	"pillion/workspace/git/gitfile"
-
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/klauspost/compress/zlib"
+
+	"pillion/workspace/git/gitfile"
 )
 
 // pack reads the objects of one pack file.

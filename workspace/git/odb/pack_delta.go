@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"pillion/workspace/git/gitfile"
-
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"pillion/workspace/git/gitfile"
 )
 
 // stored is an object as it is read.

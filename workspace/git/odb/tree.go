@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"pillion/internal/fault"
-
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"pillion/internal/fault"
 )
 
 // Entry is what a tree has at a path: mode 0 is nothing.
