@@ -132,7 +132,7 @@ func (d *drafting) run() error {
 	if err != nil {
 		return err
 	}
-	staged, err := d.WithCommit(index, worktree.DiffOptions{Staged: true})
+	staged, err := d.SinceCommit(worktree.DiffOptions{Staged: true})
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (d *drafting) run() error {
 		d.draft.From, changes = FromStaged, staged
 	default:
 		d.draft.From = FromTracked
-		changes, err = d.tracked(index)
+		changes, err = d.tracked()
 	}
 	if err != nil {
 		return err
@@ -189,9 +189,9 @@ func unmerged(index *worktree.StagedFiles) error {
 }
 
 // tracked are the changes of the work tree that nobody has staged.
-func (d *drafting) tracked(index *worktree.StagedFiles) ([]worktree.Difference, error) {
+func (d *drafting) tracked() ([]worktree.Difference, error) {
 	limited := worktree.Comparison{Ctx: d.Ctx, Repo: d.Repo, Prefix: d.Repo.Prefix(d.place.Dir)}
-	all, err := limited.WithCommit(limited.Among(index), worktree.DiffOptions{})
+	all, err := limited.SinceCommit(worktree.DiffOptions{})
 	if err != nil {
 		return nil, err
 	}

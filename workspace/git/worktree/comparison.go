@@ -1,10 +1,8 @@
 package worktree
 
 import (
-	"cmp"
 	"context"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -137,44 +135,6 @@ func (c *Comparison) Current(index *StagedFiles, e IndexEntry) (Side, error) {
 	return now, err
 }
 
-// WithCommit compares the index, or the work tree, with a commit.
-func (c *Comparison) WithCommit(index *StagedFiles, o DiffOptions) ([]Difference, error) {
-	files, err := c.Base(o.Base)
-	if err != nil {
-		return nil, err
-	}
-	var changes []Difference
-	for _, name := range index.Paths {
-		if err := c.Ctx.Err(); err != nil {
-			return nil, fault.From(err)
-		}
-		entry := index.Files[name]
-		old := files[name]
-		delete(files, name)
-		ch := Difference{Path: name, OldPath: name, Old: old}
-		e := entry.Any()
-		switch {
-		case !o.Staged:
-			ch.New, err = c.Current(index, e)
-		case !entry.Merged():
-			ch.Unmerged, ch.Old = true, Side{}
-		case !e.IntentToAdd:
-			ch.New = Side{Mode: e.Mode, Hash: e.Hash}
-		}
-		if err != nil {
-			return nil, err
-		}
-		if ch.Unmerged || !ch.Old.Same(ch.New) {
-			changes = append(changes, ch)
-		}
-	}
-	for name, old := range files {
-		changes = append(changes, Difference{Path: name, OldPath: name, Old: old})
-	}
-	slices.SortFunc(changes, func(a, b Difference) int { return cmp.Compare(a.Path, b.Path) })
-	return changes, nil
-}
-
 // Base lists the files of a commit: HEAD, which may not exist yet, if none is
 // named.
 func (c *Comparison) Base(revision string) (map[string]Side, error) {
@@ -223,17 +183,6 @@ func (c *Comparison) walk(tree plumbing.Hash, dir string, files map[string]Side)
 		}
 	}
 	return nil
-}
-
-// Among is the part of the index that the comparison is about.
-func (c *Comparison) Among(index *StagedFiles) *StagedFiles {
-	out := &StagedFiles{index: index.index, Files: index.Files}
-	for _, name := range index.Paths {
-		if c.wants(name) {
-			out.Paths = append(out.Paths, name)
-		}
-	}
-	return out
 }
 
 // Committed is the file as the last commit has it.

@@ -20,14 +20,9 @@ func (c *Comparison) run(o DiffOptions) ([]Difference, error) {
 
 // compare is run. What is known from before of the index and the work tree is not read.
 func (s *status) compare(o DiffOptions) ([]Difference, error) {
-	if s.index == nil {
-		if err := s.readIndex(); err != nil {
-			return nil, err
-		}
-		s.Repo.Work.Conversion.Attributes.staged = s.index.attributes()
+	if err := s.prepare(); err != nil {
+		return nil, err
 	}
-	lo, hi := s.within()
-	s.matched = lo < hi
 	var changes []Difference
 	var err error
 	if o.Base == "" && !o.Staged {
@@ -43,6 +38,28 @@ func (s *status) compare(o DiffOptions) ([]Difference, error) {
 	}
 	slices.SortStableFunc(changes, func(a, b Difference) int { return cmp.Compare(a.Path, b.Path) })
 	return changes, nil
+}
+
+// SinceCommit compares the index, or the work tree, with a commit. Renames are not looked for.
+func (c *Comparison) SinceCommit(o DiffOptions) ([]Difference, error) {
+	s := &status{Comparison: *c}
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	return s.sinceCommit(o)
+}
+
+// prepare reads the index, unless it is known from before.
+func (s *status) prepare() error {
+	if s.index == nil {
+		if err := s.readIndex(); err != nil {
+			return err
+		}
+		s.Repo.Work.Conversion.Attributes.staged = s.index.attributes()
+	}
+	lo, hi := s.within()
+	s.matched = lo < hi
+	return nil
 }
 
 // at is all that the index holds of the path of the entry i, the first one of it.
