@@ -1,7 +1,7 @@
 # Every recipe is one command or one script. `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help build try try-vscode try-nvim test lint generate bench vsix setup clean
+.PHONY: help build try try-vscode try-nvim test fuzz lint generate bench vsix setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ try-nvim: build ## the same in a real Neovim in this terminal
 
 test: ## everything that CI runs; the first run installs what it needs into a cache folder
 	@node scripts/check.mjs
+
+fuzz: ## the fuzz targets, five minutes each; FUZZ_TIME=1h for longer
+	@FUZZ_TIME=$${FUZZ_TIME:-5m} node scripts/check.mjs fuzz
 
 lint: ## formatting, vet, staticcheck, types, eslint and the freshness of generated files
 	@node scripts/check.mjs lint

@@ -10,9 +10,11 @@ const targets = [
   { pkg: './workspace/patch', name: 'FuzzApply' },
   { pkg: './workspace/diff', name: 'FuzzSelect' },
   { pkg: './workspace/search', name: 'FuzzGlobAgainstRipgrep' },
+  { pkg: './internal/wire', name: 'FuzzFrames' },
 ];
 
-const time = '30s';
+/** For each target; `make fuzz` gives them longer. */
+const time = process.env.FUZZ_TIME || '10s';
 const atOnce = 2;
 
 /** Runs each target for its time, two beside one another. What is found is in testdata/fuzz of its package then: a seed to commit with the fix. */
