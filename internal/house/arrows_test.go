@@ -103,7 +103,7 @@ var confined = map[string][]string{
 	"golang.org/x/crypto/":                {},
 	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},
-	"github.com/go-json-experiment/json/": {},
+	"github.com/go-json-experiment/json/": {"internal/wire"},
 }
 
 // listed is a package as `go list` shows it.

@@ -101,7 +101,7 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	case out.Branch == name:
 		return out, fault.New(fault.GitError, "%s is checked out already", fault.Quote(name))
 	case doing != "" && doing != "a bisection":
-		return out, fault.New(fault.GitError, "git is in the middle of %s; end that first, or ask the human to", doing)
+		return out, fault.New(fault.GitError, "git is in the middle of %s; end that first, or ask the user to", doing)
 	}
 	c := &worktree.Comparison{Ctx: ctx, Repo: r.Checkout}
 	changes, err := towards(c, target)
@@ -119,7 +119,7 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	if len(lost) > 0 {
 		const most = 20
 		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
-			With("paths", lost).WithHint("commit them first, or ask the human what is to become of them")
+			With("paths", lost).WithHint("commit them first, or ask the user what is to become of them")
 	}
 	out.Filters = filters(r.Checkout, index, changes, "clean", "smudge")
 	out.Changes, err = printChanges(c, changes, 1)
@@ -184,7 +184,7 @@ func losses(c *worktree.Comparison, index *worktree.StagedFiles, changes []workt
 		lost, err := overwrites(c, index, ch, goes)
 		if err != nil && !strings.HasPrefix(ch.Path, c.Repo.Work.Strip) {
 			return nil, fault.New(fault.GitError, "the switch changes %s, which lies outside of the workspace folder, and may have been changed there", fault.Quote(ch.Path)).
-				WithHint("ask the human to make the switch")
+				WithHint("ask the user to make the switch")
 		}
 		if err != nil {
 			return nil, err
@@ -279,7 +279,7 @@ func Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	}
 	if ahead > 0 {
 		return out, fault.New(fault.GitError, "the work of %s would be lost: %s not in %s", fault.Quote(name), commits(ahead), fault.Quote(out.Beyond)).
-			WithHint("merge it first, or ask the human to delete it")
+			WithHint("merge it first, or ask the user to delete it")
 	}
 	return out, nil
 }

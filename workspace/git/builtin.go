@@ -109,7 +109,7 @@ func MakeCommit(ctx context.Context, root string, o CommitOptions, d Draft, mess
 	}
 	defer lock.release()
 	if now, err := NewDraft(ctx, root, o); err != nil || now.State() != d.State() {
-		return errors.Join(fault.New(fault.ConcurrentModification, "what is to be committed has changed; look at it again"), err)
+		return errors.Join(fault.New(fault.ConcurrentModification, "the files to commit have changed; review them again"), err)
 	}
 	tree, err := b.writeTree(ctx, d)
 	if err != nil {
@@ -137,7 +137,7 @@ func (b *builtin) makeable(d Draft) error {
 	case d.Doing != "":
 		return NeedsGit("git is in the middle of " + d.Doing)
 	case d.Author.Name == "" || d.Author.Email == "" || d.Committer.Name == "" || d.Committer.Email == "":
-		return fault.New(fault.GitError, "it is not known who commits; ask the human to set user.name and user.email")
+		return fault.New(fault.GitError, "it is not known who commits; ask the user to set user.name and user.email")
 	case len(d.Filters) > 0:
 		return NeedsGit("the files go through filters")
 	}

@@ -290,7 +290,7 @@ func (d *drafting) file(name string, index *worktree.StagedFiles) (worktree.Diff
 	}
 	if d.Repo.Ignores(name) {
 		return ch, fault.New(fault.GitError, "git ignores %s; it cannot be committed like this", fault.Quote(name)).
-			WithHint("leave it out, or ask the human, who can stage it with git add -f")
+			WithHint("leave it out, or ask the user, who can stage it with git add -f")
 	}
 	if ch.Old.Absent() {
 		d.draft.New = append(d.draft.New, name)

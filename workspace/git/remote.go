@@ -180,7 +180,7 @@ func remoteFor(c gitdir.Config, branch, asked string) (string, error) {
 	if asked != "" {
 		if !slices.Contains(known, asked) {
 			return "", fault.New(fault.GitError, "no remote is called %s: %s", fault.Quote(Address(asked)), names).
-				WithHint("give the name of a remote, not an address; the human adds remotes with git remote add")
+				WithHint("give the name of a remote, not an address; the user adds remotes with git remote add")
 		}
 		return asked, nil
 	}
@@ -201,18 +201,18 @@ func pushAddress(c gitdir.Config, remote string) (string, error) {
 	program := c.Get(key + "receivepack")
 	switch {
 	case c.Get(key+"vcs") != "":
-		return "", fault.New(fault.GitError, "the remote %s is reached by a program of its own (remote.%s.vcs); the human pushes there by hand", fault.Quote(remote), fault.Quote(remote))
+		return "", fault.New(fault.GitError, "the remote %s is reached by a program of its own (remote.%s.vcs); the user pushes there by hand", fault.Quote(remote), fault.Quote(remote))
 	case program != "" && program != "git-receive-pack":
-		return "", fault.New(fault.GitError, "the remote %s has a program set that is run there (remote.%s.receivepack); the human pushes there by hand", fault.Quote(remote), fault.Quote(remote))
+		return "", fault.New(fault.GitError, "the remote %s has a program set that is run there (remote.%s.receivepack); the user pushes there by hand", fault.Quote(remote), fault.Quote(remote))
 	case c.Bool(key+"mirror", false):
-		return "", fault.New(fault.GitError, "the remote %s is a mirror, to which git pushes by force; the human pushes there by hand", fault.Quote(remote))
+		return "", fault.New(fault.GitError, "the remote %s is a mirror, to which git pushes by force; the user pushes there by hand", fault.Quote(remote))
 	}
 	addresses, kinds := c[key+"pushurl"], []string{"insteadof"}
 	if len(addresses) == 0 {
 		addresses, kinds = c[key+"url"], []string{"pushinsteadof", "insteadof"}
 	}
 	if len(addresses) != 1 {
-		return "", fault.New(fault.GitError, "the remote %s has %d addresses; the human pushes there by hand", fault.Quote(remote), len(addresses))
+		return "", fault.New(fault.GitError, "the remote %s has %d addresses; the user pushes there by hand", fault.Quote(remote), len(addresses))
 	}
 	return rewritten(c, addresses[0], kinds), nil
 }
@@ -250,7 +250,7 @@ var (
 func schemeOf(address string) (string, error) {
 	refuse := func(what string) (string, error) {
 		return "", fault.New(fault.GitError, "the remote's address begins with %s, by which git would run a program; only file, http, https and ssh are pushed to", fault.Quote(what)).
-			WithHint("the human pushes there by hand")
+			WithHint("the user pushes there by hand")
 	}
 	if found := helperAddress.FindString(address); found != "" {
 		return refuse(found)

@@ -129,7 +129,7 @@ func (r *configReader) read(name string, depth int) {
 	r.bytes += len(text)
 	if err != nil || depth > deepest || r.files > mostFiles || r.bytes > mostBytes {
 		r.err = fault.New(fault.GitError, "the configuration includes too many files, one without end or files that include one another, as far as %s", fault.Quote(name)).
-			WithHint("ask the human to take the include out; git config --list --show-origin says where it is")
+			WithHint("ask the user to take the include out; git config --list --show-origin says where it is")
 		return
 	}
 	parseConfig(string(text), func(key, value string) {

@@ -107,7 +107,7 @@ func GitDirOf(top string) (string, error) {
 		target = filepath.Join(top, filepath.FromSlash(target))
 	}
 	if !ok || !isGitDir(target) {
-		return "", fault.New(fault.GitError, "the file %s does not name a git folder; git worktree repair may mend it", fault.Quote(dotGit))
+		return "", fault.New(fault.GitError, "the file %s does not name a git folder; git worktree repair may fix it", fault.Quote(dotGit))
 	}
 	return filepath.Clean(target), nil
 }

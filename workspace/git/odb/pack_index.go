@@ -26,7 +26,7 @@ const (
 )
 
 var (
-	errOldIndex = errors.New("its index is of version 1, which is not supported; git repack -ad writes it anew")
+	errOldIndex = errors.New("its index has version 1, which is not supported; git repack -ad rewrites it")
 	errIndex    = errors.New("its index is damaged")
 )
 

@@ -96,7 +96,7 @@ const (
 var errSplit = fault.New(fault.GitError, "the index is split in two files, which is not supported; git update-index --no-split-index joins them")
 
 func corrupt(what string) error {
-	return fault.New(fault.GitError, "the index is damaged (%s); git fsck says more, and removing .git/index and git reset makes it anew", what)
+	return fault.New(fault.GitError, "the index is damaged (%s); git fsck says more; to recreate it, remove .git/index and run git reset", what)
 }
 
 func (r *indexReader) read() (entries []IndexEntry, err error) {
