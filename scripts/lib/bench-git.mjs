@@ -174,7 +174,7 @@ async function diffs(around, tree) {
   // But for how many letters of a hash are shown.
   const plain = (text) => text.replaceAll(/^index ([0-9a-f]{7})[0-9a-f]*\.\.([0-9a-f]{7})[0-9a-f]*/gm, 'index $1..$2');
   const same = (answer) => expect('the diff', plain(answer.diff), plain(gitSays(tree.folder, ['diff'])));
-  await versus(row, 'git.diff of ten changed files of linux in a new sidecar, against git diff', 0.5, 5,
+  await versus(row, 'git.diff of ten changed files of linux in a new sidecar, against git diff', 1.5, 5,
     () => cold(around, tree.folder, 'git.diff', {}, same), () => git(tree.folder, ['diff']));
   const child = await sidecar(around, tree.folder);
   try {

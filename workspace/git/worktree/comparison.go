@@ -195,15 +195,8 @@ func (c *Comparison) Committed(name string) (Side, error) {
 	if err != nil {
 		return Side{}, err
 	}
-	at := namedEntry{odb.ModeDir, commit.TreeHash}
-	for step := range strings.SplitSeq(name, "/") {
-		entries, err := c.entries(at.tree())
-		if err != nil {
-			return Side{}, err
-		}
-		at = entries[step]
-	}
-	return at.file(), nil
+	at, err := c.Repo.Objects.At(commit.TreeHash, name)
+	return fileOf(at), err
 }
 
 // Content tells what a commit holds of a file apart.

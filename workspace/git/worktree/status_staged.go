@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"pillion/internal/fault"
 	"pillion/workspace/git/odb"
@@ -40,11 +39,11 @@ func (s *status) against(tree *plumbing.Hash) (*stagedDiff, error) {
 	root, dir, err := s.treeAt(*tree)
 	switch {
 	case err != nil:
-	case root.Mode == filemode.Dir:
+	case root.Mode == odb.ModeDir:
 		err = d.tree(root.Hash, dir, s.index.trees().folder(s.Prefix), lo, hi)
-	case root.Mode != filemode.Empty:
+	case root.Mode != odb.ModeAbsent:
 		end := d.past(dir, lo, hi) // what is in a folder of its name is not it
-		err = d.entry(dir, Side{Mode: odb.Canonical(uint32(root.Mode)), Hash: root.Hash}, lo, end)
+		err = d.entry(dir, fileOf(root), lo, end)
 		d.added(end, hi)
 	default:
 		d.added(lo, hi)
@@ -52,28 +51,14 @@ func (s *status) against(tree *plumbing.Hash) (*stagedDiff, error) {
 	return d, err
 }
 
-// treeAt is what HEAD has at the prefix: a folder, whose name ends in a slash, or a file.
-func (s *status) treeAt(tree plumbing.Hash) (object.TreeEntry, string, error) {
-	at := object.TreeEntry{Mode: filemode.Dir, Hash: tree}
-	if s.Prefix == "" {
-		return at, "", nil
-	}
-	for name := range strings.SplitSeq(s.Prefix, "/") {
-		if at.Mode != filemode.Dir {
-			return object.TreeEntry{}, "", nil
-		}
-		entries, err := s.Repo.Objects.Tree(at.Hash)
-		if err != nil {
-			return at, "", err
-		}
-		i := slices.IndexFunc(entries, func(e object.TreeEntry) bool { return e.Name == name })
-		if i < 0 {
-			return object.TreeEntry{}, "", nil
-		}
-		at = entries[i]
+// treeAt is what the tree has at the prefix: a folder, whose name ends in a slash, or a file.
+func (s *status) treeAt(tree plumbing.Hash) (odb.Entry, string, error) {
+	at, err := s.Repo.Objects.At(tree, s.Prefix)
+	if err != nil || at.Mode == odb.ModeAbsent || s.Prefix == "" {
+		return at, "", err
 	}
 	s.matched = true
-	if at.Mode == filemode.Dir {
+	if at.Mode == odb.ModeDir {
 		return at, s.Prefix + "/", nil
 	}
 	return at, s.Prefix, nil

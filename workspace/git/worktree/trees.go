@@ -67,12 +67,12 @@ func (c *Comparison) Trees(old, now plumbing.Hash, dir string) ([]Difference, er
 			continue
 		}
 		at := path.Join(dir, name)
-		below, err := c.Trees(was.tree(), is.tree(), at)
+		below, err := c.Trees(treeOf(was), treeOf(is), at)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, below...)
-		if a, b := was.file(), is.file(); !a.Same(b) {
+		if a, b := fileOf(was), fileOf(is); !a.Same(b) {
 			if err := c.spend(at, eachFile); err != nil {
 				return nil, err
 			}
@@ -82,34 +82,30 @@ func (c *Comparison) Trees(old, now plumbing.Hash, dir string) ([]Difference, er
 	return out, nil
 }
 
-// namedEntry is one line of a tree; the zero value is none.
-type namedEntry struct {
-	mode uint32
-	hash plumbing.Hash
-}
-
-func (e namedEntry) tree() plumbing.Hash {
-	if e.mode == odb.ModeDir {
-		return e.hash
+// treeOf is the tree of an entry that is a folder.
+func treeOf(e odb.Entry) plumbing.Hash {
+	if e.Mode == odb.ModeDir {
+		return e.Hash
 	}
 	return plumbing.ZeroHash
 }
 
-func (e namedEntry) file() Side {
-	if e.mode == odb.ModeDir || e.mode == odb.ModeAbsent {
+// fileOf is an entry that is a file, link or submodule.
+func fileOf(e odb.Entry) Side {
+	if e.Mode == odb.ModeDir || e.Mode == odb.ModeAbsent {
 		return Side{}
 	}
-	return Side{Mode: odb.Canonical(e.mode), Hash: e.hash}
+	return Side{Mode: odb.Canonical(e.Mode), Hash: e.Hash}
 }
 
-func (c *Comparison) entries(tree plumbing.Hash) (map[string]namedEntry, error) {
-	out := map[string]namedEntry{}
+func (c *Comparison) entries(tree plumbing.Hash) (map[string]odb.Entry, error) {
+	out := map[string]odb.Entry{}
 	if tree.IsZero() {
 		return out, nil
 	}
 	entries, err := c.Repo.Objects.Tree(tree)
 	for _, e := range entries {
-		out[e.Name] = namedEntry{uint32(e.Mode), e.Hash}
+		out[e.Name] = odb.Entry{Mode: uint32(e.Mode), Hash: e.Hash}
 	}
 	return out, err
 }
