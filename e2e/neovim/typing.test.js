@@ -181,7 +181,7 @@ ride('a save while the human types in another window leaves their cursor, mode a
 }, automatic);
 
 /** The sidecar's edit is made, but Neovim has not heard of it yet. @param {import('./ride.js').Ride} it */
-async function held(it, asked = /** @type {object} */ (edit)) {
+async function held(it, asked = /** @type {Record<string, unknown>} */ (edit)) {
   const wire = new HeldWire(it.sandbox);
   const setup = `require('pillion').setup({ path = ${JSON.stringify(wire.program)}, settings = { mode = 'auto_edit' } })\n`;
   const nvim = await it.begin({ opened: 'greet.py', setup });
