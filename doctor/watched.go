@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
 
 	"pillion/workspace"
@@ -40,9 +39,6 @@ func watched(ctx context.Context, e exam) Finding {
 		f.Data = map[string]any{"degraded": s.Degraded, "reason": s.Reason, "watched": s.Watched}
 		if f.Status, f.Detail = OK, "changes are seen at once, in "+count(s.Watched, "folder"); s.Degraded {
 			f.Status, f.Detail, f.Hint = Warning, "changes are seen late: "+s.Reason, "everything works; large folders are slower, and the author of a change may be unknown"
-			if runtime.GOOS != "linux" {
-				f.Status = Info
-			}
 		}
 	case <-ctx.Done():
 		f.Detail = fmt.Sprintf("too many folders in %s to check", watchTime)

@@ -51,8 +51,14 @@ func plainLines(text string) bool {
 	return !strings.ContainsAny(text, "\v\f\x1c\x1d\x1e\u0085\u2028\u2029") && strings.Count(text, "\r") == strings.Count(text, "\r\n")
 }
 
+// contentChange is one of textDocument/didChange that replaces a part of the text.
+type contentChange struct {
+	Range document.Range `json:"range"`
+	Text  string         `json:"text"`
+}
+
 // span is the one change that makes after of before.
-func span(before, after string, e encoding) document.TextEdit {
+func span(before, after string, e encoding) contentChange {
 	start, end, text := document.Span(before, after)
-	return document.TextEdit{Range: document.Range{Start: e.position(before, start), End: e.position(before, end)}, NewText: text}
+	return contentChange{Range: document.Range{Start: e.position(before, start), End: e.position(before, end)}, Text: text}
 }

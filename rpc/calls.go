@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,7 +35,7 @@ func (s *server) toolsCall(ctx context.Context, raw json.RawMessage) (any, error
 	if result.Cancelled() && ctx.Err() != nil {
 		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")
 	}
-	return wire.Pieces(result.Pieces()), nil
+	return wire.Raw(bytes.Join(result.Pieces(), nil)), nil
 }
 
 func (s *server) toolsApproval(ctx context.Context, raw json.RawMessage) (any, error) {

@@ -8,11 +8,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/agents/relay"
-	"pillion/internal/lead"
 )
 
 // take sees to calls, once the handshake is over. All else is left to the SDK.
-func (s *server) take(e envelope) (mine, reads bool) {
+func (s *server) take(e envelope) (mine bool) {
 	switch e.Method {
 	case "tools/call":
 		if e.request != nil && s.revision() != "" {
@@ -21,39 +20,31 @@ func (s *server) take(e envelope) (mine, reads bool) {
 	case "notifications/roots/list_changed":
 		s.route.moved.Store(true)
 	}
-	return false, true
+	return false
 }
 
-// start runs a call: on the goroutine that reads if nothing else is to be read
-// yet, else on one of its own.
-func (s *server) start(e envelope) (mine, reads bool) {
+// start runs a call on a goroutine of its own.
+func (s *server) start(e envelope) (mine bool) {
 	var c callParams
 	if err := json.Unmarshal(e.Params, &c); err != nil {
 		s.refuse(e.request, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params cannot be read: " + err.Error()})
-		return true, true
+		return true
 	}
 	if err := c.check(); err != nil {
 		s.refuse(e.request, err)
-		return true, true
+		return true
 	}
 	if c.revision = s.revision(); c.revision >= newProtocol && !c.isNewest() {
-		return false, true // the SDK says what is wrong with it
+		return false // the SDK says what is wrong with it
 	}
 	run, leave := s.request(c, &waiter{reply: func(r relay.Result) {
 		s.out.reply(e.request, "result", fitResult(c.revision, r)...)
 	}})
 	s.out.onCancel(e.request, leave)
-	if run == nil {
-		return true, true
-	}
-	if !s.out.alone() {
+	if run != nil {
 		go run()
-		return true, true
 	}
-	var turn lead.Turn
-	s.out.lead.Begin(&turn)
-	run()
-	return true, s.out.lead.End(&turn)
+	return true
 }
 
 func (s *server) refuse(r *request, e *jsonrpc.Error) {

@@ -150,11 +150,9 @@ func (s *stdio) array(line []byte) {
 		s.refuse(nil, codeInvalid, "the batch has more than "+strconv.Itoa(maxBatch)+" messages, send less at a time")
 	default:
 		b := &batch{missing: 1}
-		s.batching = true
 		for _, m := range messages {
 			s.message(m, b)
 		}
-		s.batching = false
 		_ = s.settle(b, nil) // a broken stream is Read's to notice
 	}
 }

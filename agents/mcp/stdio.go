@@ -13,8 +13,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"pillion/internal/lead"
 )
 
 // stdio is MCP's stdio transport: one JSON-RPC message a line. Unlike the SDK's
@@ -24,13 +22,9 @@ type stdio struct {
 	rwc io.ReadWriteCloser
 	in  *bufio.Reader
 	out *bufio.Writer // guarded by writing
-	// take may keep a message to itself. It then answers it, with reply, and says
-	// whether the goroutine that it was called on still reads.
-	take    func(envelope) (mine, reads bool)
+	// take may keep a message to itself. It then answers it, with reply. It must not wait.
+	take    func(envelope) (mine bool)
 	batches func() bool // a line may be an array of messages
-	lead    *lead.Lead
-	// batching: an array is being read. It belongs to the goroutine that reads.
-	batching bool
 
 	forSDK chan jsonrpc.Message
 	ended  chan struct{} // closed when there will be no more of them, for the reason in err
@@ -64,19 +58,17 @@ const (
 	codeInvalid = jsonrpc.CodeInvalidRequest
 )
 
-func newStdio(rwc io.ReadWriteCloser, take func(envelope) (mine, reads bool)) *stdio {
-	s := &stdio{
+func newStdio(rwc io.ReadWriteCloser, take func(envelope) (mine bool)) *stdio {
+	return &stdio{
 		batches: func() bool { return false },
 		rwc:     rwc, in: bufio.NewReaderSize(rwc, 64<<10), out: bufio.NewWriterSize(rwc, 16<<10), take: take,
 		forSDK: make(chan jsonrpc.Message), ended: make(chan struct{}), closed: make(chan struct{}),
 	}
-	s.lead = lead.New(s.read)
-	return s
 }
 
 // Connect makes stdio its own connection.
 func (s *stdio) Connect(context.Context) (sdk.Connection, error) {
-	go s.lead.Run()
+	go s.read()
 	return s, nil
 }
 
@@ -101,10 +93,10 @@ func (s *stdio) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// read takes messages until the input ends or another goroutine has the lead.
+// read takes messages until the input ends.
 // Lines that are no messages are answered and passed over.
 func (s *stdio) read() {
-	for reads := true; reads; {
+	for {
 		line, err := s.line()
 		line = bytes.TrimSpace(line)
 		switch {
@@ -113,9 +105,8 @@ func (s *stdio) read() {
 		case len(line) > 0 && line[0] == '[':
 			s.array(line)
 		case len(line) > 0:
-			reads = s.message(line, nil)
+			s.message(line, nil)
 		case err != nil:
-			s.lead.Stop()
 			s.drain()
 			s.err = err
 			close(s.ended)
@@ -124,23 +115,20 @@ func (s *stdio) read() {
 	}
 }
 
-// alone says that nothing has arrived behind the message that was taken last.
-func (s *stdio) alone() bool { return !s.batching && s.in.Buffered() == 0 }
-
-// message sees to a message, and says whether its goroutine still reads.
-func (s *stdio) message(text []byte, b *batch) (reads bool) {
+// message sees to a message.
+func (s *stdio) message(text []byte, b *batch) {
 	var e envelope
 	if json.Unmarshal(text, &e) == nil && e.Version == "2.0" && e.Method != "" {
 		if e.isRequest() {
 			if e.request = s.begin(e, b); e.request == nil {
 				s.refuseAgain(e.ID, b)
-				return true
+				return
 			}
 		} else if e.Method == "notifications/cancelled" {
 			s.cancelled(e.Params)
 		}
-		if mine, reads := s.take(e); mine {
-			return reads
+		if s.take(e) {
+			return
 		}
 	}
 	message, err := jsonrpc.DecodeMessage(text)
@@ -149,7 +137,7 @@ func (s *stdio) message(text []byte, b *batch) (reads bool) {
 		case s.forSDK <- message:
 		case <-s.closed:
 		}
-		return true
+		return
 	}
 	complaint := "the line is not a JSON-RPC message: " + err.Error()
 	switch {
@@ -160,7 +148,6 @@ func (s *stdio) message(text []byte, b *batch) (reads bool) {
 	default:
 		s.refuse(b, codeInvalid, complaint)
 	}
-	return true
 }
 
 // answered keeps the number of requests that wait for their answer.

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -34,7 +33,7 @@ type agent struct {
 }
 
 func newAgent(s *Server, conn net.Conn) *agent {
-	a := &agent{server: s, stream: newStream(conn), ended: make(chan struct{}), hello: make(chan struct{})}
+	a := &agent{server: s, stream: &stream{Conn: conn}, ended: make(chan struct{}), hello: make(chan struct{})}
 	wire.NewConn(a.stream, wire.Options{
 		Handler: a.handle,
 		Ready:   func(c *wire.Conn) { a.conn = c }, // before the first message is read
@@ -50,23 +49,6 @@ func newAgent(s *Server, conn net.Conn) *agent {
 type stream struct {
 	net.Conn
 	last atomic.Bool
-	try  func(p []byte) (int, error)
-}
-
-func newStream(conn net.Conn) *stream {
-	s := &stream{Conn: conn}
-	if c, ok := conn.(syscall.Conn); ok {
-		s.try = wire.TryWriter(c)
-	}
-	return s
-}
-
-// TryWrite is for package wire, which writes small messages without waiting.
-func (s *stream) TryWrite(p []byte) (int, error) {
-	if s.try == nil || s.last.Load() {
-		return 0, nil
-	}
-	return s.try(p)
 }
 
 func (s *stream) Write(p []byte) (int, error) {
@@ -219,11 +201,11 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 	}
 	switch {
 	case hello.Form == FormText && !a.server.host.Structured():
-		return wire.Pieces(result.ContentPieces()), nil
+		return wire.Raw(bytes.Join(result.ContentPieces(), nil)), nil
 	case hello.Brief:
 		return briefly(result), nil
 	}
-	return wire.Pieces(result.Pieces()), nil
+	return wire.Raw(bytes.Join(result.Pieces(), nil)), nil
 }
 
 const maxToken = 1024 // bytes of a progress token

@@ -8,7 +8,6 @@ import (
 	"net"
 	"strconv"
 	"sync"
-	"time"
 
 	"pillion/internal/wire"
 	"pillion/tools"
@@ -34,7 +33,7 @@ func Dial(ctx context.Context, e Entry, h Hello) (*Client, error) {
 		return nil, fmt.Errorf("the editor's pillion cannot be reached: %w", err)
 	}
 	c := &Client{progress: map[string]func(Progress){}}
-	c.conn = wire.NewConn(stream, wire.Options{Handler: c.handle, Alert: alert, Logf: func(string, ...any) {}})
+	c.conn = wire.NewConn(stream, wire.Options{Handler: c.handle, Logf: func(string, ...any) {}})
 	h.Token, h.ProtocolVersion, h.Brief = e.Token, ProtocolVersion, true
 	if err := c.conn.Call(ctx, methodHello, h, &c.welcome); err != nil {
 		_ = c.Close()
@@ -45,9 +44,6 @@ func Dial(ctx context.Context, e Entry, h Hello) (*Client, error) {
 	}
 	return c, nil
 }
-
-// alert is a bit more than a short read takes.
-const alert = 150 * time.Microsecond
 
 // Editor is the name of the editor at the other end.
 func (c *Client) Editor() string { return c.welcome.Editor }

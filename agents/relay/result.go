@@ -27,7 +27,7 @@ func NewResult(r tools.Result, structured bool) Result {
 
 // briefly is a result as it goes to an agent that wants it brief: of a text that
 // is in structuredContent too, the content says where.
-func briefly(r tools.Result) wire.Pieces {
+func briefly(r tools.Result) wire.Raw {
 	head := fmt.Appendf(nil, `{"isError":%t,"content":[`, r.IsError)
 	for i, p := range r.Content {
 		if i > 0 {
@@ -40,7 +40,7 @@ func briefly(r tools.Result) wire.Pieces {
 		}
 	}
 	head = append(append(head, ']'), tools.StructuredKey...)
-	return wire.Pieces{head, r.Structured, {'}'}}
+	return append(append(head, r.Structured...), '}')
 }
 
 // readBrief takes apart what briefly put together. The key that it looks for

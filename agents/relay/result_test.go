@@ -31,7 +31,7 @@ func TestBriefResultsSayTheSame(t *testing.T) {
 		"an image":   {Content: []tools.Part{{Type: "image", Data: "aGk=", MIMEType: "image/png"}}, Structured: json.RawMessage(`{"ok":true}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			brief := bytes.Join(briefly(r), nil)
+			brief := []byte(briefly(r))
 			read, err := readBrief(brief, true)
 			if err != nil {
 				t.Fatal(err)

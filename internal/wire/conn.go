@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +11,6 @@ import (
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
-
-	"pillion/internal/bug"
 )
 
 // How long the end of a connection waits.
@@ -25,21 +24,15 @@ type Conn struct {
 	o     Options
 	rwc   io.ReadWriteCloser
 	rpc   *jsonrpc2.Conn
-	codec *codec
-	in    *reader
 	out   *writer
 	tasks *dispatcher
+	seq   atomic.Uint64 // ids of our calls
 
 	// base is cancelled when no further message will be taken; every
 	// handler's context descends from it.
 	base context.Context
 	stop context.CancelFunc
 	done chan struct{}
-
-	sending sync.Mutex // makes codec.out and the call of jsonrpc2 one step
-
-	seq   atomic.Uint64 // of our calls
-	calls calls
 
 	endMu  sync.Mutex
 	ended  bool
@@ -51,25 +44,18 @@ type Conn struct {
 
 // NewConn starts a connection over rwc, which it closes at its end.
 func NewConn(rwc io.ReadWriteCloser, o Options) *Conn {
-	c := &Conn{o: o.withDefaults(), rwc: rwc, done: make(chan struct{}), calls: calls{slots: map[uint64]*reply{}}}
+	c := &Conn{o: o.withDefaults(), rwc: rwc, done: make(chan struct{})}
 	c.base, c.stop = context.WithCancel(context.Background())
 	c.out = newWriter(rwc, c.o.WriteBudget, c.writerFailed)
-	c.tasks = newDispatcher(c.o, c.handle, c.reply)
-	c.codec = &codec{conn: c, replies: make(chan []uint64, 1), ended: make(chan struct{}), left: make(chan struct{})}
-	c.in = newReader(c)
-	c.rpc = jsonrpc2.NewConn(context.Background(), c.codec, unreachable{}, jsonrpc2.SetLogger(logger(c.o.Logf)))
+	c.tasks = newDispatcher(c.o, c.run)
+	ready := make(chan struct{})
+	s := &stream{conn: c, ready: ready, frames: newFrames(rwc, c.o.MaxHeader, c.o.MaxFrame)}
+	c.rpc = jsonrpc2.NewConn(context.Background(), s, c, jsonrpc2.SetLogger(logger(c.o.Logf)), jsonrpc2.OnSend(s.sends))
 	if c.o.Ready != nil {
 		c.o.Ready(c)
 	}
-	go c.in.lead.Run()
+	close(ready)
 	return c
-}
-
-// unreachable is jsonrpc2's handler: the codec gives jsonrpc2 no requests.
-type unreachable struct{}
-
-func (unreachable) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Request) {
-	_ = bug.Errorf("jsonrpc2 was given the request %q", req.Method)
 }
 
 type logger func(format string, args ...any)
@@ -96,20 +82,8 @@ func (c *Conn) Close() error {
 	c.cancelQueued()
 	c.out.flush(flushGrace)
 	err := c.closeStream()
-	go c.finishLate()
+	go c.finish()
 	return err
-}
-
-// finishLate ends the connection for a reader that does not notice that its
-// stream was closed, as with a terminal.
-func (c *Conn) finishLate() {
-	timer := time.NewTimer(flushGrace)
-	defer timer.Stop()
-	select {
-	case <-c.done:
-	case <-timer.C:
-		c.finish()
-	}
 }
 
 // end lets no further message in. The first reason counts.
@@ -126,11 +100,12 @@ func (c *Conn) end(err error) {
 	c.stop()
 }
 
-// readerEnded is called by the reader when it has read its last.
+// readerEnded is called when the last message was read. The handlers, which are told to
+// stop, can still answer until it returns.
 func (c *Conn) readerEnded(err error) {
 	var broken *framingError
 	if errors.As(err, &broken) {
-		c.refuse(&refusal{code: CodeParse, reason: broken.reason + "; the connection ends because the next frame cannot be found"})
+		c.refuse("", CodeParse, broken.reason+"; the connection ends because the next frame cannot be found")
 		err = fmt.Errorf("reading a frame: %w", err)
 	}
 	c.end(err)
@@ -147,8 +122,6 @@ func (c *Conn) finish() {
 		}
 		c.out.flush(flushGrace)
 		_ = c.closeStream()
-		close(c.codec.ended)
-		<-c.codec.left // before it forgets the calls whose replies it may still be given
 		_ = c.rpc.Close()
 		close(c.done)
 	})
@@ -157,7 +130,7 @@ func (c *Conn) finish() {
 func (c *Conn) cancelQueued() {
 	for _, t := range c.tasks.close() {
 		t.cancel()
-		c.reply(errorFrame(t.ID, cancelled), false)
+		c.replyError(t.id, cancelled)
 	}
 }
 
@@ -173,4 +146,24 @@ func (c *Conn) closeStream() error {
 func (c *Conn) writerFailed(err error) {
 	c.end(fmt.Errorf("writing a message: %w", err))
 	go func() { _ = c.closeStream() }()
+}
+
+func (c *Conn) overloaded() bool { return c.out.load() > c.o.WriteBudget }
+
+// reply sends an answer by way of jsonrpc2. It never waits.
+func (c *Conn) reply(r *jsonrpc2.Response) {
+	if c.out.load() > 2*c.o.WriteBudget {
+		c.writerFailed(ErrBacklog)
+		return
+	}
+	_ = c.rpc.SendResponse(context.Background(), r) // it fails when the connection is gone, and who asked with it
+}
+
+func (c *Conn) replyError(id jsonrpc2.ID, e *Error) {
+	answer := &jsonrpc2.Error{Code: e.Code, Message: e.Message}
+	if data, err := encode(e.Data); e.Data != nil && err == nil {
+		raw := json.RawMessage(data)
+		answer.Data = &raw
+	}
+	c.reply(&jsonrpc2.Response{ID: id, Error: answer})
 }

@@ -5,18 +5,18 @@ import (
 	"sync"
 	"time"
 
-	"pillion/internal/lead"
+	"github.com/sourcegraph/jsonrpc2"
 )
 
 // task is one request of the peer, from its arrival to its answer.
 type task struct {
 	Request
+	id     jsonrpc2.ID
 	ctx    context.Context
 	cancel context.CancelFunc
 	// inline tasks run before anything else is read, and must not wait for the peer.
 	inline bool
-	ahead  bool      // it waits for no place
-	turn   lead.Turn // of a task that the reading goroutine runs
+	ahead  bool // it waits for no place
 
 	// Guarded by dispatcher.mu.
 	dropped bool // answered while it waited in the queue
@@ -29,11 +29,10 @@ type task struct {
 type dispatcher struct {
 	workers, queueLen, queueBytes int
 
-	run  func(*task) *frame // runs the handler; the frame is the answer
-	send func(f *frame, mayWait bool)
+	run func(*task) (answer func()) // runs the handler
 
 	mu       sync.Mutex
-	inflight map[string]*task
+	inflight map[jsonrpc2.ID]*task
 	queue    []*task
 	waiting  int // tasks in queue that are not dropped
 	bytes    int // their parameters
@@ -43,48 +42,52 @@ type dispatcher struct {
 	idle     chan struct{} // closed when closed and nothing is active
 }
 
-func newDispatcher(o Options, run func(*task) *frame, send func(*frame, bool)) *dispatcher {
+func newDispatcher(o Options, run func(*task) func()) *dispatcher {
 	return &dispatcher{
-		run: run, send: send,
+		run:     run,
 		workers: o.Workers, queueLen: o.Queue, queueBytes: 4 * o.MaxFrame,
-		inflight: map[string]*task{},
+		inflight: map[jsonrpc2.ID]*task{},
 		idle:     make(chan struct{}),
 	}
 }
 
-// add takes a task in, to run it in the pool, or refuses it. With here, which
-// an inline task gets always and another only if it is alone, the caller has to
-// run it.
-func (d *dispatcher) add(t *task, alone bool) (here bool, refused *Error) {
+// add takes a task in, or refuses it. One that is inline has run when it returns.
+func (d *dispatcher) add(t *task) (refused *Error) {
+	if refused := d.enter(t); refused != nil || !t.inline {
+		return refused
+	}
+	answer := d.run(t)
+	d.finish(t)
+	answer()
+	return nil
+}
+
+func (d *dispatcher) enter(t *task) (refused *Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.closed:
-		return false, cancelled
-	case d.inflight[t.ID] != nil:
-		return false, Errorf(CodeInvalidRequest, "a request with the id %s is running already, use a new id", t.ID)
+		return cancelled
+	case d.inflight[t.id] != nil:
+		return Errorf(CodeInvalidRequest, "a request with the id %s is running already, use a new id", t.ID)
 	case t.ahead:
 	case len(d.inflight) >= d.workers+d.queueLen, d.waiting > 0 && d.bytes+len(t.Params) > d.queueBytes:
-		return false, Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(d.inflight))
+		return Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(d.inflight))
 	}
-	d.inflight[t.ID] = t
+	d.inflight[t.id] = t
 	switch {
 	case t.inline:
 		t.started = true
 		d.active++
-		return true, nil
 	case t.ahead, d.running < d.workers:
 		d.startLocked(t)
-		if alone {
-			return true, nil
-		}
 		go d.work(t)
 	default:
 		d.queue = append(d.queue, t)
 		d.waiting++
 		d.bytes += len(t.Params)
 	}
-	return false, nil
+	return nil
 }
 
 func (d *dispatcher) startLocked(t *task) {
@@ -95,40 +98,11 @@ func (d *dispatcher) startLocked(t *task) {
 
 func (d *dispatcher) work(t *task) {
 	for t != nil {
-		reply := d.run(t)
+		answer := d.run(t)
 		d.finish(t)
 		t = d.next()
-		// With nothing left to run this goroutine can wait for the peer.
-		d.send(reply, t == nil)
+		answer()
 	}
-}
-
-// lead runs a task on the goroutine that leads the reading, and says whether it
-// still does afterwards.
-func (d *dispatcher) lead(t *task, l *lead.Lead) (leads bool) {
-	l.Begin(&t.turn)
-	reply := d.run(t)
-	d.finish(t)
-	next := d.next()
-	leads = l.End(&t.turn)
-	switch {
-	case next == nil:
-		d.send(reply, !leads)
-	case leads:
-		d.send(reply, false)
-		go d.work(next)
-	default:
-		d.send(reply, false)
-		d.work(next)
-	}
-	return leads
-}
-
-// runInline runs a task that add has taken in on the caller's goroutine.
-func (d *dispatcher) runInline(t *task) {
-	reply := d.run(t)
-	d.finish(t)
-	d.send(reply, false)
 }
 
 // finish forgets t, before it is answered: from then on its id is free.
@@ -136,7 +110,7 @@ func (d *dispatcher) finish(t *task) {
 	t.cancel()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.inflight, t.ID)
+	delete(d.inflight, t.id)
 	d.active--
 	d.checkIdle()
 }
@@ -170,7 +144,7 @@ func (d *dispatcher) takeLocked() *task {
 
 // cancel ends the request with this id. It returns the task if it had not
 // started; the caller answers it.
-func (d *dispatcher) cancel(id string) *task {
+func (d *dispatcher) cancel(id jsonrpc2.ID) *task {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.inflight[id]
@@ -204,7 +178,7 @@ func (d *dispatcher) cancelAll() (left []*task) {
 }
 
 func (d *dispatcher) dropLocked(t *task) {
-	delete(d.inflight, t.ID)
+	delete(d.inflight, t.id)
 	t.dropped = true
 	d.waiting--
 	d.bytes -= len(t.Params)

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -63,19 +62,11 @@ func replyError(ctx context.Context, err error) *Error {
 
 var cancelled = &Error{Code: CodeRequestCancelled, Message: "the request was cancelled"}
 
-// decodeError reads the member "error" of a reply.
-func decodeError(raw json.RawMessage) *Error {
-	var e struct {
-		Code    int64           `json:"code"`
-		Message string          `json:"message"`
-		Data    json.RawMessage `json:"data"`
-	}
-	if err := json.Unmarshal(raw, &e); err != nil {
-		return &Error{Code: CodeInternal, Message: "the peer answered with a malformed error: " + err.Error()}
-	}
+// errorOf is an error of the peer.
+func errorOf(e *jsonrpc2.Error) *Error {
 	out := &Error{Code: e.Code, Message: e.Message}
 	if e.Data != nil {
-		out.Data = e.Data
+		out.Data = *e.Data
 	}
 	return out
 }

@@ -43,17 +43,9 @@ func (w *writer) holdLocked(f *frame) {
 	}
 	time.AfterFunc(flowPause, func() {
 		w.mu.Lock()
-		if len(w.held) == 0 || w.stopped {
-			w.mu.Unlock()
-			return
-		}
-		w.queue = append(w.queue, w.held...)
-		w.bytes += w.releaseLocked()
-		lead := !w.active
-		w.active = true
-		w.mu.Unlock()
-		if lead {
-			w.drain()
+		defer w.mu.Unlock()
+		if len(w.held) > 0 && !w.stopped {
+			w.queueLocked(nil)
 		}
 	})
 }

@@ -34,61 +34,48 @@ func FuzzAppendString(f *testing.F) {
 		if !utf8.Valid(out) || bytes.ContainsAny(out, "\u2028\u2029") {
 			t.Fatalf("%q must be escaped", out)
 		}
-		s2 := &scanner{text: out, maxDepth: 1}
-		if end := s2.value(0, 0); end != len(out) {
-			t.Fatalf("the scanner stopped at %d of %q", end, out)
-		}
 	})
 }
 
-// FuzzScan compares the scanner with the standard library's.
-func FuzzScan(f *testing.F) {
-	for _, s := range []string{
-		`{}`, `[]`, `{"a":[1,{"b":null}],"c":-1.5e+7}`, `[[],{}]`, `"\u00e9\n"`, `tru`, `[1,]`, `{"a"}`, `01`, `-`, `1.`, `1e`,
-		"\"\x01\"", `"\u12g4"`, `[}`, `{]`, ` 7 `, "\"\xff\"", `{"a":1,}`, `{,}`, `[,]`, `"`, `"\`, `{"a" :1 , "b": [ ] }`,
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		s := &scanner{text: text, maxDepth: 9000} // below the standard library's limit of 10000
-		end := s.value(s.space(0), 0)
-		if end == depthError {
-			return
-		}
-		valid := end >= 0 && s.space(end) == len(text)
-		if valid != json.Valid(text) {
-			t.Fatalf("scanned %q to %d, valid is %v", text, end, json.Valid(text))
-		}
-	})
-}
-
-func FuzzParse(f *testing.F) {
+// FuzzMessage gives any text to a stream: what it accepts, a second decoder accepts too,
+// and what it refuses has a reason and an id that is JSON.
+func FuzzMessage(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"m","params":{}}`, `{"jsonrpc":"2.0","id":"\u0061","result":null}`,
-		`{"jsonrpc":"2.0","error":{"code":1}}`, `[]`, `{"id":1`, `{"\u006det\u0068od":"m"}`,
+		`{"jsonrpc":"2.0","error":{"code":1}}`, `[]`, `{"id":1`, `{"\u006det\u0068od":"m"}`, `{"jsonrpc":"2.0","id":-1,"method":"m"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"m","params":[[[[]]]]}`, `{"a":"\\","b":[}`, "\"", `"\`, `{"jsonrpc":"2.0","id":9223372036854775808,"method":"m"}`,
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, bad := parse(&scanner{text: text, maxDepth: 64})
-		if bad != nil {
-			if bad.reason == "" || bad.id != "" && !json.Valid([]byte(bad.id)) {
+		s := &stream{conn: &Conn{o: Options{MaxDepth: 64}.withDefaults()}}
+		var m message
+		err := s.accept(text, &m)
+		var bad *refusal
+		if errors.As(err, &bad) {
+			bad.look(text)
+			if bad.reason == "" || bad.id != "" && !json.Valid([]byte(bad.id)) || bad.isReply && bad.id == "" {
 				t.Fatalf("refused %q with %+v", text, bad)
 			}
 			return
 		}
-		var want map[string]json.RawMessage
+		if err != nil || string(m) != string(text) {
+			t.Fatalf("%q came out as %q, %v", text, m, err)
+		}
+		var want struct {
+			ID     json.RawMessage
+			Method *string
+		}
 		if err := json.Unmarshal(text, &want); err != nil {
 			t.Fatalf("took %q: %v", text, err)
 		}
-		if m.id != "" && !json.Valid([]byte(m.id)) {
-			t.Fatalf("id %q of %q", m.id, text)
-		}
-		if params := want["params"]; m.params != nil && !bytes.Equal(m.params, params) {
-			t.Fatalf("params %q of %q", m.params, text)
-		}
 	})
 }
+
+// message takes what jsonrpc2 would decode.
+type message []byte
+
+func (m *message) UnmarshalJSON(text []byte) error { *m = text; return nil }
 
 // FuzzFrames wraps any body in a frame among others and wants it back.
 func FuzzFrames(f *testing.F) {

@@ -2,8 +2,8 @@ package wire
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -76,31 +76,23 @@ func (c *chunk) add(text string) {
 // fits says whether text can be added and nothing is lost.
 func (c *chunk) fits(text string) bool { return c.cut == nil && c.length+len(text) <= maxChunk }
 
-// frame is the notification, made in space as far as that suffices; nothing is
-// added to the chunk afterwards.
-func (c *chunk) frame(space []byte) *frame {
-	pieces, dropped := append(c.pieces, string(c.small)), 0
+// frame is the notification; nothing is added to the chunk afterwards.
+func (c *chunk) frame() *frame {
+	value := struct {
+		Kind    string `json:"kind"`
+		Stream  string `json:"stream"`
+		Text    string `json:"text"`
+		Dropped int    `json:"dropped,omitempty"`
+	}{Kind: "report", Stream: c.stream}
 	if c.cut != nil {
 		var text []byte
-		text, dropped = c.cut.text()
-		pieces = []string{string(text)}
+		text, value.Dropped = c.cut.text()
+		value.Text = string(text)
+	} else {
+		value.Text = strings.Join(append(c.pieces, string(c.small)), "")
 	}
-	params := append(space[:0], `{"token":`...)
-	params = append(params, c.token...)
-	params = append(params, `,"value":{"kind":"report","stream":`...)
-	params = AppendString(params, c.stream)
-	params = append(params, `,"text":"`...)
-	params = slices.Grow(params, c.length+c.length/8)
-	for _, piece := range pieces {
-		params = appendEscaped(params, piece)
-	}
-	params = append(params, '"')
-	if dropped > 0 {
-		params = append(params, `,"dropped":`...)
-		params = strconv.AppendInt(params, int64(dropped), 10)
-	}
-	params = append(params, "}}"...)
-	return notificationFrame("$/progress", params)
+	body, _ := encode(value) // strings can be marshalled
+	return progressFrame(c.token, body)
 }
 
 // cutText is the first and the last of a text, together maxChunk, and how much
@@ -192,7 +184,7 @@ func (p progressIndex) left(f *frame) {
 }
 
 // progressText queues text, joined to what waits already where it can be.
-func (w *writer) progressText(token json.RawMessage, c TextChunk) (lead bool, err error) {
+func (w *writer) progressText(token json.RawMessage, c TextChunk) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
@@ -201,9 +193,8 @@ func (w *writer) progressText(token json.RawMessage, c TextChunk) (lead bool, er
 		if w.bytes <= w.budget/textShare {
 			piece, c.Text = cutPiece(piece)
 		}
-		first, err := w.queueText(token, c.Stream, piece)
-		if lead = lead || first; err != nil || c.Text == "" {
-			return lead, err
+		if err := w.queueText(token, c.Stream, piece); err != nil || c.Text == "" {
+			return err
 		}
 	}
 }
@@ -220,9 +211,9 @@ func cutPiece(text string) (piece, rest string) {
 	return text[:cut], text[cut:]
 }
 
-func (w *writer) queueText(token json.RawMessage, stream, text string) (lead bool, err error) {
+func (w *writer) queueText(token json.RawMessage, stream, text string) error {
 	if w.stopped {
-		return false, ErrClosed
+		return ErrClosed
 	}
 	key := string(token) + "\x00text\x00" + stream
 	tooMuch := !w.flow.take(len(text), time.Now()) || w.bytes > w.budget/textShare
@@ -234,7 +225,7 @@ func (w *writer) queueText(token json.RawMessage, stream, text string) (lead boo
 			if !f.held {
 				w.bytes += f.size() - before
 			}
-			return false, nil
+			return nil
 		}
 	}
 	f := &frame{key: key, text: &chunk{token: token, stream: stream}}
@@ -243,26 +234,26 @@ func (w *writer) queueText(token json.RawMessage, stream, text string) (lead boo
 	w.waiting[string(token)] = f
 	if tooMuch {
 		w.holdLocked(f)
-		return false, nil
+		return nil
 	}
 	return w.pushLocked(f)
 }
 
 // progressValue queues a value in the place of an older one of the same key, if
 // one waits.
-func (w *writer) progressValue(f *frame) (lead bool, err error) {
+func (w *writer) progressValue(f *frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped {
-		return false, ErrClosed
+		return ErrClosed
 	}
 	if old := w.waiting[f.key]; f.key != "" && old != nil {
 		w.bytes += f.size() - old.size()
 		old.head, old.body, old.tail = f.head, f.body, f.tail
-		return false, nil
+		return nil
 	}
 	if w.bytes > w.budget/2 {
-		return false, ErrBacklog
+		return ErrBacklog
 	}
 	if f.key != "" {
 		w.waiting[f.key] = f

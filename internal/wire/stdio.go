@@ -15,11 +15,12 @@ const pipeSize = 512 << 10
 // Stdio joins a reader and a writer; closing it closes each that can be closed.
 //
 // Where they are this process's own pipes or sockets they are read and written without
-// blocking a thread: that halves the time of a small request, and Close can
-// interrupt a read or a write. Nothing else may then use these files.
+// blocking a thread, so that Close can interrupt a read or a write. Nothing else may then
+// use these files.
 func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 	s := &stdio{Reader: in, Writer: out}
 	s.closes(in)
+	s.closes(out)
 	if f, ok := in.(*os.File); ok {
 		if polled := pollable(f); polled != f {
 			s.Reader = polled
@@ -28,23 +29,13 @@ func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 	}
 	if f, ok := out.(*os.File); ok {
 		pipe.Widen(f, pipeSize)
-		if o := newOutput(f); o != nil {
-			s.Writer = o
-			s.closes(o)
-			return &tryStdio{s, o}
+		if polled := pollable(f); polled != f {
+			s.Writer = polled
+			s.closes(polled)
 		}
 	}
-	s.closes(out)
 	return s
 }
-
-// tryStdio is stdio whose output can be tried.
-type tryStdio struct {
-	*stdio
-	out *output
-}
-
-func (s *tryStdio) TryWrite(p []byte) (int, error) { return s.out.TryWrite(p) }
 
 type stdio struct {
 	io.Reader

@@ -2,14 +2,15 @@
 // Language Server Protocol has them. The editor's stdio and the agents' socket
 // both run on it. NewConn starts one.
 //
-// The JSON-RPC layer is sourcegraph/jsonrpc2 with a codec of our own. What is
-// promised on top of it:
+// JSON-RPC itself is sourcegraph/jsonrpc2's: it decodes messages, matches replies with
+// calls, and dispatches requests to Conn.Handle. Below it, as its ObjectStream, are the
+// frames with their bounds (stream.go) and the writer (writer.go); above it, as its
+// Handler, is the dispatcher (dispatch.go). What they promise beyond jsonrpc2:
 //
 //   - Notifications, and requests that Options.Inline names, run on the read loop
-//     in the order of their arrival. Other requests start in that order, so each
-//     sees what the notifications before it did: at most Options.Workers at once,
-//     the first of them on the goroutine that reads, which is relieved of the
-//     reading as soon as the request waits or takes long (package lead).
+//     in the order of their arrival. Other requests start in that order, each on a
+//     goroutine of its own, at most Options.Workers at once: each sees what the
+//     notifications before it did.
 //   - Every request is answered exactly once, also when its handler panics, is
 //     cancelled or never gets to run.
 //   - $/cancelRequest is handled here, as soon as it is read: the context of a
@@ -21,14 +22,13 @@
 //     connection.
 //
 // What methods there are, the lifecycle of a language server and the decoding of
-// parameters are deliberately not here: they are the Handler's.
+// parameters are deliberately not here: they are Options.Handler's.
 package wire
 
 import (
 	"context"
 	"encoding/json"
 	"log"
-	"time"
 )
 
 // Request is a request or notification of the peer.
@@ -75,11 +75,6 @@ type Options struct {
 	// get ErrBacklog; replies are still kept. Past twice the budget the
 	// connection is closed.
 	WriteBudget int
-
-	// Alert is how long Call stays awake for the answer. That is for a peer which
-	// is a process nearby and answers in less time than it takes to put a thread
-	// to sleep and wake it.
-	Alert time.Duration
 
 	Logf  func(format string, args ...any) // log.Printf
 	Ready func(*Conn)                      // called before the first message is read, so it must not Call

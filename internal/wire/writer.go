@@ -4,46 +4,41 @@ import (
 	"bufio"
 	"io"
 	"sync"
-	"syscall"
 	"time"
 )
 
 // frame is one message that waits to be written.
 type frame struct {
-	head   []byte   // header block and envelope, up to a large body
-	body   [][]byte // large, not copied; may be nil
-	length int      // of body
-	tail   string
-	text   *chunk // instead of head: progress text that can still grow
-	held   bool   // it is not queued yet
-	key    string // progress with the same key replaces it while it waits
+	head []byte // header block and envelope, up to a large body
+	body []byte // large, not copied; may be nil
+	tail string
+	text *chunk // instead of head: progress text that can still grow
+	held bool   // it is not queued yet
+	key  string // progress with the same key replaces it while it waits
 }
 
 func (f *frame) size() int {
 	if f.text != nil {
 		return f.text.size()
 	}
-	return len(f.head) + f.length + len(f.tail)
+	return len(f.head) + len(f.body) + len(f.tail)
 }
 
 // frameCost is what a waiting frame costs beside its bytes.
 const frameCost = 128
 
-// writer queues frames and writes them in order. Nothing that queues ever
-// waits: the frames are written by whoever finds that no one else does, in
-// drain, which is run by a goroutine that may wait for the peer.
+// writer queues frames, which a goroutine of its own writes in order. Nothing that queues
+// ever waits.
 type writer struct {
 	dst    *bufio.Writer
-	try    tryWrite // to the same stream; nil where it cannot be had
 	budget int
-	failed func(error) // called from drain, without the lock
-	space  []byte      // drain's, for the frame that it makes of text
+	failed func(error) // called without the lock
 
 	mu      sync.Mutex
+	more    *sync.Cond // of mu: something waits, or it was stopped
 	queue   []*frame
-	first   int // index of the first waiting frame in queue
-	bytes   int // waiting or being written
-	active  bool
+	bytes   int  // waiting or being written
+	active  bool // something waits or is being written
 	stopped bool
 	waiting progressIndex
 	flow    flow          // of text
@@ -53,36 +48,35 @@ type writer struct {
 
 func newWriter(dst io.Writer, budget int, failed func(error)) *writer {
 	w := &writer{dst: bufio.NewWriterSize(dst, 64<<10), budget: budget, failed: failed, waiting: progressIndex{}, flow: flow{room: flowBurst}}
-	switch dst := dst.(type) {
-	case interface{ TryWrite([]byte) (int, error) }:
-		w.try = dst.TryWrite
-	case syscall.Conn:
-		w.try = TryWriter(dst)
-	}
+	w.more = sync.NewCond(&w.mu)
+	go w.run()
 	return w
 }
 
-// tryWrite writes without waiting: as much as the system takes at once.
-type tryWrite = func(p []byte) (int, error)
-
-// push queues f. If lead is true nobody is writing and the caller must see to
-// it that drain runs.
-func (w *writer) push(f *frame) (lead bool, err error) {
+func (w *writer) push(f *frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.pushLocked(f)
 }
 
-func (w *writer) pushLocked(f *frame) (lead bool, err error) {
+func (w *writer) pushLocked(f *frame) error {
 	if w.stopped {
-		return false, ErrClosed
+		return ErrClosed
 	}
-	w.queue = append(append(w.queue, w.held...), f)
-	w.bytes += f.size() + frameCost
+	w.queueLocked(f)
+	return nil
+}
+
+// queueLocked queues what was held, and then f unless that is nil.
+func (w *writer) queueLocked(f *frame) {
+	w.queue = append(w.queue, w.held...)
 	w.bytes += w.releaseLocked()
-	lead = !w.active
+	if f != nil {
+		w.queue = append(w.queue, f)
+		w.bytes += f.size() + frameCost
+	}
 	w.active = true
-	return lead, nil
+	w.more.Signal()
 }
 
 // load is how many bytes wait.
@@ -92,58 +86,22 @@ func (w *writer) load() int {
 	return w.bytes
 }
 
-// drainNow writes what can be written without waiting, if that is worth a try:
-// one small frame, as most are. If it is not done then, drain must go on.
-func (w *writer) drainNow() (done bool) {
-	if w.try == nil {
-		return false
-	}
-	f := w.popAlone()
-	if f == nil {
-		return false
-	}
-	n, err := w.try(f.head)
-	if n < len(f.head) || err != nil {
-		_, _ = w.dst.Write(f.head[n:]) // it has room for it; drain finds the error again
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.bytes -= f.size() + frameCost
-	if w.first < len(w.queue) || w.dst.Buffered() > 0 || w.stopped {
-		return false
-	}
-	w.active = false
-	w.wake()
-	return true
-}
-
-// popAlone takes the only frame that waits, if it is small and nothing is left
-// in the buffer.
-func (w *writer) popAlone() *frame {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.queue)-w.first != 1 || w.dst.Buffered() > 0 {
-		return nil
-	}
-	f := w.queue[w.first]
-	if f.text != nil || f.size() > len(f.head) || len(f.head) > w.dst.Available() {
-		return nil
-	}
-	w.popLocked()
-	return f
-}
-
-// drain writes until nothing waits.
-func (w *writer) drain() {
+// run writes until it is stopped.
+func (w *writer) run() {
 	for {
-		f := w.pop()
+		f := w.next()
 		if f == nil {
 			return
 		}
 		err := w.write(f)
 		w.mu.Lock()
 		w.bytes -= f.size() + frameCost
+		last := len(w.queue) == 0
+		w.wake()
 		w.mu.Unlock()
+		if err == nil && last {
+			err = w.dst.Flush()
+		}
 		if err != nil {
 			w.stop()
 			w.failed(err)
@@ -152,64 +110,34 @@ func (w *writer) drain() {
 	}
 }
 
-// pop takes the first frame. Before it returns nil, everything has left the
-// buffer and the writing goroutine's role is given up.
-func (w *writer) pop() *frame {
+// next waits for a frame, and gives nil when the writer was stopped.
+func (w *writer) next() *frame {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.first == len(w.queue) {
-		w.queue, w.first = w.queue[:0], 0
+	for len(w.queue) == 0 && !w.stopped {
+		w.active = false
 		w.wake()
-		if w.stopped || w.dst.Buffered() == 0 {
-			w.active = false
-			return nil
-		}
-		w.mu.Unlock()
-		err := w.dst.Flush()
-		w.mu.Lock()
-		if err != nil {
-			w.stopLocked()
-			w.mu.Unlock()
-			w.failed(err)
-			w.mu.Lock()
-		}
+		w.more.Wait()
 	}
-	return w.popLocked()
-}
-
-func (w *writer) popLocked() *frame {
-	f := w.queue[w.first]
-	w.queue[w.first] = nil
-	w.first++
-	if w.first == len(w.queue) {
-		w.queue, w.first = w.queue[:0], 0
+	if w.stopped {
+		return nil
 	}
-	if w.first >= 1024 && w.first*2 >= len(w.queue) {
-		w.queue = w.queue[:copy(w.queue, w.queue[w.first:])]
-		w.first = 0
-	}
+	f := w.queue[0]
+	w.queue[0] = nil
+	w.queue = w.queue[1:]
 	w.waiting.left(f)
-	w.wake()
 	return f
 }
 
-// mostSpace is the largest space that is kept for the next frame of text.
-const mostSpace = 1 << 20
-
 func (w *writer) write(f *frame) error {
 	if f.text != nil {
-		f = f.text.frame(w.space)
-		if len(f.body) > 0 && cap(f.body[0]) <= mostSpace {
-			w.space = f.body[0]
-		}
+		f = f.text.frame()
 	}
 	if _, err := w.dst.Write(f.head); err != nil {
 		return err
 	}
-	for _, piece := range f.body {
-		if _, err := w.dst.Write(piece); err != nil {
-			return err
-		}
+	if _, err := w.dst.Write(f.body); err != nil {
+		return err
 	}
 	_, err := w.dst.WriteString(f.tail)
 	return err
@@ -255,15 +183,11 @@ func (w *writer) flush(limit time.Duration) {
 func (w *writer) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stopLocked()
-	w.active = false
-	w.wake()
-}
-
-func (w *writer) stopLocked() {
-	w.stopped = true
-	w.queue, w.held, w.first, w.bytes = nil, nil, 0, 0
+	w.stopped, w.active = true, false
+	w.queue, w.held, w.bytes = nil, nil, 0
 	w.waiting = progressIndex{}
+	w.more.Signal()
+	w.wake()
 }
 
 // watch returns what waits and a channel that is closed when that has changed.
