@@ -188,7 +188,7 @@ ride('a project’s settings loosen nothing until they are trusted, and nothing 
   await nvim.sees(/This project wants to loosen what needs asking[^]*run_command\(cat words\.txt\)/);
   nvim.screenshot('trust');
   await (await nvim.dialog('loosen what needs asking')).answer('approve');
-  await eventually('it counts', async () => (await nvim.messages()).includes('these rules count'));
+  await eventually('it counts', async () => (await nvim.messages()).includes('trusted until the file changes'));
   assert.equal((await agent.call('run_command', cat)).structured.stdout, files['words.txt']);
   sandbox.write('.pillion/settings.json', loosens['.pillion/settings.json'].replace('cat words', 'cat *"')); // not even JSON
   await asks();

@@ -42,7 +42,7 @@ ride('the human writes the message anew: that is committed, and the agent is tol
   await nvim.press('i');
   await nvim.type(ownMessage);
   await nvim.press('<Esc>');
-  await nvim.sees(/You wrote this message; the agent is told/);
+  await nvim.sees(/You edited this message; the agent learns of it/);
   await nvim.sees(/ {2}clock: two digits/);
   nvim.screenshot('git-commit-message');
   await dialog.press('approve');

@@ -26,7 +26,7 @@ async function started(it) {
 async function watch(nvim) {
   await nvim.command('Pillion processes');
   await nvim.choose(/dev {2}sh serve\.sh/);
-  await nvim.choose(/Show what it prints/);
+  await nvim.choose(/Show its output/);
   await nvim.sees('ready on port 8080');
 }
 
@@ -123,7 +123,7 @@ ride('a command that takes long goes on in the background, where the human watch
   await eventually('it is counted', async () => /1 process/.test(await nvim.status()));
   await nvim.command('Pillion processes');
   await nvim.choose(new RegExp(`▸ ${structured.process_id} {2}sh tick\\.sh`));
-  await nvim.choose(/Show what it prints/);
+  await nvim.choose(/Show its output/);
   await nvim.sees(/^tick$/m);
   await nvim.command(`Pillion kill ${structured.process_id}`);
   await nvim.sees(/It ended with exit code/);
@@ -160,7 +160,7 @@ ride('a flood is no burden: keys are taken, and the last is seen', files, async 
   await call;
   await nvim.command('Pillion processes');
   await nvim.choose(/flood/);
-  await nvim.choose(/Show what it prints/);
+  await nvim.choose(/Show its output/);
   await nvim.command("echo 'keys are taken'");
   await nvim.sees('keys are taken');
   await nvim.sees('the end of it', 30_000);

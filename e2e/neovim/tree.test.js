@@ -76,7 +76,7 @@ ride('a moved file with unsaved changes: they stay in its buffer, and are told o
   const result = await call;
   assert.deepEqual((await nvim.lines('greet.py')).at(-1), '# mine', result.text);
   assert.equal(await nvim.modified('greet.py'), true);
-  if (!result.isError) await nvim.sees('what you have not saved stays');
+  if (!result.isError) await nvim.sees('your unsaved changes stay');
 }, { opened: 'greet.py' });
 
 ride('a folder is made after a look', files, async (it) => {

@@ -19,7 +19,7 @@ ride('it is told and stands in the list; paused it is refused, and its changes a
   await nvim.sees(/! scripted-agent tried/);
   nvim.screenshot('unusual');
   await nvim.choose(/! scripted-agent tried/);
-  await nvim.sees(/Revert its changes: shows first/);
+  await nvim.sees(/Revert its changes: shows a preview/);
   nvim.screenshot('unusual-choices');
   await nvim.choose(/Revert its changes/);
   await nvim.sees('Revert everything that scripted-agent changed?');

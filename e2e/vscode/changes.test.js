@@ -117,7 +117,7 @@ ride('folders and files that an agent makes, moves and deletes: each question sa
   await window.command('Pillion: Revert This Turn…');
   await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'scripted-agent' }).first().click();
   const preview = await (await window.dialog('Revert?')).drawn('Revert');
-  await eventually('the page names each', async () => /Revert all that scripted-agent changed in turn 1\?[^]*notes\.md/.test(await preview.pageText()));
+  await eventually('the page names each', async () => /Revert everything that scripted-agent changed in turn 1\?[^]*notes\.md/.test(await preview.pageText()));
   await window.screenshot('revert-turn');
   await preview.press('Revert');
   await eventually('all is where it was', () => sandbox.exists('lib/one.py') && !sandbox.exists('src') && sandbox.exists('notes.md'));

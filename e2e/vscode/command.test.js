@@ -134,7 +134,7 @@ ride('an agent in plan mode shows its plan; approved, it may go to work', files,
   const agent = await it.agent();
   await agent.call('list_files', {}); // it connects with its first call
   await window.command('Pillion: Change an Agent\'s Mode…');
-  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'It may read and nothing else.' }).click();
+  await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'It only reads.' }).click();
   await eventually('the status bar says that it is in plan mode', async () => (await window.page.locator('.part.statusbar').innerText()).includes('is in mode plan'));
   const refused = await agent.call('run_command', { command: 'touch made-by-agent' });
   assert.equal(refused.structured.error.code, 'POLICY_DENIED');

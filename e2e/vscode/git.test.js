@@ -48,7 +48,7 @@ ride('the human writes the message anew: that is committed, and the agent is tol
   await window.screenshot('git-commit-message');
   await window.tab('Commit this?').click();
   await eventually('its page has it', async () => (await dialog.pageText()).includes('clock: two digits'));
-  assert.match(await dialog.pageText(), /You wrote this message/);
+  assert.match(await dialog.pageText(), /You edited this message/);
   await window.screenshot('git-commit-edited');
   await window.tab('Commit message').click();
   await editor.press('Approve');

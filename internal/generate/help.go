@@ -52,7 +52,7 @@ func settingsHelp(string) (string, error) {
 	var out strings.Builder
 	out.WriteString(wrap("The sidecar's settings: the same object in every editor. In Neovim it is `settings` in |pillion.setup()|; "+
 		"`~/.config/pillion/settings.json` holds it for all editors. A value that Neovim sets wins over the one in that file; rules from "+
-		"both add up. A project's `.pillion/settings.json` can tighten them, and loosen them after you trusted it. This section is generated from the program's own source.", 0))
+		"both add up. A project's `.pillion/settings.json` can tighten them, and loosen them after you trust it. This section is generated from the program's own source.", 0))
 	for _, key := range config.Keys() {
 		if key.Name == "path" {
 			continue // in Neovim it is an option beside the settings

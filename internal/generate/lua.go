@@ -69,8 +69,8 @@ func keysHelp(root string) (string, error) {
 		return "", fmt.Errorf("%s has no keys among its defaults, or %s no descriptions", luaConfig, luaKeys)
 	}
 	var out strings.Builder
-	out.WriteString(wrap("These keys are bound in a question's own buffers, in normal mode, and nowhere else. Nothing answers within the first half "+
-		"second after a question appeared, came to the front or changed.", 0) + "\n")
+	out.WriteString(wrap("These keys are bound only in a request's own buffers, in normal mode. They do not answer in the first half "+
+		"second after a request appeared, came to the front or changed.", 0) + "\n")
 	for _, told := range luaValue.FindAllStringSubmatch(descriptions[1], -1) {
 		name, text := told[1], strings.TrimPrefix(strings.Trim(told[2], `"'`), "Pillion: ")
 		key := strings.Trim(keys[name], `"'`)
@@ -79,7 +79,7 @@ func keysHelp(root string) (string, error) {
 		}
 		fmt.Fprintf(&out, "    %-12s %-12s %s\n", key, name, text)
 	}
-	out.WriteString("\n" + wrap("`edit`, `save` and `close` are bound on pages alone: in a proposal, which can be edited, their keys keep their meaning. "+
+	out.WriteString("\n" + wrap("`edit`, `save` and `close` are bound only on pages: in a proposal, which can be edited, their keys keep their meaning. "+
 		"`write` and `kill` are those of |pillion-processes|, where `close` closes the window; `show` and those that revert are those of |pillion-journal|.", 0))
 	out.WriteString("\n" + wrap("The second column is the name in |pillion-option-keys|. For another key, or none:", 0))
 	out.WriteString(">lua\n    require(\"pillion\").setup({\n      keys = { approve = \"<leader>y\", cancel = false },\n    })\n<\n")

@@ -282,7 +282,7 @@ test("what of the talk is traced is in the log", function()
 end)
 
 test("options that are wrong are named", function()
-  same(config.problem({ pat = "x" }):match("^there is no option pat"), "there is no option pat")
+  same(config.problem({ pat = "x" }):match("^unknown option pat"), "unknown option pat")
   same(config.problem({ path = 1 }), "the option path is a string, not a number")
   same(config.problem({ path = "/x", settings = { mode = "plan" } }), nil)
 end)

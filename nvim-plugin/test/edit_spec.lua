@@ -293,7 +293,7 @@ test("what was made of it and cannot be undone is told", function()
   end
   local result = ask_for_half(path)
   api.nvim_buf_call = buf_call
-  check.match(result.reason, "a part of it stands in the buffer, since it could not be undone: E1: no undoing")
+  check.match(result.reason, "a part of it is in the buffer and could not be undone: E1: no undoing")
   same({ result.dirty, documents.text(0), check.read(path) }, { true, "one\ntwo\n3\n", "one\ntwo\nthree\n" })
 end)
 

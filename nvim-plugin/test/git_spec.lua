@@ -31,7 +31,7 @@ check.test("a commit's page has its message first and its diff last", function()
     "Asked by      claude, over MCP",
     "",
     "ga   Approve                      this once",
-    "gw   Save First                   then it is shown anew",
+    "gw   Save First                   then it is shown again",
     "ge   Edit Message                 what you write is committed",
     "Reject                            the agent goes on without it",
     "Reject with Reason…               and reads why",
@@ -52,7 +52,7 @@ end)
 
 check.test("a message that the human wrote is on the page in place of the agent's", function()
   local made = page(person.commit_request("A"), "mine")
-  check.same(vim.list_slice(made.lines, 3, 5), { "  mine", "  You wrote this message; the agent is told.", "" })
+  check.same(vim.list_slice(made.lines, 3, 5), { "  mine", "  You edited this message; the agent learns of it.", "" })
 end)
 
 check.test("what is done is told in words, also where the sidecar says none", function()
@@ -84,7 +84,7 @@ sit("the human writes the message anew: that is the answer, and the other argume
   human:type("ga")
   human:sees("the message is empty")
   human:type("imine<CR><CR>and why<Esc>")
-  human:sees("You wrote this message")
+  human:sees("You edited this message")
   check.same(
     human:approves("A"),
     { decision = "edit", digest = "d1", modifiedArguments = { message = "mine\n\nand why", files = { "a.py" } } }

@@ -111,7 +111,7 @@ sit("who changed a line is told, and nobody where nobody did", function(human)
   human:sees("claude wrote this line at")
   human:sees("Edit it")
   human:type("1G:Pillion who<CR>")
-  human:sees("no agent's change is marked in this line")
+  human:sees("this line has no mark")
 end)
 
 sit("they go when the human saves, and stay when it is saved for an agent", function(human)
@@ -254,7 +254,7 @@ sit("what is not saved stays under the old name, and is told; so is a file that 
   local to = path .. ".moved"
   vim.uv.fs_rename(path, to)
   moved(human, path, to)
-  human:sees("what you have not saved stays")
+  human:sees("your unsaved changes stay")
   check.same(human:lua("return { vim.bo.modified, vim.api.nvim_buf_get_name(0), vim.fn.getline('$') }"), { true, path, "mine" })
   moved(human, path)
   human:sees("its text is still in its buffer")

@@ -26,7 +26,7 @@ sit("a yes that is typed is for what was on show when it was begun", function(hu
   human:tell("approval/changed", { approvalId = "A", digest = "d2", preview = proposal("old\n", "evil\n").preview, moved = false })
   human:reads()
   human:type("ove<CR>")
-  human:sees("it was updated while you typed")
+  human:sees("it was updated meanwhile")
   check.same(human:waits("A"), true)
   human:sees("evil")
   human:reads()
@@ -87,7 +87,7 @@ sit("a key in a question that came into sight without an event is none", functio
     "Ahead = 0; local A = require('pillion.approval'); local now = A.now; A.now = function() return now() + Ahead end; Ahead = 60000"
   )
   human:type(":noautocmd tabnext<CR>ga")
-  human:sees("within half a second")
+  human:sees("too fast, press again")
   check.same(human:waits("A"), true)
 end)
 

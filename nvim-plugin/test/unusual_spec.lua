@@ -90,7 +90,7 @@ sit("what is noticed late is said quietly, and no longer when it is not", functi
   human:tell("workspace/tracking", { degraded = true, reason = "too many folders", watched = 10 })
   human:tell("session/unusual", told)
   human:type(":Pillion<CR>")
-  human:sees("· changes made outside are noticed late: too many folders")
+  human:sees("· outside changes are noticed late: too many folders")
   human:type("<Esc>")
   human:tell("workspace/tracking", { degraded = false, reason = "", watched = 10 })
   check.same(human:lua("return require('pillion.tracking').lines()"), {})

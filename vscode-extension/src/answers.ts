@@ -89,16 +89,16 @@ function answer({ approvals }: Workbench, id: string, choice: Choice, digest?: s
   if (verdict === "too-soon") {
     tellTooSoon();
   } else if (verdict === "changed") {
-    void say.information("It was updated meanwhile, so nothing was answered; look again.");
+    void say.information("It was updated meanwhile. Review it and answer again.");
   } else if (verdict === "nothing") {
-    void say.information("Nothing of it is ticked, so nothing was answered: tick what you want, or refuse it.");
+    void say.information("Nothing is ticked: tick what you want, or reject it.");
   } else if (verdict === "no-message") {
-    void say.information("Nothing was answered: the message is empty.");
+    void say.information("The message is empty: write one, or reject the commit.");
   }
 }
 
 function tellTooSoon(): void {
-  window.setStatusBarMessage("$(watch) Pillion: that came within half a second of the dialog, so it was not taken as your answer", 4000);
+  window.setStatusBarMessage("$(watch) Pillion: too fast, press again", 4000);
 }
 
 /** A row of the view shows what is asked cut off at its edge, and nothing of why. */
@@ -131,7 +131,7 @@ async function approveAndRemember(bench: Workbench, ids: readonly string[], deci
   for (const approval of ids.map((id) => bench.approvals.get(id)).filter((one) => one !== undefined)) {
     const { digest } = approval.request;
     const items = approval.remembering.map(({ id, rule, title, scope }) => ({ label: visible(rule ?? title), description: scopes[scope], id }));
-    const placeHolder = "What asks no more is exactly what the rule says; * stands for any words";
+    const placeHolder = "Calls that match the rule run without asking; * matches any words";
     const chosen = await window.showQuickPick(items, { title: "Approve, and remember this rule", placeHolder });
     if (chosen) {
       answer(bench, approval.id, { kind: "remember", decisionId: chosen.id }, digest);
@@ -146,7 +146,7 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
   const reviews = ids.every((id) => bench.approvals.get(id)?.isReview);
   const feedback = await window.showInputBox({
     title: reviews ? "Cancel with a reason" : "Reject with a reason",
-    prompt: "The agent reads this and goes on. Escape leaves the question waiting.",
+    prompt: "The agent reads this and goes on. Escape keeps the request waiting.",
     placeHolder: "for example: keep the old name, other modules import it",
     ignoreFocusOut: true,
   });
@@ -159,7 +159,7 @@ async function rejectWithReason(bench: Workbench, ids: readonly string[]): Promi
 async function editMessage(bench: Workbench, first: unknown): Promise<void> {
   const [id] = first instanceof Uri ? named(first) : focused(bench);
   if (bench.approvals.get(id ?? "")?.message === undefined) {
-    void say.information("There is no message here that could be edited.");
+    void say.information("There is no message to edit here.");
   } else {
     await bench.front.showMessage(id ?? "");
   }
@@ -171,13 +171,13 @@ async function editCommand(bench: Workbench, first: unknown): Promise<void> {
   const approval = bench.approvals.get(id ?? "");
   const proposed = approval?.editableCommand;
   if (!approval || proposed === undefined) {
-    void say.information("There is no command here that one plain line could hold.");
+    void say.information("There is no command here that fits on one plain line.");
     return;
   }
   const { digest } = approval.request;
   const command = await window.showInputBox({
     title: "Run this instead",
-    prompt: `Enter runs what stands here, and ${withoutLinks(short(approval.request.agent.name, 40))} is told. Escape leaves the question waiting.`,
+    prompt: `Enter runs this, and ${withoutLinks(short(approval.request.agent.name, 40))} learns of the edit. Escape keeps the request waiting.`,
     value: proposed,
     ignoreFocusOut: true,
     validateInput: (text) => (text.trim() === "" ? "An empty command does nothing; reject it instead" : undefined),

@@ -67,7 +67,7 @@ const endings: Record<string, string> = {
   expired: "Nobody answered in time",
   superseded: "This is asked again, because what it showed has changed",
   stale: "What this showed cannot be done any more",
-  "sidecar stopped": "Pillion stopped, so nobody waits for this answer any more",
+  "sidecar stopped": "Pillion stopped, so this request is void",
 };
 
 /** The label of the line above which pages.ts offers to save. */
@@ -120,7 +120,7 @@ function parts(sheet: Sheet, { message, facts }: TextPreview, ownMessage?: strin
   if (shown !== undefined) {
     sheet.code(visibleLines(shown.trimEnd()), "  ", "  ");
     if (ownMessage !== undefined) {
-      sheet.line("  You wrote this message; the agent is told.", "warning");
+      sheet.line("  You edited this message; the agent learns of it.", "warning");
     }
     sheet.gap();
   }
@@ -259,7 +259,7 @@ function answers(sheet: Sheet, request: ApprovalRequest, approval: Approval): vo
   sheet.answer("Approve", plan ? "the agent leaves plan mode and goes to work" : "this once");
   if (approval.unsaved.length > 0) {
     const runs = request.preview.kind === "command";
-    sheet.answer(runs ? "Save and Run" : "Save First", runs ? "this once, saving first" : "above what it misses; it is shown anew");
+    sheet.answer(runs ? "Save and Run" : "Save First", runs ? "this once, saving first" : "above what it misses; it is shown again");
   }
   if (approval.remembering.length > 0) {
     sheet.answer("Approve and Remember…", approval.remembering.length > 1 ? "one of these rules:" : "this rule:");

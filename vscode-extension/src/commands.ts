@@ -68,7 +68,7 @@ async function show({ front }: Workbench, target: unknown, path: unknown, hunkId
   const id = entry ? entry.approval.id : String(target);
   const [file, hunk] = [path, hunkId].map((name) => (typeof name === "string" ? name : undefined));
   if (!(await front.show(id, file, hunk))) {
-    void say.information("That call waits no longer: it was answered or withdrawn.");
+    void say.information("That request is no longer waiting: it was answered or withdrawn.");
   }
 }
 

@@ -62,7 +62,7 @@ export function doctorPage(report: Report): Page {
     tell(sheet, finding, width);
   }
   sheet.gap();
-  sheet.line("It has no tokens in it, and can be pasted into an issue. The command Pillion: Doctor looks again.", "muted");
+  sheet.line("It contains no tokens; you can paste it into an issue. Run Pillion: Doctor to check again.", "muted");
   return sheet.page();
 }
 

@@ -18,11 +18,11 @@ export async function examine({ session, pages }: { session: Session; pages: Pag
     return;
   }
   const folder = workspace.workspaceFolders?.[0]?.uri.fsPath;
-  const title = "Pillion looks at this machine";
+  const title = "Pillion is checking this machine";
   const printed = await window.withProgress({ location: ProgressLocation.Window, title }, () => run(located.path, folder));
   const report = readReport(printed);
   if (!report) {
-    void say.error(`Pillion: ${located.path} doctor told nothing that can be read; is it an older program?`);
+    void say.error(`Pillion: ${located.path} doctor gave no readable answer; is it an older version?`);
     return;
   }
   await pages.present(Uri.from({ scheme: doctor, path: "/Pillion Doctor" }), doctorPage(report));

@@ -108,7 +108,7 @@ export class Documents implements Disposable {
   /** Of a change of several files nothing is left when one of them cannot be saved: then there is nothing to tell. */
   private tellUnsaved(document: TextDocument): void {
     if (this.unsaved.get(document.uri.toString()) !== document.version || !document.isDirty) return;
-    void say.warning(`${workspace.asRelativePath(document.uri)} was changed but could not be saved, perhaps because the disk is full. Its text waits in the editor.`);
+    void say.warning(`${workspace.asRelativePath(document.uri)} was changed but could not be saved; the disk may be full. Its text is in the editor.`);
   }
 
   private async make(document: TextDocument, request: DocumentEdit): Promise<DocumentEditResult> {

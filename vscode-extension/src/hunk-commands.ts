@@ -28,7 +28,7 @@ function toggleHunk({ approvals }: Workbench, ...[from, path, hunkId]: unknown[]
   if (approval?.chosen.isOpen && hunk) {
     takeHunks(approvals, approval, name, [hunk.id], !approval.chosen.takes(hunk));
   } else {
-    void say.information("There is no choice to make here: it is approved as a whole, or not.");
+    void say.information("There are no hunks to choose here: approve or reject the whole.");
   }
 }
 

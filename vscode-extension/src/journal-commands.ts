@@ -75,11 +75,11 @@ function marked({ marks, journal }: Changes, uri: string, line: number): Journal
 async function pick({ changes: { journal } }: Workbench, reach: Reach): Promise<Target | undefined> {
   const items = choices(journal, reach);
   if (items.length === 0) {
-    void say.information("Agents have changed nothing here that could be reverted.");
+    void say.information("There is no change by an agent to revert here.");
     return undefined;
   }
   const title = { change: "Revert which change?", turn: "Revert which turn?", agent: "Revert everything by which agent?" }[reach];
-  return (await window.showQuickPick(items, { title, placeHolder: "It is shown first; nothing happens before you say so", matchOnDetail: true }))?.target;
+  return (await window.showQuickPick(items, { title, placeHolder: "You see a preview first", matchOnDetail: true }))?.target;
 }
 
 type Choice = QuickPickItem & { target: Target };
@@ -129,7 +129,7 @@ async function openChanged({ changes }: Workbench, pressed: unknown): Promise<vo
       editor.revealRange(editor.document.lineAt(Math.min(first.start, editor.document.lineCount - 1)).range);
     }
   } catch {
-    void say.information(`${visible(file.path)} is not there any more, or is no text.`);
+    void say.information(`${visible(file.path)} no longer exists, or is not a text file.`);
   }
 }
 
@@ -140,6 +140,6 @@ function accept({ changes: { gutter } }: Workbench, pressed: unknown): void {
 }
 
 function tellAccepted(files: number): void {
-  const words = files === 0 ? "there are no marks of an agent here" : files === 1 ? "accepted what agents changed in this file" : `accepted what agents changed in ${String(files)} files`;
+  const words = files === 0 ? "there are no marks here" : files === 1 ? "accepted what agents changed in this file" : `accepted what agents changed in ${String(files)} files`;
   window.setStatusBarMessage(`$(check) Pillion: ${words}`, 4000);
 }

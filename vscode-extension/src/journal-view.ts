@@ -70,7 +70,7 @@ function turnItem(all: Turn, recent: boolean): TreeItem {
   item.contextValue = entries.some(isRevertible) && !isRevert(all) ? "turn.revertible" : "turn";
   item.description = [entries.length === 1 ? "1 change" : `${String(entries.length)} changes`, when(entries[0]?.time ?? "", new Date())].filter(Boolean).join(" · ");
   item.iconPath = new ThemeIcon("history");
-  item.tooltip = isRevert(all) ? "What you took back, or Pillion did by your setting unusual; a revert can be reverted too." : `What ${visible(agent)} changed in its turn ${String(turn)}.`;
+  item.tooltip = isRevert(all) ? "Reverts by you, or by Pillion because of your setting unusual. A revert can be reverted too." : `What ${visible(agent)} changed in its turn ${String(turn)}.`;
   return item;
 }
 

@@ -79,7 +79,7 @@ export function changeTarget(entry: Pick<JournalEntry, "callId" | "title" | "too
 }
 
 export function turnTarget({ sessionId, turn, agent }: Pick<Turn, "sessionId" | "turn" | "agent">): Target {
-  return { selector: { sessionId, turn }, name: `all that ${visible(agent)} changed in turn ${String(turn)}` };
+  return { selector: { sessionId, turn }, name: `everything that ${visible(agent)} changed in turn ${String(turn)}` };
 }
 
 export function agentTarget(sessionId: string, agent: string): Target {

@@ -13,9 +13,9 @@ export const fullAccess = "full_access";
 
 /** From the strictest to the freest. */
 export const modes: readonly Mode[] = [
-  { name: "plan", icon: "eye", words: "It may read and nothing else." },
+  { name: "plan", icon: "eye", words: "It only reads." },
   { name: "default", icon: "shield", words: "It reads without asking, and asks before it changes or runs anything." },
-  { name: "auto_edit", icon: "edit", words: "Edits inside the workspace need no asking; commands still ask." },
+  { name: "auto_edit", icon: "edit", words: "Edits in the workspace run without asking. Commands ask." },
   { name: fullAccess, icon: "warning", words: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
 ];
 
@@ -40,7 +40,7 @@ export function modeLook(sessions: readonly SessionInfo[]): ModeLook | undefined
   const warns = most.mode === fullAccess;
   const text = warns ? `$(warning) FULL ACCESS: ${short(most.agent.name, 30)}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${short(most.mode, 20)}`;
   const each = sessions.map(({ agent, mode }) => `${short(agent.name, 40)} is in mode ${short(mode, 20)}. ${modeOf(mode)?.words ?? ""}`.trim());
-  return { text, tooltip: [...each, "A click changes it, until the agent ends."].join("\n"), warns };
+  return { text, tooltip: [...each, "Click to change it for this session."].join("\n"), warns };
 }
 
 function modeOf(name: string): Mode | undefined {

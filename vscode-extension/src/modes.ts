@@ -32,7 +32,7 @@ async function chooseAgent(sessions: readonly SessionInfo[]): Promise<SessionInf
 function marked(present: string): (QuickPickItem & { mode: string })[] {
   return modes.map(({ name, icon, words }) => {
     const sign = name === present ? "check" : icon;
-    return { label: `$(${sign}) ${name}`, description: name === fullAccess ? "asks once more" : "", detail: words, mode: name };
+    return { label: `$(${sign}) ${name}`, description: name === fullAccess ? "asks again" : "", detail: words, mode: name };
   });
 }
 
@@ -41,8 +41,8 @@ async function confirmed({ agent, mode }: SessionInfo): Promise<boolean> {
   const name = short(agent.name, 40);
   const items = [
     { label: `$(close) No, leave ${name} in mode ${short(mode, 20)}`, yes: false },
-    { label: `$(warning) Yes, ${name} may run any command as me`, detail: "Until it ends. No setting keeps it, and a restart of Pillion takes it back.", yes: true },
+    { label: `$(warning) Yes, ${name} may run any command as me`, detail: "Until its session ends or Pillion restarts.", yes: true },
   ];
-  const placeHolder = `${name} would change files and run commands without asking you`;
+  const placeHolder = `${name} will change files and run commands without asking`;
   return (await window.showQuickPick(items, { title: "Full access?", placeHolder, ignoreFocusOut: true }))?.yes === true;
 }

@@ -76,12 +76,12 @@ interface Item extends QuickPickItem {
 /** A list whose entries have a button that stops them; choosing one opens its terminal. */
 async function pick({ processes, terminals, hands }: Workbench): Promise<void> {
   if (processes.all.length === 0) {
-    void say.information("No agent has left anything running.");
+    void say.information("There are no processes of agents.");
     return;
   }
   const choice = window.createQuickPick<Item>();
   const stop = { iconPath: new ThemeIcon("debug-stop"), tooltip: "Stop" };
-  choice.title = "What agents left running";
+  choice.title = "Processes of agents";
   choice.placeholder = "Choose one to watch it";
   choice.items = processes.all.map((process) => ({ ...item(process), buttons: process.info.running ? [stop] : [] }));
   choice.onDidTriggerItemButton(({ item: { process } }) => {
@@ -111,10 +111,10 @@ async function killOne({ processes, hands }: Workbench, pressed: unknown): Promi
 
 async function choose(running: readonly AgentProcess[]): Promise<AgentProcess | undefined> {
   if (running.length === 0) {
-    void say.information("Nothing that an agent started runs.");
+    void say.information("No process of an agent is running.");
     return undefined;
   }
-  return (await window.showQuickPick(running.map(item), { title: "Stop which one?", placeHolder: "It and all that it started" }))?.process;
+  return (await window.showQuickPick(running.map(item), { title: "Stop which process?", placeHolder: "Also stops everything that it started" }))?.process;
 }
 
 async function tellFailure(done: Promise<void>): Promise<void> {

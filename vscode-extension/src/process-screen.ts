@@ -73,7 +73,7 @@ export class ProcessScreen {
     if (this.waiting === "") {
       return "";
     }
-    const passedOver = this.passedOver > 0 ? `\u001b[0m\r\n${dim(`[${bytes(this.passedOver)} passed over: it prints faster than this is drawn]`)}\r\n` : "";
+    const passedOver = this.passedOver > 0 ? `\u001b[0m\r\n${dim(`[${bytes(this.passedOver)} skipped: it prints too fast]`)}\r\n` : "";
     const text = passedOver + this.waiting;
     this.waiting = "";
     this.passedOver = 0;

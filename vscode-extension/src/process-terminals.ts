@@ -139,7 +139,7 @@ class ProcessTerminal implements Pseudoterminal {
     for (const event of events) {
       const done = event.kind === "line" ? this.hands.write(this.process, `${event.text}\n`) : this.hands.kill(this.process, "INT");
       done.catch((error: unknown) => {
-        this.screen.note(`that did not reach it: ${error instanceof Error ? error.message : String(error)}`);
+        this.screen.note(`could not send it: ${error instanceof Error ? error.message : String(error)}`);
         this.drawSoon();
       });
     }

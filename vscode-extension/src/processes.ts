@@ -1,4 +1,4 @@
-// What agents left running, and what it printed. Pure: it hears the sidecar's notifications and tells its listeners; the
+// Processes of agents, and what it printed. Pure: it hears the sidecar's notifications and tells its listeners; the
 // terminals and the view are drawn elsewhere. What a process printed is bounded, its end is kept.
 
 import type { ProcessInfo, ProcessOutput } from "./protocol";

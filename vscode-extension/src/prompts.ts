@@ -50,12 +50,12 @@ export class Prompts {
   async pick(promptId: string): Promise<void> {
     const prompt = this.waiting.get(promptId);
     if (!prompt) {
-      void say.information("That question was answered or withdrawn already.");
+      void say.information("That question was already answered or withdrawn.");
       return;
     }
     const items = [
       ...(prompt.actions ?? []).map((action) => ({ label: visible(action), action })),
-      { label: "$(close) Cancel", description: "answer nothing; the agent goes on", action: "cancel" },
+      { label: "$(close) Cancel", description: "no answer; the agent goes on", action: "cancel" },
     ];
     const title = "An agent asks";
     const chosen = await window.showQuickPick(items, { title, placeHolder: short(prompt.message, 300), ignoreFocusOut: true });

@@ -28,7 +28,7 @@ export function onlyDiff(result: JournalReverted): FilePreview | undefined {
 export function revertPage(name: string, result: JournalReverted): Page {
   const sheet = new Sheet();
   const yes = changesAnything(result);
-  sheet.line(yes ? `Revert ${name}?` : `Nothing of this can be reverted: ${name}`, "heading");
+  sheet.line(yes ? `Revert ${name}?` : `Cannot be reverted: ${name}`, "heading");
   for (const file of filesOf(result)) {
     sheet.gap();
     if (isText(file)) {
@@ -59,7 +59,7 @@ function fileLines(sheet: Sheet, file: FilePreview, merged: boolean): void {
   }
 }
 
-export const mergedWords = "merged with what was changed since: that stays";
+export const mergedWords = "merged: later changes stay";
 
 function fileLine(file: FilePreview): string {
   const path = visible(file.path);
@@ -68,7 +68,7 @@ function fileLine(file: FilePreview): string {
     case "create_directory":
       return [`${path}   comes back`, visible(file.whole ?? "")].filter(Boolean).join(", ");
     case "delete":
-      return `${path}   is removed, as the agent made it`;
+      return `${path}   is deleted, because the agent created it`;
     case "move":
       return `${path}   moves back to ${visible(file.to ?? "")}`;
     default:
@@ -88,15 +88,15 @@ function stays(sheet: Sheet, { conflicts, reasons }: JournalReverted): void {
   }
 }
 
-/** `Reverted clock.py and 2 more; 1 merged with what was changed since; notes.md stays as it is: …` */
+/** `Reverted clock.py and 2 more; 1 merged with later changes; notes.md stays as it is: …` */
 export function outcome(result: JournalReverted): string {
   const [reverted, merged, conflicts] = [result.reverted ?? [], result.merged ?? [], result.conflicts ?? []];
   const done = [...new Set([...reverted, ...merged])];
   const all = merged.length > 0 && done.every((path) => merged.includes(path));
   const stay = conflicts.slice(0, 2).map((path) => `${visible(path)} stays as it is: ${visible(result.reasons?.[path] ?? "it was changed since")}`);
   return [
-    done.length > 0 ? `Reverted ${listed(done)}${all ? ", merged with what was changed since" : ""}` : "Nothing was reverted",
-    ...(merged.length > 0 && !all ? [`${listed(merged)} ${merged.length === 1 ? "was" : "were"} merged with what was changed since`] : []),
+    done.length > 0 ? `Reverted ${listed(done)}${all ? ", merged with later changes" : ""}` : "Nothing was reverted",
+    ...(merged.length > 0 && !all ? [`${listed(merged)} ${merged.length === 1 ? "was" : "were"} merged with later changes`] : []),
     ...stay,
     ...(conflicts.length > 2 ? [`${String(conflicts.length - 2)} more ${conflicts.length === 3 ? "stays as it is" : "stay as they are"}`] : []),
   ].join("; ");

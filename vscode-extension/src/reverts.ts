@@ -72,7 +72,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
       return;
     }
     if (!changesAnything(result) && (result.conflicts ?? []).length === 0) {
-      void say.information(`Nothing is left to revert: ${short(target.name, 120)}.`);
+      void say.information(`There is nothing left to revert: ${short(target.name, 120)}.`);
       return;
     }
     await this.tidy();
@@ -102,11 +102,11 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     const since = this.inSight.get((pressed ?? resourceOf(window.tabGroups.activeTabGroup.activeTab))?.toString() ?? "");
     const { shown } = this;
     if (!shown || since === undefined || this.now() < since + inertMs) {
-      window.setStatusBarMessage("$(watch) Pillion: that came before the preview could be read, so nothing was reverted", 4000);
+      window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was reverted", 4000);
       return;
     }
     if (!changesAnything(shown.result)) {
-      window.setStatusBarMessage("$(circle-slash) Pillion: there is nothing that could be reverted", 4000);
+      window.setStatusBarMessage("$(circle-slash) Pillion: there is nothing to revert", 4000);
       return;
     }
     this.inSight.clear(); // once

@@ -28,7 +28,7 @@ export async function saveAndRun(approvals: Approvals, id: string): Promise<bool
   } else if (await same) {
     approvals.answer(id, { kind: "approve", saved: true });
   } else {
-    void say.information("Saving changed more than that about the command; look again before you run it.");
+    void say.information("Saving also changed other parts of the request. Review it before you run it.");
   }
   return false;
 }

@@ -71,7 +71,7 @@ function lookOf(state: State, waiting: number, running: number): Look {
       }
       return running > 0
         ? { text: "$(sync~spin) Pillion", tooltip: "Pillion: an agent is at work" }
-        : { text: "$(check) Pillion", tooltip: `Pillion ${state.version} is ready; nothing waits for you` };
+        : { text: "$(check) Pillion", tooltip: `Pillion ${state.version} is ready; no requests are waiting` };
   }
 }
 

@@ -47,7 +47,7 @@ export async function approveTogether(table: Table, ids: readonly string[]): Pro
 
 export async function lookFirst({ front }: Table, id: string): Promise<void> {
   await front.show(id);
-  window.setStatusBarMessage("$(eye) Pillion: look at it first; nothing was answered", 4000);
+  window.setStatusBarMessage("$(eye) Pillion: open it first; nothing was answered", 4000);
 }
 
 async function approve(table: Table, items: readonly Item[]): Promise<void> {

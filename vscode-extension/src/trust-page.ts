@@ -19,7 +19,7 @@ export function trustPage({ path, rules }: SettingsUntrusted): Page {
   sheet.fact("Where", [visible(path)]);
   sheet.fact("Until then", ["none of these counts; what the file forbids counts already"]);
   sheet.gap();
-  sheet.answer("Trust These Rules", "they count for this folder, on this machine, until the file changes");
+  sheet.answer("Trust These Rules", "they apply in this folder, on this machine, until the file changes");
   sheet.answer("close this tab", "nothing changes; the view keeps the question");
   return sheet.page();
 }

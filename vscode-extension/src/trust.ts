@@ -71,7 +71,7 @@ export class Trust implements Disposable {
   async trust(path: string): Promise<void> {
     const page = this.inSight.get(path);
     if (!page || this.now() < page.since + inertMs) {
-      window.setStatusBarMessage("$(watch) Pillion: that came before the page could be read, so nothing was trusted", 4000);
+      window.setStatusBarMessage("$(watch) Pillion: too fast, press again: nothing was trusted", 4000);
       return;
     }
     try {

@@ -31,9 +31,9 @@ async function pause({ sessions, changes: { unusual } }: Workbench, pressed: unk
 async function choose({ sessions }: Pick<Workbench, "sessions">): Promise<string | undefined> {
   const working = (await sessions.look()).filter(({ paused }) => !paused);
   if (working.length === 0) {
-    void say.information("No agent is connected that could be paused.");
+    void say.information("No agent is connected.");
     return undefined;
   }
   const items = working.map(({ agent, mode, sessionId }) => ({ label: short(agent.name, 40), description: short(mode, 20), sessionId }));
-  return (await window.showQuickPick(items, { title: "Pause which agent?", placeHolder: "Its calls are refused until you let it go on" }))?.sessionId;
+  return (await window.showQuickPick(items, { title: "Pause which agent?", placeHolder: "Its calls are rejected until you resume it" }))?.sessionId;
 }

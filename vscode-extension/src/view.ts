@@ -260,7 +260,7 @@ function pausedItem(session: SessionInfo): TreeItem {
   item.contextValue = "paused";
   item.description = "until you resume it";
   item.iconPath = new ThemeIcon("debug-pause");
-  item.tooltip = [visible(session.pauseReason ?? ""), "Its calls are refused until you let it go on."].filter(Boolean).join("\n");
+  item.tooltip = [visible(session.pauseReason ?? ""), "Its calls are rejected until you resume it."].filter(Boolean).join("\n");
   return item;
 }
 

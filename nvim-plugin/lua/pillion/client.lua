@@ -214,8 +214,8 @@ local function lost(client, connection)
     return
   end
   local delay = first_delay_ms * 2 ^ (client.restarts - 1)
-  record(("sidecar ended; starting it again in %d ms"):format(delay))
-  announce.say("Pillion: the sidecar ended; starting it again", vim.log.levels.WARN)
+  record(("sidecar ended; restarting it in %d ms"):format(delay))
+  announce.say("Pillion: the sidecar ended; restarting it", vim.log.levels.WARN)
   client.timer = vim.defer_fn(function()
     client.timer = nil
     launch(client)
@@ -266,7 +266,7 @@ local function connect(client, command, dispatchers)
     end,
     busy = {
       ["document/edit"] = function(params)
-        local reason = "Neovim waits for a key; the human must press Enter there first"
+        local reason = "Neovim is waiting for a key; the user must press Enter there first"
         return { applied = false, version = params.version, dirty = not params.save, reason = reason }
       end,
     },

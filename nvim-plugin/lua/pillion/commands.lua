@@ -16,7 +16,7 @@ local words = require("pillion.words")
 
 local M = {}
 
-local too_soon = "Pillion: that came within half a second of the question, so it was not taken as your answer"
+local too_soon = "Pillion: too fast, press again"
 
 ---@param id string
 ---@param choice pillion.Choice
@@ -25,11 +25,11 @@ local function answer(id, choice)
   if verdict == "too-soon" then
     announce.tell(too_soon)
   elseif verdict == "nothing" then
-    announce.tell("Pillion: every hunk is left out, so nothing was answered: take what you want, or refuse it")
+    announce.tell("Pillion: every hunk is left out: include some, or reject it")
   elseif verdict == "no-message" then
-    announce.tell("Pillion: the message is empty, so nothing was answered: write one, or refuse it")
+    announce.tell("Pillion: the message is empty: write one, or reject it")
   elseif verdict == "gone" then
-    announce.tell("That call waits no longer: it was answered or withdrawn.")
+    announce.tell("That request is no longer waiting: it was answered or withdrawn.")
   end
 end
 
@@ -40,19 +40,19 @@ local function remember(id, scope)
   local approval = approvals.get(id)
   local offered = approval and approval:remembering(scope) or {}
   if not approval or #offered == 0 or approval.own then
-    announce.tell("Pillion: this cannot be remembered; it can be approved once")
+    announce.tell("Pillion: no rule can be remembered here; approve it once")
     return
   end
   local digest = approval.request.digest
   choose(offered, {
-    prompt = "What is remembered is exactly the rule shown:",
+    prompt = "Remember exactly this rule:",
     kind = "pillion.rule",
     format_item = function(decision)
       return ("%s: saves the rule  %s"):format(escape.visible(decision.title), escape.visible(decision.rule))
     end,
   }, function(decision)
     if approval.request.digest ~= digest then
-      announce.tell("Pillion: it was updated while you chose; look again")
+      announce.tell("Pillion: it was updated meanwhile; review it and answer again")
     else
       answer(id, { kind = "remember", decisionId = decision.id, deliberate = true })
     end
@@ -64,7 +64,7 @@ end
 local function save_and_run(id)
   local approval = approvals.get(id)
   if not approval or #approval:unsaved() == 0 then
-    announce.tell("Pillion: nothing is unsaved that this would miss")
+    announce.tell("Pillion: there are no unsaved changes to save")
   elseif not approval:is_armed() then
     announce.tell(too_soon)
   else
@@ -73,7 +73,7 @@ local function save_and_run(id)
     if problem then
       announce.tell("Pillion: nothing was " .. (runs and "run: " or "answered: ") .. escape.short(problem, 200), vim.log.levels.ERROR)
     elseif not runs then
-      announce.tell("Pillion: saved; look at it again, and answer")
+      announce.tell("Pillion: saved; review it again and answer")
     else
       answer(id, { kind = "approve", digest = digest, deliberate = true })
     end
@@ -97,11 +97,11 @@ local function edit(id)
   if approval and front.show(id) then
     local first = approval:files()[1]
     if first and not words.is_tree_change(first) then
-      announce.tell("Pillion: change the proposal on the right; approving then takes your text")
+      announce.tell("Pillion: edit the right side; approving writes your text")
     elseif approval:editable() then
       front.dialog(id):edit_argument()
     else
-      announce.tell("Pillion: there is nothing here that could be edited")
+      announce.tell("Pillion: there is nothing to edit here")
     end
   end
 end
@@ -110,7 +110,7 @@ end
 local function step(by)
   return function()
     if not front.step(by) then
-      announce.tell("Pillion: nothing waits for you")
+      announce.tell("Pillion: no requests are waiting")
     end
   end
 end
@@ -200,7 +200,7 @@ local function of_all(kind)
   elseif typed.is_meant_for_all() then
     together.answer(kind)
   else
-    announce.tell("Pillion: it was updated while you typed; look, and answer again")
+    announce.tell("Pillion: it was updated meanwhile; review it and answer again")
   end
   return true
 end
@@ -215,16 +215,16 @@ local function of_focused(action)
       return
     elseif approval then
       approval:disarm()
-      announce.say("Pillion: it was updated while you typed; look, and answer again")
+      announce.say("Pillion: it was updated meanwhile; review it and answer again")
       return
     end
     local all = approvals.all()
     if #all == 0 then
-      announce.tell("Pillion: nothing waits for you")
+      announce.tell("Pillion: no requests are waiting")
       return
     end
     front.show(all[1].id)
-    announce.tell("Pillion: here it is; look, and answer again")
+    announce.tell("Pillion: here it is; review it and answer again")
   end
 end
 
@@ -265,7 +265,7 @@ M.table = {
   show = function()
     local first = approvals.all()[1]
     if not front.show(front.focused() or first and first.id or "") then
-      announce.tell("Pillion: nothing waits for you")
+      announce.tell("Pillion: no requests are waiting")
     end
   end,
   next = step(1),
@@ -316,7 +316,7 @@ function M.run(args)
   elseif M.table[name] then
     M.table[name](rest)
   else
-    announce.tell(("Pillion: there is no command %s; there are %s"):format(escape.short(name, 40), table.concat(M.names(), ", ")))
+    announce.tell(("Pillion: unknown command %s; use one of %s"):format(escape.short(name, 40), table.concat(M.names(), ", ")))
   end
 end
 

@@ -5,27 +5,27 @@ local M = {}
 
 ---@class pillion.Rule
 ---@field rule string
----@field matches? string[] command lines or paths that it is about: tried when it is read
----@field not? string[] and some that it is not about
+---@field matches? string[] command lines or paths that it matches, checked when it is read
+---@field not? string[] and some that it does not match
 ---@field why? string
 
 ---@class pillion.Permissions
----@field allow? (string|pillion.Rule)[] calls that need no asking, such as `run_command(git status)`
+---@field allow? (string|pillion.Rule)[] calls that run without asking, such as `run_command(git status)`
 ---@field ask? (string|pillion.Rule)[] calls that always ask
----@field deny? (string|pillion.Rule)[] calls that are refused
+---@field deny? (string|pillion.Rule)[] calls that are denied
 
 ---@class pillion.Settings
----@field mode? "plan"|"default"|"auto_edit" what an agent that connects may do before it has to ask
+---@field mode? "plan"|"default"|"auto_edit" the mode of a new session
 ---@field permissions? pillion.Permissions
 ---@field approvals? { expireSeconds?: integer }
 ---@field limits? table<string, integer>
----@field trace? { server?: "off"|"messages"|"verbose" } what of the talk with the sidecar `:Pillion log` shows
+---@field trace? { server?: "off"|"messages"|"verbose" } how much of the traffic with the sidecar `:Pillion log` shows
 
 ---@class pillion.Config
 ---@field path string the `pillion` program; empty: the one in this plugin's `bin`, else the one on PATH
----@field root_markers string[] a folder that has one of these is a workspace; without any it is the current folder
+---@field root_markers string[] a folder with one of these is a workspace; otherwise the current folder is
 ---@field settings pillion.Settings
----@field notify boolean say in a message that something waits; the statusline and `:Pillion` show it anyway
+---@field notify boolean announce requests in a message; the statusline and `:Pillion` show them anyway
 ---@field keys table<string, string|false> keys in a proposal, on a page, in the buffer of a process and among changes; false: none
 ---@field marks table<string, boolean> how lines that an agent changed are marked: `signs` in the sign column, `lines` as whole lines
 ---@field terminal_path boolean let `:terminal` find the program when it is not on PATH
@@ -93,7 +93,7 @@ function M.problem(options)
   for name, value in vim.spairs(options) do
     local wanted = types[name]
     if not wanted then
-      return ("there is no option %s; there are %s"):format(tostring(name), table.concat(vim.fn.sort(vim.tbl_keys(types)), ", "))
+      return ("unknown option %s; use one of %s"):format(tostring(name), table.concat(vim.fn.sort(vim.tbl_keys(types)), ", "))
     end
     if type(value) ~= wanted then
       return ("the option %s is a %s, not a %s"):format(name, wanted, type(value))

@@ -30,7 +30,7 @@ function M.run(agent)
   if vim.tbl_contains(M.agents, agent) then
     install(agent)
   elseif agent ~= "" then
-    announce.say("Pillion: the agents that it can be put into are " .. table.concat(M.agents, ", "))
+    announce.say("Pillion: unknown agent: use " .. table.concat(M.agents, ", "))
   else
     choose(M.agents, { prompt = "Connect which agent?", kind = "pillion.agent", format_item = tostring }, install)
   end

@@ -121,7 +121,7 @@ local function apply_all(buffer, edits)
       vim.cmd("silent undo")
     end)
     if not undone then
-      problem = ("%s; a part of it stands in the buffer, since it could not be undone: %s"):format(problem, short(tostring(why)))
+      problem = ("%s; a part of it is in the buffer and could not be undone: %s"):format(problem, short(tostring(why)))
     end
   end
   restore()
@@ -203,7 +203,7 @@ function M.edit(request, owner)
   local wants_save = request.save and (is_ours or not vim.bo[buffer].modified) -- what the human has not saved is theirs to save
   local reason ---@type string?
   if wants_save and not reload.check(buffer) then -- writing over what somebody else has just written would ask
-    reason = "the file was changed on disk, and the buffer was not read anew"
+    reason = "the file changed on disk, and the buffer was not reloaded"
   end
   reason = reason or obstacle(document, request)
   if reason then
@@ -247,7 +247,7 @@ function M.edit_in_time(request, reply, owner, cancelled)
       reply(M.edit(request, owner))
     else
       documents.flush(document)
-      reply(refusal(document, "the human is in the middle of a completion or of inserting into a block there; try again later"))
+      reply(refusal(document, "the user is in the middle of a completion or a block insert there; try again later"))
     end
   end, cancelled)
 end

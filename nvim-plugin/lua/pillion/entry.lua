@@ -4,7 +4,7 @@ vim.api.nvim_create_user_command("Pillion", function(command)
   require("pillion.commands").run(command.args)
 end, {
   nargs = "*",
-  desc = "Coding agents at work here: what waits, and the answers",
+  desc = "Coding agents here: requests and answers",
   complete = function(lead, line, at)
     return require("pillion.commands").complete(lead, line:sub(1, at))
   end,

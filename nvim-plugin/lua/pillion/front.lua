@@ -256,12 +256,12 @@ end
 function M.choose_hunks(id, whole)
   local dialog, approval = dialogs[id], approvals.get(id)
   if not dialog or not approval or not approval.chosen:is_open() then
-    return "there is nothing to choose here: it is done as a whole, or not"
+    return "there are no hunks to choose here: approve or reject the whole"
   end
   proposal.changing(approval) -- else what they typed last is not known yet
   local hunk, path = dialog:hunk()
   if not hunk then
-    return "this file can only be taken as it is"
+    return "this file has no hunks to choose"
   end
   local chosen = approval.chosen
   local taken, all = chosen:count(path)

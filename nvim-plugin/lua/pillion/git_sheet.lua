@@ -14,7 +14,7 @@ function M.parts(sheet, preview, own)
   if own or preview.message then
     sheet:code(escape.visible_lines(((own or preview.message):gsub("%s+$", ""))), "  ", "  ")
     if own then
-      sheet:line("  You wrote this message; the agent is told.", "Warning")
+      sheet:line("  You edited this message; the agent learns of it.", "Warning")
     end
     sheet:gap()
   end

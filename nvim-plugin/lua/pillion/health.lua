@@ -59,7 +59,7 @@ local function tracks(client)
   local tracking = part("tracking")
   local late = tracking and tracking.line(client)
   if late then
-    vim.health.warn(late, { "nothing is lost by it; it costs time where many files change at once" })
+    vim.health.warn(late, { "this only costs time when many files change at once" })
   end
 end
 
@@ -78,7 +78,7 @@ local function one_client(client, documents)
     tracks(client)
   elseif client.state == "failed" then
     vim.health.error(
-      text .. ": " .. (client.problem or "for a reason that is not known"),
+      text .. ": " .. (client.problem or "for an unknown reason"),
       { ":Pillion log says more", ":Pillion restart tries again" }
     )
   else
@@ -97,7 +97,7 @@ local function clients()
     one_client(one, documents)
   end)
   if count == 0 then
-    vim.health.warn("no sidecar runs in this Neovim", { ":Pillion restart starts it, in a folder that is no home folder" })
+    vim.health.warn("no sidecar runs in this Neovim", { ":Pillion restart starts it, except in your home folder" })
   end
 end
 
@@ -134,7 +134,7 @@ local function servers()
   if #without > 0 then
     vim.health.info("none is attached to open files in " .. table.concat(without, ", "))
   elseif not any then
-    vim.health.info("none is attached to a file that is open; Pillion asks its own")
+    vim.health.info("none is attached to an open file; Pillion uses its own")
   end
 end
 
@@ -143,7 +143,7 @@ end
 local function program()
   local config, locator = part("config"), part("locator")
   if not config or not locator then
-    return nil, "the plugin cannot look for the program: see above"
+    return nil, "the plugin cannot search for the program: see above"
   end
   local located = locator.locate(config.get().path)
   return located.path, located.problem
@@ -159,7 +159,7 @@ local function examine(path)
   local done = job:wait()
   local read, report = pcall(vim.json.decode, done.stdout or "", { luanil = { object = true } })
   if not read or type(report) ~= "table" or type(report.findings) ~= "table" then
-    return nil, ("%s doctor told nothing that can be read (exit code %d): %s"):format(path, done.code, vim.trim(done.stderr or ""))
+    return nil, ("%s doctor gave no readable answer (exit code %d): %s"):format(path, done.code, vim.trim(done.stderr or ""))
   end
   return report
 end

@@ -65,7 +65,7 @@ local function sheet(changes)
     change_at[#lines] = change
   end
   if #lines == 0 then
-    line("No agent has changed anything here that is still remembered.")
+    line("The journal has no changes by agents here.")
   end
   return { lines = lines, marks = marks, answer_width = 0 }
 end

@@ -19,7 +19,7 @@ local line_of = {}
 local function said()
   local found = vim.tbl_map(escape.visible, require("pillion.client").log())
   if #found > 0 then
-    table.insert(found, 1, "What the sidecar wrote:")
+    table.insert(found, 1, "Output of the sidecar:")
     found[#found + 1] = ""
   end
   return found

@@ -300,7 +300,7 @@ function M.accept(what)
     kept = {}
     announce.tell(count == 0 and "Pillion: nothing is marked" or ("Pillion: accepted in %s"):format(words.count(count, "file")))
   elseif what ~= "" then
-    announce.tell("Pillion: accept takes nothing, for this file, or all")
+    announce.tell("Pillion: use accept, or accept all")
   else
     local buffer = api.nvim_get_current_buf()
     local any = next(standing(buffer)) ~= nil
@@ -325,7 +325,7 @@ function M.who()
   local announce, journal = require("pillion.announce"), require("pillion.journal")
   local by, kind = M.here()
   if not by then
-    announce.tell("Pillion: no agent's change is marked in this line")
+    announce.tell("Pillion: this line has no mark")
     return
   end
   local did = kind == "removed" and "removed lines here" or kind == "added" and "wrote this line" or "changed this line"

@@ -11,10 +11,10 @@ local M = {}
 M.names = { "plan", "default", "auto_edit", "full_access" }
 
 local meanings = {
-  plan = "it may read and nothing else",
-  default = "it reads without asking, and asks before it changes or runs anything",
-  auto_edit = "edits inside the workspace need no asking; commands still ask",
-  full_access = "commands and edits need no asking: only protected paths, and what your own rules name, still do",
+  plan = "it only reads",
+  default = "it reads without asking; changes and commands ask",
+  auto_edit = "edits in the workspace run without asking; commands ask",
+  full_access = "commands and edits run without asking; only protected paths and your own rules ask",
 }
 
 ---@param sessions pillion.Session[]
@@ -52,8 +52,8 @@ local function agree(session, mode)
     return
   end
   local name = escape.short(session.agent and session.agent.name or session.sessionId, 40)
-  vim.ui.select({ "No, it goes on asking", "Yes, full access until " .. name .. " disconnects" }, {
-    prompt = ("Full access for %s: its commands run as you, unseen. Only protected paths and your own rules still ask."):format(name),
+  vim.ui.select({ "No, keep asking", "Yes, full access until " .. name .. " disconnects" }, {
+    prompt = ("Full access for %s: its commands run as you, unseen. Only protected paths and your own rules ask."):format(name),
     kind = "pillion.full_access",
   }, function(_, choice)
     vim.cmd.redraw() -- else what is said next goes on in the line in which the number was typed

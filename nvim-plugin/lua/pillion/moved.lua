@@ -54,7 +54,7 @@ local function follow(buffer, to, who)
   if not api.nvim_buf_is_loaded(buffer) or vim.uv.fs_stat(to) == nil then
     return
   elseif vim.bo[buffer].modified then
-    local text = "Pillion: what you have not saved stays in its buffer, under the old name: %s moved %s to %s"
+    local text = "Pillion: your unsaved changes stay in their buffer, under the old name: %s moved %s to %s"
     announce.say(text:format(escape.visible(who), short(api.nvim_buf_get_name(buffer)), short(to)), vim.log.levels.WARN)
     return
   end

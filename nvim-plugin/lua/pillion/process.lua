@@ -168,7 +168,7 @@ end
 ---@param item {text?: string, note?: string, missed?: integer}
 function Process:absorb(item)
   if item.missed then
-    self.output:note(("… %s of what it printed are missing here …"):format(words.count(item.missed, "byte")))
+    self.output:note(("… %s of output dropped here …"):format(words.count(item.missed, "byte")))
   elseif item.note then
     self.output:note(item.note)
   else

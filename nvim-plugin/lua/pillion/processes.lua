@@ -157,7 +157,7 @@ function M.kill(process)
     if err then
       announce.tell(("Pillion: %s could not be stopped: %s"):format(process:name(), escape.short(err.message, 200)), vim.log.levels.ERROR)
     elseif result.running then
-      announce.tell(("Pillion: %s still runs"):format(process:name()))
+      announce.tell(("Pillion: %s is still running"):format(process:name()))
     else
       process:stop(result)
       draw_soon()
@@ -178,7 +178,7 @@ function M.write(process)
     local typed = { sessionId = process.sessionId, processId = process.processId, input = line .. "\n" }
     process.client.request("process/write", typed, function(err)
       if err then
-        announce.tell(("Pillion: %s did not take that: %s"):format(process:name(), escape.short(err.message, 200)), vim.log.levels.ERROR)
+        announce.tell(("Pillion: could not send it to %s: %s"):format(process:name(), escape.short(err.message, 200)), vim.log.levels.ERROR)
       else
         process:typed(line)
         draw_soon()
@@ -222,22 +222,22 @@ local function with(id, prompt, callback)
   elseif #found > 1 then
     choose_process(found, prompt, callback)
   elseif id ~= "" then
-    announce.tell(("Pillion: no process %s runs"):format(escape.short(id, 40)))
+    announce.tell(("Pillion: there is no running process %s"):format(escape.short(id, 40)))
   else
-    announce.tell("Pillion: no process runs that an agent left")
+    announce.tell("Pillion: no process of an agent is running")
   end
 end
 
 --- `:Pillion kill [id]`
 ---@param id string
 function M.kill_named(id)
-  with(id, "Stop which one?", M.kill)
+  with(id, "Stop which process?", M.kill)
 end
 
 --- `:Pillion write [id]`
 ---@param id string
 function M.write_named(id)
-  with(id, "Type a line to which one?", M.write)
+  with(id, "Type a line to which process?", M.write)
 end
 
 ---@return string[] for completion
@@ -258,7 +258,7 @@ local function act(process)
     return
   end
   local choices = {
-    { label = "Show what it prints", run = process.show },
+    { label = "Show its output", run = process.show },
     { label = "Type a line to it", run = M.write },
     { label = "Stop it", run = M.kill },
   }
@@ -270,7 +270,7 @@ end
 local function list()
   local found, running = M.all(), #M.running()
   if #found == 0 then
-    announce.tell("Pillion: no agent has left a process running")
+    announce.tell("Pillion: there are no processes of agents")
   else
     choose_process(found, running > 0 and words.count(running, "process") .. " running:" or "Nothing runs; what has ended:", act)
   end

@@ -93,18 +93,18 @@ end
 function M.pick(id)
   local prompt = get(id)
   if not prompt then
-    announce.say("That question was answered or withdrawn already.")
+    announce.say("That question was already answered or withdrawn.")
     return
   end
   local items = vim.tbl_map(function(action)
     return { label = escape.visible(action), action = action }
   end, prompt.actions or {})
-  items[#items + 1] = { label = "Cancel: answer nothing; the agent goes on", action = "cancel" }
+  items[#items + 1] = { label = "Cancel: no answer; the agent goes on", action = "cancel" }
   choose(items, { prompt = "An agent asks: " .. escape.short(prompt.message, 300), kind = "pillion.prompt" }, function(item)
     if get(id) == prompt then
       settle(prompt, { action = item.action })
     else
-      announce.say("That question was answered or withdrawn already.")
+      announce.say("That question was already answered or withdrawn.")
     end
   end)
 end

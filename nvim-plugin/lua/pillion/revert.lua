@@ -38,7 +38,7 @@ local targets = {
     return { selector = { callId = change.callId }, name = name, client = change.client }
   end,
   turn = function(change)
-    local name = ("all that %s changed in turn %d"):format(journal.who(change), change.turn)
+    local name = ("everything that %s changed in turn %d"):format(journal.who(change), change.turn)
     return { selector = { sessionId = change.sessionId, turn = change.turn }, name = name, client = change.client }
   end,
   agent = function(change)
@@ -146,7 +146,7 @@ local function revert(target, seen)
       end
     else
       show(target, result)
-      announce.tell("Pillion: it changed while you looked; look, and answer again")
+      announce.tell("Pillion: it was updated meanwhile; review it and answer again")
     end
   end)
 end
@@ -248,7 +248,7 @@ local function with_change(callback)
     if found then
       callback(found)
     else
-      announce.tell("Pillion: no agent has changed anything that could be reverted")
+      announce.tell("Pillion: there is no change by an agent to revert")
     end
   end)
 end
@@ -264,7 +264,7 @@ function M.run(what)
   end
   local target = targets[what == "" and "change" or what]
   if not target then
-    announce.tell("Pillion: revert takes change, turn or agent: what of it you mean")
+    announce.tell("Pillion: use revert change, revert turn or revert agent")
     return
   end
   with_change(function(change)

@@ -10,7 +10,7 @@ local visible = escape.visible
 
 local M = {}
 
-local merged_note = "merged with what was changed since, which stays"
+local merged_note = "merged: later changes stay"
 
 ---@param page pillion.Sheet
 ---@param file pillion.FilePreview
@@ -33,7 +33,7 @@ local function file_of(page, file, merged)
     page:line("  " .. merged_note, "Warning")
   end
   if file.dirty then
-    page:line("  in its buffer alone, which has text that you have not saved", "Muted")
+    page:line("  only in its buffer, which has unsaved changes", "Muted")
   end
   page:diff(file.diff, sheet.most)
 end

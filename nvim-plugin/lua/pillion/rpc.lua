@@ -166,7 +166,7 @@ function Connection:arrive(body)
   local ok, message = pcall(vim.json.decode, body, { luanil = { object = true, array = true } })
   if not ok or type(message) ~= "table" then
     vim.schedule(function()
-      self.handlers.stderr("pillion sent what is no message: " .. body:sub(1, 200) .. "\n")
+      self.handlers.stderr("pillion sent an invalid message: " .. body:sub(1, 200) .. "\n")
     end)
     return
   end

@@ -403,7 +403,7 @@ local function answers(sheet, approval, keys)
     local runs = approval.request.preview.kind == "command"
     sheet:answer(
       title(runs and "Save and Run" or "Save First", "save"),
-      runs and "this once, on what you have not saved yet" or "then it is shown anew"
+      runs and "this once, on what you have not saved yet" or "then it is shown again"
     )
   end
   if approval:editable() == "message" then

@@ -82,7 +82,7 @@ end
 ---@param kind "approve"|"reject"|"cancel"
 function M.answer(kind)
   if Approval.now() < armed_at then
-    announce.tell("Pillion: that came within half a second of the page, so it was not taken as your answer")
+    announce.tell("Pillion: too fast, press again")
     return
   end
   local left, empty, answered = 0, 0, listed
@@ -125,7 +125,7 @@ end
 function M.run()
   local all = approvals.of_agents()
   if #all == 0 then
-    announce.tell("Pillion: nothing waits for you")
+    announce.tell("Pillion: no requests are waiting")
     return
   end
   if not api.nvim_buf_is_loaded(buffer) then

@@ -25,7 +25,7 @@ end
 function M.line(client)
   local told = known[client]
   if told and told.degraded then
-    return "changes made outside are noticed late: " .. escape.short(told.reason, 160)
+    return "outside changes are noticed late: " .. escape.short(told.reason, 160)
   end
 end
 

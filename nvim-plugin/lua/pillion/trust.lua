@@ -82,9 +82,9 @@ end
 local function trust(one)
   one.client.request("settings/trust", { path = one.path, hash = one.hash }, function(err)
     if err then
-      announce.tell("Pillion: it is not trusted: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+      announce.tell("Pillion: not trusted: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
     else
-      announce.tell("Pillion: these rules count until the file changes")
+      announce.tell("Pillion: trusted until the file changes")
     end
   end)
 end

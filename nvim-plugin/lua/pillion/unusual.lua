@@ -83,7 +83,7 @@ local function choices(one)
   local found = {}
   if one.acted == "" then
     found[1] = {
-      label = "Pause it: all its calls are refused until :Pillion resume",
+      label = "Pause it: all its calls are rejected until :Pillion resume",
       run = function()
         activity.pause(one)
       end,
@@ -91,13 +91,13 @@ local function choices(one)
   end
   if one.acted ~= "reverted" then
     found[#found + 1] = {
-      label = "Revert its changes: shows first what that would do",
+      label = "Revert its changes: shows a preview first",
       run = function()
         require("pillion.revert").session(one)
       end,
     }
   end
-  found[#found + 1] = { label = "Dismiss: it was meant so", run = function() end }
+  found[#found + 1] = { label = "Dismiss", run = function() end }
   return found
 end
 

@@ -77,7 +77,7 @@ end
 local function waiting(found)
   list(found, approvals.of_agents(), approval_line, function(approval)
     if not front.show(approval.id) then
-      announce.say("That call waits no longer: it was answered or withdrawn.")
+      announce.say("That request is no longer waiting: it was answered or withdrawn.")
     end
   end)
   list(found, prompts.all(), function(prompt)
@@ -125,11 +125,11 @@ end
 function M.open()
   local entries = M.entries()
   if #entries == 0 then
-    announce.say("Pillion: nothing waits for you, and nothing has happened yet")
+    announce.say("Pillion: no requests, and no calls yet")
     return
   end
   local count = #approvals.of_agents() + #prompts.all()
-  local prompt = count == 0 and "Pillion: nothing waits for you" or ("Pillion: %d waiting for your answer"):format(count)
+  local prompt = count == 0 and "Pillion: no requests are waiting" or ("Pillion: %d waiting for your answer"):format(count)
   choose(entries, { prompt = prompt, kind = "pillion" }, function(entry)
     entry.choose()
   end)
@@ -148,7 +148,7 @@ function M.sessions(callback)
     if #answers > 0 then
       callback(vim.iter(answers):flatten():totable())
     else
-      announce.tell("Pillion: the sessions cannot be told: " .. escape.short(trouble or "", 200), vim.log.levels.ERROR)
+      announce.tell("Pillion: could not list sessions: " .. escape.short(trouble or "", 200), vim.log.levels.ERROR)
     end
   end)
 end

@@ -23,8 +23,8 @@ local endings = {
   expired = "Nobody answered in time",
   superseded = "This is asked again, because what it showed has changed",
   stale = "What this showed cannot be done any more",
-  settled = "Nothing is asked any more about these settings",
-  ["sidecar stopped"] = "Pillion stopped, so nobody waits for this answer any more",
+  settled = "There is nothing more to trust in these settings",
+  ["sidecar stopped"] = "Pillion stopped, so this request is void",
 }
 
 ---@param outcome string

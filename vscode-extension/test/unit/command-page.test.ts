@@ -179,7 +179,7 @@ Why it asks   git is in the middle of a merge
 Asked by      claude, over MCP
 
 Approve                   this once
-Save First                above what it misses; it is shown anew
+Save First                above what it misses; it is shown again
 Edit Message…             what you write is committed
 Reject                    the agent goes on without it
 Reject with Reason…       and reads why
@@ -207,7 +207,7 @@ test("a message that the human wrote is on the page in place of the agent's", ()
   approvals.writeMessage("a1", "mine");
   const [approval] = approvals.all;
   assert.ok(approval);
-  assert.match(commandPage(approval).text, /main\n\n {2}mine\n {2}You wrote this message; the agent is told\.\n\nBranch/);
+  assert.match(commandPage(approval).text, /main\n\n {2}mine\n {2}You edited this message; the agent learns of it\.\n\nBranch/);
   assert.match(endedPage(approval.request, "withdrawn").text, /clock: pad[^]*\+three/);
 });
 

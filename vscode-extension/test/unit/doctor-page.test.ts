@@ -31,7 +31,7 @@ Agents
                  → pillion mcp install claude
   ? od\\u{200b}d  a\\nb
 
-It has no tokens in it, and can be pasted into an issue. The command Pillion: Doctor looks again.
+It contains no tokens; you can paste it into an issue. Run Pillion: Doctor to check again.
 `,
   );
   const lines = page.text.split("\n");

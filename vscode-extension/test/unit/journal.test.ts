@@ -33,7 +33,7 @@ test("each target selects what its name says, and no name can hide", () => {
   const revert = { ...entry, sessionId: "", paths: ["app.py"] };
   assert.equal(changeTarget({ ...revert, agent: { name: "VS Code", via: "editor" } }).name, "your revert of app.py");
   assert.equal(changeTarget({ ...revert, agent: { name: "pillion", via: "setting" } }).name, "Pillion’s revert of app.py");
-  assert.deepEqual(turnTarget({ sessionId: "s1", turn: 7, agent: "claude" }), { selector: { sessionId: "s1", turn: 7 }, name: "all that claude changed in turn 7" });
+  assert.deepEqual(turnTarget({ sessionId: "s1", turn: 7, agent: "claude" }), { selector: { sessionId: "s1", turn: 7 }, name: "everything that claude changed in turn 7" });
   assert.deepEqual(agentTarget("s1", "claude"), { selector: { sessionId: "s1" }, name: "everything that claude changed" });
 });
 

@@ -17,7 +17,7 @@ test("of several agents the one that may do most is shown, and full access is ma
   const look = modeLook(all);
   assert.equal(look?.text, "$(warning) FULL ACCESS: blue");
   assert.equal(look.warns, true);
-  assert.match(look.tooltip, /red is in mode plan\. It may read and nothing else\.\n/);
+  assert.match(look.tooltip, /red is in mode plan\. It only reads\.\n/);
 });
 
 test("other modes are named and not marked", () => {

@@ -73,7 +73,7 @@ test("only the end of what comes too fast is drawn", () => {
     on.print({ gap: 0, text: `line ${String(line)}\n` });
   }
   const shown = bare(on.draw());
-  assert.match(shown, /passed over: it prints faster than this is drawn\]\r\nline \d+\r\n/);
+  assert.match(shown, /skipped: it prints too fast\]\r\nline \d+\r\n/);
   assert.ok(shown.endsWith("line 49999\r\n") && shown.length < drawnAtOnce + 200);
 });
 

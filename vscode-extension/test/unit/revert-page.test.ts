@@ -31,8 +31,8 @@ test("the page shows what would become of each file, merged or not, and what sta
   const lines = page.text.split("\n");
   assert.equal(lines[0], "Revert “Tidy up” by claude?");
   assert.equal(lines[page.places.get("src/app.py") ?? -1], "src/app.py   +1 -1");
-  assert.match(page.text, /^ {2}merged with what was changed since: that stays\n {2}@@ -1 \+1 @@\n {2}-new\n {2}\+old\n$/m);
-  assert.match(page.text, /^made\.py {3}is removed, as the agent made it$/m);
+  assert.match(page.text, /^ {2}merged: later changes stay\n {2}@@ -1 \+1 @@\n {2}-new\n {2}\+old\n$/m);
+  assert.match(page.text, /^made\.py {3}is deleted, because the agent created it$/m);
   assert.match(page.text, /^old {3}comes back$/m);
   assert.match(page.text, /^new\.py {3}moves back to was\.py$/m);
   assert.match(page.text, /^src\/lib {3}moves back to lib\n {2}with it: 1 file$/m);
@@ -62,7 +62,7 @@ test("where nothing can be reverted, there is no yes", () => {
   const told = result({ reverted: [], conflicts: ["a.md"], reasons: null, preview: { kind: "diff", files: null } });
   assert.equal(changesAnything(told), false);
   const page = revertPage("“Edit a.md” by claude", told);
-  assert.match(page.text, /^Nothing of this can be reverted/);
+  assert.match(page.text, /^Cannot be reverted/);
   assert.match(page.text, /^ {4}it was changed since$/m);
   assert.doesNotMatch(page.text, /^Revert /m);
 });
@@ -71,9 +71,9 @@ test("afterwards it is told what became of each file", () => {
   assert.equal(outcome(result()), "Reverted src/app.py");
   assert.equal(
     outcome(result({ reverted: ["a", "b"], merged: ["b"], conflicts: ["c", "d", "e"], reasons: { c: "it is gone" } })),
-    "Reverted a and 1 more; b was merged with what was changed since; c stays as it is: it is gone; d stays as it is: it was changed since; 1 more stays as it is",
+    "Reverted a and 1 more; b was merged with later changes; c stays as it is: it is gone; d stays as it is: it was changed since; 1 more stays as it is",
   );
   assert.match(outcome(result({ conflicts: ["c", "d", "e", "f"] })), /; 2 more stay as they are$/);
-  assert.equal(outcome(result({ merged: ["src/app.py"] })), "Reverted src/app.py, merged with what was changed since");
+  assert.equal(outcome(result({ merged: ["src/app.py"] })), "Reverted src/app.py, merged with later changes");
   assert.match(outcome(result({ reverted: [], conflicts: ["c"] })), /^Nothing was reverted; c stays/);
 });
