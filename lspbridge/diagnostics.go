@@ -273,17 +273,12 @@ func (r *reports) evidenceLocked(one *report, spec Server) evidence {
 	e := evidence{
 		since: one.since, sent: one.sent, changed: one.changed, came: one.came,
 		versions: r.versions, single: spec.Single, debounce: r.debounce,
-		busy: r.isBusyLocked(), stirred: r.stirred, nudges: one.nudges,
+		busy: r.isBusyLocked(), stirred: r.stirred, nudges: one.nudges, old: one.old,
 	}
 	if n := len(one.runs); n > 0 {
 		e.told = one.runs[n-1]
 	}
 	e.told = latest(e.told, one.changed)
-	for _, t := range one.old {
-		if time.Since(t) <= mostLint {
-			e.old++
-		}
-	}
 	if one.pulled != nil && one.pulled.since == one.since {
 		e.pull = &one.pulled.published
 	}

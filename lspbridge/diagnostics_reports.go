@@ -21,7 +21,6 @@ type reports struct {
 	versions bool                 // it has named the version of a document
 	stirred  time.Time            // when it was last told something that it may report on
 	busy     map[string]time.Time // by the tokens of progress that has begun, when it was last heard of
-	lints    lints
 }
 
 // report is one document's.
@@ -30,10 +29,8 @@ type report struct {
 	open        bool
 	since, sent int32     // its versions that had this text
 	changed     time.Time // when the server was told this text first
-	runs        []time.Time
-	old         []time.Time // those of runs that were there when the text came
-	closes      int         // how many empty reports may come because it was closed
-	readTo      time.Time   // what was sent until then the server has read
+	runs        []time.Time // when it was sent what it may still report on
+	old         int // how many of the reports to come may be of an earlier text
 	came        []published // since then
 	nudges      int         // how often it was told the same text again
 	last        *published  // whatever it was about
@@ -104,7 +101,7 @@ func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Tim
 	one, now := r.getLocked(p), time.Now()
 	one.runs = slices.DeleteFunc(one.runs, func(t time.Time) bool { return now.Sub(t) > mostLint })
 	if one.sum != sum || !one.open {
-		one.old = slices.Clone(one.runs)
+		one.old = len(one.runs)
 		one.sum, one.since, one.changed, one.came, one.nudges, one.open = sum, version, now, nil, 0, true
 		r.shakeLocked(one)
 	}
@@ -183,7 +180,6 @@ func (r *reports) closed(p workspace.Path) {
 	one := r.getLocked(p)
 	r.stirred = time.Now()
 	one.runs = append(one.runs, r.stirred.Add(-r.debounce))
-	one.closes++
 	one.open, one.came, one.last, one.pulled, one.known = false, nil, nil, nil, nil
 	r.shakeLocked(one)
 	one.turn()
@@ -195,28 +191,15 @@ func (r *reports) closed(p workspace.Path) {
 func (r *reports) passed(p workspace.Path, sent, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	putOff := func(t time.Time) bool { return t.Before(sent) && now.Before(t.Add(r.debounce)) }
 	one := r.getLocked(p)
-	one.runs, one.old = slices.DeleteFunc(one.runs, putOff), slices.DeleteFunc(one.old, putOff)
-	if flying, told := r.lints.flying(now); told && one.open && !sent.Before(one.changed) {
-		one.runs = append(flying, slices.DeleteFunc(one.runs, func(t time.Time) bool { return t.Before(sent) })...)
-		if one.readTo.Before(one.changed) {
-			one.old, one.came = slices.Clone(flying), nil
+	one.runs = slices.DeleteFunc(one.runs, func(t time.Time) bool {
+		off := t.Before(sent) && now.Before(t.Add(r.debounce))
+		if off && t.Before(one.changed) && one.old > 0 {
+			one.old--
 		}
-	}
-	one.readTo = latest(one.readTo, sent)
+		return off
+	})
 	one.turn()
-}
-
-// landedLocked: no look at an earlier text is going on any more. What has come until now
-// stays in doubt, unless all of it agrees.
-func (r *reports) landedLocked(one *report) {
-	if len(one.old) == 0 {
-		return
-	}
-	if proof, _ := r.evidenceLocked(one, Server{}).proven(); proof == nil {
-		one.old, one.came = nil, nil
-	}
 }
 
 // publish notes a report. Without a version it is one of those that were expected, and
@@ -229,12 +212,10 @@ func (r *reports) publish(p workspace.Path, version *int32, items string) {
 	if one == nil {
 		return // it was never open; of those there may be any number
 	}
-	begun := func(t time.Time) bool { return !now.Before(t.Add(r.debounce)) }
-	one.runs = dropFirst(one.runs, begun)
-	if one.closes > 0 && items == "[]" {
-		one.closes--
-	} else {
-		r.lints.ended(now)
+	earlier := false // it is of an earlier text, if it can be
+	if i := slices.IndexFunc(one.runs, func(t time.Time) bool { return !now.Before(t.Add(r.debounce)) }); i >= 0 {
+		earlier = one.runs[i].Before(one.changed)
+		one.runs = slices.Delete(one.runs, i, i+1)
 	}
 	if !one.open {
 		return
@@ -242,12 +223,11 @@ func (r *reports) publish(p workspace.Path, version *int32, items string) {
 	it := published{version, now, items}
 	one.last = &it
 	if version == nil && now.Before(one.changed.Add(r.debounce)) {
-		one.old = dropFirst(one.old, begun) // it cannot have begun on this text
+		if earlier && one.old > 0 { // it cannot have begun on this text
+			one.old--
+		}
 	} else {
 		one.came = bounded(append(one.came, it))
-	}
-	if flying, told := r.lints.flying(now); told && len(flying) == 0 && !one.readTo.Before(one.changed) {
-		r.landedLocked(one)
 	}
 	one.turn()
 }
@@ -267,13 +247,6 @@ func bounded(came []published) []published {
 		}
 	}
 	return came
-}
-
-func dropFirst(list []time.Time, is func(time.Time) bool) []time.Time {
-	if i := slices.IndexFunc(list, is); i >= 0 {
-		return slices.Delete(list, i, i+1)
-	}
-	return list
 }
 
 // published takes textDocument/publishDiagnostics. What cannot be read proves nothing.
@@ -307,28 +280,23 @@ func (c *client) progress(params json.RawMessage) {
 	var p struct {
 		Token json.RawMessage `json:"token"`
 		Value struct {
-			Kind  string `json:"kind"`
-			Title string `json:"title"`
+			Kind string `json:"kind"`
 		} `json:"value"`
 	}
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	c.reports.heard(p.Value.Kind, string(p.Token), p.Value.Title)
+	c.reports.heard(p.Value.Kind, string(p.Token))
 }
 
 // heard notes progress of one token.
-func (r *reports) heard(kind, token, title string) {
+func (r *reports) heard(kind, token string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := time.Now()
-	if kind == "begin" {
-		r.lints.began(title, now)
-	}
 	switch kind {
 	case "begin", "report":
 		if len(r.busy) < mostBusy {
-			r.busy[token] = now
+			r.busy[token] = time.Now()
 		}
 	case "end":
 		delete(r.busy, token)
