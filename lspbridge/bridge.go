@@ -9,6 +9,11 @@
 //	reports    what servers said is wrong, and when (diagnostics.go)
 //	router     the editor's own servers first, where it has them
 //
+// What servers are told has the types of go.lsp.dev/protocol. What they say has them only
+// where servers keep to LSP: protocol takes "diagnostics": null for a clean file and an
+// unknown kind of documentChange for edits, and refuses a whole message for one field that
+// is otherwise (a code beyond int32, a Command among code actions, a capability).
+//
 // Deliberately not here: starting programs (Options.Spawn does), changing files (what a
 // server wants changed comes back as edits), and what a language is (package language).
 package lspbridge

@@ -365,7 +365,7 @@ func (c *client) tellingAt(d *openDocument, at time.Time, crowded bool, method s
 		return err
 	}
 	ctx, cancel := context.WithTimeout(c.server.ctx, mostLint)
-	wait, err := c.conn.Begin(ctx, c.server.spec.Barrier, map[string]any{"textDocument": documentID{URI: d.uri}})
+	wait, err := c.conn.Begin(ctx, c.server.spec.Barrier, map[string]any{"textDocument": documentID{URI: string(d.uri)}})
 	go func() {
 		defer c.server.bridge.running.Done()
 		defer cancel()

@@ -57,10 +57,10 @@ func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func(
 		return nil, nil, nil
 	}
 	if c.server.spec.TypeScript {
-		wait, err = c.beginTypeScript(ctx, d.uri)
+		wait, err = c.beginTypeScript(ctx, string(d.uri))
 		return nil, wait, err
 	}
-	params := map[string]any{"textDocument": documentID{URI: d.uri}}
+	params := map[string]any{"textDocument": documentID{URI: string(d.uri)}}
 	if id := c.offers.DiagnosticProvider.text("identifier"); id != "" {
 		params["identifier"] = id
 	}

@@ -27,10 +27,10 @@ type reports struct {
 type report struct {
 	sum         uint64 // of the text that it has
 	open        bool
-	since, sent int32     // its versions that had this text
-	changed     time.Time // when the server was told this text first
+	since, sent int32       // its versions that had this text
+	changed     time.Time   // when the server was told this text first
 	runs        []time.Time // when it was sent what it may still report on
-	old         int // how many of the reports to come may be of an earlier text
+	old         int         // how many of the reports to come may be of an earlier text
 	came        []published // since then
 	nudges      int         // how often it was told the same text again
 	last        *published  // whatever it was about

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"go.lsp.dev/uri"
+
 	"pillion/workspace"
 	"pillion/workspace/document"
 )
@@ -21,7 +23,7 @@ const (
 // openDocument is a document as a server was told it.
 type openDocument struct {
 	path     workspace.Path
-	uri      string
+	uri      uri.URI
 	language string
 	version  int32 // counts from 1: there are servers that take 0 for none
 	saved    int32 // the version that the server was told is on disk
@@ -122,7 +124,7 @@ func (c *client) tell(s *document.Snapshot, f *document.File) (*openDocument, er
 	d, sum := c.docs[f.Path], sumOf(f.Text)
 	switch {
 	case d == nil:
-		d = &openDocument{path: f.Path, uri: f.Path.URI(), language: languageOf(f.Path, f.Buffer), version: c.reports.next(f.Path)}
+		d = &openDocument{path: f.Path, uri: uri.URI(f.Path.URI()), language: languageOf(f.Path, f.Buffer), version: c.reports.next(f.Path)}
 		if !f.Dirty {
 			d.saved = d.version
 		}
