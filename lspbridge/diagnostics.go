@@ -126,25 +126,24 @@ func (c *client) tellText(s *document.Snapshot, p workspace.Path) (told, error) 
 	return told{path: d.path, text: text, sum: d.sum, since: c.reports.getLocked(d.path).since}, nil
 }
 
-// settleLocked tells a text once more if what the server has sent about it may be over,
+// settleLocked sends a text once more if what the server has sent about it may be over,
 // because something else changed.
 func (c *client) settleLocked(d *openDocument, text string) error {
-	if c.server.spec.Alone || !c.reports.shaken(d.path) {
+	if c.server.spec.Alone || !c.reports.takeOutdated(d.path) {
 		return nil
 	}
-	return c.repeatLocked(d, text)
+	return c.resendLocked(d, text)
 }
 
-// unanswered is for a server that was asked and has not answered. What it has sent by
-// itself may be from before something else changed; then it has to send it anew.
-func (c *client) unanswered(t told) told {
+// resend sends a text once more, if the document still has it, and gives it as it is then.
+func (c *client) resend(t told, send func(d *openDocument, text string) error) told {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.docs[t.path]
 	if d == nil || d.sum != t.sum {
 		return t
 	}
-	if err := c.settleLocked(d, t.text); err != nil {
+	if err := send(d, t.text); err != nil {
 		c.server.note(err.Error())
 	}
 	c.reports.mu.Lock()
@@ -153,22 +152,8 @@ func (c *client) unanswered(t told) told {
 	return t
 }
 
-// tellAgain tells the same text once more, if the document still has it.
-func (c *client) tellAgain(t told) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	d := c.docs[t.path]
-	if d == nil || d.sum != t.sum {
-		return
-	}
-	c.reports.nudged(t.path)
-	if err := c.repeatLocked(d, t.text); err != nil {
-		c.server.note(err.Error())
-	}
-}
-
-// repeatLocked tells the text that a document has as another version of it.
-func (c *client) repeatLocked(d *openDocument, text string) error {
+// resendLocked sends the text that a document has as another version of it.
+func (c *client) resendLocked(d *openDocument, text string) error {
 	saved := d.saved == d.version
 	d.version++
 	if saved {
@@ -177,22 +162,13 @@ func (c *client) repeatLocked(d *openDocument, text string) error {
 	return c.didChange(d, text)
 }
 
-func (r *reports) nudged(p workspace.Path) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.getLocked(p).nudges++
-}
-
 // await waits until it is known what is wrong in a text. If that does not come to be,
 // the list is an older one, if there is any.
 func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshness) {
 	if c.pulls() {
 		t.asked = time.Now()
-		if !c.pull(ctx, t) && !c.server.spec.Alone && c.reports.isShaken(t.path) {
-			if ctx.Err() != nil {
-				return c.notKnown(ctx, t)
-			}
-			t = c.unanswered(t)
+		if !c.pull(ctx, t) { // what it has sent by itself may be from before something else changed
+			t = c.resend(t, c.settleLocked)
 		}
 	}
 	for {
@@ -203,8 +179,8 @@ func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshn
 		if v == nil {
 			return c.older(t), language.Stale // it has another text by now
 		}
-		if v.nudge {
-			c.tellAgain(t)
+		if v.resend {
+			t = c.resend(t, c.resendLocked)
 			continue
 		}
 		if !c.pause(ctx, v.again, turned) {
@@ -270,15 +246,7 @@ func (c *client) look(t told) (*knownList, *verdict, <-chan struct{}) {
 }
 
 func (r *reports) evidenceLocked(one *report, spec Server) evidence {
-	e := evidence{
-		since: one.since, sent: one.sent, changed: one.changed, came: one.came,
-		versions: r.versions, single: spec.Single, debounce: r.debounce,
-		busy: r.isBusyLocked(), stirred: r.stirred, nudges: one.nudges, old: one.old,
-	}
-	if n := len(one.runs); n > 0 {
-		e.told = one.runs[n-1]
-	}
-	e.told = latest(e.told, one.changed)
+	e := evidence{sentText: one.sentText, versions: r.versions, single: spec.Single, debounce: r.debounce, busy: r.isBusyLocked(), notified: r.notified}
 	if one.pulled != nil && one.pulled.since == one.since {
 		e.pull = &one.pulled.published
 	}

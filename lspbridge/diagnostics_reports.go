@@ -19,25 +19,21 @@ type reports struct {
 	mu       sync.Mutex // guards all below
 	of       map[workspace.Path]*report
 	versions bool                 // it has named the version of a document
-	stirred  time.Time            // when it was last told something that it may report on
+	notified time.Time            // when it was last told something that it may report on
 	busy     map[string]time.Time // by the tokens of progress that has begun, when it was last heard of
 }
 
 // report is one document's.
 type report struct {
-	sum         uint64 // of the text that it has
-	open        bool
-	since, sent int32       // its versions that had this text
-	changed     time.Time   // when the server was told this text first
-	runs        []time.Time // when it was sent what it may still report on
-	old         int         // how many of the reports to come may be of an earlier text
-	came        []published // since then
-	nudges      int         // how often it was told the same text again
-	last        *published  // whatever it was about
-	pulled      *pulled
-	known       *knownList
-	shaken      bool          // since the server was told it, something else changed that it may depend on
-	turned      chan struct{} // closed when anything of this changes
+	sum  uint64 // of the text that it has
+	open bool
+	sentText
+	unreported []time.Time // when the server was told what it may still report on
+	last       *published  // whatever it was about
+	pulled     *pulled
+	known      *knownList
+	outdated   bool          // since the server was sent it, something else changed that it may depend on
+	turned     chan struct{} // closed when anything of this changes
 }
 
 // published is one textDocument/publishDiagnostics.
@@ -99,75 +95,72 @@ func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Tim
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one, now := r.getLocked(p), time.Now()
-	one.runs = slices.DeleteFunc(one.runs, func(t time.Time) bool { return now.Sub(t) > mostLint })
+	one.unreported = slices.DeleteFunc(one.unreported, func(t time.Time) bool { return now.Sub(t) > mostLint })
 	if one.sum != sum || !one.open {
-		one.old = len(one.runs)
-		one.sum, one.since, one.changed, one.came, one.nudges, one.open = sum, version, now, nil, 0, true
-		r.shakeLocked(one)
+		one.sum, one.open = sum, true
+		one.sentText = sentText{since: version, changed: now, old: len(one.unreported)}
+		r.outdateLocked(one)
+	} else {
+		one.resent++
 	}
-	one.shaken = false
+	one.outdated = false
 	crowded = r.isCrowdedLocked(one)
-	one.sent = version
-	one.runs = append(one.runs, now)
-	r.stirred = now
+	one.sent, one.told = version, now
+	one.unreported = append(one.unreported, now)
+	r.notified = now
 	one.turn()
 	return now, crowded
 }
 
-// shakeLocked notes that something changed on which other documents may depend.
-func (r *reports) shakeLocked(what *report) {
+// outdateLocked notes that something changed on which other documents may depend.
+func (r *reports) outdateLocked(what *report) {
 	for _, one := range r.of {
-		one.shaken = one.shaken || one != what
+		one.outdated = one.outdated || one != what
 	}
 }
 
-// shaken says if what is known of a document may be over because something else
-// changed. The next that the server is told of it then counts as a new text.
-func (r *reports) shaken(p workspace.Path) bool {
+// takeOutdated says if what is known of a document may be over because something else
+// changed. The next that the server is sent of it then counts as a new text.
+func (r *reports) takeOutdated(p workspace.Path) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
-	if !one.shaken {
+	if !one.outdated {
 		return false
 	}
-	one.open, one.shaken = false, false
+	one.open, one.outdated = false, false
 	return true
 }
 
-// isShaken is shaken, and leaves it so.
-func (r *reports) isShaken(p workspace.Path) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.getLocked(p).shaken
-}
-
-// stir notes that the server is told something else that has it look at p again; at
+// expect notes that the server is told something else that has it look at p again; at
 // and crowded are those of sent.
-func (r *reports) stir(p workspace.Path) (at time.Time, crowded bool) {
+func (r *reports) expect(p workspace.Path) (at time.Time, crowded bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
 	crowded = r.isCrowdedLocked(one)
-	r.stirred = time.Now()
-	one.runs = append(one.runs, r.stirred)
-	return r.stirred, crowded
+	r.notified = time.Now()
+	one.told = r.notified
+	one.unreported = append(one.unreported, r.notified)
+	return r.notified, crowded
 }
 
 // isCrowdedLocked says if the server may still be at work on what it was told earlier,
 // and can show that it has put it off.
 func (r *reports) isCrowdedLocked(one *report) bool {
-	return len(one.runs) > 0 && !r.versions && r.debounce > 0
+	return len(one.unreported) > 0 && !r.versions && r.debounce > 0
 }
 
-// stirAll is stir for every document.
-func (r *reports) stirAll() {
+// expectAll is expect for every document.
+func (r *reports) expectAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stirred = time.Now()
-	r.shakeLocked(nil)
+	r.notified = time.Now()
+	r.outdateLocked(nil)
 	for _, one := range r.of {
 		if one.open {
-			one.runs = append(one.runs, r.stirred)
+			one.told = r.notified
+			one.unreported = append(one.unreported, r.notified)
 		}
 	}
 }
@@ -178,10 +171,10 @@ func (r *reports) closed(p workspace.Path) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
-	r.stirred = time.Now()
-	one.runs = append(one.runs, r.stirred.Add(-r.debounce))
+	r.notified = time.Now()
+	one.unreported = append(one.unreported, r.notified.Add(-r.debounce))
 	one.open, one.came, one.last, one.pulled, one.known = false, nil, nil, nil, nil
-	r.shakeLocked(one)
+	r.outdateLocked(one)
 	one.turn()
 }
 
@@ -192,7 +185,7 @@ func (r *reports) passed(p workspace.Path, sent, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
-	one.runs = slices.DeleteFunc(one.runs, func(t time.Time) bool {
+	one.unreported = slices.DeleteFunc(one.unreported, func(t time.Time) bool {
 		off := t.Before(sent) && now.Before(t.Add(r.debounce))
 		if off && t.Before(one.changed) && one.old > 0 {
 			one.old--
@@ -213,9 +206,9 @@ func (r *reports) publish(p workspace.Path, version *int32, items string) {
 		return // it was never open; of those there may be any number
 	}
 	earlier := false // it is of an earlier text, if it can be
-	if i := slices.IndexFunc(one.runs, func(t time.Time) bool { return !now.Before(t.Add(r.debounce)) }); i >= 0 {
-		earlier = one.runs[i].Before(one.changed)
-		one.runs = slices.Delete(one.runs, i, i+1)
+	if i := slices.IndexFunc(one.unreported, func(t time.Time) bool { return !now.Before(t.Add(r.debounce)) }); i >= 0 {
+		earlier = one.unreported[i].Before(one.changed)
+		one.unreported = slices.Delete(one.unreported, i, i+1)
 	}
 	if !one.open {
 		return
@@ -324,7 +317,7 @@ func (c *client) refresh(json.RawMessage) (any, error) {
 	r := c.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stirred = time.Now()
+	r.notified = time.Now()
 	for _, one := range r.of {
 		one.pulled = nil
 		one.turn()

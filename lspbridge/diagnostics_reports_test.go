@@ -41,7 +41,7 @@ func TestReportsThatAreStillToCome(t *testing.T) {
 		{"and reported before it can have looked at the second", []func(*story){edit, wait(550 * ms), edit, read, wait(50 * ms), report}, 0},
 		{"or later", []func(*story){edit, wait(550 * ms), edit, read, wait(550 * ms), report}, 1},
 		{"closed and opened again", []func(*story){edit, wait(600 * ms), report, func(s *story) { s.closed(p) }, edit}, 1},
-		{"saved, and changed at once", []func(*story){edit, wait(600 * ms), report, func(s *story) { s.stir(p) }, edit}, 1},
+		{"saved, and changed at once", []func(*story){edit, wait(600 * ms), report, func(s *story) { s.expect(p) }, edit}, 1},
 		{"what was long ago never comes", []func(*story){edit, wait(mostLint + ms), edit}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -29,7 +29,7 @@ func (c *client) didSave(d *openDocument) error {
 	if !c.offers.TextDocumentSync.Save {
 		return nil
 	}
-	at, crowded := c.reports.stir(d.path)
+	at, crowded := c.reports.expect(d.path)
 	return c.tellingAt(d, at, crowded, "textDocument/didSave", &protocol.DidSaveTextDocumentParams{TextDocument: protocol.TextDocumentIdentifier{URI: d.uri}})
 }
 

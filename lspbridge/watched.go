@@ -246,6 +246,6 @@ func (c *client) flushWatched() {
 		}
 	}
 	c.seen = nil
-	c.reports.stirAll()
+	c.reports.expectAll()
 	_ = c.notify(watchedFiles, &protocol.DidChangeWatchedFilesParams{Changes: changes}) //nolint:errcheck // it ended, and starts anew
 }
