@@ -14,7 +14,7 @@ import (
 // handle is what a server may send: it runs on the goroutine that reads, in order.
 func (c *client) handle(_ context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
 	if req.Notification {
-		c.told(req)
+		c.notified(req)
 		return nil, nil
 	}
 	answer, known := answers[req.Method]
@@ -46,8 +46,8 @@ var answers = map[string]func(c *client, params json.RawMessage) (any, error){
 
 func nothing(*client, json.RawMessage) (any, error) { return nil, nil }
 
-// told takes a notification.
-func (c *client) told(req *wire.Request) {
+// notified takes a notification.
+func (c *client) notified(req *wire.Request) {
 	switch req.Method {
 	case "textDocument/publishDiagnostics":
 		c.published(req.Params)

@@ -81,10 +81,10 @@ type Bridge struct {
 
 	patience patience
 
-	running sync.WaitGroup // the goroutines of servers
-	entry   sync.Mutex     // guards shut; nothing else is locked within
-	shut    bool           // nothing is added to running any more
-	looked  looked
+	running       sync.WaitGroup // the goroutines of servers
+	entry         sync.Mutex     // guards shut; nothing else is locked within
+	shut          bool           // nothing is added to running any more
+	installations installations
 
 	mu      sync.Mutex // guards all below
 	closed  bool

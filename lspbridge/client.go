@@ -289,7 +289,7 @@ func changedMeanwhile(err error) bool {
 func (c *client) begin(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (func(any) error, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d, text, err := c.bringUpLocked(s, p)
+	d, text, err := c.syncLocked(s, p)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (s *server) diagnostics(ctx context.Context, snap *document.Snapshot, p wor
 		return s.notUsable(ctx, err)
 	}
 	c.tellWatched(ctx)
-	t, err := c.tellText(snap, p)
+	t, err := c.syncText(snap, p)
 	if errors.Is(err, errGone) {
 		return s.diagnostics(ctx, snap, p)
 	}
@@ -99,8 +99,8 @@ func (s *server) notUsable(ctx context.Context, err error) (language.Report, err
 	return out, err
 }
 
-// told is a text that a server was told.
-type told struct {
+// syncedText is a text of a document that a server has.
+type syncedText struct {
 	path  workspace.Path
 	text  string
 	sum   uint64
@@ -108,22 +108,22 @@ type told struct {
 	asked time.Time // the server was, if it can be: what it answered before may be over, for other files change too
 }
 
-// tellText has the server know p as the snapshot has it.
-func (c *client) tellText(s *document.Snapshot, p workspace.Path) (told, error) {
+// syncText has the server know p as the snapshot has it.
+func (c *client) syncText(s *document.Snapshot, p workspace.Path) (syncedText, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d, text, err := c.bringUpLocked(s, p)
+	d, text, err := c.syncLocked(s, p)
 	if err != nil {
-		return told{}, err
+		return syncedText{}, err
 	}
 	if !c.pulls() {
 		if err := c.settleLocked(d, text); err != nil {
-			return told{}, err
+			return syncedText{}, err
 		}
 	}
 	c.reports.mu.Lock()
 	defer c.reports.mu.Unlock()
-	return told{path: d.path, text: text, sum: d.sum, since: c.reports.getLocked(d.path).since}, nil
+	return syncedText{path: d.path, text: text, sum: d.sum, since: c.reports.getLocked(d.path).since}, nil
 }
 
 // settleLocked sends a text once more if what the server has sent about it may be over,
@@ -136,7 +136,7 @@ func (c *client) settleLocked(d *openDocument, text string) error {
 }
 
 // resend sends a text once more, if the document still has it, and gives it as it is then.
-func (c *client) resend(t told, send func(d *openDocument, text string) error) told {
+func (c *client) resend(t syncedText, send func(d *openDocument, text string) error) syncedText {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.docs[t.path]
@@ -164,7 +164,7 @@ func (c *client) resendLocked(d *openDocument, text string) error {
 
 // await waits until it is known what is wrong in a text. If that does not come to be,
 // the list is an older one, if there is any.
-func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshness) {
+func (c *client) await(ctx context.Context, t syncedText) (*knownList, language.Freshness) {
 	if c.pulls() {
 		t.asked = time.Now()
 		if !c.pull(ctx, t) { // what it has sent by itself may be from before something else changed
@@ -191,7 +191,7 @@ func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshn
 }
 
 // notKnown is what is left when nobody waits any more, or the server has ended.
-func (c *client) notKnown(ctx context.Context, t told) (*knownList, language.Freshness) {
+func (c *client) notKnown(ctx context.Context, t syncedText) (*knownList, language.Freshness) {
 	if ctx.Err() == nil {
 		return nil, language.Interrupted
 	}
@@ -222,7 +222,7 @@ func (c *client) pause(ctx context.Context, again time.Time, turned <-chan struc
 }
 
 // look is what is known of a text now. Without a verdict the document has another.
-func (c *client) look(t told) (*knownList, *verdict, <-chan struct{}) {
+func (c *client) look(t syncedText) (*knownList, *verdict, <-chan struct{}) {
 	r := c.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -254,7 +254,7 @@ func (r *reports) evidenceLocked(one *report, spec Server) evidence {
 }
 
 // older is the last that was heard of a document, whatever text it was about.
-func (c *client) older(t told) *knownList {
+func (c *client) older(t syncedText) *knownList {
 	r := c.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -285,9 +285,9 @@ func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
 		if c == nil && b.o.Ask != nil && b.o.Settings(p.Top()).EditorDiagnostics {
 			continue // it is not needed as long as the editor answers
 		}
-		var t told
+		var t syncedText
 		if c != nil {
-			if t, err = c.tellText(s, p); err != nil {
+			if t, err = c.syncText(s, p); err != nil {
 				continue
 			}
 		}
@@ -311,12 +311,12 @@ func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
 }
 
 // prepare starts the server, and tells it what p is then.
-func (s *server) prepare(ctx context.Context, p workspace.Path) (*client, told, error) {
+func (s *server) prepare(ctx context.Context, p workspace.Path) (*client, syncedText, error) {
 	c, err := s.use(ctx)
 	if err != nil {
-		return nil, told{}, err
+		return nil, syncedText{}, err
 	}
-	t, err := c.tellText(s.bridge.o.Documents.Snapshot(warmLimit), p)
+	t, err := c.syncText(s.bridge.o.Documents.Snapshot(warmLimit), p)
 	return c, t, err
 }
 

@@ -46,17 +46,17 @@ var textSeed = maphash.MakeSeed()
 
 func sumOf(text string) uint64 { return maphash.String(textSeed, text) }
 
-// bringUp has the server know p as the snapshot has it.
-func (c *client) bringUp(s *document.Snapshot, p workspace.Path) error {
+// syncFile has the server know p as the snapshot has it.
+func (c *client) syncFile(s *document.Snapshot, p workspace.Path) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, _, err := c.bringUpLocked(s, p)
+	_, _, err := c.syncLocked(s, p)
 	return err
 }
 
-// bringUpLocked has the server know all its documents as the snapshot has them, and p
+// syncLocked has the server know all its documents as the snapshot has them, and p
 // whether it was open or not. text is that of p.
-func (c *client) bringUpLocked(s *document.Snapshot, p workspace.Path) (d *openDocument, text string, err error) {
+func (c *client) syncLocked(s *document.Snapshot, p workspace.Path) (d *openDocument, text string, err error) {
 	p = s.Real(p)
 	for _, d := range c.docs {
 		if d.path != p && outdated(s, d) {
