@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
 
 	"pillion/workspace"
@@ -40,9 +39,6 @@ func watched(ctx context.Context, e exam) Finding {
 		f.Data = map[string]any{"degraded": s.Degraded, "reason": s.Reason, "watched": s.Watched}
 		if f.Status, f.Detail = OK, "changes are known as they happen, in "+count(s.Watched, "folder"); s.Degraded {
 			f.Status, f.Detail, f.Hint = Warning, "changes are known only later: "+s.Reason, "all works; large folders are slower, and who changed a file may not be told"
-			if runtime.GOOS != "linux" {
-				f.Status = Info
-			}
 		}
 	case <-ctx.Done():
 		f.Detail = fmt.Sprintf("there are too many folders to look through in %s", watchTime)

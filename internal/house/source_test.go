@@ -71,7 +71,7 @@ func init() {
 var writers = map[string]string{
 	"workspace/change":          "the workspace, after a yes",
 	"workspace/journal":         "the journal, in the state folder",
-	"workspace/watch":           "a file without a name, in the state folder: what Settle waits for",
+	"workspace/watch":           "a cookie in the state folder, which Settle waits for",
 	"agents/install":            "agents' configuration, which the person saw first",
 	"agents/relay":              "the registry and the socket, in the runtime folder",
 	"audit":                     "the audit log, in the state folder",

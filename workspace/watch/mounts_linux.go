@@ -82,7 +82,7 @@ var local = map[string]bool{
 
 // foreign names a file system on which others may change files unseen: one that a
 // root lies on, or that is mounted on a folder that is watched.
-func (m *mounts) foreign(roots []identity, watched map[string]int32) string {
+func (m *mounts) foreign(roots []identity, watched map[string]identity) string {
 	for _, root := range roots {
 		if kind := m.kindOf(root.dir); !local[kind] {
 			return fmt.Sprintf("%s is on a file system (%s) that others may change without telling", root.dir, kind)

@@ -15,7 +15,7 @@ import (
 // writes through the name that lies in the tree, not those through another hard
 // link or a memory map; who must know reads the file.
 //
-// One goroutine does it all: it reads the kernel's events in their order, adds
+// One goroutine does it all: it takes fsnotify's events in their order, adds
 // and removes folders, and tells the followers. It never holds anybody up, and
 // nothing waits for its first look through the folders.
 type Tree struct {
@@ -29,7 +29,7 @@ type Tree struct {
 	state     State
 	followers map[*func([]Event)]bool
 	started   bool
-	watching  *watching // nil: not started, ended, or no kernel watcher to be had
+	watching  *watching // nil: not started, ended, or fsnotify has no watcher to give
 }
 
 // TreeOptions are what a Tree is made of. All functions are called by one
@@ -42,7 +42,7 @@ type TreeOptions struct {
 	// before it is listed: what is made in a folder is either listed, or told of by
 	// the watch that visit has put on it. It visits nothing if dir itself is ignored.
 	Folders func(ctx context.Context, dir string, visit func(dir string) error) error
-	// Private is a folder of our own, for the file that Settle writes to; "" where nobody
+	// Private is a folder of our own, for the cookie that Settle writes to; "" where nobody
 	// wants to settle.
 	Private string
 	// Budget is how many folders may be watched; 0 is a share of the system's limit.
@@ -145,7 +145,7 @@ func (t *Tree) Follow(told func([]Event)) (stop func()) {
 // Settle returns nil when the followers have been told of every change that was
 // made before it was called. Any error means that nobody knows; it comes at once
 // where the tree is not fully watched or cannot be: on network file systems, after
-// an overflow, outside of Linux.
+// an overflow.
 func (t *Tree) Settle(ctx context.Context) error {
 	one, state := t.current(), t.State()
 	if one == nil || !state.Ready {

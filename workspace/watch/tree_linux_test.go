@@ -464,7 +464,7 @@ func TestWhereNothingSettles(t *testing.T) {
 		{"/homes", "/homes/a", false},
 		{"/src/over/a", "/src/over/a/b", false},
 	} {
-		if got := m.foreign([]identity{{dir: one.root}}, map[string]int32{one.watched: 1}); got != "" != one.foreign {
+		if got := m.foreign([]identity{{dir: one.root}}, map[string]identity{one.watched: {}}); got != "" != one.foreign {
 			t.Errorf("%s, with %s watched: %q", one.root, one.watched, got)
 		}
 	}

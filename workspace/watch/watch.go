@@ -2,7 +2,11 @@
 //
 // It makes things fast and never right: whoever is told looks for himself, and
 // whoever is not told finds out by content hashes in the end. Folders watches the
-// few that waiting approvals rest on; a Tree watches a whole workspace.
+// few that waiting approvals rest on; a Tree watches a whole workspace, and has a barrier,
+// Settle. fsnotify reports to both, on every system. On Linux the barrier is exact: an
+// inotify instance keeps one order for all that it watches. kqueue and Windows promise no
+// order between folders, so the barrier is passed twice there; it has never been run on
+// them. What fsnotify can get wrong is said at type watching.
 package watch
 
 import (

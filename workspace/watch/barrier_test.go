@@ -3,19 +3,22 @@ package watch
 import (
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // TestNobodyWaitsForTheGathering: who asks for the barrier ends the pause, whether it has
 // begun or is still to come.
 func TestNobodyWaitsForTheGathering(t *testing.T) {
-	k, err := newKernel(t.TempDir())
+	kernel, err := fsnotify.NewWatcher()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer k.close() //nolint:errcheck // the test is over
+	defer kernel.Close()
 	for name, first := range map[string]bool{"before": true, "meanwhile": false} {
 		t.Run(name, func(t *testing.T) {
-			b := newBarrier(k)
+			b := newBarrier(kernel.Add, kernel.Remove, t.TempDir())
+			defer b.close()
 			if first {
 				if _, err := b.join(); err != nil {
 					t.Fatal(err)
