@@ -76,6 +76,18 @@ func (r *reports) getLocked(p workspace.Path) *report {
 	return one
 }
 
+// expect notes that the server may report on what it is told now.
+func (one *report) expect(now time.Time) {
+	one.forget(now)
+	one.told = now
+	one.unreported = append(one.unreported, now)
+}
+
+// forget drops what the server will not report on any more.
+func (one *report) forget(now time.Time) {
+	one.unreported = slices.DeleteFunc(one.unreported, func(t time.Time) bool { return now.Sub(t) > mostLint })
+}
+
 func (one *report) turn() {
 	close(one.turned)
 	one.turned = make(chan struct{})
@@ -95,7 +107,7 @@ func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Tim
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one, now := r.getLocked(p), time.Now()
-	one.unreported = slices.DeleteFunc(one.unreported, func(t time.Time) bool { return now.Sub(t) > mostLint })
+	one.forget(now)
 	if one.sum != sum || !one.open {
 		one.sum, one.open = sum, true
 		one.sentText = sentText{since: version, changed: now, old: len(one.unreported)}
@@ -105,8 +117,8 @@ func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Tim
 	}
 	one.outdated = false
 	crowded = r.isCrowdedLocked(one)
-	one.sent, one.told = version, now
-	one.unreported = append(one.unreported, now)
+	one.sent = version
+	one.expect(now)
 	r.notified = now
 	one.turn()
 	return now, crowded
@@ -140,8 +152,7 @@ func (r *reports) expect(p workspace.Path) (at time.Time, crowded bool) {
 	one := r.getLocked(p)
 	crowded = r.isCrowdedLocked(one)
 	r.notified = time.Now()
-	one.told = r.notified
-	one.unreported = append(one.unreported, r.notified)
+	one.expect(r.notified)
 	return r.notified, crowded
 }
 
@@ -159,8 +170,7 @@ func (r *reports) expectAll() {
 	r.outdateLocked(nil)
 	for _, one := range r.of {
 		if one.open {
-			one.told = r.notified
-			one.unreported = append(one.unreported, r.notified)
+			one.expect(r.notified)
 		}
 	}
 }
@@ -279,14 +289,10 @@ func (c *client) progress(params json.RawMessage) {
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	c.reports.heard(p.Value.Kind, string(p.Token))
-}
-
-// heard notes progress of one token.
-func (r *reports) heard(kind, token string) {
+	r, token := c.reports, string(p.Token)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch kind {
+	switch p.Value.Kind {
 	case "begin", "report":
 		if len(r.busy) < mostBusy {
 			r.busy[token] = time.Now()

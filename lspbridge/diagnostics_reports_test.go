@@ -57,3 +57,20 @@ func TestReportsThatAreStillToCome(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatIsNeverReportedIsForgotten: a server that is told of changed files, and of which
+// nobody asks anything, costs no more memory with each of them.
+func TestWhatIsNeverReportedIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p workspace.Path
+		r := newReports(0)
+		r.sent(p, 1, 1)
+		for range 1000 {
+			<-time.After(time.Second)
+			r.expectAll()
+		}
+		if n, most := len(r.of[p].unreported), int(mostLint/time.Second)+1; n > most {
+			t.Errorf("%d are kept, want %d at most", n, most)
+		}
+	})
+}
