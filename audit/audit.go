@@ -155,7 +155,7 @@ func (l *Log) Flush() {
 	l.mu.Unlock()
 	if !l.told {
 		l.told = true
-		l.logf("calls cannot be written to the audit log: %v", err)
+		l.logf("cannot write calls to the audit log: %v", err)
 	}
 }
 
@@ -214,9 +214,9 @@ func lock(dir string) (unlock func(), err error) {
 	one := flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))
 	switch held, err := one.TryLockContext(ctx, 5*time.Millisecond); {
 	case err != nil:
-		return nil, fmt.Errorf("another program holds the audit log: %w", err)
+		return nil, fmt.Errorf("another program has the audit log locked: %w", err)
 	case !held:
-		return nil, fmt.Errorf("another program holds the audit log")
+		return nil, fmt.Errorf("another program has the audit log locked")
 	}
 	return func() { one.Unlock() }, nil //nolint:errcheck // it ends with the program
 }

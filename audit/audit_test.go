@@ -223,7 +223,7 @@ func TestNobodyWaitsForTheLog(t *testing.T) {
 	if r := verified(t, dir); r.Dropped != maxWaiting+10 || r.Lines != 3 || len(r.Problems) > 0 {
 		t.Errorf("got %+v", r)
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "another program holds the audit log") {
+	if len(said) != 1 || !strings.Contains(said[0], "another program has the audit log locked") {
 		t.Errorf("said %q", said)
 	}
 	l.Append(call(0)) // after the end nothing happens

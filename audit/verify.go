@@ -79,7 +79,7 @@ func Verify(dir string, hashes ...string) (Report, error) {
 	r.checkEnd(before, h, headSeen)
 	for _, hash := range hashes {
 		if !r.found[hash] {
-			r.problem("the line with the hash %s is not in the log any more", hash)
+			r.problem("the line with the hash %s is missing from the log", hash)
 		}
 	}
 	return r, nil
@@ -108,19 +108,19 @@ func (r *Report) check(before *line, l line) {
 	case before == nil:
 		r.First = l.N
 		if l.N == 1 && l.Prev != "" {
-			r.problem("%s is not the first line that was written: lines before it are missing", l.place())
+			r.problem("%s is not the first line of the log: earlier lines are missing", l.place())
 		}
 	case before.broken && l.Torn && l.Prev == hashOf(before.raw):
 		r.Torn++
 	case before.broken:
-		r.problem("%s is no line of the log: it was changed", before.place())
+		r.problem("%s is not a valid line: it was changed", before.place())
 	case l.broken: // judged with the next
 	case l.N > before.N+1:
 		r.problem("lines %d to %d are missing before %s", before.N+1, l.N-1, l.place())
 	case l.N <= before.N:
 		r.problem("%s has the number %d, after %d: it was moved, or added", l.place(), l.N, before.N)
 	case l.Prev != hashOf(before.raw):
-		r.problem("%s (number %d) was changed: the next line has another hash of it", before.place(), before.N)
+		r.problem("%s (number %d) was changed: its hash in the next line differs", before.place(), before.N)
 	}
 }
 
@@ -131,13 +131,13 @@ func (r *Report) checkEnd(last *line, h head, headSeen bool) {
 		r.problem("all lines are missing; there were %d", h.N)
 	case last == nil:
 	case last.broken:
-		r.problem("%s is no line of the log: it was changed, or a program ended while it wrote", last.place())
+		r.problem("%s is not a valid line: it was changed, or a program was killed while it wrote", last.place())
 	case h.N == 0:
-		r.problem("the file %q is missing or cannot be read, so nobody knows whether lines are missing at the end", headFile)
+		r.problem("the file %q is missing or cannot be read, so lines may be missing at the end", headFile)
 	case last.N < h.N:
 		r.problem("lines %d to %d are missing at the end", last.N+1, h.N)
 	case !headSeen:
-		r.problem("line %d was changed: it is not the one that was written last", h.N)
+		r.problem("line %d was changed: it is not the last line written", h.N)
 	}
 	if last != nil && h.First > 0 && r.First > h.First {
 		r.problem("lines %d to %d are missing at the beginning", h.First, r.First-1)

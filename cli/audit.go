@@ -17,17 +17,17 @@ import (
 const auditHelp = `usage: pillion audit [show] [--json] [-n NUMBER] [--session ID] [-C FOLDER]
        pillion audit verify [--json] [HASH...]
 
-Every call of an agent's, and every one of yours, is in a log: who called what, who
-allowed it, and what became of it. Not what a file holds, nor what a command prints.
+Shows the log of all calls, the agents' and yours: who called what, who allowed it, and
+the outcome. The log does not contain files or the output of commands.
 
-  show         the newest calls, the newest last
-  -n NUMBER    so many of them; 0 is all, and 50 if you do not say
-  --session    those of one session
-  -C FOLDER    those in one folder
-  verify       tell whether lines were changed, removed or moved since they were
-               written; the exit status is 1 if so
-  HASH         as an earlier verify printed it: that line must still be there. Without
-               one, whoever may write the log can write it anew
+  show         the latest calls, newest last (the default)
+  -n NUMBER    how many; default 50, 0 for all
+  --session    calls of one session
+  -C FOLDER    calls in one folder
+  verify       check whether lines were changed, removed or moved; the exit status
+               is 1 if so
+  HASH         printed by an earlier verify: that line must still be there. Without
+               one, a program that can write the log could have rewritten it
   --json       print JSON, for programs
 `
 
@@ -91,16 +91,16 @@ func printVerified(r audit.Report) {
 	}
 	fmt.Printf("%s: lines %d to %d, of %s to %s\n", r.Dir, r.First, r.Last, r.From.Local().Format(time.DateTime), r.To.Local().Format(time.DateTime))
 	if r.Dropped > 0 {
-		fmt.Printf("%d calls were never written: too much came at once, or the log was held by another program\n", r.Dropped)
+		fmt.Printf("%d calls are missing: too many came at once, or another program had the log locked\n", r.Dropped)
 	}
 	if r.Torn > 0 {
-		fmt.Printf("%d lines were not written to their end: a program was killed\n", r.Torn)
+		fmt.Printf("%d lines are incomplete: a program was killed while it wrote\n", r.Torn)
 	}
 	for _, p := range r.Problems {
 		fmt.Println("✗ " + fault.Escape(p))
 	}
 	if len(r.Problems) == 0 {
-		fmt.Printf("nothing was changed, removed or moved. The last line has the hash\n%s\nKeep it elsewhere and give it to verify another time: then also a log that was written anew is found.\n", r.Hash)
+		fmt.Printf("nothing was changed, removed or moved. The hash of the last line is\n%s\nKeep it elsewhere and pass it to a later verify, which then also detects a rewritten log.\n", r.Hash)
 	}
 }
 

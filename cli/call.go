@@ -18,10 +18,10 @@ import (
 
 const callHelp = `usage: pillion call [--yes] [--json] [-C FOLDER] TOOL [JSON]
 
-Calls a tool as an agent would. Before anything is changed or run you are shown
-what it is, in the terminal, and asked.
+Calls a tool as an agent would. Before it changes or runs anything, it shows you what
+and asks, in the terminal.
 
-  TOOL         one of those that ` + "`pillion tools`" + ` lists
+  TOOL         a tool; ` + "`pillion tools`" + ` lists them
   JSON         the tool's arguments; - reads them from standard input
   -C FOLDER    work in FOLDER instead of the current folder
   --yes        approve everything, for scripts
@@ -32,12 +32,12 @@ For example:
   pillion call read_file '{"path": "README.md"}'
   pillion call run_command '{"command": "make test"}'
 
-It works on the files as they are on disk. What an editor holds unsaved is not
-seen, and the editor is not told: save your files first.
+It works on the files on disk, without an editor's unsaved changes: save your files
+first.
 
-To edit a proposal before it is made, it opens $VISUAL, or else $EDITOR.
+To edit a proposal before you approve it, it opens $VISUAL or $EDITOR.
 
-The exit status is 0 if it was done, 1 if it failed or you refused, 2 if the
+The exit status is 0 on success, 1 if the call failed or you rejected it, 2 if the
 command line is wrong, 130 after Ctrl+C.
 `
 
@@ -117,6 +117,6 @@ func showResult(c *sidecar.Sidecar, r tools.Result, asJSON bool) {
 	style := terminal.StyleOf(os.Stdout)
 	terminal.Show(os.Stdout, os.Stderr, r, style, interactive && style.Width > 0 && asker.Asked())
 	if r.Err != nil && r.Err.Code == fault.ToolNotFound {
-		fmt.Fprintln(os.Stderr, "`pillion tools` lists the tools that there are.")
+		fmt.Fprintln(os.Stderr, "`pillion tools` lists the tools.")
 	}
 }

@@ -64,16 +64,16 @@ const usage = `pillion lets coding agents work in your project through your edit
 
   pillion serve                  the sidecar, started by an editor
   pillion mcp                    the MCP server, started by an agent
-  pillion mcp install AGENT      set an agent up: claude, codex, qwen, gemini or opencode
+  pillion mcp install AGENT      set up an agent: claude, codex, qwen, gemini or opencode
   pillion watch                  see and answer agents' requests without an editor
   pillion call TOOL [JSON]       call a tool yourself, in this folder
   pillion tools [TOOL]           list the tools, or describe one
-  pillion trust                  trust a project's settings, as they are now
-  pillion rules                  list the rules that hold in a folder, and forget some
-  pillion journal                list what agents changed in a folder, and put it back
-  pillion audit                  show what agents have called, and check that log
+  pillion trust                  trust a project's settings
+  pillion rules                  list the rules of a folder, and forget some
+  pillion journal                list what agents changed in a folder, and revert it
+  pillion audit                  show the log of calls, and verify it
   pillion try                    watch an agent work on a sample project
-  pillion doctor                 tell what is found here, and what is missing
+  pillion doctor                 check this machine, this folder and your agents
   pillion version                print the version
 
 Run a command with --help for more.

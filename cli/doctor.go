@@ -16,16 +16,15 @@ import (
 
 const doctorHelp = `usage: pillion doctor [--json] [-C FOLDER]
 
-Tells what Pillion finds here: the folder, the editors that are open on it, the
-agents and whether they can act unseen, what is missing, and how to get it. It
-changes nothing. What it prints has no tokens in it, and can be pasted into an issue.
+Checks this machine: the folder, the editors that have it open, the agents and whether
+they can act unseen, what is missing, and how to get it. It changes nothing. The output
+contains no tokens; you can paste it into an issue.
 
-  -C FOLDER    look at FOLDER instead of the current folder
+  -C FOLDER    check FOLDER instead of the current folder
   --json       print the findings as JSON, for programs
 
-The exit status is 0 unless there is an error (✗): then something of Pillion does
-not work, and it is 1. Warnings (!) and what is missing (○) do not count. It is 2
-if the command line is wrong.
+The exit status is 1 if there is an error (✗): a part of Pillion does not work. It is 2
+if the command line is wrong, otherwise 0, even with warnings (!) and missing parts (○).
 `
 
 // examine tells what is found on this machine.

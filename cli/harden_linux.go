@@ -11,6 +11,6 @@ import (
 // them a command could answer its own approval.
 func harden() {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		log.Printf("this process cannot be closed to others of the same user: %v", err)
+		log.Printf("cannot protect this process from others of the same user: %v", err)
 	}
 }

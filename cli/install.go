@@ -19,15 +19,15 @@ import (
 const installHelp = `usage: pillion mcp install [--project] [--uninstall] [--yes] AGENT
        pillion mcp install --print AGENT
 
-Sets AGENT up to work through Pillion, in the agent's own configuration: adds
-Pillion's tools, and turns the agent's own tools off that change files or run
-commands without you seeing it. Shows what it would write, and asks.
+Sets up AGENT to work through Pillion, in the agent's own configuration: adds
+Pillion's tools, and turns off the agent's own tools that change files or run
+commands unseen. Shows what it would write, and asks.
 
   AGENT          claude, codex, qwen, gemini or opencode
-  --project      for the project in the current folder alone, not for all of yours
-  --uninstall    take out again what was installed
+  --project      only for the project in the current folder, instead of all projects
+  --uninstall    remove what was installed
   --yes          write without asking, for scripts
-  --print        write nothing, and print the lines to paste and where they go; also for
+  --print        write nothing; print the lines to paste and where they go. Also for
                  cursor, zed, windsurf, goose, crush and vscode
 
 The exit status is 0 if it was written or there was nothing to do, 1 if not.
@@ -85,7 +85,7 @@ func printInstall(agent string, project bool) int {
 		}
 	}
 	if len(plan.Files) == 0 {
-		fmt.Println("Nothing to paste: " + agent + " is set up like this already.")
+		fmt.Println("Nothing to paste: " + agent + " is already set up this way.")
 	}
 	return 0
 }
@@ -115,7 +115,7 @@ func planInstall(agent string, project, uninstall bool) (install.Plan, error) {
 func carryOut(ctx context.Context, plan install.Plan, yes bool) error {
 	style := terminal.StyleOf(os.Stdout)
 	if len(plan.Files) == 0 {
-		fmt.Println(style.Green("✓") + " Nothing to do: " + plan.Agent + " is set up like this already.")
+		fmt.Println(style.Green("✓") + " Nothing to do: " + plan.Agent + " is already set up this way.")
 		printNotes(style, plan)
 		return nil
 	}
@@ -146,7 +146,7 @@ func showChange(style terminal.Style, f install.FileChange) {
 	what := ""
 	switch {
 	case f.Delete:
-		what = style.Red("  is deleted: nothing else is in it")
+		what = style.Red("  is deleted, because nothing else is in it")
 	case !f.Existed:
 		what = style.Dim("  new file")
 	}
@@ -195,7 +195,7 @@ func confirm(ctx context.Context, question string) error {
 			return nil
 		case errors.Is(r.err, io.EOF):
 			fmt.Println()
-			return errors.New("nothing was written, for nobody answered; run it in a terminal, or with --yes")
+			return errors.New("nothing was written, because nobody answered; run it in a terminal, or with --yes")
 		}
 		return errors.New("nothing was written")
 	}

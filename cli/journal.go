@@ -27,23 +27,23 @@ const journalHelp = `usage: pillion journal [list] [--session ID] [--limit N] [-
        pillion journal revert [--session ID [--turn N]] [--dry-run] [-C FOLDER] [ID]
        pillion journal clear
 
-What agents changed in a folder, from before and after each change, newest first.
+Shows and reverts what agents changed in a folder, newest first.
 
-  list         the changes; each begins with its ID
-  show         one change: what became of it, and its diff. With a PATH, what that file
-               held before, on standard output; for a file in a deleted folder, name it
-  revert       put a change back, or all of a session, or of one of its turns. What others
-               wrote since is kept beside it, or left alone and named
-  clear        empty the journal, of all folders
+  list         the changes, each with its ID (the default)
+  show         one change: its state and diff. With a PATH, print that file as it was
+               before the change; for a file in a deleted folder, give its own path
+  revert       revert a change, a session or one of its turns. Later changes by others
+               are kept; where they conflict, the file is left alone and named
+  clear        empty the journal of all folders
 
-  --after      with show: what the file held after the change
-  --unsaved    with show: the text that was not saved, where there was any
+  --after      with show: the file after the change
+  --unsaved    with show: its unsaved text before the change, if there was any
   --dry-run    with revert: only show what would happen
-  --limit N    list so many, instead of 50
+  --limit N    how many to list; default 50
   -C FOLDER    the folder, instead of the current one
   --json       print the list as JSON, for programs
 
-revert works on the files as they are on disk. Save them first, or revert in the editor.
+revert works on the files on disk. Save them first, or revert in the editor.
 `
 
 // journalFlags are those of all of the journal's commands.
@@ -143,7 +143,7 @@ func (at *journalOf) list(f journalFlags) error {
 		return e.Encode(map[string]any{"entries": entries})
 	}
 	if len(entries) == 0 {
-		fmt.Println("No agent has changed anything here, as far as the journal reaches.")
+		fmt.Println("The journal has no changes by agents here.")
 	}
 	for _, e := range entries {
 		at.printEntry(e)
@@ -195,7 +195,7 @@ func (at *journalOf) entry(id string) (journal.Entry, error) {
 	case len(found) == 0:
 		return journal.Entry{}, errors.New("the journal has no such change; `pillion journal` lists them")
 	case len(found) > 1:
-		return journal.Entry{}, errors.New("several changes begin like this; give more of the ID")
+		return journal.Entry{}, errors.New("several IDs begin like this; give more of it")
 	}
 	return found[0], nil
 }
@@ -256,7 +256,7 @@ func (at *journalOf) stateOf(e journal.Entry, f journalFlags, name string) (*jou
 			}
 		}
 	}
-	return nil, errors.New("the journal has nothing of this file from then")
+	return nil, errors.New("the journal has no content of this file for that change")
 }
 
 func (at *journalOf) revert(f journalFlags, operands []string) error {
@@ -285,19 +285,19 @@ func (at *journalOf) revert(f journalFlags, operands []string) error {
 		fmt.Println(at.style.Green("✓") + " " + fault.Quote(name))
 	}
 	for _, name := range r.Merged {
-		fmt.Println(at.style.Green("✓") + " " + fault.Quote(name) + ", with what was written since")
+		fmt.Println(at.style.Green("✓") + " " + fault.Quote(name) + ", with later changes kept")
 	}
 	for _, name := range r.Conflicts {
-		fmt.Println(at.style.Yellow("•") + " " + fault.Quote(name) + " is left alone: " + fault.Escape(r.Reasons[name]))
+		fmt.Println(at.style.Yellow("•") + " " + fault.Quote(name) + " was left alone: " + fault.Escape(r.Reasons[name]))
 	}
 	switch {
 	case len(r.Reverted)+len(r.Merged)+len(r.Conflicts) == 0:
-		fmt.Println("There is nothing to put back.")
+		fmt.Println("There is nothing to revert.")
 	case f.dry:
 		fmt.Println("Nothing was changed.")
 	}
 	if len(r.Conflicts) > 0 {
-		return errors.New("not all of it could be put back")
+		return errors.New("not everything could be reverted")
 	}
 	return nil
 }
@@ -324,7 +324,7 @@ func (at *journalOf) clear() error {
 	defer stop()
 	const yes = "Yes, empty it"
 	answer, err := terminal.NewAsker(terminal.Options{In: in, Out: out, Style: terminal.StyleOf(out), Own: true}).
-		Prompt(ctx, "Empty the journal of all folders? What agents changed until now can then not be put back.", []string{"No", yes})
+		Prompt(ctx, "Empty the journal of all folders? What agents changed until now can then no longer be reverted.", []string{"No", yes})
 	if err != nil || answer != yes {
 		return errors.Join(err, errors.New("nothing was removed"))
 	}
@@ -332,9 +332,9 @@ func (at *journalOf) clear() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s Emptied: %d files removed.\n", at.style.Green("✓"), removed)
+	fmt.Printf("%s Emptied: removed %d files.\n", at.style.Green("✓"), removed)
 	if left > 0 {
-		fmt.Printf("%d are being written to at this moment; run this again.\n", left)
+		fmt.Printf("%d files are in use; run this again.\n", left)
 	}
 	return nil
 }

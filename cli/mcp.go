@@ -20,21 +20,21 @@ const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST] [-
        pillion mcp install [--project] [--uninstall] [--yes] AGENT
 
 The MCP server that a coding agent starts, on its standard input and output. It
-passes calls on to the editor that is open on the folder. With none open it works
-on the files by itself, and asks you through the agent, if the agent can do that.
+passes calls to the editor that has the folder open. Without one it works on the files
+itself, and asks you through the agent, if the agent can ask.
 
-  -C FOLDER       the folder that the agent works in, instead of the current one; an
-                  agent that names its folders itself (MCP roots) is served in those
-  --structured    give structuredContent beside the text of results. Most agents then
-                  show their model that in place of the text
-  --tools LIST    offer these tools alone: core (the ten that matter most), or names with
-                  commas between them. ` + "`pillion tools --cost`" + ` counts what they cost
+  -C FOLDER       the agent's folder, instead of the current one; for an agent that
+                  names its folders itself (MCP roots), those count
+  --structured    add structuredContent to the text of results. Most agents then show
+                  that to their model instead of the text
+  --tools LIST    offer only these tools: core (the ten most useful), or a list with
+                  commas. ` + "`pillion tools --cost`" + ` counts their tokens
   --answer-within SECONDS
-                  how long the agent waits for a call, 0 for ever; without this it is
-                  known by the agent's name. A call that takes longer is answered in
-                  time, and goes on
+                  how long the agent waits for a call, 0 for forever; the default
+                  depends on the agent's name. A longer call gets an answer in time,
+                  and goes on
 
-You do not start it yourself: ` + "`pillion mcp install claude`" + ` has the agent do it.
+To have an agent start it, run ` + "`pillion mcp install claude`" + `.
 `
 
 // mcpCommand is the MCP server that an agent starts, or sets an agent up.

@@ -17,13 +17,12 @@ import (
 const rulesHelp = `usage: pillion rules [--json] [-C FOLDER]
        pillion rules forget [-C FOLDER] NUMBER|RULE|--all
 
-Lists the rules that hold in a folder, in the order in which they are looked at, and
-where each comes from: your own settings, the project's, or what you had remembered
-when you approved a call for this workspace. Those of your editor's settings are known to
-the editor alone.
+Lists the rules of a folder, in the order in which they apply, and where each comes
+from: your own settings, the project's, or an approval that you had remembered for this
+workspace. The rules in your editor's settings are known only to the editor.
 
-  forget       drop a remembered rule, by its number in the list or as it is written
-  --all        drop all that are remembered for the folder
+  forget       forget a remembered rule, by its number in the list or its text
+  --all        forget all remembered rules of the folder
   -C FOLDER    the folder, instead of the current one
   --json       print the list as JSON, for programs
 `
@@ -123,7 +122,7 @@ func (at *folderSettings) printRules() {
 		fmt.Println("\nThere are none.")
 	}
 	if at.Asks() {
-		fmt.Println("\n" + at.style.Bold("not counted") + ", for you do not trust the project's settings; see `pillion trust`")
+		fmt.Println("\n" + at.style.Bold("ignored") + ", because you do not trust the project's settings; see `pillion trust`")
 		for _, line := range at.Loosens {
 			fmt.Println("      " + fault.Escape(line))
 		}
@@ -157,7 +156,7 @@ func (at *folderSettings) forgetRules(operands []string) error {
 	case err != nil:
 		return err
 	case n == 0:
-		return errors.New("no such rule is remembered here; `pillion rules` lists them")
+		return errors.New("no such rule is remembered here; `pillion rules` lists the rules")
 	case n == 1:
 		fmt.Println(at.style.Green("✓") + " Forgot 1 rule.")
 	default:

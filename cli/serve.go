@@ -16,10 +16,10 @@ import (
 
 const serveHelp = `usage: pillion serve [--stdio]
 
-The sidecar that an editor starts. It speaks JSON-RPC, framed as a language server
-does, on its standard input and output, and logs on standard error.
+The sidecar that an editor starts. It speaks JSON-RPC on its standard input and output,
+framed like a language server's, and logs to standard error.
 
-  --stdio    accepted, because editors pass it; there is no other way
+  --stdio    accepted because editors pass it; this is the only transport
 `
 
 // serve is the sidecar as an editor starts it: frames on stdin and stdout, the

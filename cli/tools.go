@@ -16,10 +16,10 @@ import (
 
 const toolsHelp = `usage: pillion tools [--json] [--cost] [TOOL]
 
-Lists what an agent may ask for, or says what one TOOL takes.
+Lists the tools that agents can call, or the arguments of one TOOL.
 
-  --json    print the tools as an agent is told of them, schemas included
-  --cost    count what their definitions take of each conversation with an agent
+  --json    print the tools as agents get them, including schemas
+  --cost    count the tokens that their definitions take in each conversation
 `
 
 // listTools prints the catalogue, or one tool of it.
@@ -37,7 +37,7 @@ func listTools(args []string) int {
 			return plainName(d.Name) == plainName(operands[0])
 		})
 		if i < 0 {
-			return fail(fmt.Errorf("there is no tool %q; `pillion tools` lists them", operands[0]))
+			return fail(fmt.Errorf("unknown tool %q; `pillion tools` lists them", operands[0]))
 		}
 		definitions = definitions[i : i+1]
 	}
@@ -77,7 +77,7 @@ func printCosts(definitions []tools.Definition) {
 	fmt.Println()
 	row("all", all)
 	row("* --tools core", core)
-	fmt.Println("\nTokens are estimated at four bytes each; agents add their own prefix to each name.")
+	fmt.Println("\nTokens are estimated at four bytes each. Agents add a prefix to each name.")
 }
 
 // plainName is a tool's name as most models know it, without dots.

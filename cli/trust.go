@@ -17,16 +17,16 @@ import (
 
 const trustHelp = `usage: pillion trust [-C FOLDER] [--forget]
 
-Shows what a project's own settings, .pillion/settings.json, would let agents do that
-yours do not, and asks whether you trust them. What tightens in them holds anyway.
+Shows what a project's own settings, .pillion/settings.json, let agents do that yours
+do not, and asks whether you trust them. Stricter settings apply without trust.
 
-Trust is for exactly the bytes of the file, in this folder, for you, on this machine:
-when the file changes, what it loosens stops to count, and you are asked anew.
+Trust covers exactly the bytes of the file, in this folder, for you, on this machine:
+when the file changes, its looser settings stop to apply, and you are asked again.
 
   -C FOLDER    the project's folder, instead of the current one
-  --forget     take back what you trusted there
+  --forget     withdraw your trust
 
-It asks in a terminal, and has no flag that says yes.
+It asks in a terminal, and no flag answers for you.
 
 The exit status is 0 if the file is trusted or there is nothing to trust, 1 if not.
 `
@@ -104,7 +104,7 @@ func (at *folderSettings) askForTrust(ctx context.Context) error {
 	file := fault.Escape(at.File)
 	switch {
 	case at.Linked:
-		return fmt.Errorf("%s is reached through a link, and a link is never trusted; put the file itself there", file)
+		return fmt.Errorf("%s is reached through a link, which is never trusted; replace it with the file itself", file)
 	case at.Hash == "":
 		fmt.Println("There is nothing to trust: " + file + " is not there, or cannot be read.")
 		return nil
@@ -112,7 +112,7 @@ func (at *folderSettings) askForTrust(ctx context.Context) error {
 		fmt.Println("There is nothing to trust: " + file + " loosens nothing.")
 		return nil
 	case at.Trusted:
-		fmt.Println(at.style.Green("✓") + " " + file + " is trusted as it is.")
+		fmt.Println(at.style.Green("✓") + " " + file + " is already trusted.")
 		return nil
 	}
 	in, out, ok := terminal.Open()
@@ -120,13 +120,13 @@ func (at *folderSettings) askForTrust(ctx context.Context) error {
 		return errors.New("only you can trust a project's settings: run `pillion trust` in a terminal yourself")
 	}
 	style := terminal.StyleOf(out)
-	fmt.Fprintf(out, "%s would let agents do more than your own settings do:\n\n", style.Bold(file))
+	fmt.Fprintf(out, "%s lets agents do more than your own settings:\n\n", style.Bold(file))
 	for _, line := range at.Loosens {
 		fmt.Fprintln(out, style.Wrap("  "+style.Yellow("•")+" ", "    ", fault.Escape(line)))
 	}
 	const yes = "Yes, trust exactly this text, in this folder"
 	answer, err := terminal.NewAsker(terminal.Options{In: in, Out: out, Style: style, Own: true}).
-		Prompt(ctx, "Do you trust it? Whoever wrote the project wrote this.", []string{"No", yes})
+		Prompt(ctx, "Do you trust it? It was written by the project's author.", []string{"No", yes})
 	switch {
 	case err != nil:
 		return err
@@ -136,7 +136,7 @@ func (at *folderSettings) askForTrust(ctx context.Context) error {
 	if err := at.layers.Trust(at.Roots(), at.File, at.Hash); err != nil {
 		return err
 	}
-	fmt.Println(at.style.Green("✓") + " Trusted, until it changes. `pillion trust --forget` takes it back.")
+	fmt.Println(at.style.Green("✓") + " Trusted until it changes. `pillion trust --forget` withdraws it.")
 	return nil
 }
 
@@ -152,6 +152,6 @@ func (at *folderSettings) forgetTrust() error {
 	if err := at.book.Trust(at.Root, ""); err != nil {
 		return err
 	}
-	fmt.Println(at.style.Green("✓") + " Forgotten: what the project's settings loosen does not count any more.")
+	fmt.Println(at.style.Green("✓") + " Forgotten: the project's looser settings no longer apply.")
 	return nil
 }

@@ -20,18 +20,17 @@ import (
 
 const tryHelp = `usage: pillion try [--yes] [--dir FOLDER]
 
-A scripted agent mends a bug in a small sample project, and you decide, in this
-terminal, what it may do. Nothing outside of the sample's folder is touched.
+A scripted agent fixes a bug in a small sample project, and you decide, in this
+terminal, what it can do. It works only in the sample's folder.
 
-  --dir FOLDER    put the sample there, instead of into a new temporary folder;
-                  it has to be empty, or not to exist yet
+  --dir FOLDER    the folder for the sample, instead of a new temporary one; it must
+                  be empty or not exist yet
   --yes           approve everything, for scripts
 
-Answers can be piped in, one a line: printf 'a\na\n' | pillion try
+Answers can be piped in, one per line: printf 'a\na\n' | pillion try
 
-The exit status is 0 when the agent came to its end, whatever you answered, 1 if
-something failed or the answers ran out, 2 if the command line is wrong, 130
-after Ctrl+C.
+The exit status is 0 if the agent finished, whatever you answered, 1 if something
+failed or the answers ran out, 2 if the command line is wrong, 130 after Ctrl+C.
 `
 
 // tryRide has a scripted agent work on a copy of the sample project. The
@@ -93,7 +92,7 @@ func introduce(style terminal.Style, p sampleCopy) {
 	fmt.Println(style.Bold("Pillion: an agent works, you decide"))
 	fmt.Println()
 	fmt.Println(style.Wrap("", "", "A small project with one bug is now in "+p.project+"."))
-	fmt.Println(style.Wrap("", "", "A scripted agent looks for the bug. It may read by itself; before it changes a file or runs a command, you are asked here."))
+	fmt.Println(style.Wrap("", "", "A scripted agent looks for the bug. It can read without asking; before it changes a file or runs a command, it asks you here."))
 }
 
 // ride lets the agent work until its script ends, or the human does. When it

@@ -129,7 +129,7 @@ func (a account) ending(s try.Step) string {
 func approved(answer approval.Answer, wasAsked bool, s try.Step) string {
 	switch {
 	case s.Edited || answer.Decision == approval.Edit:
-		return "you changed it, and approved that"
+		return "you edited and approved it"
 	case wasAsked && answer.DecisionID != approval.ApproveID:
 		return "you approved it, for this session"
 	case wasAsked:
@@ -139,12 +139,12 @@ func approved(answer approval.Answer, wasAsked bool, s try.Step) string {
 }
 
 func (a account) early() string {
-	left := fmt.Sprintf("; %d more calls were not made", a.outcome.Left)
+	left := fmt.Sprintf("; %d more calls were skipped", a.outcome.Left)
 	switch {
 	case a.outcome.Left == 0:
 		left = ""
 	case a.outcome.Left == 1:
-		left = "; 1 more call was not made"
+		left = "; 1 more call was skipped"
 	}
 	switch {
 	case a.interrupted:
@@ -152,7 +152,7 @@ func (a account) early() string {
 	case a.human.cancelled():
 		return "You cancelled, and the agent stopped" + left + "."
 	}
-	return "There was no input to read an answer from" + left + "."
+	return "The input ended before you answered" + left + "."
 }
 
 // files says what is different on disk.
@@ -160,7 +160,7 @@ func (a account) files() string {
 	changed, err := changedFiles(a.sample.project)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("What changed on disk cannot be told: %v.", err)
+		return fmt.Sprintf("Could not check what changed on disk: %v.", err)
 	case len(changed) == 0:
 		return "No file was changed."
 	}

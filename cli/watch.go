@@ -24,16 +24,15 @@ import (
 const watchHelp = `usage: pillion watch [-C FOLDER] [--browser]
 
 Shows what agents do in a folder, and asks you here before they change a file or
-run a command, as long as no editor with Pillion has the folder open. It works
-with every agent that was connected with ` + "`pillion mcp install`" + `, also with one
-that cannot ask by itself.
+run a command, while no editor with Pillion has the folder open. It works with every
+agent that was set up with ` + "`pillion mcp install`" + `, even if it cannot ask itself.
 
   -C FOLDER    the folder to watch, instead of the current one
   --browser    ask on a page in the browser and print its address; this is the
-               default where there is no terminal
+               default without a terminal
 
-Between requests you can type ` + "`resume`" + `, which lets an agent go on that you
-stopped with c. Ctrl+C ends the watch: what waits is refused.
+Between requests you can type ` + "`resume`" + ` to let an agent go on that you stopped
+with c. Ctrl+C ends the watch: waiting requests are rejected.
 
 The exit status is 0 when you end it, 1 if something failed, 2 if the command line
 is wrong.

@@ -67,14 +67,14 @@ func TestProblems(t *testing.T) {
 		`{"mode": 1}`:                             {`setting "mode" is ignored: it must be a text`},
 		`{"trace": {"server": "loud"}}`:           {`trace.server "loud" does not exist; use off, messages or verbose`},
 		`{"trace": "verbose"}`:                    {`setting "trace" is ignored: it must be an object`},
-		`{"limits": {"readBytes": "1 MB"}}`:       {`setting "limits.readBytes" is ignored: it must be a whole number`},
-		`{"limits": {"readBytes": 1.5}}`:          {`setting "limits.readBytes" is ignored: it must be a whole number`},
+		`{"limits": {"readBytes": "1 MB"}}`:       {`setting "limits.readBytes" is ignored: it must be an integer`},
+		`{"limits": {"readBytes": 1.5}}`:          {`setting "limits.readBytes" is ignored: it must be an integer`},
 		`{"limits": {"callSeconds": true}}`:       {`setting "limits.callSeconds" is ignored: it must be a number`},
 		`{"limits": {"callSeconds": -1}}`:         {`limits.callSeconds is ignored: it must be between 0 and 2147483647`},
 		`{"limits": {"readBytes": -1}}`:           {`limits.readBytes is ignored: it must be between 0 and 2147483647`},
 		`{"approvals": {"expireSeconds": 1e300}}`: {`approvals.expireSeconds is ignored: it must be between 0 and 2147483647`},
-		`{"permissions": {"deny": "all"}}`:        {`setting "permissions.deny" is ignored: it must be a list of texts`},
-		`{"permissions": {"deny": [1]}}`:          {`setting "permissions.deny[0]" is ignored: it must be a text, or an object with "rule"`},
+		`{"permissions": {"deny": "all"}}`:        {`setting "permissions.deny" is ignored: it must be a list of strings`},
+		`{"permissions": {"deny": [1]}}`:          {`setting "permissions.deny[0]" is ignored: it must be a string, or an object with "rule"`},
 		`[]`:                                      {`the settings are ignored: they must be an object`},
 	} {
 		s, problems := Parse(json.RawMessage(raw))

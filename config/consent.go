@@ -104,7 +104,7 @@ func (b *Consent) Bytes(folder string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is no regular file; remove it", f.Name())
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
-		return nil, fmt.Errorf("%s can be written by others, so nothing in it counts; look at it and chmod it to 600", f.Name())
+		return nil, fmt.Errorf("%s can be written by others and is ignored; check it and chmod it to 600", f.Name())
 	case info.Size() > maxConsentBytes:
 		return nil, fmt.Errorf("%s is larger than %d bytes; remove it", f.Name(), maxConsentBytes)
 	}
@@ -121,11 +121,11 @@ func (b *Consent) Read(folder string, raw []byte) (FolderConsent, error) {
 	var p FolderConsent
 	switch err := json.Unmarshal(raw, &p); {
 	case err != nil:
-		return empty, fmt.Errorf("%s cannot be read, so nothing in it counts: %w", b.File(folder), err)
+		return empty, fmt.Errorf("%s cannot be read and is ignored: %w", b.File(folder), err)
 	case p.Version > consentVersion:
 		return empty, &laterError{b.File(folder)}
 	case p.Folder != folder:
-		return empty, fmt.Errorf("%s is of another folder, so nothing in it counts", b.File(folder))
+		return empty, fmt.Errorf("%s belongs to another folder and is ignored", b.File(folder))
 	}
 	p.Rules = p.Rules[:min(len(p.Rules), maxRemembered)]
 	return p, nil
@@ -135,7 +135,7 @@ func (b *Consent) Read(folder string, raw []byte) (FolderConsent, error) {
 type laterError struct{ file string }
 
 func (e *laterError) Error() string {
-	return e.file + " was written by a later version of Pillion, so nothing in it counts here"
+	return e.file + " was written by a later version of Pillion and is ignored"
 }
 
 // FolderConsent looks up what was agreed to for a folder.
@@ -162,7 +162,7 @@ func (b *Consent) Remember(folder, rule string) error {
 			return nil
 		}
 		if len(p.Rules) >= maxRemembered {
-			return fmt.Errorf("%d rules are remembered for this folder already; forget some with `pillion rules forget`", maxRemembered)
+			return fmt.Errorf("this folder already has %d remembered rules; forget some with `pillion rules forget`", maxRemembered)
 		}
 		p.Rules = append(p.Rules, Remembered{rule, time.Now().UTC().Truncate(time.Second)})
 		return nil

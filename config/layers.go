@@ -174,12 +174,12 @@ func (f *Folder) told(problems ...string) {
 func (f Folder) Asks() bool { return len(f.Loosens) > 0 && !f.Trusted && !f.Linked && f.Hash != "" }
 
 // ErrMoved is why a text is not trusted that is no longer the file's.
-var ErrMoved = errors.New("the settings file has changed since it was shown; look at it again")
+var ErrMoved = errors.New("the settings file has changed since it was shown; review it again")
 
 // Trust has exactly the text of that hash trusted, if it is what the file holds now.
 func (l *Layers) Trust(roots []workspace.Path, file, hash string) error {
 	if l.book == nil {
-		return errors.New("there is no place to keep it: no home folder is known")
+		return errors.New("it cannot be saved: the home folder is unknown")
 	}
 	view := l.Look(roots)
 	i := slices.IndexFunc(view.Folders, func(f Folder) bool { return f.File == file })
@@ -188,7 +188,7 @@ func (l *Layers) Trust(roots []workspace.Path, file, hash string) error {
 	}
 	switch f := view.Folders[i]; {
 	case f.Linked:
-		return fmt.Errorf("%s is reached through a link; put the file itself there", fault.Quote(file))
+		return fmt.Errorf("%s is reached through a link; replace it with the file itself", fault.Quote(file))
 	case f.Hash == "" || f.Hash != hash:
 		return ErrMoved
 	default:
@@ -199,7 +199,7 @@ func (l *Layers) Trust(roots []workspace.Path, file, hash string) error {
 // Remember keeps a rule for a folder, written as if that were open by itself.
 func (l *Layers) Remember(root string, rule policy.Rule) error {
 	if l.book == nil {
-		return errors.New("there is no place to keep the rule: no home folder is known")
+		return errors.New("the rule cannot be saved: the home folder is unknown")
 	}
 	return l.book.Remember(root, rule.String())
 }

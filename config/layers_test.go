@@ -103,7 +103,7 @@ func TestServersAreLaidOverOthersFieldByField(t *testing.T) {
 	if want := []string{
 		`setting "languageServers.servers.bad" is ignored: it must be an object`,
 		`unknown setting "languageServers.servers.worse.comand" is ignored`,
-		`setting "languageServers.servers.worse.env" is ignored: it must be an object of texts`,
+		`setting "languageServers.servers.worse.env" is ignored: it must be an object of strings`,
 		`setting "languageServers.servers.worse.settings" is ignored: it must be an object`,
 	}; !slices.Equal(problems, want) {
 		t.Errorf("%q", problems)
@@ -174,7 +174,7 @@ func TestALookIsCheap(t *testing.T) {
 	}
 	l.SetOwn(Settings{Mode: policy.AutoEdit})
 	if fourth := l.Look(roots); fourth.Settings.Mode != policy.AutoEdit {
-		t.Errorf("after the human's own changed: %+v", fourth)
+		t.Errorf("after the user's own changed: %+v", fourth)
 	}
 }
 
@@ -295,14 +295,14 @@ func TestExamples(t *testing.T) {
 		t.Errorf("deny: %q, ask: %v", got, s.Permissions.Ask)
 	}
 	want := []string{
-		`setting "permissions.allow[9]" is ignored: "rule" is missing in it`,
+		`setting "permissions.allow[9]" is ignored: it has no "rule"`,
 		`unknown setting "permissions.allow[10].examples" is ignored`,
-		`setting "permissions.allow[11]" is ignored: it must be a text, or an object with "rule"`,
+		`setting "permissions.allow[11]" is ignored: it must be a string, or an object with "rule"`,
 		`rule "edit_file(src/*)" is ignored: it does not match its own example "src/a/b.go": this tool changes files`,
-		`rule "edit_file(lib/**)" is ignored: it matches "lib/secret/key.go", which its own examples say it does not`,
+		`rule "edit_file(lib/**)" is ignored: it matches "lib/secret/key.go", which its examples exclude`,
 		`rule "edit_file(.pillion/**)" is ignored: it does not match its own example ".pillion/settings.json": .pillion/settings.json can change what agents may do here`,
 		`rule "run_command(make)" is ignored: it does not match its own example "make all": this tool runs a program`,
-		`rule "run_command(ls *)" is ignored: it matches "ls -l", which its own examples say it does not`,
+		`rule "run_command(ls *)" is ignored: it matches "ls -l", which its examples exclude`,
 		`rule "edit_file(x)" may not be what you mean: it does not match its own example "y"`,
 	}
 	if !slices.Equal(problems, want) {

@@ -47,7 +47,7 @@ func readProject(root workspace.Path, before projectText) projectText {
 	switch {
 	case err == nil:
 	case before.raw != nil:
-		return projectText{raw: before.raw, kept: true, problem: fault.From(err).Message + "; what it tightened before holds on"}
+		return projectText{raw: before.raw, kept: true, problem: fault.From(err).Message + "; its earlier stricter settings stay in force"}
 	default:
 		return projectText{problem: "it is ignored: " + fault.From(err).Message}
 	}
@@ -56,7 +56,7 @@ func readProject(root workspace.Path, before projectText) projectText {
 		t.raw = []byte{}
 	}
 	if t.linked {
-		t.problem = "it is a link, so only what tightens in it can ever count"
+		t.problem = "it is a link, so only its stricter settings apply"
 	}
 	return t
 }
@@ -90,7 +90,7 @@ func parseProject(raw []byte) (Settings, []string) {
 	if !json.Valid(raw) && isEmpty(s) {
 		s.Permissions.Deny, s.Permissions.Ask = salvage(raw)
 		if n := len(s.Permissions.Deny) + len(s.Permissions.Ask); n > 0 {
-			problems = append(problems, fmt.Sprintf("%d of its rules that deny or ask can be read, and hold", n))
+			problems = append(problems, fmt.Sprintf("%d of its deny and ask rules can be read and apply", n))
 		}
 	}
 	return s, problems

@@ -60,7 +60,7 @@ func (p *problems) add(format string, args ...any) {
 	case len(*p) < maxProblems:
 		*p = append(*p, text)
 	case len(*p) == maxProblems:
-		*p = append(*p, "there is more that is wrong with the settings")
+		*p = append(*p, "the settings have more problems")
 	}
 }
 
@@ -105,10 +105,10 @@ func kindOf(t reflect.Type) reflect.Kind {
 }
 
 var wanted = map[reflect.Kind]string{
-	reflect.Map:     "an object of texts",
+	reflect.Map:     "an object of strings",
 	reflect.String:  "a text",
-	reflect.Int:     "a whole number",
-	reflect.Int64:   "a whole number",
+	reflect.Int:     "an integer",
+	reflect.Int64:   "an integer",
 	reflect.Float64: "a number",
 	reflect.Bool:    "true or false",
 }
@@ -170,7 +170,7 @@ func nearest(key string, fields map[string]int) string {
 func (p *problems) decodeList(raw json.RawMessage, v reflect.Value, at string) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
-		p.add("setting %q is ignored: it must be a list of texts", at)
+		p.add("setting %q is ignored: it must be a list of strings", at)
 		return
 	}
 	for i, raw := range list {
@@ -181,7 +181,7 @@ func (p *problems) decodeList(raw json.RawMessage, v reflect.Value, at string) {
 				continue
 			}
 		case string(raw) == "null" || json.Unmarshal(raw, one.Addr().Interface()) != nil:
-			p.add("setting %q is ignored: it must be a text", at)
+			p.add("setting %q is ignored: it must be a string", at)
 			continue
 		}
 		v.Set(reflect.Append(v, one))
@@ -215,19 +215,19 @@ func (p *problems) check(s *Settings) {
 	p.checkNumbers(reflect.ValueOf(&s.Journal).Elem(), "journal")
 	p.checkLanguageServers(&s.LanguageServers)
 	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Journal.Mode) {
-		p.add("journal.mode %q does not exist; use require, prefer or off. It is taken for require", s.Journal.Mode)
+		p.add("journal.mode %q does not exist; use require, prefer or off. Using require", s.Journal.Mode)
 		s.Journal.Mode = "require"
 	}
 	if !slices.Contains([]string{"", "any", CleanPatches}, s.Limits.Patches) {
-		p.add("limits.patches %q does not exist; use any or clean. It is taken for clean", s.Limits.Patches)
+		p.add("limits.patches %q does not exist; use any or clean. Using clean", s.Limits.Patches)
 		s.Limits.Patches = CleanPatches
 	}
 	if !slices.Contains([]string{"", "default", CodeLab}, s.Limits.Preset) {
-		p.add("limits.preset %q does not exist; use default or codelab. It is taken for codelab", s.Limits.Preset)
+		p.add("limits.preset %q does not exist; use default or codelab. Using codelab", s.Limits.Preset)
 		s.Limits.Preset = CodeLab // a mistake must not loosen anything
 	}
 	if s.Limits.CommandSeconds > longestCommand {
-		p.add("limits.commandSeconds is taken for %d, the most that there is", longestCommand)
+		p.add("limits.commandSeconds is limited to %d", longestCommand)
 		s.Limits.CommandSeconds = longestCommand
 	}
 }
@@ -236,25 +236,25 @@ func (p *problems) check(s *Settings) {
 // must not loosen anything.
 func (p *problems) checkWords(s *Settings) {
 	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Sandbox) {
-		p.add("sandbox %q does not exist; use require, prefer or off. It is taken for require", s.Sandbox)
+		p.add("sandbox %q does not exist; use require, prefer or off. Using require", s.Sandbox)
 		s.Sandbox = "require"
 	}
 	if !slices.Contains([]string{"", "on", "off"}, s.SandboxNetwork) {
-		p.add("sandboxNetwork %q does not exist; use on or off. It is taken for off", s.SandboxNetwork)
+		p.add("sandboxNetwork %q does not exist; use on or off. Using off", s.SandboxNetwork)
 		s.SandboxNetwork = "off"
 	}
 	if !slices.Contains([]string{"", "full", "brief", "off"}, s.Audit) {
-		p.add("audit %q does not exist; use full, brief or off. It is taken for full", s.Audit)
+		p.add("audit %q does not exist; use full, brief or off. Using full", s.Audit)
 		s.Audit = "full"
 	}
 	if !slices.Contains([]string{"", "tell", "pause", "revert"}, s.Unusual) {
-		p.add("unusual %q does not exist; use tell, pause or revert. It is taken for pause", s.Unusual)
+		p.add("unusual %q does not exist; use tell, pause or revert. Using pause", s.Unusual)
 		s.Unusual = "pause"
 	}
 	s.SandboxWritable = slices.DeleteFunc(s.SandboxWritable, func(dir string) bool {
 		bad := !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~/")
 		if bad {
-			p.add("folder %q of sandboxWritable is ignored: it must be an absolute path, or begin with ~/", dir)
+			p.add("folder %q of sandboxWritable is ignored: it must be an absolute path, or start with ~/", dir)
 		}
 		return bad
 	})

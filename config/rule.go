@@ -53,14 +53,14 @@ func (p *problems) decodeRule(raw json.RawMessage, v reflect.Value, at string) b
 	rule := v.Addr().Interface().(*Rule)
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
 		if string(raw) == "null" || json.Unmarshal(raw, &rule.Rule) != nil {
-			p.add("setting %q is ignored: it must be a text, or an object with \"rule\"", at)
+			p.add("setting %q is ignored: it must be a string, or an object with \"rule\"", at)
 			return false
 		}
 		return true
 	}
 	p.decodeObject(raw, v, at)
 	if rule.Rule == "" {
-		p.add("setting %q is ignored: \"rule\" is missing in it", at)
+		p.add("setting %q is ignored: it has no \"rule\"", at)
 		return false
 	}
 	return true
@@ -111,7 +111,7 @@ func (r Rule) differs(rule policy.Rule, kind policy.Verdict) string {
 	}
 	for _, example := range r.Not {
 		if holds, _ := rule.Holds(kind, example); holds {
-			return fmt.Sprintf("it matches %q, which its own examples say it does not", example)
+			return fmt.Sprintf("it matches %q, which its examples exclude", example)
 		}
 	}
 	return ""

@@ -40,7 +40,7 @@ var bounds = map[string]bound{
 	"journal.days":            {never: journalIsYours},
 	"audit":                   ranked("full", "brief", "off"),
 	"unusual":                 ranked("revert", "pause", "tell"),
-	"mcp.structured":          {never: "it is about your agents"},
+	"mcp.structured":          {never: "it applies to all your agents"},
 
 	"languageServers.prefer":          {never: serversAreYours},
 	"languageServers.diagnostics":     {never: serversAreYours},
@@ -50,8 +50,8 @@ var bounds = map[string]bound{
 }
 
 const (
-	journalIsYours  = "the journal is of all your workspaces"
-	serversAreYours = "it is about your editor"
+	journalIsYours  = "the journal is shared by all your workspaces"
+	serversAreYours = "it applies to your editor"
 )
 
 // bound is what may be done to one setting.

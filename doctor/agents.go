@@ -23,7 +23,7 @@ func agents(ctx context.Context, e exam) []Finding {
 	})
 	if len(out) == 0 {
 		out = append(out, Finding{
-			ID: "agent.none", Title: "agent", Status: Missing, Detail: "none that Pillion knows is on PATH or set up",
+			ID: "agent.none", Title: "agent", Status: Missing, Detail: "none on PATH or set up",
 			Hint: "npm: @anthropic-ai/claude-code, @openai/codex, @qwen-code/qwen-code, @google/gemini-cli or opencode-ai",
 		})
 	}
@@ -47,7 +47,7 @@ func agent(ctx context.Context, e exam, id, title string) (f Finding, shown bool
 		f.Detail, f.Data = "not on PATH", map[string]any{}
 	}
 	if err != nil {
-		f.Status, f.Detail, f.Hint = Error, f.Detail+"; its configuration cannot be read, so it is not known what it can do: "+err.Error(), "mend that file"
+		f.Status, f.Detail, f.Hint = Error, f.Detail+"; its configuration cannot be read, so it may act unseen: "+err.Error(), "fix that file"
 		return f, true
 	}
 	return judge(f, id, state, e), true
@@ -60,11 +60,11 @@ func judge(f Finding, id string, state install.State, e exam) Finding {
 	switch {
 	case state.Server == "":
 		f.Status, f.Hint = Warning, again
-		f.Detail += "; Pillion is not set up in it: it edits and runs commands unseen"
+		f.Detail += "; Pillion is not set up in it, so it edits and runs commands unseen"
 		return f
 	case !isProgram(state.Server):
 		f.Status, f.Hint = Error, again
-		f.Detail += "; it is set up to start " + state.Server + ", which is not there"
+		f.Detail += "; it is set up to start " + state.Server + ", which does not exist"
 		return f
 	}
 	f.Data["server"] = state.Server

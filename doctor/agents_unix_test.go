@@ -45,7 +45,7 @@ func TestAgents(t *testing.T) {
 		detail string // how it ends
 		hint   string
 	}{
-		{"not set up", func(*testing.T, place) {}, Warning, "2.1.329, BIN/claude; Pillion is not set up in it: it edits and runs commands unseen", "pillion mcp install claude"},
+		{"not set up", func(*testing.T, place) {}, Warning, "2.1.329, BIN/claude; Pillion is not set up in it, so it edits and runs commands unseen", "pillion mcp install claude"},
 		{"set up", func(t *testing.T, p place) { p.install(t, "claude", p.pillion(t), install.User) }, OK, "; Pillion is set up in it, for all your projects; its own edit and shell tools are off", ""},
 		{"for the project", func(t *testing.T, p place) { p.install(t, "claude", p.pillion(t), install.Project) }, OK, "; Pillion is set up in it, for this project; its own edit and shell tools are off", ""},
 		{"a tool on again", func(t *testing.T, p place) {
@@ -59,14 +59,14 @@ func TestAgents(t *testing.T) {
 		{"not as today's version does it", func(t *testing.T, p place) {
 			p.install(t, "claude", p.pillion(t), install.User)
 			edit(t, settings(p), `"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "0"`, `"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "9"`)
-		}, Warning, "; setting it up again keeps a call in the foreground while you read its diff; otherwise the model goes on after two minutes (holds for your other MCP servers too)", "pillion mcp install claude"},
+		}, Warning, "; setting it up again keeps a call in the foreground while you read its diff; otherwise the model goes on after two minutes (applies to your other MCP servers too)", "pillion mcp install claude"},
 		{"another program", func(t *testing.T, p place) {
 			p.install(t, "claude", p.script(t, "pillion", ""), install.User)
 		}, OK, ", for all your projects, as BIN/pillion; its own edit and shell tools are off", ""},
 		{"a program that is gone", func(t *testing.T, p place) {
 			p.install(t, "claude", "/gone/pillion", install.User)
-		}, Error, "; it is set up to start /gone/pillion, which is not there", "pillion mcp install claude"},
-		{"broken", func(t *testing.T, p place) { write(t, settings(p), "{", 0o600) }, Error, "line 1, column 2: parsing value: unexpected EOF", "mend that file"},
+		}, Error, "; it is set up to start /gone/pillion, which does not exist", "pillion mcp install claude"},
+		{"broken", func(t *testing.T, p place) { write(t, settings(p), "{", 0o600) }, Error, "line 1, column 2: parsing value: unexpected EOF", "fix that file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)

@@ -24,7 +24,7 @@ func folder(ctx context.Context, e exam) Finding {
 	f := Finding{ID: "folder.root", Title: "workspace", Status: OK, Data: map[string]any{"path": e.Folder}}
 	w, err := workspace.Open(workspace.Folder{Dir: e.Folder})
 	if err != nil {
-		f.Status, f.Detail, f.Hint = Error, err.Error(), "name a folder that is there with -C"
+		f.Status, f.Detail, f.Hint = Error, err.Error(), "name an existing folder with -C"
 		return f
 	}
 	defer w.Close() //nolint:errcheck // it was only read
@@ -40,7 +40,7 @@ func folder(ctx context.Context, e exam) Finding {
 	f.Detail = fmt.Sprintf("%s, %s, %s", e.Folder, git, size)
 	f.Data["files"], f.Data["folders"], f.Data["size"], f.Data["all_counted"] = size.files, size.folders, size.class(), !size.stopped
 	if e.home != "" && contains(e.Folder, e.home) {
-		f.Status, f.Hint = Warning, "agents may read all of your home folder here; open a project's own folder"
+		f.Status, f.Hint = Warning, "agents can read all of your home folder here; open a project's folder"
 	}
 	return f
 }
@@ -121,7 +121,7 @@ func openEditors(_ context.Context, e exam) Finding {
 		f.Status, f.Detail = Warning, "the registry cannot be read: "+err.Error()
 		return f
 	case len(entries) == 0:
-		f.Status, f.Detail = Info, "no editor with Pillion; agents that start here ask in their own program, if that can ask"
+		f.Status, f.Detail = Info, "no editor with Pillion; agents that start here ask in their own program, if they can"
 		f.Hint = "open the folder in your editor"
 		return f
 	}

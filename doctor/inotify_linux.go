@@ -19,7 +19,7 @@ const tight = 80
 func inotify(proc string) []Finding {
 	watches, err := number(proc + "/sys/fs/inotify/max_user_watches")
 	if err != nil {
-		return []Finding{{ID: "system.inotify", Title: "inotify", Status: Info, Detail: "its budget cannot be read: " + err.Error()}}
+		return []Finding{{ID: "system.inotify", Title: "inotify", Status: Info, Detail: "cannot read its limits: " + err.Error()}}
 	}
 	used, err := inotifyInUse(proc)
 	out := []Finding{budget("system.inotify-watches", "inotify watches", "fs.inotify.max_user_watches", watches, used.watches, err == nil)}
@@ -38,7 +38,7 @@ func budget(id, title, sysctl string, most, used int, known bool) Finding {
 	f.Detail = fmt.Sprintf("%d of %d in use", used, most)
 	if used*100 >= most*tight {
 		f.Status = Warning
-		f.Hint = fmt.Sprintf("raise the sysctl %s, or close what watches", sysctl)
+		f.Hint = fmt.Sprintf("raise the sysctl %s, or close programs that watch files", sysctl)
 	}
 	return f
 }

@@ -57,10 +57,10 @@ func (e exam) language(ctx context.Context, s lspbridge.Standing) Finding {
 	f.Detail += ", " + s.Program
 	switch {
 	case s.Server.Held != "":
-		f.Status, f.Detail = Info, f.Detail+"; not started unasked: "+s.Server.Held
+		f.Status, f.Detail = Info, f.Detail+"; disabled by default: "+s.Server.Held
 		f.Hint = "if you trust the repository: languageServers.servers." + s.Server.Name + ".enabled in your own settings"
 	case s.Linter != "":
-		f.Status, f.Detail, f.Hint = Missing, f.Detail+"; without "+s.Linter+" it finds no faults", s.LinterInstall
+		f.Status, f.Detail, f.Hint = Missing, f.Detail+"; without "+s.Linter+" it finds no errors", s.LinterInstall
 	}
 	return counted(f, s.Files)
 }

@@ -39,7 +39,7 @@ func settings(context.Context, exam) Finding {
 		f.Detail = "no file of your own; it would be " + name
 		return f
 	case err != nil:
-		f.Status, f.Detail, f.Hint = Error, "cannot be read, so your rules do not hold: "+err.Error(), "make "+name+" readable"
+		f.Status, f.Detail, f.Hint = Error, "cannot be read, so your rules do not apply: "+err.Error(), "make "+name+" readable"
 		return f
 	}
 	_, problems := config.Parse(raw)
@@ -50,7 +50,7 @@ func settings(context.Context, exam) Finding {
 	case len(problems) == 0:
 		f.Detail = name
 	case strings.HasPrefix(problems[0], "the settings are "):
-		f.Status, f.Detail, f.Hint = Error, name+": "+problems[0], "mend it: until then none of your rules holds"
+		f.Status, f.Detail, f.Hint = Error, name+": "+problems[0], "fix it: until then none of your rules applies"
 	default:
 		f.Status, f.Detail, f.Hint = Warning, name+": "+strings.Join(problems, "; "), "docs/settings.md has every key"
 	}
@@ -79,9 +79,9 @@ func configFolder(context.Context, exam) Finding {
 	if err != nil {
 		return unplaced(f, err)
 	}
-	f = lookAtFolder(f, filepath.Dir(name), 0o022, "others may change your rules")
+	f = lookAtFolder(f, filepath.Dir(name), 0o022, "others could change your rules")
 	if info, err := os.Stat(name); err == nil && f.Status == OK && others(info, 0o022) != 0 {
-		f.Status, f.Detail, f.Hint = Warning, name+" can be written by others, who may change your rules", "chmod go-w "+name
+		f.Status, f.Detail, f.Hint = Warning, name+" can be written by others, who could change your rules", "chmod go-w "+name
 	}
 	return f
 }
@@ -92,7 +92,7 @@ func stateFolder(_ context.Context, e exam) Finding {
 	if e.home == "" {
 		return unplaced(f, errors.New("no home folder is known; set HOME"))
 	}
-	return lookAtFolder(f, state.In(runtime.GOOS, e.home, os.Getenv), 0o022, "others may change what uninstalling puts back")
+	return lookAtFolder(f, state.In(runtime.GOOS, e.home, os.Getenv), 0o022, "others could change what uninstalling restores")
 }
 
 // registry is where agents find the editor; it holds tokens.
@@ -102,7 +102,7 @@ func registry(context.Context, exam) Finding {
 	if err != nil {
 		return unplaced(f, err)
 	}
-	return lookAtFolder(f, place, 0o077, "others may see the tokens of running sidecars")
+	return lookAtFolder(f, place, 0o077, "others could see the tokens of running sidecars")
 }
 
 func unplaced(f Finding, err error) Finding {
@@ -129,7 +129,7 @@ func lookAtFolder(f Finding, dir string, closed os.FileMode, danger string) Find
 	f.Data["mode"] = mode
 	switch {
 	case !isOurs(info) || !isWritable(dir):
-		f.Status, f.Detail, f.Hint = Error, dir+" is not yours to write in", "make it yours, or move it away"
+		f.Status, f.Detail, f.Hint = Error, dir+" is not writable for you", "make it writable, or move it away"
 	case others(info, closed) != 0:
 		f.Status, f.Detail, f.Hint = Warning, fmt.Sprintf("%s has mode %s: %s", dir, mode, danger), fmt.Sprintf("chmod %04o %s", info.Mode().Perm()&^closed, dir)
 	default:
@@ -145,10 +145,10 @@ func lookAbove(f Finding, dir string) Finding {
 		above = filepath.Dir(above)
 	}
 	if !isWritable(above) {
-		f.Status, f.Detail, f.Hint = Error, dir+" is not there and cannot be made", "make "+above+" writable"
+		f.Status, f.Detail, f.Hint = Error, dir+" does not exist and cannot be created", "make "+above+" writable"
 		return f
 	}
-	f.Status, f.Detail = OK, dir+", made when it is needed"
+	f.Status, f.Detail = OK, dir+", created when needed"
 	return f
 }
 

@@ -21,7 +21,7 @@ type program struct {
 // helpers are programs beside Pillion. It needs none of them: it reads repositories
 // and searches by itself.
 var helpers = []program{
-	{"program.git", "git", []string{"git"}, "not found; only commands that agents run would miss it", "Debian, brew: git"},
+	{"program.git", "git", []string{"git"}, "not found; only commands of agents need it", "Debian, brew: git"},
 	{"program.ripgrep", "ripgrep", []string{"rg"}, "not found; not needed", "Debian, brew: ripgrep"},
 }
 
@@ -46,7 +46,7 @@ func found(ctx context.Context, e exam, f Finding, path string) Finding {
 func foundIn(f Finding, path, version string) Finding {
 	f.Data = map[string]any{"path": path}
 	if version == "" {
-		f.Detail = path + ", which does not tell its version"
+		f.Detail = path + ", version unknown"
 		return f
 	}
 	f.Data["version"] = version
@@ -111,7 +111,7 @@ func editors(ctx context.Context, e exam) []Finding {
 	})
 	if len(out) == 0 {
 		out = append(out, Finding{
-			ID: "editor.none", Title: "editor", Status: Missing, Detail: "none that Pillion knows is on PATH",
+			ID: "editor.none", Title: "editor", Status: Missing, Detail: "none on PATH",
 			Hint: "VS Code, or Neovim 0.10 or newer (Debian, brew: neovim)",
 		})
 	}

@@ -57,9 +57,9 @@ func TestLanguagesOfTheFolder(t *testing.T) {
 	for id, want := range map[string]Finding{
 		"language.python":      {Status: OK, Detail: "2 files: pylsp 1.7.1, " + p.bin + "/pylsp"},
 		"language.go":          {Status: OK, Detail: "1 file: gopls 0.23.0, " + p.bin + "/gopls"},
-		"language.shellscript": {Status: Missing, Detail: "1 file: bash-language-server, " + p.bin + "/bash-language-server; without shellcheck it finds no faults", Hint: "apt install shellcheck, or brew install shellcheck"},
+		"language.shellscript": {Status: Missing, Detail: "1 file: bash-language-server, " + p.bin + "/bash-language-server; without shellcheck it finds no errors", Hint: "apt install shellcheck, or brew install shellcheck"},
 		"language.rust": {
-			Status: Info, Detail: "1 file: rust-analyzer 1.80.0, " + p.bin + "/rust-analyzer; not started unasked: it runs cargo and rustc as the repository's .cargo/config.toml and rust-toolchain.toml say",
+			Status: Info, Detail: "1 file: rust-analyzer 1.80.0, " + p.bin + "/rust-analyzer; disabled by default: it runs cargo and rustc as the repository's .cargo/config.toml and rust-toolchain.toml say",
 			Hint: "if you trust the repository: languageServers.servers.rust-analyzer.enabled in your own settings",
 		},
 		"language.typescript": {Status: Missing, Detail: "1 file: typescript-language-server is not installed", Hint: "npm install -g typescript-language-server typescript@5"},

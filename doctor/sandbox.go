@@ -27,13 +27,13 @@ func sandboxFinding(w process.Walls, own config.Settings) Finding {
 		f.Status, f.Detail = Info, "switched off in your settings: commands run with all your rights"
 		return f
 	case w.Level == process.Bubblewrap:
-		f.Status, f.Detail = OK, "commands are held by bubblewrap; tried"
+		f.Status, f.Detail = OK, "commands run under bubblewrap (tested)"
 	case w.Level == process.Landlock:
-		f.Status, f.Detail = Missing, "commands are held by Landlock alone; tried. It keeps their writes in the workspace; "+
-			"it does not protect .git and the like in there, nor sockets and the sight of your processes"
-		f.Hint = "bubblewrap holds more: " + w.Bubblewrap.Why + ". Debian, Fedora, Arch: bubblewrap"
+		f.Status, f.Detail = Missing, "commands run under Landlock alone (tested). It keeps their writes in the workspace; "+
+			"it does not protect .git and other protected files there, nor hide sockets and your processes"
+		f.Hint = "bubblewrap protects more: " + w.Bubblewrap.Why + ". Debian, Fedora, Arch: bubblewrap"
 	case own.Sandbox == "require":
-		f.Status, f.Detail = Error, "your settings require one and none works: no command runs. "+whyNone(w)
+		f.Status, f.Detail = Error, "your settings require a sandbox and none works, so no command runs. "+whyNone(w)
 		f.Hint = "Debian, Fedora, Arch: bubblewrap; or set sandbox to prefer"
 	default:
 		f.Status, f.Detail = Missing, "none: commands run with all your rights. "+whyNone(w)

@@ -20,11 +20,11 @@ func TestSandbox(t *testing.T) {
 		detail  string
 		hint    string
 	}{
-		"bubblewrap":         {bubblewrap, "", OK, "held by bubblewrap", ""},
-		"Landlock":           {landlock, "prefer", Missing, "Landlock alone", "bubblewrap holds more: it is not installed"},
+		"bubblewrap":         {bubblewrap, "", OK, "under bubblewrap", ""},
+		"Landlock":           {landlock, "prefer", Missing, "Landlock alone", "bubblewrap protects more: it is not installed"},
 		"nothing":            {none, "", Missing, "run with all your rights. bubblewrap: it is not installed; Landlock: this kernel has none", "Debian"},
 		"nothing, required":  {none, "require", Error, "no command runs", "prefer"},
-		"Landlock, required": {landlock, "require", Missing, "held by Landlock", "bubblewrap"},
+		"Landlock, required": {landlock, "require", Missing, "under Landlock", "bubblewrap"},
 		"switched off":       {bubblewrap, "off", Info, "all your rights", ""},
 	} {
 		f := sandboxFinding(c.walls, config.Settings{Sandbox: c.setting})

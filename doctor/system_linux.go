@@ -25,7 +25,7 @@ func bubblewrap(ctx context.Context, e exam) Finding {
 	f := Finding{ID: "system.bubblewrap", Title: "bubblewrap", Status: OK}
 	path := e.programs.find("bwrap")
 	if path == "" {
-		f.Status, f.Detail, f.Hint = Info, "not found; it makes the stronger sandbox", "Debian, Fedora, Arch: bubblewrap"
+		f.Status, f.Detail, f.Hint = Info, "not found; it provides the stronger sandbox", "Debian, Fedora, Arch: bubblewrap"
 		return f
 	}
 	f = found(ctx, e, f, path)
@@ -35,11 +35,11 @@ func bubblewrap(ctx context.Context, e exam) Finding {
 	f.Data["works"] = err == nil
 	if err != nil {
 		f.Status = Warning
-		f.Detail += "; it cannot make a sandbox here: " + lastWords(said, err)
-		f.Hint = "in a container it may not be allowed; else see the user namespaces below"
+		f.Detail += "; it cannot create a sandbox here: " + lastWords(said, err)
+		f.Hint = "a container may forbid it; otherwise see user namespaces below"
 		return f
 	}
-	f.Detail += "; it makes a sandbox"
+	f.Detail += "; it can create a sandbox"
 	return f
 }
 
@@ -58,26 +58,26 @@ func landlock() Finding {
 
 func landlockFinding(abi int, errno syscall.Errno) Finding {
 	f := Finding{ID: "system.landlock", Title: "Landlock", Status: OK}
-	const without = "; without it and bubblewrap commands run unheld"
+	const without = "; without it and bubblewrap, commands run without a sandbox"
 	switch {
 	case errno == 0:
 		f.Detail, f.Data = fmt.Sprintf("ABI %d", abi), map[string]any{"abi": abi}
 	case errors.Is(errno, unix.EOPNOTSUPP):
-		f.Status, f.Detail, f.Hint = Info, "in the kernel and not switched on"+without, "boot with landlock in the list lsm="
+		f.Status, f.Detail, f.Hint = Info, "in the kernel, but disabled"+without, "boot with landlock in the list lsm="
 	case errors.Is(errno, unix.ENOSYS):
 		f.Status, f.Detail, f.Hint = Info, "not in this kernel"+without, "Linux 5.13 or newer"
 	default:
-		f.Status, f.Detail = Info, "cannot be asked: "+errno.Error()+without
+		f.Status, f.Detail = Info, "could not be queried: "+errno.Error()+without
 	}
 	return f
 }
 
 // userNamespaces tries whether a program can be given one of its own.
 func userNamespaces(ctx context.Context, e exam) Finding {
-	f := Finding{ID: "system.userns", Title: "user namespaces", Status: OK, Detail: "this user can make them"}
+	f := Finding{ID: "system.userns", Title: "user namespaces", Status: OK, Detail: "this user can create them"}
 	path := e.programs.find("true")
 	if path == "" {
-		f.Status, f.Detail = Info, "cannot be tried: there is no program called true"
+		f.Status, f.Detail = Info, "could not be tested: there is no program called true"
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
@@ -85,7 +85,7 @@ func userNamespaces(ctx context.Context, e exam) Finding {
 	try := exec.CommandContext(ctx, path)
 	try.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER}
 	if _, err := e.programs.start(try); err != nil {
-		f.Status, f.Detail, f.Hint = Info, "this user cannot make them: "+whyNot(err), userNamespaceHint("/proc")
+		f.Status, f.Detail, f.Hint = Info, "this user cannot create them: "+whyNot(err), userNamespaceHint("/proc")
 	}
 	f.Data = map[string]any{"works": f.Status == OK}
 	return f
@@ -114,5 +114,5 @@ func userNamespaceHint(proc string) string {
 			return s.hint
 		}
 	}
-	return "a container may not allow them"
+	return "a container may forbid them"
 }

@@ -17,12 +17,12 @@ func TestBubblewrap(t *testing.T) {
 	}
 	const version = `[ "$1" = --version ] && { echo bubblewrap 0.8.0; exit; }` + "\n"
 	p.script(t, "bwrap", version+`for last; do :; done; [ "$last" = true ]`)
-	if f := finding(t, p.examine(t), "system.bubblewrap"); f.Status != OK || f.Detail != "0.8.0, "+p.bin+"/bwrap; it makes a sandbox" || f.Data["works"] != true {
+	if f := finding(t, p.examine(t), "system.bubblewrap"); f.Status != OK || f.Detail != "0.8.0, "+p.bin+"/bwrap; it can create a sandbox" || f.Data["works"] != true {
 		t.Errorf("one that works: %+v", f)
 	}
 	p.script(t, "bwrap", version+`echo "bwrap: No permissions to create new namespace" >&2; exit 1`)
 	f := finding(t, p.examine(t), "system.bubblewrap")
-	if f.Status != Warning || !strings.HasSuffix(f.Detail, "; it cannot make a sandbox here: bwrap: No permissions to create new namespace") || f.Data["works"] != false {
+	if f.Status != Warning || !strings.HasSuffix(f.Detail, "; it cannot create a sandbox here: bwrap: No permissions to create new namespace") || f.Data["works"] != false {
 		t.Errorf("one that may not: %+v", f)
 	}
 	p.script(t, "bwrap", version+"exit 1")
@@ -32,7 +32,7 @@ func TestBubblewrap(t *testing.T) {
 }
 
 func TestLandlock(t *testing.T) {
-	for errno, want := range map[syscall.Errno]string{0: "ABI 4", unix.EOPNOTSUPP: "not switched on", unix.ENOSYS: "not in this kernel", unix.EPERM: "cannot be asked"} {
+	for errno, want := range map[syscall.Errno]string{0: "ABI 4", unix.EOPNOTSUPP: "but disabled", unix.ENOSYS: "not in this kernel", unix.EPERM: "could not be queried"} {
 		f := landlockFinding(4, errno)
 		if (f.Status == OK) != (errno == 0) || !strings.Contains(f.Detail, want) {
 			t.Errorf("%v: %+v", errno, f)
@@ -51,7 +51,7 @@ func TestLandlock(t *testing.T) {
 
 func TestUserNamespaceHint(t *testing.T) {
 	proc := t.TempDir()
-	if got := userNamespaceHint(proc); got != "a container may not allow them" {
+	if got := userNamespaceHint(proc); got != "a container may forbid them" {
 		t.Errorf("got %q", got)
 	}
 	write(t, filepath.Join(proc, "sys/user/max_user_namespaces"), "100\n", 0o600)
@@ -71,7 +71,7 @@ func TestWhyNot(t *testing.T) {
 
 func TestUserNamespaces(t *testing.T) {
 	p := newPlace(t)
-	if f := finding(t, p.examine(t), "system.userns"); f.Status != Info || !strings.Contains(f.Detail, "cannot be tried") {
+	if f := finding(t, p.examine(t), "system.userns"); f.Status != Info || !strings.Contains(f.Detail, "could not be tested") {
 		t.Errorf("without a program: %+v", f)
 	}
 	trace := filepath.Join(p.home, "trace")

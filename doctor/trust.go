@@ -34,15 +34,15 @@ func projectSettings(_ context.Context, e exam) Finding {
 	case found.Hash == "":
 		f.Detail = "none of its own"
 	case found.Asks():
-		f.Detail, f.Hint = "they ask for more than you trust, which does not count", "pillion trust shows it, and asks"
+		f.Detail, f.Hint = "they ask for more than you trust; that is ignored", "pillion trust shows it, and asks"
 		f.Status = Info
 	case found.Trusted:
-		f.Detail = "trusted as they are"
+		f.Detail = "trusted"
 	default:
-		f.Detail = "they loosen nothing"
+		f.Detail = "they only tighten"
 	}
 	if n := len(found.Remembered); n > 0 {
-		f.Detail += fmt.Sprintf("; rules you had remembered here: %d (pillion rules)", n)
+		f.Detail += fmt.Sprintf("; remembered rules: %d (pillion rules)", n)
 	}
 	return f
 }

@@ -23,7 +23,7 @@ func TestAProjectsSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, file, `{"mode": "plan"}`, 0o600)
-	look(OK, "they loosen nothing")
+	look(OK, "they only tighten")
 	write(t, file, `{"mod": "plan"}`, 0o600)
 	look(Warning, `unknown setting "mod" is ignored`)
 	loose := `{"permissions": {"allow": ["edit_file"]}}`
@@ -43,5 +43,5 @@ func TestAProjectsSettings(t *testing.T) {
 	if err := book.Remember(root, "edit_file(a)"); err != nil {
 		t.Fatal(err)
 	}
-	look(OK, "trusted as they are; rules you had remembered here: 1 (pillion rules)")
+	look(OK, "trusted; remembered rules: 1 (pillion rules)")
 }

@@ -37,11 +37,11 @@ func watched(ctx context.Context, e exam) Finding {
 	select {
 	case s := <-known:
 		f.Data = map[string]any{"degraded": s.Degraded, "reason": s.Reason, "watched": s.Watched}
-		if f.Status, f.Detail = OK, "changes are known as they happen, in "+count(s.Watched, "folder"); s.Degraded {
-			f.Status, f.Detail, f.Hint = Warning, "changes are known only later: "+s.Reason, "all works; large folders are slower, and who changed a file may not be told"
+		if f.Status, f.Detail = OK, "changes are seen at once, in "+count(s.Watched, "folder"); s.Degraded {
+			f.Status, f.Detail, f.Hint = Warning, "changes are seen late: "+s.Reason, "everything works; large folders are slower, and the author of a change may be unknown"
 		}
 	case <-ctx.Done():
-		f.Detail = fmt.Sprintf("there are too many folders to look through in %s", watchTime)
+		f.Detail = fmt.Sprintf("too many folders in %s to check", watchTime)
 	}
 	return f
 }

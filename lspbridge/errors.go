@@ -33,7 +33,7 @@ func notInstalled(spec Server) error {
 }
 
 func held(spec Server) error {
-	return fault.New(fault.LSPUnavailable, "%s is not started unasked: %s", spec.Name, spec.Held).
+	return fault.New(fault.LSPUnavailable, "%s is disabled by default: %s", spec.Name, spec.Held).
 		WithHint("if you trust the repository, set languageServers.servers.%s.enabled to true in your own settings; else %s", spec.Name, instead)
 }
 

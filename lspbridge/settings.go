@@ -43,7 +43,7 @@ type Server struct {
 	AsksFirst bool
 	// First are notifications that it gets before any document.
 	First []string
-	// Linter is a program without which it finds no faults. LinterSetting is the setting
+	// Linter is a program without which it finds no errors. LinterSetting is the setting
 	// that names it, by its dotted name.
 	Linter, LinterSetting, LinterInstall string
 	// VersionArgs have it print its version; nil: --version, empty: nothing does.

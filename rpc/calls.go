@@ -54,7 +54,7 @@ func (s *server) call(raw json.RawMessage) (tools.Call, string, error) {
 	case err != nil:
 		return tools.Call{}, "", err
 	case p.Name == "":
-		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "name is missing: it is the tool to call")
+		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "name is missing: give the tool to call")
 	case p.TimeoutSeconds < 0 || p.TimeoutSeconds > maxTimeout.Seconds():
 		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "timeoutSeconds must be between 0 and %g", maxTimeout.Seconds())
 	}

@@ -143,7 +143,7 @@ type answered struct {
 func approveSession(r approval.Request) (approval.Answer, error) {
 	choice := rememberable(r)
 	if choice == nil {
-		return approval.Answer{}, wire.Errorf(wire.CodeRequestFailed, "this can be approved only once, not for the session")
+		return approval.Answer{}, wire.Errorf(wire.CodeRequestFailed, "this can only be approved once")
 	}
 	return approval.Answer{Decision: approval.Approve, DecisionID: choice.ID}, nil
 }
@@ -158,7 +158,7 @@ func (s *server) showAgain(ctx context.Context) (any, error) {
 	if q := d.questions.front(); q != nil && d.boxless.Load() {
 		return json.RawMessage("null"), d.showPage(ctx, q)
 	}
-	return nil, wire.Errorf(wire.CodeRequestFailed, "no question is open")
+	return nil, wire.Errorf(wire.CodeRequestFailed, "no request is open")
 }
 
 // statusResult is the result of pillion.status.
@@ -240,9 +240,9 @@ func (r statusResult) words() string {
 // waits counts what waits.
 func waits(n int) string {
 	if n == 1 {
-		return "1 call waits"
+		return "1 request is waiting"
 	}
-	return fmt.Sprintf("%d calls wait", n)
+	return fmt.Sprintf("%d requests are waiting", n)
 }
 
 func sessions(n int) string {

@@ -55,9 +55,9 @@ func denied(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &unread):
-		return approvalUnavailable("the editor's answer cannot be read (" + fault.Escape(unread.Error()) + "); nothing was changed; update its Pillion extension")
+		return approvalUnavailable("the editor's answer cannot be read (" + fault.Escape(unread.Error()) + "); nothing was changed; update its Pillion plugin")
 	case errors.As(err, &broken) && broken.Code == wire.CodeMethodNotFound:
-		return approvalUnavailable("the editor has no approval dialog; update its Pillion extension")
+		return approvalUnavailable("the editor has no approval dialog; update its Pillion plugin")
 	case errors.As(err, &broken):
 		return approvalUnavailable("the editor could not show the dialog: " + fault.Escape(broken.Message))
 	case errors.Is(err, wire.ErrClosed):
@@ -152,7 +152,7 @@ type promptUser struct {
 
 func promptFault(err error) error {
 	if err = denied(err); errors.Is(err, approval.ErrUnavailable) {
-		return fault.New(fault.ApprovalUnavailable, "the human cannot be asked: %w", err)
+		return fault.New(fault.ApprovalUnavailable, "the user cannot be asked: %w", err)
 	}
 	return err
 }

@@ -35,7 +35,7 @@ func (b *buffers) Edit(ctx context.Context, e change.BufferEdit) (change.BufferR
 // document's own notifications show whether the edit was made.
 func (b *buffers) applyEdit(ctx context.Context, e change.BufferEdit) (change.BufferResult, error) {
 	if e.Version == 0 {
-		return change.BufferResult{}, errors.New("the editor gave this buffer no version, so an edit could hit another text; save the file and try again")
+		return change.BufferResult{}, errors.New("the editor gave this buffer no version, so an edit could apply to another text; save the file and try again")
 	}
 	var answer struct {
 		Applied bool   `json:"applied"`

@@ -105,9 +105,9 @@ func (e events) Unusual(u Unusual) {
 		e.server.conn.Notify("session/unusual", u) //nolint:errcheck // it is in the audit log
 		return
 	}
-	how := fmt.Sprintf("It was %s. The command pillion.newTurn lets it go on.", u.Acted)
+	how := fmt.Sprintf("It was %s. The command pillion.newTurn resumes it.", u.Acted)
 	if u.Acted == "" {
-		how = fmt.Sprintf("The commands pillion.pause and pillion.revertSession with %q stop it, and put back what it changed.", u.SessionID)
+		how = fmt.Sprintf("The commands pillion.pause and pillion.revertSession with %q pause it and revert its changes.", u.SessionID)
 	}
 	e.server.show(messageWarning, "Pillion: %s. %s", u.Message, how)
 }
@@ -135,7 +135,7 @@ func (e events) Untrusted(u Untrusted) {
 	how := "The command pillion.trustSettings trusts exactly this text; so does `pillion trust` in a terminal."
 	if s.doubts.shown[u.Path] = u.Hash; len(rules) > boxPreview {
 		delete(s.doubts.shown, u.Path) // nobody trusts by command what was not on show
-		how = "It is more than can be shown here: `pillion trust` in a terminal shows all of it, and asks."
+		how = "There is more than fits here: `pillion trust` in a terminal shows all of it, and asks."
 	}
-	s.show(messageWarning, "Pillion: %s asks for more than you trust, and none of this counts:\n%s\n%s", fault.Escape(u.Path), clip(rules, boxPreview), how)
+	s.show(messageWarning, "Pillion: %s asks for more than you trust. These settings are ignored:\n%s\n%s", fault.Escape(u.Path), clip(rules, boxPreview), how)
 }

@@ -48,7 +48,7 @@ func (s *server) lastChange(p journalParams) (change.EntryInfo, error) {
 		return e.SessionID != "" && (e.State == journal.StateDone || e.State == journal.StatePartlyReverted || e.State == journal.StateInterrupted)
 	})
 	if i < 0 {
-		return change.EntryInfo{}, wire.Errorf(wire.CodeRequestFailed, "no agent has changed anything here that could be put back")
+		return change.EntryInfo{}, wire.Errorf(wire.CodeRequestFailed, "the journal has no change to revert here")
 	}
 	return entries[i], nil
 }
@@ -64,11 +64,11 @@ func (r journalReverted) words() string {
 			}
 		}
 	}
-	list("is as it was before", r.Reverted.Reverted)
-	list("is put back, with what was written since", r.Merged)
-	list("is left alone", r.Conflicts)
+	list("is restored", r.Reverted.Reverted)
+	list("is reverted, with later changes kept", r.Merged)
+	list("was left alone", r.Conflicts)
 	if out.Len() == 0 {
-		return "Pillion: there is nothing to put back"
+		return "Pillion: there is nothing to revert"
 	}
 	return "Pillion:" + out.String()
 }

@@ -41,7 +41,7 @@ func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error)
 	again := s.state != created
 	s.mu.Unlock()
 	if again {
-		return nil, wire.Errorf(wire.CodeInvalidRequest, "initialize came twice")
+		return nil, wire.Errorf(wire.CodeInvalidRequest, "initialize was sent twice")
 	}
 	p, err := decodeLSP[protocol.InitializeParams](raw)
 	if err != nil {
@@ -172,6 +172,6 @@ func (s *server) registerWatchedFiles() {
 	err := s.conn.Call(ctx, "client/registerCapability", json.RawMessage(
 		`{"registrations":[{"id":"pillion-watched-files","method":"workspace/didChangeWatchedFiles","registerOptions":{"watchers":[{"globPattern":"**/*"}]}}]}`), nil)
 	if err != nil {
-		s.options.Logf("the editor does not tell of watched files: %v", err)
+		s.options.Logf("the editor does not report watched files: %v", err)
 	}
 }

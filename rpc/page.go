@@ -41,7 +41,7 @@ func (d *dialogs) announce(q *question) {
 func (d *dialogs) showPage(ctx context.Context, q *question) error {
 	file, digest, err := d.questions.writePage(q)
 	if err != nil {
-		return wire.Errorf(wire.CodeRequestFailed, "the question cannot be shown: %v", err)
+		return wire.Errorf(wire.CodeRequestFailed, "the request cannot be shown: %v", err)
 	}
 	var answer struct {
 		Success bool `json:"success"`
@@ -51,7 +51,7 @@ func (d *dialogs) showPage(ctx context.Context, q *question) error {
 		err = errors.New("the editor did not open it")
 	}
 	if err != nil {
-		return wire.Errorf(wire.CodeRequestFailed, "the question is in %s but cannot be shown: %v", fault.Quote(file), err)
+		return wire.Errorf(wire.CodeRequestFailed, "the request is in %s but cannot be shown: %v", fault.Quote(file), err)
 	}
 	d.questions.saw(q, digest)
 	return nil

@@ -121,9 +121,9 @@ func (s *server) endProcess(ctx context.Context, id, session string) (any, error
 		}
 	}
 	if id == "" {
-		return nil, wire.Errorf(wire.CodeRequestFailed, "no process runs")
+		return nil, wire.Errorf(wire.CodeRequestFailed, "no process is running")
 	}
-	return nil, wire.Errorf(wire.CodeInvalidParams, "no process called %s runs; pillion.status lists those that do", fault.Quote(id))
+	return nil, wire.Errorf(wire.CodeInvalidParams, "no process called %s is running; pillion.status lists the running ones", fault.Quote(id))
 }
 
 func (s *server) processWrite(ctx context.Context, raw json.RawMessage) (any, error) {

@@ -99,7 +99,7 @@ func (q *questions) give(id string, decide func(approval.Request) (approval.Answ
 	case err != nil:
 		return answer, "", err
 	case answer.Decision == approval.Approve && one.shown == "":
-		return answer, "", wire.Errorf(wire.CodeRequestFailed, "approval %s was not shown yet; pillion.show and pillion.status show it", one.request.ApprovalID)
+		return answer, "", wire.Errorf(wire.CodeRequestFailed, "request %s was not shown yet; pillion.show and pillion.status show it", one.request.ApprovalID)
 	}
 	answer.Digest = one.shown // never a yes to what was not on show
 	one.answered = true
@@ -129,9 +129,9 @@ func (q *questions) find(id string) (*question, error) {
 	}
 	switch {
 	case id != "":
-		return nil, wire.Errorf(wire.CodeInvalidParams, "no approval %q waits; pillion.status lists those that do", id)
+		return nil, wire.Errorf(wire.CodeInvalidParams, "no request %q is waiting; pillion.status lists the waiting ones", id)
 	case front == nil:
-		return nil, wire.Errorf(wire.CodeRequestFailed, "no approval waits")
+		return nil, wire.Errorf(wire.CodeRequestFailed, "no request is waiting")
 	}
 	return front, nil
 }

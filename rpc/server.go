@@ -213,9 +213,9 @@ func (s *server) admit(name string, m method, known bool) error {
 	defer s.mu.Unlock()
 	switch {
 	case s.state == created && !m.early:
-		return wire.Errorf(wire.CodeServerNotInitialized, "%s came before initialize; initialize first", name)
+		return wire.Errorf(wire.CodeServerNotInitialized, "%s before initialize; initialize first", name)
 	case s.state == stopping && !m.late:
-		return wire.Errorf(wire.CodeInvalidRequest, "%s came after shutdown; only exit is left", name)
+		return wire.Errorf(wire.CodeInvalidRequest, "%s after shutdown; only exit is possible", name)
 	case !known:
 		return wire.Errorf(wire.CodeMethodNotFound, "unknown method: %s", name)
 	}

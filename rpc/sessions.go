@@ -100,7 +100,7 @@ func (s *server) pauseSession(p pauseParams) (any, error) {
 		return nil, err
 	}
 	if p.Reason == "" {
-		p.Reason = "they want it to wait"
+		p.Reason = "the user paused it"
 	}
 	owner.Pause(clip(p.Reason, maxReason))
 	s.running().Registry.StopSession(owner.ID())

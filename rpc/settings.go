@@ -53,15 +53,15 @@ func (s *server) trustShown(path string) (any, error) {
 	hash, ok := shown[path]
 	switch {
 	case len(shown) == 0:
-		return nil, wire.Errorf(wire.CodeRequestFailed, "no project's settings wait to be trusted")
+		return nil, wire.Errorf(wire.CodeRequestFailed, "no project settings are waiting for your trust")
 	case path == "":
-		return nil, wire.Errorf(wire.CodeInvalidParams, "several wait to be trusted; name one: %s", strings.Join(slices.Sorted(maps.Keys(shown)), ", "))
+		return nil, wire.Errorf(wire.CodeInvalidParams, "several are waiting for your trust; name one: %s", strings.Join(slices.Sorted(maps.Keys(shown)), ", "))
 	case !ok:
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%s does not wait to be trusted", fault.Quote(path))
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%s is not waiting for your trust", fault.Quote(path))
 	}
 	result, err := s.trust(path, hash)
 	if err == nil {
-		s.show(messageInfo, "Pillion: %s is trusted as it is now.", fault.Escape(path))
+		s.show(messageInfo, "Pillion: %s is now trusted.", fault.Escape(path))
 	}
 	return result, err
 }

@@ -40,7 +40,7 @@ func (c *Sidecar) watchFor(r audit.Record) {
 		c.events.Unusual(found)
 		return
 	}
-	owner.Pause("their settings pause a session that does something unusual: " + alarm.Message)
+	owner.Pause("the user's settings pause sessions that behave suspiciously: " + alarm.Message)
 	c.Registry.StopSession(owner.ID())
 	found.Acted = "paused"
 	if does != "revert" {
@@ -58,14 +58,14 @@ func (c *Sidecar) watchFor(r audit.Record) {
 func (c *Sidecar) putBack(owner *session.Session, found rpc.Unusual) rpc.Unusual {
 	ctx, cancel := context.WithTimeout(context.Background(), putBackTime)
 	defer cancel()
-	origin := journal.Origin{CallID: rand.Text(), Agent: "pillion", Via: "setting", Tool: "journal/revert", Title: "Revert what was unusual"}
+	origin := journal.Origin{CallID: rand.Text(), Agent: "pillion", Via: "setting", Tool: "journal/revert", Title: "Revert suspicious changes"}
 	back, err := c.Registry.Committer.Revert(ctx, change.Selection{SessionID: owner.ID(), Since: owner.Info().Started}, origin, false)
 	switch {
 	case err != nil:
-		found.Message += fmt.Sprintf("; its changes could not be put back: %v", err)
+		found.Message += fmt.Sprintf("; its changes could not be reverted: %v", err)
 	case len(back.Conflicts) > 0:
 		found.Acted = "reverted"
-		found.Message += fmt.Sprintf("; %d files could not be put back", len(back.Conflicts))
+		found.Message += fmt.Sprintf("; %d files could not be reverted", len(back.Conflicts))
 	default:
 		found.Acted = "reverted"
 	}

@@ -30,6 +30,6 @@ func (Logged) Untrusted(u rpc.Untrusted) {
 // DescribeUntrusted puts it into words for a person without an editor.
 func DescribeUntrusted(u rpc.Untrusted, say func(string)) {
 	if len(u.Rules) > 0 {
-		say(fmt.Sprintf("%s asks for more than you trust, which does not count: %s; `pillion trust` shows it, and asks", fault.Escape(u.Path), strings.Join(u.Rules, "; ")))
+		say(fmt.Sprintf("%s asks for more than you trust; that is ignored: %s; `pillion trust` shows it, and asks", fault.Escape(u.Path), strings.Join(u.Rules, "; ")))
 	}
 }

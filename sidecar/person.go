@@ -61,7 +61,7 @@ func (c *Sidecar) Host(h relay.Host, work func(*relay.Server) error) (err error)
 	h.Registry, h.Sessions, h.Roots, h.Structured, h.Logf = c.Registry, c.Sessions, c.Roots, c.structured, logf
 	agents, err := relay.Listen(h)
 	if err != nil {
-		return fmt.Errorf("agents would not find this terminal: %w", err)
+		return fmt.Errorf("agents cannot find this terminal: %w", err)
 	}
 	defer func() { err = errors.Join(err, agents.Close()) }()
 	return work(agents)

@@ -133,7 +133,7 @@ func (c *Sidecar) trust(path, hash string) error {
 func (c *Sidecar) remember(root string, rule policy.Rule) error {
 	err := c.settings.layers.Remember(root, rule)
 	if err != nil {
-		c.settings.events.Problem("the rule " + rule.String() + " holds for this session only, it could not be kept: " + err.Error())
+		c.settings.events.Problem("the rule " + rule.String() + " applies only to this session, because it could not be saved: " + err.Error())
 	}
 	return err
 }

@@ -354,5 +354,5 @@ func noAnswer(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return fault.New(fault.ApprovalUnavailable, "the human cannot be asked: there is no more input to read an answer from")
+	return fault.New(fault.ApprovalUnavailable, "the user cannot be asked: there is no more input to read an answer from")
 }

@@ -110,7 +110,7 @@ func (l choices) answer(ctx context.Context, line string) (approval.Answer, erro
 func (a *Asker) reject(ctx context.Context, reason string) (approval.Answer, error) {
 	if reason == "" {
 		// An end of the input here is still a no.
-		question := "Why? It is told to the agent (Enter for no reason): "
+		question := "Why? The agent reads it (Enter for no reason): "
 		if a.o.Own {
 			question = "Why? (Enter for no reason): "
 		}

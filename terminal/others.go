@@ -43,5 +43,5 @@ type Nobody struct{ approval.Nobody }
 
 // Prompt refuses.
 func (n Nobody) Prompt(context.Context, string, []string) (string, error) {
-	return "", fault.New(fault.ApprovalUnavailable, "the human cannot be asked: %s", n.Why)
+	return "", fault.New(fault.ApprovalUnavailable, "the user cannot be asked: %s", n.Why)
 }

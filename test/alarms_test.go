@@ -36,7 +36,7 @@ func paused(t *testing.T, agent *wire.Conn) bool {
 	if err := agent.Call(t.Context(), "tools/call", object{"name": "read_file", "arguments": object{"path": "a.txt"}}, &result); err != nil {
 		t.Fatal(err)
 	}
-	return strings.Contains(string(result), "paused this session")
+	return strings.Contains(string(result), "this session is paused")
 }
 
 func escapes(t *testing.T, agent *wire.Conn) {
@@ -150,7 +150,7 @@ func TestAPlainEditorIsToldOfWhatIsUnusual(t *testing.T) {
 	for i := range 5 {
 		e.Call("read_file", object{"path": fmt.Sprintf("../secret%d", i)})
 	}
-	if told := testrig.Wait(t, e.Messages, "the message"); !strings.Contains(told, "to reach what no agent may") || !strings.Contains(told, "pillion.pause") {
+	if told := testrig.Wait(t, e.Messages, "the message"); !strings.Contains(told, "to access what agents must not") || !strings.Contains(told, "pillion.pause") {
 		t.Errorf("told %q", told)
 	}
 	if session, err := e.Execute("pillion.pause"); err != nil || session["paused"] != true {

@@ -121,7 +121,7 @@ func TestTheHumanEditsTheProposal(t *testing.T) {
 	}
 	patch, _ := r.StructuredContent["human_diff"].(string)
 	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(patch, "-    return round(sum(prices), 2)\n+    return round(sum(prices), 3)\n") {
-		t.Errorf("the agent is not told what the human changed: %v", r.StructuredContent)
+		t.Errorf("the agent is not told what the user changed: %v", r.StructuredContent)
 	}
 	if !strings.Contains(r.Text(), "+    return round(sum(prices), 3)") {
 		t.Error("the model cannot read the final text")

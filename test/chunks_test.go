@@ -52,7 +52,7 @@ func TestWhatNoDialogCanShowIsRefused(t *testing.T) {
 
 		"apply_patch_review": {"diff": "*** Begin Patch\n*** Update File: lines.html\n@@\n-x\n+y\n*** End Patch\n"},
 	} {
-		if r := e.Call(tool, args); r.Code() != "FILE_TOO_LARGE" || !strings.Contains(r.Text(), "too large to be shown") {
+		if r := e.Call(tool, args); r.Code() != "FILE_TOO_LARGE" || !strings.Contains(r.Text(), "too large to show") {
 			t.Errorf("%s: %.300s", tool, r.Text())
 		}
 	}

@@ -70,7 +70,7 @@ func TestExactlyTheChosenHunksAreMade(t *testing.T) {
 	if r.StructuredContent["edited_by_human"] != true || !strings.Contains(left, "-two = 20\n+two = 2\n") || !strings.Contains(left, "-three = 30\n+three = 3\n") || strings.Contains(left, "-one") {
 		t.Errorf("result: %v", r.StructuredContent)
 	}
-	if !strings.Contains(r.Text(), "The human took 3 of 5 hunks") {
+	if !strings.Contains(r.Text(), "The user chose 3 of 5 hunks") {
 		t.Errorf("the agent reads %q", r.Text())
 	}
 	if r.StructuredContent["additions"] != 3.0 {

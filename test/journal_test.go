@@ -157,12 +157,12 @@ func TestASessionIsPutBackAsOne(t *testing.T) {
 	for _, edit := range [][3]string{{"a.txt", "two", "2"}, {"a.txt", "2\n", "II\n"}, {"b.txt", "one", "1"}} {
 		mustCall(t, e, "", "edit_file", object{"path": edit[0], "old_string": edit[1], "new_string": edit[2]})
 	}
-	e.Write("a.txt", strings.Replace(e.Read("a.txt"), "four", "the human's", 1))
+	e.Write("a.txt", strings.Replace(e.Read("a.txt"), "four", "the user's", 1))
 	e.Write("b.txt", "1 and a half\n")
 	var r reverted
 	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
 	r.want(t, []string{}, []string{"a.txt"}, []string{"b.txt"})
-	if wantText(t, e, "a.txt", "one\ntwo\nthree\nthe human's\n"); r.Reasons["b.txt"] == "" {
+	if wantText(t, e, "a.txt", "one\ntwo\nthree\nthe user's\n"); r.Reasons["b.txt"] == "" {
 		t.Error("nothing says why b.txt was left alone")
 	}
 	wantText(t, e, "b.txt", "1 and a half\n")
@@ -246,17 +246,17 @@ func TestWhatOthersMadeStays(t *testing.T) {
 	mustCall(t, e, "", "write_file", object{"path": "made/new.txt", "content": "new\n"})
 	mustCall(t, e, "", "write_file", object{"path": "made/other.txt", "content": "other\n"})
 	mustCall(t, e, "", "delete_file", object{"path": "gone.txt"})
-	e.Write("made/new.txt", "the human's\n")
-	e.Write("made/beside.txt", "the human's\n")
-	e.Write("gone.txt", "the human's\n")
+	e.Write("made/new.txt", "the user's\n")
+	e.Write("made/beside.txt", "the user's\n")
+	e.Write("gone.txt", "the user's\n")
 	var r reverted
 	e.Must("journal/revert", object{"sessionId": "ada"}, &r)
 	r.want(t, []string{"made/other.txt"}, []string{}, []string{"gone.txt", "made/new.txt"})
 	if got := treeOf(t, e.Dir); got != "gone.txt made/ made/beside.txt made/new.txt" {
 		t.Errorf("there is %s", got)
 	}
-	wantText(t, e, "gone.txt", "the human's\n")
-	wantText(t, e, "made/new.txt", "the human's\n")
+	wantText(t, e, "gone.txt", "the user's\n")
+	wantText(t, e, "made/new.txt", "the user's\n")
 }
 
 // treeOf lists all that is in a folder.
@@ -295,7 +295,7 @@ func TestCommandsPutBack(t *testing.T) {
 	}
 	got, err := e.Execute("pillion.revertCall")
 	must(t, err)
-	if message := testrig.Wait(t, e.Messages, "the message"); !strings.Contains(message, "a.txt is as it was before") || got["callId"] == "" {
+	if message := testrig.Wait(t, e.Messages, "the message"); !strings.Contains(message, "a.txt is restored") || got["callId"] == "" {
 		t.Errorf("%q, %v", message, got)
 	}
 	wantText(t, e, "a.txt", "1\ntwo\n")
@@ -374,7 +374,7 @@ func TestWhatAKilledSidecarLeftIsRepairedAtTheNextStart(t *testing.T) {
 	must(t, store.Close())
 	e = freely(t, testrig.Options{Dirs: []string{dir}, Home: home})
 	e.Must("journal/list", object{}, &list)
-	if len(list.Entries) != 1 || list.Entries[0].State != "undone" || !strings.Contains(list.Entries[0].Why, "nothing of it was made") {
+	if len(list.Entries) != 1 || list.Entries[0].State != "undone" || !strings.Contains(list.Entries[0].Why, "nothing was changed") {
 		t.Errorf("listed %+v", list.Entries)
 	}
 	if got := treeOf(t, dir); got != "a.txt" {

@@ -187,7 +187,7 @@ func TestAPatchIsApprovedInParts(t *testing.T) {
 		t.Errorf("on disk: %q, goes.py %q, stays.py %q, new.py %q, old.py %q", e.Read("app.py"), e.Read("goes.py"), e.Read("stays.py"), e.Read("new.py"), e.Read("old.py"))
 	}
 	left, _ := r.StructuredContent["human_diff"].(string)
-	for _, line := range []string{"left out: new.py, which was to be made\n", "left out: stays.py, which was to be deleted\n", "left out: old.py, which was to be moved to moved.py\n", "-three = 30\n+three = 3\n"} {
+	for _, line := range []string{"left out: creating new.py\n", "left out: deleting stays.py\n", "left out: moving old.py to moved.py\n", "-three = 30\n+three = 3\n"} {
 		if !strings.Contains(left, line) {
 			t.Errorf("what was left out lacks %q:\n%s", line, left)
 		}

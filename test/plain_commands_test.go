@@ -208,7 +208,7 @@ func TestStatusIsShown(t *testing.T) {
 		t.Errorf("pillion.status gave %v", status)
 	}
 	shown := testrig.Wait(t, e.Messages, "window/showMessage")
-	for _, part := range []string{"1 call waits for your answer", "+    return round(sum(prices), 2)", "session editor: ", "mode default"} {
+	for _, part := range []string{"1 request is waiting for your answer", "+    return round(sum(prices), 2)", "session editor: ", "mode default"} {
 		if !strings.Contains(shown, part) {
 			t.Errorf("%q is not in %q", part, shown)
 		}
@@ -227,13 +227,13 @@ func TestAnEditorWithoutBoxesThatRunsCommands(t *testing.T) {
 	e.OnBox = func() (any, error) { return nil, wire.Errorf(wire.CodeMethodNotFound, "no such thing") }
 	done := e.Start("edit_file", edit)
 	if m := testrig.Wait(t, e.Messages, "a word about the question"); !strings.Contains(m, "asks: Edit app.py (pillion.show") {
-		t.Errorf("the human is told %q", m)
+		t.Errorf("the user is told %q", m)
 	}
 	if _, err := e.Execute("pillion.approve"); code(err) != wire.CodeRequestFailed {
 		t.Errorf("what nobody has seen was approved: %v", err)
 	}
 	if m := testrig.Wait(t, e.Messages, "the failure"); !strings.Contains(m, "was not shown yet") {
-		t.Errorf("the human is told %q", m)
+		t.Errorf("the user is told %q", m)
 	}
 	if _, err := e.Execute("pillion.show"); err != nil {
 		t.Fatal(err)
@@ -303,7 +303,7 @@ func TestAProcessIsListedAndEndedByCommand(t *testing.T) {
 		t.Errorf("pillion.status gave %v", status)
 	}
 	if shown := testrig.Wait(t, e.Messages, "window/showMessage"); !strings.Contains(shown, "process server of fake editor: echo up; sleep 1001") {
-		t.Errorf("the human reads %s", shown)
+		t.Errorf("the user reads %s", shown)
 	}
 	if _, err := e.Execute("pillion.endProcess", "serve"); code(err) != wire.CodeInvalidParams {
 		t.Errorf("an unknown process: %v", err)

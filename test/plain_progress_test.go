@@ -65,7 +65,7 @@ func TestProgressOfACommandThatIsCancelled(t *testing.T) {
 	e.Notify("window/workDoneProgress/cancel", object{"token": "another"})
 	e.Notify("window/workDoneProgress/cancel", object{"token": token})
 	r := testrig.Wait(t, done, "the result")
-	if r.Code() != "CANCELLED" || !strings.Contains(r.Error("message"), "the human stopped this call") {
+	if r.Code() != "CANCELLED" || !strings.Contains(r.Error("message"), "the user stopped this call") {
 		t.Errorf("result: %v", r.StructuredContent)
 	}
 	if end := endOfBar(t, e); end.Token != token || end.Value.Kind != "end" {

@@ -251,7 +251,7 @@ func TestAnEditorThatNeverTellsOfItsOwnEdit(t *testing.T) {
 	e.Type("app.py", at(0, 0), "# mine\n")
 	e.OnApplyEdit = func(json.RawMessage) (any, error) { return object{"applied": true}, nil }
 	r := e.AnswerBoxes(e.Start("edit_file", edit), "Approve")
-	if r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "never showed the new text") {
+	if r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "never sent the new text") {
 		t.Errorf("a lie was believed: %v", r.StructuredContent)
 	}
 }

@@ -129,7 +129,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 	}
 	var read testrig.Result
 	e.Must("tools/call", object{"name": "read_process", "sessionId": "s1", "arguments": object{"process_id": "echo"}}, &read)
-	if !strings.Contains(read.Text(), "the human ended it") {
+	if !strings.Contains(read.Text(), "the user ended it") {
 		t.Errorf("the agent reads %q", read.Text())
 	}
 	eventually(t, "the last message", func() bool { return !heard.last("echo").Running })
@@ -233,7 +233,7 @@ func TestNoProcessSurvives(t *testing.T) {
 		"the sidecar is killed": func(e *testrig.Editor, _ *os.Process) { e.Command.Process.Kill() }, //nolint:errcheck // it runs
 		"the editor is killed":  func(_ *testrig.Editor, parent *os.Process) { parent.Kill() },       //nolint:errcheck // it runs
 		"the session closes":    func(e *testrig.Editor, _ *os.Process) { e.Must("session/close", object{"sessionId": "s1"}, nil) },
-		"the human ends it": func(e *testrig.Editor, _ *os.Process) {
+		"the user ends it": func(e *testrig.Editor, _ *os.Process) {
 			e.Must("process/kill", object{"sessionId": "s1", "processId": "survivor"}, nil)
 		},
 	}

@@ -272,7 +272,7 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 	wantDecision(t, e, "write_file", write, "ask")
 	select {
 	case u := <-e.Untrusted:
-		t.Errorf("the human is asked to trust a link: %+v", u)
+		t.Errorf("the user is asked to trust a link: %+v", u)
 	default:
 	}
 	if err := os.Remove(place); err != nil {

@@ -33,7 +33,7 @@ type choice struct {
 func (p *pending) Adopt(a approval.Answer) error {
 	shown, ok := p.proposed.sets[a.Digest]
 	if !ok {
-		err := fault.New(fault.ConcurrentModification, "the answer was given for a proposal that was not shown, or too long ago; nothing was changed")
+		err := fault.New(fault.ConcurrentModification, "the answer is for a proposal that was not shown, or too old; nothing was changed")
 		if len(a.After) > 0 {
 			return err.With("human_texts", map[string]string(a.After))
 		}
@@ -51,7 +51,7 @@ func (p *pending) Adopt(a approval.Answer) error {
 		own := human{proposed: f.After.Text, base: f.Before.Text, text: chosen.Files[i].After.Text, leftOut: chosen.Files[i].LeftOut}
 		if text, ok := a.After[f.Path().String()]; ok {
 			if f.IsBinary() {
-				return fault.New(fault.InvalidArguments, "the editor's answer has a text for %s, which is no text; nothing was changed", fault.Quote(f.Path().String()))
+				return fault.New(fault.InvalidArguments, "the editor's answer has text for %s, which is not a text file; nothing was changed", fault.Quote(f.Path().String()))
 			}
 			edited++
 			own.text, own.leftOut = document.RestoreLineEnds(f.After.Text, text), false
@@ -61,8 +61,8 @@ func (p *pending) Adopt(a approval.Answer) error {
 		c.files[f.Path()] = own
 	}
 	if edited != len(a.After) {
-		return fault.New(fault.InvalidArguments, "the editor's answer names a file that the proposal does not have; nothing was changed").
-			WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
+		return fault.New(fault.InvalidArguments, "the editor's answer names a file that is not in the proposal; nothing was changed").
+			WithHint("this is a bug in the editor's plugin; call again, and if it happens again ask the user to update it")
 	}
 	for i, t := range shown.Tree {
 		if chosen.Tree[i].LeftOut {
@@ -105,7 +105,7 @@ func (p *pending) keepChoice() error {
 			text, merged = change.Merge(own.base, own.text, f.Before.Text)
 		}
 		if !merged {
-			return fault.New(fault.ConcurrentModification, "%s changed while the human edited the proposal, and the two do not fit together; nothing was changed",
+			return fault.New(fault.ConcurrentModification, "%s changed while the user edited the proposal, and the two changes conflict; nothing was changed",
 				fault.Quote(f.Path().String())).With("human_text", own.text).With("current_text", f.Before.Text)
 		}
 		e.Set.Files[i].After.Text = text

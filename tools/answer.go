@@ -15,7 +15,7 @@ func (p *pending) take(ctx context.Context, a approval.Answer) error {
 	case approval.Reject:
 		return rejected(a.Feedback)
 	case approval.Cancel:
-		p.call.Session.Pause("the human cancelled " + p.tool.Name)
+		p.call.Session.Pause("the user cancelled " + p.tool.Name)
 		return cancelled(a.Feedback)
 	case approval.Edit:
 		return p.takeEdit(ctx, a)
@@ -30,16 +30,16 @@ func (p *pending) take(ctx context.Context, a approval.Answer) error {
 }
 
 func rejected(feedback string) error {
-	err := fault.New(fault.UserRejected, "the human rejected this%s", said(feedback))
+	err := fault.New(fault.UserRejected, "the user rejected this%s", said(feedback))
 	if feedback == "" {
-		return err.WithHint("do not repeat the call as it is; ask what they want instead, or go another way")
+		return err.WithHint("do not repeat the call; ask the user what they want, or try another way")
 	}
-	return err.With("feedback", feedback).WithHint("go on as the human says")
+	return err.With("feedback", feedback).WithHint("follow the user's reason")
 }
 
 func cancelled(feedback string) error {
-	err := fault.New(fault.Cancelled, "the human cancelled this call and paused the session%s", said(feedback)).
-		WithHint("stop here; do not try again until the human resumes the session")
+	err := fault.New(fault.Cancelled, "the user cancelled this call and paused the session%s", said(feedback)).
+		WithHint("stop here; do not try again until the user resumes the session")
 	if feedback == "" {
 		return err
 	}
@@ -94,7 +94,7 @@ func (p *pending) takeEdit(ctx context.Context, a approval.Answer) error {
 	}
 	e := p.edits()
 	if e == nil || len(a.After) == 0 && a.Selected == nil {
-		return fault.New(fault.InvalidArguments, "the editor's answer is an edit but carries neither text nor arguments; nothing was changed")
+		return fault.New(fault.InvalidArguments, "the editor's answer is an edit without text or arguments; nothing was changed")
 	}
 	return p.Adopt(a)
 }

@@ -105,7 +105,7 @@ func patchEdits(in Input, p *patching.Patch, text string) (*Edits, error) {
 	for _, r := range p.Results {
 		for _, h := range r.Hunks {
 			if h.Leniency != "" {
-				e.Reasons = append(e.Reasons, fmt.Sprintf("hunk %d of %s fits but for %s", h.Hunk, fault.Quote(r.Path), h.Leniency))
+				e.Reasons = append(e.Reasons, fmt.Sprintf("hunk %d of %s fits except for %s", h.Hunk, fault.Quote(r.Path), h.Leniency))
 			}
 		}
 	}
@@ -131,9 +131,9 @@ func knew(s *session.Session, f *document.File) bool {
 func (a applyPatchArgs) text() (string, error) {
 	switch {
 	case a.Diff != "" && a.Patch != "":
-		return "", invalid("give either diff or patch; they are the same argument")
+		return "", invalid("give diff or patch, not both; they are the same argument")
 	case a.Diff == "" && a.Patch == "":
-		return "", invalid("argument diff is missing: it is the patch")
+		return "", invalid("argument diff is missing: give the patch")
 	}
 	return a.Diff + a.Patch, nil
 }

@@ -81,22 +81,22 @@ func TestWhatIsSaidOfOddPatches(t *testing.T) {
 		made       files
 		says       string
 	}{
-		{"a folder in the place of a file", deleting("file", "file") + making("file/x", "x"), nil, "does not take the place of a file in one patch; delete or move file first"},
+		{"a folder in the place of a file", deleting("file", "file") + making("file/x", "x"), nil, "cannot replace a file in one patch; delete or move file first"},
 		{"the same in the other order", making("file/x", "x") + deleting("file", "file"), nil, "delete or move file first"},
 		{"the same in the other form", "*** Begin Patch\n*** Delete File: file\n*** Add File: file/in/x\n+x\n*** End Patch\n", nil, "delete or move file first"},
 		{"a file in its own folder", moving("rename", "file", "file/x"), nil, "delete or move file first"},
 		{"another in the folder that takes its place", deleting("file", "file") + moving("rename", "dir/one", "file/x"), nil, "delete or move file first"},
-		{"a file in the place of a folder", deleting("dir/one", "one") + making("dir", "x"), nil, "does not take the place of a folder in one patch; delete or move the folder dir first"},
+		{"a file in the place of a folder", deleting("dir/one", "one") + making("dir", "x"), nil, "cannot replace a folder in one patch; delete or move the folder dir first"},
 		{"the same in the other order", making("dir", "x") + deleting("dir/one", "one"), nil, "the folder dir first"},
 		{"the same in the other form", "*** Begin Patch\n*** Delete File: dir/one\n*** Add File: dir\n+x\n*** End Patch\n", nil, "the folder dir first"},
 		{"a file in the place of its own folder", moving("rename", "dir/one", "dir"), nil, "the folder dir first"},
-		{"another encoding", "--- a/latin\n+++ b/latin\n@@ -1 +1 @@\n-caf\n+x\n", nil, "write_file, which takes one"},
+		{"another encoding", "--- a/latin\n+++ b/latin\n@@ -1 +1 @@\n-caf\n+x\n", nil, "write_file, which has an encoding"},
 		{"its own name", moving("rename", "file", "file"), nil, "leave the rename out"},
-		{"deleted twice", deleting("file", "file") + deleting("file", "file"), nil, "one diff of each file"},
+		{"deleted twice", deleting("file", "file") + deleting("file", "file"), nil, "one diff per file"},
 		{"a control character", making("a\x01", "x"), nil, "another name"},
-		{"a new file, all of whose lines end in carriage returns", returns(making("new", "x")), files{"new": "x\n"}, "the carriage returns at the ends"},
-		{"the same in the other form", returns("*** Begin Patch\n*** Add File: new\n+x\n*** End Patch\n"), files{"new": "x\n"}, "the carriage returns at the ends"},
-		{"a file changed so", returns("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-file\n+x\n"), files{"file": "x\n"}, "the carriage returns at the ends"},
+		{"a new file, all of whose lines end in carriage returns", returns(making("new", "x")), files{"new": "x\n"}, "the carriage returns at the line ends"},
+		{"the same in the other form", returns("*** Begin Patch\n*** Add File: new\n+x\n*** End Patch\n"), files{"new": "x\n"}, "the carriage returns at the line ends"},
+		{"a file changed so", returns("--- a/file\n+++ b/file\n@@ -1 +1 @@\n-file\n+x\n"), files{"file": "x\n"}, "the carriage returns at the line ends"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mine := w.path(".")
@@ -145,9 +145,9 @@ func TestPartsOfOneFileInOrder(t *testing.T) {
 		{"moved, and another made in its place", update("a", "", "one", "1") + update("a", "c", "two", "2") + add("a"), files{"a": "new\n", "c": "1\n2\nthree\n", "b": "b\n"}, ""},
 		{"deleted, made, moved", remove("a") + add("a") + update("a", "c", "new", "newer"), files{"c": "newer\n", "b": "b\n"}, ""},
 		{"out of the way, then moved there", update("b", "c", "", "") + update("a", "b", "one", "1"), files{"b": "1\ntwo\nthree\n", "c": "b\n"}, ""},
-		{"moved to what has not gone yet", update("a", "b", "one", "1") + update("b", "c", "b", "B"), nil, "put the one first that takes b away"},
-		{"swapped", update("a", "b", "one", "1") + update("b", "a", "b", "B"), nil, "b is there already"},
-		{"moved twice", update("a", "c", "one", "1") + update("c", "d", "two", "2"), nil, "c is made earlier in the patch"},
+		{"moved to what has not gone yet", update("a", "b", "one", "1") + update("b", "c", "b", "B"), nil, "put the part that removes b first"},
+		{"swapped", update("a", "b", "one", "1") + update("b", "a", "b", "B"), nil, "b already exists"},
+		{"moved twice", update("a", "c", "one", "1") + update("c", "d", "two", "2"), nil, "c is created earlier in the patch"},
 		{"moved, then changed where it was", update("a", "c", "one", "1") + update("a", "", "two", "2"), nil, "renamed earlier in the patch"},
 		{"deleted, then moved", remove("a") + update("a", "c", "one", "1"), nil, "renamed earlier in the patch"},
 	} {

@@ -35,7 +35,7 @@ type patchReviewResult struct {
 func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Action, error) {
 	switch size := int64(len(args.Diff)); {
 	case args.Diff == "":
-		return nil, invalid("diff is empty; it is the patch that the human is to review")
+		return nil, invalid("diff is empty; give the patch to review")
 	case size > in.Limits.DiffBytes:
 		return nil, fault.New(fault.FileTooLarge, "the patch has %d bytes, over the limit of %d", size, in.Limits.DiffBytes).
 			With("size", size).With("limit", in.Limits.DiffBytes).WithHint("have it reviewed in parts")
@@ -53,10 +53,10 @@ func planPatchReview(ctx context.Context, in Input, args patchReviewArgs) (*Acti
 	}
 	switch size, wire := question.size(); {
 	case size > mostReviewed:
-		return nil, fault.New(fault.FileTooLarge, "the files of the patch have %d bytes, over the %d that can be shown at once", size, mostReviewed).
+		return nil, fault.New(fault.FileTooLarge, "the files of the patch have %d bytes, over the limit of %d for a review", size, mostReviewed).
 			WithHint("have it reviewed in parts")
 	case wire > shownBytes:
-		return nil, fault.New(fault.FileTooLarge, "the patch is too large to be shown: the message would have %d bytes, over the limit of %d", wire, shownBytes).
+		return nil, fault.New(fault.FileTooLarge, "the patch is too large to show: the message would have %d bytes, over the limit of %d", wire, shownBytes).
 			WithHint("have it reviewed in parts")
 	}
 	return &Action{
@@ -96,7 +96,7 @@ func (r PatchReview) size() (size, wire int) {
 // reviewAnswer is what the human took, as a patch for the files as they are by now.
 func reviewAnswer(ctx context.Context, in Input, r *patching.Review, a ReviewAnswer) (*Answer, error) {
 	result := patchReviewResult{Action: ReviewCancel, ChunksSelected: []int{}, ChunksTotal: r.Total, Feedback: a.Feedback}
-	cancelled := &Answer{Text: patchText("The human took nothing of the patch.", a.Feedback), Summary: "took nothing of the patch"}
+	cancelled := &Answer{Text: patchText("The user chose nothing from the patch.", a.Feedback), Summary: "nothing was chosen"}
 	if a.Action != ReviewApply {
 		cancelled.Result = result
 		return cancelled, nil
@@ -113,21 +113,21 @@ func reviewAnswer(ctx context.Context, in Input, r *patching.Review, a ReviewAns
 		return cancelled, nil
 	}
 	result.Action, result.ChunksSelected, result.Edited = ReviewApply, t.Numbers, t.Edited
-	said := fmt.Sprintf("The human took %d of %s", len(t.Numbers), count(r.Total, "chunk"))
+	said := fmt.Sprintf("The user chose %d of %s", len(t.Numbers), count(r.Total, "chunk"))
 	if len(t.Numbers) < r.Total {
 		said += " (no. " + match.List(t.Numbers, len(t.Numbers)) + ")"
 	}
 	if t.Edited {
 		said += ", and edited the result"
 	}
-	summary := strings.ToLower(said[len("The human "):])
-	said = patchText(said+". No file was changed.", a.Feedback) + "\nThis is what they took, to be given to apply_patch:\n"
-	return &Answer{Result: result, Text: said + result.FilteredDiff, rest: "take these chunks out of your own patch, or have it reviewed in parts", Summary: summary}, nil
+	summary := strings.ToLower(said[len("The user "):])
+	said = patchText(said+". No file was changed.", a.Feedback) + "\nThis is what they chose, for apply_patch:\n"
+	return &Answer{Result: result, Text: said + result.FilteredDiff, rest: "copy these chunks from your own patch, or have it reviewed in parts", Summary: summary}, nil
 }
 
 func patchText(said, feedback string) string {
 	if feedback == "" {
 		return said
 	}
-	return said + "\nWhat they said: " + feedback
+	return said + "\nTheir reason: " + feedback
 }

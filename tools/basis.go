@@ -98,13 +98,13 @@ func (b basis) conflict(f *document.File, ours string) *fault.Error {
 	name := fault.Quote(f.Path.String())
 	err := fault.New(fault.ConcurrentModification, "%s has changed since it was read", name).
 		With("expected_version", b.version).With("current_version", f.Version).
-		WithHint("read %s again and make the change on what it holds now", name)
+		WithHint("read %s again and change its current text", name)
 	if ours != "" {
 		err = err.With("your_text", fault.Clip(ours, conflictClip))
 	}
 	if !f.Exists {
 		err.Message = name + " no longer exists"
-		return err.WithHint("ask the human; to make it anew all the same, use write_file with expected_version \"absent\"")
+		return err.WithHint("ask the user; to create it again, use write_file with expected_version \"absent\"")
 	}
 	if b.remembered {
 		err.Message = name + " has changed since it was read, in the same lines"

@@ -133,7 +133,7 @@ func paused(s *session.Session) error {
 	if !paused {
 		return nil
 	}
-	return fault.New(fault.Cancelled, "the human paused this session: %s", reason).
+	return fault.New(fault.Cancelled, "this session is paused: %s", reason).
 		WithHint("stop here and wait until the user resumes the session")
 }
 
@@ -208,7 +208,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 			case !held && attempt < maxReplans:
 				continue
 			case !held:
-				return nil, fault.New(fault.ConcurrentModification, "the files that the command runs change all the time; nothing was run")
+				return nil, fault.New(fault.ConcurrentModification, "the files that the command runs keep changing; nothing was run")
 			}
 			return plan.Run(ctx, Hands{
 				Processes: r.processesOf(p.call.Session), Human: r.Human, Output: p.call.Output, Snapshot: p.look,

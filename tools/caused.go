@@ -204,9 +204,9 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 	case r.Status == language.LinterMissing, r.Status == language.NoServer:
 		return "" // nothing that asking again would tell
 	case r.Status == language.Stale:
-		return fmt.Sprintf("%s was changed again before it was known what this does to its diagnostics (%s, %s); lsp_diagnostics tells what is wrong now.", name, r.Status, by)
+		return fmt.Sprintf("%s changed again before the diagnostics of this change were known (%s, %s); lsp_diagnostics has the current ones.", name, r.Status, by)
 	case r.Status != language.Fresh:
-		return fmt.Sprintf("What this does to the diagnostics of %s is not known yet (%s, %s); lsp_diagnostics tells.", name, r.Status, by)
+		return fmt.Sprintf("The diagnostics of %s after this change are not known yet (%s, %s); use lsp_diagnostics.", name, r.Status, by)
 	case len(c.New) == 0 && len(c.Fixed) == 0 && c.Remaining == 0:
 		return fmt.Sprintf("No problems in %s after this (fresh, %s).", name, by)
 	}
@@ -225,12 +225,12 @@ func causedNote(path workspace.Path, text string, c language.Caused, r causedRes
 	}
 	switch {
 	case c.Remaining > 0 && c.Compared:
-		said += fmt.Sprintf("; %d that were there before remain", c.Remaining)
+		said += fmt.Sprintf("; %d from before remain", c.Remaining)
 	case c.Remaining > 0:
 		said += fmt.Sprintf("; %d more in the file", c.Remaining)
 	}
 	if !c.Compared {
-		said += "; what was wrong before is not known"
+		said += "; the diagnostics before the change are unknown"
 	}
 	if len(c.New) == 0 {
 		return said + "."
@@ -249,5 +249,5 @@ func elsewhereNote(all []language.Elsewhere) string {
 	if more := len(all) - len(said); more > 0 {
 		said = append(said, fmt.Sprintf("and %s more", count(more, "file")))
 	}
-	return "Since the change there is more wrong in files that it did not touch: " + strings.Join(said, "; ") + ". lsp_diagnostics tells what."
+	return "New problems since the change in other files: " + strings.Join(said, "; ") + ". lsp_diagnostics has them."
 }

@@ -55,7 +55,7 @@ func keepChunk(in Input, args writeFileArgs) (*Edits, error) {
 	}
 	return &Edits{Answer: func([]change.Outcome) *Answer {
 		name := piece.path.String()
-		text := fmt.Sprintf("Kept chunk %d of %s, %s. Nothing is written before the last chunk.", piece.Index, fault.Quote(name), count(len(piece.Text), "byte"))
+		text := fmt.Sprintf("Received chunk %d of %s, %s. The file is written after the last chunk.", piece.Index, fault.Quote(name), count(len(piece.Text), "byte"))
 		return &Answer{Result: chunkResult{name, *args.Chunk, len(piece.Text)}, Text: text, Summary: text, keeps: piece}
 	}}, nil
 }
@@ -120,9 +120,9 @@ func checkAllShown(s change.Set, arguments ...string) error {
 	if len(s.Files) == 1 && len(s.Tree) == 0 {
 		what = fault.Quote(s.Files[0].Path().String())
 	}
-	return fault.New(fault.FileTooLarge, "the change of %s is too large to be shown: the message would have %d bytes, over the limit of %d",
+	return fault.New(fault.FileTooLarge, "the change of %s is too large to show: the message would have %d bytes, over the limit of %d",
 		what, size, shownBytes).
-		WithHint("make it in parts with edit_file, or by a program with run_command")
+		WithHint("change it in parts with edit_file, or with a program in run_command")
 }
 
 // shownBytes is what fits into a message to the editor beside the rest of it.

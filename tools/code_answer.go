@@ -123,7 +123,7 @@ func (q question) failed(by language.Server, err error) *Answer {
 func (q question) nothing(by answeredBy, what string) string {
 	word := q.file.word(q.at)
 	if word == "" {
-		return fmt.Sprintf("%s knows no %s for %s, where no name stands: the line is %s (line and character are counted from 0)",
+		return fmt.Sprintf("%s knows no %s for %s, because there is no name: the line is %s (line and character are counted from 0)",
 			by, what, q.file.at(q.at), fault.Quote(fault.Clip(q.file.line(q.at), longLine)))
 	}
 	return fmt.Sprintf("%s knows no %s for %s at %s (line and character are counted from 0)", by, what, fault.Quote(word), q.file.at(q.at))

@@ -58,7 +58,7 @@ func (in Input) codeEdits(r codeEditsResult, title string, proposed []language.F
 			return nil, err
 		}
 		if targets[c.Target] {
-			return nil, fault.New(fault.ExecutionFailed, "the server's edits name %s by two names; nothing was changed", fault.Quote(c.Target.String()))
+			return nil, fault.New(fault.ExecutionFailed, "the server's edits use two names for %s; nothing was changed", fault.Quote(c.Target.String()))
 		}
 		targets[c.Target] = true
 		e.Set.Files = append(e.Set.Files, c)
@@ -91,7 +91,7 @@ func joinEdits(proposed []language.FileEdits) ([]language.FileEdits, error) {
 		out[at].Edits = append(out[at].Edits, f.Edits...)
 	}
 	if len(out) > mostFiles {
-		return nil, fault.New(fault.FileTooLarge, "the change is of %d files, over the limit of %d; nothing was changed", len(out), mostFiles)
+		return nil, fault.New(fault.FileTooLarge, "the change is in %d files, over the limit of %d; nothing was changed", len(out), mostFiles)
 	}
 	slices.SortStableFunc(out, func(a, b language.FileEdits) int { return strings.Compare(a.Path.String(), b.Path.String()) })
 	return out, nil
@@ -107,7 +107,7 @@ func (in Input) codeEdit(f language.FileEdits) (change.File, error) {
 	}
 	text, err := applyTextEdits(before.Text, f.Edits)
 	if err != nil {
-		return change.File{}, fault.New(fault.ExecutionFailed, "the server's edits of %s cannot be made: %w; nothing was changed", fault.Quote(f.Path.String()), err)
+		return change.File{}, fault.New(fault.ExecutionFailed, "the server's edits of %s cannot be applied: %w; nothing was changed", fault.Quote(f.Path.String()), err)
 	}
 	text = document.KeepLineEnds(before.Text, text)
 	if size := int64(len(text)); size > in.Limits.WriteBytes && size > int64(len(before.Text)) {
@@ -174,17 +174,17 @@ func (in Input) codeEditsAnswer(r codeEditsResult, title string, outcomes []chan
 	a := &Answer{rest: restOfDiff, Summary: fmt.Sprintf("%s, %s, +%d −%d", title, count(len(outcomes), "file"), additions, deletions)}
 	a.Text = fmt.Sprintf("%s: done, in %s (+%d −%d).", title, count(len(outcomes), "file"), additions, deletions)
 	if additions+deletions == 0 {
-		a.Text = title + ": nothing was changed, the files are so already."
+		a.Text = title + ": nothing was changed; the files are already that way."
 	}
 	if more := len(lines) - mostFilesSaid; more > 0 {
 		lines = append(lines[:mostFilesSaid], fmt.Sprintf("and %d more", more))
 	}
 	a.Text += "\n" + strings.Join(lines, "\n")
 	if len(unsaved) > 0 {
-		a.Text += "\nThe human has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not saved to disk."
+		a.Text += "\nThe user has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not on disk."
 	}
 	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
-		a.Text += fmt.Sprintf("\n(The difference has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
+		a.Text += fmt.Sprintf("\n(The diff has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
 		r.Diff = ""
 	} else if size <= shortDiff {
 		a.Text += "\n" + r.Diff

@@ -20,10 +20,10 @@ func (in Input) codeFile(name string) (*codeFile, error) {
 	}
 	f, err := in.Snapshot.Read(p, "")
 	if errors.Is(err, fault.New(fault.FileTooLarge, "")) {
-		return nil, fault.From(err).WithHint("language servers are not asked about files of this size; use search_in_project")
+		return nil, fault.From(err).WithHint("the file is too large for language servers; use search_in_project")
 	}
 	if errors.Is(err, fault.New(fault.EncodingError, "")) {
-		return nil, fault.From(err).WithHint("language servers are told UTF-8 alone; the human can save the file so, or open it in the editor in its encoding")
+		return nil, fault.From(err).WithHint("language servers support only UTF-8; the user can save the file as UTF-8, or open it in the editor with its encoding")
 	}
 	if err != nil {
 		return nil, err
@@ -119,6 +119,6 @@ func (in Input) readable(p workspace.Path) error {
 	if _, known := seen(in.Session, p); known {
 		return nil
 	}
-	return fault.New(fault.PermissionDenied, "%s looks like a file that holds secrets", fault.Quote(p.String())).
-		WithHint("read_file asks the human for it")
+	return fault.New(fault.PermissionDenied, "%s looks like a file with secrets", fault.Quote(p.String())).
+		WithHint("read_file asks the user")
 }

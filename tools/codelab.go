@@ -76,7 +76,7 @@ func (l Limits) checkArguments(raw json.RawMessage) error {
 		return nil
 	}
 	if enc, err := document.LookupEncoding(encoding); err == nil && enc != document.UTF8 {
-		return fault.New(fault.EncodingError, "encoding %s is refused: the settings (limits.preset) want UTF-8 alone", fault.Quote(encoding)).
+		return fault.New(fault.EncodingError, "encoding %s is refused: the settings (limits.preset) allow only UTF-8", fault.Quote(encoding)).
 			WithHint("leave encoding out")
 	}
 	return nil
@@ -87,7 +87,7 @@ func checkCodeLabPath(name string) error {
 	case len(name) > codeLabPath:
 		return fault.New(fault.InvalidPath, "the path is longer than %d bytes", codeLabPath)
 	case filepath.IsAbs(name) || strings.HasPrefix(name, "/"):
-		return fault.New(fault.InvalidPath, "%s is an absolute path, and the settings (limits.preset) want relative ones", fault.Quote(name)).
+		return fault.New(fault.InvalidPath, "%s is an absolute path, and the settings (limits.preset) allow only relative ones", fault.Quote(name)).
 			WithHint("name it relative to the workspace folder")
 	}
 	return nil
@@ -98,5 +98,5 @@ func (l Limits) tooLarge(err error) error {
 	if !l.CodeLab {
 		return nil
 	}
-	return fault.From(err).WithHint("the settings (limits.preset) refuse larger files altogether; look for what you need with search_in_project")
+	return fault.From(err).WithHint("the settings (limits.preset) do not allow larger files; use search_in_project")
 }

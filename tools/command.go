@@ -63,7 +63,7 @@ func (c command) notes(truncated bool) []string {
 		out = append(out, "(the command did not see the unsaved changes in "+strings.Join(quoteAll(c.unsaved), ", ")+")")
 	}
 	if truncated {
-		out = append(out, fmt.Sprintf("(it printed more than the %s bytes that are kept; the middle is lost)", grouped(int(c.limits.OutputBytes))))
+		out = append(out, fmt.Sprintf("(it printed more than %s bytes; the middle was dropped)", grouped(int(c.limits.OutputBytes))))
 	}
 	return out
 }
@@ -76,13 +76,13 @@ func (c command) judged() policy.Command {
 func (l commandLine) check() error {
 	switch {
 	case strings.TrimSpace(l.Line) == "":
-		return invalid("command is empty; it is the line to run")
+		return invalid("command is empty; give the line to run")
 	case strings.ContainsRune(l.Line, 0):
-		return invalid("command has a NUL byte; leave it out")
+		return invalid("command has a NUL byte; remove it")
 	}
 	for name := range l.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(l.Env[name], 0) {
-			return invalid("no variable can be called %s; give a plain name and value", fault.Quote(name))
+			return invalid("the variable %s is invalid; give a plain name and value", fault.Quote(name))
 		}
 	}
 	return nil

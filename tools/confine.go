@@ -100,10 +100,10 @@ func (s Sandbox) missing(walls process.Walls, offline bool) error {
 	case walls.Level == process.None:
 		return fault.New(fault.PolicyDenied, "the settings require a sandbox for commands, and none works here: bubblewrap: %s; Landlock: %s",
 			walls.Bubblewrap.Why, walls.Landlock.Why).
-			WithHint("ask the human to install bubblewrap (Debian, Fedora, Arch: the package bubblewrap), to run pillion doctor, or to set sandbox to prefer")
+			WithHint("ask the user to install bubblewrap (Debian, Fedora, Arch: the package bubblewrap), to run pillion doctor, or to set sandbox to prefer")
 	case offline && !walls.Offline:
-		return fault.New(fault.PolicyDenied, "the settings require a sandbox without a network, and %s cannot take the network away here", walls.Level).
-			WithHint("ask the human to install bubblewrap, or to set sandboxNetwork to on")
+		return fault.New(fault.PolicyDenied, "the settings require a sandbox without a network, and %s cannot block the network here", walls.Level).
+			WithHint("ask the user to install bubblewrap, or to set sandboxNetwork to on")
 	}
 	return nil
 }
@@ -236,10 +236,10 @@ func limitHint(held process.Confine, got process.Result) string {
 	}
 	switch {
 	case held.Offline && says("could not resolve", "name resolution", "network is unreachable", "enotfound", "eai_again", "no such host", "connection refused", "econnrefused"):
-		return "the command ran without a network, as the settings have it; the human can allow it for such commands with sandboxNetworkFor"
+		return "the command ran without network, as the settings require; the user can allow it for such commands with sandboxNetworkFor"
 	case says("read-only file system", "erofs", "permission denied", "eacces", "operation not permitted", "eperm", "device or resource busy", "ebusy", "cross-device link"):
-		return "the command ran in a sandbox (" + string(got.Sandbox) + "), which may be why: it can write to the workspace, the temporary folder and build caches alone, " +
-			"and not to protected paths such as .git (git alone may, in a line of its own) or .vscode; give a file elsewhere its whole path after >, use the tool that is made for it, or ask the human (settings sandboxWritable, sandbox)"
+		return "the command ran in a sandbox (" + string(got.Sandbox) + "), which may be why: it can write only to the workspace, the temporary folder and build caches, " +
+			"and not to protected paths such as .git (except git, in a line of its own) or .vscode; give a file elsewhere its full path after >, use the tool for it, or ask the user (settings sandboxWritable, sandbox)"
 	}
 	return ""
 }

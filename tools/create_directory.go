@@ -40,7 +40,7 @@ func planCreateDirectory(_ context.Context, in Input, args createDirectoryArgs) 
 	return treeEdits(in, c, "Create the folder "+name, func(o change.Outcome) *Answer {
 		text := "Created the folder " + name + "."
 		if o.Operation == change.Unchanged {
-			text = "The folder " + name + " was there already."
+			text = "The folder " + name + " already exists."
 		}
 		return &Answer{Result: createDirectoryResult{p.String(), o.Operation}, Text: text, Summary: "created " + name}
 	}), nil

@@ -60,9 +60,9 @@ func planDeleteFile(_ context.Context, in Input, args deleteFileArgs) (*Edits, e
 func unsavedNote(c change.TreeChange) string {
 	switch n := len(c.Unsaved()); {
 	case n > 0 && !c.IsDir():
-		return " The human has unsaved changes in it: that text stays in their editor."
+		return " The user has unsaved changes in it: they stay in the editor."
 	case n > 0:
-		return fmt.Sprintf(" The human has unsaved changes in %s of it: that text stays in their editor.", count(n, "file"))
+		return fmt.Sprintf(" The user has unsaved changes in %s of it: they stay in the editor.", count(n, "file"))
 	}
 	return ""
 }

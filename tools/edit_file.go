@@ -102,19 +102,19 @@ func (a editFileArgs) list() ([]textEdit, error) {
 	single := a.OldString != "" || a.NewString != "" || a.ReplaceAll || a.ExpectedReplacements != 0
 	switch {
 	case single && len(a.Edits) > 0:
-		return nil, invalid("give either old_string and new_string, or edits")
+		return nil, invalid("give old_string and new_string, or edits, not both")
 	case len(a.Edits) > 0:
 	case a.OldString == "":
-		return nil, invalid("argument old_string is missing: it is the text to replace").WithHint("to create a file use write_file")
+		return nil, invalid("argument old_string is missing: give the text to replace").WithHint("to create a file use write_file")
 	default:
 		a.Edits = []textEdit{{a.OldString, a.NewString, a.ReplaceAll, a.ExpectedReplacements}}
 	}
 	for i, e := range a.Edits {
 		switch {
 		case e.OldString == "":
-			return nil, invalid("edit %d has an empty old_string; it must be the text to replace", i+1)
+			return nil, invalid("old_string of edit %d is empty; give the text to replace", i+1)
 		case e.OldString == e.NewString:
-			return nil, invalid("edit %d has an old_string and a new_string that are the same; nothing would change", i+1)
+			return nil, invalid("old_string and new_string of edit %d are the same; nothing would change", i+1)
 		case e.ExpectedReplacements < 0:
 			return nil, invalid("expected_replacements of edit %d must be 1 or more", i+1)
 		}
@@ -196,11 +196,11 @@ func (e textEdit) checkCount(text string, found match.Found) error {
 	case n < want:
 		return fault.New(fault.EditNoMatch, "old_string is in the file %s, not %d times", times(n), want).
 			With("found", n).With("lines", found.Lines(text)).
-			WithHint("set expected_replacements to %d if these are the places, else read the file again", n)
+			WithHint("set expected_replacements to %d if these are the right ones, otherwise read the file again", n)
 	}
 	return fault.New(fault.EditAmbiguous, "old_string is in the file %s, at lines %s", times(n), match.List(found.Lines(text), n)).
 		With("found", n).With("lines", found.Lines(text)).With("nearest", found.Context(text)).
-		WithHint("add lines around the place until it is unique, or set replace_all")
+		WithHint("add surrounding lines until it is unique, or set replace_all")
 }
 
 func times(n int) string {

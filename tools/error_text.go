@@ -26,11 +26,11 @@ func ErrorText(e *fault.Error) string {
 		text += "\n(version now: " + version + ")"
 	}
 	if own, ok := e.Details["human_text"].(string); ok {
-		text += "\nwhat the user made of your proposal:\n" + own
+		text += "\nthe user's version of your proposal:\n" + own
 	}
 	own, _ := e.Details["human_texts"].(map[string]string)
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		text += fmt.Sprintf("\nwhat the user made of your proposal for %s:\n%s", fault.Quote(name), own[name])
+		text += fmt.Sprintf("\nthe user's version of your proposal for %s:\n%s", fault.Quote(name), own[name])
 	}
 	return text
 }

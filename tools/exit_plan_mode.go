@@ -27,11 +27,11 @@ type exitPlanModeResult struct {
 func planExitPlanMode(_ context.Context, in Input, args exitPlanModeArgs) (*Action, error) {
 	switch {
 	case strings.TrimSpace(args.Plan) == "":
-		return nil, invalid("plan is empty; it is what the human reads")
+		return nil, invalid("plan is empty; give the plan for the user")
 	case len([]rune(args.Plan)) > maxMessage:
 		return nil, invalid("plan has more than %d characters; leave the details out", maxMessage)
 	case in.Session.Mode() != policy.Plan:
-		return nil, fault.New(fault.ExecutionFailed, "the session is not in plan mode").WithHint("go on: what needs the human's yes is asked when you do it")
+		return nil, fault.New(fault.ExecutionFailed, "the session is not in plan mode").WithHint("go on: calls that need approval ask the user")
 	}
 	text := fault.Escape(args.Plan)
 	return &Action{
@@ -50,12 +50,12 @@ func planExitPlanMode(_ context.Context, in Input, args exitPlanModeArgs) (*Acti
 				if err := in.Session.SetMode(policy.Default); err != nil {
 					return nil, err
 				}
-				return &Answer{Result: exitPlanModeResult{Approved: true, Feedback: answer.Feedback}, Text: planText("The human approved the plan; carry it out.", answer.Feedback), Summary: "the plan was approved"}, nil
+				return &Answer{Result: exitPlanModeResult{Approved: true, Feedback: answer.Feedback}, Text: planText("The user approved the plan; carry it out.", answer.Feedback), Summary: "the plan was approved"}, nil
 			case approval.Cancel:
-				in.Session.Pause("the human cancelled exit_plan_mode")
+				in.Session.Pause("the user cancelled exit_plan_mode")
 				return nil, cancelled(answer.Feedback)
 			}
-			return &Answer{Result: exitPlanModeResult{Feedback: answer.Feedback}, Text: planText("The human did not approve the plan; the session stays in plan mode.", answer.Feedback), Summary: "the plan was not approved"}, nil
+			return &Answer{Result: exitPlanModeResult{Feedback: answer.Feedback}, Text: planText("The user did not approve the plan; the session stays in plan mode.", answer.Feedback), Summary: "the plan was not approved"}, nil
 		},
 	}, nil
 }
@@ -64,5 +64,5 @@ func planText(said, feedback string) string {
 	if feedback == "" {
 		return said
 	}
-	return said + "\nWhat they said: " + feedback
+	return said + "\nTheir reason: " + feedback
 }

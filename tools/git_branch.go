@@ -227,7 +227,7 @@ func (b branchPlan) plan(ctx context.Context, in Input) (Plan, error) {
 func (b branchPlan) unsaved(snap *document.Snapshot, files []workspace.Path) error {
 	if unsaved := unsavedAmong(snap, files); len(unsaved) > 0 {
 		return fault.New(fault.WorkTreeDirty, "%s changes files that have unsaved text in the editor: %s", fault.Quote(b.Name), strings.Join(quoteAll(unsaved), ", ")).
-			With("paths", unsaved).WithHint("ask the human to save or undo it first")
+			With("paths", unsaved).WithHint("ask the user to save or undo it first")
 	}
 	return nil
 }

@@ -159,7 +159,7 @@ func (p pushPlan) run(ctx context.Context, hands Hands) (*Answer, error) {
 		failed := p.git.gitFailed("push", got, err)
 		if flag == "!" && (strings.Contains(summary, "non-fast-forward") || strings.Contains(summary, "fetch first")) {
 			failed.Err.Message = fmt.Sprintf("%s has commits on %s that are not here; a push never overwrites them", fault.Quote(p.Remote), fault.Quote(p.Name))
-			failed.Err.Hint = "fetch and merge or rebase first, or ask the human what is to become of them"
+			failed.Err.Hint = "fetch and merge or rebase first, or ask the user what is to become of them"
 		}
 		return failed, nil
 	}

@@ -55,7 +55,7 @@ func planGitShow(ctx context.Context, in Input, args gitShowArgs) (*Answer, erro
 		return nil, err
 	}
 	defer in.Files.Urgent()()
-	got, err := in.History.Show(ctx, p.RootDir(), git.ShowOptions{
+	got, err := git.Show(ctx, p.RootDir(), git.ShowOptions{
 		Dir: p.Abs(), File: !p.IsRoot(), Ref: args.Ref, Context: 3, MaxDiff: in.Limits.DiffBytes, MaxBytes: in.Limits.ReadBytes,
 	})
 	if err != nil {
@@ -153,5 +153,5 @@ func textOf(got git.Shown) (text, note string, err error) {
 		return strings.ToValidUTF8(string(got.Content), "\ufffd"), "the file is not UTF-8: what cannot be decoded is shown as U+FFFD", nil
 	}
 	return "", "", fault.New(fault.CodeOf(err), "%s is binary in the commit %s, %d bytes", fault.Quote(got.Path), got.Commit.Short, len(got.Content)).
-		With("size", len(got.Content)).WithHint("look at it with a program that knows its format, by run_command with git show")
+		With("size", len(got.Content)).WithHint("use run_command with a program for its format with git show")
 }

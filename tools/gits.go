@@ -18,7 +18,7 @@ func checkNotGits(paths ...workspace.Path) error {
 	for _, p := range paths {
 		if _, denied := policy.Protected(p.String()); denied || inBareRepository(p) {
 			return fault.New(fault.PolicyDenied, "%s belongs to a git repository itself, which %w", fault.Quote(p.String()), errOnlyGit).
-				WithHint("do it another way, or ask the human to do it")
+				WithHint("do it another way, or ask the user to do it")
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ type globResult struct {
 func planGlob(ctx context.Context, in Input, args globArgs) (*Answer, error) {
 	switch {
 	case args.Limit < 0:
-		return nil, invalid("limit must be 1 or more")
+		return nil, invalid("limit must be at least 1")
 	case args.Sort != "" && args.Sort != "path" && args.Sort != "modified":
 		return nil, invalid("sort must be path or modified, not %s", fault.Quote(args.Sort))
 	}
@@ -88,7 +88,7 @@ func relativeGlob(w *workspace.Workspace, pattern string) error {
 				WithHint("write it relative to the workspace folder: %s", fault.Quote(rel))
 		}
 	}
-	return fault.New(fault.PathOutsideWorkspace, "the pattern %s is absolute and leads out of the workspace", fault.Quote(pattern)).
+	return fault.New(fault.PathOutsideWorkspace, "the pattern %s is absolute and outside the workspace", fault.Quote(pattern)).
 		WithHint("write the glob relative to the folder to look in, such as src/**/*.ts")
 }
 

@@ -23,15 +23,15 @@ func (p *pending) noteHumanEdit(a *Answer, outcomes []change.Outcome) {
 		}
 		name, approved := o.File.Path().String(), "approved/"+o.File.Path().String()
 		if o.File.IsBinary() {
-			done := ", whose bytes were to be changed\n"
+			doing := "changing "
 			if !o.File.Before.Exists {
-				done = ", which was to be made\n"
+				doing = "creating "
 			}
-			whole.WriteString("left out: " + fault.Quote(name) + done)
+			whole.WriteString("left out: " + doing + fault.Quote(name) + "\n")
 			continue
 		}
 		if own.leftOut && !o.File.Before.Exists {
-			whole.WriteString("left out: " + fault.Quote(name) + ", which was to be made\n")
+			whole.WriteString("left out: creating " + fault.Quote(name) + "\n")
 			approved = "/dev/null"
 		}
 		if hunks := diff.Hunks(own.proposed, own.text, 3); len(hunks) > 0 {
@@ -46,9 +46,9 @@ func (p *pending) noteHumanEdit(a *Answer, outcomes []change.Outcome) {
 	if whole.Len()+patch.Len() == 0 {
 		return
 	}
-	said := "The human changed the proposal before approving it. What they changed"
+	said := "The user changed the proposal before approving it. What they changed"
 	if p.human.of > 0 {
-		said = fmt.Sprintf("The human took %d of %s. What they left out or changed", p.human.taken, count(p.human.of, "hunk"))
+		said = fmt.Sprintf("The user chose %d of %s. What they left out or changed", p.human.taken, count(p.human.of, "hunk"))
 	}
 	change := whole.String() + patch.String()
 	a.Notes = append(a.Notes, said+", as a patch from your proposal to what they approved:\n"+change)
@@ -64,14 +64,14 @@ func (c choice) leftOut(t change.TreeChange) string {
 		}
 		switch left.Operation {
 		case change.Delete:
-			return "left out: " + name + ", which was to be deleted\n"
+			return "left out: deleting " + name + "\n"
 		case change.Move:
-			return "left out: " + name + ", which was to be moved to " + fault.Quote(t.To.String()) + "\n"
+			return "left out: moving " + name + " to " + fault.Quote(t.To.String()) + "\n"
 		case change.ChangeMode:
-			return "left out: the mode of " + name + ", which was to be changed\n"
+			return "left out: the mode of " + name + "\n"
 		}
 	}
-	return "left out: " + name + ", which was to be made\n"
+	return "left out: creating " + name + "\n"
 }
 
 // noteAmended tells the agent that other arguments than its own were used.
@@ -79,7 +79,7 @@ func (p *pending) noteAmended(a *Answer) {
 	if !p.amended {
 		return
 	}
-	a.Notes = append(a.Notes, "The human changed the arguments before approving. This is what was done:\n"+string(p.call.Arguments))
+	a.Notes = append(a.Notes, "The user changed the arguments before approving. This was run:\n"+string(p.call.Arguments))
 	a.Result = withHumanEdit{fields: a.Result, name: "arguments", value: p.call.Arguments}
 }
 

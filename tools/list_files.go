@@ -43,7 +43,7 @@ const (
 
 func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, error) {
 	if args.Limit < 0 {
-		return nil, invalid("limit must be 1 or more")
+		return nil, invalid("limit must be at least 1")
 	}
 	l := listing{limit: cmp.Or(args.Limit, defaultListLimit), out: newListEncoder()}
 	if args.Pattern != "" {

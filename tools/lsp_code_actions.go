@@ -87,7 +87,7 @@ func planCodeActions(ctx context.Context, in Input, args codeActionsArgs) (*Edit
 		chosen, err = q.ask.Resolve(ctx, in.Snapshot, f.Path, chosen)
 	}
 	if err == nil && len(chosen.Edits) == 0 {
-		err = fault.New(fault.ExecutionFailed, "the action %s is done by a command of the server, which is not run", fault.Quote(fault.Clip(chosen.Title, longLine))).
+		err = fault.New(fault.ExecutionFailed, "the action %s is a command of the server, which Pillion does not run", fault.Quote(fault.Clip(chosen.Title, longLine))).
 			WithHint("make the change with edit_file")
 	}
 	if err != nil {
@@ -101,9 +101,9 @@ func planCodeActions(ctx context.Context, in Input, args codeActionsArgs) (*Edit
 func (a codeActionsArgs) where(f *codeFile) (document.Range, error) {
 	switch {
 	case (a.Line == nil) == (a.Range == nil):
-		return document.Range{}, invalid("give either line or range")
+		return document.Range{}, invalid("give line or range, not both")
 	case a.Character != nil && a.Line == nil:
-		return document.Range{}, invalid("character is a place in line, which is not given; range has characters of its own")
+		return document.Range{}, invalid("character needs line; range has its own characters")
 	case len(a.Only) > mostKinds:
 		return document.Range{}, invalid("only names %d kinds, over the limit of %d", len(a.Only), mostKinds)
 	case a.Character != nil:
@@ -144,12 +144,12 @@ func choose(actions []language.Action, named string) (language.Action, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return language.Action{}, invalid("there is no action %s here", fault.Quote(fault.Clip(named, longLine))).
+		return language.Action{}, invalid("no action %s here", fault.Quote(fault.Clip(named, longLine))).
 			With("titles", titles).WithHint("give one of these titles, or leave out apply to list them")
 	case len(found) > 1:
 		return language.Action{}, invalid("there are %s called %s", count(len(found), "action"), fault.Quote(named)).WithHint("give the index of the one you mean")
 	case found[0].Disabled != "":
-		return language.Action{}, fault.New(fault.ExecutionFailed, "the action %s cannot be made here: %s", fault.Quote(named), oneLine(found[0].Disabled))
+		return language.Action{}, fault.New(fault.ExecutionFailed, "the action %s is not possible here: %s", fault.Quote(named), oneLine(found[0].Disabled))
 	}
 	return found[0], nil
 }
@@ -157,11 +157,11 @@ func choose(actions []language.Action, named string) (language.Action, error) {
 func actionsAnswer(f *codeFile, actions []language.Action, by answeredBy) *Answer {
 	r := codeActionsResult{Path: f.Path.String(), Actions: []codeAction{}, Count: len(actions), Truncated: len(actions) > mostActions, answeredBy: by}
 	name := fault.Quote(r.Path)
-	texts := []string{fmt.Sprintf("%s for %s (%s); give a title or an index as apply to make one:", count(r.Count, "action"), name, by)}
+	texts := []string{fmt.Sprintf("%s for %s (%s); apply one by its title or index:", count(r.Count, "action"), name, by)}
 	for i, a := range actions[:min(len(actions), mostActions)] {
 		one := codeAction{i, fault.Clip(a.Title, longLine), fault.Clip(a.Kind, longWord), a.Preferred, fault.Clip(a.Disabled, longLine)}
 		if one.Disabled == "" && len(a.Edits) == 0 && !a.Resolvable {
-			one.Disabled = "it is done by a command of the server, which is not run"
+			one.Disabled = "it is a command of the server, which Pillion does not run"
 		}
 		r.Actions = append(r.Actions, one)
 		line := fmt.Sprintf("%d: %s", i, one.Title)
@@ -178,7 +178,7 @@ func actionsAnswer(f *codeFile, actions []language.Action, by answeredBy) *Answe
 	}
 	a := &Answer{Result: r, Text: strings.Join(texts, "\n"), Summary: count(r.Count, "action") + " for " + name}
 	if r.Count == 0 {
-		a.Text = fmt.Sprintf("%s offers nothing to do there in %s", by, name)
+		a.Text = fmt.Sprintf("%s has no actions there in %s", by, name)
 	}
 	return a
 }

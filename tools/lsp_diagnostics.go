@@ -85,7 +85,7 @@ func diagnosticsAnswer(f *codeFile, report language.Report) *Answer {
 		r.Version = &report.Version
 	}
 	name := fault.Quote(r.Path)
-	a := &Answer{Result: r, Summary: "nothing is known of " + name}
+	a := &Answer{Result: r, Summary: "nothing is known about " + name}
 	switch {
 	case r.Diagnostics == nil:
 		a.Text = "not known: " + r.unknown(name)
@@ -97,7 +97,7 @@ func diagnosticsAnswer(f *codeFile, report language.Report) *Answer {
 		a.Summary = tally + " in " + name
 		a.Text = fmt.Sprintf("%s in %s (%s, %s; lines and characters are counted from 0)", tally, name, r.Status, r.answeredBy)
 		if !fresh {
-			a.Text += "\nThey may not be about the text as it is now: " + r.unknown(name)
+			a.Text += "\nThey may be about an older text: " + r.unknown(name)
 		}
 		a.Text += f.listed(mostSevere(all, mostListed), len(all), fresh)
 	}
@@ -112,13 +112,13 @@ func (r diagnosticsResult) unknown(name string) string {
 	}
 	switch r.Status {
 	case language.TimedOut:
-		return fmt.Sprintf("%s did not report on %s in time; it may still be at work, ask again%s", r.answeredBy, name, hint)
+		return fmt.Sprintf("%s did not report on %s in time; it may still be working, ask again%s", r.answeredBy, name, hint)
 	case language.LinterMissing:
-		return fmt.Sprintf("%s runs, but the program that finds faults for it is not installed%s", r.answeredBy, hint)
+		return fmt.Sprintf("%s runs, but its linter is not installed%s", r.answeredBy, hint)
 	case language.Interrupted:
 		return fmt.Sprintf("%s is being restarted; ask again in a few seconds%s", r.answeredBy, hint)
 	}
-	return fmt.Sprintf("%s has said nothing about the text that %s holds now; ask again%s", r.answeredBy, name, hint)
+	return fmt.Sprintf("%s has not reported on the current text of %s; ask again%s", r.answeredBy, name, hint)
 }
 
 // listed is a line for each, with the source line where it is short and that text was

@@ -70,8 +70,8 @@ func (e *Edits) refuseRewritten(proposed []language.FileEdits, was, is string) e
 	}
 	for _, f := range e.Set.Files {
 		if whole[f.Path()] && !onlyRenamed(f.Before.Text, f.After.Text, was, is) {
-			return fault.New(fault.ConcurrentModification, "the server would write all of %s anew from another text than it has now; nothing was changed", fault.Quote(f.Path().String())).
-				WithHint("ask the human to save it and ask again, or change the name there with edit_file")
+			return fault.New(fault.ConcurrentModification, "the server would replace all of %s based on an older text; nothing was changed", fault.Quote(f.Path().String())).
+				WithHint("ask the user to save it and try again, or change the name there with edit_file")
 		}
 	}
 	return nil
@@ -142,9 +142,9 @@ func allHave(lines []string, name string) bool {
 func (a renameArgs) checkName() error {
 	switch {
 	case strings.TrimSpace(a.NewName) == "":
-		return invalid("new_name is empty; it is what the name is to be")
+		return invalid("new_name is empty; give the new name")
 	case strings.ContainsFunc(a.NewName, unicode.IsControl), len(a.NewName) > longWord:
-		return invalid("new_name is no name: it has control characters, or more than %d bytes", longWord)
+		return invalid("new_name is invalid: it has control characters, or more than %d bytes", longWord)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ const (
 func planSymbols(ctx context.Context, in Input, args symbolsArgs) (*Answer, error) {
 	switch {
 	case (args.Path == "") == (args.Query == ""):
-		return nil, invalid("give either path, for the symbols of a file, or query, for names in the workspace")
+		return nil, invalid("give path, for the symbols of a file, or query, for names in the workspace")
 	case args.Path != "" && args.In != "":
 		return nil, invalid("in goes with query; path names the one file")
 	case args.Query != "":

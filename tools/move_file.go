@@ -52,7 +52,7 @@ func planMoveFile(_ context.Context, in Input, args moveFileArgs) (*Edits, error
 		text := fmt.Sprintf("Moved %s to %s.", a, b)
 		switch {
 		case o.Operation == change.Unchanged:
-			text = fmt.Sprintf("%s and %s are the same place; nothing was moved.", a, b)
+			text = fmt.Sprintf("%s and %s are the same; nothing was moved.", a, b)
 		case c.IsDir():
 			text = fmt.Sprintf("Moved the folder %s with %s to %s.", a, count(c.Entries, "file"), b)
 		}

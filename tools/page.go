@@ -74,7 +74,7 @@ func ends(text string, limit int) string {
 	if !strings.HasSuffix(head, "\n") {
 		head += "\n"
 	}
-	return fmt.Sprintf("%s(… %s bytes are left out here; to have them, run it again with its output in a file, or through grep, head or tail …)\n%s",
+	return fmt.Sprintf("%s(… %s bytes left out; to get them, run it again with its output in a file, or through grep, head or tail …)\n%s",
 		head, grouped(len(text)-len(head)-len(tail)), tail)
 }
 

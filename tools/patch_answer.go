@@ -76,17 +76,17 @@ func summarizePatch(a *Answer, r *applyPatchResult, notes, unsaved []string, mos
 	a.Summary = "patched " + size
 	a.Text = "Applied the patch to " + size + "."
 	if r.Diff == "" {
-		a.Text = "The patch changes nothing: the files are so already."
+		a.Text = "The patch changes nothing: the files are already that way."
 	}
 	if more := len(lines) - mostFilesSaid; more > 0 {
 		lines = append(lines[:mostFilesSaid], fmt.Sprintf("and %d more", more))
 	}
 	a.Text += "\n" + strings.Join(append(lines, notes...), "\n")
 	if len(unsaved) > 0 {
-		a.Text += "\nThe human has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not saved to disk."
+		a.Text += "\nThe user has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not on disk."
 	}
 	if size := int64(len(r.Diff)); size > most {
-		a.Text += fmt.Sprintf("\n(The difference has %d bytes, over the limit of %d, and is left out.)", size, most)
+		a.Text += fmt.Sprintf("\n(The diff has %d bytes, over the limit of %d, and is left out.)", size, most)
 		r.Diff = ""
 	} else if size <= shortDiff {
 		a.Text += "\n" + r.Diff
@@ -121,7 +121,7 @@ func resultLine(f patching.FileResult) string {
 			out += fmt.Sprintf(" (offset %+d)", h.Offset)
 		}
 		if h.Leniency != "" {
-			out += ", matched but for " + h.Leniency
+			out += ", matched except for " + h.Leniency
 		}
 	}
 	return out
@@ -129,7 +129,7 @@ func resultLine(f patching.FileResult) string {
 
 const (
 	mostHunksSaid = 10
-	formattedNote = ", formatted by the editor when it saved it"
+	formattedNote = ", formatted by the editor on save"
 )
 
 // dryRun is the answer of a patch that is only tried: what the files would be is told as

@@ -44,8 +44,8 @@ func checkClean(ctx context.Context, in Input, p *patching.Patch, asked bool) er
 	if !asked {
 		why = "the settings (limits.patches, limits.preset)"
 	}
-	return fault.New(fault.WorkTreeDirty, "there are changes in %s that are not committed or not saved, and %s wants none before a patch; nothing was changed", count(n, "file"), why).
-		With("files", dirty).WithHint("the first is %s; commit them first, or ask the human", fault.Quote(dirty[0]))
+	return fault.New(fault.WorkTreeDirty, "%s has uncommitted or unsaved changes, and a clean work tree is required (%s); nothing was changed", count(n, "file"), why).
+		With("files", dirty).WithHint("the first is %s; commit them first, or ask the user", fault.Quote(dirty[0]))
 }
 
 // dirtyAround are the files with changes in the repository that a file is in, by their

@@ -77,7 +77,7 @@ func (r PatchReview) words(limit int) string {
 	}
 	text := approval.PlainPreview(approval.Preview{Kind: "text", Markdown: patch.String()}, limit)
 	if r.Message == "" {
-		return "Which of this patch is to be taken?\n\n" + text
+		return "Which parts of this patch do you want?\n\n" + text
 	}
 	return r.Message + "\n\n" + text
 }

@@ -84,7 +84,7 @@ func unknownTool(name string) error {
 		}
 	}
 	if best == "" {
-		return err.WithHint("ask tools/list for the tools there are")
+		return err.WithHint("tools/list lists the tools")
 	}
 	return err.WithHint("did you mean %s?", best)
 }
@@ -144,7 +144,7 @@ func (p *pending) planOnce(ctx context.Context) error {
 	plan, err := p.tool.plan(ctx, Input{
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
 		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
-		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Lines: &p.registry.lines, History: &p.registry.history, Files: p.registry.Files, Listings: &p.registry.listings, Git: p.registry.Git, Languages: p.registry.Languages,
+		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Lines: &p.registry.lines, Files: p.registry.Files, Listings: &p.registry.listings, Git: p.registry.Git, Languages: p.registry.Languages,
 		LookPath: p.registry.LookPath,
 		Taken:    own.Taken, Unasked: own.Unasked, first: p.first,
 	}, p.call.Arguments)
@@ -193,7 +193,7 @@ func (p *pending) withoutSecrets(err error) error {
 	for path := range p.snapshot.Rests() {
 		if _, known := seen(p.call.Session, path); !known && looksSecret(path) {
 			return fault.New(e.Code, "%s", e.Message).
-				WithHint("read_file shows %s after the human agreed: it looks like a file that holds secrets", fault.Quote(path.String()))
+				WithHint("%s looks like a file with secrets; read_file asks the user for it", fault.Quote(path.String()))
 		}
 	}
 	return err
@@ -365,7 +365,7 @@ func (p *pending) onlySaved(now *pending) bool {
 func (p *pending) refusal() *fault.Error {
 	err := fault.New(p.decision.Code, "%s", strings.Join(p.decision.Reasons, "; "))
 	if p.call.Session.Mode() == policy.Plan {
-		return err.WithHint("the session is in plan mode: look, and propose a plan; the human leaves plan mode")
+		return err.WithHint("the session is in plan mode: read, and propose a plan; the user ends plan mode")
 	}
-	return err.WithHint("do it another way, or ask the human to do it")
+	return err.WithHint("do it another way, or ask the user to do it")
 }

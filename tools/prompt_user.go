@@ -11,7 +11,7 @@ import (
 
 var _ = define(NewHuman(Spec{
 	Name:        "prompt_user",
-	Title:       "Ask the human",
+	Title:       "Ask the user",
 	Description: "Asks the user a question and returns the action they choose, or \"cancel\".",
 }, planPromptUser))
 
@@ -29,7 +29,7 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 		return nil, err
 	}
 	return &Action{
-		Title:   "Ask the human",
+		Title:   "Ask the user",
 		Preview: approval.Preview{Kind: "text", Markdown: fault.Escape(args.Message)},
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
 			action, err := hands.Human.Prompt(ctx, fault.Escape(args.Message), args.Actions)
@@ -39,7 +39,7 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 			if !slices.Contains(args.Actions, action) {
 				action = "cancel"
 			}
-			return &Answer{Result: promptUserResult{action}, Text: "The human chose: " + action, Summary: "answered: " + action}, nil
+			return &Answer{Result: promptUserResult{action}, Text: "The user chose: " + action, Summary: "answered: " + action}, nil
 		},
 	}, nil
 }
@@ -47,16 +47,16 @@ func planPromptUser(_ context.Context, in Input, args promptUserArgs) (*Action, 
 func (a promptUserArgs) check() error {
 	switch {
 	case strings.TrimSpace(a.Message) == "":
-		return invalid("message is empty; it is the question that the human reads")
+		return invalid("message is empty; give the question for the user")
 	case len([]rune(a.Message)) > maxMessage:
 		return invalid("message has more than %d characters", maxMessage)
 	case len(a.Actions) == 0 || len(a.Actions) > 8:
-		return invalid("actions must hold one to eight labels")
+		return invalid("actions must have one to eight labels")
 	}
 	seen := map[string]bool{}
 	for _, action := range a.Actions {
 		if strings.TrimSpace(action) == "" || fault.Escape(action) != action || len(action) > 100 || strings.Contains(action, "\n") {
-			return invalid("%s cannot be an action: it must be one visible line of at most 100 bytes", fault.Quote(action))
+			return invalid("%s is not a valid action: use one visible line of at most 100 bytes", fault.Quote(action))
 		}
 		if seen[action] {
 			return invalid("action %s is given twice", fault.Quote(action))

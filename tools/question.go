@@ -81,7 +81,7 @@ func (p *pending) reasons() []string {
 		out = append(out, plan.Reasons...)
 	}
 	if p.call.RequiresApproval && len(out) == 0 {
-		out = append(out, "the agent's gateway wants every such call approved")
+		out = append(out, "the agent's gateway requires approval of every such call")
 	}
 	if out == nil {
 		out = []string{}

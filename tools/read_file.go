@@ -216,7 +216,7 @@ func (r readFileResult) note(name string) string {
 	}
 	text := "(" + strings.Join(facts, ", ")
 	if r.cut > 0 {
-		text += fmt.Sprintf("; of line %d only the first %s of %s bytes are here: give it as start_line and end_line for all of it, or look for a part with run_command", r.endLine, grouped(len(r.content)), grouped(r.cut))
+		text += fmt.Sprintf("; line %d is cut after %s of %s bytes: read it with start_line and end_line, or find a part of it with run_command", r.endLine, grouped(len(r.content)), grouped(r.cut))
 	}
 	if r.hasMore {
 		text += fmt.Sprintf("; go on with start_line %d", r.endLine+1)
@@ -234,7 +234,7 @@ func (r readFileResult) unseen() []string {
 		out = append(out, r.eol+" line ends")
 	}
 	if r.dirty {
-		out = append(out, "with unsaved changes of the editor")
+		out = append(out, "with unsaved changes in the editor")
 	}
 	return append(out, "version "+r.version)
 }

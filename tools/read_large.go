@@ -90,7 +90,7 @@ func (l *largeFile) page(index *lines.Index, r *readFileResult, from, to int64, 
 	n := cutChunk(piece, l.unit(), l.enc == document.UTF8)
 	if n == 0 {
 		return fault.New(fault.FileTooLarge, "%s: line %d is longer than a page of %d bytes", fault.Quote(l.path.String()), r.startLine, limit).
-			WithHint("give it as start_line and end_line for all of it, or look for a part with run_command")
+			WithHint("read it with start_line and end_line, or find a part of it with run_command")
 	}
 	content, err := l.decode(piece[:n])
 	if err != nil {
@@ -124,7 +124,7 @@ func openLarge(in Input, p workspace.Path, enc document.Encoding) (*largeFile, e
 	if l.unit() == lines.Bytes && bytes.IndexByte(head[:n], 0) >= 0 {
 		f.Close()
 		return nil, fault.New(fault.BinaryFile, "%s is binary, not text", fault.Quote(p.String())).
-			WithHint("look at it with a program that knows its format, by run_command")
+			WithHint("use run_command with a program for its format")
 	}
 	return l, nil
 }
@@ -163,7 +163,7 @@ func (l *largeFile) fault(err error) error {
 }
 
 func (l *largeFile) tooMuch() error {
-	return fault.New(fault.FileTooLarge, "%s: the lines asked for are over the size limit", fault.Quote(l.path.String())).
+	return fault.New(fault.FileTooLarge, "%s: the requested lines are over the size limit", fault.Quote(l.path.String())).
 		WithHint("read fewer lines at a time")
 }
 
@@ -188,5 +188,5 @@ func (l *largeFile) decode(data []byte) (string, error) {
 		return "", fault.New(fault.BinaryFile, "%s is binary, not text, in these lines", fault.Quote(l.path.String()))
 	}
 	return "", fault.New(fault.EncodingError, "%s is not %s in these lines", fault.Quote(l.path.String()), l.enc).
-		WithHint("name its encoding, for example encoding \"windows-1252\"")
+		WithHint("give its encoding, for example encoding \"windows-1252\"")
 }

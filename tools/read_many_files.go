@@ -64,7 +64,7 @@ func planReadManyFiles(ctx context.Context, in Input, args readManyArgs) (*Answe
 	case len(args.Paths)+len(args.Include) == 0:
 		return nil, invalid("name files in paths, or globs in include")
 	case args.MaxBytes < 0:
-		return nil, invalid("max_bytes must be 1 or more")
+		return nil, invalid("max_bytes must be at least 1")
 	}
 	c := collection{in: in, known: map[workspace.Path]bool{}}
 	if err := c.globs(args); err != nil {
@@ -124,7 +124,7 @@ func (c *collection) globs(args readManyArgs) (err error) {
 	negated := make([]string, len(args.Exclude))
 	for i, g := range args.Exclude {
 		if strings.HasPrefix(g, "!") {
-			return invalid("a glob in exclude leaves files out already; write it without the \"!\"")
+			return invalid("exclude already leaves files out; write the glob without \"!\"")
 		}
 		negated[i] = "!" + g
 	}
@@ -261,8 +261,8 @@ func (m *manyReading) content(w wanted) (*manyContent, error) {
 	}
 	if w.found && looksSecret(w.path) {
 		if _, known := seen(m.in.Session, w.path); !known {
-			return nil, fault.New(fault.PermissionDenied, "it looks like a file that holds secrets").
-				WithHint("name it in paths, and the human is asked for it")
+			return nil, fault.New(fault.PermissionDenied, "it looks like a file with secrets").
+				WithHint("name it in paths to ask the user for it")
 		}
 	}
 	room := m.left(w)
@@ -300,7 +300,7 @@ func (m *manyReading) noRoom(size, room int64) error {
 	if room < m.room {
 		limit, of = int64(m.in.Page), "a page"
 	}
-	return fault.New(fault.FileTooLarge, "its %d bytes do not fit any more into the %d of %s", size, limit, of).
+	return fault.New(fault.FileTooLarge, "its %d bytes no longer fit into the %d of %s", size, limit, of).
 		WithHint("read it with read_file, whole or by lines")
 }
 

@@ -35,7 +35,7 @@ func planReadProcess(_ context.Context, in Input, args readProcessArgs) (*Action
 		return nil, err
 	}
 	if args.Since < 0 {
-		return nil, invalid("since must not be negative; it is next of the last read")
+		return nil, invalid("since must not be negative; use next from the last read")
 	}
 	return onProcess("Read process "+fault.Quote(args.ProcessID), args.ProcessID, func(ctx context.Context, p *process.Named) (*Answer, error) {
 		if err := awaitNews(ctx, p, args.Since, wait); err != nil {
@@ -83,7 +83,7 @@ func printed(p *process.Named, since int64, page int) (output string, next int64
 		return output, next, gap, ""
 	}
 	piece, _ := p.Next(since, page)
-	more = fmt.Sprintf("(%s bytes more are there; the last page begins at since %d)", grouped(int(next-piece.Next)), max(next-int64(page), piece.Next))
+	more = fmt.Sprintf("(%s more bytes; the last page begins at since %d)", grouped(int(next-piece.Next)), max(next-int64(page), piece.Next))
 	return piece.Text, piece.Next, piece.Start > since, more
 }
 
@@ -91,7 +91,7 @@ func printed(p *process.Named, since int64, page int) (output string, next int64
 func gaps(more string, gap bool) []string {
 	var out []string
 	if gap {
-		out = append(out, "(some of its older output is lost: more was printed than is kept)")
+		out = append(out, "(some older output was dropped)")
 	}
 	if more != "" {
 		out = append(out, more)

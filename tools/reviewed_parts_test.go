@@ -182,9 +182,9 @@ func TestWhatApplyPatchMakesInOrderCanBeReviewed(t *testing.T) {
 		{"changed and back", update("a", "", "one", "1") + update("a", "", "1", "one"), "", "the patch changes a and changes it back"},
 		{"changed and back, and elsewhere", update("a", "", "one", "1") + update("a", "", "1", "one") + update("a", "", "seven", "7"), "a overwrite [1 2 3]", ""},
 		{"changed elsewhere, and back", update("a", "", "one", "1") + update("a", "", "seven", "7") + update("a", "", "1", "one"), "a overwrite [1 2 3]", ""},
-		{"made and deleted", add + "*** Delete File: new\n", "", "new is made earlier in the patch"},
-		{"made and moved", add + update("new", "c", "new", "newer"), "", "new is made earlier in the patch"},
-		{"moved twice", update("a", "c", "one", "1") + update("c", "d", "two", "2"), "", "c is made earlier in the patch"},
+		{"made and deleted", add + "*** Delete File: new\n", "", "new is created earlier in the patch"},
+		{"made and moved", add + update("new", "c", "new", "newer"), "", "new is created earlier in the patch"},
+		{"moved twice", update("a", "c", "one", "1") + update("c", "d", "two", "2"), "", "c is created earlier in the patch"},
 		{"deleted and made", "*** Delete File: a\n*** Add File: a\n+new\n", "", "the patch names a twice"},
 		{"deleted twice", "*** Delete File: a\n*** Delete File: a\n", "", "a is deleted or renamed earlier in the patch"},
 		{"moved, then changed where it was", update("a", "c", "one", "1") + update("a", "", "two", "2"), "", "a is deleted or renamed earlier in the patch"},
@@ -280,7 +280,7 @@ func TestPartsThatCameTogetherMeanwhile(t *testing.T) {
 		says string
 	}{
 		{"zero\none\nx\nbetween\nx\nfour\n", []string{"2"}, `"chunks_selected":[2]`},
-		{"one\nx\nfour\n", []string{"2"}, "its parts lie otherwise by now"},
+		{"one\nx\nfour\n", []string{"2"}, "its parts have moved"},
 		{"one\nx\nfour\n", []string{"1", "2"}, `"chunks_selected":[1,2]`},
 	} {
 		w.human.review = func(tools.PatchReview) tools.ReviewAnswer {

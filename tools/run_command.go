@@ -104,7 +104,7 @@ func commandAnswer(c command, page int, timeout time.Duration, got process.Resul
 		a.Err = fault.From(err)
 	case got.TimedOut:
 		a.Err = fault.New(fault.Timeout, "the command and all it started were ended after %s", timeout).
-			WithHint("give a longer timeout_seconds (at most 600), or run less")
+			WithHint("use a longer timeout_seconds (at most 600), or run less")
 	}
 	return a, nil
 }

@@ -112,7 +112,7 @@ func readyWhen(pattern string) (*readiness, error) {
 		return r, nil
 	}
 	if _, err := regexp.Compile(pattern); err != nil {
-		return nil, invalid("ready_pattern is no regular expression (RE2): %v", err)
+		return nil, invalid("ready_pattern is not a valid regular expression (RE2): %v", err)
 	}
 	compiled, err := regexp.Compile("(?m)" + pattern)
 	r.pattern = compiled
@@ -222,7 +222,7 @@ func (s processState) text(p *process.Named) string {
 	}
 	text := fmt.Sprintf("%s has ended with exit code %d", name, *s.ExitCode)
 	if p.ByHuman() {
-		text += ": the human ended it; do not start it again unasked"
+		text += ": the user ended it; ask before you start it again"
 	}
 	return text
 }

@@ -19,7 +19,7 @@ type running struct {
 type callKey struct{ session, call string }
 
 // errStopped is the cause of a context that ended by Registry.Stop.
-var errStopped = errors.New("the human stopped this call")
+var errStopped = errors.New("the user stopped this call")
 
 // Stop ends a call for the human: what it waits for is withdrawn, what it runs is
 // killed. It reports false for a call that is not under way.
@@ -65,6 +65,6 @@ func (r *running) enter(ctx context.Context, c Call) (_ context.Context, leave f
 // itself.
 func (a *Answer) noteStopped(ctx context.Context) {
 	if a.Err != nil && a.Err.Code == fault.Cancelled && errors.Is(context.Cause(ctx), errStopped) {
-		a.Err = fault.New(fault.Cancelled, "%w", errStopped).WithHint("do not repeat it as it is; ask what they want instead")
+		a.Err = fault.New(fault.Cancelled, "%w", errStopped).WithHint("do not repeat the call; ask the user what they want")
 	}
 }

@@ -247,7 +247,7 @@ func TestNetworkByRule(t *testing.T) {
 	if works(w).Level == process.Bubblewrap && got.Stdout != "1\n" {
 		t.Errorf("more than the loopback: %+v", got)
 	}
-	if strings.Contains(got.Hint, "without a network") != off {
+	if strings.Contains(got.Hint, "without network") != off {
 		t.Errorf("%+v", got)
 	}
 }

@@ -57,14 +57,14 @@ func decode(s *jsonschema.Schema, raw json.RawMessage, into any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return invalid("the arguments are followed by something else; give one JSON object")
+		return invalid("there is text after the arguments; give one JSON object")
 	}
 	if half := halfCharacter(raw); half != "" {
-		return invalid("the arguments have one half of a character, %s, without the other", half).
-			WithHint("write characters beyond U+FFFF as they are, or as both halves of their surrogate pair")
+		return invalid("the arguments have half of a character, %s", half).
+			WithHint("write characters beyond U+FFFF directly, or as a full surrogate pair")
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return invalid("the arguments do not fit: %v", err)
+		return invalid("the arguments are invalid: %v", err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func checkValue(d *json.Decoder, s *jsonschema.Schema, nullable bool, at string)
 		return nil
 	}
 	if got := typeOf(token); s.Type != "" && got != s.Type && (got != "integer" || s.Type != "number") {
-		return invalid("%s is to be %s, not %s", place(at), article(s.Type), article(got))
+		return invalid("%s must be %s, got %s", place(at), article(s.Type), article(got))
 	}
 	switch token {
 	case json.Delim('{'):

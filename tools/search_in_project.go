@@ -43,11 +43,11 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	}
 	switch {
 	case args.Query == "":
-		return nil, invalid("query is empty; it is the text to look for")
+		return nil, invalid("query is empty; give the text to search for")
 	case args.ContextLines != nil && (contextLines < 0 || contextLines > 50):
 		return nil, invalid("context_lines must be between 0 and 50")
 	case args.MaxMatches < 0:
-		return nil, invalid("max_matches must be 1 or more")
+		return nil, invalid("max_matches must be at least 1")
 	}
 	roots, err := foldersAt(in, args.Path)
 	if err != nil {
@@ -75,7 +75,7 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(fault.Clip(args.Query, 60))),
 	}
 	if found.Truncated {
-		a.Notes = append(a.Notes, fmt.Sprintf("(the first %s; there are more: narrow the search with path, glob or a longer query)", count(found.Count, "hit")))
+		a.Notes = append(a.Notes, fmt.Sprintf("(the first %s; for others narrow the search with path, glob or a longer query)", count(found.Count, "hit")))
 	}
 	if found.Skipped > 0 {
 		a.Notes = append(a.Notes, fmt.Sprintf("(%s not searched: too large, in an unknown encoding, or a secret)", count(found.Skipped, "file")))
@@ -95,7 +95,7 @@ func (s searchSource) ReadText(p workspace.Path) (string, error) {
 		return s.in.Snapshot.ReadText(p)
 	}
 	if _, known := seen(s.in.Session, p); !known {
-		return "", fault.New(fault.PermissionDenied, "%s looks like a file that holds secrets; read_file asks the human for it", fault.Quote(p.String()))
+		return "", fault.New(fault.PermissionDenied, "%s looks like a file with secrets; read_file asks the user", fault.Quote(p.String()))
 	}
 	return s.in.Snapshot.ReadText(p)
 }

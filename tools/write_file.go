@@ -114,7 +114,7 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 	case b.version == "" || b.proposed:
 		e.Reasons = append(e.Reasons, "it replaces a whole file that this session has not read")
 	case in.Session.SeenWhole(fileName(before.Path)) == "":
-		e.Reasons = append(e.Reasons, "it replaces a whole file of which this session has read only a part")
+		e.Reasons = append(e.Reasons, "it replaces a whole file that this session has only partly read")
 	}
 	if before.Exists && before.Encoding != after.Encoding {
 		e.Reasons = append(e.Reasons, fmt.Sprintf("it changes the file's encoding from %s to %s", before.Encoding, after.Encoding))
@@ -161,7 +161,7 @@ func checkFolder(f change.File) error {
 	}
 	_, err := f.Target.Dir().Stat()
 	if errors.Is(err, fault.New(fault.FileNotFound, "")) {
-		return fault.New(fault.FileNotFound, "the folder of %s does not exist; set create_dirs to true to have it made", fault.Quote(f.Path().String()))
+		return fault.New(fault.FileNotFound, "the folder of %s does not exist; set create_dirs to true to create it", fault.Quote(f.Path().String()))
 	}
 	return err
 }
@@ -214,7 +214,7 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
 		r.Diff = ""
 		a.Result = r
-		a.Text = changedText(in, r) + fmt.Sprintf("(The difference has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
+		a.Text = changedText(in, r) + fmt.Sprintf("(The diff has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
 	}
 	if shown < shownBytes/3 {
 		a.Display = displayDiff(o.Preview())
@@ -223,12 +223,12 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 }
 
 // restOfDiff is how to get what a page leaves out of a diff.
-const restOfDiff = "the diff is longer; the files as they are now are to be had by read_file"
+const restOfDiff = "the diff is longer; use read_file for the files"
 
 func changedText(in Input, r changedFile) string {
 	name := fault.Quote(r.Path)
 	if r.Operation == change.Unchanged {
-		return name + " is as it was: it had this content already."
+		return name + " is unchanged: it already has this content."
 	}
 	verb := map[change.Operation]string{change.Create: "Created", change.Overwrite: "Changed"}[r.Operation]
 	text := fmt.Sprintf("%s %s (+%d −%d).", verb, name, r.Additions, r.Deletions)
@@ -236,13 +236,13 @@ func changedText(in Input, r changedFile) string {
 		text = strings.TrimSuffix(text, ".") + ", now version " + r.Version + "."
 	}
 	if !r.Saved {
-		text += " The user has unsaved changes in this file: the edit is in their buffer and not saved to disk."
+		text += " The user has unsaved changes in this file: the edit is in their buffer and not on disk."
 	}
 	if r.Formatted {
-		text += " The editor formatted the file when it saved it; the diff shows the result."
+		text += " The editor formatted the file on save; the diff shows the result."
 	}
 	if r.Merged {
-		text += " The file had changed since you read it; this is your change merged with the newer text, which you have not seen as a whole."
+		text += " The file had changed since you read it; your change was merged with the newer text, which you have not read."
 	}
 	return text + backupNote(r.BackupPath) + "\n" + r.Diff
 }
@@ -252,5 +252,5 @@ func backupNote(path string) string {
 	if path == "" {
 		return ""
 	}
-	return " What was there before is in " + fault.Quote(path) + "."
+	return " The old content is in " + fault.Quote(path) + "."
 }

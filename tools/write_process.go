@@ -26,7 +26,7 @@ type writeProcessResult struct {
 
 func planWriteProcess(_ context.Context, in Input, args writeProcessArgs) (*Action, error) {
 	if args.Input == "" {
-		return nil, invalid("input is empty; it is the text to write")
+		return nil, invalid("input is empty; give the text to write")
 	}
 	limit := in.Limits.CallTime
 	if in.Timeout > 0 {
@@ -42,8 +42,8 @@ func planWriteProcess(_ context.Context, in Input, args writeProcessArgs) (*Acti
 		a.Text = fmt.Sprintf("wrote %s", count(n, "byte"))
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			a.Err = fault.New(fault.Timeout, "%s does not read its input: %d of %d bytes were taken in %s", fault.Quote(p.ID), n, len(args.Input), limit).
-				WithHint("look at what it does with read_process")
+			a.Err = fault.New(fault.Timeout, "%s does not read its input: it read %d of %d bytes in %s", fault.Quote(p.ID), n, len(args.Input), limit).
+				WithHint("check it with read_process")
 		case err != nil:
 			a.Err = fault.From(err)
 		}

@@ -60,13 +60,13 @@ func TestTheAgentClaimsNoMoreThanHappened(t *testing.T) {
 		steps []Step
 		says  string
 	}{
-		"as scripted":        {[]Step{edit, tests}, claim},
-		"tests refused":      {[]Step{edit, with(tests, refuse)}, claim},
-		"edit refused":       {[]Step{with(edit, refuse), tests}, "still shows 4:5"},
-		"all refused":        {[]Step{with(edit, refuse), with(tests, refuse)}, "still shows 4:5"},
-		"tests fail":         {[]Step{edit, with(tests, func(s *Step) { s.ExitCode = 1 })}, "do not pass"},
-		"the human's, green": {[]Step{with(edit, func(s *Step) { s.Edited = true }), tests}, claim},
-		"the human's, untested": {
+		"as scripted":       {[]Step{edit, tests}, claim},
+		"tests refused":     {[]Step{edit, with(tests, refuse)}, claim},
+		"edit refused":      {[]Step{with(edit, refuse), tests}, "still shows 4:5"},
+		"all refused":       {[]Step{with(edit, refuse), with(tests, refuse)}, "still shows 4:5"},
+		"tests fail":        {[]Step{edit, with(tests, func(s *Step) { s.ExitCode = 1 })}, "do not pass"},
+		"the user's, green": {[]Step{with(edit, func(s *Step) { s.Edited = true }), tests}, claim},
+		"the user's, untested": {
 			[]Step{with(edit, func(s *Step) { s.Edited = true }), with(tests, refuse)}, "nobody has tested it",
 		},
 	} {

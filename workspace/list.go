@@ -54,7 +54,7 @@ func Of(info fs.FileInfo) Listed {
 }
 
 // ErrTooMany says that a folder holds more than a List may.
-var ErrTooMany = fault.New(fault.FileTooLarge, "there are too many files to list at once")
+var ErrTooMany = fault.New(fault.FileTooLarge, "there are too many files to list")
 
 // List reads the folder p and all below it, on all processors, as a Walk would visit
 // it, with sizes and times or without. It fails with ErrTooMany when that is more than

@@ -124,7 +124,7 @@ func (c *closedPlaces) none() bool { return len(c.places) == 0 && len(c.homes) =
 func (c *closedPlaces) refusal(abs string) string {
 	for _, place := range c.places {
 		if holds(place, abs) {
-			return "is a system or private place, which is closed to agents"
+			return "is a system or private folder, which is closed to agents"
 		}
 	}
 	for _, homes := range c.homes {

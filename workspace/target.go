@@ -31,7 +31,7 @@ func (p Path) Target() (Path, error) {
 			continue
 		}
 		if links++; links > maxLinks {
-			return Path{}, fault.New(fault.InvalidPath, "%s leads through too many symbolic links, perhaps in a circle", fault.Quote(p.String()))
+			return Path{}, fault.New(fault.InvalidPath, "%s goes through too many symbolic links, perhaps in a loop", fault.Quote(p.String()))
 		}
 		if !filepath.IsAbs(link) {
 			ahead = append(strings.Split(filepath.ToSlash(link), "/"), ahead[1:]...)
@@ -112,5 +112,5 @@ func (p Path) leaves() bool {
 }
 
 func (p Path) linkOutside() *fault.Error {
-	return outside(p.String()).WithHint("a symbolic link on the way leads out of the workspace; name a file inside it")
+	return outside(p.String()).WithHint("a symbolic link in the path leads outside the workspace; name a file inside it")
 }

@@ -66,14 +66,14 @@ func (p Path) checkTree() error {
 	abs := p.Abs()
 	for _, place := range slices.Concat(p.root.closed.places, p.root.closed.homes) {
 		if holds(abs, place) {
-			return fault.New(fault.PermissionDenied, "%s holds a system or private place, which is closed to agents", fault.Quote(p.String()))
+			return fault.New(fault.PermissionDenied, "%s contains a system or private folder, which is closed to agents", fault.Quote(p.String()))
 		}
 	}
 	if nested := p.root.nested.Load(); nested != nil {
 		for _, r := range *nested {
 			if holds(abs, r.dir) {
-				return fault.New(fault.PermissionDenied, "%s holds %s, a folder that is open in the editor by itself", fault.Quote(p.String()), fault.Quote(r.name)).
-					WithHint("ask the human to close that folder first")
+				return fault.New(fault.PermissionDenied, "%s contains %s, which is itself a folder open in the editor", fault.Quote(p.String()), fault.Quote(r.name)).
+					WithHint("ask the user to close that folder first")
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func (w *treeWalk) add(at *os.Root, name, rel string, info fs.FileInfo) (err err
 	n := nodeOf(rel, info)
 	switch {
 	case len(w.nodes) >= TreeLimit:
-		return fault.New(fault.FileTooLarge, "the folder holds more than %d entries", TreeLimit).WithHint("take its parts one after the other, or ask the human")
+		return fault.New(fault.FileTooLarge, "the folder has more than %d entries", TreeLimit).WithHint("do it in parts, or ask the user")
 	case n.system.device != w.device:
 		return mounted(rel)
 	case n.Mode.IsRegular():
@@ -135,7 +135,7 @@ func nodeOf(rel string, info fs.FileInfo) Node {
 }
 
 func mounted(rel string) error {
-	return fault.New(fault.PermissionDenied, "another file system is mounted in the folder, on %s", fault.Quote(rel)).WithHint("ask the human")
+	return fault.New(fault.PermissionDenied, "another file system is mounted in the folder, on %s", fault.Quote(rel)).WithHint("ask the user")
 }
 
 // ClockSlack is how far the times that a file system writes may lag behind: a file that

@@ -35,9 +35,9 @@ func Unfit(dir string) string {
 	case isHomeOf(real, info):
 		return "is another user's home folder"
 	case isAnyOf(info, homesOfAll) || slices.ContainsFunc(own, func(home string) bool { return liesBelow(home, info) }):
-		return "holds home folders"
+		return "contains home folders"
 	case isPrivate(real, own):
-		return "is a system or private place, which is closed to agents"
+		return "is a system or private folder, which is closed to agents"
 	}
 	return ""
 }

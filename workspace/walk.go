@@ -130,7 +130,7 @@ func (w *walker) folder(at walked, depth int) error {
 }
 
 func (p Path) tooDeep() error {
-	return fault.New(fault.InvalidPath, "%s is too deep to be listed", fault.Quote(p.String()))
+	return fault.New(fault.InvalidPath, "%s is too deep to list", fault.Quote(p.String()))
 }
 
 // maxWalkedPath in bytes: no longer path could be resolved by name again.

@@ -31,7 +31,7 @@ func undo(done []FileChange) error {
 		f := done[i]
 		back := FileChange{Path: f.Path, Before: f.After, After: f.Before, Existed: !f.Delete, Delete: !f.Existed}
 		if err := back.write(); err != nil {
-			errs = append(errs, fmt.Errorf("could not put %s back: %w", f.Path, err))
+			errs = append(errs, fmt.Errorf("could not restore %s: %w", f.Path, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -44,7 +44,7 @@ func (f FileChange) unchanged(want string, existed bool) error {
 		return err
 	}
 	if text != want || exists != existed {
-		return fmt.Errorf("%s changed since the plan was made and was left alone; run this again", f.Path)
+		return fmt.Errorf("%s changed meanwhile and was left alone; run this again", f.Path)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (f FileChange) write() error {
 		mode = info.Mode().Perm()
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
-		return fmt.Errorf("cannot make the folder of %s: %w", f.Path, err)
+		return fmt.Errorf("cannot create the folder of %s: %w", f.Path, err)
 	}
 	temp, err := stage(target, f.After, mode)
 	if err != nil {

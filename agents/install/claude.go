@@ -64,11 +64,11 @@ func claudeServer(o Options) []edit {
 func claudeRules() []edit {
 	rules := []edit{{path: []string{"permissions", "allow"}, item: "mcp__" + server + "__*", why: "allows Pillion's tools in advance: your editor asks instead"}}
 	for _, tool := range claudeOff {
-		rules = append(rules, edit{path: []string{"permissions", "deny"}, item: tool, why: "turns Claude Code's own tools off that change files or run commands: " + strings.Join(claudeOff, ", ")})
+		rules = append(rules, edit{path: []string{"permissions", "deny"}, item: tool, why: "turns off Claude Code's own tools that change files or run commands: " + strings.Join(claudeOff, ", ")})
 	}
 	return append(rules, edit{
 		path: []string{"env", "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS"}, value: "0",
-		why: "keeps a call in the foreground while you read its diff; otherwise the model goes on after two minutes (holds for your other MCP servers too)",
+		why: "keeps a call in the foreground while you read its diff; otherwise the model goes on after two minutes (applies to your other MCP servers too)",
 	})
 }
 
@@ -78,11 +78,11 @@ func claudeNotes(o Options) []string {
 	}
 	notes := []string{
 		"Start it with: claude, in a folder that is open in your editor. Running sessions keep their old settings.",
-		"Can still act unseen: hooks, plugins and other MCP servers that you configured, commands that you type yourself, and a Claude Code that is started with other settings (--setting-sources). --dangerously-skip-permissions does not bring its own tools back.",
-		"Its Read, Grep and Glob see the disk, without what is unsaved in the editor; Pillion's read_file sees both. Its plan mode cannot write its plan file; let it show the plan in the chat.",
+		"What it can still do unseen: hooks, plugins and other MCP servers that you configured, commands that you type yourself, and a Claude Code that is started with other settings (--setting-sources). --dangerously-skip-permissions does not bring back its own tools.",
+		"Its Read, Grep and Glob read the disk, without your unsaved changes; Pillion's read_file reads both. Its plan mode cannot write its plan file; let it show the plan in the chat.",
 	}
 	if o.Scope == Project {
-		notes = append(notes, "Claude Code reads .claude/settings.local.json from the folder it is started in alone: start it in "+o.Project+" itself, not in a folder below, where its own tools would be on. Keep the file out of git.")
+		notes = append(notes, "Claude Code reads .claude/settings.local.json only from the folder where it is started: start it in "+o.Project+" itself; in a subfolder its own tools would be on. Keep the file out of git.")
 	}
 	return notes
 }

@@ -22,9 +22,9 @@ var (
 		key, value string
 		why        string
 	}{
-		{nil, "sandbox_mode", `"read-only"`, "lets Codex itself write nothing: its apply_patch cannot be hidden from the model, so it is refused (sandbox_mode, approval_policy)"},
-		{nil, "approval_policy", "{ granular = { sandbox_approval = false, rules = false, skill_approval = false, request_permissions = false, mcp_elicitations = true } }", "lets Codex itself write nothing: its apply_patch cannot be hidden from the model, so it is refused (sandbox_mode, approval_policy)"},
-		{[]string{"features"}, "shell_tool", "false", "turns Codex's own shell off (features.shell_tool)"},
+		{nil, "sandbox_mode", `"read-only"`, "makes Codex itself read-only: its apply_patch cannot be hidden from the model, so it fails (sandbox_mode, approval_policy)"},
+		{nil, "approval_policy", "{ granular = { sandbox_approval = false, rules = false, skill_approval = false, request_permissions = false, mcp_elicitations = true } }", "makes Codex itself read-only: its apply_patch cannot be hidden from the model, so it fails (sandbox_mode, approval_policy)"},
+		{[]string{"features"}, "shell_tool", "false", "turns off Codex's own shell (features.shell_tool)"},
 	}
 )
 
@@ -170,13 +170,13 @@ func codexUninstall(doc *tomlText, _ Options, past *recordFile) (why []string, e
 		return nil, err
 	}
 	if cut {
-		why = append(why, "takes the server out")
+		why = append(why, "removes the server")
 	}
 	more, err := doc.unset()
 	if err != nil || !cut || own.Text == "" {
 		return append(why, more...), err
 	}
-	why[0] = "puts your own server of that name back"
+	why[0] = "restores your own server of that name"
 	return append(why, more...), doc.insertAt(len(doc.text), own.Text)
 }
 
@@ -186,8 +186,8 @@ func codexNotes(o Options) []string {
 	}
 	notes := []string{
 		"Start it with: codex, in a folder that is open in your editor. Running sessions keep their old settings.",
-		"Can still act unseen: apply_patch, when Codex is started with --sandbox, --approve-for-me or --dangerously-bypass-approvals-and-sandbox, or when /permissions loosens it; create_worktree, which makes a git work tree and a branch, and which no setting takes away; hooks, plugins and other MCP servers that you configured.",
-		"Its view_image reads files from the disk, without what is unsaved in the editor.",
+		"What it can still do unseen: apply_patch, when Codex is started with --sandbox, --approve-for-me or --dangerously-bypass-approvals-and-sandbox, or when /permissions loosens it; create_worktree, which makes a git work tree and a branch, and which no setting removes; hooks, plugins and other MCP servers that you configured.",
+		"Its view_image reads files from the disk, without your unsaved changes.",
 	}
 	if o.Scope == Project {
 		notes = append(notes, fmt.Sprintf("Codex reads %s only in a project that you trust: say yes when it asks, or start it once with codex exec --trust. The file names a path of this machine: keep it out of git.", filepath.Join(".codex", "config.toml")))

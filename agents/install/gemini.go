@@ -43,7 +43,7 @@ func geminiEdits(o Options) []edit {
 		key("$SSH_AUTH_SOCK", "env", "SSH_AUTH_SOCK"), // which it strips for its name; git push needs it
 	}
 	for _, tool := range geminiOff {
-		edits = append(edits, edit{path: []string{"tools", "exclude"}, item: tool, why: "turns Gemini CLI's own tools off that change files or run commands: " + strings.Join(geminiOff, ", ")})
+		edits = append(edits, edit{path: []string{"tools", "exclude"}, item: tool, why: "turns off Gemini CLI's own tools that change files or run commands: " + strings.Join(geminiOff, ", ")})
 	}
 	return edits
 }
@@ -54,8 +54,8 @@ func geminiNotes(o Options) []string {
 	}
 	notes := []string{
 		"Start it with: gemini, in a folder that is open in your editor and that Gemini CLI trusts: in others it starts no MCP server. Running sessions keep their old settings.",
-		"Can still act unseen: hooks, extensions and other MCP servers that you configured, and commands that you type yourself (!). --yolo does not bring its own tools back.",
-		"Its read_file, grep_search and glob see the disk, without what is unsaved in the editor; Pillion's read_file sees both. Gemini CLI has no forms: where no editor is open, run pillion watch.",
+		"What it can still do unseen: hooks, extensions and other MCP servers that you configured, and commands that you type yourself (!). --yolo does not bring back its own tools.",
+		"Its read_file, grep_search and glob read the disk, without your unsaved changes; Pillion's read_file reads both. Gemini CLI has no forms: when no editor is open, run pillion watch.",
 	}
 	if o.Scope == Project {
 		notes = append(notes, "The file names a path of this machine: keep "+filepath.Join(".gemini", "settings.json")+" out of git.")

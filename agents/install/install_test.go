@@ -15,7 +15,7 @@ func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m
 func TestBrokenFileIsAnErrorThatSaysWhere(t *testing.T) {
 	for _, c := range []struct{ agent, file, text, want string }{
 		{"claude", ".claude/settings.json", "{\n  \"permissions\": {\n", "line 3"},
-		{"claude", ".claude.json", "[]\n", "must hold a JSON object"},
+		{"claude", ".claude.json", "[]\n", "must contain a JSON object"},
 		{"claude", ".claude/settings.json", `{"permissions": {"deny": "Bash"}}`, "permissions.deny must be an array"},
 		{"qwen", ".qwen/settings.json", "{\"a\": 1,, }", "line 1"},
 		{"qwen", ".qwen/settings.json", `{"mcpServers": []}`, "mcpServers must be an object"},
@@ -145,7 +145,7 @@ func TestApplyLeavesAFileThatChangedMeanwhile(t *testing.T) {
 	p := plan(t, "claude", o)
 	put(t, settings, `{"theme": "dark"}`)
 	err := p.Apply()
-	if err == nil || !strings.Contains(err.Error(), "changed since") {
+	if err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
 		t.Fatalf("got %v", err)
 	}
 	compare(t, "after the refusal", tree(t, o.Home), map[string]string{".claude/settings.json": `{"theme": "dark"}`})

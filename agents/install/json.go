@@ -28,10 +28,10 @@ func parseJSON(path, text string) (*jsonText, error) {
 		text = "{}\n"
 	}
 	if err := j.load(text); err != nil {
-		return nil, fmt.Errorf("%s is not valid JSON, mend it and run this again: %s", path, withoutLiteral(err))
+		return nil, fmt.Errorf("%s is not valid JSON; fix it and run this again: %s", path, withoutLiteral(err))
 	}
 	if _, ok := j.root.Value.(*hujson.Object); !ok {
-		return nil, fmt.Errorf("%s must hold a JSON object, mend it and run this again", path)
+		return nil, fmt.Errorf("%s must contain a JSON object; fix it and run this again", path)
 	}
 	return j, nil
 }
@@ -219,7 +219,7 @@ func (j *jsonText) wrongKind(path []string, want string) error {
 	if len(path) > 0 {
 		name = strings.Join(path, ".")
 	}
-	return fmt.Errorf("%s: %s must be %s; mend it and run this again", j.path, name, want)
+	return fmt.Errorf("%s: %s must be %s; fix it and run this again", j.path, name, want)
 }
 
 // composite is an object or an array as offsets into the text.

@@ -60,5 +60,5 @@ func Lines(agent, program string) (text string, known bool) {
 		return "", false
 	}
 	return "Put this into " + h.where + ":\n\n" + strings.ReplaceAll(h.lines, "PROGRAM", quote(program)) +
-		"\nThen turn the agent's own edit and shell tools off where it lets you, and allow Pillion's tools: your editor asks.\n", true
+		"\nThen turn off the agent's own edit and shell tools if you can, and allow Pillion's tools: your editor asks.\n", true
 }

@@ -45,7 +45,7 @@ func opencodeEdits(o Options) []edit {
 		key("enabled", true),
 	}
 	for _, tool := range opencodeOff {
-		edits = append(edits, edit{path: []string{"permission", tool}, value: "deny", why: "turns opencode's own tools off that change files or run commands: " + strings.Join(opencodeOff, ", ")})
+		edits = append(edits, edit{path: []string{"permission", tool}, value: "deny", why: "turns off opencode's own tools that change files or run commands: " + strings.Join(opencodeOff, ", ")})
 	}
 	return append(edits, edit{path: []string{"permission", server + "_*"}, value: "allow", why: "allows Pillion's tools in advance: your editor asks instead"})
 }
@@ -56,8 +56,8 @@ func opencodeNotes(o Options) []string {
 	}
 	notes := []string{
 		"Start it with: opencode, in a folder that is open in your editor. Running sessions keep their old settings.",
-		"Can still act unseen: plugins, agents with permissions of their own, other MCP servers that you configured, and commands that you type yourself (!).",
-		"Its read, grep and glob see the disk, without what is unsaved in the editor; Pillion's read_file sees both. opencode has no forms: where no editor is open, run pillion watch.",
+		"What it can still do unseen: plugins, agents with permissions of their own, other MCP servers that you configured, and commands that you type yourself (!).",
+		"Its read, grep and glob read the disk, without your unsaved changes; Pillion's read_file reads both. opencode has no forms: when no editor is open, run pillion watch.",
 	}
 	if o.Scope == Project {
 		notes = append(notes, "The file names a path of this machine: keep "+filepath.Base(opencodeConfig(o))+" out of git.")

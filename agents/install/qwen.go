@@ -41,7 +41,7 @@ func qwenEdits(o Options) []edit {
 		key("alwaysLoadTools", true),
 	}
 	for _, tool := range qwenOff {
-		edits = append(edits, edit{path: []string{"permissions", "deny"}, item: tool, why: "turns Qwen Code's own tools off that change files or run commands: " + strings.Join(qwenOff, ", ")})
+		edits = append(edits, edit{path: []string{"permissions", "deny"}, item: tool, why: "turns off Qwen Code's own tools that change files or run commands: " + strings.Join(qwenOff, ", ")})
 	}
 	return edits
 }
@@ -52,8 +52,8 @@ func qwenNotes(o Options) []string {
 	}
 	notes := []string{
 		"Start it with: qwen, in a folder that is open in your editor. Running sessions keep their old settings.",
-		"Can still act unseen: hooks, extensions and other MCP servers that you configured, commands that you type yourself, and a Qwen Code that is started with --bare, which ignores all of this. --yolo does not bring its own tools back.",
-		"Its read_file, grep_search and glob see the disk, without what is unsaved in the editor; Pillion's read_file sees both.",
+		"What it can still do unseen: hooks, extensions and other MCP servers that you configured, commands that you type yourself, and a Qwen Code that is started with --bare, which ignores all of this. --yolo does not bring back its own tools.",
+		"Its read_file, grep_search and glob read the disk, without your unsaved changes; Pillion's read_file reads both.",
 	}
 	if o.Scope == Project {
 		notes = append(notes, "The file names a path of this machine: keep "+filepath.Join(".qwen", "settings.json")+" out of git.")

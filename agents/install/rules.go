@@ -74,7 +74,7 @@ func planJSON(o Options, agent, path string, edits []edit, present bool) ([]File
 		return nil, err
 	}
 	if !equalJSON(without(old, edits), without(doc.decode(), edits)) {
-		return nil, fmt.Errorf("%s would lose something that is not Pillion's; it was left alone, please report this", path)
+		return nil, fmt.Errorf("%s would lose a part that is not Pillion's, so it was left alone; please report this", path)
 	}
 	var files []FileChange
 	if len(change.Why) > 0 {
@@ -183,7 +183,7 @@ func uninstall(doc *jsonText, edits []edit, past *recordFile) (why []string) {
 		why = append(why, "takes "+strings.Join(dropped[name], ", ")+" out of "+name)
 	}
 	if len(why) > 0 && !past.existed {
-		why = append(why, "finds no record of the installation, so rules of the same wording that you wrote yourself go as well")
+		why = append(why, "finds no record of the installation, so identical rules of your own are removed too")
 	}
 	for _, e := range edits {
 		if !e.ours {
@@ -193,9 +193,9 @@ func uninstall(doc *jsonText, edits []edit, past *recordFile) (why []string) {
 		switch {
 		case made.Text != "" && doc.textAt(e.own()) != "":
 			doc.put(e.own(), made.Text)
-			why = append(why, "puts your own server of that name back")
+			why = append(why, "restores your own server of that name")
 		case doc.remove(e.own(), made.Had):
-			why = append(why, "takes the server out")
+			why = append(why, "removes the server")
 		}
 		break // the entry is one for all of them
 	}
@@ -308,9 +308,9 @@ func (r *recordFile) change(o Options) []FileChange {
 	}
 	f := FileChange{Path: r.path, Before: r.before, After: r.text, Existed: r.existed, Delete: r.text == ""}
 	if o.Uninstall {
-		f.Why = []string{"forgets what the installation had added"}
+		f.Why = []string{"deletes the record of what the installation added"}
 	} else {
-		f.Why = []string{"remembers which rules were added, so that uninstalling takes out these and no others"}
+		f.Why = []string{"records which rules were added, so that uninstalling removes only these"}
 	}
 	return []FileChange{f}
 }

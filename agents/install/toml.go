@@ -44,7 +44,7 @@ func parseTOML(path, text string) (*tomlText, error) {
 			row, column := syntax.Position()
 			where = fmt.Sprintf("line %d, column %d: ", row, column)
 		}
-		return nil, fmt.Errorf("%s is not valid TOML, mend it and run this again: %s%w", path, where, err)
+		return nil, fmt.Errorf("%s is not valid TOML; fix it and run this again: %s%w", path, where, err)
 	}
 	return t, t.load(text)
 }
@@ -130,7 +130,7 @@ func (t *tomlText) set(table []string, key, value string) (changed bool, err err
 	if i := strings.Index(s.comment, mark); i >= 0 {
 		note = "" // ours already, from another version: what was before stays noted
 	} else if strings.ContainsAny(old, "\r\n") {
-		return false, fmt.Errorf("%s: %s stands on several lines; put it on one and run this again", t.path, strings.Join(path, "."))
+		return false, fmt.Errorf("%s: %s spans several lines; put it on one and run this again", t.path, strings.Join(path, "."))
 	}
 	line := strings.TrimRight(t.text[s.valueEnd:s.end], "\r\n")
 	rest := t.text[s.valueEnd+len(line) : s.end]
@@ -314,10 +314,10 @@ func onlyOurs(path, before, after string, ours [][]string) error {
 	}
 	b, err := decodeTOML(after, ours)
 	if err != nil {
-		return fmt.Errorf("%s: what Pillion adds does not fit beside what is there (%w); move the mcp_servers and features into [tables] of their own and run this again", path, err)
+		return fmt.Errorf("%s: what Pillion adds conflicts with the file (%w); move mcp_servers and features into [tables] of their own and run this again", path, err)
 	}
 	if !reflect.DeepEqual(a, b) {
-		return fmt.Errorf("%s would lose something that is not Pillion's; it was left alone, please report this", path)
+		return fmt.Errorf("%s would lose a part that is not Pillion's, so it was left alone; please report this", path)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	on := screenOf(clientName(a.client))
 	message, why, whole := question(r, on)
 	if !whole {
-		return approval.Nobody{Why: "the agent's form would not show the request whole; " + openAnEditor}.Ask(ctx, r)
+		return approval.Nobody{Why: "the agent's form is too small for the request; " + openAnEditor}.Ask(ctx, r)
 	}
 	form := newForm()
 	var ids, titles []string
@@ -76,7 +76,7 @@ func (a *asker) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 	case err != nil:
 		return approval.Nobody{Why: fmt.Sprintf("the agent cannot ask (%v); %s", err, openAnEditor)}.Ask(ctx, r)
 	case given.Action == "cancel":
-		return approval.Nobody{Why: "the question was closed without an answer; " + openAnEditor}.Ask(ctx, r)
+		return approval.Nobody{Why: "the form was closed without an answer; " + openAnEditor}.Ask(ctx, r)
 	}
 	chosen, _ := given.Content["decision"].(string)
 	if given.Action == "accept" && chosen != approval.RejectID && slices.Contains(ids, chosen) {
@@ -112,7 +112,7 @@ func (a *asker) Prompt(ctx context.Context, message string, actions []string) (s
 	}
 	text, whole := screenOf(clientName(a.client)).fit(fault.Escape(message))
 	if !whole {
-		return "", fault.New(fault.ApprovalUnavailable, "the agent's form would not show the question whole").WithHint("%s", openAnEditor)
+		return "", fault.New(fault.ApprovalUnavailable, "the agent's form is too small for the question").WithHint("%s", openAnEditor)
 	}
 	form := newForm()
 	form.choice("action", "Answer", "", actions, actions)
@@ -141,7 +141,7 @@ func (a *asker) elicit(ctx context.Context, message string, f *form) (*sdk.Elici
 	}
 	given, err := show(ctx, params)
 	if err == nil && given.Action != "accept" && a.now().Sub(asked) < readable {
-		return nil, errors.New("nobody could be asked: its program declined before anybody could read the question")
+		return nil, errors.New("nobody could be asked: the agent's program declined before anybody could read the request")
 	}
 	return given, err
 }

@@ -48,7 +48,7 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 func (s *server) call(e *errand) relay.Result {
 	name := s.names.canonical(e.Name)
 	if !s.o.offers(name) {
-		return s.failure(e.ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not among those that this server was started with (pillion mcp --tools)", fault.Quote(name)))
+		return s.failure(e.ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not offered by this server (pillion mcp --tools)", fault.Quote(name)))
 	}
 	d, err := s.route.door(e.ctx, s.session())
 	if err != nil {
@@ -86,7 +86,7 @@ func (c callParams) isNewest() bool {
 
 func (c callParams) check() *jsonrpc.Error {
 	if c.Name == "" {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name is missing: it is the tool to call"}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name is missing: give the tool to call"}
 	}
 	return nil
 }

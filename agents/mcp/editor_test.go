@@ -179,7 +179,7 @@ func TestTheHumanCancels(t *testing.T) {
 	a := connect(t, "tester", Options{Cwd: p.Dir}, nil)
 	pending := a.start(t.Context(), t, &sdk.CallToolParams{Name: "write_file", Arguments: object{"path": "n.txt", "content": "n"}})
 	p.Human.Next(t).Answer(approval.Answer{Decision: approval.Cancel})
-	if r := agenttest.Wait(t, pending, "the result"); r.code() != "CANCELLED" || !strings.Contains(r.text, "the human cancelled") {
+	if r := agenttest.Wait(t, pending, "the result"); r.code() != "CANCELLED" || !strings.Contains(r.text, "the user cancelled") {
 		t.Errorf("got %+v", r)
 	}
 	if r := a.call(t, "list_files", object{}); r.code() != "CANCELLED" || !strings.Contains(r.text, "paused") {

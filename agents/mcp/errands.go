@@ -99,7 +99,7 @@ func (s *server) find(c callParams) (*errand, error) {
 		return e, nil
 	}
 	if s.errands.running >= maxCalls {
-		return nil, fault.New(fault.RateLimited, "%d calls are running already; wait for some to end", maxCalls)
+		return nil, fault.New(fault.RateLimited, "%d calls are already running; wait for some to end", maxCalls)
 	}
 	return nil, nil
 }

@@ -28,7 +28,7 @@ func Choose(what string) ([]string, error) {
 	for _, given := range strings.Split(what, ",") {
 		at := slices.IndexFunc(tools.Catalogue(), func(t tools.Tool) bool { return plainName(t.Name) == plainName(strings.TrimSpace(given)) })
 		if at < 0 {
-			return nil, fmt.Errorf("there is no tool %q; give core, all, or names that `pillion tools` lists, with commas between them", given)
+			return nil, fmt.Errorf("unknown tool %q; use core, all, or names from `pillion tools` separated by commas", given)
 		}
 		out = append(out, tools.Catalogue()[at].Name)
 	}

@@ -121,7 +121,7 @@ func TestLinesLongerThanAPage(t *testing.T) {
 		}
 		r := a.call(t, "read_file", object{"path": "a.txt", "start_line": 2})
 		if !strings.HasPrefix(long, r.text) || len(r.text) < pageBytes-1 || len(r.text) > pageBytes ||
-			!strings.Contains(r.rest[0], "of line 2 only the first 20,000 of 40,000 bytes are here") || !strings.HasSuffix(r.rest[0], "go on with start_line 3)") {
+			!strings.Contains(r.rest[0], "line 2 is cut after 20,000 of 40,000 bytes") || !strings.HasSuffix(r.rest[0], "go on with start_line 3)") {
 			t.Errorf("the long line: %d bytes, %q", len(r.text), r.rest)
 		}
 		if r := a.call(t, "read_file", object{"path": "a.txt", "start_line": 2, "end_line": 2}); r.text != long+"\n" {
@@ -147,8 +147,8 @@ func TestPagesOfALargeFile(t *testing.T) {
 			t.Errorf("two pages have %d bytes, %q", len(both), first.rest)
 		}
 		r := a.call(t, "read_file", object{"path": "long.txt", "start_line": 2})
-		if len(r.text) != pageBytes || !strings.HasSuffix(r.rest[0], "; of line 2 only the first 20,000 of 12,582,913 bytes are here: "+
-			"give it as start_line and end_line for all of it, or look for a part with run_command; go on with start_line 3)") {
+		if len(r.text) != pageBytes || !strings.HasSuffix(r.rest[0], "; line 2 is cut after 20,000 of 12,582,913 bytes: "+
+			"read it with start_line and end_line, or find a part of it with run_command; go on with start_line 3)") {
 			t.Errorf("the long line: %d bytes, %q", len(r.text), r.rest)
 		}
 		if r := a.call(t, "read_file", object{"path": "long.txt", "start_line": 3}); r.text != "last\n" {
@@ -174,12 +174,12 @@ func TestNoResultIsMoreThanAPage(t *testing.T) {
 			args object
 			says string
 		}{
-			{"search_in_project", object{"query": "hit", "max_matches": 10_000}, "there are more: narrow the search"},
-			{"run_command", object{"command": "cat many.txt many.txt many.txt many.txt many.txt many.txt >&2; cat b.txt"}, "bytes are left out here"},
-			{"write_file", object{"path": "c.txt", "content": many.String()}, "are to be had by read_file"},
+			{"search_in_project", object{"query": "hit", "max_matches": 10_000}, "for others narrow the search"},
+			{"run_command", object{"command": "cat many.txt many.txt many.txt many.txt many.txt many.txt >&2; cat b.txt"}, "bytes left out"},
+			{"write_file", object{"path": "c.txt", "content": many.String()}, "use read_file for the files"},
 			{"list_files", object{"recursive": true, "limit": 5000}, "narrow it with path or pattern"},
 			{"glob", object{"pattern": "**/*.txt", "limit": 5000}, "narrow it with path or pattern"},
-			{"read_many_files", object{"paths": []string{"many.txt", "b.txt"}}, "do not fit"},
+			{"read_many_files", object{"paths": []string{"many.txt", "b.txt"}}, "no longer fit"},
 			{"read_many_files", object{"include": []string{"folder/*"}}, "cut: "},
 		} {
 			r := a.call(t, c.tool, c.args)

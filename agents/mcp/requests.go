@@ -135,7 +135,7 @@ func (s *stdio) settle(b *batch, answer []byte) error {
 }
 
 // array sees to a batch: a line with an array of messages, which one revision of the
-// protocol has. None of them keeps the goroutine that reads.
+// protocol has.
 func (s *stdio) array(line []byte) {
 	var messages []json.RawMessage
 	err := json.Unmarshal(line, &messages)
@@ -147,7 +147,7 @@ func (s *stdio) array(line []byte) {
 	case len(messages) == 0:
 		s.refuse(nil, codeInvalid, "the batch is empty")
 	case len(messages) > maxBatch:
-		s.refuse(nil, codeInvalid, "the batch has more than "+strconv.Itoa(maxBatch)+" messages, send less at once")
+		s.refuse(nil, codeInvalid, "the batch has more than "+strconv.Itoa(maxBatch)+" messages, send less at a time")
 	default:
 		b := &batch{missing: 1}
 		for _, m := range messages {

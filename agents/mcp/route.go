@@ -240,7 +240,7 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	ask := newAsker(client, r.o.now)
 	d, err := r.o.Alone(r.folders, agentOf(client), ask, ask)
 	if err != nil {
-		return nil, fault.New(fault.ExecutionFailed, "the tools cannot be started on %s: %w", fault.Quote(r.folders[0]), err)
+		return nil, fault.New(fault.ExecutionFailed, "cannot start the tools on %s: %w", fault.Quote(r.folders[0]), err)
 	}
 	r.alone = &aloneDoor{Door: d, structured: r.o.Structured, beat: r.o.beat}
 	return r.alone, nil
@@ -332,8 +332,8 @@ func (d *editorDoor) call(ctx context.Context, name string, e *errand) (relay.Re
 	switch {
 	case relay.IsClosed(err), errors.As(err, &refused) && refused.Code == wire.CodeRequestCancelled:
 		d.ending.Store(true)
-		return nil, fault.New(fault.ExecutionFailed, "%s was closed while this call ran, so nobody knows how far it got", d.name).
-			WithHint("look at the files before you call again; the next call looks for an editor anew")
+		return nil, fault.New(fault.ExecutionFailed, "%s was closed while this call ran, so its outcome is unknown", d.name).
+			WithHint("check the files before you call again; the next call looks for an editor again")
 	case errors.As(err, &refused) && refused.Code == wire.CodeBusy:
 		return nil, fault.New(fault.RateLimited, "%w", err)
 	case errors.As(err, &refused) && refused.Code == wire.CodeInvalidParams:

@@ -139,7 +139,7 @@ func (s *stdio) message(text []byte, b *batch) {
 		}
 		return
 	}
-	complaint := "the line is no JSON-RPC message: " + err.Error()
+	complaint := "the line is not a JSON-RPC message: " + err.Error()
 	switch {
 	case !json.Valid(text):
 		s.refuse(b, codeParse, "the line is not valid JSON")
@@ -179,7 +179,7 @@ func (s *stdio) drain() {
 	}
 }
 
-var errTooLong = fmt.Errorf("the message is larger than the limit of %d bytes, send less at once", maxLine)
+var errTooLong = fmt.Errorf("the message is larger than the limit of %d bytes, send less at a time", maxLine)
 
 // line reads to the end of the line, in memory of its own. The last line may come
 // with the error that ends the stream.
@@ -214,7 +214,7 @@ func (s *stdio) refuse(b *batch, code int64, message string) {
 
 // refuseAgain answers a request whose id is in use. That one is answered later.
 func (s *stdio) refuseAgain(id json.RawMessage, b *batch) {
-	s.complain(b, complaintTo(string(id), codeInvalid, "a request with this id waits for its answer already, use a new id"))
+	s.complain(b, complaintTo(string(id), codeInvalid, "a request with this id is already running; use a new id"))
 }
 
 func (s *stdio) complain(b *batch, answer []byte) {

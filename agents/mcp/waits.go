@@ -86,9 +86,9 @@ func (s *errands) named(arguments json.RawMessage) (*errand, error) {
 		}
 		ids = append(ids, e.id)
 	}
-	err := fault.New(fault.InvalidArguments, "no call with the id %s is waiting; its result was given already, or there was none", fault.Quote(args["id"]))
+	err := fault.New(fault.InvalidArguments, "no call with the id %s is waiting; its result was already returned, or the id is wrong", fault.Quote(args["id"]))
 	if len(ids) == 0 {
 		return nil, err.WithHint("no other call is waiting either; go on without it")
 	}
-	return nil, err.WithHint("these are: %s", strings.Join(ids, ", "))
+	return nil, err.WithHint("waiting: %s", strings.Join(ids, ", "))
 }

@@ -48,7 +48,7 @@ func TestALongWait(t *testing.T) {
 			t.Errorf("%d: got %+v", i, r)
 		}
 	}
-	if r := call(waitFor("w2")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "these are: w1") {
+	if r := call(waitFor("w2")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "waiting: w1") {
 		t.Errorf("got %+v", r)
 	}
 	d.Answer(approval.Answer{Decision: approval.Approve})
@@ -58,7 +58,7 @@ func TestALongWait(t *testing.T) {
 	if r.isError || p.Read(t, "n.txt") != "n" || !strings.Contains(r.text, "n.txt") {
 		t.Errorf("got %+v", r)
 	}
-	if r := call(waitFor("w1")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "was given already") {
+	if r := call(waitFor("w1")); r.code() != "INVALID_ARGUMENTS" || !strings.Contains(r.text, "was already returned") {
 		t.Errorf("collected again: %+v", r)
 	}
 	if r := call(&sdk.CallToolParams{Name: waitTool, Arguments: object{}}); r.code() != "INVALID_ARGUMENTS" {

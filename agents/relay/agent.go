@@ -99,7 +99,7 @@ func (a *agent) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (an
 // after a refusal.
 func (a *agent) greet(raw json.RawMessage) (any, error) {
 	if a.session.Load() != nil {
-		return nil, wire.Errorf(wire.CodeInvalidRequest, "agent/hello has been said already")
+		return nil, wire.Errorf(wire.CodeInvalidRequest, "agent/hello was already sent")
 	}
 	owner, err := a.open(raw)
 	if err != nil {
@@ -178,7 +178,7 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 	}
 	switch {
 	case p.Name == "":
-		return nil, wire.Errorf(wire.CodeInvalidParams, "name is missing: it is the tool to call")
+		return nil, wire.Errorf(wire.CodeInvalidParams, "name is missing: give the tool to call")
 	case p.TimeoutSeconds < 0 || p.TimeoutSeconds > maxTimeout.Seconds():
 		return nil, wire.Errorf(wire.CodeInvalidParams, "timeoutSeconds must be between 0 and %g", maxTimeout.Seconds())
 	case len(p.ProgressToken) > maxToken:

@@ -13,10 +13,10 @@ import (
 func checkPeer(conn *net.UnixConn) error {
 	uid, err := peerUID(conn)
 	if err != nil {
-		return fmt.Errorf("who connects cannot be told: %w", err)
+		return fmt.Errorf("cannot identify the connecting user: %w", err)
 	}
 	if int(uid) != os.Getuid() {
-		return fmt.Errorf("it comes from the user %d", uid)
+		return fmt.Errorf("it is from user %d", uid)
 	}
 	return nil
 }

@@ -56,11 +56,11 @@ func socketPath(folder, id string) (string, error) {
 	}
 	short := temporaryFolder()
 	if err := makePrivate(short); err != nil {
-		return "", fmt.Errorf("the agents' socket has no place: %w", err)
+		return "", fmt.Errorf("no folder for the agents' socket: %w", err)
 	}
 	path = filepath.Join(short, id+".sock")
 	if len(path) > maxSocketPath {
-		return "", fmt.Errorf("the agents' socket has no place: %s is too long for a socket; set TMPDIR to a shorter one", path)
+		return "", fmt.Errorf("the path %s is too long for the agents' socket; set TMPDIR to a shorter one", path)
 	}
 	return path, nil
 }
@@ -160,7 +160,7 @@ func readEntry(path string) (Entry, error) {
 	case err != nil:
 		return e, err
 	case !info.Mode().IsRegular() || !isOurs(info) || info.Size() > maxEntry:
-		return e, fmt.Errorf("%s is no entry of this user", path)
+		return e, fmt.Errorf("%s is not an entry of this user", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

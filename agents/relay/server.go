@@ -199,7 +199,7 @@ func (s *Server) admit(conn *net.UnixConn) error {
 	case s.closed:
 		return net.ErrClosed
 	case len(s.agents) >= maxConnections:
-		return fmt.Errorf("%d agents are connected already", len(s.agents))
+		return fmt.Errorf("%d agents are already connected", len(s.agents))
 	}
 	a := newAgent(s, conn)
 	s.agents[a] = struct{}{}

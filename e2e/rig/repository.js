@@ -83,7 +83,7 @@ export const ownMessage = 'clock: two digits\n\nSaid by the one who drinks it.';
 /** clock.py alone was committed, with what the human wrote. @param {import('./sandbox.js').Sandbox} sandbox @param {import('./agent.js').ToolResult} result */
 export function committedWithOwnMessage(sandbox, { structured, text }) {
   assert.equal(structured.edited_by_human, true);
-  assert.match(text, /human changed.*clock: two digits/s);
+  assert.match(text, /user changed.*clock: two digits/s);
   assert.equal(lastMessage(sandbox), ownMessage);
   assert.equal(sandbox.git('status', '--short'), ' M notes.txt\n M words.md\n');
 }

@@ -51,7 +51,7 @@ ride('the walkthrough ticks itself up to the first approved edit', files, async 
   await window.command('Pillion: Get Started'); // opened anew, it knows what was done
   await ticked('Ask it for a small edit');
   await ticked('Answer it');
-  await open('Set your agent up');
+  await open('Connect your agent');
   const picture = window.page.locator('iframe.webview').contentFrame().locator('iframe#active-frame').contentFrame();
   await picture.getByText('Write these 3 files?').waitFor();
   await window.screenshot('walkthrough-done');

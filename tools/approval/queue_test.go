@@ -333,10 +333,10 @@ func TestAnEditForAnOlderTextIsKept(t *testing.T) {
 		w.dialog(1).reply(edit)
 		second := w.dialog(2)
 		w.waits()
-		if len(w.plan.adopted) != 1 || w.plan.adopted[0].After["app.py"] != "mine" || second.request.Digest != "the human's" {
+		if len(w.plan.adopted) != 1 || w.plan.adopted[0].After["app.py"] != "mine" || second.request.Digest != "the user's" {
 			t.Errorf("adopted %+v, shown again as %q", w.plan.adopted, second.request.Digest)
 		}
-		second.reply(approval.Answer{Decision: approval.Approve, Digest: "the human's"})
+		second.reply(approval.Answer{Decision: approval.Approve, Digest: "the user's"})
 		if _, err := w.end(); err != nil {
 			t.Error(err)
 		}

@@ -54,7 +54,7 @@ func (p *plan) Again(context.Context) (approval.Continuity, error) {
 func (p *plan) Adopt(a approval.Answer) error {
 	p.adopted = append(p.adopted, a)
 	if p.adoptErr == nil {
-		p.text = "the human's"
+		p.text = "the user's"
 		p.made = p.text
 	}
 	return p.adoptErr

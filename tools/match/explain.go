@@ -50,11 +50,11 @@ func Missing(text, old string) error {
 	err := fault.New(fault.EditNoMatch, "old_string is not in the file")
 	line := nearestLine(text, old)
 	if line == 0 {
-		return err.WithHint("read the file again and copy the text as it stands there")
+		return err.WithHint("read the file again and copy the exact text")
 	}
 	nearest := Show(text, line-2, line+strings.Count(strings.TrimSuffix(old, "\n"), "\n")+2)
 	return err.With("nearest", nearest).
-		WithHint("the nearest lines are (· is a blank, → a tab, ␍ a carriage return):\n%s", strings.Join(nearest, "\n"))
+		WithHint("the nearest lines are (· is a space, → a tab, ␍ a carriage return):\n%s", strings.Join(nearest, "\n"))
 }
 
 // nearestLine is the line most like the longest line of old, 0 if none is like it.

@@ -27,8 +27,8 @@ type Found struct {
 
 // How lenient a match was.
 const (
-	UpToBlanks      = "up to line ends and trailing blanks"
-	UpToIndentation = "up to indentation"
+	UpToBlanks      = "except for line ends and trailing white space"
+	UpToIndentation = "except for indentation"
 )
 
 // Text looks for old in text: as it is, else up to line ends and trailing

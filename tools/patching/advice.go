@@ -18,7 +18,7 @@ func (p *Patch) advised(f patch.File, err *fault.Error) *fault.Error {
 	}
 	switch {
 	case err.Code == fault.EncodingError && !strings.Contains(err.Message, "NUL"):
-		return err.WithHint("a patch has no encoding of its own; ask the human to open the file in their editor in its encoding, or write it with write_file, which takes one")
+		return err.WithHint("a patch has no encoding; ask the user to open the file in the editor with its encoding, or use write_file, which has an encoding argument")
 	case err.Code == fault.InvalidPath && err.Hint == "":
 		return err.WithHint("leave it out of the patch, or give it another name")
 	}
@@ -30,11 +30,11 @@ func (p *Patch) advised(f patch.File, err *fault.Error) *fault.Error {
 func (p *Patch) otherKind(name string) string {
 	for above := path.Dir(name); above != "." && above != "/"; above = path.Dir(above) {
 		if p.leaves(func(gone string) bool { return gone == above }) {
-			return fmt.Sprintf("a folder does not take the place of a file in one patch; delete or move %s first, with delete_file or move_file, and then give the rest of the patch", fault.Quote(above))
+			return fmt.Sprintf("a folder cannot replace a file in one patch; delete or move %s first, with delete_file or move_file, then apply the rest of the patch", fault.Quote(above))
 		}
 	}
 	if p.leaves(func(gone string) bool { return strings.HasPrefix(gone, name+"/") }) {
-		return fmt.Sprintf("a file does not take the place of a folder in one patch; delete or move the folder %s first, with delete_file or move_file, and then give the rest of the patch", fault.Quote(name))
+		return fmt.Sprintf("a file cannot replace a folder in one patch; delete or move the folder %s first, with delete_file or move_file, then apply the rest of the patch", fault.Quote(name))
 	}
 	return ""
 }
@@ -57,12 +57,12 @@ const (
 
 // mismatched tells of a hunk what it wants and what is there.
 func mismatched(name string, hunks int, m *patch.Mismatch) *fault.Error {
-	err := fault.New(fault.PatchApplyFailed, "%s: hunk %d of %d, at line %d of the patch, cannot be made: %s", fault.Quote(name), m.Hunk, hunks, m.Line, m.Reason).
+	err := fault.New(fault.PatchApplyFailed, "%s: hunk %d of %d, at line %d of the patch, does not apply: %s", fault.Quote(name), m.Hunk, hunks, m.Line, m.Reason).
 		With("path", name).With("hunk", m.Hunk).With("patch_line", m.Line)
 	first := max(0, m.Differs-linesBefore)
 	last := min(len(m.Expected), m.Differs+linesAfter)
 	if first >= last {
-		return err.WithHint("make the diff with three lines around each change")
+		return err.WithHint("make the diff with three lines of context")
 	}
 	expected := match.Show(strings.Join(m.Expected[first:last], ""), 1, last-first)
 	for i := range expected {
@@ -70,18 +70,18 @@ func mismatched(name string, hunks int, m *patch.Mismatch) *fault.Error {
 	}
 	err = err.With("expected", expected)
 	if len(m.Places) > 0 {
-		return err.With("lines", m.Places).WithHint("they are at lines %s; add lines around the change until they are unique", match.List(m.Places, len(m.Places)))
+		return err.With("lines", m.Places).WithHint("they are at lines %s; add context until they are unique", match.List(m.Places, len(m.Places)))
 	}
-	hint := "the hunk wants (· is a blank, → a tab, ␍ a carriage return):\n" + strings.Join(expected, "\n")
+	hint := "the hunk expects (· is a space, → a tab, ␍ a carriage return):\n" + strings.Join(expected, "\n")
 	if m.Applied {
-		hint += "\nwhat it would make of them is in the file already: it may have been applied before"
+		hint += "\nits result is already in the file: it may have been applied before"
 	}
 	if m.At > 0 && len(m.Found) > 0 {
 		found := numberedLines(m.Found, m.At, first, min(len(m.Found), last))
 		err = err.With("found", found).With("line", m.At)
 		hint += fmt.Sprintf("\nthe nearest lines are:\n%s", strings.Join(found, "\n"))
 	}
-	return err.WithHint("%s\nread the file again and make the patch of what it holds now", hint)
+	return err.WithHint("%s\nread the file again and make the patch for its current text", hint)
 }
 
 // numberedLines shows some of the lines that begin at line at.

@@ -15,7 +15,7 @@ func (p *Patch) asBytes(f *fileState) error {
 	case f.isBytes():
 		return nil
 	case f.wrote:
-		return fault.New(fault.PatchApplyFailed, "the patch changes %s as a text and as bytes", fault.Quote(f.path.String())).WithHint("make one diff of the file")
+		return fault.New(fault.PatchApplyFailed, "the patch changes %s both as text and as binary", fault.Quote(f.path.String())).WithHint("make one diff of the file")
 	}
 	before, err := p.bytesOf(f)
 	if err == nil {
@@ -28,8 +28,8 @@ func (p *Patch) asBytes(f *fileState) error {
 func (p *Patch) bytesOf(f *fileState) (*document.File, error) {
 	before, err := p.in.Snapshot.ReadIfExists(f.path, document.Binary)
 	if err == nil && before.Dirty {
-		err = fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, beneath which its bytes cannot be changed", fault.Quote(f.path.String())).
-			WithHint("ask the human to save it, then make the patch of what it holds")
+		err = fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, so its bytes cannot be changed", fault.Quote(f.path.String())).
+			WithHint("ask the user to save it, then make the patch for its new content")
 	}
 	return before, err
 }
@@ -83,8 +83,8 @@ func errBytesInTheWay(f *fileState) error {
 	if f.opaque != nil {
 		code = fault.CodeOf(f.opaque)
 	}
-	return fault.New(code, "%s is no text that can be read, and the patch puts it in the place of another file, or another in its place", fault.Quote(f.path.String())).
-		WithHint("leave it out of the patch and use move_file, each time to a name that nothing has")
+	return fault.New(code, "%s is not readable text, and the patch swaps it with another file", fault.Quote(f.path.String())).
+		WithHint("leave it out of the patch and use move_file, each time to a free name")
 }
 
 // unmark takes the byte order mark off the first line of a file in hunks: the text of a
@@ -97,8 +97,8 @@ func unmark(f patch.File) error {
 		}
 		old, now := h.Old(), h.New()
 		if len(old) > 0 && strings.HasPrefix(old[0], mark) && f.Operation != patch.Delete && (len(now) == 0 || !strings.HasPrefix(now[0], mark)) {
-			return fault.New(fault.PatchApplyFailed, "the patch takes the byte order mark off the first line of %s, which keeps it", fault.Quote(f.Old)).
-				With("path", f.Old).With("hunk", i+1).WithHint("leave the mark out of the patch, or in the new line as well; to take it away use a program, by run_command")
+			return fault.New(fault.PatchApplyFailed, "the patch removes the byte order mark of %s, which stays", fault.Quote(f.Old)).
+				With("path", f.Old).With("hunk", i+1).WithHint("keep the mark in the new line, or leave it out of both; to remove it, use a program with run_command")
 		}
 		for j := range h.Lines {
 			f.Hunks[i].Lines[j].Text = strings.TrimPrefix(h.Lines[j].Text, mark)
@@ -110,5 +110,5 @@ func unmark(f patch.File) error {
 const mark = "\ufeff"
 
 func errOwnName(f *fileState) error {
-	return fault.New(fault.InvalidPath, "it is renamed to its own name, %s", fault.Quote(f.path.String())).WithHint("leave the rename out of the patch")
+	return fault.New(fault.InvalidPath, "it is renamed to itself, %s", fault.Quote(f.path.String())).WithHint("leave the rename out of the patch")
 }

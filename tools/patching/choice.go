@@ -30,8 +30,8 @@ func (r *Review) Take(selected []string, edited map[string]string) (*Choice, err
 	hunks := r.byID()
 	for _, id := range selected {
 		if hunks[id] == nil {
-			return nil, fault.New(fault.InvalidArguments, "the editor's answer names the hunk %s, which the patch does not have; nothing was taken", fault.Quote(id)).
-				WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
+			return nil, fault.New(fault.InvalidArguments, "the editor's answer names hunk %s, which is not in the patch; nothing was chosen", fault.Quote(id)).
+				WithHint("this is a bug in the editor's plugin; call again, and if it happens again ask the user to update it")
 		}
 		for _, n := range hunks[id] {
 			t.chosen[n] = true
@@ -40,8 +40,8 @@ func (r *Review) Take(selected []string, edited map[string]string) (*Choice, err
 	for name, text := range edited {
 		i := slices.IndexFunc(r.files, func(f *ReviewedFile) bool { return f.path.String() == name })
 		if i < 0 || r.files[i].before == nil {
-			return nil, fault.New(fault.InvalidArguments, "the editor's answer has a text of %s, which the patch does not have; nothing was taken", fault.Quote(name)).
-				WithHint("the fault is the editor's; call again, and if it stays so ask the human to update its Pillion extension")
+			return nil, fault.New(fault.InvalidArguments, "the editor's answer has text for %s, which is not in the patch; nothing was chosen", fault.Quote(name)).
+				WithHint("this is a bug in the editor's plugin; call again, and if it happens again ask the user to update it")
 		}
 		f := r.files[i]
 		like := f.after
@@ -105,7 +105,7 @@ func (t *Choice) Follow(ctx context.Context, in Input) error {
 		return t.movedOn(err)
 	}
 	if len(now.files) != len(t.review.files) || now.Total != t.review.Total || now.splits(t.chosen) {
-		return t.movedOn(fault.New(fault.PatchApplyFailed, "its parts lie otherwise by now"))
+		return t.movedOn(fault.New(fault.PatchApplyFailed, "its parts have moved"))
 	}
 	own := map[*ReviewedFile]string{}
 	for i, f := range t.review.files {
@@ -115,12 +115,12 @@ func (t *Choice) Follow(ctx context.Context, in Input) error {
 		}
 		next := now.files[i]
 		if next.path != f.path || next.before == nil {
-			return t.movedOn(fault.New(fault.FileNotFound, "%s is not what it was", fault.Quote(f.path.String())))
+			return t.movedOn(fault.New(fault.FileNotFound, "%s has changed", fault.Quote(f.path.String())))
 		}
 		if next.before.Text != f.before.Text {
 			merged := false
 			if text, merged = change.Merge(f.before.Text, text, next.before.Text); !merged {
-				return fault.New(fault.ConcurrentModification, "%s changed while the human edited the patch, and the two do not fit together", fault.Quote(f.path.String())).
+				return fault.New(fault.ConcurrentModification, "%s changed while the user edited the patch, and the two changes conflict", fault.Quote(f.path.String())).
 					With("human_text", t.own[f]).With("current_text", next.before.Text)
 			}
 		}
@@ -137,8 +137,8 @@ func (t *Choice) movedOn(err error) error {
 	if !errors.As(err, &why) {
 		return err
 	}
-	why = fault.New(fault.ConcurrentModification, "the files changed while the human reviewed the patch, which does not fit any more: %s", why.Message).
-		WithHint("read them again and make the patch of what they hold now")
+	why = fault.New(fault.ConcurrentModification, "the files changed while the user reviewed the patch, which no longer fits: %s", why.Message).
+		WithHint("read them again and make the patch for their current text")
 	if len(t.own) == 0 {
 		return why
 	}

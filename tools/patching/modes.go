@@ -24,10 +24,10 @@ func checkModes(f patch.File) error {
 	for _, mode := range []uint32{f.OldMode, f.NewMode} {
 		switch mode & modeType {
 		case modeLink:
-			return fault.New(fault.NotAFile, "%s is a symbolic link in the patch; links are neither made nor changed", name).
-				WithHint("leave it out of the patch; delete_file and move_file take links, and a command can make one")
+			return fault.New(fault.NotAFile, "%s is a symbolic link in the patch, which is not supported", name).
+				WithHint("leave it out of the patch; delete_file and move_file accept links, and a command can create one")
 		case modeSubmodule:
-			return fault.New(fault.NotAFile, "%s is a submodule in the patch, of which only git knows what it holds", name).WithHint("leave it out of the patch")
+			return fault.New(fault.NotAFile, "%s is a submodule in the patch, which is not supported", name).WithHint("leave it out of the patch")
 		}
 	}
 	switch f.NewMode {
@@ -35,7 +35,7 @@ func checkModes(f patch.File) error {
 		return nil
 	}
 	return fault.New(fault.PatchApplyFailed, "the patch wants the mode %o for %s, and a file has %s, or %s if it can be run", f.NewMode, name, ModeFile, ModeProgram).
-		WithHint("write one of the two in the patch; who else may read or write the file is for the human to say")
+		WithHint("use one of the two in the patch; other permissions are up to the user")
 }
 
 // isProgram: the file on disk can be run.
@@ -58,10 +58,10 @@ func (p *Patch) setMode(f patch.File, to *fileState, like bool, row *FileResult)
 	switch {
 	case exec == like && !(exec && isNew):
 	case !change.HasModes:
-		p.Notes = append(p.Notes, fmt.Sprintf("the mode %o of %s is left out: this system has none", f.NewMode, fault.Quote(row.Path)))
+		p.Notes = append(p.Notes, fmt.Sprintf("the mode %o of %s is skipped: this system has no modes", f.NewMode, fault.Quote(row.Path)))
 		exec = like
 	case to.link:
-		return fault.New(fault.NotAFile, "%s is a symbolic link, which has no mode of its own", fault.Quote(row.Path)).WithHint("name the file that it leads to")
+		return fault.New(fault.NotAFile, "%s is a symbolic link, which has no mode of its own", fault.Quote(row.Path)).WithHint("name its target")
 	case exec:
 		row.Mode = ModeProgram
 	case like:

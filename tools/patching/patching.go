@@ -65,7 +65,7 @@ func checkCount(files []patch.File, hint string) error {
 	if len(files) <= MostFiles {
 		return nil
 	}
-	return fault.New(fault.FileTooLarge, "the patch is of %d files, over the limit of %d", len(files), MostFiles).WithHint("%s", hint)
+	return fault.New(fault.FileTooLarge, "the patch changes %d files, over the limit of %d", len(files), MostFiles).WithHint("%s", hint)
 }
 
 // Existing are the files that were there before.
@@ -284,8 +284,8 @@ func (p *Patch) applyFile(ctx context.Context, f patch.File, row *FileResult) er
 // unseen.
 func (p *Patch) delete(f patch.File, old *fileState, text string, row *FileResult) error {
 	if !f.Unseen && (text != "" || old.opaque != nil) {
-		return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(row.Path)).
-			With("path", row.Path).WithHint("read it again; to delete it whatever it holds use delete_file")
+		return fault.New(fault.PatchApplyFailed, "%s would be deleted, but has more lines than the patch removes", fault.Quote(row.Path)).
+			With("path", row.Path).WithHint("read it again; to delete it regardless of its content use delete_file")
 	}
 	if len(f.Hunks) == 0 {
 		row.Deletions = document.LineCount(text)
@@ -319,11 +319,11 @@ func (p *Patch) exists(name string) bool {
 func (p *Patch) missing(f *fileState) error {
 	switch {
 	case f.is:
-		return fault.New(fault.PatchApplyFailed, "%s is made earlier in the patch", fault.Quote(f.path.String())).
-			WithHint("make each file at once under the name that it is to have")
+		return fault.New(fault.PatchApplyFailed, "%s is created earlier in the patch", fault.Quote(f.path.String())).
+			WithHint("create each file under its final name")
 	case f.was:
 		return fault.New(fault.FileNotFound, "%s is deleted or renamed earlier in the patch", fault.Quote(f.path.String())).
-			WithHint("make one diff of each file, from what it is to what it is to be")
+			WithHint("make one diff per file, from its current to its final text")
 	}
 	_, err := p.in.Snapshot.Read(f.path, "") // which knows similar names
 	if err == nil {
@@ -352,11 +352,11 @@ func (p *Patch) create(ctx context.Context, f patch.File, to *fileState, row *Fi
 // vacant: nothing is at a name, or goes. What comes there is old, nil of a new file.
 func (p *Patch) vacant(old, to *fileState) error {
 	if to.is && !(p.leaving[to.target] && !to.wrote) {
-		err := fault.New(fault.FileExists, "%s is there already", fault.Quote(to.path.String()))
+		err := fault.New(fault.FileExists, "%s already exists", fault.Quote(to.path.String()))
 		if _, later := p.leaving[to.target]; later && !to.wrote {
-			return err.WithHint("the parts of this form are made in their order; put the one first that takes %s away", fault.Quote(to.path.String()))
+			return err.WithHint("the parts of this form apply in order; put the part that removes %s first", fault.Quote(to.path.String()))
 		}
-		return err.WithHint("to change it give a patch with its lines as they are; to replace it as a whole use write_file")
+		return err.WithHint("to change it give a patch with its current lines; to replace it use write_file")
 	}
 	if err := p.checkBytes(old, to); err != nil {
 		return err
@@ -364,7 +364,7 @@ func (p *Patch) vacant(old, to *fileState) error {
 	for dir := to.target.Dir(); !dir.IsRoot(); dir = dir.Dir() {
 		info, err := dir.Lstat()
 		if err == nil && !info.IsDir() {
-			return fault.New(fault.FileExists, "%s is there, and is no folder", fault.Quote(dir.String())).WithHint("choose another name, or move it away first")
+			return fault.New(fault.FileExists, "%s exists and is not a folder", fault.Quote(dir.String())).WithHint("choose another name, or move it away first")
 		}
 		if err == nil {
 			return nil
@@ -398,8 +398,8 @@ func (p *Patch) carry(ctx context.Context, f patch.File, old, to *fileState, row
 		return err
 	}
 	if f.Operation == patch.Rename && old.before != nil && old.before.Dirty && text != old.before.Text {
-		return fault.New(fault.WorkTreeDirty, "%s has unsaved changes in the editor, which stay under that name, and so would the change", fault.Quote(old.path.String())).
-			WithHint("ask the human to save it first")
+		return fault.New(fault.WorkTreeDirty, "%s has unsaved changes in the editor, which would stay under the old name with this change", fault.Quote(old.path.String())).
+			WithHint("ask the user to save it first")
 	}
 	to.is, to.wrote, to.text = true, true, text
 	to.like, to.from = old, nil
@@ -465,7 +465,7 @@ func (p *Patch) patched(ctx context.Context, f patch.File, file *fileState, text
 			row.Offset = at.Offset
 		}
 		if f.Returns && at.Leniency == "" {
-			at.Leniency = "the carriage returns at the ends of all of the patch's lines"
+			at.Leniency = "the carriage returns at the line ends of the patch"
 		}
 		if at.Offset != 0 || at.Leniency != "" {
 			row.Hunks = append(row.Hunks, HunkResult{Hunk: i + 1, Line: at.Line, Offset: at.Offset, Leniency: at.Leniency})

@@ -124,7 +124,7 @@ func (r *Review) next() int {
 func (p *Patch) leave(f *fileState) { p.leaving[f.target], f.is = true, false }
 
 func errTwice(path workspace.Path) error {
-	return fault.New(fault.PatchApplyFailed, "the patch names %s twice", fault.Quote(path.String())).WithHint("make one diff of each file")
+	return fault.New(fault.PatchApplyFailed, "the patch names %s twice", fault.Quote(path.String())).WithHint("make one diff per file")
 }
 
 // section is the part of a patch that is about one of its files, as it stands there.
@@ -206,7 +206,7 @@ func (p *Patch) lay(ctx context.Context, f *ReviewedFile, old *fileState) error 
 }
 
 func errHoldsMore(path workspace.Path) error {
-	return fault.New(fault.PatchApplyFailed, "%s would be deleted, and has more lines than the patch takes away", fault.Quote(path.String())).
+	return fault.New(fault.PatchApplyFailed, "%s would be deleted, but has more lines than the patch removes", fault.Quote(path.String())).
 		WithHint("read it again")
 }
 

@@ -221,7 +221,7 @@ func (f *ReviewedFile) checkBack() error {
 	if f.Operation != patch.Change || len(f.hunks) > 0 || len(f.numbers[0]) < 2 || f.note() != "" {
 		return nil
 	}
-	return fault.New(fault.PatchApplyFailed, "the patch changes %s and changes it back, which leaves nothing to choose from", fault.Quote(f.path.String())).
+	return fault.New(fault.PatchApplyFailed, "the patch changes %s and changes it back, so there is nothing to choose", fault.Quote(f.path.String())).
 		WithHint("leave it out of the patch")
 }
 

@@ -189,7 +189,7 @@ func refuse(r Request) (Decision, bool) {
 			"unknown access class %q or mode %q", r.Access, r.Mode)), true
 	case r.Mode == Plan && (verdict == Refuse || len(special) > 0 && r.Access != Human):
 		return refusal(ByMode, append([]string{
-			"this session is in plan mode, which only reads; present the plan to the human first",
+			"this session is in plan mode, which only reads; present the plan to the user first",
 		}, special...)...), true
 	}
 	return Decision{}, false

@@ -191,7 +191,7 @@ func TestSecretWritesAskEachTime(t *testing.T) {
 	req := edit("deploy/.env")
 	req.Mode = AutoEdit
 	d := check(t, req, Ask)
-	if d.OncePerSession != "" || !slices.Equal(d.Reasons, []string{"deploy/.env looks like a file that holds secrets"}) {
+	if d.OncePerSession != "" || !slices.Equal(d.Reasons, []string{"deploy/.env looks like a file with secrets"}) {
 		t.Errorf("got %+v", d)
 	}
 }

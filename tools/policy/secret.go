@@ -10,7 +10,7 @@ import (
 // mostly a virtual environment.
 var secretNames = []string{".env*", "*.pem", "id_*", "*.key", ".netrc", ".npmrc"}
 
-// Secret says whether path looks like a file that holds secrets.
+// Secret says whether path looks like a file with secrets.
 func Secret(path string) bool {
 	names := elements(path)
 	if len(names) == 0 {
@@ -42,5 +42,5 @@ func secretReasons(names []string) []string {
 }
 
 func secretReason(name string) string {
-	return fault.Quote(name) + " looks like a file that holds secrets"
+	return fault.Quote(name) + " looks like a file with secrets"
 }

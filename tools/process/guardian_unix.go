@@ -60,7 +60,7 @@ type report struct {
 // of the process. It is not for people: without its pipes it returns 2.
 func Guardian([]string) int {
 	if !havePipes() {
-		fmt.Fprintln(os.Stderr, "pillion guardian is started by pillion itself; there is nothing to do for it here")
+		fmt.Fprintln(os.Stderr, "pillion guardian is internal: pillion starts it itself")
 		return 2
 	}
 	// The parent-death signal of the command is tied to the thread that starts
@@ -114,7 +114,7 @@ func Guardian([]string) int {
 		final.Error, final.Unheld = noBox, true
 	}
 	if len(left) > 0 {
-		final.Error = fmt.Sprintf("the command is over, but this of it could not be ended: %s", strings.Join(left, ", "))
+		final.Error = fmt.Sprintf("the command has ended, but these processes of it are still running: %s", strings.Join(left, ", "))
 	}
 	_ = status.Encode(final)
 	return 0

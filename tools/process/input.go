@@ -93,7 +93,7 @@ func (in *input) stop() {
 }
 
 var (
-	errNoInput = fault.New(fault.ExecutionFailed, "this process has no input that could be written to").
-			WithHint("start it with run_persistent, whose processes read what write_process gives them")
-	errEnded = errors.New("the process does not read its input any more: it has ended, or closed it")
+	errNoInput = fault.New(fault.ExecutionFailed, "this process has no input to write to").
+			WithHint("start it with run_persistent to use write_process")
+	errEnded = errors.New("the process no longer reads its input: it has ended, or closed it")
 )

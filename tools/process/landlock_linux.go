@@ -150,7 +150,7 @@ func allow(ruleset int, path string, handled uint64) error {
 func filterSockets() error {
 	filter := socketFilter()
 	if filter == nil {
-		return fmt.Errorf("nobody has tried on %s how to keep a command from the network", runtime.GOARCH)
+		return fmt.Errorf("blocking the network is not supported on %s", runtime.GOARCH)
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {

@@ -310,7 +310,7 @@ func (c *guarded) watch(guardian *os.Process, status *os.File) {
 	default:
 		killSession(shell)
 		c.outcome <- outcome{code: 128 + int(syscall.SIGKILL), err: fmt.Errorf(
-			"the command was ended because its guardian was lost (%v); a command must not signal processes it did not start", state)}
+			"the command was ended because its guardian died (%v); a command must not signal processes that it did not start", state)}
 	}
 }
 

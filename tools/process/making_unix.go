@@ -14,7 +14,7 @@ import (
 )
 
 // noBox is what is told of a box that is not there.
-const noBox = "bubblewrap could not make the sandbox, so the command did not run"
+const noBox = "bubblewrap could not create the sandbox, so the command did not run"
 
 // boxTries is how often a box is tried. Something that it was to mount, such as a
 // socket, may go away in the milliseconds in which it is made; then the next one is

@@ -239,21 +239,21 @@ func (r *Runner) Close() error {
 func (s Spec) check() error {
 	switch {
 	case strings.ContainsRune(s.Command+strings.Join(s.Args, ""), 0):
-		return fault.New(fault.InvalidArguments, "the command holds a NUL character; remove it")
+		return fault.New(fault.InvalidArguments, "the command contains a NUL character; remove it")
 	case len(s.Command)+len(strings.Join(s.Args, " ")) > maxCommand:
 		return fault.New(fault.InvalidArguments,
-			"the command has %d bytes and at most %d are possible; write it to a file and run that", len(s.Command)+len(strings.Join(s.Args, " ")), maxCommand)
+			"the command has %d bytes, over the limit of %d; write it to a file and run that", len(s.Command)+len(strings.Join(s.Args, " ")), maxCommand)
 	case !filepath.IsAbs(s.Dir):
 		return fault.New(fault.InvalidPath, "the folder to run in must be absolute, not %s", fault.Quote(s.Dir))
 	}
 	for name, value := range s.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			return fault.New(fault.InvalidArguments, "the environment variable %s cannot be set; use a plain name and value", fault.Quote(name))
+			return fault.New(fault.InvalidArguments, "the environment variable %s is invalid; use a plain name and value", fault.Quote(name))
 		}
 	}
 	info, err := os.Stat(s.Dir)
 	if err != nil {
-		return fault.New(fault.FileNotFound, "the folder %s to run in cannot be opened: %w", fault.Quote(s.Dir), err)
+		return fault.New(fault.FileNotFound, "cannot open the folder %s to run in: %w", fault.Quote(s.Dir), err)
 	}
 	if !info.IsDir() {
 		return fault.New(fault.InvalidPath, "%s is no folder; name the folder to run in", fault.Quote(s.Dir))

@@ -194,7 +194,7 @@ func findBubblewrap(env []string) (path, why string) {
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid == 0 && info.Mode()&0o022 == 0 {
 			return path, ""
 		}
-		why = path + " is not used: it does not belong to the system, so that a command could replace it"
+		why = path + " is not used: it does not belong to the system, so a command could replace it"
 	}
 	return "", why
 }
@@ -243,7 +243,7 @@ func landlockMissing(abi int) string {
 	case abi >= leastABI:
 		return ""
 	case abi > 0:
-		return "this kernel has its first version alone, under which no program could move a file to another folder; Linux 5.19 has the next"
+		return "this kernel has only its first version, under which programs cannot move files between folders; Linux 5.19 has the next"
 	}
-	return "this kernel has none, or it is switched off"
+	return "this kernel has none, or it is disabled"
 }

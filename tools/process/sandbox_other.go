@@ -23,7 +23,7 @@ func (h hold) tidy(map[string]inode) {}
 type inode struct{}
 
 func (r *Runner) try() found {
-	const why = "it is for Linux alone"
+	const why = "it is only for Linux"
 	return found{Walls: Walls{Level: None, Bubblewrap: Wall{Why: why}, Landlock: Wall{Why: why}}}
 }
 

@@ -30,6 +30,11 @@ const (
 // Table is the processes that go on after the call that started them, by session
 // and by the name that their agent gave them. A session's end ends its processes;
 // so does whatever ends the Runner.
+//
+// Two readers empty a process's pipes into its capture, whatever anybody else does. All
+// others read there by offset, at their own pace: read_process, and for each process a
+// goroutine of rpc that sends process/output when the editor has read what was sent
+// before. So nobody holds a process up, and a slow reader sees a gap.
 type Table struct {
 	*Runner
 
@@ -139,7 +144,7 @@ func (t *Table) unknownLocked(session, id string) error {
 	}
 	err := fault.New(fault.ProcessNotFound, "this session has no process called %s", fault.Quote(id))
 	if len(names) == 0 {
-		return err.WithHint("it has none at all; start one with run_persistent")
+		return err.WithHint("it has no processes; start one with run_persistent")
 	}
 	quoted := make([]string, len(names))
 	for i, name := range names {
@@ -224,7 +229,7 @@ func CheckName(id string) error {
 	case utf8.RuneCountInString(id) > maxName:
 		return fault.New(fault.InvalidArguments, "process_id has more than %d characters", maxName)
 	case !utf8.ValidString(id) || fault.Escape(id) != id || strings.ContainsAny(id, "\n\t"):
-		return fault.New(fault.InvalidArguments, "process_id %s has characters that do not print; use letters, digits and punctuation", fault.Quote(id))
+		return fault.New(fault.InvalidArguments, "process_id %s has invisible characters; use letters, digits and punctuation", fault.Quote(id))
 	}
 	return nil
 }
@@ -239,8 +244,8 @@ func (t *Table) Taken(session, id string) error {
 func (t *Table) takenLocked(session, id string) error {
 	k := key{session, id}
 	if p := t.findLocked(k); t.reserved[k] || p != nil && p.Running() {
-		return fault.New(fault.InvalidArguments, "a process called %s runs in this session already", fault.Quote(id)).
-			WithHint("take another name, or end it first with kill_process")
+		return fault.New(fault.InvalidArguments, "this session already has a running process called %s", fault.Quote(id)).
+			WithHint("use another name, or end it first with kill_process")
 	}
 	own, others := 0, 0
 	for r := range t.reserved {
@@ -260,8 +265,8 @@ func (t *Table) takenLocked(session, id string) error {
 		}
 	}
 	if own >= maxRunning || own+others >= maxRunningAll {
-		return fault.New(fault.ExecutionFailed, "%d processes of this session and %d of others are running, and no more are allowed", own, others).
-			WithHint("list_processes names yours; end those that are not needed with kill_process")
+		return fault.New(fault.ExecutionFailed, "%d processes of this session and %d of others are running, which is the limit", own, others).
+			WithHint("list_processes lists yours; end unneeded ones with kill_process")
 	}
 	return nil
 }

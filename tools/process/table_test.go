@@ -33,7 +33,7 @@ func TestNamesAreUniqueWhileTheyRun(t *testing.T) {
 	two, _ := owner("two")
 	first := startNamed(t, table, one, "server", "sleep 999")
 	_, err := table.Start(t.Context(), one, About{ID: "server"}, Spec{Command: "true", Dir: "/"}, nil)
-	if fault.CodeOf(err) != fault.InvalidArguments || !strings.Contains(err.Error(), "runs in this session already") {
+	if fault.CodeOf(err) != fault.InvalidArguments || !strings.Contains(err.Error(), "already has a running process") {
 		t.Errorf("the same name again: %v", err)
 	}
 	other := startNamed(t, table, two, "server", "sleep 999") // another session's names are its own

@@ -207,7 +207,7 @@ func TestKilledGuardian(t *testing.T) {
 		Command: "(trap '' TERM; sleep 999) & sleep 999 & echo up; kill -9 $PPID; sleep 999",
 		Dir:     t.TempDir(), Env: env,
 	}, nil)
-	if err == nil || !strings.Contains(err.Error(), "guardian was lost") || result.Stdout != "up\n" {
+	if err == nil || !strings.Contains(err.Error(), "guardian died") || result.Stdout != "up\n" {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if left := marked(env); len(left) > 0 {
@@ -337,7 +337,7 @@ func TestGuardianIsClosedToItsCommand(t *testing.T) {
 func TestGuardianIsNotForPeople(t *testing.T) {
 	out, err := exec.Command("/proc/self/exe", "guardian").CombinedOutput()
 	exit, ok := err.(*exec.ExitError)
-	if !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), "started by pillion itself") {
+	if !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), "pillion starts it itself") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -45,8 +45,8 @@ func (s *Session) KeepPiece(p Piece, limit int64) error {
 	old, again := a.pieces[p.Index]
 	switch {
 	case again && old != p.Text:
-		return fault.New(fault.InvalidArguments, "chunk %d of %s has come before, with another text", p.Index, fault.Quote(p.ID)).
-			WithHint("begin again with another id")
+		return fault.New(fault.InvalidArguments, "chunk %d of %s was sent before with another text", p.Index, fault.Quote(p.ID)).
+			WithHint("start again with another id")
 	case again:
 		return nil
 	case int64(a.size+len(p.Text)) > limit:
@@ -54,8 +54,8 @@ func (s *Session) KeepPiece(p Piece, limit int64) error {
 			With("size", a.size+len(p.Text)).With("limit", limit).WithHint("write a smaller file")
 	case s.pieces.Add(int64(len(p.Text))) > maxAllPieces:
 		s.pieces.Add(-int64(len(p.Text)))
-		return fault.New(fault.RateLimited, "too much has come in chunks and is not written yet; finish one file after the other").
-			With("retry_after_ms", arrivalIsLeft.Milliseconds()).WithHint("what is left unfinished is dropped after %s", arrivalIsLeft)
+		return fault.New(fault.RateLimited, "too many chunks are waiting to be written; finish one file after the other").
+			With("retry_after_ms", arrivalIsLeft.Milliseconds()).WithHint("unfinished files are dropped after %s", arrivalIsLeft)
 	}
 	a.pieces[p.Index] = p.Text
 	a.size += len(p.Text)
@@ -74,7 +74,7 @@ func (s *Session) arrival(p Piece) (*arrival, error) {
 	}
 	if a := s.arrivals[p.ID]; a != nil {
 		if a.path != p.Path {
-			return nil, fault.New(fault.InvalidArguments, "the chunks of %s are for another file", fault.Quote(p.ID)).WithHint("use an id of its own for each file")
+			return nil, fault.New(fault.InvalidArguments, "the chunks of %s are for another file", fault.Quote(p.ID)).WithHint("use a different id for each file")
 		}
 		return a, nil
 	}
@@ -84,8 +84,8 @@ func (s *Session) arrival(p Piece) (*arrival, error) {
 		}
 	}
 	if len(s.arrivals) >= MaxArrivals {
-		return nil, fault.New(fault.RateLimited, "%d files are arriving in chunks already; finish one of them first", len(s.arrivals)).
-			With("retry_after_ms", arrivalIsLeft.Milliseconds()).WithHint("what is left unfinished is dropped after %s", arrivalIsLeft)
+		return nil, fault.New(fault.RateLimited, "%d files are already arriving in chunks; finish one of them first", len(s.arrivals)).
+			With("retry_after_ms", arrivalIsLeft.Milliseconds()).WithHint("unfinished files are dropped after %s", arrivalIsLeft)
 	}
 	return &arrival{path: p.Path, pieces: map[int]string{}}, nil
 }
@@ -117,10 +117,10 @@ func (s *Session) Joined(last Piece, limit int64) (string, error) {
 	case len(missing) > 0:
 		return "", fault.New(fault.InvalidArguments, "chunk %d is said to be the last, and before it %s of %s %s not come",
 			last.Index, listed(missing), fault.Quote(last.ID), have(missing)).
-			With("missing", missing).WithHint("send what is missing, then the last chunk again; chunks count from 0")
+			With("missing", missing).WithHint("send the missing ones, then the last chunk again; chunks count from 0")
 	case len(beyond) > 0:
-		return "", fault.New(fault.InvalidArguments, "chunk %d of %s is said to be the last, and another one came that does not fit", last.Index, fault.Quote(last.ID)).
-			WithHint("begin again with another id")
+		return "", fault.New(fault.InvalidArguments, "chunk %d of %s is marked as the last, but a later one was sent", last.Index, fault.Quote(last.ID)).
+			WithHint("start again with another id")
 	case int64(out.Len()) > limit:
 		return "", fault.New(fault.FileTooLarge, "the chunks of %s have %d bytes, over the limit of %d", fault.Quote(last.ID), out.Len(), limit).
 			With("size", out.Len()).With("limit", limit).WithHint("write a smaller file")

@@ -63,9 +63,9 @@ func TestGrantOnce(t *testing.T) {
 
 func TestNewTurnEndsThePause(t *testing.T) {
 	s := New("s", claude, policy.Default)
-	s.Pause("cancelled by the human")
+	s.Pause("cancelled by the user")
 	s.Pause("again")
-	if reason, paused := s.Paused(); !paused || reason != "cancelled by the human" {
+	if reason, paused := s.Paused(); !paused || reason != "cancelled by the user" {
 		t.Errorf("paused %v: %q", paused, reason)
 	}
 	if turn := s.NewTurn(); turn != 2 || s.Turn() != 2 {

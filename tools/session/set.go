@@ -65,7 +65,7 @@ func (s *Set) Open(id string, agent Agent, mode policy.Mode) (_ *Session, create
 	}
 	if len(s.open) >= maxOpen {
 		return nil, false, fault.New(fault.RateLimited,
-			"%d sessions are open already: close one, or use the id of an open one", len(s.open))
+			"%d sessions are already open: close one, or use the id of an open one", len(s.open))
 	}
 	opened := New(id, agent, mode)
 	opened.SetLimits(s.limits)

@@ -166,9 +166,9 @@ func (h *history) message(agent string, kind Kind, sum int) string {
 	}
 	within := "within " + words(thresholds[kind].within)
 	did := map[Kind]string{
-		Escape:       fmt.Sprintf("tried %d times %s to reach what no agent may", sum, within),
+		Escape:       fmt.Sprintf("tried %d times %s to access what agents must not", sum, within),
 		MassDeletion: fmt.Sprintf("deleted or emptied %d files %s", sum, within),
-		Refusals:     fmt.Sprintf("was refused %d times %s and goes on", sum, within),
+		Refusals:     fmt.Sprintf("was refused %d times %s and continues", sum, within),
 	}[kind]
 	return fmt.Sprintf("%s %s; the last: %s", fault.Escape(agent), did, strings.Join(shown, ", "))
 }

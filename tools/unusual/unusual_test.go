@@ -46,18 +46,18 @@ func TestAlarms(t *testing.T) {
 		want  Kind // empty: none
 		say   string
 	}{
-		"out of the workspace":        {outside, 20 * time.Second, 5, Escape, `claude tried 5 times within 2 minutes to reach what no agent may; the last: read_file ../../etc/passwd`},
-		"now and then":                {outside, 40 * time.Second, 50, "", ""},
-		"a few":                       {outside, time.Second, 4, "", ""},
-		"one by one":                  {deletes, time.Second, 25, MassDeletion, `deleted or emptied 25 files within a minute; the last: "delete_file a\u202eb"`},
-		"a folder":                    {with(deletes, func(r *audit.Record) { r.Deleted = 300 }), 0, 1, MassDeletion, "300 files"},
-		"a folder that the human saw": {with(deletes, func(r *audit.Record) { r.Deleted, r.By = 300, "human" }), 0, 5, "", ""},
-		"tidying up":                  {deletes, 5 * time.Second, 100, "", ""},
-		"refused":                     {refused, 5 * time.Second, 10, Refusals, `was refused 10 times within a minute and goes on; the last: run_command curl x`},
-		"rejected":                    {with(refused, func(r *audit.Record) { r.Code = "USER_REJECTED" }), time.Second, 10, Refusals, ""},
-		"too fast":                    {with(refused, func(r *audit.Record) { r.Code = "RATE_LIMITED" }), 0, 10, Refusals, ""},
-		"refused by and by":           {refused, 10 * time.Second, 100, "", ""},
-		"wrong calls":                 {with(refused, func(r *audit.Record) { r.Code = "EDIT_NO_MATCH" }), 0, 100, "", ""},
+		"out of the workspace":       {outside, 20 * time.Second, 5, Escape, `claude tried 5 times within 2 minutes to access what agents must not; the last: read_file ../../etc/passwd`},
+		"now and then":               {outside, 40 * time.Second, 50, "", ""},
+		"a few":                      {outside, time.Second, 4, "", ""},
+		"one by one":                 {deletes, time.Second, 25, MassDeletion, `deleted or emptied 25 files within a minute; the last: "delete_file a\u202eb"`},
+		"a folder":                   {with(deletes, func(r *audit.Record) { r.Deleted = 300 }), 0, 1, MassDeletion, "300 files"},
+		"a folder that the user saw": {with(deletes, func(r *audit.Record) { r.Deleted, r.By = 300, "human" }), 0, 5, "", ""},
+		"tidying up":                 {deletes, 5 * time.Second, 100, "", ""},
+		"refused":                    {refused, 5 * time.Second, 10, Refusals, `was refused 10 times within a minute and continues; the last: run_command curl x`},
+		"rejected":                   {with(refused, func(r *audit.Record) { r.Code = "USER_REJECTED" }), time.Second, 10, Refusals, ""},
+		"too fast":                   {with(refused, func(r *audit.Record) { r.Code = "RATE_LIMITED" }), 0, 10, Refusals, ""},
+		"refused by and by":          {refused, 10 * time.Second, 100, "", ""},
+		"wrong calls":                {with(refused, func(r *audit.Record) { r.Code = "EDIT_NO_MATCH" }), 0, 100, "", ""},
 	} {
 		alarms := play(func(call func(time.Duration, audit.Record)) {
 			for range one.times {

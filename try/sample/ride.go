@@ -30,7 +30,7 @@ func Ride() []Step {
 			Arguments: map[string]any{"path": buggyFile},
 		},
 		{
-			Say:       "The seconds are printed without a leading zero. I would like to mend that line.",
+			Say:       "The seconds are printed without a leading zero. I would like to fix that line.",
 			Tool:      "edit_file",
 			Arguments: map[string]any{"path": buggyFile, "old_string": buggyLine, "new_string": fixedLine},
 		},
@@ -40,7 +40,7 @@ func Ride() []Step {
 			Arguments: map[string]any{"command": "./run-tests.sh"},
 		},
 		{
-			Say:       "And this is all that I changed.",
+			Say:       "And this is everything that I changed.",
 			Tool:      "git.diff",
 			Arguments: map[string]any{},
 		},

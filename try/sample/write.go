@@ -45,7 +45,7 @@ func Write(dir string) error {
 	}
 	repo, err := git.PlainInitWithOptions(dir, &git.PlainInitOptions{InitOptions: git.InitOptions{DefaultBranch: branch}})
 	if err != nil {
-		return fmt.Errorf("making the sample's repository: %w", err)
+		return fmt.Errorf("creating the sample's repository: %w", err)
 	}
 	head, err := writeHistory(repo.Storer)
 	if err != nil {
@@ -70,9 +70,9 @@ func vacant(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("cannot make the sample there: %w", err)
+		return fmt.Errorf("cannot create the sample there: %w", err)
 	case len(entries) > 0:
-		return fmt.Errorf("%s is not empty; name a folder that is empty or not there yet", dir)
+		return fmt.Errorf("%s is not empty; name a folder that is empty or does not exist yet", dir)
 	}
 	return nil
 }

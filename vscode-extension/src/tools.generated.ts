@@ -34,7 +34,7 @@ export const tools: readonly Tool[] = [
   { name: "lsp_rename", registered: "pillion_lsp_rename", title: "Rename a name" },
   { name: "lsp_symbols", registered: "pillion_lsp_symbols", title: "List symbols" },
   { name: "move_file", registered: "pillion_move_file", title: "Move file" },
-  { name: "prompt_user", registered: "pillion_prompt_user", title: "Ask the human" },
+  { name: "prompt_user", registered: "pillion_prompt_user", title: "Ask the user" },
   { name: "read_file", registered: "pillion_read_file", title: "Read file" },
   { name: "read_many_files", registered: "pillion_read_many_files", title: "Read many files" },
   { name: "read_process", registered: "pillion_read_process", title: "Read process" },

@@ -227,7 +227,7 @@ func TestNoSpace(t *testing.T) {
 	err := b.wantFault(fault.ExecutionFailed, f)
 	b.wantFault(fault.ExecutionFailed, g)
 	b.must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old))
-	if !strings.Contains(err.Error(), "file too large") || !strings.Contains(err.Error(), "as it was") {
+	if !strings.Contains(err.Error(), "file too large") || !strings.Contains(err.Error(), "unchanged") {
 		t.Errorf("%v", err)
 	}
 	b.want("a.txt", "one")

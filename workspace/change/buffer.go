@@ -41,10 +41,10 @@ func (b *bufferStep) stage() error {
 	before, after := b.file.Before, b.file.After
 	switch {
 	case b.committer.Editor == nil:
-		return fault.New(fault.PermissionDenied, "%s has unsaved changes and no editor is there to change it", b.name())
+		return fault.New(fault.PermissionDenied, "%s has unsaved changes, and no editor is open to change it", b.name())
 	case after.Encoding != before.Encoding || after.BOM != before.BOM:
 		return fault.New(fault.EncodingError, "%s is open in the editor, which saves it as %s", b.name(), before.Encoding).
-			WithHint("leave out encoding, or ask the human to save the file with %s", after.Encoding)
+			WithHint("leave out encoding, or ask the user to save the file as %s", after.Encoding)
 	}
 	if target, err := b.buffer().Path.Target(); err != nil || target != b.file.Target {
 		return moved(b.name()) // the name in the editor leads elsewhere now
@@ -85,7 +85,7 @@ func (b *bufferStep) edit(ctx context.Context) error {
 		return nil
 	case err != nil:
 		return fault.New(fault.ExecutionFailed, "the editor could not change %s: %w", b.name(), err).
-			WithHint("read the file to see what is there")
+			WithHint("read the file to check it")
 	case b.result.Applied:
 		return nil
 	case atPlan && b.result.Reason != "":
@@ -142,7 +142,7 @@ func (b *bufferStep) readBack(ctx context.Context) error {
 			if now.Version >= b.result.Version {
 				return b.take(now)
 			}
-			return fault.New(fault.ExecutionFailed, "the editor said that it changed %s but never showed the new text; read the file to see what is there", b.name())
+			return fault.New(fault.ExecutionFailed, "the editor reported a change of %s but never sent the new text; read the file to check it", b.name())
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (b *bufferStep) closed() error {
 		b.seen = &last
 		return nil
 	}
-	return fault.New(fault.ExecutionFailed, "the editor closed %s while it was changed; read the file to see what is there", b.name())
+	return fault.New(fault.ExecutionFailed, "the editor closed %s during the change; read the file to check it", b.name())
 }
 
 // take refuses an edit that the editor claims but did not make. A text that
@@ -176,17 +176,17 @@ func (b *bufferStep) take(now *document.Buffer) error {
 	before, after := b.file.Before.Text, b.file.After.Text
 	switch {
 	case now.Text == before && after != before:
-		return fault.New(fault.ExecutionFailed, "the editor reported the change of %s as made but the text is as before", b.name()).
-			WithHint("perhaps it was taken back by the human, or by a formatter when the file was saved")
+		return fault.New(fault.ExecutionFailed, "the editor reported the change of %s as made, but the text is unchanged", b.name()).
+			WithHint("the user or a formatter may have undone it")
 	case !b.buffer().Told && !isMade(before, after, now.Text):
-		return fault.New(fault.ConcurrentModification, "the text of %s changed in the editor at the same moment, and this change is not in it as it was made", b.name()).
-			WithHint("read it again, and make the change on what it holds now if it is missing")
+		return fault.New(fault.ConcurrentModification, "the text of %s changed in the editor at the same moment, and does not contain this change as it was made", b.name()).
+			WithHint("read it again, and repeat the change if it is missing")
 	}
 	b.seen = now
 	b.readDisk()
 	if b.several && b.isLeftUnsaved() {
-		return fault.New(fault.ExecutionFailed, "the editor could not save %s; it holds what it held", b.name()).
-			WithHint("perhaps the disk is full, or the file may not be written")
+		return fault.New(fault.ExecutionFailed, "the editor could not save %s; the file is unchanged", b.name()).
+			WithHint("the disk may be full, or the file read-only")
 	}
 	return nil
 }
@@ -268,11 +268,11 @@ func (b *bufferStep) undo(ctx context.Context) error {
 		back, ok = Merge(made, back, now.Text)
 	}
 	if !ok {
-		return fault.New(fault.ExecutionFailed, "%s keeps its change: the human went on in the same lines", b.name())
+		return fault.New(fault.ExecutionFailed, "%s keeps its change: the user edited the same lines", b.name())
 	}
 	result, err := b.send(ctx, now, back, !b.file.Before.Dirty && now.Text == made)
 	if err != nil || !result.Applied {
-		return fault.New(fault.ExecutionFailed, "%s keeps its change: the editor did not take it back", b.name())
+		return fault.New(fault.ExecutionFailed, "%s keeps its change: the editor did not undo it", b.name())
 	}
 	b.seen = nil
 	return nil

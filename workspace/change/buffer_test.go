@@ -384,7 +384,7 @@ func TestEditorThatNeverReloads(t *testing.T) {
 	f := b.plan("a.txt", "again\n")
 	doc.set("typed at last\n")
 	if _, err := b.commit(f); !errors.Is(err, ErrMoved) {
-		t.Errorf("written beneath what the human typed: %v", err)
+		t.Errorf("written beneath what the user typed: %v", err)
 	}
 }
 

@@ -86,7 +86,7 @@ func (c calls) sync(f *os.File) error {
 	return c.try("sync", func() error {
 		err := f.Sync()
 		if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EBUSY) {
-			return errors.Join(errors.New("not tried again"), errors.New(err.Error()))
+			return errors.Join(errors.New("not retried"), errors.New(err.Error()))
 		}
 		return err
 	})

@@ -3,6 +3,21 @@
 //
 // Tools make a Set from a snapshot; the door shows its Preview, and after a yes
 // hands it to a Committer. Nothing else in the program writes to the workspace.
+//
+// Commit takes Locks on the paths, in one order for all calls and programs, and holds them
+// to its end. Each file is a step: a bufferStep has the editor change its buffer at exactly
+// the planned version and reads it back; a diskStep writes a temporary file beside the old
+// one, with its mode, owner and attributes, exchanges the names, and compares what it
+// displaced with the plan. What is deleted or replaced gets a name that nobody knows, is
+// compared entry by entry, and is removed when the whole set is made. Folders are entered
+// without following links. calls is how steps call the system: passing faults are tried
+// again, and a test can make each call fail.
+//
+// Before anything is applied, each step's record is in the journal (workspace/journal):
+// what is there, what is to be, the names of temporary files. The journal is synced while
+// steps are staged; its end mark is not, so whoever finds none looks at the files: Recover,
+// at each start, sweeps up after programs that were killed. Revert turns records back, from
+// the newest to the oldest, into one Set, which is committed and journalled as any other.
 package change
 
 import (
@@ -58,16 +73,16 @@ func New(before *document.File, after document.Content) (File, error) {
 	switch {
 	case before.Buffer != nil && before.Buffer.ReadOnly && before.Dirty:
 		return File{}, fault.New(fault.PermissionDenied, "%s is read-only in the editor, and has unsaved changes there", name).
-			WithHint("ask the human to save it, or to make it writable")
+			WithHint("ask the user to save it, or to make it writable")
 	case before.Dirty && before.Encoding == document.Binary:
-		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, beneath which its bytes cannot be changed", name).
-			WithHint("ask the human to save it, then make the change of what it holds")
+		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in the editor, so its bytes cannot be changed", name).
+			WithHint("ask the user to save it, then change its new content")
 	case before.Held:
-		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in an editor that cannot be edited through", name).
-			WithHint("ask the human to save it, then read it again")
+		return File{}, fault.New(fault.ConcurrentModification, "%s has unsaved changes in an editor that cannot apply edits", name).
+			WithHint("ask the user to save it, then read it again")
 	case before.Lossy && !before.Dirty:
-		return File{}, fault.New(fault.EncodingError, "the editor shows %s in an encoding that loses some of its characters; saving it would make that last", name).
-			WithHint("ask the human to reopen it with its own encoding")
+		return File{}, fault.New(fault.EncodingError, "the editor shows %s in an encoding that loses some of its characters; saving would lose them", name).
+			WithHint("ask the user to reopen it with its real encoding")
 	}
 	if err := document.CheckText(after.Text); err != nil && after.Encoding != document.Binary && document.CheckText(before.Text) == nil {
 		return File{}, err

@@ -200,7 +200,7 @@ func (d *diskStep) replace() error {
 	}
 	switch {
 	case displaced.busy:
-		return fault.New(fault.ConcurrentModification, "another program has %s open for writing; it is as it was", fault.Quote(d.file.Path().String())).
+		return fault.New(fault.ConcurrentModification, "another program has %s open for writing; it is unchanged", fault.Quote(d.file.Path().String())).
 			WithHint("try again when that program is done")
 	case err != nil || displaced.err != nil:
 		return d.fault(errors.Join(err, displaced.err))
@@ -261,7 +261,7 @@ func (d *diskStep) undo(context.Context) error {
 }
 
 func (d *diskStep) stays() error {
-	return fault.New(fault.ExecutionFailed, "%s stays as it is now: somebody wrote to it after this change", fault.Quote(d.file.Path().String()))
+	return fault.New(fault.ExecutionFailed, "%s was left as it is: somebody wrote to it after this change", fault.Quote(d.file.Path().String()))
 }
 
 // takeBack exchanges the names back. When something else than ours comes out,
@@ -300,7 +300,7 @@ const maxTurns = 100
 func (d *diskStep) rescue() error {
 	kept := d.file.Target.Dir().Join(d.temp).String()
 	d.temp, d.placed = "", sighting{}
-	return fault.New(fault.ExecutionFailed, "%s could not be put back as it was; its former text is in %s",
+	return fault.New(fault.ExecutionFailed, "%s could not be restored; its former text is in %s",
 		fault.Quote(d.file.Path().String()), fault.Quote(kept))
 }
 
@@ -308,7 +308,7 @@ func (d *diskStep) rescue() error {
 func (d *diskStep) leave() error {
 	kept := d.file.Target.Dir().Join(d.temp).String()
 	d.temp, d.placed = "", sighting{}
-	return fault.New(fault.ExecutionFailed, "%s is as it was; what was there for a moment could not be looked at, and is left in %s",
+	return fault.New(fault.ExecutionFailed, "%s is unchanged; a temporary version could not be checked and is in %s",
 		fault.Quote(d.file.Path().String()), fault.Quote(kept))
 }
 
@@ -375,5 +375,5 @@ func (d *diskStep) fault(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.PermissionDenied, "permission denied: %s or its folder cannot be written", name)
 	}
-	return fault.New(fault.ExecutionFailed, "%s could not be written: %w; it is as it was", name, cause(err))
+	return fault.New(fault.ExecutionFailed, "%s could not be written: %w; it is unchanged", name, cause(err))
 }

@@ -23,7 +23,7 @@ func TestWhatCannotBeKeptIsNotMade(t *testing.T) {
 			doc := func() *openDocument { b.write("b.txt", "one\n"); return b.show("b.txt") }()
 			b.Journal.Store.Break(faults)
 			err := b.wantFault(fault.ExecutionFailed, b.plan("a.txt", "two\n"), b.plan("b.txt", "two\n"), b.plan("new/c.txt", "two\n"))
-			if !strings.Contains(err.Error(), "nothing was changed: the journal cannot keep it: "+errFull.Error()) || !strings.Contains(fault.From(err).Hint, "journal.mode") {
+			if !strings.Contains(err.Error(), "nothing was changed: the journal cannot record it: "+errFull.Error()) || !strings.Contains(fault.From(err).Hint, "journal.mode") {
 				t.Errorf("said %v", err)
 			}
 			b.want("a.txt", "one\n")

@@ -105,15 +105,15 @@ func (c *Committer) lookAt(d *displaced) {
 	d.version = document.Version(data)
 	name := fault.Quote(d.path.String())
 	p, err := c.Journal.Store.Begin(
-		journal.Origin{CallID: "late-" + newTemp(), Agent: "Pillion", Tool: "late_write", Title: "What a program wrote into " + name + " after it was replaced"},
+		journal.Origin{CallID: "late-" + newTemp(), Agent: "Pillion", Tool: "late_write", Title: "Text that a program wrote into " + name + " after it was replaced"},
 		[]journal.Record{{Operation: "kept", Name: d.path.String(), Path: d.path.Abs(), Before: &journal.State{Type: journal.TypeFile, Mode: info.Mode(), Data: data}}},
 	)
-	told := fmt.Sprintf("a program that had %s open wrote into it after it was replaced; what it wrote is in the journal, as late_write", name)
+	told := fmt.Sprintf("a program that had %s open wrote into it after it was replaced; its text is in the journal, as late_write", name)
 	if err == nil {
 		err = p.Done(nil)
 	}
 	if err != nil {
-		told = fmt.Sprintf("a program that had %s open wrote into it after it was replaced, and that could not be kept: %v", name, err)
+		told = fmt.Sprintf("a program that had %s open wrote into it after it was replaced, and its text could not be kept: %v", name, err)
 	}
 	c.Journal.tell(told)
 }

@@ -45,7 +45,7 @@ func newMode(snap *document.Snapshot, p workspace.Path, to func(was fs.FileMode)
 	c.Text = nil // it stays as it is
 	was := c.Was.Top().Mode
 	if !was.IsRegular() {
-		return c, fault.New(fault.NotAFile, "%s is no file, and has no mode that could be changed", c.name())
+		return c, fault.New(fault.NotAFile, "%s is not a file and has no mode to change", c.name())
 	}
 	if c.Mode = to(was); c.Mode == was {
 		c.Operation = Unchanged
@@ -53,7 +53,7 @@ func newMode(snap *document.Snapshot, p workspace.Path, to func(was fs.FileMode)
 	}
 	if info, err := c.Source.Lstat(); err == nil && workspace.HardLinks(info) > 1 {
 		return c, fault.New(fault.PermissionDenied, "%s has other names (hard links), whose mode would change with it", c.name()).
-			WithHint("ask the human to change it")
+			WithHint("ask the user to change it")
 	}
 	return c, nil
 }
@@ -155,7 +155,7 @@ func (m *modeStep) check(name string) error {
 	case err != nil:
 		return err
 	case info.Mode() != m.change.Mode:
-		return fault.New(fault.ExecutionFailed, "the file system of %s does not keep whether a file is executable", m.change.name()).
+		return fault.New(fault.ExecutionFailed, "the file system of %s does not support executable files", m.change.name()).
 			WithHint("leave the mode out of the patch")
 	}
 	now := m.change.Was
@@ -204,14 +204,14 @@ func (r *reversal) undoMode(p workspace.Path, u undoing) error {
 	case one != nil:
 		has = one.state.Mode
 	case at.IsZero():
-		return conflict("it is not there any more")
+		return conflict("it no longer exists")
 	default:
 		has = r.modeOf(at)
 	}
 	switch {
 	case has == was.Mode: // it has it back already
 	case has != now.Mode:
-		return conflict("its mode was changed since")
+		return conflict("its mode has changed since")
 	case one != nil:
 		one.state.Mode = was.Mode
 	default:

@@ -70,7 +70,7 @@ func TestHumanWritesAtTheSameMoment(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := b.onDisk("a.txt"); !strings.HasSuffix(got, human) {
-					t.Fatalf("round %d, committed with %v: the human wrote %q and the disk has %q", i, err, human, got)
+					t.Fatalf("round %d, committed with %v: the user wrote %q and the disk has %q", i, err, human, got)
 				}
 			}
 			t.Logf("%d made, %d refused", made, refused)
@@ -106,7 +106,7 @@ func TestHumanDeletesAtTheSameMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := b.onDisk("a.txt"); got != "<absent>" {
-			t.Fatalf("the human deleted it, and it is %q (%v)", got, err)
+			t.Fatalf("the user deleted it, and it is %q (%v)", got, err)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 				b.must(<-written)
 				step.discard()
 				if got := b.onDisk("a.txt"); !strings.HasSuffix(got, human) {
-					t.Fatalf("round %d: the human wrote %q and the disk has %q", i, human, got)
+					t.Fatalf("round %d: the user wrote %q and the disk has %q", i, human, got)
 				}
 			}
 		})

@@ -173,11 +173,11 @@ func (w *written) allow(err error) error {
 		return moved(fault.Quote(w.flat()[0].Name))
 	}
 	if w.journal.current() == JournalPrefer {
-		w.journal.tellOnce("changes by agents are made without a journal, and cannot be reverted: %v", err)
+		w.journal.tellOnce("changes by agents are not recorded in the journal and cannot be reverted: %v", err)
 		return nil
 	}
 	return fault.New(fault.ExecutionFailed, "nothing was changed: %w", err).
-		WithHint("tell the human: every change is kept in the journal before it is made (%s), and the settings journal.maxBytes and journal.mode are about it", w.journal.Store.Dir())
+		WithHint("tell the user: every change must be recorded in the journal before it is made (%s); see the settings journal.maxBytes and journal.mode", w.journal.Store.Dir())
 }
 
 func (j *Journal) tellOnce(format string, args ...any) {

@@ -28,7 +28,7 @@ func (c *Committer) Recover(ctx context.Context) (told []string) {
 	defer unlock()
 	entries, err := store.Interrupted()
 	if err != nil {
-		return []string{fmt.Sprintf("what was interrupted cannot be looked into: %v", err)}
+		return []string{fmt.Sprintf("the interrupted changes cannot be checked: %v", err)}
 	}
 	for _, e := range entries {
 		if !c.isHere(&e) {
@@ -69,27 +69,27 @@ func (c *Committer) recover(ctx context.Context, e journal.Entry) string {
 		}
 	}
 	slices.Reverse(part.Records)
-	state, what := journal.StateInterrupted, "it is made"
+	state, what := journal.StateInterrupted, "it was completed"
 	switch {
 	case len(part.Records) == 0 && foreign == 0:
-		state, what = journal.StateUndone, "nothing of it was made"
+		state, what = journal.StateUndone, "nothing was changed"
 	case foreign > 0:
-		what = "somebody has changed the files since; look at them, and revert it if it is not wanted"
+		what = "somebody has changed the files since; check them, and revert the change if you do not want it"
 	case open > 0:
 		if err := c.takeBackPart(ctx, part); err != nil {
-			what = "only a part of it is made: " + fault.From(err).Message
+			what = "only a part of it was made: " + fault.From(err).Message
 			break
 		}
-		state, what = journal.StateUndone, "the part of it that was made is taken back"
+		state, what = journal.StateUndone, "it was undone"
 	}
 	what = strings.Join(append([]string{what}, notes...), "; ")
-	c.Journal.Store.Mark(e.ID, state, "Pillion was ended while it was made: "+what, nil, nil) //nolint:errcheck // then it is told again at the next start
+	c.Journal.Store.Mark(e.ID, state, "Pillion was killed during the change: "+what, nil, nil) //nolint:errcheck // then it is told again at the next start
 	info := c.info(e)
 	quoted := make([]string, 0, len(info.Paths))
 	for _, p := range info.Paths {
 		quoted = append(quoted, fault.Quote(p))
 	}
-	return fmt.Sprintf("Pillion was ended while %s changed %s: %s", fault.Quote(e.Agent), strings.Join(quoted, ", "), what)
+	return fmt.Sprintf("Pillion was killed while %s changed %s: %s", fault.Quote(e.Agent), strings.Join(quoted, ", "), what)
 }
 
 // takeBackPart puts back what of a set was made.
@@ -107,7 +107,7 @@ func (c *Committer) takeBackPart(ctx context.Context, e journal.Entry) error {
 		return nil
 	}
 	_, err = c.Commit(ctx, plan.set, journal.Origin{
-		CallID: "recovery-" + e.ID, Agent: "Pillion", Tool: "recovery", Title: "Take back what was interrupted", Reverts: e.ID,
+		CallID: "recovery-" + e.ID, Agent: "Pillion", Tool: "recovery", Title: "Undo interrupted changes", Reverts: e.ID,
 	})
 	return err
 }
@@ -215,32 +215,32 @@ func (s scene) sweep(temp string) string {
 	case lies.info == nil:
 		return ""
 	case !lies.info.Mode().IsRegular():
-		return fmt.Sprintf("%s is left, which is no file of ours", fault.Quote(s.place(temp)))
+		return fmt.Sprintf("%s was left, because it is not Pillion's", fault.Quote(s.place(temp)))
 	case isState(lies, s.record.Before), isState(lies, s.record.After), s.isBegun(temp, s.record.After):
 		s.folder.root.Remove(temp) //nolint:errcheck // nothing is left to try
 		return ""
 	}
 	now := s.look(s.name)
 	if now.info == nil && s.folder.give(temp, s.name) == nil {
-		return "what somebody else wrote at that moment is in place"
+		return "the text that somebody else wrote at that moment is in the file"
 	}
 	if isState(now, s.record.Before) || isState(now, s.record.After) {
 		if err := s.folder.exchange(temp, s.name, anything); err == nil {
 			if came := s.look(temp); isState(came, s.record.Before) || isState(came, s.record.After) {
 				s.folder.root.Remove(temp) //nolint:errcheck // it is in the journal
-				return "what somebody else wrote at that moment is in place"
+				return "the text that somebody else wrote at that moment is in the file"
 			} // somebody has written there this moment: that goes into the journal
 		}
 	}
 	p, err := s.committer.Journal.Store.Begin(journal.Origin{
-		CallID: "kept-" + s.entry.ID, Agent: "Pillion", Tool: "recovery", Title: "What somebody else wrote while Pillion was ended",
+		CallID: "kept-" + s.entry.ID, Agent: "Pillion", Tool: "recovery", Title: "Text that somebody else wrote while Pillion was killed",
 	}, []journal.Record{{Operation: "kept", Name: s.record.Name, Path: s.record.Path, Before: &journal.State{Type: journal.TypeFile, Path: filepath.Join(filepath.Dir(s.record.Path), temp)}}})
 	if err != nil {
-		return fmt.Sprintf("what somebody else wrote at that moment is in %s", fault.Quote(s.place(temp)))
+		return fmt.Sprintf("the text that somebody else wrote at that moment is in %s", fault.Quote(s.place(temp)))
 	}
 	p.Done(nil)                //nolint:errcheck // what is kept is kept
 	s.folder.root.Remove(temp) //nolint:errcheck // see above
-	return "what somebody else wrote at that moment is in the journal"
+	return "the text that somebody else wrote at that moment is in the journal"
 }
 
 func (s scene) place(temp string) string {

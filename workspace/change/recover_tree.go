@@ -85,7 +85,7 @@ func (s scene) sweepTree(temp string, st *journal.State) string {
 		return ""
 	}
 	if _, ours := s.compare(temp, st); !ours {
-		return fmt.Sprintf("%s holds something that is not in the journal, and stays", fault.Quote(s.place(temp)))
+		return fmt.Sprintf("%s contains something that is not in the journal, and stays", fault.Quote(s.place(temp)))
 	}
 	s.folder.remove(temp)
 	return ""

@@ -167,7 +167,7 @@ func (r *restoreStep) undo(context.Context) error {
 	unsynced := func() error { return nil } // what comes back in its place is
 	if err := r.folder.setAsideThen(r.restore.Path.Base(), r.named, placed, unsynced); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			err = errors.New("somebody changed it after it was brought back")
+			err = errors.New("somebody changed it after it was restored")
 		}
 		return fault.New(fault.ExecutionFailed, "%s stays: %w", fault.Quote(r.restore.Path.String()), cause(err))
 	}
@@ -197,7 +197,7 @@ func (r *restoreStep) fault(err error) error {
 	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
 		return moved(name)
 	}
-	return fault.New(fault.ExecutionFailed, "%s could not be brought back: %w", name, cause(err))
+	return fault.New(fault.ExecutionFailed, "%s could not be restored: %w", name, cause(err))
 }
 
 // emptyStep removes a folder in which nothing is left, after all else is made and

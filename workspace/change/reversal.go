@@ -202,7 +202,7 @@ func (r *reversal) undoRecord(newest, oldest undoing) (merged bool, err error) {
 	case ChangeMode:
 		return false, r.undoMode(p, newest)
 	}
-	return false, conflict("there is nothing to put back: `pillion journal show` has what is kept")
+	return false, conflict("there is nothing to revert: `pillion journal show` shows what was recorded")
 }
 
 func conflict(format string, args ...any) error {
@@ -262,7 +262,7 @@ func (r *reversal) undoText(p workspace.Path, newest, oldest undoing) (merged bo
 		}
 		return merged, err
 	case at.IsZero():
-		return false, conflict("it is not there any more")
+		return false, conflict("it no longer exists")
 	}
 	t, err := r.text(at, ours.Encoding)
 	if err != nil {
@@ -323,7 +323,7 @@ func unmake(now, ours, before document.Content, shown bool) (document.Content, b
 		case before.Text:
 			return now, false, nil
 		}
-		return now, false, conflict("it was changed since, and its bytes cannot be merged")
+		return now, false, conflict("it has changed since, and binary content cannot be merged")
 	}
 	if !shown && now.Text == ours.Text { // to the byte, also where nothing now tells how lines ended
 		return before, false, nil
@@ -339,7 +339,7 @@ func unmake(now, ours, before document.Content, shown bool) (document.Content, b
 	}
 	text, ok := Merge(ours.Text, before.Text, now.Text)
 	if !ok {
-		return now, false, conflict("the same lines were changed since")
+		return now, false, conflict("the same lines have changed since")
 	}
 	now.Text = text
 	return now, true, nil

@@ -21,7 +21,7 @@ func (r *reversal) undoCreate(p workspace.Path, u undoing) error {
 	switch {
 	case one != nil:
 		if u.record.After.Type == journal.TypeFile && !sameBytes(one.data, u.record.After) {
-			return conflict("it was changed after it was made")
+			return conflict("it has changed since it was created")
 		}
 		r.forget(p)
 	case !at.IsZero():
@@ -44,7 +44,7 @@ func (r *reversal) forget(p workspace.Path) {
 
 func (r *reversal) takeAway(at workspace.Path, u undoing) error {
 	if slices.ContainsFunc(r.moves, func(m renaming) bool { return m.from != at && at.IsIn(m.from) }) {
-		return conflict("the folder that it is in was moved since; put that back first")
+		return conflict("its folder was moved since; revert that first")
 	}
 	for _, f := range r.snap.Below(at) {
 		if f.Dirty {
@@ -54,7 +54,7 @@ func (r *reversal) takeAway(at workspace.Path, u undoing) error {
 	if t := r.texts[at]; t != nil {
 		made, err := r.content(u, u.record.After)
 		if err != nil || !made.Same(t.now.Text) || made.Encoding == document.Binary && made.Text != t.now.Text {
-			return conflict("it was changed after it was made")
+			return conflict("it has changed since it was created")
 		}
 	} else if err := r.holds(at, u.record.After); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r *reversal) holds(at workspace.Path, st *journal.State) error {
 	}
 	for _, n := range tree.Nodes {
 		if w := want[n.Rel]; w == nil || typeOf(n.Mode) != w.Type || n.Link != w.Link || w.Type == journal.TypeFile && hashOf(at.Join(n.Rel)) != w.Hash {
-			return conflict("it was changed after it was made")
+			return conflict("it has changed since it was created")
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func (r *reversal) undoDelete(p workspace.Path, u undoing, was *journal.State) e
 	switch {
 	case one != nil && one.state.Type == journal.TypeDirectory && was.Type == journal.TypeDirectory:
 	case one != nil:
-		return conflict("something else stands there now")
+		return conflict("something else is there now")
 	case !at.IsZero() && at.Exists(): // not only in a buffer, which keeps its text
 		if stands, err := r.stands(at, was); err != nil || stands && was.Type != journal.TypeDirectory {
 			return err
@@ -161,7 +161,7 @@ func (r *reversal) undoDelete(p workspace.Path, u undoing, was *journal.State) e
 func (r *reversal) stands(at workspace.Path, was *journal.State) (bool, error) {
 	info, err := at.Lstat()
 	if err != nil || typeOf(info.Mode()) != was.Type || was.Type == journal.TypeFile && hashOf(at) != was.Hash {
-		return false, conflict("something else stands there now")
+		return false, conflict("something else is there now")
 	}
 	return true, nil
 }
@@ -194,13 +194,13 @@ func (r *reversal) undoMove(p workspace.Path, u undoing) error {
 		if one == nil && at.IsZero() && u.record.Before != nil && typeAt(there) == u.record.Before.Type {
 			return nil // it is back already
 		}
-		return conflict("something else is at its old place")
+		return conflict("something else is at its old path")
 	}
 	switch {
 	case one != nil:
 		r.rename(to, p)
 	case at.IsZero():
-		return conflict("it is not at %s any more", to)
+		return conflict("it is no longer at %s", to)
 	default:
 		info, err := at.Lstat()
 		if err != nil || u.record.Before != nil && typeOf(info.Mode()) != u.record.Before.Type {
@@ -242,7 +242,7 @@ func (r *reversal) moveBack(at, to, p workspace.Path) error {
 			return nil
 		}
 	}
-	return conflict("the folder that it is in was moved since; put that back first")
+	return conflict("its folder was moved since; revert that first")
 }
 
 // compileTree makes the set's changes of the tree: which modes go back, what goes, what

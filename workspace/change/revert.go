@@ -32,7 +32,7 @@ type Reverted struct {
 // put back.
 func (c *Committer) Revert(ctx context.Context, sel Selection, origin journal.Origin, dry bool) (Reverted, error) {
 	if c.Journal == nil {
-		return Reverted{}, fault.New(fault.ExecutionFailed, "there is no journal, so nothing can be put back")
+		return Reverted{}, fault.New(fault.ExecutionFailed, "there is no journal, so nothing can be reverted")
 	}
 	entries, err := c.revertible(sel)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *Committer) takeBackRevert(ctx context.Context, origin journal.Origin, w
 		err = fault.New(fault.ConcurrentModification, "%s: %s", fault.Quote(r.Conflicts[0]), r.Reasons[r.Conflicts[0]])
 	}
 	if err != nil {
-		return &halfMade{fault.New(fault.CodeOf(why), "%v; a part of it stays put back: %v", why, err)}
+		return &halfMade{fault.New(fault.CodeOf(why), "%v; a part of it stays reverted: %v", why, err)}
 	}
 	return why
 }

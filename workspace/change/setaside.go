@@ -32,7 +32,7 @@ func (f folder) setAsideThen(name, temp string, planned workspace.Tree, sync fun
 		return nil
 	}
 	if back := f.give(temp, name); back != nil {
-		return fault.New(fault.ExecutionFailed, "%s could not be put back; it is called %s now", fault.Quote(name), fault.Quote(temp))
+		return fault.New(fault.ExecutionFailed, "%s could not be restored; it is now called %s", fault.Quote(name), fault.Quote(temp))
 	}
 	return err
 }
@@ -67,7 +67,7 @@ func (f folder) checkQuiet(name string, tree workspace.Tree) error {
 // putBack undoes setAside.
 func (f folder) putBack(temp string, at workspace.Path) error {
 	if err := f.give(temp, at.Base()); err != nil {
-		return fault.New(fault.ExecutionFailed, "%s could not be put back; it is in %s", fault.Quote(at.String()), fault.Quote(at.Dir().Join(temp).String()))
+		return fault.New(fault.ExecutionFailed, "%s could not be restored; it is in %s", fault.Quote(at.String()), fault.Quote(at.Dir().Join(temp).String()))
 	}
 	f.sync() //nolint:errcheck // there is nothing else to go back to
 	return nil
@@ -140,5 +140,5 @@ func (c *Committer) keep(f folder, dir workspace.Path, temp string, was workspac
 		}
 		name = fmt.Sprintf("%s.kept%d", was.Base(), i)
 	}
-	c.Journal.tell(fmt.Sprintf("somebody wrote into %s while it was removed; what they wrote is in %s", fault.Quote(was.String()), fault.Quote(dir.Join(name).String())))
+	c.Journal.tell(fmt.Sprintf("somebody wrote into %s while it was removed; their text is in %s", fault.Quote(was.String()), fault.Quote(dir.Join(name).String())))
 }

@@ -65,7 +65,7 @@ func missing(snap *document.Snapshot, dir workspace.Path) (out []workspace.Path,
 			slices.Reverse(out)
 			return out, nil
 		case err == nil:
-			return nil, fault.New(fault.FileExists, "%s is there, and is no folder", fault.Quote(dir.String())).
+			return nil, fault.New(fault.FileExists, "%s exists and is not a folder", fault.Quote(dir.String())).
 				WithHint("choose another name, or move it away first")
 		case fault.CodeOf(err) != fault.FileNotFound || dir.IsRoot():
 			return nil, err
@@ -84,13 +84,13 @@ func NewDelete(snap *document.Snapshot, p workspace.Path, recursive bool) (TreeC
 		return c, err
 	}
 	if len(c.Was.Nodes) > 1 && !recursive {
-		return c, fault.New(fault.NotAFile, "%s is a folder that holds %d files", fault.Quote(p.String()), c.Entries).
-			With("entries", c.Entries).WithHint("set recursive to delete it with all that is in it")
+		return c, fault.New(fault.NotAFile, "%s is a folder with %d files", fault.Quote(p.String()), c.Entries).
+			With("entries", c.Entries).WithHint("set recursive to delete it with its contents")
 	}
 	for _, n := range c.Was.Nodes {
 		if kept := fs.ModeDir | fs.ModeSymlink; !n.Mode.IsRegular() && n.Mode&kept == 0 {
-			return c, fault.New(fault.NotAFile, "%s is %s, which could not be brought back", fault.Quote(c.Path.Join(n.Rel).String()), kindOf(n.Mode)).
-				WithHint("ask the human to remove it")
+			return c, fault.New(fault.NotAFile, "%s is %s, which could not be restored", fault.Quote(c.Path.Join(n.Rel).String()), kindOf(n.Mode)).
+				WithHint("ask the user to remove it")
 		}
 	}
 	return c, nil
@@ -117,9 +117,9 @@ func newMove(snap *document.Snapshot, from, to workspace.Path, overwrite bool, g
 		c.Operation = Unchanged
 		return c, nil
 	case c.Target.IsRoot():
-		return c, fault.New(fault.FileExists, "%s is a workspace folder", name).WithHint("name the place in it")
+		return c, fault.New(fault.FileExists, "%s is a workspace folder", name).WithHint("name a path in it")
 	case c.Target.IsIn(c.Source):
-		return c, fault.New(fault.InvalidPath, "%s lies in %s, which cannot be moved into itself", name, fault.Quote(from.String()))
+		return c, fault.New(fault.InvalidPath, "%s is in %s, which cannot be moved into itself", name, fault.Quote(from.String()))
 	}
 	if !slices.Contains(gone, c.Target) {
 		if c.Over, err = snap.Tree(c.Target); err != nil {
@@ -143,13 +143,13 @@ func (c TreeChange) checkOver(name string) error {
 		return nil
 	case over.IsDir():
 		return fault.New(fault.FileExists, "%s is a folder", name).
-			WithHint("name the place in it, such as %s, or delete it first", fault.Quote(path.Join(c.To.String(), c.Path.Base())))
+			WithHint("name a path in it, such as %s, or delete it first", fault.Quote(path.Join(c.To.String(), c.Path.Base())))
 	case !c.Overwrite:
-		return fault.New(fault.FileExists, "%s is there already", name).WithHint("choose another name, or set overwrite to replace it")
+		return fault.New(fault.FileExists, "%s already exists", name).WithHint("choose another name, or set overwrite to replace it")
 	case c.Was.Top().Mode.IsDir():
 		return fault.New(fault.FileExists, "%s is a file, and a folder cannot replace it", name).WithHint("delete it first")
 	case !over.IsRegular() && over&fs.ModeSymlink == 0:
-		return fault.New(fault.NotAFile, "%s is %s, which could not be brought back", name, kindOf(over)).WithHint("ask the human to remove it")
+		return fault.New(fault.NotAFile, "%s is %s, which could not be restored", name, kindOf(over)).WithHint("ask the user to remove it")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (c TreeChange) checkOver(name string) error {
 // look finds what stands at Path.
 func (c *TreeChange) look(snap *document.Snapshot) (err error) {
 	if c.Path.IsRoot() {
-		return fault.New(fault.PermissionDenied, "%s is a workspace folder itself", fault.Quote(c.Path.String())).WithHint("name what is in it")
+		return fault.New(fault.PermissionDenied, "%s is a workspace folder itself", fault.Quote(c.Path.String())).WithHint("name its contents")
 	}
 	if c.Source, err = c.Path.Entry(); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (c TreeChange) checkHeld() error {
 	for _, f := range c.Open {
 		if f.Held {
 			return fault.New(fault.ConcurrentModification, "%s has unsaved changes in an editor that does not show its text", fault.Quote(f.Path.String())).
-				WithHint("ask the human to save or close it")
+				WithHint("ask the user to save or close it")
 		}
 	}
 	return nil

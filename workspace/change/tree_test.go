@@ -160,7 +160,7 @@ func TestATreeThatChangedAfterTheQuestion(t *testing.T) {
 			b.must(os.Rename(b.abs("dir"), b.abs("elsewhere")))
 			b.write("dir", "")
 		},
-		"the human opens a file of it": func(b trees) { b.show("dir/sub/file") },
+		"the user opens a file of it": func(b trees) { b.show("dir/sub/file") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, plan := range []func(b trees) TreeChange{

@@ -157,7 +157,7 @@ func (s *treeStep) fault(err error) error {
 		return fault.New(fault.PermissionDenied, "permission denied: the folder of %s cannot be written", name)
 	case errors.Is(err, syscall.EXDEV):
 		return fault.New(fault.ExecutionFailed, "%s and %s are on different file systems; nothing was moved", name, fault.Quote(s.change.To.String())).
-			WithHint("write the files at their new place, then delete the old ones")
+			WithHint("write the files to the new path, then delete the old ones")
 	}
 	return fault.New(fault.ExecutionFailed, "%s could not be done to %s: %w; it is as it was", s.change.Operation, name, cause(err))
 }
@@ -313,7 +313,7 @@ func (m *moveStep) replace(a, b string) error {
 	m.done = true
 	if err := m.from.setAside(a, m.named, m.change.Over); err != nil { // a holds what was replaced, or something newer
 		if back := m.from.exchangeWith(a, m.to, b); back != nil {
-			return fault.New(fault.ExecutionFailed, "%s could not be put back; what it replaced is in %s", fault.Quote(m.change.To.String()), m.change.name())
+			return fault.New(fault.ExecutionFailed, "%s could not be restored; the file that it replaced is in %s", fault.Quote(m.change.To.String()), m.change.name())
 		}
 		m.done = false
 		return err
@@ -342,7 +342,7 @@ func (m *moveStep) undo(context.Context) error {
 		temp := m.temp
 		m.temp = ""
 		if err := m.from.exchangeWith(temp, m.to, b); err != nil {
-			return fault.New(fault.ExecutionFailed, "%s stays where it is, and what it replaced is in %s", m.change.name(), fault.Quote(m.change.Source.Dir().Join(temp).String()))
+			return fault.New(fault.ExecutionFailed, "%s stays at its new path, and the file that it replaced is in %s", m.change.name(), fault.Quote(m.change.Source.Dir().Join(temp).String()))
 		}
 		return m.from.putBack(temp, m.change.Source)
 	}

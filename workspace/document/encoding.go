@@ -181,7 +181,7 @@ func decodeUTF8(c Content, data []byte) (Content, error) {
 	case !utf8.Valid(data):
 		at := invalidAt(data)
 		return c, fault.New(fault.EncodingError, "the file is not UTF-8: line %d cannot be decoded (byte %d, %#x)", lineOf(data[:at]), at, data[at]).
-			WithHint("name its encoding, for example encoding \"windows-1252\"")
+			WithHint("give its encoding, for example encoding \"windows-1252\"")
 	}
 	c.Text = unsafe.String(unsafe.SliceData(data), len(data)) // a file may be large
 	return c, nil
@@ -195,7 +195,7 @@ func looksBinary(data []byte) bool {
 
 func binary() error {
 	return fault.New(fault.BinaryFile, "the file is binary, not text").
-		WithHint("look at it with a program that knows its format, by run_command")
+		WithHint("use run_command with a program for its format")
 }
 
 // sniffLength is how far into a file git and ripgrep look for a NUL byte.
@@ -228,9 +228,9 @@ func decodeLegacy(c Content, data []byte) (Content, error) {
 			return c, nil
 		}
 	}
-	return c, fault.New(fault.EncodingError, "the file does not decode as %s without loss: its bytes in line %d would not be the same when it is written",
+	return c, fault.New(fault.EncodingError, "the file does not decode as %s without loss: writing would change bytes in line %d",
 		c.Encoding, lossyLine(codec, data)).
-		WithHint("name another encoding, or leave the file to a program that knows its format")
+		WithHint("give another encoding, or use run_command with a program for its format")
 }
 
 // lossyLine is the first line of data whose bytes the codec does not give back. There
@@ -329,9 +329,9 @@ func (c Content) unencodable(codec encoding.Encoding) error {
 	if len(places) == 0 {
 		return fault.New(fault.EncodingError, "the text cannot be written as %s", c.Encoding)
 	}
-	return fault.New(fault.EncodingError, "line %d has %s, which %s cannot hold", places[0].Line, places[0].Character, c.Encoding).
+	return fault.New(fault.EncodingError, "line %d has %s, which %s cannot represent", places[0].Line, places[0].Character, c.Encoding).
 		With("characters", places).
-		WithHint("leave out what it cannot hold, or write the file with encoding \"utf-8\"")
+		WithHint("leave it out, or write the file with encoding \"utf-8\"")
 }
 
 // maxPlaces bounds the characters that an error names.
@@ -386,8 +386,8 @@ func (e Encoding) TakeMark(text string) (rest string, marked bool) {
 // CheckText refuses a text that would be taken for binary when it is read again.
 func CheckText(text string) error {
 	if i := strings.IndexByte(text[:min(len(text), sniffLength)], 0); i >= 0 {
-		return fault.New(fault.EncodingError, "line %d has a NUL character, which no text file holds", 1+strings.Count(text[:i], "\n")).
-			WithHint("leave it out, or write binary data with a program, by run_command")
+		return fault.New(fault.EncodingError, "line %d has a NUL character, which text files cannot contain", 1+strings.Count(text[:i], "\n")).
+			WithHint("leave it out, or write binary data with a program in run_command")
 	}
 	return nil
 }

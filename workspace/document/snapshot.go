@@ -132,8 +132,8 @@ func (s *Snapshot) admits(p workspace.Path, enc Encoding) error {
 	if !s.utf8 || enc == UTF8 || enc == "" {
 		return nil
 	}
-	return fault.New(fault.EncodingError, "%s is in %s, and the settings (limits.preset) want UTF-8 alone", fault.Quote(p.String()), enc).
-		WithHint("ask the human to save it as UTF-8")
+	return fault.New(fault.EncodingError, "%s is in %s, and the settings (limits.preset) allow only UTF-8", fault.Quote(p.String()), enc).
+		WithHint("ask the user to save it as UTF-8")
 }
 
 // Workspace is the workspace beneath the snapshot.
@@ -293,7 +293,7 @@ func (s *Snapshot) readDisk(p workspace.Path, enc Encoding, b *Buffer) (*File, e
 		case info.Mode()&fs.ModeSymlink == 0: // it appeared this moment
 			return f, appeared(p)
 		}
-		return f, fault.New(fault.FileNotFound, "%s is a symbolic link that leads nowhere; name the file itself", fault.Quote(p.String()))
+		return f, fault.New(fault.FileNotFound, "%s is a broken symbolic link; name the file itself", fault.Quote(p.String()))
 	case err != nil:
 		f.DiskVersion = "unreadable: " + string(fault.CodeOf(err))
 		return f, err

@@ -244,7 +244,7 @@ func TestHeldByANotebook(t *testing.T) {
 		t.Errorf("%+v, dirty %v", f, d.Dirty())
 	}
 	if !d.Moved(before) {
-		t.Error("a plan stands although the human began to edit")
+		t.Error("a plan stands although the user began to edit")
 	}
 	d.SetState(p, State{})
 	if f := d.read("a.ipynb"); f.Held || len(d.Dirty()) != 0 {

@@ -57,7 +57,7 @@ func (s *Store) Write(o Origin, records []Record) (*Pending, error) {
 // Sync has the set outlive a crash of the machine. When it fails the set has ended.
 func (p *Pending) Sync() error {
 	if err := p.store.batch(p.segment).commit(true); err != nil {
-		p.Undone("the journal could not keep it") //nolint:errcheck // then it is found at the next start
+		p.Undone("the journal could not record it") //nolint:errcheck // then it is found at the next start
 		return journalFault(err)
 	}
 	return nil
@@ -67,7 +67,7 @@ func journalFault(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("the journal cannot keep it: %w", err)
+	return fmt.Errorf("the journal cannot record it: %w", err)
 }
 
 // newID is in the order of time, as far as clocks go.

@@ -137,4 +137,4 @@ const (
 var ErrSource = errors.New("it cannot be read")
 
 // ErrTooLarge is wrapped when one change set is larger than all that may be kept.
-var ErrTooLarge = errors.New("it is larger than all that the journal may keep")
+var ErrTooLarge = errors.New("it is larger than the whole journal may be")

@@ -111,7 +111,7 @@ func (s *Store) segments() ([]string, error) {
 }
 
 // ErrGone is wrapped when a content is not in the journal any more.
-var ErrGone = errors.New("the journal does not have it any more")
+var ErrGone = errors.New("the journal no longer has it")
 
 // Content reads contents of one entry's states.
 type Content struct {

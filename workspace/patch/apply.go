@@ -20,10 +20,10 @@ type Placed struct {
 
 // What a hunk may differ in from its place.
 const (
-	upToBlanks = "line ends and trailing blanks"
-	notAtEnd   = "its place: it has no lines below its change, as at the end of a file, and is not there"
-	notAtStart = "its place: it is one for the beginning of a file, and is not there"
-	noContext  = "its place: it has no lines around its change"
+	upToBlanks = "line ends and trailing white space"
+	notAtEnd   = "its position: it has no context after its change, as at the end of a file, but is elsewhere"
+	notAtStart = "its position: it is for the beginning of a file, but is elsewhere"
+	noContext  = "its position: it has no context"
 )
 
 // Apply makes hunks in a text, all or none. They must come in the order of their

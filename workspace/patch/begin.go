@@ -66,13 +66,13 @@ func (p *beginParser) begin() error {
 			p.at = 0
 			return nil
 		case hasAnyPrefix(line, []string{addFile, deleteFile, updateFile, "diff --git ", "@@ -"}):
-			return broken(p.at+1, "there is more behind \"*** End Patch\"").WithHint(oneForm)
+			return broken(p.at+1, "there is text after \"*** End Patch\"").WithHint(oneForm)
 		}
 	}
 	return nil
 }
 
-const oneForm = "give one patch, or each in a call of its own"
+const oneForm = "give one patch per call"
 
 type beginParser struct {
 	lines []string
@@ -161,7 +161,7 @@ func (p *beginParser) added(f *File) error {
 func (p *beginParser) updated(f *File) error {
 	if to, ok := strings.CutPrefix(p.word(), strings.TrimRight(moveTo, " ")); ok {
 		if f.Operation, f.New = Rename, strings.TrimPrefix(to, " "); f.New == "" {
-			return broken(p.at+1, "it does not say where the file moves to")
+			return broken(p.at+1, "it does not name the file's new path")
 		}
 		p.at++
 	}
@@ -214,7 +214,7 @@ func (p *beginParser) hunk() (*Hunk, error) {
 		case h.AtEnd && p.word() == "":
 			continue
 		case h.AtEnd:
-			return nil, broken(p.at+1, "there is more behind \"*** End of File\"")
+			return nil, broken(p.at+1, "there is text after \"*** End of File\"")
 		case line == "\n":
 			if p.isLast() {
 				continue

@@ -25,18 +25,18 @@ type Binary struct {
 func (b *Binary) Apply(name string, was []byte, isNew bool, limit int64) ([]byte, error) {
 	name = fault.Quote(name)
 	if b.fragment == nil {
-		return nil, fault.New(fault.BinaryFile, "the patch only says that %s differs, and not how", name).WithHint("make it with git diff --binary")
+		return nil, fault.New(fault.BinaryFile, "the patch says that %s differs, but not how", name).WithHint("make it with git diff --binary")
 	}
 	if !isID(b.oldID) || !isID(b.newID) || len(b.oldID) != len(b.newID) {
-		return nil, fault.New(fault.PatchApplyFailed, "the patch does not say whole which bytes of %s it was made for: its line \"index\" has %s and %s",
+		return nil, fault.New(fault.PatchApplyFailed, "the patch does not fully say which bytes of %s it was made for: its line \"index\" has %s and %s",
 			name, fault.Quote(clip(b.oldID)), fault.Quote(clip(b.newID))).WithHint("make it with git diff --binary, which writes hashes in full")
 	}
 	if is := idOf(was, len(b.oldID)); !isNew && !strings.EqualFold(is, b.oldID) {
-		err := fault.New(fault.PatchApplyFailed, "%s does not hold the bytes that the patch was made for, of the hash %s", name, b.oldID)
+		err := fault.New(fault.PatchApplyFailed, "%s does not have the bytes that the patch was made for, with the hash %s", name, b.oldID)
 		if strings.EqualFold(is, b.newID) {
-			return nil, err.WithHint("it is what the patch leads to: it may have been applied before")
+			return nil, err.WithHint("it has the result of the patch: it may have been applied before")
 		}
-		return nil, err.WithHint("bytes are changed only where all of them are those that the patch was made for; make the diff of what the file holds now, with git diff --binary")
+		return nil, err.WithHint("a binary patch applies only to the exact bytes that it was made for; make it again with git diff --binary")
 	}
 	if strings.Trim(b.newID, "0") == "" { // the file goes
 		return nil, nil
@@ -47,13 +47,13 @@ func (b *Binary) Apply(name string, was []byte, isNew bool, limit int64) ([]byte
 func (b *Binary) make(name string, was []byte, limit int64) ([]byte, error) {
 	out, err := b.made(was, limit)
 	if err != nil && strings.Contains(err.Error(), " byte limit") {
-		return nil, fault.New(fault.FileTooLarge, "the patch makes more of %s than the limit of %d bytes", name, limit).WithHint("ask the human to apply it with git apply")
+		return nil, fault.New(fault.FileTooLarge, "the patch makes %s larger than the limit of %d bytes", name, limit).WithHint("ask the user to apply it with git apply")
 	}
 	if err != nil {
 		return nil, damaged(name, strings.TrimPrefix(err.Error(), "gitdiff: "))
 	}
 	if is := idOf(out, len(b.newID)); !strings.EqualFold(is, b.newID) {
-		return nil, damaged(name, fmt.Sprintf("what it makes has the hash %s, and should have %s", is, b.newID))
+		return nil, damaged(name, fmt.Sprintf("its result has the hash %s instead of %s", is, b.newID))
 	}
 	return out, nil
 }
@@ -67,7 +67,7 @@ func (b *Binary) made(was []byte, limit int64) ([]byte, error) {
 
 func damaged(name, why string) error {
 	return fault.New(fault.PatchApplyFailed, "the patch of the bytes of %s is damaged: %s", name, fault.Escape(why)).
-		WithHint("give it as git diff --binary writes it, to the character")
+		WithHint("give it exactly as git diff --binary writes it")
 }
 
 func isID(s string) bool {

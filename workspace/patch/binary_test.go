@@ -101,7 +101,7 @@ func TestBytesThatDoNotFit(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		"other bytes":       {diff, []byte("\x00other"), 1 << 20, fault.PatchApplyFailed, "does not hold the bytes that the patch was made for"},
+		"other bytes":       {diff, []byte("\x00other"), 1 << 20, fault.PatchApplyFailed, "does not have the bytes that the patch was made for"},
 		"applied before":    {diff, now, 1 << 20, fault.PatchApplyFailed, "may have been applied before"},
 		"no data":           {short, was, 1 << 20, fault.BinaryFile, "git diff --binary"},
 		"short hashes":      {strings.Replace(diff, ids, ids[:7]+".."+ids[42:49], 1), was, 1 << 20, fault.PatchApplyFailed, "hashes in full"},

@@ -20,14 +20,14 @@ func (m *Mismatch) Error() string { return fmt.Sprintf("hunk %d: %s", m.Hunk, m.
 // The reasons.
 const (
 	reasonAbsent    = "its lines are not in the file"
-	reasonAmbiguous = "its lines are in the file more than once, and nothing says which are meant"
-	reasonOrder     = "its lines stand above a hunk before it, nearer than any below; the hunks must be in the order of their places"
-	reasonBare      = "it only adds lines and has none around them, so nothing says where"
-	reasonWork      = "its place is too hard to find: very many lines of the file are alike, and its line numbers are wrong"
-	reasonAnchor    = "the line behind its @@ is not in the file"
-	reasonAbove     = "its lines are in the file, but only above or among those of a hunk before it; the hunks must be in the order of their places and may not overlap"
-	reasonNotBelow  = "its lines are in the file, but not below the line behind its @@ and the hunks before it"
-	reasonNotLast   = "its lines are in the file, but are not its last, as \"*** End of File\" says"
+	reasonAmbiguous = "its lines are in the file more than once, and it is unclear which are meant"
+	reasonOrder     = "its nearest lines are above the previous hunk; hunks must be in file order"
+	reasonBare      = "it only adds lines and has no context, so it is unclear where"
+	reasonWork      = "its position cannot be found: too many lines of the file are alike, and its line numbers are wrong"
+	reasonAnchor    = "the line after its @@ is not in the file"
+	reasonAbove     = "its lines are in the file, but only above or within an earlier hunk; hunks must be in file order and must not overlap"
+	reasonNotBelow  = "its lines are in the file, but not after the line of its @@ and the earlier hunks"
+	reasonNotLast   = "its lines are in the file, but not at its end, as \"*** End of File\" says"
 )
 
 func (a *applier) mismatch(i int, h Hunk, reason string) *Mismatch {

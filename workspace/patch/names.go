@@ -41,7 +41,7 @@ func (s section) identify() (names, error) {
 	if n.operation == Rename || n.operation == Copy {
 		n.old, n.now = from, to
 		if from == "" || to == "" {
-			return n, broken(s.line, "it does not say what is renamed or copied to what")
+			return n, broken(s.line, "it does not say which file is renamed or copied to which")
 		}
 		return n, nil
 	}
@@ -57,7 +57,7 @@ func (s section) identify() (names, error) {
 	}
 	s.settle(&n, old, now)
 	if n.old == "" || n.now == "" {
-		return n, broken(s.line, "it does not say which file it is about")
+		return n, broken(s.line, "it does not name its file")
 	}
 	return n, nil
 }

@@ -121,8 +121,8 @@ func Parse(text string) ([]File, error) {
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, broken(1, "there is no change in it").
-			WithHint("give a unified diff, in which each file has its lines \"--- a/path\" and \"+++ b/path\" and its hunks begin with \"@@ -1,3 +1,4 @@\", or a patch that begins with \"*** Begin Patch\"")
+		return nil, broken(1, "it contains no change").
+			WithHint("give a unified diff, where each file has the lines \"--- a/path\" and \"+++ b/path\" and its hunks begin with \"@@ -1,3 +1,4 @@\", or a patch that begins with \"*** Begin Patch\"")
 	}
 	return files, nil
 }
@@ -130,6 +130,6 @@ func Parse(text string) ([]File, error) {
 // broken is the error of a patch that cannot be read.
 func broken(line int, format string, args ...any) *fault.Error {
 	err := fault.New(fault.PatchApplyFailed, format, args...)
-	err.Message = "the patch cannot be read: " + lineName(line) + err.Message
+	err.Message = "the patch cannot be parsed: " + lineName(line) + err.Message
 	return err.With("line", line)
 }

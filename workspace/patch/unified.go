@@ -90,7 +90,7 @@ func (s *scanner) section() (*section, error) {
 	case strings.HasPrefix(head, "@@ -"):
 		return nil, broken(s.at+1, "this hunk belongs to no file").WithHint("put the lines \"--- a/path\" and \"+++ b/path\" above it")
 	case strings.TrimRight(head, blanks) == beginPatch:
-		return nil, broken(s.at+1, "behind a diff comes a patch of the other form").WithHint(oneForm)
+		return nil, broken(s.at+1, "a diff is followed by a patch in the other format").WithHint(oneForm)
 	default:
 		s.at++
 		return nil, nil
@@ -239,7 +239,7 @@ func lineCount(span string) (int, error) {
 	}
 	for _, n := range []string{start, length} {
 		if v, err := strconv.ParseUint(n, 10, 63); err != nil || v > mostLines {
-			return 0, fmt.Errorf("%s is no range of lines", fault.Quote(span))
+			return 0, fmt.Errorf("%s is not a range of lines", fault.Quote(span))
 		}
 	}
 	return strconv.Atoi(length)
@@ -366,7 +366,7 @@ func (s section) read(n names) (*gitdiff.File, error) {
 		return nil, s.located(err, above)
 	}
 	if len(files) != 1 {
-		return nil, broken(s.line, "this is no diff of one file")
+		return nil, broken(s.line, "this is not a diff of one file")
 	}
 	return files[0], nil
 }

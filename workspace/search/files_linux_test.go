@@ -151,7 +151,7 @@ func TestAListIsKeptUntilSomethingChanges(t *testing.T) {
 		{"a file in a folder that is not ignored any more", func() error { return os.WriteFile(f.abs("build/third"), nil, 0o644) }, false},
 		{"rules around", func() error { return os.WriteFile(filepath.Join(f.top, ".ignore"), []byte("third\n"), 0o644) }, false},
 		{"rules in the repository", func() error { return os.WriteFile(f.abs(".git/info/exclude"), []byte("more\n"), 0o644) }, false},
-		{"the human's own rules", func() error {
+		{"the user's own rules", func() error {
 			f.must(os.MkdirAll(filepath.Join(os.Getenv("HOME"), ".config/git"), 0o755))
 			return os.WriteFile(filepath.Join(os.Getenv("HOME"), ".config/git/ignore"), []byte("out\n"), 0o644)
 		}, false},

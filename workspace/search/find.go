@@ -24,7 +24,7 @@ func newFinder(q Query) (finder, error) {
 	case q.Regex:
 		return newRegexFinder(q)
 	case strings.ContainsAny(q.Text, "\r\n"):
-		return nil, fault.New(fault.InvalidArguments, "the query spans several lines, but a match is within one line; look for one of its lines")
+		return nil, fault.New(fault.InvalidArguments, "the query spans several lines, but a match is within one line; search for one of its lines")
 	case q.CaseSensitive:
 		return findExact(q.Text), nil
 	}
@@ -42,7 +42,7 @@ func newRegexFinder(q Query) (finder, error) {
 		return nil, badRegex(q.Text, err)
 	}
 	if holdsLineEnd(tree) {
-		return nil, fault.New(fault.InvalidArguments, "the regular expression asks for a line end, but a match is within one line; look for one of the lines")
+		return nil, fault.New(fault.InvalidArguments, "the regular expression has a line end, but a match is within one line; search for one of the lines")
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -87,20 +87,20 @@ func holdsLineEnd(tree *syntax.Regexp) bool {
 func badRegex(pattern string, err error) error {
 	var bad *syntax.Error
 	if !errors.As(err, &bad) {
-		return fault.New(fault.InvalidArguments, "the regular expression cannot be read: %w", err)
+		return fault.New(fault.InvalidArguments, "the regular expression cannot be parsed: %w", err)
 	}
 	where := ""
 	if at := strings.Index(pattern, bad.Expr); at >= 0 && bad.Expr != "" && bad.Expr != pattern {
 		where = fmt.Sprintf(" at character %d, %s", utf8.RuneCountInString(pattern[:at])+1, fault.Quote(bad.Expr))
 	}
-	fix := "correct it, or leave out regex to look for plain text"
+	fix := "correct it, or leave out regex to search for plain text"
 	switch bad.Code {
 	case syntax.ErrInvalidPerlOp:
-		fix = "lookaround and backreferences do not exist here (the syntax is RE2's); look for less and read the lines"
+		fix = "RE2 has no lookaround or backreferences; search for less and read the lines"
 	case syntax.ErrInvalidEscape:
-		fix = "backreferences do not exist here (the syntax is RE2's); write \\\\ for a backslash"
+		fix = "RE2 has no backreferences; write \\\\ for a backslash"
 	case syntax.ErrMissingParen, syntax.ErrUnexpectedParen, syntax.ErrMissingBracket, syntax.ErrMissingRepeatArgument:
-		fix = "put a backslash before a bracket or star that is meant as text, or leave out regex"
+		fix = "put a backslash before a literal bracket or star, or leave out regex"
 	}
 	return fault.New(fault.InvalidArguments, "the regular expression is wrong%s: %s; %s", where, bad.Code, fix)
 }

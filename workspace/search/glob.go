@@ -74,7 +74,7 @@ func compile(pattern string) (*glob, error) {
 	}
 	name, isFolder := strings.CutSuffix(path, "/")
 	if name == "" {
-		return nil, fault.New(fault.InvalidArguments, "the glob %s names nothing; give one like *.go or src/**/*.ts", fault.Quote(pattern))
+		return nil, fault.New(fault.InvalidArguments, "the glob %s matches nothing; give one like *.go or src/**/*.ts", fault.Quote(pattern))
 	}
 	t := translator{whole: pattern, from: len(pattern) - len(path), pattern: name}
 	if err := t.translate(); err != nil {
@@ -92,7 +92,7 @@ func compile(pattern string) (*glob, error) {
 	}
 	re, err := regexp.Compile(`(?s)\A` + body + `\z`)
 	if err != nil {
-		return nil, fault.New(fault.InvalidArguments, "the glob %s is too involved: %w", fault.Quote(pattern), err)
+		return nil, fault.New(fault.InvalidArguments, "the glob %s is too complex: %w", fault.Quote(pattern), err)
 	}
 	g := &glob{negate: negate, re: re}
 	if !negate && !isFolder {

@@ -81,10 +81,10 @@ func TestGlob(t *testing.T) {
 
 func TestWrongGlobs(t *testing.T) {
 	for glob, say := range map[string]string{
-		"":                        "names nothing",
-		"/":                       "names nothing",
-		"!":                       "names nothing",
-		"!./":                     "names nothing",
+		"":                        "matches nothing",
+		"/":                       "matches nothing",
+		"!":                       "matches nothing",
+		"!./":                     "matches nothing",
 		"src/[a":                  `at character 5: "[" is not closed`,
 		"[":                       `at character 1: "[" is not closed`,
 		"[]":                      `at character 1: "[" is not closed`,

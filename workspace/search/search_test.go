@@ -312,13 +312,13 @@ func TestWrongQueries(t *testing.T) {
 		say   string
 	}{
 		{search.Query{}, "the query is empty"},
-		{search.Query{Text: "a\nb"}, "look for one of its lines"},
-		{search.Query{Text: `a\nb`, Regex: true}, "look for one of the lines"},
+		{search.Query{Text: "a\nb"}, "search for one of its lines"},
+		{search.Query{Text: `a\nb`, Regex: true}, "search for one of the lines"},
 		{search.Query{Text: "é(b", Regex: true}, "missing closing )"},
 		{search.Query{Text: "é[b", Regex: true}, `at character 2, [b: missing closing ]`},
 		{search.Query{Text: "ab**", Regex: true}, `at character 3, **: invalid nested repetition`},
-		{search.Query{Text: `a(?=b)`, Regex: true}, "lookaround and backreferences do not exist"},
-		{search.Query{Text: `(a)\1`, Regex: true}, "backreferences do not exist"},
+		{search.Query{Text: `a(?=b)`, Regex: true}, "no lookaround or backreferences"},
+		{search.Query{Text: `(a)\1`, Regex: true}, "no backreferences"},
 		{search.Query{Text: "a{2000}", Regex: true}, "invalid repeat count"},
 		{search.Query{Text: "(", Regex: true, CaseSensitive: true}, "missing closing )"},
 		{search.Query{Text: "x", Glob: "é[a"}, `the glob é[a is wrong at character 2: "[" is not closed`},

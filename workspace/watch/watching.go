@@ -210,11 +210,11 @@ func (w *watching) failed(err error) {
 	w.barrier.fail()
 	w.soon(w.patient)
 	w.patient = min(2*w.patient, rescanAtAll)
-	reason := "more happened at once than the system could tell of"
+	reason := "more changed at once than the system could report"
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		reason = "the system's watcher failed: " + err.Error()
 	}
-	w.tree.become(State{Degraded: true, Reason: reason + "; looking through the folders again"})
+	w.tree.become(State{Degraded: true, Reason: reason + "; scanning the folders again"})
 }
 
 // scan looks through all folders: it watches those that are to be watched and no
