@@ -1,6 +1,10 @@
 package lspbridge
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"go.lsp.dev/protocol"
+)
 
 // capabilities is what we tell of ourselves, and nothing that is not so.
 const capabilities = `{
@@ -24,7 +28,8 @@ const capabilities = `{
  "publishDiagnostics":{"relatedInformation":false,"versionSupport":true},
  "diagnostic":{"dynamicRegistration":true,"relatedDocumentSupport":false}}}`
 
-// abilities are a server's capabilities, as far as we use them.
+// abilities are a server's capabilities, as far as we use them. protocol's type would
+// refuse all of them for one that is not as LSP has it.
 type abilities struct {
 	PositionEncoding        encoding `json:"positionEncoding"`
 	TextDocumentSync        syncing  `json:"textDocumentSync"`
@@ -60,16 +65,9 @@ func (a ability) has(name string) bool {
 	return json.Unmarshal(a.options, &options) == nil && string(options[name]) == "true"
 }
 
-// How a server wants to be told of changes.
-const (
-	syncNone        = 0
-	syncFull        = 1
-	syncIncremental = 2
-)
-
 // syncing is textDocumentSync: a number, or an object.
 type syncing struct {
-	Change int
+	Change protocol.TextDocumentSyncKind
 	Save   bool
 }
 
@@ -79,8 +77,8 @@ func (s *syncing) UnmarshalJSON(raw []byte) error {
 		return json.Unmarshal(raw, &s.Change)
 	}
 	var options struct {
-		Change int     `json:"change"`
-		Save   ability `json:"save"`
+		Change protocol.TextDocumentSyncKind `json:"change"`
+		Save   ability                       `json:"save"`
 	}
 	err := json.Unmarshal(raw, &options)
 	s.Change, s.Save = options.Change, options.Save.offered

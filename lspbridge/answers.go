@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"strings"
 
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
 	"pillion/internal/wire"
 )
 
 // handle is what a server may send: it runs on the goroutine that reads, in order.
 func (c *client) handle(_ context.Context, _ *wire.Conn, req *wire.Request) (any, error) {
 	if req.Notification {
-		c.told(req)
+		c.notified(req)
 		return nil, nil
 	}
 	answer, known := answers[req.Method]
@@ -29,7 +32,7 @@ var answers = map[string]func(c *client, params json.RawMessage) (any, error){
 	"client/registerCapability":      (*client).register,
 	"client/unregisterCapability":    (*client).unregister,
 	"window/showMessageRequest":      nothing,
-	"window/showDocument":            func(*client, json.RawMessage) (any, error) { return map[string]bool{"success": false}, nil },
+	"window/showDocument":            func(*client, json.RawMessage) (any, error) { return protocol.ShowDocumentResult{}, nil },
 	"workspace/applyEdit": func(*client, json.RawMessage) (any, error) {
 		return map[string]any{"applied": false, "failureReason": "changes are made by those who ask for them"}, nil
 	},
@@ -43,17 +46,15 @@ var answers = map[string]func(c *client, params json.RawMessage) (any, error){
 
 func nothing(*client, json.RawMessage) (any, error) { return nil, nil }
 
-// told takes a notification.
-func (c *client) told(req *wire.Request) {
+// notified takes a notification.
+func (c *client) notified(req *wire.Request) {
 	switch req.Method {
 	case "textDocument/publishDiagnostics":
 		c.published(req.Params)
 	case "$/progress":
 		c.progress(req.Params)
 	case "window/logMessage", "window/showMessage":
-		var m struct {
-			Message string `json:"message"`
-		}
+		var m protocol.LogMessageParams
 		if json.Unmarshal(req.Params, &m) == nil {
 			c.server.note(m.Message)
 		}
@@ -63,17 +64,17 @@ func (c *client) told(req *wire.Request) {
 // configuration answers item by item: null for a section that nothing is set in.
 func (c *client) configuration(params json.RawMessage) (any, error) {
 	defer c.askedOnce.Do(func() { close(c.configured) })
-	var p struct {
-		Items []struct {
-			Section string `json:"section"`
-		} `json:"items"`
-	}
+	var p protocol.ConfigurationParams
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "workspace/configuration: %v", err)
 	}
 	out := make([]json.RawMessage, len(p.Items))
 	for i, item := range p.Items {
-		out[i] = section(c.server.spec.Settings, item.Section)
+		name := ""
+		if item.Section != nil {
+			name = *item.Section
+		}
+		out[i] = section(c.server.spec.Settings, name)
 	}
 	return out, nil
 }
@@ -102,6 +103,10 @@ func section(settings json.RawMessage, name string) json.RawMessage {
 }
 
 func (c *client) folders(json.RawMessage) (any, error) {
-	root := c.server.root
-	return []any{map[string]any{"uri": root.URI(), "name": root.Base()}}, nil
+	return c.server.folders(), nil
+}
+
+// folders are all that a server has of the workspace: its root.
+func (s *server) folders() []protocol.WorkspaceFolder {
+	return []protocol.WorkspaceFolder{{URI: uri.URI(s.root.URI()), Name: s.root.Base()}}
 }

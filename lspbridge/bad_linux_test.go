@@ -106,6 +106,7 @@ var badScripts = map[string]script{
 	"never reads":         firstLife(atMethod("textDocument/didOpen", func(*bad) { forever() })), // on the goroutine that reads
 	"is stopped": firstLife(atHover(func(*bad, context.Context, *wire.Request) any {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		forever() // the thread that sent the signal may run on for a moment
 		return nil
 	})),
 	"closes its output": firstLife(atHover(func(*bad, context.Context, *wire.Request) any { os.Stdout.Close(); forever(); return nil })),

@@ -21,7 +21,7 @@ func BenchmarkDirect(b *testing.B) {
 	r := benchmarked(b)
 	sv, err := r.bridge.serverOf(r.path("a.py"))
 	r.must(err)
-	params := placeParams(at(0, 0))(r.path("a.py").URI(), counting{})
+	params := paramsAt(at(0, 0))(r.path("a.py").URI(), counting{})
 	for b.Loop() {
 		var result json.RawMessage
 		r.must(sv.warm().conn.Call(b.Context(), "textDocument/hover", params, &result))

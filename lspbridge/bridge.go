@@ -9,6 +9,11 @@
 //	reports    what servers said is wrong, and when (diagnostics.go)
 //	router     the editor's own servers first, where it has them
 //
+// What servers are told has the types of go.lsp.dev/protocol. What they say has them only
+// where servers keep to LSP: protocol takes "diagnostics": null for a clean file and an
+// unknown kind of documentChange for edits, and refuses a whole message for one field that
+// is otherwise (a code beyond int32, a Command among code actions, a capability).
+//
 // A question goes to the editor's own servers first (Options.Ask), and to ours if those
 // say nothing, fail, take longer than 3 s or answer about another version; a setting turns
 // that round. Before client.ask sends it, the server hears what changed on disk
@@ -84,10 +89,10 @@ type Bridge struct {
 
 	patience patience
 
-	running sync.WaitGroup // the goroutines of servers
-	entry   sync.Mutex     // guards shut; nothing else is locked within
-	shut    bool           // nothing is added to running any more
-	looked  looked
+	running       sync.WaitGroup // the goroutines of servers
+	entry         sync.Mutex     // guards shut; nothing else is locked within
+	shut          bool           // nothing is added to running any more
+	installations installations
 
 	mu      sync.Mutex // guards all below
 	closed  bool

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"go.lsp.dev/protocol"
+
 	"pillion/internal/wire"
 	"pillion/workspace"
 	"pillion/workspace/document"
@@ -38,8 +40,8 @@ type client struct {
 	mu   sync.Mutex // guards documents, and makes bringing them up and asking one step
 	docs map[workspace.Path]*openDocument
 
-	seeing sync.Mutex     // guards seen
-	seen   map[string]int // files that it watches and that changed, and how; nil: no timer runs
+	seeing sync.Mutex                         // guards seen
+	seen   map[string]protocol.FileChangeType // files that it watches and that changed, and how; nil: no timer runs
 }
 
 func newClient(s *server, child Child) *client {
@@ -87,13 +89,12 @@ func (l listened) Read(b []byte) (int, error) {
 // initialize is LSP's first exchange.
 func (c *client) initialize(ctx context.Context) error {
 	root := c.server.root
-	folder := map[string]any{"uri": root.URI(), "name": root.Base()}
 	params := map[string]any{
 		"processId":        os.Getpid(),
 		"clientInfo":       map[string]string{"name": "pillion"},
 		"rootUri":          root.URI(),
 		"rootPath":         root.Abs(),
-		"workspaceFolders": []any{folder},
+		"workspaceFolders": c.server.folders(),
 		"capabilities":     json.RawMessage(capabilities),
 	}
 	if c.server.spec.Options != nil {
@@ -288,11 +289,11 @@ func changedMeanwhile(err error) bool {
 func (c *client) begin(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (func(any) error, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d, text, err := c.bringUpLocked(s, p)
+	d, text, err := c.syncLocked(s, p)
 	if err != nil {
 		return nil, err
 	}
-	wait, err := c.request(ctx, q.method, q.params(d.uri, counting{encoding: c.encoding, text: text}))
+	wait, err := c.request(ctx, q.method, q.params(string(d.uri), counting{encoding: c.encoding, text: text}))
 	return wait, answered(ctx, c.server.spec, q.method, err)
 }
 

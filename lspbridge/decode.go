@@ -11,43 +11,43 @@ import (
 	"pillion/workspace/language"
 )
 
-// place is a Location or a LocationLink.
-type place struct {
+// location is a Location or a LocationLink.
+type location struct {
 	URI       string         `json:"uri"`
 	Range     document.Range `json:"range"`
 	TargetURI string         `json:"targetUri"`
 	Selection document.Range `json:"targetSelectionRange"`
 }
 
-// decodePlaces takes null, a Location, or a list of Locations or LocationLinks.
-func decodePlaces(raw json.RawMessage) ([]place, error) {
-	var places []place
+// decodeLocations takes null, a Location, or a list of Locations or LocationLinks.
+func decodeLocations(raw json.RawMessage) ([]location, error) {
+	var found []location
 	switch raw = bytes.TrimSpace(raw); {
 	case isNull(raw):
 		return nil, nil
 	case raw[0] == '{':
 		raw = append(append([]byte{'['}, raw...), ']')
 	}
-	if err := json.Unmarshal(raw, &places); err != nil {
+	if err := json.Unmarshal(raw, &found); err != nil {
 		return nil, err
 	}
-	for i, p := range places {
+	for i, p := range found {
 		if p.TargetURI != "" {
-			places[i] = place{URI: p.TargetURI, Range: p.Selection}
+			found[i] = location{URI: p.TargetURI, Range: p.Selection}
 		}
-		if places[i].URI == "" {
-			return nil, errors.New("a place without a uri")
+		if found[i].URI == "" {
+			return nil, errors.New("a location without a uri")
 		}
 	}
-	return places, nil
+	return found, nil
 }
 
-func fitsPlaces(raw json.RawMessage) error {
-	_, err := decodePlaces(raw)
+func fitsLocations(raw json.RawMessage) error {
+	_, err := decodeLocations(raw)
 	return err
 }
 
-// reader turns places in files, as somebody counts them, into ours. It reads a file
+// reader turns locations in files, as somebody counts them, into ours. It reads a file
 // only where that needs its text, and once.
 type reader struct {
 	bridge   *Bridge
@@ -62,9 +62,9 @@ func (r reply) reader(b *Bridge, s *document.Snapshot, asked workspace.Path) *re
 	return &reader{bridge: b, snapshot: s, asked: asked, encoding: r.encoding, from: r.from, outside: map[string]string{}}
 }
 
-func (r *reader) locations(places []place) []language.Location {
-	out := make([]language.Location, 0, len(places))
-	for _, at := range places {
+func (r *reader) locations(found []location) []language.Location {
+	out := make([]language.Location, 0, len(found))
+	for _, at := range found {
 		out = append(out, r.location(at.URI, at.Range))
 	}
 	return out

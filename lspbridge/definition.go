@@ -10,35 +10,35 @@ import (
 
 // Definition is where what stands at a position is defined; empty if nothing is found.
 func (b *Bridge) Definition(ctx context.Context, s *document.Snapshot, p workspace.Path, at document.Position) ([]language.Location, language.Server, error) {
-	return b.places(ctx, s, p, question{
+	return b.locations(ctx, s, p, question{
 		method: "textDocument/definition", editor: "definition", what: "definitions",
 		offers: func(a *abilities) ability { return a.DefinitionProvider },
-		params: placeParams(at), fits: fitsPlaces,
+		params: paramsAt(at), fits: fitsLocations,
 	})
 }
 
-// References are the places that use what stands at a position, with or without the
+// References are the locations that use what stands at a position, with or without the
 // one that declares it.
 func (b *Bridge) References(ctx context.Context, s *document.Snapshot, p workspace.Path, at document.Position, declaration bool) ([]language.Location, language.Server, error) {
-	return b.places(ctx, s, p, question{
+	return b.locations(ctx, s, p, question{
 		method: "textDocument/references", editor: "references", what: "references",
 		offers: func(a *abilities) ability { return a.ReferencesProvider },
 		params: func(uri string, as counting) any {
-			return placeIn{documentID{uri, as.version}, as.position(at), map[string]bool{"includeDeclaration": declaration}, ""}
+			return positionParams{documentID{uri, as.version}, as.position(at), map[string]bool{"includeDeclaration": declaration}, ""}
 		},
-		fits: fitsPlaces,
+		fits: fitsLocations,
 	})
 }
 
-// places asks for places.
-func (b *Bridge) places(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) ([]language.Location, language.Server, error) {
+// locations asks for locations.
+func (b *Bridge) locations(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) ([]language.Location, language.Server, error) {
 	r, err := b.ask(ctx, s, p, q)
 	if err != nil {
 		return nil, r.by, err
 	}
-	places, err := decodePlaces(r.result)
+	found, err := decodeLocations(r.result)
 	if err != nil {
 		return nil, r.by, garbled(r.by, err)
 	}
-	return r.reader(b, s, p).locations(places), r.by, nil
+	return r.reader(b, s, p).locations(found), r.by, nil
 }

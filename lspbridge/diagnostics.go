@@ -55,7 +55,7 @@ func (s *server) diagnostics(ctx context.Context, snap *document.Snapshot, p wor
 		return s.notUsable(ctx, err)
 	}
 	c.tellWatched(ctx)
-	t, err := c.tellText(snap, p)
+	t, err := c.syncText(snap, p)
 	if errors.Is(err, errGone) {
 		return s.diagnostics(ctx, snap, p)
 	}
@@ -99,8 +99,8 @@ func (s *server) notUsable(ctx context.Context, err error) (language.Report, err
 	return out, err
 }
 
-// told is a text that a server was told.
-type told struct {
+// syncedText is a text of a document that a server has.
+type syncedText struct {
 	path  workspace.Path
 	text  string
 	sum   uint64
@@ -108,43 +108,42 @@ type told struct {
 	asked time.Time // the server was, if it can be: what it answered before may be over, for other files change too
 }
 
-// tellText has the server know p as the snapshot has it.
-func (c *client) tellText(s *document.Snapshot, p workspace.Path) (told, error) {
+// syncText has the server know p as the snapshot has it.
+func (c *client) syncText(s *document.Snapshot, p workspace.Path) (syncedText, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d, text, err := c.bringUpLocked(s, p)
+	d, text, err := c.syncLocked(s, p)
 	if err != nil {
-		return told{}, err
+		return syncedText{}, err
 	}
 	if !c.pulls() {
 		if err := c.settleLocked(d, text); err != nil {
-			return told{}, err
+			return syncedText{}, err
 		}
 	}
 	c.reports.mu.Lock()
 	defer c.reports.mu.Unlock()
-	return told{path: d.path, text: text, sum: d.sum, since: c.reports.getLocked(d.path).since}, nil
+	return syncedText{path: d.path, text: text, sum: d.sum, since: c.reports.getLocked(d.path).since}, nil
 }
 
-// settleLocked tells a text once more if what the server has sent about it may be over,
+// settleLocked sends a text once more if what the server has sent about it may be over,
 // because something else changed.
 func (c *client) settleLocked(d *openDocument, text string) error {
-	if c.server.spec.Alone || !c.reports.shaken(d.path) {
+	if c.server.spec.Alone || !c.reports.takeOutdated(d.path) {
 		return nil
 	}
-	return c.repeatLocked(d, text)
+	return c.resendLocked(d, text)
 }
 
-// unanswered is for a server that was asked and has not answered. What it has sent by
-// itself may be from before something else changed; then it has to send it anew.
-func (c *client) unanswered(t told) told {
+// resend sends a text once more, if the document still has it, and gives it as it is then.
+func (c *client) resend(t syncedText, send func(d *openDocument, text string) error) syncedText {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.docs[t.path]
 	if d == nil || d.sum != t.sum {
 		return t
 	}
-	if err := c.settleLocked(d, t.text); err != nil {
+	if err := send(d, t.text); err != nil {
 		c.server.note(err.Error())
 	}
 	c.reports.mu.Lock()
@@ -153,22 +152,8 @@ func (c *client) unanswered(t told) told {
 	return t
 }
 
-// tellAgain tells the same text once more, if the document still has it.
-func (c *client) tellAgain(t told) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	d := c.docs[t.path]
-	if d == nil || d.sum != t.sum {
-		return
-	}
-	c.reports.nudged(t.path)
-	if err := c.repeatLocked(d, t.text); err != nil {
-		c.server.note(err.Error())
-	}
-}
-
-// repeatLocked tells the text that a document has as another version of it.
-func (c *client) repeatLocked(d *openDocument, text string) error {
+// resendLocked sends the text that a document has as another version of it.
+func (c *client) resendLocked(d *openDocument, text string) error {
 	saved := d.saved == d.version
 	d.version++
 	if saved {
@@ -177,22 +162,13 @@ func (c *client) repeatLocked(d *openDocument, text string) error {
 	return c.didChange(d, text)
 }
 
-func (r *reports) nudged(p workspace.Path) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.getLocked(p).nudges++
-}
-
 // await waits until it is known what is wrong in a text. If that does not come to be,
 // the list is an older one, if there is any.
-func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshness) {
+func (c *client) await(ctx context.Context, t syncedText) (*knownList, language.Freshness) {
 	if c.pulls() {
 		t.asked = time.Now()
-		if !c.pull(ctx, t) && !c.server.spec.Alone && c.reports.isShaken(t.path) {
-			if ctx.Err() != nil {
-				return c.notKnown(ctx, t)
-			}
-			t = c.unanswered(t)
+		if !c.pull(ctx, t) { // what it has sent by itself may be from before something else changed
+			t = c.resend(t, c.settleLocked)
 		}
 	}
 	for {
@@ -203,8 +179,8 @@ func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshn
 		if v == nil {
 			return c.older(t), language.Stale // it has another text by now
 		}
-		if v.nudge {
-			c.tellAgain(t)
+		if v.resend {
+			t = c.resend(t, c.resendLocked)
 			continue
 		}
 		if !c.pause(ctx, v.again, turned) {
@@ -215,7 +191,7 @@ func (c *client) await(ctx context.Context, t told) (*knownList, language.Freshn
 }
 
 // notKnown is what is left when nobody waits any more, or the server has ended.
-func (c *client) notKnown(ctx context.Context, t told) (*knownList, language.Freshness) {
+func (c *client) notKnown(ctx context.Context, t syncedText) (*knownList, language.Freshness) {
 	if ctx.Err() == nil {
 		return nil, language.Interrupted
 	}
@@ -246,7 +222,7 @@ func (c *client) pause(ctx context.Context, again time.Time, turned <-chan struc
 }
 
 // look is what is known of a text now. Without a verdict the document has another.
-func (c *client) look(t told) (*knownList, *verdict, <-chan struct{}) {
+func (c *client) look(t syncedText) (*knownList, *verdict, <-chan struct{}) {
 	r := c.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -270,20 +246,7 @@ func (c *client) look(t told) (*knownList, *verdict, <-chan struct{}) {
 }
 
 func (r *reports) evidenceLocked(one *report, spec Server) evidence {
-	e := evidence{
-		since: one.since, sent: one.sent, changed: one.changed, came: one.came,
-		versions: r.versions, single: spec.Single, debounce: r.debounce,
-		busy: r.isBusyLocked(), stirred: r.stirred, nudges: one.nudges,
-	}
-	if n := len(one.runs); n > 0 {
-		e.told = one.runs[n-1]
-	}
-	e.told = latest(e.told, one.changed)
-	for _, t := range one.old {
-		if time.Since(t) <= mostLint {
-			e.old++
-		}
-	}
+	e := evidence{sentText: one.sentText, versions: r.versions, single: spec.Single, debounce: r.debounce, busy: r.isBusyLocked(), notified: r.notified}
 	if one.pulled != nil && one.pulled.since == one.since {
 		e.pull = &one.pulled.published
 	}
@@ -291,7 +254,7 @@ func (r *reports) evidenceLocked(one *report, spec Server) evidence {
 }
 
 // older is the last that was heard of a document, whatever text it was about.
-func (c *client) older(t told) *knownList {
+func (c *client) older(t syncedText) *knownList {
 	r := c.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -322,9 +285,9 @@ func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
 		if c == nil && b.o.Ask != nil && b.o.Settings(p.Top()).EditorDiagnostics {
 			continue // it is not needed as long as the editor answers
 		}
-		var t told
+		var t syncedText
 		if c != nil {
-			if t, err = c.tellText(s, p); err != nil {
+			if t, err = c.syncText(s, p); err != nil {
 				continue
 			}
 		}
@@ -348,12 +311,12 @@ func (b *Bridge) Prepare(s *document.Snapshot, paths []workspace.Path) {
 }
 
 // prepare starts the server, and tells it what p is then.
-func (s *server) prepare(ctx context.Context, p workspace.Path) (*client, told, error) {
+func (s *server) prepare(ctx context.Context, p workspace.Path) (*client, syncedText, error) {
 	c, err := s.use(ctx)
 	if err != nil {
-		return nil, told{}, err
+		return nil, syncedText{}, err
 	}
-	t, err := c.tellText(s.bridge.o.Documents.Snapshot(warmLimit), p)
+	t, err := c.syncText(s.bridge.o.Documents.Snapshot(warmLimit), p)
 	return c, t, err
 }
 
@@ -370,7 +333,7 @@ func (c *client) tellingAt(d *openDocument, at time.Time, crowded bool, method s
 		return err
 	}
 	ctx, cancel := context.WithTimeout(c.server.ctx, mostLint)
-	wait, err := c.conn.Begin(ctx, c.server.spec.Barrier, map[string]any{"textDocument": documentID{URI: d.uri}})
+	wait, err := c.conn.Begin(ctx, c.server.spec.Barrier, map[string]any{"textDocument": documentID{URI: string(d.uri)}})
 	go func() {
 		defer c.server.bridge.running.Done()
 		defer cancel()

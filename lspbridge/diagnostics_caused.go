@@ -21,7 +21,7 @@ type effect struct {
 	read     bool                  // before is known
 	compared bool                  // what was wrong before is known
 	was      []language.Diagnostic // and what it was
-	now      told
+	now      syncedText
 }
 
 // Caused says what changes did to the diagnostics of files: a server that runs is told
@@ -122,7 +122,7 @@ func (c *client) effect(before, now *document.Snapshot, p workspace.Path) (e eff
 		e.before, e.read = was.Text, true
 		e.was, e.compared = c.knownOf(target(p), was.Text)
 	}
-	e.now, err = c.tellText(now, p)
+	e.now, err = c.syncText(now, p)
 	return e, err
 }
 
@@ -131,7 +131,7 @@ func (c *client) knownOf(p workspace.Path, text string) ([]language.Diagnostic, 
 	r, sum := c.reports, sumOf(text)
 	r.mu.Lock()
 	one := r.getLocked(p)
-	t := told{path: p, text: text, sum: sum, since: one.since}
+	t := syncedText{path: p, text: text, sum: sum, since: one.since}
 	known := one.known
 	r.mu.Unlock()
 	if k, _, _ := c.look(t); k != nil {
@@ -162,7 +162,7 @@ func (e effect) wait(ctx context.Context) language.Caused {
 
 // superseded says if the server was told another text since: of the one before, nothing
 // will come to be known any more.
-func (c *client) superseded(t told) bool {
+func (c *client) superseded(t syncedText) bool {
 	r := c.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,42 +2,46 @@ package lspbridge
 
 import "time"
 
+// sentText is one text of a document, as the server was sent it.
+type sentText struct {
+	since, sent int32       // the versions of the document that have this text
+	changed     time.Time   // when the server was sent it first
+	told        time.Time   // and when last
+	came        []published // reports since then, in their order
+	old         int         // how many of the reports to come may be of an earlier text
+	resent      int         // how often it was sent only to have it reported again
+}
+
 // evidence is what is known of one text of a document. freshness says what it proves.
 type evidence struct {
-	since, sent int32       // the versions of the document that had this text
-	changed     time.Time   // when the server was told it first
-	came        []published // reports since then, in their order
+	sentText
 	// pull is the answer to a question about this text, nil if none was asked or answered.
 	pull *published
 	// versions: the server has named the version of a document, ever.
 	versions bool
-	// old is how many reports of earlier texts may still come: see freshness.
-	old int
 	// single: the server reports once for each text, and then all it has found.
 	single bool
 	// debounce is how long the server is known to wait before it looks at a text.
 	debounce time.Duration
-	// busy: it says that it is at work on something; stirred, when it was last told
+	// busy: it says that it is at work on something; notified, when it was last told
 	// anything.
-	busy    bool
-	stirred time.Time
-	told    time.Time // when it was last told this text
-	nudges  int       // how often it was told it again
+	busy     bool
+	notified time.Time
 }
 
 // verdict is what evidence comes to.
 type verdict struct {
 	proof *published // what is wrong in the text, for certain; nil: not known
-	// again is when to look again if nothing happens until then. Nudge: the server is to
-	// be told the same text once more, for what it has said cannot be told apart.
-	again time.Time
-	nudge bool
+	// again is when to look again if nothing happens until then. resend: the server is to
+	// be sent the same text once more, for what it has said cannot be told apart.
+	again  time.Time
+	resend bool
 }
 
 const (
 	quietTime  = 250 * time.Millisecond // without another report from a server that may send several
 	silentTime = 2 * time.Second        // without any
-	mostNudges = 4
+	mostResent = 4
 )
 
 // freshness is the one place that says whether a server's list is about a text. It is,
@@ -67,7 +71,7 @@ func freshness(e evidence, now time.Time) verdict {
 	case e.busy:
 		return verdict{}
 	}
-	if quiet := latest(proof.at, e.stirred).Add(quietTime); now.Before(quiet) {
+	if quiet := latest(proof.at, e.notified).Add(quietTime); now.Before(quiet) {
 		return verdict{again: quiet}
 	}
 	return verdict{proof: proof}
@@ -78,13 +82,13 @@ func freshness(e evidence, now time.Time) verdict {
 func (e evidence) unproven(doubtful bool, now time.Time) verdict {
 	most, silent := 1, e.told.Add(e.debounce+silentTime)
 	if doubtful {
-		most = mostNudges
+		most = mostResent
 	}
 	switch {
-	case e.nudges >= most:
+	case e.resent >= most:
 		return verdict{}
 	case doubtful && e.came[len(e.came)-1].at.After(e.told), !now.Before(silent):
-		return verdict{nudge: true}
+		return verdict{resend: true}
 	}
 	return verdict{again: silent}
 }

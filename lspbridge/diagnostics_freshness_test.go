@@ -13,26 +13,26 @@ func TestFreshness(t *testing.T) {
 	v := func(n int32, at int, items string) published { return published{&n, ms(at), items} }
 	plain := func(at int, items string) published { return published{nil, ms(at), items} }
 	const a, b = `["a"]`, `["b"]`
-	text := evidence{since: 3, sent: 3, changed: ms(0), told: ms(0), stirred: ms(0), single: true}
+	text := evidence{sentText: sentText{since: 3, sent: 3, changed: ms(0), told: ms(0)}, notified: ms(0), single: true}
 	with := func(change func(*evidence)) evidence { e := text; change(&e); return e }
 	reports := func(e evidence, came ...published) evidence { e.came = came; return e }
 	versions := with(func(e *evidence) { e.versions = true })
 	debounced := with(func(e *evidence) { e.debounce = 500 * time.Millisecond })
 	after := func(e evidence, old int) evidence { e.old = old; return e }
 	several := with(func(e *evidence) { e.versions, e.single = true, false })
-	nudged := with(func(e *evidence) { e.versions, e.since, e.sent, e.nudges = true, 3, 5, 2 })
+	resent := with(func(e *evidence) { e.versions, e.since, e.sent, e.resent = true, 3, 5, 2 })
 
 	for _, c := range []struct {
-		name  string
-		e     evidence
-		at    int // when it is asked
-		want  string
-		nudge bool
-		again int // -1: none
+		name   string
+		e      evidence
+		at     int // when it is asked
+		want   string
+		resend bool
+		again  int // -1: none
 	}{
 		{"nothing came", text, 100, "", false, 2000},
 		{"nothing came for long", text, 2000, "", true, -1},
-		{"nothing came, and it was told again", nudged, 9000, "", false, -1},
+		{"nothing came, and it was told again", resent, 9000, "", false, -1},
 
 		{"its version", reports(versions, v(3, 100, a)), 100, a, false, -1},
 		{"an empty list of its version", reports(versions, v(3, 100, "[]")), 100, "[]", false, -1},
@@ -42,7 +42,7 @@ func TestFreshness(t *testing.T) {
 		{"no version any more", reports(versions, plain(100, "[]")), 100, "", false, 2000},
 		{"its version, then an older one late", reports(versions, v(3, 100, a), v(2, 110, "[]")), 110, a, false, -1},
 		{"the last of its version", reports(versions, v(3, 100, a), v(3, 110, b)), 110, b, false, -1},
-		{"any of the versions with this text", reports(nudged, v(4, 100, a)), 100, a, false, -1},
+		{"any of the versions with this text", reports(resent, v(4, 100, a)), 100, a, false, -1},
 
 		{"no versions, after a pause", reports(text, plain(100, "[]")), 100, "[]", false, -1},
 		{"no versions, one of an earlier text to come", reports(after(text, 1), plain(100, "[]")), 100, "", true, -1},
@@ -54,7 +54,7 @@ func TestFreshness(t *testing.T) {
 		{"debounced, two to come, three say the same", reports(after(debounced, 2), plain(600, a), plain(700, a), plain(800, a)), 800, a, false, -1},
 		{"told again, and not answered yet", with(func(e *evidence) {
 			*e = reports(after(text, 1), plain(100, a))
-			e.nudges, e.told = 1, ms(110)
+			e.resent, e.told = 1, ms(110)
 		}), 200, "", false, 2110},
 		{"debounced, silent", debounced, 600, "", false, 2500},
 
@@ -62,7 +62,7 @@ func TestFreshness(t *testing.T) {
 		{"several: quiet", reports(several, v(3, 100, "[]")), 350, "[]", false, -1},
 		{"several: told of another file meanwhile", with(func(e *evidence) {
 			*e = reports(several, v(3, 100, "[]"))
-			e.stirred = ms(300)
+			e.notified = ms(300)
 		}), 350, "", false, 550},
 		{"several: at work, as it says", with(func(e *evidence) { *e = reports(several, v(3, 100, "[]")); e.busy = true }), 9000, "", false, -1},
 		{"single: at work on something else", with(func(e *evidence) { *e = reports(versions, v(3, 100, "[]")); e.busy = true }), 100, "[]", false, -1},
@@ -78,8 +78,8 @@ func TestFreshness(t *testing.T) {
 		if !got.again.IsZero() {
 			again = int(got.again.Sub(start) / time.Millisecond)
 		}
-		if items != c.want || got.nudge != c.nudge || again != c.again {
-			t.Errorf("%s: proof %q nudge %t again at %d, want %q %t %d", c.name, items, got.nudge, again, c.want, c.nudge, c.again)
+		if items != c.want || got.resend != c.resend || again != c.again {
+			t.Errorf("%s: proof %q resend %t again at %d, want %q %t %d", c.name, items, got.resend, again, c.want, c.resend, c.again)
 		}
 	}
 }

@@ -22,7 +22,7 @@ const pullAgain = 50 * time.Millisecond
 
 // pull asks what is wrong in a text, and notes the answer. Without one, what the server
 // sends by itself has to do: there are servers that answer for some files alone.
-func (c *client) pull(ctx context.Context, t told) (answered bool) {
+func (c *client) pull(ctx context.Context, t syncedText) (answered bool) {
 	for {
 		had, wait, err := c.beginPull(ctx, t)
 		if err != nil || wait == nil {
@@ -49,7 +49,7 @@ func (c *client) pull(ctx context.Context, t told) (answered bool) {
 
 // beginPull asks, if the document still has that text. had is the answer that the
 // server may refer to.
-func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func() (json.RawMessage, error), err error) {
+func (c *client) beginPull(ctx context.Context, t syncedText) (had *pulled, wait func() (json.RawMessage, error), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.docs[t.path]
@@ -57,10 +57,10 @@ func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func(
 		return nil, nil, nil
 	}
 	if c.server.spec.TypeScript {
-		wait, err = c.beginTypeScript(ctx, d.uri)
+		wait, err = c.beginTypeScript(ctx, string(d.uri))
 		return nil, wait, err
 	}
-	params := map[string]any{"textDocument": documentID{URI: d.uri}}
+	params := map[string]any{"textDocument": documentID{URI: string(d.uri)}}
 	if id := c.offers.DiagnosticProvider.text("identifier"); id != "" {
 		params["identifier"] = id
 	}
@@ -79,7 +79,7 @@ func (c *client) beginPull(ctx context.Context, t told) (had *pulled, wait func(
 
 // pulledAnswer notes an answer, unless it cannot be read, or the document was changed
 // while it was made.
-func (c *client) pulledAnswer(t told, had *pulled, raw json.RawMessage) (noted bool) {
+func (c *client) pulledAnswer(t syncedText, had *pulled, raw json.RawMessage) (noted bool) {
 	var a struct {
 		Kind     string          `json:"kind"`
 		ResultID string          `json:"resultId"`

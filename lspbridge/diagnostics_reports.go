@@ -19,28 +19,21 @@ type reports struct {
 	mu       sync.Mutex // guards all below
 	of       map[workspace.Path]*report
 	versions bool                 // it has named the version of a document
-	stirred  time.Time            // when it was last told something that it may report on
+	notified time.Time            // when it was last told something that it may report on
 	busy     map[string]time.Time // by the tokens of progress that has begun, when it was last heard of
-	lints    lints
 }
 
 // report is one document's.
 type report struct {
-	sum         uint64 // of the text that it has
-	open        bool
-	since, sent int32     // its versions that had this text
-	changed     time.Time // when the server was told this text first
-	runs        []time.Time
-	old         []time.Time // those of runs that were there when the text came
-	closes      int         // how many empty reports may come because it was closed
-	readTo      time.Time   // what was sent until then the server has read
-	came        []published // since then
-	nudges      int         // how often it was told the same text again
-	last        *published  // whatever it was about
-	pulled      *pulled
-	known       *knownList
-	shaken      bool          // since the server was told it, something else changed that it may depend on
-	turned      chan struct{} // closed when anything of this changes
+	sum  uint64 // of the text that it has
+	open bool
+	sentText
+	unreported []time.Time // when the server was told what it may still report on
+	last       *published  // whatever it was about
+	pulled     *pulled
+	known      *knownList
+	outdated   bool          // since the server was sent it, something else changed that it may depend on
+	turned     chan struct{} // closed when anything of this changes
 }
 
 // published is one textDocument/publishDiagnostics.
@@ -83,6 +76,18 @@ func (r *reports) getLocked(p workspace.Path) *report {
 	return one
 }
 
+// expect notes that the server may report on what it is told now.
+func (one *report) expect(now time.Time) {
+	one.forget(now)
+	one.told = now
+	one.unreported = append(one.unreported, now)
+}
+
+// forget drops what the server will not report on any more.
+func (one *report) forget(now time.Time) {
+	one.unreported = slices.DeleteFunc(one.unreported, func(t time.Time) bool { return now.Sub(t) > mostLint })
+}
+
 func (one *report) turn() {
 	close(one.turned)
 	one.turned = make(chan struct{})
@@ -102,75 +107,70 @@ func (r *reports) sent(p workspace.Path, version int32, sum uint64) (at time.Tim
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one, now := r.getLocked(p), time.Now()
-	one.runs = slices.DeleteFunc(one.runs, func(t time.Time) bool { return now.Sub(t) > mostLint })
+	one.forget(now)
 	if one.sum != sum || !one.open {
-		one.old = slices.Clone(one.runs)
-		one.sum, one.since, one.changed, one.came, one.nudges, one.open = sum, version, now, nil, 0, true
-		r.shakeLocked(one)
+		one.sum, one.open = sum, true
+		one.sentText = sentText{since: version, changed: now, old: len(one.unreported)}
+		r.outdateLocked(one)
+	} else {
+		one.resent++
 	}
-	one.shaken = false
+	one.outdated = false
 	crowded = r.isCrowdedLocked(one)
 	one.sent = version
-	one.runs = append(one.runs, now)
-	r.stirred = now
+	one.expect(now)
+	r.notified = now
 	one.turn()
 	return now, crowded
 }
 
-// shakeLocked notes that something changed on which other documents may depend.
-func (r *reports) shakeLocked(what *report) {
+// outdateLocked notes that something changed on which other documents may depend.
+func (r *reports) outdateLocked(what *report) {
 	for _, one := range r.of {
-		one.shaken = one.shaken || one != what
+		one.outdated = one.outdated || one != what
 	}
 }
 
-// shaken says if what is known of a document may be over because something else
-// changed. The next that the server is told of it then counts as a new text.
-func (r *reports) shaken(p workspace.Path) bool {
+// takeOutdated says if what is known of a document may be over because something else
+// changed. The next that the server is sent of it then counts as a new text.
+func (r *reports) takeOutdated(p workspace.Path) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
-	if !one.shaken {
+	if !one.outdated {
 		return false
 	}
-	one.open, one.shaken = false, false
+	one.open, one.outdated = false, false
 	return true
 }
 
-// isShaken is shaken, and leaves it so.
-func (r *reports) isShaken(p workspace.Path) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.getLocked(p).shaken
-}
-
-// stir notes that the server is told something else that has it look at p again; at
+// expect notes that the server is told something else that has it look at p again; at
 // and crowded are those of sent.
-func (r *reports) stir(p workspace.Path) (at time.Time, crowded bool) {
+func (r *reports) expect(p workspace.Path) (at time.Time, crowded bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
 	crowded = r.isCrowdedLocked(one)
-	r.stirred = time.Now()
-	one.runs = append(one.runs, r.stirred)
-	return r.stirred, crowded
+	r.notified = time.Now()
+	one.expect(r.notified)
+	return r.notified, crowded
 }
 
 // isCrowdedLocked says if the server may still be at work on what it was told earlier,
 // and can show that it has put it off.
 func (r *reports) isCrowdedLocked(one *report) bool {
-	return len(one.runs) > 0 && !r.versions && r.debounce > 0
+	return len(one.unreported) > 0 && !r.versions && r.debounce > 0
 }
 
-// stirAll is stir for every document.
-func (r *reports) stirAll() {
+// expectAll is expect for every document.
+func (r *reports) expectAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stirred = time.Now()
-	r.shakeLocked(nil)
+	r.notified = time.Now()
+	r.outdateLocked(nil)
 	for _, one := range r.of {
 		if one.open {
-			one.runs = append(one.runs, r.stirred)
+			one.expect(r.notified)
 		}
 	}
 }
@@ -181,11 +181,10 @@ func (r *reports) closed(p workspace.Path) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.getLocked(p)
-	r.stirred = time.Now()
-	one.runs = append(one.runs, r.stirred.Add(-r.debounce))
-	one.closes++
+	r.notified = time.Now()
+	one.unreported = append(one.unreported, r.notified.Add(-r.debounce))
 	one.open, one.came, one.last, one.pulled, one.known = false, nil, nil, nil, nil
-	r.shakeLocked(one)
+	r.outdateLocked(one)
 	one.turn()
 }
 
@@ -195,28 +194,15 @@ func (r *reports) closed(p workspace.Path) {
 func (r *reports) passed(p workspace.Path, sent, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	putOff := func(t time.Time) bool { return t.Before(sent) && now.Before(t.Add(r.debounce)) }
 	one := r.getLocked(p)
-	one.runs, one.old = slices.DeleteFunc(one.runs, putOff), slices.DeleteFunc(one.old, putOff)
-	if flying, told := r.lints.flying(now); told && one.open && !sent.Before(one.changed) {
-		one.runs = append(flying, slices.DeleteFunc(one.runs, func(t time.Time) bool { return t.Before(sent) })...)
-		if one.readTo.Before(one.changed) {
-			one.old, one.came = slices.Clone(flying), nil
+	one.unreported = slices.DeleteFunc(one.unreported, func(t time.Time) bool {
+		off := t.Before(sent) && now.Before(t.Add(r.debounce))
+		if off && t.Before(one.changed) && one.old > 0 {
+			one.old--
 		}
-	}
-	one.readTo = latest(one.readTo, sent)
+		return off
+	})
 	one.turn()
-}
-
-// landedLocked: no look at an earlier text is going on any more. What has come until now
-// stays in doubt, unless all of it agrees.
-func (r *reports) landedLocked(one *report) {
-	if len(one.old) == 0 {
-		return
-	}
-	if proof, _ := r.evidenceLocked(one, Server{}).proven(); proof == nil {
-		one.old, one.came = nil, nil
-	}
 }
 
 // publish notes a report. Without a version it is one of those that were expected, and
@@ -229,12 +215,10 @@ func (r *reports) publish(p workspace.Path, version *int32, items string) {
 	if one == nil {
 		return // it was never open; of those there may be any number
 	}
-	begun := func(t time.Time) bool { return !now.Before(t.Add(r.debounce)) }
-	one.runs = dropFirst(one.runs, begun)
-	if one.closes > 0 && items == "[]" {
-		one.closes--
-	} else {
-		r.lints.ended(now)
+	earlier := false // it is of an earlier text, if it can be
+	if i := slices.IndexFunc(one.unreported, func(t time.Time) bool { return !now.Before(t.Add(r.debounce)) }); i >= 0 {
+		earlier = one.unreported[i].Before(one.changed)
+		one.unreported = slices.Delete(one.unreported, i, i+1)
 	}
 	if !one.open {
 		return
@@ -242,12 +226,11 @@ func (r *reports) publish(p workspace.Path, version *int32, items string) {
 	it := published{version, now, items}
 	one.last = &it
 	if version == nil && now.Before(one.changed.Add(r.debounce)) {
-		one.old = dropFirst(one.old, begun) // it cannot have begun on this text
+		if earlier && one.old > 0 { // it cannot have begun on this text
+			one.old--
+		}
 	} else {
 		one.came = bounded(append(one.came, it))
-	}
-	if flying, told := r.lints.flying(now); told && len(flying) == 0 && !one.readTo.Before(one.changed) {
-		r.landedLocked(one)
 	}
 	one.turn()
 }
@@ -267,13 +250,6 @@ func bounded(came []published) []published {
 		}
 	}
 	return came
-}
-
-func dropFirst(list []time.Time, is func(time.Time) bool) []time.Time {
-	if i := slices.IndexFunc(list, is); i >= 0 {
-		return slices.Delete(list, i, i+1)
-	}
-	return list
 }
 
 // published takes textDocument/publishDiagnostics. What cannot be read proves nothing.
@@ -307,28 +283,19 @@ func (c *client) progress(params json.RawMessage) {
 	var p struct {
 		Token json.RawMessage `json:"token"`
 		Value struct {
-			Kind  string `json:"kind"`
-			Title string `json:"title"`
+			Kind string `json:"kind"`
 		} `json:"value"`
 	}
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	c.reports.heard(p.Value.Kind, string(p.Token), p.Value.Title)
-}
-
-// heard notes progress of one token.
-func (r *reports) heard(kind, token, title string) {
+	r, token := c.reports, string(p.Token)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := time.Now()
-	if kind == "begin" {
-		r.lints.began(title, now)
-	}
-	switch kind {
+	switch p.Value.Kind {
 	case "begin", "report":
 		if len(r.busy) < mostBusy {
-			r.busy[token] = now
+			r.busy[token] = time.Now()
 		}
 	case "end":
 		delete(r.busy, token)
@@ -356,7 +323,7 @@ func (c *client) refresh(json.RawMessage) (any, error) {
 	r := c.reports
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stirred = time.Now()
+	r.notified = time.Now()
 	for _, one := range r.of {
 		one.pulled = nil
 		one.turn()

@@ -14,20 +14,20 @@ var tsserverDiagnostics = []string{"syntacticDiagnosticsSync", "semanticDiagnost
 
 // tsDiagnostic is tsserver's. It counts lines and UTF-16 code units from 1.
 type tsDiagnostic struct {
-	Start    tsPlace         `json:"start"`
-	End      tsPlace         `json:"end"`
+	Start    tsLocation      `json:"start"`
+	End      tsLocation      `json:"end"`
 	Text     string          `json:"text"`
 	Code     json.RawMessage `json:"code"`
 	Category string          `json:"category"`
 	Source   string          `json:"source"`
 }
 
-type tsPlace struct {
+type tsLocation struct {
 	Line   uint32 `json:"line"`
 	Offset uint32 `json:"offset"`
 }
 
-func (p tsPlace) ours() document.Position {
+func (p tsLocation) ours() document.Position {
 	return document.Position{Line: max(p.Line, 1) - 1, Character: max(p.Offset, 1) - 1}
 }
 

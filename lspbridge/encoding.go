@@ -4,16 +4,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"go.lsp.dev/protocol"
+
 	"pillion/workspace/document"
 )
 
 // encoding is what a server counts characters in. Ours are always UTF-16 code units.
-type encoding string
+type encoding protocol.PositionEncodingKind
 
 const (
-	utf8Units encoding = "utf-8"
-	utf16     encoding = "utf-16"
-	utf32     encoding = "utf-32"
+	utf8Units = encoding(protocol.PositionEncodingKindUTF8)
+	utf16     = encoding(protocol.PositionEncodingKindUTF16)
+	utf32     = encoding(protocol.PositionEncodingKindUTF32)
 )
 
 // known says if we can count so.

@@ -45,7 +45,7 @@ func TestTheSpanMakesTheNewText(t *testing.T) {
 		before, after := texts.Draw(t, "before"), texts.Draw(t, "after")
 		for _, e := range []encoding{utf8Units, utf16, utf32} {
 			change := span(before, after, e)
-			if got := document.Apply(before, e.oursRange(before, change.Range), change.Text); got != after || !utf8.ValidString(change.Text) {
+			if got := document.Apply(before, e.oursRange(before, document.Range{Start: document.Position(change.Range.Start), End: document.Position(change.Range.End)}), change.Text); got != after || !utf8.ValidString(change.Text) {
 				t.Fatalf("%s: %q with %+v is %q, want %q", e, before, change, got, after)
 			}
 		}

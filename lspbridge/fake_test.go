@@ -76,7 +76,7 @@ func (f *fake) spawn() (Child, error) {
 
 func (f *fake) handle(ctx context.Context, conn *wire.Conn, req *wire.Request) (any, error) {
 	f.mu.Lock()
-	f.got = append(f.got[max(0, len(f.got)-1000):], sent{req.Method, string(req.Params)})
+	f.got = append(f.got[max(0, len(f.got)-1000):], sent{req.Method, sorted(req.Params)})
 	answer, holds := f.answers[req.Method], f.holds == req.Method
 	f.mu.Unlock()
 	if holds {
@@ -95,6 +95,16 @@ func (f *fake) handle(ctx context.Context, conn *wire.Conn, req *wire.Request) (
 		go conn.Close()
 	}
 	return nil, nil
+}
+
+// sorted has the members of each object in the order of their names.
+func sorted(raw json.RawMessage) string {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return string(raw)
+	}
+	out, _ := json.Marshal(value)
+	return string(out)
 }
 
 // ask has the fake ask the bridge.

@@ -17,7 +17,7 @@ func (b *Bridge) Hover(ctx context.Context, s *document.Snapshot, p workspace.Pa
 	r, err := b.ask(ctx, s, p, question{
 		method: "textDocument/hover", editor: "hover", what: "hover",
 		offers: func(a *abilities) ability { return a.HoverProvider },
-		params: placeParams(at), fits: fitsHover,
+		params: paramsAt(at), fits: fitsHover,
 	})
 	if err != nil || isEmpty(r.result) {
 		return "", r.by, err

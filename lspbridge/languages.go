@@ -63,13 +63,13 @@ func (b *Bridge) serverFor(set Settings, lang string) (spec Server, ok bool) {
 // lookTime is for how long it holds that a program is there, or is not.
 const lookTime = 2 * time.Second
 
-// looked is what a look for programs found.
-type looked struct {
+// installations is which programs were found, for a moment.
+type installations struct {
 	mu    sync.Mutex // guards found
-	found map[string]look
+	found map[string]installation
 }
 
-type look struct {
+type installation struct {
 	there bool
 	until time.Time
 }
@@ -79,15 +79,15 @@ func (b *Bridge) installed(s Server) bool {
 		return false
 	}
 	name, now := s.Command[0], time.Now()
-	b.looked.mu.Lock()
-	defer b.looked.mu.Unlock()
-	if l, ok := b.looked.found[name]; ok && now.Before(l.until) {
+	b.installations.mu.Lock()
+	defer b.installations.mu.Unlock()
+	if l, ok := b.installations.found[name]; ok && now.Before(l.until) {
 		return l.there
 	}
 	_, err := b.o.LookPath(name)
-	if b.looked.found == nil {
-		b.looked.found = map[string]look{}
+	if b.installations.found == nil {
+		b.installations.found = map[string]installation{}
 	}
-	b.looked.found[name] = look{err == nil, now.Add(lookTime)}
+	b.installations.found[name] = installation{err == nil, now.Add(lookTime)}
 	return err == nil
 }

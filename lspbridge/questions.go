@@ -64,8 +64,8 @@ func (b *Bridge) own(ctx context.Context, s *document.Snapshot, p workspace.Path
 	}
 }
 
-// placeIn are TextDocumentPositionParams.
-type placeIn struct {
+// positionParams are TextDocumentPositionParams.
+type positionParams struct {
 	TextDocument documentID        `json:"textDocument"`
 	Position     document.Position `json:"position"`
 	Context      any               `json:"context,omitempty"`
@@ -77,9 +77,9 @@ type documentID struct {
 	Version *int32 `json:"version,omitempty"`
 }
 
-// placeParams are the parameters of most questions.
-func placeParams(at document.Position) func(string, counting) any {
+// paramsAt are the parameters of most questions.
+func paramsAt(at document.Position) func(string, counting) any {
 	return func(uri string, as counting) any {
-		return placeIn{TextDocument: documentID{uri, as.version}, Position: as.position(at)}
+		return positionParams{TextDocument: documentID{uri, as.version}, Position: as.position(at)}
 	}
 }

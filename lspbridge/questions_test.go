@@ -47,7 +47,7 @@ func TestHoverContents(t *testing.T) {
 	}
 }
 
-func TestPlacesInEachForm(t *testing.T) {
+func TestLocationsInEachForm(t *testing.T) {
 	r := newRig(t, map[string]string{"a.py": "x = 1\n"})
 	f := r.serve(`{"definitionProvider":{},"referencesProvider":true}`)
 	for _, answer := range []string{
@@ -327,9 +327,9 @@ func TestTheEditorIsAskedFirst(t *testing.T) {
 	}
 }
 
-// TestPlacesByTheEditor come however LSP writes them; what is no place is none, and our
+// TestLocationsByTheEditor come however LSP writes them; what is no place is none, and our
 // own server is asked.
-func TestPlacesByTheEditor(t *testing.T) {
+func TestLocationsByTheEditor(t *testing.T) {
 	place := `{"uri":"URI","range":{"start":{"line":0,"character":4},"end":{"line":0,"character":5}}}`
 	for answer, want := range map[string]uint32{
 		place:                                  4,

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"go.lsp.dev/protocol"
+
 	"pillion/internal/wire"
 )
 
@@ -15,21 +17,17 @@ type registrations struct {
 	by map[string]registration
 }
 
-// registration is one of them. The server gave it its id.
+// registration is one of them, by the id that the server gave it.
 type registration struct {
-	ID      string          `json:"id"`
-	Method  string          `json:"method"`
-	Options json.RawMessage `json:"registerOptions"`
-	watched []watchedGlob   // of a workspace/didChangeWatchedFiles
+	method  string
+	watched []watchedGlob // of a workspace/didChangeWatchedFiles
 }
 
 const mostRegistrations = 1000
 
 func (c *client) register(params json.RawMessage) (any, error) {
-	var p struct {
-		Registrations []registration `json:"registrations"`
-	}
-	if err := json.Unmarshal(params, &p); err != nil {
+	var p protocol.RegistrationParams
+	if err := protocol.Unmarshal(params, &p); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "client/registerCapability: %v", err)
 	}
 	c.watches.mu.Lock()
@@ -41,19 +39,18 @@ func (c *client) register(params json.RawMessage) (any, error) {
 		if len(c.watches.by) >= mostRegistrations {
 			return nil, wire.Errorf(wire.CodeRequestFailed, "there are %d registrations already", mostRegistrations)
 		}
+		one := registration{method: r.Method}
 		if r.Method == watchedFiles {
-			r.watched = c.server.watchedGlobs(r.Options)
+			one.watched = c.server.watchedGlobs(json.RawMessage(r.RegisterOptions))
 		}
-		c.watches.by[r.ID] = r
+		c.watches.by[r.ID] = one
 	}
 	return nil, nil
 }
 
 func (c *client) unregister(params json.RawMessage) (any, error) {
-	var p struct {
-		Unregisterations []registration `json:"unregisterations"` // LSP's spelling
-	}
-	if err := json.Unmarshal(params, &p); err != nil {
+	var p protocol.UnregistrationParams
+	if err := protocol.Unmarshal(params, &p); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "client/unregisterCapability: %v", err)
 	}
 	c.watches.mu.Lock()
@@ -68,5 +65,5 @@ func (c *client) unregister(params json.RawMessage) (any, error) {
 func (r *registrations) has(method string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(slices.Collect(maps.Values(r.by)), func(one registration) bool { return one.Method == method })
+	return slices.ContainsFunc(slices.Collect(maps.Values(r.by)), func(one registration) bool { return one.method == method })
 }

@@ -13,7 +13,7 @@ import (
 func (b *Bridge) Rename(ctx context.Context, s *document.Snapshot, p workspace.Path, at document.Position, to string) ([]language.FileEdits, language.Server, error) {
 	offers := func(a *abilities) ability { return a.RenameProvider }
 	prepared, err := b.own(ctx, s, p, question{
-		method: "textDocument/prepareRename", what: "rename", params: placeParams(at),
+		method: "textDocument/prepareRename", what: "rename", params: paramsAt(at),
 		offers: func(a *abilities) ability { return ability{offered: a.RenameProvider.has("prepareProvider")} },
 	})
 	switch {
@@ -26,7 +26,7 @@ func (b *Bridge) Rename(ctx context.Context, s *document.Snapshot, p workspace.P
 	r, err := b.own(ctx, s, p, question{
 		method: "textDocument/rename", what: "rename", offers: offers,
 		params: func(uri string, as counting) any {
-			return placeIn{TextDocument: documentID{URI: uri}, Position: as.position(at), NewName: to}
+			return positionParams{TextDocument: documentID{URI: uri}, Position: as.position(at), NewName: to}
 		},
 	})
 	if err != nil {

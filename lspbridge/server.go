@@ -270,7 +270,7 @@ func (s *server) isIdle() bool {
 func (s *server) reopen(c *client) {
 	snapshot := s.bridge.o.Documents.Snapshot(reopenLimit)
 	for _, p := range s.open {
-		_ = c.bringUp(snapshot, p) //nolint:errcheck // it is gone
+		_ = c.syncFile(snapshot, p) //nolint:errcheck // it is gone
 	}
 }
 

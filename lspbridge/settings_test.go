@@ -94,7 +94,7 @@ func TestWhichServerAnswers(t *testing.T) {
 		{"cobol", "", ""},
 	} {
 		clear(here)
-		r.bridge.looked.found = nil
+		r.bridge.installations.found = nil
 		for _, name := range strings.Fields(c.installed) {
 			here[name] = true
 		}
@@ -102,7 +102,7 @@ func TestWhichServerAnswers(t *testing.T) {
 			t.Errorf("%s with %q: %q, want %q", c.lang, c.installed, s.Name, c.want)
 		}
 	}
-	here["rust-analyzer"], r.bridge.looked.found = true, nil
+	here["rust-analyzer"], r.bridge.installations.found = true, nil
 	r.write("main.rs", "")
 	_, err := r.bridge.serverOf(r.path("main.rs"))
 	if f := fault.From(err); f.Code != fault.LSPUnavailable || !strings.Contains(f.Message, "cargo") || !strings.Contains(f.Hint, "languageServers.servers.rust-analyzer.enabled") {
@@ -217,7 +217,7 @@ func TestTypeScriptIsNotTheWorkspaces(t *testing.T) {
 		t.Errorf("got %v, want that the server is not installed", err)
 	}
 	r.bridge.o.LookPath = there
-	r.bridge.looked = looked{}
+	r.bridge.installations = installations{}
 	_, err := r.bridge.serverOf(r.path("a.ts"))
 	if f := fault.From(err); f.Code != fault.LSPUnavailable || !strings.Contains(f.Hint, "npm install -g typescript-language-server typescript") {
 		t.Errorf("without one: %+v", f)

@@ -20,7 +20,7 @@ type symbol struct {
 	Container string         `json:"containerName"`
 	Range     document.Range `json:"range"`
 	Selection document.Range `json:"selectionRange"`
-	Location  *place         `json:"location"`
+	Location  *location      `json:"location"`
 	Children  []symbol       `json:"children"`
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"go.lsp.dev/uri"
+
 	"pillion/workspace"
 	"pillion/workspace/document"
 )
@@ -21,7 +23,7 @@ const (
 // openDocument is a document as a server was told it.
 type openDocument struct {
 	path     workspace.Path
-	uri      string
+	uri      uri.URI
 	language string
 	version  int32 // counts from 1: there are servers that take 0 for none
 	saved    int32 // the version that the server was told is on disk
@@ -44,17 +46,17 @@ var textSeed = maphash.MakeSeed()
 
 func sumOf(text string) uint64 { return maphash.String(textSeed, text) }
 
-// bringUp has the server know p as the snapshot has it.
-func (c *client) bringUp(s *document.Snapshot, p workspace.Path) error {
+// syncFile has the server know p as the snapshot has it.
+func (c *client) syncFile(s *document.Snapshot, p workspace.Path) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, _, err := c.bringUpLocked(s, p)
+	_, _, err := c.syncLocked(s, p)
 	return err
 }
 
-// bringUpLocked has the server know all its documents as the snapshot has them, and p
+// syncLocked has the server know all its documents as the snapshot has them, and p
 // whether it was open or not. text is that of p.
-func (c *client) bringUpLocked(s *document.Snapshot, p workspace.Path) (d *openDocument, text string, err error) {
+func (c *client) syncLocked(s *document.Snapshot, p workspace.Path) (d *openDocument, text string, err error) {
 	p = s.Real(p)
 	for _, d := range c.docs {
 		if d.path != p && outdated(s, d) {
@@ -122,7 +124,7 @@ func (c *client) tell(s *document.Snapshot, f *document.File) (*openDocument, er
 	d, sum := c.docs[f.Path], sumOf(f.Text)
 	switch {
 	case d == nil:
-		d = &openDocument{path: f.Path, uri: f.Path.URI(), language: languageOf(f.Path, f.Buffer), version: c.reports.next(f.Path)}
+		d = &openDocument{path: f.Path, uri: uri.URI(f.Path.URI()), language: languageOf(f.Path, f.Buffer), version: c.reports.next(f.Path)}
 		if !f.Dirty {
 			d.saved = d.version
 		}

@@ -141,7 +141,7 @@ func TestWatchedFiles(t *testing.T) {
 	for _, m := range f.messages("workspace/didChangeWatchedFiles") {
 		all += m
 	}
-	for name, kind := range map[string]int{"a.py": fileChanged, "conf": fileDeleted, "sub/new.py": fileCreated} {
+	for name, kind := range map[string]int{"a.py": 2, "conf": 3, "sub/new.py": 1} {
 		if want := fmt.Sprintf(`{"type":%d,"uri":"%s"}`, kind, r.path(name).URI()); !strings.Contains(all, want) {
 			t.Errorf("%s is not in %s", want, all)
 		}

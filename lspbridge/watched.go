@@ -9,19 +9,15 @@ import (
 	"slices"
 	"time"
 
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
 	"pillion/workspace"
 	"pillion/workspace/search"
 	"pillion/workspace/watch"
 )
 
 const watchedFiles = "workspace/didChangeWatchedFiles"
-
-// What a server is told of a file.
-const (
-	fileCreated = 1
-	fileChanged = 2
-	fileDeleted = 3
-)
 
 const (
 	gatherTime  = 50 * time.Millisecond  // what comes within this is told as one
@@ -33,7 +29,7 @@ const (
 type watchedGlob struct {
 	base    string // absolute: the folder that the pattern is about
 	matches func(rel string) bool
-	kinds   int // a sum of 1 (created), 2 (changed) and 4 (deleted)
+	kinds   protocol.WatchKind
 }
 
 // watchedGlobs reads DidChangeWatchedFilesRegistrationOptions. What cannot be read is
@@ -41,8 +37,8 @@ type watchedGlob struct {
 func (s *server) watchedGlobs(options json.RawMessage) (out []watchedGlob) {
 	var o struct {
 		Watchers []struct {
-			Pattern json.RawMessage `json:"globPattern"`
-			Kinds   int             `json:"kind"`
+			Pattern json.RawMessage    `json:"globPattern"`
+			Kinds   protocol.WatchKind `json:"kind"`
 		} `json:"watchers"`
 	}
 	if json.Unmarshal(options, &o) != nil {
@@ -51,7 +47,7 @@ func (s *server) watchedGlobs(options json.RawMessage) (out []watchedGlob) {
 	for _, w := range o.Watchers {
 		if g, ok := s.watchedGlob(w.Pattern); ok {
 			if g.kinds = w.Kinds; g.kinds == 0 {
-				g.kinds = 7
+				g.kinds = protocol.WatchKindCreate | protocol.WatchKindChange | protocol.WatchKindDelete
 			}
 			out = append(out, g)
 		}
@@ -91,13 +87,13 @@ func (s *server) watchedGlob(raw json.RawMessage) (g watchedGlob, ok bool) {
 	return g, err == nil
 }
 
-func (g watchedGlob) has(abs string, kind int) bool {
+func (g watchedGlob) has(abs string, kind protocol.FileChangeType) bool {
 	rel, err := filepath.Rel(g.base, abs)
 	return err == nil && filepath.IsLocal(rel) && g.kinds&(1<<(kind-1)) != 0 && g.matches(filepath.ToSlash(rel))
 }
 
 // wants says if a server watches a file.
-func (r *registrations) wants(abs string, kind int) bool {
+func (r *registrations) wants(abs string, kind protocol.FileChangeType) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, one := range r.by {
@@ -145,7 +141,7 @@ func (b *Bridge) watching() []*client {
 
 type sighting struct {
 	abs  string
-	kind int
+	kind protocol.FileChangeType
 }
 
 // unfold is what an event says of files. Of a folder that came only its name is told; all
@@ -154,15 +150,15 @@ func (b *Bridge) unfold(e watch.Event) []sighting {
 	abs := filepath.Join(e.Dir, e.Name)
 	switch e.Op {
 	case watch.Created:
-		out := []sighting{{abs, fileCreated}}
+		out := []sighting{{abs, protocol.FileChangeTypeCreated}}
 		if e.Folder {
-			out = append(out, b.below(abs, fileCreated)...)
+			out = append(out, b.below(abs, protocol.FileChangeTypeCreated)...)
 		}
 		return out
 	case watch.Deleted:
-		return []sighting{{abs, fileDeleted}}
+		return []sighting{{abs, protocol.FileChangeTypeDeleted}}
 	case watch.Changed:
-		return []sighting{{abs, fileChanged}}
+		return []sighting{{abs, protocol.FileChangeTypeChanged}}
 	case watch.Lost: // LSP has no word for "look again at everything"
 		if b.work() {
 			go b.lost(e.Dir)
@@ -177,7 +173,7 @@ func (b *Bridge) unfold(e watch.Event) []sighting {
 func (b *Bridge) lost(dir string) {
 	defer b.running.Done()
 	warm := b.watching()
-	for _, one := range b.below(dir, fileChanged) {
+	for _, one := range b.below(dir, protocol.FileChangeTypeChanged) {
 		for _, c := range warm {
 			c.saw(one.abs, one.kind)
 		}
@@ -185,7 +181,7 @@ func (b *Bridge) lost(dir string) {
 }
 
 // below are the files in a folder that are not ignored.
-func (b *Bridge) below(dir string, kind int) (out []sighting) {
+func (b *Bridge) below(dir string, kind protocol.FileChangeType) (out []sighting) {
 	p, ok := b.o.Documents.Workspace().Place(dir)
 	if !ok {
 		return nil
@@ -202,7 +198,7 @@ func (b *Bridge) below(dir string, kind int) (out []sighting) {
 }
 
 // saw keeps what the server is to be told of, for a moment.
-func (c *client) saw(abs string, kind int) {
+func (c *client) saw(abs string, kind protocol.FileChangeType) {
 	if !c.watches.wants(abs, kind) {
 		return
 	}
@@ -212,15 +208,15 @@ func (c *client) saw(abs string, kind int) {
 		return
 	}
 	if c.seen == nil {
-		c.seen = map[string]int{}
+		c.seen = map[string]protocol.FileChangeType{}
 		time.AfterFunc(gatherTime, c.flushWatched)
 	}
 	switch was := c.seen[abs]; {
-	case was == fileCreated && kind == fileDeleted:
+	case was == protocol.FileChangeTypeCreated && kind == protocol.FileChangeTypeDeleted:
 		delete(c.seen, abs)
-	case was == fileCreated: // it is new still
-	case was == fileDeleted && kind == fileCreated:
-		c.seen[abs] = fileChanged
+	case was == protocol.FileChangeTypeCreated: // it is new still
+	case was == protocol.FileChangeTypeDeleted && kind == protocol.FileChangeTypeCreated:
+		c.seen[abs] = protocol.FileChangeTypeChanged
 	default:
 		c.seen[abs] = kind
 	}
@@ -243,13 +239,13 @@ func (c *client) flushWatched() {
 		c.seen = nil
 		return
 	}
-	changes := make([]any, 0, len(c.seen))
+	changes := make([]protocol.FileEvent, 0, len(c.seen))
 	for abs, kind := range c.seen {
 		if p, ok := c.server.bridge.o.Documents.Workspace().Place(abs); ok {
-			changes = append(changes, map[string]any{"uri": p.URI(), "type": kind})
+			changes = append(changes, protocol.FileEvent{URI: uri.URI(p.URI()), Type: kind})
 		}
 	}
 	c.seen = nil
-	c.reports.stirAll()
-	_ = c.notify(watchedFiles, map[string]any{"changes": changes}) //nolint:errcheck // it ended, and starts anew
+	c.reports.expectAll()
+	_ = c.notify(watchedFiles, &protocol.DidChangeWatchedFilesParams{Changes: changes}) //nolint:errcheck // it ended, and starts anew
 }

@@ -87,7 +87,7 @@ var workshop = []string{"internal/house", "internal/generate", "internal/clients
 // confined are packages from outside and the only ones that may import them: their
 // types stop there.
 var confined = map[string][]string{
-	"go.lsp.dev/":                         {"rpc"},
+	"go.lsp.dev/":                         {"lspbridge", "rpc"},
 	"github.com/sourcegraph/jsonrpc2":     {"internal/wire"},
 	"github.com/modelcontextprotocol/":    {"agents/mcp", "try"},
 	"github.com/go-git/":                  {"workspace/git", "workspace/git/gitdir", "workspace/git/odb", "workspace/git/worktree", "try/sample"},
