@@ -9,6 +9,14 @@
 //	reports    what servers said is wrong, and when (diagnostics.go)
 //	router     the editor's own servers first, where it has them
 //
+// A question goes to the editor's own servers first (Options.Ask), and to ours if those
+// say nothing, fail, take longer than 3 s or answer about another version; a setting turns
+// that round. Before client.ask sends it, the server hears what changed on disk
+// (Options.Settle), and then, as one step that no other question can come between, what
+// the snapshot has and the server has not (sync.go). Positions are counted as the server
+// counts only in encoding.go, and as LSP does everywhere else. Edits are refused if a file
+// is not the one that the server read.
+//
 // Deliberately not here: starting programs (Options.Spawn does), changing files (what a
 // server wants changed comes back as edits), and what a language is (package language).
 package lspbridge

@@ -29,7 +29,6 @@ type Input struct {
 	Lines    *lines.Cache // where the lines of large files are
 	Files    *search.Files
 	Listings *listings
-	History  *git.History // what is known of the repositories' history
 	Git      *git.Cache
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages

@@ -55,7 +55,6 @@ type Registry struct {
 	limits    atomic.Pointer[Limits] // of the latest plan
 	protected protectedPaths
 	lines     lines.Cache
-	history   git.History
 	listings  listings
 }
 

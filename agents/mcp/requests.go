@@ -135,7 +135,7 @@ func (s *stdio) settle(b *batch, answer []byte) error {
 }
 
 // array sees to a batch: a line with an array of messages, which one revision of the
-// protocol has. None of them keeps the goroutine that reads.
+// protocol has.
 func (s *stdio) array(line []byte) {
 	var messages []json.RawMessage
 	err := json.Unmarshal(line, &messages)

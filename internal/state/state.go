@@ -6,7 +6,15 @@
 // ~/Library/Application Support/pillion on macOS, %USERPROFILE%\AppData\Local\pillion
 // on Windows and ~/.local/state/pillion elsewhere. An editor and its agents find each
 // other there, so both must have the same variable, or none. Making folders is the
-// caller's business.
+// caller's business. In it:
+//
+//	relay     one entry and one socket a sidecar, until it ends; the next sweeps leftovers
+//	journal   segments, each written by one sidecar and read by all: 30 days, 500 MB;
+//	          readable copies in its folder backups
+//	audit     one log for all sidecars: ten files of 10 MB
+//	locks     256 empty files, by the hash of a path; a lock ends with its program
+//	folders   one file a folder: trust in its settings, remembered rules
+//	install   what `mcp install` added to agents' own files
 package state
 
 import (

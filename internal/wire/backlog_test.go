@@ -109,14 +109,14 @@ func TestALargeChunkIsCutAndNotLostWhileThereIsRoom(t *testing.T) {
 func TestTheGapOfATextIsBetweenCharacters(t *testing.T) {
 	const half = maxChunk / 2
 	for _, sizes := range [][]int{{half, half, 10}, {half - 1, half + 3}, {10, 3 * half}, {5 * half}, {half + 1, half, half, 7}} {
-		c := chunk{cut: &cutText{}}
+		c := chunk{}
 		var all strings.Builder
 		for _, size := range sizes {
 			piece := strings.Repeat("a€😀é", size/10+1)
 			all.WriteString(piece)
 			c.add(piece)
 		}
-		text, dropped := c.cut.text()
+		text, dropped := c.whole()
 		gap := fmt.Sprintf("\n[… %d bytes left out, they came faster than they were read …]\n", dropped)
 		before, after, ok := strings.Cut(string(text), gap)
 		if !ok || !strings.HasPrefix(all.String(), before) || !strings.HasSuffix(all.String(), after) ||

@@ -1,10 +1,11 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -83,10 +84,9 @@ func benchPeer(b *testing.B, size int) {
 
 func requestBytes(size int) []byte {
 	text := strings.Repeat("func main() {\n\tprintln(\"x\")\n}\n", size/30+1)[:size]
-	params := json.RawMessage(AppendString([]byte(`{"text":`), text))
-	params = append(params, '}')
-	f := requestFrame(&jsonrpc2.Request{ID: jsonrpc2.ID{Num: 1}, Method: "echo", Params: &params})
-	return slices.Concat(f.head, f.body, []byte(f.tail))
+	params, _ := json.Marshal(map[string]string{"text": text})
+	body := bytes.Join(requestFrame(&jsonrpc2.Request{ID: jsonrpc2.ID{Num: 1}, Method: "echo", Params: (*json.RawMessage)(&params)}).parts, nil)
+	return append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(body)), body...)
 }
 
 func BenchmarkCall100(b *testing.B) {
@@ -115,5 +115,16 @@ func BenchmarkAppendStringASCII(b *testing.B) {
 	var out []byte
 	for b.Loop() {
 		out = AppendString(out[:0], text)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	msg := requestBytes(1 << 20)
+	msg = msg[bytes.IndexByte(msg, '{'):]
+	b.SetBytes(int64(len(msg)))
+	for b.Loop() {
+		if _, bad := parse(msg, 512); bad != nil {
+			b.Fatal(bad.reason)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,8 @@ type Conn struct {
 	rpc   *jsonrpc2.Conn
 	out   *writer
 	tasks *dispatcher
-	seq   atomic.Uint64 // ids of our calls
+	calls atomic.Uint64 // how many calls there were; their ids count from 1
+	ready chan struct{} // closed when messages may be read
 
 	// base is cancelled when no further message will be taken; every
 	// handler's context descends from it.
@@ -44,17 +44,17 @@ type Conn struct {
 
 // NewConn starts a connection over rwc, which it closes at its end.
 func NewConn(rwc io.ReadWriteCloser, o Options) *Conn {
-	c := &Conn{o: o.withDefaults(), rwc: rwc, done: make(chan struct{})}
+	c := &Conn{o: o.withDefaults(), rwc: rwc, ready: make(chan struct{}), done: make(chan struct{})}
 	c.base, c.stop = context.WithCancel(context.Background())
 	c.out = newWriter(rwc, c.o.WriteBudget, c.writerFailed)
-	c.tasks = newDispatcher(c.o, c.run)
-	ready := make(chan struct{})
-	s := &stream{conn: c, ready: ready, frames: newFrames(rwc, c.o.MaxHeader, c.o.MaxFrame)}
-	c.rpc = jsonrpc2.NewConn(context.Background(), s, c, jsonrpc2.SetLogger(logger(c.o.Logf)), jsonrpc2.OnSend(s.sends))
+	c.tasks = newDispatcher(c.o)
+	s := &stream{conn: c, frames: newFrames(rwc, c.o.MaxHeader, c.o.MaxFrame)}
+	c.rpc = jsonrpc2.NewConn(context.Background(), s, handler{c},
+		jsonrpc2.OnRecv(s.onRecv), jsonrpc2.OnSend(s.onSend), jsonrpc2.SetLogger(logger(c.o.Logf)))
 	if c.o.Ready != nil {
 		c.o.Ready(c)
 	}
-	close(ready)
+	close(c.ready)
 	return c
 }
 
@@ -82,7 +82,7 @@ func (c *Conn) Close() error {
 	c.cancelQueued()
 	c.out.flush(flushGrace)
 	err := c.closeStream()
-	go c.finish()
+	go c.finish() // a reader may not notice that its stream was closed, as with a terminal
 	return err
 }
 
@@ -98,18 +98,6 @@ func (c *Conn) end(err error) {
 		c.endErr = err
 	}
 	c.stop()
-}
-
-// readerEnded is called when the last message was read. The handlers, which are told to
-// stop, can still answer until it returns.
-func (c *Conn) readerEnded(err error) {
-	var broken *framingError
-	if errors.As(err, &broken) {
-		c.refuse("", CodeParse, broken.reason+"; the connection ends because the next frame cannot be found")
-		err = fmt.Errorf("reading a frame: %w", err)
-	}
-	c.end(err)
-	c.finish()
 }
 
 // finish waits for the handlers, which have been told to stop, and for what
@@ -130,7 +118,7 @@ func (c *Conn) finish() {
 func (c *Conn) cancelQueued() {
 	for _, t := range c.tasks.close() {
 		t.cancel()
-		c.replyError(t.id, cancelled)
+		c.reply(t.ID, nil, cancelled)
 	}
 }
 
@@ -146,24 +134,4 @@ func (c *Conn) closeStream() error {
 func (c *Conn) writerFailed(err error) {
 	c.end(fmt.Errorf("writing a message: %w", err))
 	go func() { _ = c.closeStream() }()
-}
-
-func (c *Conn) overloaded() bool { return c.out.load() > c.o.WriteBudget }
-
-// reply sends an answer by way of jsonrpc2. It never waits.
-func (c *Conn) reply(r *jsonrpc2.Response) {
-	if c.out.load() > 2*c.o.WriteBudget {
-		c.writerFailed(ErrBacklog)
-		return
-	}
-	_ = c.rpc.SendResponse(context.Background(), r) // it fails when the connection is gone, and who asked with it
-}
-
-func (c *Conn) replyError(id jsonrpc2.ID, e *Error) {
-	answer := &jsonrpc2.Error{Code: e.Code, Message: e.Message}
-	if data, err := encode(e.Data); e.Data != nil && err == nil {
-		raw := json.RawMessage(data)
-		answer.Data = &raw
-	}
-	c.reply(&jsonrpc2.Response{ID: id, Error: answer})
 }

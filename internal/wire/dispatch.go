@@ -4,14 +4,12 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/sourcegraph/jsonrpc2"
 )
 
 // task is one request of the peer, from its arrival to its answer.
 type task struct {
 	Request
-	id     jsonrpc2.ID
+	conn   *Conn
 	ctx    context.Context
 	cancel context.CancelFunc
 	// inline tasks run before anything else is read, and must not wait for the peer.
@@ -29,10 +27,8 @@ type task struct {
 type dispatcher struct {
 	workers, queueLen, queueBytes int
 
-	run func(*task) (answer func()) // runs the handler
-
 	mu       sync.Mutex
-	inflight map[jsonrpc2.ID]*task
+	inflight map[string]*task
 	queue    []*task
 	waiting  int // tasks in queue that are not dropped
 	bytes    int // their parameters
@@ -42,77 +38,84 @@ type dispatcher struct {
 	idle     chan struct{} // closed when closed and nothing is active
 }
 
-func newDispatcher(o Options, run func(*task) func()) *dispatcher {
+func newDispatcher(o Options) *dispatcher {
 	return &dispatcher{
-		run:     run,
 		workers: o.Workers, queueLen: o.Queue, queueBytes: 4 * o.MaxFrame,
-		inflight: map[jsonrpc2.ID]*task{},
+		inflight: map[string]*task{},
 		idle:     make(chan struct{}),
 	}
 }
 
-// add takes a task in, or refuses it. One that is inline has run when it returns.
+// add runs a task or refuses it. An inline one has run when it returns.
 func (d *dispatcher) add(t *task) (refused *Error) {
-	if refused := d.enter(t); refused != nil || !t.inline {
-		return refused
+	start, refused := d.admit(t)
+	switch {
+	case !start:
+	case t.inline:
+		d.runOne(t)
+	default:
+		go d.work(t)
 	}
-	answer := d.run(t)
-	d.finish(t)
-	answer()
-	return nil
+	return refused
 }
 
-func (d *dispatcher) enter(t *task) (refused *Error) {
+// admit says whether a task may start. If it is not refused either it is in the queue.
+func (d *dispatcher) admit(t *task) (start bool, refused *Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.closed:
-		return cancelled
-	case d.inflight[t.id] != nil:
-		return Errorf(CodeInvalidRequest, "a request with the id %s is running already, use a new id", t.ID)
+		return false, cancelled
+	case d.inflight[t.ID] != nil:
+		return false, Errorf(CodeInvalidRequest, "a request with the id %s is running already, use a new id", t.ID)
 	case t.ahead:
 	case len(d.inflight) >= d.workers+d.queueLen, d.waiting > 0 && d.bytes+len(t.Params) > d.queueBytes:
-		return Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(d.inflight))
+		return false, Errorf(CodeBusy, "%d requests are waiting already, send this one again when some are answered", len(d.inflight))
 	}
-	d.inflight[t.id] = t
-	switch {
-	case t.inline:
-		t.started = true
-		d.active++
-	case t.ahead, d.running < d.workers:
+	d.inflight[t.ID] = t
+	if t.inline || t.ahead || d.running < d.workers {
 		d.startLocked(t)
-		go d.work(t)
-	default:
-		d.queue = append(d.queue, t)
-		d.waiting++
-		d.bytes += len(t.Params)
+		return true, nil
 	}
-	return nil
+	d.queue = append(d.queue, t)
+	d.waiting++
+	d.bytes += len(t.Params)
+	return false, nil
 }
 
 func (d *dispatcher) startLocked(t *task) {
 	t.started = true
 	d.active++
-	d.running++
-}
-
-func (d *dispatcher) work(t *task) {
-	for t != nil {
-		answer := d.run(t)
-		d.finish(t)
-		t = d.next()
-		answer()
+	if !t.inline {
+		d.running++
 	}
 }
 
-// finish forgets t, before it is answered: from then on its id is free.
-func (d *dispatcher) finish(t *task) {
+// work runs t and then what waits.
+func (d *dispatcher) work(t *task) {
+	for t != nil {
+		d.runOne(t)
+		t = d.next()
+	}
+}
+
+// runOne runs a task and answers it. Before that its id is free again, so that the peer
+// can use it at once.
+func (d *dispatcher) runOne(t *task) {
+	result, failed := t.conn.handle(t)
+	d.forget(t)
+	t.conn.reply(t.ID, result, failed)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.active--
+	d.checkIdle()
+}
+
+func (d *dispatcher) forget(t *task) {
 	t.cancel()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.inflight, t.id)
-	d.active--
-	d.checkIdle()
+	delete(d.inflight, t.ID)
 }
 
 // next gives the worker's place to the task that waits longest, or up.
@@ -144,7 +147,7 @@ func (d *dispatcher) takeLocked() *task {
 
 // cancel ends the request with this id. It returns the task if it had not
 // started; the caller answers it.
-func (d *dispatcher) cancel(id jsonrpc2.ID) *task {
+func (d *dispatcher) cancel(id string) *task {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := d.inflight[id]
@@ -178,7 +181,7 @@ func (d *dispatcher) cancelAll() (left []*task) {
 }
 
 func (d *dispatcher) dropLocked(t *task) {
-	delete(d.inflight, t.id)
+	delete(d.inflight, t.ID)
 	t.dropped = true
 	d.waiting--
 	d.bytes -= len(t.Params)

@@ -3,9 +3,9 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
-	"unicode/utf8"
+	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/sourcegraph/jsonrpc2"
 )
 
@@ -15,12 +15,7 @@ import (
 type Raw []byte
 
 // MarshalJSON makes Raw work inside other values.
-func (r Raw) MarshalJSON() ([]byte, error) {
-	if len(r) == 0 {
-		return []byte("null"), nil
-	}
-	return r, nil
-}
+func (r Raw) MarshalJSON() ([]byte, error) { return orNull(r), nil }
 
 // UnmarshalJSON makes Raw work as the result of a Call.
 func (r *Raw) UnmarshalJSON(text []byte) error {
@@ -29,12 +24,12 @@ func (r *Raw) UnmarshalJSON(text []byte) error {
 }
 
 // encode makes JSON of v without a copy where v is JSON already.
-func encode(v any) ([]byte, error) {
+func encode(v any) (json.RawMessage, error) {
 	switch v := v.(type) {
 	case Raw:
-		return v.MarshalJSON()
+		return orNull(v), nil
 	case json.RawMessage:
-		return Raw(v).MarshalJSON()
+		return orNull(v), nil
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -45,70 +40,74 @@ func encode(v any) ([]byte, error) {
 	return out.Bytes()[:out.Len()-1], nil // without the encoder's line feed
 }
 
-// AppendString appends s to dst as a JSON string. Invalid UTF-8 becomes U+FFFD; the
-// characters < > & stay as they are, for nothing here is read as HTML.
+func orNull(raw []byte) []byte {
+	if len(raw) == 0 {
+		return []byte("null")
+	}
+	return raw
+}
+
+// AppendString appends s to dst as a JSON string. Invalid UTF-8 becomes U+FFFD. The
+// characters < > & stay as they are; U+2028 and U+2029, at which some clients split
+// lines, are escaped.
 func AppendString(dst []byte, s string) []byte {
-	if isPlain(s) {
-		return append(append(append(dst, '"'), s...), '"')
+	out, _ := jsontext.AppendQuote(dst, s) // an error says that invalid UTF-8 was replaced
+	if !strings.Contains(s, "\u2028") && !strings.Contains(s, "\u2029") {
+		return out
 	}
-	text, _ := encode(s) // a string can be marshalled
-	return append(dst, text...)
+	quoted := strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`).Replace(string(out[len(dst):]))
+	return append(out[:len(dst)], quoted...)
 }
 
-// isPlain: nothing of s is escaped, as in most names.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+// frame is one message that waits to be written.
+type frame struct {
+	parts [][]byte
+	text  *chunk // instead of parts: progress text that can still grow
+	held  bool   // it is not queued yet
+	key   string // progress with the same key replaces it while it waits
 }
 
-// large is the size from which a body is not copied into its frame.
-const large = 8 << 10
+func newFrame(parts ...[]byte) *frame { return &frame{parts: parts} }
 
-// newFrame joins the parts of a message under a header.
-func newFrame(before, body []byte, tail string) *frame {
-	length := len(before) + len(body) + len(tail)
-	head := make([]byte, 0, len(before)+40+min(len(body), large)+len(tail))
-	head = append(head, "Content-Length: "...)
-	head = strconv.AppendInt(head, int64(length), 10)
-	head = append(append(head, "\r\n\r\n"...), before...)
-	if len(body) >= large {
-		return &frame{head: head, body: body, tail: tail}
+func (f *frame) size() (n int) {
+	if f.text != nil {
+		return f.text.size()
 	}
-	return &frame{head: append(append(head, body...), tail...)}
+	for _, part := range f.parts {
+		n += len(part)
+	}
+	return n
+}
+
+// appendID writes an id. Of the peer's, Str is the JSON of it: see stream.
+func appendID(dst []byte, id jsonrpc2.ID) []byte {
+	if id.IsString {
+		return append(dst, id.Str...)
+	}
+	return append(dst, id.String()...)
 }
 
 func responseFrame(r *jsonrpc2.Response) *frame {
-	id, _ := r.ID.MarshalJSON() // a number or a string
-	if r.Error != nil {
-		return errorFrame(string(id), r.Error)
+	head := appendID([]byte(`{"jsonrpc":"2.0","id":`), r.ID)
+	if r.Error == nil {
+		return newFrame(append(head, `,"result":`...), *r.Result, []byte("}"))
 	}
-	return newFrame([]byte(`{"jsonrpc":"2.0","id":`+string(id)+`,"result":`), *r.Result, "}")
+	body, err := encode(r.Error)
+	if err != nil { // its data are no JSON
+		body, _ = encode(&jsonrpc2.Error{Code: r.Error.Code, Message: r.Error.Message})
+	}
+	return newFrame(append(head, `,"error":`...), body, []byte("}"))
 }
 
-func errorFrame(id string, e *jsonrpc2.Error) *frame {
-	body, _ := encode(e) // its data is JSON
-	return newFrame([]byte(`{"jsonrpc":"2.0","id":`+id+`,"error":`), body, "}")
-}
-
+// requestFrame leaves params out if they are nil.
 func requestFrame(r *jsonrpc2.Request) *frame {
 	head := []byte(`{"jsonrpc":"2.0",`)
 	if !r.Notif {
-		id, _ := r.ID.MarshalJSON()
-		head = append(append(append(head, `"id":`...), id...), ',')
+		head = append(appendID(append(head, `"id":`...), r.ID), ',')
 	}
 	head = AppendString(append(head, `"method":`...), r.Method)
 	if r.Params == nil {
-		return newFrame(head, nil, "}")
+		return newFrame(append(head, '}'))
 	}
-	return newFrame(append(head, `,"params":`...), *r.Params, "}")
-}
-
-// progressFrame is $/progress with a value that is JSON.
-func progressFrame(token, value []byte) *frame {
-	head := append([]byte(`{"jsonrpc":"2.0","method":"$/progress","params":{"token":`), token...)
-	return newFrame(append(head, `,"value":`...), value, "}}")
+	return newFrame(append(head, `,"params":`...), *r.Params, []byte("}"))
 }

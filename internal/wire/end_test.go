@@ -182,6 +182,29 @@ func TestOverAUnixSocket(t *testing.T) {
 	wait(t, server.Done(), "the server's end")
 }
 
+// TestAReplyThatCameBeforeTheEndCounts: a peer that answers and leaves has answered.
+func TestAReplyThatCameBeforeTheEndCounts(t *testing.T) {
+	for range 50 {
+		near, far := pipes(t)
+		c := NewConn(far, Options{Logf: t.Logf})
+		finish, err := c.Begin(context.Background(), "ask", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newFrames(near, 1<<10, 1<<10).next(); err != nil {
+			t.Fatal(err)
+		}
+		p := &peer{t: t, end: near, conn: c}
+		p.send(`{"jsonrpc":"2.0","id":1,"result":"yes"}`)
+		near.Close()
+		wait(t, c.Done(), "the end of the connection")
+		var got string
+		if err := finish(&got); err != nil || got != "yes" {
+			t.Fatalf("got %q, %v", got, err)
+		}
+	}
+}
+
 func TestLateAndUnknownRepliesAreIgnored(t *testing.T) {
 	p := newPeer(t, Options{Handler: echo, Logf: func(string, ...any) {}})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -237,6 +260,7 @@ func TestRepliesOfEveryKind(t *testing.T) {
 	for _, test := range []struct{ reply, result, fail string }{
 		{`"result":{"a":1}`, `{"a":1}`, ""},
 		{`"result":null`, `null`, ""},
+		{`"result": { "b":1.0, "a":"<" }`, `{ "b":1.0, "a":"<" }`, ""},
 		{`"result":1,"error":null`, `1`, ""},
 		{`"result":null,"error":{"code":5,"message":"no"}`, ``, "no"},
 		{`"error":{"code":5}`, ``, ""},
@@ -264,7 +288,7 @@ func TestRepliesOfEveryKind(t *testing.T) {
 			continue
 		}
 		var remote *Error
-		if !errors.As(got.err, &remote) || !strings.Contains(remote.Message, test.fail) {
+		if !errors.As(got.err, &remote) || len(remote.Message) < len(test.fail) || remote.Message[:len(test.fail)] != test.fail {
 			t.Errorf("%s: got %v", test.reply, got.err)
 		}
 	}

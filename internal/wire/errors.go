@@ -62,11 +62,29 @@ func replyError(ctx context.Context, err error) *Error {
 
 var cancelled = &Error{Code: CodeRequestCancelled, Message: "the request was cancelled"}
 
-// errorOf is an error of the peer.
-func errorOf(e *jsonrpc2.Error) *Error {
-	out := &Error{Code: e.Code, Message: e.Message}
+// toWire is the error as jsonrpc2 has it. Data that cannot be marshalled are left out.
+func (e *Error) toWire() *jsonrpc2.Error {
+	out := &jsonrpc2.Error{Code: e.Code, Message: e.Message}
 	if e.Data != nil {
-		out.Data = *e.Data
+		if data, err := encode(e.Data); err == nil {
+			out.Data = &data
+		}
 	}
 	return out
+}
+
+// fromWire turns what jsonrpc2 says of a call into an error of ours.
+func fromWire(err error) error {
+	var remote *jsonrpc2.Error
+	switch {
+	case errors.Is(err, jsonrpc2.ErrClosed):
+		return ErrClosed
+	case errors.As(err, &remote):
+		e := &Error{Code: remote.Code, Message: remote.Message}
+		if remote.Data != nil {
+			e.Data = *remote.Data
+		}
+		return e
+	}
+	return err
 }

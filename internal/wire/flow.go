@@ -38,26 +38,21 @@ func (f *flow) take(n int, now time.Time) bool {
 func (w *writer) holdLocked(f *frame) {
 	f.held = true
 	w.held = append(w.held, f)
-	if len(w.held) > 1 {
-		return
+	if len(w.held) == 1 {
+		time.AfterFunc(flowPause, func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.releaseLocked()
+		})
 	}
-	time.AfterFunc(flowPause, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if len(w.held) > 0 && !w.stopped {
-			w.queueLocked(nil)
-		}
-	})
 }
 
-// releaseLocked lets go of what was held, which its caller has queued, and gives its
-// cost.
-func (w *writer) releaseLocked() (bytes int) {
+// releaseLocked queues what was held.
+func (w *writer) releaseLocked() {
 	for _, f := range w.held {
 		f.held = false
-		bytes += f.size() + frameCost
 		w.flow.room = max(0, w.flow.room-f.size())
+		w.queueLocked(f)
 	}
 	w.held = nil
-	return bytes
 }

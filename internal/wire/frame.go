@@ -125,7 +125,7 @@ func (h *headerFields) field(line []byte) error {
 // the usual mistake of who tries the protocol out, is told from one by it.
 func isToken(name []byte) bool {
 	for _, c := range name {
-		if c != '-' && c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+		if c != '-' && c != '_' && !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') {
 			return false
 		}
 	}

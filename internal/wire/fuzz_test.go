@@ -37,45 +37,33 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// FuzzMessage gives any text to a stream: what it accepts, a second decoder accepts too,
-// and what it refuses has a reason and an id that is JSON.
-func FuzzMessage(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"m","params":{}}`, `{"jsonrpc":"2.0","id":"\u0061","result":null}`,
-		`{"jsonrpc":"2.0","error":{"code":1}}`, `[]`, `{"id":1`, `{"\u006det\u0068od":"m"}`, `{"jsonrpc":"2.0","id":-1,"method":"m"}`,
-		`{"jsonrpc":"2.0","id":1,"method":"m","params":[[[[]]]]}`, `{"a":"\\","b":[}`, "\"", `"\`, `{"jsonrpc":"2.0","id":9223372036854775808,"method":"m"}`,
+		`{"jsonrpc":"2.0","error":{"code":1}}`, `[]`, `{"id":1`, `{"\u006det\u0068od":"m"}`,
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := &stream{conn: &Conn{o: Options{MaxDepth: 64}.withDefaults()}}
-		var m message
-		err := s.accept(text, &m)
-		var bad *refusal
-		if errors.As(err, &bad) {
-			bad.look(text)
-			if bad.reason == "" || bad.id != "" && !json.Valid([]byte(bad.id)) || bad.isReply && bad.id == "" {
+		m, bad := parse(text, 64)
+		if bad != nil {
+			if bad.reason == "" || bad.id != "" && !json.Valid([]byte(bad.id)) {
 				t.Fatalf("refused %q with %+v", text, bad)
 			}
 			return
 		}
-		if err != nil || string(m) != string(text) {
-			t.Fatalf("%q came out as %q, %v", text, m, err)
-		}
-		var want struct {
-			ID     json.RawMessage
-			Method *string
-		}
+		var want map[string]json.RawMessage
 		if err := json.Unmarshal(text, &want); err != nil {
 			t.Fatalf("took %q: %v", text, err)
 		}
+		if m.id != "" && !json.Valid([]byte(m.id)) {
+			t.Fatalf("id %q of %q", m.id, text)
+		}
+		if params := want["params"]; m.params != nil && !bytes.Equal(m.params, params) {
+			t.Fatalf("params %q of %q", m.params, text)
+		}
 	})
 }
-
-// message takes what jsonrpc2 would decode.
-type message []byte
-
-func (m *message) UnmarshalJSON(text []byte) error { *m = text; return nil }
 
 // FuzzFrames wraps any body in a frame among others and wants it back.
 func FuzzFrames(f *testing.F) {

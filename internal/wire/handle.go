@@ -9,18 +9,19 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Handle implements jsonrpc2.Handler, which calls it on the goroutine that reads: for one
-// message after the other, in the order of their arrival.
-func (c *Conn) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
-	req := Request{Method: r.Method, Notification: r.Notif}
-	if r.Params != nil && string(*r.Params) != "null" {
+// handler is jsonrpc2's handler. It is called on the goroutine that reads.
+type handler struct{ conn *Conn }
+
+// Handle implements jsonrpc2.Handler.
+func (h handler) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	c := h.conn
+	req := Request{Method: r.Method, ID: r.ID.Str, Notification: r.Notif}
+	if r.Params != nil {
 		req.Params = *r.Params
 	}
 	switch {
-	case !r.Notif:
-		id, _ := json.Marshal(r.ID) // a number or a string
-		req.ID = string(id)
-		c.request(r.ID, req)
+	case !req.Notification:
+		c.request(req)
 	case req.Method == "$/cancelRequest":
 		c.cancelRequest(req.Params)
 	default:
@@ -31,32 +32,30 @@ func (c *Conn) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) 
 	}
 }
 
-func (c *Conn) request(id jsonrpc2.ID, req Request) {
+func (c *Conn) request(req Request) {
 	if c.overloaded() {
-		c.replyError(id, Errorf(CodeBusy, "%d bytes of replies wait unread, read them before you send more", c.out.load()))
+		c.reply(req.ID, nil, Errorf(CodeBusy, "%d bytes of replies wait unread, read them before you send more", c.out.load()))
 		return
 	}
-	t := &task{Request: req, id: id, inline: c.o.Inline(req.Method), ahead: c.o.Ahead(req.Method)}
+	t := &task{Request: req, conn: c, inline: c.o.Inline(req.Method), ahead: c.o.Ahead(req.Method)}
 	ctx, cancel := context.WithCancel(c.base)
-	t.cancel = cancel
-	t.ctx = context.WithValue(ctx, taskKey{}, &taskContext{conn: c, task: t})
+	t.ctx, t.cancel = context.WithValue(ctx, taskKey{}, t), cancel
 	if bad := c.tasks.add(t); bad != nil {
 		cancel()
-		c.replyError(id, bad)
+		c.reply(req.ID, nil, bad)
 	}
 }
 
-// run runs a request's handler and returns what sends its answer.
-func (c *Conn) run(t *task) (answer func()) {
+// handle runs a request's handler.
+func (c *Conn) handle(t *task) (json.RawMessage, *Error) {
 	if t.ctx.Err() != nil {
-		return func() { c.replyError(t.id, cancelled) }
+		return nil, cancelled
 	}
-	body, err := c.invoke(t.ctx, &t.Request)
+	result, err := c.invoke(t.ctx, &t.Request)
 	if err != nil {
-		e := replyError(t.ctx, err)
-		return func() { c.replyError(t.id, e) }
+		return nil, replyError(t.ctx, err)
 	}
-	return func() { c.reply(&jsonrpc2.Response{ID: t.id, Result: &body}) }
+	return result, nil
 }
 
 // invoke calls the handler and encodes its result. It turns a panic of either
@@ -82,13 +81,17 @@ func (c *Conn) invoke(ctx context.Context, req *Request) (body json.RawMessage, 
 
 func (c *Conn) cancelRequest(params json.RawMessage) {
 	var p struct {
-		ID *jsonrpc2.ID `json:"id"`
+		ID json.RawMessage `json:"id"`
 	}
-	if json.Unmarshal(params, &p) != nil || p.ID == nil {
+	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	if t := c.tasks.cancel(*p.ID); t != nil {
-		c.replyError(t.id, cancelled)
+	id, ok := canonicalID(p.ID)
+	if !ok {
+		return
+	}
+	if t := c.tasks.cancel(id); t != nil {
+		c.reply(t.ID, nil, cancelled)
 	}
 }
 
@@ -96,38 +99,42 @@ func (c *Conn) cancelRequest(params json.RawMessage) {
 // $/cancelRequest for each. Those that are handled inline go on.
 func (c *Conn) CancelRequests() {
 	for _, t := range c.tasks.cancelAll() {
-		c.replyError(t.id, cancelled)
+		c.reply(t.ID, nil, cancelled)
 	}
 }
 
-// refuse answers a frame that holds no message we take, below jsonrpc2, whose ids cannot
-// be null.
-func (c *Conn) refuse(id string, code int64, reason string) {
-	if id == "" {
-		id = "null"
+// reply answers the request with this id.
+func (c *Conn) reply(id string, result json.RawMessage, err *Error) {
+	if c.out.load() > 2*c.o.WriteBudget {
+		c.writerFailed(ErrBacklog)
+		return
 	}
-	_ = c.out.push(errorFrame(id, &jsonrpc2.Error{Code: code, Message: reason})) // see reply
-}
-
-// taskContext is in a request's context.
-type taskContext struct {
-	conn *Conn
-	task *task
+	r := &jsonrpc2.Response{ID: jsonrpc2.ID{Str: id, IsString: true}, Result: &result}
+	if err != nil {
+		r.Result, r.Error = nil, err.toWire()
+	}
+	_ = c.rpc.SendResponse(context.Background(), r) // else the connection is gone, and who asked with it
 }
 
 type taskKey struct{}
 
 // onReadLoop stands for the task that a notification does not have.
-var onReadLoop = &taskContext{task: &task{inline: true}}
+var onReadLoop = &task{inline: true}
+
+// inline says that ctx is that of a handler on the read loop.
+func inline(ctx context.Context) bool {
+	t, ok := ctx.Value(taskKey{}).(*task)
+	return ok && t.inline
+}
 
 // Waiting tells the connection, whose handler has the context ctx, that the
 // handler now waits for a person or another process: until resume is called its
 // place among Options.Workers is free for other requests. Call does so by itself.
 func Waiting(ctx context.Context) (resume func()) {
-	t, ok := ctx.Value(taskKey{}).(*taskContext)
-	if !ok || t.task.inline {
+	t, ok := ctx.Value(taskKey{}).(*task)
+	if !ok || t.inline {
 		return func() {}
 	}
-	t.conn.tasks.park(t.task)
-	return sync.OnceFunc(func() { t.conn.tasks.resume(t.task) })
+	t.conn.tasks.park(t)
+	return sync.OnceFunc(func() { t.conn.tasks.resume(t) })
 }

@@ -2,8 +2,8 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -27,140 +27,66 @@ const textShare = 16
 // and half the newest.
 const maxChunk = 256 << 10
 
-// chunk is progress text that waits to be written.
+// chunk is progress text that waits to be written. From twice maxChunk on its middle
+// goes, so that adding to it stays cheap.
 type chunk struct {
-	token  json.RawMessage
-	stream string
-	pieces []string // in order, without a copy
-	small  []byte   // what came after them in small pieces
-	length int      // of both
-	cut    *cutText // instead of both: there was more than maxChunk
+	token   json.RawMessage
+	stream  string
+	text    []byte
+	dropped int // bytes that were between the first half of maxChunk and the rest
 }
 
-// smallPiece is the size below which a piece is copied: one a byte would cost
-// more than its text.
-const smallPiece = 4 << 10
-
-func (c *chunk) size() int {
-	size := c.length + len(c.token) + len(c.stream)
-	if c.cut != nil {
-		size += len(c.cut.head) + len(c.cut.tail)
-	}
-	return size
-}
+func (c *chunk) size() int { return len(c.text) + len(c.token) + len(c.stream) }
 
 func (c *chunk) add(text string) {
-	switch {
-	case c.cut != nil:
-		c.cut.add(text)
-	case c.length+len(text) > maxChunk:
-		c.cut = &cutText{}
-		for _, piece := range c.pieces {
-			c.cut.add(piece)
-		}
-		c.cut.add(string(c.small))
-		c.cut.add(text)
-		c.pieces, c.small, c.length = nil, nil, 0
-	case len(text) < smallPiece:
-		c.small = append(c.small, text...)
-		c.length += len(text)
-	default:
-		if len(c.small) > 0 {
-			c.pieces, c.small = append(c.pieces, string(c.small)), nil
-		}
-		c.pieces = append(c.pieces, text)
-		c.length += len(text)
+	c.text = append(c.text, text...)
+	if len(c.text) > 2*maxChunk {
+		c.cut()
 	}
+}
+
+// cut leaves the first and the last half of maxChunk.
+func (c *chunk) cut() {
+	const half = maxChunk / 2
+	c.dropped += len(c.text) - maxChunk
+	c.text = append(c.text[:half], c.text[len(c.text)-half:]...)
 }
 
 // fits says whether text can be added and nothing is lost.
-func (c *chunk) fits(text string) bool { return c.cut == nil && c.length+len(text) <= maxChunk }
+func (c *chunk) fits(text string) bool { return c.dropped == 0 && len(c.text)+len(text) <= maxChunk }
 
-// frame is the notification; nothing is added to the chunk afterwards.
-func (c *chunk) frame() *frame {
-	value := struct {
-		Kind    string `json:"kind"`
-		Stream  string `json:"stream"`
-		Text    string `json:"text"`
-		Dropped int    `json:"dropped,omitempty"`
-	}{Kind: "report", Stream: c.stream}
-	if c.cut != nil {
-		var text []byte
-		text, value.Dropped = c.cut.text()
-		value.Text = string(text)
-	} else {
-		value.Text = strings.Join(append(c.pieces, string(c.small)), "")
+// parts is the notification; nothing is added to the chunk afterwards.
+func (c *chunk) parts() [][]byte {
+	text, dropped := c.whole()
+	out := AppendString(append(progressHead(c.token), `{"kind":"report","stream":`...), c.stream)
+	out = AppendString(append(out, `,"text":`...), string(text))
+	if dropped > 0 {
+		out = strconv.AppendInt(append(out, `,"dropped":`...), int64(dropped), 10)
 	}
-	body, _ := encode(value) // strings can be marshalled
-	return progressFrame(c.token, body)
+	return [][]byte{out, []byte("}}}")}
 }
 
-// cutText is the first and the last of a text, together maxChunk, and how much
-// was between.
-type cutText struct {
-	head    []byte
-	tail    []byte // ring of maxChunk/2 bytes once full
-	start   int    // where the ring starts
-	dropped int
-}
-
-func (c *cutText) add(text string) {
-	const half = maxChunk / 2
-	if len(c.tail) == 0 {
-		n := min(len(text), half-len(c.head))
-		c.head = append(c.head, text[:n]...)
-		text = text[n:]
+// whole is the text, with a line in the gap if there is one: there the halves of
+// characters on both sides are cut away.
+func (c *chunk) whole() (text []byte, dropped int) {
+	if c.dropped > 0 || len(c.text) > maxChunk {
+		c.cut()
 	}
-	if over := len(text) - half; over > 0 {
-		c.dropped += over + len(c.tail)
-		c.tail, c.start = append(c.tail[:0], text[over:]...), 0
-		return
-	}
-	n := min(len(text), half-len(c.tail))
-	if n > 0 {
-		c.tail = append(c.tail, text[:n]...)
-		text = text[n:]
-	}
-	c.dropped += len(text)
-	for len(text) > 0 {
-		n := copy(c.tail[c.start:], text)
-		c.start = (c.start + n) % half
-		text = text[n:]
-	}
-}
-
-// text is all of it, with a line in the gap if there is one.
-func (c *cutText) text() (text []byte, dropped int) {
-	text = append(text, c.head...)
-	text = append(text, c.tail[c.start:]...)
-	text = append(text, c.tail[:c.start]...)
 	if c.dropped == 0 {
-		return text, 0
+		return c.text, 0
 	}
-	return closeGap(text, len(c.head), c.dropped)
-}
-
-// closeGap cuts the halves of characters on both sides of the gap away and puts
-// a line into it that says how much is missing.
-func closeGap(text []byte, at, dropped int) ([]byte, int) {
-	left, right := at, at
-	for left > 0 && at-left < utf8.UTFMax && !utf8.RuneStart(text[left-1]) {
-		left--
+	const half = maxChunk / 2
+	head, tail := c.text[:half:half], c.text[half:]
+	for i := 1; i < utf8.UTFMax; i++ {
+		if r, size := utf8.DecodeLastRune(head); r == utf8.RuneError && size == 1 {
+			head = head[:len(head)-1]
+		}
+		if !utf8.RuneStart(tail[0]) {
+			tail = tail[1:]
+		}
 	}
-	if left > 0 && !utf8.FullRune(text[left-1:at]) {
-		left--
-	} else {
-		left = at
-	}
-	for right < len(text) && right-at < utf8.UTFMax && !utf8.RuneStart(text[right]) {
-		right++
-	}
-	dropped += right - left
-	out := append([]byte(nil), text[:left]...)
-	out = append(out, "\n[… "...)
-	out = strconv.AppendInt(out, int64(dropped), 10)
-	out = append(out, " bytes left out, they came faster than they were read …]\n"...)
-	return append(out, text[right:]...), dropped
+	dropped = c.dropped + len(c.text) - len(head) - len(tail)
+	return append(fmt.Appendf(head, "\n[… %d bytes left out, they came faster than they were read …]\n", dropped), tail...), dropped
 }
 
 // progressIndex finds the progress that waits: by token and key what can be
@@ -188,14 +114,14 @@ func (w *writer) progressText(token json.RawMessage, c TextChunk) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
-		var piece string
-		piece, c.Text = c.Text, ""
+		piece, rest := c.Text, ""
 		if w.bytes <= w.budget/textShare {
-			piece, c.Text = cutPiece(piece)
+			piece, rest = cutPiece(piece)
 		}
-		if err := w.queueText(token, c.Stream, piece); err != nil || c.Text == "" {
+		if err := w.queueText(token, c.Stream, piece); err != nil || rest == "" {
 			return err
 		}
+		c.Text = rest
 	}
 }
 
@@ -249,7 +175,7 @@ func (w *writer) progressValue(f *frame) error {
 	}
 	if old := w.waiting[f.key]; f.key != "" && old != nil {
 		w.bytes += f.size() - old.size()
-		old.head, old.body, old.tail = f.head, f.body, f.tail
+		old.parts = f.parts
 		return nil
 	}
 	if w.bytes > w.budget/2 {

@@ -8,31 +8,20 @@ import (
 	"pillion/internal/pipe"
 )
 
-// pipeSize holds a whole chunk of text: the peer is woken once for it, not once for
-// each 64 KiB.
+// pipeSize holds a large message: the peer is woken once for it, not once for each 64 KiB.
 const pipeSize = 512 << 10
 
-// Stdio joins a reader and a writer; closing it closes each that can be closed.
-//
-// Where they are this process's own pipes or sockets they are read and written without
-// blocking a thread, so that Close can interrupt a read or a write. Nothing else may then
-// use these files.
+// Stdio joins a reader and a writer; closing it closes each that can be closed. Pipes and
+// sockets are handed to Go's poller, so that Close interrupts a read or a write. Nothing
+// else may then use these files.
 func Stdio(in io.Reader, out io.Writer) io.ReadWriteCloser {
 	s := &stdio{Reader: in, Writer: out}
-	s.closes(in)
-	s.closes(out)
-	if f, ok := in.(*os.File); ok {
-		if polled := pollable(f); polled != f {
-			s.Reader = polled
-			s.closes(polled)
-		}
+	if f := s.end(in); f != nil {
+		s.Reader = f
 	}
-	if f, ok := out.(*os.File); ok {
+	if f := s.end(out); f != nil {
 		pipe.Widen(f, pipeSize)
-		if polled := pollable(f); polled != f {
-			s.Writer = polled
-			s.closes(polled)
-		}
+		s.Writer = f
 	}
 	return s
 }
@@ -43,10 +32,20 @@ type stdio struct {
 	closers []io.Closer
 }
 
-func (s *stdio) closes(end any) {
-	if c, ok := end.(io.Closer); ok {
+// end has Close close an end. Of a file it gives what to use in its stead, else nil.
+func (s *stdio) end(e any) *os.File {
+	if c, ok := e.(io.Closer); ok {
 		s.closers = append(s.closers, c)
 	}
+	f, ok := e.(*os.File)
+	if !ok {
+		return nil
+	}
+	polled := pollable(f)
+	if polled != f {
+		s.closers = append(s.closers, polled)
+	}
+	return polled
 }
 
 func (s *stdio) Close() error {

@@ -3,7 +3,6 @@
 package wire
 
 import (
-	"errors"
 	"os"
 	"time"
 
@@ -13,37 +12,25 @@ import (
 // pollable returns a file for f's pipe or socket that Go's poller looks after,
 // or f itself. Terminals are left alone: they are shared with the shell.
 func pollable(f *os.File) *os.File {
-	if !isStream(f) || isPolled(f) {
-		return f
-	}
-	fd, err := copyOf(f)
-	if err != nil {
-		return f
-	}
-	return os.NewFile(uintptr(fd), f.Name())
-}
-
-func isStream(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
-}
-
-func isPolled(f *os.File) bool { return f.SetDeadline(time.Time{}) == nil }
-
-// copyOf is another descriptor of f's pipe or socket, which does not block.
-func copyOf(f *os.File) (int, error) {
+	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 || f.SetDeadline(time.Time{}) == nil {
+		return f
+	}
 	raw, err := f.SyscallConn()
 	if err != nil {
-		return -1, err
+		return f
 	}
-	copied := -1
-	failed := raw.Control(func(fd uintptr) {
-		if copied, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3); err != nil {
+	polled := f
+	_ = raw.Control(func(fd uintptr) {
+		copied, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
+		if err != nil {
 			return
 		}
-		if err = unix.SetNonblock(copied, true); err != nil {
+		if unix.SetNonblock(copied, true) != nil {
 			_ = unix.Close(copied)
+			return
 		}
+		polled = os.NewFile(uintptr(copied), f.Name())
 	})
-	return copied, errors.Join(failed, err)
+	return polled
 }

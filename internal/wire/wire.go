@@ -2,15 +2,13 @@
 // Language Server Protocol has them. The editor's stdio and the agents' socket
 // both run on it. NewConn starts one.
 //
-// JSON-RPC itself is sourcegraph/jsonrpc2's: it decodes messages, matches replies with
-// calls, and dispatches requests to Conn.Handle. Below it, as its ObjectStream, are the
-// frames with their bounds (stream.go) and the writer (writer.go); above it, as its
-// Handler, is the dispatcher (dispatch.go). What they promise beyond jsonrpc2:
+// sourcegraph/jsonrpc2 does the JSON-RPC: it reads and writes messages by way of our
+// stream, matches replies with calls, and hands what the peer asks to our handler. What
+// is promised on top of it:
 //
 //   - Notifications, and requests that Options.Inline names, run on the read loop
-//     in the order of their arrival. Other requests start in that order, each on a
-//     goroutine of its own, at most Options.Workers at once: each sees what the
-//     notifications before it did.
+//     in the order of their arrival. Other requests start in that order, so each
+//     sees what the notifications before it did: at most Options.Workers at once.
 //   - Every request is answered exactly once, also when its handler panics, is
 //     cancelled or never gets to run.
 //   - $/cancelRequest is handled here, as soon as it is read: the context of a
@@ -22,7 +20,7 @@
 //     connection.
 //
 // What methods there are, the lifecycle of a language server and the decoding of
-// parameters are deliberately not here: they are Options.Handler's.
+// parameters are deliberately not here: they are the Handler's.
 package wire
 
 import (

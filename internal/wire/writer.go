@@ -3,42 +3,25 @@ package wire
 import (
 	"bufio"
 	"io"
+	"strconv"
 	"sync"
 	"time"
 )
 
-// frame is one message that waits to be written.
-type frame struct {
-	head []byte // header block and envelope, up to a large body
-	body []byte // large, not copied; may be nil
-	tail string
-	text *chunk // instead of head: progress text that can still grow
-	held bool   // it is not queued yet
-	key  string // progress with the same key replaces it while it waits
-}
-
-func (f *frame) size() int {
-	if f.text != nil {
-		return f.text.size()
-	}
-	return len(f.head) + len(f.body) + len(f.tail)
-}
-
 // frameCost is what a waiting frame costs beside its bytes.
 const frameCost = 128
 
-// writer queues frames, which a goroutine of its own writes in order. Nothing that queues
-// ever waits.
+// writer queues frames; one goroutine writes them in order. Nothing that queues ever waits.
 type writer struct {
 	dst    *bufio.Writer
 	budget int
 	failed func(error) // called without the lock
 
 	mu      sync.Mutex
-	more    *sync.Cond // of mu: something waits, or it was stopped
+	more    sync.Cond // signalled when the queue has become longer, or stopped is set
 	queue   []*frame
 	bytes   int  // waiting or being written
-	active  bool // something waits or is being written
+	idle    bool // nothing waits, and all has left the buffer
 	stopped bool
 	waiting progressIndex
 	flow    flow          // of text
@@ -47,12 +30,13 @@ type writer struct {
 }
 
 func newWriter(dst io.Writer, budget int, failed func(error)) *writer {
-	w := &writer{dst: bufio.NewWriterSize(dst, 64<<10), budget: budget, failed: failed, waiting: progressIndex{}, flow: flow{room: flowBurst}}
-	w.more = sync.NewCond(&w.mu)
+	w := &writer{dst: bufio.NewWriterSize(dst, 64<<10), budget: budget, failed: failed, waiting: progressIndex{}, flow: flow{room: flowBurst}, idle: true}
+	w.more.L = &w.mu
 	go w.run()
 	return w
 }
 
+// push queues f.
 func (w *writer) push(f *frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,19 +47,15 @@ func (w *writer) pushLocked(f *frame) error {
 	if w.stopped {
 		return ErrClosed
 	}
+	w.releaseLocked()
 	w.queueLocked(f)
 	return nil
 }
 
-// queueLocked queues what was held, and then f unless that is nil.
 func (w *writer) queueLocked(f *frame) {
-	w.queue = append(w.queue, w.held...)
-	w.bytes += w.releaseLocked()
-	if f != nil {
-		w.queue = append(w.queue, f)
-		w.bytes += f.size() + frameCost
-	}
-	w.active = true
+	w.queue = append(w.queue, f)
+	w.bytes += f.size() + frameCost
+	w.idle = false
 	w.more.Signal()
 }
 
@@ -86,61 +66,80 @@ func (w *writer) load() int {
 	return w.bytes
 }
 
-// run writes until it is stopped.
+// run writes until the writer is stopped or the stream fails.
 func (w *writer) run() {
 	for {
-		f := w.next()
-		if f == nil {
+		f, err := w.next()
+		if err == nil && f == nil {
 			return
 		}
-		err := w.write(f)
-		w.mu.Lock()
-		w.bytes -= f.size() + frameCost
-		last := len(w.queue) == 0
-		w.wake()
-		w.mu.Unlock()
-		if err == nil && last {
-			err = w.dst.Flush()
+		size := 0
+		if err == nil {
+			size = f.size() + frameCost
+			err = w.write(f)
 		}
 		if err != nil {
 			w.stop()
 			w.failed(err)
 			return
 		}
+		w.mu.Lock()
+		if !w.stopped {
+			w.bytes -= size
+		}
+		w.wake()
+		w.mu.Unlock()
 	}
 }
 
-// next waits for a frame, and gives nil when the writer was stopped.
-func (w *writer) next() *frame {
+// next takes the first frame, and waits for one. It is nil when the writer has stopped.
+func (w *writer) next() (*frame, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.queue) == 0 && !w.stopped {
-		w.active = false
+		if w.dst.Buffered() > 0 {
+			w.mu.Unlock()
+			err := w.dst.Flush()
+			w.mu.Lock()
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		w.idle = true
 		w.wake()
 		w.more.Wait()
 	}
 	if w.stopped {
-		return nil
+		return nil, nil
 	}
 	f := w.queue[0]
 	w.queue[0] = nil
 	w.queue = w.queue[1:]
 	w.waiting.left(f)
-	return f
+	return f, nil
 }
 
 func (w *writer) write(f *frame) error {
+	parts := f.parts
 	if f.text != nil {
-		f = f.text.frame()
+		parts = f.text.parts()
 	}
-	if _, err := w.dst.Write(f.head); err != nil {
+	length := 0
+	for _, part := range parts {
+		length += len(part)
+	}
+	head := append(w.dst.AvailableBuffer(), "Content-Length: "...)
+	head = append(strconv.AppendInt(head, int64(length), 10), "\r\n\r\n"...)
+	if _, err := w.dst.Write(head); err != nil {
 		return err
 	}
-	if _, err := w.dst.Write(f.body); err != nil {
-		return err
+	for _, part := range parts {
+		if _, err := w.dst.Write(part); err != nil {
+			return err
+		}
 	}
-	_, err := w.dst.WriteString(f.tail)
-	return err
+	return nil
 }
 
 func (w *writer) wake() {
@@ -165,7 +164,7 @@ func (w *writer) flush(limit time.Duration) {
 	defer timer.Stop()
 	for {
 		w.mu.Lock()
-		if !w.active {
+		if w.releaseLocked(); w.idle || w.stopped {
 			w.mu.Unlock()
 			return
 		}
@@ -183,7 +182,7 @@ func (w *writer) flush(limit time.Duration) {
 func (w *writer) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.stopped, w.active = true, false
+	w.stopped = true
 	w.queue, w.held, w.bytes = nil, nil, 0
 	w.waiting = progressIndex{}
 	w.more.Signal()

@@ -138,10 +138,10 @@ async function statuses(around, tree) {
   const { row } = around;
   const files = (n) => (answer) => expect('files in git.status', answer.files.length, n);
   // Its rules ignore all folders, so that both look at what is tracked alone.
-  await versus(row, 'git.status of linux in a new sidecar, against git status -uno', 0.8, 5,
+  await versus(row, 'git.status of linux in a new sidecar, against git status -uno', 1.5, 5,
     () => cold(around, tree.folder, 'git.status', {}, files(0)), () => git(tree.folder, ['status', '-uno']));
   tree.ignoreLess();
-  await versus(row, '  and all folders looked through for untracked files, against git status', 0.8, 5,
+  await versus(row, '  and all folders looked through for untracked files, against git status', 1.5, 5,
     () => cold(around, tree.folder, 'git.status', {}, files(1)), () => git(tree.folder, ['status']));
   tree.putBack();
   const child = await sidecar(around, tree.folder);
@@ -154,14 +154,14 @@ async function statuses(around, tree) {
   try {
     await ask(child, 'git.status', {});
     await setTimeout(3000); // in which the sidecar has come to watch all folders
-    await versus(row, '  again, nothing changed', 0.01, 9, () => status(0), () => git(tree.folder, ['status']));
-    await versus(row, '  again, ten files changed since', 0.01, 9, () => {
+    await versus(row, '  again, nothing changed', 0.1, 9, () => status(0), () => git(tree.folder, ['status']));
+    await versus(row, '  again, ten files changed since', 0.1, 9, () => {
       tree.change();
       return status(10);
     }, () => git(tree.folder, ['status']));
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
-    for (const what of ['nothing changed', 'ten files changed since']) row(`  again, ${what}: there is no tool ${error.message}`, undefined, undefined, 'ms', 0.01);
+    for (const what of ['nothing changed', 'ten files changed since']) row(`  again, ${what}: there is no tool ${error.message}`, undefined, undefined, 'ms', 0.1);
   } finally {
     await child.end();
     tree.putBack();
@@ -219,9 +219,9 @@ async function logs(around, folder) {
   const hashes = (args) => gitSays(folder, ['log', '--format=%H', ...args]).trim().split('\n').join(' ');
   const file = 'area3/part5/src3/file2223.txt';
   for (const [what, args, theirs, limits] of [
-    ['ten commits', {}, ['-10'], [0.5, 0.5]],
-    ['ten commits of one file', { path: file }, ['-10', '--', file], [1, 0.05]],
-    ['ten commits of one folder', { path: 'area7/part3/src1' }, ['-10', '--', 'area7/part3/src1'], [1, 0.05]],
+    ['ten commits', {}, ['-10'], [2, 2]],
+    ['ten commits of one file', { path: file }, ['-10', '--', file], [3, 3]],
+    ['ten commits of one folder', { path: 'area7/part3/src1' }, ['-10', '--', 'area7/part3/src1'], [3, 3]],
   ]) {
     const want = hashes(theirs);
     const look = (answer) => expect('the commits', answer.commits.map((commit) => commit.hash).join(' '), want);

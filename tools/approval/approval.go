@@ -1,6 +1,19 @@
 // Package approval is where a call waits for a human's yes.
 //
-// Queue.Ask is the entry point, and package tools calls it in exactly one place.
+// Queue.Ask is the entry point, and package tools calls it in exactly one place. It is
+// one loop over three events:
+//
+//   - A file or buffer changes (Plan.Moved). The plan is made again if hashes say so. The
+//     same edits elsewhere in the file: approval/changed with moved, and earlier digests
+//     still count. Different: approval/changed, and only the new digest counts. No longer
+//     possible: after a second the dialog is stale.
+//   - The user answers. A rejection counts at once. An approval counts if its digest does,
+//     else the dialog is superseded and a new one opens; the user's own text for an older
+//     plan is merged into the new one and shown again.
+//   - The caller gives up, the editor goes, or time is up: withdrawn or expired.
+//
+// Cancel also pauses the session, since MCP has no way to end an agent's turn.
+//
 // A Request is bound by its digest to the bytes that it shows; while it waits,
 // the plan beneath it is made again whenever the world moves, and an answer holds
 // only for what was on show when it was given. How a question is put to the human

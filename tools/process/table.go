@@ -30,6 +30,11 @@ const (
 // Table is the processes that go on after the call that started them, by session
 // and by the name that their agent gave them. A session's end ends its processes;
 // so does whatever ends the Runner.
+//
+// Two readers empty a process's pipes into its capture, whatever anybody else does. All
+// others read there by offset, at their own pace: read_process, and for each process a
+// goroutine of rpc that sends process/output when the editor has read what was sent
+// before. So nobody holds a process up, and a slow reader sees a gap.
 type Table struct {
 	*Runner
 

@@ -3,6 +3,21 @@
 //
 // Tools make a Set from a snapshot; the door shows its Preview, and after a yes
 // hands it to a Committer. Nothing else in the program writes to the workspace.
+//
+// Commit takes Locks on the paths, in one order for all calls and programs, and holds them
+// to its end. Each file is a step: a bufferStep has the editor change its buffer at exactly
+// the planned version and reads it back; a diskStep writes a temporary file beside the old
+// one, with its mode, owner and attributes, exchanges the names, and compares what it
+// displaced with the plan. What is deleted or replaced gets a name that nobody knows, is
+// compared entry by entry, and is removed when the whole set is made. Folders are entered
+// without following links. calls is how steps call the system: passing faults are tried
+// again, and a test can make each call fail.
+//
+// Before anything is applied, each step's record is in the journal (workspace/journal):
+// what is there, what is to be, the names of temporary files. The journal is synced while
+// steps are staged; its end mark is not, so whoever finds none looks at the files: Recover,
+// at each start, sweeps up after programs that were killed. Revert turns records back, from
+// the newest to the oldest, into one Set, which is committed and journalled as any other.
 package change
 
 import (

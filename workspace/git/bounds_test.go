@@ -77,7 +77,7 @@ func TestTreesThatAreTooMuch(t *testing.T) {
 			_, err := r.diff(o)
 			asFault(t, err, fault.GitError, words)
 		}
-		_, err := new(git.History).Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: name})
+		_, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: name})
 		asFault(t, err, fault.GitError, words)
 		_, err = git.Switch(context.Background(), r.root, r.top, name)
 		asFault(t, err, fault.GitError, words)
@@ -121,9 +121,9 @@ func TestAHistoryInACircle(t *testing.T) {
 	r.commit()
 	last := strings.TrimSpace(r.git("rev-parse", "HEAD"))
 	r.write(".git/info/grafts", first+" "+last+"\n")
-	_, err := new(git.History).Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: "HEAD~2000000000"})
+	_, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: "HEAD~2000000000"})
 	asFault(t, err, fault.GitError, "round in a circle")
-	if _, err := new(git.History).Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10}); err != nil {
+	if _, err := git.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10}); err != nil {
 		t.Error(err)
 	}
 }
@@ -159,11 +159,11 @@ func TestMessagesWithoutEnd(t *testing.T) {
 	tag := r.object("tag", []byte("object "+commit+"\ntype commit\ntag v1\ntagger C <c@example.com> 1700000000 +0000\n\n"+strings.Repeat("line\n", 1<<20)))
 	r.write(".git/refs/heads/main", commit+"\n")
 	r.write(".git/refs/tags/v1", tag+"\n")
-	log, err := new(git.History).Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
+	log, err := git.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
 	if err != nil || len(log) != 1 {
 		t.Fatal(log, err)
 	}
-	shown, err := new(git.History).Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: "v1"})
+	shown, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: "v1"})
 	if err != nil || shown.Tag == nil {
 		t.Fatal(err)
 	}

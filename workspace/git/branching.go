@@ -11,6 +11,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/worktree"
 )
 
 // BranchChange is something that could be done with a branch now.
@@ -32,29 +34,29 @@ func (b BranchChange) State() string { return stateOf(b) }
 // NewBranch looks at a branch that is to be made, from HEAD unless another revision
 // is named.
 func NewBranch(_ context.Context, root, dir, name, from string) (BranchChange, error) {
-	r, err := openAt(root, dir)
+	_, r, err := at(root, dir)
 	if err != nil {
 		return BranchChange{}, err
 	}
-	defer r.close()
+	defer r.Close()
 	out := BranchChange{Repository: r.about(), Name: name}
 	if err := checkBranchName(name); err != nil {
 		return out, err
 	}
-	if _, taken := r.reference("refs/heads/" + name); taken {
+	if _, taken := r.Reference("refs/heads/" + name); taken {
 		return out, fault.New(fault.GitError, "there is a branch %s already; switch to it, or take another name", fault.Quote(name))
 	}
 	if from == "" {
 		from = "HEAD"
 	}
-	commit, err := r.commit(from)
+	commit, err := r.Commit(from)
 	if err != nil {
 		return out, err
 	}
 	out.Hash = commit.Hash.String()
 	for _, full := range []string{from, "refs/" + from, "refs/remotes/" + from} {
-		_, local := r.reference("refs/heads/" + from)
-		if _, ok := r.reference(full); ok && !local && strings.HasPrefix(full, "refs/remotes/") {
+		_, local := r.Reference("refs/heads/" + from)
+		if _, ok := r.Reference(full); ok && !local && strings.HasPrefix(full, "refs/remotes/") {
 			out.Start = full
 		}
 	}
@@ -66,13 +68,13 @@ func (r *repository) existing(name string) (plumbing.Hash, error) {
 	if err := checkBranchName(name); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	h, ok := r.reference("refs/heads/" + name)
+	h, ok := r.Reference("refs/heads/" + name)
 	if ok {
 		return h, nil
 	}
 	err := fault.New(fault.GitError, "there is no branch %s", fault.Quote(name))
-	for _, remote := range r.list("refs/remotes/") {
-		if short := shortReference(remote.name); strings.HasSuffix(short, "/"+name) {
+	for _, remote := range r.List("refs/remotes/") {
+		if short := gitdir.ShortReference(remote.Name); strings.HasSuffix(short, "/"+name) {
 			return h, err.WithHint("%s has one: create it here first, with from %s", fault.Quote(strings.TrimSuffix(short, "/"+name)), fault.Quote(short))
 		}
 	}
@@ -82,11 +84,11 @@ func (r *repository) existing(name string) (plumbing.Hash, error) {
 // Switch looks at a switch to another branch. One by which changes would be lost is
 // refused: what is staged or not, untracked, or ignored.
 func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
-	r, err := openAt(root, dir)
+	_, r, err := at(root, dir)
 	if err != nil {
 		return BranchChange{}, err
 	}
-	defer r.close()
+	defer r.Close()
 	out := BranchChange{Repository: r.about(), Name: name}
 	target, err := r.existing(name)
 	if err != nil {
@@ -101,16 +103,16 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	case doing != "" && doing != "a bisection":
 		return out, fault.New(fault.GitError, "git is in the middle of %s; end that first, or ask the user to", doing)
 	}
-	c := &comparison{ctx: ctx, repo: r}
-	changes, err := c.towards(target)
+	c := &worktree.Comparison{Ctx: ctx, Repo: r.Checkout}
+	changes, err := towards(c, target)
 	if err != nil {
 		return out, err
 	}
-	index, err := c.index()
+	index, err := c.Index()
 	if err != nil {
 		return out, err
 	}
-	lost, err := c.lost(index, changes)
+	lost, err := losses(c, index, changes)
 	if err != nil {
 		return out, err
 	}
@@ -119,20 +121,20 @@ func Switch(ctx context.Context, root, dir, name string) (BranchChange, error) {
 		return out, fault.New(fault.WorkTreeDirty, "by switching to %s changes would be lost in %s", fault.Quote(name), listed(lost, most)).
 			With("paths", lost).WithHint("commit them first, or ask the user what is to become of them")
 	}
-	out.Filters = r.filters(index, changes, "clean", "smudge")
-	out.Changes, err = c.print(changes, 1)
+	out.Filters = filters(r.Checkout, index, changes, "clean", "smudge")
+	out.Changes, err = printChanges(c, changes, 1)
 	return out, err
 }
 
 // elsewhere is the other work tree in which a branch is checked out, "" for none.
 func (r *repository) elsewhere(branch string) string {
-	dirs := []string{r.commonDir}
-	trees, _ := os.ReadDir(filepath.Join(r.commonDir, "worktrees")) //nolint:errcheck // without others there is none
+	dirs := []string{r.CommonDir}
+	trees, _ := os.ReadDir(filepath.Join(r.CommonDir, "worktrees")) //nolint:errcheck // without others there is none
 	for _, t := range trees {
-		dirs = append(dirs, filepath.Join(r.commonDir, "worktrees", t.Name()))
+		dirs = append(dirs, filepath.Join(r.CommonDir, "worktrees", t.Name()))
 	}
 	for _, dir := range dirs {
-		if dir != r.gitDir && (&repository{gitDir: dir, commonDir: r.commonDir}).branch() == branch {
+		if dir != r.GitDir && (&gitdir.Repository{GitDir: dir, CommonDir: r.CommonDir}).Branch() == branch {
 			return dir
 		}
 	}
@@ -152,82 +154,82 @@ func listed(names []string, most int) string {
 }
 
 // towards are the changes from what is checked out to another commit.
-func (c *comparison) towards(target plumbing.Hash) ([]change, error) {
-	to, err := c.repo.objects.commit(target)
+func towards(c *worktree.Comparison, target plumbing.Hash) ([]worktree.Difference, error) {
+	to, err := c.Repo.Objects.Commit(target)
 	if err != nil {
 		return nil, err
 	}
 	var from plumbing.Hash
-	if h, born := c.repo.head(); born {
-		at, err := c.repo.objects.commit(h)
+	if h, born := c.Repo.Head(); born {
+		at, err := c.Repo.Objects.Commit(h)
 		if err != nil {
 			return nil, err
 		}
 		from = at.TreeHash
 	}
-	return c.trees(from, to.TreeHash, "")
+	return c.Trees(from, to.TreeHash, "")
 }
 
-// lost are the paths of the changes at which somebody else's would be overwritten.
-func (c *comparison) lost(index *stagedFiles, changes []change) ([]string, error) {
+// losses are the paths of the changes at which somebody else's would be overwritten.
+func losses(c *worktree.Comparison, index *worktree.StagedFiles, changes []worktree.Difference) ([]string, error) {
 	if err := unmerged(index); err != nil {
 		return nil, err
 	}
 	var out []string
 	goes := map[string]bool{}
 	for _, ch := range changes {
-		goes[ch.path] = ch.new.absent()
+		goes[ch.Path] = ch.New.Absent()
 	}
 	for _, ch := range changes {
-		lost, err := c.overwrites(index, ch, goes)
-		if err != nil && !strings.HasPrefix(ch.path, c.repo.work.strip) {
-			return nil, fault.New(fault.GitError, "the switch changes %s, which lies outside of the workspace folder, and may have been changed there", fault.Quote(ch.path)).
+		lost, err := overwrites(c, index, ch, goes)
+		if err != nil && !strings.HasPrefix(ch.Path, c.Repo.Work.Strip) {
+			return nil, fault.New(fault.GitError, "the switch changes %s, which lies outside of the workspace folder, and may have been changed there", fault.Quote(ch.Path)).
 				WithHint("ask the user to make the switch")
 		}
 		if err != nil {
 			return nil, err
 		}
 		if lost {
-			out = append(out, ch.path)
+			out = append(out, ch.Path)
 		}
 	}
 	return out, nil
 }
 
-func (c *comparison) overwrites(index *stagedFiles, ch change, goes map[string]bool) (bool, error) {
-	entry := index.files[ch.path]
+func overwrites(c *worktree.Comparison, index *worktree.StagedFiles, ch worktree.Difference, goes map[string]bool) (bool, error) {
+	entry := index.Files[ch.Path]
 	if entry == nil {
-		if !ch.old.absent() && ch.new.absent() {
+		if !ch.Old.Absent() && ch.New.Absent() {
 			return false, nil // its removal is staged, and the branch has it no more
 		}
-		return !ch.old.absent() || c.occupied(index, ch.path, goes), nil
+		return !ch.Old.Absent() || occupied(c, index, ch.Path, goes), nil
 	}
-	e := entry.any()
-	staged := side{mode: e.mode, hash: e.hash}
-	if e.intentToAdd {
-		staged = side{}
+	e := entry.Any()
+	staged := worktree.Side{Mode: e.Mode, Hash: e.Hash}
+	if e.IntentToAdd {
+		staged = worktree.Side{}
 	}
-	if staged.same(ch.new) {
+	if staged.Same(ch.New) {
 		return false, nil // git leaves the file as it is
 	}
-	if !staged.same(ch.old) {
+	if !staged.Same(ch.Old) {
 		return true, nil
 	}
-	now, err := c.current(index, e)
-	return err == nil && !now.absent() && !now.same(staged), err
+	now, err := c.Current(index, e)
+	return err == nil && !now.Absent() && !now.Same(staged), err
 }
 
 // occupied says whether something that is not committed stands where a file is to be. A
 // folder may, of which all that is tracked goes: what is staged in it alone git would take
 // away with it.
-func (c *comparison) occupied(index *stagedFiles, name string, goes map[string]bool) bool {
-	info, err := c.repo.work.lstat(name)
+func occupied(c *worktree.Comparison, index *worktree.StagedFiles, name string, goes map[string]bool) bool {
+	info, err := c.Repo.Work.Lstat(name)
 	if err != nil {
 		return true
 	}
 	if info != nil {
 		tracked, stays := false, false
-		for _, p := range index.paths {
+		for _, p := range index.Paths {
 			if strings.HasPrefix(p, name+"/") {
 				tracked, stays = true, stays || !goes[p]
 			}
@@ -235,8 +237,8 @@ func (c *comparison) occupied(index *stagedFiles, name string, goes map[string]b
 		return !info.IsDir() || !tracked || stays
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		info, err := c.repo.work.lstat(dir)
-		if err == nil && info != nil && !info.IsDir() && index.files[dir] == nil {
+		info, err := c.Repo.Work.Lstat(dir)
+		if err == nil && info != nil && !info.IsDir() && index.Files[dir] == nil {
 			return true
 		}
 	}
@@ -246,11 +248,11 @@ func (c *comparison) occupied(index *stagedFiles, name string, goes map[string]b
 // Delete looks at the deletion of a branch. One whose commits would be lost is refused:
 // they must be in what it follows or, if it follows nothing, in what is checked out.
 func Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
-	r, err := openAt(root, dir)
+	_, r, err := at(root, dir)
 	if err != nil {
 		return BranchChange{}, err
 	}
-	defer r.close()
+	defer r.Close()
 	out := BranchChange{Repository: r.about(), Name: name, Beyond: "HEAD"}
 	tip, err := r.existing(name)
 	if err != nil {
@@ -263,15 +265,15 @@ func Delete(ctx context.Context, root, dir, name string) (BranchChange, error) {
 	if elsewhere := r.elsewhere(name); elsewhere != "" {
 		return out, isElsewhere(name, elsewhere)
 	}
-	base, ok := r.head()
-	if upstream, follows := r.tracked(name); follows {
-		if h, exists := r.reference(upstream); exists {
-			base, ok, out.Beyond = h, true, shortReference(upstream)
+	base, ok := r.Head()
+	if upstream, follows := r.Tracked(name); follows {
+		if h, exists := r.Reference(upstream); exists {
+			base, ok, out.Beyond = h, true, gitdir.ShortReference(upstream)
 		}
 	}
 	ahead := 1
 	if ok {
-		if ahead, err = r.ahead(ctx, tip, base); err != nil {
+		if ahead, err = r.Ahead(ctx, tip, base); err != nil {
 			return out, err
 		}
 	}

@@ -22,6 +22,10 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
+	"pillion/workspace/git/worktree"
 )
 
 // What follows writes to a repository where there is no git program: a commit, a new
@@ -41,10 +45,10 @@ func NeedsGit(what string) error {
 }
 
 func (r *repository) builtin() (*builtin, error) {
-	if r.gitDir != r.commonDir {
+	if r.GitDir != r.CommonDir {
 		return nil, NeedsGit("this is a linked work tree")
 	}
-	files := osfs.New(r.gitDir)
+	files := osfs.New(r.GitDir)
 	return &builtin{r, files, filesystem.NewStorage(files, cache.NewObjectLRUDefault())}, nil
 }
 
@@ -87,11 +91,11 @@ func (l *gitLock) release() {
 
 // MakeCommit makes the commit of a draft, which must still be the one that there is.
 func MakeCommit(ctx context.Context, root string, o CommitOptions, d Draft, message string) error {
-	r, err := openAt(root, o.Dir)
+	_, r, err := at(root, o.Dir)
 	if err != nil {
 		return err
 	}
-	defer r.close()
+	defer r.Close()
 	b, err := r.builtin()
 	if err == nil {
 		err = b.makeable(d)
@@ -138,16 +142,16 @@ func (b *builtin) makeable(d Draft) error {
 		return NeedsGit("the files go through filters")
 	}
 	for name, content := range d.Content {
-		attributes := b.work.conversion.attributes.of(name)
+		attributes := b.Work.Conversion.Attributes.Of(name)
 		if content != "" && (attributes["filter"] == "lfs" || attributes["working-tree-encoding"] != "") {
 			return NeedsGit(fault.Quote(name) + " is stored in another form than it has")
 		}
 	}
-	read, err := b.readIndex()
+	read, err := b.ReadIndex()
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(read.entries, func(e indexEntry) bool { return e.assumeValid || e.mode == modeDir }) {
+	if slices.ContainsFunc(read.Entries, func(e worktree.IndexEntry) bool { return e.AssumeValid || e.Mode == odb.ModeDir }) {
 		return NeedsGit("the index is sparse, or has files that git does not look at")
 	}
 	return nil
@@ -156,7 +160,7 @@ func (b *builtin) makeable(d Draft) error {
 // writeTree stores the new files, and the trees of the last commit with the draft's
 // changes.
 func (b *builtin) writeTree(ctx context.Context, d Draft) (plumbing.Hash, error) {
-	files, err := (&comparison{ctx: ctx, repo: b.repository}).base("")
+	files, err := (&worktree.Comparison{Ctx: ctx, Repo: b.Checkout}).Base("")
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}
@@ -175,17 +179,17 @@ func (b *builtin) writeTree(ctx context.Context, d Draft) (plumbing.Hash, error)
 }
 
 // storeFile stores a file as the draft has it; what is staged is stored already.
-func (b *builtin) storeFile(name, content string, onDisk bool) (side, error) {
+func (b *builtin) storeFile(name, content string, onDisk bool) (worktree.Side, error) {
 	mode, hash, _ := strings.Cut(content, " ")
-	var s side
-	if _, err := fmt.Sscanf(mode, "%o", &s.mode); err != nil {
+	var s worktree.Side
+	if _, err := fmt.Sscanf(mode, "%o", &s.Mode); err != nil {
 		return s, err
 	}
-	s.hash = plumbing.NewHash(hash)
-	if !onDisk || s.mode == modeSubmodule {
+	s.Hash = plumbing.NewHash(hash)
+	if !onDisk || s.Mode == odb.ModeSubmodule {
 		return s, nil
 	}
-	data, err := b.work.content(name, side{mode: s.mode, onDisk: true, staged: s.hash})
+	data, err := b.Work.Content(name, worktree.Side{Mode: s.Mode, OnDisk: true, Staged: s.Hash})
 	if err != nil {
 		return s, err
 	}
@@ -199,26 +203,26 @@ func (b *builtin) storeFile(name, content string, onDisk bool) (side, error) {
 		return s, err
 	}
 	got, err := b.store.SetEncodedObject(blob)
-	if err == nil && got != s.hash {
+	if err == nil && got != s.Hash {
 		err = fault.New(fault.ConcurrentModification, "%s has changed; look at it again", fault.Quote(name))
 	}
 	return s, err
 }
 
 // folder stores the tree of a folder, "" or ending with a slash.
-func (b *builtin) folder(files map[string]side, dir string) (plumbing.Hash, error) {
+func (b *builtin) folder(files map[string]worktree.Side, dir string) (plumbing.Hash, error) {
 	tree := object.Tree{}
-	below := map[string]map[string]side{}
+	below := map[string]map[string]worktree.Side{}
 	for name, s := range files {
 		rest := name[len(dir):]
 		if first, _, deeper := strings.Cut(rest, "/"); deeper {
 			if below[first] == nil {
-				below[first] = map[string]side{}
+				below[first] = map[string]worktree.Side{}
 			}
 			below[first][name] = s
 			continue
 		}
-		tree.Entries = append(tree.Entries, object.TreeEntry{Name: rest, Mode: filemode.FileMode(s.mode), Hash: s.hash})
+		tree.Entries = append(tree.Entries, object.TreeEntry{Name: rest, Mode: filemode.FileMode(s.Mode), Hash: s.Hash})
 	}
 	for first, some := range below {
 		h, err := b.folder(some, dir+first+"/")
@@ -296,7 +300,7 @@ func (b *builtin) move(d Draft, to plumbing.Hash, what string) error {
 
 // note adds a line to a reflog that is there: it is for people, and nothing fails for it.
 func (b *builtin) note(log, line string) {
-	if !lexists(filepath.Join(b.gitDir, filepath.FromSlash(log))) {
+	if !gitfile.Exists(filepath.Join(b.GitDir, filepath.FromSlash(log))) {
 		return
 	}
 	if f, err := b.files.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0o644); err == nil {
@@ -338,8 +342,8 @@ func (b *builtin) writeIndex(lock *gitLock, d Draft) error {
 // its times, because the index is no younger, must not be trusted the more for it: one
 // whose file is another is given no size, and git looks into the file.
 func (b *builtin) readForWriting() (*format.Index, error) {
-	c := &comparison{ctx: context.Background(), repo: b.repository}
-	now, err := c.index()
+	c := &worktree.Comparison{Ctx: context.Background(), Repo: b.Checkout}
+	now, err := c.Index()
 	if err != nil {
 		return nil, err
 	}
@@ -348,11 +352,11 @@ func (b *builtin) readForWriting() (*format.Index, error) {
 		return nil, err
 	}
 	for _, e := range read.Entries {
-		if e.ModifiedAt.Unix() < now.written.Unix() || e.Stage != 0 {
+		if e.ModifiedAt.Unix() < now.Written.Unix() || e.Stage != 0 {
 			continue
 		}
-		if known := now.files[e.Name]; known != nil && e.Mode != filemode.Submodule {
-			if is, err := c.current(now, known.any()); err != nil || !is.same(side{mode: known.any().mode, hash: known.any().hash}) {
+		if known := now.Files[e.Name]; known != nil && e.Mode != filemode.Submodule {
+			if is, err := c.Current(now, known.Any()); err != nil || !is.Same(worktree.Side{Mode: known.Any().Mode, Hash: known.Any().Hash}) {
 				e.Size = 0
 			}
 		}
@@ -362,16 +366,16 @@ func (b *builtin) readForWriting() (*format.Index, error) {
 
 // logLine is a line of a reflog.
 func (b *builtin) logLine(from, to plumbing.Hash, what string) string {
-	return fmt.Sprintf("%s %s %s %d +0000\t%s\n", from, to, b.config.identity("committer"), time.Now().Unix(), what)
+	return fmt.Sprintf("%s %s %s %d +0000\t%s\n", from, to, identityOf(b.Config, "committer"), time.Now().Unix(), what)
 }
 
 // withBuiltin does something with a repository that is open, and with go-git on it.
 func withBuiltin(root, dir string, do func(*repository, *builtin) error) error {
-	r, err := openAt(root, dir)
+	_, r, err := at(root, dir)
 	if err != nil {
 		return err
 	}
-	defer r.close()
+	defer r.Close()
 	b, err := r.builtin()
 	if err != nil {
 		return err
@@ -387,9 +391,9 @@ func MakeBranch(root, dir string, c BranchChange) error {
 
 func (r *repository) makeBranch(b *builtin, c BranchChange) error {
 	full := "refs/heads/" + c.Name
-	for _, other := range r.list("refs/heads/") {
-		if strings.HasPrefix(other.name, full+"/") || strings.HasPrefix(full, other.name+"/") || other.name == full {
-			return fault.New(fault.GitError, "there is a branch %s, beside which there cannot be this one", fault.Quote(shortReference(other.name)))
+	for _, other := range r.List("refs/heads/") {
+		if strings.HasPrefix(other.Name, full+"/") || strings.HasPrefix(full, other.Name+"/") || other.Name == full {
+			return fault.New(fault.GitError, "there is a branch %s, beside which there cannot be this one", fault.Quote(gitdir.ShortReference(other.Name)))
 		}
 	}
 	if err := b.store.SetReference(plumbing.NewHashReference(plumbing.ReferenceName(full), plumbing.NewHash(c.Hash))); err != nil {
@@ -404,10 +408,10 @@ func RemoveBranch(root, dir string, c BranchChange) error {
 }
 
 func (r *repository) removeBranch(b *builtin, c BranchChange) error {
-	if h, there := r.reference("refs/heads/" + c.Name); !there || h.String() != c.Hash {
+	if h, there := r.Reference("refs/heads/" + c.Name); !there || h.String() != c.Hash {
 		return fault.New(fault.ConcurrentModification, "%s has moved; look at it again", fault.Quote(c.Name))
 	}
-	if len(r.config["branch."+c.Name+".remote"])+len(r.config["branch."+c.Name+".merge"]) > 0 {
+	if len(r.Config["branch."+c.Name+".remote"])+len(r.Config["branch."+c.Name+".merge"]) > 0 {
 		return NeedsGit("the configuration says what this branch follows, and must be changed with it")
 	}
 	if err := b.store.RemoveReference(plumbing.NewBranchReferenceName(c.Name)); err != nil {

@@ -93,7 +93,7 @@ func (f *watchedRig) check(about string, dirs ...string) {
 func (f *watchedRig) sameDiffs(about, at string) {
 	f.Helper()
 	for _, o := range []git.DiffOptions{{Dir: at, Context: 3}, {Dir: at, Context: 3, Staged: true}, {Dir: at, Context: 3, Base: "HEAD"}} {
-		got, err := f.Diff(context.Background(), f.root, o)
+		got, err := git.DiffCached(context.Background(), f.Cache, f.root, o)
 		want, wanted := git.Diff(context.Background(), f.root, o)
 		if fmt.Sprint(err) != fmt.Sprint(wanted) || got.Diff != want.Diff {
 			f.Fatalf("%s, %+v: %v, not %v: %s", about, o, err, wanted, apart(got.Diff, want.Diff))

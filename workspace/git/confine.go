@@ -3,6 +3,9 @@ package git
 import (
 	"os"
 	"path/filepath"
+
+	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/gitfile"
 )
 
 // Places are the folders that git itself writes when it works in dir, above the
@@ -10,7 +13,7 @@ import (
 // hooks, those of submodules among them. Both are empty outside a repository.
 func Places(dir string) (folders, steering []string) {
 	for at := dir; ; at = filepath.Dir(at) {
-		if gitDir, err := gitDirOf(at); err == nil && gitDir != "" {
+		if gitDir, err := gitdir.GitDirOf(at); err == nil && gitDir != "" {
 			return placesOf(gitDir)
 		}
 		if filepath.Dir(at) == at {
@@ -20,7 +23,7 @@ func Places(dir string) (folders, steering []string) {
 }
 
 func placesOf(gitDir string) (folders, steering []string) {
-	common := commonDirOf(gitDir)
+	common := gitdir.CommonDirOf(gitDir)
 	folders = []string{gitDir}
 	if common != gitDir {
 		folders = append(folders, common)
@@ -32,7 +35,7 @@ func placesOf(gitDir string) (folders, steering []string) {
 	}
 	for _, repository := range repositories {
 		for _, name := range []string{"config", "config.worktree", "hooks"} {
-			if path := filepath.Join(repository, name); lexists(path) {
+			if path := filepath.Join(repository, name); gitfile.Exists(path) {
 				steering = append(steering, path)
 			}
 		}

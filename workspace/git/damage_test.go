@@ -50,24 +50,24 @@ func TestDamagedRepositories(t *testing.T) {
 		r.must(os.WriteFile(file, bad, 0o644))
 		for _, replaced := range []string{"true", "false"} { // the commit-graph is read in the second
 			r.write(".git/config", "[core]\nrepositoryFormatVersion = 0\nuseReplaceRefs = "+replaced+"\n")
-			for _, try := range []func(*git.History) error{
-				func(h *git.History) error {
-					_, err := h.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 100})
+			for _, try := range []func() error{
+				func() error {
+					_, err := git.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 100})
 					return err
 				},
-				func(h *git.History) error {
+				func() error {
 					o := r.in("dir/a")
 					o.Limit = 100
-					_, err := h.Log(context.Background(), r.root, o)
+					_, err := git.Log(context.Background(), r.root, o)
 					return err
 				},
-				func(h *git.History) error {
-					_, err := h.Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: "main~2", Context: 3})
+				func() error {
+					_, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.top, Ref: "main~2", Context: 3})
 					return err
 				},
 			} {
 				var known *fault.Error
-				err := try(&git.History{})
+				err := try()
 				if err != nil && !errors.As(err, &known) {
 					t.Errorf("%s: %v", filepath.Base(file), err)
 				}
@@ -84,8 +84,8 @@ func TestDamagedRepositories(t *testing.T) {
 }
 
 // Several may ask at the same time, and git may pack anew meanwhile.
-func TestHistoryIsShared(t *testing.T) {
-	r, h := newRig(t), &git.History{}
+func TestManyAskAtOnce(t *testing.T) {
+	r := newRig(t)
 	for i := range 20 {
 		r.write("a", strconv.Itoa(i/3))
 		r.commitAt(100 + i)
@@ -100,7 +100,7 @@ func TestHistoryIsShared(t *testing.T) {
 					o = r.in("a")
 					o.Limit = 100
 				}
-				got, err := h.Log(context.Background(), r.root, o)
+				got, err := git.Log(context.Background(), r.root, o)
 				if err != nil || len(got) != want[(n+i)%2] {
 					t.Errorf("%d commits: %v", len(got), err)
 					return
@@ -125,7 +125,7 @@ func TestMissingHistory(t *testing.T) {
 	if got := len(r.logOf(2)); got != 2 {
 		t.Errorf("got %d", got)
 	}
-	_, err := (&git.History{}).Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
+	_, err := git.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
 	if f := asFault(t, err, fault.GitError, "missing"); !strings.Contains(f.Message, "git fetch") {
 		t.Errorf("got %v", f)
 	}
@@ -133,7 +133,7 @@ func TestMissingHistory(t *testing.T) {
 
 func (r *rig) logOf(limit int) []git.LogCommit {
 	r.Helper()
-	got, err := (&git.History{}).Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: limit})
+	got, err := git.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: limit})
 	r.must(err)
 	return got
 }

@@ -14,6 +14,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
+	"pillion/workspace/git/worktree"
 )
 
 // CommitOptions says what is to be committed.
@@ -77,11 +81,11 @@ func NewDraft(ctx context.Context, root string, o CommitOptions) (Draft, error) 
 	if err != nil {
 		return Draft{}, err
 	}
-	defer repo.close()
-	d := &drafting{comparison: comparison{ctx: ctx, repo: repo}, place: place, root: root, options: o}
+	defer repo.Close()
+	d := &drafting{Comparison: worktree.Comparison{Ctx: ctx, Repo: repo.Checkout}, place: place, root: root, options: o}
 	d.draft = Draft{
-		Repository: repo.about(), Content: map[string]string{}, Doing: repo.doing(), Sign: repo.config.signing(),
-		Author: repo.config.identity("author"), Committer: repo.config.identity("committer"),
+		Repository: repo.about(), Content: map[string]string{}, Doing: repo.doing(), Sign: signingOf(repo.Config),
+		Author: identityOf(repo.Config, "author"), Committer: identityOf(repo.Config, "committer"),
 	}
 	if err := d.run(); err != nil {
 		return Draft{}, err
@@ -89,33 +93,12 @@ func NewDraft(ctx context.Context, root string, o CommitOptions) (Draft, error) 
 	return d.draft, nil
 }
 
-// at opens the repository that dir, in the workspace's folder root, lies in.
-func at(root, dir string) (place, *repository, error) {
-	place, err := locate(root, dir)
-	if err != nil {
-		return place, nil, err
-	}
-	repo, err := discover(place)
-	return place, repo, err
-}
-
 func (r *repository) about() Repository {
-	out := Repository{Top: r.top, Dir: r.gitDir, Branch: r.branch(), Fetched: r.config.fetchers()}
-	if h, born := r.head(); born {
+	out := Repository{Top: r.Top, Dir: r.GitDir, Branch: r.Branch(), Fetched: fetchersOf(r.Config)}
+	if h, born := r.Head(); born {
 		out.Head = h.String()
 	}
 	return out
-}
-
-// branch is the one that is checked out, "" for none.
-func (r *repository) branch() string {
-	text, _ := r.loose("HEAD")
-	target, symbolic := strings.CutPrefix(text, "ref:")
-	name, isBranch := strings.CutPrefix(strings.TrimSpace(target), "refs/heads/")
-	if !symbolic || !isBranch {
-		return ""
-	}
-	return name
 }
 
 // doing is what git is in the middle of.
@@ -128,7 +111,7 @@ func (r *repository) doing() string {
 		{"rebase-apply", "a rebase or git am"},
 		{"BISECT_LOG", "a bisection"},
 	} {
-		if lexists(filepath.Join(r.gitDir, one.file)) {
+		if gitfile.Exists(filepath.Join(r.GitDir, one.file)) {
 			return one.what
 		}
 	}
@@ -137,27 +120,27 @@ func (r *repository) doing() string {
 
 // drafting is the making of a draft.
 type drafting struct {
-	comparison
-	place   place
+	worktree.Comparison
+	place   gitdir.Location
 	root    string
 	options CommitOptions
 	draft   Draft
 }
 
 func (d *drafting) run() error {
-	index, err := d.index()
+	index, err := d.Index()
 	if err != nil {
 		return err
 	}
-	staged, err := d.withCommit(index, DiffOptions{Staged: true})
+	staged, err := d.SinceCommit(worktree.DiffOptions{Staged: true})
 	if err != nil {
 		return err
 	}
 	if err := unmerged(index); err != nil {
 		return err
 	}
-	var changes []change
-	switch merging := lexists(filepath.Join(d.repo.gitDir, "MERGE_HEAD")); {
+	var changes []worktree.Difference
+	switch merging := gitfile.Exists(filepath.Join(d.Repo.GitDir, "MERGE_HEAD")); {
 	case len(d.options.Files) > 0 && merging:
 		return fault.New(fault.GitError, "a merge cannot be committed in part; stage what it is to hold, and leave files out")
 	case len(d.options.Files) > 0:
@@ -167,15 +150,15 @@ func (d *drafting) run() error {
 		d.draft.From, changes = FromStaged, staged
 	default:
 		d.draft.From = FromTracked
-		changes, err = d.tracked(index)
+		changes, err = d.tracked()
 	}
 	if err != nil {
 		return err
 	}
-	changes = slices.DeleteFunc(changes, func(ch change) bool { // a submodule with changes of its own
-		return ch.old.mode == ch.new.mode && ch.old.hash == ch.new.hash
+	changes = slices.DeleteFunc(changes, func(ch worktree.Difference) bool { // a submodule with changes of its own
+		return ch.Old.Mode == ch.New.Mode && ch.Old.Hash == ch.New.Hash
 	})
-	if len(changes) == 0 && !lexists(filepath.Join(d.repo.gitDir, "MERGE_HEAD")) {
+	if len(changes) == 0 && !gitfile.Exists(filepath.Join(d.Repo.GitDir, "MERGE_HEAD")) {
 		return d.nothing()
 	}
 	return d.show(index, changes)
@@ -190,10 +173,10 @@ func (d *drafting) nothing() error {
 }
 
 // unmerged refuses what git refuses, and says which files it is about.
-func unmerged(index *stagedFiles) error {
+func unmerged(index *worktree.StagedFiles) error {
 	var names []string
-	for _, name := range index.paths {
-		if !index.files[name].merged() {
+	for _, name := range index.Paths {
+		if !index.Files[name].Merged() {
 			names = append(names, fault.Quote(name))
 		}
 	}
@@ -206,33 +189,22 @@ func unmerged(index *stagedFiles) error {
 }
 
 // tracked are the changes of the work tree that nobody has staged.
-func (d *drafting) tracked(index *stagedFiles) ([]change, error) {
-	limited := comparison{ctx: d.ctx, repo: d.repo, prefix: d.repo.prefix(d.place.dir)}
-	all, err := limited.withCommit(limited.among(index), DiffOptions{})
+func (d *drafting) tracked() ([]worktree.Difference, error) {
+	limited := worktree.Comparison{Ctx: d.Ctx, Repo: d.Repo, Prefix: d.Repo.Prefix(d.place.Dir)}
+	all, err := limited.SinceCommit(worktree.DiffOptions{})
 	if err != nil {
 		return nil, err
 	}
 	for _, ch := range all {
-		d.draft.Paths = append(d.draft.Paths, ch.path)
+		d.draft.Paths = append(d.draft.Paths, ch.Path)
 	}
 	slices.Sort(d.draft.Paths)
 	return all, nil
 }
 
-// among is the part of the index that the comparison is about.
-func (c *comparison) among(index *stagedFiles) *stagedFiles {
-	out := &stagedFiles{index: index.index, files: index.files}
-	for _, name := range index.paths {
-		if c.wants(name) {
-			out.paths = append(out.paths, name)
-		}
-	}
-	return out
-}
-
 // named are the changes of the files that were asked for.
-func (d *drafting) named(index *stagedFiles, staged []change) ([]change, error) {
-	var out []change
+func (d *drafting) named(index *worktree.StagedFiles, staged []worktree.Difference) ([]worktree.Difference, error) {
+	var out []worktree.Difference
 	asked := map[string]bool{}
 	for _, file := range d.options.Files {
 		name, err := d.nameOf(file)
@@ -248,7 +220,7 @@ func (d *drafting) named(index *stagedFiles, staged []change) ([]change, error) 
 			return nil, err
 		}
 		d.draft.Paths = append(d.draft.Paths, name)
-		if !ch.old.same(ch.new) {
+		if !ch.Old.Same(ch.New) {
 			out = append(out, ch)
 		}
 		gone, err := d.replaced(ch, index, asked)
@@ -258,33 +230,33 @@ func (d *drafting) named(index *stagedFiles, staged []change) ([]change, error) 
 		out = append(out, gone...)
 	}
 	for _, ch := range staged {
-		if !asked[ch.path] {
-			d.draft.Left = append(d.draft.Left, ch.path)
+		if !asked[ch.Path] {
+			d.draft.Left = append(d.draft.Left, ch.Path)
 		}
 	}
 	slices.Sort(d.draft.Paths)
-	slices.SortFunc(out, func(a, b change) int { return cmp.Compare(a.path, b.path) })
+	slices.SortFunc(out, func(a, b worktree.Difference) int { return cmp.Compare(a.Path, b.Path) })
 	return out, nil
 }
 
 // nameOf is a file's path in the repository.
 func (d *drafting) nameOf(file string) (string, error) {
-	at, err := locate(d.root, file)
+	at, err := gitdir.Locate(d.root, file)
 	if err != nil {
 		return "", err
 	}
-	name := d.repo.prefix(at.dir)
-	if at.dir == d.repo.top {
+	name := d.Repo.Prefix(at.Dir)
+	if at.Dir == d.Repo.Top {
 		return "", isFolder(name)
 	}
-	if inside(d.repo.top, at.dir) && !safePath(name) {
+	if gitdir.Inside(d.Repo.Top, at.Dir) && !odb.SafePath(name) {
 		return "", fault.New(fault.PolicyDenied, "%s belongs to a git repository itself; it cannot be committed", fault.Quote(name))
 	}
-	if !inside(d.repo.top, at.dir) {
-		return "", fault.New(fault.GitError, "%s is no file of the repository in %s; commit in one repository at a time", fault.Quote(file), fault.Quote(d.repo.top))
+	if !gitdir.Inside(d.Repo.Top, at.Dir) {
+		return "", fault.New(fault.GitError, "%s is no file of the repository in %s; commit in one repository at a time", fault.Quote(file), fault.Quote(d.Repo.Top))
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if gitDir, err := gitDirOf(d.repo.work.abs(dir)); err != nil || gitDir != "" {
+		if gitDir, err := gitdir.GitDirOf(d.Repo.Work.Abs(dir)); err != nil || gitDir != "" {
 			return "", fault.New(fault.GitError, "%s is in another repository, that of %s; commit there first", fault.Quote(name), fault.Quote(dir)).
 				WithHint("give path, the folder of that repository")
 		}
@@ -293,60 +265,39 @@ func (d *drafting) nameOf(file string) (string, error) {
 }
 
 // file is the change of one file that was asked for.
-func (d *drafting) file(name string, index *stagedFiles) (change, error) {
-	old, err := d.committed(name)
-	ch := change{path: name, oldPath: name, old: old}
+func (d *drafting) file(name string, index *worktree.StagedFiles) (worktree.Difference, error) {
+	old, err := d.Committed(name)
+	ch := worktree.Difference{Path: name, OldPath: name, Old: old}
 	if err != nil {
 		return ch, err
 	}
-	if entry := index.files[name]; entry != nil {
-		ch.new, err = d.current(index, entry.any())
+	if entry := index.Files[name]; entry != nil {
+		ch.New, err = d.Current(index, entry.Any())
 		return ch, err
 	}
-	info, err := d.repo.work.lstat(name)
+	info, err := d.Repo.Work.Lstat(name)
 	switch {
 	case err != nil:
 		return ch, err
-	case info == nil && ch.old.absent():
+	case info == nil && ch.Old.Absent():
 		return ch, fault.New(fault.FileNotFound, "%s is neither there nor tracked; there is nothing of it to commit", fault.Quote(name))
 	case info == nil:
 		return ch, nil
 	case info.IsDir():
 		return ch, isFolder(name)
-	case d.repo.work.mode(info, modeFile) == modeAbsent:
+	case d.Repo.Work.Mode(info, odb.ModeFile) == odb.ModeAbsent:
 		return ch, fault.New(fault.NotAFile, "%s is neither a file nor a link; git cannot commit it", fault.Quote(name))
 	}
-	if d.repo.ignores(name) {
+	if d.Repo.Ignores(name) {
 		return ch, fault.New(fault.GitError, "git ignores %s; it cannot be committed like this", fault.Quote(name)).
 			WithHint("leave it out, or ask the user, who can stage it with git add -f")
 	}
-	if ch.old.absent() {
+	if ch.Old.Absent() {
 		d.draft.New = append(d.draft.New, name)
 	}
-	ch.new = side{mode: d.repo.work.mode(info, modeFile), onDisk: true}
-	ch.new.hash, err = d.repo.work.hash(name, ch.new, info.Size())
+	ch.New = worktree.Side{Mode: d.Repo.Work.Mode(info, odb.ModeFile), OnDisk: true}
+	ch.New.Hash, err = d.Repo.Work.Hash(name, ch.New, info.Size())
 	return ch, err
-}
-
-// committed is the file as the last commit has it.
-func (c *comparison) committed(name string) (side, error) {
-	h, born := c.repo.head()
-	if !born {
-		return side{}, nil
-	}
-	commit, err := c.repo.objects.commit(h)
-	if err != nil {
-		return side{}, err
-	}
-	at := namedEntry{modeDir, commit.TreeHash}
-	for step := range strings.SplitSeq(name, "/") {
-		entries, err := c.entries(at.tree())
-		if err != nil {
-			return side{}, err
-		}
-		at = entries[step]
-	}
-	return at.file(), nil
 }
 
 func isFolder(name string) error {
@@ -354,49 +305,29 @@ func isFolder(name string) error {
 }
 
 // show fills the draft with the changes.
-func (d *drafting) show(index *stagedFiles, changes []change) error {
+func (d *drafting) show(index *worktree.StagedFiles, changes []worktree.Difference) error {
 	for _, ch := range changes {
-		d.draft.Content[ch.path] = ch.new.content()
+		d.draft.Content[ch.Path] = ch.New.Content()
 	}
-	d.draft.Filters = d.repo.filters(index, changes, "clean")
-	result, err := d.print(changes, d.options.MaxBytes)
+	d.draft.Filters = filters(d.Repo, index, changes, "clean")
+	result, err := printChanges(&d.Comparison, changes, d.options.MaxBytes)
 	d.draft.Changes = result
 	return err
 }
 
 // print shows changes, renames found; without the text if that is too long.
-func (c *comparison) print(changes []change, most int64) (DiffResult, error) {
-	changes, err := c.renames(changes)
+func printChanges(c *worktree.Comparison, changes []worktree.Difference, most int64) (DiffResult, error) {
+	changes, err := c.Renames(changes)
 	if err != nil {
 		return DiffResult{}, err
 	}
-	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
-	p := &printer{ctx: c.ctx, repo: c.repo, context: 3, limit: most}
+	slices.SortStableFunc(changes, func(a, b worktree.Difference) int { return cmp.Compare(a.Path, b.Path) })
+	p := &printer{ctx: c.Ctx, repo: c.Repo, context: 3, limit: most}
 	result, err := p.print(changes)
 	if fault.CodeOf(err) == fault.FileTooLarge {
 		return p.result, nil
 	}
 	return result, err
-}
-
-// content tells what a commit holds of a file apart.
-func (s side) content() string {
-	if s.absent() {
-		return ""
-	}
-	return modeText(s.mode) + " " + s.hash.String()
-}
-
-func modeText(mode uint32) string {
-	switch mode {
-	case modeExecutable:
-		return "100755"
-	case modeSymlink:
-		return "120000"
-	case modeSubmodule:
-		return "160000"
-	}
-	return "100644"
 }
 
 // Committed is a commit that was made.
@@ -412,32 +343,62 @@ func HeadCommit(ctx context.Context, root, dir string) (Committed, error) {
 	if err != nil {
 		return Committed{}, err
 	}
-	defer repo.close()
+	defer repo.Close()
 	made := Committed{Repository: repo.about(), Content: map[string]string{}}
-	h, born := repo.head()
+	h, born := repo.Head()
 	if !born {
 		return made, nil
 	}
-	commit, err := repo.objects.commit(h)
+	commit, err := repo.Objects.Commit(h)
 	if err != nil {
 		return made, err
 	}
 	var parent plumbing.Hash
 	if len(commit.ParentHashes) > 0 {
-		before, err := repo.objects.commit(commit.ParentHashes[0])
+		before, err := repo.Objects.Commit(commit.ParentHashes[0])
 		if err != nil {
 			return made, err
 		}
 		parent = before.TreeHash
 	}
-	c := &comparison{ctx: ctx, repo: repo}
-	changes, err := c.trees(parent, commit.TreeHash, "")
+	c := &worktree.Comparison{Ctx: ctx, Repo: repo.Checkout}
+	changes, err := c.Trees(parent, commit.TreeHash, "")
 	if err != nil {
 		return made, err
 	}
 	for _, ch := range changes {
-		made.Content[ch.path] = ch.new.content()
+		made.Content[ch.Path] = ch.New.Content()
 	}
-	made.Changes, err = c.print(changes, 1)
+	made.Changes, err = printChanges(c, changes, 1)
 	return made, err
+}
+
+// replaced are the files that go because another has come in the place of a folder of
+// theirs, or as one in a folder where they were.
+func (d *drafting) replaced(ch worktree.Difference, index *worktree.StagedFiles, asked map[string]bool) ([]worktree.Difference, error) {
+	if !ch.Old.Absent() || ch.New.Absent() {
+		return nil, nil
+	}
+	var out []worktree.Difference
+	gone := func(name string) error {
+		old, err := d.Committed(name)
+		if err == nil && !old.Absent() && !asked[name] {
+			asked[name] = true
+			out = append(out, worktree.Difference{Path: name, OldPath: name, Old: old})
+		}
+		return err
+	}
+	for dir := path.Dir(ch.Path); dir != "."; dir = path.Dir(dir) {
+		if err := gone(dir); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range index.Paths {
+		if strings.HasPrefix(name, ch.Path+"/") {
+			if err := gone(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
 }

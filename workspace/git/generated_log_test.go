@@ -22,7 +22,7 @@ func TestGeneratedHistories(t *testing.T) {
 	seen := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newScene(rt, dir)
-		h := &lineage{worktree: &worktree{scene: s, seen: seen}, known: &git.History{}}
+		h := &lineage{worktree: &worktree{scene: s, seen: seen}}
 		h.drawCommits()
 		h.hashes = h.fastImport(h.commits, rapid.Bool().Draw(rt, "packed"))
 		h.drawStorage()
@@ -42,7 +42,6 @@ func TestGeneratedHistories(t *testing.T) {
 // lineage is a scene with a history, and nothing checked out.
 type lineage struct {
 	*worktree
-	known *git.History
 }
 
 // drawCommits draws branches, merges and new beginnings.
@@ -198,7 +197,7 @@ func (h *lineage) compare() {
 	}
 }
 
-// log asks both for a log, us also with what is known already.
+// log asks both for a log.
 func (h *lineage) log(o git.LogOptions) (check func()) {
 	if o.Dir == "" {
 		o.Dir = h.top
@@ -209,22 +208,20 @@ func (h *lineage) log(o git.LogOptions) (check func()) {
 	answer := h.asked(logArguments(o)...)
 	return func() {
 		want := trimmedLog(answer())
-		for _, known := range []*git.History{nil, h.known, h.known} {
-			got, err := known.Log(context.Background(), h.top, o)
-			if _, gone := os.Lstat(o.Dir); gone != nil && fault.CodeOf(err) == fault.FileNotFound {
-				err = nil
-				h.seen["empty"]++
-			}
-			if err != nil {
-				h.fail("%+v: %v; git says\n%s", o, err, want)
-			}
-			if logged(got) != want {
-				h.fail("%+v: %s", o, apart(logged(got), want))
-			}
-			for _, c := range got {
-				if o.Limited && len(c.Parents) > 1 {
-					h.seen["limited, with merges"]++
-				}
+		got, err := git.Log(context.Background(), h.top, o)
+		if _, gone := os.Lstat(o.Dir); gone != nil && fault.CodeOf(err) == fault.FileNotFound {
+			err = nil
+			h.seen["empty"]++
+		}
+		if err != nil {
+			h.fail("%+v: %v; git says\n%s", o, err, want)
+		}
+		if logged(got) != want {
+			h.fail("%+v: %s", o, apart(logged(got), want))
+		}
+		for _, c := range got {
+			if o.Limited && len(c.Parents) > 1 {
+				h.seen["limited, with merges"]++
 			}
 		}
 		if o.Limited {
@@ -240,7 +237,7 @@ func (h *lineage) shows(tip string) (check func()) {
 	return func() {
 		for one := range strings.SplitSeq(strings.TrimPrefix(answer(), commit), commit) {
 			hash, want, _ := strings.Cut(one, "\n")
-			got, err := h.known.Show(context.Background(), h.top, git.ShowOptions{Dir: h.top, Ref: hash, Context: 3})
+			got, err := git.Show(context.Background(), h.top, git.ShowOptions{Dir: h.top, Ref: hash, Context: 3})
 			if err != nil {
 				h.fail("show %s: %v; git says\n%s", hash, err, want)
 			}
@@ -293,7 +290,7 @@ func (h *lineage) revisions() (check func()) {
 	return func() {
 		want := strings.Split(answer(), "\n")
 		for i, name := range names {
-			got, err := h.known.Log(context.Background(), h.top, git.LogOptions{Dir: h.top, Ref: name, Limit: 1})
+			got, err := git.Log(context.Background(), h.top, git.LogOptions{Dir: h.top, Ref: name, Limit: 1})
 			if err != nil {
 				h.seen["no such revision"]++
 			}

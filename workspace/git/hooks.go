@@ -9,6 +9,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/worktree"
 )
 
 // Hook is a program that git runs on its way.
@@ -33,25 +37,25 @@ func Hooks(root, dir string, names []string) ([]Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer repo.close()
+	defer repo.Close()
 	return repo.hooks(names), nil
 }
 
 func (r *repository) hooks(names []string) []Hook {
-	dir := filepath.Join(r.commonDir, "hooks")
-	if set := r.config.get("core.hookspath"); set != "" {
-		dir = expandPath(set, r.top)
+	dir := filepath.Join(r.CommonDir, "hooks")
+	if set := r.Config.Get("core.hookspath"); set != "" {
+		dir = gitdir.ExpandPath(set, r.Top)
 	}
 	var out []Hook
 	for _, name := range names {
-		out = append(out, r.config.hooks(name)...)
+		out = append(out, configuredHooks(r.Config, name)...)
 		file := filepath.Join(dir, name)
 		info, err := os.Stat(file)
 		if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
 			continue
 		}
 		hook := Hook{Name: name, Path: file, Version: "unreadable"}
-		if text, err := readSmall(file); err == nil {
+		if text, err := gitfile.Read(file); err == nil {
 			sum := sha256.Sum256(text)
 			hook.Version = hex.EncodeToString(sum[:])
 		}
@@ -61,17 +65,17 @@ func (r *repository) hooks(names []string) []Hook {
 }
 
 // hooks are those that the configuration names: newer versions of git run them.
-func (c config) hooks(event string) []Hook {
+func configuredHooks(c gitdir.Config, event string) []Hook {
 	var out []Hook
 	for key, events := range c {
 		name, ok := strings.CutPrefix(key, "hook.")
 		if !ok {
 			continue
 		}
-		if name, ok = strings.CutSuffix(name, ".event"); !ok || !slices.Contains(events, event) || !c.bool("hook."+name+".enabled", true) {
+		if name, ok = strings.CutSuffix(name, ".event"); !ok || !slices.Contains(events, event) || !c.Bool("hook."+name+".enabled", true) {
 			continue
 		}
-		command := c.get("hook." + name + ".command")
+		command := c.Get("hook." + name + ".command")
 		out = append(out, Hook{Name: event, Command: command, Version: command})
 	}
 	slices.SortFunc(out, func(a, b Hook) int { return strings.Compare(a.Command, b.Command) })
@@ -81,32 +85,32 @@ func (c config) hooks(event string) []Hook {
 // filters are the programs that the content of files may go through on its ways, which
 // are clean and smudge: not that of the changes alone, for git looks again at each file
 // whose times are others.
-func (r *repository) filters(index *stagedFiles, changes []change, ways ...string) []string {
+func filters(r *worktree.Checkout, index *worktree.StagedFiles, changes []worktree.Difference, ways ...string) []string {
 	commands := map[string][]string{} // by driver
-	for key := range r.config {
+	for key := range r.Config {
 		driver, ok := strings.CutPrefix(key, "filter.")
 		if at := strings.LastIndexByte(driver, '.'); ok && at > 0 {
-			commands[driver[:at]] = r.config.filter(driver[:at], ways)
+			commands[driver[:at]] = filterCommands(r.Config, driver[:at], ways)
 		}
 	}
 	if len(commands) == 0 {
 		return nil
 	}
 	var out []string
-	for driver := range r.filtersNamed(index, changes) {
+	for driver := range filtersNamed(r, index, changes) {
 		out = append(out, commands[driver]...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-func (c config) filter(driver string, ways []string) []string {
-	if command := c.get("filter." + driver + ".process"); command != "" {
+func filterCommands(c gitdir.Config, driver string, ways []string) []string {
+	if command := c.Get("filter." + driver + ".process"); command != "" {
 		return []string{command}
 	}
 	var out []string
 	for _, way := range ways {
-		if command := c.get("filter." + driver + "." + way); command != "" {
+		if command := c.Get("filter." + driver + "." + way); command != "" {
 			out = append(out, command)
 		}
 	}
@@ -114,40 +118,16 @@ func (c config) filter(driver string, ways []string) []string {
 }
 
 // filtersNamed are the filters in all attributes, those too that come with the changes.
-func (r *repository) filtersNamed(index *stagedFiles, changes []change) map[string]bool {
-	a := r.work.conversion.attributes
-	a.load()
-	for name := range index.files {
-		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			if _, known := a.folders[dir]; known {
-				break
-			}
-			a.folder(dir)
-		}
-	}
-	all := slices.Concat(a.lowest, a.highest)
-	for _, rules := range a.folders {
-		all = append(all, rules...)
-	}
-	for _, settings := range a.macros {
-		all = append(all, rule{settings: settings})
-	}
-	named := map[string]bool{}
+func filtersNamed(r *worktree.Checkout, index *worktree.StagedFiles, changes []worktree.Difference) map[string]bool {
+	named := r.Work.Conversion.Attributes.Anywhere("filter", index)
 	for _, ch := range changes {
-		if path.Base(ch.path) != ".gitattributes" || ch.new.absent() {
+		if path.Base(ch.Path) != ".gitattributes" || ch.New.Absent() {
 			continue
 		}
-		text, _ := r.objects.blob(ch.new.hash, maxGitFile)
+		text, _ := r.Objects.Blob(ch.New.Hash, gitfile.MaxSize)
 		for word := range strings.FieldsSeq(string(text)) {
 			if name, ok := strings.CutPrefix(word, "filter="); ok {
 				named[name] = true
-			}
-		}
-	}
-	for _, rule := range all {
-		for _, s := range rule.settings {
-			if s.name == "filter" {
-				named[s.value] = true
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"os"
 	"strings"
+
+	"pillion/workspace/git/gitdir"
 )
 
 // Identity is whom git names in a commit. Both are empty where neither the
@@ -14,11 +16,11 @@ type Identity struct{ Name, Email string }
 func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 
 // identity is who the author or the committer is, as git finds it.
-func (c config) identity(role string) Identity {
+func identityOf(c gitdir.Config, role string) Identity {
 	env := "GIT_" + strings.ToUpper(role) + "_"
 	return Identity{
-		Name:  cmp.Or(os.Getenv(env+"NAME"), c.get(role+".name"), c.get("user.name")),
-		Email: cmp.Or(os.Getenv(env+"EMAIL"), c.get(role+".email"), c.get("user.email"), os.Getenv("EMAIL")),
+		Name:  cmp.Or(os.Getenv(env+"NAME"), c.Get(role+".name"), c.Get("user.name")),
+		Email: cmp.Or(os.Getenv(env+"EMAIL"), c.Get(role+".email"), c.Get("user.email"), os.Getenv("EMAIL")),
 	}
 }
 
@@ -38,23 +40,23 @@ type Signing struct {
 	Asked   string // the program that is asked for the key
 }
 
-func (c config) signing() Signing { return c.signs(c.bool("commit.gpgsign", false)) }
+func signingOf(c gitdir.Config) Signing { return signs(c, c.Bool("commit.gpgsign", false)) }
 
 // signs is how anything is signed, if it is.
-func (c config) signs(on bool) Signing {
+func signs(c gitdir.Config, on bool) Signing {
 	s := Signing{On: on}
 	if !s.On {
 		return s
 	}
-	s.Format = cmp.Or(strings.ToLower(c.get("gpg.format")), "openpgp")
+	s.Format = cmp.Or(strings.ToLower(c.Get("gpg.format")), "openpgp")
 	usual := map[string]string{"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}[s.Format]
-	s.Program = c.get("gpg." + s.Format + ".program")
+	s.Program = c.Get("gpg." + s.Format + ".program")
 	if s.Format == "openpgp" {
-		s.Program = cmp.Or(s.Program, c.get("gpg.program"))
+		s.Program = cmp.Or(s.Program, c.Get("gpg.program"))
 	}
-	s.Program, s.Key = cmp.Or(s.Program, usual), c.get("user.signingkey")
+	s.Program, s.Key = cmp.Or(s.Program, usual), c.Get("user.signingkey")
 	if s.Format == "ssh" && s.Key == "" {
-		s.Asked = c.get("gpg.ssh.defaultkeycommand")
+		s.Asked = c.Get("gpg.ssh.defaultkeycommand")
 	}
 	return s
 }

@@ -66,8 +66,8 @@ func trimmedLog(out string) string {
 	return trimmed.String()
 }
 
-// sameLog checks that Log says what git log says, cold and with what h knows.
-func (r *rig) sameLog(h *git.History, o git.LogOptions) []git.LogCommit {
+// sameLog checks that Log says what git log says.
+func (r *rig) sameLog(o git.LogOptions) []git.LogCommit {
 	r.Helper()
 	if o.Dir == "" {
 		o.Dir = r.top
@@ -76,19 +76,15 @@ func (r *rig) sameLog(h *git.History, o git.LogOptions) []git.LogCommit {
 		o.Limit = 1000
 	}
 	want := r.gitLog(o)
-	var got []git.LogCommit
-	for _, h := range []*git.History{nil, h, h} {
-		var err error
-		got, err = h.Log(context.Background(), r.root, o)
-		if _, gone := os.Lstat(o.Dir); gone != nil && fault.CodeOf(err) == fault.FileNotFound {
-			err = nil
-		}
-		if err != nil {
-			r.Fatalf("%+v: %v", o, err)
-		}
-		if logged(got) != want {
-			r.Fatalf("%+v: %s", o, apart(logged(got), want))
-		}
+	got, err := git.Log(context.Background(), r.root, o)
+	if _, gone := os.Lstat(o.Dir); gone != nil && fault.CodeOf(err) == fault.FileNotFound {
+		err = nil
+	}
+	if err != nil {
+		r.Fatalf("%+v: %v", o, err)
+	}
+	if logged(got) != want {
+		r.Fatalf("%+v: %s", o, apart(logged(got), want))
 	}
 	return got
 }
@@ -107,7 +103,7 @@ func (r *rig) commitAt(seconds int, more ...string) {
 }
 
 func TestLogOfSimpleHistory(t *testing.T) {
-	r, h := newRig(t), &git.History{}
+	r := newRig(t)
 	r.write("a", "1\n")
 	r.write("dir/b", "1\n")
 	r.commitAt(100)
@@ -126,13 +122,13 @@ func TestLogOfSimpleHistory(t *testing.T) {
 	r.commitAt(500)
 	check := func() {
 		t.Helper()
-		r.sameLog(h, git.LogOptions{})
-		r.sameLog(h, git.LogOptions{Limit: 2})
-		r.sameLog(h, git.LogOptions{Ref: "HEAD~3"})
+		r.sameLog(git.LogOptions{})
+		r.sameLog(git.LogOptions{Limit: 2})
+		r.sameLog(git.LogOptions{Ref: "HEAD~3"})
 		for _, name := range []string{"a", "dir", "dir/b", "di", "a/x", "no/such"} {
-			r.sameLog(h, r.in(name))
+			r.sameLog(r.in(name))
 		}
-		if got := r.sameLog(h, r.in("a")); len(got) != 4 {
+		if got := r.sameLog(r.in("a")); len(got) != 4 {
 			t.Errorf("a has %d commits", len(got))
 		}
 	}
@@ -143,7 +139,7 @@ func TestLogOfSimpleHistory(t *testing.T) {
 	check()
 	r.write("a", "3\n")
 	r.commitAt(600)
-	if got := r.sameLog(h, r.in("a")); len(got) != 5 {
+	if got := r.sameLog(r.in("a")); len(got) != 5 {
 		t.Errorf("a has %d commits", len(got))
 	}
 	r.git("checkout", "-q", "--detach", "HEAD~2")
@@ -151,7 +147,7 @@ func TestLogOfSimpleHistory(t *testing.T) {
 }
 
 func TestLogMessages(t *testing.T) {
-	r, h := newRig(t), &git.History{}
+	r := newRig(t)
 	tree := strings.TrimSpace(r.git("write-tree"))
 	parent := ""
 	for i, c := range []struct{ author, header, message string }{
@@ -175,7 +171,7 @@ func TestLogMessages(t *testing.T) {
 		parent = "parent " + hash
 		r.git("update-ref", "refs/heads/main", strings.TrimSpace(hash))
 	}
-	got := r.sameLog(h, git.LogOptions{})
+	got := r.sameLog(git.LogOptions{})
 	if len(got) != 13 || got[8].Subject != "café" || got[8].Author.Name != "François" {
 		t.Errorf("got %+v", got)
 	}
@@ -188,7 +184,7 @@ func TestLogOfBadText(t *testing.T) {
 	hash, err := r.try("tree "+tree+"\nauthor \xff <a@x> nonsense\ncommitter C <c@x> \nencoding no-such\n\n\xe9 \x1b[31m\n\nb\x00ody\n", "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
 	r.must(err)
 	r.git("update-ref", "refs/heads/main", strings.TrimSpace(hash))
-	got, err := (*git.History)(nil).Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
+	got, err := git.Log(context.Background(), r.root, git.LogOptions{Dir: r.top, Limit: 10})
 	r.must(err)
 	if c := got[0]; c.Author.Name != "\ufffd" || c.Date != "1970-01-01T00:00:00+00:00" || c.Subject != "\ufffd \x1b[31m" || c.Body != "b" {
 		t.Errorf("got %+q", c)
@@ -196,7 +192,7 @@ func TestLogOfBadText(t *testing.T) {
 }
 
 func TestLogOfMovedParents(t *testing.T) {
-	r, h := newRig(t), &git.History{}
+	r := newRig(t)
 	for i := range 6 {
 		r.write("a", strconv.Itoa(i/2))
 		r.commitAt(100 + i)
@@ -204,8 +200,8 @@ func TestLogOfMovedParents(t *testing.T) {
 	r.git("commit-graph", "write", "--reachable", "--changed-paths")
 	all := func() {
 		t.Helper()
-		r.sameLog(h, git.LogOptions{})
-		r.sameLog(h, r.in("a"))
+		r.sameLog(git.LogOptions{})
+		r.sameLog(r.in("a"))
 	}
 	all()
 	r.git("replace", "--graft", "HEAD~1", "HEAD~4")
@@ -228,24 +224,24 @@ func TestLogOfMovedParents(t *testing.T) {
 }
 
 func TestLogOfShallowClone(t *testing.T) {
-	r, h := newRig(t), &git.History{}
+	r := newRig(t)
 	for i := range 6 {
 		r.write("a", strconv.Itoa(i/3))
 		r.commitAt(100 + i)
 	}
 	clone := r.beside("clone")
 	r.git("clone", "-q", "--depth=2", "file://"+r.top, clone.top)
-	if got := clone.sameLog(h, git.LogOptions{}); len(got) != 2 || len(got[1].Parents) != 0 {
+	if got := clone.sameLog(git.LogOptions{}); len(got) != 2 || len(got[1].Parents) != 0 {
 		t.Errorf("got %+v", got)
 	}
-	clone.sameLog(h, clone.in("a"))
+	clone.sameLog(clone.in("a"))
 	clone.git("fetch", "-q", "--unshallow")
-	clone.sameLog(h, git.LogOptions{})
-	clone.sameLog(h, clone.in("a"))
+	clone.sameLog(git.LogOptions{})
+	clone.sameLog(clone.in("a"))
 }
 
 func TestLogRefs(t *testing.T) {
-	r, h := newRig(t), &git.History{}
+	r := newRig(t)
 	for i := range 4 {
 		r.write("a", strconv.Itoa(i))
 		r.commitAt(100 + i)
@@ -259,18 +255,18 @@ func TestLogRefs(t *testing.T) {
 	r.git("branch", "-q", "--set-upstream-to=main")
 	short := r.git("rev-parse", "--short=6", "HEAD")
 	for _, ref := range []string{"HEAD", "@", "main", "topic~1", "topic^2", "topic^2~1", "v1", "v1^{}", "v1~1", "v1-again^{commit}", "@{u}", strings.TrimSpace(short), "v1-again", "heads/main", "refs/tags/v1", "HEAD^0", "main^^", "v1-0-g" + strings.TrimSpace(short)} {
-		r.sameLog(h, git.LogOptions{Ref: ref})
+		r.sameLog(git.LogOptions{Ref: ref})
 	}
 }
 
 func TestLogFaults(t *testing.T) {
-	r, h := newRig(t), &git.History{}
+	r := newRig(t)
 	log := func(o git.LogOptions) error {
 		if o.Dir == "" {
 			o.Dir = r.top
 		}
 		o.Limit = 10
-		_, err := h.Log(context.Background(), r.root, o)
+		_, err := git.Log(context.Background(), r.root, o)
 		return err
 	}
 	asFault(t, log(git.LogOptions{}), fault.GitError, "no commit yet")
@@ -284,17 +280,15 @@ func TestLogFaults(t *testing.T) {
 	asFault(t, log(git.LogOptions{MaxBytes: 1}), fault.FileTooLarge, "ask for fewer")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := h.Log(ctx, r.root, git.LogOptions{Dir: r.top, Limit: 1})
+	_, err := git.Log(ctx, r.root, git.LogOptions{Dir: r.top, Limit: 1})
 	asFault(t, err, fault.Cancelled)
 	r.remove(".git/objects/" + objectFile(r, "HEAD"))
-	h = &git.History{} // which knows of no commit yet
 	asFault(t, log(git.LogOptions{}), fault.GitError, "missing")
 }
 
-// What is kept of one answer is right for the next one, whatever was committed and packed
-// between them.
-func TestLogAgain(t *testing.T) {
-	r, h := newRig(t), &git.History{}
+// A log is right whatever was committed and packed since the one before.
+func TestLogOfPackedCommits(t *testing.T) {
+	r := newRig(t)
 	for i := range 6 {
 		r.write("a", strconv.Itoa(i/2))
 		r.write("b", strconv.Itoa(i))
@@ -309,7 +303,7 @@ func TestLogAgain(t *testing.T) {
 				if limit == 2 && i > 1 {
 					o.Ref = "HEAD~1"
 				}
-				r.sameLog(h, o)
+				r.sameLog(o)
 			}
 		}
 	}
@@ -347,7 +341,7 @@ func TestObjects(t *testing.T) {
 				t.Errorf("%s: %s", hash, apart(got, want))
 			}
 		}
-		w.sameLog(&git.History{}, git.LogOptions{})
+		w.sameLog(git.LogOptions{})
 	}
 	check()
 	w.git("repack", "-adfq", "--depth=50", "--window=50")

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/ianaindex"
+	"pillion/workspace/git/odb"
+	"pillion/workspace/git/worktree"
 )
 
 // Person is who made something.
@@ -66,7 +65,7 @@ func readable(message []byte) []byte {
 // does not help, with U+FFFD for what is not UTF-8.
 func decoded(data []byte) []byte {
 	name := headerOf(data, "encoding ")
-	if e := encodingOf(name); e != nil {
+	if e := worktree.EncodingOf(name); e != nil {
 		if text, err := e.NewDecoder().Bytes(data); err == nil {
 			data = text
 		}
@@ -87,26 +86,9 @@ func headerOf(data []byte, key string) string {
 	return ""
 }
 
-// encodingOf is nil for UTF-8 and for what nobody knows.
-func encodingOf(name string) encoding.Encoding {
-	switch strings.ToLower(name) {
-	case "", "utf-8", "utf8":
-		return nil
-	}
-	for _, index := range []*ianaindex.Index{ianaindex.IANA, ianaindex.MIME} {
-		if e, err := index.Encoding(name); err == nil && e != nil {
-			return e
-		}
-	}
-	if e, err := htmlindex.Get(name); err == nil { // cp1252 and the like
-		return e
-	}
-	return nil
-}
-
 // whoAndWhen reads "Name <email> seconds zone".
 func whoAndWhen(line []byte) (Person, string) {
-	seconds, zone := identTime(line)
+	seconds, zone := odb.IdentTime(line)
 	minutes := zone/100*60 + zone%100
 	at := time.Unix(seconds, 0).In(time.FixedZone("", minutes*60))
 	who, rest, _ := bytes.Cut(line, []byte("<"))

@@ -3,7 +3,6 @@ package git
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,12 +11,14 @@ import (
 
 	"pillion/internal/fault"
 	"pillion/workspace/diff"
+	"pillion/workspace/git/odb"
+	"pillion/workspace/git/worktree"
 )
 
 // printer writes changes in git's diff format.
 type printer struct {
 	ctx     context.Context
-	repo    *repository
+	repo    *worktree.Checkout
 	context int
 	limit   int64
 
@@ -27,9 +28,9 @@ type printer struct {
 	result    DiffResult
 }
 
-func (p *printer) print(changes []change) (DiffResult, error) {
-	p.quotePath = p.repo.config.bool("core.quotepath", true)
-	p.result.Top = p.repo.top
+func (p *printer) print(changes []worktree.Difference) (DiffResult, error) {
+	p.quotePath = p.repo.Config.Bool("core.quotepath", true)
+	p.result.Top = p.repo.Top
 	for _, ch := range changes {
 		if err := p.ctx.Err(); err != nil {
 			return DiffResult{}, fault.From(err)
@@ -85,22 +86,22 @@ func largest(files []FileChange) string {
 }
 
 // file writes one change and counts it.
-func (p *printer) file(ch change) error {
-	count := FileChange{Path: ch.path, Status: ch.status()}
-	if ch.oldPath != ch.path {
-		count.OldPath = ch.oldPath
+func (p *printer) file(ch worktree.Difference) error {
+	count := FileChange{Path: ch.Path, Status: statusOf(ch)}
+	if ch.OldPath != ch.Path {
+		count.OldPath = ch.OldPath
 	}
-	if ch.unmerged {
-		p.write("* Unmerged path " + quoted("", ch.path, p.quotePath) + "\n")
+	if ch.Unmerged {
+		p.write("* Unmerged path " + quoted("", ch.Path, p.quotePath) + "\n")
 	}
-	parts := []change{ch}
+	parts := []worktree.Difference{ch}
 	switch {
-	case ch.old.same(ch.new) && ch.path == ch.oldPath:
+	case ch.Old.Same(ch.New) && ch.Path == ch.OldPath:
 		parts = nil
-	case !ch.old.absent() && !ch.new.absent() && ch.old.kind() != ch.new.kind():
+	case !ch.Old.Absent() && !ch.New.Absent() && ch.Old.Kind() != ch.New.Kind():
 		gone, come := ch, ch // another type of file is another file
-		gone.new, come.old = side{}, side{}
-		parts = []change{gone, come}
+		gone.New, come.Old = worktree.Side{}, worktree.Side{}
+		parts = []worktree.Difference{gone, come}
 	}
 	for _, part := range parts {
 		if err := p.patch(part, &count); err != nil {
@@ -114,41 +115,41 @@ func (p *printer) file(ch change) error {
 	return nil
 }
 
-func (ch change) status() string {
+func statusOf(ch worktree.Difference) string {
 	switch {
-	case ch.unmerged:
+	case ch.Unmerged:
 		return "U"
-	case ch.old.absent():
+	case ch.Old.Absent():
 		return "A"
-	case ch.new.absent():
+	case ch.New.Absent():
 		return "D"
-	case ch.path != ch.oldPath:
+	case ch.Path != ch.OldPath:
 		return "R"
-	case ch.old.kind() != ch.new.kind():
+	case ch.Old.Kind() != ch.New.Kind():
 		return "T"
 	}
 	return "M"
 }
 
 // patch writes the header and the hunks of one file.
-func (p *printer) patch(ch change, count *FileChange) error {
-	before, bigBefore, err := p.repo.content(ch.oldPath, ch.old)
+func (p *printer) patch(ch worktree.Difference, count *FileChange) error {
+	before, bigBefore, err := p.repo.Content(ch.OldPath, ch.Old)
 	if err != nil {
 		return err
 	}
-	after, bigAfter, err := p.repo.content(ch.path, ch.new)
+	after, bigAfter, err := p.repo.Content(ch.Path, ch.New)
 	if err != nil {
 		return err
 	}
-	if ch.new.onDisk && !bigAfter { // it may have changed since it was compared
-		ch.new.hash = plumbing.ComputeHash(plumbing.BlobObject, after)
+	if ch.New.OnDisk && !bigAfter { // it may have changed since it was compared
+		ch.New.Hash = plumbing.ComputeHash(plumbing.BlobObject, after)
 	}
 	p.header(ch)
 	from, to := p.names(ch)
-	binary := bigBefore || bigAfter || p.binary(ch.oldPath, ch.old, before) || p.binary(ch.path, ch.new, after)
+	binary := bigBefore || bigAfter || p.binary(ch.OldPath, ch.Old, before) || p.binary(ch.Path, ch.New, after)
 	count.Binary = count.Binary || binary
 	switch {
-	case ch.old.hash == ch.new.hash && !ch.new.dirty:
+	case ch.Old.Hash == ch.New.Hash && !ch.New.Dirty:
 	case binary:
 		if bigBefore || bigAfter || !bytes.Equal(before, after) { // an empty new file is no news
 			p.write("Binary files " + from + " and " + to + " differ\n")
@@ -156,7 +157,7 @@ func (p *printer) patch(ch change, count *FileChange) error {
 	default:
 		hunks := diff.Hunks(string(before), string(after), p.context)
 		additions, deletions := diff.Count(hunks)
-		if ch.old.hash != ch.new.hash { // git does not count a submodule that is only dirty
+		if ch.Old.Hash != ch.New.Hash { // git does not count a submodule that is only dirty
 			count.Additions += additions
 			count.Deletions += deletions
 		}
@@ -176,90 +177,61 @@ func ended(name string) string {
 	return name
 }
 
-func (p *printer) names(ch change) (from, to string) {
-	from, to = quoted("a/", ch.oldPath, p.quotePath), quoted("b/", ch.path, p.quotePath)
-	if ch.old.absent() {
+func (p *printer) names(ch worktree.Difference) (from, to string) {
+	from, to = quoted("a/", ch.OldPath, p.quotePath), quoted("b/", ch.Path, p.quotePath)
+	if ch.Old.Absent() {
 		from = "/dev/null"
 	}
-	if ch.new.absent() {
+	if ch.New.Absent() {
 		to = "/dev/null"
 	}
 	return from, to
 }
 
 // header writes what stands before the hunks, save the lines with the names.
-func (p *printer) header(ch change) {
-	p.write("diff --git " + quoted("a/", ch.oldPath, p.quotePath) + " " + quoted("b/", ch.path, p.quotePath) + "\n")
+func (p *printer) header(ch worktree.Difference) {
+	p.write("diff --git " + quoted("a/", ch.OldPath, p.quotePath) + " " + quoted("b/", ch.Path, p.quotePath) + "\n")
 	switch {
-	case ch.old.absent():
-		p.write(fmt.Sprintf("new file mode %06o\n", ch.new.mode))
-	case ch.new.absent():
-		p.write(fmt.Sprintf("deleted file mode %06o\n", ch.old.mode))
-	case ch.old.mode != ch.new.mode:
-		p.write(fmt.Sprintf("old mode %06o\nnew mode %06o\n", ch.old.mode, ch.new.mode))
+	case ch.Old.Absent():
+		p.write(fmt.Sprintf("new file mode %06o\n", ch.New.Mode))
+	case ch.New.Absent():
+		p.write(fmt.Sprintf("deleted file mode %06o\n", ch.Old.Mode))
+	case ch.Old.Mode != ch.New.Mode:
+		p.write(fmt.Sprintf("old mode %06o\nnew mode %06o\n", ch.Old.Mode, ch.New.Mode))
 	}
-	if ch.path != ch.oldPath {
-		p.write(fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", ch.score*100/maxScore,
-			quoted("", ch.oldPath, p.quotePath), quoted("", ch.path, p.quotePath)))
+	if ch.Path != ch.OldPath {
+		p.write(fmt.Sprintf("similarity index %d%%\nrename from %s\nrename to %s\n", ch.Score*100/worktree.MaxScore,
+			quoted("", ch.OldPath, p.quotePath), quoted("", ch.Path, p.quotePath)))
 	}
-	if ch.old.hash == ch.new.hash {
+	if ch.Old.Hash == ch.New.Hash {
 		return
 	}
-	line := "index " + p.repo.short(ch.old.hash) + ".." + p.repo.short(ch.new.hash)
-	if ch.old.mode == ch.new.mode {
-		line += fmt.Sprintf(" %06o", ch.old.mode)
+	line := "index " + p.repo.Short(ch.Old.Hash) + ".." + p.repo.Short(ch.New.Hash)
+	if ch.Old.Mode == ch.New.Mode {
+		line += fmt.Sprintf(" %06o", ch.Old.Mode)
 	}
 	p.write(line + "\n")
 }
 
 // binary reports whether a file is not to be shown as text: by its diff
 // attribute, else by a NUL among its first bytes.
-func (p *printer) binary(name string, s side, data []byte) bool {
+func (p *printer) binary(name string, s worktree.Side, data []byte) bool {
 	switch {
-	case s.absent(), s.mode == modeSubmodule:
+	case s.Absent(), s.Mode == odb.ModeSubmodule:
 		return false
-	case s.kind() != modeFile&modeTypeMask: // attributes are about files
-		return isBinary(data)
+	case s.Kind() != odb.ModeFile&odb.ModeTypeMask: // attributes are about files
+		return worktree.IsBinary(data)
 	}
-	switch driver := p.repo.work.conversion.attributes.of(name)["diff"]; driver {
-	case attrUnset:
+	switch driver := p.repo.Work.Conversion.Attributes.Of(name)["diff"]; driver {
+	case worktree.AttrUnset:
 		return true
-	case attrSet:
+	case worktree.AttrSet:
 		return false
-	case attrUnspecified:
+	case worktree.AttrUnspecified:
 	default:
-		if key := "diff." + driver + ".binary"; p.repo.config.get(key) != "" {
-			return p.repo.config.bool(key, false)
+		if key := "diff." + driver + ".binary"; p.repo.Config.Get(key) != "" {
+			return p.repo.Config.Bool(key, false)
 		}
 	}
-	return isBinary(data)
-}
-
-// isBinary is git's guess for diffs.
-func isBinary(data []byte) bool {
-	const looked = 8000
-	return bytes.IndexByte(data[:min(looked, len(data))], 0) >= 0
-}
-
-// content is the text that stands for a side of a diff; big is true, without
-// any, for a file of more than maxFile bytes.
-func (r *repository) content(name string, s side) (data []byte, big bool, err error) {
-	switch {
-	case s.absent():
-		return nil, false, nil
-	case s.mode == modeSubmodule:
-		text := "Subproject commit " + s.hash.String()
-		if s.dirty {
-			text += "-dirty"
-		}
-		return []byte(text + "\n"), false, nil
-	case s.onDisk:
-		data, err = r.work.content(name, s)
-	default:
-		data, err = r.objects.blob(s.hash, maxFile)
-	}
-	if errors.Is(err, errBig) {
-		return nil, true, nil
-	}
-	return data, false, err
+	return worktree.IsBinary(data)
 }

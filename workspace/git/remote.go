@@ -14,6 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/odb"
 )
 
 // PushOptions says what is to be pushed.
@@ -54,11 +56,11 @@ const Protocols = "file:http:https:ssh"
 
 // NewPush looks at a push of one branch to the branch of its name.
 func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
-	r, err := openAt(root, o.Dir)
+	_, r, err := at(root, o.Dir)
 	if err != nil {
 		return Push{}, err
 	}
-	defer r.close()
+	defer r.Close()
 	p := Push{Repository: r.about()}
 	p.Name = cmp.Or(o.Branch, p.Branch)
 	if p.Name == "" {
@@ -69,10 +71,10 @@ func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
 		return p, err
 	}
 	p.New = tip.String()
-	if p.Remote, err = r.config.remoteOf(p.Name, o.Remote); err != nil {
+	if p.Remote, err = remoteFor(r.Config, p.Name, o.Remote); err != nil {
 		return p, err
 	}
-	address, err := r.config.pushAddress(p.Remote)
+	address, err := pushAddress(r.Config, p.Remote)
 	if err != nil {
 		return p, err
 	}
@@ -80,27 +82,27 @@ func NewPush(ctx context.Context, root string, o PushOptions) (Push, error) {
 		return p, err
 	}
 	p.URL = Address(address)
-	p.Sign = r.config.signs(strings.EqualFold(r.config.get("push.gpgsign"), "if-asked") || r.config.bool("push.gpgsign", false))
+	p.Sign = signs(r.Config, strings.EqualFold(r.Config.Get("push.gpgsign"), "if-asked") || r.Config.Bool("push.gpgsign", false))
 	if p.Scheme == "ssh" {
-		p.SSH = cmp.Or(os.Getenv("GIT_SSH_COMMAND"), r.config.get("core.sshcommand"), os.Getenv("GIT_SSH"))
+		p.SSH = cmp.Or(os.Getenv("GIT_SSH_COMMAND"), r.Config.Get("core.sshcommand"), os.Getenv("GIT_SSH"))
 	} else if p.Scheme != "file" {
-		p.Helpers = r.config.helpers()
+		p.Helpers = helpersOf(r.Config)
 	}
 	return p, r.beyond(ctx, &p)
 }
 
 // beyond counts what the remote does not have yet.
 func (r *repository) beyond(ctx context.Context, p *Push) error {
-	tip, _ := parseHash(p.New)
-	tracking := r.config.trackingOf(p.Remote, "refs/heads/"+p.Name)
-	base, known := r.reference(tracking)
+	tip, _ := odb.ParseHash(p.New)
+	tracking := r.Config.TrackingOf(p.Remote, "refs/heads/"+p.Name)
+	base, known := r.Reference(tracking)
 	if known {
 		p.Old = base.String()
-	} else if all := r.list("refs/remotes/" + p.Remote + "/"); len(all) > 0 {
-		base, known = all[0].hash, true
+	} else if all := r.List("refs/remotes/" + p.Remote + "/"); len(all) > 0 {
+		base, known = all[0].Hash, true
 		for _, ref := range all {
-			if ref.name == "refs/remotes/"+p.Remote+"/main" || ref.name == "refs/remotes/"+p.Remote+"/master" {
-				base = ref.hash
+			if ref.Name == "refs/remotes/"+p.Remote+"/main" || ref.Name == "refs/remotes/"+p.Remote+"/master" {
+				base = ref.Hash
 			}
 		}
 	}
@@ -108,7 +110,7 @@ func (r *repository) beyond(ctx context.Context, p *Push) error {
 		p.Ahead = -1
 		return nil
 	}
-	commits, err := r.beside(ctx, tip, base)
+	commits, err := r.Beside(ctx, tip, base)
 	if err != nil {
 		return err
 	}
@@ -153,19 +155,8 @@ func newest(commits []*object.Commit, most int) []*object.Commit {
 	return out
 }
 
-// trackingOf is where a remote's branch is kept here, "" for nowhere.
-func (c config) trackingOf(remote, name string) string {
-	for _, spec := range c["remote."+remote+".fetch"] {
-		from, to, _ := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
-		if into, ok := mapped(name, from, to); ok && to != "" {
-			return into
-		}
-	}
-	return ""
-}
-
 // remotes are the names of those that are configured.
-func (c config) remotes() []string {
+func remotesOf(c gitdir.Config) []string {
 	var out []string
 	for key := range c {
 		name, ok := strings.CutPrefix(key, "remote.")
@@ -179,8 +170,8 @@ func (c config) remotes() []string {
 }
 
 // remoteOf is the remote that a branch is pushed to, as git chooses it.
-func (c config) remoteOf(branch, asked string) (string, error) {
-	known := c.remotes()
+func remoteFor(c gitdir.Config, branch, asked string) (string, error) {
+	known := remotesOf(c)
 	names := "none is configured"
 	if len(known) > 0 {
 		const most = 20
@@ -193,7 +184,7 @@ func (c config) remoteOf(branch, asked string) (string, error) {
 		}
 		return asked, nil
 	}
-	for _, name := range []string{c.get("branch." + branch + ".pushremote"), c.get("remote.pushdefault"), c.get("branch." + branch + ".remote"), "origin"} {
+	for _, name := range []string{c.Get("branch." + branch + ".pushremote"), c.Get("remote.pushdefault"), c.Get("branch." + branch + ".remote"), "origin"} {
 		if slices.Contains(known, name) {
 			return name, nil
 		}
@@ -205,15 +196,15 @@ func (c config) remoteOf(branch, asked string) (string, error) {
 }
 
 // pushAddress is where git pushes to, after all that a configuration makes of it.
-func (c config) pushAddress(remote string) (string, error) {
+func pushAddress(c gitdir.Config, remote string) (string, error) {
 	key := "remote." + remote + "."
-	program := c.get(key + "receivepack")
+	program := c.Get(key + "receivepack")
 	switch {
-	case c.get(key+"vcs") != "":
+	case c.Get(key+"vcs") != "":
 		return "", fault.New(fault.GitError, "the remote %s is reached by a program of its own (remote.%s.vcs); the user pushes there by hand", fault.Quote(remote), fault.Quote(remote))
 	case program != "" && program != "git-receive-pack":
 		return "", fault.New(fault.GitError, "the remote %s has a program set that is run there (remote.%s.receivepack); the user pushes there by hand", fault.Quote(remote), fault.Quote(remote))
-	case c.bool(key+"mirror", false):
+	case c.Bool(key+"mirror", false):
 		return "", fault.New(fault.GitError, "the remote %s is a mirror, to which git pushes by force; the user pushes there by hand", fault.Quote(remote))
 	}
 	addresses, kinds := c[key+"pushurl"], []string{"insteadof"}
@@ -223,12 +214,12 @@ func (c config) pushAddress(remote string) (string, error) {
 	if len(addresses) != 1 {
 		return "", fault.New(fault.GitError, "the remote %s has %d addresses; the user pushes there by hand", fault.Quote(remote), len(addresses))
 	}
-	return c.rewritten(addresses[0], kinds), nil
+	return rewritten(c, addresses[0], kinds), nil
 }
 
 // rewritten is an address after url.*.insteadOf: the longest that fits, of the first
 // kind of which any does.
-func (c config) rewritten(address string, kinds []string) string {
+func rewritten(c gitdir.Config, address string, kinds []string) string {
 	for _, kind := range kinds {
 		longest, instead := "", ""
 		for key, values := range c {
@@ -305,7 +296,7 @@ func Address(address string) string {
 }
 
 // helpers are the programs that are asked for credentials, and for a password.
-func (c config) helpers() []string {
+func helpersOf(c gitdir.Config) []string {
 	var out []string
 	for key, values := range c {
 		if strings.HasPrefix(key, "credential.") && strings.HasSuffix(key, ".helper") {
@@ -320,21 +311,21 @@ func (c config) helpers() []string {
 
 // fetchers are the programs by which objects would be fetched that a partial clone has
 // not.
-func (c config) fetchers() []string {
+func fetchersOf(c gitdir.Config) []string {
 	var out []string
-	for _, name := range append(c.remotes(), c.get("extensions.partialclone")) {
+	for _, name := range append(remotesOf(c), c.Get("extensions.partialclone")) {
 		key := "remote." + name + "."
-		if !c.bool(key+"promisor", false) && name != c.get("extensions.partialclone") || len(c[key+"url"]) == 0 {
+		if !c.Bool(key+"promisor", false) && name != c.Get("extensions.partialclone") || len(c[key+"url"]) == 0 {
 			continue
 		}
-		if program := c.get(key + "uploadpack"); program != "" && program != "git-upload-pack" {
+		if program := c.Get(key + "uploadpack"); program != "" && program != "git-upload-pack" {
 			out = append(out, program)
 		}
-		switch scheme, _ := schemeOf(c.rewritten(c[key+"url"][0], []string{"insteadof"})); scheme {
+		switch scheme, _ := schemeOf(rewritten(c, c[key+"url"][0], []string{"insteadof"})); scheme {
 		case "ssh":
 			out = append(out, c["core.sshcommand"]...)
 		case "http", "https":
-			out = append(out, c.helpers()...)
+			out = append(out, helpersOf(c)...)
 		}
 	}
 	slices.Sort(out)
@@ -343,12 +334,12 @@ func (c config) fetchers() []string {
 
 // FullHash is the commit that a revision names in the repository of dir, "" if none.
 func FullHash(root, dir, revision string) string {
-	r, err := openAt(root, dir)
+	_, r, err := at(root, dir)
 	if err != nil {
 		return ""
 	}
-	defer r.close()
-	commit, err := r.commit(revision)
+	defer r.Close()
+	commit, err := r.Commit(revision)
 	if err != nil {
 		return ""
 	}

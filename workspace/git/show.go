@@ -12,6 +12,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/gitdir"
+	"pillion/workspace/git/gitfile"
+	"pillion/workspace/git/odb"
+	"pillion/workspace/git/worktree"
 )
 
 // ShowOptions says what Show shows.
@@ -72,13 +76,13 @@ type Tag struct {
 // Failures are *fault.Error: GIT_NOT_INITIALIZED, GIT_ERROR, FILE_NOT_FOUND for a
 // path that the commit has not, FILE_TOO_LARGE over a limit, with the numbers of
 // each file in the details if it is the diff.
-func (h *History) Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
-	v, err := h.open(root, o.Dir)
+func Show(ctx context.Context, root string, o ShowOptions) (Shown, error) {
+	place, repo, err := at(root, o.Dir)
 	if err != nil {
 		return Shown{}, err
 	}
-	defer v.close()
-	s := &showing{ctx: ctx, place: v.place, repo: v.repo, options: o}
+	defer repo.Close()
+	s := &showing{ctx: ctx, place: place, repo: repo, options: o}
 	revision, file, inside := strings.Cut(o.Ref, ":")
 	if err := s.name(revision); err != nil {
 		return Shown{}, err
@@ -86,8 +90,8 @@ func (h *History) Show(ctx context.Context, root string, o ShowOptions) (Shown, 
 	switch {
 	case inside:
 		err = s.file(path.Clean(file))
-	case o.File && s.repo.prefix(s.place.dir) != "":
-		err = s.file(s.repo.prefix(s.place.dir))
+	case o.File && s.repo.Prefix(s.place.Dir) != "":
+		err = s.file(s.repo.Prefix(s.place.Dir))
 	default:
 		err = s.diff()
 	}
@@ -96,7 +100,7 @@ func (h *History) Show(ctx context.Context, root string, o ShowOptions) (Shown, 
 
 type showing struct {
 	ctx     context.Context
-	place   place
+	place   gitdir.Location
 	repo    *repository
 	options ShowOptions
 	commit  plumbing.Hash
@@ -110,7 +114,7 @@ func (s *showing) name(revision string) error {
 	if revision == "" {
 		return fault.New(fault.GitError, "no commit is given; give a branch, a tag or a hash as ref, such as HEAD")
 	}
-	commit, err := s.repo.commit(revision)
+	commit, err := s.repo.Commit(revision)
 	if err != nil {
 		return err
 	}
@@ -118,9 +122,9 @@ func (s *showing) name(revision string) error {
 	if s.shown.Commit, err = s.repo.describe(commit.Hash); err != nil {
 		return err
 	}
-	if h, ok := s.repo.named(revision); ok && h != commit.Hash {
-		if found, err := s.repo.objects.get(h, maxObject); err == nil && found.kind == plumbing.TagObject {
-			s.shown.Tag = describeTag(found.data)
+	if h, ok := s.repo.Named(revision); ok && h != commit.Hash {
+		if found, err := s.repo.Objects.Get(h, odb.MaxObject); err == nil && found.Kind == plumbing.TagObject {
+			s.shown.Tag = describeTag(found.Data)
 		}
 	}
 	return nil
@@ -128,8 +132,8 @@ func (s *showing) name(revision string) error {
 
 // describeTag reads what people want to know out of a tag's bytes.
 func describeTag(data []byte) *Tag {
-	tag, _ := parseTag(decoded(data))
-	out := &Tag{Name: tag.name, Message: strings.TrimRight(skipBlank(string(readable(tag.text))), "\n")}
+	tag, _ := odb.ParseTag(decoded(data))
+	out := &Tag{Name: tag.Name, Message: strings.TrimRight(skipBlank(string(readable(tag.Text))), "\n")}
 	if line := headerOf(data, "tagger "); line != "" {
 		out.Tagger, out.Date = whoAndWhen(decoded([]byte(line)))
 	}
@@ -140,15 +144,15 @@ func describeTag(data []byte) *Tag {
 func (s *showing) diff() error {
 	before := plumbing.ZeroHash
 	if len(s.parents) > 0 {
-		parent, err := s.repo.objects.commit(s.parents[0])
+		parent, err := s.repo.Objects.Commit(s.parents[0])
 		if err != nil {
 			return err
 		}
 		s.shown.Parent, before = s.parents[0].String(), parent.TreeHash
 	}
 	after := s.tree
-	if inside(s.repo.top, s.place.root) {
-		s.shown.Within = s.repo.prefix(s.place.root)
+	if gitdir.Inside(s.repo.Top, s.place.Root) {
+		s.shown.Within = s.repo.Prefix(s.place.Root)
 	}
 	if s.shown.Within != "" {
 		var err error
@@ -159,16 +163,16 @@ func (s *showing) diff() error {
 			return err
 		}
 	}
-	c := &comparison{ctx: s.ctx, repo: s.repo}
-	changes, err := c.trees(before, after, s.shown.Within)
+	c := &worktree.Comparison{Ctx: s.ctx, Repo: s.repo.Checkout}
+	changes, err := c.Trees(before, after, s.shown.Within)
 	if err != nil {
 		return err
 	}
-	if changes, err = c.renames(changes); err != nil {
+	if changes, err = c.Renames(changes); err != nil {
 		return err
 	}
-	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
-	s.shown.Diff, err = (&printer{ctx: s.ctx, repo: s.repo, context: s.options.Context, limit: s.options.MaxDiff}).print(changes)
+	slices.SortStableFunc(changes, func(a, b worktree.Difference) int { return cmp.Compare(a.Path, b.Path) })
+	s.shown.Diff, err = (&printer{ctx: s.ctx, repo: s.repo.Checkout, context: s.options.Context, limit: s.options.MaxDiff}).print(changes)
 	return err
 }
 
@@ -177,66 +181,48 @@ func (r *repository) folderAt(tree plumbing.Hash, name string) (plumbing.Hash, e
 	if tree.IsZero() {
 		return tree, nil
 	}
-	at, err := r.objects.at(tree, name)
-	if err != nil || at.mode != modeDir {
+	at, err := r.Objects.At(tree, name)
+	if err != nil || at.Mode != odb.ModeDir {
 		return plumbing.ZeroHash, err
 	}
-	return at.hash, nil
-}
-
-// at is what a tree has at a path below it; "" and "." are the tree itself.
-func (o *objects) at(tree plumbing.Hash, name string) (found, error) {
-	at := found{modeDir, tree}
-	if name == "" || name == "." {
-		return at, nil
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if at.mode != modeDir {
-			return found{}, nil
-		}
-		var err error
-		if at, err = o.lookUp(at.hash, part); err != nil || at.mode == modeAbsent {
-			return found{}, err
-		}
-	}
-	return at, nil
+	return at.Hash, nil
 }
 
 // file shows what the commit has at a path of the repository.
 func (s *showing) file(name string) error {
-	if name != "." && name != "" && !safePath(name) {
+	if name != "." && name != "" && !odb.SafePath(name) {
 		return fault.New(fault.PathOutsideWorkspace, "%s is no path of the repository; give it from the top of the repository, without \"..\"", fault.Quote(name))
 	}
-	rel, err := filepath.Rel(s.place.root, filepath.Join(s.repo.top, filepath.FromSlash(name)))
+	rel, err := filepath.Rel(s.place.Root, filepath.Join(s.repo.Top, filepath.FromSlash(name)))
 	if err != nil || !filepath.IsLocal(rel) {
 		return fault.New(fault.PathOutsideWorkspace, "%s of the repository is outside the workspace; give a path inside it", fault.Quote(name))
 	}
 	s.shown.Path = filepath.ToSlash(rel)
-	at, err := s.repo.objects.at(s.tree, name)
+	at, err := s.repo.Objects.At(s.tree, name)
 	if err != nil {
 		return err
 	}
-	if at.mode == modeAbsent {
+	if at.Mode == odb.ModeAbsent {
 		return fault.New(fault.FileNotFound, "%s is not in the commit %s", fault.Quote(name), s.shown.Commit.Short).
 			WithHint("git.log with this path lists the commits that changed it; paths count from the top of the repository and are case-sensitive")
 	}
-	s.shown.Kind, s.shown.Hash = kindOf(at.mode), at.hash.String()
+	s.shown.Kind, s.shown.Hash = kindOf(at.Mode), at.Hash.String()
 	switch s.shown.Kind {
 	case KindFolder:
-		return s.folder(at.hash)
+		return s.folder(at.Hash)
 	case KindSubmodule:
 		return nil
 	}
-	return s.content(at.hash)
+	return s.content(at.Hash)
 }
 
 func (s *showing) folder(h plumbing.Hash) error {
-	entries, err := s.repo.objects.tree(h)
+	entries, err := s.repo.Objects.Tree(h)
 	s.shown.Entries = []ShownEntry{}
 	for _, e := range entries {
 		mode := uint32(e.Mode)
-		if mode != modeDir {
-			mode = canonical(mode)
+		if mode != odb.ModeDir {
+			mode = odb.Canonical(mode)
 		}
 		s.shown.Entries = append(s.shown.Entries, ShownEntry{e.Name, kindOf(mode)})
 	}
@@ -245,11 +231,11 @@ func (s *showing) folder(h plumbing.Hash) error {
 
 func (s *showing) content(h plumbing.Hash) error {
 	limit := s.options.MaxBytes
-	if limit == 0 || limit > maxFile {
-		limit = maxFile
+	if limit == 0 || limit > odb.MaxFile {
+		limit = odb.MaxFile
 	}
-	data, err := s.repo.objects.blob(h, limit)
-	if errors.Is(err, errBig) {
+	data, err := s.repo.Objects.Blob(h, limit)
+	if errors.Is(err, gitfile.ErrBig) {
 		return fault.New(fault.FileTooLarge, "%s has more than %d bytes in the commit %s", fault.Quote(s.shown.Path), limit, s.shown.Commit.Short).
 			With("limit", limit).WithHint("git.diff with base shows what changed in it since")
 	}
@@ -259,13 +245,13 @@ func (s *showing) content(h plumbing.Hash) error {
 
 func kindOf(mode uint32) Kind {
 	switch mode {
-	case modeDir:
+	case odb.ModeDir:
 		return KindFolder
-	case modeExecutable:
+	case odb.ModeExecutable:
 		return KindExecutable
-	case modeSymlink:
+	case odb.ModeSymlink:
 		return KindSymlink
-	case modeSubmodule:
+	case odb.ModeSubmodule:
 		return KindSubmodule
 	}
 	return KindFile

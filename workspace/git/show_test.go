@@ -15,7 +15,7 @@ import (
 
 func (r *rig) show(ref string) git.Shown {
 	r.Helper()
-	got, err := (&git.History{}).Show(context.Background(), r.root, git.ShowOptions{Dir: r.root, Ref: ref, Context: 3})
+	got, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.root, Ref: ref, Context: 3})
 	if err != nil {
 		r.Fatalf("%s: %v", ref, err)
 	}
@@ -44,7 +44,7 @@ func (r *rig) sameShow(ref string) git.Shown {
 // sameContent checks what a commit has at a path.
 func (r *rig) sameContent(ref, name string) git.Shown {
 	r.Helper()
-	got, err := (*git.History)(nil).Show(context.Background(), r.root, git.ShowOptions{Dir: r.path(name), File: true, Ref: ref})
+	got, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.path(name), File: true, Ref: ref})
 	r.must(err)
 	if want := r.git("cat-file", "blob", ref+":"+name); string(got.Content) != want {
 		r.Errorf("%s:%s: got %q, git says %q", ref, name, got.Content, want)
@@ -147,7 +147,7 @@ func TestShowFromBelow(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	for _, ref := range []string{"HEAD:outside", "HEAD:in/../outside", "HEAD:../x", "HEAD:/etc/passwd", "HEAD:"} {
-		_, err := (&git.History{}).Show(context.Background(), r.root, git.ShowOptions{Dir: r.root, Ref: ref})
+		_, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: r.root, Ref: ref})
 		asFault(t, err, fault.PathOutsideWorkspace)
 	}
 }
@@ -160,7 +160,7 @@ func TestShowFaults(t *testing.T) {
 		if o.Dir == "" {
 			o.Dir = r.top
 		}
-		_, err := (&git.History{}).Show(context.Background(), r.root, o)
+		_, err := git.Show(context.Background(), r.root, o)
 		return err
 	}
 	asFault(t, show(git.ShowOptions{Ref: "nonsense"}), fault.GitError, "nonsense names no commit")
@@ -195,7 +195,7 @@ func TestShort(t *testing.T) {
 		t.Helper()
 		r.sameShow("HEAD")
 		r.same(git.DiffOptions{Context: 3})
-		r.sameLog(nil, git.LogOptions{})
+		r.sameLog(git.LogOptions{})
 	}
 	check()
 	r.git("gc", "-q")
@@ -253,9 +253,9 @@ func TestHistoryRunsNothing(t *testing.T) {
 			}
 			trap.set(r, script)
 			for _, dir := range []string{r.top, r.path("bare"), r.path("a")} {
-				_, _ = (&git.History{}).Log(context.Background(), r.root, git.LogOptions{Dir: dir, Limited: dir != r.top, Limit: 10})
+				_, _ = git.Log(context.Background(), r.root, git.LogOptions{Dir: dir, Limited: dir != r.top, Limit: 10})
 				for _, file := range []bool{false, true} {
-					if _, err := (&git.History{}).Show(context.Background(), r.root, git.ShowOptions{Dir: dir, Ref: "HEAD", File: file}); err != nil {
+					if _, err := git.Show(context.Background(), r.root, git.ShowOptions{Dir: dir, Ref: "HEAD", File: file}); err != nil {
 						t.Logf("%s: %v", dir, err)
 					}
 				}

@@ -7,70 +7,32 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"pillion/internal/fault"
+	"pillion/workspace/git/odb"
 )
 
-// commitTable is a table of the commits that walks have come across, by number.
-type commitTable struct {
+// history is a table of the commits that a walk comes across, by number. They are read from the
+// commit-graph if they are in it.
+type history struct {
+	repo    *repository
+	graph   *odb.Graph
 	numbers map[plumbing.Hash]int // of those that are not in the commit-graph
 	placed  []int32               // of those that are, by position, plus 1
 	nodes   []node
-	parents []int            // of all of them, one after the other
-	paths   map[string]*seen // what is known of the history of paths
-	told    map[plumbing.Hash]told
-	turn    int // counts the walks limited to a path
+	parents []int // of all of them, one after the other
 }
 
 type node struct {
 	hash, tree plumbing.Hash
 	date       int64
-	position   int // in the commit-graph, -1 if it is in none or was not looked for
+	position   int // in the commit-graph, -1 if it is in none
 	first      int // its parents: from here on
 	count      int
 	known      bool // all but the hash
 }
 
-// seen is what is known of one path, by the number of the commit.
-type seen struct {
-	verdicts []verdict
-	used     int   // the turn in which it was used last
-	from     int   // where the last walk began
-	shown    []int // the commits that it showed
-	ended    bool  // there are no more
-}
-
-// verdict says what a commit did to a path.
-type verdict int16
-
-const (
-	notLooked verdict = iota
-	changes           // it is another than in each parent
-	sameAs            // plus n: it is as in the parent n, whose history alone counts
-)
-
-func newCommitTable() *commitTable {
-	return &commitTable{numbers: map[plumbing.Hash]int{}, paths: map[string]*seen{}, told: map[plumbing.Hash]told{}}
-}
-
-func (t *commitTable) add(h plumbing.Hash, position int) int {
-	t.nodes = append(t.nodes, node{hash: h, position: position})
-	return len(t.nodes) - 1
-}
-
-// on has the commits' positions be those in g.
-func (t *commitTable) on(g *graph) {
-	t.placed = make([]int32, g.count())
-	for n := range t.nodes {
-		t.nodes[n].position = -1
-		t.numbers[t.nodes[n].hash] = n
-	}
-}
-
-// history reads commits into the table, from the commit-graph if they are in
-// it.
-type history struct {
-	*commitTable
-	repo  *repository
-	graph *graph
+func (y *history) add(h plumbing.Hash, position int) int {
+	y.nodes = append(y.nodes, node{hash: h, position: position})
+	return len(y.nodes) - 1
 }
 
 // number is that of the commit h, known or not.
@@ -78,7 +40,7 @@ func (y *history) number(h plumbing.Hash) int {
 	if n, ok := y.numbers[h]; ok {
 		return n
 	}
-	if at, ok := y.graph.find(h); ok {
+	if at, ok := y.graph.Find(h); ok {
 		return y.numberAt(at, h)
 	}
 	n := y.add(h, -1)
@@ -91,12 +53,7 @@ func (y *history) numberAt(position int, h plumbing.Hash) int {
 	if n := y.placed[position]; n > 0 {
 		return int(n - 1)
 	}
-	n, ok := y.numbers[h]
-	if ok {
-		y.nodes[n].position = position
-	} else {
-		n = y.add(h, position)
-	}
+	n := y.add(h, position)
 	y.placed[position] = int32(n + 1)
 	return n
 }
@@ -110,30 +67,30 @@ func (y *history) load(n int) error {
 	if position := y.nodes[n].position; position >= 0 && y.fromGraph(n, position) == nil {
 		return nil
 	}
-	found, err := y.repo.objects.of(plumbing.CommitObject, h)
+	found, err := y.repo.Objects.Of(plumbing.CommitObject, h)
 	if err != nil {
 		return err
 	}
-	c, ok := parseCommit(found)
+	c, ok := odb.ParseCommit(found)
 	if !ok {
 		return fault.New(fault.GitError, "the commit %s is damaged; git fsck says more", h)
 	}
 	first := len(y.parents)
-	for _, p := range y.repo.objects.parents(h, c.parents) {
+	for _, p := range y.repo.Objects.Parents(h, c.Parents) {
 		y.parents = append(y.parents, y.number(p))
 	}
-	y.keep(n, c, first, -1)
+	y.keep(n, c, first)
 	return nil
 }
 
-func (y *history) keep(n int, c commit, first, position int) {
+func (y *history) keep(n int, c odb.Commit, first int) {
 	node := &y.nodes[n]
-	node.tree, node.date, node.position = c.tree, c.date, position
+	node.tree, node.date = c.Tree, c.Date
 	node.first, node.count, node.known = first, len(y.parents)-first, true
 }
 
 func (y *history) fromGraph(n, position int) error {
-	c, parents, err := y.graph.commit(position)
+	c, parents, err := y.graph.Commit(position)
 	if err != nil {
 		return err
 	}
@@ -143,14 +100,14 @@ func (y *history) fromGraph(n, position int) error {
 			y.parents = append(y.parents, int(y.placed[at]-1))
 			continue
 		}
-		h, err := y.graph.hash(at)
+		h, err := y.graph.Hash(at)
 		if err != nil {
 			y.parents = y.parents[:first]
 			return err
 		}
 		y.parents = append(y.parents, y.numberAt(at, h))
 	}
-	y.keep(n, c, first, position)
+	y.keep(n, c, first)
 	return nil
 }
 
@@ -169,6 +126,15 @@ type historyWalk struct {
 	queue  queue
 	queued []bool // by number
 	path   *pathHistory
+}
+
+func newHistoryWalk(ctx context.Context, r *repository) *historyWalk {
+	y := &history{repo: r, graph: &odb.Graph{}, numbers: map[plumbing.Hash]int{}}
+	if r.trustsGraph() {
+		y.graph = odb.OpenGraph(r.CommonDir)
+		y.placed = make([]int32, y.graph.Count())
+	}
+	return &historyWalk{history: y, ctx: ctx}
 }
 
 func (w *historyWalk) push(n int) error {
@@ -195,12 +161,12 @@ func (w *historyWalk) next() (n int, more bool, err error) {
 		n := w.queue.pop()
 		parents, shown := w.parentsOf(n), true
 		if w.path != nil {
-			v, err := w.path.verdict(n)
+			same, err := w.path.sameAs(n)
 			if err != nil {
 				return 0, false, err
 			}
-			if shown = v == changes; !shown && len(parents) > 0 {
-				parents = parents[v-sameAs : v-sameAs+1]
+			if shown = same == none; !shown && len(parents) > 0 {
+				parents = parents[same : same+1]
 			}
 		}
 		for _, p := range parents {
@@ -268,104 +234,50 @@ func (q *queue) pop() int {
 type pathHistory struct {
 	*history
 	parts   []string
-	known   *seen
-	bloom   bloomKey
-	entries []*found                  // by commit: what it has at the path
-	last    *found                    // of entries
-	below   []map[plumbing.Hash]found // by depth and tree, since most commits leave most folders alone
+	entries []*odb.Entry                  // by commit: what it has at the path
+	last    *odb.Entry                    // of entries
+	below   []map[plumbing.Hash]odb.Entry // by depth and tree, since most commits leave most folders alone
 }
 
-// found is what a tree has at a path: mode 0 is nothing.
-type found struct {
-	mode uint32
-	hash plumbing.Hash
-}
+const mostEntries = 1 << 14
 
-const (
-	mostPaths   = 16
-	mostEntries = 1 << 14
-)
-
-var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
-
-func (y *history) at(path string) *pathHistory {
-	p := &pathHistory{history: y, parts: strings.Split(path, "/"), bloom: newBloomKey(path)}
-	p.below = make([]map[plumbing.Hash]found, len(p.parts))
-	y.turn++
-	p.known = y.paths[path]
-	if p.known == nil {
-		y.forgetPath()
-		p.known = &seen{}
-		y.paths[path] = p.known
-	}
-	p.known.used = y.turn
+func newPathHistory(y *history, path string) *pathHistory {
+	p := &pathHistory{history: y, parts: strings.Split(path, "/")}
+	p.below = make([]map[plumbing.Hash]odb.Entry, len(p.parts))
 	return p
 }
 
-// forgetPath makes room for another path.
-func (t *commitTable) forgetPath() {
-	if len(t.paths) < mostPaths {
-		return
-	}
-	oldest := ""
-	for path, s := range t.paths {
-		if oldest == "" || s.used < t.paths[oldest].used {
-			oldest = path
-		}
-	}
-	delete(t.paths, oldest)
-}
+// none is no parent: the commit changed the path.
+const none = -1
 
-// verdict says what the commit of a number did.
-func (p *pathHistory) verdict(n int) (verdict, error) {
-	if n < len(p.known.verdicts) && p.known.verdicts[n] != notLooked {
-		return p.known.verdicts[n], nil
-	}
-	v, err := p.look(n)
-	if err != nil {
-		return v, err
-	}
-	for len(p.known.verdicts) < len(p.nodes) {
-		p.known.verdicts = append(p.known.verdicts, make([]verdict, len(p.nodes)-len(p.known.verdicts))...)
-	}
-	p.known.verdicts[n] = v
-	return v, nil
-}
-
-func (p *pathHistory) look(n int) (verdict, error) {
-	const mostParents = 1 << 14 // that a verdict has room for
-	parents := p.parentsOf(n)
-	if len(parents) == 0 {
-		own, err := p.entry(n)
-		if own.mode != 0 || err != nil {
-			return changes, err
-		}
-		return sameAs, nil
-	}
-	if at := p.nodes[n].position; at >= 0 && p.graph.unchanged(at, p.bloom) {
-		return sameAs, nil
-	}
+// sameAs is the parent, by its place among them, that has the path as the commit of a number has it, whose history alone
+// counts. A first commit without the path is as the parent that it has not.
+func (p *pathHistory) sameAs(n int) (int, error) {
 	own, err := p.entry(n)
 	if err != nil {
-		return changes, err
+		return none, err
 	}
-	for i, parent := range parents[:min(len(parents), mostParents)] {
+	parents := p.parentsOf(n)
+	if len(parents) == 0 && own.Mode == odb.ModeAbsent {
+		return 0, nil
+	}
+	for i, parent := range parents {
 		if err := p.load(parent); err != nil {
-			return changes, err
+			return none, err
 		}
 		other, err := p.entry(parent)
 		if err != nil {
-			return changes, err
+			return none, err
 		}
 		if own == other {
-			return sameAs + verdict(i), nil
+			return i, nil
 		}
 	}
-	return changes, nil
+	return none, nil
 }
 
 // entry is what the commit of a number has at the path.
-func (p *pathHistory) entry(n int) (found, error) {
+func (p *pathHistory) entry(n int) (odb.Entry, error) {
 	if n < len(p.entries) && p.entries[n] != nil {
 		return *p.entries[n], nil
 	}
@@ -374,7 +286,7 @@ func (p *pathHistory) entry(n int) (found, error) {
 		return e, err
 	}
 	if len(p.entries) < len(p.nodes) {
-		p.entries = append(p.entries, make([]*found, len(p.nodes)-len(p.entries)+1024)...)
+		p.entries = append(p.entries, make([]*odb.Entry, len(p.nodes)-len(p.entries)+1024)...)
 	}
 	if p.last == nil || *p.last != e { // most commits have what the one before has
 		p.last = &e
@@ -384,53 +296,29 @@ func (p *pathHistory) entry(n int) (found, error) {
 }
 
 // under follows the path's parts from depth on, below tree.
-func (p *pathHistory) under(tree plumbing.Hash, depth int) (found, error) {
+func (p *pathHistory) under(tree plumbing.Hash, depth int) (odb.Entry, error) {
 	if e, ok := p.below[depth][tree]; ok {
 		return e, nil
 	}
-	e, err := p.repo.objects.lookUp(tree, p.parts[depth])
+	e, err := p.repo.Objects.LookUp(tree, p.parts[depth])
 	if err != nil {
 		return e, err
 	}
 	if depth < len(p.parts)-1 {
-		if e.mode != modeDir {
-			e = found{}
-		} else if e, err = p.under(e.hash, depth+1); err != nil {
+		if e.Mode != odb.ModeDir {
+			e = odb.Entry{}
+		} else if e, err = p.under(e.Hash, depth+1); err != nil {
 			return e, err
 		}
 	}
-	if e.hash == emptyTree {
-		e = found{} // a folder without files is none
+	if e.Hash == odb.EmptyTree {
+		e = odb.Entry{} // a folder without files is none
 	}
 	if depth > 0 {
 		if p.below[depth] == nil || len(p.below[depth]) >= mostEntries {
-			p.below[depth] = map[plumbing.Hash]found{}
+			p.below[depth] = map[plumbing.Hash]odb.Entry{}
 		}
 		p.below[depth][tree] = e
 	}
 	return e, nil
-}
-
-// lookUp finds one entry of a tree.
-func (o *objects) lookUp(tree plumbing.Hash, name string) (found, error) {
-	if tree == emptyTree {
-		return found{}, nil
-	}
-	data, err := o.of(plumbing.TreeObject, tree)
-	if err != nil {
-		return found{}, err
-	}
-	for len(data) > 0 {
-		var e rawEntry
-		if e, data, err = nextEntry(data); err != nil {
-			return found{}, fault.New(fault.GitError, "the tree %s is damaged; git fsck says more", tree)
-		}
-		if string(e.name) == name {
-			if e.mode != modeDir {
-				e.mode = canonical(e.mode)
-			}
-			return found{e.mode, e.hash}, nil
-		}
-	}
-	return found{}, nil
 }

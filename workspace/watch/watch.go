@@ -7,6 +7,15 @@
 // inotify instance keeps one order for all that it watches. kqueue and Windows promise no
 // order between folders, so the barrier is passed twice there; it has never been run on
 // them. What fsnotify can get wrong is said at type watching.
+//
+// A Tree has one goroutine. A new folder is watched first and listed then, so what is made
+// in it is either listed or reported. Settle writes a cookie into a folder of our own that
+// is watched too, and returns when that has come back. It refuses, with a reason, where
+// that proves nothing: during a look through the folders, after an overflow (they are
+// looked through again), over the budget (a quarter of the system's limit), on file systems
+// that others may change, and when a root is another folder now. After a burst events
+// gather for 5 ms unless somebody settles. Writes through a hard link elsewhere or a memory
+// map are not seen, so contents are never taken from here.
 package watch
 
 import (

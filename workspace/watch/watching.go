@@ -214,7 +214,7 @@ func (w *watching) failed(err error) {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		reason = "the system's watcher failed: " + err.Error()
 	}
-	w.tree.become(State{Degraded: true, Reason: reason + "; looking through the folders again"})
+	w.tree.become(State{Degraded: true, Reason: reason + "; scanning the folders again"})
 }
 
 // scan looks through all folders: it watches those that are to be watched and no
