@@ -234,7 +234,7 @@ func TestActionsAndTheirEdits(t *testing.T) {
 	found, _, err := r.bridge.Actions(t.Context(), r.snapshot(), a, span0(0, 3), []string{"quickfix"})
 	r.must(err)
 	asked := f.messages("textDocument/codeAction")
-	if !strings.Contains(asked[len(asked)-1], r.json(`"context":{"diagnostics":[{"range":[0:2],"message":"here","data":1}],"only":["quickfix"],"triggerKind":1}`)) {
+	if !strings.Contains(asked[len(asked)-1], `"context":{"diagnostics":[{"data":1,"message":"here","range":{"end":{"character":2,"line":0},"start":{"character":0,"line":0}}}],"only":["quickfix"],"triggerKind":1}`) {
 		t.Errorf("asked %s", asked)
 	}
 	if len(found) != 5 || len(found[0].Edits) != 1 || !found[0].Preferred || !found[1].Resolvable || found[2].Disabled == "" || found[3].Disabled == "" || found[4].Disabled != "because" || found[4].Index != 4 {

@@ -85,7 +85,7 @@ func TestALargeTextIsToldAsASpan(t *testing.T) {
 	r.write("a.py", strings.Replace(text, line, "é\r\n", 1))
 	r.write("odd.py", strings.Repeat("x\f\n", 10_000)+"y")
 	got := strings.Join(r.hovered(f, "a.py"), "\n")
-	if want := `"contentChanges":[{"range":{"start":{"line":0,"character":1},"end":{"line":0,"character":40}},"text":""}]`; !strings.Contains(got, want) {
+	if want := `"contentChanges":[{"range":{"end":{"character":40,"line":0},"start":{"character":1,"line":0}},"text":""}]`; !strings.Contains(got, want) {
 		t.Errorf("sent %.300s, want %s", got, want)
 	}
 	if !strings.Contains(got, `"contentChanges":[{"text":"x\f\nx`) {
@@ -174,7 +174,7 @@ func TestTheQuestionIsAboutTheSnapshot(t *testing.T) {
 	if want := (document.Range{Start: at(0, 5), End: at(0, 10)}); len(found) != 1 || found[0].Range != want || found[0].Path != r.path("b.py") {
 		t.Errorf("found %+v, want %v", found, want)
 	}
-	if asked := f.messages("textDocument/definition"); !strings.Contains(asked[0], `"position":{"line":0,"character":7}`) {
+	if asked := f.messages("textDocument/definition"); !strings.Contains(asked[0], `"position":{"character":7,"line":0}`) {
 		t.Errorf("asked %s", asked)
 	}
 }
