@@ -35,6 +35,6 @@ inEmacs('Emacs: a box that was lost is shown again by a command', async (it, ema
   assert.equal((await call).isError, false);
   await eventually('nothing waits and nothing runs', async () => { // the agent has its result before the call is off the list
     await emacs.command('pillion-status');
-    return emacs.terminal.sees(/0 calls wait for your answer, 0 running/, 2000);
+    return emacs.terminal.sees(/0 requests are waiting for your answer, 0 running/, 2000);
   });
 });

@@ -50,7 +50,7 @@ plainly('Neovim: what runs is seen as progress, and a command says what there is
     return /scripted-agent: Run until.*running/s.test(await terminal.screen());
   });
   await command('Pillion status');
-  await terminal.sees(/0 calls wait for your answer, 1 running/);
+  await terminal.sees(/0 requests are waiting for your answer, 1 running/);
   await terminal.press('Enter');
   it.sandbox.write('go', '');
   const result = await call;

@@ -76,7 +76,7 @@ ride('several commands are answered together, each only as it was read', files, 
   const calls = [agent.call('run_command', { command: 'touch one' })];
   await window.dialog(question);
   calls.push(...['touch two', long].map((command) => agent.call('run_command', { command })));
-  await eventually('all three wait', async () => /3 agents' calls wait/.test(await window.status()));
+  await eventually('all three wait', async () => /3 requests are waiting/.test(await window.status()));
   await window.command('Pillion: Answer Together…');
   const list = window.page.locator('.quick-input-widget');
   await list.locator('.monaco-list-row', { hasText: 'run touch two' }).waitFor();

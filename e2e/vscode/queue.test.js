@@ -16,7 +16,7 @@ ride('two calls at once: both wait in the view, each is answered by itself', fil
   const first = agent.call('edit_file', editOne);
   await window.dialog(/one\.txt.*proposes/);
   const second = agent.call('edit_file', editTwo);
-  await eventually('both wait', async () => /2 agents' calls wait/.test(await window.status()));
+  await eventually('both wait', async () => /2 requests are waiting/.test(await window.status()));
   await eventually('the view lists both', async () => /one\.txt[^]*two\.txt/.test((await window.waiting()).join('\n')));
   await window.screenshot('two-wait');
   await (await window.dialog(/one\.txt.*proposes/)).press('Reject');
@@ -35,7 +35,7 @@ ride('two agents at once: each is told its own answer', files, async (it) => {
   const first = red.call('edit_file', editOne);
   await window.dialog(/one\.txt.*red proposes/);
   const second = blue.call('edit_file', editTwo);
-  await eventually('both wait', async () => /2 agents' calls wait/.test(await window.status()));
+  await eventually('both wait', async () => /2 requests are waiting/.test(await window.status()));
   await window.show('two.txt');
   await (await window.dialog(/two\.txt.*blue proposes/)).press('Approve');
   assert.equal((await second).isError, false);

@@ -67,7 +67,7 @@ function lookOf(state: State, waiting: number, running: number): Look {
       return { text: "$(circle-slash) Pillion", tooltip: "Pillion is stopped" };
     default:
       if (waiting > 0) {
-        return { text: `$(bell-dot) Pillion: ${String(waiting)} waiting`, tooltip: `${things(waiting)} for your answer`, background: "warning" };
+        return { text: `$(bell-dot) Pillion: ${String(waiting)} waiting`, tooltip: `Pillion: ${requests(waiting)} waiting for your answer`, background: "warning" };
       }
       return running > 0
         ? { text: "$(sync~spin) Pillion", tooltip: "Pillion: an agent is at work" }
@@ -75,6 +75,6 @@ function lookOf(state: State, waiting: number, running: number): Look {
   }
 }
 
-function things(count: number): string {
-  return count === 1 ? "Pillion: one agent's call waits" : `Pillion: ${String(count)} agents' calls wait`;
+function requests(count: number): string {
+  return count === 1 ? "1 request is" : `${String(count)} requests are`;
 }
