@@ -104,7 +104,7 @@ ride('typing elsewhere while a proposal appears: no key is lost and nothing is a
   }
   await window.screenshot('typing-while-a-proposal-appears');
   assert.equal(sandbox.read('greet.py'), greeting);
-  await eventually('the status bar says that it waiting', async () => /waits/.test(await window.status()));
+  await eventually('the status bar says that it waits', async () => /waiting/.test(await window.status()));
   await window.press('Control+s');
   await eventually('what was typed is saved in the file it was typed into', () => sandbox.read('notes.txt') === typed);
   await (await window.dialog(proposal)).press('Reject');
