@@ -36,6 +36,12 @@ type editorCapabilities struct {
 	LanguageFeatures bool `json:"languageFeatures"`
 }
 
+// sidecarCapabilities is capabilities.experimental.pillion of the sidecar.
+type sidecarCapabilities struct {
+	ProtocolVersion int     `json:"protocolVersion"`
+	Agents          []Agent `json:"agents,omitempty"`
+}
+
 func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error) {
 	s.mu.Lock()
 	again := s.state != created
@@ -136,7 +142,7 @@ func filePath(u uri.URI) string {
 
 func (s *server) initializeResult(c client) protocol.InitializeResult {
 	yes, incremental := true, protocol.TextDocumentSyncKindIncremental
-	experimental, _ := json.Marshal(map[string]any{"pillion": map[string]int{"protocolVersion": ProtocolVersion}}) // cannot fail
+	experimental, _ := json.Marshal(map[string]any{"pillion": sidecarCapabilities{ProtocolVersion, s.options.Agents}}) // cannot fail
 	r := protocol.InitializeResult{
 		ServerInfo: protocol.ServerInfo{Name: "pillion", Version: protocol.NewOptional(s.options.Version)},
 		Capabilities: protocol.ServerCapabilities{

@@ -35,6 +35,46 @@ const (
 	ReviewCancel = "cancel"
 )
 
+// Request is the review as a request for approval.
+func (r PatchReview) Request() approval.Request {
+	preview := approval.Preview{Kind: "review", Message: r.Message}
+	for _, f := range r.Files {
+		preview.Files = append(preview.Files, approval.File{FilePreview: f.Preview()})
+	}
+	return approval.Request{
+		SessionID: r.SessionID, Agent: r.Agent, Tool: "apply_patch_review", Title: "Review a patch", Description: r.Message,
+		Arguments: []byte("{}"), Reasons: []approval.Reason{}, Preview: preview,
+		Decisions: []approval.Choice{
+			{ID: approval.RejectID, Title: "Cancel", Scope: approval.Once},
+			{ID: approval.ApproveID, Title: "Apply", Scope: approval.Once},
+		},
+	}
+}
+
+// Answer is what the user took: all hunks, where the answer names none.
+func (r PatchReview) Answer(a approval.Answer) ReviewAnswer {
+	out := ReviewAnswer{Action: ReviewCancel, Feedback: a.Feedback}
+	if _, yes := a.Decision.Outcome(); !yes {
+		return out
+	}
+	out.Action, out.Selected, out.Edited = ReviewApply, a.Selected, a.After
+	if a.Selected == nil {
+		out.Selected = r.hunks()
+	}
+	return out
+}
+
+// hunks are the ids of all.
+func (r PatchReview) hunks() []string {
+	out := []string{}
+	for _, f := range r.Files {
+		for _, hunk := range f.Hunks {
+			out = append(out, hunk.ID)
+		}
+	}
+	return out
+}
+
 // PatchReviewer is a Human with a view for patches. Of any other the question is
 // asked as prompt_user's are.
 type PatchReviewer interface {
@@ -57,13 +97,7 @@ func ReviewPatchByPrompt(ctx context.Context, h Human, r PatchReview) (ReviewAns
 	if err != nil || chosen != yes {
 		return ReviewAnswer{Action: ReviewCancel}, err
 	}
-	answer := ReviewAnswer{Action: ReviewApply}
-	for _, f := range r.Files {
-		for _, hunk := range f.Hunks {
-			answer.Selected = append(answer.Selected, hunk.ID)
-		}
-	}
-	return answer, nil
+	return ReviewAnswer{Action: ReviewApply, Selected: r.hunks()}, nil
 }
 
 // promptPatch is how much of a patch a message box shows, in bytes.
