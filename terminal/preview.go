@@ -47,20 +47,29 @@ func (s Style) previewLines(p approval.Preview) []string {
 
 // body is what a preview shows in a block of its own.
 func (s Style) body(p approval.Preview) []string {
-	var lines []string
-	first, rest, paint := "  ", "  ", func(text string) string { return text }
+	text, first, rest := "", "", ""
 	switch {
 	case p.Kind == "command":
-		first, rest, paint = "  "+s.Cyan("$")+" ", "  "+s.Cyan(">")+" ", s.Bold
-	case p.Message != "" && p.Kind == "text":
-		first, rest, paint = "  "+s.Cyan("|")+" ", "  "+s.Cyan("|")+" ", s.Bold
+		text, first, rest = p.Command, "$", ">"
+	case p.Kind == "text" && p.Message != "":
+		text, first, rest = strings.TrimRight(p.Message, "\r\n"), "|", "|"
 	}
-	for _, line := range p.Lines {
-		lines = append(lines, first+paint(line))
+	var lines []string
+	if text == "" {
+		for _, line := range p.Lines {
+			lines = append(lines, "  "+line)
+		}
+		return lines
+	}
+	for line := range strings.SplitSeq(text, "\n") { // as it is, so that what is made visible stands out
+		lines = append(lines, "  "+s.Cyan(first)+" "+s.reveal(line, s.Bold))
 		first = rest
 	}
 	return lines
 }
+
+// labelColumns are those of a fact's label; a longer one takes more.
+const labelColumns = 14
 
 func (s Style) factLines(facts []approval.Fact) []string {
 	var lines []string
@@ -71,7 +80,7 @@ func (s Style) factLines(facts []approval.Fact) []string {
 		}
 		label := f.Label
 		for _, v := range f.Values() {
-			lines = append(lines, "  "+s.Dim(fmt.Sprintf("%-13s", label))+" "+paint(v))
+			lines = append(lines, "  "+s.Dim(label)+strings.Repeat(" ", max(labelColumns-len(label), 2))+paint(v))
 			label = ""
 		}
 	}

@@ -2,14 +2,9 @@ package tools
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
-	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/patching"
-	"pillion/workspace/change"
 )
 
 // PatchReview is a patch that the human is to choose from. Nothing comes of it but
@@ -105,36 +100,11 @@ const promptPatch = 2000
 
 // words are the review as plain text, the patch cut to so many bytes, which is said.
 func (r PatchReview) words(limit int) string {
-	var patch strings.Builder
-	for _, f := range r.Files {
-		patch.WriteString(fileWords(f))
+	message := r.Message
+	r.Message = ""
+	text := approval.PlainPreview(r.Request().Compose().Preview, limit)
+	if message == "" {
+		message = "Which parts of this patch do you want?"
 	}
-	text := approval.PlainPreview(approval.Preview{Kind: "text", Markdown: patch.String()}, limit)
-	if r.Message == "" {
-		return "Which parts of this patch do you want?\n\n" + text
-	}
-	return r.Message + "\n\n" + text
-}
-
-func fileWords(f patching.ReviewFile) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s", f.Operation, fault.Quote(f.Path))
-	if f.From != "" {
-		out.WriteString(" from " + fault.Quote(f.From))
-	}
-	hasLines := slices.ContainsFunc(f.Hunks, func(h patching.ReviewHunk) bool { return len(h.Lines) > 0 })
-	if !hasLines {
-		return change.Words(out.String(), f.Whole) + "\n"
-	}
-	if f.Note != "" {
-		out.WriteString(", " + f.Note)
-	}
-	out.WriteString("\n")
-	for _, hunk := range f.Hunks {
-		out.WriteString(hunk.Header + "\n")
-		for _, line := range hunk.Lines {
-			out.WriteString(line + "\n")
-		}
-	}
-	return out.String()
+	return message + "\n\n" + text
 }

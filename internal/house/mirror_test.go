@@ -25,13 +25,15 @@ var mirror = map[string]goType{
 	"AgentIdentity":      {"tools/approval/approval.go", "Agent"},
 	"ApprovalRequest":    {"tools/approval/approval.go", "Request"},
 	"ApprovalDecision":   {"tools/approval/approval.go", "Choice"},
-	"CommandPart":        {"tools/approval/approval.go", "CommandPart"},
+	"CommandPart":        {"tools/approval/preview.go", "CommandPart"},
 	"ApprovalAnswer":     {"tools/approval/approval.go", "Answer"},
 	"ApprovalChanged":    {"tools/approval/approval.go", "Changed"},
 	"ApprovalResolved":   {"rpc/dialogs.go", "approvalResolved"},
-	"FilePreview":        {"workspace/change/preview.go", "FilePreview"},
+	"FilePreview":        {"tools/approval/preview.go", "File"},
 	"HunkPreview":        {"workspace/change/preview.go", "HunkPreview"},
-	"Fact":               {"tools/approval/approval.go", "Fact"},
+	"HunkLines":          {"workspace/change/preview.go", "HunkLines"},
+	"Reason":             {"tools/approval/preview.go", "Reason"},
+	"Fact":               {"tools/approval/preview.go", "Fact"},
 	"PromptRequest":      {"rpc/dialogs.go", "promptUser"},
 	"PromptAnswer":       {"rpc/dialogs.go", "Prompt"},
 	"PlanReview":         {"rpc/dialogs.go", "planReview"},
@@ -132,7 +134,7 @@ func compare(t *testing.T, name string, have, want map[string]bool, whole bool) 
 // TestMirrorOfPreviews: approval.Preview is one struct in Go and a union there.
 func TestMirrorOfPreviews(t *testing.T) {
 	interfaces := typeScript(t)
-	want := jsonStructs(t)["tools/approval/approval.go Preview"]
+	want := jsonStructs(t)["tools/approval/preview.go Preview"]
 	all := map[string]bool{}
 	for _, name := range union {
 		for field := range interfaces[name] {
@@ -163,7 +165,7 @@ func TestMirrorOfLua(t *testing.T) {
 				other, known = parts[class[1]]
 			}
 			if class[1] == "Preview" { // a union in TypeScript
-				other, known = goType{"tools/approval/approval.go", "Preview"}, true
+				other, known = goType{"tools/approval/preview.go", "Preview"}, true
 			}
 			if !known {
 				continue // one of its own
@@ -205,6 +207,9 @@ func typeScript(t *testing.T) map[string]map[string]bool {
 	return out
 }
 
+// embeds are structs whose fields another one sends as its own.
+var embeds = map[string]string{"tools/approval/preview.go File": "workspace/change/preview.go FilePreview"}
+
 // jsonStructs are the structs with JSON names, by file and name of the type or
 // function that they stand in, each with its names and whether they may be missing.
 func jsonStructs(t *testing.T) map[string]map[string]bool {
@@ -222,6 +227,9 @@ func jsonStructs(t *testing.T) map[string]map[string]bool {
 				}
 			}
 		}
+	}
+	for outer, inner := range embeds {
+		maps.Copy(out[outer], out[inner])
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 // editors, terminals, pages and forms paint it.
 func (r Request) Compose() Request {
 	p := &r.Preview
+	r.show()
 	switch p.Kind {
 	case "diff", "review":
 		r.composeFiles()
@@ -37,6 +38,19 @@ func (r Request) Compose() Request {
 	return r
 }
 
+// show has nothing invisible in what tools and policy say of the request.
+func (r *Request) show() {
+	r.Reasons = slices.Clone(r.Reasons)
+	for i := range r.Reasons {
+		r.Reasons[i].Text = visible(r.Reasons[i].Text)
+	}
+	r.Preview.Deed, r.Preview.Facts = visible(r.Preview.Deed), slices.Clone(r.Preview.Facts)
+	for i, f := range r.Preview.Facts {
+		f.Text, f.Items = visible(f.Text), visibleAll(f.Items)
+		r.Preview.Facts[i] = f
+	}
+}
+
 var via = map[string]string{"mcp": ", over MCP", "editor": ", in this editor", "terminal": ", in a terminal"}
 
 func (r *Request) composeText() {
@@ -56,7 +70,7 @@ func (r *Request) composeText() {
 	}
 	p.unsaved()
 	if p.Markdown == "" {
-		p.Markdown = p.Text()
+		p.Markdown = "    " + strings.ReplaceAll(strings.TrimRight(p.Text(), "\n"), "\n", "\n    ") + "\n" // a block of code: nothing in it is markup
 	}
 }
 

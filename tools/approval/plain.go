@@ -22,6 +22,9 @@ func PlainPreview(p Preview, limit int) string {
 func (p Preview) Text() string {
 	var out strings.Builder
 	for _, f := range p.Files {
+		if p.Kind == "review" && f.Text { // its diff has no lines that name the file
+			out.WriteString(strings.Join(nonEmpty([]string{f.Deed, f.Summary}), ", ") + "\n")
+		}
 		out.WriteString(f.text())
 	}
 	for i, line := range p.Lines {
