@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -107,17 +108,22 @@ func (d *dialogs) Prompt(ctx context.Context, message string, actions []string) 
 	return answer.Action, promptFault(err)
 }
 
+// shows says that the editor has a dialog for approvals of this kind.
+func (d *dialogs) shows(kind string) bool {
+	return d.client.Capabilities.Approval && slices.Contains(d.client.Capabilities.ApprovalKinds, kind)
+}
+
 // ReviewPlan shows an agent's plan and asks whether it may be carried out. An editor may have
-// a request of its own for that (plan/review); ours show it as any other approval.
+// a request of its own for that (plan/review); our plugins show it as any other approval.
 func (d *dialogs) ReviewPlan(ctx context.Context, r tools.PlanReview) (tools.PlanAnswer, error) {
 	switch {
+	case d.shows("plan"):
+		a, err := d.review(ctx, r.Request())
+		return r.Answer(a), err
 	case d.client.Capabilities.Plan:
 		var answer tools.PlanAnswer
 		err := d.server.conn.Call(ctx, "plan/review", planReview{rand.Text(), r.Plan, r.SessionID, r.Agent}, &answer)
 		return answer, promptFault(err)
-	case d.client.Capabilities.Approval:
-		a, err := d.review(ctx, r.Request())
-		return r.Answer(a), err
 	}
 	return tools.ReviewByPrompt(ctx, d, r)
 }
@@ -145,13 +151,13 @@ type planReview struct {
 // ReviewPatch shows a patch of which the user takes what they want, likewise.
 func (d *dialogs) ReviewPatch(ctx context.Context, r tools.PatchReview) (tools.ReviewAnswer, error) {
 	switch {
+	case d.shows("review"):
+		a, err := d.review(ctx, r.Request())
+		return r.Answer(a), err
 	case d.client.Capabilities.Review:
 		var answer tools.ReviewAnswer
 		err := d.server.conn.Call(ctx, "patch/review", patchReview{rand.Text(), r.SessionID, r.Agent, r.Message, r.Files}, &answer)
 		return answer, promptFault(err)
-	case d.client.Capabilities.Approval:
-		a, err := d.review(ctx, r.Request())
-		return r.Answer(a), err
 	}
 	return tools.ReviewPatchByPrompt(ctx, d, r)
 }

@@ -28,12 +28,15 @@ type client struct {
 
 // editorCapabilities is capabilities.experimental.pillion.
 type editorCapabilities struct {
-	Approval         bool `json:"approval"`
-	Prompt           bool `json:"prompt"`
-	Review           bool `json:"review"`
-	Plan             bool `json:"plan"`
-	Documents        bool `json:"documents"`
-	LanguageFeatures bool `json:"languageFeatures"`
+	Approval bool `json:"approval"`
+	// ApprovalKinds are the kinds of approval/request that the editor shows beyond a call's
+	// own: "plan" and "review".
+	ApprovalKinds    []string `json:"approvalKinds"`
+	Prompt           bool     `json:"prompt"`
+	Review           bool     `json:"review"`
+	Plan             bool     `json:"plan"`
+	Documents        bool     `json:"documents"`
+	LanguageFeatures bool     `json:"languageFeatures"`
 }
 
 // sidecarCapabilities is capabilities.experimental.pillion of the sidecar.

@@ -91,7 +91,7 @@ func (g gitProgram) once(ctx context.Context, hands Hands, stdin string, args ..
 func (g gitProgram) programs(s *sheet, filters, fetched []string) {
 	const most = 20
 	s.list("filters", "Filters", most, quoteAll(filters)...)
-	s.list("fetch", "Fetched by", most, fetchedWords(fetched)...)
+	s.list("fetch", "Fetches missing objects by", most, quoteAll(fetched)...)
 	if g.file == "" {
 		s.warn("program", "Program", "Pillion itself, because git was not found; no hook runs")
 		return
@@ -100,14 +100,6 @@ func (g gitProgram) programs(s *sheet, filters, fetched []string) {
 		s.fact("sandbox", "Sandbox", fault.Quote(string(g.held.Level))+", also for what git runs")
 	}
 	s.fact("program", "Program", fault.Quote(g.file))
-}
-
-// fetchedWords are the programs by which git gets objects that are not here.
-func fetchedWords(programs []string) []string {
-	if len(programs) == 0 {
-		return nil
-	}
-	return append(quoteAll(programs), "for objects that are not here yet")
 }
 
 // hooks shows which hooks run, or that they do not.

@@ -36,7 +36,7 @@ func TestChoose(t *testing.T) {
 				offered = append(offered, h.ID+" "+h.Header)
 			}
 		}
-		if got := strings.Join(offered, "; "); got != "1 @@ -1 +1 @@; 2 @@ -11 +11 @@ one; 3 @@ -21 +21 @@ two; 4 @@ -0,0 +1 @@; 5 new file, empty; 6 deleted; 7 new folder; 8 moved to moved.txt" {
+		if got := strings.Join(offered, "; "); got != "1 @@ -1,4 +1,4 @@; 2 @@ -8,7 +8,7 @@ one; 3 @@ -18,4 +18,4 @@ two; 4 @@ -0,0 +1 @@; 5 new file, empty; 6 deleted; 7 new folder; 8 moved to moved.txt" {
 			t.Fatalf("on offer: %s", got)
 		}
 		chosen, taken, of, err := set.Choose(strings.Fields(c.ids))

@@ -29,17 +29,17 @@ type FilePreview struct {
 	Dirty        bool          `json:"dirty"`
 	Merged       bool          `json:"merged,omitempty"`
 	To           string        `json:"to,omitempty"` // of a move
-	// What approval.File says of it on the wire:
-	Entries *int   `json:"-"` // files in the folder that goes or moves
-	Note    string `json:"-"` // in words what happens to it beside its lines
-	Whole   string `json:"-"` // in words what is made of it, where there are no lines to compare
+	// What approval.File's summary and facts say in full:
+	Entries *int   `json:"entries,omitempty"` // files in the folder that goes or moves
+	Note    string `json:"note,omitempty"`    // in words what happens to it beside its lines
+	Whole   string `json:"whole,omitempty"`   // in words what is made of it, where there are no lines to compare
 }
 
 // HunkPreview is what can be taken or left: one run of changed lines, or the whole of
 // what has none, whose header is words.
 type HunkPreview struct {
 	ID        string `json:"id"`
-	Header    string `json:"header"`
+	Header    string `json:"header"` // the "@@" line of the diff below which it stands
 	Title     string `json:"title"` // for a list: where it begins, and a line of it
 	Additions int    `json:"additions"`
 	Deletions int    `json:"deletions"`
@@ -157,8 +157,10 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 	} else if len(hunks) > 0 && f.isNewProgram() {
 		p.Note = NewModeWords
 	}
-	for _, b := range diff.Blocks(hunks) {
-		p.Hunks = append(p.Hunks, PreviewHunk(b.Header(), []diff.Block{b}))
+	for _, h := range hunks {
+		for _, b := range diff.Blocks([]diff.Hunk{h}) {
+			p.Hunks = append(p.Hunks, PreviewHunk(h.Header(), []diff.Block{b}))
+		}
 	}
 	if header := f.whole(); len(hunks) == 0 && header != "" {
 		p.Hunks = append(p.Hunks, WholeHunk(header))

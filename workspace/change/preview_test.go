@@ -24,7 +24,7 @@ func TestPreview(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	if len(a.Hunks) != 1 || !reflect.DeepEqual(a.Hunks[0], HunkPreview{
-		ID: "1", Header: "@@ -2 +2 @@", Title: "2: agent", Additions: 1, Deletions: 1, Before: &HunkLines{1, 2}, After: &HunkLines{1, 2}, Head: 1,
+		ID: "1", Header: "@@ -1,2 +1,2 @@", Title: "2: agent", Additions: 1, Deletions: 1, Before: &HunkLines{1, 2}, After: &HunkLines{1, 2}, Head: 1,
 	}) {
 		t.Errorf("hunks: %+v", a.Hunks)
 	}
