@@ -138,4 +138,3 @@ func (s Style) row(r diff.Row) string {
 	}
 	return out.String()
 }
-

@@ -39,8 +39,8 @@ type FilePreview struct {
 // what has none, whose header is words.
 type HunkPreview struct {
 	ID        string `json:"id"`
-	Header    string `json:"header"` // the "@@" line of the diff below which it stands
-	Title     string `json:"title"` // for a list: where it begins, and a line of it
+	Header    string `json:"header"` // "@@ -a,b +c,d @@": lines a… of before become c… of after; or words, of a whole
+	Title     string `json:"title"`  // for a list: where it begins, and a line of it
 	Additions int    `json:"additions"`
 	Deletions int    `json:"deletions"`
 	// Before and After are its lines in the two texts, absent of a whole. Head and Tail are
@@ -158,8 +158,13 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 		p.Note = NewModeWords
 	}
 	for _, h := range hunks {
-		for _, b := range diff.Blocks([]diff.Hunk{h}) {
-			p.Hunks = append(p.Hunks, PreviewHunk(h.Header(), []diff.Block{b}))
+		blocks := diff.Blocks([]diff.Hunk{h})
+		for _, b := range blocks {
+			header := h.Header()
+			if len(blocks) > 1 { // its own lines, without the others'
+				header = b.Header()
+			}
+			p.Hunks = append(p.Hunks, PreviewHunk(header, []diff.Block{b}))
 		}
 	}
 	if header := f.whole(); len(hunks) == 0 && header != "" {

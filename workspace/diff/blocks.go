@@ -3,7 +3,7 @@ package diff
 // Block is one run of changed lines, as editors show it, and how many unchanged lines of its
 // hunk stand directly above and below it.
 type Block struct {
-	Hunk // without context
+	Hunk       // without context
 	Head, Tail int
 }
 
