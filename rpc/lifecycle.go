@@ -33,8 +33,8 @@ type editorCapabilities struct {
 	// own: "plan" and "review".
 	ApprovalKinds    []string `json:"approvalKinds"`
 	Prompt           bool     `json:"prompt"`
-	Review           bool     `json:"review"`
-	Plan             bool     `json:"plan"`
+	Review           bool     `json:"review,omitempty"`
+	Plan             bool     `json:"plan,omitempty"`
 	Documents        bool     `json:"documents"`
 	LanguageFeatures bool     `json:"languageFeatures"`
 }
