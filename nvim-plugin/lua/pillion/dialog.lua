@@ -5,7 +5,6 @@ local bar = require("pillion.bar")
 local page = require("pillion.page")
 local proposal = require("pillion.proposal")
 local typed = require("pillion.typed")
-local words = require("pillion.words")
 
 local api = vim.api
 
@@ -60,14 +59,14 @@ end
 ---@return boolean
 function Dialog:is_whole()
   local file = self.approval:files()[self.file]
-  return not file or words.is_tree_change(file) or proposal.is_whole(self.approval, file)
+  return not file or not file.text or proposal.is_whole(self.approval, file)
 end
 
 ---@private
 ---@return integer[] from left to right
 function Dialog:buffers()
   local file = self.approval:files()[self.file]
-  if not file or words.is_tree_change(file) then
+  if not file or not file.text then
     return { page.ready(self.approval) }
   end
   local sides = proposal.ready(self.approval, file)
@@ -188,7 +187,7 @@ function Dialog:hunk()
   local window, is_left = self:pointing()
   if not file or not window then
     return nil, ""
-  elseif words.is_tree_change(file) then
+  elseif not file.text then
     local key = self.approval.chosen:key(file)
     return self.approval.chosen:of(key)[1], key
   end
@@ -202,7 +201,7 @@ end
 function Dialog:side_of(hunk)
   local window, is_left = self:pointing()
   local file = self.approval:files()[self.file]
-  if not window or words.is_tree_change(file) then
+  if not window or not file.text then
     return 0
   end
   local line = api.nvim_win_get_cursor(window)[1] - 1
@@ -215,7 +214,7 @@ end
 ---@param hunk pillion.Hunk
 function Dialog:go_to_hunk(hunk)
   local file = self.approval:files()[self.file]
-  if words.is_tree_change(file) then
+  if not file.text then
     return
   end
   local differs = self.approval.chosen:right(file.path) ~= file.before
