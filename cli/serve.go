@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"pillion/agents/install"
 	"pillion/internal/wire"
 	"pillion/rpc"
 	"pillion/sidecar"
@@ -36,9 +37,18 @@ func serve(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	start := func(s rpc.Setup) (*rpc.Core, error) { return sidecar.ForEditor(s, version) }
-	return rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: start, Logf: log.Printf})
+	return rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: start, Logf: log.Printf, Agents: installable()})
 }
 
 // gcPercent lets the small heap of a sidecar grow to 16 MB between collections:
 // one read of a megabyte makes a few of them in garbage.
 const gcPercent = 400
+
+// installable are the agents that an editor can offer to set up.
+func installable() []rpc.Agent {
+	var out []rpc.Agent
+	for _, id := range install.Agents() {
+		out = append(out, rpc.Agent{ID: id, Name: install.Name(id)})
+	}
+	return out
+}

@@ -172,7 +172,7 @@ func (p *Page) Changed(c approval.Changed) {
 			return
 		}
 		r := p.open[at]
-		r.asked.Preview, r.asked.Digest = c.Preview, c.Digest
+		r.asked.Reasons, r.asked.Preview, r.asked.Digest = c.Reasons, c.Preview, c.Digest
 		changed := r.view.Changed
 		r.view = viewOf(r.asked)
 		r.view.Changed = changed || !c.Moved

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,17 +130,17 @@ type reply struct {
 	err    error
 }
 
-var edit = approval.Request{
-	ApprovalID: "one", Digest: "d1", Title: "Edit a.txt", Agent: approval.Agent{Name: "tester"}, Reasons: []string{"this tool changes files"},
-	Preview: approval.Preview{Kind: "diff", Files: []change.FilePreview{{
+var edit = (approval.Request{
+	ApprovalID: "one", Digest: "d1", Title: "Edit a.txt", Agent: approval.Agent{Name: "tester"}, Reasons: []approval.Reason{{Code: "class", Text: "this tool changes files"}},
+	Preview: approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{{
 		Path: "a.txt", Diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-<b>one\n+two\u200b\n", Additions: 1, Deletions: 1,
-	}}},
+	}})},
 	Decisions: []approval.Choice{
 		{ID: approval.RejectID, Title: "Reject"},
 		{ID: approval.ApproveID, Title: "Approve"},
 		{ID: "session", Title: "Approve for this session", Scope: approval.Session, Rule: "edit_file(a.txt)"},
 	},
-}
+}).Compose()
 
 // ask puts a request on the page, and waits until it is there.
 func (r *rig) ask(ctx context.Context, q approval.Request) <-chan reply {
@@ -298,11 +300,11 @@ func TestWhatIsShown(t *testing.T) {
 	if status, text := r.get("request?id=one"); status != 200 || json.Unmarshal([]byte(text), &v) != nil {
 		t.Fatalf("%d %s", status, text)
 	}
-	if v.Who != "tester" || v.Title != "Edit a.txt" || len(v.Reasons) != 1 || len(v.Choices) != 2 || v.Choices[1].Rule != "edit_file(a.txt)" || !v.Invisible || v.Changed {
+	if v.Who != "tester" || v.Title != "Edit a.txt" || len(v.Reasons) != 1 || len(v.Choices) != 2 || v.Choices[1].Rule != "edit_file(a.txt)" || len(v.Notices) != 1 || v.Changed {
 		t.Errorf("shown is %+v", v)
 	}
 	rows := v.Files[0].Rows
-	if len(rows) != 3 || rows[1] != (row{"del", "-<b>one"}) || rows[2] != (row{"add", `+two\u200b`}) {
+	if len(rows) != 3 || !reflect.DeepEqual(rows[1], row{"del", []part{{"-<b>one", false}}}) || !reflect.DeepEqual(rows[2], row{"add", []part{{`+two\u200b`, false}}}) {
 		t.Errorf("the rows are %+v", rows)
 	}
 	// Lines that only moved leave the answer as it is; others do not.
@@ -331,18 +333,24 @@ func TestWhatIsShown(t *testing.T) {
 }
 
 func TestACommandIsShownWhole(t *testing.T) {
-	v := viewOf(approval.Request{Preview: approval.Preview{
+	shown := func(p approval.Preview) view { return viewOf(approval.Request{Preview: p}.Compose()) }
+	v := shown(approval.Preview{
 		Kind: "command", Command: "make\nrm -rf \u202eout", Cwd: "src", Sandbox: "none", Parts: []approval.CommandPart{{Argv: []string{"rm", "-rf", "out"}, Why: "it deletes"}},
 		Writes: []string{"log"}, Unsaved: []string{"a.txt"},
-	}})
-	if v.Command != "make\nrm -rf \\u202eout" || !v.Invisible || v.Where != "in src, without a sandbox" || v.Parts[0] != (part{"rm -rf out", "it deletes"}) || len(v.Notes) != 2 {
+	})
+	var facts []string
+	for _, f := range v.Facts {
+		facts = append(facts, f.String())
+	}
+	want := []string{"Folder: src", "Runs:\n- rm -rf out   (it deletes)", "Writes: log", "Unsaved changes not included: a.txt", "Sandbox: none: the command has your own rights"}
+	if !v.Command || strings.Join(v.Lines, "\n") != "make\nrm -rf \\u202eout" || len(v.Notices) != 1 || !slices.Equal(facts, want) {
 		t.Errorf("shown is %+v", v)
 	}
-	v = viewOf(approval.Request{Preview: approval.Preview{Kind: "text", Message: "Fix\n", Facts: []approval.Fact{{Name: "author", Values: []string{"a"}, Notable: true}}, Diff: "@@ -1 +1 @@\n-a\n+b\n"}})
-	if v.Text != "Fix\n" || !v.Facts[0].Notable || len(v.Diff) != 3 {
+	v = shown(approval.Preview{Kind: "text", Message: "Fix\n", Facts: []approval.Fact{{Code: "author", Label: "Author", Text: "a", Tone: approval.Warning}}, Diff: "@@ -1 +1 @@\n-a\n+b\n"})
+	if !slices.Equal(v.Lines, []string{"Fix"}) || v.Facts[0].Tone != approval.Warning || len(v.Diff) != 3 {
 		t.Errorf("shown is %+v", v)
 	}
-	if v = viewOf(approval.Request{Preview: approval.Preview{Kind: "url", URL: "https://example.com/\u200b"}}); v.Text != `https://example.com/\u200b` {
+	if v = shown(approval.Preview{Kind: "url", URL: "https://example.com/\u200b"}); !slices.Equal(v.Lines, []string{`https://example.com/\u200b`}) {
 		t.Errorf("shown is %+v", v)
 	}
 }

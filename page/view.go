@@ -1,12 +1,9 @@
 package page
 
 import (
-	"math"
-	"strings"
-
 	"pillion/internal/fault"
-	"pillion/terminal"
 	"pillion/tools/approval"
+	"pillion/workspace/diff"
 )
 
 // view is a request as the page shows it: texts in which everything invisible has been
@@ -15,20 +12,17 @@ type view struct {
 	ID     string `json:"id"`
 	Digest string `json:"digest"`
 
-	Who       string   `json:"who"`
-	Title     string   `json:"title"`
-	Reasons   []string `json:"reasons"`
-	Changed   bool     `json:"changed"`   // since it was first shown
-	Invisible bool     `json:"invisible"` // something had to be made visible
-	Files     []file   `json:"files"`
-	Command   string   `json:"command"`
-	Where     string   `json:"where"` // the command's folder and sandbox
-	Parts     []part   `json:"parts"` // of the command, with why each asks
-	Notes     []string `json:"notes"` // what the command writes, and does not see
-	Facts     []fact   `json:"facts"`
-	Text      string   `json:"text"`
-	Diff      []row    `json:"diff"`
-	Choices   []choice `json:"choices"`
+	Who     string            `json:"who"`
+	Title   string            `json:"title"`
+	Reasons []approval.Reason `json:"reasons"`
+	Changed bool              `json:"changed"` // since it was first shown
+	Files   []file            `json:"files"`
+	Command bool              `json:"command"` // Lines are a command
+	Lines   []string          `json:"lines"`
+	Facts   []approval.Fact   `json:"facts"`
+	Diff    []row             `json:"diff"`
+	Notices []string          `json:"notices"`
+	Choices []choice          `json:"choices"`
 
 	// Of a question:
 	Message string   `json:"message"`
@@ -36,118 +30,64 @@ type view struct {
 }
 
 type file struct {
-	Head string `json:"head"`
-	Note string `json:"note"`
-	Rows []row  `json:"rows"`
+	Name      string          `json:"name"`
+	Summary   string          `json:"summary"`
+	Additions int             `json:"additions"`
+	Deletions int             `json:"deletions"`
+	Facts     []approval.Fact `json:"facts"`
+	Rows      []row           `json:"rows"`
 }
 
-// row is a line of a diff.
+// row is a line of a diff, in parts.
 type row struct {
-	Kind string `json:"kind"` // add, del, hunk, head or ""
-	Text string `json:"text"`
+	Kind  string `json:"kind"` // add, del, hunk, head or ""
+	Parts []part `json:"parts"`
 }
 
 type part struct {
-	Words string `json:"words"`
-	Why   string `json:"why"`
+	Text   string `json:"text"`
+	Marked bool   `json:"marked"` // it is what changed within the line
 }
 
-type fact struct {
-	Name    string   `json:"name"`
-	Values  []string `json:"values"`
-	Notable bool     `json:"notable"`
-}
-
-// choice is a way to say yes, with the rule that it keeps.
+// choice is a way to approve, with the rule that it keeps.
 type choice struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	Rule  string `json:"rule"`
 }
 
+// viewOf is a composed request as the page has it.
 func viewOf(r approval.Request) view {
-	v := view{ID: r.ApprovalID, Digest: r.Digest, Who: fault.Quote(r.Agent.Name), Title: fault.Escape(r.Title)}
-	for _, reason := range r.Reasons {
-		v.Reasons = append(v.Reasons, fault.Escape(reason))
+	p := r.Preview
+	v := view{
+		ID: r.ApprovalID, Digest: r.Digest, Who: fault.Quote(r.Agent.Name), Title: fault.Escape(r.Title), Reasons: r.Reasons,
+		Command: p.Kind == "command", Lines: p.Lines, Facts: p.OwnFacts(), Diff: rows(diff.Rows(p.Diff)), Notices: p.Notices,
 	}
 	for _, d := range r.Decisions {
 		if d.ID != approval.RejectID {
 			v.Choices = append(v.Choices, choice{d.ID, fault.Escape(d.Title), fault.Escape(d.Rule)})
 		}
 	}
-	v.preview(r.Preview)
+	for _, f := range p.Files {
+		shown := file{Name: f.Name, Summary: f.Summary, Additions: f.Additions, Deletions: f.Deletions, Facts: f.Facts}
+		if f.Text {
+			shown.Rows = rows(diff.HunkRows(f.Diff))
+		}
+		v.Files = append(v.Files, shown)
+	}
 	return v
 }
 
-func (v *view) preview(p approval.Preview) {
-	switch p.Kind {
-	case "diff":
-		for _, f := range p.Files {
-			shown := file{Head: terminal.Style{}.FileHead(f), Rows: v.rows(terminal.HunksOf(f.Diff))}
-			if f.Dirty {
-				shown.Note = "This file has unsaved changes in the editor; they stay, and it stays unsaved."
-			}
-			v.Files = append(v.Files, shown)
-		}
-	case "command":
-		v.Command, v.Where = v.visible(p.Command), terminal.Where(p)
-		for _, c := range p.Parts {
-			v.Parts = append(v.Parts, part{fault.Line(strings.Join(c.Argv, " ")), fault.Escape(c.Why)})
-		}
-		for _, path := range p.Writes {
-			v.Notes = append(v.Notes, "writes "+fault.Quote(path))
-		}
-		for _, path := range p.Unsaved {
-			v.Notes = append(v.Notes, "does not see what is unsaved in "+fault.Quote(path))
-		}
-	default:
-		v.text(p)
-	}
-}
+var kinds = map[diff.RowKind]string{diff.Added: "add", diff.Deleted: "del", diff.HunkHead: "hunk", diff.FileHead: "head"}
 
-// text is a text, laid out where it comes in parts.
-func (v *view) text(p approval.Preview) {
-	if len(p.Facts) == 0 {
-		v.Text = approval.PlainPreview(p, math.MaxInt)
-		return
-	}
-	v.Text = v.visible(p.Message)
-	for _, f := range p.Facts {
-		shown := fact{Name: fault.Escape(f.Name), Notable: f.Notable}
-		for _, value := range f.Values {
-			shown.Values = append(shown.Values, fault.Escape(value))
+func rows(lines []diff.Row) []row {
+	out := []row{}
+	for _, r := range lines {
+		shown := row{Kind: kinds[r.Kind], Parts: []part{}}
+		for _, p := range r.Parts() {
+			shown.Parts = append(shown.Parts, part{fault.Escape(p.Text), p.Marked})
 		}
-		v.Facts = append(v.Facts, shown)
-	}
-	v.Diff = v.rows(p.Diff)
-}
-
-func (v *view) rows(diff string) []row {
-	lines, inHunk := terminal.SplitDiff(diff)
-	out := make([]row, len(lines))
-	for i, text := range lines {
-		out[i] = row{kindOf(text, inHunk[i]), v.visible(text)}
+		out = append(out, shown)
 	}
 	return out
-}
-
-func kindOf(line string, inHunk bool) string {
-	switch {
-	case strings.HasPrefix(line, "@@"):
-		return "hunk"
-	case !inHunk:
-		return "head"
-	case strings.HasPrefix(line, "+"):
-		return "add"
-	case strings.HasPrefix(line, "-"):
-		return "del"
-	}
-	return ""
-}
-
-// visible is the text with all of it visible, which is remembered where it was not.
-func (v *view) visible(text string) string {
-	shown := fault.Escape(text)
-	v.Invisible = v.Invisible || shown != text
-	return shown
 }

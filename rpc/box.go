@@ -106,7 +106,7 @@ func boxText(r approval.Request, preview int) string {
 			fmt.Fprintf(&out, "• … %d more reasons\n", len(r.Reasons)-i)
 			break
 		}
-		out.WriteString("• " + clip(fault.Escape(reason), boxLine) + "\n")
+		out.WriteString("• " + clip(reason.Text, boxLine) + "\n")
 	}
 	out.WriteString("\n" + approval.PlainPreview(r.Preview, preview))
 	if remember := rememberable(r); remember != nil {

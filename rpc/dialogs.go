@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -107,14 +108,36 @@ func (d *dialogs) Prompt(ctx context.Context, message string, actions []string) 
 	return answer.Action, promptFault(err)
 }
 
-// ReviewPlan shows an agent's plan and asks whether it may be carried out.
+// shows says that the editor has a dialog for approvals of this kind.
+func (d *dialogs) shows(kind string) bool {
+	return d.client.Capabilities.Approval && slices.Contains(d.client.Capabilities.ApprovalKinds, kind)
+}
+
+// ReviewPlan shows an agent's plan and asks whether it may be carried out. An editor may have
+// a request of its own for that (plan/review); our plugins show it as any other approval.
 func (d *dialogs) ReviewPlan(ctx context.Context, r tools.PlanReview) (tools.PlanAnswer, error) {
-	if !d.client.Capabilities.Plan {
-		return tools.ReviewByPrompt(ctx, d, r)
+	switch {
+	case d.shows("plan"):
+		a, err := d.review(ctx, r.Request())
+		return r.Answer(a), err
+	case d.client.Capabilities.Plan:
+		var answer tools.PlanAnswer
+		err := d.server.conn.Call(ctx, "plan/review", planReview{rand.Text(), r.Plan, r.SessionID, r.Agent}, &answer)
+		return answer, promptFault(err)
 	}
-	var answer tools.PlanAnswer
-	err := d.server.conn.Call(ctx, "plan/review", planReview{rand.Text(), r.Plan, r.SessionID, r.Agent}, &answer)
-	return answer, promptFault(err)
+	return tools.ReviewByPrompt(ctx, d, r)
+}
+
+// review asks by a dialog for approvals what is no approval of a call.
+func (d *dialogs) review(ctx context.Context, r approval.Request) (approval.Answer, error) {
+	r.ApprovalID = rand.Text()
+	a, err := d.Ask(ctx, r.Compose())
+	outcome := approval.Withdrawn
+	if err == nil {
+		outcome, _ = a.Decision.Outcome()
+	}
+	d.Resolved(r.ApprovalID, outcome)
+	return a, promptFault(err)
 }
 
 // planReview is plan/review.
@@ -125,14 +148,18 @@ type planReview struct {
 	Agent     approval.Agent `json:"agent"`
 }
 
-// ReviewPatch shows a patch of which the human takes what they want.
+// ReviewPatch shows a patch of which the user takes what they want, likewise.
 func (d *dialogs) ReviewPatch(ctx context.Context, r tools.PatchReview) (tools.ReviewAnswer, error) {
-	if !d.client.Capabilities.Review {
-		return tools.ReviewPatchByPrompt(ctx, d, r)
+	switch {
+	case d.shows("review"):
+		a, err := d.review(ctx, r.Request())
+		return r.Answer(a), err
+	case d.client.Capabilities.Review:
+		var answer tools.ReviewAnswer
+		err := d.server.conn.Call(ctx, "patch/review", patchReview{rand.Text(), r.SessionID, r.Agent, r.Message, r.Files}, &answer)
+		return answer, promptFault(err)
 	}
-	var answer tools.ReviewAnswer
-	err := d.server.conn.Call(ctx, "patch/review", patchReview{rand.Text(), r.SessionID, r.Agent, r.Message, r.Files}, &answer)
-	return answer, promptFault(err)
+	return tools.ReviewPatchByPrompt(ctx, d, r)
 }
 
 // patchReview is patch/review.

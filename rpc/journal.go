@@ -78,7 +78,8 @@ func (s *server) revert(ctx context.Context, p journalParams) (any, error) {
 	}
 	out := journalReverted{Reverted: reverted}
 	if p.DryRun {
-		out.Preview = &approval.Preview{Kind: "diff", Files: reverted.Preview}
+		preview := approval.ComposeFiles(reverted.Preview)
+		out.Preview = &preview
 	}
 	return out, nil
 }

@@ -28,12 +28,21 @@ type client struct {
 
 // editorCapabilities is capabilities.experimental.pillion.
 type editorCapabilities struct {
-	Approval         bool `json:"approval"`
-	Prompt           bool `json:"prompt"`
-	Review           bool `json:"review"`
-	Plan             bool `json:"plan"`
-	Documents        bool `json:"documents"`
-	LanguageFeatures bool `json:"languageFeatures"`
+	Approval bool `json:"approval"`
+	// ApprovalKinds are the kinds of approval/request that the editor shows beyond a call's
+	// own: "plan" and "review".
+	ApprovalKinds    []string `json:"approvalKinds"`
+	Prompt           bool     `json:"prompt"`
+	Review           bool     `json:"review,omitempty"`
+	Plan             bool     `json:"plan,omitempty"`
+	Documents        bool     `json:"documents"`
+	LanguageFeatures bool     `json:"languageFeatures"`
+}
+
+// sidecarCapabilities is capabilities.experimental.pillion of the sidecar.
+type sidecarCapabilities struct {
+	ProtocolVersion int     `json:"protocolVersion"`
+	Agents          []Agent `json:"agents,omitempty"`
 }
 
 func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error) {
@@ -136,7 +145,7 @@ func filePath(u uri.URI) string {
 
 func (s *server) initializeResult(c client) protocol.InitializeResult {
 	yes, incremental := true, protocol.TextDocumentSyncKindIncremental
-	experimental, _ := json.Marshal(map[string]any{"pillion": map[string]int{"protocolVersion": ProtocolVersion}}) // cannot fail
+	experimental, _ := json.Marshal(map[string]any{"pillion": sidecarCapabilities{ProtocolVersion, s.options.Agents}}) // cannot fail
 	r := protocol.InitializeResult{
 		ServerInfo: protocol.ServerInfo{Name: "pillion", Version: protocol.NewOptional(s.options.Version)},
 		Capabilities: protocol.ServerCapabilities{

@@ -50,7 +50,7 @@ func (q *questions) update(c approval.Changed) {
 	defer q.mu.Unlock()
 	for _, one := range q.waiting {
 		if one.request.ApprovalID == c.ApprovalID {
-			one.request.Preview, one.request.Digest = c.Preview, c.Digest
+			one.request.Reasons, one.request.Preview, one.request.Digest = c.Reasons, c.Preview, c.Digest
 		}
 	}
 }

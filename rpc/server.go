@@ -33,6 +33,15 @@ type Options struct {
 	// Start brings the sidecar to life once the editor has said what it opens.
 	Start func(s Setup) (*Core, error)
 	Logf  func(format string, args ...any)
+	// Agents are those that can be set up to use Pillion.
+	Agents []Agent
+}
+
+// Agent is a program that can be set up, by the name that `pillion mcp install` takes and the
+// name that people know.
+type Agent struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 // Setup is what the editor's initialize decides.

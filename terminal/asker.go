@@ -207,7 +207,7 @@ func (a *Asker) show(r approval.Request) choices {
 	}
 	fmt.Fprintf(a.o.Out, "\n%s %s\n", a.style.Yellow("?"), a.style.Bold(who+fault.Escape(r.Title)))
 	for _, reason := range r.Reasons {
-		fmt.Fprintln(a.o.Out, a.style.Wrap("  "+a.style.Yellow("•")+" ", "    ", fault.Escape(reason)))
+		fmt.Fprintln(a.o.Out, a.style.Wrap("  "+a.style.Yellow("•")+" ", "    ", reason.Text))
 	}
 	return a.showPreview(r)
 }
@@ -249,7 +249,7 @@ func (a *Asker) update(q *question, r *approval.Request) (_ choices, changed boo
 	if c == nil {
 		return nil, false
 	}
-	r.Preview, r.Digest = c.Preview, c.Digest
+	r.Reasons, r.Preview, r.Digest = c.Reasons, c.Preview, c.Digest
 	fmt.Fprintln(a.o.Out, "\n\n"+a.style.Yellow("! What this rests on has changed while you looked. Now it is:"))
 	return a.showPreview(*r), true
 }

@@ -58,22 +58,22 @@ func (s *screen) wait(t *testing.T, text string, n int) {
 	}
 }
 
-var editRequest = approval.Request{
+var editRequest = (approval.Request{
 	ApprovalID: "1",
 	Agent:      approval.Agent{Name: "sample-agent"},
 	Title:      "Edit app.py",
-	Reasons:    []string{"this tool changes files"},
+	Reasons:    []approval.Reason{{Code: "class", Text: "this tool changes files"}},
 	Digest:     "d1",
 	Decisions: []approval.Choice{
 		{ID: approval.RejectID, Scope: approval.Once},
 		{ID: approval.ApproveID, Scope: approval.Once},
 		{ID: "session-1", Scope: approval.Session, Rule: "edit_file(app.py)"},
 	},
-	Preview: approval.Preview{Kind: "diff", Files: []change.FilePreview{{
+	Preview: approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{{
 		Path: "app.py", Operation: change.Overwrite, Before: "old\n", After: "new\n", Additions: 1, Deletions: 1,
 		Diff: "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1 +1 @@\n-old\n+new\n",
-	}}},
-}
+	}})},
+}).Compose()
 
 func noEditor(t *testing.T) {
 	t.Setenv("VISUAL", "")
@@ -205,17 +205,17 @@ func TestNothingShownCanMoveTheCursor(t *testing.T) {
 	noEditor(t)
 	files := []change.FilePreview{{Path: nasty, Diff: "@@ -1 +1 @@ " + nasty + "\n-" + nasty + "\n+x\n \r\n"}}
 	for _, p := range []approval.Preview{
-		{Kind: "diff", Files: files},
+		{Kind: "diff", Files: approval.Files(files)},
 		{Kind: "command", Command: nasty + "\n" + nasty, Cwd: nasty, Writes: []string{nasty}, Unsaved: []string{nasty}},
 		{Kind: "url", URL: nasty},
 		{Kind: "text", Markdown: nasty},
-		{Kind: "text", Message: nasty, Facts: []approval.Fact{{Name: nasty, Values: []string{nasty}}}, Diff: files[0].Diff},
+		{Kind: "text", Message: nasty, Facts: []approval.Fact{{Label: "Author", Text: nasty}}, Diff: files[0].Diff},
 	} {
 		a, out := piped("a\n")
 		r := approval.Request{
-			Agent: approval.Agent{Name: nasty}, Title: nasty, Reasons: []string{nasty}, Preview: p,
+			Agent: approval.Agent{Name: nasty}, Title: nasty, Reasons: []approval.Reason{{Text: nasty}}, Preview: p,
 			Decisions: []approval.Choice{{Scope: approval.Session, Rule: nasty}},
-		}
+		}.Compose()
 		if _, err := a.Ask(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
@@ -236,11 +236,11 @@ func TestInvisibleCharactersAreTold(t *testing.T) {
 	noEditor(t)
 	for command, want := range map[string]bool{"ls": false, "ls \u200b": true, "ls\n\tls": false} {
 		a, out := piped("a\n")
-		r := approval.Request{Title: "Run", Preview: approval.Preview{Kind: "command", Command: command, Cwd: "."}}
+		r := approval.Request{Title: "Run", Preview: approval.Preview{Kind: "command", Command: command, Cwd: "."}}.Compose()
 		if _, err := a.Ask(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(out.String(), "! There are invisible characters"); got != want {
+		if got := strings.Contains(out.String(), "! Invisible characters are written"); got != want {
 			t.Errorf("%q: told of invisible characters: %v, want %v", command, got, want)
 		}
 	}
@@ -277,9 +277,9 @@ func TestAQuestionFollowsWhatChanges(t *testing.T) {
 	a, out, keys := typist(t, Options{})
 	done := start(t.Context(), a, editRequest)
 	out.wait(t, prompt, 1)
-	a.Changed(approval.Changed{ApprovalID: "another", Digest: "d9", Preview: approval.Preview{Kind: "text", Markdown: "another's"}})
-	a.Changed(approval.Changed{ApprovalID: "1", Digest: "d2", Preview: approval.Preview{Kind: "text", Markdown: "only moved"}, Moved: true})
-	a.Changed(approval.Changed{ApprovalID: "1", Digest: "d3", Preview: approval.Preview{Kind: "text", Markdown: "the new proposal"}})
+	a.Changed(approval.Changed{ApprovalID: "another", Digest: "d9", Preview: approval.Preview{Kind: "text", Lines: []string{"another's"}}})
+	a.Changed(approval.Changed{ApprovalID: "1", Digest: "d2", Preview: approval.Preview{Kind: "text", Lines: []string{"only moved"}}, Moved: true})
+	a.Changed(approval.Changed{ApprovalID: "1", Digest: "d3", Preview: approval.Preview{Kind: "text", Lines: []string{"the new proposal"}}})
 	out.wait(t, prompt, 2)
 	io.WriteString(keys, "a\n") //nolint:errcheck // the answer would be missing
 	if got := <-done; got.err != nil || got.answer.Digest != "d3" {

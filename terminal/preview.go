@@ -3,12 +3,10 @@ package terminal
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
-	"pillion/internal/fault"
 	"pillion/tools/approval"
-	"pillion/workspace/change"
+	"pillion/workspace/diff"
 )
 
 // mostLines is how much of a preview stands above a question. What is not there
@@ -23,102 +21,85 @@ func (s Style) Preview(out io.Writer, p approval.Preview) {
 	}
 }
 
-// previewLines are the lines of a preview, ready for the screen.
+// previewLines are the lines of a composed preview, ready for the screen. Why it asks, and
+// who, stands above it.
 func (s Style) previewLines(p approval.Preview) []string {
 	var lines []string
-	switch p.Kind {
-	case "diff":
-		for i, f := range p.Files {
-			if i > 0 {
-				lines = append(lines, "")
-			}
-			lines = append(lines, s.fileLines(f)...)
+	for i, f := range p.Files {
+		if i > 0 {
+			lines = append(lines, "")
 		}
-	case "command":
-		lines = s.commandLines(p)
-	case "text":
-		lines = s.textLines(p)
-	default:
-		lines = plainLines(p)
+		lines = append(lines, s.fileLines(f)...)
 	}
-	if hasInvisible(p) {
-		lines = append(lines, "", "  "+s.Yellow("! There are invisible characters in this; they are shown as escapes such as \\u200b."))
-	}
-	return lines
-}
-
-func plainLines(p approval.Preview) []string {
-	var lines []string
-	for line := range strings.SplitSeq(strings.TrimSuffix(approval.PlainPreview(p, math.MaxInt), "\n"), "\n") {
-		lines = append(lines, "  "+line)
-	}
-	return lines
-}
-
-// textLines are those of a text, laid out where it comes in parts.
-func (s Style) textLines(p approval.Preview) []string {
-	if len(p.Facts) == 0 {
-		return plainLines(p)
-	}
-	var lines []string
-	if p.Message != "" {
-		for line := range strings.SplitSeq(strings.TrimSuffix(p.Message, "\n"), "\n") {
-			lines = append(lines, "  "+s.Cyan("|")+" "+s.reveal(line, s.Bold))
-		}
+	lines = append(lines, s.body(p)...)
+	if own := p.OwnFacts(); len(lines) > 0 && len(own) > 0 && p.Kind != "command" {
 		lines = append(lines, "")
 	}
-	for _, f := range p.Facts {
-		paint := func(text string) string { return text }
-		if f.Notable {
-			paint = s.Yellow
-		}
-		name := f.Name
-		for _, v := range f.Values {
-			lines = append(lines, "  "+s.Dim(fmt.Sprintf("%-13s", fault.Escape(name)))+" "+paint(fault.Escape(v)))
-			name = ""
-		}
-	}
+	lines = append(lines, s.factLines(p.OwnFacts())...)
 	if p.Diff != "" {
-		lines = append(append(lines, ""), s.diffLines(p.Diff)...)
+		lines = append(append(lines, ""), s.rows(diff.Rows(p.Diff))...)
+	}
+	for _, notice := range p.Notices {
+		lines = append(lines, "", "  "+s.Yellow("! "+notice))
 	}
 	return lines
 }
 
-func hasInvisible(p approval.Preview) bool {
-	text := p.Command + p.Message
-	for _, f := range p.Files {
-		text += strings.ReplaceAll(f.Diff, "\r\n", "\n")
+// body is what a preview shows in a block of its own.
+func (s Style) body(p approval.Preview) []string {
+	text, first, rest := "", "", ""
+	switch {
+	case p.Kind == "command":
+		text, first, rest = p.Command, "$", ">"
+	case p.Kind == "text" && p.Message != "":
+		text, first, rest = strings.TrimRight(p.Message, "\r\n"), "|", "|"
 	}
-	return fault.Escape(text) != text
-}
-
-func (s Style) fileLines(f change.FilePreview) []string {
-	lines := []string{"  " + s.FileHead(f)}
-	lines = append(lines, s.diffLines(HunksOf(f.Diff))...)
-	if f.Dirty {
-		lines = append(lines, s.Yellow("  (this file has unsaved changes in the editor; they stay, and it stays unsaved)"))
+	var lines []string
+	if text == "" {
+		for _, line := range p.Lines {
+			lines = append(lines, "  "+line)
+		}
+		return lines
+	}
+	for line := range strings.SplitSeq(text, "\n") { // as it is, so that what is made visible stands out
+		lines = append(lines, "  "+s.Cyan(first)+" "+s.reveal(line, s.Bold))
+		first = rest
 	}
 	return lines
 }
 
-// FileHead says in a line what becomes of a file.
-func (s Style) FileHead(f change.FilePreview) string {
-	head := s.Bold(fault.Quote(f.Path))
-	switch f.Operation {
-	case change.Create:
-		head += s.Dim("  new file")
-	case change.CreateDirectory:
-		head += s.Dim("  new folder")
-	case change.Delete:
-		head += s.Dim("  is deleted")
-	case change.Move:
-		head += s.Dim("  moves to ") + s.Bold(fault.Quote(f.To))
+// labelColumns are those of a fact's label; a longer one takes more.
+const labelColumns = 14
+
+func (s Style) factLines(facts []approval.Fact) []string {
+	var lines []string
+	for _, f := range facts {
+		paint := map[approval.Tone]func(string) string{approval.Warning: s.Yellow, approval.Muted: s.Dim}[f.Tone]
+		if paint == nil {
+			paint = func(text string) string { return text }
+		}
+		label := f.Label
+		for _, v := range f.Values() {
+			lines = append(lines, "  "+s.Dim(label)+strings.Repeat(" ", max(labelColumns-len(label), 2))+paint(v))
+			label = ""
+		}
 	}
-	if words := change.Words(f.Note, f.Whole); words != "" {
-		head += s.Dim("  " + words)
+	return lines
+}
+
+func (s Style) fileLines(f approval.File) []string {
+	lines := append([]string{"  " + s.fileHead(f)}, s.factLines(f.Facts)...)
+	if f.Text {
+		lines = append(lines, s.rows(diff.HunkRows(f.Diff))...)
 	}
-	if f.Entries != nil {
-		head += s.Dim("  a folder with " + files(*f.Entries))
+	return lines
+}
+
+// fileHead says in a line what becomes of a file.
+func (s Style) fileHead(f approval.File) string {
+	head := s.Bold(f.Name)
+	if f.Summary != "" {
+		head += s.Dim("  " + f.Summary)
 	}
 	if f.Additions > 0 {
 		head += "  " + s.Green(fmt.Sprintf("+%d", f.Additions))
@@ -129,139 +110,31 @@ func (s Style) FileHead(f change.FilePreview) string {
 	return head
 }
 
-func files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
-}
-
-// HunksOf is a file's diff without the lines that name the file.
-func HunksOf(text string) string {
-	if strings.HasPrefix(text, "@@") {
-		return text
-	}
-	if i := strings.Index(text, "\n@@"); i >= 0 {
-		return text[i+1:]
-	}
-	return text
-}
-
 // Diff shows a unified diff, each line after indent.
 func (s Style) Diff(out io.Writer, indent, text string) {
-	for _, line := range s.diffLines(text) {
+	for _, line := range s.rows(diff.Rows(text)) {
 		fmt.Fprintln(out, indent+line)
 	}
 }
 
-// SplitDiff gives a diff's lines, and which of them stand in a hunk. Ends of lines as on
-// Windows are left out where all lines have them.
-func SplitDiff(text string) (lines []string, inHunk []bool) {
-	text = strings.TrimSuffix(text, "\n")
-	if text == "" {
-		return nil, nil
-	}
-	lines = strings.Split(text, "\n")
-	crlf := allCRLF(lines)
-	inHunk = make([]bool, len(lines))
-	for i, line := range lines {
-		inHunk[i] = i > 0 && inHunk[i-1] && !strings.HasPrefix(line, "diff ") || strings.HasPrefix(line, "@@")
-		if crlf {
-			lines[i] = strings.TrimSuffix(line, "\r")
-		}
-	}
-	return lines, inHunk
-}
-
-func (s Style) diffLines(text string) []string {
-	lines, inHunk := SplitDiff(text)
-	var marks map[int][]span
-	if s.Colour {
-		marks = emphasis(lines, inHunk)
-	}
-	shown := make([]string, len(lines))
-	for i, line := range lines {
-		switch {
-		case marks[i] == nil:
-			shown[i] = "  " + s.reveal(line, s.paintOf(line, inHunk[i]))
-		case line[0] == '-':
-			shown[i] = "  " + s.marked(line, marks[i], red)
-		default:
-			shown[i] = "  " + s.marked(line, marks[i], green)
-		}
+func (s Style) rows(rows []diff.Row) []string {
+	shown := make([]string, len(rows))
+	for i, row := range rows {
+		shown[i] = "  " + s.row(row)
 	}
 	return shown
 }
 
-// paintOf is the colour of one line of a diff.
-func (s Style) paintOf(line string, inHunk bool) func(string) string {
-	switch {
-	case strings.HasPrefix(line, "@@"):
-		return s.Cyan
-	case !inHunk:
-		return s.Bold
-	case strings.HasPrefix(line, "+"):
-		return s.Green
-	case strings.HasPrefix(line, "-"):
-		return s.Red
-	case strings.HasPrefix(line, "\\"):
-		return s.Dim
-	}
-	return func(text string) string { return text }
-}
-
-// allCRLF reports a diff in which every line ends as on Windows: only where line
-// ends differ are they worth showing.
-func allCRLF(lines []string) bool {
-	found := false
-	for _, line := range lines {
-		if line == "" || !strings.ContainsRune("+- ", rune(line[0])) || strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+++") {
-			continue
+// row shows a line of a diff, with what changed within it underlined.
+func (s Style) row(r diff.Row) string {
+	code := map[diff.RowKind]string{diff.Added: green, diff.Deleted: red, diff.HunkHead: cyan, diff.FileHead: bold, diff.Remark: dim}[r.Kind]
+	var out strings.Builder
+	for _, part := range r.Parts() {
+		paint := code
+		if part.Marked {
+			paint = "4;" + code
 		}
-		if !strings.HasSuffix(line, "\r") {
-			return false
-		}
-		found = true
+		out.WriteString(s.reveal(part.Text, func(text string) string { return s.paint(paint, text) }))
 	}
-	return found
-}
-
-func (s Style) commandLines(p approval.Preview) []string {
-	var lines []string
-	sign := "$ "
-	for line := range strings.SplitSeq(p.Command, "\n") {
-		lines = append(lines, "  "+s.Cyan(sign)+s.reveal(line, s.Bold))
-		sign = "> "
-	}
-	lines = append(lines, "  "+s.Dim(Where(p)))
-	for _, w := range p.Writes {
-		lines = append(lines, "  "+s.Yellow("writes "+fault.Quote(w)))
-	}
-	for _, u := range p.Unsaved {
-		lines = append(lines, "  "+s.Yellow("does not see what is unsaved in "+fault.Quote(u)))
-	}
-	return lines
-}
-
-// Where says in which folder a command would run, and what would hold it.
-func Where(p approval.Preview) string {
-	where := "in " + folder(p.Cwd)
-	switch p.Sandbox {
-	case "":
-	case "none":
-		where += ", without a sandbox"
-	default:
-		where += ", held by " + fault.Quote(p.Sandbox)
-		if !p.Network {
-			where += ", without a network"
-		}
-	}
-	return where
-}
-
-func folder(cwd string) string {
-	if cwd == "." || cwd == "" {
-		return "the workspace folder"
-	}
-	return fault.Quote(cwd)
+	return out.String()
 }

@@ -31,17 +31,23 @@ func StyleOf(f *os.File) Style {
 }
 
 func (s Style) paint(code, text string) string {
-	if !s.Colour || text == "" {
+	if !s.Colour || text == "" || code == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
 // Bold, and the colours below, leave text alone where there are none.
-func (s Style) Bold(text string) string { return s.paint("1", text) }
+func (s Style) Bold(text string) string { return s.paint(bold, text) }
 
-// The colours that a part of a line can be underlined in.
-const red, green = "31", "32"
+// The colours and weights of a terminal (ECMA-48, Select Graphic Rendition).
+const (
+	bold  = "1"
+	dim   = "2"
+	red   = "31"
+	green = "32"
+	cyan  = "36"
+)
 
 // Red is for what is taken away, refused or wrong.
 func (s Style) Red(text string) string { return s.paint(red, text) }
@@ -53,10 +59,10 @@ func (s Style) Green(text string) string { return s.paint(green, text) }
 func (s Style) Yellow(text string) string { return s.paint("33", text) }
 
 // Cyan is for signposts.
-func (s Style) Cyan(text string) string { return s.paint("36", text) }
+func (s Style) Cyan(text string) string { return s.paint(cyan, text) }
 
 // Dim is for what need not be read.
-func (s Style) Dim(text string) string { return s.paint("2", text) }
+func (s Style) Dim(text string) string { return s.paint(dim, text) }
 
 // reveal makes everything invisible in text visible. Where there are colours it
 // stands out, so that a \u202e that was made visible differs from one that is

@@ -10,6 +10,7 @@ import (
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/workspace/change"
+	"pillion/workspace/diff"
 )
 
 func TestWrap(t *testing.T) {
@@ -77,7 +78,7 @@ func TestDiffColours(t *testing.T) {
 // in common.
 func TestWhatDiffersInALineIsUnderlined(t *testing.T) {
 	s := Style{Colour: true}
-	for diff, want := range map[string]string{
+	for text, want := range map[string]string{
 		"@@ -1 +1 @@\n-total := sum(a, b)\n+total := sum(a, c)":                        "\x1b[31m-total := sum(a, \x1b[0m\x1b[4;31mb\x1b[0m\x1b[31m)\x1b[0m|\x1b[32m+total := sum(a, \x1b[0m\x1b[4;32mc\x1b[0m\x1b[32m)\x1b[0m",
 		"@@ -1 +1 @@\n-the same\n+the same \u202e":                                     "\x1b[31m-the same\x1b[0m|\x1b[32m+the same\x1b[0m\x1b[4;32m \x1b[0m\x1b[7;31m\\u202e\x1b[0m",
 		"@@ -1 +1 @@\n-é ü\n+é ö":                                                      "\x1b[31m-é \x1b[0m\x1b[4;31mü\x1b[0m|\x1b[32m+é \x1b[0m\x1b[4;32mö\x1b[0m",
@@ -86,78 +87,71 @@ func TestWhatDiffersInALineIsUnderlined(t *testing.T) {
 		"@@ -1 +1 @@\n-a\xff\n+a\xfe":                                                  "\x1b[31m-a\x1b[0m\x1b[7;31m" + fault.Escape("\xff") + "\x1b[0m|\x1b[32m+a\x1b[0m\x1b[7;31m" + fault.Escape("\xfe") + "\x1b[0m",
 		"@@ -1 +1 @@\n-" + strings.Repeat("a", 600) + "\n+" + strings.Repeat("a", 601): "\x1b[31m-" + strings.Repeat("a", 600) + "\x1b[0m|\x1b[32m+" + strings.Repeat("a", 601) + "\x1b[0m",
 	} {
-		lines := s.diffLines(diff)[1:]
+		lines := s.rows(diff.Rows(text))[1:]
 		for i := range lines {
 			lines[i] = strings.TrimPrefix(lines[i], "  ")
 		}
 		if got := strings.Join(lines, "|"); got != want {
-			t.Errorf("%q is shown as\n%q, not\n%q", diff, got, want)
+			t.Errorf("%q is shown as\n%q, not\n%q", text, got, want)
 		}
-	}
-}
-
-// TestEmphasisIsBounded: of many pairs the first ones are compared.
-func TestEmphasisIsBounded(t *testing.T) {
-	lines, inHunk := []string{"@@ -1 +1 @@"}, []bool{true}
-	for range 1000 {
-		lines, inHunk = append(lines, "-value 1", "+value 2", " "), append(inHunk, true, true, true)
-	}
-	if got := len(emphasis(lines, inHunk)); got != 2*mostPairs {
-		t.Errorf("%d lines are marked, want %d", got, 2*mostPairs)
 	}
 }
 
 // TestLineEndsShowWhereTheyDiffer: a file that is CRLF throughout is not littered.
 func TestLineEndsShowWhereTheyDiffer(t *testing.T) {
-	for diff, want := range map[string]string{
+	for text, want := range map[string]string{
 		"@@ -1,2 +1,2 @@\r\n same\r\n-a\r\n+b\r\n": "  @@ -1,2 +1,2 @@\n   same\n  -a\n  +b",
 		"@@ -1 +1 @@\n-a\n+a\r\n":                  "  @@ -1 +1 @@\n  -a\n  +a\\r",
 		"@@ -1 +1 @@\n-a\r\n+a\n":                  "  @@ -1 +1 @@\n  -a\\r\n  +a",
 	} {
-		if got := strings.Join((Style{}).diffLines(diff), "\n"); got != want {
-			t.Errorf("%q is shown as\n%s\nwant\n%s", diff, got, want)
+		if got := strings.Join((Style{}).rows(diff.Rows(text)), "\n"); got != want {
+			t.Errorf("%q is shown as\n%s\nwant\n%s", text, got, want)
 		}
 	}
 }
 
 func TestPreviewOfFiles(t *testing.T) {
 	three := 3
-	p := approval.Preview{Kind: "diff", Files: []change.FilePreview{
+	p := approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{
 		{Path: "a b", Operation: change.Create, Additions: 1, Diff: "diff --git a/a b b/a b\nnew file mode 100644\n--- /dev/null\n+++ b/a b\n@@ -0,0 +1 @@\n+x\n"},
 		{Path: "c", Operation: change.Overwrite, Deletions: 2, Dirty: true, Diff: "diff --git a/c b/c\n--- a/c\n+++ b/c\n@@ -1 +0,0 @@\n-y\n-y\n"},
 		{Path: "d", Operation: change.Delete, Entries: &three, Diff: "d/x\nd/y/\n"},
 		{Path: "e", To: "f", Operation: change.Move},
 		{Path: "g", Operation: change.CreateDirectory},
-	}}
+	})}
 	want := `  a b  new file  +1
   @@ -0,0 +1 @@
   +x
 
   c  −2
+  Unsaved changes  kept; the file stays unsaved
   @@ -1 +0,0 @@
   -y
   -y
-  (this file has unsaved changes in the editor; they stay, and it stays unsaved)
 
-  d  is deleted  a folder with 3 files
-  d/x
-  d/y/
+  d  deleted, 3 files
+  Contents      3 files
+                d/x
+                d/y/
 
-  e  moves to f
+  e  moved to f
+  From          e
+  To            f
 
   g  new folder
 `
 	var out bytes.Buffer
-	Style{}.Preview(&out, p)
+	Style{}.Preview(&out, approval.Request{Preview: p}.Compose().Preview)
 	if out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
 }
 
 func TestPreviewOfACommand(t *testing.T) {
-	want := "  $ cd x &&\n  > make >log\n  in sub, without a sandbox\n  writes log\n  does not see what is unsaved in a.go\n"
+	want := "  $ cd x &&\n  > make >log\n  Folder        sub\n  Writes        log\n  Unsaved changes not included  a.go\n  Sandbox       none: the command has your own rights\n"
 	var out bytes.Buffer
-	Style{}.Preview(&out, approval.Preview{Kind: "command", Command: "cd x &&\nmake >log", Cwd: "sub", Sandbox: "none", Writes: []string{"log"}, Unsaved: []string{"a.go"}})
+	p := approval.Preview{Kind: "command", Command: "cd x &&\nmake >log", Cwd: "sub", Sandbox: "none", Writes: []string{"log"}, Unsaved: []string{"a.go"}}
+	Style{}.Preview(&out, approval.Request{Preview: p}.Compose().Preview)
 	if out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}

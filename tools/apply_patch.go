@@ -105,7 +105,7 @@ func patchEdits(in Input, p *patching.Patch, text string) (*Edits, error) {
 	for _, r := range p.Results {
 		for _, h := range r.Hunks {
 			if h.Leniency != "" {
-				e.Reasons = append(e.Reasons, fmt.Sprintf("hunk %d of %s fits except for %s", h.Hunk, fault.Quote(r.Path), h.Leniency))
+				e.because("lenient", "hunk %d of %s fits except for %s", h.Hunk, fault.Quote(r.Path), h.Leniency)
 			}
 		}
 	}

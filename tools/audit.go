@@ -3,7 +3,6 @@ package tools
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"pillion/audit"
@@ -62,7 +61,7 @@ func (p *pending) audit(rec *audit.Record) {
 			rec.By = "nobody"
 		}
 	case policy.Refuse:
-		rec.Why = fault.Clip(strings.Join(p.decision.Reasons, "; "), longAudited)
+		rec.Why = fault.Clip(p.decision.Why(), longAudited)
 		rec.Protected = rec.Protected || p.decision.By == policy.ByPolicy
 	}
 	switch plan := p.plan.(type) {

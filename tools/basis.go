@@ -83,13 +83,12 @@ func (b basis) merge(f *document.File, ours string) (string, error) {
 	return "", b.conflict(f, ours)
 }
 
-// reason is what the human reads of a change that was merged.
+// reason is what the user reads of a change that was merged.
 func (b basis) reason() string {
-	since := "this session read it"
 	if b.proposed {
-		since = "you were asked"
+		return "the file changed since you were asked, and the agent's change was merged with it"
 	}
-	return "it has changed since " + since + ": what you see is the agent's change merged with what it holds now"
+	return "the file changed since the agent read it, and its change was merged with that"
 }
 
 // conflict tells both sides of a file that is not what the agent knows, and where the

@@ -107,18 +107,15 @@ func (c command) action(run func(context.Context, Hands, process.Spec) (*Answer,
 	}
 }
 
-func (c command) reasons() []string {
-	var out []string
+func (c command) reasons() []approval.Reason {
+	var out []approval.Reason
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		out = append(out, "it sets "+fault.Quote(name)+" to "+fault.Quote(fault.Clip(c.Env[name], 200)))
+		out = append(out, approval.Because(approval.ReasonEnvironment, "it sets %s to %s", fault.Quote(name), fault.Quote(fault.Clip(c.Env[name], 200))))
 	}
 	if c.Stdin != "" {
-		out = append(out, "it reads this text: "+fault.Quote(fault.Clip(c.Stdin, 500)))
+		out = append(out, approval.Because(approval.ReasonInput, "its input is %s", fault.Quote(fault.Clip(c.Stdin, 500))))
 	}
-	if len(c.unsaved) > 0 {
-		out = append(out, "it would not see your unsaved changes in "+strings.Join(c.unsaved, ", "))
-	}
-	return out
+	return append(out, approval.UnsavedReason(c.unsaved)...)
 }
 
 func unsavedFiles(in Input) []string {

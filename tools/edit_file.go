@@ -3,10 +3,10 @@ package tools
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"pillion/internal/fault"
+	"pillion/tools/approval"
 	"pillion/tools/match"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -75,9 +75,9 @@ func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, err
 		return nil, err
 	}
 	f.Merged = done.merged
-	e := &Edits{Title: "Edit " + fault.Quote(p.String()), Reasons: slices.Clone(done.notes)}
+	e := &Edits{Title: "Edit " + fault.Quote(p.String()), Reasons: lenient(done.notes)}
 	if done.merged {
-		e.Reasons = append(e.Reasons, b.reason())
+		e.because("merged", "%s", b.reason())
 		e.believes = done.believes
 	}
 	e.Set = change.Only(f, e.Title)
@@ -87,6 +87,15 @@ func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, err
 		return a
 	}
 	return e, nil
+}
+
+// lenient are notes on how an edit was matched, as reasons.
+func lenient(notes []string) []approval.Reason {
+	var out []approval.Reason
+	for _, note := range notes {
+		out = append(out, approval.Because("lenient", "%s", note))
+	}
+	return out
 }
 
 func stringsOf(edits []textEdit) []string {

@@ -105,14 +105,15 @@ func branchAnswer(list git.BranchList, done string) *Answer {
 
 // branchAction is what is different between the actions that change something.
 type branchAction struct {
-	look    func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error)
-	hooks   []string
-	args    func(c git.BranchChange) []string                // git's
-	builtin func(root, dir string, c git.BranchChange) error // does it without git; nil: only git can
-	facts   func(s *sheet, b branchPlan)
-	title   string
-	deed    string // completes "the agent wants to", before the branch's name
-	done    string
+	look     func(ctx context.Context, root, dir string, args gitBranchArgs) (git.BranchChange, error)
+	hooks    []string
+	args     func(c git.BranchChange) []string                // git's
+	builtin  func(root, dir string, c git.BranchChange) error // does it without git; nil: only git can
+	facts    func(s *sheet, b branchPlan)
+	title    string
+	deed     string // completes "the agent wants to", before the branch's name
+	done     string
+	question string // the name of its dialog
 }
 
 var createBranch = branchAction{
@@ -126,13 +127,13 @@ var createBranch = branchAction{
 		}
 		return []string{"branch", "--no-track", "--end-of-options", c.Name, c.Hash}
 	},
-	builtin: git.MakeBranch, title: "Create branch", deed: "create the branch", done: "created",
+	builtin: git.MakeBranch, title: "Create branch", deed: "create the branch", done: "created", question: "Create a branch?",
 	facts: func(s *sheet, b branchPlan) {
-		s.fact("Branch", b.at(b.Name, b.Hash))
+		s.fact("branch", "Branch", b.at(b.Name, b.Hash))
 		if b.Start != "" && b.git.file != "" {
-			s.fact("It follows", fault.Quote(strings.TrimPrefix(b.Start, "refs/remotes/")))
+			s.fact("upstream", "Upstream", fault.Quote(strings.TrimPrefix(b.Start, "refs/remotes/")))
 		}
-		s.fact("Checked out", branchWords(b.Branch)+", as before")
+		s.fact("checked_out", "Checked out", branchWords(b.Branch)+", as before")
 	},
 }
 
@@ -144,12 +145,12 @@ var switchBranch = branchAction{
 	args: func(c git.BranchChange) []string {
 		return []string{"switch", "--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules", "--end-of-options", c.Name}
 	},
-	title: "Switch to branch", deed: "switch to the branch", done: "switched to",
+	title: "Switch to branch", deed: "switch to the branch", done: "switched to", question: "Switch branches?",
 	facts: func(s *sheet, b branchPlan) {
 		if b.Head != "" {
-			s.fact("From", b.at(b.Branch, b.Head))
+			s.fact("from", "From", b.at(b.Branch, b.Head))
 		}
-		s.fact("To", b.at(b.Name, b.Hash))
+		s.fact("to", "To", b.at(b.Name, b.Hash))
 	},
 }
 
@@ -161,11 +162,11 @@ var deleteBranch = branchAction{
 	args: func(c git.BranchChange) []string {
 		return []string{"branch", "--quiet", "--delete", "--end-of-options", c.Name}
 	},
-	builtin: git.RemoveBranch, title: "Delete branch", deed: "delete the branch", done: "deleted",
+	builtin: git.RemoveBranch, title: "Delete branch", deed: "delete the branch", done: "deleted", question: "Delete a branch?",
 	facts: func(s *sheet, b branchPlan) {
-		s.fact("Branch", b.at(b.Name, b.Hash))
+		s.fact("branch", "Branch", b.at(b.Name, b.Hash))
 		if b.Beyond != "" {
-			s.fact("Nothing lost", "all of it is in "+fault.Quote(b.Beyond))
+			s.fact("merged", "Merged", "all its commits are also in "+fault.Quote(b.Beyond))
 		}
 	},
 }
@@ -237,11 +238,11 @@ func (b branchPlan) state() string { return b.BranchChange.State() + fmt.Sprint(
 func (b branchPlan) preview() approval.Preview {
 	const most = 200
 	var s sheet
-	s.Deed = b.deed + " " + fault.Quote(b.Name)
+	s.Deed, s.Question = b.deed+" "+fault.Quote(b.Name), b.question
 	b.facts(&s, b)
 	if b.Changes.FilesChanged > 0 {
-		s.fact("It changes", changeSize(b.Changes)+"; what is not committed in others stays")
-		s.list("Files", most, changeLines(b.Changes)...)
+		s.fact("size", "Changes", changeSize(b.Changes)+"; uncommitted changes in other files stay")
+		s.list("files", "Files", most, changeLines(b.Changes)...)
 	}
 	b.git.hooks(&s, b.runs)
 	b.git.programs(&s, b.Filters, b.Fetched)

@@ -130,17 +130,15 @@ func (c commitPlan) action(in Input) *Action {
 	}
 	there := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return c.Content[name] == "" })
 	a.Reads, a.Tracked = inWorkspace(in, c.Top, there), true
-	if len(unsaved) > 0 {
-		a.Reasons = append(a.Reasons, "it would not hold your unsaved changes in "+strings.Join(unsaved, ", "))
-	}
+	a.Reasons = approval.UnsavedReason(unsaved)
 	if len(reads) < len(names) {
-		a.Reasons = append(a.Reasons, fmt.Sprintf("of what is staged, %s lie outside of the workspace folder", count(len(names)-len(reads), "file")))
+		a.because("outside", "%s to commit outside the workspace folder", count(len(names)-len(reads), "file"))
 	}
 	if c.Doing != "" {
-		a.Reasons = append(a.Reasons, "git is in the middle of "+c.Doing)
+		a.because("busy", "git is in the middle of %s", c.Doing)
 	}
 	if c.Branch == "" {
-		a.Reasons = append(a.Reasons, "no branch is checked out: the commit is on none")
+		a.because("detached", "no branch is checked out, so the commit will be on none")
 	}
 	return a
 }
@@ -170,7 +168,7 @@ func unsavedAmong(snap *document.Snapshot, files []workspace.Path) []string {
 }
 
 var commitSources = map[string]string{
-	git.FromStaged: "what is staged", git.FromTracked: "what changed in tracked files, as nothing is staged", git.FromFiles: "the files that the agent names",
+	git.FromStaged: "what is staged", git.FromTracked: "changes of tracked files (nothing is staged)", git.FromFiles: "the files that the agent named",
 }
 
 // preview is what the human sees of the commit.
@@ -178,40 +176,31 @@ func (c commitPlan) preview(unsaved []string) approval.Preview {
 	const most = 200
 	var s sheet
 	s.Message, s.Diff, s.Unsaved = c.message, c.Changes.Diff, unsaved
-	s.Deed = "commit " + count(c.Changes.FilesChanged, "file")
+	s.Deed, s.Question = "commit "+count(c.Changes.FilesChanged, "file"), "Commit this?"
 	on := "its first commit"
 	if c.Head != "" {
 		on = "now at " + short(c.Head)
 	}
 	if c.Branch == "" {
-		s.warn("Branch", branchWords("")+", "+on)
+		s.warn("branch", "Branch", branchWords("")+", "+on)
 	} else {
 		s.Deed += " to " + fault.Quote(c.Branch)
-		s.fact("Branch", fault.Quote(c.Branch)+", "+on)
+		s.fact("branch", "Branch", fault.Quote(c.Branch)+", "+on)
 	}
-	s.fact("Author", identityWords(c.Author))
+	s.fact("author", "Author", identityWords(c.Author))
 	if c.Committer != c.Author {
-		s.fact("Committer", identityWords(c.Committer))
+		s.fact("committer", "Committer", identityWords(c.Committer))
 	}
-	s.fact("Signed", signingWords(c.Sign))
-	s.fact("It holds", commitSources[c.From]+": "+changeSize(c.Changes))
-	s.list("Files", most, changeLines(c.Changes)...)
-	s.warn("It misses", unsavedWords(unsaved)...)
-	s.list("Stays staged", 20, quoteAll(c.Left)...)
+	s.fact("signature", "Signed", signingWords(c.Sign))
+	s.fact("contents", "Contents", commitSources[c.From]+": "+changeSize(c.Changes))
+	s.list("files", "Files", most, changeLines(c.Changes)...)
+	s.list("staged", "Stays staged", 20, quoteAll(c.Left)...)
 	c.git.hooks(&s, c.hooks)
 	c.git.programs(&s, c.Filters, c.Fetched)
 	if s.Diff == "" && c.Changes.FilesChanged > 0 {
-		s.warn("Not shown", "the diff, which is too long")
+		s.warn("diff", "Not shown", "the diff is too long")
 	}
 	return s.preview()
-}
-
-func unsavedWords(unsaved []string) []string {
-	var out []string
-	for _, name := range unsaved {
-		out = append(out, "what you have not saved in "+fault.Quote(name))
-	}
-	return out
 }
 
 // changeSize is how much changes.
@@ -228,7 +217,7 @@ func branchWords(branch string) string {
 
 func identityWords(i git.Identity) string {
 	if i.Name == "" || i.Email == "" {
-		return "as git finds it: no user.name and user.email are set"
+		return "chosen by git: user.name and user.email are not set"
 	}
 	return fault.Escape(i.String())
 }
@@ -242,7 +231,7 @@ func signingWords(s git.Signing) string {
 		text += ", key " + fault.Quote(s.Key)
 	}
 	if s.Asked != "" {
-		text += ", the key that " + fault.Quote(s.Asked) + " names"
+		text += ", the key named by " + fault.Quote(s.Asked)
 	}
 	return text
 }

@@ -37,7 +37,7 @@ func TestHooksOfASignedCommit(t *testing.T) {
 	w.do("session s full_access")
 	w.write("a.txt", "two\n")
 	need := w.gitNeed("git.commit", map[string]any{"message": "two"})
-	if need.Verdict != policy.Ask || !strings.Contains(strings.Join(need.Reasons, "\n"), "outside of the sandbox") {
+	if need.Verdict != policy.Ask || !strings.Contains(strings.Join(need.Reasons, "\n"), "outside the sandbox") {
 		t.Errorf("%+v", need)
 	}
 	strict := held(t, tools.Sandbox{Mode: tools.SandboxRequire})

@@ -71,7 +71,7 @@ func planGitPush(ctx context.Context, in Input, args gitPushArgs) (Plan, error) 
 		AlwaysAsk:   true,
 	}
 	if p.Scheme == "file" {
-		a.Reasons = append(a.Reasons, "the remote is a folder of this machine, whose own hooks run here")
+		a.because("remote_hooks", "the remote is a folder on this machine, and its hooks run here")
 	}
 	if err := p.git.hold(in, a, len(p.hooks)+len(p.Fetched), true, true); err != nil {
 		return nil, err
@@ -105,24 +105,24 @@ func (p pushPlan) state() string { return p.Push.State() + fmt.Sprint(p.hooks) }
 
 func (p pushPlan) preview() approval.Preview {
 	var s sheet
-	s.Deed = "push " + fault.Quote(p.Name) + " to " + fault.Quote(p.Remote)
-	s.fact("Branch", fault.Quote(p.Name))
-	s.fact("Remote", fault.Quote(p.Remote)+", "+fault.Quote(p.URL))
+	s.Deed, s.Question = "push "+fault.Quote(p.Name)+" to "+fault.Quote(p.Remote), "Push this?"
+	s.fact("branch", "Branch", fault.Quote(p.Name))
+	s.fact("remote", "Remote", fault.Quote(p.Remote)+", "+fault.Quote(p.URL))
 	if p.Old == "" {
-		s.fact("There now", "no such branch, as far as is known here")
+		s.fact("before", "On the remote", "no such branch, as far as is known here")
 	} else {
-		s.fact("There now", short(p.Old))
+		s.fact("before", "On the remote", short(p.Old))
 	}
-	s.fact("Afterwards", short(p.New))
-	s.fact("New there", p.news()...)
+	s.fact("after", "Afterwards", short(p.New))
+	s.fact("commits", "New there", p.news()...)
 	if p.args.SetUpstream {
-		s.fact("It follows", fault.Quote(p.Name)+" follows "+fault.Quote(p.Remote+"/"+p.Name)+" from then on")
+		s.fact("upstream", "Upstream", fault.Quote(p.Name)+" will follow "+fault.Quote(p.Remote+"/"+p.Name))
 	}
 	if p.SSH != "" {
-		s.fact("Reached by", fault.Quote(p.SSH))
+		s.fact("ssh", "SSH command", fault.Quote(p.SSH))
 	}
-	s.list("Credentials", 10, quoteAll(p.Helpers)...)
-	s.fact("Signed", signingWords(p.Sign))
+	s.list("credentials", "Credentials", 10, quoteAll(p.Helpers)...)
+	s.fact("signature", "Signed", signingWords(p.Sign))
 	p.git.hooks(&s, p.hooks)
 	p.git.programs(&s, nil, p.Fetched)
 	return s.preview()

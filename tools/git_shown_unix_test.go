@@ -66,7 +66,7 @@ func TestTheProgramThatNamesTheKey(t *testing.T) {
 	w.says("config", "gpg.ssh.defaultKeyCommand", canary)
 	w.write("a.txt", "two\n")
 	args := map[string]any{"message": "two"}
-	w.shows("git.commit", args, "Signed: with ssh-keygen (ssh), the key that "+fault.Quote(canary)+" names\n")
+	w.shows("git.commit", args, "Signed: with ssh-keygen (ssh), the key named by "+fault.Quote(canary)+"\n")
 	if got := w.gitTool("git.commit", args); got.OK || !w.exists("../home/fired") {
 		t.Errorf("the program did not run: %+v", got)
 	}
@@ -89,7 +89,7 @@ func TestWhatFetchesMissingObjects(t *testing.T) {
 	w.must(os.RemoveAll(w.path(".git/objects/" + blob[:2] + "/" + blob[2:])))
 	w.write("a.txt", "three\n")
 	args := map[string]any{"message": "three", "files": []string{"a.txt"}}
-	w.shows("git.commit", args, "Fetched by:\n- "+fault.Quote(canary+" git-upload-pack")+"\n")
+	w.shows("git.commit", args, "Fetches missing objects by: "+fault.Quote(canary+" git-upload-pack")+"\n")
 	if got := w.gitTool("git.commit", args); !got.OK || !w.exists("../home/fired") {
 		t.Errorf("nothing was fetched: %+v", got)
 	}

@@ -90,33 +90,25 @@ func (g gitProgram) once(ctx context.Context, hands Hands, stdin string, args ..
 // programs shows what else git runs on its way, which git it is, and how it is held.
 func (g gitProgram) programs(s *sheet, filters, fetched []string) {
 	const most = 20
-	s.list("Filters", most, quoteAll(filters)...)
-	s.list("Fetched by", most, fetchedWords(fetched)...)
+	s.list("filters", "Filters", most, quoteAll(filters)...)
+	s.list("fetch", "Fetches missing objects by", most, quoteAll(fetched)...)
 	if g.file == "" {
-		s.warn("Done by", "Pillion itself, for no git was found; no hook runs")
+		s.warn("program", "Program", "Pillion itself, because git was not found; no hook runs")
 		return
 	}
 	if g.held.Level != process.None && g.held.Level != "" {
-		s.fact("Sandbox", fault.Quote(string(g.held.Level))+": what git runs is held by it")
+		s.fact("sandbox", "Sandbox", fault.Quote(string(g.held.Level))+", also for what git runs")
 	}
-	s.fact("Done by", fault.Quote(g.file))
-}
-
-// fetchedWords are the programs by which git gets objects that are not here.
-func fetchedWords(programs []string) []string {
-	if len(programs) == 0 {
-		return nil
-	}
-	return append(quoteAll(programs), "for objects that are not here yet")
+	s.fact("program", "Program", fault.Quote(g.file))
 }
 
 // hooks shows which hooks run, or that they do not.
 func (g gitProgram) hooks(s *sheet, hooks []git.Hook) {
 	const most = 20
 	if g.file == "" {
-		s.list("No hook runs", most, hookLines(g.top, hooks)...)
+		s.list("hooks", "Hooks that do not run", most, hookLines(g.top, hooks)...)
 	} else {
-		s.list("Hooks", most, hookLines(g.top, hooks)...)
+		s.list("hooks", "Hooks", most, hookLines(g.top, hooks)...)
 	}
 }
 
@@ -145,7 +137,7 @@ func (g *gitProgram) hold(in Input, a *Action, programs int, keys, network bool)
 		return nil
 	case keys && s.Mode != SandboxRequire:
 		a.AlwaysAsk = true
-		a.Reasons = append(a.Reasons, "hooks and filters run outside of the sandbox, because git needs your keys")
+		a.because("no_sandbox", "hooks and filters run outside the sandbox, because git needs your keys")
 		return nil
 	}
 	held, err := s.hold(in, s.Offline && !network)

@@ -472,7 +472,7 @@ func TestAWorkspaceWithinARepository(t *testing.T) {
 	}
 	w.git("add a.txt")
 	need := w.gitNeed("git.commit", map[string]any{"message": "outer"})
-	if !strings.Contains(strings.Join(need.Reasons, "\n"), "outside of the workspace folder") {
+	if !strings.Contains(strings.Join(need.Reasons, "\n"), "outside the workspace folder") {
 		t.Errorf("%+v", need.Reasons)
 	}
 	if got := w.gitTool("git.commit", map[string]any{"message": "outer"}); !got.OK || w.says("show", "--format=", "--name-only", "HEAD") != "a.txt" {

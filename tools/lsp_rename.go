@@ -126,7 +126,7 @@ func (e *Edits) noteStray(was, is string) {
 		stray = append(stray[:mostStray], fmt.Sprintf("%d more", more))
 	}
 	reason := "it changes more than the name: see " + strings.Join(stray, ", ")
-	e.Reasons = append(e.Reasons, reason)
+	e.because("stray", "%s", reason)
 	answer := e.Answer
 	e.Answer = func(o []change.Outcome) *Answer {
 		a := answer(o)

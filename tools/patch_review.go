@@ -2,14 +2,9 @@ package tools
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
-	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/patching"
-	"pillion/workspace/change"
 )
 
 // PatchReview is a patch that the human is to choose from. Nothing comes of it but
@@ -35,6 +30,46 @@ const (
 	ReviewCancel = "cancel"
 )
 
+// Request is the review as a request for approval.
+func (r PatchReview) Request() approval.Request {
+	preview := approval.Preview{Kind: "review", Message: r.Message}
+	for _, f := range r.Files {
+		preview.Files = append(preview.Files, approval.File{FilePreview: f.Preview()})
+	}
+	return approval.Request{
+		SessionID: r.SessionID, Agent: r.Agent, Tool: "apply_patch_review", Title: "Review a patch", Description: r.Message,
+		Arguments: []byte("{}"), Reasons: []approval.Reason{}, Preview: preview,
+		Decisions: []approval.Choice{
+			{ID: approval.RejectID, Title: "Cancel", Scope: approval.Once},
+			{ID: approval.ApproveID, Title: "Apply", Scope: approval.Once},
+		},
+	}
+}
+
+// Answer is what the user took: all hunks, where the answer names none.
+func (r PatchReview) Answer(a approval.Answer) ReviewAnswer {
+	out := ReviewAnswer{Action: ReviewCancel, Feedback: a.Feedback}
+	if _, yes := a.Decision.Outcome(); !yes {
+		return out
+	}
+	out.Action, out.Selected, out.Edited = ReviewApply, a.Selected, a.After
+	if a.Selected == nil {
+		out.Selected = r.hunks()
+	}
+	return out
+}
+
+// hunks are the ids of all.
+func (r PatchReview) hunks() []string {
+	out := []string{}
+	for _, f := range r.Files {
+		for _, hunk := range f.Hunks {
+			out = append(out, hunk.ID)
+		}
+	}
+	return out
+}
+
 // PatchReviewer is a Human with a view for patches. Of any other the question is
 // asked as prompt_user's are.
 type PatchReviewer interface {
@@ -57,13 +92,7 @@ func ReviewPatchByPrompt(ctx context.Context, h Human, r PatchReview) (ReviewAns
 	if err != nil || chosen != yes {
 		return ReviewAnswer{Action: ReviewCancel}, err
 	}
-	answer := ReviewAnswer{Action: ReviewApply}
-	for _, f := range r.Files {
-		for _, hunk := range f.Hunks {
-			answer.Selected = append(answer.Selected, hunk.ID)
-		}
-	}
-	return answer, nil
+	return ReviewAnswer{Action: ReviewApply, Selected: r.hunks()}, nil
 }
 
 // promptPatch is how much of a patch a message box shows, in bytes.
@@ -71,36 +100,11 @@ const promptPatch = 2000
 
 // words are the review as plain text, the patch cut to so many bytes, which is said.
 func (r PatchReview) words(limit int) string {
-	var patch strings.Builder
-	for _, f := range r.Files {
-		patch.WriteString(fileWords(f))
+	message := r.Message
+	r.Message = ""
+	text := approval.PlainPreview(r.Request().Compose().Preview, limit)
+	if message == "" {
+		message = "Which parts of this patch do you want?"
 	}
-	text := approval.PlainPreview(approval.Preview{Kind: "text", Markdown: patch.String()}, limit)
-	if r.Message == "" {
-		return "Which parts of this patch do you want?\n\n" + text
-	}
-	return r.Message + "\n\n" + text
-}
-
-func fileWords(f patching.ReviewFile) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "%s %s", f.Operation, fault.Quote(f.Path))
-	if f.From != "" {
-		out.WriteString(" from " + fault.Quote(f.From))
-	}
-	hasLines := slices.ContainsFunc(f.Hunks, func(h patching.ReviewHunk) bool { return len(h.Lines) > 0 })
-	if !hasLines {
-		return change.Words(out.String(), f.Whole) + "\n"
-	}
-	if f.Note != "" {
-		out.WriteString(", " + f.Note)
-	}
-	out.WriteString("\n")
-	for _, hunk := range f.Hunks {
-		out.WriteString(hunk.Header + "\n")
-		for _, line := range hunk.Lines {
-			out.WriteString(line + "\n")
-		}
-	}
-	return out.String()
+	return message + "\n\n" + text
 }

@@ -363,7 +363,7 @@ func (p *pending) onlySaved(now *pending) bool {
 }
 
 func (p *pending) refusal() *fault.Error {
-	err := fault.New(p.decision.Code, "%s", strings.Join(p.decision.Reasons, "; "))
+	err := fault.New(p.decision.Code, "%s", p.decision.Why())
 	if p.call.Session.Mode() == policy.Plan {
 		return err.WithHint("the session is in plan mode: read, and propose a plan; the user ends plan mode")
 	}

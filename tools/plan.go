@@ -143,8 +143,8 @@ func (a *Answer) touches() []touch {
 // Edits is the plan of a call that changes files.
 type Edits struct {
 	Set     change.Set
-	Title   string   // what the dialog is headed with
-	Reasons []string // what the human should know beside the diff
+	Title   string            // what the dialog is headed with
+	Reasons []approval.Reason // what the user should know beside the diff
 	// Reads are files whose content the set brings elsewhere, without changing them.
 	Reads []workspace.Path
 	// believes is what the agent has in mind of a file that was merged; the set has that
@@ -215,7 +215,7 @@ type Action struct {
 	Title   string
 	Preview approval.Preview
 	Command *policy.Command // of a call that runs a command line
-	Reasons []string
+	Reasons []approval.Reason
 	// Description is a sentence on what this very call would do; empty: the tool's own.
 	Description string
 	// Covered says that an earlier yes of this session holds for the call too: what the
@@ -230,6 +230,14 @@ type Action struct {
 	Watch []string
 	// Run does it. Nothing has happened before, and it is called at most once.
 	Run func(ctx context.Context, hands Hands) (*Answer, error)
+}
+
+func (e *Edits) because(code, format string, args ...any) {
+	e.Reasons = append(e.Reasons, approval.Because(code, format, args...))
+}
+
+func (a *Action) because(code, format string, args ...any) {
+	a.Reasons = append(a.Reasons, approval.Because(code, format, args...))
 }
 
 func (a *Action) touches() []touch {

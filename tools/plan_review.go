@@ -19,6 +19,26 @@ type PlanAnswer struct {
 	Feedback string            `json:"feedback,omitempty"`
 }
 
+// Request is the review as a request for approval.
+func (r PlanReview) Request() approval.Request {
+	return approval.Request{
+		SessionID: r.SessionID, Agent: r.Agent, Tool: "exit_plan_mode", Title: "Carry out this plan?", Arguments: []byte("{}"), Reasons: []approval.Reason{},
+		Preview: approval.Preview{Kind: "plan", Markdown: r.Plan},
+		Decisions: []approval.Choice{
+			{ID: approval.RejectID, Title: "Reject", Scope: approval.Once},
+			{ID: approval.ApproveID, Title: "Approve", Scope: approval.Once},
+		},
+	}
+}
+
+// Answer is what became of the request. A plan is approved whole or not at all.
+func (r PlanReview) Answer(a approval.Answer) PlanAnswer {
+	if a.Decision != approval.Approve && a.Decision != approval.Cancel {
+		a.Decision = approval.Reject
+	}
+	return PlanAnswer{Decision: a.Decision, Feedback: a.Feedback}
+}
+
 // PlanReviewer is a Human with a page for plans. Of any other the question is asked
 // as prompt_user's are.
 type PlanReviewer interface {

@@ -2,18 +2,16 @@ package tools
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/workspace/diff"
 )
 
-// Request is the question to the human about the plan as it stands.
+// Request is the question to the user about the plan as it stands.
 func (p *pending) Request() approval.Request {
 	agent := p.call.Session.Agent()
-	return approval.Request{
+	request := approval.Request{
 		CallID:      p.call.CallID,
 		SessionID:   p.call.Session.ID(),
 		Agent:       approval.Agent{Name: agent.Name, Via: agent.Via},
@@ -26,6 +24,7 @@ func (p *pending) Request() approval.Request {
 		Decisions:   p.choices(),
 		Digest:      p.digest,
 	}
+	return request.Compose()
 }
 
 func (p *pending) title() string {
@@ -72,8 +71,11 @@ func describeEdits(e *Edits) string {
 	return fmt.Sprintf("Changes %s: %s added, %s removed.", count(len(e.Set.Files), "file"), count(added, "line"), count(deleted, "line"))
 }
 
-func (p *pending) reasons() []string {
-	out := slices.Clone(p.decision.Reasons)
+func (p *pending) reasons() []approval.Reason {
+	out := []approval.Reason{}
+	for _, r := range p.decision.Reasons {
+		out = append(out, approval.Reason(r))
+	}
 	switch plan := p.plan.(type) {
 	case *Edits:
 		out = append(out, plan.Reasons...)
@@ -81,46 +83,47 @@ func (p *pending) reasons() []string {
 		out = append(out, plan.Reasons...)
 	}
 	if p.call.RequiresApproval && len(out) == 0 {
-		out = append(out, "the agent's gateway requires approval of every such call")
-	}
-	if out == nil {
-		out = []string{}
+		out = append(out, approval.Because("gateway", "the agent's gateway requires approval of every such call"))
 	}
 	return out
 }
 
+func reasonTexts(reasons []approval.Reason) []string {
+	out := make([]string, 0, len(reasons))
+	for _, r := range reasons {
+		out = append(out, r.Text)
+	}
+	return out
+}
+
+// preview is what would happen; approval composes what is said of it.
 func (p *pending) preview() approval.Preview {
 	switch plan := p.plan.(type) {
 	case *Edits:
-		return approval.Preview{Kind: "diff", Files: plan.Set.Preview()}
+		return approval.Preview{Kind: "diff", Files: approval.Files(plan.Set.Preview())}
 	case *Action:
 		return p.commandPreview(plan)
 	}
-	return approval.Preview{Kind: "text", Markdown: p.readPreview(), Deed: readDeed(p.plan.touches())}
+	return p.readPreview()
 }
 
-// readDeed completes "the agent wants to"; empty where nothing is read.
-func readDeed(reads []touch) string {
-	switch len(reads) {
+func (p *pending) readPreview() approval.Preview {
+	out := approval.Preview{Kind: "text", Question: "Read this?"}
+	var names []string
+	for _, t := range p.plan.touches() {
+		names = append(names, fault.Quote(t.path.String()))
+	}
+	switch len(names) {
 	case 0:
-		return ""
+		arguments := approval.NewFact("arguments", "Arguments", fault.Line(string(p.call.Arguments)))
+		return approval.Preview{Kind: "text", Facts: []approval.Fact{arguments}}
 	case 1:
-		return "read " + fault.Quote(reads[0].path.String())
+		out.Deed = "read " + names[0]
+	default:
+		out.Deed = "read " + count(len(names), "file")
 	}
-	return "read " + count(len(reads), "file")
-}
-
-func (p *pending) readPreview() string {
-	reads := p.plan.touches()
-	if len(reads) == 0 {
-		return fmt.Sprintf("The agent wants to use %s with these arguments:\n\n    %s\n", p.tool.Name, fault.Escape(string(p.call.Arguments)))
-	}
-	var out strings.Builder
-	out.WriteString("The agent wants to read:\n")
-	for _, t := range reads {
-		out.WriteString("\n- `" + fault.Quote(t.path.String()) + "`")
-	}
-	return out.String()
+	out.Facts = []approval.Fact{approval.NewFact("files", "Files", names...)}
+	return out
 }
 
 // choices are the decisions on offer, the refusing one first.

@@ -133,7 +133,7 @@ func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
 	if err != nil {
 		return Need{Verdict: policy.Refuse, Reasons: []string{err.Error()}, Error: fault.From(err)}
 	}
-	n := Need{Verdict: p.decision.Verdict, Reasons: p.reasons()}
+	n := Need{Verdict: p.decision.Verdict, Reasons: reasonTexts(p.reasons())}
 	switch n.Verdict {
 	case policy.Refuse:
 		n.Error = p.refusal()

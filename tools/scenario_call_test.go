@@ -224,7 +224,7 @@ func (h *human) ReviewPatch(ctx context.Context, r tools.PatchReview) (tools.Rev
 func describe(r approval.Request) []string {
 	out := []string{"asked: " + r.Title}
 	for _, reason := range r.Reasons {
-		out = append(out, "  because "+reason)
+		out = append(out, "  because "+reason.Text)
 	}
 	out = append(out, describePreview(r.Preview)...)
 	for _, d := range r.Decisions[2:] {

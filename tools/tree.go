@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"pillion/internal/fault"
+	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/workspace"
@@ -128,22 +129,22 @@ func describeTree(changes []change.TreeChange) string {
 }
 
 // treeReasons are what the human should know beside the names.
-func treeReasons(c change.TreeChange) []string {
-	var out []string
+func treeReasons(c change.TreeChange) []approval.Reason {
+	var out []approval.Reason
 	if c.Operation == change.ChangeMode {
 		return nil // the preview says it, and policy
 	}
 	for _, f := range c.Unsaved() {
-		out = append(out, fmt.Sprintf("%s has unsaved changes in the editor; they stay there", fault.Quote(f.Path.String())))
+		out = append(out, approval.Because("unsaved_text", "%s has unsaved changes in the editor; they stay there", fault.Quote(f.Path.String())))
 	}
 	if link := c.Was.Top().Link; link != "" {
-		out = append(out, fmt.Sprintf("it is a symbolic link to %s, which stays", fault.Quote(link)))
+		out = append(out, approval.Because("link", "it is a symbolic link to %s, which stays", fault.Quote(link)))
 	}
 	if c.Over.Exists() {
-		out = append(out, fmt.Sprintf("it replaces the file %s", fault.Quote(c.To.String())))
+		out = append(out, approval.Because("replaces", "it replaces the file %s", fault.Quote(c.To.String())))
 	}
 	if len(c.Missing) > 0 && c.Operation == change.Move {
-		out = append(out, fmt.Sprintf("it makes the folder %s", fault.Quote(c.Target.Dir().String())))
+		out = append(out, approval.Because("creates", "it creates the folder %s", fault.Quote(c.Target.Dir().String())))
 	}
 	return out
 }

@@ -106,18 +106,18 @@ func planWhole(in Input, args writeFileArgs, sent string) (*Edits, error) {
 	e.Set = change.Only(f, e.Title)
 	e.Set.Backup = args.Backup == nil || *args.Backup
 	if b.moved {
-		e.Reasons = append(e.Reasons, b.reason())
+		e.because("merged", "%s", b.reason())
 		e.believes = b.believe(document.Content{Text: ours, Encoding: after.Encoding, BOM: after.BOM}, true)
 	}
 	switch {
 	case !before.Exists || args.ExpectedVersion != "":
 	case b.version == "" || b.proposed:
-		e.Reasons = append(e.Reasons, "it replaces a whole file that this session has not read")
+		e.because("unread", "it replaces a whole file that the agent has not read")
 	case in.Session.SeenWhole(fileName(before.Path)) == "":
-		e.Reasons = append(e.Reasons, "it replaces a whole file that this session has only partly read")
+		e.because("unread", "it replaces a whole file that the agent has only partly read")
 	}
 	if before.Exists && before.Encoding != after.Encoding {
-		e.Reasons = append(e.Reasons, fmt.Sprintf("it changes the file's encoding from %s to %s", before.Encoding, after.Encoding))
+		e.because("encoding", "it changes the file's encoding from %s to %s", before.Encoding, after.Encoding)
 	}
 	return e, nil
 }

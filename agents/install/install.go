@@ -54,17 +54,22 @@ type Plan struct {
 	Notes []string // what to do next, and what can still act unseen
 }
 
-// known are the agents: how each is set up, and how its configuration is read.
+// known are the agents: what people call each, how it is set up, and how its configuration
+// is read.
 var known = map[string]struct {
+	name string
 	plan func(Options) (Plan, error)
 	look func(Options) (view, error)
 }{
-	"claude":   {planClaude, viewClaude},
-	"codex":    {planCodex, viewCodex},
-	"gemini":   {planGemini, viewGemini},
-	"opencode": {planOpencode, viewOpencode},
-	"qwen":     {planQwen, viewQwen},
+	"claude":   {"Claude Code", planClaude, viewClaude},
+	"codex":    {"Codex", planCodex, viewCodex},
+	"gemini":   {"Gemini CLI", planGemini, viewGemini},
+	"opencode": {"opencode", planOpencode, viewOpencode},
+	"qwen":     {"Qwen Code", planQwen, viewQwen},
 }
+
+// Name is what people call an agent that Agents lists.
+func Name(agent string) string { return known[agent].name }
 
 // Agents lists the names that For takes.
 func Agents() []string {

@@ -301,19 +301,19 @@ func TestWhatAFormShowsWhole(t *testing.T) {
 		{"codex-mcp-client", strings.Repeat("x ", 500), false},
 		{"codex-mcp-client", strings.Repeat("ls\n", 13), false},
 	} {
-		if text, _, whole := question(command(c.command), screenOf(c.agent)); whole != c.whole || !strings.HasPrefix(text, "$ "+c.command[:2]) {
+		if text, _, whole := question(command(c.command).Compose(), screenOf(c.agent)); whole != c.whole || !strings.HasPrefix(text, "$ "+c.command[:2]) {
 			t.Errorf("%s, %q: whole %v:\n%s", c.agent, c.command, whole, text)
 		}
 	}
 	r := command("make")
 	r.Preview.Cwd, r.Preview.Writes = "sub", []string{"out"}
-	if text, _, whole := question(r, screenOf("")); !whole || text != "$ make\nin sub\nwrites out" {
+	if text, _, whole := question(r.Compose(), screenOf("")); !whole || text != "$ make\nFolder: sub\nWrites: out" {
 		t.Errorf("whole %v:\n%s", whole, text)
 	}
 	for length, lines := range map[int]int{descriptionColumns: 1, descriptionColumns + 1: 2} { // what does not fit beside the choice counts
 		r := command("make")
-		r.Reasons = []string{strings.Repeat("y", length)}
-		if text, why, whole := question(r, screenOf("claude-code")); !whole || strings.Count(text, "\n")+1 != lines || (why == "") == (lines == 1) {
+		r.Reasons = []approval.Reason{{Text: strings.Repeat("y", length)}}
+		if text, why, whole := question(r.Compose(), screenOf("claude-code")); !whole || strings.Count(text, "\n")+1 != lines || (why == "") == (lines == 1) {
 			t.Errorf("%d: whole %v, %q:\n%s", length, whole, why, text)
 		}
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
@@ -53,7 +54,7 @@ func question(r approval.Request, on screen) (text, why string, whole bool) {
 	if r.Preview.Kind != "diff" && r.Preview.Kind != "command" {
 		out.WriteString(r.Title + "\n")
 	}
-	why = fault.Escape(strings.Join(r.Reasons, "; "))
+	why = reasons(r)
 	if len(why) > descriptionColumns {
 		out.WriteString(why + "\n")
 		why = ""
@@ -62,33 +63,42 @@ func question(r approval.Request, on screen) (text, why string, whole bool) {
 	return text, why, whole
 }
 
+func reasons(r approval.Request) string {
+	var out []string
+	for _, reason := range r.Reasons {
+		out = append(out, reason.Text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// preview is what would happen, without what a form has no room for.
 func preview(out *strings.Builder, p approval.Preview) {
 	switch p.Kind {
 	case "diff":
 		for _, f := range p.Files {
-			path := fault.Quote(f.Path)
-			if f.To != "" {
-				path += " to " + fault.Quote(f.To)
+			fmt.Fprintf(out, "%s, +%d -%d\n", f.Deed, f.Additions, f.Deletions)
+			if f.Text {
+				out.WriteString(changedLines(f.Diff) + "\n")
+				continue
 			}
-			fmt.Fprintf(out, "%s %s, +%d -%d\n%s\n", f.Operation, path, f.Additions, f.Deletions, changedLines(f.Diff))
+			for _, fact := range f.Facts {
+				out.WriteString(fact.String() + "\n")
+			}
 		}
 	case "command":
 		out.WriteString("$ " + p.Command + "\n")
-		if p.Cwd != "" && p.Cwd != "." {
-			out.WriteString("in " + fault.Quote(p.Cwd) + "\n")
+		for _, f := range p.Facts {
+			if slices.Contains(commandFacts, f.Code) && f.Tone != approval.Muted {
+				out.WriteString(f.Label + ": " + strings.Join(f.Values(), ", ") + "\n")
+			}
 		}
-		for _, w := range p.Writes {
-			out.WriteString("writes " + fault.Quote(w) + "\n")
-		}
-		for _, u := range p.Unsaved {
-			out.WriteString("does not see what is unsaved in " + fault.Quote(u) + "\n")
-		}
-	case "url":
-		out.WriteString(p.URL + "\n")
 	default:
-		out.WriteString(p.Markdown + "\n")
+		out.WriteString(p.Text() + "\n")
 	}
 }
+
+// commandFacts are what a form says of a command beside its line.
+var commandFacts = []string{"folder", "writes", "unsaved"}
 
 // changedLines leaves out what a form has no room for: of a difference with one hunk,
 // everything but the lines that change.

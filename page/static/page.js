@@ -51,7 +51,14 @@ function answerButton(className, content, card, given) {
 }
 
 function diff(rows) {
-  return make('pre', '', ...rows.map((row) => make('span', row.kind, row.text)));
+  return make('pre', '', ...rows.map((row) => make('span', row.kind,
+    ...row.parts.map((part) => (part.marked ? make('mark', '', part.text) : part.text)))));
+}
+
+function facts(list) {
+  return make('dl', '', ...list.flatMap((fact) => (fact.items ?? [fact.text]).flatMap((value, i) => [
+    make('dt', '', i === 0 ? fact.label : ''), make('dd', fact.tone ?? '', value),
+  ])));
 }
 
 function list(texts) {
@@ -62,27 +69,16 @@ function list(texts) {
 function preview(view) {
   const out = [];
   for (const file of view.files ?? []) {
-    out.push(make('p', 'file', file.head));
-    if (file.rows.length > 0) out.push(diff(file.rows));
-    if (file.note) out.push(make('p', 'where', file.note));
+    const size = [file.additions > 0 ? `+${file.additions}` : '', file.deletions > 0 ? `−${file.deletions}` : ''];
+    out.push(make('p', 'file', [file.name, file.summary, ...size].filter(Boolean).join('  ')));
+    if (file.facts.length > 0) out.push(facts(file.facts));
+    if ((file.rows ?? []).length > 0) out.push(diff(file.rows));
   }
-  if (view.command) {
-    out.push(make('pre', 'command', view.command), make('p', 'where', view.where));
-    if ((view.parts ?? []).length > 0) {
-      out.push(make('ul', 'parts', ...view.parts.map((part) => make('li', '', make('code', '', part.words), part.why ? `: ${part.why}` : ''))));
-    }
-    if ((view.notes ?? []).length > 0) out.push(list(view.notes));
-  }
-  if (view.text) out.push(make('p', 'message', view.text));
-  if (view.facts) {
-    out.push(make('dl', '', ...view.facts.flatMap((fact) => fact.values.map((value, i) => [
-      make('dt', '', i === 0 ? fact.name : ''), make('dd', fact.notable ? 'notable' : '', value),
-    ])).flat()));
-  }
+  const lines = (view.lines ?? []).join('\n');
+  if (lines) out.push(view.command ? make('pre', 'command', lines) : make('p', 'message', lines));
+  if ((view.facts ?? []).length > 0) out.push(facts(view.facts));
   if ((view.diff ?? []).length > 0) out.push(diff(view.diff));
-  if (view.invisible) {
-    out.push(make('p', 'changed', 'There are invisible characters in this; they are shown as escapes such as \\u200b.'));
-  }
+  for (const notice of view.notices ?? []) out.push(make('p', 'changed', notice));
   return out;
 }
 
@@ -117,7 +113,7 @@ function show(card, view) {
   }
   card.element.replaceChildren(
     make('h2', '', make('span', 'who', `${view.who} asks: `), view.title),
-    ...(view.reasons?.length ? [list(view.reasons)] : []),
+    ...(view.reasons?.length ? [list(view.reasons.map((reason) => reason.text))] : []),
     ...(view.changed ? [make('p', 'changed', 'What this rests on has changed since you were asked. This is how it is now.')] : []),
     ...preview(view), ...answers(view, card, reason), problem);
 }

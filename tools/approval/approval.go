@@ -26,8 +26,6 @@ import (
 	"errors"
 	"reflect"
 	"time"
-
-	"pillion/workspace/change"
 )
 
 // Request is one question to the human: the params of approval/request.
@@ -39,7 +37,7 @@ type Request struct {
 	Tool        string          `json:"tool"`
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
-	Reasons     []string        `json:"reasons"`
+	Reasons     []Reason        `json:"reasons"`
 	Arguments   json.RawMessage `json:"arguments"`
 	Preview     Preview         `json:"preview"`
 	Decisions   []Choice        `json:"decisions"`
@@ -51,42 +49,6 @@ type Request struct {
 type Agent struct {
 	Name string `json:"name"`
 	Via  string `json:"via"`
-}
-
-// Preview shows what would happen. Kind says which fields are meant.
-type Preview struct {
-	Kind string `json:"kind"` // diff, command, url or text
-
-	Files []change.FilePreview `json:"files,omitempty"` // diff
-
-	Command string        `json:"command,omitempty"` // command
-	Cwd     string        `json:"cwd,omitempty"`
-	Parts   []CommandPart `json:"parts,omitzero"`  // empty, not absent, of a command without any
-	Writes  []string      `json:"writes,omitzero"` // likewise
-	Network bool          `json:"network,omitempty"`
-	Sandbox string        `json:"sandbox,omitempty"` // what really holds the command: "none"
-	Unsaved []string      `json:"unsaved,omitempty"` // open files whose text the command would not see
-
-	URL      string `json:"url,omitempty"`      // url
-	Markdown string `json:"markdown,omitempty"` // text
-	// What follows says parts of the Markdown once more, for editors that lay them out.
-	Deed    string `json:"deed,omitempty"`    // completes "the agent wants to", of any kind
-	Message string `json:"message,omitempty"` // the argument of that name, which the human may write anew
-	Facts   []Fact `json:"facts,omitempty"`
-	Diff    string `json:"diff,omitempty"` // in git's format
-}
-
-// Fact is a line or several under one name.
-type Fact struct {
-	Name    string   `json:"name"`
-	Values  []string `json:"values"`
-	Notable bool     `json:"notable,omitempty"` // something that the human may not expect
-}
-
-// CommandPart is one simple command of a command line, and why it asks.
-type CommandPart struct {
-	Argv []string `json:"argv"`
-	Why  string   `json:"why"`
 }
 
 // Scope is how long a decision holds.
@@ -106,6 +68,8 @@ type Choice struct {
 	Title string `json:"title"`
 	Scope Scope  `json:"scope"`
 	Rule  string `json:"rule,omitempty"`
+	// Meaning is what comes of it: "once", "the agent goes on without it".
+	Meaning string `json:"meaning"`
 }
 
 // The decisions that are always offered, the refusing one first.
@@ -169,9 +133,10 @@ func (a Answer) ofHunks(p Preview) Answer {
 
 // Changed tells an open dialog that the text beneath it changed.
 type Changed struct {
-	ApprovalID string  `json:"approvalId"`
-	Digest     string  `json:"digest"`
-	Preview    Preview `json:"preview"`
+	ApprovalID string   `json:"approvalId"`
+	Digest     string   `json:"digest"`
+	Reasons    []Reason `json:"reasons"`
+	Preview    Preview  `json:"preview"`
 	// Moved: the same lines change as before, only elsewhere in the file. A yes
 	// already given stands.
 	Moved bool `json:"moved"`

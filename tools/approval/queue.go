@@ -176,7 +176,7 @@ func (q *Queue) follow(ctx context.Context, d *dialog, p Plan) error {
 	d.current = now.Digest
 	d.accepted[now.Digest] = true
 	q.update(d.id, now)
-	q.asker.Changed(Changed{ApprovalID: d.id, Digest: now.Digest, Preview: now.Preview, Moved: continuity == Shifted})
+	q.asker.Changed(Changed{ApprovalID: d.id, Digest: now.Digest, Reasons: now.Reasons, Preview: now.Preview, Moved: continuity == Shifted})
 	return nil
 }
 
@@ -193,7 +193,7 @@ func (q *Queue) settle(ctx context.Context, d *dialog, p Plan, r reply) (Answer,
 		r.answer.Digest = d.request.Digest
 	}
 	r.answer = r.answer.ofHunks(d.request.Preview)
-	outcome, yes := r.answer.Decision.outcome()
+	outcome, yes := r.answer.Decision.Outcome()
 	if !yes {
 		q.asker.Resolved(d.id, outcome)
 		return r.answer, true, nil
@@ -213,9 +213,9 @@ func (q *Queue) settle(ctx context.Context, d *dialog, p Plan, r reply) (Answer,
 	return r.answer, true, nil
 }
 
-// outcome is what a decision makes of the dialog, and whether it is a yes. What is
-// no decision at all is none.
-func (d Decision) outcome() (o Outcome, yes bool) {
+// Outcome is what a decision makes of the dialog, and whether it approves. What is
+// no decision at all does not.
+func (d Decision) Outcome() (o Outcome, yes bool) {
 	switch d {
 	case Approve:
 		return Approved, true

@@ -3,6 +3,7 @@ package patching
 import (
 	"strings"
 
+	"pillion/internal/fault"
 	"pillion/workspace/change"
 	"pillion/workspace/diff"
 	"pillion/workspace/language"
@@ -32,12 +33,49 @@ type ReviewFile struct {
 	Dirty        bool         `json:"dirty"`
 }
 
+// Preview is the file as a change that an editor shows; where it came from is said.
+func (f ReviewFile) Preview() change.FilePreview {
+	out := change.FilePreview{
+		Path: f.Path, URI: f.URI, Operation: change.Overwrite, Language: f.Language, Size: len(f.After), Before: f.Before, After: f.After,
+		Additions: f.Additions, Deletions: f.Deletions, OpenInEditor: f.OpenInEditor, Dirty: f.Dirty, Note: f.Note, Whole: f.Whole,
+	}
+	if f.Operation == change.Create || f.Operation == change.Delete {
+		out.Operation = f.Operation
+	}
+	var text strings.Builder
+	for _, h := range f.Hunks {
+		shown := change.WholeHunk(h.Header)
+		if len(h.Lines) > 0 {
+			shown = change.PreviewHunk(h.Header, h.blocks)
+			text.WriteString(h.Header + "\n" + strings.Join(h.Lines, "\n") + "\n")
+		}
+		shown.ID = h.ID
+		out.Hunks = append(out.Hunks, shown)
+	}
+	out.Diff = text.String()
+	origin := ""
+	switch {
+	case f.From != "" && f.Operation == "copy":
+		origin = "copied from " + fault.Quote(f.From)
+	case f.From != "":
+		origin = "moved from " + fault.Quote(f.From)
+	}
+	if out.Diff == "" {
+		out.Whole = change.Words(origin, f.Whole)
+	} else {
+		out.Note = change.Words(origin, f.Note)
+	}
+	return out
+}
+
 // ReviewHunk is what can be taken or left. Lines have their ' ', '+' or '-' and no
 // line end.
 type ReviewHunk struct {
 	ID     string   `json:"id"`
 	Header string   `json:"header"`
 	Lines  []string `json:"lines"`
+
+	blocks []diff.Block
 }
 
 // Show is the patch as the user sees it.
@@ -66,7 +104,7 @@ func (f *ReviewedFile) show() ReviewFile {
 	}
 	out.Additions, out.Deletions = diff.Count(f.hunks)
 	for i, h := range f.hunks {
-		shown := ReviewHunk{ID: f.id(i), Header: h.Header(), Lines: []string{}}
+		shown := ReviewHunk{ID: f.id(i), Header: h.Header(), Lines: []string{}, blocks: diff.Blocks([]diff.Hunk{h})}
 		for _, line := range h.Lines {
 			text, ended := strings.CutSuffix(line.Text, "\n")
 			shown.Lines = append(shown.Lines, string(line.Op)+text)

@@ -238,7 +238,7 @@ func TestWritesThatAlwaysAsk(t *testing.T) {
 		"echo x > '/Users/u/Library/Application Support/Pillion/x'": Ask,
 	} {
 		d := check(t, exactly(line, Default), Ask)
-		if d.Rememberable || !strings.Contains(strings.Join(d.Reasons, " "), "writes to") {
+		if d.Rememberable || !strings.Contains(strings.Join(Texts(d.Reasons), " "), "writes to") {
 			t.Errorf("%s: %+v", line, d)
 		}
 		check(t, exactly(line, AutoEdit), Ask)

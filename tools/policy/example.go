@@ -21,7 +21,7 @@ func (r Rule) Holds(kind Verdict, example string) (holds bool, why []string) {
 	case Run:
 		request.Mode, request.Rules.Allow = Default, []Rule{r}
 		decision := Decide(request)
-		return decision.Verdict == Run, decision.Reasons
+		return decision.Verdict == Run, Texts(decision.Reasons)
 	case Ask:
 		request.Rules.Ask = []Rule{r}
 	default:

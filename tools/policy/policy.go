@@ -87,9 +87,8 @@ type Decision struct {
 	Verdict Verdict
 	By      By         // who decided; empty where a human is asked
 	Code    fault.Code // of a refusal
-	// Reasons say why it asks or refuses: sentences for the human, lower case, no
-	// full stop, names escaped. Empty when it runs.
-	Reasons []string
+	// Reasons say why it asks or refuses. Empty when it runs.
+	Reasons []Reason
 	// Rememberable is true exactly when Offers is not empty.
 	Rememberable bool
 	Offers       []Offer
@@ -102,6 +101,42 @@ type Decision struct {
 	Parts  []CommandPart
 	Writes []string
 }
+
+// Reason is why a call asks or is refused: a code for programs, and a clause for people,
+// lower case, no full stop, names escaped.
+type Reason struct{ Code, Text string }
+
+// The codes of reasons.
+const (
+	ReasonClass      = "class"      // of every call of the tool
+	ReasonAlways     = "always"     // no rule can allow it
+	ReasonRule       = "rule"       // of the settings
+	ReasonMode       = "mode"       // the session's
+	ReasonProtected  = "protected"  // what it writes to
+	ReasonOutside    = "outside"    // likewise
+	ReasonRepository = "repository" // a repository's own files
+	ReasonSecret     = "secret"     // what it reads
+)
+
+func reasons(code string, texts ...string) []Reason {
+	out := make([]Reason, 0, len(texts))
+	for _, text := range texts {
+		out = append(out, Reason{code, text})
+	}
+	return out
+}
+
+// Texts are those of reasons.
+func Texts(reasons []Reason) []string {
+	var out []string
+	for _, r := range reasons {
+		out = append(out, r.Text)
+	}
+	return out
+}
+
+// Why is the reasons as one clause.
+func (d Decision) Why() string { return strings.Join(Texts(d.Reasons), "; ") }
 
 // By is who decided, if no human was asked.
 type By string
@@ -154,16 +189,16 @@ func decide(r Request) Decision {
 	case len(firm) == 0 && !asks:
 		return Decision{
 			Verdict:        Ask,
-			Reasons:        secretReasons(secrets),
+			Reasons:        reasons(ReasonSecret, secretReasons(secrets)...),
 			OncePerSession: "secret:" + strings.Join(secrets, "\n"),
 		}
 	}
 	d := Decision{Verdict: Ask}
 	if asks {
-		d.Reasons = append(d.Reasons, classReason[r.Access])
+		d.Reasons = append(d.Reasons, Reason{ReasonClass, classReason[r.Access]})
 	}
 	d.Reasons = append(d.Reasons, firm...)
-	d.Reasons = append(d.Reasons, secretReasons(secrets)...)
+	d.Reasons = append(d.Reasons, reasons(ReasonSecret, secretReasons(secrets)...)...)
 	if len(firm) == 0 && len(secrets) == 0 {
 		d.Offers = offers(r)
 		d.Rememberable = len(d.Offers) > 0
@@ -175,45 +210,44 @@ func decide(r Request) Decision {
 func refuse(r Request) (Decision, bool) {
 	for _, rule := range r.Rules.Deny {
 		if rule.judge(r) == matches {
-			return refusal(ByRule, fmt.Sprintf("the settings deny it with the rule %s", rule)), true
+			return refusal(ByRule, Reason{ReasonRule, fmt.Sprintf("the settings deny it with the rule %s", rule)}), true
 		}
 	}
-	if reasons := repositoryReasons(r); len(reasons) > 0 {
-		return refusal(ByPolicy, reasons...), true
+	if own := repositoryReasons(r); len(own) > 0 {
+		return refusal(ByPolicy, reasons(ReasonRepository, own...)...), true
 	}
 	verdict := verdictOf(r.Access, r.Mode)
-	special := append(protectedReasons(r), secretReasons(secretReads(r))...)
+	special := append(reasons(ReasonProtected, protectedReasons(r)...), reasons(ReasonSecret, secretReasons(secretReads(r))...)...)
 	switch {
 	case verdict == Refuse && r.Mode != Plan:
-		return refusal(ByPolicy, fmt.Sprintf(
-			"unknown access class %q or mode %q", r.Access, r.Mode)), true
+		return refusal(ByPolicy, Reason{ReasonMode, fmt.Sprintf("unknown access class %q or mode %q", r.Access, r.Mode)}), true
 	case r.Mode == Plan && (verdict == Refuse || len(special) > 0 && r.Access != Human):
-		return refusal(ByMode, append([]string{
-			"this session is in plan mode, which only reads; present the plan to the user first",
+		return refusal(ByMode, append([]Reason{
+			{ReasonMode, "this session is in plan mode, which only reads; present the plan to the user first"},
 		}, special...)...), true
 	}
 	return Decision{}, false
 }
 
-func refusal(by By, reasons ...string) Decision {
+func refusal(by By, reasons ...Reason) Decision {
 	return Decision{Verdict: Refuse, By: by, Code: fault.PolicyDenied, Reasons: reasons}
 }
 
 // firmQuestions lists why the call asks whatever was allowed or granted.
-func firmQuestions(r Request) []string {
-	reasons := append(protectedReasons(r), writeReasons(r)...)
+func firmQuestions(r Request) []Reason {
+	out := append(reasons(ReasonProtected, protectedReasons(r)...), reasons(ReasonOutside, writeReasons(r)...)...)
 	if r.AlwaysAsk {
-		reasons = append(reasons, "this call always needs a yes")
+		out = append(out, Reason{ReasonAlways, "this call always needs approval"})
 	}
 	for _, rule := range r.Rules.Deny {
 		if rule.judge(r) == unclear {
-			reasons = append(reasons, fmt.Sprintf("the settings may deny it: the rule %s cannot be judged for this call", rule))
+			out = append(out, Reason{ReasonRule, fmt.Sprintf("the settings may deny it: the rule %s cannot be judged for this call", rule)})
 		}
 	}
 	for _, rule := range r.Rules.Ask {
 		if rule.judge(r) != differs {
-			reasons = append(reasons, fmt.Sprintf("the settings ask first with the rule %s", rule))
+			out = append(out, Reason{ReasonRule, fmt.Sprintf("the settings ask first with the rule %s", rule)})
 		}
 	}
-	return reasons
+	return out
 }

@@ -86,7 +86,7 @@ func check(t *testing.T, r Request, want Verdict) Decision {
 	if d.Rememberable != (len(d.Offers) > 0) || d.Rememberable && d.Verdict != Ask {
 		t.Errorf("%s: %s, rememberable %v, offers %v", r, d.Verdict, d.Rememberable, d.Offers)
 	}
-	for _, reason := range d.Reasons {
+	for _, reason := range Texts(d.Reasons) {
 		if reason == "" || strings.HasSuffix(reason, ".") || reason != fault.Escape(reason) || strings.Contains(reason, "\n") {
 			t.Errorf("%s: reason %q is not a plain sentence without a full stop", r, reason)
 		}
@@ -191,7 +191,7 @@ func TestSecretWritesAskEachTime(t *testing.T) {
 	req := edit("deploy/.env")
 	req.Mode = AutoEdit
 	d := check(t, req, Ask)
-	if d.OncePerSession != "" || !slices.Equal(d.Reasons, []string{"deploy/.env looks like a file with secrets"}) {
+	if d.OncePerSession != "" || !slices.Equal(Texts(d.Reasons), []string{"deploy/.env looks like a file with secrets"}) {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -267,9 +267,9 @@ func TestReasons(t *testing.T) {
 		{edit("a.py"), []string{"this tool changes files"}},
 		{command("make", ""), []string{"this tool runs a program"}},
 		{edit(".vscode/tasks.json"), []string{"this tool changes files", ".vscode/tasks.json can make the editor run programs"}},
-		{Request{Tool: "git.push", Access: VCS, Mode: FullAccess, AlwaysAsk: true}, []string{"this call always needs a yes"}},
+		{Request{Tool: "git.push", Access: VCS, Mode: FullAccess, AlwaysAsk: true}, []string{"this call always needs approval"}},
 	} {
-		if d := check(t, c.call, Ask); !slices.Equal(d.Reasons, c.want) {
+		if d := check(t, c.call, Ask); !slices.Equal(Texts(d.Reasons), c.want) {
 			t.Errorf("%s: reasons %q, want %q", c.call, d.Reasons, c.want)
 		}
 	}

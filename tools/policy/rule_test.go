@@ -319,7 +319,7 @@ func TestRulesThatCannotBeJudgedAsk(t *testing.T) {
 		} else {
 			r.Rules.Ask = rule
 		}
-		if d := check(t, r, Ask); d.Rememberable || !strings.Contains(strings.Join(d.Reasons, " "), "run_command(git push *)") {
+		if d := check(t, r, Ask); d.Rememberable || !strings.Contains(strings.Join(Texts(d.Reasons), " "), "run_command(git push *)") {
 			t.Errorf("%s: %+v", list, d)
 		}
 	}

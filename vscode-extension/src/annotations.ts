@@ -2,8 +2,7 @@
 
 import { type DecorationOptions, Disposable, MarkdownString, Range, type TextEditor, ThemeColor, window, workspace } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
-import { besideFirstChange } from "./deeds";
-import { leftOut } from "./hunk-words";
+import { hunkSize } from "./hunk-items";
 import type { Hunk } from "./hunks";
 import type { FilePreview } from "./protocol";
 import { approvalIdOf, pathOf, proposal } from "./schemes";
@@ -51,11 +50,11 @@ export class Annotations implements Partial<ApprovalListener>, Disposable {
       hoverMessage.isTrusted = { enabledCommands: ["pillion.toggleHunk"] };
       return { range: editor.document.validateRange(end), hoverMessage, renderOptions: { after: { contentText } } };
     };
-    const said = besideFirstChange(approval, file);
+    const said = [approval.note, file.banner].filter(Boolean).join(" · ");
     const left = approval.chosen.hunksOf(file.path).filter((hunk) => !approval.chosen.takes(hunk));
     const marks = left.map((hunk) => {
       const { start, end } = approval.chosen.place(file.path, hunk);
-      return beside(Math.max(0, end > start ? start : start - 1), leftOut(hunk), takeLink(approval, file, hunk));
+      return beside(Math.max(0, end > start ? start : start - 1), ["left out", hunkSize(hunk)].filter(Boolean).join(": "), takeLink(approval, file, hunk));
     });
     editor.setDecorations(this.paint, [...(said ? [beside(Math.min(place(file.before, approval.chosen.right(file.path)), editor.document.lineCount - 1), said)] : []), ...marks]);
   }

@@ -3,7 +3,6 @@
 
 import { Uri, window } from "vscode";
 import type { Approval, ApprovalListener } from "./approvals";
-import { deed, particulars } from "./deeds";
 import { short, visible } from "./escape";
 import { announce } from "./notices";
 
@@ -15,19 +14,19 @@ export class Announcer implements Partial<ApprovalListener> {
   private readonly onShow = new Map<string, (() => void)[]>();
 
   added(approval: Approval): void {
-    const message = `${visible(approval.request.agent.name)} wants to ${short(deed(approval.request), 120)}`;
-    const reasons = particulars(approval.request).map((reason) => short(reason, 160));
+    const message = `${visible(approval.request.agent.name)} wants to ${short(approval.request.preview.deed, 120)}`;
+    const reasons = (approval.request.reasons ?? []).filter(({ code }) => code !== "class").map(({ text }) => short(text, 160));
     void this.announce(approval, [message, ...reasons].join("; "));
   }
 
   changed(approval: Approval): void {
     if (approval.beneath === "moved" && approval.note !== undefined) {
       if (!this.typesThere(approval)) {
-        void this.announce(approval, `${this.name(approval)} has changed; the proposal is updated`);
+        void this.announce(approval, `${this.name(approval)} changed; the proposal was updated`);
       }
     }
     if (approval.beneath === "conflict") {
-      void this.announce(approval, `${this.name(approval)} has changed; your text will be merged with it and shown again`);
+      void this.announce(approval, `${this.name(approval)} changed; your text will be merged with it and shown again`);
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { Uri, window } from "vscode";
 import type { Choice } from "./approvals";
-import { scopes } from "./command-page";
+import { scopes } from "./request-page";
 import { short, visible, withoutLinks } from "./escape";
 import { say } from "./notices";
 import { saveAndRun, saveUnseen } from "./saving";

@@ -4,9 +4,8 @@
 
 import { Chosen } from "./chosen";
 import { visible } from "./escape";
-import { beneathNotes, isText } from "./file-words";
+import { beneathNotes } from "./files";
 import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest, FilePreview } from "./protocol";
-import { reviewTool } from "./reviews";
 
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
 export const inertMs = 500;
@@ -54,12 +53,12 @@ export class Approval {
   }
 
   get files(): readonly FilePreview[] {
-    return this.shown.preview.kind === "diff" ? (this.shown.preview.files ?? []) : [];
+    return "files" in this.shown.preview ? (this.shown.preview.files ?? []) : [];
   }
 
   /** Those that are two texts side by side; the others are told on its page. */
   get texts(): readonly FilePreview[] {
-    return this.files.filter(isText);
+    return this.files.filter(({ text }) => text);
   }
 
   get hasPage(): boolean {
@@ -73,7 +72,7 @@ export class Approval {
 
   /** A patch that an agent shows: whatever is answered, no file changes by it. */
   get isReview(): boolean {
-    return this.shown.tool === reviewTool;
+    return this.shown.preview.kind === "review";
   }
 
   get isEdited(): boolean {
@@ -112,7 +111,7 @@ export class Approval {
 
   /** Files of which a command would not see, or a commit not hold, the unsaved text. */
   get unsaved(): readonly string[] {
-    return this.shown.preview.kind === "command" || this.shown.preview.kind === "text" ? (this.shown.preview.unsaved ?? []) : [];
+    return "unsaved" in this.shown.preview ? (this.shown.preview.unsaved ?? []) : [];
   }
 
   /** The choices that are remembered, each with the rule that would be saved. */
@@ -220,8 +219,8 @@ export class Approval {
 
   private stepBack(): void {
     if (this.previous) {
-      const { preview, digest } = this.shown;
-      this.pending = { approvalId: this.id, digest, preview, moved: this.beneath === "moved" };
+      const { reasons, preview, digest } = this.shown;
+      this.pending = { approvalId: this.id, digest, reasons, preview, moved: this.beneath === "moved" };
       const written = this.selection.edited;
       ({ shown: this.shown, selection: this.selection } = this.previous);
       written.forEach((text, path) => {
@@ -234,7 +233,7 @@ export class Approval {
 
   private adopt(changed: ApprovalChanged): void {
     this.previous = { shown: this.shown, selection: this.selection };
-    this.shown = { ...this.shown, preview: changed.preview, digest: changed.digest };
+    this.shown = { ...this.shown, reasons: changed.reasons, preview: changed.preview, digest: changed.digest };
     this.selection = new Chosen(this.files, this.selection);
     this.seen.clear();
     this.beneath = changed.moved ? "moved" : "updated";

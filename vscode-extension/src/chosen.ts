@@ -2,8 +2,8 @@
 // right side shows exactly what it gives; a text that they wrote stays theirs, and a tick puts its hunk into it or takes it
 // out again, where it still finds its place.
 
-import { find, type Hunk, hunksOf, standsAt, type Stretch, swap, textOf } from "./hunks";
-import type { FilePreview } from "./protocol";
+import { find, type Hunk, hunksOf, ownLines, standsAt, swap, textOf } from "./hunks";
+import type { FilePreview, HunkLines } from "./protocol";
 
 export class Chosen {
   private readonly hunks: ReadonlyMap<string, readonly Hunk[]>;
@@ -90,10 +90,10 @@ export class Chosen {
   }
 
   /** Where a hunk stands on the right side. */
-  place(path: string, hunk: Hunk): Stretch {
+  place(path: string, hunk: Hunk): HunkLines {
     const expected = standsAt(this.hunksOf(path), hunk, (other) => this.takes(other));
     const own = this.own.get(path);
-    return own === undefined ? expected : (find(own, hunk, this.takes(hunk) ? "after" : "before", expected.start) ?? expected);
+    return own === undefined ? expected : (find(own, hunk, this.takes(hunk) ? "new" : "old", expected.start) ?? expected);
   }
 
   /** Whether the human wrote over it, so that it can be neither taken nor left by a tick. */
@@ -132,7 +132,7 @@ export class Chosen {
   }
 
   private leaveAsBefore(hunks: readonly Hunk[], former: readonly Hunk[], chosen: Chosen | undefined): void {
-    const same = (hunk: Hunk): string => hunk.lines.join("\n");
+    const same = (hunk: Hunk): string => JSON.stringify([ownLines(hunk, "old"), ownLines(hunk, "new"), hunk.before ? "" : hunk.header]);
     const rest = [...former];
     for (const hunk of hunks) {
       const at = rest.findIndex((other) => same(other) === same(hunk));

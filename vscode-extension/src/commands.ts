@@ -9,7 +9,7 @@ import { say } from "./notices";
 import { processCommands } from "./process-commands";
 import { journalCommands } from "./journal-commands";
 import { resourceOf, trustedPathOf } from "./schemes";
-import { agents, isAgent, setUpLine } from "./set-up";
+import { isName, setUpLine } from "./set-up";
 import { unusualCommands } from "./unusual-commands";
 import type { Entry } from "./view";
 import { getStarted } from "./walkthrough";
@@ -101,7 +101,8 @@ async function resume({ sessions }: Workbench, target: unknown): Promise<void> {
 /** Has the program set an agent up, in a terminal: there it shows what it would write, and asks. */
 async function connectAgent({ session }: Workbench, named: unknown): Promise<void> {
   const placeHolder = "A terminal shows what would be written into its configuration, and asks first";
-  const agent = isAgent(named) ? named : await window.showQuickPick(agents, { title: "Connect an agent", placeHolder });
+  const items = session.agents.filter(({ id }) => isName(id)).map(({ id, name }) => ({ label: name, id }));
+  const agent = isName(named) ? named : (await window.showQuickPick(items, { title: "Connect an agent", placeHolder }))?.id;
   const located = agent && (await session.locate(true));
   if (!located) {
     return;

@@ -4,9 +4,8 @@
 
 import { commands, Disposable, Range, type Tab, type Uri, ViewColumn, window, workspace } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, inertMs } from "./approvals";
-import { size } from "./deeds";
 import { visible } from "./escape";
-import { isText, pathsOf } from "./file-words";
+import { pathsOf, size } from "./files";
 import type { Pages } from "./pages";
 import type { Proposals } from "./proposal";
 import type { FilePreview } from "./protocol";
@@ -128,7 +127,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
 
   private async open(approval: Approval, preserveFocus: boolean, path?: string, hunkId?: string): Promise<void> {
     this.offered.add(approval.id);
-    const told = approval.files.some((candidate) => approval.chosen.key(candidate) === path && !isText(candidate));
+    const told = approval.files.some((candidate) => approval.chosen.key(candidate) === path && !candidate.text);
     const file = told ? undefined : (approval.texts.find((candidate) => candidate.path === path) ?? approval.texts[0]);
     const selection = file ? at(approval, file, hunkId) : this.pages.placeOf(approval, path);
     const options = { viewColumn: column(), preserveFocus, preview: false, ...(selection ? { selection } : {}) };

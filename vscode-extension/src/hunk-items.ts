@@ -2,19 +2,19 @@
 
 import { MarkdownString, ThemeIcon, TreeItem, TreeItemCheckboxState } from "vscode";
 import type { Approval } from "./approvals";
-import { visible, visibleLines } from "./escape";
-import { fileFate, noteOf } from "./file-words";
-import { hunkSize, hunkTitle, yes } from "./hunk-words";
-import type { Hunk } from "./hunks";
+import { visible } from "./escape";
+import { size } from "./files";
+import { diffLines, type Hunk, isWhole } from "./hunks";
 import type { FilePreview } from "./protocol";
+import { share } from "./request-page";
 
 /** More of a hunk is not shown under the mouse. */
 const linesShown = 60;
 
 export function hunkItem({ id, chosen }: Approval, { path }: FilePreview, hunk: Hunk): TreeItem {
-  const item = new TreeItem(hunkTitle(hunk));
+  const item = new TreeItem(hunk.title);
   item.id = `${id}\n${path}\n${hunk.id}`;
-  item.description = [chosen.isStuck(path, hunk) ? "written over by you" : "", hunkSize(hunk)].filter(Boolean).join(" · ");
+  item.description = [chosen.isStuck(path, hunk) ? "you edited over it" : "", hunkSize(hunk)].filter(Boolean).join(" · ");
   item.tooltip = tooltip(hunk);
   item.checkboxState = box(chosen.takes(hunk));
   item.command = { title: "Show", command: "pillion.show", arguments: [id, path, hunk.id] };
@@ -27,12 +27,10 @@ export function tickFile(item: TreeItem, { chosen }: Approval, file: FilePreview
   const hunks = chosen.hunksOf(path);
   const taken = hunks.filter((hunk) => chosen.takes(hunk)).length;
   const note = chosen.edited.has(path) ? "edited by you" : "";
-  const headers = hunks.filter(({ lines }) => lines.length === 0).map(({ header }) => visible(header));
-  const words = [...(file.whole === undefined ? headers : [fileFate(file)]), noteOf(file)];
   if (chosen.isOpen && hunks.length > 0) {
     item.checkboxState = box(taken === hunks.length);
   }
-  item.description = [note, String(item.description), ...words].filter(Boolean).join(" · ");
+  item.description = [note, String(item.description), file.summary].filter(Boolean).join(" · ");
 }
 
 /** Says what a yes would be given for, and gives it. */
@@ -47,11 +45,22 @@ export function yesItem(approval: Approval): TreeItem {
 }
 
 function box(ticked: boolean): NonNullable<TreeItem["checkboxState"]> {
-  return { state: ticked ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked, tooltip: "Take it" };
+  return { state: ticked ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked, tooltip: "Select it" };
 }
 
-function tooltip({ lines, header }: Hunk): MarkdownString {
-  const shown = lines.slice(0, linesShown).flatMap(visibleLines);
-  const more = lines.length > linesShown ? [`… and ${String(lines.length - linesShown)} lines more`] : [];
-  return new MarkdownString().appendCodeblock([visible(header), ...shown, ...more].join("\n"), "diff");
+/** `Approve 3 of 5`, or `Approve all 5`. */
+function yes({ chosen, request }: Approval): string {
+  const all = chosen.all.length;
+  return chosen.isNothing ? "Nothing is selected" : `${request.decisions?.[1]?.title ?? "Approve"} ${share(chosen.taken.length, all) || `all ${String(all)}`}`;
+}
+
+/** `+1 −2` */
+export function hunkSize(hunk: Hunk): string {
+  return isWhole(hunk) ? "" : size([hunk]);
+}
+
+function tooltip(hunk: Hunk): MarkdownString {
+  const lines = diffLines(hunk).map(visible);
+  const more = lines.length > linesShown ? [`… and ${String(lines.length - linesShown)} more lines`] : [];
+  return new MarkdownString().appendCodeblock([hunk.title, ...lines.slice(0, linesShown), ...more].join("\n"), "diff");
 }

@@ -3,7 +3,7 @@
 import { commands, Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, window } from "vscode";
 import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
-import { operationIcons } from "./file-words";
+import { operationIcons } from "./files";
 import { counts, isRevert, isRevertible, type Journal, stateWords, type Turn, when } from "./journal";
 import type { JournalEntry, JournalFile } from "./protocol";
 

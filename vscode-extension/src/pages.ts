@@ -1,4 +1,4 @@
-// Shows the pages of command-page.ts and doctor-page.ts as read-only documents, and paints them.
+// Shows the pages of request-page.ts and doctor-page.ts as read-only documents, and paints them.
 
 import {
   CodeLens,
@@ -18,10 +18,7 @@ import {
   workspace,
 } from "vscode";
 import type { Approval, ApprovalListener, Approvals } from "./approvals";
-import { commandPage, endedPage, missesLabel } from "./command-page";
-import { persistentTool, textQuestion } from "./deeds";
-import { filesQuestion } from "./file-words";
-import { planTool } from "./plans";
+import { endedPage, requestPage } from "./request-page";
 import { address, approvalIdOf, doctor, ended, page, revert, trust } from "./schemes";
 import type { Page, Paint } from "./sheet";
 
@@ -61,7 +58,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
 
   added(approval: Approval): void {
     if (approval.hasPage) {
-      this.put(pageAddress(approval), commandPage(approval));
+      this.put(pageAddress(approval), requestPage(approval));
     }
   }
 
@@ -84,7 +81,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
   }
 
   async readyEnded(approval: Approval, outcome: string): Promise<Uri> {
-    const uri = address(ended, approval.id, "Closed question");
+    const uri = address(ended, approval.id, "Closed request");
     this.put(uri, endedPage(approval.request, outcome));
     return this.open(uri);
   }
@@ -96,7 +93,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
   }
 
   provideTextDocumentContent(uri: Uri): string {
-    return this.shown.get(uri.toString())?.text ?? gone[uri.scheme] ?? "This question was answered or closed.\n";
+    return this.shown.get(uri.toString())?.text ?? gone[uri.scheme] ?? "This request was answered or closed.\n";
   }
 
   /** What can be done here besides answering: save what the command would not see. */
@@ -105,8 +102,8 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
     if (count === 0) {
       return [];
     }
-    const misses = this.shown.get(document.uri.toString())?.text.split("\n").findIndex((line) => line.startsWith(missesLabel)) ?? 0;
-    const at = new Range(Math.max(0, misses), 0, Math.max(0, misses), 0);
+    const line = this.shown.get(document.uri.toString())?.action ?? 0;
+    const at = new Range(line, 0, line, 0);
     const which = count === 1 ? "it" : "them";
     const run = { title: "$(run) Save and run", command: "pillion.saveAndRun", arguments: [document.uri] };
     const save = { title: `$(save) Only save ${which}`, command: "pillion.saveUnseen", arguments: [document.uri] };
@@ -159,11 +156,8 @@ const gone: Record<string, string> = {
   [trust]: "The view of Pillion has this question, if it is still open.\n",
 };
 
-export function pageAddress(approval: Approval): Uri {
-  const files = approval.isReview ? "Review a patch" : filesQuestion(approval.files);
-  const name = { command: "Run a command?", url: "Fetch an address?", diff: files, text: textQuestion(approval.request) };
-  const { preview, title, tool } = approval.request;
-  return address(page, approval.id, tool === planTool ? title : tool === persistentTool ? "Start a process?" : name[preview.kind]);
+export function pageAddress({ id, request }: Approval): Uri {
+  return address(page, id, request.preview.question);
 }
 
 function paints(): Map<Paint, TextEditorDecorationType> {

@@ -7,8 +7,6 @@ export const methods = {
   approvalChanged: "approval/changed",
   approvalResolved: "approval/resolved",
   promptUser: "prompt/user",
-  planReview: "plan/review",
-  patchReview: "patch/review",
   agentStatus: "agent/status",
   activityChanged: "activity/changed",
   documentEdit: "document/edit",
@@ -41,11 +39,18 @@ export const methods = {
 /** `capabilities.experimental.pillion` of `initialize`: what this editor can do beyond LSP. */
 export interface EditorCapabilities {
   approval: boolean;
+  /** The kinds of requests that it shows beside those of calls. */
+  approvalKinds: ("plan" | "review")[];
   prompt: boolean;
-  review: boolean;
-  plan: boolean;
   documents: boolean;
   languageFeatures: boolean;
+}
+
+/** What the sidecar says of itself there. */
+export interface SidecarCapabilities {
+  protocolVersion: number;
+  /** By the name that `pillion mcp install` takes. */
+  agents?: { id: string; name: string }[];
 }
 
 export interface AgentIdentity {
@@ -61,7 +66,7 @@ export interface ApprovalRequest {
   tool: string;
   title: string;
   description: string;
-  reasons: string[] | null;
+  reasons: Reason[] | null;
   arguments: unknown;
   preview: Preview;
   decisions: ApprovalDecision[] | null;
@@ -70,18 +75,50 @@ export interface ApprovalRequest {
   expiresAt?: string;
 }
 
+/** Why it asks. */
+export interface Reason {
+  /** `class` holds for every call of the tool. */
+  code: string;
+  text: string;
+}
+
 export interface ApprovalDecision {
   id: string;
   title: string;
   scope: "once" | "session" | "workspace";
   /** The exact rule that this choice saves. */
   rule?: string;
+  meaning: string;
 }
 
 export type Preview = DiffPreview | CommandPreview | UrlPreview | TextPreview;
 
-export interface DiffPreview {
-  kind: "diff";
+/** Composed by the sidecar, like every `text`, `lines`, `facts`, `deed`, `title` and so on below: shown as it is, with everything invisible written out. */
+export interface Composed {
+  /** Completes “the agent wants to”, in general and in particular. */
+  act: string;
+  deed: string;
+  /** The deed without its verb. */
+  subject: string;
+  /** The name of the tab that asks. */
+  question: string;
+  notices?: string[];
+  facts: Fact[];
+}
+
+export interface Fact {
+  code: string;
+  label: string;
+  text: string;
+  /** In place of the text. */
+  items?: string[];
+  tone?: "warning" | "muted";
+  action?: "save";
+}
+
+/** Changes that a call would make, or a patch to choose from. */
+export interface DiffPreview extends Composed {
+  kind: "diff" | "review";
   files: FilePreview[] | null;
 }
 
@@ -90,8 +127,6 @@ export interface FilePreview {
   uri: string;
   operation: string;
   language: string;
-  /** Bytes. */
-  size: number;
   before: string;
   after: string;
   /** Unified text. */
@@ -99,69 +134,66 @@ export interface FilePreview {
   hunks: HunkPreview[] | null;
   additions: number;
   deletions: number;
-  openInEditor: boolean;
-  dirty: boolean;
-  /** The file had moved on since the agent read it; `after` has both changes. */
+  /** The file had changed since the agent read it; `after` has both changes. */
   merged?: boolean;
   /** Of a move. */
   to?: string;
-  /** Files that a folder holds which goes or moves. */
-  entries?: number;
-  /** What happens to it beside its lines, in words: `executable, mode 100755`. */
-  note?: string;
-  /** What there is to say of it where there are no lines to compare, beside operation and names: `binary, 79 → 99 bytes`. */
-  whole?: string;
+  name: string;
+  deed: string;
+  /** What happens to it beside its lines. */
+  summary: string;
+  text: boolean; // its two texts are compared side by side
+  facts: Fact[];
+  /** What its diff cannot say. */
+  banner: string;
 }
 
+/** One contiguous block of changed lines; without `before` and `after` the file as a whole. */
 export interface HunkPreview {
   id: string;
   header: string;
+  title: string;
+  additions: number;
+  deletions: number;
+  before?: HunkLines;
+  after?: HunkLines;
+  /** How many unchanged lines above and below it help to find it again. */
+  head: number;
+  tail: number;
 }
 
-export interface CommandPreview {
+/** Lines of a text, from 0. */
+export interface HunkLines {
+  start: number;
+  end: number;
+}
+
+export interface CommandPreview extends Composed {
   kind: "command";
   command: string;
+  lines?: string[];
   cwd?: string;
-  parts?: CommandPart[] | null;
-  writes?: string[] | null;
   /** Open files whose text the command would not see. */
   unsaved?: string[] | null;
-  /** Whether it may reach the network; left out when it may not. */
-  network?: boolean;
-  /** What really holds the command; `none` when nothing does. */
-  sandbox?: string;
 }
 
-export interface CommandPart {
-  argv: string[] | null;
-  why: string;
-}
-
-export interface UrlPreview {
+export interface UrlPreview extends Composed {
   kind: "url";
   url: string;
-  [detail: string]: unknown;
+  lines?: string[];
 }
 
-export interface TextPreview {
-  kind: "text";
+/** Anything else; `plan` is an agent's plan. */
+export interface TextPreview extends Composed {
+  kind: "text" | "plan";
   markdown?: string;
-  /** Completes “the agent wants to”. This and what follows says parts of the text once more, to be laid out. */
-  deed?: string;
-  /** The argument of that name, which the human may write anew. */
+  lines?: string[];
+  /** The argument of that name, which the user may edit. */
   message?: string;
-  facts?: Fact[];
   /** In git's format. */
   diff?: string;
-  /** Open files whose text it would not hold. */
+  /** Open files whose text it would not have. */
   unsaved?: string[] | null;
-}
-
-export interface Fact {
-  name: string;
-  values: string[] | null;
-  /** Something that the human may not expect. */
-  notable?: boolean;
 }
 
 export interface ApprovalAnswer {
@@ -181,6 +213,7 @@ export interface ApprovalAnswer {
 export interface ApprovalChanged {
   approvalId: string;
   digest: string;
+  reasons: Reason[] | null;
   preview: Preview;
   /** True when the same change only sits elsewhere now. */
   moved: boolean;
@@ -195,23 +228,6 @@ export interface PromptRequest {
   promptId: string;
   message: string;
   actions: string[] | null;
-}
-
-export interface PromptAnswer {
-  action: string;
-}
-
-export interface PlanReview {
-  planId: string;
-  /** Markdown, by an agent that is in plan mode and wants to leave it. */
-  plan: string;
-  agent?: AgentIdentity;
-  sessionId?: string;
-}
-
-export interface PlanAnswer {
-  decision: "approve" | "reject" | "cancel";
-  feedback?: string;
 }
 
 export interface AgentStatus {

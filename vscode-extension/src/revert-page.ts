@@ -2,7 +2,6 @@
 // said afterwards. Pure: reverts.ts shows it.
 
 import { visible } from "./escape";
-import { entriesWords, isText } from "./file-words";
 import type { FilePreview, JournalReverted } from "./protocol";
 import { type Page, Sheet } from "./sheet";
 
@@ -21,7 +20,7 @@ export function changesAnything(result: JournalReverted): boolean {
 /** The only file, when two texts side by side say it all. */
 export function onlyDiff(result: JournalReverted): FilePreview | undefined {
   const [file, another] = filesOf(result);
-  return file && !another && isText(file) && (result.conflicts ?? []).length === 0 ? file : undefined;
+  return file && !another && file.text && (result.conflicts ?? []).length === 0 ? file : undefined;
 }
 
 /** Its places are where a file's diff can be opened. */
@@ -31,7 +30,7 @@ export function revertPage(name: string, result: JournalReverted): Page {
   sheet.line(yes ? `Revert ${name}?` : `Cannot be reverted: ${name}`, "heading");
   for (const file of filesOf(result)) {
     sheet.gap();
-    if (isText(file)) {
+    if (file.text) {
       sheet.place(file.path);
     }
     fileLines(sheet, file, (result.merged ?? []).includes(file.path));
@@ -39,9 +38,9 @@ export function revertPage(name: string, result: JournalReverted): Page {
   stays(sheet, result);
   sheet.gap();
   if (yes) {
-    sheet.answer("Revert", "the files become as shown; that can be taken back as well");
+    sheet.answer("Revert", "the files become as shown; you can undo this too");
   }
-  sheet.answer("close this tab", "nothing changes");
+  sheet.answer("Close this tab", "nothing changes");
   return sheet.page();
 }
 
@@ -50,11 +49,10 @@ function fileLines(sheet: Sheet, file: FilePreview, merged: boolean): void {
   if (merged) {
     sheet.line(`  ${mergedWords}`, "warning");
   }
-  const entries = entriesWords(file);
-  if (entries) {
-    sheet.line(`  with it: ${entries}`, "muted");
-  }
-  if (isText(file)) {
+  file.facts.filter(({ code }) => code === "contents").forEach((fact) => {
+    sheet.fact(fact);
+  });
+  if (file.text) {
     sheet.diff(file.diff, diffShown);
   }
 }
@@ -62,17 +60,17 @@ function fileLines(sheet: Sheet, file: FilePreview, merged: boolean): void {
 export const mergedWords = "merged: later changes stay";
 
 function fileLine(file: FilePreview): string {
-  const path = visible(file.path);
+  const path = file.name;
   switch (file.operation) {
     case "create":
     case "create_directory":
-      return [`${path}   comes back`, visible(file.whole ?? "")].filter(Boolean).join(", ");
+      return `${path}   is restored`;
     case "delete":
       return `${path}   is deleted, because the agent created it`;
     case "move":
       return `${path}   moves back to ${visible(file.to ?? "")}`;
     default:
-      return file.whole !== undefined ? `${path}   ${visible(file.whole)}` : `${path}   +${String(file.additions)} -${String(file.deletions)}`; // a true minus sign would be marked as one that passes for another
+      return !file.text ? `${path}   ${file.summary}` : `${path}   +${String(file.additions)} -${String(file.deletions)}`; // a true minus sign would be marked as one that passes for another
   }
 }
 

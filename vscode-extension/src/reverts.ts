@@ -3,9 +3,8 @@
 
 import { CodeLens, commands, Disposable, EventEmitter, languages, type Tab, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace, Range } from "vscode";
 import { inertMs } from "./approvals";
-import { size } from "./deeds";
 import { short, visible } from "./escape";
-import { isText } from "./file-words";
+import { size } from "./files";
 import type { Target } from "./journal";
 import { say } from "./notices";
 import type { Pages } from "./pages";
@@ -170,7 +169,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     const page = revertPage(shown.target.name, shown.result);
     shown.places = page.places;
     this.pages.put(pageOf(shown), page);
-    for (const { path, before, after } of filesOf(shown.result).filter(isText)) {
+    for (const { path, before, after } of filesOf(shown.result).filter(({ text }) => text)) {
       for (const [scheme, text] of [[revertBefore, before], [revertAfter, after]] as const) {
         const uri = address(scheme, shown.id, path);
         this.texts.set(uri.toString(), text);
@@ -189,7 +188,7 @@ export class Reverts implements TextDocumentContentProvider, Disposable {
     if (document.uri.toString() !== (shown && pageOf(shown).toString())) {
       return [];
     }
-    return filesOf(shown?.result ?? empty).filter(isText).map(({ path }) => {
+    return filesOf(shown?.result ?? empty).filter(({ text }) => text).map(({ path }) => {
       const line = shown?.places.get(path) ?? 0;
       return new CodeLens(new Range(line, 0, line, 0), { title: "Open the diff", command: "pillion.openRevertDiff", arguments: [path] });
     });

@@ -5,7 +5,7 @@ import { Disposable, EventEmitter, type ExtensionContext, type LogOutputChannel,
 import { type CancellationToken, CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions, type StaticFeature } from "vscode-languageclient/node";
 import type { Documents } from "./documents";
 import { type Located, locate } from "./locator";
-import type { EditorCapabilities } from "./protocol";
+import type { EditorCapabilities, SidecarCapabilities } from "./protocol";
 import { settings } from "./settings";
 
 export type State =
@@ -21,9 +21,8 @@ const healthyMs = 180_000;
 
 const capabilities: EditorCapabilities = {
   approval: true,
+  approvalKinds: ["plan", "review"],
   prompt: true,
-  review: true,
-  plan: true,
   documents: true,
   languageFeatures: true,
 };
@@ -55,6 +54,12 @@ export class Session implements Disposable {
 
   get state(): State {
     return this.current;
+  }
+
+  /** Those that can be set up; none before the sidecar has said which. */
+  get agents(): NonNullable<SidecarCapabilities["agents"]> {
+    const experimental = this.client?.initializeResult?.capabilities.experimental as { pillion?: SidecarCapabilities } | undefined;
+    return experimental?.pillion?.agents ?? [];
   }
 
   /** Starts or restarts, with a clean count of failures: the human asked. */

@@ -3,7 +3,6 @@
 // any session is known: an agent leaves without a word.
 
 import { Disposable } from "vscode";
-import { planTool } from "./plans";
 import { type ActivityChanged, methods, type SessionInfo, type SessionList, type SessionNewTurn, type SessionPause, type SessionSetMode } from "./protocol";
 import type { Session } from "./session";
 
@@ -35,7 +34,7 @@ export class Sessions implements Disposable {
 
   /** A pause shows by a call that failed, a new agent by its first call, and a plan that was taken ends plan mode. */
   heard({ state, sessionId, tool }: ActivityChanged): void {
-    if (state === "failed" || (state === "done" && tool === planTool) || !this.known.some((known) => known.sessionId === sessionId)) {
+    if (state === "failed" || (state === "done" && tool === "exit_plan_mode") || !this.known.some((known) => known.sessionId === sessionId)) {
       this.lookIn(settleMs);
     }
   }

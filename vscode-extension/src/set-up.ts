@@ -1,9 +1,8 @@
 // The line that sets an agent up, as it is typed into a terminal. Pure: commands.ts opens the terminal.
 
-export const agents = ["claude", "codex", "qwen", "gemini", "opencode"];
-
-export function isAgent(name: unknown): name is string {
-  return typeof name === "string" && agents.includes(name);
+/** Whether it can be a name that `pillion mcp install` takes: nothing in it means anything to a shell. */
+export function isName(agent: unknown): agent is string {
+  return typeof agent === "string" && /^[a-z]+$/.test(agent);
 }
 
 /** PowerShell, which terminals on Windows run, takes a quoted program for a text unless it is told to call it. */

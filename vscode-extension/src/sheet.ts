@@ -1,6 +1,7 @@
 // Lines of a read-only page and where to paint them. Pure: pages.ts shows them.
 
 import { visible } from "./escape";
+import type { Fact } from "./protocol";
 
 export type Paint = "heading" | "code" | "prompt" | "label" | "rule" | "warning" | "muted" | "added" | "removed";
 
@@ -17,6 +18,8 @@ export interface Page {
   marks: readonly Mark[];
   /** On which line something begins that can be gone to. */
   places: ReadonlyMap<string, number>;
+  /** On which line a fact stands beside which something can be done. */
+  action?: number;
 }
 
 const diffPaints: Record<string, Paint> = { "+": "added", "-": "removed", "@": "muted" };
@@ -29,9 +32,10 @@ export class Sheet {
   private readonly lines: string[] = [];
   private readonly marks: Mark[] = [];
   private readonly places = new Map<string, number>();
+  private action: number | undefined;
 
   page(): Page {
-    return { text: `${this.lines.join("\n")}\n`, marks: this.marks, places: this.places };
+    return { text: `${this.lines.join("\n")}\n`, marks: this.marks, places: this.places, ...(this.action === undefined ? {} : { action: this.action }) };
   }
 
   gap(): void {
@@ -86,13 +90,17 @@ export class Sheet {
     this.places.set(name, this.lines.length);
   }
 
-  fact(label: string, values: readonly string[], paint?: Paint): void {
-    values.forEach((value, index) => {
-      this.lines.push((index === 0 ? label : "").padEnd(labelWidth) + value);
-      this.mark("label", 0, index === 0 ? label.length : 0);
-      if (paint) {
-        this.mark(paint, labelWidth, labelWidth + value.length);
+  fact({ label, text, items, tone, action }: Omit<Fact, "code">): void {
+    this.action = action === undefined ? this.action : this.lines.length;
+    (items ?? [text]).forEach((value, index) => {
+      const shown = index === 0 ? label : "";
+      const start = Math.max(labelWidth, shown.length + 2);
+      this.lines.push(shown.padEnd(start) + value);
+      this.mark("label", 0, shown.length);
+      if (tone) {
+        this.mark(tone, start, start + value.length);
       }
+      this.markUnseen(value, start);
     });
   }
 
@@ -112,7 +120,7 @@ export class Sheet {
 
   /** What is written out because it could not be seen. */
   private markUnseen(line: string, at: number): void {
-    for (const escape of line.matchAll(/\\u\{[0-9a-f]+\}/g)) {
+    for (const escape of line.matchAll(/\\u(\{[0-9a-f]+\}|[0-9a-f]{4})/g)) {
       this.mark("warning", at + escape.index, at + escape.index + escape[0].length);
     }
   }

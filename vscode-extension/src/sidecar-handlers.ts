@@ -7,7 +7,6 @@ import type { Approvals } from "./approvals";
 import type { Documents } from "./documents";
 import { attendToQuestions } from "./language-questions";
 import type { Changes } from "./changes";
-import { answerToPlan, planQuestion } from "./plans";
 import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";
 import {
@@ -20,7 +19,6 @@ import {
   type DocumentEdit,
   type JournalChanged,
   methods,
-  type PlanReview,
   type ProcessOutput,
   type PromptRequest,
   type SessionUnusual,
@@ -28,8 +26,6 @@ import {
   type WorkspaceChanged,
   type WorkspaceTracking,
 } from "./protocol";
-import type { PatchReview } from "./protocol-review";
-import { answerToReview, reviewQuestion } from "./reviews";
 import type { Sessions } from "./sessions";
 import type { StatusBar } from "./status-bar";
 import type { Trust } from "./trust";
@@ -56,12 +52,6 @@ export function attend(client: LanguageClient, to: Listeners): void {
   client.onNotification(methods.approvalResolved, ({ approvalId, outcome }: ApprovalResolved) => {
     to.approvals.remove(approvalId, outcome);
   });
-  client.onRequest(methods.planReview, async (review: PlanReview, token: CancellationToken) =>
-    answerToPlan(await approve(to.approvals, planQuestion(review), token)),
-  );
-  client.onRequest(methods.patchReview, async (review: PatchReview, token: CancellationToken) =>
-    answerToReview(review, await approve(to.approvals, reviewQuestion(review), token)),
-  );
   client.onRequest(methods.promptUser, (request: PromptRequest, token: CancellationToken) => to.prompts.open(request, token, () => withdrawn("withdrawn")));
   client.onRequest(methods.documentEdit, (request: DocumentEdit) => to.documents.edit(request));
   attendToQuestions(client);

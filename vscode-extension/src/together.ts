@@ -3,11 +3,10 @@
 
 import { type QuickPickItem, window } from "vscode";
 import type { Approval, Approvals, Choice } from "./approvals";
-import { deed } from "./deeds";
-import { fitsLine, lineWidth } from "./command-page";
 import { short, visible } from "./escape";
 import type { Front } from "./front";
 import { say } from "./notices";
+import { fitsLine, lineWidth } from "./request-page";
 
 export interface Table {
   approvals: Approvals;
@@ -21,17 +20,17 @@ interface Item extends QuickPickItem {
 }
 
 export async function answerTogether(table: Table): Promise<void> {
-  const chosen = await choose(table.approvals.all, "Answer together: which ones?");
+  const chosen = await choose(table.approvals.all, "Answer several requests");
   if (!chosen || chosen.length === 0) {
     return;
   }
   const unread = chosen.filter((item) => !item.readable).length;
   const choices = [
     { label: "$(close) Reject", answer: "reject" },
-    { label: "$(check) Approve", answer: "approve", detail: unread > 0 ? `without ${questions(unread)} that you have not looked at` : "" },
+    { label: "$(check) Approve", answer: "approve", detail: unread > 0 ? `except ${requests(unread)} that you have not seen` : "" },
     { label: "$(debug-stop) Cancel", answer: "cancel" },
   ] satisfies (QuickPickItem & { answer: Choice["kind"] })[];
-  const choice = await window.showQuickPick(choices, { title: `All ${String(chosen.length)} of them:` });
+  const choice = await window.showQuickPick(choices, { title: `Your answer to ${requests(chosen.length)}` });
   if (choice?.answer === "approve") {
     await approve(table, chosen);
   } else if (choice) {
@@ -42,19 +41,19 @@ export async function answerTogether(table: Table): Promise<void> {
 /** From the view, of which several rows may be selected. */
 export async function approveTogether(table: Table, ids: readonly string[]): Promise<void> {
   const waiting = ids.map((id) => table.approvals.get(id)).filter((approval) => approval !== undefined);
-  await approve(table, (await choose(waiting, "Approve these?")) ?? []);
+  await approve(table, (await choose(waiting, "Approve these requests?")) ?? []);
 }
 
 export async function lookFirst({ front }: Table, id: string): Promise<void> {
   await front.show(id);
-  window.setStatusBarMessage("$(eye) Pillion: open it first; nothing was answered", 4000);
+  window.setStatusBarMessage("$(eye) Pillion: read it first; nothing was answered", 4000);
 }
 
 async function approve(table: Table, items: readonly Item[]): Promise<void> {
   const verdicts = items.filter(({ readable }) => readable).map(({ id, digest }) => table.approvals.answer(id, { kind: "approve" }, digest));
   const changed = verdicts.filter((verdict) => verdict === "changed" || verdict === "too-soon").length;
   if (changed > 0) {
-    void say.information(`${questions(changed)} changed while you looked at the list, and still wait${changed === 1 ? "s" : ""}.`);
+    void say.information(`${requests(changed)} changed while you looked at the list. Review and answer again.`);
   }
   const unread = items.find(({ readable }) => !readable);
   if (unread) {
@@ -71,9 +70,9 @@ function item(approval: Approval): Item {
   const readable = approval.wasSeen || fitsLine(approval);
   const folder = request.preview.kind === "command" && ![undefined, "", "."].includes(request.preview.cwd) ? `in ${visible(request.preview.cwd ?? "")}` : "";
   return {
-    label: short(deed(request), readable ? lineWidth * 2 : lineWidth),
-    description: [visible(request.agent.name), folder, readable ? "" : "$(eye-closed) not looked at yet"].filter(Boolean).join(" · "),
-    detail: (request.reasons ?? []).map((reason) => short(reason, 160)).join("; "),
+    label: short(request.preview.deed, readable ? lineWidth * 2 : lineWidth),
+    description: [visible(request.agent.name), folder, readable ? "" : "$(eye-closed) not seen yet"].filter(Boolean).join(" · "),
+    detail: (request.reasons ?? []).map((reason) => short(reason.text, 160)).join("; "),
     picked: true,
     id: approval.id,
     digest: request.digest,
@@ -81,6 +80,6 @@ function item(approval: Approval): Item {
   };
 }
 
-function questions(count: number): string {
-  return count === 1 ? "one question" : `${String(count)} questions`;
+function requests(count: number): string {
+  return count === 1 ? "1 request" : `${String(count)} requests`;
 }

@@ -7,19 +7,19 @@ import { type Page, Sheet } from "./sheet";
 export function trustPage({ path, rules }: SettingsUntrusted): Page {
   const sheet = new Sheet();
   if ((rules ?? []).length === 0) {
-    sheet.line("The project's settings ask for nothing that waits for your trust", "heading");
+    sheet.line("Nothing in the project's settings needs your trust", "heading");
     sheet.gap();
-    sheet.line("This tab may be closed.");
+    sheet.line("You can close this tab.");
     return sheet.page();
   }
   sheet.line("This project's settings ask for more than you allow", "heading");
   sheet.gap();
   sheet.code((rules ?? []).map(visible), "  ", "  ");
   sheet.gap();
-  sheet.fact("Where", [visible(path)]);
-  sheet.fact("Until then", ["none of these counts; what the file forbids counts already"]);
+  sheet.fact({ label: "File", text: visible(path) });
+  sheet.fact({ label: "Until then", text: "none of these rules apply; those that restrict agents already do" });
   sheet.gap();
   sheet.answer("Trust These Rules", "they apply in this folder, on this machine, until the file changes");
-  sheet.answer("close this tab", "nothing changes; the view keeps the question");
+  sheet.answer("Close this tab", "nothing changes; the request stays in the view");
   return sheet.page();
 }

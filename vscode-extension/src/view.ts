@@ -15,13 +15,12 @@ import {
   window,
 } from "vscode";
 import type { Approval, Approvals } from "./approvals";
-import { deed, size, subject } from "./deeds";
 import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
-import { fileDeed, isText, operationIcons } from "./file-words";
+import { operationIcons, size } from "./files";
 import { takeHunks, tellMenus } from "./hunk-choice";
 import { hunkItem, tickFile, yesItem } from "./hunk-items";
-import type { Hunk } from "./hunks";
+import { type Hunk, isWhole } from "./hunks";
 import type { FilePreview, SessionInfo, SessionUnusual, SettingsUntrusted } from "./protocol";
 import type { Prompt, Prompts } from "./prompts";
 import type { Sessions } from "./sessions";
@@ -171,13 +170,13 @@ function details(approval: Approval): Entry[] {
     ...(files.length > 1 ? files.map((file) => ({ kind: "file" as const, approval, file })) : files.flatMap((file) => hunksOf(approval, file))),
     ...(chosen.isOpen ? [{ kind: "yes" as const, approval }] : []),
     ...(note ? [{ kind: "reason" as const, approval, text: note, icon: "history" }] : []),
-    ...[...new Set(request.reasons)].map((text) => ({ kind: "reason" as const, approval, text: visible(text), icon: "info" })),
+    ...[...new Set((request.reasons ?? []).map(({ text }) => text))].map((text) => ({ kind: "reason" as const, approval, text, icon: "info" })),
   ];
 }
 
 /** Those that can be ticked: a single one is approved or not, and a file that is taken as a whole has its own box. */
 function hunksOf(approval: Approval, file: FilePreview): Entry[] {
-  const hunks = approval.chosen.hunksOf(approval.chosen.key(file)).filter(({ lines }) => lines.length > 0);
+  const hunks = approval.chosen.hunksOf(approval.chosen.key(file)).filter((hunk) => !isWhole(hunk));
   return approval.chosen.isOpen ? hunks.map((hunk) => ({ kind: "hunk", approval, file, hunk })) : [];
 }
 
@@ -190,30 +189,27 @@ function approvalItem(approval: Approval): TreeItem {
   item.contextValue = approval.isReview ? "review" : approval.remembering.length > 0 ? "approval.rememberable" : "approval";
   const merged = files.some((file) => file.merged) ? "merged" : "";
   item.description = [visible(request.agent.name), approval.texts.length > 0 ? size(files) : "", merged, approval.isEdited ? "edited by you" : ""].filter(Boolean).join(" · ");
-  item.iconPath = new ThemeIcon(approval.isReview ? "checklist" : operationIcons[files.length === 1 ? (files[0]?.operation ?? "") : ""] ?? icons[request.preview.kind]);
+  item.iconPath = new ThemeIcon(operationIcons[files.length === 1 ? (files[0]?.operation ?? "") : ""] ?? icons[request.preview.kind]);
   item.tooltip = approvalTooltip(approval);
-  item.accessibilityInformation = { label: `${visible(request.agent.name)} wants to ${short(deed(request), 200)}` };
+  item.accessibilityInformation = { label: `${visible(request.agent.name)} wants to ${short(request.preview.deed, 200)}` };
   item.command = { title: "Show", command: "pillion.show", arguments: [approval.id] };
   return item;
 }
 
-const icons = { diff: "diff", command: "terminal", url: "globe", text: "note" };
+const icons = { diff: "diff", review: "checklist", command: "terminal", url: "globe", text: "note", plan: "list-ordered" };
 
-/** A file's name says enough of an edit, and too little of a move. */
-function rowTitle({ request, files, isReview }: Approval): string {
-  if (isReview) {
-    return `Review ${subject(request.preview)}`;
-  }
-  const [only, another] = files;
-  return only && !another && (!isText(only) || only.operation === "delete") ? fileDeed(only) : subject(request.preview);
+/** The subject says enough of an edit or a command, and too little of anything else. */
+function rowTitle({ request: { preview }, files }: Approval): string {
+  const isPlain = preview.kind === "command" || (preview.kind === "diff" && (files.length > 1 || files.every(({ text, operation }) => text && operation !== "delete")));
+  return isPlain ? preview.subject : preview.deed;
 }
 
 function approvalTooltip(approval: Approval): MarkdownString {
   const { request } = approval;
   const tooltip = new MarkdownString();
-  tooltip.appendText(`${visible(request.agent.name)} wants to ${short(deed(request), 2000)}\n`);
+  tooltip.appendText(`${visible(request.agent.name)} wants to ${short(request.preview.deed, 2000)}\n`);
   for (const reason of request.reasons ?? []) {
-    tooltip.appendText(`\n${visible(reason)}\n`);
+    tooltip.appendText(`\n${reason.text}\n`);
   }
   for (const decision of approval.remembering) {
     tooltip.appendText(`\n${visible(decision.title)}: ${visible(decision.rule ?? "")}\n`);
@@ -225,8 +221,8 @@ function fileItem(approval: Approval, file: FilePreview): TreeItem {
   const hasHunks = hunksOf(approval, file).length > 0;
   const item = new TreeItem(visible(file.path.split("/").at(-1) ?? file.path), hasHunks ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
   item.id = `${approval.id}\n${approval.chosen.key(file)}`;
-  item.description = `${visible(file.path.split("/").slice(0, -1).join("/"))} ${isText(file) ? size([file]) : ""}`.trim();
-  item.tooltip = fileDeed(file);
+  item.description = `${visible(file.path.split("/").slice(0, -1).join("/"))} ${file.text ? size([file]) : ""}`.trim();
+  item.tooltip = file.deed;
   item.iconPath = new ThemeIcon(operationIcons[file.operation] ?? "diff-modified");
   item.command = { title: "Show", command: "pillion.show", arguments: [approval.id, approval.chosen.key(file)] };
   tickFile(item, approval, file);

@@ -3,7 +3,7 @@
 
 import { Range, type ViewColumn, window, workspace } from "vscode";
 import type { Approval } from "./approvals";
-import { endingOf } from "./command-page";
+import { endingOf } from "./request-page";
 import { say } from "./notices";
 
 export interface Written {

@@ -41,7 +41,10 @@ func (s Set) Choose(ids []string) (chosen Set, taken, of int, err error) {
 
 // choose makes the hunks that next agrees to.
 func (f *File) choose(next func() bool) {
-	hunks := f.Hunks()
+	var hunks []diff.Hunk
+	for _, b := range diff.Blocks(f.Hunks()) {
+		hunks = append(hunks, b.Hunk)
+	}
 	if len(hunks) == 0 {
 		if f.whole() != "" && !next() {
 			f.LeaveOut()

@@ -1,8 +1,10 @@
 package change
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"pillion/internal/fault"
 	"pillion/workspace/diff"
@@ -26,17 +28,70 @@ type FilePreview struct {
 	OpenInEditor bool          `json:"openInEditor"`
 	Dirty        bool          `json:"dirty"`
 	Merged       bool          `json:"merged,omitempty"`
-	To           string        `json:"to,omitempty"`      // of a move
-	Entries      *int          `json:"entries,omitempty"` // files that the folder holds that goes or moves
-	Note         string        `json:"note,omitempty"`    // in words what happens to it beside its lines
-	Whole        string        `json:"whole,omitempty"`   // in words what is made of it, where there are no lines to compare
+	To           string        `json:"to,omitempty"` // of a move
+	// What approval.File's summary and facts say in full:
+	Entries *int   `json:"entries,omitempty"` // files in the folder that goes or moves
+	Note    string `json:"note,omitempty"`    // in words what happens to it beside its lines
+	Whole   string `json:"whole,omitempty"`   // in words what is made of it, where there are no lines to compare
 }
 
-// HunkPreview is what can be taken or left: a hunk, or the whole of what has none,
-// whose header is words.
+// HunkPreview is what can be taken or left: one run of changed lines, or the whole of
+// what has none, whose header is words.
 type HunkPreview struct {
-	ID     string `json:"id"`
-	Header string `json:"header"`
+	ID        string `json:"id"`
+	Header    string `json:"header"` // "@@ -a,b +c,d @@": lines a… of before become c… of after; or words, of a whole
+	Title     string `json:"title"`  // for a list: where it begins, and a line of it
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+	// Before and After are its lines in the two texts, absent of a whole. Head and Tail are
+	// how many unchanged lines above and below help to find it in a text that was edited.
+	Before *HunkLines `json:"before,omitempty"`
+	After  *HunkLines `json:"after,omitempty"`
+	Head   int        `json:"head"`
+	Tail   int        `json:"tail"`
+}
+
+// HunkLines are the lines from Start up to End, from 0.
+type HunkLines struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// WholeHunk is what is taken or left as a whole.
+func WholeHunk(header string) HunkPreview {
+	return HunkPreview{Header: header, Title: fault.Line(header)}
+}
+
+// PreviewHunk is a hunk of one block, or of several that come together.
+func PreviewHunk(header string, blocks []diff.Block) HunkPreview {
+	first, last := blocks[0], blocks[len(blocks)-1]
+	out := HunkPreview{Header: header, Before: &HunkLines{}, After: &HunkLines{}}
+	out.Before.Start, _ = first.OldSpan()
+	_, out.Before.End = last.OldSpan()
+	out.After.Start, _ = first.NewSpan()
+	_, out.After.End = last.NewSpan()
+	out.Head, out.Tail = min(first.Head, contextLines), min(last.Tail, contextLines)
+	for _, b := range blocks {
+		added, deleted := diff.Count([]diff.Hunk{b.Hunk})
+		out.Additions, out.Deletions = out.Additions+added, out.Deletions+deleted
+	}
+	out.Title = fmt.Sprintf("%d: %s", out.Before.Start+1, hunkLine(blocks))
+	return out
+}
+
+// hunkLine is the first line with text that blocks add, or delete.
+func hunkLine(blocks []diff.Block) string {
+	const most = 80
+	for _, op := range []diff.Op{diff.Insert, diff.Delete} {
+		for _, b := range blocks {
+			for _, line := range b.Lines {
+				if text := strings.TrimSpace(line.Text); line.Op == op && text != "" {
+					return fault.Line(fault.Clip(text, most))
+				}
+			}
+		}
+	}
+	return "blank lines"
 }
 
 // Preview is the set as a dialog shows it, without what is left out. Its hunks are
@@ -103,10 +158,17 @@ func (f File) previewOf(hunks []diff.Hunk) FilePreview {
 		p.Note = NewModeWords
 	}
 	for _, h := range hunks {
-		p.Hunks = append(p.Hunks, HunkPreview{Header: h.Header()})
+		blocks := diff.Blocks([]diff.Hunk{h})
+		for _, b := range blocks {
+			header := h.Header()
+			if len(blocks) > 1 { // its own lines, without the others'
+				header = b.Header()
+			}
+			p.Hunks = append(p.Hunks, PreviewHunk(header, []diff.Block{b}))
+		}
 	}
 	if header := f.whole(); len(hunks) == 0 && header != "" {
-		p.Hunks = append(p.Hunks, HunkPreview{Header: header})
+		p.Hunks = append(p.Hunks, WholeHunk(header))
 	}
 	number([]FilePreview{p})
 	return p

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -22,7 +23,9 @@ func TestPreview(t *testing.T) {
 		a.Before != "one\nmine\n" || a.After != "one\nagent\n" || a.Additions != 1 || a.Deletions != 1 || !a.OpenInEditor || !a.Dirty {
 		t.Errorf("%+v", a)
 	}
-	if len(a.Hunks) != 1 || a.Hunks[0] != (HunkPreview{"1", "@@ -1,2 +1,2 @@"}) {
+	if len(a.Hunks) != 1 || !reflect.DeepEqual(a.Hunks[0], HunkPreview{
+		ID: "1", Header: "@@ -1,2 +1,2 @@", Title: "2: agent", Additions: 1, Deletions: 1, Before: &HunkLines{1, 2}, After: &HunkLines{1, 2}, Head: 1,
+	}) {
 		t.Errorf("hunks: %+v", a.Hunks)
 	}
 	if n := p[1]; n.Operation != Create || n.Language != "" || n.OpenInEditor || n.Dirty || n.Before != "" || n.Additions != 1 {

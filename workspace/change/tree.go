@@ -216,7 +216,8 @@ func (c TreeChange) preview() FilePreview {
 	p := FilePreview{Path: c.Path.String(), URI: c.Path.URI(), Operation: c.Operation, Hunks: []HunkPreview{}}
 	p.OpenInEditor, p.Dirty = len(c.Open) > 0, len(c.Unsaved()) > 0
 	if header := c.whole(); header != "" {
-		p.Hunks = []HunkPreview{{ID: "1", Header: header}}
+		p.Hunks = []HunkPreview{WholeHunk(header)}
+		p.Hunks[0].ID = "1"
 	}
 	if c.Operation == Move {
 		p.To = c.To.String()

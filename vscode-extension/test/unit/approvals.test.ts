@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Approval, Approvals, inertMs } from "../../src/approvals";
-import { deed, particulars, size } from "../../src/deeds";
-import type { ApprovalAnswer, DiffPreview } from "../../src/protocol";
-import { command, commit, file, request } from "./samples";
+import type { ApprovalAnswer } from "../../src/protocol";
+import { command, commit, diff, file, request } from "./samples";
 
 interface Table {
   approvals: Approvals;
@@ -33,8 +32,7 @@ function only(approvals: Approvals): Approval {
   return approval;
 }
 
-const movedPreview: DiffPreview = { kind: "diff", files: [{ ...file, before: "head\nold\n", after: "head\nnew\n" }] };
-const moved = { approvalId: "a1", digest: "digest-2", preview: movedPreview, moved: true };
+const moved = { approvalId: "a1", digest: "digest-2", reasons: [], preview: diff([{ ...file, before: "head\nold\n", after: "head\nnew\n" }]), moved: true };
 
 test("a yes within the first half second is not taken, a later one is, and only once", async () => {
   const { approvals, answer, heard, pass } = table();
@@ -68,7 +66,7 @@ test("a message that the human wrote anew is an edit of the call's arguments, wh
   assert.equal(only(approvals).message, commit.message);
   approvals.writeMessage("a1", "mine\n\nand why\n");
   assert.deepEqual([only(approvals).isEdited, only(approvals).message], [true, "mine\n\nand why"]);
-  approvals.change({ approvalId: "a1", digest: "digest-2", preview: { ...commit, unsaved: [] }, moved: false });
+  approvals.change({ approvalId: "a1", digest: "digest-2", reasons: [], preview: { ...commit, unsaved: [] }, moved: false });
   assert.deepEqual([only(approvals).beneath, only(approvals).unsaved], ["updated", []]);
   pass(inertMs);
   assert.equal(approvals.answer("a1", { kind: "approve" }), "taken");
@@ -92,7 +90,7 @@ test("the agent's own message is no edit, and an empty one no answer but a no", 
 });
 
 test("what has no message of its own has none to edit", () => {
-  for (const given of [{ preview: commit, arguments: {} }, { preview: { ...command, message: "x" }, arguments: { message: "x" } }, { preview: { kind: "text" }, arguments: { message: "x" } }]) {
+  for (const given of [{ preview: commit, arguments: {} }, { preview: { ...command, message: "x" }, arguments: { message: "x" } }, { preview: { ...commit, message: undefined }, arguments: { message: "x" } }]) {
     const { approvals } = table(given);
     approvals.writeMessage("a1", "mine");
     assert.deepEqual([only(approvals).message, only(approvals).isEdited], [undefined, false]);
@@ -248,14 +246,21 @@ test("a sidecar that offers no decisions is still answered", async () => {
   assert.deepEqual(await answer, { decision: "approve", digest: "digest-1" });
 });
 
-test("a request is said in a few words", () => {
-  assert.equal(deed(request()), "edit src/app.py");
-  assert.equal(deed(request({ kind: "diff", files: [{ ...file, operation: "create" }] })), "create src/app.py");
-  assert.equal(deed(request({ kind: "diff", files: [file] }, { tool: "write_file" })), "overwrite src/app.py");
-  assert.equal(deed(request({ kind: "diff", files: [file, { ...file, path: "b" }] })), "edit 2 files");
-  assert.equal(deed(request(command)), "run make test");
-  assert.equal(size([file, file]), "+2 −2");
-  assert.deepEqual(particulars({ reasons: ["this tool changes files", "CLAUDE.md steers agents"] }), ["CLAUDE.md steers agents"]);
+test("a plan is approved, rejected or cancelled: nothing of it is remembered, edited or chosen", async () => {
+  const plan = { ...commit, kind: "plan" as const, message: undefined, unsaved: [] };
+  const decisions = (request().decisions ?? []).slice(0, 2);
+  const { approvals, answer, pass } = table({ preview: plan, decisions, digest: "" });
+  const approval = only(approvals);
+  assert.deepEqual([approval.remembering, approval.editableCommand, approval.message, approval.files, approval.hasPage], [[], undefined, undefined, [], true]);
+  pass(inertMs);
+  approvals.answer("a1", { kind: "reject", feedback: "tests first" });
+  assert.deepEqual(await answer, { decision: "reject", decisionId: "reject", digest: "", feedback: "tests first" });
+});
+
+test("a review waits as an approval does", () => {
+  const bytes = { ...file, path: "b.bin", text: false, before: "", after: "" };
+  const approval = only(table({ preview: diff([file, bytes], { kind: "review" }) }).approvals);
+  assert.deepEqual([approval.isReview, approval.hasPage, approval.texts.map(({ path }) => path)], [true, true, ["src/app.py"]]);
 });
 
 test("an answer for what was listed does nothing to what it became", () => {
@@ -268,7 +273,7 @@ test("an answer for what was listed does nothing to what it became", () => {
 });
 
 test("it was seen when all of it was on the screen, as it is now", () => {
-  const { approvals } = table({ preview: { kind: "diff", files: [file, { ...file, path: "b.py" }] } });
+  const { approvals } = table({ preview: diff([file, { ...file, path: "b.py" }]) });
   const approval = only(approvals);
   approval.see("src/app.py");
   assert.equal(approval.wasSeen, false);

@@ -2,19 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Approvals, inertMs } from "../../src/approvals";
 import type { ApprovalAnswer, FilePreview } from "../../src/protocol";
-import { file, request } from "./samples";
+import { diff, file, hunk, request, whole } from "./samples";
 
 /** A file of nine lines of which two change, far apart. */
 function two(path: string, first: number): FilePreview {
   const lines = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
-  const headers = ["@@ -1,2 +1,2 @@", "@@ -8,2 +8,2 @@"];
   return {
     ...file,
     path,
     before: `${lines.join("\n")}\n`,
     after: `ONE\n${lines.slice(1, 8).join("\n")}\nNINE\n`,
-    diff: `${headers[0] ?? ""}\n-1\n+ONE\n 2\n${headers[1] ?? ""}\n 8\n-9\n+NINE\n`,
-    hunks: headers.map((header, index) => ({ id: String(first + index), header })),
+    hunks: [hunk(String(first), [0, 1], [0, 1], { tail: 1 }), hunk(String(first + 1), [8, 9], [8, 9], { head: 1 })],
   };
 }
 
@@ -29,7 +27,7 @@ function table(files: FilePreview[]): Table {
   const approvals = new Approvals(() => clock);
   const heard: string[] = [];
   approvals.listen({ changed: ({ chosen }) => heard.push(chosen.taken.map(({ id }) => id).join()) });
-  const answer = approvals.open(request({ kind: "diff", files }), (outcome) => new Error(outcome));
+  const answer = approvals.open(request(diff(files)), (outcome) => new Error(outcome));
   answer.catch(() => undefined);
   clock += inertMs;
   return { approvals, answer, heard };
@@ -101,9 +99,10 @@ test("what was written and taken back again is the choice's own text", () => {
 test("when the text beneath changes, a hunk that says the same stays left out", () => {
   const it = table([two("a.txt", 1)]);
   it.approvals.take("a1", "a.txt", ["2"], false);
-  const { before, after, diff, ...rest } = two("a.txt", 1);
-  const moved = { ...rest, before: `0\n${before}`, after: `0\n${after}`, diff: diff.replace("-8,2 +8,2", "-9,2 +9,2").replace("-1,2 +1,2", "-2,2 +2,2") };
-  it.approvals.change({ approvalId: "a1", digest: "digest-2", preview: { kind: "diff", files: [moved] }, moved: true });
+  const { before, after, ...rest } = two("a.txt", 1);
+  const hunks = [hunk("1", [1, 2], [1, 2], { tail: 1 }), hunk("2", [9, 10], [9, 10], { head: 1 })];
+  const moved = { ...rest, before: `0\n${before}`, after: `0\n${after}`, hunks };
+  it.approvals.change({ approvalId: "a1", digest: "digest-2", reasons: [], preview: diff([moved]), moved: true });
   assert.equal(chosen(it).right("a.txt"), "0\nONE\n2\n3\n4\n5\n6\n7\n8\n9\n");
 });
 
@@ -115,7 +114,7 @@ test("the hunk at a line, on either side", () => {
 });
 
 test("a file whose text is changed and which is moved as well, or made executable: each by itself", async () => {
-  const move: FilePreview = { ...file, path: "a.txt", to: "c.txt", operation: "move", before: "", after: "", diff: "", hunks: [{ id: "3", header: "moved to c.txt" }] };
+  const move: FilePreview = { ...file, path: "a.txt", to: "c.txt", operation: "move", before: "", after: "", text: false, hunks: [whole("3", "moved to c.txt")] };
   const both = [two("a.txt", 1), move];
   const it = table(both);
   assert.deepEqual(both.map((one) => chosen(it).key(one)), ["a.txt", "a.txt\nmove"]);
@@ -134,8 +133,7 @@ test("a file that is deleted is taken or left by itself, though its diff has lin
     operation: "delete",
     before: "x\ny\n",
     after: "",
-    diff: "--- a/old.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-x\n-y\n",
-    hunks: [{ id: "3", header: "deleted" }],
+    hunks: [whole("3", "deleted")],
   };
   const it = table([two("a.txt", 1), gone]);
   it.approvals.take("a1", "a.txt", ["2"], false);
@@ -145,11 +143,4 @@ test("a file that is deleted is taken or left by itself, though its diff has lin
   assert.equal(chosen(it).right("old.txt"), gone.before);
   it.approvals.answer("a1", { kind: "approve" });
   assert.deepEqual((await it.answer).selected, ["1"]);
-});
-
-test("a file of which nothing can be chosen is made with the rest", () => {
-  const odd: FilePreview = { ...file, path: "odd.txt", diff: "", hunks: [{ id: "3", header: "@@ -1 +1 @@" }] };
-  const it = table([two("a.txt", 1), odd]);
-  it.approvals.take("a1", "a.txt", ["2"], false);
-  assert.deepEqual(chosen(it).ids, ["1", "3"]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { isAgent, setUpLine } from "../../src/set-up";
+import { isName, setUpLine } from "../../src/set-up";
 
 test("a plain program is typed as it is, any other one in quotes", () => {
   assert.equal(setUpLine("/usr/bin/pillion", "claude", "linux"), "/usr/bin/pillion mcp install claude");
@@ -15,6 +15,6 @@ test("a shell takes the quoted program for what it is", () => {
   }
 });
 
-test("only agents that can be set up are taken", () => {
-  assert.deepEqual(["claude", "codex", "qwen", "aider", "; rm", undefined, { agent: "claude" }].map(isAgent), [true, true, true, false, false, false, false]);
+test("a name that means anything to a shell is none", () => {
+  assert.deepEqual(["claude", "opencode", "", "; rm", "a b", undefined, { agent: "claude" }].map(isName), [true, true, false, false, false, false, false]);
 });

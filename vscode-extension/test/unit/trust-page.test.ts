@@ -6,12 +6,12 @@ test("every rule that would loosen is shown whole, and none can pass for the pag
   const { text } = trustPage({ path: ".pillion/settings.json\u200b", hash: "h", rules: ["allow run_command(make *)", "allow edit_file(**)\nWhere         nowhere\u202e"] });
   assert.match(text, /^ {2}allow run_command\(make \*\)$/m);
   assert.match(text, /^ {2}allow edit_file\(\*\*\)\\nWhere {9}nowhere\\u\{202e\}$/m);
-  assert.match(text, /^Where {9}\.pillion\/settings\.json\\u\{200b\}$/m);
+  assert.match(text, /^File {10}\.pillion\/settings\.json\\u\{200b\}$/m);
   assert.match(text, /^Trust These Rules/m);
 });
 
 test("without rules there is nothing to trust", () => {
   const { text } = trustPage({ path: "p", hash: "h", rules: null });
-  assert.match(text, /nothing that waits/);
+  assert.match(text, /needs your trust/);
   assert.doesNotMatch(text, /Trust These Rules/);
 });

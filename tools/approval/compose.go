@@ -1,0 +1,178 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pillion/internal/fault"
+)
+
+// Compose is the request with everything that a dialog says of it. It is said here alone:
+// editors, terminals, pages and forms paint it.
+func (r Request) Compose() Request {
+	p := &r.Preview
+	r.show()
+	switch p.Kind {
+	case "diff", "review":
+		r.composeFiles()
+	case "command":
+		r.composeCommand()
+	case "url":
+		p.Subject, p.Act, p.Question = visible(p.URL), "fetch a web address", "Fetch a web address?"
+		p.Deed, p.Lines = "fetch "+p.Subject, []string{p.Subject}
+	case "plan":
+		p.Act, p.Deed, p.Question, p.Lines = "carry out a plan", "carry out a plan", "Carry out this plan?", visibleLines(p.Markdown)
+	default:
+		r.composeText()
+	}
+	if p.Kind != "command" {
+		r.add(r.reasons())
+	}
+	r.add(NewFact("agent", "Asked by", visible(r.Agent.Name)+via[r.Agent.Via]))
+	r.composeDecisions()
+	p.Notices = p.notices()
+	if p.Facts == nil {
+		p.Facts = []Fact{}
+	}
+	return r
+}
+
+// show has nothing invisible in what tools and policy say of the request.
+func (r *Request) show() {
+	r.Reasons = slices.Clone(r.Reasons)
+	for i := range r.Reasons {
+		r.Reasons[i].Text = visible(r.Reasons[i].Text)
+	}
+	r.Preview.Deed, r.Preview.Facts = visible(r.Preview.Deed), slices.Clone(r.Preview.Facts)
+	for i, f := range r.Preview.Facts {
+		f.Text, f.Items = visible(f.Text), visibleAll(f.Items)
+		r.Preview.Facts[i] = f
+	}
+}
+
+var via = map[string]string{"mcp": ", over MCP", "editor": ", in this editor", "terminal": ", in a terminal"}
+
+func (r *Request) composeText() {
+	p := &r.Preview
+	if p.Deed == "" {
+		p.Deed = "use " + visible(r.Tool)
+	}
+	p.Act = p.Deed
+	if p.Question == "" {
+		p.Question = "Allow this?"
+	}
+	switch {
+	case p.Message != "":
+		p.Lines = visibleLines(strings.TrimRight(p.Message, "\r\n"))
+	case len(p.Facts) == 0:
+		p.Lines = visibleLines(strings.TrimRight(p.Markdown, "\n"))
+	}
+	p.unsaved()
+	if p.Markdown == "" {
+		p.Markdown = "    " + strings.ReplaceAll(strings.TrimRight(p.Text(), "\n"), "\n", "\n    ") + "\n" // a block of code: nothing in it is markup
+	}
+}
+
+// unsaved warns of text that what is asked for would not see.
+func (p *Preview) unsaved() {
+	if len(p.Unsaved) == 0 {
+		return
+	}
+	f := NewFact("unsaved", "Unsaved changes not included", visibleAll(p.Unsaved)...)
+	f.Tone, f.Action = Warning, ActionSave
+	p.Facts = append(p.Facts, f)
+}
+
+// add adds a fact that says something.
+func (r *Request) add(f Fact) {
+	if f.Text != "" || len(f.Items) > 0 {
+		r.Preview.Facts = append(r.Preview.Facts, f)
+	}
+}
+
+// reasons are why it asks, without what a fact of its own says.
+func (r Request) reasons() Fact {
+	var out []string
+	for _, reason := range r.Reasons {
+		switch reason.Code {
+		case ReasonEnvironment, ReasonInput, reasonUnsaved:
+			continue
+		}
+		if !slices.Contains(out, reason.Text) {
+			out = append(out, reason.Text)
+		}
+	}
+	return NewFact("reasons", "Asks because", out...)
+}
+
+// particulars are why this very call asks, in a line.
+func (r Request) particulars() string {
+	var out []string
+	for _, reason := range r.Reasons {
+		if reason.Code != ReasonClass && reason.Code != reasonMerged {
+			out = append(out, reason.Text)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// composeDecisions says what comes of each decision.
+func (r *Request) composeDecisions() {
+	yes, no := "once", "the agent goes on without it"
+	switch r.Preview.Kind {
+	case "plan":
+		yes, no = "the agent leaves plan mode and starts", "the agent stays in plan mode"
+	case "review":
+		yes, no = "the agent gets the hunks that you selected; no file changes", "the agent gets nothing and goes on"
+	}
+	r.Decisions = slices.Clone(r.Decisions)
+	for i := range r.Decisions {
+		d := &r.Decisions[i]
+		switch {
+		case d.ID == RejectID:
+			d.Meaning = no
+		case d.Scope == Session:
+			d.Meaning = "for this session, without asking"
+		case d.Scope == Workspace:
+			d.Meaning = "always in this workspace, without asking"
+		default:
+			d.Meaning = yes
+		}
+	}
+}
+
+// notices warn of characters that are not what they seem.
+func (p Preview) notices() []string {
+	text := p.Command + p.Message + p.URL
+	if p.Kind == "plan" {
+		text += p.Markdown
+	}
+	for _, f := range p.Files {
+		text += strings.ReplaceAll(f.Diff, "\r\n", "\n")
+	}
+	if fault.Escape(text) == text {
+		return nil
+	}
+	return []string{`Invisible characters are written as escapes, such as \u200b.`}
+}
+
+// visible is one line in which everything can be seen.
+func visible(text string) string { return strings.ReplaceAll(fault.Line(text), "\t", `\t`) }
+
+func visibleLines(text string) []string { return visibleAll(strings.Split(text, "\n")) }
+
+func visibleAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = visible(text)
+	}
+	return out
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,128 @@
+package approval
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// commandArguments are those of a call that its command line does not show.
+type commandArguments struct {
+	ProcessID string            `json:"process_id"`
+	Env       map[string]string `json:"env"`
+	Stdin     string            `json:"stdin"`
+}
+
+func (r *Request) composeCommand() {
+	p := &r.Preview
+	p.Lines, p.Subject = visibleLines(p.Command), visible(p.Command)
+	p.Act, p.Question, p.Deed = "run a command", "Run a command?", "run "+p.Subject
+	var given commandArguments
+	_ = json.Unmarshal(r.Arguments, &given) //nolint:errcheck // the tool has decoded them
+	if given.ProcessID != "" {
+		p.Act, p.Question, p.Deed = "start a process", "Start a process?", "start "+p.Subject
+		r.add(NewFact("process", "Process", visible(given.ProcessID)+": runs until it ends, you stop it or the agent disconnects"))
+	}
+	r.add(folder(p.Cwd))
+	r.add(r.reasons().with(p.onlyPart()))
+	r.add(p.parts())
+	r.add(NewFact("writes", "Writes", visibleAll(p.Writes)...))
+	p.unsaved()
+	r.add(NewFact("environment", "Environment", variables(given.Env)...))
+	if given.Stdin != "" {
+		r.add(NewFact("input", "Input", visibleLines(strings.TrimSuffix(given.Stdin, "\n"))...))
+	}
+	r.add(sandbox(p.Sandbox))
+	r.add(network(*p))
+}
+
+func folder(cwd string) Fact {
+	if cwd == "" || cwd == "." {
+		return Fact{Code: "folder", Label: "Folder", Text: "the workspace folder", Tone: Muted}
+	}
+	return NewFact("folder", "Folder", visible(cwd))
+}
+
+// with is a fact of one value more.
+func (f Fact) with(value string) Fact {
+	values := nonEmpty(append([]string{f.Text}, f.Items...))
+	if value != "" && !slices.Contains(values, value) {
+		values = append(values, value)
+	}
+	return NewFact(f.Code, f.Label, values...)
+}
+
+// onlyPart is why a line of one command asks, which needs no list of its parts.
+func (p *Preview) onlyPart() string {
+	if len(p.Parts) != 1 {
+		return ""
+	}
+	return visible(p.Parts[0].Why)
+}
+
+// parts are what a line runs, where that is not just what it says.
+func (p *Preview) parts() Fact {
+	if len(p.Parts) == 1 && typed(p.Parts[0].Argv) == strings.TrimSpace(p.Command) {
+		return Fact{}
+	}
+	var out []string
+	for _, part := range p.Parts {
+		why := visible(part.Why)
+		if why == "" {
+			why = "allowed by a rule"
+		}
+		out = append(out, fmt.Sprintf("%s   (%s)", typed(part.Argv), why))
+	}
+	return Fact{Code: "parts", Label: "Runs", Items: out}
+}
+
+// plainWord needs no quotes.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./*?~-]+$`)
+
+// typed is an argv as one would type it, so that a blank inside a word cannot pass for two words.
+func typed(argv []string) string {
+	out := make([]string, len(argv))
+	for i, word := range argv {
+		out[i] = visible(word)
+		if !plainWord.MatchString(word) {
+			out[i] = "'" + strings.ReplaceAll(out[i], "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func variables(env map[string]string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, visible(name)+"="+visible(env[name]))
+	}
+	return out
+}
+
+// sandbox says what really holds a command, and promises no more than is so.
+func sandbox(name string) Fact {
+	f := NewFact("sandbox", "Sandbox", visible(name))
+	switch name {
+	case "none":
+		f.Text = "none: the command has your own rights"
+	case "bubblewrap":
+		f.Text = "bubblewrap: it writes only in the workspace, temporary folders and build caches, and sees no other processes"
+	case "landlock":
+		f.Text = "Landlock: it writes only in the workspace, temporary folders and build caches"
+	}
+	return f
+}
+
+// network says nothing of a command that nothing could keep from it.
+func network(p Preview) Fact {
+	switch {
+	case p.Network:
+		return NewFact("network", "Network", "allowed")
+	case p.Sandbox == "bubblewrap" || p.Sandbox == "landlock":
+		return NewFact("network", "Network", "blocked")
+	}
+	return Fact{}
+}
