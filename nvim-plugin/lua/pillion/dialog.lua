@@ -119,7 +119,8 @@ end
 function Dialog.dress_page(window)
   api.nvim_win_call(window, function()
     vim.cmd("setlocal nonumber norelativenumber signcolumn=no nospell nolist nofoldenable conceallevel=0")
-    vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4 showbreak=NONE") -- only a line of the page's own begins at its edge
+    vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4,list:-1 showbreak=NONE") -- only a line of the page's own begins at its edge
+    vim.bo.formatlistpat = "^\\S.\\{-}\\s\\{2,}" -- a long fact goes on below its text
   end)
 end
 

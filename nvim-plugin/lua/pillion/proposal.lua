@@ -98,19 +98,21 @@ local function annotate_left_out(approval, file, sides)
   end
 end
 
---- What a diff cannot say by itself: why it asks, or what the agent says of a patch; that it was updated.
+--- What a diff cannot say by itself: that it was updated, why it asks, or the agent's message, and what happens beside the lines.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
 ---@return string[]
 local function remarks(approval, file)
-  local message = vim.iter(approval:is_review() and approval.request.preview.facts or {}):find(function(fact)
-    return fact.code == "message"
-  end)
   local found = { words.beneath[approval.beneath] }
-  vim.list_extend(
-    found,
-    message and vim.list_extend(vim.list_slice(message.items or { message.text }), { file.summary }) or { file.banner }
-  )
+  if approval:is_review() then
+    local message = vim.iter(approval.request.preview.facts):find(function(fact)
+      return fact.code == "message"
+    end)
+    vim.list_extend(found, message and (message.items or { message.text }) or {})
+  else
+    found[#found + 1] = file.banner
+  end
+  found[#found + 1] = file.summary
   return vim.tbl_filter(function(line)
     return line ~= ""
   end, found)

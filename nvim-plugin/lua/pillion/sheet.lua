@@ -35,7 +35,8 @@ end
 ---@param text string
 ---@param width integer
 local function pad(text, width)
-  return text .. (" "):rep(math.max(2, width - vim.fn.strdisplaywidth(text)))
+  local room = width - vim.fn.strdisplaywidth(text)
+  return text .. (" "):rep(room > 0 and room or 2)
 end
 
 ---@private
@@ -128,7 +129,7 @@ end
 
 local diff_paints = { ["+"] = "Added", ["-"] = "Removed", ["@"] = "Muted" }
 
---- A unified diff, or several in git's format. Their headers repeat the files' names, which are there already.
+--- Hunks, or several files in git's format. Of their headers stays what has their names and modes.
 ---@param text string?
 function Sheet:diff(text)
   local in_hunk = false
@@ -167,7 +168,7 @@ function Sheet:file(file, chosen)
     self:fact(fact, "  ")
   end
   if file.text then
-    self:diff(file.diff)
+    self:diff(("\n" .. file.diff):match("\n(@@.*)")) -- its headers have the name again
   end
 end
 
