@@ -42,7 +42,7 @@ ride('the human writes the message anew: that is committed, and the agent is tol
   await nvim.press('i');
   await nvim.type(ownMessage);
   await nvim.press('<Esc>');
-  await nvim.sees(/You edited this message; the agent learns of it/);
+  await nvim.sees(/You edited this; the agent will see your version/);
   await nvim.sees(/ {2}clock: two digits/);
   nvim.screenshot('git-commit-message');
   await dialog.press('approve');
@@ -58,7 +58,7 @@ ride('a commit that misses what is not saved says so; saved first, it holds it',
   const call = agent.call('git_commit', { message: 'notes: what goes in', files: ['notes.txt'] });
   const dialog = await nvim.dialog('commit 1 file to main');
   await dialog.show();
-  await nvim.sees('It misses     what you have not saved in notes.txt');
+  await nvim.sees('Unsaved changes not included  notes.txt');
   await nvim.sees('gw save first');
   nvim.screenshot('git-commit-unsaved');
   await eventually('it is saved', async () => {

@@ -54,7 +54,7 @@ ride('what the human wrote since stays, merged, and one u takes the revert back'
   assert.equal((await agent.call('edit_file', edit)).isError, false);
   await nvim.press('Go# mine, not saved<Esc>');
   await nvim.command('Pillion revert');
-  await nvim.sees('later changes stay');
+  await nvim.sees('Later changes are kept  greet.py');
   nvim.screenshot('revert-merged');
   await nvim.revert('greet.py');
   await nvim.sees('1 file merged');

@@ -129,7 +129,7 @@ export class Neovim {
   async dialog(subject) {
     const id = await eventually(`a question about ${subject}`, () => this.lua(`
       for _, approval in ipairs(require('pillion.approvals').all()) do
-        if require('pillion.words').deed(approval.request):find(..., 1, true) then return approval.id end
+        if approval.request.preview.deed:find(..., 1, true) then return approval.id end
       end`, subject));
     return new Dialog(this, id);
   }
@@ -167,10 +167,10 @@ export class Neovim {
 
   /** Looks at what a revert would do, and says yes with a key, until it is taken: in the first half second none is. @param {string | RegExp} what stands there */
   async revert(what) {
-    await this.sees('Nothing is done yet  ga revert');
+    await this.sees('Preview  ga revert');
     await this.sees(what);
     await eventually('the page has taken the answer', async () => {
-      const there = /Nothing is done yet/.test(this.screen.text);
+      const there = / Preview {2}ga revert/.test(this.screen.text);
       if (there) await this.press('ga');
       return !there;
     });

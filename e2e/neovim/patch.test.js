@@ -4,10 +4,10 @@ import { eventually } from '../rig/expect.js';
 import { after, all, becameChosen, before, files, gaveChosen, gaveLower, inParts, isAsBefore, raw, told } from '../rig/patches.js';
 import { ride, takePictures } from './ride.js';
 
-/** The verb before a file's name on the page, and what is said of it behind. @param {string} name */
-function deed(name) {
-  const verb = name in before ? (name in after ? 'edit' : 'delete') : 'create';
-  return `${verb} ${name} (${told[/** @type {keyof typeof told} */ (name)]})`;
+/** What the page says of a file. @param {string} name */
+function entry(name) {
+  const fate = name in before ? (name in after ? '' : 'deleted, ') : 'new file, ';
+  return `${name}  ${fate}${told[/** @type {keyof typeof told} */ (name)]}`;
 }
 
 /**
@@ -17,9 +17,9 @@ function deed(name) {
 async function goesThrough(nvim, order, left) {
   for (const [at, name] of order.entries()) {
     const place = `${at + 1} of ${order.length}`;
-    await nvim.sees(new RegExp(`hunk ${place} taken .*${name.replace('.', '\\.')} \\(\\d of 8\\)`));
-    if (name in told) await eventually(`the cursor is where the page tells of ${name}`, async () => (await nvim.api('nvim_get_current_line')).trim() === deed(name));
-    if (name in told) await nvim.sees(deed(name));
+    await nvim.sees(new RegExp(`hunk ${place} selected .*${name.replace('.', '\\.')} \\(\\d of 8\\)`));
+    if (name in told) await eventually(`the cursor is where the page tells of ${name}`, async () => (await nvim.api('nvim_get_current_line')).trim() === entry(name));
+    if (name in told) await nvim.sees(entry(name));
     assert.doesNotMatch(nvim.screen.text, raw);
     if (left.includes(at + 1)) {
       await nvim.press('gh');
@@ -41,12 +41,12 @@ ride('modes and bytes: each file is told at a glance; a part is approved, made, 
   await dialog.show();
   const order = ['beans.bin', 'clock.py', 'clock.py', 'leaf.png', 'pot.png', 'pour.sh', 'brew.sh', 'notes.txt', 'old.bin', 'pour.sh'];
   await goesThrough(nvim, order, [2, 5, 8, 10]);
-  await nvim.sees('6 of 10 chosen');
+  await nvim.sees('ga approve 6 of 10');
   await dialog.press('approve');
   await becameChosen(call, sandbox);
 
   await nvim.command('Pillion revert turn');
-  for (const fact of ['edit beans.bin (binary, other content, 3000 bytes)', 'edit brew.sh (not executable any more, mode 100755 → 100644)', 'delete leaf.png', 'old.bin comes back (binary, 4 bytes)']) {
+  for (const fact of ['beans.bin  binary, other content, 3000 bytes', 'brew.sh  not executable any more, mode 100755 → 100644', 'leaf.png  deleted', 'old.bin  new file, binary, 4 bytes']) {
     await nvim.sees(fact);
   }
   assert.doesNotMatch(nvim.screen.text, raw);
@@ -63,7 +63,7 @@ ride('modes and bytes in a patch to review: the agent gets just the part that is
   await dialog.show();
   const order = ['beans.bin', 'brew.sh', 'clock.py', 'clock.py', 'leaf.png', 'notes.txt', 'old.bin', 'pot.png', 'pour.sh'];
   await goesThrough(nvim, order, [3, 6, 8]);
-  await nvim.sees('6 of 9 chosen');
+  await nvim.sees('ga apply 6 of 9');
   await dialog.press('approve');
   await gaveChosen(call, sandbox);
 }, { opened: 'clock.py', columns: 160 });
@@ -89,9 +89,9 @@ ride('a file that two parts of a patch change is one to choose from', inParts.fi
   const call = agent.call('apply_patch_review', { diff: inParts.diff() });
   const dialog = await nvim.dialog('a patch of clock.py');
   await dialog.show();
-  await nvim.sees('hunk 1 of 2 taken');
+  await nvim.sees('hunk 1 of 2 selected');
   await nvim.press('gh');
-  await nvim.sees('hunk 1 of 2 left out · 1 of 2 chosen');
+  await nvim.sees('hunk 1 of 2 left out');
   await dialog.press('approve');
   await gaveLower(call);
 }, { columns: 160 });

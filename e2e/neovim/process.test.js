@@ -39,8 +39,8 @@ ride('a process that stays: asked about as such, watched in a buffer, typed into
   const call = agent.call('run_persistent', dev);
   const dialog = await nvim.dialog('sh serve.sh');
   await dialog.show();
-  await nvim.sees('wants to start a process that keeps running');
-  await nvim.sees(/It stays +as dev/);
+  await nvim.sees('wants to start a process');
+  await nvim.sees(/Process +dev: runs until it ends/);
   nvim.screenshot('process-question');
   await dialog.answer('approve');
   assert.equal((await call).structured.ready, true);

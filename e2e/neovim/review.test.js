@@ -17,11 +17,11 @@ takePictures();
 ride('a change of three hunks, one of them left out: the file holds exactly the other two', files, async (it) => {
   const { nvim, sandbox } = it;
   const { call, dialog } = await proposed(it);
-  await nvim.sees('hunk 1 of 3 taken · all chosen · clock.py');
+  await nvim.sees('hunk 1 of 3 selected · clock.py');
   await nvim.press(']h');
-  await nvim.sees('hunk 2 of 3 taken');
+  await nvim.sees('hunk 2 of 3 selected');
   await nvim.press('gh');
-  await nvim.sees('hunk 2 of 3 left out · 2 of 3 chosen');
+  await nvim.sees('hunk 2 of 3 left out');
   await nvim.sees('left out: +1 −1');
   await nvim.sees('ga approve 2 of 3');
   assert.deepEqual(await dialog.proposedText(), lines(floats(padded(clock))));
@@ -41,11 +41,11 @@ ride('hunks left out, and a line of the human’s own: the file holds exactly wh
   await nvim.press('4GA # seconds<Esc>');
   await nvim.sees('edited by you');
   await nvim.press('11Ggh');
-  await nvim.sees('hunk 1 of 3 left out · 2 of 3 chosen');
+  await nvim.sees('hunk 1 of 3 left out');
   await nvim.press('G0ccreturn 0<Esc>');
-  await nvim.sees('hunk 3 of 3 written over by you');
+  await nvim.sees('hunk 3 of 3 changed by you');
   await nvim.press('gh');
-  await nvim.sees('because you wrote over it');
+  await nvim.sees('you edited 1 hunk');
   nvim.screenshot('hunks-edited');
   const wanted = counted(clock).replace('BREAK = 60', 'BREAK = 60 # seconds').replace('    return int(number) * 60', '    return 0');
   assert.deepEqual(await dialog.proposedText(), lines(wanted));
@@ -59,19 +59,19 @@ ride('every hunk left out is no yes; the file changes meanwhile, and what is lef
   const { nvim, sandbox } = it;
   const { call, dialog } = await proposed(it);
   await nvim.press('gH');
-  await nvim.sees('0 of 3 chosen');
+  await nvim.sees('ga approve 0 of 3');
   await eventually('the yes is refused', async () => {
     await nvim.press('ga');
     return /every hunk is left out/.test(nvim.screen.text);
   });
   assert.equal(await dialog.isOpen(), true);
   await nvim.press('gH');
-  await nvim.sees('all chosen');
+  await nvim.sees('ga approve  ');
   await nvim.press('gh');
-  await nvim.sees('2 of 3 chosen');
+  await nvim.sees('ga approve 2 of 3');
   sandbox.write('clock.py', `# from outside\n${clock}`);
   await nvim.sees('# from outside');
-  await nvim.sees('2 of 3 chosen');
+  await nvim.sees('ga approve 2 of 3');
   await dialog.press('approve');
   const result = await call;
   assert.equal(result.isError, false, result.text);
@@ -86,10 +86,10 @@ ride('a patch that is to be applied: a hunk, a deletion and a new file are left 
   const call = agent.call('apply_patch', { diff: patch(texts(before), texts(after)) });
   const dialog = await nvim.dialog('4 files');
   await dialog.show();
-  const left = { 'left -= 1': 0, 'cup.py': 0, 'delete old.py': 0 };
+  const left = { 'left -= 1': 0, 'cup.py': 0, 'old.py': 0 };
   for (let hunk = 1; hunk <= 6; hunk += 1) {
-    await nvim.sees(`hunk ${hunk} of 6 taken`);
-    const [what] = Object.keys(left).filter((name) => (name === 'left -= 1' ? hunk === 2 : nvim.screen.text.includes(name === 'cup.py' ? 'cup.py (' : 'old.py (')));
+    await nvim.sees(`hunk ${hunk} of 6 selected`);
+    const [what] = Object.keys(left).filter((name) => (name === 'left -= 1' ? hunk === 2 : nvim.screen.text.includes(`${name} (`)));
     if (what) {
       await nvim.press('gh');
       await nvim.sees(`hunk ${hunk} of 6 left out`);
@@ -99,7 +99,7 @@ ride('a patch that is to be applied: a hunk, a deletion and a new file are left 
     await nvim.press(']h');
   }
   assert.deepEqual(Object.values(left), [1, 1, 1]);
-  await nvim.sees('3 of 6 chosen');
+  await nvim.sees('ga approve 3 of 6');
   await dialog.press('approve');
   const result = await call;
   assert.equal(result.isError, false, result.text);
@@ -122,14 +122,14 @@ ride('a patch is reviewed: two of five hunks left out and a line of the human’
   assert.equal(await nvim.waits(), 1);
   const dialog = await nvim.dialog('a patch of 2 files');
   await dialog.show();
-  await nvim.sees('hunk 1 of 5 taken · all chosen · clock.py (1 of 2)');
+  await nvim.sees('hunk 1 of 5 selected · clock.py (1 of 2)');
   await nvim.press(']hgh');
-  await nvim.sees('hunk 2 of 5 left out · 4 of 5 chosen');
+  await nvim.sees('hunk 2 of 5 left out');
   nvim.screenshot('review');
   await nvim.press(']h]h');
-  await nvim.sees('hunk 4 of 5 taken · 4 of 5 chosen · pot.py (2 of 2)');
+  await nvim.sees('hunk 4 of 5 selected · pot.py (2 of 2)');
   await nvim.press('gh');
-  await nvim.sees('hunk 4 of 5 left out · 3 of 5 chosen');
+  await nvim.sees('hunk 4 of 5 left out');
   await nvim.press('1GA # of tea<Esc>');
   await nvim.sees('edited by you');
   const wanted = { 'clock.py': floats(padded(clock)), 'pot.py': fuller(pot).replace('"black"]', '"black"] # of tea') };

@@ -18,7 +18,7 @@ ride('a file is deleted after a look at its text, and had back', { ...files, 'ol
   const call = agent.call('delete_file', { path: 'old.py' });
   const dialog = await nvim.dialog('delete old.py');
   await dialog.show();
-  await nvim.sees('- print("old")');
+  await nvim.sees('print("old")');
   nvim.screenshot('delete');
   await dialog.press('approve');
   assert.equal((await call).isError, false);
@@ -31,9 +31,9 @@ ride('a folder is deleted after a look at all that goes with it, and had back', 
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('delete_file', { path: 'lib', recursive: true });
-  const dialog = await nvim.dialog('delete lib');
+  const dialog = await nvim.dialog('delete the folder lib');
   await dialog.show();
-  await nvim.sees(/2 files go with it/);
+  await nvim.sees(/Contents +2 files/);
   await nvim.sees('lib/b/c.py');
   nvim.screenshot('delete-folder');
   await dialog.press('approve');
@@ -83,7 +83,7 @@ ride('a folder is made after a look', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('create_directory', { path: 'src/new' });
-  const dialog = await nvim.dialog('create folder src/new');
+  const dialog = await nvim.dialog('create the folder src/new');
   await dialog.show();
   await dialog.press('approve');
   const result = await call;

@@ -138,4 +138,4 @@ export const told = {
 };
 
 /** No byte of a binary file, and nothing of how git writes them, is for people. */
-export const raw = /GIT binary patch|literal \d|delta \d|Binary files|\\u\{/;
+export const raw = /GIT binary patch|literal \d|delta \d|Binary files|\\u[0-9a-f{]/;

@@ -65,7 +65,7 @@ export function refusedBecause({ structured, text }, why) {
 /** What is said of the commit of somethingToCommit, whose message stands above that. @param {import('./sandbox.js').Sandbox} sandbox */
 export function commitFacts(sandbox) {
   return [
-    new RegExp(`Branch +main, now at ${short(sandbox, 'HEAD')}`), /Author +Rider <rider@example\.com>/, /It holds +what changed in tracked files, as nothing is staged: 3 files, \+3 −1/,
+    new RegExp(`Branch +main, now at ${short(sandbox, 'HEAD')}`), /Author +Rider <rider@example\.com>/, /Contents +changes of tracked files \(nothing is staged\): 3 files, \+3 −1/,
     /Files +M clock\.py \+1 −1\n +M notes\.txt \+1 −0\n +M words\.md/, /Hooks +pre-commit \(\.git\/hooks\/pre-commit\)/, /Filters +tr a-z A-Z/,
   ];
 }
@@ -94,7 +94,7 @@ export function branchFacts(sandbox) {
   return {
     create: [/wants to create the branch pour/, new RegExp(`Branch +pour, at ${head}`), /Checked out +main, as before/],
     switch: [/wants to switch to the branch old/, new RegExp(`From +main, at ${head}`), new RegExp(`To +old, at ${old}`), /Files +M notes\.txt \+0 −1/],
-    delete: [/wants to delete the branch old/, new RegExp(`Branch +old, at ${old}`), /Nothing lost +all of it is in HEAD/],
+    delete: [/wants to delete the branch old/, new RegExp(`Branch +old, at ${old}`), /Merged +all its commits are also in HEAD/],
   };
 }
 
@@ -102,7 +102,7 @@ export function branchFacts(sandbox) {
 export function pushFacts(sandbox, before) {
   const [last, first] = [short(sandbox, 'HEAD'), short(sandbox, 'HEAD~1')];
   return [
-    /scripted-agent wants to push main to origin/, /Remote +origin, .*kettle\.git/, new RegExp(`There now +${before}`), new RegExp(`Afterwards +${last}`),
+    /scripted-agent wants to push main to origin/, /Remote +origin, .*kettle\.git/, new RegExp(`On the remote +${before}`), new RegExp(`Afterwards +${last}`),
     new RegExp(`New there +2 commits\n +${last} notes: sugar\n +${first} notes: milk`), /Hooks +pre-push/,
   ];
 }

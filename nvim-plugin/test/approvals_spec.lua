@@ -83,7 +83,7 @@ end)
 
 local function changed(digest, moved)
   local preview = person.edit_request("A", { { "a.py", "zero\none\n", "zero\ntwo\n" } }).preview
-  approvals.change({ approvalId = "A", digest = digest, preview = preview, moved = moved })
+  approvals.change({ approvalId = "A", digest = digest, reasons = {}, preview = preview, moved = moved })
 end
 
 check.test("a change beneath is adopted, takes no answer at first, and names the new digest", function()

@@ -4,7 +4,6 @@ local Approval = require("pillion.approval")
 local check = require("check")
 local person = require("person")
 local sheet = require("pillion.sheet")
-local words = require("pillion.words")
 
 ---@param request table
 ---@param own? string
@@ -21,21 +20,21 @@ check.test("a commit's page has its message first and its diff last", function()
     "",
     "  clock: pad",
     "  ",
-    "  why\\u{202e}",
+    "  why\\u202e",
+    "  Invisible characters are written as escapes, such as \\u200b.",
     "",
     "Branch        main, now at b3a5c5d",
     "Files         M a.py +1 −1",
     "              A b.py +1 −0",
-    "It misses     what you have not saved in a.py",
-    "Why it asks   git is in the middle of a merge",
+    "Unsaved changes not included  a.py",
     "Asked by      claude, over MCP",
     "",
-    "ga   Approve                      this once",
-    "gw   Save First                   then it is shown again",
-    "ge   Edit Message                 what you write is committed",
-    "Reject                            the agent goes on without it",
-    "Reject with Reason…               and reads why",
-    "Cancel                            the agent stops",
+    "ga   Approve         once",
+    "gw   Save First      then you are asked again",
+    "ge   Edit Message    before you approve it",
+    "Reject               the agent goes on without it",
+    "Reject with Reason…  the agent gets your reason",
+    "Cancel               the agent is paused",
     "",
     "  diff --git a/a.py b/a.py",
     "  @@ -1,2 +1,2 @@",
@@ -50,16 +49,9 @@ check.test("a commit's page has its message first and its diff last", function()
   check.same({ painted.Removed, painted.Added }, { "  --- two", "  +three" })
 end)
 
-check.test("a message that the human wrote is on the page in place of the agent's", function()
-  local made = page(person.commit_request("A"), "mine")
-  check.same(vim.list_slice(made.lines, 3, 5), { "  mine", "  You edited this message; the agent learns of it.", "" })
-end)
-
-check.test("what is done is told in words, also where the sidecar says none", function()
-  check.same(words.deed(person.commit_request("A")), "commit 1 file to main")
-  local request = person.commit_request("A")
-  request.preview.deed = nil
-  check.same(words.deed(request), "use git.commit")
+check.test("a message that the user wrote is on the page in place of the agent's", function()
+  local made = page(person.commit_request("A"), "mine\n\nand why")
+  check.same(vim.list_slice(made.lines, 3, 6), { "  mine", "  ", "  and why", "  You edited this; the agent will see your version." })
 end)
 
 local sit = person.sitting({ columns = 120, lines = 40 })
@@ -84,7 +76,7 @@ sit("the human writes the message anew: that is the answer, and the other argume
   human:type("ga")
   human:sees("the message is empty")
   human:type("imine<CR><CR>and why<Esc>")
-  human:sees("You edited this message")
+  human:sees("You edited this")
   check.same(
     human:approves("A"),
     { decision = "edit", digest = "d1", modifiedArguments = { message = "mine\n\nand why", files = { "a.py" } } }

@@ -3,6 +3,7 @@
 local Chosen = require("pillion.chosen")
 local check = require("check")
 local hunks = require("pillion.hunks")
+local person = require("person")
 
 ---@param first integer
 ---@param last integer
@@ -27,20 +28,19 @@ local function applied(before, patch)
   return done.code == 0 and check.read(folder .. "/a") or nil
 end
 
---- A file as a preview has it, and its diff in pieces.
----@param context? integer
+--- A file as a preview has it, and its diff in pieces: one for each hunk, without lines around it.
 ---@return pillion.FilePreview file, string[] pieces
-local function preview(before, after, context)
-  local diff = vim.diff(before, after, { ctxlen = context or 3 }) --[[@as string]]
-  local pieces, named = {}, {}
-  for line in vim.gsplit(diff:gsub("\n$", ""), "\n", { plain = true }) do
+local function preview(before, after)
+  local pieces = {}
+  for line in
+    vim.gsplit((vim.diff(before, after, { ctxlen = 0 }) --[[@as string]]):gsub("\n$", ""), "\n", { plain = true })
+  do
     if line:sub(1, 2) == "@@" then
-      named[#named + 1] = { id = tostring(#named + 1), header = line }
       pieces[#pieces + 1] = ""
     end
     pieces[#pieces] = pieces[#pieces] .. line .. "\n"
   end
-  return { path = "a", before = before, after = after, diff = diff, hunks = named, operation = "overwrite" }, pieces
+  return person.files({ { "a", before, after } })[1], pieces
 end
 
 --- A piece, with its lines elsewhere in the new text: those before it are others when a hunk is left out.
@@ -60,33 +60,31 @@ local texts = {
 }
 
 for name, pair in vim.spairs(texts) do
-  for _, context in ipairs({ 3, 0 }) do
-    check.test(("any choice of hunks is what git makes of it: %s, %d lines around"):format(name, context), function()
-      local file, pieces = preview(pair[1], pair[2], context)
-      local all = hunks.of(file)
-      check.same(#all, #pieces)
-      assert(#all > 1, "nothing to choose")
-      for choice = 1, 2 ^ #all - 1 do
-        local taken, patch, off = {}, "--- a/a\n+++ b/a\n", 0
-        for index, one in ipairs(all) do
-          taken[one] = math.floor(choice / 2 ^ (index - 1)) % 2 == 1
-          patch = patch .. (taken[one] and shifted(pieces[index], off) or "")
-          off = off + (taken[one] and 0 or #one.before - #one.after)
-        end
-        local made = hunks.text(file.before, all, function(one)
-          return taken[one]
-        end)
-        check.same(made, applied(file.before, patch), ("choice %d of\n%s"):format(choice, file.diff))
-        local read = assert(hunks.read(made, file.before, all))
-        check.same(
-          hunks.text(file.before, all, function(one)
-            return read[one]
-          end),
-          made
-        )
+  check.test("any choice of hunks is what git makes of it: " .. name, function()
+    local file, pieces = preview(pair[1], pair[2])
+    local all = hunks.of(file)
+    check.same(#all, #pieces)
+    assert(#all > 1, "nothing to choose")
+    for choice = 1, 2 ^ #all - 1 do
+      local taken, patch, off = {}, "--- a/a\n+++ b/a\n", 0
+      for index, one in ipairs(all) do
+        taken[one] = math.floor(choice / 2 ^ (index - 1)) % 2 == 1
+        patch = patch .. (taken[one] and shifted(pieces[index], off) or "")
+        off = off + (taken[one] and 0 or #one.before - #one.after)
       end
-    end)
-  end
+      local made = hunks.text(file.before, all, function(one)
+        return taken[one]
+      end)
+      check.same(made, applied(file.before, patch), ("choice %d of\n%s"):format(choice, file.diff))
+      local read = assert(hunks.read(made, file.before, all))
+      check.same(
+        hunks.text(file.before, all, function(one)
+          return read[one]
+        end),
+        made
+      )
+    end
+  end)
 end
 
 ---@return pillion.Chosen chosen, pillion.Hunk[] hunks, pillion.FilePreview file
@@ -96,30 +94,25 @@ local function chosen(pair)
   return it, it:of("a"), file
 end
 
-check.test("hunks that do not make the text are one: all of the file or nothing", function()
-  local file = preview(texts.plain[1], texts.plain[2])
-  file.after = file.after .. "more\n"
-  local all = hunks.of(file)
-  check.same(#all, 1)
-  check.same(#all[1].ids, #file.hunks)
-  local it = Chosen.new({ file })
-  it:take("a", it:of("a")[1], false)
-  check.same({ it:right("a"), it:ids() }, { file.before, {} })
-  it:take("a", it:of("a")[1], true)
-  check.same({ it:right("a"), it:ids() }, { file.after, { "1", "2", "3", "4" } })
-end)
+--- What is selected or left out as a whole.
+local function whole(id, path, operation, before)
+  local file = person.files({ { path, before or "", "", text = false, operation = operation, summary = operation } })[1]
+  file.hunks[1].id = id
+  return file
+end
 
-check.test("a header in words is what is taken or left as a whole", function()
-  local gone = { path = "old", operation = "delete", before = "a\n", after = "", hunks = { { id = "3", header = "deleted" } } }
+check.test("a hunk without lines is selected or left out as a whole, and a deleted text comes back with it", function()
+  local gone = whole("5", "old", "delete", "a\n")
   local it = Chosen.new({ preview(texts.plain[1], texts.plain[2]), gone })
   check.same({ it:count() }, { 5, 5 })
+  check.same(it:right("old"), "")
   it:take("old", it:of("old")[1], false)
   check.same({ it:count("old") }, { 0, 1 })
-  check.same(it:ids(), { "1", "2", "3", "4" })
+  check.same({ it:ids(), it:right("old") }, { { "1", "2", "3", "4" }, "a\n" })
 end)
 
 check.test("a file whose text is changed and which gets a mode as well: each by itself", function()
-  local mode = { path = "a", operation = "change_mode", before = "", after = "", whole = "mode", hunks = { { id = "5", header = "mode" } } }
+  local mode = whole("5", "a", "change_mode")
   local it = Chosen.new({ preview(texts.plain[1], texts.plain[2]), mode })
   check.same({ it:count() }, { 5, 5 })
   it:take(it:key(mode), it:of(it:key(mode))[1], false)

@@ -18,9 +18,9 @@ local sidecar = [[
   Plan = {
     reverted = { "app.py" }, merged = { "lib.py" }, conflicts = { "gone.py" }, reasons = { ["gone.py"] = "it was deleted since" },
     preview = { kind = "diff", files = {
-      { path = "app.py", uri = "file:///p/app.py", operation = "overwrite", before = "new\n", after = "old\n", additions = 1, deletions = 1,
+      { path = "app.py", name = "app.py", text = true, summary = "", facts = {}, operation = "overwrite", before = "new\n", after = "old\n", additions = 1, deletions = 1,
         diff = "--- a/app.py\n+++ b/app.py\n@@ -1 +1 @@\n-new\n+old\n" },
-      { path = "lib.py", uri = "file:///p/lib.py", operation = "overwrite", before = "x\n", after = "y\n", additions = 1, deletions = 1,
+      { path = "lib.py", name = "lib.py", text = true, summary = "", facts = {}, operation = "overwrite", before = "x\n", after = "y\n", additions = 1, deletions = 1,
         diff = "--- a/lib.py\n+++ b/lib.py\n@@ -1 +1 @@\n--- x\n+y\n", dirty = true },
     } },
   }
@@ -101,11 +101,11 @@ with_journal("reverting shows first what it would do; the first half second take
   human:sees("  app.py  +1 −1")
   human:sees("  -new")
   human:sees("  +old")
-  human:sees("merged: later changes stay")
+  human:sees("Later changes are kept  lib.py")
   human:sees("  --- x")
-  human:sees("gone.py stays as it is: it was deleted since")
+  human:sees("Stays as it is  gone.py: it was deleted since")
   human:type("ga")
-  human:sees("too fast, press again")
+  human:sees("Too fast: press again")
   check.same(done(human), {})
   check.same(human:lua("return require('pillion').statusline()"):find("?", 1, true), nil, "no agent waits")
   human:reads()
@@ -159,10 +159,10 @@ with_journal("what lies beneath changes while they look: it is written anew and 
   human:reads()
   human:lua("Plan.preview.files[1].after = 'oldest\\n'; Plan.preview.files[1].diff = '@@ -1 +1 @@\\n-new\\n+oldest\\n'")
   human:tell("journal/changed", { entry = human:lua("return Entries[2]"), files = {} })
-  human:sees("This was updated since it first appeared")
+  human:sees("Updated since it first appeared")
   human:sees("  +oldest")
   human:type("ga")
-  human:sees("too fast, press again")
+  human:sees("Too fast: press again")
   check.same(done(human), {})
 end)
 
@@ -170,8 +170,8 @@ with_journal("nothing that could be reverted: no key does it, and why is said", 
   human:lua("Plan = { reverted = {}, merged = {}, conflicts = { 'app.py' }, reasons = { ['app.py'] = 'it is another file now' } }")
   opens(human)
   asks(human, "gu")
-  human:sees("Nothing of it can be reverted")
-  human:sees("app.py stays as it is: it is another file now")
+  human:sees("None of it can be reverted")
+  human:sees("Stays as it is  app.py: it is another file now")
   human:reads()
   human:type("ga")
   human:eventually("vim.fn.tabpagenr('$') == 1")
@@ -184,7 +184,7 @@ with_journal("<CR> shows what the change was, with its own text as the new one",
   human:sees("claude, turn 3")
   human:sees("  -old")
   human:sees("  +new")
-  human:sees("gu shows what reverting it would do")
+  human:sees("gu previews reverting it")
   asks(human, "gu")
   human:sees("Revert “Edit app.py” by claude?")
 end)

@@ -18,104 +18,87 @@ local function has(text, part)
   end
 end
 
-check.test("a command is shown whole, with all that it would do", function()
-  local text = lines(person.command_request("A", "make > log; true", {
+check.test("a page: what would happen, the facts in two columns, what each answer means", function()
+  local request = person.command_request("A", "make > log\nrm \u{202e}x", {
     preview = {
-      parts = { { argv = { "make" }, why = "it runs a program" }, { argv = { "echo", "a b", "it's" }, why = "" } },
-      writes = { "log" },
+      notices = { "Invisible characters are written as escapes." },
+      facts = {
+        { code = "folder", label = "Folder", text = "the workspace folder", tone = "muted" },
+        { code = "parts", label = "Runs", text = "", items = { "make   (it runs a program)", "echo 'a b'   (allowed by a rule)" } },
+        { code = "unsaved", label = "Unsaved changes not included", text = "app.py", tone = "warning", action = "save" },
+        { code = "new", label = "A label that is long", text = "", items = { "one", "two" } },
+      },
       unsaved = { "app.py" },
-      network = true,
-      sandbox = "none",
     },
-    arguments = { command = "make > log; true", env = { B = "two\27", A = "1" }, stdin = "y\nn\u{200b}\n" },
-  }))
-  for _, part in ipairs({
-    "claude wants to run a command",
-    "  $ make > log; true",
-    "Folder        the workspace folder",
-    "Why it asks   this tool runs a program",
-    "It runs       make   (it runs a program)",
-    "              echo 'a b' 'it'\\''s'",
-    "It writes     log",
-    "It misses     what you have not saved in app.py",
-    "Network       it can reach it",
-    "Sandbox       none: it runs with your own rights",
-    "Environment   A=1",
-    "              B=two\\e",
-    "It reads      y",
-    "              n\\u{200b}",
-    "              echo 'a b' 'it'\\''s'   (a rule allows it)",
-    "Save and Run",
-    "Asked by      claude, over MCP",
-    "ga   Approve",
-    "run_command(make > log; true)",
-    "Reject with Reason",
-  }) do
-    has(text, part)
-  end
-end)
-
-check.test("never called sandboxed when it is not; what holds it is named, and whether it reaches the network", function()
-  local function with(preview)
-    return lines(person.command_request("A", "make", { preview = preview }))
-  end
-  local held = with({ sandbox = "bubblewrap", network = false })
-  has(held, "Sandbox       bubblewrap: it can write")
-  has(held, "Network       cut off")
-  has(with({ sandbox = "landlock", network = true }), "Sandbox       Landlock: it can write")
-  has(with({ sandbox = "jail\u{200b}" }), "Sandbox       jail\\u{200b}")
-  check.same(with({ sandbox = "none", network = false }):find("Network", 1, true), nil, "nothing could cut it off")
-  local bare = with({ sandbox = "none", network = true })
-  has(bare, "Sandbox       none: it runs with your own rights")
-  has(bare, "Network       it can reach it")
-  check.same(with({}):find("Sandbox", 1, true), nil)
-end)
-
-check.test("a process that is to stay says so", function()
-  local request = person.command_request("A", "npm run dev", { arguments = { command = "npm run dev", process_id = "dev\u{200b}" } })
-  request.tool = "run_persistent"
-  has(lines(request), "claude wants to start a process that keeps running")
-  has(lines(request), "It stays      as dev\\u{200b}, until it ends, you stop it, or the agent is gone")
-end)
-
-check.test("a single part says why it asks only where that is particular to it", function()
-  local function why(text)
-    return lines(person.command_request("A", "sh x", { preview = { parts = { { argv = { "sh", "x" }, why = text } } } }))
-  end
-  check.same(why("no rule allows it"):find("It runs", 1, true), nil)
-  has(why("sh can run other programs or code"), "It runs       sh x   (sh can run other programs or code)")
-end)
-
-check.test("each rule that is offered is shown as it would be saved, with the key for its scope", function()
-  local request = person.command_request("A", "go test ./x")
-  request.decisions[4] = { id = "session2", title = "Approve for this session", scope = "session", rule = "run_command(go test *)" }
-  request.decisions[5] = { id = "ws", title = "Approve for this workspace", scope = "workspace", rule = "run_command(go test *)\u{200b}" }
+  })
+  table.insert(request.decisions, { id = "w", title = "Approve here", scope = "workspace", meaning = "always", rule = "x(*)\u{200b}" })
   local approval = Approval.new(request, function() end, "client")
-  local text = table.concat(sheet.question(approval, { session = "gs", workspace = "gS" }).lines, "\n")
-  has(text, "gs   Approve for this session     and from now on")
-  has(text, "run_command(go test ./x)")
-  has(text, "gS   Approve for this workspace")
-  has(text, "run_command(go test *)\\u{200b}")
-  request.decisions[5].title = "Approve a rule with a title that is long"
-  text = table.concat(sheet.question(approval, { approve = "ga", workspace = "gS" }).lines, "\n")
-  has(text, "gS   Approve a rule with a title that is long  and from now on")
-  has(text, "ga   Approve                                   this once")
+  local page = sheet.question(approval, { approve = "ga", reject = "gr", session = "gs" })
+  check.same(page.lines, {
+    "claude wants to run a command",
+    "",
+    "  $ make > log",
+    "  > rm \\u{202e}x",
+    "  Invisible characters are written as escapes.",
+    "",
+    "Folder        the workspace folder",
+    "Runs          make   (it runs a program)",
+    "              echo 'a b'   (allowed by a rule)",
+    "Unsaved changes not included  app.py",
+    "A label that is long",
+    "              one",
+    "              two",
+    "",
+    "ga   Approve                   once",
+    "Save and Run                   once, including your unsaved changes",
+    "gs   Approve for this session  for this session, without asking",
+    "                               run_command(make > log\\nrm \\u{202e}x)",
+    "Approve here                   always",
+    "                               x(*)\\u{200b}",
+    "gr   Reject                    the agent goes on without it",
+    "Reject with Reason…            the agent gets your reason",
+    "Cancel                         the agent is paused",
+    "Edit                           change the command before you approve it",
+  })
+  local painted = {}
+  for _, mark in ipairs(page.marks) do
+    local text = page.lines[mark.line + 1]:sub(mark.from + 1, mark.to)
+    painted[mark.paint] = table.concat({ painted[mark.paint] or "", text }, "|")
+  end
+  check.same(painted.Warning, "|\\u{202e}|  Invisible characters are written as escapes.|app.py")
+  check.match(painted.Muted, "^|the workspace folder|")
+  check.match(painted.Label, "^|Folder|Runs|Unsaved changes not included|A label that is long|")
 end)
 
-check.test("what cannot be seen in a command is written out, and said", function()
-  local text = lines(person.command_request("A", "rm \u{202e}x\tb\nsecond\27[0m"))
-  has(text, "  $ rm \\u{202e}x\\tb")
-  has(text, "  > second\\e[0m")
-  has(text, "Invisible characters of this command are written out")
+check.test("the user's own command stands in place of the agent's", function()
+  local approval = Approval.new(person.command_request("A", "make all"), function() end, "client")
+  approval.own = "make one"
+  local text = table.concat(sheet.question(approval, {}).lines, "\n")
+  has(text, "  $ make one\n  You edited this; the agent will see your version.")
 end)
 
-check.test("a text and an address", function()
-  local request = person.command_request("A", "x")
-  request.preview = { kind = "text", markdown = "The agent wants to read:\n\n- `.env`\u{200b}" }
-  has(lines(request), "- `.env`\\u{200b}")
-  has(lines(request), "claude wants to use run_command")
-  request.preview = { kind = "url", url = "https://example.org/\u{200b}x" }
-  has(lines(request), "https://example.org/\\u{200b}x")
+check.test("files: name and size, what happens to it, its facts, its diff", function()
+  local request = person.edit_request("A", {
+    {
+      "a.py",
+      "one\n",
+      "two\n",
+      summary = "executable, mode 100755",
+      facts = { { code = "merged", label = "Merged", text = "with yours" } },
+    },
+    {
+      "old",
+      "",
+      "",
+      text = false,
+      summary = "deleted, 2 files",
+      facts = { { code = "contents", label = "Contents", items = { "x", "y" } } },
+    },
+  })
+  has(lines(request), "  a.py  +1 −1  executable, mode 100755\n  Merged      with yours\n  @@ -1 +1 @@\n  -one\n  +two\n\n")
+  has(lines(request), "  old  deleted, 2 files\n  Contents    x\n              y\n")
+  request.preview.kind = "review"
+  check.same(lines(request):find("Cancel", 1, true), nil, "a review does not pause the agent")
 end)
 
 local sit = person.sitting({ columns = 100, lines = 30 })
@@ -133,7 +116,7 @@ sit("it opens behind, cannot be written in, and is answered with a key", functio
   check.same(human:lua("return vim.fn.tabpagenr()"), 1)
   human:type("gt")
   human:sees("$ make all")
-  human:sees("Why it asks")
+  human:sees("Asks because")
   human:sees("run_command(make all)")
   check.same(human:lua("return { vim.bo.buftype, vim.bo.modifiable }"), { "nofile", false })
   human:reads()
@@ -145,7 +128,7 @@ end)
 sit("the human writes the command anew: approving runs theirs", function(human)
   asked(human)
   human:type(":Pillion edit<CR>")
-  human:sees("review it and answer again")
+  human:sees("check it and answer again")
   human:reads()
   human:type("ge")
   human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://A/command'")
@@ -173,14 +156,14 @@ sit("written and taken back, it is the agent's again", function(human)
 end)
 
 sit("what it rests on changes: the page follows", function(human)
-  asked(human, person.command_request("A", "make all", { preview = { unsaved = { "app.py" } } }))
+  asked(human)
   human:type("gt")
-  human:sees("not saved in app.py")
+  human:sees("$ make all")
   human:tell(
     "approval/changed",
-    { approvalId = "A", digest = "d2", moved = false, preview = { kind = "command", command = "make all", cwd = "." } }
+    { approvalId = "A", digest = "d2", moved = false, reasons = {}, preview = person.command_preview("make all") }
   )
-  human:sees("This was updated since it first appeared")
+  human:sees("Updated since it first appeared")
   check.same(human:approves("A").digest, "d2")
 end)
 
@@ -202,8 +185,14 @@ end)
 --- Two offers for the session, one for the workspace.
 local function offering(command)
   local request = person.command_request("A", command)
-  table.insert(request.decisions, { id = "wide", title = "Approve for this session", scope = "session", rule = "run_command(go test *)" })
-  table.insert(request.decisions, { id = "ws", title = "Approve for this workspace", scope = "workspace", rule = "run_command(go test *)" })
+  table.insert(
+    request.decisions,
+    { id = "wide", title = "Approve for this session", scope = "session", rule = "run_command(go test *)", meaning = "" }
+  )
+  table.insert(
+    request.decisions,
+    { id = "ws", title = "Approve for this workspace", scope = "workspace", rule = "run_command(go test *)", meaning = "" }
+  )
   return request
 end
 
@@ -248,12 +237,13 @@ local function unsaved(human, more)
   local folder = check.folder()
   local path = check.write(folder .. "/notes.txt", "old\n")
   human:lua("Wire.client.root = ...", folder)
-  human:lua(more or "")
+  human:lua("Other = ...; " .. (more or ""), person.command_preview("rm -rf ."))
   human:type((":edit %s<CR>Gonew<Esc>"):format(path))
   human:eventually("vim.bo.modified")
-  asked(human, person.command_request("A", "cat notes.txt", { preview = { unsaved = { "notes.txt" } } }))
+  local fact = { code = "unsaved", label = "Unsaved changes not included", text = "notes.txt", tone = "warning", action = "save" }
+  asked(human, person.command_request("A", "cat notes.txt", { preview = { unsaved = { "notes.txt" }, facts = { fact } } }))
   human:type("gt")
-  human:sees("what you have not saved in notes.txt")
+  human:sees("Unsaved changes not included  notes.txt")
   human:sees("gw save and run")
   return path
 end
@@ -261,7 +251,7 @@ end
 sit("save and run: what it would miss is saved first, and what was shown is approved", function(human)
   local path = unsaved(human)
   human:type("gw")
-  human:sees("too fast, press again")
+  human:sees("Too fast: press again")
   check.same(check.read(path), "old\n")
   human:reads()
   human:type("gw")
@@ -273,7 +263,7 @@ sit("save and run: a yes stays one to what was shown, whatever happens while it 
   unsaved(
     human,
     [[vim.api.nvim_create_autocmd("BufWritePost", { callback = function()
-    Wire.tell("approval/changed", { approvalId = "A", digest = "d2", moved = false, preview = { kind = "command", command = "rm -rf .", cwd = "." } })
+    Wire.tell("approval/changed", { approvalId = "A", digest = "d2", moved = false, reasons = {}, preview = Other })
   end })]]
   )
   human:reads()
@@ -283,10 +273,10 @@ end)
 
 sit("what the human saves by themselves is not missed any more, and that is all", function(human)
   unsaved(human)
-  local preview = { kind = "command", command = "cat notes.txt", cwd = "." }
-  human:tell("approval/changed", { approvalId = "A", digest = "d2", moved = true, preview = preview })
+  local preview = person.command_preview("cat notes.txt")
+  human:tell("approval/changed", { approvalId = "A", digest = "d2", moved = true, reasons = {}, preview = preview })
   person.eventually("the page follows", function()
-    return not human:screen():find("not saved in", 1, true)
+    return not human:screen():find("not included", 1, true)
   end)
   check.same(human:screen():find("updated", 1, true), nil)
   human:reads()

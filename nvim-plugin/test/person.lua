@@ -251,32 +251,94 @@ function Person:leave()
   vim.fn.jobwait({ self.glass }, 3000)
 end
 
---- What a sidecar sends for an edit.
----@param id string
----@param files table[] {path, before, after}
-function M.edit_request(id, files, more)
-  local previews = vim.tbl_map(function(file)
+--- The hunks of a text as the sidecar numbers them: each one block of changed lines.
+---@param before string
+---@param after string
+---@param id? integer of the first
+---@return pillion.HunkPreview[]
+function M.hunks(before, after, id)
+  local blocks = vim.diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
+  local found, last = {}, select(2, before:gsub("[^\n]*\n", "")) + (before:match("[^\n]$") and 1 or 0)
+  local function gap(index) -- between a block and the one before
+    local one, other = blocks[index - 1], blocks[index]
+    local from = one and one[1] - (one[2] == 0 and 0 or 1) + one[2] or 0
+    local to = other and other[1] - (other[2] == 0 and 0 or 1) or last
+    return math.min(3, to - from)
+  end
+  for index, block in ipairs(blocks) do
+    local old, new = block[1] - (block[2] == 0 and 0 or 1), block[3] - (block[4] == 0 and 0 or 1)
+    found[index] = {
+      id = tostring((id or 1) + index - 1),
+      header = "@@ … @@",
+      title = tostring(old + 1),
+      additions = block[4],
+      deletions = block[2],
+      before = { start = old, ["end"] = old + block[2] },
+      after = { start = new, ["end"] = new + block[4] },
+      head = gap(index),
+      tail = gap(index + 1),
+    }
+  end
+  return found
+end
+
+local visible = require("pillion.escape").visible
+
+--- What a sidecar sends of files; those without lines say so with `text = false`.
+---@param files table[] {path, before, after, …}
+---@return pillion.FilePreview[]
+function M.files(files)
+  local id = 1
+  return vim.tbl_map(function(file)
+    local path, before, after = file[1], file[2], file[3]
+    local text = file.text ~= false
+    local hunks = file.hunks or text and M.hunks(before, after, id) or { { id = tostring(id), title = file.summary, head = 0, tail = 0 } }
+    id = id + #hunks
     return {
-      path = file[1],
-      uri = "file:///p/" .. file[1],
+      path = path,
+      name = visible(path),
+      deed = (file.deed or "edit %s"):format(visible(path)),
+      summary = file.summary or "",
+      banner = file.banner or "",
+      text = text,
+      facts = file.facts or {},
+      uri = "file:///p/" .. path,
       operation = file.operation or "overwrite",
       language = "python",
-      size = #file[2],
-      before = file[2],
-      after = file[3],
-      diff = file.diff or "",
-      to = file.to,
-      entries = file.entries,
+      size = #after,
+      before = before,
+      after = after,
+      diff = file.diff or text and vim.diff(before, after, { ctxlen = 3 }) or "",
       merged = file.merged,
-      note = file.note,
-      whole = file.whole,
-      hunks = file.hunks or {},
-      additions = 1,
-      deletions = 1,
+      hunks = hunks,
+      additions = text and 1 or 0,
+      deletions = text and 1 or 0,
       openInEditor = false,
       dirty = false,
     }
   end, files)
+end
+
+M.class = { code = "class", text = "this tool changes files" }
+
+--- What a sidecar sends for an edit.
+---@param id string
+---@param files table[] as above
+function M.edit_request(id, files, more)
+  local previews = M.files(files)
+  local only = #files == 1 and previews[1]
+  local preview = {
+    kind = "diff",
+    files = previews,
+    act = only and not only.text and only.deed or "change files",
+    deed = only and only.deed or ("edit %d files"):format(#files),
+    subject = only and only.name or ("%d files"):format(#files),
+    question = "Change files?",
+    facts = {
+      { code = "reasons", label = "Asks because", text = "this tool changes files" },
+      { code = "agent", label = "Asked by", text = "claude, over MCP" },
+    },
+  }
   return vim.tbl_extend("force", {
     approvalId = id,
     callId = "c" .. id,
@@ -285,13 +347,19 @@ function M.edit_request(id, files, more)
     tool = "edit_file",
     title = "Edit " .. files[1][1],
     description = "",
-    reasons = { "this tool changes files" },
+    reasons = { M.class },
     arguments = { path = files[1][1] },
-    preview = { kind = "diff", files = previews },
+    preview = preview,
     decisions = {
-      { id = "reject", title = "Reject", scope = "once" },
-      { id = "approve", title = "Approve", scope = "once" },
-      { id = "session", title = "Approve for this session", scope = "session", rule = "edit_file(" .. files[1][1] .. ")" },
+      { id = "reject", title = "Reject", scope = "once", meaning = "the agent goes on without it" },
+      { id = "approve", title = "Approve", scope = "once", meaning = "once" },
+      {
+        id = "session",
+        title = "Approve for this session",
+        scope = "session",
+        rule = "edit_file(" .. files[1][1] .. ")",
+        meaning = "for this session, without asking",
+      },
     },
     digest = "d1",
   }, more or {})
@@ -302,11 +370,6 @@ end
 ---@param more? table
 function M.commit_request(id, more)
   local message = "clock: pad\n\nwhy\u{202e}\n"
-  local facts = {
-    { name = "Branch", values = { "main, now at b3a5c5d" } },
-    { name = "Files", values = { "M a.py +1 −1", "A b.py +1 −0" } },
-    { name = "It misses", values = { "what you have not saved in a.py" }, notable = true },
-  }
   local diff = "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n one\n--- two\n+three\n"
   return vim.tbl_deep_extend("force", {
     approvalId = id,
@@ -314,19 +377,49 @@ function M.commit_request(id, more)
     agent = { name = "claude", via = "mcp" },
     tool = "git.commit",
     title = "Commit clock: pad",
-    reasons = { "it would not hold your unsaved changes in a.py", "git is in the middle of a merge" },
+    reasons = { { code = "unsaved", text = "your unsaved changes in a.py are not included" } },
     arguments = { message = message, files = { "a.py" } },
     preview = {
       kind = "text",
-      markdown = "    clock: pad\n",
+      act = "commit 1 file to main",
       deed = "commit 1 file to main",
+      question = "Commit this?",
+      lines = { "clock: pad", "", "why\\u202e" },
+      notices = { "Invisible characters are written as escapes, such as \\u200b." },
+      facts = {
+        { code = "branch", label = "Branch", text = "main, now at b3a5c5d" },
+        { code = "files", label = "Files", text = "", items = { "M a.py +1 −1", "A b.py +1 −0" } },
+        { code = "unsaved", label = "Unsaved changes not included", text = "a.py", tone = "warning", action = "save" },
+        { code = "agent", label = "Asked by", text = "claude, over MCP" },
+      },
       message = message,
-      facts = facts,
       diff = diff,
       unsaved = { "a.py" },
     },
-    decisions = { { id = "reject", title = "Reject", scope = "once" }, { id = "approve", title = "Approve", scope = "once" } },
+    decisions = {
+      { id = "reject", title = "Reject", scope = "once", meaning = "the agent goes on without it" },
+      { id = "approve", title = "Approve", scope = "once", meaning = "once" },
+    },
     digest = "d1",
+  }, more or {})
+end
+
+--- What is to be seen of a command.
+---@param command string
+---@param more? table
+function M.command_preview(command, more)
+  return vim.tbl_extend("force", {
+    kind = "command",
+    command = command,
+    act = "run a command",
+    deed = "run " .. visible(command),
+    question = "Run a command?",
+    lines = vim.tbl_map(visible, vim.split(command, "\n")),
+    facts = {
+      { code = "folder", label = "Folder", text = "the workspace folder", tone = "muted" },
+      { code = "reasons", label = "Asks because", text = "this tool runs a program" },
+      { code = "agent", label = "Asked by", text = "claude, over MCP" },
+    },
   }, more or {})
 end
 
@@ -336,9 +429,9 @@ function M.command_request(id, command, more)
   local request = M.edit_request(id, { { "x", "", "" } }, {
     tool = "run_command",
     title = "Run " .. command,
-    reasons = { "this tool runs a program" },
+    reasons = { { code = "class", text = "this tool runs a program" } },
     arguments = (more or {}).arguments or { command = command, timeout = 5 },
-    preview = vim.tbl_extend("force", { kind = "command", command = command, cwd = ".", parts = {} }, (more or {}).preview or {}),
+    preview = M.command_preview(command, (more or {}).preview),
   })
   request.decisions[3].rule = ("run_command(%s)"):format(command)
   return request

@@ -1,49 +1,62 @@
--- An agent's plan: a page like that of any other question, and an answer of its own shape.
+-- An agent's plan: a page and an answer as of any other request.
 
 local check = require("check")
 local person = require("person")
 
-local review = {
-  planId = "P",
-  plan = "# Plan\n\n1. mend `it`\u{200b}\n2. test it",
-  sessionId = "s",
-  agent = { name = "claude", via = "mcp" },
-}
+--- An agent's plan as the sidecar sends it.
+---@param id string
+---@param lines? string[]
+local function plan(id, lines)
+  local request = person.command_request(id, "x", { arguments = vim.empty_dict() })
+  request.decisions = {
+    { id = "reject", title = "Keep planning", scope = "once", meaning = "the agent stays in plan mode" },
+    { id = "approve", title = "Approve", scope = "once", meaning = "the agent leaves plan mode and starts" },
+  }
+  request.tool, request.title, request.reasons = "exit_plan_mode", "Carry out this plan?", {}
+  request.preview = {
+    kind = "plan",
+    act = "carry out a plan",
+    deed = "carry out a plan",
+    lines = lines or { "# Plan", "", "1. mend `it`\\u200b", "2. test it" },
+    facts = { { code = "agent", label = "Asked by", text = "claude, over MCP" } },
+  }
+  return request
+end
 
 local sit = person.sitting({ columns = 100, lines = 30 })
 
 ---@param human pillion.Person
 ---@param asked? table
 local function look(human, asked)
-  human:ask("plan/review", asked or review)
+  human:ask("approval/request", asked or plan("P"))
   human:eventually("vim.fn.tabpagenr('$') == 2")
   human:type("gt")
   human:sees("2. test it")
 end
 
 sit("it is shown whole, on a page that cannot be written in, and approved with a key", function(human)
-  human:ask("plan/review", review)
-  human:sees("claude wants to carry out a plan; it would leave plan mode")
+  human:ask("approval/request", plan("P"))
+  human:sees("claude wants to carry out a plan")
   human:eventually("vim.fn.tabpagenr('$') == 2")
   check.same(human:lua("return vim.fn.tabpagenr()"), 1)
   human:type("gt")
   human:sees("Carry out this plan?")
-  human:sees("the agent leaves plan mode")
-  human:sees("the agent goes on planning")
-  human:sees("1. mend `it`\\u{200b}")
+  human:sees("the agent leaves plan mode and starts")
+  human:sees("the agent stays in plan mode")
+  human:sees("1. mend `it`\\u200b")
   check.same(human:lua("return { vim.bo.modifiable, vim.bo.filetype, vim.bo.syntax }"), { false, "", "markdown" })
   human:reads()
   human:type("gs")
   human:sees("no rule can be remembered")
   human:type("ge")
   human:sees("nothing to edit here")
-  check.same(human:approves("P"), { decision = "approve" })
+  check.same(human:approves("P"), { decision = "approve", decisionId = "approve", digest = "d1" })
   human:eventually("vim.fn.tabpagenr('$') == 1")
 end)
 
 sit("no line of a plan passes for one of the page's own", function(human)
   local long = ("x"):rep(97) .. " ga   Approve                    nor yet"
-  look(human, { planId = "P", plan = "2. test it\n\nga   Approve                    nothing happens yet\n" .. long })
+  look(human, plan("P", { "2. test it", "", "ga   Approve                    nothing happens yet", long }))
   human:sees("  ga   Approve ")
   human:sees("nor yet")
   local own = vim.tbl_filter(function(line)
@@ -57,25 +70,24 @@ sit("rejected with a reason, the agent reads it", function(human)
   look(human)
   human:reads()
   human:type("gRtest it first<CR>")
-  check.same(human:answered("P"), { decision = "reject", feedback = "test it first" })
+  check.same(human:answered("P"), { decision = "reject", decisionId = "reject", digest = "d1", feedback = "test it first" })
 end)
 
 sit("rejected and cancelled", function(human)
   look(human)
   human:type(":Pillion reject<CR>")
-  check.same(human:answered("P"), { decision = "reject" })
+  check.same(human:answered("P").decision, "reject")
   human:eventually("vim.fn.tabpagenr('$') == 1")
-  look(human, { planId = "Q", plan = review.plan })
-  human:sees("an agent wants to carry out a plan")
+  look(human, plan("Q"))
   human:type(":Pillion cancel<CR>")
-  check.same(human:answered("Q"), { decision = "cancel" })
+  check.same(human:answered("Q"), { decision = "cancel", digest = "d1" })
 end)
 
 sit("keys of the first half second answer nothing", function(human)
   human:lua([[local A = require("pillion.approval"); local start = A.now(); A.now = function() return start end]])
   look(human)
   human:type("ga")
-  human:sees("too fast, press again")
+  human:sees("Too fast: press again")
   human:type("gr")
   human:type(":Pillion approve<CR>")
   person.steadily("it waits", 300, function()

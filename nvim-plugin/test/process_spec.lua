@@ -184,7 +184,7 @@ sit("of many lines the last are kept, and it says so", function(human)
   starts(human)
   shows(human)
   prints(human, ("y\n"):rep(12000))
-  human:sees("2001 lines earlier are gone")
+  human:sees("2001 earlier lines dropped")
   check.same(human:lua("return vim.fn.line('$')"), 10000)
 end)
 

@@ -23,7 +23,10 @@ sit("a yes that is typed is for what was on show when it was begun", function(hu
   human:reads()
   human:type(":Pillion appr")
   human:sees(":Pillion appr")
-  human:tell("approval/changed", { approvalId = "A", digest = "d2", preview = proposal("old\n", "evil\n").preview, moved = false })
+  human:tell(
+    "approval/changed",
+    { approvalId = "A", digest = "d2", reasons = {}, preview = proposal("old\n", "evil\n").preview, moved = false }
+  )
   human:reads()
   human:type("ove<CR>")
   human:sees("it was updated meanwhile")
@@ -41,10 +44,13 @@ sit("the same, after a list in which the rule was shown", function(human)
   human:lua("vim.ui.select = function(items, _, callback) Choose = function() callback(items[1]) end end")
   human:type("gs")
   human:eventually("Choose ~= nil")
-  human:tell("approval/changed", { approvalId = "A", digest = "d2", preview = proposal("old\n", "evil\n").preview, moved = false })
   human:tell(
     "approval/changed",
-    { approvalId = "A", digest = "d3", preview = proposal("older\nold\n", "older\nevil\n").preview, moved = true }
+    { approvalId = "A", digest = "d2", reasons = {}, preview = proposal("old\n", "evil\n").preview, moved = false }
+  )
+  human:tell(
+    "approval/changed",
+    { approvalId = "A", digest = "d3", reasons = {}, preview = proposal("older\nold\n", "older\nevil\n").preview, moved = true }
   )
   human:reads()
   human:lua("Choose()")
@@ -71,7 +77,7 @@ end)
 sit("what a diff does not show is said", function(human)
   human:ask("approval/request", proposal("one\ntwo\n", "one\r\ntwo\r\n"))
   goes_there(human)
-  human:sees("its line ends change")
+  human:sees("its line endings change")
 end, { columns = 200 })
 
 sit("what the human's own 'diffopt' hides is said", function(human)
@@ -87,7 +93,7 @@ sit("a key in a question that came into sight without an event is none", functio
     "Ahead = 0; local A = require('pillion.approval'); local now = A.now; A.now = function() return now() + Ahead end; Ahead = 60000"
   )
   human:type(":noautocmd tabnext<CR>ga")
-  human:sees("too fast, press again")
+  human:sees("Too fast: press again")
   check.same(human:waits("A"), true)
 end)
 

@@ -14,84 +14,53 @@ local function looks(human, request)
   human:eventually("vim.fn.tabpagenr() == 2")
 end
 
----@param file table {path, before, after, operation, …}
----@param tool string
-local function about(file, tool)
-  return person.edit_request("A", { file }, { tool = tool, title = "Do it", arguments = { path = file[1] } })
+---@param file table as person.files has it
+---@param id? string
+local function about(file, id)
+  return person.edit_request(id or "A", { file }, { title = "Do it", arguments = { path = file[1] } })
 end
 
-sit("a file that would be deleted: the text that goes is on a page that cannot be written in", function(human)
-  looks(human, about({ "src/old.py", "one\ntwo\u{200b}\n", "", operation = "delete" }, "delete_file"))
-  human:sees("claude wants to delete src/old.py")
-  human:sees("  - one")
-  human:sees("  - two\\u{200b}")
-  check.same(human:lua("return { vim.bo.modifiable, #vim.api.nvim_tabpage_list_wins(0) }"), { false, 1 })
+sit("a text that would be deleted: compared with nothing, and its right side cannot be written in", function(human)
+  looks(human, about({ "src/old.py", "one\ntwo\n", "", operation = "delete", deed = "delete %s", summary = "deleted" }))
+  human:sees("  1 one")
+  check.same(human:lua("return { vim.bo.modifiable, #vim.api.nvim_tabpage_list_wins(0) }"), { false, 2 })
   human:type("ga")
-  human:sees("too fast, press again")
-  human:type("ge")
+  human:sees("Too fast: press again")
   check.same(human:waits("A"), true)
-  human:reads()
-  human:type("ge")
+  human:type(":Pillion edit<CR>")
   human:sees("nothing to edit here")
   check.same(human:approves("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
   human:eventually("vim.fn.tabpagenr('$') == 1")
-end)
+end, { init = "vim.o.number = true" })
 
-sit("a folder: how many files go with it, and their names", function(human)
-  looks(human, about({ "src", "", "", operation = "delete", entries = 12, diff = "src/a.py\nsrc/b\u{202e}.py\n" }, "delete_file"))
-  human:sees("claude wants to delete src")
-  human:sees("12 files go with it:")
-  human:sees("    src/b\\u{202e}.py")
-  check.same(human:lua("return vim.fn.search('have not saved', 'n')"), 0)
-end)
-
-sit("a very long text that goes is cut, and how much is not shown is said", function(human)
-  looks(human, about({ "log", ("x\n"):rep(2100), "", operation = "delete" }, "delete_file"))
-  human:eventually("vim.fn.search('and 100 more lines', 'n') > 0")
-end)
-
-sit("what is no text is not shown, nor what git says of a move; unsaved text is said to stay", function(human)
-  looks(
-    human,
-    about(
-      { "a.bin", "", "", operation = "delete", whole = "binary, 4 bytes", diff = "Binary files a/a.bin and /dev/null differ\n" },
-      "delete_file"
-    )
-  )
-  human:sees("claude wants to delete a.bin (binary, 4 bytes)")
-  check.same(human:lua("return vim.fn.search('Binary files', 'n')"), 0)
+sit("a folder is on a page that cannot be written in, with its contents", function(human)
+  local contents = { code = "contents", label = "Contents", text = "", items = { "12 files", "src/b\\u202e.py" }, tone = "warning" }
+  local file = { "src", "", "", text = false, operation = "delete", deed = "delete the folder %s", summary = "deleted, 12 files" }
+  file.facts = { contents }
+  looks(human, about(file))
+  human:sees("claude wants to delete the folder src")
+  human:sees("src  deleted, 12 files")
+  human:sees("Contents    12 files")
+  human:sees("            src/b\\u202e.py")
+  check.same(human:lua("return { vim.bo.modifiable, #vim.api.nvim_tabpage_list_wins(0) }"), { false, 1 })
   human:reads()
-  human:type("gr")
-  human:eventually("vim.fn.tabpagenr('$') == 1")
-  local move = about({ "a.py", "", "", operation = "move", to = "b.py", diff = "diff --git a b\nsimilarity index 100%\n" }, "move_file")
-  move.approvalId, move.preview.files[1].dirty = "B", true
-  looks(human, move)
-  human:sees("that text stays in its buffer")
-  check.same(human:lua("return vim.fn.search('similarity', 'n')"), 0)
-end)
-
-sit("a move says where to, and a new folder is named as one", function(human)
-  looks(human, about({ "a.py", "x\n", "", operation = "move", to = "lib/b.py" }, "move_file"))
-  human:sees("claude wants to move a.py to lib/b.py")
+  human:type("ge")
+  human:sees("nothing to edit here")
   human:reads()
   human:type("gr")
   check.same(human:answered("A").decision, "reject")
-  local folder = about({ "src/new", "", "", operation = "create_directory" }, "create_directory")
-  folder.approvalId = "B"
-  looks(human, folder)
-  human:sees("claude wants to create folder src/new")
 end)
 
 sit("beside changed texts in one call: a page among the diffs, and one answer for all", function(human)
   local request = person.edit_request("A", {
     { "app.py", "one\n", "two\n" },
-    { "old.py", "gone\n", "", operation = "delete" },
+    { "old.bin", "", "", text = false, operation = "delete", summary = "deleted, binary, 4 bytes" },
   })
   looks(human, request)
   human:sees("app.py (1 of 2)")
   check.same(human:lua("return #vim.api.nvim_tabpage_list_wins(0)"), 2)
   human:type("]f")
-  human:sees("delete old.py")
+  human:sees("old.bin  deleted, binary, 4 bytes")
   check.same(human:lua("return #vim.api.nvim_tabpage_list_wins(0)"), 1)
   human:type("]f")
   human:sees("app.py (1 of 2)")
@@ -100,8 +69,8 @@ sit("beside changed texts in one call: a page among the diffs, and one answer fo
 end)
 
 sit("a merged proposal says that it is one, above it and beside its first change", function(human)
-  looks(human, person.edit_request("A", { { "app.py", "one\nmine\n", "two\nmine\n", merged = true } }))
+  looks(human, person.edit_request("A", { { "app.py", "one\nmine\n", "two\nmine\n", merged = true, banner = "merged with your changes" } }))
   human:sees(" merged  ga")
-  human:sees("merged with what changed since")
+  human:sees("merged with your changes")
   check.same(human:approves("A").decision, "approve")
 end, { columns = 200 })

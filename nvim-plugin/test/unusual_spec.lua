@@ -5,8 +5,13 @@ local person = require("person")
 
 local sit = person.sitting({ columns = 120, lines = 24 })
 
-local told =
-  { sessionId = "s", agent = { name = "claude", via = "mcp" }, kind = "escape", message = "tried 3 times to leave\u{200b}", acted = "" }
+local told = {
+  sessionId = "s",
+  agent = { name = "claude", via = "mcp" },
+  kind = "escape",
+  message = "claude tried 3 times to leave\u{200b}",
+  acted = "",
+}
 
 ---@param human pillion.Person
 ---@param method string
@@ -23,7 +28,7 @@ end
 ---@param row integer
 local function picks(human, row)
   human:type(":Pillion<CR>")
-  human:sees("! claude: tried 3 times")
+  human:sees("! claude tried 3 times")
   human:type("1<CR>")
   human:sees("3: Dismiss")
   human:type(row .. "<CR>")
@@ -31,7 +36,7 @@ end
 
 sit("it is told; its line stands until it is dismissed", function(human)
   human:tell("session/unusual", told)
-  human:sees("claude: tried 3 times to leave\\u{200b}  (:Pillion)")
+  human:sees("claude tried 3 times to leave\\u{200b}  (:Pillion)")
   human:tell("session/unusual", told)
   picks(human, 3)
   human:eventually("#require('pillion.unusual').all() == 0")
@@ -52,8 +57,10 @@ sit("the agent is paused by a choice, or by name", function(human)
 end)
 
 sit("its changes are reverted after a look", function(human)
-  human:lua([[Wire.replies["journal/revert"] = function() return { reverted = { "a" }, preview = { kind = "diff", files = {
-    { path = "a", operation = "overwrite", before = "x", after = "y", diff = "", additions = 1, deletions = 1 } } } } end]])
+  human:lua(
+    [[Wire.replies["journal/revert"] = function() return { reverted = { "a" }, preview = { kind = "diff", files = {
+    { path = "a", name = "a", text = true, summary = "", facts = {}, before = "x", after = "y", diff = "", additions = 1, deletions = 1 } } } } end]]
+  )
   human:tell("session/unusual", told)
   picks(human, 2)
   human:sees("Revert everything that claude changed?")
@@ -69,7 +76,7 @@ sit("what the sidecar did by itself is said and not offered", function(human)
   human:tell("session/unusual", vim.tbl_extend("force", told, { acted = "paused" }))
   human:sees("; it was paused")
   human:type(":Pillion<CR>")
-  human:sees("! claude: tried 3 times")
+  human:sees("! claude tried 3 times")
   human:type("1<CR>")
   human:sees("1: Revert its changes")
 end)

@@ -61,7 +61,7 @@ func (f ReviewFile) Preview() change.FilePreview {
 		origin = "moved from " + fault.Quote(f.From)
 	}
 	if out.Diff == "" {
-		out.Whole = change.Words(origin, f.Whole)
+		out.Note, out.Whole = "", change.Words(origin, f.Whole) // which has the note
 	} else {
 		out.Note = change.Words(origin, f.Note)
 	}

@@ -1,50 +1,69 @@
 -- One approval that waits, and the answer that follows from what the human chose and edited.
 
 local Chosen = require("pillion.chosen")
-local words = require("pillion.words")
+
+--- Named as the sidecar composes them are texts for people, one line each, with nothing invisible in them: shown as they are.
+
+---@class pillion.Lines from 0, without `end`
+---@field start integer
+---@field end integer
+
+---@class pillion.HunkPreview
+---@field id string
+---@field title string composed
+---@field additions integer
+---@field deletions integer
+---@field before? pillion.Lines absent, as `after` is, of a file that is selected or left out as a whole
+---@field after? pillion.Lines
+---@field head integer how many unchanged lines above may help to find it
+---@field tail integer and below
 
 ---@class pillion.FilePreview
 ---@field path string
----@field uri string
----@field operation "create"|"overwrite"|"unchanged"|"delete"|"move"|"create_directory"|"change_mode"
+---@field name string composed: the path
+---@field summary string composed: what happens to it beside its lines
+---@field banner string composed: what a diff of it cannot say
+---@field text boolean its two texts are compared side by side
+---@field facts pillion.Fact[]
+---@field operation string
 ---@field language string
 ---@field before string
 ---@field after string
 ---@field diff string
 ---@field additions integer
 ---@field deletions integer
----@field hunks? {id: string, header: string}[]
----@field to? string of a move
----@field entries? integer files that a folder holds which goes or moves
----@field note? string what happens to it beside its lines
----@field whole? string what there is to say of it where there are no lines to compare, beside operation and names
----@field merged? boolean the file had moved on since the agent read it; `after` has both changes
+---@field hunks pillion.HunkPreview[]
+---@field merged? boolean
 
 ---@class pillion.Preview
----@field kind "diff"|"command"|"url"|"text"
+---@field kind "diff"|"review"|"command"|"url"|"text"|"plan"|"revert"|"trust" the last two are the plugin's own
+---@field act string composed: completes “claude wants to” above the page
+---@field deed string composed: the same in particular
+---@field question? string composed: the page's name
+---@field lines? string[] composed
+---@field notices? string[] composed: warnings below it
+---@field facts pillion.Fact[]
 ---@field files? pillion.FilePreview[]
 ---@field command? string
----@field cwd? string
----@field parts? {argv: string[]?, why: string?}[]
----@field writes? string[]
----@field unsaved? string[] open files whose text a command would not see, or a commit not hold
----@field network? boolean
----@field sandbox? string
----@field url? string
----@field markdown? string
----@field deed? string completes “the agent wants to”; this and what follows says parts of the text once more, to be laid out
----@field message? string the argument of that name, which the human may write anew
----@field facts? pillion.Fact[]
+---@field message? string the argument of that name, which you may change
+---@field unsaved? string[] open files with changes that a command would not see, or a commit not contain
 ---@field diff? string in git's format
 
 ---@class pillion.Fact
----@field name string
----@field values string[]
----@field notable? boolean something that the human may not expect
+---@field code string
+---@field label string composed
+---@field text string composed; "" where there are items
+---@field items? string[] composed
+---@field tone? "warning"|"muted"
+
+---@class pillion.Reason
+---@field code string `class` holds for every call of the tool
+---@field text string composed
 
 ---@class pillion.ApprovalDecision
 ---@field id string
----@field title string
+---@field title string composed
+---@field meaning string composed
 ---@field scope "once"|"session"|"workspace"
 ---@field rule? string the exact rule that this choice saves
 
@@ -54,16 +73,17 @@ local words = require("pillion.words")
 ---@field agent {name: string, via: string}
 ---@field tool string
 ---@field title string
----@field description? string of a patch that is reviewed: what the agent says of it
----@field reasons? string[]
+---@field description? string of a review: the agent's message
+---@field reasons pillion.Reason[]
 ---@field arguments any
 ---@field preview pillion.Preview
----@field decisions? pillion.ApprovalDecision[]
+---@field decisions pillion.ApprovalDecision[] the refusal, the approval, and those that are remembered
 ---@field digest string
 
 ---@class pillion.ApprovalChanged
 ---@field approvalId string
 ---@field digest string
+---@field reasons pillion.Reason[]
 ---@field preview pillion.Preview
 ---@field moved boolean
 
@@ -120,29 +140,29 @@ function Approval.new(request, reply, client)
   return self
 end
 
+--- The files that each have a place in its tab.
 ---@return pillion.FilePreview[]
 function Approval:files()
-  return self.request.preview.kind == "diff" and self.request.preview.files or {}
+  return not self:is_own() and self.request.preview.files or {}
 end
 
---- Whether it is the human themself who asks: no agent waits for the answer.
+--- Whether you ask yourself: no agent waits for the answer, and nothing announces it.
 function Approval:is_own()
-  return self.request.tool == words.revert
+  return self.request.preview.kind == "revert"
 end
 
---- Whether it is a patch that the human reviews: no file changes by the answer.
+--- Whether an agent is there to read a reason, or to be paused.
+function Approval:has_agent()
+  return not self:is_own() and self.request.preview.kind ~= "trust"
+end
+
+--- Whether it is a patch that you review: no file changes by the answer.
 function Approval:is_review()
-  return self.request.tool == words.review
+  return self.request.preview.kind == "review"
 end
 
 function Approval:is_edited()
   return self.chosen:is_edited() or self.own ~= nil
-end
-
----@param path string
----@return string? the human's own text
-function Approval:edit_of(path)
-  return self.chosen:edit_of(path)
 end
 
 function Approval:is_armed()
@@ -203,7 +223,7 @@ end
 ---@private
 ---@param changed pillion.ApprovalChanged
 function Approval:adopt(changed)
-  self.request = vim.tbl_extend("force", self.request, { preview = changed.preview, digest = changed.digest })
+  self.request = vim.tbl_extend("force", self.request, { preview = changed.preview, digest = changed.digest, reasons = changed.reasons })
   self.chosen = Chosen.new(self:files(), self.chosen)
   if not (changed.moved and changed.preview.kind == "command") then -- of a command that means: the human saved what it would miss
     self.beneath = changed.moved and "moved" or "updated"
@@ -219,9 +239,9 @@ function Approval:answer(choice)
   if not (self:is_armed() or choice.deliberate or choice.feedback) then
     return nil, "too-soon"
   end
-  if choice.kind == "cancel" then
+  if choice.kind == "cancel" and not self:is_review() then
     return { decision = "cancel", digest = self.request.digest, feedback = choice.feedback }
-  elseif choice.kind == "reject" then
+  elseif choice.kind == "reject" or choice.kind == "cancel" then
     return self:refusal(choice.feedback)
   elseif self.chosen:is_nothing() then
     return nil, "nothing"
@@ -253,24 +273,19 @@ end
 ---@param feedback string?
 ---@return pillion.ApprovalAnswer
 function Approval:refusal(feedback)
-  local answer = { decision = "reject", digest = self.request.digest }
-  for _, decision in ipairs(self.request.decisions or {}) do
-    if decision.id == "reject" then
-      answer.decisionId = decision.id
-    end
-  end
-  answer.feedback = feedback ~= "" and feedback or nil
-  return answer
+  return {
+    decision = "reject",
+    decisionId = self.request.decisions[1].id,
+    digest = self.request.digest,
+    feedback = feedback ~= "" and feedback or nil,
+  }
 end
 
 ---@private
 ---@return string?
 function Approval:once()
-  for _, decision in ipairs(self.request.decisions or {}) do
-    if decision.scope == "once" and decision.id ~= "reject" and decision.id ~= "cancel" then
-      return decision.id
-    end
-  end
+  local approval = self.request.decisions[2]
+  return approval and approval.id
 end
 
 return Approval

@@ -37,35 +37,36 @@ end
 ---@param is_page? boolean
 ---@return {[1]: pillion.Action, [2]: string}[]
 local function answers(approval, is_page)
+  local refusal, consent = approval.request.decisions[1], approval.request.decisions[2]
+  local no = refusal.title:lower()
   local possible = {
     next_file = #approval:files() > 1,
     save = #approval:unsaved() > 0,
     edit = is_page == true and approval:editable() == "message",
+    approve = consent ~= nil,
     session = #approval:remembering("session") > 0,
     workspace = #approval:remembering("workspace") > 0,
-    approve = not approval:is_own() or #(approval.request.preview.files or {}) > 0,
-    reason = approval.request.tool ~= words.trust and not approval:is_own(),
-    cancel = approval.request.tool ~= words.trust and not approval:is_own() and not approval:is_review(),
+    reason = approval:has_agent(),
+    cancel = approval:has_agent() and not approval:is_review(),
   }
-  local own, review = approval:is_own(), approval:is_review()
   local taken, all = approval.chosen:count()
   local some = taken == all and "" or (" %d of %d"):format(taken, all)
   return vim.tbl_filter(function(entry)
     return possible[entry[1]] ~= false
   end, {
-    { "approve", own and "revert" or (review and "apply" or "approve") .. some },
+    { "approve", (consent and consent.title:lower() or "") .. some },
     { "edit", "message" },
     { "save", approval.request.preview.kind == "command" and "save and run" or "save first" },
     { "session", "session" },
     { "workspace", "workspace" },
-    { "reject", own and "leave it" or review and "cancel" or "reject" },
-    { "reason", review and "cancel with reason" or "reason" },
+    { "reject", no },
+    { "reason", no .. " with reason" },
     { "cancel", "cancel" },
     { "next_file", "next file" },
   })
 end
 
---- Which hunk the human points at, with the key for it, whether it is taken, and how many are: `gh hunk 2 of 5 left out · 3 of 5 chosen · `.
+--- Which hunk the human points at, with the key for it, and whether it is selected: `gh hunk 2 of 5 left out · `.
 ---@param approval pillion.Approval
 ---@param path string
 ---@param hunk? pillion.Hunk
@@ -75,13 +76,12 @@ function M.hunk(approval, path, hunk)
   if not hunk or not chosen:is_open() then
     return ""
   end
-  local taken, all = chosen:count()
+  local _, all = chosen:count()
   local is_stuck = chosen:is_stuck(path, hunk)
-  local state = is_stuck and "written over by you" or chosen:takes(hunk) and "taken" or "left out"
+  local state = is_stuck and "changed by you" or chosen:takes(hunk) and "selected" or "left out"
   local paint = chosen:takes(hunk) and not is_stuck and "PillionKey" or "PillionWarning"
-  local share = taken == all and "all chosen" or ("%d of %d chosen"):format(taken, all)
   local key = key_line({ { "hunk", "hunk" } })
-  return ("%s %d of %d %s · %s · "):format(key == "" and "hunk" or key, chosen:number(hunk), all, painted(paint, state), share)
+  return ("%s %d of %d %s · "):format(key == "" and "hunk" or key, chosen:number(hunk), all, painted(paint, state))
 end
 
 --- Above the current text: which hunk, who, what, why.
@@ -103,7 +103,7 @@ function M.current(approval, index, hunk)
     )
   end
   local place = #files > 1 and ("  %s%s"):format(name_of_file, words.place(files, file)) or ""
-  local reasons = #(approval.request.reasons or {})
+  local reasons = #approval.request.reasons
   local why = reasons > 0 and "  " .. words.count(reasons, "reason") or ""
   local name = painted("PillionTitle", plain(approval.request.agent.name, 30))
   return (" %s: %s%s %s%s%%<"):format(name, plain(approval.request.title or "", 60), place, words.size({ file }), why)
@@ -120,7 +120,7 @@ function M.proposed(approval, is_page)
   if vim.iter(approval:files()):any(function(file)
     return file.merged
   end) then
-    notes[#notes + 1] = words.merged_short
+    notes[#notes + 1] = "merged"
   end
   if approval:is_edited() then
     notes[#notes + 1] = "edited by you"
@@ -136,7 +136,7 @@ end
 ---@return string
 function M.page(approval, index, hunk)
   if approval:is_own() then -- the page itself says the rest
-    return (" %s %s"):format(painted("PillionTitle", "Nothing is done yet"), M.proposed(approval))
+    return (" %s %s"):format(painted("PillionTitle", "Preview"), M.proposed(approval))
   end
   local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title or "", 60)
   local file = approval:files()[index]
@@ -152,7 +152,7 @@ end
 ---@param note string
 ---@return string
 function M.together(title, note)
-  local shown = { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "cancel all" }, { "close", "put away" } }
+  local shown = { { "approve", "approve all" }, { "reject", "reject all" }, { "cancel", "cancel all" }, { "close", "close" } }
   local warning = note == "" and "" or painted("PillionWarning", plain(note, 80)) .. "  "
   return (" %s  %s%s%%<"):format(painted("PillionTitle", title), warning, key_line(shown))
 end
@@ -165,7 +165,7 @@ function M.process(process)
   shown[#shown + 1] = { "close", "close" }
   local name = painted("PillionTitle", plain(process:name(), 40))
   local gone = process.output.first - 1
-  local older = gone > 0 and (" · %s earlier are gone"):format(words.count(gone, "line")) or ""
+  local older = gone > 0 and (" · %s dropped"):format(words.count(gone, "earlier line")) or ""
   local agent = process.agent and plain(process.agent.name, 30) .. " · " or ""
   return (" %s  %s  %s%s%s  %s%%<"):format(name, plain(process.command, 60), agent, process:state(), older, key_line(shown))
 end

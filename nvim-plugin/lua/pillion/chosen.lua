@@ -1,5 +1,5 @@
--- What of a proposal the human takes: which hunks, and what they wrote themselves. Pure. The right side shows exactly what the
--- choice gives. A text that they wrote stays theirs: taking a hunk puts it in there, leaving it takes it out again, where it
+-- What of a proposal the user selects: which hunks, and what they wrote themselves. Pure. The right side shows exactly what the
+-- choice gives. A text that they wrote stays theirs: selecting a hunk puts it in there, leaving it out removes it again, where it
 -- still finds its place.
 
 local hunks = require("pillion.hunks")
@@ -17,7 +17,7 @@ Chosen.__index = Chosen
 ---@param one pillion.Hunk
 ---@return string
 local function content(one)
-  return table.concat(one.before) .. "\0" .. table.concat(one.after) .. (one.has_text and "" or one.header)
+  return table.concat(one.before) .. "\0" .. table.concat(one.after) .. (one.has_text and "" or one.title)
 end
 
 --- `former` is what was chosen of the same proposal before the text beneath it changed: a hunk that says the same stays as it was.
@@ -133,7 +133,7 @@ function Chosen:ids()
   local found = {}
   for _, path in ipairs(self.order) do
     for _, one in ipairs(self:of(path)) do
-      vim.list_extend(found, self:takes(one) and one.ids or {})
+      found[#found + 1] = self:takes(one) and one.id or nil
     end
   end
   return found
@@ -257,7 +257,7 @@ end
 ---@return pillion.Stretch
 function Chosen:place(path, one, left)
   if left then
-    return { from = one.start + one.head, to = one.start + #one.before - one.tail }
+    return { from = one.start, to = one.start + #one.before }
   end
   local expected = hunks.place(self:of(path), one, self:taking())
   local own = self.own[path]

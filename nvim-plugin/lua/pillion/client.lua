@@ -36,6 +36,7 @@ local trace_bytes = 4000
 ---@field missing boolean whether it failed because there is no program
 ---@field path? string the program that runs
 ---@field version? string of the program
+---@field agents {id: string, name: string}[] that it can be connected to
 ---@field lsp? integer id of vim.lsp's client
 ---@field connection? pillion.rpc.Connection
 ---@field restarts integer in a row
@@ -180,7 +181,7 @@ end
 ---@return pillion.Client
 local function new(root)
   ---@type pillion.Client
-  local client = { root = root, state = "stopped", missing = false, restarts = 0, started_at = 0 }
+  local client = { root = root, state = "stopped", missing = false, agents = {}, restarts = 0, started_at = 0 }
   function client.request(method, params, callback)
     if client.state ~= "ready" then
       callback({ code = rpc.codes.internal_error, message = "pillion is not running; restart it with :Pillion restart" })
@@ -316,7 +317,7 @@ local capabilities = {
   workspace = { workspaceFolders = true },
   window = { workDoneProgress = false },
   experimental = {
-    pillion = { approval = true, prompt = true, review = true, plan = true, documents = true, languageFeatures = true },
+    pillion = { approval = true, approvalKinds = { "plan", "review" }, prompt = true, documents = true, languageFeatures = true },
   },
 }
 
@@ -343,6 +344,7 @@ local function lsp_config(client)
     on_init = function(_, result)
       if client.connection == connection then
         client.version = vim.tbl_get(result, "serverInfo", "version")
+        client.agents = vim.tbl_get(result, "capabilities", "experimental", "pillion", "agents") or {}
         become(client, "ready")
       end
     end,

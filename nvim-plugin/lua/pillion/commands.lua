@@ -12,11 +12,10 @@ local together = require("pillion.together")
 local trust = require("pillion.trust")
 local typed = require("pillion.typed")
 local view = require("pillion.view")
-local words = require("pillion.words")
 
 local M = {}
 
-local too_soon = "Pillion: too fast, press again"
+local too_soon = "Too fast: press again"
 
 ---@param id string
 ---@param choice pillion.Choice
@@ -25,7 +24,7 @@ local function answer(id, choice)
   if verdict == "too-soon" then
     announce.tell(too_soon)
   elseif verdict == "nothing" then
-    announce.tell("Pillion: every hunk is left out: include some, or reject it")
+    announce.tell("Pillion: every hunk is left out: select some, or reject it")
   elseif verdict == "no-message" then
     announce.tell("Pillion: the message is empty: write one, or reject it")
   elseif verdict == "gone" then
@@ -52,7 +51,7 @@ local function remember(id, scope)
     end,
   }, function(decision)
     if approval.request.digest ~= digest then
-      announce.tell("Pillion: it was updated meanwhile; review it and answer again")
+      announce.tell("Pillion: it was updated meanwhile: check it and answer again")
     else
       answer(id, { kind = "remember", decisionId = decision.id, deliberate = true })
     end
@@ -73,7 +72,7 @@ local function save_and_run(id)
     if problem then
       announce.tell("Pillion: nothing was " .. (runs and "run: " or "answered: ") .. escape.short(problem, 200), vim.log.levels.ERROR)
     elseif not runs then
-      announce.tell("Pillion: saved; review it again and answer")
+      announce.tell("Pillion: saved; check it again and answer")
     else
       answer(id, { kind = "approve", digest = digest, deliberate = true })
     end
@@ -83,8 +82,8 @@ end
 ---@param id string
 local function reject_with_reason(id)
   local approval = approvals.get(id)
-  local prompt = approval and approval:is_review() and "Cancel, because: " or "Reject, because: "
-  vim.ui.input({ prompt = prompt }, function(reason)
+  local refusal = approval and approval.request.decisions[1].title or "Reject"
+  vim.ui.input({ prompt = refusal .. ", because: " }, function(reason)
     if reason then
       answer(id, { kind = "reject", feedback = reason })
     end
@@ -96,7 +95,7 @@ local function edit(id)
   local approval = approvals.get(id)
   if approval and front.show(id) then
     local first = approval:files()[1]
-    if first and not words.is_tree_change(first) then
+    if first and first.text and first.operation ~= "delete" then
       announce.tell("Pillion: edit the right side; approving writes your text")
     elseif approval:editable() then
       front.dialog(id):edit_argument()
@@ -200,7 +199,7 @@ local function of_all(kind)
   elseif typed.is_meant_for_all() then
     together.answer(kind)
   else
-    announce.tell("Pillion: it was updated meanwhile; review it and answer again")
+    announce.tell("Pillion: it was updated meanwhile: check it and answer again")
   end
   return true
 end
@@ -215,7 +214,7 @@ local function of_focused(action)
       return
     elseif approval then
       approval:disarm()
-      announce.say("Pillion: it was updated meanwhile; review it and answer again")
+      announce.say("Pillion: it was updated meanwhile: check it and answer again")
       return
     end
     local all = approvals.all()
@@ -224,7 +223,7 @@ local function of_focused(action)
       return
     end
     front.show(all[1].id)
-    announce.tell("Pillion: here it is; review it and answer again")
+    announce.tell("Pillion: check it and answer again")
   end
 end
 
@@ -343,7 +342,7 @@ local arguments = {
   kill = processes.names,
   write = processes.names,
   connect = function()
-    return require("pillion.connect").agents
+    return require("pillion.connect").names()
   end,
 }
 

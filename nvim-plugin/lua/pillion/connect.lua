@@ -6,16 +6,28 @@ local choose = require("pillion.choose")
 
 local M = {}
 
-M.agents = { "claude", "codex", "qwen", "gemini", "opencode" }
+--- What can be connected, as the sidecars say.
+---@return {id: string, name: string}[]
+local function agents()
+  local client = require("pillion.client").ready()[1]
+  return client and client.agents or {}
+end
 
----@param agent string
-local function install(agent)
+---@return string[]
+function M.names()
+  return vim.tbl_map(function(agent)
+    return agent.id
+  end, agents())
+end
+
+---@param id string
+local function install(id)
   local located = require("pillion.locator").locate(require("pillion.config").get().path)
   if located.problem then
     announce.say("Pillion: " .. located.problem, vim.log.levels.ERROR)
     return
   end
-  local command = { located.path, "mcp", "install", agent }
+  local command = { located.path, "mcp", "install", id }
   vim.cmd.tabnew() -- all of what it shows should be seen
   if vim.fn.has("nvim-0.11") == 1 then
     vim.fn.jobstart(command, { term = true })
@@ -25,14 +37,25 @@ local function install(agent)
   vim.cmd.startinsert()
 end
 
----@param agent string "" to be asked
-function M.run(agent)
-  if vim.tbl_contains(M.agents, agent) then
-    install(agent)
-  elseif agent ~= "" then
-    announce.say("Pillion: unknown agent: use " .. table.concat(M.agents, ", "))
+---@param id string "" to be asked
+function M.run(id)
+  local names = M.names()
+  if id ~= "" and #names > 0 and not vim.tbl_contains(names, id) then
+    announce.say("Pillion: unknown agent: use " .. table.concat(names, ", "))
+  elseif id ~= "" then
+    install(id)
+  elseif #names == 0 then
+    announce.say("Pillion: open a project first, or name an agent: :Pillion connect claude")
   else
-    choose(M.agents, { prompt = "Connect which agent?", kind = "pillion.agent", format_item = tostring }, install)
+    choose(agents(), {
+      prompt = "Connect which agent?",
+      kind = "pillion.agent",
+      format_item = function(agent)
+        return agent.name
+      end,
+    }, function(agent)
+      install(agent.id)
+    end)
   end
 end
 

@@ -5,7 +5,6 @@ local bar = require("pillion.bar")
 local page = require("pillion.page")
 local proposal = require("pillion.proposal")
 local typed = require("pillion.typed")
-local words = require("pillion.words")
 
 local api = vim.api
 
@@ -60,14 +59,14 @@ end
 ---@return boolean
 function Dialog:is_whole()
   local file = self.approval:files()[self.file]
-  return not file or words.is_tree_change(file) or proposal.is_whole(self.approval, file)
+  return not file or not file.text or proposal.is_whole(self.approval, file)
 end
 
 ---@private
 ---@return integer[] from left to right
 function Dialog:buffers()
   local file = self.approval:files()[self.file]
-  if not file or words.is_tree_change(file) then
+  if not file or not file.text then
     return { page.ready(self.approval) }
   end
   local sides = proposal.ready(self.approval, file)
@@ -120,7 +119,8 @@ end
 function Dialog.dress_page(window)
   api.nvim_win_call(window, function()
     vim.cmd("setlocal nonumber norelativenumber signcolumn=no nospell nolist nofoldenable conceallevel=0")
-    vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4 showbreak=NONE") -- only a line of the page's own begins at its edge
+    vim.cmd("setlocal wrap linebreak breakindent breakindentopt=shift:4,list:-1 showbreak=NONE") -- only a line of the page's own begins at its edge
+    vim.bo.formatlistpat = "^\\S.\\{-}\\s\\{2,}" -- a long fact goes on below its text
   end)
 end
 
@@ -188,7 +188,7 @@ function Dialog:hunk()
   local window, is_left = self:pointing()
   if not file or not window then
     return nil, ""
-  elseif words.is_tree_change(file) then
+  elseif not file.text then
     local key = self.approval.chosen:key(file)
     return self.approval.chosen:of(key)[1], key
   end
@@ -202,7 +202,7 @@ end
 function Dialog:side_of(hunk)
   local window, is_left = self:pointing()
   local file = self.approval:files()[self.file]
-  if not window or words.is_tree_change(file) then
+  if not window or not file.text then
     return 0
   end
   local line = api.nvim_win_get_cursor(window)[1] - 1
@@ -215,7 +215,7 @@ end
 ---@param hunk pillion.Hunk
 function Dialog:go_to_hunk(hunk)
   local file = self.approval:files()[self.file]
-  if words.is_tree_change(file) then
+  if not file.text then
     return
   end
   local differs = self.approval.chosen:right(file.path) ~= file.before

@@ -188,7 +188,7 @@ local function bury(approval, outcome, dialog)
   end
   if not looking then
     local what = ("%s: %s"):format(words.ending(outcome), words.wish(approval.request, 80))
-    announce.say(#kept > 0 and what .. "; what you wrote is kept in a tab" or what)
+    announce.say(#kept > 0 and what .. "; your text is kept in a tab" or what)
   end
   return kept
 end
@@ -256,12 +256,12 @@ end
 function M.choose_hunks(id, whole)
   local dialog, approval = dialogs[id], approvals.get(id)
   if not dialog or not approval or not approval.chosen:is_open() then
-    return "there are no hunks to choose here: approve or reject the whole"
+    return "there are no hunks to select here: approve or reject it as a whole"
   end
   proposal.changing(approval) -- else what they typed last is not known yet
   local hunk, path = dialog:hunk()
   if not hunk then
-    return "this file has no hunks to choose"
+    return "this file has no hunks to select"
   end
   local chosen = approval.chosen
   local taken, all = chosen:count(path)
@@ -272,8 +272,7 @@ function M.choose_hunks(id, whole)
   local stuck = approvals.take(approval, path, hunks, take)
   dialog:go_to_hunk(hunk)
   if stuck > 0 then
-    local which = stuck == 1 and "a hunk stays as it is, because you wrote over it"
-    return (which or ("%d hunks stay as they are, because you wrote over them"):format(stuck)) .. "; change the text itself"
+    return ("you edited %s: change the text itself"):format(words.count(stuck, "hunk"))
   end
 end
 

@@ -126,7 +126,8 @@ end
 ---@return string
 function M.title(change)
   if M.is_revert(change) then
-    return escape.short("Revert " .. words.subject({ kind = "diff", files = change.files or {} }), 80)
+    local paths = words.paths(change.files or {})
+    return escape.short("Revert " .. (#paths == 1 and paths[1] or words.count(#paths, "file")), 80)
   end
   return escape.short(change.title ~= "" and change.title or change.tool, 80)
 end

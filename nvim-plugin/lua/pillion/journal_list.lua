@@ -124,7 +124,7 @@ local function show(change)
   require("pillion.revert").plan_of(change, function(result)
     local shown = page.scratch(("pillion://journal/%s"):format(change.id), "nofile")
     vim.bo[shown].bufhidden = "wipe"
-    page.put(shown, require("pillion.revert_sheet").change(change, result, keys.configured()))
+    page.put(shown, require("pillion.change_sheet")(change, result, keys.configured()))
     page_of = { [shown] = change }
     keys.bind_changes(shown)
     vim.cmd(("keepalt tab sbuffer %d"):format(shown))

@@ -1,4 +1,4 @@
--- Announces what waits, and what changed beneath it. An announcement answers nothing.
+-- Announces requests, and what changed beneath them. An announcement answers nothing.
 
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
@@ -21,11 +21,14 @@ function M.added(approval)
   if approval:is_own() then
     return
   end
-  local reasons = vim.tbl_map(function(reason)
-    return escape.short(reason, 160)
-  end, words.particulars(approval.request))
-  local text = table.concat({ words.wish(approval.request, 120), unpack(reasons) }, "; ")
-  announce.waiting(text .. "  (:Pillion show)", unseen(approval))
+  local parts = { words.wish(approval.request, 120) }
+  if approval:is_review() and approval.request.description ~= "" then
+    parts[2] = escape.short(approval.request.description:gsub("%s+", " "), 160)
+  end
+  for _, reason in ipairs(approval.request.reasons) do
+    parts[#parts + 1] = reason.code ~= "class" and escape.short(reason.text, 160) or nil
+  end
+  announce.waiting(table.concat(parts, "; ") .. "  (:Pillion show)", unseen(approval))
 end
 
 ---@type table<pillion.Approval, string>
@@ -38,11 +41,11 @@ function M.changed(approval)
     return -- only the human's own edit came or went
   end
   told[approval] = news
-  local name = escape.short(files[1] and files[1].path or "what this rests on", 80)
+  local name = escape.short(files[1] and files[1].name or approval.request.preview.deed, 80)
   if approval.beneath == "moved" then
-    announce.waiting(name .. " moved on disk; the proposal is updated")
+    announce.waiting(name .. ": lines moved on disk; the proposal is updated")
   elseif approval.beneath == "conflict" then
-    announce.waiting(name .. " changed on disk; your text will be merged with it and shown again")
+    announce.waiting(name .. " changed on disk; your text will be merged and shown again")
   end
 end
 

@@ -4,7 +4,6 @@ local announce = require("pillion.announce")
 local keys = require("pillion.keys")
 local sheet = require("pillion.sheet")
 local text = require("pillion.text")
-local words = require("pillion.words")
 
 local api = vim.api
 local space = api.nvim_create_namespace("pillion.page")
@@ -96,8 +95,7 @@ function M.changed(approval)
     buffers.places = question.places
     M.put(buffers.page, question)
     local preview = approval.request.preview
-    local is_markdown = preview.kind == "text" and not preview.facts and approval.request.tool ~= words.trust
-    vim.bo[buffers.page].syntax = is_markdown and "markdown" or "" -- colours alone, no plugins of a filetype
+    vim.bo[buffers.page].syntax = preview.kind == "plan" and "markdown" or "" -- colours alone, no plugins of a filetype
   end
 end
 
@@ -121,9 +119,7 @@ function M.changing(approval)
     vim.bo[buffers.own].modified = false
     local own = lines_of(buffers.own)
     approval.own = own ~= buffers.agents_own and own or nil
-    if approval:editable() == "message" then
-      M.changed(approval) -- its page has it at the top
-    end
+    M.changed(approval)
   end
 end
 

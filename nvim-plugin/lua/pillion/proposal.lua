@@ -4,7 +4,6 @@
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
 local escape = require("pillion.escape")
-local hunks = require("pillion.hunks")
 local keys = require("pillion.keys")
 local page = require("pillion.page")
 local text = require("pillion.text")
@@ -93,67 +92,53 @@ local function annotate_left_out(approval, file, sides)
     if hunk.has_text and not approval.chosen:takes(hunk) then
       local place = approval.chosen:place(file.path, hunk)
       local line = math.max(0, math.min(place.to > place.from and place.from or place.from - 1, last))
-      local note = { { ("   left out: +%d −%d"):format(hunks.size(hunk)), "PillionWarning" } }
+      local note = { { "   left out: " .. words.size({ hunk }), "PillionWarning" } }
       api.nvim_buf_set_extmark(sides.right, space, line, 0, { virt_text = note, virt_text_pos = "eol" })
     end
   end
 end
 
---- What the agent says of it, where that has more lines than one: above the first change, with as much room on the other side.
----@param sides pillion.Sides
----@param line integer of the right side
----@param other integer the same of the left one
----@param said string
-local function annotate_message(sides, line, other, said)
-  local right, left = {}, {}
-  for _, one in ipairs(escape.visible_lines(said)) do
-    for _, part in ipairs(text.wrapped(one, 72)) do
-      right[#right + 1], left[#left + 1] = { { "  > " .. part, "PillionNote" } }, { { "", "PillionNote" } }
-    end
+--- What a diff cannot say by itself: that it was updated, why it asks, or the agent's message, and what happens beside the lines.
+---@param approval pillion.Approval
+---@param file pillion.FilePreview
+---@return string[]
+local function remarks(approval, file)
+  local found = { words.beneath[approval.beneath] }
+  if approval:is_review() then
+    local message = vim.iter(approval.request.preview.facts):find(function(fact)
+      return fact.code == "message"
+    end)
+    vim.list_extend(found, message and (message.items or { message.text }) or {})
+  else
+    found[#found + 1] = file.banner
   end
-  api.nvim_buf_clear_namespace(sides.left, space, 0, -1)
-  for _, side in ipairs({ { sides.right, line, right }, { sides.left, other, left } }) do
-    local row = math.min(side[2], api.nvim_buf_line_count(side[1]) - 1)
-    api.nvim_buf_set_extmark(side[1], space, row, 0, { virt_lines = side[3], virt_lines_above = row > 0 }) -- above the first line nothing is seen
-  end
+  found[#found + 1] = file.summary
+  return vim.tbl_filter(function(line)
+    return line ~= ""
+  end, found)
 end
 
---- Why it asks and that it was updated, in dim words beside the first change: a diff cannot say it by itself.
+--- The same above the first change. The other side gets as much room.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
 ---@param sides pillion.Sides
 local function annotate(approval, file, sides)
-  api.nvim_buf_clear_namespace(sides.right, space, 0, -1)
+  for _, buffer in ipairs({ sides.left, sides.right }) do
+    api.nvim_buf_clear_namespace(buffer, space, 0, -1)
+  end
   annotate_left_out(approval, file, sides)
-  local said = words.long_message(approval.request)
-  if said then
-    local first = M.first_change(file.before, file.after)
-    annotate_message(sides, M.first_change(file.before, approval.chosen:right(file.path)), first, said)
-  end
-  local why = words.beside(approval.request, file)
-  local parts = { file.merged and words.merged or nil }
-  parts[#parts + 1] = words.beneath[approval.beneath]
-  parts[#parts + 1] = why ~= "" and why or nil
-  if #parts > 0 then
-    local line = math.min(M.place(file.before, approval.chosen:right(file.path)), api.nvim_buf_line_count(sides.right) - 1)
-    local note = { { "   " .. table.concat(parts, " · "), "PillionNote" } }
-    api.nvim_buf_set_extmark(sides.right, space, line, 0, { virt_text = note, virt_text_pos = "eol" })
-  end
-end
-
---- The line of the proposal with the most room at or shortly before its first change; zero-based.
----@param before string
----@param after string
----@return integer
-function M.place(before, after)
-  local lines, first = vim.split(after, "\n", { plain = true }), M.first_change(before, after)
-  local best = first
-  for line = first - 1, math.max(0, first - 3), -1 do
-    if #lines[line + 1] < #(lines[best + 1] or "") then
-      best = line
+  local right, left = {}, {}
+  for _, remark in ipairs(remarks(approval, file)) do
+    for _, part in ipairs(text.wrapped(remark, math.min(72, math.floor(vim.o.columns / 2) - 4))) do
+      right[#right + 1], left[#left + 1] = { { "  " .. part, "PillionNote" } }, { { "", "PillionNote" } }
     end
   end
-  return best
+  local rows = { M.first_change(file.before, file.after), M.first_change(file.before, approval.chosen:right(file.path)) }
+  for index, buffer in ipairs({ sides.left, sides.right }) do
+    local row = math.min(rows[index], api.nvim_buf_line_count(buffer) - 1)
+    local lines = index == 1 and left or right
+    api.nvim_buf_set_extmark(buffer, space, row, 0, { virt_lines = lines, virt_lines_above = row > 0 }) -- above the first line nothing is seen
+  end
 end
 
 ---@param before string
@@ -184,6 +169,7 @@ local function fill(approval, file, sides)
   if is_other or standing(sides) ~= right then
     give(sides, right, is_other and text.put or text.change)
   end
+  vim.bo[sides.right].modifiable = file.operation ~= "delete" -- a file that goes has no other text
   annotate(approval, file, sides)
 end
 

@@ -76,23 +76,49 @@ local function digest(result)
   return vim.fn.sha256(vim.inspect({ files, result.merged or {}, result.conflicts or {}, result.reasons or {} }))
 end
 
+---@param result pillion.RevertResult
+---@return pillion.Fact[] what a file's own facts do not say
+local function facts_of(result)
+  local function list(code, label, paths)
+    local items = vim.tbl_map(function(path)
+      local why = (result.reasons or {})[path]
+      return escape.visible(path) .. (why and ": " .. escape.visible(why) or "")
+    end, paths or {})
+    return #items > 0 and { code = code, label = label, text = "", items = items, tone = "warning" } or nil
+  end
+  local facts = { list("merged", "Later changes are kept", result.merged) }
+  facts[#facts + 1] = list("kept", "Stays as it is", result.conflicts)
+  return facts
+end
+
 ---@param id string
 ---@param target pillion.RevertTarget
 ---@param result pillion.RevertResult
 ---@return pillion.ApprovalRequest
 local function question(id, target, result)
-  local preview = { kind = "revert", name = target.name, files = journal.files_of(result) }
-  preview.merged, preview.conflicts, preview.reasons = result.merged or {}, result.conflicts or {}, result.reasons or {}
-  local decisions = { { id = "reject", title = "Leave it", scope = "once" }, { id = "approve", title = "Revert", scope = "once" } }
+  local files, title = journal.files_of(result), "Revert " .. target.name .. "?"
+  local decisions = { { id = "reject", title = "Leave it", scope = "once", meaning = "nothing changes" } }
+  if #files > 0 then
+    local meaning = ("%s as shown; you can revert that as well"):format(words.count(#words.paths(files), "file"))
+    decisions[2] = { id = "approve", title = "Revert", scope = "once", meaning = meaning }
+  end
   return {
     approvalId = id,
     sessionId = "",
     agent = { name = "You", via = "" },
-    tool = words.revert,
-    title = "Revert " .. target.name .. "?",
+    tool = "journal.revert",
+    title = title,
     reasons = {},
     arguments = vim.empty_dict(),
-    preview = preview,
+    preview = {
+      kind = "revert",
+      act = "revert what an agent changed",
+      deed = "revert " .. escape.visible(target.name),
+      question = escape.visible(title),
+      files = files,
+      notices = #files == 0 and { "None of it can be reverted." } or {},
+      facts = facts_of(result),
+    },
     decisions = decisions,
     digest = digest(result),
   }
@@ -114,7 +140,7 @@ function M.summary(result)
     local stay = kept == 1 and "stays as it is" or "stay as they are"
     parts[#parts + 1] = ("%s %s"):format(#parts > 0 and kept or words.count(kept, "file"), stay)
   end
-  return #parts > 0 and table.concat(parts, ", ") or "there was nothing to revert"
+  return #parts > 0 and table.concat(parts, ", ") or "nothing to revert"
 end
 
 ---@param target pillion.RevertTarget
@@ -146,7 +172,7 @@ local function revert(target, seen)
       end
     else
       show(target, result)
-      announce.tell("Pillion: it was updated meanwhile; review it and answer again")
+      announce.tell("Pillion: it was updated meanwhile: check it and answer again")
     end
   end)
 end

@@ -61,10 +61,12 @@ function M.change(buffer, text)
     return
   end
   local from, old_end, new_end = span(api.nvim_buf_get_lines(buffer, 0, -1, false), lines)
+  local modifiable = options.modifiable
+  options.modifiable = true
   if from < old_end or from < new_end then
     api.nvim_buf_set_lines(buffer, from, old_end, false, vim.list_slice(lines, from + 1, new_end))
   end
-  options.modified = false
+  options.modifiable, options.modified = modifiable, false
 end
 
 --- A line in parts of at most so many columns, broken at blanks where there are some.

@@ -35,12 +35,12 @@ end
 ---@return string
 local function news()
   local more = #approvals.of_agents() - #waiting()
-  return more > 0 and ("%s since, not on this page"):format(words.count(more, "question")) or ""
+  return more > 0 and ("%s not on this page"):format(words.count(more, "newer request")) or ""
 end
 
 local function title()
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    vim.wo[window][0].winbar = bar.together(words.count(#listed, "question"), news())
+    vim.wo[window][0].winbar = bar.together(words.count(#listed, "request"), news())
   end
 end
 
@@ -82,7 +82,7 @@ end
 ---@param kind "approve"|"reject"|"cancel"
 function M.answer(kind)
   if Approval.now() < armed_at then
-    announce.tell("Pillion: too fast, press again")
+    announce.tell("Too fast: press again")
     return
   end
   local left, empty, answered = 0, 0, listed
@@ -97,10 +97,10 @@ function M.answer(kind)
   end
   close()
   if left > 0 then
-    announce.say(("Pillion: %s was updated while you chose, and still waits"):format(words.count(left, "question")))
+    announce.say(("Pillion: %s updated while you answered: answer again"):format(words.count(left, "request")))
   end
   if empty > 0 then
-    announce.say(("Pillion: %s still waits, because nothing is left of it"):format(words.count(empty, "question")))
+    announce.say(("Pillion: %s with nothing selected: select a hunk or reject"):format(words.count(empty, "request")))
   end
 end
 

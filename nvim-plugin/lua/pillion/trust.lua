@@ -96,14 +96,23 @@ local function question(one)
     approvalId = id_of(one),
     sessionId = "",
     agent = { name = "This project", via = "" },
-    tool = words.trust,
+    tool = "settings.trust",
     title = "Trust these settings?",
-    reasons = { "a project's settings may only tighten, unless you trust exactly this text" },
+    reasons = {},
     arguments = { path = one.path },
-    preview = { kind = "text", markdown = table.concat(vim.tbl_map(escape.visible, one.rules), "\n") },
+    preview = {
+      kind = "trust",
+      act = "allow more without asking",
+      deed = "allow more without asking",
+      lines = vim.tbl_map(escape.visible, one.rules),
+      facts = {
+        { code = "file", label = "File", text = escape.visible(one.path) },
+        { code = "reasons", label = "Asks because", text = "a project's settings only restrict, unless you trust exactly this text" },
+      },
+    },
     decisions = {
-      { id = "reject", title = "Reject", scope = "once" },
-      { id = "approve", title = "Trust", scope = "once" },
+      { id = "reject", title = "Reject", scope = "once", meaning = "these rules have no effect; rules that restrict still count" },
+      { id = "approve", title = "Trust", scope = "once", meaning = "these rules count until the file changes" },
     },
     digest = one.hash,
   }
@@ -124,7 +133,7 @@ end
 --- `:Pillion trust`
 function M.open()
   if #asking == 0 then
-    announce.tell("Pillion: no project's settings ask for more than you trust")
+    announce.tell("Pillion: no project's settings need your trust")
   elseif #asking == 1 then
     M.show(asking[1])
   else

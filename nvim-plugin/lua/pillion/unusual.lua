@@ -33,8 +33,7 @@ end
 ---@return string
 function M.line(one)
   local done = acted[one.acted] and "; " .. acted[one.acted] or ""
-  local name, message = escape.visible(one.agent.name), escape.short(one.message, 100)
-  return (vim.startswith(message, name) and message or name .. ": " .. message) .. done
+  return escape.short(one.message, 100) .. done
 end
 
 ---@param gone fun(one: pillion.Unusual): boolean
