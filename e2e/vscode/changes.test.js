@@ -99,14 +99,14 @@ ride('folders and files that an agent makes, moves and deletes: each question sa
     assert.equal(result.isError, false, result.text);
   };
   await approved('create_directory', { path: 'src' }, 'Create a folder?', /wants to create the folder src/);
-  await approved('move_file', { from: 'lib', to: 'src/lib' }, 'Move a folder?', /From +lib\nTo +src\/lib\nWith it +2 files\nFiles +.*one\.py\n +.*two\.py/);
+  await approved('move_file', { from: 'lib', to: 'src/lib' }, 'Move a folder?', /lib  moved to src\/lib, 2 files\nFrom +lib\nTo +src\/lib\nContents +2 files\n +.*one\.py\n +.*two\.py/);
   await eventually('the tab has followed', async () => await window.placeOf('one.py') === 'src/lib/one.py');
   assert.equal((await agent.call('read_file', { path: 'notes.md' })).isError, false);
   sandbox.write('notes.md', `${tree['notes.md']}from outside\n`);
   const merging = agent.call('write_file', { path: 'notes.md', content: tree['notes.md'].replace('Notes', 'Notes by the agent') });
   const merged = await (await window.dialog(/notes\.md.*proposes/)).drawn();
   await eventually('the proposal has both', async () => /Notes by the agent[^]*from outside/.test(await merged.proposedText()));
-  await eventually('it says that it is merged', async () => /merged: the file changed/.test(await merged.besides()));
+  await eventually('it says that it is merged', async () => /merged with changes made since/.test(await merged.besides()));
   await window.screenshot('merged');
   await merged.press('Reject');
   assert.equal((await merging).isError, true);

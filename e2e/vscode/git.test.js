@@ -40,7 +40,7 @@ ride('the human writes the message anew: that is committed, and the agent is tol
   });
   await eventually('an empty message is no answer', async () => {
     await editor.button('Approve').click();
-    return (await window.notifications()).some((text) => text.includes('the message is empty'));
+    return (await window.notifications()).some((text) => text.includes('The message is empty'));
   });
   await own.locator('.view-line').first().click();
   await window.type(ownMessage);

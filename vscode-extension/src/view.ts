@@ -198,10 +198,10 @@ function approvalItem(approval: Approval): TreeItem {
 
 const icons = { diff: "diff", review: "checklist", command: "terminal", url: "globe", text: "note", plan: "list-ordered" };
 
-/** The subject says enough of an edit or a command, and too little of anything else. */
-function rowTitle({ request: { preview }, files }: Approval): string {
+/** The subject says enough of an edit or a command, and too little of anything else; of a commit the title has the message. */
+function rowTitle({ request: { preview, title }, files }: Approval): string {
   const isPlain = preview.kind === "command" || (preview.kind === "diff" && (files.length > 1 || files.every(({ text, operation }) => text && operation !== "delete")));
-  return isPlain ? preview.subject : preview.deed;
+  return isPlain ? preview.subject : preview.kind === "text" && preview.message !== undefined ? title : preview.deed;
 }
 
 function approvalTooltip(approval: Approval): MarkdownString {
