@@ -1,4 +1,4 @@
--- The line above each window of a dialog: who proposes what, what the human should know of it, and the keys.
+-- The line above each window of a dialog: who proposes what, what the user should know of it, and the keys.
 
 local escape = require("pillion.escape")
 local keys = require("pillion.keys")
@@ -66,7 +66,7 @@ local function answers(approval, is_page)
   })
 end
 
---- Which hunk the human points at, with the key for it, and whether it is selected: `gh hunk 2 of 5 left out · `.
+--- Which hunk the user points at, with the key for it, and whether it is selected: `gh hunk 2 of 5 left out · `.
 ---@param approval pillion.Approval
 ---@param path string
 ---@param hunk? pillion.Hunk
@@ -125,7 +125,7 @@ function M.proposed(approval, is_page)
   if approval:is_edited() then
     notes[#notes + 1] = "edited by you"
   end
-  notes[#notes + 1] = words.beneath_short[approval.beneath]
+  notes[#notes + 1] = words.beneath[approval.beneath]
   local note = painted("PillionWarning", table.concat(notes, "; "))
   return " " .. (note == "" and "" or note .. "  ") .. key_line(answers(approval, is_page)) .. "%<"
 end

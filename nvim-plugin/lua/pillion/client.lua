@@ -448,7 +448,7 @@ function M.stop(client)
   end
 end
 
---- Stops and starts, with a clean count of failures: the human asked.
+--- Stops and starts, with a clean count of failures: the user asked.
 ---@param client? pillion.Client
 function M.restart(client)
   M.stop(client)
