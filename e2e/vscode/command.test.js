@@ -19,7 +19,7 @@ ride('a command asks on a page that shows it whole; approved, it runs', files, a
   const dialog = await (await window.dialog(question)).drawn();
   await eventually('the page shows the exact command', async () => (await dialog.pageText()).includes('$ sh count.sh && echo counted'));
   assert.match(await dialog.pageText(), /Folder/);
-  assert.match(await dialog.pageText(), /Why it asks/);
+  assert.match(await dialog.pageText(), /Asks because/);
   await window.screenshot('command');
   await dialog.press('Approve');
   const { structured } = await call;
@@ -32,8 +32,8 @@ ride('approved for the session: the same command asks no more, another one does,
   const agent = await it.agent();
   const first = agent.call('run_command', { command: 'cat words.txt' });
   const dialog = await (await window.dialog(question)).drawn();
-  assert.match(await dialog.pageText(), /until the agent ends +run_command\(cat words\.txt\)/);
-  await dialog.remember('run_command(cat words.txt)', 'until the agent ends', () => window.screenshot('approve-and-remember'));
+  assert.match(await dialog.pageText(), /for this session +run_command\(cat words\.txt\)/);
+  await dialog.remember('run_command(cat words.txt)', 'for this session', () => window.screenshot('approve-and-remember'));
   assert.equal((await first).structured.exit_code, 0);
   const again = await agent.call('run_command', { command: 'cat words.txt' });
   assert.equal(again.structured.stdout, files['words.txt']);
@@ -61,7 +61,7 @@ ride('edited, or after saving what it misses: what runs is what the human meant'
   await window.type('delta\n');
   const second = agent.call('run_command', { command: 'sh count.sh' });
   const dialog = await (await window.dialog(question)).drawn();
-  assert.match(await dialog.pageText(), /It misses +what you have not saved in words\.txt/);
+  assert.match(await dialog.pageText(), /Unsaved changes not included +words\.txt/);
   await window.screenshot('save-and-run');
   assert.equal(sandbox.read('words.txt'), files['words.txt']);
   await dialog.press('Save and Run');

@@ -34,7 +34,7 @@ ride('modes and bytes: each file is told at a glance; a part is approved, made, 
   await window.screenshot('patch-page');
   await leaves(window, 'seconds:02d', 'pot.png', 'notes.txt', /pour\.sh.*made executable/);
   const page = await window.dialog('Change files?');
-  await eventually('the page says what is left out', async () => /pot\.png {2}.*\n {2}You leave this out/.test(await page.pageText()));
+  await eventually('the page says what is left out', async () => /pot\.png {2}.*\n {2}You left this out/.test(await page.pageText()));
   await eventually('the row does', async () => (await window.waiting()).some((row) => /^Approve 6 of 10/.test(row.replaceAll('\u00a0', ' '))));
   await window.screenshot('patch-chosen');
   await page.press('Approve Selected');
@@ -44,7 +44,7 @@ ride('modes and bytes: each file is told at a glance; a part is approved, made, 
   await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Claude Code' }).first().click();
   const preview = await (await window.dialog('Revert?')).drawn('Revert');
   for (const fact of [
-    /^beans\.bin {3}binary, other content, 3000 bytes$/m, /^brew\.sh {3}not executable any more, mode 100755 → 100644$/m, /^leaf\.png {3}is removed/m, /^old\.bin {3}comes back, binary, 4 bytes$/m,
+    /^beans\.bin {3}binary, other content, 3000 bytes$/m, /^brew\.sh {3}not executable any more, mode 100755 → 100644$/m, /^leaf\.png {3}is deleted/m, /^old\.bin {3}is restored, binary, 4 bytes$/m,
   ]) await eventually(`the page says ${fact}`, async () => fact.test(await preview.pageText()));
   assert.doesNotMatch(await preview.pageText(), raw);
   await window.screenshot('patch-revert');
@@ -60,11 +60,11 @@ ride('modes and bytes in a patch to review: the agent gets just the part that is
   await window.chooseHunks(dialog);
   await window.screenshot('patch-review-text');
   await eventually('the row of a text says its mode', async () => (await window.boxes()).some((row) => /pour\.sh.*made executable/.test(row)));
-  await looksAtEach(window, 'Review a patch');
+  await looksAtEach(window, 'Review a patch?');
   await window.screenshot('patch-review-page');
   await leaves(window, 'seconds:02d', 'pot.png', 'notes.txt');
-  const page = await window.dialog('Review a patch');
-  await eventually('the page says what is left out', async () => /pot\.png {2}.*\n {2}You leave this out/.test(await page.pageText()));
+  const page = await window.dialog('Review a patch?');
+  await eventually('the page says what is left out', async () => /pot\.png {2}.*\n {2}You left this out/.test(await page.pageText()));
   await page.press('Apply Selected');
   await gaveChosen(call, sandbox);
 });

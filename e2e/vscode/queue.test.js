@@ -52,7 +52,7 @@ ride('the tab is closed: that is no answer, the call waits and can be shown agai
   const call = agent.call('edit_file', editOne);
   const dialog = await window.dialog(/one\.txt.*proposes/);
   await dialog.closeTab();
-  await steadily('it still waits', async () => /waits/.test(await window.status()) && !(await dialog.isOpen()), 1500);
+  await steadily('it still waits', async () => /waiting/.test(await window.status()) && !(await dialog.isOpen()), 1500);
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
   await window.show('one.txt');
   await (await window.dialog(/one\.txt.*proposes/)).press('Approve');
@@ -69,7 +69,7 @@ ride('the agent gives up: the dialog says so and cannot be approved any more', f
   giveUp.abort('the agent gave up');
   await assert.rejects(call);
   await eventually('the question is gone', async () => !(await dialog.isOpen()));
-  const ended = await window.dialog('Closed question');
+  const ended = await window.dialog('Closed request');
   await eventually('the page says why', async () => /gave up waiting/.test(await ended.pageText()));
   assert.equal(await ended.button('Approve').count(), 0);
   await window.screenshot('agent-gave-up');

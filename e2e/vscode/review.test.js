@@ -80,7 +80,7 @@ ride('a patch of five hunks to review: two unticked, a line edited, and the agen
   const diff = patch(texts(files), texts(proposed));
   const call = agent.call('apply_patch_review', { diff, message: 'A leading zero, and some more that I came across' });
   const dialog = await (await window.dialog(/Review clock\.py \(1 of 2\)/)).drawn('Apply');
-  await eventually('the status bar says that it waits', async () => /waits/.test(await window.status()));
+  await eventually('the status bar says that it waits', async () => /waiting/.test(await window.status()));
   await window.screenshot('review');
   await window.chooseHunks(dialog);
   await ticks(window, 5, 5);
@@ -136,7 +136,7 @@ ride('a review is cancelled with a reason; another one closes when the agent giv
   giveUp.abort('the agent gave up');
   await assert.rejects(again);
   await eventually('the review is gone', async () => !(await dialog.isOpen()));
-  const ended = await window.dialog('Closed question');
+  const ended = await window.dialog('Closed request');
   await eventually('the page says why', async () => /gave up waiting/.test(await ended.pageText()));
   assert.equal(await ended.button('Apply').count(), 0);
   await window.ready();

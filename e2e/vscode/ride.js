@@ -73,7 +73,7 @@ export class Ride {
       proposes: async (text) => { await eventually(`the dialog shows ${text}`, async () => (await dialog.proposedText()).includes(text)); },
       ended: async (why) => {
         await eventually('the dialog can no longer be answered', async () => !(await dialog.isOpen()));
-        const page = await window.dialog('Closed question');
+        const page = await window.dialog('Closed request');
         await eventually('the page says why', async () => why.test(await page.pageText()));
       },
     };

@@ -15,7 +15,7 @@ ride('approved always in this folder: no other agent asks for it, also after a r
   const { window, sandbox } = it;
   const first = (await it.agent()).call('run_command', read);
   const dialog = await (await window.dialog(question)).drawn();
-  await dialog.remember('run_command(cat words.txt)', 'always in this folder');
+  await dialog.remember('run_command(cat words.txt)', 'for this workspace');
   assert.equal((await first).structured.exit_code, 0);
   const [sidecar] = sandbox.running(/pillion serve/);
   await window.command('Pillion: Restart');

@@ -37,7 +37,7 @@ type ReviewFile struct {
 func (f ReviewFile) Preview() change.FilePreview {
 	out := change.FilePreview{
 		Path: f.Path, URI: f.URI, Operation: change.Overwrite, Language: f.Language, Size: len(f.After), Before: f.Before, After: f.After,
-		Additions: f.Additions, Deletions: f.Deletions, OpenInEditor: f.OpenInEditor, Dirty: f.Dirty, Note: f.Note, Whole: f.Whole,
+		Additions: f.Additions, Deletions: f.Deletions, OpenInEditor: f.OpenInEditor, Dirty: f.Dirty,
 	}
 	if f.Operation == change.Create || f.Operation == change.Delete {
 		out.Operation = f.Operation

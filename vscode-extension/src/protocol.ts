@@ -138,6 +138,7 @@ export interface FilePreview {
   merged?: boolean;
   /** Of a move. */
   to?: string;
+  whole?: string; // the part of the summary that is about its bytes
   name: string;
   deed: string;
   /** What happens to it beside its lines. */
@@ -425,6 +426,7 @@ export interface JournalFile {
   operation: string;
   /** Of a move. */
   to?: string;
+  whole?: string; // the part of the summary that is about its bytes
   additions: number;
   deletions: number;
 }

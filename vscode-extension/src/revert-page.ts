@@ -64,7 +64,7 @@ function fileLine(file: FilePreview): string {
   switch (file.operation) {
     case "create":
     case "create_directory":
-      return `${path}   is restored`;
+      return [`${path}   is restored`, visible(file.whole ?? "")].filter(Boolean).join(", ");
     case "delete":
       return `${path}   is deleted, because the agent created it`;
     case "move":

@@ -44,11 +44,11 @@ test("a diff is offered of texts alone: of a mode beside one, and of bytes, ther
   const files = [
     text,
     { ...file, operation: "change_mode", before: "", after: "", text: false, summary: "no longer executable" },
-    { ...file, path: "old.bin", name: "old.bin", operation: "create", before: "", after: "", text: false, summary: "new file, binary, 4 bytes" },
+    { ...file, path: "old.bin", name: "old.bin", operation: "create", before: "", after: "", text: false, summary: "new file, binary, 4 bytes", whole: "binary, 4 bytes" },
   ];
   const page = revertPage("all", result({ preview: changes(files) }));
   assert.deepEqual([...page.places], [["src/app.py", 2]]);
-  assert.match(page.text, /\n\nsrc\/app\.py {3}no longer executable\n\nold\.bin {3}is restored\n\nRevert/);
+  assert.match(page.text, /\n\nsrc\/app\.py {3}no longer executable\n\nold\.bin {3}is restored, binary, 4 bytes\n\nRevert/);
 });
 
 test("a long diff leaves room for the other files", () => {
