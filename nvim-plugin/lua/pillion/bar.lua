@@ -1,5 +1,6 @@
 -- The line above each window of a dialog: who proposes what, what the user should know of it, and the keys.
 
+local answers = require("pillion.answers")
 local escape = require("pillion.escape")
 local keys = require("pillion.keys")
 local words = require("pillion.words")
@@ -32,38 +33,19 @@ local function key_line(shown)
   return table.concat(parts, "  ")
 end
 
---- What this question can be answered with.
+--- What this request can be answered with.
 ---@param approval pillion.Approval
----@param is_page? boolean
 ---@return {[1]: pillion.Action, [2]: string}[]
-local function answers(approval, is_page)
-  local refusal, consent = approval.request.decisions[1], approval.request.decisions[2]
-  local no = refusal.title:lower()
-  local possible = {
-    next_file = #approval:files() > 1,
-    save = #approval:unsaved() > 0,
-    edit = is_page == true and approval:editable() == "message",
-    approve = consent ~= nil,
-    session = #approval:remembering("session") > 0,
-    workspace = #approval:remembering("workspace") > 0,
-    reason = approval:has_agent(),
-    cancel = approval:has_agent() and not approval:is_review(),
-  }
+local function keys_of(approval)
   local taken, all = approval.chosen:count()
-  local some = taken == all and "" or (" %d of %d"):format(taken, all)
-  return vim.tbl_filter(function(entry)
-    return possible[entry[1]] ~= false
-  end, {
-    { "approve", (consent and consent.title:lower() or "") .. some },
-    { "edit", "message" },
-    { "save", approval.request.preview.kind == "command" and "save and run" or "save first" },
-    { "session", "session" },
-    { "workspace", "workspace" },
-    { "reject", no },
-    { "reason", no .. " with reason" },
-    { "cancel", "cancel" },
-    { "next_file", "next file" },
-  })
+  local found, last = {}, nil
+  for _, one in ipairs(answers(approval)) do
+    local share = one.action == "approve" and taken < all and (" %d of %d"):format(taken, all) or ""
+    found[#found + 1] = one.action ~= last and { one.action, (one.word or one.title:lower()) .. share } or nil -- a scope may have several rules
+    last = one.action
+  end
+  found[#found + 1] = #approval:files() > 1 and { "next_file", "next file" } or nil
+  return found
 end
 
 --- Which hunk the user points at, with the key for it, and whether it is selected: `gh hunk 2 of 5 left out · `.
@@ -111,9 +93,8 @@ end
 
 --- Above the proposal: what became of it, and the keys.
 ---@param approval pillion.Approval
----@param is_page? boolean
 ---@return string
-function M.proposed(approval, is_page)
+function M.proposed(approval)
   local notes = vim.tbl_map(function(note)
     return plain(note, 80)
   end, words.not_shown(approval:files()))
@@ -127,7 +108,7 @@ function M.proposed(approval, is_page)
   end
   notes[#notes + 1] = words.beneath[approval.beneath]
   local note = painted("PillionWarning", table.concat(notes, "; "))
-  return " " .. (note == "" and "" or note .. "  ") .. key_line(answers(approval, is_page)) .. "%<"
+  return " " .. (note == "" and "" or note .. "  ") .. key_line(keys_of(approval)) .. "%<"
 end
 
 ---@param approval pillion.Approval
@@ -144,7 +125,7 @@ function M.page(approval, index, hunk)
   if choice ~= "" then -- who and what, the page itself says; the keys need the room
     title = ("%s%s%s "):format(choice, plain(vim.fs.basename(file.path), 40), words.place(approval:files(), file))
   end
-  return (" %s %s"):format(title, M.proposed(approval, true))
+  return (" %s %s"):format(title, M.proposed(approval))
 end
 
 --- Above the list of all that waits.

@@ -89,12 +89,6 @@ end
 ---@type fun(client: pillion.Client)
 M.before_request = function() end
 
---- The methods that are answered here, for the test that compares editors with the wire.
----@return string[]
-function M.methods()
-  return vim.fn.sort(vim.tbl_keys(handlers))
-end
-
 --- What sidecars wrote to stderr, and what happened to them.
 ---@return string[]
 function M.log()
