@@ -56,7 +56,6 @@ sit("it opens in a tab of its own, and the user stays where they are", function(
   human:type("gt")
   human:sees("return round(sum(p))")
   human:sees("claude: Edit app.py")
-  human:sees("1 reason")
   human:sees("ga approve")
   check.same(human:lua("return vim.tbl_map(function(w) return vim.wo[w].diff end, vim.api.nvim_tabpage_list_wins(0))"), { true, true })
   human:eventually("vim.bo.filetype == 'python'")

@@ -33,7 +33,7 @@ return function(approval)
   end
   add("reject", refusal.title, refusal.meaning)
   if approval:has_agent() then
-    add("reason", refusal.title .. " with Reason…", "the agent gets your reason", refusal.title:lower() .. " with reason")
+    add("reason", refusal.title .. " with Reason…", "the agent gets your reason", "with reason")
     if not approval:is_review() then
       add("cancel", "Cancel", "the agent is paused")
     end

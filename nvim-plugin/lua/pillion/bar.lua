@@ -66,7 +66,7 @@ function M.hunk(approval, path, hunk)
   return ("%s %d of %d %s · "):format(key == "" and "hunk" or key, chosen:number(hunk), all, painted(paint, state))
 end
 
---- Above the current text: which hunk, who, what, why.
+--- Above the current text: which hunk, who, what.
 ---@param approval pillion.Approval
 ---@param index integer which of its files
 ---@param hunk? pillion.Hunk
@@ -85,10 +85,8 @@ function M.current(approval, index, hunk)
     )
   end
   local place = #files > 1 and ("  %s%s"):format(name_of_file, words.place(files, file)) or ""
-  local reasons = #approval.request.reasons
-  local why = reasons > 0 and "  " .. words.count(reasons, "reason") or ""
   local name = painted("PillionTitle", plain(approval.request.agent.name, 30))
-  return (" %s: %s%s %s%s%%<"):format(name, plain(approval.request.title or "", 60), place, words.size({ file }), why)
+  return (" %s: %s%s %s%%<"):format(name, plain(approval.request.title, 60), place, words.size({ file }))
 end
 
 --- Above the proposal: what became of it, and the keys.
@@ -119,7 +117,7 @@ function M.page(approval, index, hunk)
   if approval:is_own() then -- the page itself says the rest
     return (" %s %s"):format(painted("PillionTitle", "Preview"), M.proposed(approval))
   end
-  local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title or "", 60)
+  local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title, 60)
   local file = approval:files()[index]
   local choice = file and M.hunk(approval, file.path, hunk) or ""
   if choice ~= "" then -- who and what, the page itself says; the keys need the room
