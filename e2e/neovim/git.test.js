@@ -27,7 +27,7 @@ ride('the human writes the message anew: that is committed, and the agent is tol
   const call = agent.call('git_commit', { message, files: ['clock.py'] });
   const dialog = await nvim.dialog('commit 1 file to main');
   await dialog.show();
-  await nvim.sees('ge message');
+  await nvim.sees('ge edit message');
   await eventually('the message is open', async () => {
     await nvim.press('ge'); // within half a second of the question it is not taken
     return (await nvim.lua('return vim.bo.filetype')) === 'gitcommit';

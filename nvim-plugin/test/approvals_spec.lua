@@ -67,7 +67,7 @@ check.test("each answer as the protocol wants it", function()
   end
 end)
 
-check.test("an edit carries the human's text, and no longer when it is taken back", function()
+check.test("an edit carries the user's text, and no longer when it is taken back", function()
   local answers, approval = ask("A")
   clock = clock + 500
   approvals.edit(approval, "a.py", "mine\n")
@@ -97,7 +97,7 @@ check.test("a change beneath is adopted, takes no answer at first, and names the
   check.same(answers[1].digest, "d2")
 end)
 
-check.test("a change beneath a human's own text leaves that text and its digest", function()
+check.test("a change beneath a user's own text leaves that text and its digest", function()
   local answers, approval = ask("A")
   approvals.edit(approval, "a.py", "mine\n")
   changed("d2", false)
@@ -108,7 +108,7 @@ check.test("a change beneath a human's own text leaves that text and its digest"
   check.same(answers, { { decision = "edit", decisionId = "approve", after = { ["a.py"] = "mine\n" }, digest = "d1" } })
 end)
 
-check.test("the human takes their text back: then the change is adopted", function()
+check.test("the user takes their text back: then the change is adopted", function()
   local _, approval = ask("A")
   approvals.edit(approval, "a.py", "mine\n")
   changed("d2", false)
@@ -130,7 +130,7 @@ check.test("what dies is no answer", function()
   check.same(approvals.all(), {})
 end)
 
-check.test("a command of the human's own goes as arguments, and grants no rule", function()
+check.test("a command of the user's own goes as arguments, and grants no rule", function()
   local answers, approval = ask("A", person.command_request("A", "make all"))
   clock = clock + 500
   approval.own = "make one"

@@ -26,14 +26,14 @@ local function opens(human, id)
   )
 end
 
---- The question is asked, and has its tab behind the one where the human is.
+--- The question is asked, and has its tab behind the one where the user is.
 ---@param human pillion.Person
 local function proposed(human)
   human:ask("approval/request", proposal("A"))
   opens(human, "A")
 end
 
---- The human looks at it.
+--- The user looks at it.
 ---@param human pillion.Person
 local function looks(human)
   proposed(human)
@@ -41,7 +41,7 @@ local function looks(human)
   human:sees("round")
 end
 
-sit("it opens in a tab of its own, and the human stays where they are", function(human)
+sit("it opens in a tab of its own, and the user stays where they are", function(human)
   human:type("ifirst line<Esc>")
   human:eventually("vim.api.nvim_get_mode().mode == 'n' and vim.api.nvim_get_current_line() == 'first line' and vim.fn.col('.') == 10")
   human:lua("Before = { vim.api.nvim_get_current_win(), vim.fn.getpos('.'), vim.fn.winsaveview() }; Heard = {}")
@@ -56,7 +56,6 @@ sit("it opens in a tab of its own, and the human stays where they are", function
   human:type("gt")
   human:sees("return round(sum(p))")
   human:sees("claude: Edit app.py")
-  human:sees("1 reason")
   human:sees("ga approve")
   check.same(human:lua("return vim.tbl_map(function(w) return vim.wo[w].diff end, vim.api.nvim_tabpage_list_wins(0))"), { true, true })
   human:eventually("vim.bo.filetype == 'python'")
@@ -72,7 +71,7 @@ sit("it opens in a tab of its own, and the human stays where they are", function
   )
 end, { columns = 160 })
 
-sit("while the human types it only says so; it opens when they are through", function(human)
+sit("while the user types it only says so; it opens when they are through", function(human)
   human:type_into("i", "i")
   human:ask("approval/request", proposal("A"))
   human:sees("claude wants to edit app.py")
@@ -118,7 +117,7 @@ for name, keys in pairs({
   end)
 end
 
-sit("a key in its first half second approves nothing; later it does, and the human is back", function(human)
+sit("a key in its first half second approves nothing; later it does, and the user is back", function(human)
   proposed(human)
   human:type("gtga")
   human:sees("Too fast: press again")
@@ -131,7 +130,7 @@ sit("a key in its first half second approves nothing; later it does, and the hum
   )
 end)
 
-sit("what the human changes in the proposal is the answer", function(human)
+sit("what the user changes in the proposal is the answer", function(human)
   proposed(human)
   human:type("gtGo# by hand<Esc>")
   human:sees("edited by you")
@@ -144,7 +143,7 @@ sit("what the human changes in the proposal is the answer", function(human)
   )
 end, { columns = 160 })
 
-sit(":e! takes back what the human changed, :e does not", function(human)
+sit(":e! takes back what the user changed, :e does not", function(human)
   proposed(human)
   human:type("gtGo# by hand<Esc>:e<CR>")
   human:sees("# by hand")
@@ -190,7 +189,7 @@ sit("closing the tab or a window is no answer, and nothing holds up :qa", functi
   end)
 end)
 
-sit("wiped, it comes back with what the human wrote", function(human)
+sit("wiped, it comes back with what the user wrote", function(human)
   proposed(human)
   human:type("gtGo# by hand<Esc>:bwipeout!<CR>")
   human:eventually("#vim.api.nvim_tabpage_list_wins(0) == 1")
@@ -212,14 +211,14 @@ sit("the text beneath changes: the dialog follows, says so, and is asleep for a 
   human:reads()
   change(human, false)
   human:sees("# new")
-  human:sees("updated, check it again")
+  human:sees("updated: check it again")
   human:type("ga")
   human:sees("Too fast: press again")
   check.same(human:waits("A"), true)
   check.same(human:approves("A").digest, "d2")
 end, { columns = 160 })
 
-sit("it changes beneath what the human wrote: that stays, and goes with the old digest", function(human)
+sit("it changes beneath what the user wrote: that stays, and goes with the old digest", function(human)
   proposed(human)
   human:type("gtGo# by hand")
   human:sees("# by hand")
@@ -236,7 +235,7 @@ sit("it changes beneath what the human wrote: that stays, and goes with the old 
   )
 end, { columns = 160 })
 
-sit("the human takes that back: the dialog shows the change", function(human)
+sit("the user takes that back: the dialog shows the change", function(human)
   proposed(human)
   human:type("gtGo# by hand<Esc>")
   human:sees("# by hand")
@@ -246,7 +245,7 @@ sit("the human takes that back: the dialog shows the change", function(human)
   human:eventually("vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == '# new'")
 end, { columns = 160 })
 
-sit("it dies while the human looks: a page says why, and approves nothing", function(human)
+sit("it dies while the user looks: a page says why, and approves nothing", function(human)
   looks(human)
   human:tell("approval/resolved", { approvalId = "A", outcome = "withdrawn" })
   human:sees("The agent gave up waiting")
@@ -258,14 +257,14 @@ sit("it dies while the human looks: a page says why, and approves nothing", func
   human:eventually("vim.fn.tabpagenr('$') == 1")
 end)
 
-sit("it dies while the human is elsewhere: its tab goes, and they are told", function(human)
+sit("it dies while the user is elsewhere: its tab goes, and they are told", function(human)
   proposed(human)
   human:tell("approval/resolved", { approvalId = "A", outcome = "expired" })
   human:eventually("vim.fn.tabpagenr('$') == 1")
   human:sees("Nobody answered in time")
 end)
 
-sit("it dies with the human's own text in it: the text is theirs", function(human)
+sit("it dies with the user's own text in it: the text is theirs", function(human)
   proposed(human)
   human:type("gtGo# by hand")
   human:sees("# by hand")
@@ -360,7 +359,7 @@ sit("in the window of command lines it waits", function(human)
   check.same(human:lua("return vim.fn.tabpagenr()"), 1)
 end)
 
-sit("in a floating window the human stays", function(human)
+sit("in a floating window the user stays", function(human)
   human:lua(
     "Float = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = 'editor', row = 2, col = 2, width = 20, height = 3 }); vim.wo.winfixbuf = true"
   )
@@ -371,7 +370,7 @@ sit("in a floating window the human stays", function(human)
   check.same(human:lua("return #vim.api.nvim_tabpage_list_wins(0)"), 2)
 end)
 
-sit("what fails beside it does not answer for the human, and asks for no key", function(human)
+sit("what fails beside it does not answer for the user, and asks for no key", function(human)
   human:lua("require('pillion.approvals').listen({ added = function() error('it broke\\nin two lines') end })")
   human:ask("approval/request", proposal("A"))
   check.same(human:waits("A"), true)
@@ -380,7 +379,7 @@ sit("what fails beside it does not answer for the human, and asks for no key", f
   check.same(human:mode(), { blocking = false, mode = "n" })
 end)
 
-sit("from one question to the next and back to where the human was", function(human)
+sit("from one question to the next and back to where the user was", function(human)
   human:type(":tabnew<CR>")
   human:eventually("vim.fn.tabpagenr('$') == 2")
   human:ask("approval/request", proposal("A"))

@@ -81,7 +81,7 @@ for name, bytes in vim.spairs(shapes) do
   end)
 end
 
-test("what the human does at random", function()
+test("what the user does at random", function()
   math.randomseed(20261121)
   local steps = {
     "normal! ggdd",

@@ -1,4 +1,4 @@
--- What an agent does to a git repository: the page that asks, and the human's own message in place of the agent's.
+-- What an agent does to a git repository: the page that asks, and the user's own message in place of the agent's.
 
 local Approval = require("pillion.approval")
 local check = require("check")
@@ -56,7 +56,7 @@ end)
 
 local sit = person.sitting({ columns = 120, lines = 40 })
 
---- An agent asks for a commit, and the human opens its message.
+--- An agent asks for a commit, and the user opens its message.
 local function open_message(human)
   human:ask("approval/request", person.commit_request("A"))
   human:eventually("vim.fn.tabpagenr('$') == 2")
@@ -67,7 +67,7 @@ local function open_message(human)
   human:eventually("vim.api.nvim_buf_get_name(0) == 'pillion://A/message'")
 end
 
-sit("the human writes the message anew: that is the answer, and the other arguments stay", function(human)
+sit("the user writes the message anew: that is the answer, and the other arguments stay", function(human)
   open_message(human)
   check.same(human:lua("return vim.bo.filetype"), "gitcommit")
   human:type("ggdG")
@@ -89,7 +89,7 @@ sit("opened and left as it was, it is the agent's message", function(human)
   check.same(human:approves("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
 end)
 
-sit("it dies meanwhile: what the human wrote is kept", function(human)
+sit("it dies meanwhile: what the user wrote is kept", function(human)
   open_message(human)
   human:type("ggOmine<Esc>")
   human:sees("edited by you")

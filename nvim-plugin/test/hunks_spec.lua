@@ -133,7 +133,7 @@ check.test("left hunks are not in the text, and taken again they are", function(
   check.same({ it:right("a"), it:is_whole() }, { file.after, true })
 end)
 
-check.test("nothing is chosen: a yes would do nothing, unless the human wrote something", function()
+check.test("nothing is chosen: a yes would do nothing, unless the user wrote something", function()
   local it, all, file = chosen(texts.plain)
   for _, one in ipairs(all) do
     it:take("a", one, false)
@@ -143,7 +143,7 @@ check.test("nothing is chosen: a yes would do nothing, unless the human wrote so
   check.same(it:is_nothing(), false)
 end)
 
-check.test("what the human wrote stays, whatever hunk is taken or left beside it", function()
+check.test("what the user wrote stays, whatever hunk is taken or left beside it", function()
   local it, all, file = chosen(texts.plain)
   local own = (file.after:gsub("line 30\n", "line 30, mine\n"))
   it:write("a", own)
@@ -157,7 +157,7 @@ check.test("what the human wrote stays, whatever hunk is taken or left beside it
   check.same(it:right("a"), own)
 end)
 
-check.test("a hunk that the human wrote over cannot be left, and their text stays", function()
+check.test("a hunk that the user wrote over cannot be left, and their text stays", function()
   local it, all, file = chosen(texts.plain)
   local own = (file.after:gsub("forty\n", "forty, mine\n"))
   it:write("a", own)

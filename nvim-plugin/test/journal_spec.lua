@@ -77,7 +77,7 @@ with_journal("the list: who, when, what, how much and what became of it; nothing
   human:eventually("vim.fn.winnr('$') == 1")
 end)
 
-with_journal("a revert is the human's, unless their setting made it", function(human)
+with_journal("a revert is the user's, unless their setting made it", function(human)
   human:lua([[
     local function revert(id, via)
       return { id = id, callId = id, sessionId = "", agent = { name = "somebody", via = via }, tool = "journal/revert", title = "", turn = 0,

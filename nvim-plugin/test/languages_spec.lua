@@ -1,4 +1,4 @@
--- The human's own language servers answer for agents: real clients of vim.lsp, whose servers are tables here.
+-- The user's own language servers answer for agents: real clients of vim.lsp, whose servers are tables here.
 
 local check = require("check")
 local test, same = check.test, check.same

@@ -1,4 +1,4 @@
--- Lines that an agent changed are marked beside the text, and the marks move with it until the human saves, accepts or reverts.
+-- Lines that an agent changed are marked beside the text, and the marks move with it until the user saves, accepts or reverts.
 
 local check = require("check")
 local person = require("person")
@@ -114,7 +114,7 @@ sit("who changed a line is told, and nobody where nobody did", function(human)
   human:sees("this line has no mark")
 end)
 
-sit("they go when the human saves, and stay when it is saved for an agent", function(human)
+sit("they go when the user saves, and stay when it is saved for an agent", function(human)
   local path = opens(human)
   changed(human, path, { { start = 1, ["end"] = 2 } })
   shows(human, ".#...")

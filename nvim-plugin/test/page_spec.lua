@@ -1,4 +1,4 @@
--- The page of a command: what it shows, and the human's own command in place of the agent's.
+-- The page of a command: what it shows, and the user's own command in place of the agent's.
 
 local Approval = require("pillion.approval")
 local check = require("check")
@@ -103,7 +103,7 @@ end)
 
 local sit = person.sitting({ columns = 100, lines = 30 })
 
---- The question is asked, and has its tab behind the one where the human is.
+--- The question is asked, and has its tab behind the one where the user is.
 ---@param human pillion.Person
 ---@param request? table
 local function asked(human, request)
@@ -125,7 +125,7 @@ sit("it opens behind, cannot be written in, and is answered with a key", functio
   human:eventually("vim.fn.tabpagenr('$') == 1")
 end)
 
-sit("the human writes the command anew: approving runs theirs", function(human)
+sit("the user writes the command anew: approving runs theirs", function(human)
   asked(human)
   human:type(":Pillion edit<CR>")
   human:sees("check it and answer again")
@@ -167,7 +167,7 @@ sit("what it rests on changes: the page follows", function(human)
   check.same(human:approves("A").digest, "d2")
 end)
 
-sit("put away with q it waits; what the human wrote outlives the question", function(human)
+sit("put away with q it waits; what the user wrote outlives the question", function(human)
   asked(human)
   human:type("gt")
   human:sees("$ make all")
@@ -196,7 +196,7 @@ local function offering(command)
   return request
 end
 
-sit("of several rules the human chooses one, each shown exactly", function(human)
+sit("of several rules the user chooses one, each shown exactly", function(human)
   asked(human, offering("go test ./x"))
   human:type("gt")
   human:sees("$ go test ./x")
@@ -271,7 +271,7 @@ sit("save and run: a yes stays one to what was shown, whatever happens while it 
   check.same(human:answered("A").digest, "d1")
 end)
 
-sit("what the human saves by themselves is not missed any more, and that is all", function(human)
+sit("what the user saves by themselves is not missed any more, and that is all", function(human)
   unsaved(human)
   local preview = person.command_preview("cat notes.txt")
   human:tell("approval/changed", { approvalId = "A", digest = "d2", moved = true, reasons = {}, preview = preview })

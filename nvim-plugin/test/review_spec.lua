@@ -117,7 +117,7 @@ sit("from the left side too, and all of the file at once; nothing chosen is no y
   check.same(human:approves("A"), { decision = "approve", decisionId = "approve", digest = "d1" })
 end)
 
-sit("what the human wrote stays when a hunk beside it is left out, and is told of when it is in the way", function(human)
+sit("what the user wrote stays when a hunk beside it is left out, and is told of when it is in the way", function(human)
   looks(human, "approval/request", proposal("A"))
   human:type("20GA, mine<Esc>")
   human:sees("edited by you")
@@ -137,7 +137,7 @@ sit("what the human wrote stays when a hunk beside it is left out, and is told o
   })
 end)
 
-sit("the page of a patch says of which file the human's own text counts", function(human)
+sit("the page of a patch says of which file the user's own text counts", function(human)
   looks(human, "approval/request", review("R"))
   human:type("20GA, mine<Esc>")
   human:sees("edited by you")
@@ -189,7 +189,7 @@ sit("a patch is reviewed: announced, counted, and what is chosen of it is the an
   check.same(human:lua("return { vim.fn.tabpagenr(), require('pillion.status').waiting() }"), { 1, 1 })
   human:type("gt")
   human:sees("hunk 1 of 5 selected · app.py (1 of 3)")
-  human:sees("gR cancel with reason")
+  human:sees("gR with reason")
   human:sees("  two ways to round; take one")
   human:type("]hgh")
   human:sees("hunk 2 of 5 left out")
@@ -239,7 +239,7 @@ sit("cancelled, with a reason and without", function(human)
   end
 end)
 
-sit("a review opens behind the human while they type, and closes itself when it is dead", function(human)
+sit("a review opens behind the user while they type, and closes itself when it is dead", function(human)
   human:type_into("i", "i")
   human:ask("approval/request", review("R"))
   human:sees("claude wants to have a patch of 3 files reviewed")

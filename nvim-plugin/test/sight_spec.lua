@@ -1,4 +1,4 @@
--- What a human approves is what they have seen: nothing of it is folded, concealed, cut or changed without a word, and what an
+-- What a user approves is what they have seen: nothing of it is folded, concealed, cut or changed without a word, and what an
 -- agent wrote sets nothing in their Neovim.
 
 local check = require("check")
@@ -58,7 +58,7 @@ sit("the same, after a list in which the rule was shown", function(human)
 end)
 
 for _, method in ipairs({ "indent", "marker" }) do
-  sit("folds of the human's own do not hide a command: " .. method, function(human)
+  sit("folds of the user's own do not hide a command: " .. method, function(human)
     human:ask("approval/request", person.command_request("A", ("true\n"):rep(20) .. "true # {{{\nrm -rf src\ntrue # }}}"))
     goes_there(human)
     human:sees("> rm -rf src")
@@ -80,7 +80,7 @@ sit("what a diff does not show is said", function(human)
   human:sees("its line endings change")
 end, { columns = 200 })
 
-sit("what the human's own 'diffopt' hides is said", function(human)
+sit("what the user's own 'diffopt' hides is said", function(human)
   human:ask("approval/request", proposal("if x:\n    a()\n    b()\n", "if x:\n    a()\nb()\n"))
   goes_there(human)
   human:sees("'diffopt' has iwhiteall")

@@ -114,7 +114,7 @@ sit("one that is settled elsewhere leaves the page; when none is left, so does t
   human:eventually("vim.fn.tabpagenr('$') == 1")
 end)
 
-sit("put away it answers nothing; with what the human wrote in place of a command it says so", function(human)
+sit("put away it answers nothing; with what the user wrote in place of a command it says so", function(human)
   two_wait(human)
   human:eventually("vim.fn.tabpagenr('$') == 2")
   human:type("gt")

@@ -61,7 +61,7 @@ sit("rejected it stays without effect, and can be shown again", function(human)
   human:sees("This project wants to allow more without asking")
 end)
 
-sit("the file changes while the human looks: what they saw is void", function(human)
+sit("the file changes while the user looks: what they saw is void", function(human)
   looks(human)
   human:reads()
   human:tell("settings/untrusted", with({ hash = ("b"):rep(64), rules = { "allow delete_file" } }))

@@ -1,4 +1,4 @@
--- The sidecar's edits while the human is in the middle of something.
+-- The sidecar's edits while the user is in the middle of something.
 
 local check = require("check")
 local test, same = check.test, check.same

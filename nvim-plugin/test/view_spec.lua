@@ -1,4 +1,4 @@
--- `:Pillion`: what waits, what happened, sessions and modes; questions to the human; the status line.
+-- `:Pillion`: what waits, what happened, sessions and modes; questions to the user; the status line.
 
 local check = require("check")
 local person = require("person")
@@ -86,7 +86,7 @@ end)
 
 sit("one list: what waits, who is paused, what happened", function(human)
   human:lua(
-    "Wire.replies['session/list'] = function() return { sessions = { { sessionId = 's', agent = { name = 'claude', via = 'mcp' }, mode = 'default', turn = 1, paused = true, pauseReason = 'the human cancelled edit_file' } } } end"
+    "Wire.replies['session/list'] = function() return { sessions = { { sessionId = 's', agent = { name = 'claude', via = 'mcp' }, mode = 'default', turn = 1, paused = true, pauseReason = 'the user cancelled edit_file' } } } end"
   )
   human:tell("activity/changed", call("a.py", "done", { summary = "12 lines", durationMs = 1200 }))
   human:tell("activity/changed", call("b.py", "failed"))
@@ -95,7 +95,7 @@ sit("one list: what waits, who is paused, what happened", function(human)
   human:eventually("vim.fn.tabpagenr('$') == 2")
   human:type(":Pillion<CR>")
   human:sees("1: ? claude wants to edit app.py · +1 −1")
-  human:sees("2: ‖ claude is paused until you resume it · the human cancelled edit_file")
+  human:sees("2: ‖ claude is paused until you resume it · the user cancelled edit_file")
   human:sees("3: ✗ Read b.py")
   human:sees("4: ✓ Read a.py  12 lines · 1.2 s · claude")
   human:type("2<CR>")
@@ -228,7 +228,7 @@ local function floats(human)
   return human:lua("return #vim.tbl_filter(function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end, vim.api.nvim_list_wins())")
 end
 
-sit("while the human types it is said at the top, and once more below when they are through", function(human)
+sit("while the user types it is said at the top, and once more below when they are through", function(human)
   human:type_into("i", "i")
   human:ask("approval/request", person.command_request("A", "make"))
   human:sees("claude wants to run make  (:Pillion show)")

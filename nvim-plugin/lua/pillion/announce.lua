@@ -1,5 +1,5 @@
 -- Says that something waits, in one line that asks for no key. Several lines at a time would make Neovim wait for one, and
--- take it from what the human types; so those of one moment become one. While they insert or select, Neovim's own line
+-- take it from what the user types; so those of one moment become one. While they insert or select, Neovim's own line
 -- belongs to the mode: then it is said in a small window at the top, and once more when they are through. Without a line for
 -- commands that window is all there is.
 
@@ -15,7 +15,7 @@ M.toast_ms = 5000
 --- Calls come in bursts; one line tells of all that came within this time.
 local together_ms = 40
 local look_ms = 500
---- What the human has just been told is not overwritten at once.
+--- What the user has just been told is not overwritten at once.
 local heard_ms = 1500
 local quiet_until = 0
 
@@ -57,7 +57,7 @@ local function joined()
 end
 
 local function close_toast()
-  pcall(api.nvim_win_close, toast_window, true) -- the human may have closed it
+  pcall(api.nvim_win_close, toast_window, true) -- the user may have closed it
   toast_window = -1
 end
 
@@ -67,7 +67,7 @@ local function drop_old_news()
   end, lines)
 end
 
---- In a terminal the human may wait for the very agent that asks: there it stays until the question is settled.
+--- In a terminal the user may wait for the very agent that asks: there it stays until the question is settled.
 ---@param window integer
 ---@param left integer ms
 local function fade(window, left)
@@ -166,7 +166,7 @@ function M.say(text, level, news)
   soon()
 end
 
---- What came of something that the human has just done: at once, and by itself.
+--- What came of something that the user has just done: at once, and by itself.
 ---@param text string
 ---@param level integer?
 function M.tell(text, level)
@@ -174,7 +174,7 @@ function M.tell(text, level)
   notify(text, level or vim.log.levels.INFO)
 end
 
---- Something failed that should not: one line for the human, and all of it for whoever looks into Neovim's log of language
+--- Something failed that should not: one line for the user, and all of it for whoever looks into Neovim's log of language
 --- servers. Raised as an error it would make Neovim wait for a key.
 ---@param problem string with a traceback
 function M.trouble(problem)
@@ -182,7 +182,7 @@ function M.trouble(problem)
   M.say("Pillion: " .. problem:match("[^\n]*"), vim.log.levels.ERROR)
 end
 
---- As `say`, for what the status line and `:Pillion` show as well; the human may not want to be told.
+--- As `say`, for what the status line and `:Pillion` show as well; the user may not want to be told.
 ---@param text string
 ---@param news? fun(): boolean
 function M.waiting(text, news)

@@ -1,4 +1,4 @@
--- One approval that waits, and the answer that follows from what the human chose and edited.
+-- One approval that waits, and the answer that follows from what the user chose and edited.
 
 local Chosen = require("pillion.chosen")
 
@@ -96,7 +96,7 @@ local Chosen = require("pillion.chosen")
 ---@field feedback? string
 ---@field digest? string
 
---- What the human asks for; the answer on the wire follows from it and from what they edited. `deliberate`: it came from a
+--- What the user asks for; the answer on the wire follows from it and from what they edited. `deliberate`: it came from a
 --- list or a line that they filled in, so no stray key did it.
 ---@class pillion.Choice
 ---@field kind "approve"|"remember"|"reject"|"cancel"
@@ -112,9 +112,9 @@ local Chosen = require("pillion.chosen")
 ---@field request pillion.ApprovalRequest what is on show
 ---@field reply pillion.Reply
 ---@field client any
----@field beneath "unchanged"|"updated"|"moved"|"conflict" `conflict` while the human's own edit rests on the older text
----@field own? string the human's own command or message, in place of the agent's
----@field chosen pillion.Chosen what of it the human takes, and what they wrote themselves
+---@field beneath "unchanged"|"updated"|"moved"|"conflict" `conflict` while the user's own edit rests on the older text
+---@field own? string the user's own command or message, in place of the agent's
+---@field chosen pillion.Chosen what of it the user takes, and what they wrote themselves
 ---@field private pending? pillion.ApprovalChanged
 ---@field private armed_at number
 local Approval = {}
@@ -182,7 +182,7 @@ function Approval:remembering(scope)
   end, self.request.decisions or {})
 end
 
---- Which argument is a line or a text that the human may write anew.
+--- Which argument is a line or a text that the user may write anew.
 ---@return "command"|"message"|nil
 function Approval:editable()
   local arguments, preview = self.request.arguments, self.request.preview
@@ -207,7 +207,7 @@ function Approval:edit(path, text)
   end
 end
 
---- The text beneath changed. A human's own edit stays on show with the text and the digest that it rests on: the
+--- The text beneath changed. A user's own edit stays on show with the text and the digest that it rests on: the
 --- sidecar merges an answer to an older digest and shows the result again.
 ---@param changed pillion.ApprovalChanged
 function Approval:change(changed)
@@ -225,7 +225,7 @@ end
 function Approval:adopt(changed)
   self.request = vim.tbl_extend("force", self.request, { preview = changed.preview, digest = changed.digest, reasons = changed.reasons })
   self.chosen = Chosen.new(self:files(), self.chosen)
-  if not (changed.moved and changed.preview.kind == "command") then -- of a command that means: the human saved what it would miss
+  if not (changed.moved and changed.preview.kind == "command") then -- of a command that means: the user saved what it would miss
     self.beneath = changed.moved and "moved" or "updated"
   end
   self:disarm()

@@ -1,4 +1,4 @@
--- The approvals that wait for this human: what is on show, what they edited, whether an answer counts yet. Knows nothing
+-- The approvals that wait for this user: what is on show, what they edited, whether an answer counts yet. Knows nothing
 -- of windows. An answer is taken once, never within `inert_ms` of what it answers, and closing anything is none.
 
 local Approval = require("pillion.approval")
@@ -10,9 +10,9 @@ local M = {}
 
 ---@class pillion.ApprovalListener
 ---@field added? fun(approval: pillion.Approval)
----@field changing? fun(approval: pillion.Approval) before a change or an answer counts: say now what the human edited
+---@field changing? fun(approval: pillion.Approval) before a change or an answer counts: say now what the user edited
 ---@field changed? fun(approval: pillion.Approval)
----@field typed? fun(approval: pillion.Approval) the human typed in a text that was theirs already
+---@field typed? fun(approval: pillion.Approval) the user typed in a text that was theirs already
 ---@field removed? fun(approval: pillion.Approval, outcome: string) answered here, or dead: `outcome` says which
 
 ---@type pillion.Approval[] in order of arrival
@@ -22,7 +22,7 @@ local listeners = {}
 
 --- What fails in one listener is no business of the others, nor of the question.
 ---@param event string
-local function tell(event, ...)
+local function notify(event, ...)
   for _, listener in ipairs(listeners) do
     if listener[event] then
       local fine, problem = xpcall(listener[event], debug.traceback, ...)
@@ -44,7 +44,7 @@ function M.all()
   return vim.list_slice(waiting)
 end
 
----@return pillion.Approval[] without what the human asks themself
+---@return pillion.Approval[] without what the user asks themself
 function M.of_agents()
   return vim.tbl_filter(function(approval)
     return not approval:is_own()
@@ -75,16 +75,16 @@ function M.open(request, reply, client)
   M.remove(request.approvalId, "replaced")
   local approval = Approval.new(request, reply, client)
   waiting[#waiting + 1] = approval
-  tell("added", approval)
+  notify("added", approval)
 end
 
 ---@param changed pillion.ApprovalChanged
 function M.change(changed)
   local approval = M.get(changed.approvalId)
   if approval then
-    tell("changing", approval)
+    notify("changing", approval)
     approval:change(changed)
-    tell("changed", approval)
+    notify("changed", approval)
   end
 end
 
@@ -97,7 +97,7 @@ function M.edit(approval, path, text)
   approval:edit(path, text)
   local same = approval:is_edited() == edited and approval.beneath == beneath and approval.chosen:count() == taken
   if M.get(approval.id) == approval then
-    tell(same and "typed" or "changed", approval)
+    notify(same and "typed" or "changed", approval)
   end
 end
 
@@ -106,13 +106,13 @@ end
 ---@param path string
 ---@param hunks pillion.Hunk[]
 ---@param take boolean
----@return integer stuck how many could not be changed, because the human wrote over them
+---@return integer stuck how many could not be changed, because the user wrote over them
 function M.take(approval, path, hunks, take)
   local stuck = 0
   for _, hunk in ipairs(hunks) do
     stuck = stuck + (approval.chosen:take(path, hunk, take) and 0 or 1)
   end
-  tell("changed", approval)
+  notify("changed", approval)
   return stuck
 end
 
@@ -124,14 +124,14 @@ function M.answer(id, choice)
   if not approval then
     return "gone"
   end
-  tell("changing", approval)
+  notify("changing", approval)
   local answer, problem = approval:answer(choice)
   if not answer then
     return problem or "too-soon"
   end
   drop(approval)
   approval.reply(answer)
-  tell("removed", approval, choice.kind)
+  notify("removed", approval, choice.kind)
   return "taken"
 end
 
@@ -141,11 +141,11 @@ end
 function M.remove(id, outcome)
   local approval = M.get(id)
   if approval then
-    tell("changing", approval)
+    notify("changing", approval)
     drop(approval)
-    -- Nobody's answer: not a rejection, which the human would have had to give. -32800 is LSP's RequestCancelled.
+    -- Nobody's answer: not a rejection, which the user would have had to give. -32800 is LSP's RequestCancelled.
     approval.reply(nil, { code = -32800, message = "the dialog was closed: " .. outcome })
-    tell("removed", approval, outcome)
+    notify("removed", approval, outcome)
   end
 end
 

@@ -1,5 +1,6 @@
--- The line above each window of a dialog: who proposes what, what the human should know of it, and the keys.
+-- The line above each window of a dialog: who proposes what, what the user should know of it, and the keys.
 
+local answers = require("pillion.answers")
 local escape = require("pillion.escape")
 local keys = require("pillion.keys")
 local words = require("pillion.words")
@@ -32,41 +33,22 @@ local function key_line(shown)
   return table.concat(parts, "  ")
 end
 
---- What this question can be answered with.
+--- What this request can be answered with.
 ---@param approval pillion.Approval
----@param is_page? boolean
 ---@return {[1]: pillion.Action, [2]: string}[]
-local function answers(approval, is_page)
-  local refusal, consent = approval.request.decisions[1], approval.request.decisions[2]
-  local no = refusal.title:lower()
-  local possible = {
-    next_file = #approval:files() > 1,
-    save = #approval:unsaved() > 0,
-    edit = is_page == true and approval:editable() == "message",
-    approve = consent ~= nil,
-    session = #approval:remembering("session") > 0,
-    workspace = #approval:remembering("workspace") > 0,
-    reason = approval:has_agent(),
-    cancel = approval:has_agent() and not approval:is_review(),
-  }
+local function keys_of(approval)
   local taken, all = approval.chosen:count()
-  local some = taken == all and "" or (" %d of %d"):format(taken, all)
-  return vim.tbl_filter(function(entry)
-    return possible[entry[1]] ~= false
-  end, {
-    { "approve", (consent and consent.title:lower() or "") .. some },
-    { "edit", "message" },
-    { "save", approval.request.preview.kind == "command" and "save and run" or "save first" },
-    { "session", "session" },
-    { "workspace", "workspace" },
-    { "reject", no },
-    { "reason", no .. " with reason" },
-    { "cancel", "cancel" },
-    { "next_file", "next file" },
-  })
+  local found, last = {}, nil
+  for _, one in ipairs(answers(approval)) do
+    local share = one.action == "approve" and taken < all and (" %d of %d"):format(taken, all) or ""
+    found[#found + 1] = one.action ~= last and { one.action, (one.word or one.title:lower()) .. share } or nil -- a scope may have several rules
+    last = one.action
+  end
+  found[#found + 1] = #approval:files() > 1 and { "next_file", "next file" } or nil
+  return found
 end
 
---- Which hunk the human points at, with the key for it, and whether it is selected: `gh hunk 2 of 5 left out · `.
+--- Which hunk the user points at, with the key for it, and whether it is selected: `gh hunk 2 of 5 left out · `.
 ---@param approval pillion.Approval
 ---@param path string
 ---@param hunk? pillion.Hunk
@@ -84,7 +66,7 @@ function M.hunk(approval, path, hunk)
   return ("%s %d of %d %s · "):format(key == "" and "hunk" or key, chosen:number(hunk), all, painted(paint, state))
 end
 
---- Above the current text: which hunk, who, what, why.
+--- Above the current text: which hunk, who, what.
 ---@param approval pillion.Approval
 ---@param index integer which of its files
 ---@param hunk? pillion.Hunk
@@ -103,17 +85,14 @@ function M.current(approval, index, hunk)
     )
   end
   local place = #files > 1 and ("  %s%s"):format(name_of_file, words.place(files, file)) or ""
-  local reasons = #approval.request.reasons
-  local why = reasons > 0 and "  " .. words.count(reasons, "reason") or ""
   local name = painted("PillionTitle", plain(approval.request.agent.name, 30))
-  return (" %s: %s%s %s%s%%<"):format(name, plain(approval.request.title or "", 60), place, words.size({ file }), why)
+  return (" %s: %s%s %s%%<"):format(name, plain(approval.request.title, 60), place, words.size({ file }))
 end
 
 --- Above the proposal: what became of it, and the keys.
 ---@param approval pillion.Approval
----@param is_page? boolean
 ---@return string
-function M.proposed(approval, is_page)
+function M.proposed(approval)
   local notes = vim.tbl_map(function(note)
     return plain(note, 80)
   end, words.not_shown(approval:files()))
@@ -125,9 +104,9 @@ function M.proposed(approval, is_page)
   if approval:is_edited() then
     notes[#notes + 1] = "edited by you"
   end
-  notes[#notes + 1] = words.beneath_short[approval.beneath]
+  notes[#notes + 1] = words.beneath[approval.beneath]
   local note = painted("PillionWarning", table.concat(notes, "; "))
-  return " " .. (note == "" and "" or note .. "  ") .. key_line(answers(approval, is_page)) .. "%<"
+  return " " .. (note == "" and "" or note .. "  ") .. key_line(keys_of(approval)) .. "%<"
 end
 
 ---@param approval pillion.Approval
@@ -138,13 +117,13 @@ function M.page(approval, index, hunk)
   if approval:is_own() then -- the page itself says the rest
     return (" %s %s"):format(painted("PillionTitle", "Preview"), M.proposed(approval))
   end
-  local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title or "", 60)
+  local title = painted("PillionTitle", plain(approval.request.agent.name, 30)) .. " " .. plain(approval.request.title, 60)
   local file = approval:files()[index]
   local choice = file and M.hunk(approval, file.path, hunk) or ""
   if choice ~= "" then -- who and what, the page itself says; the keys need the room
     title = ("%s%s%s "):format(choice, plain(vim.fs.basename(file.path), 40), words.place(approval:files(), file))
   end
-  return (" %s %s"):format(title, M.proposed(approval, true))
+  return (" %s %s"):format(title, M.proposed(approval))
 end
 
 --- Above the list of all that waits.

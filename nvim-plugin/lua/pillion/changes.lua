@@ -21,7 +21,7 @@ local M = {}
 
 ---@param file pillion.ChangedPlace
 ---@param by pillion.Maker
-local function told_file(file, by)
+local function report_file(file, by)
   if file.uri == "" then
     return -- it lies in no folder that is open
   end
@@ -39,11 +39,11 @@ local function told_file(file, by)
 end
 
 --- A `journal/changed` notification.
----@param told {entry: pillion.AgentChange, files?: pillion.ChangedPlace[]}
+---@param params {entry: pillion.AgentChange, files?: pillion.ChangedPlace[]}
 ---@param client any
-function M.told(told, client)
-  local by = vim.tbl_extend("force", {}, told.entry, { client = client }) --[[@as pillion.Maker]]
-  local state = told.entry.state
+function M.receive(params, client)
+  local by = vim.tbl_extend("force", {}, params.entry, { client = client }) --[[@as pillion.Maker]]
+  local state = params.entry.state
   if state == "reverted" or state == "undone" then
     marks.forget(function(maker)
       return maker.client == client and maker.callId == by.callId
@@ -51,8 +51,8 @@ function M.told(told, client)
   end
   reload.soon()
   vim.schedule(function() -- when the buffers have the text that the lines are of
-    for _, file in ipairs(state == "done" and told.files or {}) do -- else it is about what was done before
-      local fine, problem = xpcall(told_file, debug.traceback, file, by)
+    for _, file in ipairs(state == "done" and params.files or {}) do -- else it is about what was done before
+      local fine, problem = xpcall(report_file, debug.traceback, file, by)
       if not fine then -- raised here it would make Neovim wait for a key
         announce.trouble(problem)
       end
@@ -62,9 +62,9 @@ function M.told(told, client)
 end
 
 --- A `workspace/changed` notification.
----@param told {changes?: {path: string, type: string, by: string}[]}
-function M.seen(told)
-  for _, change in ipairs(told.changes or {}) do
+---@param params {changes?: {path: string, type: string, by: string}[]}
+function M.seen(params)
+  for _, change in ipairs(params.changes or {}) do
     if change.by ~= "editor" then
       reload.soon()
       revert.look_again()

@@ -1,4 +1,4 @@
--- The human chooses one of a list, in whatever they have as `vim.ui.select`.
+-- The user chooses one of a list, in whatever they have as `vim.ui.select`.
 
 ---@param choice {label: string}
 local function label(choice)

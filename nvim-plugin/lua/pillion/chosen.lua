@@ -9,7 +9,7 @@ local hunks = require("pillion.hunks")
 ---@field private order string[] keys
 ---@field private hunks table<string, pillion.Hunk[]> by key
 ---@field private left table<pillion.Hunk, boolean>
----@field private own table<string, string> what the human wrote, by path
+---@field private own table<string, string> what the user wrote, by path
 ---@field private seen table<string, table<string, table<pillion.Hunk, boolean>>> what was left when a text of theirs came about, by path
 local Chosen = {}
 Chosen.__index = Chosen
@@ -149,12 +149,12 @@ function Chosen:edited()
 end
 
 ---@param path string
----@return string? the human's own text
+---@return string? the user's own text
 function Chosen:edit_of(path)
   return self.own[path]
 end
 
---- Whether a text of the right side is the human's own.
+--- Whether a text of the right side is the user's own.
 ---@param path string
 ---@param now string
 ---@return boolean
@@ -173,7 +173,7 @@ function Chosen:reads(path, now)
   return has_text and hunks.read(now, self.files[path].before, self:of(path)) or nil
 end
 
---- The text that the hunks make, without what the human wrote.
+--- The text that the hunks make, without what the user wrote.
 ---@param path string
 ---@return string
 function Chosen:given(path)
@@ -192,7 +192,7 @@ function Chosen:right(path)
   return self.own[path] or self:given(path)
 end
 
---- What stands on the right side now. It may be no text of the human's own: they took or left a hunk with an editor's means,
+--- What stands on the right side now. It may be no text of the user's own: they took or left a hunk with an editor's means,
 --- or undid that.
 ---@param path string
 ---@param now string? nil: what the hunks make
@@ -229,7 +229,7 @@ end
 ---@param path string
 ---@param one pillion.Hunk
 ---@param take boolean
----@return boolean whether it is so now; not where what the human wrote stands in the way
+---@return boolean whether it is so now; not where what the user wrote stands in the way
 function Chosen:take(path, one, take)
   if self:takes(one) == take then
     return true
@@ -264,7 +264,7 @@ function Chosen:place(path, one, left)
   return own and hunks.find(own, one, self:takes(one) and "after" or "before", expected.from) or expected
 end
 
---- Whether the human wrote over it, so that it can be neither taken nor left.
+--- Whether the user wrote over it, so that it can be neither taken nor left.
 ---@param path string
 ---@param one pillion.Hunk
 ---@return boolean

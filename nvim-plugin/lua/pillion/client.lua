@@ -89,12 +89,6 @@ end
 ---@type fun(client: pillion.Client)
 M.before_request = function() end
 
---- The methods that are answered here, for the test that compares editors with the wire.
----@return string[]
-function M.methods()
-  return vim.fn.sort(vim.tbl_keys(handlers))
-end
-
 --- What sidecars wrote to stderr, and what happened to them.
 ---@return string[]
 function M.log()
@@ -448,7 +442,7 @@ function M.stop(client)
   end
 end
 
---- Stops and starts, with a clean count of failures: the human asked.
+--- Stops and starts, with a clean count of failures: the user asked.
 ---@param client? pillion.Client
 function M.restart(client)
   M.stop(client)

@@ -114,7 +114,7 @@ local function step(by)
   end
 end
 
---- Takes the hunks that the human points at, or leaves them.
+--- Takes the hunks that the user points at, or leaves them.
 ---@param whole boolean all of the file
 local function choose_hunks(whole)
   return function(id)
@@ -192,7 +192,7 @@ end
 
 --- On the page that lists all that waits an answer is for all of it.
 ---@param kind "approve"|"reject"|"cancel"
----@return boolean whether the human is there
+---@return boolean whether the user is there
 local function of_all(kind)
   if not together.in_front() then
     return false
@@ -204,7 +204,7 @@ local function of_all(kind)
   return true
 end
 
---- For what says yes the human must be looking at it, as it is now; else it is shown to them.
+--- For what says yes the user must be looking at it, as it is now; else it is shown to them.
 ---@param action pillion.Action
 local function of_focused(action)
   return function()

@@ -1,4 +1,4 @@
--- What the human can set: the defaults, and a check that names what is wrong. `settings` is the sidecar's own object and goes
+-- What the user can set: the defaults, and a check that names what is wrong. `settings` is the sidecar's own object and goes
 -- to it as it is (docs/settings.md); everything else is this plugin's.
 
 local M = {}

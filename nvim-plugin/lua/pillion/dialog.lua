@@ -1,4 +1,4 @@
--- One question's tab: its windows, and what stands in them. It is made behind the human's back in the good sense: their
+-- One question's tab: its windows, and what stands in them. It is made behind the user's back in the good sense: their
 -- window, their cursor and their mode are the same afterwards, and no autocommand of theirs runs.
 
 local bar = require("pillion.bar")
@@ -12,13 +12,13 @@ local api = vim.api
 ---@field approval pillion.Approval
 ---@field tab integer
 ---@field file integer which of its files is on show
----@field from? integer the tab from which the human came
----@field private told? pillion.Hunk the one that the line above names
----@field private told_stuck? boolean and that the human wrote over it
+---@field from? integer the tab from which the user came
+---@field private named? pillion.Hunk the one that the line above names
+---@field private named_stuck? boolean and that the user wrote over it
 local Dialog = {}
 Dialog.__index = Dialog
 
---- Does something with windows as if nothing had happened: no events, and the human is where they were.
+--- Does something with windows as if nothing had happened: no events, and the user is where they were.
 ---@param work fun()
 local function unseen(work)
   local window, ignored = api.nvim_get_current_win(), vim.o.eventignore
@@ -73,7 +73,7 @@ function Dialog:buffers()
   return { sides.left, sides.right }
 end
 
---- The windows of this tab that show a buffer of Pillion's; the human may have put others there.
+--- The windows of this tab that show a buffer of Pillion's; the user may have put others there.
 ---@return integer[]
 function Dialog:windows()
   return vim.tbl_filter(function(window)
@@ -91,7 +91,7 @@ local function put_away(window)
   api.nvim_win_close(window, true)
 end
 
---- Shows the buffers side by side in the current tab, whatever the human has closed there.
+--- Shows the buffers side by side in the current tab, whatever the user has closed there.
 ---@private
 function Dialog:arrange()
   local buffers, windows = self:buffers(), self:windows()
@@ -166,7 +166,7 @@ function Dialog:go_to_place(window)
   end
 end
 
---- The window in which the human points at something: theirs, or else the proposal's.
+--- The window in which the user points at something: theirs, or else the proposal's.
 ---@private
 ---@return integer? window
 ---@return boolean is_left it shows the text as it is
@@ -180,7 +180,7 @@ function Dialog:pointing()
   return window, vim.endswith(api.nvim_buf_get_name(api.nvim_win_get_buf(window)), "(current)")
 end
 
---- The hunk that the human points at: the one under the cursor, or the nearest.
+--- The hunk that the user points at: the one under the cursor, or the nearest.
 ---@return pillion.Hunk?
 ---@return string path
 function Dialog:hunk()
@@ -232,12 +232,12 @@ function Dialog:go_to_hunk(hunk)
   self:refresh()
 end
 
---- The human points at something else, or has written over it.
+--- The user points at something else, or has written over it.
 function Dialog:pointed()
   local hunk, path = self:hunk()
   local is_stuck = hunk ~= nil and self.approval.chosen:is_stuck(path, hunk)
-  if hunk ~= self.told or is_stuck ~= self.told_stuck then
-    self.told_stuck = is_stuck
+  if hunk ~= self.named or is_stuck ~= self.named_stuck then
+    self.named_stuck = is_stuck
     self:refresh()
   end
 end
@@ -248,11 +248,11 @@ function Dialog:refresh()
     return
   end
   local windows = self:windows()
-  self.told = self:hunk()
+  self.named = self:hunk()
   for _, window in ipairs(windows) do
     local name = api.nvim_buf_get_name(api.nvim_win_get_buf(window))
-    local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file, self.told)
-      or name:find("/question$") and bar.page(self.approval, self.file, self.told)
+    local text = vim.endswith(name, "(current)") and bar.current(self.approval, self.file, self.named)
+      or name:find("/question$") and bar.page(self.approval, self.file, self.named)
       or bar.proposed(self.approval)
     vim.wo[window][0].winbar = text
   end
@@ -267,7 +267,7 @@ function Dialog:show_file(index)
   end)
 end
 
---- For a tab whose windows the human has closed or filled with something else.
+--- For a tab whose windows the user has closed or filled with something else.
 function Dialog:restore()
   unseen(function()
     api.nvim_set_current_tabpage(self.tab)
@@ -275,7 +275,7 @@ function Dialog:restore()
   end)
 end
 
---- The human has it before them.
+--- The user has it before them.
 function Dialog:entered()
   local file = self.approval:files()[self.file]
   if file then
@@ -283,14 +283,14 @@ function Dialog:entered()
   end
 end
 
---- The human asked to go there.
+--- The user asked to go there.
 function Dialog:enter()
   if not self:is_current() then
     api.nvim_set_current_tabpage(self.tab)
   end
 end
 
---- A window below the page, for the human's own command or message. They asked for it, so it has the cursor.
+--- A window below the page, for the user's own command or message. They asked for it, so it has the cursor.
 function Dialog:edit_argument()
   local buffer = page.own(self.approval, function()
     self:refresh()
@@ -304,7 +304,7 @@ function Dialog:edit_argument()
   self:refresh()
 end
 
---- Back to where the human came from, if they are here.
+--- Back to where the user came from, if they are here.
 ---@private
 function Dialog:leave()
   if self:is_current() and self.from and api.nvim_tabpage_is_valid(self.from) then
@@ -312,7 +312,7 @@ function Dialog:leave()
   end
 end
 
---- Closes what is Pillion's own in this tab; what the human opened there stays.
+--- Closes what is Pillion's own in this tab; what the user opened there stays.
 function Dialog:close()
   if not self:is_open() then
     return
@@ -341,7 +341,7 @@ function Dialog:is_last(window)
   end)
 end
 
---- The question is dead, and this tab says so. What the human wrote stays beside it and is theirs.
+--- The question is dead, and this tab says so. What the user wrote stays beside it and is theirs.
 ---@param outcome string
 ---@param kept integer[]
 function Dialog:become_ended(outcome, kept)

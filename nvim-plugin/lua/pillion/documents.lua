@@ -32,7 +32,7 @@ local line_ends = { unix = "\n", dos = "\r\n", mac = "\r" }
 ---@field pending? { first: integer, last: integer, now: integer } lines first to last became first to now
 ---@field scheduled boolean
 ---@field held boolean nothing is told for now
----@field told? string
+---@field reported? string
 ---@field closed boolean
 
 ---@type table<integer, pillion.Document[]> by buffer; a file may lie in more than one workspace
@@ -118,8 +118,8 @@ local function tell(document)
   }
   -- A clean state is told again for a new version: who sees a change come in takes the document for dirty.
   local known = vim.inspect(vim.tbl_extend("force", state, { version = state.dirty and 0 or state.version }))
-  if document.told ~= known and document.client.notify("document/state", state) then
-    document.told = known
+  if document.reported ~= known and document.client.notify("document/state", state) then
+    document.reported = known
   end
 end
 

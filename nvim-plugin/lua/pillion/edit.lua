@@ -1,5 +1,5 @@
 -- The sidecar's edits of open files (`document/edit`): made only if the buffer is exactly what the sidecar knows, as an undo step
--- of their own, with cursors and views where they were, and saved if nothing was unsaved. Nothing here may ask the human
+-- of their own, with cursors and views where they were, and saved if nothing was unsaved. Nothing here may ask the user
 -- anything: a prompt would stop Neovim, so what would raise one is looked for first, and refused.
 
 local announce = require("pillion.announce")
@@ -21,7 +21,7 @@ local M = {}
 ---@field last integer
 ---@field text string
 
---- Undo and redo stop here, also while the human inserts text.
+--- Undo and redo stop here, also while the user inserts text.
 ---@param buffer integer
 local function undo_stop(buffer)
   vim.bo[buffer].undolevels = vim.bo[buffer].undolevels
@@ -170,7 +170,7 @@ local function obstacle(document, request)
   end
 end
 
----Buffers that hold an edit which could not be saved, and their changedtick then: nothing in them is the human's.
+---Buffers that hold an edit which could not be saved, and their changedtick then: nothing in them is the user's.
 local unsaved = {} ---@type table<integer, integer>
 
 ---How long the sidecar may take to take a change of several files back, one of which could not be saved.
@@ -181,7 +181,7 @@ local TAKEN_BACK_MS = 1000
 ---@param trouble string?
 local function tell_unsaved(buffer, name, trouble)
   if not api.nvim_buf_is_loaded(buffer) or unsaved[buffer] ~= api.nvim_buf_get_changedtick(buffer) then
-    return -- it was taken back, or the human went on
+    return -- it was taken back, or the user went on
   end
   announce.say(
     ("Pillion: %s has a change that could not be saved%s"):format(name, trouble and ": " .. short(trouble) or ""),
@@ -200,7 +200,7 @@ function M.edit(request, owner)
   local buffer = document.buffer
   local is_ours = unsaved[buffer] == api.nvim_buf_get_changedtick(buffer)
   unsaved[buffer] = nil
-  local wants_save = request.save and (is_ours or not vim.bo[buffer].modified) -- what the human has not saved is theirs to save
+  local wants_save = request.save and (is_ours or not vim.bo[buffer].modified) -- what the user has not saved is theirs to save
   local reason ---@type string?
   if wants_save and not reload.check(buffer) then -- writing over what somebody else has just written would ask
     reason = "the file changed on disk, and the buffer was not reloaded"
@@ -235,7 +235,7 @@ function M.edit(request, owner)
   return result
 end
 
---- As `edit`, when the human is not in the middle of what an edit would spoil.
+--- As `edit`, when the user is not in the middle of what an edit would spoil.
 ---@param request { uri: string, version: integer, edits?: table[], save: boolean, label: string }
 ---@param reply fun(result: any)
 ---@param owner pillion.Client

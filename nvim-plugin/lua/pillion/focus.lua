@@ -1,5 +1,5 @@
--- Tells sidecars which window the human used last (`window/focused`): agents prefer it where two have one folder open.
--- Not every terminal says when it has the focus, so what the human does counts as well.
+-- Tells sidecars which window the user used last (`window/focused`): agents prefer it where two have one folder open.
+-- Not every terminal says when it has the focus, so what the user does counts as well.
 
 local client = require("pillion.client")
 
@@ -7,7 +7,7 @@ local api = vim.api
 
 local M = {}
 
---- The human's doings are told at most this often.
+--- The user's doings are told at most this often.
 local quiet_ms = 5000
 
 local told_at = -quiet_ms

@@ -1,4 +1,4 @@
--- Which waiting question has a tab, and which lies in front. Nothing here takes the cursor unless the human asked for it or
+-- Which waiting question has a tab, and which lies in front. Nothing here takes the cursor unless the user asked for it or
 -- has just answered the question before; a tab opens in the background, and only while their hands are free. A tab that
 -- they closed stays closed until they ask for it.
 
@@ -25,7 +25,7 @@ local active_since = 0
 
 local answers = { approve = true, remember = true, reject = true, cancel = true }
 
---- Where the human goes back to; from one question to another that stays what it was.
+--- Where the user goes back to; from one question to another that stays what it was.
 ---@param dialog pillion.Dialog?
 local function remember_from(dialog)
   local before = api.nvim_list_tabpages()[vim.fn.tabpagenr("#")]
@@ -43,7 +43,7 @@ end
 --- A question that comes into sight takes no answer at first.
 local function look()
   if api.nvim_win_get_config(0).relative ~= "" then
-    return -- a list or a message over it; the human comes back
+    return -- a list or a message over it; the user comes back
   end
   local id = vim.b.pillion_approval
   id = approvals.get(id) and id or nil
@@ -110,7 +110,7 @@ end
 
 --- Brings the oldest one that was never offered to the front, unless one is there already.
 ---@param enter boolean
----@return boolean whether the human is in it now
+---@return boolean whether the user is in it now
 local function open_next(enter)
   local approval = next_one()
   if not approval or some_in_sight() then
@@ -151,7 +151,7 @@ local function edited(approval)
   return vim.list_extend(proposal.edited(approval), page.edited(approval))
 end
 
---- Nobody's any more but the human's.
+--- Nobody's any more but the user's.
 ---@param buffer integer
 local function give_away(buffer)
   require("pillion.keys").unbind(buffer)
@@ -169,7 +169,7 @@ local function give_away(buffer)
   end
 end
 
---- It died by itself. The human's own text is kept, and whoever was looking is told why.
+--- It died by itself. The user's own text is kept, and whoever was looking is told why.
 ---@param approval pillion.Approval
 ---@param outcome string
 ---@param dialog pillion.Dialog?
@@ -193,7 +193,7 @@ local function bury(approval, outcome, dialog)
   return kept
 end
 
---- What the human answered makes room for the next; what died while they looked at it says so.
+--- What the user answered makes room for the next; what died while they looked at it says so.
 ---@param approval pillion.Approval
 ---@param outcome string
 function M.removed(approval, outcome)
@@ -219,7 +219,7 @@ function M.removed(approval, outcome)
   end)
 end
 
---- The human asked to see it.
+--- The user asked to see it.
 ---@param id string
 ---@param path string? which of its files
 ---@return boolean
@@ -249,7 +249,7 @@ function M.turn(id, step)
   end
 end
 
---- Takes the hunk that the human points at, or leaves it: or all of its file.
+--- Takes the hunk that the user points at, or leaves it: or all of its file.
 ---@param id string
 ---@param whole boolean
 ---@return string? problem

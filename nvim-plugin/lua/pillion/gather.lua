@@ -2,7 +2,7 @@
 
 local announce = require("pillion.announce")
 
---- Where none runs the human is told, and nothing goes on.
+--- Where none runs the user is told, and nothing goes on.
 ---@param ask fun(client: pillion.Client, answered: fun(answer: any)) calls `answered` once
 ---@param done fun(answers: any[]) those that were none are left out
 return function(ask, done)

@@ -1,4 +1,4 @@
--- Waits until the human's hands are free: a step that opens or closes windows runs at once in normal mode, and else when
+-- Waits until the user's hands are free: a step that opens or closes windows runs at once in normal mode, and else when
 -- they are back in it. Nothing here runs while they insert, select, type a command, or are half-way through keys.
 
 local api = vim.api

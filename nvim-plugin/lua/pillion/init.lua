@@ -107,7 +107,7 @@ end
 ---@field version? string
 ---@field path? string
 ---@field problem? string
----@field waiting integer questions for the human
+---@field waiting integer questions for the user
 
 ---@return pillion.Status
 function M.status()

@@ -105,7 +105,7 @@ function M.clock(change)
   return os.date(is_today and "%H:%M" or "%Y-%m-%d %H:%M", at) --[[@as string]]
 end
 
---- No agent can ask for one: it was the human, or a setting of theirs.
+--- No agent can ask for one: it was the user, or a setting of theirs.
 ---@param change {tool: string}
 ---@return boolean
 function M.is_revert(change)

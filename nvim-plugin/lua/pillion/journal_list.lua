@@ -118,7 +118,7 @@ function M.here()
   return here == buffer and change_at[api.nvim_win_get_cursor(0)[1]] or page_of[here]
 end
 
---- A page in a window of its own, which the human asked for.
+--- A page in a window of its own, which the user asked for.
 ---@param change pillion.AgentChange
 local function show(change)
   require("pillion.revert").plan_of(change, function(result)
@@ -151,7 +151,7 @@ local function make()
   })
 end
 
---- The human asked for it: it gets the cursor.
+--- The user asked for it: it gets the cursor.
 function M.open()
   if not api.nvim_buf_is_loaded(buffer) then
     make()

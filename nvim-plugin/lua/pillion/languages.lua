@@ -1,4 +1,4 @@
--- The human's own language servers, asked for agents: what `vim.lsp` has attached to a file answers `editor/…`. Nothing here
+-- The user's own language servers, asked for agents: what `vim.lsp` has attached to a file answers `editor/…`. Nothing here
 -- starts a server, opens a file or waits. An answer names the version of the document that it is about, as the sidecar counts
 -- versions. Null means that nobody here knows: the sidecar has servers of its own.
 
@@ -316,7 +316,7 @@ local function diagnostics(params, reply, owner, cancelled)
   end
   local version = document.version
   local questions = of_document(document, method_of("diagnostic"), {})
-  local function told(said)
+  local function report(said)
     if not vim.api.nvim_buf_is_loaded(document.buffer) then
       reply(answer(nil))
       return
@@ -326,11 +326,11 @@ local function diagnostics(params, reply, owner, cancelled)
     end)
   end
   if #questions == 0 then
-    told({})
+    report({})
     return
   end
   cancelled(ask(questions, function(said)
-    told(said or {})
+    report(said or {})
   end))
 end
 

@@ -69,7 +69,7 @@ local function make()
   })
 end
 
---- The human asked for it: it gets the cursor, at one call or at the end.
+--- The user asked for it: it gets the cursor, at one call or at the end.
 ---@param call_id string?
 function M.open(call_id)
   if not api.nvim_buf_is_loaded(buffer) then

@@ -1,4 +1,4 @@
--- Which lines an agent changed (`journal/changed`): a sign beside each, until the human saves the file themself, accepts, or
+-- Which lines an agent changed (`journal/changed`): a sign beside each, until the user saves the file themself, accepts, or
 -- reverts. The signs are extmarks, so they move with the text and go with their line. Of a file that no buffer holds the lines are
 -- kept, and shown when it is read, if it is still the file that the agent left.
 
@@ -31,7 +31,7 @@ M.limit = 10000
 ---@field kind pillion.MarkKind
 ---@field by pillion.Maker
 ---@field seq? integer the undo state of the buffer that has it
----@field hidden? integer the human has undone it; the newest undo state then
+---@field hidden? integer the user has undone it; the newest undo state then
 
 ---@type table<integer, table<integer, pillion.LineMark>> by buffer and extmark
 local shown = {}
@@ -254,7 +254,7 @@ function M.forget(is_gone)
 end
 
 --- An agent's edit has just become the last step of the buffer's undo. Until the sidecar tells which lines it was, what the
---- human types moves them.
+--- user types moves them.
 ---@param buffer integer
 function M.edited(buffer)
   if not edited[buffer] then

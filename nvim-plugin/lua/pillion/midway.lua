@@ -1,5 +1,5 @@
 -- Neovim notes lines and columns when it begins to complete a word or to insert into a block, and goes by them at the end: an edit in
--- between has it delete other text than its own, or leave the block's other lines out. Such an edit waits until the human is
+-- between has it delete other text than its own, or leave the block's other lines out. Such an edit waits until the user is
 -- through, for a while.
 
 local api = vim.api
@@ -32,7 +32,7 @@ local function look()
   end
 end
 
---- Runs `step` once, now or later. It is told whether the human is through.
+--- Runs `step` once, now or later. It is told whether the user is through.
 ---@param buffer integer
 ---@param step fun(through: boolean)
 ---@param cancelled fun(callback: fun()) registers who wants to know that nobody needs the step any more

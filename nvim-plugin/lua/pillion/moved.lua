@@ -1,5 +1,5 @@
 -- A file that an agent moved or deleted, and the buffers that are open on it. One whose text is saved follows to the new name;
--- what the human has not saved stays where it is, under the old name, and they are told.
+-- what the user has not saved stays where it is, under the old name, and they are told.
 
 local announce = require("pillion.announce")
 local client = require("pillion.client")
@@ -61,7 +61,7 @@ local function follow(buffer, to, who)
   local old = api.nvim_buf_get_name(buffer)
   local restore = views.keep(buffer)
   documents.hold(buffer, function()
-    pcall(api.nvim_buf_call, buffer, function() -- what fails is an autocommand of the human's
+    pcall(api.nvim_buf_call, buffer, function() -- what fails is an autocommand of the user's
       vim.cmd(("silent keepalt file %s"):format(vim.fn.fnameescape(vim.fn.fnamemodify(to, ":."))))
       vim.cmd("silent keepalt keepjumps edit")
     end)
@@ -77,7 +77,7 @@ end
 ---@param who string
 function M.moved(from, to, who)
   for _, one in ipairs(buffers_at(from)) do
-    idle.run(function() -- not under the human's hands
+    idle.run(function() -- not under the user's hands
       follow(one.buffer, to .. one.path:sub(#from + 1), who)
     end)
   end

@@ -8,7 +8,7 @@ local words = require("pillion.words")
 
 local M = {}
 
---- Nobody needs to be told of what they are looking at.
+--- Nobody needs to be reported of what they are looking at.
 ---@param approval pillion.Approval
 local function unseen(approval)
   return function()
@@ -32,15 +32,15 @@ function M.added(approval)
 end
 
 ---@type table<pillion.Approval, string>
-local told = setmetatable({}, { __mode = "k" })
+local reported = setmetatable({}, { __mode = "k" })
 
 ---@param approval pillion.Approval
 function M.changed(approval)
   local files, news = approval:files(), approval.beneath .. approval.request.digest
-  if told[approval] == news then
-    return -- only the human's own edit came or went
+  if reported[approval] == news then
+    return -- only the user's own edit came or went
   end
-  told[approval] = news
+  reported[approval] = news
   local name = escape.short(files[1] and files[1].name or approval.request.preview.deed, 80)
   if approval.beneath == "moved" then
     announce.waiting(name .. ": lines moved on disk; the proposal is updated")

@@ -1,4 +1,4 @@
--- Shows the pages of sheet.lua in read-only buffers, and the small buffer in which the human writes a command or a message anew.
+-- Shows the pages of sheet.lua in read-only buffers, and the small buffer in which the user writes a command or a message anew.
 
 local announce = require("pillion.announce")
 local keys = require("pillion.keys")
@@ -13,7 +13,7 @@ local M = {}
 ---@class pillion.PageBuffers
 ---@field page integer
 ---@field places? table<string, integer> the line on which it tells of a file, by the file's key
----@field own? integer in which the human writes
+---@field own? integer in which the user writes
 ---@field agents_own? string the agent's command or message, as a buffer gives it back
 
 ---@type table<string, pillion.PageBuffers>
@@ -111,7 +111,7 @@ local function lines_of(buffer)
   return table.concat(api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
 end
 
---- What stands in the human's own command or message, if it differs from the agent's.
+--- What stands in the user's own command or message, if it differs from the agent's.
 ---@param approval pillion.Approval
 function M.changing(approval)
   local buffers = shown[approval.id] or {}
@@ -123,9 +123,9 @@ function M.changing(approval)
   end
 end
 
---- A buffer in which the human writes the command or the message anew. Approving then takes what stands there.
+--- A buffer in which the user writes the command or the message anew. Approving then takes what stands there.
 ---@param approval pillion.Approval
----@param changed fun() the human typed
+---@param changed fun() the user typed
 ---@return integer buffer
 function M.own(approval, changed)
   local buffers = shown[approval.id]
@@ -162,7 +162,7 @@ function M.own(approval, changed)
 end
 
 ---@param approval pillion.Approval
----@return integer[] buffers in which the human changed something
+---@return integer[] buffers in which the user changed something
 function M.edited(approval)
   M.changing(approval)
   return approval.own and { shown[approval.id].own } or {}

@@ -1,4 +1,4 @@
--- One process that an agent left running: what it printed, and the buffer in which the human watches it. The buffer is made
+-- One process that an agent left running: what it printed, and the buffer in which the user watches it. The buffer is made
 -- when they ask for it, holds plain text and colours, and takes neither a window nor the cursor by itself. It follows the end
 -- while the cursor stands there.
 
@@ -12,7 +12,7 @@ local words = require("pillion.words")
 local api = vim.api
 local space = api.nvim_create_namespace("pillion.process")
 
---- Of what came and is not in lines yet; a human's editor goes before a process that floods it.
+--- Of what came and is not in lines yet; a user's editor goes before a process that floods it.
 local most_pending = 256 * 1024
 --- At a time, so that keys are taken meanwhile.
 local slice_bytes, slice_ms = 4096, 10
@@ -40,14 +40,14 @@ Process.__index = Process
 
 local count = 0
 
----@param told {sessionId: string, processId: string}
+---@param info {sessionId: string, processId: string}
 ---@param client any
 ---@return pillion.Process
-function Process.new(told, client)
+function Process.new(info, client)
   count = count + 1
   return setmetatable({
-    sessionId = told.sessionId,
-    processId = told.processId,
+    sessionId = info.sessionId,
+    processId = info.processId,
     client = client,
     running = true,
     ended = false,
@@ -62,18 +62,18 @@ function Process.new(told, client)
 end
 
 --- What `process/list` knows of it. That it has ended may be known before the last of what it printed comes.
----@param told table
-function Process:know(told)
-  self:stop(told)
+---@param info table
+function Process:know(info)
+  self:stop(info)
   for _, field in ipairs({ "agent", "pid", "command", "cwd" }) do
-    self[field] = told[field] or self[field]
+    self[field] = info[field] or self[field]
   end
 end
 
----@param told {running: boolean, exitCode?: integer}
-function Process:stop(told)
-  if not told.running then
-    self.running, self.exitCode = false, told.exitCode or self.exitCode
+---@param info {running: boolean, exitCode?: integer}
+function Process:stop(info)
+  if not info.running then
+    self.running, self.exitCode = false, info.exitCode or self.exitCode
   end
 end
 
@@ -133,17 +133,17 @@ function Process:wait_with(item)
 end
 
 --- One `process/output`.
----@param told {text: string, start: integer, next: integer, running: boolean, exitCode?: integer}
-function Process:take(told)
-  if told.start > self.next then
-    self:wait_with({ missed = told.start - self.next })
+---@param info {text: string, start: integer, next: integer, running: boolean, exitCode?: integer}
+function Process:take(info)
+  if info.start > self.next then
+    self:wait_with({ missed = info.start - self.next })
   end
-  if told.next > self.next then
-    self:wait_with({ text = told.text })
-    self.next = told.next
+  if info.next > self.next then
+    self:wait_with({ text = info.text })
+    self.next = info.next
   end
-  if not told.running then
-    self:finish(told.exitCode)
+  if not info.running then
+    self:finish(info.exitCode)
   end
 end
 
@@ -158,7 +158,7 @@ function Process:finish(exit_code, why)
   end
 end
 
---- A line that the human typed to it: no terminal is there to repeat it.
+--- A line that the user typed to it: no terminal is there to repeat it.
 ---@param line string
 function Process:typed(line)
   self:wait_with({ note = "> " .. escape.visible(line) })
@@ -285,7 +285,7 @@ function Process:make()
   self:redraw()
 end
 
---- The human asked for it, so it has the cursor, at its end.
+--- The user asked for it, so it has the cursor, at its end.
 function Process:show()
   if not api.nvim_buf_is_loaded(self.buffer) then
     self:make()

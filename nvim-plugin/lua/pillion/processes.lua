@@ -1,4 +1,4 @@
--- The processes that agents left running (`process/…`): what is known of each, and what the human does with them. One that has
+-- The processes that agents left running (`process/…`): what is known of each, and what the user does with them. One that has
 -- ended can be looked at for a while.
 
 local Process = require("pillion.process")
@@ -60,13 +60,13 @@ draw = function()
 end
 
 --- The last one of that name.
----@param told {sessionId: string, processId: string}
+---@param info {sessionId: string, processId: string}
 ---@param client any
 ---@return pillion.Process?
-local function find(told, client)
+local function find(info, client)
   for index = #all, 1, -1 do
     local process = all[index]
-    if process.client == client and process.sessionId == told.sessionId and process.processId == told.processId then
+    if process.client == client and process.sessionId == info.sessionId and process.processId == info.processId then
       return process
     end
   end
@@ -87,11 +87,11 @@ local function prune()
   end, all)
 end
 
----@param told {sessionId: string, processId: string}
+---@param info {sessionId: string, processId: string}
 ---@param client any
 ---@return pillion.Process
-local function add(told, client)
-  local process = Process.new(told, client)
+local function add(info, client)
+  local process = Process.new(info, client)
   all[#all + 1] = process
   prune()
   return process
@@ -102,14 +102,14 @@ end
 ---@param callback? fun()
 function M.refresh(client, callback)
   client.request("process/list", vim.empty_dict(), function(err, result)
-    for _, told in ipairs(not err and result.processes or {}) do
-      local process = find(told, client)
-      local is_other = process ~= nil and process.pid ~= nil and process.pid ~= told.pid
-      if told.running and (not process or is_other and process.ended) then
-        process, is_other = add(told, client), false
+    for _, info in ipairs(not err and result.processes or {}) do
+      local process = find(info, client)
+      local is_other = process ~= nil and process.pid ~= nil and process.pid ~= info.pid
+      if info.running and (not process or is_other and process.ended) then
+        process, is_other = add(info, client), false
       end
       if process and not is_other then
-        process:know(told)
+        process:know(info)
       end
     end
     draw_soon()
@@ -121,18 +121,18 @@ function M.refresh(client, callback)
 end
 
 --- A `process/output` notification. A name whose process has ended may be given to another one.
----@param told {sessionId: string, processId: string, text: string, start: integer, next: integer, running: boolean, exitCode?: integer}
+---@param info {sessionId: string, processId: string, text: string, start: integer, next: integer, running: boolean, exitCode?: integer}
 ---@param client any
-function M.output(told, client)
-  local process = find(told, client)
-  local is_new = not process or process.ended and told.running
+function M.output(info, client)
+  local process = find(info, client)
+  local is_new = not process or process.ended and info.running
   if is_new then
-    process = add(told, client)
+    process = add(info, client)
     M.refresh(client)
   end
-  process:take(told)
+  process:take(info)
   draw_soon()
-  if is_new or not told.running then
+  if is_new or not info.running then
     prune()
     changed()
   end
@@ -187,7 +187,7 @@ function M.write(process)
   end)
 end
 
----@return pillion.Process? the one in whose buffer the human is
+---@return pillion.Process? the one in whose buffer the user is
 local function here()
   for _, process in ipairs(all) do
     if process.buffer == vim.api.nvim_get_current_buf() then
@@ -203,7 +203,7 @@ local function choose_process(processes, prompt, callback)
   choose(processes, { prompt = prompt, kind = "pillion.process", format_item = Process.line }, callback)
 end
 
---- The one that is meant: by its name, by where the human is, or because it is the only one that runs; else they choose.
+--- The one that is meant: by its name, by where the user is, or because it is the only one that runs; else they choose.
 ---@param id string
 ---@param prompt string
 ---@param callback fun(process: pillion.Process)

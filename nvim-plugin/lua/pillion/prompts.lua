@@ -1,4 +1,4 @@
--- Questions that an agent asks the human (`prompt/user`). They take no key: a question waits until somebody picks an answer or
+-- Questions that an agent asks the user (`prompt/user`). They take no key: a question waits until somebody picks an answer or
 -- cancels it in its list; a list that is left answers nothing.
 
 local announce = require("pillion.announce")
@@ -88,7 +88,7 @@ function M.abandon(client)
   end
 end
 
---- Lets the human choose. Leaving the list leaves the question waiting.
+--- Lets the user choose. Leaving the list leaves the question waiting.
 ---@param id string
 function M.pick(id)
   local prompt = get(id)

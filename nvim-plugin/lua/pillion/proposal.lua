@@ -1,5 +1,5 @@
--- The two sides of a diff that waits: the current text, read-only, and the proposal, which the human may edit in place. The
--- proposal is never on any disk: `:w` says that it is kept, and `:e!` takes back what the human changed.
+-- The two sides of a diff that waits: the current text, read-only, and the proposal, which the user may edit in place. The
+-- proposal is never on any disk: `:w` says that it is kept, and `:e!` takes back what the user changed.
 
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
@@ -44,7 +44,7 @@ local function make(approval, side, file, buftype)
 end
 
 --- Colours at once; the filetype with all that hangs on it (indenting, plugins, a search for Python that takes a second) when
---- the human comes to look: see `entered`.
+--- the user comes to look: see `entered`.
 ---@param sides pillion.Sides
 ---@param file pillion.FilePreview
 local function colour(sides, file)
@@ -154,7 +154,7 @@ function M.first_change(before, after)
   return math.max(0, #new - 1)
 end
 
---- Both sides, as they are to be. What hunks the human takes is a change that `u` takes back, another proposal is none.
+--- Both sides, as they are to be. What hunks the user takes is a change that `u` takes back, another proposal is none.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
 ---@param sides pillion.Sides
@@ -219,7 +219,7 @@ local function attend(approval, path, sides)
   end)
 end
 
---- Whether the human has wiped neither side.
+--- Whether the user has wiped neither side.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
 ---@return boolean
@@ -257,7 +257,7 @@ function M.dress(window)
   end)
 end
 
---- The human looks at it. What a filetype sets for windows is not for a diff, and its keys are not for a question.
+--- The user looks at it. What a filetype sets for windows is not for a diff, and its keys are not for a question.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
 function M.entered(approval, file)
@@ -280,7 +280,7 @@ function M.entered(approval, file)
   end
 end
 
---- Something wants to know what the human edited, now.
+--- Something wants to know what the user edited, now.
 ---@param approval pillion.Approval
 function M.changing(approval)
   for _, file in ipairs(approval:files()) do
@@ -296,12 +296,12 @@ function M.changed(approval)
   for _, file in ipairs(approval:files()) do
     local sides = sides_of(approval, file.path)
     if sides then
-      fill(approval, file, sides) -- a text of the human's own stays
+      fill(approval, file, sides) -- a text of the user's own stays
     end
   end
 end
 
---- The buffers in which the human changed something, whatever has become of the question.
+--- The buffers in which the user changed something, whatever has become of the question.
 ---@param approval pillion.Approval
 ---@return integer[]
 function M.edited(approval)

@@ -1,4 +1,4 @@
--- Brings what programs wrote to disk into the buffers that show it. Only buffers without unsaved text, only where the human has
+-- Brings what programs wrote to disk into the buffers that show it. Only buffers without unsaved text, only where the user has
 -- not turned 'autoread' off, and never with Neovim's question about it; of the others Neovim itself speaks when its time comes.
 
 local client = require("pillion.client")
@@ -23,7 +23,7 @@ function M.check(buffer)
     end,
   })
   documents.hold(buffer, function()
-    -- What fails here is an autocommand of the human's that reading the file set off; what fits was told by the event.
+    -- What fails here is an autocommand of the user's that reading the file set off; what fits was told by the event.
     pcall(vim.cmd, "silent checktime " .. buffer)
   end)
   pcall(api.nvim_del_autocmd, silencer) -- it went with its buffer if that is gone
@@ -44,7 +44,7 @@ end
 
 local scheduled, unfinished = false, false
 
---- Reading a file anew under the human's hands is for later.
+--- Reading a file anew under the user's hands is for later.
 local function check_all()
   scheduled = false
   local now = api.nvim_get_mode()

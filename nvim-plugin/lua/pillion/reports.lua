@@ -1,4 +1,4 @@
--- What is wrong with a buffer, as its language servers and the human's other linters reported it to Neovim. What a server was
+-- What is wrong with a buffer, as its language servers and the user's other linters reported it to Neovim. What a server was
 -- just asked for is about the text as it is; what it sent by itself, and what others found, is about a text that nobody named.
 
 local recode = require("pillion.recode")

@@ -1,5 +1,5 @@
 -- Reverting what an agent changed: a page says what would happen to each file, and an answer on it does it. It is a question that
--- the human puts to themself, so it has the pages, keys and the patience of all others: see approvals.lua.
+-- the user puts to themself, so it has the pages, keys and the patience of all others: see approvals.lua.
 
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")

@@ -1,4 +1,4 @@
--- Saves buffers as the human would.
+-- Saves buffers as the user would.
 
 local views = require("pillion.views")
 
@@ -7,7 +7,7 @@ local api = vim.api
 local M = {}
 
 --- While Neovim writes it keeps what stood in the file, and puts that back when the disk is full: by default not in the
---- folder for temporary files, and nowhere if the human turned it off. What is saved for an agent is always kept so, and
+--- folder for temporary files, and nowhere if the user turned it off. What is saved for an agent is always kept so, and
 --- in their stead without another file taking the place of theirs.
 ---@return fun() restore
 local function keep_old()

@@ -1,6 +1,7 @@
 -- The read-only page of a request: what would happen, the facts, what each answer means, and the diff. All that it says of a
 -- request is composed by the sidecar. Pure: it gives lines and the places to paint; page.lua shows them.
 
+local answers = require("pillion.answers")
 local escape = require("pillion.escape")
 local words = require("pillion.words")
 
@@ -101,17 +102,13 @@ function Sheet:fact(fact, indent)
   end
 end
 
----@class pillion.SheetAnswer
----@field title string
----@field key? string
----@field meaning string
----@field rule? string what choosing it saves
-
----@param list pillion.SheetAnswer[]
-function Sheet:answers(list)
+---@param list pillion.PossibleAnswer[]
+---@param keys table<string, string> by action, for those that have one
+function Sheet:answers(list, keys)
   local width = 0
   local titles = vim.tbl_map(function(one)
-    local title = (one.key or "") ~= "" and ("%-3s  %s"):format(one.key, one.title) or one.title
+    local key = keys[one.action] or ""
+    local title = key ~= "" and ("%-3s  %s"):format(key, one.title) or one.title
     width = math.max(width, vim.fn.strdisplaywidth(title) + 2)
     return title
   end, list)
@@ -215,46 +212,6 @@ local function diff(sheet, preview)
 end
 
 ---@param approval pillion.Approval
----@param keys table<string, string> by action, for those that have one
----@return pillion.SheetAnswer[]
-local function answers(approval, keys)
-  local list = {} ---@type pillion.SheetAnswer[]
-  local function add(action, title, meaning, rule)
-    list[#list + 1] = { title = title, key = keys[action] or "", meaning = meaning, rule = rule }
-  end
-  local refusal, consent = approval.request.decisions[1], approval.request.decisions[2]
-  if approval.chosen:is_open() then
-    add("hunk", "Toggle Hunk", "the hunk under the cursor; on this page, the file named above")
-  end
-  if consent then
-    add("approve", consent.title, consent.meaning)
-  end
-  if #approval:unsaved() > 0 then
-    local runs = approval.request.preview.kind == "command"
-    add("save", runs and "Save and Run" or "Save First", runs and "once, including your unsaved changes" or "then you are asked again")
-  end
-  if approval:editable() == "message" then
-    add("edit", "Edit Message", "before you approve it")
-  end
-  for _, scope in ipairs({ "session", "workspace" }) do
-    for _, decision in ipairs(approval:remembering(scope)) do
-      add(scope, decision.title, decision.meaning, decision.rule)
-    end
-  end
-  add("reject", refusal.title, refusal.meaning)
-  if approval:has_agent() then
-    add("reason", refusal.title .. " with Reason…", "the agent gets your reason")
-    if not approval:is_review() then
-      add("cancel", "Cancel", "the agent is paused")
-    end
-  end
-  if approval:editable() == "command" then
-    add("edit", "Edit", "change the command before you approve it")
-  end
-  return list
-end
-
----@param approval pillion.Approval
 ---@param keys table<string, string>
 ---@return pillion.Sheet
 function M.question(approval, keys)
@@ -269,7 +226,15 @@ function M.question(approval, keys)
   body(sheet, preview, approval.chosen, approval.own)
   facts(sheet, preview)
   sheet:gap()
-  sheet:answers(answers(approval, keys))
+  local list = answers(approval)
+  if approval.chosen:is_open() then
+    table.insert(
+      list,
+      1,
+      { action = "hunk", title = "Toggle Hunk", meaning = "the hunk under the cursor; on this page, the file named above" }
+    )
+  end
+  sheet:answers(list, keys)
   diff(sheet, preview)
   return sheet
 end

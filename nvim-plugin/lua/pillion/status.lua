@@ -1,4 +1,4 @@
--- What a status line says: is the sidecar there, does anything wait for the human, what runs.
+-- What a status line says: is the sidecar there, does anything wait for the user, what runs.
 
 local activity = require("pillion.activity")
 local approvals = require("pillion.approvals")
@@ -10,7 +10,7 @@ local words = require("pillion.words")
 
 local M = {}
 
---- How many questions wait for the human.
+--- How many questions wait for the user.
 ---@return integer
 function M.waiting()
   return #approvals.of_agents() + #prompts.all()

@@ -36,7 +36,7 @@ local function span(old, new)
   return from, old_end, new_end
 end
 
---- Makes the text all that the buffer holds. The human's `u` does not go back before it.
+--- Makes the text all that the buffer holds. The user's `u` does not go back before it.
 ---@param buffer integer
 ---@param text string
 function M.put(buffer, text)

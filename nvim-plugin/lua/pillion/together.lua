@@ -61,7 +61,7 @@ local function close()
   end
 end
 
---- The human is looking at the page.
+--- The user is looking at the page.
 ---@return boolean
 function M.in_front()
   return api.nvim_get_current_buf() == buffer
@@ -121,7 +121,7 @@ local function make()
   map("close", close)
 end
 
---- The human asked for it, so it has the cursor.
+--- The user asked for it, so it has the cursor.
 function M.run()
   local all = approvals.of_agents()
   if #all == 0 then

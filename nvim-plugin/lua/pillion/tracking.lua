@@ -8,10 +8,10 @@ local M = {}
 ---@type table<any, {degraded: boolean, reason: string, watched: integer}> by client
 local known = {}
 
----@param told {degraded: boolean, reason: string, watched: integer}
+---@param params {degraded: boolean, reason: string, watched: integer}
 ---@param client any
-function M.told(told, client)
-  known[client] = told
+function M.receive(params, client)
+  known[client] = params
 end
 
 ---@param client any
@@ -23,9 +23,9 @@ end
 ---@param client any
 ---@return string?
 function M.line(client)
-  local told = known[client]
-  if told and told.degraded then
-    return "outside changes are noticed late: " .. escape.short(told.reason, 160)
+  local params = known[client]
+  if params and params.degraded then
+    return "outside changes are noticed late: " .. escape.short(params.reason, 160)
   end
 end
 

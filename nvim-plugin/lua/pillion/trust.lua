@@ -1,4 +1,4 @@
--- A project's own settings that ask for more than the human trusts (`settings/untrusted`). They are told of it; what counts is
+-- A project's own settings that ask for more than the user trusts (`settings/untrusted`). They are notified; what counts is
 -- an answer on a page that shows exactly what would loosen, for exactly these bytes of the file.
 
 local announce = require("pillion.announce")
@@ -47,13 +47,13 @@ local function drop(one, why)
 end
 
 --- A `settings/untrusted` notification.
----@param told {path: string, hash: string, rules?: string[]}
+---@param params {path: string, hash: string, rules?: string[]}
 ---@param client any
-function M.told(told, client)
-  local rules = told.rules or {}
+function M.receive(params, client)
+  local rules = params.rules or {}
   for _, one in ipairs(M.all()) do
-    if one.client == client and one.path == told.path then
-      if one.hash == told.hash and #rules > 0 then
+    if one.client == client and one.path == params.path then
+      if one.hash == params.hash and #rules > 0 then
         return
       end
       drop(one, #rules > 0 and "superseded" or "settled")
@@ -62,7 +62,7 @@ function M.told(told, client)
   if #rules == 0 then
     return
   end
-  local one = { path = told.path, hash = told.hash, rules = rules, client = client }
+  local one = { path = params.path, hash = params.hash, rules = rules, client = client }
   asking[#asking + 1] = one
   announce.waiting("Pillion: " .. M.line(one) .. "  (:Pillion trust)", function()
     return vim.tbl_contains(asking, one)

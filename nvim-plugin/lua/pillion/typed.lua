@@ -1,4 +1,4 @@
--- What was on show when the human opened the command line. Neovim draws nothing anew while one is typed, so a yes that is typed
+-- What was on show when the user opened the command line. Neovim draws nothing anew while one is typed, so a yes that is typed
 -- there is meant for what stood on the screen at its beginning.
 
 local approvals = require("pillion.approvals")
@@ -11,7 +11,7 @@ local M = {}
 local seen
 local attached = false
 
---- Whether what is run now may count as a yes to this: it did not change since the human began to type.
+--- Whether what is run now may count as a yes to this: it did not change since the user began to type.
 ---@param approval pillion.Approval
 ---@return boolean
 function M.is_meant(approval)

@@ -78,7 +78,7 @@ end
 local function fire(pattern, data)
   local fine, problem = pcall(api.nvim_exec_autocmds, "User", { pattern = pattern, modeline = false, data = data })
   if not fine then
-    announce.trouble(problem) -- the human's own autocommand; the wire goes on
+    announce.trouble(problem) -- the user's own autocommand; the wire goes on
   end
 end
 
@@ -105,19 +105,19 @@ local function wire()
   end)
   client.on("prompt/user", prompts.open)
   client.on("activity/changed", function(params, _, from)
-    local told = vim.tbl_extend("force", {}, params) -- what is recorded holds its client, which no event can carry
+    local sent = vim.tbl_extend("force", {}, params) -- what is recorded holds its client, which no event can carry
     activity.record(params, from)
-    fire("PillionActivity", told)
+    fire("PillionActivity", sent)
   end)
   client.on("agent/status", heard(activity.status))
-  client.on("settings/untrusted", heard(trust.told))
+  client.on("settings/untrusted", heard(trust.receive))
   client.on("journal/changed", function(params, _, from)
-    changes.told(params, from)
+    changes.receive(params, from)
     fire("PillionChange", params)
   end)
   client.on("workspace/changed", changes.seen)
-  client.on("workspace/tracking", heard(tracking.told))
-  client.on("session/unusual", heard(unusual.told))
+  client.on("workspace/tracking", heard(tracking.receive))
+  client.on("session/unusual", heard(unusual.receive))
   client.on("window/logMessage", function(params)
     if params.type <= vim.lsp.protocol.MessageType.Warning then -- the log has it already, with all the rest
       announce.say("Pillion: " .. escape.short(params.message, 300), vim.log.levels.WARN)

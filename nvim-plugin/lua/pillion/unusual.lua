@@ -1,5 +1,5 @@
 -- An agent did something unusual (`session/unusual`): it tried to get out of the workspace, deleted very much, or was refused
--- again and again. The human is told, and a line in the list of `:Pillion` stands until they choose what to do.
+-- again and again. The user gets a message, and a line in the list of `:Pillion` stands until they choose what to do.
 
 local activity = require("pillion.activity")
 local announce = require("pillion.announce")
@@ -44,10 +44,10 @@ local function drop(gone)
 end
 
 --- A `session/unusual` notification.
----@param told pillion.Unusual
+---@param params pillion.Unusual
 ---@param client any
-function M.told(told, client)
-  local one = vim.tbl_extend("force", {}, told, { client = client })
+function M.receive(params, client)
+  local one = vim.tbl_extend("force", {}, params, { client = client })
   drop(function(other)
     return other.client == client and other.sessionId == one.sessionId and other.kind == one.kind
   end)
@@ -100,7 +100,7 @@ local function choices(one)
   return found
 end
 
---- The human chose its line.
+--- The user chose its line.
 ---@param one pillion.Unusual
 function M.act(one)
   choose(choices(one), { prompt = M.line(one), kind = "pillion.unusual" }, function(choice)

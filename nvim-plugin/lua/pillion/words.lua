@@ -6,13 +6,10 @@ local M = {}
 
 --- What happened to a request's files while it waits.
 M.beneath = {
-  updated = "updated, check it again: a file changed",
-  moved = "updated, same change: its lines moved",
+  updated = "updated: check it again",
+  moved = "updated: its lines moved",
   conflict = "changed on disk: your text will be merged and shown again",
 }
-
---- The same where there is little room.
-M.beneath_short = { updated = "updated: check again", moved = "updated, lines moved", conflict = "changed on disk" }
 
 local endings = {
   withdrawn = "The agent gave up waiting",

@@ -1,0 +1,45 @@
+-- What a request can be answered with: on its page in full, in the line above it in a word.
+
+---@class pillion.PossibleAnswer
+---@field action pillion.Action
+---@field title string
+---@field meaning string
+---@field word? string in place of the title where there is little room
+---@field rule? string what choosing it saves
+
+---@param approval pillion.Approval
+---@return pillion.PossibleAnswer[]
+return function(approval)
+  local list = {} ---@type pillion.PossibleAnswer[]
+  local function add(action, title, meaning, word, rule)
+    list[#list + 1] = { action = action, title = title, meaning = meaning, word = word, rule = rule }
+  end
+  local refusal, consent = approval.request.decisions[1], approval.request.decisions[2]
+  if consent then
+    add("approve", consent.title, consent.meaning)
+  end
+  if #approval:unsaved() > 0 and approval.request.preview.kind == "command" then
+    add("save", "Save and Run", "once, including your unsaved changes")
+  elseif #approval:unsaved() > 0 then
+    add("save", "Save First", "then you are asked again")
+  end
+  if approval:editable() == "message" then
+    add("edit", "Edit Message", "before you approve it")
+  end
+  for _, scope in ipairs({ "session", "workspace" }) do
+    for _, decision in ipairs(approval:remembering(scope)) do
+      add(scope, decision.title, decision.meaning, scope, decision.rule)
+    end
+  end
+  add("reject", refusal.title, refusal.meaning)
+  if approval:has_agent() then
+    add("reason", refusal.title .. " with Reason…", "the agent gets your reason", "with reason")
+    if not approval:is_review() then
+      add("cancel", "Cancel", "the agent is paused")
+    end
+  end
+  if approval:editable() == "command" then
+    add("edit", "Edit", "change the command before you approve it")
+  end
+  return list
+end
