@@ -23,7 +23,7 @@ func (r *Request) composeFiles() {
 	case p.Kind == "review":
 		p.Act, p.Question, p.Deed = "have a patch reviewed", "Review a patch?", "have a patch of "+p.Subject+" reviewed"
 		if p.Message != "" {
-			r.add(NewFact("message", "Agent's message", visibleLines(strings.TrimSpace(p.Message))...))
+			r.add(NewFact("message", "Message", visibleLines(strings.TrimSpace(p.Message))...))
 		}
 	case len(p.Files) == 1:
 		p.Deed = p.Files[0].Deed

@@ -71,8 +71,7 @@ export interface ApprovalRequest {
   preview: Preview;
   decisions: ApprovalDecision[] | null;
   digest: string;
-  /** RFC 3339. */
-  expiresAt?: string;
+  expiresAt?: string; // RFC 3339
 }
 
 /** Why it asks. */
@@ -231,6 +230,10 @@ export interface PromptRequest {
   actions: string[] | null;
 }
 
+export interface PromptAnswer {
+  action: string;
+}
+
 export interface AgentStatus {
   sessionId: string;
   status: "idle" | "thinking" | "executing_tool" | "waiting_approval" | "error";
@@ -351,8 +354,7 @@ export interface ProcessInfo {
   cwd: string;
   running: boolean;
   exitCode?: number;
-  /** RFC 3339. */
-  started: string;
+  started: string; // RFC 3339
 }
 
 /** The first one of a process comes at once, without text; the last one says how it ended. */
@@ -412,8 +414,7 @@ export interface JournalEntry {
   tool: string;
   title: string;
   turn: number;
-  /** RFC 3339. */
-  time: string;
+  time: string; // RFC 3339
   state: "done" | "undone" | "interrupted" | "reverted" | "partly_reverted";
   /** Of one that was undone or interrupted. */
   why?: string;
@@ -426,7 +427,6 @@ export interface JournalFile {
   operation: string;
   /** Of a move. */
   to?: string;
-  whole?: string; // the part of the summary that is about its bytes
   additions: number;
   deletions: number;
 }

@@ -117,7 +117,7 @@ function answers(sheet: Sheet, approval: Approval): void {
   sheet.answer(yes?.title ?? "Approve", yes?.meaning ?? "");
   if (approval.unsaved.length > 0) {
     const runs = approval.request.preview.kind === "command";
-    sheet.answer(runs ? "Save and Run" : "Save First", runs ? "once, after saving" : "save the files; the request is shown again");
+    sheet.answer(runs ? "Save and Run" : "Save First", runs ? "once, after saving" : "then review it again");
   }
   if (approval.remembering.length > 0) {
     sheet.answer("Approve and Remember…", approval.remembering.length > 1 ? "one of these rules:" : "this rule:");

@@ -134,7 +134,7 @@ Files         M a.py +1 −1
 Unsaved changes not included  a.py
 
 Approve                   once
-Save First                save the files; the request is shown again
+Save First                then review it again
 Edit Message…             your text is committed
 Reject                    the agent goes on without it
 Reject with Reason…       and reads your reason
