@@ -1,8 +1,8 @@
--- One approval that waits, and the answer that follows from what the user chose and edited.
+-- A request that waits for approval, and the answer that follows from what the user selected and edited.
 
 local Chosen = require("pillion.chosen")
 
---- Named as the sidecar composes them are texts for people, one line each, with nothing invisible in them: shown as they are.
+--- What is “composed” is a line for people that the sidecar wrote, with nothing invisible in it: it is shown as it is.
 
 ---@class pillion.Lines from 0, without `end`
 ---@field start integer
@@ -91,7 +91,7 @@ local Chosen = require("pillion.chosen")
 ---@field decision "approve"|"edit"|"reject"|"cancel"
 ---@field decisionId? string
 ---@field after? table<string, string>
----@field selected? string[] ids of hunks; left out where all are taken
+---@field selected? string[] ids of hunks; absent if all are selected
 ---@field modifiedArguments? table
 ---@field feedback? string
 ---@field digest? string
@@ -114,7 +114,7 @@ local Chosen = require("pillion.chosen")
 ---@field client any
 ---@field beneath "unchanged"|"updated"|"moved"|"conflict" `conflict` while the user's own edit rests on the older text
 ---@field own? string the user's own command or message, in place of the agent's
----@field chosen pillion.Chosen what of it the user takes, and what they wrote themselves
+---@field chosen pillion.Chosen what of it the user selected, and what they wrote themselves
 ---@field private pending? pillion.ApprovalChanged
 ---@field private armed_at number
 local Approval = {}
@@ -182,7 +182,7 @@ function Approval:remembering(scope)
   end, self.request.decisions or {})
 end
 
---- Which argument is a line or a text that the user may write anew.
+--- Which argument is a line or a text that the user may change.
 ---@return "command"|"message"|nil
 function Approval:editable()
   local arguments, preview = self.request.arguments, self.request.preview
@@ -197,7 +197,7 @@ function Approval:unsaved()
 end
 
 ---@param path string
----@param text string? what stands on the right side; nil: what the hunks make that are taken
+---@param text string? what stands on the right side; nil: what the selected hunks make
 function Approval:edit(path, text)
   self.chosen:write(path, text)
   if self.pending and not self:is_edited() then
@@ -233,7 +233,7 @@ end
 
 ---@param choice pillion.Choice
 ---@return pillion.ApprovalAnswer? nil where it does not count
----@return "too-soon"|"nothing"|"no-message"|nil why: nothing would come of a yes
+---@return "too-soon"|"nothing"|"no-message"|nil why: approving would do nothing
 function Approval:answer(choice)
   -- A reason was typed into a line of its own: no stray key did that, and it must not be lost.
   if not (self:is_armed() or choice.deliberate or choice.feedback) then

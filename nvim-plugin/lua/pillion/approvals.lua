@@ -1,5 +1,5 @@
--- The approvals that wait for this user: what is on show, what they edited, whether an answer counts yet. Knows nothing
--- of windows. An answer is taken once, never within `inert_ms` of what it answers, and closing anything is none.
+-- The requests that wait for the user: what they show, what the user edited, whether an answer counts yet. Knows nothing
+-- of windows. An answer counts once, never within `inert_ms` of what it answers, and closing a window is no answer.
 
 local Approval = require("pillion.approval")
 local announce = require("pillion.announce")
@@ -20,7 +20,7 @@ local waiting = {}
 ---@type pillion.ApprovalListener[]
 local listeners = {}
 
---- What fails in one listener is no business of the others, nor of the question.
+--- What fails in one listener does not concern the others, nor the request.
 ---@param event string
 local function notify(event, ...)
   for _, listener in ipairs(listeners) do
@@ -44,7 +44,7 @@ function M.all()
   return vim.list_slice(waiting)
 end
 
----@return pillion.Approval[] without what the user asks themself
+---@return pillion.Approval[] without those that the user started
 function M.of_agents()
   return vim.tbl_filter(function(approval)
     return not approval:is_own()
@@ -88,29 +88,29 @@ function M.change(changed)
   end
 end
 
---- What stands on the right side of one file; nil: what the hunks make that are taken.
+--- What stands on the right side of one file; nil: what the selected hunks make.
 ---@param approval pillion.Approval
 ---@param path string
 ---@param text string?
 function M.edit(approval, path, text)
-  local edited, beneath, taken = approval:is_edited(), approval.beneath, approval.chosen:count()
+  local edited, beneath, selected = approval:is_edited(), approval.beneath, approval.chosen:count()
   approval:edit(path, text)
-  local same = approval:is_edited() == edited and approval.beneath == beneath and approval.chosen:count() == taken
+  local same = approval:is_edited() == edited and approval.beneath == beneath and approval.chosen:count() == selected
   if M.get(approval.id) == approval then
     notify(same and "typed" or "changed", approval)
   end
 end
 
---- Takes hunks of one file, or leaves them.
+--- Selects hunks of one file, or leaves them out.
 ---@param approval pillion.Approval
 ---@param path string
 ---@param hunks pillion.Hunk[]
----@param take boolean
+---@param select boolean
 ---@return integer stuck how many could not be changed, because the user wrote over them
-function M.take(approval, path, hunks, take)
+function M.select(approval, path, hunks, select)
   local stuck = 0
   for _, hunk in ipairs(hunks) do
-    stuck = stuck + (approval.chosen:take(path, hunk, take) and 0 or 1)
+    stuck = stuck + (approval.chosen:select(path, hunk, select) and 0 or 1)
   end
   notify("changed", approval)
   return stuck

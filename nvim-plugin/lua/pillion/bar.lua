@@ -1,4 +1,4 @@
--- The line above each window of a dialog: who proposes what, what the user should know of it, and the keys.
+-- The line above each window of a dialog: who wants what, what to know about it, and the keys.
 
 local answers = require("pillion.answers")
 local escape = require("pillion.escape")
@@ -37,10 +37,10 @@ end
 ---@param approval pillion.Approval
 ---@return {[1]: pillion.Action, [2]: string}[]
 local function keys_of(approval)
-  local taken, all = approval.chosen:count()
+  local selected, all = approval.chosen:count()
   local found, last = {}, nil
   for _, one in ipairs(answers(approval)) do
-    local share = one.action == "approve" and taken < all and (" %d of %d"):format(taken, all) or ""
+    local share = one.action == "approve" and selected < all and (" %d of %d"):format(selected, all) or ""
     found[#found + 1] = one.action ~= last and { one.action, (one.word or one.title:lower()) .. share } or nil -- a scope may have several rules
     last = one.action
   end
@@ -60,8 +60,8 @@ function M.hunk(approval, path, hunk)
   end
   local _, all = chosen:count()
   local is_stuck = chosen:is_stuck(path, hunk)
-  local state = is_stuck and "changed by you" or chosen:takes(hunk) and "selected" or "left out"
-  local paint = chosen:takes(hunk) and not is_stuck and "PillionKey" or "PillionWarning"
+  local state = is_stuck and "changed by you" or chosen:has(hunk) and "selected" or "left out"
+  local paint = chosen:has(hunk) and not is_stuck and "PillionKey" or "PillionWarning"
   local key = key_line({ { "hunk", "hunk" } })
   return ("%s %d of %d %s · "):format(key == "" and "hunk" or key, chosen:number(hunk), all, painted(paint, state))
 end

@@ -44,7 +44,7 @@ function Chosen:leave_as_before(path, former)
   for _, one in ipairs(self.hunks[path]) do
     for index, other in ipairs(rest) do
       if content(one) == content(other) then
-        self.left[one] = not former:takes(other) or nil
+        self.left[one] = not former:has(other) or nil
         table.remove(rest, index)
         break
       end
@@ -69,28 +69,28 @@ end
 
 ---@param one pillion.Hunk
 ---@return boolean
-function Chosen:takes(one)
+function Chosen:has(one)
   return not self.left[one]
 end
 
 ---@private
----@return pillion.Takes
-function Chosen:taking()
+---@return pillion.Selection
+function Chosen:selection()
   return function(one)
-    return self:takes(one)
+    return self:has(one)
   end
 end
 
 ---@param path? string of all files without it
----@return integer taken, integer all
+---@return integer selected, integer all
 function Chosen:count(path)
-  local taken, all = 0, 0
+  local selected, all = 0, 0
   for _, name in ipairs(path and { path } or self.order) do
     for _, one in ipairs(self:of(name)) do
-      taken, all = taken + (self:takes(one) and 1 or 0), all + 1
+      selected, all = selected + (self:has(one) and 1 or 0), all + 1
     end
   end
-  return taken, all
+  return selected, all
 end
 
 --- Which one of all files it is, from 1.
@@ -119,7 +119,7 @@ function Chosen:is_whole()
   return next(self.left) == nil
 end
 
---- Nothing would come of a yes.
+--- Whether approving would do nothing.
 function Chosen:is_nothing()
   local without_hunks = vim.iter(self.order):any(function(path)
     return #self:of(path) == 0
@@ -127,13 +127,13 @@ function Chosen:is_nothing()
   return not self:is_whole() and self:count() == 0 and not self:is_edited() and not without_hunks
 end
 
---- What is taken, by its ids.
+--- What is selected, by its ids.
 ---@return string[]
 function Chosen:ids()
   local found = {}
   for _, path in ipairs(self.order) do
     for _, one in ipairs(self:of(path)) do
-      found[#found + 1] = self:takes(one) and one.id or nil
+      found[#found + 1] = self:has(one) and one.id or nil
     end
   end
   return found
@@ -181,8 +181,8 @@ function Chosen:given(path)
   if not file then
     return ""
   end
-  local taken, all = self:count(path)
-  return taken == all and file.after or hunks.text(file.before, self:of(path), self:taking())
+  local selected, all = self:count(path)
+  return selected == all and file.after or hunks.text(file.before, self:of(path), self:selection())
 end
 
 --- What the right side shows.
@@ -202,12 +202,12 @@ function Chosen:write(path, now)
     self.own[path] = nil
     return
   end
-  local takes = self:reads(path, now)
+  local selected = self:reads(path, now)
   local left = (self.seen[path] or {})[now]
-  self.own[path] = not takes and now or nil
-  for _, one in ipairs((takes or left) and self:of(path) or {}) do
-    if takes then
-      self.left[one] = not takes[one] or nil
+  self.own[path] = not selected and now or nil
+  for _, one in ipairs((selected or left) and self:of(path) or {}) do
+    if selected then
+      self.left[one] = not selected[one] or nil
     else
       self.left[one] = left[one]
     end
@@ -228,21 +228,21 @@ end
 
 ---@param path string
 ---@param one pillion.Hunk
----@param take boolean
+---@param select boolean
 ---@return boolean whether it is so now; not where what the user wrote stands in the way
-function Chosen:take(path, one, take)
-  if self:takes(one) == take then
+function Chosen:select(path, one, select)
+  if self:has(one) == select then
     return true
   end
   local own = self.own[path]
-  local swapped = own and one.has_text and hunks.swap(own, one, take, self:place(path, one).from) or own
+  local swapped = own and one.has_text and hunks.swap(own, one, select, self:place(path, one).from) or own
   if own and one.has_text and swapped == own then
     return false
   end
   if own then
     self:remember(path, own)
   end
-  self.left[one] = not take or nil
+  self.left[one] = not select or nil
   if swapped then
     self:remember(path, swapped)
     self:write(path, swapped)
@@ -259,9 +259,9 @@ function Chosen:place(path, one, left)
   if left then
     return { from = one.start, to = one.start + #one.before }
   end
-  local expected = hunks.place(self:of(path), one, self:taking())
+  local expected = hunks.place(self:of(path), one, self:selection())
   local own = self.own[path]
-  return own and hunks.find(own, one, self:takes(one) and "after" or "before", expected.from) or expected
+  return own and hunks.find(own, one, self:has(one) and "after" or "before", expected.from) or expected
 end
 
 --- Whether the user wrote over it, so that it can be neither taken nor left.
@@ -270,7 +270,7 @@ end
 ---@return boolean
 function Chosen:is_stuck(path, one)
   local own = self.own[path]
-  local side = self:takes(one) and "after" or "before"
+  local side = self:has(one) and "after" or "before"
   return own ~= nil and one.has_text and not hunks.find(own, one, side, 0)
 end
 

@@ -114,7 +114,7 @@ local function step(by)
   end
 end
 
---- Takes the hunks that the user points at, or leaves them.
+--- Selects the hunks that the user points at, or leaves them out.
 ---@param whole boolean all of the file
 local function choose_hunks(whole)
   return function(id)
@@ -179,7 +179,7 @@ local actions = {
 local answering =
   { approve = true, save = true, session = true, workspace = true, reject = true, reason = true, cancel = true, edit = true }
 
---- A key of a dialog. One that was meant for another window must not hit a question that has just got the cursor.
+--- A key of a dialog. One that was meant for another window must not answer a request that has just got the cursor.
 ---@param action pillion.Action
 ---@param id string
 function M.press(action, id)

@@ -1,5 +1,5 @@
--- One question's tab: its windows, and what stands in them. It is made behind the user's back in the good sense: their
--- window, their cursor and their mode are the same afterwards, and no autocommand of theirs runs.
+-- The tab of one request: its windows, and what they show. Making it disturbs nothing: the user's window, cursor and mode
+-- are the same afterwards, and none of their autocommands runs.
 
 local bar = require("pillion.bar")
 local page = require("pillion.page")
@@ -55,7 +55,7 @@ function Dialog:is_current()
   return self.tab == api.nvim_get_current_tabpage()
 end
 
---- Whether all that it shows is still there: making one side anew makes both, and would close this tab's last window.
+--- Whether all that it shows is still there: making one side again makes both, and would close this tab's last window.
 ---@return boolean
 function Dialog:is_whole()
   local file = self.approval:files()[self.file]
@@ -152,7 +152,7 @@ function Dialog:go_to_change(windows)
   api.nvim_set_current_win(windows[#windows])
 end
 
---- Where the page tells of the file that is on show.
+--- Where the page has the file that is on show.
 ---@private
 ---@param window integer
 function Dialog:go_to_place(window)
@@ -341,7 +341,7 @@ function Dialog:is_last(window)
   end)
 end
 
---- The question is dead, and this tab says so. What the user wrote stays beside it and is theirs.
+--- The request has ended, and this tab says so. What the user wrote stays beside it.
 ---@param outcome string
 ---@param kept integer[]
 function Dialog:become_ended(outcome, kept)

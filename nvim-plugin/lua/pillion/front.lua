@@ -1,6 +1,6 @@
--- Which waiting question has a tab, and which lies in front. Nothing here takes the cursor unless the user asked for it or
--- has just answered the question before; a tab opens in the background, and only while their hands are free. A tab that
--- they closed stays closed until they ask for it.
+-- Which request has a tab, and which is in front. Nothing here moves the cursor unless the user asked for it or has just
+-- answered the request before; a tab opens in the background, and only while nobody types. A tab that the user closed
+-- stays closed until they ask for it.
 
 local Approval = require("pillion.approval")
 local Dialog = require("pillion.dialog")
@@ -19,13 +19,13 @@ local M = {}
 local dialogs = {}
 ---@type table<string, boolean> those that had their tab once
 local offered = {}
----@type string? the question that has the cursor
+---@type string? the request that has the cursor
 local active
 local active_since = 0
 
 local answers = { approve = true, remember = true, reject = true, cancel = true }
 
---- Where the user goes back to; from one question to another that stays what it was.
+--- Where the user goes back to; from one request to another that stays the same.
 ---@param dialog pillion.Dialog?
 local function remember_from(dialog)
   local before = api.nvim_list_tabpages()[vim.fn.tabpagenr("#")]
@@ -40,7 +40,7 @@ local function remember_from(dialog)
   dialog.from = before
 end
 
---- A question that comes into sight takes no answer at first.
+--- A request that comes into sight accepts no answer at first.
 local function look()
   if api.nvim_win_get_config(0).relative ~= "" then
     return -- a list or a message over it; the user comes back
@@ -56,7 +56,7 @@ local function look()
   end
 end
 
---- The question whose tab is the current one. It may have come into sight without an event: not every autocommand lets
+--- The request whose tab is the current one. It may have come into sight without an event: not every autocommand lets
 --- others run.
 ---@return string?
 function M.focused()
@@ -64,7 +64,7 @@ function M.focused()
   return active
 end
 
---- A key that was meant for another window must not hit a question that has just got the cursor.
+--- A key that was meant for another window must not answer a request that has just got the cursor.
 ---@return boolean
 function M.takes_keys()
   return Approval.now() >= active_since + Approval.inert_ms
@@ -169,7 +169,7 @@ local function give_away(buffer)
   end
 end
 
---- It died by itself. The user's own text is kept, and whoever was looking is told why.
+--- It ended by itself. The user's own text is kept, and whoever was looking sees why.
 ---@param approval pillion.Approval
 ---@param outcome string
 ---@param dialog pillion.Dialog?
@@ -249,7 +249,7 @@ function M.turn(id, step)
   end
 end
 
---- Takes the hunk that the user points at, or leaves it: or all of its file.
+--- Selects the hunk that the user points at, or leaves it out; or all hunks of its file.
 ---@param id string
 ---@param whole boolean
 ---@return string? problem
@@ -264,12 +264,12 @@ function M.choose_hunks(id, whole)
     return "this file has no hunks to select"
   end
   local chosen = approval.chosen
-  local taken, all = chosen:count(path)
-  local hunks, take = { hunk }, not chosen:takes(hunk)
+  local selected, all = chosen:count(path)
+  local hunks, select = { hunk }, not chosen:has(hunk)
   if whole then
-    hunks, take = chosen:of(path), taken < all
+    hunks, select = chosen:of(path), selected < all
   end
-  local stuck = approvals.take(approval, path, hunks, take)
+  local stuck = approvals.select(approval, path, hunks, select)
   dialog:go_to_hunk(hunk)
   if stuck > 0 then
     return ("you edited %s: change the text itself"):format(words.count(stuck, "hunk"))
@@ -305,7 +305,7 @@ function M.step_hunk(id, step)
   return true
 end
 
---- To the question after or before this one.
+--- To the request after or before this one.
 ---@param step integer
 ---@return boolean
 function M.step(step)

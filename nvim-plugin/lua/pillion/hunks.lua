@@ -15,7 +15,7 @@ local M = {}
 ---@field above string[] unchanged lines around it, by which it is found again in a text that somebody wrote in
 ---@field below string[]
 
----@alias pillion.Takes fun(hunk: pillion.Hunk): boolean
+---@alias pillion.Selection fun(hunk: pillion.Hunk): boolean
 
 ---@class pillion.Stretch lines of a text, from 0; without the one at `to`
 ---@field from integer
@@ -64,13 +64,13 @@ end
 --- `before` with those made that are selected.
 ---@param before string
 ---@param hunks pillion.Hunk[]
----@param takes pillion.Takes
+---@param has pillion.Selection
 ---@return string
-function M.text(before, hunks, takes)
+function M.text(before, hunks, has)
   local lines, out, at = M.lines(before), {}, 0
   for _, one in ipairs(hunks) do
     vim.list_extend(out, lines, at + 1, one.start)
-    vim.list_extend(out, takes(one) and one.after or one.before)
+    vim.list_extend(out, has(one) and one.after or one.before)
     at = one.start + #one.before
   end
   return table.concat(vim.list_extend(out, lines, at + 1))
@@ -93,10 +93,10 @@ end
 ---@param text string
 ---@param before string
 ---@param hunks pillion.Hunk[]
----@return table<pillion.Hunk, boolean>? takes
+---@return table<pillion.Hunk, boolean>? selected
 function M.read(text, before, hunks)
   local lines, old = M.lines(text), M.lines(before)
-  local takes, failed = {}, {} ---@type table<pillion.Hunk, boolean>, table<string, boolean>
+  local selected, failed = {}, {} ---@type table<pillion.Hunk, boolean>, table<string, boolean>
 
   ---@param index integer the hunk that is next
   ---@param at integer in the text
@@ -110,9 +110,9 @@ function M.read(text, before, hunks)
     elseif not one then
       return at + #gap == #lines
     end
-    for _, take in ipairs({ true, false }) do
-      local side = take and one.after or one.before
-      takes[one] = take
+    for _, select in ipairs({ true, false }) do
+      local side = select and one.after or one.before
+      selected[one] = select
       if stands(lines, at + #gap, side) and fits(index + 1, at + #gap + #side, one.start + #one.before) then
         return true
       end
@@ -120,23 +120,23 @@ function M.read(text, before, hunks)
     failed[key] = true
     return false
   end
-  return fits(1, 0, 0) and takes or nil
+  return fits(1, 0, 0) and selected or nil
 end
 
 --- Where a hunk stands in the text that the selected ones make.
 ---@param hunks pillion.Hunk[]
 ---@param wanted pillion.Hunk
----@param takes pillion.Takes
+---@param has pillion.Selection
 ---@return pillion.Stretch
-function M.place(hunks, wanted, takes)
+function M.place(hunks, wanted, has)
   local line = wanted.start
   for _, one in ipairs(hunks) do
     if one == wanted then
       break
     end
-    line = line + (takes(one) and #one.after - #one.before or 0)
+    line = line + (has(one) and #one.after - #one.before or 0)
   end
-  return { from = line, to = line + #(takes(wanted) and wanted.after or wanted.before) }
+  return { from = line, to = line + #(has(wanted) and wanted.after or wanted.before) }
 end
 
 --- Finds one side of a hunk in a text that somebody wrote in: with as many of the lines around it as fit, nearest to where
@@ -181,17 +181,17 @@ end
 --- The text with a hunk put in, or taken out again; nil where what somebody wrote stands in the way.
 ---@param text string
 ---@param one pillion.Hunk
----@param take boolean
+---@param select boolean
 ---@param near integer
 ---@return string?
-function M.swap(text, one, take, near)
+function M.swap(text, one, select, near)
   local lines = M.lines(text)
-  local place = find(lines, one, take and "before" or "after", near)
+  local place = find(lines, one, select and "before" or "after", near)
   if not place then
     return nil
   end
   local out = slice(lines, 0, place.from)
-  vim.list_extend(out, take and one.after or one.before)
+  vim.list_extend(out, select and one.after or one.before)
   return table.concat(vim.list_extend(out, lines, place.to + 1))
 end
 

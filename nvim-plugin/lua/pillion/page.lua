@@ -1,4 +1,4 @@
--- Shows the pages of sheet.lua in read-only buffers, and the small buffer in which the user writes a command or a message anew.
+-- Shows the pages of sheet.lua in read-only buffers, and the small buffer in which the user changes a command or a message.
 
 local announce = require("pillion.announce")
 local keys = require("pillion.keys")
@@ -12,7 +12,7 @@ local M = {}
 
 ---@class pillion.PageBuffers
 ---@field page integer
----@field places? table<string, integer> the line on which it tells of a file, by the file's key
+---@field places? table<string, integer> the line on which a file stands, by the file's key
 ---@field own? integer in which the user writes
 ---@field agents_own? string the agent's command or message, as a buffer gives it back
 
@@ -38,7 +38,7 @@ function M.scratch(name, buftype)
   return buffer
 end
 
---- What an agent wrote sets no option by a modeline, and nothing of it goes to a disk. Said again whenever the buffer is read anew:
+--- What an agent wrote sets no option by a modeline, and nothing of it goes to a disk. Set again whenever the buffer is read again:
 --- one that was unloaded comes back with the options of a file.
 ---@param buffer integer
 ---@param buftype string
@@ -123,7 +123,7 @@ function M.changing(approval)
   end
 end
 
---- A buffer in which the user writes the command or the message anew. Approving then takes what stands there.
+--- A buffer in which the user changes the command or the message. Approving then sends what it has.
 ---@param approval pillion.Approval
 ---@param changed fun() the user typed
 ---@return integer buffer

@@ -1,5 +1,5 @@
--- The two sides of a diff that waits: the current text, read-only, and the proposal, which the user may edit in place. The
--- proposal is never on any disk: `:w` says that it is kept, and `:e!` takes back what the user changed.
+-- The two sides of a proposed file: the current text, read-only, and the proposal, which the user may edit in place. The
+-- proposal is never on a disk: `:w` says that it is kept, and `:e!` discards the user's changes.
 
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
@@ -89,7 +89,7 @@ end
 local function annotate_left_out(approval, file, sides)
   local last = api.nvim_buf_line_count(sides.right) - 1
   for _, hunk in ipairs(approval.chosen:of(file.path)) do
-    if hunk.has_text and not approval.chosen:takes(hunk) then
+    if hunk.has_text and not approval.chosen:has(hunk) then
       local place = approval.chosen:place(file.path, hunk)
       local line = math.max(0, math.min(place.to > place.from and place.from or place.from - 1, last))
       local note = { { "   left out: " .. words.size({ hunk }), "PillionWarning" } }
@@ -154,7 +154,7 @@ function M.first_change(before, after)
   return math.max(0, #new - 1)
 end
 
---- Both sides, as they are to be. What hunks the user takes is a change that `u` takes back, another proposal is none.
+--- Fills both sides. Selecting hunks is a change that `u` undoes; another proposal is not.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
 ---@param sides pillion.Sides
@@ -257,7 +257,7 @@ function M.dress(window)
   end)
 end
 
---- The user looks at it. What a filetype sets for windows is not for a diff, and its keys are not for a question.
+--- The user looks at it. What a filetype sets for windows is not for a diff, and its keys are not for a request.
 ---@param approval pillion.Approval
 ---@param file pillion.FilePreview
 function M.entered(approval, file)
@@ -301,7 +301,7 @@ function M.changed(approval)
   end
 end
 
---- The buffers in which the user changed something, whatever has become of the question.
+--- The buffers in which the user changed something, whatever has become of the request.
 ---@param approval pillion.Approval
 ---@return integer[]
 function M.edited(approval)

@@ -1,5 +1,5 @@
--- Reverting what an agent changed: a page says what would happen to each file, and an answer on it does it. It is a question that
--- the user puts to themself, so it has the pages, keys and the patience of all others: see approvals.lua.
+-- Reverting what an agent changed: a page previews each file, and approving it reverts them. It is a request that the user
+-- makes, with the page, keys and delay of all others: see approvals.lua.
 
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")
@@ -26,7 +26,7 @@ local M = {}
 ---@field preview? pillion.Preview
 
 local number = 0
----@type table<string, pillion.RevertTarget> by question
+---@type table<string, pillion.RevertTarget> by request
 local asked = {}
 local settle_ms = 60
 
@@ -208,7 +208,7 @@ show = function(target, result)
   forget_when_hidden(id)
 end
 
---- What reverting a change would do; nil where that cannot be told.
+--- What reverting a change would do; nil where that is not known.
 ---@param change pillion.AgentChange
 ---@param callback fun(result: pillion.RevertResult?)
 function M.plan_of(change, callback)

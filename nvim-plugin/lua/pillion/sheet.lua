@@ -152,14 +152,14 @@ function Sheet:file(file, chosen)
     end, parts),
     "  "
   ), "Rule")
-  local taken, all = 0, 0
+  local selected, all = 0, 0
   if chosen then
-    taken, all = chosen:count(chosen:key(file))
+    selected, all = chosen:count(chosen:key(file))
   end
   if chosen and file.text and chosen:edit_of(file.path) then
     self:line("  You edited this file: your text counts, not the diff below.", "Warning")
-  elseif taken < all then
-    self:line(taken == 0 and "  You left this out." or ("  You selected %s."):format(words.share(taken, all)), "Warning")
+  elseif selected < all then
+    self:line(selected == 0 and "  You left this out." or ("  You selected %s."):format(words.share(selected, all)), "Warning")
   end
   for _, fact in ipairs(file.facts) do
     self:fact(fact, "  ")

@@ -1,5 +1,5 @@
--- `:Pillion together`: one page with all that waits, whole, and one answer for what stands there. What came after the page was
--- written is not on it and is not answered; what changed beneath it is written anew, and takes no answer for half a second.
+-- `:Pillion together`: one page with all requests, whole, and one answer for what it shows. A request that comes later is not
+-- on it and is not answered; when one changes, the page is written again and accepts no answer for half a second.
 
 local Approval = require("pillion.approval")
 local announce = require("pillion.announce")

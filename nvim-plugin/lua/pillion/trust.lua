@@ -1,5 +1,5 @@
--- A project's own settings that ask for more than the user trusts (`settings/untrusted`). They are notified; what counts is
--- an answer on a page that shows exactly what would loosen, for exactly these bytes of the file.
+-- A project's own settings that ask for more than the user trusts (`settings/untrusted`). A notification says so;
+-- what counts is an answer on a page that shows exactly which rules would count, for exactly these bytes of the file.
 
 local announce = require("pillion.announce")
 local approvals = require("pillion.approvals")

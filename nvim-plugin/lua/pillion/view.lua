@@ -1,4 +1,4 @@
--- `:Pillion`: everything that waits for the user, which agents are paused, and what happened lately, in one list.
+-- `:Pillion`: all requests, which agents are paused, and what happened lately, in one list.
 
 local Process = require("pillion.process")
 local activity = require("pillion.activity")

@@ -33,11 +33,11 @@ function M.count(number, noun)
 end
 
 --- `2 of 3 hunks`; empty when all are selected.
----@param taken integer
+---@param selected integer
 ---@param all integer
 ---@return string
-function M.share(taken, all)
-  return taken == all and "" or ("%d of %s"):format(taken, M.count(all, "hunk"))
+function M.share(selected, all)
+  return selected == all and "" or ("%d of %s"):format(selected, M.count(all, "hunk"))
 end
 
 --- The paths of files, each once, though there may be more to do to one than one thing.
