@@ -42,7 +42,7 @@ ride('the human writes the message anew: that is committed, and the agent is tol
   await nvim.press('i');
   await nvim.type(ownMessage);
   await nvim.press('<Esc>');
-  await nvim.sees(/You edited this; the agent will see your version/);
+  await nvim.sees(/You edited this; the agent gets your text/);
   await nvim.sees(/ {2}clock: two digits/);
   nvim.screenshot('git-commit-message');
   await dialog.press('approve');

@@ -70,6 +70,22 @@ test("it starts, answers, and leaves nothing", function()
   same(one.state, "stopped")
 end)
 
+test("the sidecar says which agents can be connected, and those are offered", function()
+  local connect, select = require("pillion.connect"), vim.ui.select
+  same(connect.names(), {})
+  ready(workspace())
+  assert(vim.tbl_contains(connect.names(), "claude"), vim.inspect(connect.names()))
+  same(require("pillion.commands").complete("cl", "Pillion connect cl"), { "claude" })
+  local offered
+  vim.ui.select = function(items, options)
+    offered = vim.tbl_map(options.format_item, items)
+  end
+  connect.run("")
+  vim.ui.select = select
+  assert(vim.tbl_contains(offered, "Claude Code"), vim.inspect(offered))
+  pillion.stop()
+end)
+
 test("the agent reads what is unsaved, and edits go through the buffer", function()
   local root = workspace()
   local path = check.write(root .. "/app.py", "def total(p):\n    return sum(p)\n")

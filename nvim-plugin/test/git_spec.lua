@@ -30,11 +30,11 @@ check.test("a commit's page has its message first and its diff last", function()
     "Asked by      claude, over MCP",
     "",
     "ga   Approve         once",
-    "gw   Save First      then you are asked again",
-    "ge   Edit Message    before you approve it",
+    "gw   Save First      then review it again",
+    "ge   Edit Message    your text is committed",
     "Reject               the agent goes on without it",
     "Reject with Reason…  the agent gets your reason",
-    "Cancel               the agent is paused",
+    "Cancel               the agent stops",
     "",
     "  diff --git a/a.py b/a.py",
     "  @@ -1,2 +1,2 @@",
@@ -51,7 +51,7 @@ end)
 
 check.test("a message that the user wrote is on the page in place of the agent's", function()
   local made = page(person.commit_request("A"), "mine\n\nand why")
-  check.same(vim.list_slice(made.lines, 3, 6), { "  mine", "  ", "  and why", "  You edited this; the agent will see your version." })
+  check.same(vim.list_slice(made.lines, 3, 6), { "  mine", "  ", "  and why", "  You edited this; the agent gets your text." })
 end)
 
 local sit = person.sitting({ columns = 120, lines = 40 })

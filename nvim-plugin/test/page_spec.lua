@@ -50,15 +50,15 @@ check.test("a page: what would happen, the facts in two columns, what each answe
     "              two",
     "",
     "ga   Approve                   once",
-    "Save and Run                   once, including your unsaved changes",
+    "Save and Run                   once, after saving",
     "gs   Approve for this session  for this session, without asking",
     "                               run_command(make > log\\nrm \\u{202e}x)",
     "Approve here                   always",
     "                               x(*)\\u{200b}",
     "gr   Reject                    the agent goes on without it",
     "Reject with Reason…            the agent gets your reason",
-    "Cancel                         the agent is paused",
-    "Edit                           change the command before you approve it",
+    "Cancel                         the agent stops",
+    "Edit                           your command runs",
   })
   local painted = {}
   for _, mark in ipairs(page.marks) do
@@ -74,7 +74,7 @@ check.test("the user's own command stands in place of the agent's", function()
   local approval = Approval.new(person.command_request("A", "make all"), function() end, "client")
   approval.own = "make one"
   local text = table.concat(sheet.question(approval, {}).lines, "\n")
-  has(text, "  $ make one\n  You edited this; the agent will see your version.")
+  has(text, "  $ make one\n  You edited this; the agent gets your text.")
 end)
 
 check.test("files: name and size, what happens to it, its facts, its diff", function()

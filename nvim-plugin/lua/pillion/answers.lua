@@ -19,12 +19,12 @@ return function(approval)
     add("approve", consent.title, consent.meaning)
   end
   if #approval:unsaved() > 0 and approval.request.preview.kind == "command" then
-    add("save", "Save and Run", "once, including your unsaved changes")
+    add("save", "Save and Run", "once, after saving")
   elseif #approval:unsaved() > 0 then
-    add("save", "Save First", "then you are asked again")
+    add("save", "Save First", "then review it again")
   end
   if approval:editable() == "message" then
-    add("edit", "Edit Message", "before you approve it")
+    add("edit", "Edit Message", "your text is committed")
   end
   for _, scope in ipairs({ "session", "workspace" }) do
     for _, decision in ipairs(approval:remembering(scope)) do
@@ -35,11 +35,11 @@ return function(approval)
   if approval:has_agent() then
     add("reason", refusal.title .. " with Reason…", "the agent gets your reason", "with reason")
     if not approval:is_review() then
-      add("cancel", "Cancel", "the agent is paused")
+      add("cancel", "Cancel", "the agent stops")
     end
   end
   if approval:editable() == "command" then
-    add("edit", "Edit", "change the command before you approve it")
+    add("edit", "Edit", "your command runs")
   end
   return list
 end

@@ -143,7 +143,7 @@ end
 function M.abandon(client)
   for _, process in ipairs(all) do
     if process.client == client then
-      process:finish(nil, "It ended, because Pillion stopped.")
+      process:finish(nil, "It ended because Pillion stopped.")
     end
   end
   draw_soon()
@@ -272,7 +272,7 @@ local function list()
   if #found == 0 then
     announce.tell("Pillion: there are no processes of agents")
   else
-    choose_process(found, running > 0 and words.count(running, "process") .. " running:" or "Nothing runs; what has ended:", act)
+    choose_process(found, running > 0 and words.count(running, "process") .. " running:" or "No process is running. Ended:", act)
   end
 end
 

@@ -186,7 +186,7 @@ local function body(sheet, preview, chosen, own)
   local lines = own and escape.visible_lines((own:gsub("%s+$", ""))) or preview.lines or {}
   sheet:code(lines, is_command and "  $ " or "  ", is_command and "  > " or "  ")
   if own then
-    sheet:line("  You edited this; the agent will see your version.", "Warning")
+    sheet:line("  You edited this; the agent gets your text.", "Warning")
   end
   for _, notice in ipairs(preview.notices or {}) do
     sheet:line("  " .. notice, "Warning")
