@@ -39,7 +39,7 @@ var update = flag.Bool("update", false, "write what the calls gave into the scen
 //	-- any/path --      a file of the workspace
 //	-- setup --         what else happens before the next call, a line each; see world.do
 //	-- call: what for   a line "TOOL ARGUMENTS", and what happens meanwhile; see readCall
-//	-- want --          all that came of the call, exactly; see report
+//	-- want --          all that came of the call, but for what is usual; see report and brief
 //
 // Beside the exact result every call is held to what holds for all: see check.
 func TestScenarios(t *testing.T) {
@@ -188,7 +188,7 @@ func (w *world) report(c *call, r tools.Result, before, after view) string {
 	for _, c := range w.chunks {
 		fmt.Fprintf(&out, "chunk, lines %d to %d: %q\n", c.StartLine, c.EndLine, c.Content)
 	}
-	out.WriteString(w.redact(string(indent(r.Structured))) + "\n")
+	out.WriteString(brief(w.redact(string(indent(r.Structured)))))
 	for i, part := range r.Content {
 		switch {
 		case part.Type != "text":
