@@ -64,7 +64,7 @@ const usage = `pillion lets coding agents work in your project through your edit
 
   pillion serve                  the sidecar, started by an editor
   pillion mcp                    the MCP server, started by an agent
-  pillion mcp install AGENT      set up an agent: claude, codex, qwen, gemini or opencode
+  pillion mcp install AGENT      set up an agent: Claude Code, Codex and others
   pillion watch                  see and answer agents' requests without an editor
   pillion call TOOL [JSON]       call a tool yourself, in this folder
   pillion tools [TOOL]           list the tools, or describe one

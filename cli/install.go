@@ -16,14 +16,14 @@ import (
 	"pillion/workspace/diff"
 )
 
-const installHelp = `usage: pillion mcp install [--project] [--uninstall] [--yes] AGENT
+var installHelp = `usage: pillion mcp install [--project] [--uninstall] [--yes] AGENT
        pillion mcp install --print AGENT
 
 Sets up AGENT to work through Pillion, in the agent's own configuration: adds
 Pillion's tools, and turns off the agent's own tools that change files or run
 commands unseen. Shows what it would write, and asks.
 
-  AGENT          claude, codex, qwen, gemini or opencode
+  AGENT          ` + install.Choice(install.Agents()) + `
   --project      only for the project in the current folder, instead of all projects
   --uninstall    remove what was installed
   --yes          write without asking, for scripts

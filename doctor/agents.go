@@ -9,27 +9,24 @@ import (
 	"pillion/agents/install"
 )
 
-// agentTitles are the agents that are looked for: how they are installed, and how
-// they are called. The id is the program's name too.
-var agentTitles = []struct{ id, title string }{
-	{"claude", "Claude Code"}, {"codex", "Codex"}, {"qwen", "Qwen Code"}, {"gemini", "Gemini CLI"}, {"opencode", "opencode"},
-}
-
 // agents tells which agents are here, and whether they can act behind Pillion's
 // back. One that is neither on PATH nor set up is passed over.
 func agents(ctx context.Context, e exam) []Finding {
-	out := each(agentTitles, func(a struct{ id, title string }) (Finding, bool) {
-		return agent(ctx, e, a.id, a.title)
-	})
+	out := each(install.Agents(), func(id string) (Finding, bool) { return agent(ctx, e, id, install.Name(id)) })
 	if len(out) == 0 {
+		var packages []string
+		for _, id := range install.Agents() {
+			packages = append(packages, install.Package(id))
+		}
 		out = append(out, Finding{
 			ID: "agent.none", Title: "agent", Status: Missing, Detail: "none on PATH or set up",
-			Hint: "npm: @anthropic-ai/claude-code, @openai/codex, @qwen-code/qwen-code, @google/gemini-cli or opencode-ai",
+			Hint: "npm: " + install.Choice(packages),
 		})
 	}
 	return out
 }
 
+// agent looks for one, whose id is its program's name too.
 func agent(ctx context.Context, e exam, id, title string) (f Finding, shown bool) {
 	f = Finding{ID: "agent." + id, Title: title, Status: OK}
 	look := install.Options{Binary: e.Binary, Project: e.Folder, Home: e.home, Getenv: os.Getenv}

@@ -54,22 +54,32 @@ type Plan struct {
 	Notes []string // what to do next, and what can still act unseen
 }
 
-// known are the agents: what people call each, how it is set up, and how its configuration
-// is read.
+// known are the agents: what people call each, its npm package, how it is set up, and how
+// its configuration is read.
 var known = map[string]struct {
 	name string
+	npm  string
 	plan func(Options) (Plan, error)
 	look func(Options) (view, error)
 }{
-	"claude":   {"Claude Code", planClaude, viewClaude},
-	"codex":    {"Codex", planCodex, viewCodex},
-	"gemini":   {"Gemini CLI", planGemini, viewGemini},
-	"opencode": {"opencode", planOpencode, viewOpencode},
-	"qwen":     {"Qwen Code", planQwen, viewQwen},
+	"claude":   {"Claude Code", "@anthropic-ai/claude-code", planClaude, viewClaude},
+	"codex":    {"Codex", "@openai/codex", planCodex, viewCodex},
+	"gemini":   {"Gemini CLI", "@google/gemini-cli", planGemini, viewGemini},
+	"opencode": {"opencode", "opencode-ai", planOpencode, viewOpencode},
+	"qwen":     {"Qwen Code", "@qwen-code/qwen-code", planQwen, viewQwen},
 }
 
 // Name is what people call an agent that Agents lists.
 func Name(agent string) string { return known[agent].name }
+
+// Package is its npm package.
+func Package(agent string) string { return known[agent].npm }
+
+// Choice is names as a sentence offers them: "a, b or c".
+func Choice(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
 
 // Agents lists the names that For takes.
 func Agents() []string {
@@ -86,7 +96,7 @@ func Agents() []string {
 func For(agent string, o Options) (Plan, error) {
 	setUp, ok := known[agent]
 	if !ok {
-		return Plan{}, fmt.Errorf("unknown agent %q: use %s", agent, strings.Join(Agents(), ", "))
+		return Plan{}, fmt.Errorf("unknown agent %q: use %s", agent, Choice(Agents()))
 	}
 	if err := o.check(); err != nil {
 		return Plan{}, err

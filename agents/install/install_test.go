@@ -48,7 +48,7 @@ func TestBadOptions(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"agent":   {"emacs", func(*Options) {}, "claude, codex, gemini, opencode, qwen"},
+		"agent":   {"emacs", func(*Options) {}, "claude, codex, gemini, opencode or qwen"},
 		"binary":  {"claude", func(o *Options) { o.Binary = "pillion" }, "absolute"},
 		"home":    {"claude", func(o *Options) { o.Home = "" }, "HOME"},
 		"scope":   {"claude", func(o *Options) { o.Scope = "world" }, "choose user or project"},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // State is what an agent's own configuration, the user's and the project's
@@ -34,7 +33,7 @@ type toggle struct {
 func Look(agent string, o Options) (State, error) {
 	known, ok := known[agent]
 	if !ok {
-		return State{}, fmt.Errorf("unknown agent %q: use %s", agent, strings.Join(Agents(), ", "))
+		return State{}, fmt.Errorf("unknown agent %q: use %s", agent, Choice(Agents()))
 	}
 	scopes := []string{User}
 	if o.Project != "" {
