@@ -174,3 +174,30 @@ test("the page of a change says what of it is left out, and of which file the us
   approvals.edit("a1", edit.path, "mine\n");
   assert.deepEqual(painted(requestPage(approval), "warning").slice(0, 1), ["  You edited this: your text counts, and its diff shows it."]);
 });
+
+/** The fields whose words the sidecar chooses. */
+const composed = new Set(["act", "deed", "subject", "question", "label", "text", "items", "lines", "notices", "name", "summary", "banner", "title", "meaning"]);
+
+/** The same in other words, as long as they were. */
+function reworded<T>(value: T, field = ""): T {
+  if (typeof value === "string") {
+    return (composed.has(field) ? value.replace(/\w/g, "x") : value) as T;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item: unknown) => reworded(item, field)) as T;
+  }
+  return (typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, reworded<unknown>(item, name)])) : value) as T;
+}
+
+test("the words of a request decide nothing: in other words its page is the same", () => {
+  const facts = [{ code: "merged", label: "Merged", text: "with changes made since", tone: "warning" as const }];
+  const files = [{ ...file, facts, banner: "merged", hunks: [hunk("1", [0, 1], [0, 1])] }, { ...file, path: "b.py", name: "b.py", text: false, summary: "deleted", operation: "delete", facts }];
+  const reasons = [{ code: "class", text: "this tool changes files" }, { code: "merged", text: "the file changed" }];
+  for (const preview of [command, { ...commit, lines: ["plain"], diff: "" }, diff(files), diff(files, { kind: "review" })]) {
+    const given = request(preview, { reasons, arguments: { message: "m" } });
+    const [page, other] = [given, reworded(given)].map((one) => pageFor(one.preview, one));
+    assert.ok(page && other);
+    assert.deepEqual([other.marks, [...other.places], other.action], [page.marks, [...page.places], page.action]);
+    assert.notEqual(other.text, page.text);
+  }
+});
