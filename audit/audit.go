@@ -42,7 +42,7 @@ type Record struct {
 	// decided: mode, rule, grant (an earlier yes), policy, human or nobody.
 	Decision string `json:"decision,omitempty"`
 	By       string `json:"by,omitempty"`
-	Answer   string `json:"answer,omitempty"` // the human's: approve, edit, reject, cancel
+	Answer   string `json:"answer,omitempty"` // the user's: approve, edit, reject, cancel
 	Why      string `json:"why,omitempty"`    // of a refusal
 	Outcome  string `json:"outcome"`          // done or failed
 	Code     string `json:"code,omitempty"`

@@ -95,7 +95,7 @@ func introduce(style terminal.Style, p sampleCopy) {
 	fmt.Println(style.Wrap("", "", "A scripted agent looks for the bug. It can read without asking; before it changes a file or runs a command, it asks you here."))
 }
 
-// ride lets the agent work until its script ends, or the human does. When it
+// ride lets the agent work until its script ends, or the user does. When it
 // returns nothing runs any more, and no agent can find this terminal.
 func ride(ctx context.Context, p sampleCopy, human sidecar.Person, style terminal.Style) (outcome try.Outcome, err error) {
 	c, err := sidecar.ForPerson(p.project, human)

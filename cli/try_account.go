@@ -21,7 +21,7 @@ import (
 	"pillion/try/sample"
 )
 
-// witness remembers what the human answered.
+// witness remembers what the user answered.
 type witness struct {
 	sidecar.Person
 

@@ -3,8 +3,8 @@
 // main reads it and hands each part of the program its own piece.
 //
 // Parse reads one layer; Layers has them all, and says what holds of a project's:
-// only what tightens, until the human trusts that very text. Deliberately not here:
-// asking the human for it.
+// only what tightens, until the user trusts that very text. Deliberately not here:
+// asking the user for it.
 package config
 
 import (

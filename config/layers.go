@@ -13,7 +13,7 @@ import (
 	"pillion/workspace"
 )
 
-// Layers are the settings of a window: the human's own, and for each folder the
+// Layers are the settings of a window: the user's own, and for each folder the
 // project's file as far as it counts and the rules that were remembered.
 type Layers struct {
 	book *Consent
@@ -26,13 +26,13 @@ type Layers struct {
 
 // View is what the layers come to. It never changes.
 type View struct {
-	// Settings hold for the window. Their rules are the human's own, and hold in every
+	// Settings hold for the window. Their rules are the user's own, and hold in every
 	// folder.
 	Settings Settings
 	Folders  []Folder
 }
 
-// Folder is what is said of one folder beyond the human's own settings.
+// Folder is what is said of one folder beyond the user's own settings.
 type Folder struct {
 	Root     string // its real path
 	File     string // the project's settings file
@@ -46,7 +46,7 @@ type Folder struct {
 	Remembered []Remembered
 	Rules      policy.Rules // both of them
 
-	LanguageServers LanguageServers // the human's own, with what counts of the project's
+	LanguageServers LanguageServers // the user's own, with what counts of the project's
 }
 
 // sighting is what a look at a folder found.
@@ -61,11 +61,11 @@ func (s sighting) equal(other sighting) bool {
 	return s.root == other.root && s.problem == other.problem && s.project.equal(other.project) && bytes.Equal(s.page, other.page)
 }
 
-// NewLayers starts with the human's own settings. Without a book nothing is trusted
+// NewLayers starts with the user's own settings. Without a book nothing is trusted
 // and nothing remembered.
 func NewLayers(own Settings, book *Consent) *Layers { return &Layers{own: own, book: book} }
 
-// SetOwn takes other settings of the human.
+// SetOwn takes other settings of the user.
 func (l *Layers) SetOwn(own Settings) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,7 +119,7 @@ func (l *Layers) makeView(roots []workspace.Path, seen []sighting) *View {
 	return v
 }
 
-// layer lays one folder's file over the human's own settings. The rules are apart.
+// layer lays one folder's file over the user's own settings. The rules are apart.
 func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 	f := Folder{Root: s.root, File: file, Linked: s.project.linked}
 	var page FolderConsent
@@ -170,7 +170,7 @@ func (f *Folder) told(problems ...string) {
 	}
 }
 
-// Asks says that the human has not trusted what the project would loosen.
+// Asks says that the user has not trusted what the project would loosen.
 func (f Folder) Asks() bool { return len(f.Loosens) > 0 && !f.Trusted && !f.Linked && f.Hash != "" }
 
 // ErrMoved is why a text is not trusted that is no longer the file's.

@@ -19,7 +19,7 @@ import (
 )
 
 // Parse reads a settings object; comments and trailing commas are allowed.
-// Problems are what the human should be told: unknown keys and values that cannot
+// Problems are what the user should be told: unknown keys and values that cannot
 // be. Each key stands for itself, so that a mistake in one does not switch off a
 // rule in another.
 func Parse(raw json.RawMessage) (Settings, []string) {

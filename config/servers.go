@@ -80,7 +80,7 @@ func fill(above, below reflect.Value) {
 	}
 }
 
-// hold says what of a project's servers counts over the human's own, and tells the rest.
+// hold says what of a project's servers counts over the user's own, and tells the rest.
 func (s Servers) hold(key string, own Servers, trusted bool, loosens *[]string) Servers {
 	out := Servers{}
 	for _, name := range slices.Sorted(maps.Keys(s)) {

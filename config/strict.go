@@ -11,7 +11,7 @@ import (
 )
 
 // bounds has a line for each setting, and a test sees to it: what a project's value
-// of it may do without the human's trust. What does not tighten needs trust.
+// of it may do without the user's trust. What does not tighten needs trust.
 var bounds = map[string]bound{
 	"path":                    {never: "only editors read it"},
 	"trace.server":            {never: "only editors read it"},
@@ -116,7 +116,7 @@ func holding(key string, v reflect.Value) reflect.Value {
 	return v
 }
 
-// held is what of a project's settings counts over the human's own.
+// held is what of a project's settings counts over the user's own.
 type held struct {
 	counts  Settings
 	loosens []string // what needs trust, as text; it counts if it is trusted
@@ -170,7 +170,7 @@ func contains(list, entry reflect.Value) bool {
 	return false
 }
 
-// lineOf is an entry of a list for the human: a rule as it will hold, and not as
+// lineOf is an entry of a list for the user: a rule as it will hold, and not as
 // the file spells it.
 func lineOf(key string, entry reflect.Value) string {
 	rule, isRule := entry.Interface().(Rule)

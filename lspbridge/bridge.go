@@ -51,7 +51,7 @@ type Options struct {
 	// Ask asks the editor's own servers: method is "definition", "hover", "references",
 	// "symbols" or "diagnostics", params LSP's. Nil: it offers none.
 	Ask func(ctx context.Context, method string, params any, result *json.RawMessage) error
-	// Report tells the human of a problem, Note of what could be better: of a server that
+	// Report tells the user of a problem, Note of what could be better: of a server that
 	// is missing.
 	Report func(problem string)
 	Note   func(remark string)
@@ -98,7 +98,7 @@ type Bridge struct {
 	closed  bool
 	servers map[serverKey]*server
 	lately  map[workspace.Path]finding
-	told    map[string]bool // problems that the human was told of once
+	told    map[string]bool // problems that the user was told of once
 
 	late atomic.Int32 // questions that the editor has not answered in time, nor since
 }

@@ -51,7 +51,7 @@ type server struct {
 	turned  chan struct{} // closed at the next turn of life
 	crashes []time.Time
 	vain    int  // lives in a row in which it did nothing for anybody
-	told    bool // the human knows that it failed
+	told    bool // the user knows that it failed
 	used    time.Time
 }
 
@@ -322,7 +322,7 @@ func (s *server) pause() bool {
 	}
 }
 
-// giveUp tells the human, once for each server that is set up.
+// giveUp tells the user, once for each server that is set up.
 func (s *server) giveUp() {
 	s.turn(failed, nil)
 	s.mu.Lock()

@@ -48,7 +48,7 @@ type Server struct {
 	Linter, LinterSetting, LinterInstall string
 	// VersionArgs have it print its version; nil: --version, empty: nothing does.
 	VersionArgs []string
-	// Held is why it does not start unless the human's own settings enable it: it runs
+	// Held is why it does not start unless the user's own settings enable it: it runs
 	// what the workspace brings along, and cannot be told not to.
 	Held string
 	// Data says that its languages are not programs: most folders have some, and nobody
@@ -84,7 +84,7 @@ type Override struct {
 }
 
 // Servers are the known ones with what is set laid over them. Those that are set come
-// first. Problems are for the human.
+// first. Problems are for the user.
 func Servers(set map[string]Override) (servers []Server, problems []string) {
 	known := Known()
 	var named, others []Server

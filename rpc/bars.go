@@ -14,7 +14,7 @@ import (
 )
 
 // bars are the calls that an editor without a plugin shows as LSP's work done
-// progress: those that take longer than a moment, or wait for the human.
+// progress: those that take longer than a moment, or wait for the user.
 type bars struct {
 	mu      sync.Mutex // guards all below, and the activity of each bar
 	byCall  map[[2]string]*bar

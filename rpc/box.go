@@ -21,7 +21,7 @@ const (
 	boxSession = "Approve for this session"
 )
 
-// askPlainly asks an editor without a plugin, by a message box. The human may answer
+// askPlainly asks an editor without a plugin, by a message box. The user may answer
 // by a command as well, whichever comes first.
 func (d *dialogs) askPlainly(ctx context.Context, r approval.Request) (approval.Answer, error) {
 	q := d.questions.open(r)
@@ -191,7 +191,7 @@ func (d *dialogs) openBox(ctx context.Context, b *box, request showMessageReques
 	return answer
 }
 
-// quiet waits until the human has not typed for a moment: the editor's box may take
+// quiet waits until the user has not typed for a moment: the editor's box may take
 // the keyboard, and the keys that were meant for the text with it. It begins with
 // listening, because editors tell of what is typed only after a while.
 func (d *dialogs) quiet(ctx context.Context) error {

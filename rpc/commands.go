@@ -178,7 +178,7 @@ type waitingApproval struct {
 	Text       string `json:"text,omitempty"`
 }
 
-// status says what waits, what runs and who is there, and shows it to the human.
+// status says what waits, what runs and who is there, and shows it to the user.
 func (s *server) status() statusResult {
 	out := statusResult{Waiting: []waitingApproval{}, Running: []tools.Activity{}, Processes: []processInfo{}, Sessions: s.running().Sessions.List()}
 	d, room := s.asks(), statusPreviews

@@ -16,10 +16,10 @@ import (
 	"pillion/tools/patching"
 )
 
-// answerTime is how long an editor may take for what needs no human.
+// answerTime is how long an editor may take for what needs no user.
 const answerTime = 30 * time.Second
 
-// dialogs puts questions to the human through the editor. With a plugin they are
+// dialogs puts questions to the user through the editor. With a plugin they are
 // its dialogs; without one, LSP's own message box with buttons.
 type dialogs struct {
 	server *server
@@ -29,7 +29,7 @@ type dialogs struct {
 	questions questions
 	place     place
 	boxless   atomic.Bool  // it has said that it has no message boxes with buttons
-	typed     atomic.Int64 // when the human changed a document last, Unix nanoseconds
+	typed     atomic.Int64 // when the user changed a document last, Unix nanoseconds
 }
 
 func newDialogs(s *server, c client) *dialogs {
@@ -96,7 +96,7 @@ type approvalResolved struct {
 	Outcome    approval.Outcome `json:"outcome"`
 }
 
-// Prompt asks the human a question with buttons.
+// Prompt asks the user a question with buttons.
 func (d *dialogs) Prompt(ctx context.Context, message string, actions []string) (string, error) {
 	if !d.client.Capabilities.Prompt {
 		return d.promptInBox(ctx, message, actions)

@@ -13,7 +13,7 @@ import (
 
 // A page is a question as a document. It is for an editor that has no message boxes
 // with buttons, but shows what waits and runs commands (Helix 25.01): the question is
-// announced, shown when the human asks for it, and answered by a command.
+// announced, shown when the user asks for it, and answered by a command.
 
 func (d *dialogs) usesPages() bool { return d.client.Commands && d.client.Progress }
 

@@ -9,9 +9,9 @@ import (
 
 // place is where the one message box of an editor without a plugin is open. A box
 // keeps it until the editor answers. When its question has ended otherwise, a second
-// one on top of it would get the answer that the human is about to give to the
+// one on top of it would get the answer that the user is about to give to the
 // first: the next one leaves them a moment. That a box is lost which is still needed
-// only the human can say.
+// only the user can say.
 type place struct {
 	mu   sync.Mutex // guards all below
 	open *box       // nil: the place is free
@@ -22,7 +22,7 @@ type place struct {
 type box struct {
 	owner string        // the approval that it asks about, "" of another question
 	turn  chan struct{} // closed when the place is its own
-	lost  chan struct{} // closed when the human wants it anew
+	lost  chan struct{} // closed when the user wants it anew
 	ended bool          // its question has; it may still be on the screen
 }
 
@@ -79,10 +79,10 @@ func (p *place) end(b *box) {
 	time.AfterFunc(closingTime, func() { p.leave(b) })
 }
 
-// closingTime is for the editor to close a box, or for the human to look up from it.
+// closingTime is for the editor to close a box, or for the user to look up from it.
 const closingTime = 2 * time.Second
 
-// answeredElsewhere frees the place of an approval's box: the human who answers by
+// answeredElsewhere frees the place of an approval's box: the user who answers by
 // a command does not look at it.
 func (p *place) answeredElsewhere(owner string) {
 	p.mu.Lock()
@@ -93,7 +93,7 @@ func (p *place) answeredElsewhere(owner string) {
 	}
 }
 
-// reopen has a box that the human does not see opened anew, or the next one if
+// reopen has a box that the user does not see opened anew, or the next one if
 // nobody needs it any more. It reports false when none is open.
 func (p *place) reopen() bool {
 	p.mu.Lock()

@@ -93,7 +93,7 @@ func (s *server) processKill(ctx context.Context, raw json.RawMessage) (any, err
 	return kill(ctx, p, params.Signal)
 }
 
-// kill ends a process for the human.
+// kill ends a process for the user.
 func kill(ctx context.Context, p *process.Named, signal string) (any, error) {
 	running := p.Running()
 	if s, _ := process.ParseSignal(signal); running && (signal == "" || s == process.Kill) {

@@ -7,7 +7,7 @@ import (
 )
 
 // progress is the running calls whose progress the editor shows, by token: the
-// human can cancel them where it is shown.
+// user can cancel them where it is shown.
 type progress struct {
 	mu      sync.Mutex // guards running
 	running map[string]context.CancelFunc
@@ -34,7 +34,7 @@ func (p *progress) cancellable(ctx context.Context, token string) (_ context.Con
 	}
 }
 
-// workDoneProgressCancel is the human's click on a shown progress.
+// workDoneProgressCancel is the user's click on a shown progress.
 func (s *server) workDoneProgressCancel(_ context.Context, raw json.RawMessage) (any, error) {
 	p, err := params[struct {
 		Token json.RawMessage `json:"token"`

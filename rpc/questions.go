@@ -22,7 +22,7 @@ type question struct {
 
 	// Guarded by questions.mu.
 	request  approval.Request // as the plan stands
-	shown    string           // the digest of what the human saw last, "" of nothing yet
+	shown    string           // the digest of what the user saw last, "" of nothing yet
 	answered bool
 	page     string // the file that shows it, "" if none does
 }
@@ -71,7 +71,7 @@ func (q *questions) tell(one *question) approval.Request {
 	return one.request
 }
 
-// saw notes the digest of what the human saw of a question, "" for nothing.
+// saw notes the digest of what the user saw of a question, "" for nothing.
 func (q *questions) saw(one *question, digest string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,7 +115,7 @@ func (q *questions) front() *question {
 	return one
 }
 
-// find needs the lock. In front is what the human looks at: the first that was shown.
+// find needs the lock. In front is what the user looks at: the first that was shown.
 func (q *questions) find(id string) (*question, error) {
 	var front *question
 	for _, one := range q.waiting {

@@ -69,7 +69,7 @@ type Core struct {
 	Ready func()
 	// Trust has the text of that hash trusted, if the file holds it now.
 	Trust func(path, hash string) error
-	// Focused notes that this window is the one the human used last.
+	// Focused notes that this window is the one the user used last.
 	Focused func()
 	// Opened notes that the editor opened a file.
 	Opened func(workspace.Path)
@@ -308,14 +308,14 @@ func (s *server) watchParent(pid int) {
 
 const parentInterval = time.Second
 
-// tell shows the human a message, and writes it to the log.
+// tell shows the user a message, and writes it to the log.
 func (s *server) tell(kind messageType, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.options.Logf("%s", text)
 	s.conn.Notify("window/logMessage", logMessage{kind, text}) //nolint:errcheck // it is in the log
 }
 
-// show puts a message before the human, who need not answer it.
+// show puts a message before the user, who need not answer it.
 func (s *server) show(kind messageType, format string, args ...any) {
 	s.conn.Notify("window/showMessage", logMessage{kind, fmt.Sprintf(format, args...)}) //nolint:errcheck // what matters is asked, or listed by pillion.status
 }

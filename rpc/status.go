@@ -23,7 +23,7 @@ type statuses struct {
 }
 
 // note takes a call's new state and gives that of its session: what needs the
-// human most comes first.
+// user most comes first.
 func (s *statuses) note(a tools.Activity) agentStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -54,7 +54,7 @@ func (c *Sidecar) watchFor(r audit.Record) {
 	}
 }
 
-// putBack reverts all that the session changed, as the human could.
+// putBack reverts all that the session changed, as the user could.
 func (c *Sidecar) putBack(owner *session.Session, found rpc.Unusual) rpc.Unusual {
 	ctx, cancel := context.WithTimeout(context.Background(), putBackTime)
 	defer cancel()

@@ -90,7 +90,7 @@ func (c *Sidecar) lookPath(name string) (string, error) {
 		name = filepath.Join(home, rest)
 	}
 	if filepath.IsAbs(name) {
-		return exec.LookPath(name) // the human named a file
+		return exec.LookPath(name) // the user named a file
 	}
 	if filepath.Base(name) != name {
 		return "", exec.ErrNotFound

@@ -22,7 +22,7 @@ type liveSettings struct {
 	settings tools.Settings
 	revision int
 	reported map[string]bool   // problems, each once as long as it is there
-	asked    map[string]string // the files that the human was reported of, and the hash
+	asked    map[string]string // the files that the user was reported of, and the hash
 	open     bool              // somebody can be reported
 
 	languages   map[string]lspbridge.Settings // by the folder, as languagesIn has it
@@ -114,7 +114,7 @@ func (c *Sidecar) Announce() {
 	c.languages.TellMissing()
 }
 
-// configure takes other settings of the human's own.
+// configure takes other settings of the user's own.
 func (c *Sidecar) configure(own config.Settings) {
 	c.settings.layers.SetOwn(own)
 	c.now()
@@ -129,7 +129,7 @@ func (c *Sidecar) trust(path, hash string) error {
 	return nil
 }
 
-// remember keeps a rule for a folder; where it cannot be kept, the human hears of it.
+// remember keeps a rule for a folder; where it cannot be kept, the user hears of it.
 func (c *Sidecar) remember(root string, rule policy.Rule) error {
 	err := c.settings.layers.Remember(root, rule)
 	if err != nil {

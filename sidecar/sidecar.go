@@ -72,7 +72,7 @@ type Sidecar struct {
 	settings  *liveSettings
 	journal   *change.Journal
 	languages *lspbridge.Bridge
-	recovered []string  // what became of sets that were interrupted, until the human can be told
+	recovered []string  // what became of sets that were interrupted, until the user can be told
 	atOnce    time.Time // until then whoever asks at once is not disturbed: see giveWay
 
 	following sync.Mutex // guards unfollow

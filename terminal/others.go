@@ -38,7 +38,7 @@ func (Yes) Prompt(context.Context, string, []string) (string, error) {
 	return "", fault.New(fault.ApprovalUnavailable, "--yes answers no questions; run it in a terminal")
 }
 
-// Nobody is the human of a program without a terminal.
+// Nobody is the user of a program without a terminal.
 type Nobody struct{ approval.Nobody }
 
 // Prompt refuses.

@@ -48,7 +48,7 @@ func escapes(t *testing.T, agent *wire.Conn) {
 	}
 }
 
-// TestWhatIsUnusualIsTold, and the human stops it.
+// TestWhatIsUnusualIsTold, and the user stops it.
 func TestWhatIsUnusualIsTold(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{Settings: object{"mode": "auto_edit"}})
@@ -91,7 +91,7 @@ func TestWhatIsUnusualIsTold(t *testing.T) {
 	}
 }
 
-// TestWhatIsUnusualIsStopped where the human set it so: also what was changed is put
+// TestWhatIsUnusualIsStopped where the user set it so: also what was changed is put
 // back.
 func TestWhatIsUnusualIsStopped(t *testing.T) {
 	t.Parallel()

@@ -99,7 +99,7 @@ func TestEveryCallIsInTheAuditLog(t *testing.T) {
 	}
 }
 
-// TestWhatTheAuditLogKeeps is the human's to say, and a project's only to add to.
+// TestWhatTheAuditLogKeeps is the user's to say, and a project's only to add to.
 func TestWhatTheAuditLogKeeps(t *testing.T) {
 	t.Parallel()
 	for kept, want := range map[string]func(c audit.Entry) bool{

@@ -95,7 +95,7 @@ func TestAnEditorWithoutLanguageFeaturesIsNotAsked(t *testing.T) {
 	}
 }
 
-// TestAnAnswerAboutAnotherTextIsNotUsed: the human typed on while it was asked.
+// TestAnAnswerAboutAnotherTextIsNotUsed: the user typed on while it was asked.
 func TestAnAnswerAboutAnotherTextIsNotUsed(t *testing.T) {
 	t.Parallel()
 	var e *testrig.Editor

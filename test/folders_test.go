@@ -10,7 +10,7 @@ import (
 )
 
 // An agent that starts in a folder which was added to the window has to find it,
-// without waiting for the human to look at that window.
+// without waiting for the user to look at that window.
 func TestAddedFoldersAreRegisteredForAgents(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})

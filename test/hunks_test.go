@@ -134,7 +134,7 @@ func TestTheHumansOwnTextGoesBeforeTheirChoice(t *testing.T) {
 	}
 }
 
-// TestChosenHunksMoveWithTheirText: while the human looks, lines come in above.
+// TestChosenHunksMoveWithTheirText: while the user looks, lines come in above.
 func TestChosenHunksMoveWithTheirText(t *testing.T) {
 	t.Parallel()
 	e := spawn(t, testrig.Options{})

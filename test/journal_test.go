@@ -147,7 +147,7 @@ func TestARevertNeedsASelector(t *testing.T) {
 	}
 }
 
-// TestASessionIsPutBackAsOne: what the human typed into other lines stays, and what
+// TestASessionIsPutBackAsOne: what the user typed into other lines stays, and what
 // they typed into the same lines is left alone.
 func TestASessionIsPutBackAsOne(t *testing.T) {
 	t.Parallel()
@@ -191,7 +191,7 @@ func TestAnOpenFileIsPutBackThroughTheEditor(t *testing.T) {
 }
 
 // TestTreesComeBack: what was made goes, what was moved or deleted comes back, with
-// what the human wrote since.
+// what the user wrote since.
 func TestTreesComeBack(t *testing.T) {
 	t.Parallel()
 	e := freely(t, testrig.Options{})
@@ -310,7 +310,7 @@ func TestCommandsPutBack(t *testing.T) {
 }
 
 // TestAReadableCopy of what is replaced or deleted is where the result says, for the
-// human alone.
+// user alone.
 func TestAReadableCopy(t *testing.T) {
 	t.Parallel()
 	e := freely(t, testrig.Options{})
@@ -344,7 +344,7 @@ func TestAReadableCopy(t *testing.T) {
 }
 
 // TestWhatAKilledSidecarLeftIsRepairedAtTheNextStart: its temporary file goes, the file
-// is as it was, and the human finds what became of it.
+// is as it was, and the user finds what became of it.
 func TestWhatAKilledSidecarLeftIsRepairedAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -8,8 +8,8 @@ import (
 	"pillion/workspace/document"
 )
 
-// TestAMergedResultIsShownAsSuch: what the human typed since the agent read the file stays,
-// the dialog says so, and the yes of the human is for both changes together.
+// TestAMergedResultIsShownAsSuch: what the user typed since the agent read the file stays,
+// the dialog says so, and the yes of the user is for both changes together.
 func TestAMergedResultIsShownAsSuch(t *testing.T) {
 	t.Parallel()
 	e := spawnWithApp(t, testrig.Options{})

@@ -204,7 +204,7 @@ func TestAPatchIsApprovedInParts(t *testing.T) {
 	}
 }
 
-// TestAPatchThatFitsNoMoreEndsItsDialog: the text that it wants is gone while the human
+// TestAPatchThatFitsNoMoreEndsItsDialog: the text that it wants is gone while the user
 // looks, and the agent is told of each file.
 func TestAPatchThatFitsNoMoreEndsItsDialog(t *testing.T) {
 	t.Parallel()

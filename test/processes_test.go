@@ -112,7 +112,7 @@ func TestTheEditorWatchesAProcess(t *testing.T) {
 		t.Errorf("process/list: %v", p)
 	}
 
-	// The human types into it, and ends it.
+	// The user types into it, and ends it.
 	var written struct{ BytesWritten int }
 	e.Must("process/write", object{"sessionId": "s1", "processId": "echo", "input": "me\n"}, &written)
 	if written.BytesWritten != 3 {

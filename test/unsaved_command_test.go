@@ -26,7 +26,7 @@ func unsavedOf(preview object) []any {
 	return unsaved
 }
 
-// TestSaveAndRun: what the human saves while they look changes nothing of what they
+// TestSaveAndRun: what the user saves while they look changes nothing of what they
 // judged, so the yes that they give in the same breath counts, and the command sees
 // their text.
 func TestSaveAndRun(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"pillion/workspace/document"
 )
 
-// human is a proposal for one file as the human changed it.
+// human is a proposal for one file as the user changed it.
 type human struct {
 	proposed string // the agent's text
 	base     string // the text that both started from
-	text     string // the human's
+	text     string // the user's
 	leftOut  bool   // nothing is to be done to the file; text is base
 }
 
@@ -21,14 +21,14 @@ type treePlace struct {
 	source    workspacePath
 }
 
-// choice is what the human took of a proposal.
+// choice is what the user took of a proposal.
 type choice struct {
 	files     map[workspacePath]human
 	tree      map[treePlace]change.TreeChange // what was left out of it
 	taken, of int                             // hunks, 0 where they were not chosen one by one
 }
 
-// Adopt makes the human's version the proposal: the hunks that they chose, and their own
+// Adopt makes the user's version the proposal: the hunks that they chose, and their own
 // text where they wrote one. Where it was given for an older proposal, the two are merged.
 func (p *pending) Adopt(a approval.Answer) error {
 	shown, ok := p.proposed.sets[a.Digest]
@@ -85,7 +85,7 @@ func (p *pending) propose() {
 	}
 }
 
-// keepChoice lays the human's version over a plan that was made again.
+// keepChoice lays the user's version over a plan that was made again.
 func (p *pending) keepChoice() error {
 	e := p.edits()
 	if e == nil {

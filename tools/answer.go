@@ -9,7 +9,7 @@ import (
 )
 
 // take acts on an answer: remembers what is to be remembered, and makes the
-// human's own version of the proposal the plan.
+// user's own version of the proposal the plan.
 func (p *pending) take(ctx context.Context, a approval.Answer) error {
 	switch a.Decision {
 	case approval.Reject:
@@ -80,7 +80,7 @@ func (p *pending) remember(decisionID string) {
 	}
 }
 
-// takeEdit plans with the arguments or the text that the human gave.
+// takeEdit plans with the arguments or the text that the user gave.
 func (p *pending) takeEdit(ctx context.Context, a approval.Answer) error {
 	if len(a.ModifiedArguments) > 0 {
 		p.call.Arguments, p.amended = a.ModifiedArguments, true

@@ -93,7 +93,7 @@ func (r PatchReview) size() (size, wire int) {
 	return size, wire
 }
 
-// reviewAnswer is what the human took, as a patch for the files as they are by now.
+// reviewAnswer is what the user took, as a patch for the files as they are by now.
 func reviewAnswer(ctx context.Context, in Input, r *patching.Review, a ReviewAnswer) (*Answer, error) {
 	result := patchReviewResult{Action: ReviewCancel, ChunksSelected: []int{}, ChunksTotal: r.Total, Feedback: a.Feedback}
 	cancelled := &Answer{Text: patchText("The user chose nothing from the patch.", a.Feedback), Summary: "nothing was chosen"}

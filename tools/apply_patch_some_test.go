@@ -14,7 +14,7 @@ import (
 )
 
 // TestSomeOfAPatchIsToldAsItIs: of patches whose files take each other's place, whatever
-// part of one the human takes. What the agent is told was changed is what was changed, and
+// part of one the user takes. What the agent is told was changed is what was changed, and
 // the difference leads there from what was.
 func TestSomeOfAPatchIsToldAsItIs(t *testing.T) {
 	base := files{"a": "A1\nA2\nA3\n", "b": "B1\nB2\nB3\n", "c": "C\n"}

@@ -42,7 +42,7 @@ func wholeBasisOf(s *session.Session, f *document.File, expected string) basis {
 }
 
 // basis is what a change of f rests on: a whole new text of it, or an edit. Of a file that
-// the session never saw that is what the human was shown first: what they type while the
+// the session never saw that is what the user was shown first: what they type while the
 // question is open is not to be taken back by their yes.
 func (in Input) basis(f *document.File, expected string, whole bool) basis {
 	b := basisOf(in.Session, f, expected)

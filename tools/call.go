@@ -174,7 +174,7 @@ func allowRate(c Call, kind session.Kind) error {
 		With("retry_after_ms", wait.Milliseconds())
 }
 
-// approve asks the human about the plan. It is the program's one approval site.
+// approve asks the user about the plan. It is the program's one approval site.
 func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) error {
 	r.report(p.call, Activity{State: Waiting, Summary: p.title()}, started)
 	stop := p.watch()
@@ -232,7 +232,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 	}
 }
 
-// stillHolds says whether what the human said yes to is still what is there: the
+// stillHolds says whether what the user said yes to is still what is there: the
 // scripts that a command names are as they were. If not it has asked again.
 func (r *Registry) stillHolds(ctx context.Context, p *pending, started time.Time) (bool, error) {
 	if p.digest == "" || !r.Documents.Moved(p.snapshot) {

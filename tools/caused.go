@@ -161,7 +161,7 @@ func (p *pending) leaves(f change.File) bool {
 	})
 }
 
-// causedSummary is what the human reads of it in the list of activity, first: lists are
+// causedSummary is what the user reads of it in the list of activity, first: lists are
 // narrow.
 func causedSummary(broke, mended []language.Diagnostic) string {
 	var said []string

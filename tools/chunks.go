@@ -69,7 +69,7 @@ func (a writeFileArgs) whole(in Input) (string, error) {
 	return in.Session.Joined(piece.Piece, piece.limit)
 }
 
-// forget drops the chunks of a call that came to its end: they are written, or the human
+// forget drops the chunks of a call that came to its end: they are written, or the user
 // does not want them. After any other failure the last chunk can be sent again.
 func (p *pending) forget(a *Answer, err error) {
 	e := p.edits()

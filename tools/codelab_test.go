@@ -23,7 +23,7 @@ func codeLab(t *testing.T) *world {
 	return w
 }
 
-// call gives the code of a call's failure, and how often the human was asked.
+// call gives the code of a call's failure, and how often the user was asked.
 func (w *world) call(tool string, args map[string]any) (code fault.Code, asked int) {
 	raw, err := json.Marshal(args)
 	w.must(err)

@@ -123,7 +123,7 @@ func letGitWork(held *process.Confine, dir string) {
 }
 
 // namedTargets are the files that the line itself names after > or >>, and that
-// could not be written otherwise: the human saw them.
+// could not be written otherwise: the user saw them.
 func (c command) namedTargets(line *policy.CommandReading, held process.Confine) []string {
 	var out []string
 	for _, target := range line.Targets() {

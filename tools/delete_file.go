@@ -56,7 +56,7 @@ func planDeleteFile(_ context.Context, in Input, args deleteFileArgs) (*Edits, e
 	}), nil
 }
 
-// unsavedNote tells the agent of texts that the human still has.
+// unsavedNote tells the agent of texts that the user still has.
 func unsavedNote(c change.TreeChange) string {
 	switch n := len(c.Unsaved()); {
 	case n > 0 && !c.IsDir():

@@ -155,7 +155,7 @@ func (c commitPlan) watched(names []string) []string {
 	return out
 }
 
-// unsavedAmong are those of the files that the human has not saved.
+// unsavedAmong are those of the files that the user has not saved.
 func unsavedAmong(snap *document.Snapshot, files []workspace.Path) []string {
 	var out []string
 	for _, b := range snap.Dirty() {
@@ -171,7 +171,7 @@ var commitSources = map[string]string{
 	git.FromStaged: "what is staged", git.FromTracked: "changes of tracked files (nothing is staged)", git.FromFiles: "the files that the agent named",
 }
 
-// preview is what the human sees of the commit.
+// preview is what the user sees of the commit.
 func (c commitPlan) preview(unsaved []string) approval.Preview {
 	const most = 200
 	var s sheet

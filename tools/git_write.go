@@ -14,7 +14,7 @@ import (
 	"pillion/workspace/git"
 )
 
-// gitProgram is how the human's own git is run for a write: with their hooks, keys and
+// gitProgram is how the user's own git is run for a write: with their hooks, keys and
 // credential helpers, without a terminal, and by no shell.
 type gitProgram struct {
 	file    string // absolute; "" where there is no git
@@ -37,7 +37,7 @@ var gitSettings = []string{
 // leads to a program, whatever a configuration says.
 var gitEnv = map[string]string{"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", "GIT_ALLOW_PROTOCOL": git.Protocols}
 
-// keyVariables lead to the human's keys. What runs gets them when it has to sign or to
+// keyVariables lead to the user's keys. What runs gets them when it has to sign or to
 // reach a remote, and not otherwise.
 var keyVariables = []string{"SSH_AUTH_SOCK", "GNUPGHOME"}
 
@@ -122,7 +122,7 @@ func literal(paths []string) string {
 	return out.String()
 }
 
-// hold says how git is held. It is the human's own program and needs no sandbox, but
+// hold says how git is held. It is the user's own program and needs no sandbox, but
 // its hooks and filters may run what agents wrote: so where there are such programs, git
 // is held as a command of that kind is. What needs keys cannot be held: it asks, and is
 // said.

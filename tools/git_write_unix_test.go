@@ -18,7 +18,7 @@ import (
 	"pillion/tools/approval"
 )
 
-// gitWorld is a repository with one commit, whose human approves everything.
+// gitWorld is a repository with one commit, whose user approves everything.
 func gitWorld(t *testing.T) *world {
 	w := newWorld(t)
 	w.gitReady()
@@ -72,7 +72,7 @@ func (w *world) json(v any) json.RawMessage {
 	return raw
 }
 
-// need is what the human would be shown of a git tool.
+// need is what the user would be shown of a git tool.
 func (w *world) gitNeed(tool string, args map[string]any) tools.Need {
 	return w.registry.ApprovalRequest(context.Background(), tools.Call{Name: tool, Arguments: w.json(args), Session: w.session("s")})
 }

@@ -10,7 +10,7 @@ import (
 	"pillion/workspace/diff"
 )
 
-// noteHumanEdit tells the agent, as a patch, what the human made of its proposal.
+// noteHumanEdit tells the agent, as a patch, what the user made of its proposal.
 func (p *pending) noteHumanEdit(a *Answer, outcomes []change.Outcome) {
 	var whole, patch strings.Builder
 	for _, o := range outcomes {
@@ -83,7 +83,7 @@ func (p *pending) noteAmended(a *Answer) {
 	a.Result = withHumanEdit{fields: a.Result, name: "arguments", value: p.call.Arguments}
 }
 
-// withHumanEdit adds what the human changed to a tool's fields.
+// withHumanEdit adds what the user changed to a tool's fields.
 type withHumanEdit struct {
 	fields any
 	name   string

@@ -16,7 +16,7 @@ import (
 	"pillion/workspace/language"
 )
 
-// askingWorld has a file, and notes what languages are asked and the human.
+// askingWorld has a file, and notes what languages are asked and the user.
 func askingWorld(t *testing.T) (w *world, events *[]string) {
 	w = newWorld(t)
 	w.write("a.py", "import os\n")
@@ -32,7 +32,7 @@ func (w *world) ask(ctx context.Context, tool, arguments string) tools.Result {
 }
 
 // TestServersAreWarm: they hear of a file when it is read, and of a change before the
-// human is asked about it; what it caused is asked for when it is made.
+// user is asked about it; what it caused is asked for when it is made.
 func TestServersAreWarm(t *testing.T) {
 	w, events := askingWorld(t)
 	w.human.take(&call{answers: []answer{w.readAnswer("reject"), w.readAnswer("approve")}})

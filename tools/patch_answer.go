@@ -60,7 +60,7 @@ func summarizePatch(a *Answer, r *applyPatchResult, notes, unsaved []string, mos
 	told := map[string]bool{}
 	for _, row := range r.Results {
 		if row.Operation == string(change.Unchanged) {
-			continue // the human left it out
+			continue // the user left it out
 		}
 		made++
 		additions, deletions = additions+row.Additions, deletions+row.Deletions

@@ -15,7 +15,7 @@ import (
 const mostDirty = 20
 
 // checkClean refuses a patch where there are changes that git has not committed, or the
-// human has not saved. Files that git does not track are no such thing. Where there is
+// user has not saved. Files that git does not track are no such thing. Where there is
 // no repository only an agent that asks for a clean one is refused.
 func checkClean(ctx context.Context, in Input, p *patching.Patch, asked bool) error {
 	var dirty []string

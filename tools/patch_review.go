@@ -7,7 +7,7 @@ import (
 	"pillion/tools/patching"
 )
 
-// PatchReview is a patch that the human is to choose from. Nothing comes of it but
+// PatchReview is a patch that the user is to choose from. Nothing comes of it but
 // the choice.
 type PatchReview struct {
 	SessionID string
@@ -16,7 +16,7 @@ type PatchReview struct {
 	Files     []patching.ReviewFile
 }
 
-// ReviewAnswer is what the human made of a patch: the result of patch/review.
+// ReviewAnswer is what the user made of a patch: the result of patch/review.
 type ReviewAnswer struct {
 	Action   string         `json:"action"` // ReviewApply or ReviewCancel
 	Selected []string       `json:"selected"`
@@ -76,7 +76,7 @@ type PatchReviewer interface {
 	ReviewPatch(ctx context.Context, r PatchReview) (ReviewAnswer, error)
 }
 
-// reviewPatch asks the human. Whatever is no clear yes takes nothing.
+// reviewPatch asks the user. Whatever is no clear yes takes nothing.
 func reviewPatch(ctx context.Context, h Human, r PatchReview) (ReviewAnswer, error) {
 	if reviewer, ok := h.(PatchReviewer); ok {
 		return reviewer.ReviewPatch(ctx, r)

@@ -39,8 +39,8 @@ type pending struct {
 
 	moved    chan struct{}
 	proposed *proposals
-	human    choice // what the human made of the proposal
-	amended  bool   // the arguments are the human's
+	human    choice // what the user made of the proposal
+	amended  bool   // the arguments are the user's
 	first    map[workspacePath]*document.File
 
 	gone     *Answer          // what a plan became that cannot be made any more
@@ -318,7 +318,7 @@ func (p *pending) Again(ctx context.Context) (approval.Continuity, error) {
 }
 
 // renew makes the plan anew, even on files that hold what they held: a file that
-// the human has opened since is changed another way.
+// the user has opened since is changed another way.
 func (p *pending) renew(ctx context.Context) (approval.Continuity, error) {
 	oldDigest, old, before := p.digest, p.edits(), *p
 	if err := p.replan(ctx); err != nil {
@@ -343,7 +343,7 @@ func (p *pending) renew(ctx context.Context) (approval.Continuity, error) {
 	return approval.Different, nil
 }
 
-// onlySaved reports whether nothing is different now but that the human saved some
+// onlySaved reports whether nothing is different now but that the user saved some
 // of what a command would not have seen: what they judged is the same.
 func (p *pending) onlySaved(now *pending) bool {
 	old, isAction := p.plan.(*Action)

@@ -13,7 +13,7 @@ import (
 	"pillion/workspace/document"
 )
 
-// What the human types once there is a plan, and before its question is open, nobody is
+// What the user types once there is a plan, and before its question is open, nobody is
 // told of: the question looks for itself.
 func TestWhatIsTypedBetweenAPlanAndItsQuestionIsSeen(t *testing.T) {
 	dir := t.TempDir()

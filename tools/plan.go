@@ -32,7 +32,7 @@ type Input struct {
 	Git      *git.Cache
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages
-	// LookPath finds a program of the human's, none that the workspace brought along.
+	// LookPath finds a program of the user's, none that the workspace brought along.
 	LookPath func(name string) (string, error)
 	// Taken is why the session cannot start a process of that name now; nil if it can.
 	Taken func(processID string) error

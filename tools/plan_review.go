@@ -6,14 +6,14 @@ import (
 	"pillion/tools/approval"
 )
 
-// PlanReview is an agent's plan that the human is to judge.
+// PlanReview is an agent's plan that the user is to judge.
 type PlanReview struct {
 	Plan      string // escaped
 	SessionID string
 	Agent     approval.Agent
 }
 
-// PlanAnswer is what the human made of a plan: approve, reject or cancel.
+// PlanAnswer is what the user made of a plan: approve, reject or cancel.
 type PlanAnswer struct {
 	Decision approval.Decision `json:"decision"`
 	Feedback string            `json:"feedback,omitempty"`
@@ -45,7 +45,7 @@ type PlanReviewer interface {
 	ReviewPlan(ctx context.Context, r PlanReview) (PlanAnswer, error)
 }
 
-// reviewPlan asks the human. Whatever is no clear yes leaves the session as it is.
+// reviewPlan asks the user. Whatever is no clear yes leaves the session as it is.
 func reviewPlan(ctx context.Context, h Human, r PlanReview) (PlanAnswer, error) {
 	if reviewer, ok := h.(PlanReviewer); ok {
 		return reviewer.ReviewPlan(ctx, r)
@@ -53,7 +53,7 @@ func reviewPlan(ctx context.Context, h Human, r PlanReview) (PlanAnswer, error) 
 	return ReviewByPrompt(ctx, h, r)
 }
 
-// ReviewByPrompt asks for the human's judgement with two buttons, the refusing one
+// ReviewByPrompt asks for the user's judgement with two buttons, the refusing one
 // first.
 func ReviewByPrompt(ctx context.Context, h Human, r PlanReview) (PlanAnswer, error) {
 	const no, yes = "Go on planning", "Carry out this plan"

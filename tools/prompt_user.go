@@ -66,5 +66,5 @@ func (a promptUserArgs) check() error {
 	return nil
 }
 
-// maxMessage is the contract's limit for text that is shown to the human.
+// maxMessage is the contract's limit for text that is shown to the user.
 const maxMessage = 10_000

@@ -7,7 +7,7 @@ import (
 )
 
 // proposals are the sets that were on show while a question was open. An answer may be
-// about an older one: the human began to edit it before the text beneath moved on.
+// about an older one: the user began to edit it before the text beneath moved on.
 type proposals struct {
 	sets   map[string]change.Set // by digest
 	shown  []string              // the digests, the oldest first
@@ -15,7 +15,7 @@ type proposals struct {
 }
 
 // mostProposed bounds what is kept for one question, in bytes of text: each key that
-// the human types in the file makes a new set. The last one always stays.
+// the user types in the file makes a new set. The last one always stays.
 const mostProposed = 64 << 20
 
 func (k *proposals) keep(digest string, set change.Set) {

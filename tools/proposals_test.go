@@ -9,7 +9,7 @@ import (
 	"pillion/workspace/document"
 )
 
-// A question that stays open while the human types in a large file keeps what was shown
+// A question that stays open while the user types in a large file keeps what was shown
 // last, and not all that ever was.
 func TestProposalsAreBounded(t *testing.T) {
 	var kept proposals

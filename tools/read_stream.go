@@ -23,7 +23,7 @@ type Chunk struct {
 const chunkSize = 128 << 10
 
 // streamed takes the content out of an answer, to be sent in chunks when it is
-// wanted: once the human has agreed where they have to be asked.
+// wanted: once the user has agreed where they have to be asked.
 func (a *Answer) streamed(r readFileResult) *Answer {
 	text := r.content
 	return a.sends(r, func(ctx context.Context, s *sending) error {

@@ -40,7 +40,7 @@ type Registry struct {
 	Git *git.Cache
 	// SearchPath is where commands look for programs, in any order.
 	SearchPath []string
-	// LookPath finds a program of the human's, none that the workspace brought along.
+	// LookPath finds a program of the user's, none that the workspace brought along.
 	// Nil: there are none.
 	LookPath func(name string) (string, error)
 	// Activity hears of each call as its state changes; it must not block.

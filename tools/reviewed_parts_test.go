@@ -15,7 +15,7 @@ import (
 	"pillion/tools/patching"
 )
 
-// review has a patch reviewed by a human who takes the hunks that they want, and gives
+// review has a patch reviewed by a user who takes the hunks that they want, and gives
 // what the agent gets.
 func review(t *testing.T, w *world, patch string, takes func(patching.ReviewFile, patching.ReviewHunk) bool) (said reviewSaid) {
 	t.Helper()
@@ -265,7 +265,7 @@ func bracketed(text string) (out []string) {
 	}
 }
 
-// TestPartsThatCameTogetherMeanwhile: what was two hunks while the human looked is one by
+// TestPartsThatCameTogetherMeanwhile: what was two hunks while the user looked is one by
 // now, of which they took a half.
 func TestPartsThatCameTogetherMeanwhile(t *testing.T) {
 	w := newWorld(t)

@@ -8,7 +8,7 @@ import (
 	"pillion/internal/fault"
 )
 
-// running is the calls that are under way, so that the human can stop one where
+// running is the calls that are under way, so that the user can stop one where
 // the editor shows it.
 type running struct {
 	mu    sync.Mutex // guards stops
@@ -21,7 +21,7 @@ type callKey struct{ session, call string }
 // errStopped is the cause of a context that ended by Registry.Stop.
 var errStopped = errors.New("the user stopped this call")
 
-// Stop ends a call for the human: what it waits for is withdrawn, what it runs is
+// Stop ends a call for the user: what it waits for is withdrawn, what it runs is
 // killed. It reports false for a call that is not under way.
 func (r *Registry) Stop(sessionID, callID string) bool {
 	r.running.mu.Lock()
@@ -61,7 +61,7 @@ func (r *running) enter(ctx context.Context, c Call) (_ context.Context, leave f
 	}
 }
 
-// noteStopped tells the agent that it was the human who ended the call, and not
+// noteStopped tells the agent that it was the user who ended the call, and not
 // itself.
 func (a *Answer) noteStopped(ctx context.Context) {
 	if a.Err != nil && a.Err.Code == fault.Cancelled && errors.Is(context.Cause(ctx), errStopped) {

@@ -72,7 +72,7 @@ func (w *world) run(tool, command string, more map[string]any) ran {
 	return out
 }
 
-// need is what the human would be shown.
+// need is what the user would be shown.
 func (w *world) need(command string) tools.Need {
 	w.start()
 	raw, err := json.Marshal(map[string]any{"command": command})
@@ -97,7 +97,7 @@ func works(w *world) process.Walls {
 	return r.Walls()
 }
 
-// What the human was shown is what held, whatever this machine has.
+// What the user was shown is what held, whatever this machine has.
 func TestTheShownLevelIsTheOneThatHeld(t *testing.T) {
 	for _, mode := range []tools.SandboxMode{tools.SandboxPrefer, tools.SandboxRequire, tools.SandboxOff, ""} {
 		w := held(t, tools.Sandbox{Mode: mode})
@@ -166,7 +166,7 @@ func TestProtectedPathsUnderBubblewrap(t *testing.T) {
 	if got := w.run("run_command", "mkdir .git/x", nil); got.ExitCode == 0 || !strings.Contains(got.Hint, "protected paths such as .git") {
 		t.Errorf("%+v", got)
 	}
-	// What the line names itself, the human saw.
+	// What the line names itself, the user saw.
 	if got := w.run("run_command", `echo named > CLAUDE.md; echo named > "$PWD/.vscode/tasks.json"`, nil); w.holds("CLAUDE.md") != "named\n" || w.holds(".vscode/tasks.json") != "before\n" {
 		t.Errorf("%+v", got)
 	}

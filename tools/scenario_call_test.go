@@ -25,10 +25,10 @@ type call struct {
 	answers          []answer
 }
 
-// answer is what the human does with one question.
+// answer is what the user does with one question.
 type answer struct {
 	approval.Answer
-	nobody    bool   // there is no human
+	nobody    bool   // there is no user
 	choice    string // of a prompt
 	review    *tools.ReviewAnswer
 	meanwhile []string // what happens while the question is open
@@ -48,7 +48,7 @@ func (c *call) meanwhile() []string {
 //
 //	answer approve | reject REASON | cancel REASON | nobody
 //	answer remember ID          approve, by the decision of that id
-//	answer edit {PATH: TEXT}    approve with the human's own text
+//	answer edit {PATH: TEXT}    approve with the user's own text
 //	answer arguments {…}        approve with other arguments
 //	answer choose LABEL         of prompt_user; empty: the dialog is dismissed
 //	answer hunks [ID…]          approve these hunks

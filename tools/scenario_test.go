@@ -175,7 +175,7 @@ func (w *world) execute(c *call) tools.Result {
 	return result
 }
 
-// report is all that came of a call: the questions to the human, the result, what
+// report is all that came of a call: the questions to the user, the result, what
 // the model reads beside it, and what is different on disk and in the editor.
 func (w *world) report(c *call, r tools.Result, before, after view) string {
 	var out strings.Builder

@@ -23,7 +23,7 @@ import (
 	"pillion/workspace/document"
 )
 
-// world is what a scenario happens in: a workspace on disk, an editor, a human,
+// world is what a scenario happens in: a workspace on disk, an editor, a user,
 // and the registry between them. Files lie below base/project; base holds what is
 // outside.
 type world struct {
@@ -161,7 +161,7 @@ func (w *world) setup(text string) {
 //	git ARGUMENTS…     runs git in the workspace
 //	folders NAME…      the workspace folders; before the first call
 //	open PATH          the editor opens a file
-//	type PATH TEXT     the human makes this the text of an open buffer
+//	type PATH TEXT     the user makes this the text of an open buffer
 //	format TEXT        what the editor puts in front of a file that it saves
 //	session NAME MODE  a session's mode
 //	resume NAME        a session's next turn

@@ -1,4 +1,4 @@
-// Package tools is what an agent may do in the human's workspace.
+// Package tools is what an agent may do in the user's workspace.
 //
 // A tool is a value in a file of its own, made by a constructor that names its
 // access class. It plans and does not act: its plan is an Answer, an Edits (a
@@ -66,7 +66,7 @@ func NewVCS[A any](s Spec, plan func(context.Context, Input, A) (Plan, error)) T
 	return newTool(s, policy.VCS, plan)
 }
 
-// NewHuman makes a tool that is a dialog with the human.
+// NewHuman makes a tool that is a dialog with the user.
 func NewHuman[A any](s Spec, plan func(context.Context, Input, A) (*Action, error)) Tool {
 	return newTool(s, policy.Human, plan)
 }

@@ -128,7 +128,7 @@ func describeTree(changes []change.TreeChange) string {
 	return out
 }
 
-// treeReasons are what the human should know beside the names.
+// treeReasons are what the user should know beside the names.
 func treeReasons(c change.TreeChange) []approval.Reason {
 	var out []approval.Reason
 	if c.Operation == change.ChangeMode {

@@ -145,7 +145,7 @@ func (a writeFileArgs) text(f *document.File, b *basis) (text, ours string, err 
 		if err == nil || !b.proposed {
 			return text, ours, err
 		}
-		b.moved = false // the session knows no text of it: the human is shown what would be replaced now
+		b.moved = false // the session knows no text of it: the user is shown what would be replaced now
 	}
 	if !f.Exists {
 		return a.Content, a.Content, nil

@@ -40,21 +40,21 @@ type Step struct {
 	What     string     // the file, the words or the command that it is about
 	Code     fault.Code // why it failed; "" when it did not
 	Message  string     // of the failure
-	Feedback string     // what the human said to a refusal
-	Edited   bool       // the human changed what was proposed
+	Feedback string     // what the user said to a refusal
+	Edited   bool       // the user changed what was proposed
 	ExitCode int        // of a command
 }
 
 // Done reports that the call did what it was made for.
 func (s Step) Done() bool { return s.Code == "" && s.ExitCode == 0 }
 
-// Ends reports that the agent stops after such a step: the human cancelled, or is
+// Ends reports that the agent stops after such a step: the user cancelled, or is
 // not there any more.
 func (s Step) ends() bool {
 	return s.Code == fault.Cancelled || s.Code == fault.ApprovalUnavailable
 }
 
-// Run has the agent take its steps. One that the human refuses does not end the
+// Run has the agent take its steps. One that the user refuses does not end the
 // ride: the agent says so and goes on. The outcome counts even with an error.
 func Run(ctx context.Context, o Options) (Outcome, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "sample-agent", Version: "1"}, nil)

@@ -425,7 +425,7 @@ func TestSystemPlacesBelowAWideFolder(t *testing.T) {
 	all := walk(t, open(t, home).Roots()[0], workspace.WalkOptions{})
 	expect(t, all, ".local", ".local/share", "keys", "later", "project", "project/a", "project/hosts")
 
-	inside := open(t, filepath.Join(home, ".ssh")) // opened by the human, so it is open
+	inside := open(t, filepath.Join(home, ".ssh")) // opened by the user, so it is open
 	if got := resolve(inside, "id"); got != "id" {
 		t.Errorf("in a private folder that was opened itself: %s", got)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // systemPlaces are never an agent's business, however wide the folder is that
-// the human opened. They are refused only below a root that holds them: a root
-// inside one of them was the human's own choice.
+// the user opened. They are refused only below a root that holds them: a root
+// inside one of them was the user's own choice.
 var systemPlaces = []string{"/proc", "/sys", "/dev", "/etc", "/boot"}
 
 // privatePlaces are the same, below a home.
@@ -28,8 +28,8 @@ var homesOfAll = []string{"/home", "/Users"}
 // every folder but a very wide one.
 type closedPlaces struct {
 	places []string // with all below them
-	homes  []string // with all below them, but the human's own home
-	own    []string // the spellings of the human's own home
+	homes  []string // with all below them, but the user's own home
+	own    []string // the spellings of the user's own home
 }
 
 func closedPlacesBelow(dir string) closedPlaces {

@@ -1,5 +1,5 @@
 // Package workspace is the ground that every other package stands on: the
-// folders that the human opened, and the one resolver that turns a name from an
+// folders that the user opened, and the one resolver that turns a name from an
 // agent into a Path inside them.
 //
 // Every access goes through os.Root, so the kernel decides what is inside a

@@ -13,7 +13,7 @@ const codexComment = "# Pillion: the agent works through your editor. Written by
 var (
 	codexServer = []string{"mcp_servers", server}
 
-	// What Codex strips from a server's environment and a command of the human
+	// What Codex strips from a server's environment and a command of the user
 	// wants: where settings and state live, and the key agent (git push).
 	codexEnvironment = []string{"SSH_AUTH_SOCK", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"}
 

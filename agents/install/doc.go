@@ -37,7 +37,7 @@
 //     largest delay that Node's timers hold is 2^31-1.
 //   - CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: interactive sessions move an MCP
 //     call to the background after two minutes, and the model goes on while
-//     the human still reads the diff. 0 turns that off. It is no key of a
+//     the user still reads the diff. 0 turns that off. It is no key of a
 //     server, so it holds for the user's other servers as well.
 //   - A bare tool name in permissions.deny takes the tool from the model. A
 //     name that is no tool (MultiEdit, REPL) prints a warning at each start.
@@ -46,7 +46,7 @@
 //
 // Codex (0.169.0):
 //   - $CODEX_HOME/config.toml; a project's .codex/config.toml is read only
-//     after the human trusted the project.
+//     after the user trusted the project.
 //   - omit_tools_from = ["deferred"]: without it our tools hide behind
 //     tool_search for gpt-5.5 and later models.
 //   - default_tools_approval_mode = "approve": no question of its own.

@@ -171,7 +171,7 @@ func TestTwoAgents(t *testing.T) {
 	}
 }
 
-// The human's cancel stops the agent, whose protocol cannot be told otherwise.
+// The user's cancel stops the agent, whose protocol cannot be told otherwise.
 func TestTheHumanCancels(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, nil)

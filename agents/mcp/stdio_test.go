@@ -190,7 +190,7 @@ func TestCancelled(t *testing.T) {
 	early.wantResult("2", "{}")
 }
 
-// The agent goes away while the human is asked.
+// The agent goes away while the user is asked.
 func TestTheEndOfInput(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, nil)
@@ -203,7 +203,7 @@ func TestTheEndOfInput(t *testing.T) {
 	p.Human.WantOutcome(t, d, approval.Withdrawn)
 }
 
-// The program is told to end while the human is asked and the agent reads nothing.
+// The program is told to end while the user is asked and the agent reads nothing.
 func TestTheEndOfTheContext(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, nil)

@@ -78,7 +78,7 @@ func listenIn(folder string, h Host, beat time.Duration) (*Server, error) {
 // Info is what an agent needs to connect.
 func (s *Server) Info() (socket, token string) { return s.entry.Socket, s.entry.Token }
 
-// Focused records that the human used this window last.
+// Focused records that the user used this window last.
 func (s *Server) Focused() {
 	s.update(func(e *Entry) { e.Focused = time.Now().UTC() })
 }

@@ -44,7 +44,7 @@ ride('a command on files with unsaved changes names them', files, async (it) => 
   assert.deepEqual((await call).structured.unsaved, ['words.txt']);
 }, { opened: 'words.txt' });
 
-ride('save and run: what the human has not saved is saved, and the command sees it', files, async (it) => {
+ride('save and run: what the user has not saved is saved, and the command sees it', files, async (it) => {
   const { nvim, sandbox } = it;
   await nvim.press('Godelta<Esc>');
   const agent = await it.agent();
@@ -120,7 +120,7 @@ ride('approved for the session, it is asked again in a new one; approved for the
   assert.equal(await nvim.waits(), 0);
 });
 
-ride('of several rules the human chooses a wider one: what it covers asks no more', files, async (it) => {
+ride('of several rules the user chooses a wider one: what it covers asks no more', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();
   const call = agent.call('run_command', { command: 'git log -1 --oneline' });
@@ -206,7 +206,7 @@ ride('a command cannot reach the Neovim that it runs in', files, async (it) => {
   assert.doesNotMatch(stdout, /^(NVIM|VIM|PILLION)/m);
 });
 
-ride('an agent asks the human something', files, async (it) => {
+ride('an agent asks the user something', files, async (it) => {
   const { nvim } = it;
   await nvim.press('i');
   const agent = await it.agent();
@@ -214,7 +214,7 @@ ride('an agent asks the human something', files, async (it) => {
   await eventually('it waits', async () => (await nvim.waits()) === 1);
   await nvim.sees('an agent asks: Which colour?');
   nvim.screenshot('prompt-announced');
-  await nvim.type('blue'); // no answer: it goes where the human is typing
+  await nvim.type('blue'); // no answer: it goes where the user is typing
   await nvim.press('<Esc>');
   assert.match((await nvim.lines('words.txt'))[0], /^blue/);
   await nvim.pick(/Which colour/);
@@ -234,7 +234,7 @@ ride('an agent in a terminal of Neovim finds the Neovim that it runs in', files,
   nvim.screenshot('agent-in-a-terminal');
 });
 
-ride('the human changes the command: theirs is run, and the agent is told', files, async (it) => {
+ride('the user changes the command: theirs is run, and the agent is told', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();
   const call = agent.call('run_command', { command: 'rm words.txt' });
@@ -251,7 +251,7 @@ ride('the human changes the command: theirs is run, and the agent is told', file
   assert.equal(it.sandbox.exists('words.txt'), true);
 });
 
-ride('the human sets an agent’s mode: planning changes nothing, automatic edits ask no more', files, async (it) => {
+ride('the user sets an agent’s mode: planning changes nothing, automatic edits ask no more', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   await agent.call('read_file', { path: 'words.txt' });

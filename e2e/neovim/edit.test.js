@@ -41,7 +41,7 @@ ride('approved with one key in the proposal', files, async (it) => {
   assert.equal(sandbox.read('greet.py'), edited);
 }, { opened: 'greet.py' });
 
-ride('the human edits the proposal: their text lands and the agent is told', files, async (it) => {
+ride('the user edits the proposal: their text lands and the agent is told', files, async (it) => {
   const { nvim, sandbox } = it;
   const { call, dialog } = await proposed(it);
   await dialog.show();
@@ -76,7 +76,7 @@ ride('unsaved changes survive: the edit goes into the buffer, and nothing is sav
   nvim.screenshot('unsaved-changes-survive');
 }, { opened: 'greet.py' });
 
-ride('the human types in the file while the question is open: the dialog follows, and both land', files, async (it) => {
+ride('the user types in the file while the question is open: the dialog follows, and both land', files, async (it) => {
   const { nvim } = it;
   const { call, dialog } = await proposed(it);
   await nvim.press('ggO');
@@ -89,7 +89,7 @@ ride('the human types in the file while the question is open: the dialog follows
   assert.deepEqual(await nvim.lines('greet.py'), lines(`# typed meanwhile\n${edited}`));
 }, { opened: 'greet.py' });
 
-ride('the proposal was edited when the file changed: what the human wrote is kept, and shown again with the change', files, async (it) => {
+ride('the proposal was edited when the file changed: what the user wrote is kept, and shown again with the change', files, async (it) => {
   const { nvim, sandbox } = it;
   const { call, dialog } = await proposed(it);
   await dialog.show();
@@ -178,7 +178,7 @@ async function proposed(it) {
   return { call, dialog: await it.nvim.dialog('greet.py') };
 }
 
-/** A line of the human's own below all others. @param {import('./neovim.js').Neovim} nvim @param {string} line */
+/** A line of the user's own below all others. @param {import('./neovim.js').Neovim} nvim @param {string} line */
 async function addLine(nvim, line) {
   await nvim.press('Go');
   await nvim.type(line);

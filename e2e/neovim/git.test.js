@@ -20,7 +20,7 @@ ride('a commit shows its message, what it holds, as whom, and what runs; approve
   committedAsShown(sandbox, await call);
 });
 
-ride('the human writes the message anew: that is committed, and the agent is told', files, async (it) => {
+ride('the user writes the message anew: that is committed, and the agent is told', files, async (it) => {
   const { nvim, sandbox } = it;
   somethingToCommit(sandbox);
   const agent = await it.agent();

@@ -48,7 +48,7 @@ ride('an agent’s edit is marked, listed and reverted after a look; and the rev
   assert.deepEqual(await nvim.lines('greet.py'), lines(edited));
 }, { ...automatic, opened: 'greet.py' });
 
-ride('what the human wrote since stays, merged, and one u takes the revert back', files, async (it) => {
+ride('what the user wrote since stays, merged, and one u takes the revert back', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   assert.equal((await agent.call('edit_file', edit)).isError, false);
@@ -62,10 +62,10 @@ ride('what the human wrote since stays, merged, and one u takes the revert back'
   assert.equal(await nvim.modified('greet.py'), true);
   assert.equal(sandbox.read('greet.py'), edited, 'what is not saved is theirs to save');
   await nvim.press('u');
-  await eventually('the revert is undone, the human’s line is there', async () => (await nvim.lines('greet.py')).join('\n') === lines(`${edited}# mine, not saved\n`).join('\n'));
+  await eventually('the revert is undone, the user’s line is there', async () => (await nvim.lines('greet.py')).join('\n') === lines(`${edited}# mine, not saved\n`).join('\n'));
 }, { ...automatic, opened: 'greet.py' });
 
-ride('the marks go when the human saves', files, async (it) => {
+ride('the marks go when the user saves', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();
   assert.equal((await agent.call('edit_file', edit)).isError, false);
@@ -86,9 +86,9 @@ ride('typed while the question waits: both texts are in the buffer, and one u ta
   const result = await call;
   assert.equal(result.isError, false, result.text);
   assert.deepEqual(await nvim.lines('greet.py'), lines(`${edited}# mine\n`));
-  await eventually('the agent’s line is marked, the human’s is not', async () => (await marked(nvim)).join() === '2');
+  await eventually('the agent’s line is marked, the user’s is not', async () => (await marked(nvim)).join() === '2');
   await nvim.press('u');
-  await eventually('the agent’s text is out, the human’s is in', async () => (await nvim.lines('greet.py')).join('\n') === lines(`${greeting}# mine\n`).join('\n'));
+  await eventually('the agent’s text is out, the user’s is in', async () => (await nvim.lines('greet.py')).join('\n') === lines(`${greeting}# mine\n`).join('\n'));
   await eventually('and its mark is gone', async () => (await marked(nvim)).length === 0);
 }, { setup: `vim.o.signcolumn = 'yes'\n`, opened: 'greet.py' });
 

@@ -1,4 +1,4 @@
-/** Language servers in a real Neovim: the human's own answers for agents, and an agent's edit says what it broke. */
+/** Language servers in a real Neovim: the user's own answers for agents, and an agent's edit says what it broke. */
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -31,7 +31,7 @@ const attached = (nvim) => eventually('pylsp is attached', () => nvim.lua(`
   local one = vim.lsp.get_clients({ name = 'pylsp', bufnr = 0 })[1]
   return one ~= nil and one.initialized == true`));
 
-ride('the human’s own server answers for an agent, about the text as it is typed', files, async (it) => {
+ride('the user’s own server answers for an agent, about the text as it is typed', files, async (it) => {
   const { nvim, sandbox } = it;
   await attached(nvim);
   await nvim.press('ggOimport sys<CR><CR><CR>def boil_twice(litres):<CR>return boil(litres) * 2<Esc>');
@@ -57,7 +57,7 @@ ride('the human’s own server answers for an agent, about the text as it is typ
   nvim.screenshot('languages');
 }, { opened: 'kettle.py', init: pylsp });
 
-ride('the health report names the languages, their servers and those of the human', files, async (it) => {
+ride('the health report names the languages, their servers and those of the user', files, async (it) => {
   const { nvim } = it;
   await attached(nvim);
   await nvim.command('checkhealth pillion');
@@ -71,7 +71,7 @@ ride('the health report names the languages, their servers and those of the huma
   nvim.screenshot('languages-health');
 }, { opened: 'kettle.py', init: pylsp });
 
-ride('a server of the human’s that stands still holds up nobody', files, async (it) => {
+ride('a server of the user’s that stands still holds up nobody', files, async (it) => {
   const { nvim, sandbox } = it;
   await attached(nvim);
   const agent = await it.agent();
@@ -109,7 +109,7 @@ ride('an edit that breaks something says so, and the next one that it is mended'
   assert.deepEqual([mended.structured.diagnostics.new.length, mended.structured.diagnostics.fixed.length], [0, 1], mended.text);
 }, { opened: 'kettle.py', ...edits });
 
-ride('with the diagnostics of the editor preferred, those of the human’s server are told, and called stale', files, async (it) => {
+ride('with the diagnostics of the editor preferred, those of the user’s server are told, and called stale', files, async (it) => {
   const { nvim } = it;
   await attached(nvim);
   await nvim.press('/4.2<CR>ilitre * <Esc>');

@@ -1,4 +1,4 @@
-/** A question comes while the human is in the middle of something: whatever it is, it goes on as if nothing had come. */
+/** A question comes while the user is in the middle of something: whatever it is, it goes on as if nothing had come. */
 import assert from 'node:assert/strict';
 import { ride, takePictures } from './ride.js';
 import { eventually, steadily } from '../rig/expect.js';
@@ -34,7 +34,7 @@ for (const [name, { enter, mode, finish, text }] of Object.entries(doings)) {
     const call = agent.call('edit_file', edit);
     await steadily(`the mode is ${mode}`, async () => (await nvim.mode()).mode === mode, 600);
     await nvim.press(finish);
-    await eventually('the human has done what they were doing', async () => (await nvim.lines('notes.txt')).join('\n') === text.join('\n'), 5000)
+    await eventually('the user has done what they were doing', async () => (await nvim.lines('notes.txt')).join('\n') === text.join('\n'), 5000)
       .catch(async () => assert.deepEqual(await nvim.lines('notes.txt'), text));
     assert.equal(await nvim.file(), 'notes.txt');
     const dialog = await nvim.dialog('other.txt');

@@ -12,7 +12,7 @@ const dev = { command: 'sh serve.sh', process_id: 'dev', ready_pattern: 'ready' 
 
 takePictures();
 
-/** The agent starts it and the human says yes. @param {import('./ride.js').Ride} it */
+/** The agent starts it and the user says yes. @param {import('./ride.js').Ride} it */
 async function started(it) {
   const agent = await it.agent();
   const call = agent.call('run_persistent', dev);
@@ -64,7 +64,7 @@ ride('a process that stays: asked about as such, watched in a buffer, typed into
   nvim.screenshot('process-ended');
 });
 
-ride('what it prints while the human types goes to its buffer, and their keys to theirs', files, async (it) => {
+ride('what it prints while the user types goes to its buffer, and their keys to theirs', files, async (it) => {
   const { nvim } = it;
   const agent = await started(it);
   await nvim.press('i');
@@ -78,7 +78,7 @@ ride('what it prints while the human types goes to its buffer, and their keys to
   await nvim.sees('got three');
 }, { opened: 'words.txt' });
 
-ride('the agent reads, lists and ends its own; the human sees how it ended', files, async (it) => {
+ride('the agent reads, lists and ends its own; the user sees how it ended', files, async (it) => {
   const { nvim } = it;
   const agent = await started(it);
   assert.equal((await agent.call('list_processes', {})).structured.processes[0].process_id, 'dev');
@@ -113,7 +113,7 @@ ride('what a command prints reaches the agent while it runs', files, async (it) 
   assert.equal((await call).structured.stdout, 'first\nsecond\n');
 });
 
-ride('a command that takes long goes on in the background, where the human watches and stops it', files, async (it) => {
+ride('a command that takes long goes on in the background, where the user watches and stops it', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();
   const call = agent.call('run_command', { command: 'sh tick.sh', background_after: 1 });

@@ -111,7 +111,7 @@ ride('the agent gives up: the dialog says so and cannot be approved any more', f
   assert.equal(await nvim.waits(), 0);
 });
 
-ride('cancelled: the agent is paused until the human lets it go on', files, async (it) => {
+ride('cancelled: the agent is paused until the user lets it go on', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('edit_file', editOne);
@@ -155,7 +155,7 @@ ride('Neovim is killed while a question is open: denied, and nothing keeps runni
   await eventually('the sidecar has ended', () => sandbox.running(/pillion serve/).length === 0);
 });
 
-ride(':wqa while a question waits: what the human wrote is saved, Neovim ends at once, the call is denied', files, async (it) => {
+ride(':wqa while a question waits: what the user wrote is saved, Neovim ends at once, the call is denied', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   await nvim.press('Go');

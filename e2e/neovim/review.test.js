@@ -34,7 +34,7 @@ ride('a change of three hunks, one of them left out: the file holds exactly the 
   await eventually('its tab is gone', async () => (await nvim.tabs()).join() === 'clock.py');
 }, { opened: 'clock.py', columns: 160 });
 
-ride('hunks left out, and a line of the human’s own: the file holds exactly what stood on the right', files, async (it) => {
+ride('hunks left out, and a line of the user’s own: the file holds exactly what stood on the right', files, async (it) => {
   const { nvim, sandbox } = it;
   const { call, dialog } = await proposed(it);
   await dialog.enterProposal();
@@ -113,7 +113,7 @@ const pot = 'SORTS = ["green", "black"]\n\n\ndef leaves(cups):\n    return 2 * c
 const fuller = (/** @type {string} */ text) => text.replace('200 * cups', '250 * cups');
 const stronger = (/** @type {string} */ text) => text.replace('2 * cups\n', '3 * cups\n');
 
-ride('a patch is reviewed: two of five hunks left out and a line of the human’s own, the agent gets exactly that', { ...files, 'pot.py': pot }, async (it) => {
+ride('a patch is reviewed: two of five hunks left out and a line of the user’s own, the agent gets exactly that', { ...files, 'pot.py': pot }, async (it) => {
   const { nvim, sandbox } = it;
   const all = { 'clock.py': floats(counted(padded(clock))), 'pot.py': fuller(stronger(pot)) };
   const agent = await it.agent();
@@ -146,7 +146,7 @@ ride('a patch is reviewed: two of five hunks left out and a line of the human’
   await eventually('its tab is gone', async () => (await nvim.tabs()).join() === 'clock.py');
 }, { opened: 'clock.py', columns: 160 });
 
-ride('a patch that the human does not want: the agent reads why', files, async (it) => {
+ride('a patch that the user does not want: the agent reads why', files, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('apply_patch_review', { diff: patch(texts(files), texts({ 'clock.py': floats(padded(clock)) })) });

@@ -63,7 +63,7 @@ ride('a moved file takes its buffer along, and back when that is reverted', file
   assert.equal(sandbox.exists('greet.py'), false);
   await eventually('the agent reads the buffer under its new name', async () => (await agent.call('read_file', { path: 'src/hello.py' })).structured.source === 'buffer');
   await revertLast(it, 'greet.py');
-  await eventually('the buffer has its old name, and the human’s line', async () =>
+  await eventually('the buffer has its old name, and the user’s line', async () =>
     (await nvim.file()) === 'greet.py' && sandbox.read('greet.py') === `${greeting}# mine\n`);
 }, { opened: 'greet.py' });
 

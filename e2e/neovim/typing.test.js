@@ -1,4 +1,4 @@
-/** The agent and the human in one buffer at one time: insert mode, undo, versions, formatters. */
+/** The agent and the user in one buffer at one time: insert mode, undo, versions, formatters. */
 import assert from 'node:assert/strict';
 import { eventually, steadily } from '../rig/expect.js';
 import { edit, edited, files, greeting, lines } from '../rig/greeting.js';
@@ -11,7 +11,7 @@ const automatic = { opened: 'greet.py', setup: `require('pillion').setup({ setti
 
 takePictures();
 
-ride('the agent edits the line that the human is typing in: both texts are whole', files, async (it) => {
+ride('the agent edits the line that the user is typing in: both texts are whole', files, async (it) => {
   const { nvim, wire, call } = await held(it);
   await nvim.press('2GA');
   await nvim.type(' # a word');
@@ -24,7 +24,7 @@ ride('the agent edits the line that the human is typing in: both texts are whole
   nvim.screenshot('typing-in-the-same-line');
 }, null);
 
-ride('the agent replaces what is around the word in which the human types: what is typed is in one piece', files, async (it) => {
+ride('the agent replaces what is around the word in which the user types: what is typed is in one piece', files, async (it) => {
   const { nvim, wire, call } = await held(it, { path: 'greet.py', edits: [
     { old_string: 'greet(name)', new_string: 'hail(whom)' },
     { old_string: '"H', new_string: '"Oh H' },
@@ -51,11 +51,11 @@ ride('one u takes back the agent’s edit alone', files, async (it) => {
   await nvim.press('<C-r>');
   await eventually('and made again', async () => (await nvim.lines('greet.py'))[1].includes(edit.new_string));
   await nvim.press('uu');
-  await eventually('the second u takes back what the human typed', async () => (await nvim.lines('greet.py')).length === lines(greeting).length);
+  await eventually('the second u takes back what the user typed', async () => (await nvim.lines('greet.py')).length === lines(greeting).length);
   assert.deepEqual(await nvim.lines('greet.py'), lines(greeting));
 }, automatic);
 
-ride('one u takes back the agent’s edit alone, though it came while the human typed in insert mode', files, async (it) => {
+ride('one u takes back the agent’s edit alone, though it came while the user typed in insert mode', files, async (it) => {
   const { nvim } = it;
   const agent = await it.agent();
   await nvim.press('Go# before');
@@ -135,7 +135,7 @@ ride('the agent’s edit is no part of a repeated change or of a macro', files, 
   await nvim.press('Goone<Esc>qa');
   await makes(agent);
   await nvim.press('q.');
-  await eventually('the human’s own change is repeated', async () => (await nvim.lines('greet.py')).slice(-2).join() === 'one,one');
+  await eventually('the user’s own change is repeated', async () => (await nvim.lines('greet.py')).slice(-2).join() === 'one,one');
   assert.equal(await nvim.lua(`return vim.fn.getreg('a')`), '');
 }, automatic);
 
@@ -165,7 +165,7 @@ ride('a save that fails is told, and nothing is lost', files, async (it) => {
   assert.equal((await nvim.mode()).blocking, false);
 }, { ...automatic, init: `vim.api.nvim_create_autocmd('BufWritePre', { pattern = '*.py', callback = function() error('the formatter is broken') end })\n` });
 
-ride('a save while the human types in another window leaves their cursor, mode and messages alone', { ...files, 'notes.txt': '' }, async (it) => {
+ride('a save while the user types in another window leaves their cursor, mode and messages alone', { ...files, 'notes.txt': '' }, async (it) => {
   const { nvim, sandbox } = it;
   const agent = await it.agent();
   await nvim.command('split notes.txt');

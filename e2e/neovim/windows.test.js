@@ -55,7 +55,7 @@ ride('two Neovims on one file, unsaved text in the one: it keeps its text, and N
   await left.press('o');
   await focused;
   await left.press('Gotoo<Esc>');
-  await eventually('the human types on', async () => (await left.lines('one.txt')).join() === 'first,mine,too');
+  await eventually('the user types on', async () => (await left.lines('one.txt')).join() === 'first,mine,too');
   assert.equal(it.sandbox.read('one.txt'), 'FIRST\n');
 });
 

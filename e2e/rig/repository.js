@@ -56,7 +56,7 @@ export function lastMessage(sandbox) {
   return sandbox.git('log', '-1', '--format=%B').trimEnd();
 }
 
-/** The human wrote why not, and the agent reads it. @param {import('./agent.js').ToolResult} result @param {string} why */
+/** The user wrote why not, and the agent reads it. @param {import('./agent.js').ToolResult} result @param {string} why */
 export function refusedBecause({ structured, text }, why) {
   assert.equal(structured.error.code, 'USER_REJECTED');
   assert.ok(text.includes(why), text);
@@ -80,7 +80,7 @@ export function committedAsShown(sandbox, { structured }) {
 
 export const ownMessage = 'clock: two digits\n\nSaid by the one who drinks it.';
 
-/** clock.py alone was committed, with what the human wrote. @param {import('./sandbox.js').Sandbox} sandbox @param {import('./agent.js').ToolResult} result */
+/** clock.py alone was committed, with what the user wrote. @param {import('./sandbox.js').Sandbox} sandbox @param {import('./agent.js').ToolResult} result */
 export function committedWithOwnMessage(sandbox, { structured, text }) {
   assert.equal(structured.edited_by_human, true);
   assert.match(text, /user changed.*clock: two digits/s);

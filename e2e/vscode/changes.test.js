@@ -1,4 +1,4 @@
-/** What an agent changed, in a real VS Code: merged with what the human types, marked, listed, and taken back. */
+/** What an agent changed, in a real VS Code: merged with what the user types, marked, listed, and taken back. */
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { edit, edited, files, greeting } from '../rig/greeting.js';
@@ -24,7 +24,7 @@ ride('typing in the file while its question is open: both texts end up in the ed
   const both = `${edited}# typed while it asks`;
   const text = () => window.text(window.editor('greet.py'));
   await eventually('both are in the editor', async () => await text() === both);
-  assert.equal(sandbox.read('greet.py'), greeting, 'what the human has not saved is theirs to save');
+  assert.equal(sandbox.read('greet.py'), greeting, 'what the user has not saved is theirs to save');
   await eventually('the changed line is marked', async () => (await window.marks()).join() === '2 changed');
   await window.focus('greet.py');
   await window.press('Control+z');
@@ -168,7 +168,7 @@ ride('a revert of one open and two closed files fails half way because the disk 
   assert.equal(result.structured.saved, false);
   assert.equal(disk.read('one.txt'), large['one.txt'], 'what cannot be saved leaves the file whole');
   assert.ok((await window.tabs()).includes('* one.txt'), 'and waits in the editor');
-  await eventually('the human is told', async () => (await window.notifications()).some((text) => /one\.txt was changed but could not be saved/.test(text)));
+  await eventually('the user is told', async () => (await window.notifications()).some((text) => /one\.txt was changed but could not be saved/.test(text)));
   await window.screenshot('disk-full-open-file');
   disk.fill('filler', 1_000_000);
   await window.focus('one.txt');

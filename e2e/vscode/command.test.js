@@ -46,7 +46,7 @@ ride('approved for the session: the same command asks no more, another one does,
   assert.equal((await stranger).isError, true);
 });
 
-ride('edited, or after saving what it misses: what runs is what the human meant', files, async (it) => {
+ride('edited, or after saving what it misses: what runs is what the user meant', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
   const first = agent.call('run_command', { command: 'rm words.txt' });
@@ -94,7 +94,7 @@ ride('several commands are answered together, each only as it was read', files, 
   assert.equal((await calls[2]).isError, true);
 });
 
-ride('an agent asks the human something', files, async (it) => {
+ride('an agent asks the user something', files, async (it) => {
   const { window } = it;
   const agent = await it.agent();
   const call = agent.call('prompt_user', { message: 'Which colour?', actions: ['red', 'blue'] });

@@ -30,7 +30,7 @@ ride('approved, the file open and clean: the editor and the disk hold the new te
   await window.screenshot('approved');
 });
 
-ride('the human edits the proposal: their text lands and the agent is told', files, async (it) => {
+ride('the user edits the proposal: their text lands and the agent is told', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('edit_file', edit);
@@ -47,7 +47,7 @@ ride('the human edits the proposal: their text lands and the agent is told', fil
   assert.match(result.text, /# by hand/);
 });
 
-ride('the agent gives up while the human edits the proposal: what they wrote stays open, and is in no file', files, async (it) => {
+ride('the agent gives up while the user edits the proposal: what they wrote stays open, and is in no file', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
   const giveUp = new AbortController();

@@ -22,7 +22,7 @@ ride('a commit shows its message, what it holds, as whom, and what runs; approve
   committedAsShown(sandbox, await call);
 });
 
-ride('the human writes the message anew: that is committed, and the agent is told', files, async (it) => {
+ride('the user writes the message anew: that is committed, and the agent is told', files, async (it) => {
   const { window, sandbox } = it;
   somethingToCommit(sandbox);
   const agent = await it.agent();
@@ -56,7 +56,7 @@ ride('the human writes the message anew: that is committed, and the agent is tol
   await eventually('nothing of it stays open', async () => (await window.tabs()).length === 0);
 });
 
-ride('the agent gives up while the human writes the message: what they wrote stays open', files, async (it) => {
+ride('the agent gives up while the user writes the message: what they wrote stays open', files, async (it) => {
   const { window, sandbox } = it;
   somethingToCommit(sandbox);
   const agent = await it.agent();

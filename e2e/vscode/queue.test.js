@@ -77,7 +77,7 @@ ride('the agent gives up: the dialog says so and cannot be approved any more', f
   assert.equal(sandbox.read('one.txt'), files['one.txt']);
 });
 
-ride('cancelled: the agent is paused until the human lets it go on', files, async (it) => {
+ride('cancelled: the agent is paused until the user lets it go on', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
   const call = agent.call('edit_file', editOne);

@@ -283,7 +283,7 @@ export class Dialog {
     return this.#window.tab(this.#label);
   }
 
-  /** The proposed side of the diff, in which the human may type. */
+  /** The proposed side of the diff, in which the user may type. */
   get proposal() {
     return this.#window.group(this.#label).locator('.monaco-diff-editor .editor.modified');
   }

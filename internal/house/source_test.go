@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestOneApprovalSite: a human is asked for approval in one place of the program.
+// TestOneApprovalSite: a user is asked for approval in one place of the program.
 func TestOneApprovalSite(t *testing.T) {
 	const ask = "(*" + module + "/tools/approval.Queue).Ask"
 	sites := usesOf(t, func(name string) bool { return name == ask })[ask]

@@ -394,7 +394,7 @@ func (e *Editor) Type(name string, r document.Range, text string) {
 	e.change(uri, b, []document.TextEdit{{Range: r, NewText: text}}, true)
 }
 
-// Save writes an open file, as the human does.
+// Save writes an open file, as the user does.
 func (e *Editor) Save(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -22,7 +22,7 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 	return e.asked(ctx, req.Method, params)
 }
 
-// asked answers as an editor does, and the human at it as the test says.
+// asked answers as an editor does, and the user at it as the test says.
 func (e *Editor) asked(ctx context.Context, method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "approval/request":

@@ -202,7 +202,7 @@ export async function languageRows({ pillion, sandbox, env, row }) {
   const first = {};
   for (const [name, way] of Object.entries(ways)) {
     await way.start();
-    await setTimeout(3000); // the human reads
+    await setTimeout(3000); // the user reads
     first[name] = (await timed(way, (w) => w.ask('hover'))).took;
   }
   row('first hover, 3 s after the file was opened, against pylsp itself', first.ours, first.theirs, 'ms', 1.15);

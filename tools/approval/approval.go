@@ -1,4 +1,4 @@
-// Package approval is where a call waits for a human's yes.
+// Package approval is where a call waits for a user's yes.
 //
 // Queue.Ask is the entry point, and package tools calls it in exactly one place. It is
 // one loop over three events:
@@ -16,7 +16,7 @@
 //
 // A Request is bound by its digest to the bytes that it shows; while it waits,
 // the plan beneath it is made again whenever the world moves, and an answer holds
-// only for what was on show when it was given. How a question is put to the human
+// only for what was on show when it was given. How a question is put to the user
 // (editor dialog, terminal, not at all) is an Asker's business.
 package approval
 
@@ -28,7 +28,7 @@ import (
 	"time"
 )
 
-// Request is one question to the human: the params of approval/request.
+// Request is one question to the user: the params of approval/request.
 type Request struct {
 	ApprovalID  string          `json:"approvalId"`
 	CallID      string          `json:"callId"`
@@ -78,7 +78,7 @@ const (
 	ApproveID = "approve"
 )
 
-// Decision is what the human chose.
+// Decision is what the user chose.
 type Decision string
 
 // The decisions.
@@ -157,7 +157,7 @@ const (
 	Stale      Outcome = "stale"      // what it showed cannot be done any more
 )
 
-// Asker puts questions to the human. Ask blocks until there is an answer or ctx
+// Asker puts questions to the user. Ask blocks until there is an answer or ctx
 // ends; Changed and Resolved never block.
 type Asker interface {
 	Ask(ctx context.Context, r Request) (Answer, error)
@@ -165,7 +165,7 @@ type Asker interface {
 	Resolved(approvalID string, outcome Outcome)
 }
 
-// ErrUnavailable is an Asker's error where no human can be asked. Its text says
+// ErrUnavailable is an Asker's error where no user can be asked. Its text says
 // what would help.
 var ErrUnavailable = errors.New("nobody can be asked")
 

@@ -17,7 +17,7 @@ type Plan interface {
 	// Again makes the plan anew and reports how it compares with the last one.
 	// An error means that it cannot be done any more.
 	Again(ctx context.Context) (Continuity, error)
-	// Adopt makes the text that the human gave for an earlier plan a part of the
+	// Adopt makes the text that the user gave for an earlier plan a part of the
 	// current one, or fails when the two do not fit together.
 	Adopt(a Answer) error
 }
@@ -59,9 +59,9 @@ func (q *Queue) Waiting() []Request {
 	return out
 }
 
-// Ask puts the plan to the human and returns the answer. On return the answer
-// holds for the plan as it stands now: if the world moved after the human looked,
-// the plan has been made again and, unless its edits only shifted, the human has
+// Ask puts the plan to the user and returns the answer. On return the answer
+// holds for the plan as it stands now: if the world moved after the user looked,
+// the plan has been made again and, unless its edits only shifted, the user has
 // been asked again.
 func (q *Queue) Ask(ctx context.Context, p Plan) (Answer, error) {
 	var expires *time.Time
@@ -249,7 +249,7 @@ func (q *Queue) followPatiently(ctx context.Context, d *dialog, p Plan) error {
 	}
 }
 
-// adoptLate keeps what the human wrote for a plan that is no longer the plan: it
+// adoptLate keeps what the user wrote for a plan that is no longer the plan: it
 // is merged, and shown again.
 func adoptLate(p Plan, a Answer) error {
 	if a.Decision != Edit || len(a.After) == 0 {
@@ -259,7 +259,7 @@ func adoptLate(p Plan, a Answer) error {
 	return p.Adopt(a)
 }
 
-// withdraw takes the dialog down because the call ended before the human did.
+// withdraw takes the dialog down because the call ended before the user did.
 func (q *Queue) withdraw(ctx context.Context, d *dialog) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, ErrExpired) {

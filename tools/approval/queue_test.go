@@ -125,7 +125,7 @@ func TestAnythingElseNeedsANewYes(t *testing.T) {
 	})
 }
 
-// TestAYesForWhatIsOnShowNow: the dialog was updated in place, and the human saw it.
+// TestAYesForWhatIsOnShowNow: the dialog was updated in place, and the user saw it.
 func TestAYesForWhatIsOnShowNow(t *testing.T) {
 	inWorld(t, 0, func(w *world) {
 		d := w.dialog(1)
@@ -217,7 +217,7 @@ func TestAPlanThatStaysImpossibleEndsTheDialog(t *testing.T) {
 	})
 }
 
-// TestAYesInAnImpossibleMoment: the human approves while a program is half way
+// TestAYesInAnImpossibleMoment: the user approves while a program is half way
 // through writing the file.
 func TestAYesInAnImpossibleMoment(t *testing.T) {
 	inWorld(t, 0, func(w *world) {

@@ -79,7 +79,7 @@ func (p *plan) signal() {
 	}
 }
 
-// dialogs is an approval.Asker whose human is the test.
+// dialogs is an approval.Asker whose user is the test.
 type dialogs struct {
 	open     []*dialog // in the order in which they were asked
 	changed  []approval.Changed
@@ -131,7 +131,7 @@ func (d *dialogs) outcomes() []approval.Outcome {
 
 func (o *dialog) reply(a approval.Answer) { o.replies <- reply{answer: a} }
 
-// world is a queue, its human, and one plan. Everything happens in a synctest
+// world is a queue, its user, and one plan. Everything happens in a synctest
 // bubble, so that the test and the queue take turns and time is made up.
 type world struct {
 	t     *testing.T

@@ -20,7 +20,7 @@ type Choice struct {
 	review  *Review
 	chosen  map[int]bool             // chunks, by their numbers; each hunk by all of its own, or by none
 	Numbers []int                    // the same, in order
-	own     map[*ReviewedFile]string // texts that the human wrote
+	own     map[*ReviewedFile]string // texts that the user wrote
 	Edited  bool
 }
 
@@ -130,7 +130,7 @@ func (t *Choice) Follow(ctx context.Context, in Input) error {
 	return nil
 }
 
-// movedOn is what a review ends with whose files became others meanwhile. What the human
+// movedOn is what a review ends with whose files became others meanwhile. What the user
 // wrote is in it.
 func (t *Choice) movedOn(err error) error {
 	var why *fault.Error
@@ -204,7 +204,7 @@ func (f *ReviewedFile) head(gone bool) string {
 	case gone:
 		return fmt.Sprintf("deleted file mode %o\n", f.modeThere())
 	case f.Operation == patch.Delete:
-		return "" // the human kept some of it
+		return "" // the user kept some of it
 	case f.Operation == patch.Create:
 		mode := f.NewMode
 		if mode == 0 {

@@ -43,7 +43,7 @@ func (m *Made) MovedTo(target workspace.Path) (workspace.Path, bool) {
 	return to.target, true
 }
 
-// leftOut puts what the human did not take of a patch into its rows, and gives the moves
+// leftOut puts what the user did not take of a patch into its rows, and gives the moves
 // that were made.
 func (p *Patch) leftOut(rows []FileResult, outcomes []change.Outcome) map[*fileState]*fileState {
 	moved := maps.Clone(p.moved)

@@ -210,7 +210,7 @@ func errHoldsMore(path workspace.Path) error {
 		WithHint("read it again")
 }
 
-// layBytes makes the bytes: the human is told how many there are.
+// layBytes makes the bytes: the user is told how many there are.
 func (p *Patch) layBytes(f *ReviewedFile, old *fileState) error {
 	isNew := f.Operation == patch.Create
 	was := &document.File{}

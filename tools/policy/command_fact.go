@@ -46,7 +46,7 @@ func (c Command) fact(name string) WordFact {
 	}
 }
 
-// protected says why a write to where the word leads needs a human, "" if it does
+// protected says why a write to where the word leads needs a user, "" if it does
 // not: because of what it leads to, or of its own name.
 func (f WordFact) protected(name string) string {
 	if !f.Outside {
@@ -268,7 +268,7 @@ func (c Command) placeWhy(name string, reads bool) string {
 	return ""
 }
 
-// writeReasons list what a line writes, as it says itself, that needs a human
+// writeReasons list what a line writes, as it says itself, that needs a user
 // whatever was allowed: protected paths in every mode, and places outside the
 // workspace unless the mode leaves commands alone.
 func writeReasons(r Request) []string {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Offer is a rule that the human may have remembered along with a yes. With it,
+// Offer is a rule that the user may have remembered along with a yes. With it,
 // this very call would run.
 type Offer struct {
 	ID    string

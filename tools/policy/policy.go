@@ -1,4 +1,4 @@
-// Package policy answers one question: may this call run, must a human be asked,
+// Package policy answers one question: may this call run, must a user be asked,
 // or is it refused?
 //
 // Decide is the entry point; everything it looks at is in the Request. The order
@@ -34,8 +34,8 @@ type Request struct {
 	Paths   []PathFact // every path the plan touches, as the workspace resolved them
 	Command *Command   // for tools that run a command line
 	Rules   Rules      // from settings
-	Grants  []Rule     // what the human granted this session
-	// AlwaysAsk is set when the call itself demands a human: requiresApproval,
+	Grants  []Rule     // what the user granted this session
+	// AlwaysAsk is set when the call itself demands a user: requiresApproval,
 	// git.push, the strict presets.
 	AlwaysAsk bool
 	// Covered is set when an earlier yes of the session holds for this call: it is
@@ -85,7 +85,7 @@ func (p PathFact) printed(name string) string { return path.Join(p.Folder, name)
 // Decision is the answer.
 type Decision struct {
 	Verdict Verdict
-	By      By         // who decided; empty where a human is asked
+	By      By         // who decided; empty where a user is asked
 	Code    fault.Code // of a refusal
 	// Reasons say why it asks or refuses. Empty when it runs.
 	Reasons []Reason
@@ -138,7 +138,7 @@ func Texts(reasons []Reason) []string {
 // Why is the reasons as one clause.
 func (d Decision) Why() string { return strings.Join(Texts(d.Reasons), "; ") }
 
-// By is who decided, if no human was asked.
+// By is who decided, if no user was asked.
 type By string
 
 // Who decides.
@@ -206,7 +206,7 @@ func decide(r Request) Decision {
 	return d
 }
 
-// refuse finds what no human is asked about.
+// refuse finds what no user is asked about.
 func refuse(r Request) (Decision, bool) {
 	for _, rule := range r.Rules.Deny {
 		if rule.judge(r) == matches {

@@ -6,7 +6,7 @@ import (
 )
 
 // What this file knows of programs errs towards asking: a program that is missing
-// here is the human's own judgement when they write a rule for it, and no pattern
+// here is the user's own judgement when they write a rule for it, and no pattern
 // is offered but for the few in subcommands.
 
 // changesShell are the words that make the shell itself do something, so that what

@@ -60,7 +60,7 @@ var protectedNames = []struct{ pattern, effect string }{
 // they agreed to, below its own name; see packages config and consent.
 var homesOfSettings = []string{".config", "state", "application support", "roaming", "local"}
 
-// Protected says why a write to path always needs a human, "" when it does not,
+// Protected says why a write to path always needs a user, "" when it does not,
 // and whether the file and patch tools may not write there at all. It goes by
 // the name alone, so it holds for paths that do not exist yet.
 func Protected(path string) (reason string, denied bool) {
@@ -173,7 +173,7 @@ func shortParts(name string) (stem, ext string) {
 
 func clip(s string, n int) string { return s[:min(n, len(s))] }
 
-// protectedReasons list the writes that need a human in every mode.
+// protectedReasons list the writes that need a user in every mode.
 func protectedReasons(r Request) []string {
 	var reasons []string
 	for _, fact := range r.Paths {

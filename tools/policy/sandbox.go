@@ -13,7 +13,7 @@ func Covers(rules []Rule, tool string, c Command) bool {
 
 // RunsGit says whether the line runs git, and beside it nothing but what only looks or
 // goes to a folder: what else runs while a repository is open for writing could lay
-// out in it what the human's next git runs.
+// out in it what the user's next git runs.
 func (r *CommandReading) RunsGit() bool {
 	git := func(p part) bool { return len(p.words) > 0 && p.words[0].literal && p.words[0].text == "git" }
 	harmless := func(p part) bool {

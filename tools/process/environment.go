@@ -10,13 +10,13 @@ import (
 
 // passed are the variables that a command may inherit: who and where the user
 // is, the language, and where toolchains live. A name is on this list when a
-// build needs it and its value is no secret and no way to the human's screen,
+// build needs it and its value is no secret and no way to the user's screen,
 // editor, keys or running services. So these are missing on purpose:
 // SSH_AUTH_SOCK and the D-Bus and runtime folders (they let a command act as the
 // user elsewhere, or leave its guardian), DISPLAY and WAYLAND_DISPLAY, GIT_*,
 // LD_*, NODE_OPTIONS, PYTHONPATH, BASH_ENV and ENV (they change what programs
 // do), NVIM*, VSCODE_* and PILLION_* (a command could approve itself), tokens of
-// every kind. A call's own env, which the human sees, may add any of them.
+// every kind. A call's own env, which the user sees, may add any of them.
 var passed = names(`
 	PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR LOCALE_ARCHIVE
 	XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME

@@ -52,8 +52,8 @@ func (h hold) apply() error {
 	return nil
 }
 
-// makeFile has a file there that the human saw named, so that it can be let
-// through. A link in its place is not followed: the human saw where it led then.
+// makeFile has a file there that the user saw named, so that it can be let
+// through. A link in its place is not followed: the user saw where it led then.
 func makeFile(name string) error {
 	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
 	switch err {

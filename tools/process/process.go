@@ -33,7 +33,7 @@
 // doorFD. A command that was to be held and cannot be does not run.
 //
 // Deliberately not here: whether a command may run (policy), the question to
-// the human (approval), and which paths are closed to a command (package tools).
+// the user (approval), and which paths are closed to a command (package tools).
 package process
 
 import (

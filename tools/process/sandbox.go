@@ -29,7 +29,7 @@ type Confine struct {
 	// Level is what must hold the command: it does not start with less.
 	Level    Level
 	Writable []string // folders; all else can be read only
-	// Files may be written although they lie elsewhere, or in ReadOnly: the human
+	// Files may be written although they lie elsewhere, or in ReadOnly: the user
 	// saw them named. One that is not there is made, empty.
 	Files    []string
 	ReadOnly []string // what of Writable can be read only; Landlock has no such thing

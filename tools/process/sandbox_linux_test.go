@@ -131,7 +131,7 @@ func TestTemporaryFilesAndCachesCanBeWritten(t *testing.T) {
 	})
 }
 
-// What the human saw named can be written, where it is and where it is not yet.
+// What the user saw named can be written, where it is and where it is not yet.
 func TestNamedFilesCanBeWritten(t *testing.T) {
 	r := newRunner(t)
 	everyLevel(t, r, func(t *testing.T, level Level) {

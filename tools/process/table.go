@@ -75,10 +75,10 @@ type Named struct {
 	byHuman atomic.Bool
 }
 
-// NoteHuman notes that the human has it ended, so that its agent can be told.
+// NoteHuman notes that the user has it ended, so that its agent can be told.
 func (n *Named) NoteHuman() { n.byHuman.Store(true) }
 
-// ByHuman says whether the human had it ended.
+// ByHuman says whether the user had it ended.
 func (n *Named) ByHuman() bool { return n.byHuman.Load() }
 
 // NewTable makes an empty table above a Runner.

@@ -1,5 +1,5 @@
 // Package session holds one agent's conversation: who the agent is, its mode and
-// turn, which versions of files it saw, and what the human granted it.
+// turn, which versions of files it saw, and what the user granted it.
 //
 // A Set keeps the open sessions; Set.Open is the entry point. Everything is in
 // memory and safe for concurrent use. Deliberately not here: what a mode or a
@@ -37,7 +37,7 @@ type Session struct {
 	pieces   *atomic.Int64    // bytes of all arrivals, shared by the sessions of a Set
 	arrivals map[string]*arrival
 	mode     policy.Mode
-	chosen   bool // the mode was, by the human or the agent's editor: no default any more
+	chosen   bool // the mode was, by the user or the agent's editor: no default any more
 	dialect  string
 	turn     int
 	paused   bool
@@ -118,7 +118,7 @@ func (s *Session) SetDialect(dialect string) {
 	s.dialect = dialect
 }
 
-// Grant remembers a rule that the human approved for this session.
+// Grant remembers a rule that the user approved for this session.
 func (s *Session) Grant(r policy.Rule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *Session) GrantedOnce(key string) bool {
 	return key != "" && s.once[key]
 }
 
-// Pause stops the session until its next turn: the human cancelled, and the
+// Pause stops the session until its next turn: the user cancelled, and the
 // agent's protocol has no way to be told. The first reason stays.
 func (s *Session) Pause(reason string) {
 	s.mu.Lock()

@@ -38,7 +38,7 @@ type threshold struct {
 // The thresholds, as docs/security.md names them.
 var thresholds = map[Kind]threshold{
 	Escape:       {5, 2 * time.Minute}, // calls for paths that no agent may reach
-	MassDeletion: {25, time.Minute},    // files deleted or emptied without a human's yes to the very call
+	MassDeletion: {25, time.Minute},    // files deleted or emptied without a user's yes to the very call
 	Refusals:     {10, time.Minute},    // calls that were refused, or came too fast
 }
 

@@ -111,7 +111,7 @@ func TestOrdinaryWorkIsNotUnusual(t *testing.T) {
 				}
 			}
 		},
-		"a human who corrects it": func(call func(time.Duration, audit.Record)) {
+		"a user who corrects it": func(call func(time.Duration, audit.Record)) {
 			rejected := edited
 			rejected.Outcome, rejected.Code, rejected.By = "failed", "USER_REJECTED", "human"
 			for range 60 {

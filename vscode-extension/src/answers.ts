@@ -83,7 +83,7 @@ function give(choice: Choice): (bench: Workbench, ids: readonly string[]) => voi
   };
 }
 
-/** `digest` where the human looked at something else, or wrote, between reading and answering. */
+/** `digest` where the user looked at something else, or wrote, between reading and answering. */
 function answer({ approvals }: Workbench, id: string, choice: Choice, digest?: string): void {
   const verdict = approvals.answer(id, choice, digest);
   if (verdict === "too-soon") {
@@ -165,7 +165,7 @@ async function editMessage(bench: Workbench, first: unknown): Promise<void> {
   }
 }
 
-/** The command is the human's then: approved as they wrote it, and the agent is told. */
+/** The command is the user's then: approved as they wrote it, and the agent is told. */
 async function editCommand(bench: Workbench, first: unknown): Promise<void> {
   const [id] = first instanceof Uri ? named(first) : focused(bench);
   const approval = bench.approvals.get(id ?? "");

@@ -1,4 +1,4 @@
-// The approvals that wait for this human: what is on show, what they edited, whether an answer counts yet. Pure: the
+// The approvals that wait for this user: what is on show, what they edited, whether an answer counts yet. Pure: the
 // clock comes in, nothing here knows VS Code. An answer is taken once, never within `inertMs` of what it answers, and
 // closing anything is none. What the dialogs look like is not decided here.
 
@@ -10,10 +10,10 @@ import type { ApprovalAnswer, ApprovalChanged, ApprovalDecision, ApprovalRequest
 /** A dialog that has just appeared, moved to the front or changed takes no answer for this long. */
 export const inertMs = 500;
 
-/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. `no-message`: the human left none. */
+/** `changed`: it is not what the answer was given for any more. `nothing`: a yes to none of it. `no-message`: the user left none. */
 export type Verdict = "taken" | "too-soon" | "changed" | "nothing" | "no-message" | "gone";
 
-/** What a button asks for; the answer on the wire follows from it and from what the human edited. */
+/** What a button asks for; the answer on the wire follows from it and from what the user edited. */
 export type Choice =
   /** `saved` when the half second began anew only because this very answer had files saved first. */
   | { kind: "approve"; saved?: true }
@@ -24,7 +24,7 @@ export type Choice =
   | { kind: "cancel" };
 
 export class Approval {
-  /** `updated` or `moved` after the text beneath changed, `conflict` while the human's own edit rests on the older text. */
+  /** `updated` or `moved` after the text beneath changed, `conflict` while the user's own edit rests on the older text. */
   beneath: "unchanged" | "updated" | "moved" | "conflict" = "unchanged";
   private selection: Chosen;
   private ownMessage: string | undefined;
@@ -65,7 +65,7 @@ export class Approval {
     return this.files.length === 0 || this.texts.length < this.files.length;
   }
 
-  /** What of it the human takes. */
+  /** What of it the user takes. */
   get chosen(): Chosen {
     return this.selection;
   }
@@ -84,7 +84,7 @@ export class Approval {
     return this.selection.edited.size > 0;
   }
 
-  /** What is said of it, as the human has it now; undefined where there is nothing that they may write anew. */
+  /** What is said of it, as the user has it now; undefined where there is nothing that they may write anew. */
   get message(): string | undefined {
     return this.ownMessage ?? this.agentsMessage;
   }
@@ -99,7 +99,7 @@ export class Approval {
     return !this.isOpening && this.now() >= this.armedAt;
   }
 
-  /** What the human should know of what lies beneath; that a command's files were saved is nothing new to them. */
+  /** What the user should know of what lies beneath; that a command's files were saved is nothing new to them. */
   get note(): string | undefined {
     return this.beneath === "moved" && this.files.length === 0 ? undefined : beneathNotes[this.beneath];
   }
@@ -119,7 +119,7 @@ export class Approval {
     return (this.shown.decisions ?? []).filter((decision) => decision.scope !== "once");
   }
 
-  /** The command line that the human may write anew; undefined where there is none, or one that a single line would not show whole. */
+  /** The command line that the user may write anew; undefined where there is none, or one that a single line would not show whole. */
   get editableCommand(): string | undefined {
     const { preview, arguments: given } = this.shown;
     const command = preview.kind === "command" && typeof given === "object" && given !== null && "command" in given ? given.command : undefined;
@@ -147,7 +147,7 @@ export class Approval {
   }
 
   /**
-   * The human's text for one file, or undefined when it equals what is shown without them. `older` when they typed into
+   * The user's text for one file, or undefined when it equals what is shown without them. `older` when they typed into
    * the text that a change was just about to replace.
    */
   edit(path: string, text: string | undefined, older = false): void {
@@ -162,12 +162,12 @@ export class Approval {
     }
   }
 
-  /** The human's own message; that which the agent wrote is none. */
+  /** The user's own message; that which the agent wrote is none. */
   writeMessage(text: string): void {
     this.ownMessage = this.agentsMessage === undefined || text.trimEnd() === this.agentsMessage.trimEnd() ? undefined : text.trimEnd();
   }
 
-  /** Gives how many hunks could not be ticked or unticked, because of what the human wrote. */
+  /** Gives how many hunks could not be ticked or unticked, because of what the user wrote. */
   take(path: string, ids: readonly string[], on: boolean): number {
     const wasEdited = this.writes;
     const stuck = this.selection.take(path, ids, on).length;
@@ -179,7 +179,7 @@ export class Approval {
   }
 
   /**
-   * The text beneath changed. A human's own edit stays on show with the text and the digest that it rests on: the
+   * The text beneath changed. A user's own edit stays on show with the text and the digest that it rests on: the
    * sidecar merges an answer to an older digest and shows the result again.
    */
   change(changed: ApprovalChanged): void {
@@ -208,7 +208,7 @@ export class Approval {
     return "taken";
   }
 
-  /** Nothing of the human's own rests on an older text any more. */
+  /** Nothing of the user's own rests on an older text any more. */
   private settleDown(): void {
     if (!this.writes && this.pending) {
       const { pending } = this;
@@ -306,7 +306,7 @@ export class Approvals {
     return this.waiting.get(id);
   }
 
-  /** Resolves with the human's answer; rejects with `gone(outcome)` when nobody can give one any more. */
+  /** Resolves with the user's answer; rejects with `gone(outcome)` when nobody can give one any more. */
   open(request: ApprovalRequest, gone: (outcome: string) => Error): Promise<ApprovalAnswer> {
     this.remove(request.approvalId, "replaced");
     return new Promise((settle, fail) => {

@@ -1,4 +1,4 @@
-// What of a proposal the human takes: hunks that are ticked, and what they wrote themselves. Pure. Whatever the choice, the
+// What of a proposal the user takes: hunks that are ticked, and what they wrote themselves. Pure. Whatever the choice, the
 // right side shows exactly what it gives; a text that they wrote stays theirs, and a tick puts its hunk into it or takes it
 // out again, where it still finds its place.
 
@@ -74,7 +74,7 @@ export class Chosen {
     return this.own.get(path) ?? this.given(path);
   }
 
-  /** What the human wrote; undefined, or what the choice gives, when that is nothing of their own any more. */
+  /** What the user wrote; undefined, or what the choice gives, when that is nothing of their own any more. */
   write(path: string, text: string | undefined): void {
     if (text === undefined || sameText(text, this.given(path))) {
       this.own.delete(path);
@@ -83,7 +83,7 @@ export class Chosen {
     }
   }
 
-  /** Gives the hunks that could not be changed, because what the human wrote stands in the way. */
+  /** Gives the hunks that could not be changed, because what the user wrote stands in the way. */
   take(path: string, ids: readonly string[], on: boolean): Hunk[] {
     const wanted = this.hunksOf(path).filter((hunk) => ids.includes(hunk.id) && this.takes(hunk) !== on);
     return wanted.filter((hunk) => !this.takeOne(path, hunk, on));
@@ -96,7 +96,7 @@ export class Chosen {
     return own === undefined ? expected : (find(own, hunk, this.takes(hunk) ? "new" : "old", expected.start) ?? expected);
   }
 
-  /** Whether the human wrote over it, so that it can be neither taken nor left by a tick. */
+  /** Whether the user wrote over it, so that it can be neither taken nor left by a tick. */
   isStuck(path: string, hunk: Hunk): boolean {
     const own = this.own.get(path);
     return own !== undefined && swap(own, hunk, !this.takes(hunk), 0) === undefined;

@@ -38,7 +38,7 @@ export class Documents implements Disposable {
   private readonly editing = new Set<string>();
   /** The texts around the last edit, by address. */
   private readonly edits = new Map<string, { before: string; after: string }>();
-  /** Documents that hold an edit which could not be saved, and their version then: nothing in them is the human's. */
+  /** Documents that hold an edit which could not be saved, and their version then: nothing in them is the user's. */
   private readonly unsaved = new Map<string, number>();
   private notify: Notify | undefined;
   private readonly subscriptions = Disposable.from(
@@ -96,7 +96,7 @@ export class Documents implements Disposable {
     }
   }
 
-  /** Whether what is saved now is saved by the sidecar, not by the human's hand. */
+  /** Whether what is saved now is saved by the sidecar, not by the user's hand. */
   isEditing(uri: string): boolean {
     return this.editing.has(uri);
   }
@@ -115,7 +115,7 @@ export class Documents implements Disposable {
     const key = document.uri.toString();
     const isOurs = this.unsaved.get(key) === document.version;
     this.unsaved.delete(key);
-    const save = request.save && (!document.isDirty || isOurs); // what the human has not saved is theirs to save
+    const save = request.save && (!document.isDirty || isOurs); // what the user has not saved is theirs to save
     const before = document.getText();
     if (!(await apply(document, request.edits ?? []))) {
       return refusal(document, "VS Code did not apply the edit; the document changed meanwhile or is read-only");

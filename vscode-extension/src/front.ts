@@ -1,6 +1,6 @@
-// Which waiting approval lies in front, and where its editor opens. Nothing here takes the focus unless the human asked
+// Which waiting approval lies in front, and where its editor opens. Nothing here takes the focus unless the user asked
 // for it, and nothing opens over the editor in which they may be typing: a dialog comes up beside it. One is in front at
-// a time; when it is answered the next one follows. A tab that the human closed stays closed until they ask for it.
+// a time; when it is answered the next one follows. A tab that the user closed stays closed until they ask for it.
 
 import { commands, Disposable, Range, type Tab, type Uri, ViewColumn, window, workspace } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, inertMs } from "./approvals";
@@ -17,7 +17,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
   private inSight = new Set<string>();
   private active: string | undefined;
   private activeSince = 0;
-  /** Whether the page of a dead dialog is left to the human who was looking, or makes room for the next question. */
+  /** Whether the page of a dead dialog is left to the user who was looking, or makes room for the next question. */
   private endedStays = false;
   private work: Promise<unknown> = Promise.resolve();
   private readonly subscriptions: Disposable;
@@ -68,7 +68,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     this.look();
   }
 
-  /** What the human answered makes room for the next; what died while they looked at it says so. */
+  /** What the user answered makes room for the next; what died while they looked at it says so. */
   removed(approval: Approval, outcome: string): void {
     const seen = this.inSight.has(approval.id);
     const focused = this.active === approval.id;
@@ -87,7 +87,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     });
   }
 
-  /** The human asked to see it. */
+  /** The user asked to see it. */
   async show(id: string, path?: string, hunkId?: string): Promise<boolean> {
     return this.queue(async () => {
       const approval = this.approvals.get(id);
@@ -98,7 +98,7 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     });
   }
 
-  /** The human wants to write its message anew: it opens over its page, with the focus. */
+  /** The user wants to write its message anew: it opens over its page, with the focus. */
   async showMessage(id: string): Promise<void> {
     await this.queue(async () => {
       const approval = this.approvals.get(id);

@@ -23,7 +23,7 @@ const stepsKept = 20;
 export class Gutter implements Disposable {
   private readonly paints = paints();
   private readonly steps = new Map<string, Step[]>();
-  /** Documents whose save the human is about to make with their own hand. */
+  /** Documents whose save the user is about to make with their own hand. */
   private readonly byHand = new Set<string>();
   private readonly subscriptions: Disposable;
 
@@ -84,7 +84,7 @@ export class Gutter implements Disposable {
     this.draw();
   }
 
-  /** The human has seen them. */
+  /** The user has seen them. */
   accept(uri?: Uri): number {
     const uris = uri ? [uri.toString()].filter((key) => this.marks.of(key).length > 0) : this.marks.uris;
     uris.forEach((key) => this.marks.drop(key));

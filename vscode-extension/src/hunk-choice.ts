@@ -5,7 +5,7 @@ import type { Approval, Approvals } from "./approvals";
 import { pageAddress } from "./pages";
 import { address, original, proposal } from "./schemes";
 
-/** Says so if what the human wrote stands in the way. */
+/** Says so if what the user wrote stands in the way. */
 export function takeHunks(approvals: Approvals, { id }: Approval, path: string, ids: readonly string[], on: boolean): void {
   const stuck = approvals.take(id, path, ids, on);
   if (stuck > 0) {

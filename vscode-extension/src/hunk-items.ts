@@ -1,4 +1,4 @@
-// Rows of the view for a proposal of which the human may take a part: a box for each file and each hunk.
+// Rows of the view for a proposal of which the user may take a part: a box for each file and each hunk.
 
 import { MarkdownString, ThemeIcon, TreeItem, TreeItemCheckboxState } from "vscode";
 import type { Approval } from "./approvals";

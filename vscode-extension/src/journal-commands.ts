@@ -1,4 +1,4 @@
-// What a human does about what agents changed, and the parts that show it.
+// What a user does about what agents changed, and the parts that show it.
 
 import { commands, type QuickPickItem, type TextEditor, Uri, window } from "vscode";
 import { short, visible } from "./escape";
@@ -25,7 +25,7 @@ export const journalCommands: Record<string, Handler> = {
 
 type Reach = "change" | "turn" | "agent";
 
-/** From a row of a view, a link in a hover, a line number's menu, or the palette: there the cursor says which, or the human picks. */
+/** From a row of a view, a link in a hover, a line number's menu, or the palette: there the cursor says which, or the user picks. */
 async function revert(bench: Workbench, pressed: readonly unknown[], reach: Reach): Promise<void> {
   const entry = entryOf(bench, pressed[0]);
   const target = entry ? targetOf(entry, reach) : await pick(bench, reach);

@@ -55,7 +55,7 @@ export class Journal {
   }
 }
 
-/** Whether it is a revert, which the human made, or their setting `unusual`. */
+/** Whether it is a revert, which the user made, or their setting `unusual`. */
 export function isRevert({ sessionId }: Pick<JournalEntry, "sessionId">): boolean {
   return sessionId === "";
 }
@@ -64,7 +64,7 @@ export function isRevertible({ state }: Pick<JournalEntry, "state">): boolean {
   return state === "done" || state === "partly_reverted" || state === "interrupted";
 }
 
-/** What is to be taken back, and how the human knows it. */
+/** What is to be taken back, and how the user knows it. */
 export interface Target {
   selector: JournalSelector;
   /** `Edit app.py by claude-code`, `all that claude-code changed in turn 2`. */

@@ -1,4 +1,4 @@
-// Questions about code, put to the language servers that VS Code runs. Whatever extension brings them: it is the human's choice
+// Questions about code, put to the language servers that VS Code runs. Whatever extension brings them: it is the user's choice
 // and set up by them, and it knows what is not saved yet.
 //
 // Null is "nobody here knows": then the sidecar asks a server of its own.

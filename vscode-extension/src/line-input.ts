@@ -1,4 +1,4 @@
-// A line that a human types for a program which has no terminal: it is edited here and sent with Enter. Pure; keys come in
+// A line that a user types for a program which has no terminal: it is edited here and sent with Enter. Pure; keys come in
 // as a terminal sends them. What the line looks like is process-terminal.ts's business.
 
 export type LineEvent = { kind: "line"; text: string } | { kind: "interrupt" };

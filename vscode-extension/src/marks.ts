@@ -1,4 +1,4 @@
-// Which lines an agent changed and the human has not yet accepted, by file. The marks move with the text: with what is typed in
+// Which lines an agent changed and the user has not yet accepted, by file. The marks move with the text: with what is typed in
 // an editor, and with a later change of an agent on disk. Pure; gutter.ts draws them.
 
 import type { Replaced } from "./line-changes";
@@ -60,7 +60,7 @@ export class Marks {
     this.set(uri, [...kept, ...fresh].sort((one, other) => one.start - other.start));
   }
 
-  /** The human, or anybody else, changed the text; whether that moved or ended a mark. */
+  /** The user, or anybody else, changed the text; whether that moved or ended a mark. */
   shift(uri: string, changes: readonly Replaced[]): boolean {
     const before = this.of(uri);
     // From the end of the text to its beginning, so that each still counts in lines as they were.

@@ -86,7 +86,7 @@ export class Pages implements TextDocumentContentProvider, CodeLensProvider, App
     return this.open(uri);
   }
 
-  /** The human asked for it, so it takes the focus. */
+  /** The user asked for it, so it takes the focus. */
   async present(uri: Uri, content: Page): Promise<void> {
     this.put(uri, content);
     await window.showTextDocument(await this.open(uri), { preview: false });

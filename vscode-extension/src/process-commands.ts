@@ -1,4 +1,4 @@
-// What a human does about the processes that agents left running, and the parts that show them.
+// What a user does about the processes that agents left running, and the parts that show them.
 
 import { type QuickPickItem, ThemeIcon, window } from "vscode";
 import { short } from "./escape";

@@ -1,4 +1,4 @@
-// What a terminal shows of a process that has no terminal: its text, made safe, and below it the line that a human is typing,
+// What a terminal shows of a process that has no terminal: its text, made safe, and below it the line that a user is typing,
 // which goes to the process with Enter. Pure: it gives what is to be written to the terminal. The line never wraps, so it can
 // be taken away exactly when text comes in between.
 

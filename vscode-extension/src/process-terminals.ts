@@ -8,7 +8,7 @@ import { say } from "./notices";
 import { ProcessScreen } from "./process-screen";
 import type { AgentProcess, Printed, ProcessListener } from "./processes";
 
-/** What a human does to a process. */
+/** What a user does to a process. */
 export interface Hands {
   write(process: AgentProcess, input: string): Promise<void>;
   kill(process: AgentProcess, signal?: string): Promise<void>;
@@ -58,7 +58,7 @@ export class ProcessTerminals implements ProcessListener, Disposable {
     known?.terminal.dispose();
   }
 
-  /** The human asked for it, so it takes the focus. */
+  /** The user asked for it, so it takes the focus. */
   show(process: AgentProcess): void {
     (this.open.get(process.key)?.terminal ?? this.make(process)).show(false);
   }
@@ -110,7 +110,7 @@ class ProcessTerminal implements Pseudoterminal {
     this.draw();
   }
 
-  /** The human closed it. */
+  /** The user closed it. */
   close(): void {
     this.isOpen = false;
     clearTimeout(this.timer);
@@ -124,7 +124,7 @@ class ProcessTerminal implements Pseudoterminal {
     }
   }
 
-  /** What happens to the terminal from now on is not the human's wish. */
+  /** What happens to the terminal from now on is not the user's wish. */
   letGo(): void {
     this.isHeld = false;
   }

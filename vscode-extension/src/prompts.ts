@@ -1,4 +1,4 @@
-// Questions that an agent asks the human (`prompt/user`). Never modal: a question waits in the view until somebody picks
+// Questions that an agent asks the user (`prompt/user`). Never modal: a question waits in the view until somebody picks
 // an answer or cancels it there; a notification or a list that vanishes answers nothing.
 
 import { type CancellationToken, type Disposable, window } from "vscode";
@@ -46,7 +46,7 @@ export class Prompts {
     }
   }
 
-  /** Lets the human choose. Leaving the list leaves the question waiting. */
+  /** Lets the user choose. Leaving the list leaves the question waiting. */
   async pick(promptId: string): Promise<void> {
     const prompt = this.waiting.get(promptId);
     if (!prompt) {

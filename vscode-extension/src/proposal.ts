@@ -1,4 +1,4 @@
-// The two sides of a diff that waits: the original, read-only, and the proposal, which the human may edit in place. The
+// The two sides of a diff that waits: the original, read-only, and the proposal, which the user may edit in place. The
 // proposal is saved to memory after each change, so that closing its tab asks nothing, and it is never on any disk.
 
 import {
@@ -27,9 +27,9 @@ import { address, original, proposal } from "./schemes";
 const formerKept = 20;
 
 interface ProposedFile {
-  /** What becomes of what the human writes; `older` as in Approval.edit. */
+  /** What becomes of what the user writes; `older` as in Approval.edit. */
   write: (text: string, older: boolean) => void;
-  /** What it is to show: what the agent proposes now and the human takes of it, or what they made of that. */
+  /** What it is to show: what the agent proposes now and the user takes of it, or what they made of that. */
   after: string;
   /** What VS Code last saved. */
   bytes: Uint8Array;
@@ -88,7 +88,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     this.files.delete(messageAddress(approval).toString());
   }
 
-  /** The message, for the human to write anew. */
+  /** The message, for the user to write anew. */
   async readyMessage(approval: Approval): Promise<TextDocument> {
     const uri = messageAddress(approval);
     if (!this.files.has(uri.toString())) {
@@ -104,7 +104,7 @@ export class Proposals implements FileSystemProvider, TextDocumentContentProvide
     return document.languageId === "git-commit" ? document : languages.setTextDocumentLanguage(document, "git-commit").then(undefined, () => document);
   }
 
-  /** Opens both sides as UTF-8, whatever the human's `files.encoding` says of files on disk. */
+  /** Opens both sides as UTF-8, whatever the user's `files.encoding` says of files on disk. */
   async ready(approval: Approval, file: FilePreview): Promise<{ left: Uri; right: Uri }> {
     const left = address(original, approval.id, file.path);
     const right = address(proposal, approval.id, file.path);
@@ -217,7 +217,7 @@ export function messageAddress(approval: Approval): Uri {
   return address(proposal, approval.id, "Commit message");
 }
 
-/** Without the human's formatters and trimmers where that can be said: they would eat what is being typed. */
+/** Without the user's formatters and trimmers where that can be said: they would eat what is being typed. */
 export async function save(document: TextDocument): Promise<void> {
   if (window.activeTextEditor?.document === document) {
     await commands.executeCommand("workbench.action.files.saveWithoutFormatting");

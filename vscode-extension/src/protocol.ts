@@ -201,12 +201,12 @@ export interface ApprovalAnswer {
   decisionId?: string;
   /** With `edit`: what the call is planned anew with. */
   modifiedArguments?: object;
-  /** With `edit`: the human's own text, by path as in the preview. */
+  /** With `edit`: the user's own text, by path as in the preview. */
   after?: Record<string, string>;
   /** With `approve` or `edit`: the ids of the hunks that are to be made; left out, all are. */
   selected?: string[];
   feedback?: string;
-  /** What was on show when the human answered. */
+  /** What was on show when the user answered. */
   digest?: string;
 }
 
@@ -381,7 +381,7 @@ export interface ProcessWrite {
   input: string;
 }
 
-/** The project's own settings ask for more than the human trusts; without rules they ask for nothing any more. */
+/** The project's own settings ask for more than the user trusts; without rules they ask for nothing any more. */
 export interface SettingsUntrusted {
   path: string;
   hash: string;

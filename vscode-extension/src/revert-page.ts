@@ -1,4 +1,4 @@
-// The read-only page on which a human decides about a revert of several files, or of one that does not fit as it was; and what is
+// The read-only page on which a user decides about a revert of several files, or of one that does not fit as it was; and what is
 // said afterwards. Pure: reverts.ts shows it.
 
 import { visible } from "./escape";

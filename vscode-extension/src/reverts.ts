@@ -1,4 +1,4 @@
-// Takes back what an agent changed, once the human has seen what that would do: a diff of the one file, or a page that lists
+// Takes back what an agent changed, once the user has seen what that would do: a diff of the one file, or a page that lists
 // several. One preview at a time. Its yes is a title button, takes nothing in the first half second, and closing changes nothing.
 
 import { CodeLens, commands, Disposable, EventEmitter, languages, type Tab, type TextDocument, type TextDocumentContentProvider, Uri, window, workspace, Range } from "vscode";

@@ -5,7 +5,7 @@ import { type Tab, TabInputText, TabInputTextDiff, Uri } from "vscode";
 
 /** The file as it is; read-only. */
 export const original = "pillion-original";
-/** What the agent proposes; the human may edit it. */
+/** What the agent proposes; the user may edit it. */
 export const proposal = "pillion-proposal";
 /** A command, an address or a text; read-only. */
 export const page = "pillion-page";

@@ -62,7 +62,7 @@ export class Session implements Disposable {
     return experimental?.pillion?.agents ?? [];
   }
 
-  /** Starts or restarts, with a clean count of failures: the human asked. */
+  /** Starts or restarts, with a clean count of failures: the user asked. */
   restart(): Promise<void> {
     this.restarts = 0;
     clearTimeout(this.timer);
@@ -202,7 +202,7 @@ export class Session implements Disposable {
   }
 }
 
-/** Writes its troubles to the output alone: what the human has to know of them, the session's state says once. */
+/** Writes its troubles to the output alone: what the user has to know of them, the session's state says once. */
 class QuietClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);

@@ -1,4 +1,4 @@
-// What the human set under `pillion`, as the sidecar wants it: the bare object, without what is this extension's own
+// What the user set under `pillion`, as the sidecar wants it: the bare object, without what is this extension's own
 // business and without defaults, so that the sidecar's other layers keep their say.
 
 import { workspace } from "vscode";

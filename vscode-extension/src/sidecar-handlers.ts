@@ -102,7 +102,7 @@ async function approve(approvals: Approvals, request: ApprovalRequest, token: Ca
   }
 }
 
-/** Nobody's answer: not a rejection, which the human would have had to give. */
+/** Nobody's answer: not a rejection, which the user would have had to give. */
 function withdrawn(outcome: string): Error {
   return new ResponseError(LSPErrorCodes.RequestCancelled, `the dialog was closed: ${outcome}`);
 }

@@ -1,4 +1,4 @@
-// Two items in the status bar: is the sidecar there, and does anything wait for the human? And what may an agent that is
+// Two items in the status bar: is the sidecar there, and does anything wait for the user? And what may an agent that is
 // here do without asking?
 
 import { Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";

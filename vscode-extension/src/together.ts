@@ -1,4 +1,4 @@
-// Several questions answered from a list. A yes counts only for what the human could read whole: in its own dialog, as it is
+// Several questions answered from a list. A yes counts only for what the user could read whole: in its own dialog, as it is
 // now, or in a line of the list; and only as long as it is still what was listed.
 
 import { type QuickPickItem, window } from "vscode";

@@ -1,4 +1,4 @@
-// The read-only page on which a human decides whether the project's own settings may loosen theirs. Pure: pages.ts shows it.
+// The read-only page on which a user decides whether the project's own settings may loosen theirs. Pure: pages.ts shows it.
 
 import { visible } from "./escape";
 import type { SettingsUntrusted } from "./protocol";

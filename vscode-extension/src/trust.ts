@@ -1,4 +1,4 @@
-// What the project's settings would loosen if the human trusted them (`settings/untrusted`). Nothing of it counts before they
+// What the project's settings would loosen if the user trusted them (`settings/untrusted`). Nothing of it counts before they
 // did, on a page that shows every rule; and the yes is for exactly the file that the page showed.
 
 import { Disposable, type Tab, type Uri, window } from "vscode";
@@ -57,7 +57,7 @@ export class Trust implements Disposable {
     }
   }
 
-  /** The human asked to see it. */
+  /** The user asked to see it. */
   async show(path?: string): Promise<void> {
     const untrusted = path === undefined ? this.all[0] : this.asked.get(path);
     if (!untrusted) {

@@ -1,4 +1,4 @@
-// What a human does about an agent that does something unusual, or that should stand still.
+// What a user does about an agent that does something unusual, or that should stand still.
 
 import { window } from "vscode";
 import { short } from "./escape";
@@ -20,7 +20,7 @@ function about<T>(pressed: unknown, act: (told: SessionUnusual) => T): T | undef
   return entry?.kind === "unusual" ? act(entry.unusual) : undefined;
 }
 
-/** From the view's row, or whom the human picks. */
+/** From the view's row, or whom the user picks. */
 async function pause({ sessions, changes: { unusual } }: Workbench, pressed: unknown): Promise<void> {
   const sessionId = about(pressed, (told) => told.sessionId) ?? (await choose({ sessions }));
   if (sessionId !== undefined) {

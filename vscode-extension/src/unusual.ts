@@ -1,4 +1,4 @@
-// Agents that do something unusual (`session/unusual`): told once in a notification, and kept in the view until the human has
+// Agents that do something unusual (`session/unusual`): told once in a notification, and kept in the view until the user has
 // looked, with what can be done about it. Nothing is done here without a press, and a revert shows first what it would do.
 
 import { short } from "./escape";

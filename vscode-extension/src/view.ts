@@ -112,7 +112,7 @@ export class WaitingView implements TreeDataProvider<Entry>, Disposable {
     return "approval" in entry && entry.kind !== "approval" ? this.rows.known(rowOf(entry.approval)) : undefined;
   }
 
-  /** The human wants to choose: the list of this approval's hunks comes up, with the focus. */
+  /** The user wants to choose: the list of this approval's hunks comes up, with the focus. */
   async choose(approval: Approval, path: string): Promise<void> {
     const file = approval.files.find((candidate) => candidate.path === path) ?? approval.files[0];
     const [hunk] = file ? hunksOf(approval, file) : [];

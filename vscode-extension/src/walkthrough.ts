@@ -1,4 +1,4 @@
-// How far the human has come in the walkthrough of package.json: its steps tick themselves by these contexts.
+// How far the user has come in the walkthrough of package.json: its steps tick themselves by these contexts.
 
 import { commands, Disposable, window } from "vscode";
 import type { Approvals } from "./approvals";

@@ -1,4 +1,4 @@
-// Tells the sidecar when this window is the one that the human used last: agents are led to that one.
+// Tells the sidecar when this window is the one that the user used last: agents are led to that one.
 
 import { Disposable, window } from "vscode";
 import { methods } from "./protocol";

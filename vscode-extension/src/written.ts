@@ -1,4 +1,4 @@
-// What the human wrote into a question that died before they could answer it: it stays open as a document of their own, which
+// What the user wrote into a question that died before they could answer it: it stays open as a document of their own, which
 // nobody else has.
 
 import { Range, type ViewColumn, window, workspace } from "vscode";
@@ -18,7 +18,7 @@ export function written(approval: Approval): Written[] {
   return [...message, ...texts].filter(({ text }) => text.trim() !== "");
 }
 
-/** With the cursor at its end where the human was just writing. */
+/** With the cursor at its end where the user was just writing. */
 export async function keepOpen(texts: readonly Written[], outcome: string, viewColumn: ViewColumn, preserveFocus: boolean): Promise<void> {
   for (const { text, language } of texts) {
     const document = await workspace.openTextDocument({ content: text, ...(language ? { language } : {}) });

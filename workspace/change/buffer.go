@@ -10,7 +10,7 @@ import (
 )
 
 // bufferStep changes a file through the editor that has it open. A buffer that
-// was clean is saved; one that was not keeps the human's unsaved text, with the
+// was clean is saved; one that was not keeps the user's unsaved text, with the
 // change in it.
 type bufferStep struct {
 	file  File
@@ -171,7 +171,7 @@ func (b *bufferStep) closed() error {
 }
 
 // take refuses an edit that the editor claims but did not make. A text that
-// differs otherwise is a formatter's, or the human typing on.
+// differs otherwise is a formatter's, or the user typing on.
 func (b *bufferStep) take(now *document.Buffer) error {
 	before, after := b.file.Before.Text, b.file.After.Text
 	switch {
@@ -191,7 +191,7 @@ func (b *bufferStep) take(now *document.Buffer) error {
 	return nil
 }
 
-// isLeftUnsaved: the editor was to save, the human did not type on, and the disk does
+// isLeftUnsaved: the editor was to save, the user did not type on, and the disk does
 // not have the text.
 func (b *bufferStep) isLeftUnsaved() bool {
 	return !b.file.Before.Dirty && b.result.Dirty && b.seen.Version == b.result.Version && !b.holds(b.seen.Text)
@@ -250,7 +250,7 @@ func (b *bufferStep) isSaved() bool {
 	return !b.result.Dirty && (!b.disk.readable || b.holds(b.seen.Text))
 }
 
-// undo takes the change out of what the human has made of it since, or leaves it.
+// undo takes the change out of what the user has made of it since, or leaves it.
 func (b *bufferStep) undo(ctx context.Context) error {
 	if b.seen == nil {
 		return nil
@@ -279,7 +279,7 @@ func (b *bufferStep) undo(ctx context.Context) error {
 }
 
 // isExact: what was read back is what the editor saved, and nothing that the
-// human typed after it answered.
+// user typed after it answered.
 func (b *bufferStep) isExact() bool { return !b.result.Dirty && b.seen.Version == b.result.Version }
 
 func (b *bufferStep) finish() Outcome {

@@ -195,7 +195,7 @@ func TestStockEditorTellsOfOneEditInSeveralChanges(t *testing.T) {
 	}
 }
 
-// TestStockEditorThatSkipsTheEdit answers "applied" and has only what the human
+// TestStockEditorThatSkipsTheEdit answers "applied" and has only what the user
 // typed: Neovim does when its buffer is newer.
 func TestStockEditorThatSkipsTheEdit(t *testing.T) {
 	b, d := stock(t, "a.txt", "a\nb\n", "a\nb\nmine\n")

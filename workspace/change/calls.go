@@ -18,7 +18,7 @@ type calls struct {
 	pause time.Duration // before the first try again; 0: firstPause
 	// blind, of a test: nobody tells who has a file open for writing.
 	blind bool
-	// unsynced: the human does not want to wait for the disk.
+	// unsynced: the user does not want to wait for the disk.
 	unsynced bool
 }
 

@@ -58,7 +58,7 @@ type File struct {
 	Executable bool // of a new file: it can be run. What is there keeps its mode: see NewMode
 	// Merged: the file had moved on since the agent read it, and After has both.
 	Merged bool
-	// LeftOut: the human did not want the change of this file. After is what it is.
+	// LeftOut: the user did not want the change of this file. After is what it is.
 	LeftOut bool
 }
 

@@ -50,7 +50,7 @@ type Outcome struct {
 	Version   string // of the content as it is now
 	Text      string // that content, decoded
 	IsBytes   bool   // the text is the content's bytes
-	Saved     bool   // false: it is unsaved text in the human's buffer
+	Saved     bool   // false: it is unsaved text in the user's buffer
 	Formatted bool   // the editor changed the text when it saved
 	Backup    string // where a readable copy of what was there is, "" without one
 }
@@ -201,7 +201,7 @@ func (c *Committer) steps(s Set) []step {
 	return out
 }
 
-// buffersFirst puts what may fail for reasons of the human's before what is ready
+// buffersFirst puts what may fail for reasons of the user's before what is ready
 // to be renamed.
 func buffersFirst(steps []step) []step {
 	var buffers, others []step

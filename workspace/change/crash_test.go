@@ -108,7 +108,7 @@ func makeTree(t *testing.T, dir string) {
 }
 
 // TestKilledAtAnyInstant: each file is wholly old or wholly new, and all of a set are
-// the same; nothing is left behind, and the human hears of it once.
+// the same; nothing is left behind, and the user hears of it once.
 func TestKilledAtAnyInstant(t *testing.T) {
 	interrupted := 0
 	// On a busy machine most are killed before they have begun; then there are more of them.

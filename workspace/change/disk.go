@@ -150,7 +150,7 @@ func (d *diskStep) apply(context.Context) error {
 }
 
 // isShownAsPlanned: the editor has the file open as it had then, if at all. A
-// human who opened it or typed since then gets the change through the editor.
+// user who opened it or typed since then gets the change through the editor.
 func (d *diskStep) isShownAsPlanned() bool {
 	now, then := d.committer.Documents.Buffer(d.file.Target), d.file.Before.Buffer
 	return now == nil || then != nil && now.URI == then.URI && now.Version == then.Version

@@ -216,7 +216,7 @@ func TestTextThatDoesNotFitItsEncoding(t *testing.T) {
 	}
 	f, err := New(before, document.Content{Text: "thé", Encoding: "windows-1252"})
 	b.must(err)
-	f.After.Text = "語" // as a human may edit a proposal
+	f.After.Text = "語" // as a user may edit a proposal
 	b.wantFault(fault.EncodingError, f)
 	b.want("a.txt", "caf\xe9")
 	f.After.Text = "thé"

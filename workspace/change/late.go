@@ -15,7 +15,7 @@ import (
 
 // late holds files that were replaced or deleted open for a while, where the system
 // does not tell who has a file open for writing: such a program would go on to write
-// into what has no name any more. What it writes goes into the journal, and the human
+// into what has no name any more. What it writes goes into the journal, and the user
 // is told. Where the system does tell, such a file is not replaced in the first place.
 type late struct {
 	mu   sync.Mutex // guards held

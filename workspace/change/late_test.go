@@ -10,7 +10,7 @@ import (
 )
 
 // TestLateWritesAreKept: where nobody tells who has a file open, a program may write into
-// it after it was replaced or deleted. Its text is in the journal, and the human is told.
+// it after it was replaced or deleted. Its text is in the journal, and the user is told.
 func TestLateWritesAreKept(t *testing.T) {
 	for name, do := range map[string]func(b trees) error{
 		"replaced": func(b trees) error { _, err := b.commit(b.plan("file", "agent\n")); return err },

@@ -13,7 +13,7 @@ import (
 	"pillion/internal/fault"
 )
 
-// life is one file while a human types in an editor, other programs write to
+// life is one file while a user types in an editor, other programs write to
 // disk and an agent makes changes, in any order. Everyone only adds lines, each
 // of them once, so that nothing of anybody's may ever be missing.
 type life struct {

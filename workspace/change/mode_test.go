@@ -199,7 +199,7 @@ func TestWhatWasMadeExecutableAndDeleted(t *testing.T) {
 }
 
 // TestAFileInTheEditorIsMadeExecutable: its text by the editor, its mode on disk. What
-// the human has not saved stays.
+// the user has not saved stays.
 func TestAFileInTheEditorIsMadeExecutable(t *testing.T) {
 	b := newTrees(t)
 	b.write("clean", "old\n")

@@ -15,11 +15,11 @@ import (
 	"pillion/workspace/journal"
 )
 
-// act is one thing that happens. The human's act of a commit happens in the midst of it.
+// act is one thing that happens. The user's act of a commit happens in the midst of it.
 type act struct {
 	Kind  string
 	File  int
-	Human string // what the human does meanwhile, "" nothing
+	Human string // what the user does meanwhile, "" nothing
 	Phase int    // after how many phases of the commit
 }
 
@@ -40,7 +40,7 @@ func acts() *rapid.Generator[[]act] {
 }
 
 // TestNothingThatAHumanMadeIsLost: whatever happens in whatever order, every text that
-// the human wrote is on disk, in a buffer or in the journal, unless they removed it.
+// the user wrote is on disk, in a buffer or in the journal, unless they removed it.
 func TestNothingThatAHumanMadeIsLost(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		if lost := play(t, acts().Draw(rt, "acts"), whole); lost != "" {
@@ -73,7 +73,7 @@ const (
 	noComparison
 )
 
-// world is a workspace with two files, an editor, and a human who leaves marks.
+// world is a workspace with two files, an editor, and a user who leaves marks.
 type world struct {
 	*bench
 	broken breakage
@@ -156,7 +156,7 @@ func (w *world) mark() string {
 	return m + "\n"
 }
 
-// release: the human removes what they had made from one place.
+// release: the user removes what they had made from one place.
 func (w *world) release(text string) {
 	for m := range w.owed {
 		if strings.Contains(text, m) {
@@ -224,7 +224,7 @@ func (w *world) replace(s *Set, all ...string) {
 	}
 }
 
-// commit makes a set, while the human does something.
+// commit makes a set, while the user does something.
 func (w *world) commit(a act, plan func(*Set)) {
 	w.calls++
 	s := Set{Label: "agent"}
@@ -242,7 +242,7 @@ func (w *world) note(err error) {
 	}
 }
 
-// meanwhile has the human do something after so many phases of the next commit.
+// meanwhile has the user do something after so many phases of the next commit.
 func (w *world) meanwhile(a act) {
 	if a.Human == "" {
 		return
@@ -360,7 +360,7 @@ func (w *world) releaseBut(over, text string) {
 	}
 }
 
-// lost names what the human made and is nowhere.
+// lost names what the user made and is nowhere.
 func (w *world) lost() string {
 	var there strings.Builder
 	left := ""

@@ -51,7 +51,7 @@ var humanWrites = map[string]func(name, text string) error{
 	},
 }
 
-// TestHumanWritesAtTheSameMoment: what a human writes between the plan and the
+// TestHumanWritesAtTheSameMoment: what a user writes between the plan and the
 // end of the commit is on disk afterwards, whatever becomes of the agent's change.
 func TestHumanWritesAtTheSameMoment(t *testing.T) {
 	for way, write := range humanWrites {
@@ -78,7 +78,7 @@ func TestHumanWritesAtTheSameMoment(t *testing.T) {
 	}
 }
 
-// commitWhile changes a.txt while a human does something to it, in the very
+// commitWhile changes a.txt while a user does something to it, in the very
 // moment in which the names are exchanged.
 func (b *bench) commitWhile(human func() error) error {
 	b.t.Helper()
@@ -185,7 +185,7 @@ func TestSeveralAgentsCreateOneFile(t *testing.T) {
 	}
 }
 
-// TestUndoAtTheSameMoment: the first file of a set is put back while a human
+// TestUndoAtTheSameMoment: the first file of a set is put back while a user
 // writes to it.
 func TestUndoAtTheSameMoment(t *testing.T) {
 	for _, way := range []string{"in place", "by rename", "by append", "in two writes"} {
@@ -199,7 +199,7 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 				human := fmt.Sprintf("human %d\n", i)
 				written := make(chan error, 1)
 				go func() { written <- humanWrites[way](b.abs("a.txt"), human) }()
-				step.undo(context.Background()) //nolint:errcheck // either way the human's text must be there
+				step.undo(context.Background()) //nolint:errcheck // either way the user's text must be there
 				b.must(<-written)
 				step.discard()
 				if got := b.onDisk("a.txt"); !strings.HasSuffix(got, human) {
@@ -210,7 +210,7 @@ func TestUndoAtTheSameMoment(t *testing.T) {
 	}
 }
 
-// TestUndoOfACreatedFile: what a human made of it stays.
+// TestUndoOfACreatedFile: what a user made of it stays.
 func TestUndoOfACreatedFile(t *testing.T) {
 	b := newBench(t)
 	step := &diskStep{file: b.plan("new/a.txt", "agent"), committer: b.Committer, named: newTemp()}

@@ -17,7 +17,7 @@ import (
 type Journal struct {
 	Store *journal.Store
 
-	Tell    func(problem string) // what the human should know; nil: nobody is told
+	Tell    func(problem string) // what the user should know; nil: nobody is told
 	Changed func(JournalChanged) // after each set that was made or put back; nil: nobody is told
 
 	mu     sync.Mutex // guards all below
@@ -32,7 +32,7 @@ type JournalMode string
 // The modes, as in the settings.
 const (
 	JournalRequire JournalMode = "require" // it is not made
-	JournalPrefer  JournalMode = "prefer"  // it is made, and the human is told
+	JournalPrefer  JournalMode = "prefer"  // it is made, and the user is told
 	JournalOff     JournalMode = "off"     // nothing is written down
 )
 
@@ -162,7 +162,7 @@ func (w *written) sync() error {
 	return w.allow(err)
 }
 
-// allow turns a failure of the journal into that of the change, unless the human wants
+// allow turns a failure of the journal into that of the change, unless the user wants
 // changes all the same.
 func (w *written) allow(err error) error {
 	if err == nil {
@@ -289,7 +289,7 @@ func (w *written) done(steps []step, outcomes []Outcome) {
 	w.committer.tell(journal.Entry{Origin: w.origin, ID: w.pending.ID, Time: w.pending.Time, Records: all, State: journal.StateDone}, lines, merged)
 }
 
-// marks are the lines that an agent wrote. What the human puts back is nobody's.
+// marks are the lines that an agent wrote. What the user puts back is nobody's.
 func (w *written) marks(o Outcome) []LineRange {
 	if w.origin.Reverts != "" {
 		return nil

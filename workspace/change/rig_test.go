@@ -202,7 +202,7 @@ func (d *openDocument) tellState() {
 	}
 }
 
-// set gives the document a text, as a human who types does.
+// set gives the document a text, as a user who types does.
 func (d *openDocument) set(text string) {
 	d.version++
 	d.text, d.dirty = text, true

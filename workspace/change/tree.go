@@ -37,7 +37,7 @@ type TreeChange struct {
 	// Missing are the folders that have to be made, outermost first; of a new folder
 	// itself among them.
 	Missing []workspace.Path
-	// LeftOut: the human did not want it. The operation is Unchanged.
+	// LeftOut: the user did not want it. The operation is Unchanged.
 	LeftOut bool
 }
 

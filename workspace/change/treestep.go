@@ -74,7 +74,7 @@ func nodeState(n workspace.Node, at workspace.Path) journal.State {
 	return st
 }
 
-// unsavedState is the text that the human has not saved, of one file or of several in
+// unsavedState is the text that the user has not saved, of one file or of several in
 // a folder.
 func unsavedState(c TreeChange) *journal.State {
 	unsaved := c.Unsaved()

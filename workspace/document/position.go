@@ -145,7 +145,7 @@ func Apply(text string, r Range, newText string) string {
 }
 
 // Edits are the smallest edits, line by line and trimmed to the characters that
-// differ, that turn before into after. Small edits leave the human's cursor,
+// differ, that turn before into after. Small edits leave the user's cursor,
 // folds and marks where they are.
 func Edits(before, after string) []TextEdit {
 	old, now := diff.SplitLines(before), diff.SplitLines(after)

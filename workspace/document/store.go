@@ -123,7 +123,7 @@ func (s *Store) Change(p workspace.Path, version int32, text string) {
 	s.set(p, &next)
 }
 
-// Saved records that the editor wrote the buffer to disk. What the human typed
+// Saved records that the editor wrote the buffer to disk. What the user typed
 // while it was being written is not saved, so the disk has the last word.
 func (s *Store) Saved(p workspace.Path) {
 	if old := s.open.Load().named[p]; old != nil && old.sameAsDisk() {

@@ -76,7 +76,7 @@ func newID() string {
 }
 
 // Done says that all of it was made. The records, if there are any, are what is there
-// now, for what is not as it was to be: a formatter changed it, or the human did.
+// now, for what is not as it was to be: a formatter changed it, or the user did.
 func (p *Pending) Done(after []Record) error { return p.end(ending{State: StateDone, Records: after}) }
 
 // Undone says that it was not made, or taken back, and why.

@@ -83,7 +83,7 @@ type Record struct {
 	After     *State `json:"after,omitempty"`
 	// Over is what a move replaced at To; nil: nothing.
 	Over *State `json:"over,omitempty"`
-	// Buffer is the human's unsaved text, if there is any.
+	// Buffer is the user's unsaved text, if there is any.
 	Buffer *State `json:"buffer,omitempty"`
 	// Temp is the absolute name of a file that is to be swept if nobody did.
 	Temp string `json:"temp,omitempty"`
@@ -127,7 +127,7 @@ type Options struct {
 	NoSync   bool          // a crash of the machine may lose the last changes
 }
 
-// What is kept unless the human says otherwise.
+// What is kept unless the user says otherwise.
 const (
 	DefaultMaxBytes = 500 << 20
 	DefaultMaxAge   = 30 * 24 * time.Hour

@@ -164,7 +164,7 @@ func (s *Store) segmentFor(size int64) (*segment, error) {
 	return s.current, nil
 }
 
-// isRemoved: the human has emptied the journal.
+// isRemoved: the user has emptied the journal.
 func (s *Store) isRemoved(g *segment) bool {
 	_, err := os.Lstat(filepath.Join(s.dir, g.name))
 	return errors.Is(err, fs.ErrNotExist)

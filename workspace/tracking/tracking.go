@@ -1,5 +1,5 @@
 // Package tracking says what changed in the workspace, and who changed it: an agent
-// through a call of ours, the human's editor, or somebody outside.
+// through a call of ours, the user's editor, or somebody outside.
 //
 // New gives a Tracker. It is told of changes by the tree that is watched (Follow), by
 // the editor (Changed, Saved) and by whoever makes change sets (Making); it tells of
@@ -251,7 +251,7 @@ func (t *Tracker) judge(ignored *workspace.Ignored, abs string, s *sighting) (_ 
 		return Change{}, false
 	case mine != nil:
 		c.By = byAgent + mine.session
-		if mine.session == "" { // what the human puts back
+		if mine.session == "" { // what the user puts back
 			c.By = ByEditor
 		}
 		if c.Type == Created && !mine.creates {

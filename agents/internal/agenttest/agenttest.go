@@ -1,5 +1,5 @@
 // Package agenttest is a sidecar's tools without an editor, for the tests of the
-// agents' ways in: a real registry on a folder of files, and a human who answers
+// agents' ways in: a real registry on a folder of files, and a user who answers
 // when the test says so.
 package agenttest
 
@@ -112,7 +112,7 @@ type Human struct {
 	changed  chan struct{} // closed and renewed whenever resolved has changed
 }
 
-// NewHuman makes a human.
+// NewHuman makes a user.
 func NewHuman() *Human {
 	return &Human{dialogs: make(chan *Dialog, 100), resolved: map[string]approval.Outcome{}, changed: make(chan struct{})}
 }

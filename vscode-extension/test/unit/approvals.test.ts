@@ -53,14 +53,14 @@ test("a typed reason is taken whenever it comes: refusing is safe, and the words
   assert.equal((await answer).feedback, "not like this");
 });
 
-test("a command that the human wrote anew is an edit of the call's arguments, the others as they were", async () => {
+test("a command that the user wrote anew is an edit of the call's arguments, the others as they were", async () => {
   const { approvals, answer } = table({ preview: command, arguments: { command: "make test", cwd: "project" } });
   assert.equal(only(approvals).editableCommand, "make test");
   assert.equal(approvals.answer("a1", { kind: "amend", command: "make check" }), "taken");
   assert.deepEqual(await answer, { decision: "edit", modifiedArguments: { command: "make check", cwd: "project" }, digest: "digest-1" });
 });
 
-test("a message that the human wrote anew is an edit of the call's arguments, whatever happens beneath it", async () => {
+test("a message that the user wrote anew is an edit of the call's arguments, whatever happens beneath it", async () => {
   const given = { preview: commit, arguments: { message: commit.message, files: ["a.py"] } };
   const { approvals, answer, heard, pass } = table(given);
   assert.equal(only(approvals).message, commit.message);
@@ -141,7 +141,7 @@ test("a change starts the half second anew and is answered with its own digest",
   assert.equal((await answer).digest, "digest-2");
 });
 
-test("what the human edited goes back with the yes", async () => {
+test("what the user edited goes back with the yes", async () => {
   const { approvals, answer, pass } = table();
   approvals.edit("a1", "src/app.py", "mine\n");
   pass(inertMs);
@@ -154,7 +154,7 @@ test("what the human edited goes back with the yes", async () => {
   });
 });
 
-test("the others hear that the human edits, not of every key", () => {
+test("the others hear that the user edits, not of every key", () => {
   const { approvals, heard } = table();
   ["m", "mi", "mine"].forEach((text) => {
     approvals.edit("a1", "src/app.py", text);
@@ -287,7 +287,7 @@ test("a yes that had files saved first counts although that changed the dialog; 
   const { approvals, answer, pass } = table({ preview: command });
   pass(10_000);
   approvals.change({ ...moved, preview: command });
-  assert.equal(only(approvals).note, undefined, "what the human saved is no news to them");
+  assert.equal(only(approvals).note, undefined, "what the user saved is no news to them");
   assert.equal(approvals.answer("a1", { kind: "approve" }), "too-soon");
   assert.equal(approvals.answer("a1", { kind: "approve", saved: true }), "taken");
   assert.equal((await answer).digest, "digest-2");

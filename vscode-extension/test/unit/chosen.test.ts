@@ -68,7 +68,7 @@ test("a yes to nothing is no answer; a no is", () => {
   assert.equal(it.approvals.answer("a1", { kind: "reject" }), "taken");
 });
 
-test("a tick puts its hunk into what the human wrote, and takes it out again", async () => {
+test("a tick puts its hunk into what the user wrote, and takes it out again", async () => {
   const it = table(files);
   it.approvals.edit("a1", "a.txt", "mine\nONE\n2\n3\n4\n5\n6\n7\n8\nNINE\n");
   assert.equal(it.approvals.take("a1", "a.txt", ["2"], false), 0);
@@ -78,7 +78,7 @@ test("a tick puts its hunk into what the human wrote, and takes it out again", a
   assert.deepEqual([decision, after, selected], ["edit", { "a.txt": "mine\nONE\n2\n3\n4\n5\n6\n7\n8\n9\n" }, ["1", "3", "4"]]);
 });
 
-test("a hunk that the human wrote over stays as it is, and so does their text", () => {
+test("a hunk that the user wrote over stays as it is, and so does their text", () => {
   const it = table(files);
   const own = "ONE, by hand\n2\n3\n4\n5\n6\n7\n8\nNINE\n";
   it.approvals.edit("a1", "a.txt", own);

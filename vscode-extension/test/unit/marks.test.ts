@@ -38,8 +38,8 @@ function change(from: [number, number], to: [number, number], text: string): Tex
 const cases: { name: string; changes: TextChange[]; want: string }[] = [
   { name: "a letter anywhere moves nothing", changes: [change([1, 2], [1, 2], "x"), change([4, 0], [4, 0], "y")], want: "changed 4-6, removed 8-8" },
   { name: "a line above moves all", changes: [change([0, 6], [0, 6], "\n")], want: "changed 5-7, removed 9-9" },
-  { name: "a line before the first, at its beginning, is the human's own", changes: [change([4, 0], [4, 0], "mine\n")], want: "changed 5-7, removed 9-9" },
-  { name: "a line after the last, at its end, is the human's own", changes: [change([5, 6], [5, 6], "\nmine")], want: "changed 4-6, removed 9-9" },
+  { name: "a line before the first, at its beginning, is the user's own", changes: [change([4, 0], [4, 0], "mine\n")], want: "changed 5-7, removed 9-9" },
+  { name: "a line after the last, at its end, is the user's own", changes: [change([5, 6], [5, 6], "\nmine")], want: "changed 4-6, removed 9-9" },
   { name: "a line between them belongs to the stretch", changes: [change([4, 6], [4, 6], "\nmine")], want: "changed 4-7, removed 9-9" },
   { name: "a line that is split stays the agent's", changes: [change([5, 2], [5, 2], "\n")], want: "changed 4-7, removed 9-9" },
   { name: "lines deleted above move all", changes: [change([0, 0], [2, 0], "")], want: "changed 2-4, removed 6-6" },
