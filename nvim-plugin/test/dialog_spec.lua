@@ -270,7 +270,7 @@ sit("it dies with the user's own text in it: the text is theirs", function(human
   human:sees("# by hand")
   human:tell("approval/resolved", { approvalId = "A", outcome = "stale" })
   human:type(" and more<Esc>")
-  human:sees("This can no longer be done")
+  human:sees("What this showed cannot be done any more")
   human:sees("# by hand and more")
   human:sees("What you wrote is kept")
   human:type("<C-w>l<C-w>lga")

@@ -63,7 +63,7 @@ local sidecar = [[
     is_below = require("pillion.client").is_below,
   }
   function Wire.ask(method, params)
-    local id = params.approvalId or params.promptId or params.planId or params.reviewId
+    local id = params.approvalId or params.promptId
     Wire.handlers[method](params, function(result, err) Wire.answers[id] = result or { error = err } end, Wire.client, function(callback)
       Wire.cancels[id] = callback
     end)

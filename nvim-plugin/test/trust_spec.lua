@@ -65,7 +65,7 @@ sit("the file changes while the user looks: what they saw is void", function(hum
   looks(human)
   human:reads()
   human:tell("settings/untrusted", with({ hash = ("b"):rep(64), rules = { "allow delete_file" } }))
-  human:sees("Replaced by a new request")
+  human:sees("What this showed has changed; it is shown again")
   human:type("ga:Pillion approve<CR>")
   human:sees("no requests are waiting")
   check.same(trusted(human), {})

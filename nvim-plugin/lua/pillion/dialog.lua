@@ -140,11 +140,11 @@ end
 
 ---@private
 function Dialog:go_to_change(windows)
-  local file = self.approval:files()[self.file]
+  local first = self.approval.chosen:of(self.approval:files()[self.file].path)[1]
+  if first then
+    self:go_to_hunk(first)
+  end
   for _, window in ipairs(windows) do
-    local last = api.nvim_buf_line_count(api.nvim_win_get_buf(window))
-    local first = proposal.first_change(file.before, self.approval.chosen:right(file.path))
-    api.nvim_win_set_cursor(window, { math.min(first + 1, last), 0 })
     api.nvim_win_call(window, function()
       vim.cmd("normal! zz")
     end)

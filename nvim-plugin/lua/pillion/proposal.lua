@@ -133,25 +133,13 @@ local function annotate(approval, file, sides)
       right[#right + 1], left[#left + 1] = { { "  " .. part, "PillionNote" } }, { { "", "PillionNote" } }
     end
   end
-  local rows = { M.first_change(file.before, file.after), M.first_change(file.before, approval.chosen:right(file.path)) }
-  for index, buffer in ipairs({ sides.left, sides.right }) do
-    local row = math.min(rows[index], api.nvim_buf_line_count(buffer) - 1)
-    local lines = index == 1 and left or right
+  local chosen = approval.chosen
+  local first = chosen:of(file.path)[1]
+  for buffer, lines in pairs({ [sides.left] = left, [sides.right] = right }) do
+    local line = first and chosen:place(file.path, first, buffer == sides.left).from or 0
+    local row = math.min(line, api.nvim_buf_line_count(buffer) - 1)
     api.nvim_buf_set_extmark(buffer, space, row, 0, { virt_lines = lines, virt_lines_above = row > 0 }) -- above the first line nothing is seen
   end
-end
-
----@param before string
----@param after string
----@return integer zero-based
-function M.first_change(before, after)
-  local old, new = vim.split(before, "\n", { plain = true }), vim.split(after, "\n", { plain = true })
-  for index, line in ipairs(new) do
-    if line ~= old[index] then
-      return index - 1
-    end
-  end
-  return math.max(0, #new - 1)
 end
 
 --- Fills both sides. Selecting hunks is a change that `u` undoes; another proposal is not.

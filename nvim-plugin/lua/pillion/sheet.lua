@@ -73,7 +73,7 @@ function Sheet:code(lines, first, following)
     local prompt = index == 1 and first or following
     self.lines[#self.lines + 1] = prompt .. line
     self:mark("Code", 0, #prompt + #line)
-    self:mark("Prompt", 0, #prompt)
+    self:mark("Prompt", 0, prompt:find("%S") and #prompt or 0)
     for _, escape_sequence in ipairs(escapes) do
       for from, to in line:gmatch("()" .. escape_sequence .. "()") do
         self:mark("Warning", #prompt + from - 1, #prompt + to - 1)

@@ -14,8 +14,8 @@ M.beneath = {
 local endings = {
   withdrawn = "The agent gave up waiting",
   expired = "Nobody answered in time",
-  superseded = "Replaced by a new request, because what it showed has changed",
-  stale = "This can no longer be done, because what it showed has changed",
+  superseded = "What this showed has changed; it is shown again",
+  stale = "What this showed cannot be done any more",
   settled = "These settings no longer ask for trust",
   ["sidecar stopped"] = "Pillion stopped",
 }
