@@ -201,12 +201,16 @@ func (s *server) showProcess(p *process.Named) {
 	if s.sendOutput(out) != nil {
 		return
 	}
+	var shown terminalText
 	for {
 		running, code := ending(p) // before the output, which is all there is once it has ended
 		piece, changed := p.Next(out.Next, outputPiece)
 		switch {
 		case piece.Next > piece.Start:
-			out.Text, out.Start, out.Next = piece.Text, piece.Start, piece.Next
+			if piece.Start != out.Next {
+				shown = terminalText{} // what is missing may have ended a sequence
+			}
+			out.Text, out.Start, out.Next = shown.take(piece.Text), piece.Start, piece.Next
 			if s.sendOutput(out) != nil || !s.pause(outputPause) {
 				return
 			}

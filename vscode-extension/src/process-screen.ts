@@ -6,7 +6,6 @@ import { visible } from "./escape";
 import { LineInput, type LineEvent } from "./line-input";
 import type { Printed } from "./processes";
 import type { ProcessInfo } from "./protocol";
-import { TerminalText } from "./terminal-text";
 
 /** Of text that comes faster than it is drawn only the end is drawn; characters. */
 export const drawnAtOnce = 64 * 1024;
@@ -18,7 +17,8 @@ const keepPlace = "\u001bD\u001bM\u001b7\r\n";
 const backToPlace = "\r\u001b[K\u001b8";
 
 export class ProcessScreen {
-  private readonly filter = new TerminalText();
+  /** Whether the cursor stands on a line that nothing was written to. */
+  private atLineStart = true;
   private readonly input = new LineInput();
   private waiting = "";
   private passedOver = 0;
@@ -89,7 +89,7 @@ export class ProcessScreen {
     const events = this.input.take(data);
     for (const event of events) {
       shown += event.kind === "line" ? `${visible(event.text)}\r\n` : "^C\r\n";
-      this.filter.atLineStart = true;
+      this.atLineStart = true;
     }
     return { shown: shown + this.show(), events };
   }
@@ -103,12 +103,21 @@ export class ProcessScreen {
     if (gap > 0) {
       this.mark(`${bytes(gap)} not shown`);
     }
-    this.waiting += this.filter.take(text);
+    this.waiting += this.take(text);
+  }
+
+  /** The sidecar lets colours and plain movement pass, and nothing else that steers a terminal. */
+  private take(text: string): string {
+    // A colour moves nothing; any other movement leaves the cursor who knows where.
+    // eslint-disable-next-line no-control-regex -- it is what begins a colour
+    const bare = text.replace(/\u001b\[[0-9;:]*m/g, "");
+    this.atLineStart = bare === "" ? this.atLineStart : bare.endsWith("\n");
+    return text.replace(/\r*\n/g, "\r\n");
   }
 
   private mark(text: string): void {
-    this.waiting += `${this.filter.atLineStart ? "" : "\r\n"}${dim(`[${text}]`)}\r\n`;
-    this.filter.atLineStart = true;
+    this.waiting += `${this.atLineStart ? "" : "\r\n"}${dim(`[${text}]`)}\r\n`;
+    this.atLineStart = true;
   }
 
   private hide(): string {
@@ -124,7 +133,7 @@ export class ProcessScreen {
     this.typing = true;
     const { before, after } = fit(this.input.parts, this.columns - prompt.length - 1);
     const back = width(after) > 0 ? `\u001b[${String(width(after))}D` : "";
-    return `${this.filter.atLineStart ? "\u001b7" : keepPlace}${dim(prompt)}${before}${after}${back}`;
+    return `${this.atLineStart ? "\u001b7" : keepPlace}${dim(prompt)}${before}${after}${back}`;
   }
 }
 

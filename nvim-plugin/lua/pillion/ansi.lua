@@ -1,13 +1,9 @@
--- What a program prints for a terminal, read as text: of its escape sequences only those that colour text, or clear the line
--- that is being written, mean anything. All others (titles, clipboards, links, questions to the terminal, cursor moves, other
--- screens) are passed over, and what cannot be seen is written out. Pure; nothing that is fed in here acts.
+-- What a program prints for a terminal, read as text: colours, and clearing the line that is being written. The sidecar lets
+-- those pass, and moves of the cursor, which mean nothing here; a sequence always comes whole. Pure.
 
 local escape = require("pillion.escape")
 
 local M = {}
-
---- A sequence that is longer than this is none: its beginning is dropped, and the rest of it is text.
-local longest = 4096
 
 local colours = { "Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", "White" }
 
@@ -24,7 +20,6 @@ local colours = { "Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", 
 ---@field clear fun(whole: boolean) the line that is being written: all of it, or from where it is written on
 
 ---@class pillion.Ansi
----@field private rest string the beginning of a sequence, or of a character, that has not ended yet
 ---@field private style pillion.Style
 ---@field private sink pillion.Sink
 local Ansi = {}
@@ -33,7 +28,7 @@ Ansi.__index = Ansi
 ---@param sink pillion.Sink
 ---@return pillion.Ansi
 function M.new(sink)
-  return setmetatable({ rest = "", style = {}, sink = sink }, Ansi)
+  return setmetatable({ style = {}, sink = sink }, Ansi)
 end
 
 --- The nearest of the eight colours.
@@ -131,75 +126,10 @@ end
 ---@param parameters string
 ---@param final string
 function Ansi:control(parameters, final)
-  if final == "m" and not parameters:find("[^%d;:]") then
+  if final == "m" then
     self.style = restyled(self.style, parameters)
   elseif final == "K" and (parameters == "" or parameters == "0" or parameters == "2") then
     self.sink.clear(parameters == "2")
-  end
-end
-
---- The end of a string for the terminal: a title, a link, the clipboard. A line feed ends it too, so that none swallows what follows.
----@param text string
----@param at integer
----@return integer? after
-local function string_end(text, at)
-  local from, to = text:find("[\7\n\24\26\27]", at)
-  if not from then
-    return nil
-  elseif text:byte(from) == 27 then
-    if from == #text then
-      return nil
-    end
-    return text:byte(from + 1) == 92 and from + 2 or from -- ESC \ ends it; another sequence begins
-  end
-  return text:byte(from) == 10 and from or to + 1
-end
-
---- A sequence that begins at `at`.
----@private
----@param text string
----@param at integer
----@return integer? after it; nil while it is incomplete
-function Ansi:sequence(text, at)
-  local kind = text:sub(at + 1, at + 1)
-  if kind == "" then
-    return nil
-  elseif kind == "[" then
-    local from, to = text:find("^[\48-\63]*[\32-\47]*", at + 2)
-    local final = text:sub(to + 1, to + 1)
-    if final == "" then
-      return nil
-    elseif not final:find("[\64-\126]") then
-      return to + 1 -- broken off: what follows is text
-    end
-    self:control(text:sub(from, to), final)
-    return to + 2
-  elseif kind:find("[%]PX^_]") then
-    return string_end(text, at + 2)
-  elseif kind:find("[\32-\47]") then
-    local _, to = text:find("^[\32-\47]+", at + 1)
-    if to == #text then
-      return nil
-    end
-    return text:find("^[\48-\126]", to + 1) and to + 2 or to + 1
-  end
-  return text:find("^[\48-\126]", at + 1) and at + 2 or at + 1
-end
-
---- Everything that is no plain text: controls, and ESC.
-local special = "[%z\1-\8\10-\31\127]"
-
----@private
----@param code integer
-function Ansi:character(code)
-  if code == 10 or code == 11 or code == 12 then
-    self.sink.line_feed()
-  elseif code == 13 then
-    self.sink.carriage_return()
-  elseif code == 8 then
-    self.sink.backspace()
-  elseif code ~= 7 and code ~= 0 and code ~= 127 then
-    self.sink.text(escape.visible(string.char(code)), self.style)
   end
 end
 
@@ -210,42 +140,34 @@ local function shown(text)
   return (text:gsub("\239\184[\142\143]", ""):gsub("[^\t]+", escape.visible))
 end
 
---- Where a character begins that has not come whole.
----@param text string
----@return integer? at
-local function broken_off(text)
-  local at = text:find("[\192-\247][\128-\191]*$")
-  local lead = at and text:byte(at)
-  local length = lead and (lead >= 240 and 4 or lead >= 224 and 3 or 2)
-  return lead and #text - at + 1 < length and at or nil
-end
+---@type table<string, fun(sink: pillion.Sink)>
+local acts = {
+  ["\n"] = function(sink)
+    sink.line_feed()
+  end,
+  ["\r"] = function(sink)
+    sink.carriage_return()
+  end,
+  ["\b"] = function(sink)
+    sink.backspace()
+  end,
+}
 
----@param text string whatever came, cut anywhere
+---@param text string
 function Ansi:feed(text)
-  text, self.rest = self.rest .. text, ""
   local at = 1
   while at <= #text do
-    local from = text:find(special, at)
-    local run = text:sub(at, (from or #text + 1) - 1)
-    local cut = not from and broken_off(run) or nil
-    if cut then
-      run, self.rest = run:sub(1, cut - 1), run:sub(cut)
+    local from = text:find("[\n\r\b\27]", at) or #text + 1
+    if from > at then
+      self.sink.text(shown(text:sub(at, from - 1)), self.style)
     end
-    if run ~= "" then
-      self.sink.text(shown(run), self.style)
+    local _, to, parameters, final = text:find("^\27%[([%d;:]*)(%a)", from)
+    if to then
+      self:control(parameters, final)
+    elseif from <= #text then
+      (acts[text:sub(from, from)] or function() end)(self.sink)
     end
-    if not from then
-      return
-    elseif text:byte(from) ~= 27 then
-      self:character(text:byte(from))
-      at = from + 1
-    else
-      at = self:sequence(text, from) or #text - from >= longest and from + 2
-      if not at then
-        self.rest = text:sub(from)
-        return
-      end
-    end
+    at = (to or from) + 1
   end
 end
 
