@@ -61,9 +61,9 @@ func untilInterrupted() (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// tellPeople says to somebody who started a server by hand that it waits for
+// explainTo says to somebody who started a server by hand that it waits for
 // someone else.
-func tellPeople(starter, command string) {
+func explainTo(starter, command string) {
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		fmt.Fprintf(os.Stderr, "%s is started by %s and waits for it here; Ctrl+C ends it. See `%[1]s --help`.\n", command, starter)
 	}

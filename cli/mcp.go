@@ -64,7 +64,7 @@ func mcpCommand(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	tellPeople("an agent", "pillion mcp")
+	explainTo("an agent", "pillion mcp")
 	harden()
 	// Passing calls on takes one thread; waking others for it takes longer than it does.
 	runtime.GOMAXPROCS(1)

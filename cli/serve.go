@@ -31,7 +31,7 @@ func serve(args []string) int {
 	if _, code, ok := parse(flags, serveHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
-	tellPeople("an editor", "pillion serve")
+	explainTo("an editor", "pillion serve")
 	harden()
 	debug.SetGCPercent(gcPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -94,7 +94,7 @@ func keepWatch(ctx context.Context, folder string, browser bool) error {
 		c.Announce()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		go lookForEditors(ctx, c.Roots()[0], at)
+		go findEditors(ctx, c.Roots()[0], at)
 		return at.Serve(ctx)
 	})
 }
@@ -113,8 +113,8 @@ const lastAnswers = 2 * time.Second
 // reads, since agents look by themselves.
 const editorTime = 2 * time.Second
 
-// lookForEditors says when agents go to an editor, and when they come back.
-func lookForEditors(ctx context.Context, folder string, at post) {
+// findEditors says when agents go to an editor, and when they come back.
+func findEditors(ctx context.Context, folder string, at post) {
 	ticker := time.NewTicker(editorTime)
 	defer ticker.Stop()
 	for known := ""; ; {

@@ -141,13 +141,13 @@ func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 			f.Hash = Hash(s.project.raw)
 		}
 		f.Trusted = f.Hash != "" && f.Hash == page.Trusted && !f.Linked
-		f.told(problems...)
+		f.report(problems...)
 	}
 	if s.project.problem != "" {
-		f.told(s.project.problem)
+		f.report(s.project.problem)
 	}
 	h := hold(project, l.own, f.Trusted)
-	f.told(h.never...)
+	f.report(h.never...)
 	f.Loosens = h.loosens
 	f.Project = h.counts.Permissions
 	f.Rules = f.Project.Rules()
@@ -163,8 +163,8 @@ func (l *Layers) layer(file string, s sighting) (Folder, Settings) {
 	return f, out
 }
 
-// told adds problems with the project's file.
-func (f *Folder) told(problems ...string) {
+// report adds problems with the project's file.
+func (f *Folder) report(problems ...string) {
 	for _, p := range problems {
 		f.Problems = append(f.Problems, fault.Escape(f.File)+": "+p)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // set up as `pillion mcp install` does it
-func (p place) install(t *testing.T, agent, binary, scope string) {
+func (p machine) install(t *testing.T, agent, binary, scope string) {
 	t.Helper()
 	plan, err := install.For(agent, install.Options{Binary: binary, Project: p.project, Home: p.home, Getenv: os.Getenv, Scope: scope})
 	if err != nil {
@@ -23,7 +23,7 @@ func (p place) install(t *testing.T, agent, binary, scope string) {
 	}
 }
 
-func (p place) pillion(t *testing.T) string {
+func (p machine) pillion(t *testing.T) string {
 	return write(t, filepath.Join(p.home, "bin", "pillion"), "", 0o755)
 }
 
@@ -37,36 +37,36 @@ func edit(t *testing.T, path, old, new string) {
 }
 
 func TestAgents(t *testing.T) {
-	settings := func(p place) string { return filepath.Join(p.home, ".claude", "settings.json") }
+	settings := func(p machine) string { return filepath.Join(p.home, ".claude", "settings.json") }
 	for _, c := range []struct {
 		name   string
-		do     func(t *testing.T, p place)
+		do     func(t *testing.T, p machine)
 		status Status
 		detail string // how it ends
 		hint   string
 	}{
-		{"not set up", func(*testing.T, place) {}, Warning, "2.1.329, BIN/claude; Pillion is not set up in it, so it edits and runs commands unseen", "pillion mcp install claude"},
-		{"set up", func(t *testing.T, p place) { p.install(t, "claude", p.pillion(t), install.User) }, OK, "; Pillion is set up in it, for all your projects; its own edit and shell tools are off", ""},
-		{"for the project", func(t *testing.T, p place) { p.install(t, "claude", p.pillion(t), install.Project) }, OK, "; Pillion is set up in it, for this project; its own edit and shell tools are off", ""},
-		{"a tool on again", func(t *testing.T, p place) {
+		{"not set up", func(*testing.T, machine) {}, Warning, "2.1.329, BIN/claude; Pillion is not set up in it, so it edits and runs commands unseen", "pillion mcp install claude"},
+		{"set up", func(t *testing.T, p machine) { p.install(t, "claude", p.pillion(t), install.User) }, OK, "; Pillion is set up in it, for all your projects; its own edit and shell tools are off", ""},
+		{"for the project", func(t *testing.T, p machine) { p.install(t, "claude", p.pillion(t), install.Project) }, OK, "; Pillion is set up in it, for this project; its own edit and shell tools are off", ""},
+		{"a tool on again", func(t *testing.T, p machine) {
 			p.install(t, "claude", p.pillion(t), install.User)
 			edit(t, settings(p), `"Bash"`, `"NoBash"`)
 		}, Warning, "; it can still act unseen, with its own Bash", "pillion mcp install claude"},
-		{"a tool on again in the project", func(t *testing.T, p place) {
+		{"a tool on again in the project", func(t *testing.T, p machine) {
 			p.install(t, "claude", p.pillion(t), install.Project)
 			edit(t, filepath.Join(p.project, ".claude", "settings.local.json"), `"Edit"`, `"NoEdit"`)
 		}, Warning, "; it can still act unseen, with its own Edit", "pillion mcp install --project claude"},
-		{"not as today's version does it", func(t *testing.T, p place) {
+		{"not as today's version does it", func(t *testing.T, p machine) {
 			p.install(t, "claude", p.pillion(t), install.User)
 			edit(t, settings(p), `"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "0"`, `"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "9"`)
 		}, Warning, "; setting it up again keeps a call in the foreground while you read its diff; otherwise the model goes on after two minutes (applies to your other MCP servers too)", "pillion mcp install claude"},
-		{"another program", func(t *testing.T, p place) {
+		{"another program", func(t *testing.T, p machine) {
 			p.install(t, "claude", p.script(t, "pillion", ""), install.User)
 		}, OK, ", for all your projects, as BIN/pillion; its own edit and shell tools are off", ""},
-		{"a program that is gone", func(t *testing.T, p place) {
+		{"a program that is gone", func(t *testing.T, p machine) {
 			p.install(t, "claude", "/gone/pillion", install.User)
 		}, Error, "; it is set up to start /gone/pillion, which does not exist", "pillion mcp install claude"},
-		{"broken", func(t *testing.T, p place) { write(t, settings(p), "{", 0o600) }, Error, "line 1, column 2: parsing value: unexpected EOF", "fix that file"},
+		{"broken", func(t *testing.T, p machine) { write(t, settings(p), "{", 0o600) }, Error, "line 1, column 2: parsing value: unexpected EOF", "fix that file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)

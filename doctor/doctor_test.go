@@ -16,17 +16,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// place is a machine of this test's own: a home, a project, and a PATH with nothing
+// machine is a machine of this test's own: a home, a project, and a PATH with nothing
 // on it but what the test puts there.
-type place struct{ home, project, bin string }
+type machine struct{ home, project, bin string }
 
-func newPlace(t *testing.T) place {
+func newPlace(t *testing.T) machine {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := place{filepath.Join(root, "home"), filepath.Join(root, "project"), filepath.Join(root, "bin")}
+	p := machine{filepath.Join(root, "home"), filepath.Join(root, "project"), filepath.Join(root, "bin")}
 	for _, dir := range []string{p.home, p.project, p.bin} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func newPlace(t *testing.T) place {
 }
 
 // script puts a program on PATH.
-func (p place) script(t *testing.T, name, text string) string {
+func (p machine) script(t *testing.T, name, text string) string {
 	t.Helper()
 	return write(t, filepath.Join(p.bin, name), "#!/bin/sh\n"+text+"\n", 0o755)
 }
@@ -60,7 +60,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) string {
 	return path
 }
 
-func (p place) examine(t *testing.T) Report {
+func (p machine) examine(t *testing.T) Report {
 	t.Helper()
 	return Examine(t.Context(), Subject{Version: "1.2.3", Binary: filepath.Join(p.home, "bin", "pillion"), Folder: p.project})
 }

@@ -79,7 +79,7 @@ func configFolder(context.Context, exam) Finding {
 	if err != nil {
 		return unplaced(f, err)
 	}
-	f = lookAtFolder(f, filepath.Dir(name), 0o022, "others could change your rules")
+	f = checkFolder(f, filepath.Dir(name), 0o022, "others could change your rules")
 	if info, err := os.Stat(name); err == nil && f.Status == OK && others(info, 0o022) != 0 {
 		f.Status, f.Detail, f.Hint = Warning, name+" can be written by others, who could change your rules", "chmod go-w "+name
 	}
@@ -92,7 +92,7 @@ func stateFolder(_ context.Context, e exam) Finding {
 	if e.home == "" {
 		return unplaced(f, errors.New("no home folder is known; set HOME"))
 	}
-	return lookAtFolder(f, state.In(runtime.GOOS, e.home, os.Getenv), 0o022, "others could change what uninstalling restores")
+	return checkFolder(f, state.In(runtime.GOOS, e.home, os.Getenv), 0o022, "others could change what uninstalling restores")
 }
 
 // registry is where agents find the editor; it holds tokens.
@@ -102,7 +102,7 @@ func registry(context.Context, exam) Finding {
 	if err != nil {
 		return unplaced(f, err)
 	}
-	return lookAtFolder(f, place, 0o077, "others could see the tokens of running sidecars")
+	return checkFolder(f, place, 0o077, "others could see the tokens of running sidecars")
 }
 
 func unplaced(f Finding, err error) Finding {
@@ -110,14 +110,14 @@ func unplaced(f Finding, err error) Finding {
 	return f
 }
 
-// lookAtFolder holds a folder of ours against who may use it: closed are the bits
+// checkFolder holds a folder of ours against who may use it: closed are the bits
 // of its mode that must not be set, and danger is what they would let happen.
-func lookAtFolder(f Finding, dir string, closed os.FileMode, danger string) Finding {
+func checkFolder(f Finding, dir string, closed os.FileMode, danger string) Finding {
 	f.Data = map[string]any{"path": dir}
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return lookAbove(f, dir)
+		return checkParents(f, dir)
 	case err != nil:
 		f.Status, f.Detail = Error, err.Error()
 		return f
@@ -138,8 +138,8 @@ func lookAtFolder(f Finding, dir string, closed os.FileMode, danger string) Find
 	return f
 }
 
-// lookAbove asks whether a folder that is not there could be made.
-func lookAbove(f Finding, dir string) Finding {
+// checkParents asks whether a folder that is not there could be made.
+func checkParents(f Finding, dir string) Finding {
 	above := filepath.Dir(dir)
 	for !exists(above) && above != filepath.Dir(above) {
 		above = filepath.Dir(above)

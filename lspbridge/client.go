@@ -81,7 +81,7 @@ type listened struct {
 func (l listened) Read(b []byte) (int, error) {
 	n, err := l.ReadCloser.Read(b)
 	if n > 0 {
-		l.pulse.heard()
+		l.pulse.beat()
 	}
 	return n, err
 }
@@ -217,7 +217,7 @@ func lastLine(s string) string {
 // ask brings everything up to the snapshot and asks. Both are one step: no other
 // question has another text put in between.
 func (c *client) ask(ctx context.Context, s *document.Snapshot, p workspace.Path, q question) (json.RawMessage, error) {
-	c.tellWatched(ctx)
+	c.notifyWatched(ctx)
 	for tries := 0; ; tries++ {
 		wait, err := c.begin(ctx, s, p, q)
 		if err != nil {

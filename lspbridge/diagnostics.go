@@ -54,7 +54,7 @@ func (s *server) diagnostics(ctx context.Context, snap *document.Snapshot, p wor
 	if err != nil {
 		return s.notUsable(ctx, err)
 	}
-	c.tellWatched(ctx)
+	c.notifyWatched(ctx)
 	t, err := c.syncText(snap, p)
 	if errors.Is(err, errGone) {
 		return s.diagnostics(ctx, snap, p)
@@ -320,15 +320,15 @@ func (s *server) prepare(ctx context.Context, p workspace.Path) (*client, synced
 	return c, t, err
 }
 
-// telling sends a text, and then sees to it that nothing that the server says about an
+// notifyOf sends a text, and then sees to it that nothing that the server says about an
 // earlier one is taken for this one's.
-func (c *client) telling(d *openDocument, text, method string, params any) error {
+func (c *client) notifyOf(d *openDocument, text, method string, params any) error {
 	at, crowded := c.reports.sent(d.path, d.version, sumOf(text))
-	return c.tellingAt(d, at, crowded, method, params)
+	return c.notifyOfAt(d, at, crowded, method, params)
 }
 
-// tellingAt is telling, of what was noted at a time.
-func (c *client) tellingAt(d *openDocument, at time.Time, crowded bool, method string, params any) error {
+// notifyOfAt is telling, of what was noted at a time.
+func (c *client) notifyOfAt(d *openDocument, at time.Time, crowded bool, method string, params any) error {
 	if err := c.notify(method, params); err != nil || !crowded || c.server.spec.Barrier == "" || !c.server.bridge.work() {
 		return err
 	}

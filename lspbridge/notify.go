@@ -10,7 +10,7 @@ import (
 )
 
 func (c *client) didOpen(d *openDocument, text string) error {
-	return c.telling(d, text, "textDocument/didOpen", &protocol.DidOpenTextDocumentParams{TextDocument: protocol.TextDocumentItem{
+	return c.notifyOf(d, text, "textDocument/didOpen", &protocol.DidOpenTextDocumentParams{TextDocument: protocol.TextDocumentItem{
 		URI: d.uri, LanguageID: protocol.LanguageKind(d.language), Version: d.version, Text: text,
 	}})
 }
@@ -22,7 +22,7 @@ func (c *client) didChange(d *openDocument, text string) error {
 	if c.offers.TextDocumentSync.Change == protocol.TextDocumentSyncKindIncremental && len(text) >= spanFrom && d.text != "" && plainLines(d.text) && plainLines(text) {
 		params.ContentChanges[0] = span(d.text, text, c.encoding)
 	}
-	return c.telling(d, text, "textDocument/didChange", params)
+	return c.notifyOf(d, text, "textDocument/didChange", params)
 }
 
 func (c *client) didSave(d *openDocument) error {
@@ -30,7 +30,7 @@ func (c *client) didSave(d *openDocument) error {
 		return nil
 	}
 	at, crowded := c.reports.expect(d.path)
-	return c.tellingAt(d, at, crowded, "textDocument/didSave", &protocol.DidSaveTextDocumentParams{TextDocument: protocol.TextDocumentIdentifier{URI: d.uri}})
+	return c.notifyOfAt(d, at, crowded, "textDocument/didSave", &protocol.DidSaveTextDocumentParams{TextDocument: protocol.TextDocumentIdentifier{URI: d.uri}})
 }
 
 func (c *client) didClose(d *openDocument) error {

@@ -42,8 +42,8 @@ func (p *pulse) owe(question bool) {
 	p.asked = p.asked || question
 }
 
-// heard notes that it said something.
-func (p *pulse) heard() {
+// beat notes that it said something.
+func (p *pulse) beat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.since, p.asked = time.Time{}, false

@@ -168,7 +168,7 @@ func TestPulse(t *testing.T) {
 		p.owe(true)
 		time.Sleep(time.Second)
 		check(2*time.Second, true)
-		p.heard()
+		p.beat()
 		time.Sleep(time.Second)
 		check(0, false)
 	})

@@ -104,13 +104,13 @@ func (b *Bridge) TellMissing() {
 		defer b.running.Done()
 		for _, root := range b.o.Documents.Workspace().Roots() {
 			for _, problem := range missing(b.survey(b.ctx, []workspace.Path{root}, b.o.Settings(root).Servers)) {
-				b.tellOnce(problem)
+				b.reportOnce(problem)
 			}
 		}
 	}()
 }
 
-func (b *Bridge) tellOnce(problem string) {
+func (b *Bridge) reportOnce(problem string) {
 	b.mu.Lock()
 	told := b.told[problem] || b.closed
 	b.told[problem] = true

@@ -76,7 +76,7 @@ func (c *client) syncLocked(s *document.Snapshot, p workspace.Path) (d *openDocu
 	if err != nil {
 		return nil, "", err
 	}
-	if d, err = c.tell(s, f); err != nil {
+	if d, err = c.sync(s, f); err != nil {
 		return nil, "", err
 	}
 	d.used = time.Now()
@@ -110,7 +110,7 @@ func stampOf(f *document.File) diskStamp {
 func (c *client) renew(s *document.Snapshot, p workspace.Path) error {
 	f, err := s.ReadIfExists(p, "")
 	if err == nil && f.Exists {
-		_, err = c.tell(s, f)
+		_, err = c.sync(s, f)
 		return err
 	}
 	if d := c.docs[p]; d != nil {
@@ -119,8 +119,8 @@ func (c *client) renew(s *document.Snapshot, p workspace.Path) error {
 	return nil
 }
 
-// tell opens or changes a document as f has it.
-func (c *client) tell(s *document.Snapshot, f *document.File) (*openDocument, error) {
+// sync opens or changes a document as f has it.
+func (c *client) sync(s *document.Snapshot, f *document.File) (*openDocument, error) {
 	d, sum := c.docs[f.Path], sumOf(f.Text)
 	switch {
 	case d == nil:

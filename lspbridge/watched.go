@@ -115,7 +115,7 @@ func (b *Bridge) Changed(events []watch.Event) {
 	for _, e := range events {
 		for _, one := range b.unfold(e) {
 			for _, c := range warm {
-				c.saw(one.abs, one.kind)
+				c.noteChange(one.abs, one.kind)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (b *Bridge) lost(dir string) {
 	warm := b.watching()
 	for _, one := range b.below(dir, protocol.FileChangeTypeChanged) {
 		for _, c := range warm {
-			c.saw(one.abs, one.kind)
+			c.noteChange(one.abs, one.kind)
 		}
 	}
 }
@@ -197,8 +197,8 @@ func (b *Bridge) below(dir string, kind protocol.FileChangeType) (out []sighting
 	return out
 }
 
-// saw keeps what the server is to be told of, for a moment.
-func (c *client) saw(abs string, kind protocol.FileChangeType) {
+// noteChange keeps what the server is to be told of, for a moment.
+func (c *client) noteChange(abs string, kind protocol.FileChangeType) {
 	if !c.watches.wants(abs, kind) {
 		return
 	}
@@ -222,8 +222,8 @@ func (c *client) saw(abs string, kind protocol.FileChangeType) {
 	}
 }
 
-// tellWatched tells all that happened so far, as far as that can be known.
-func (c *client) tellWatched(ctx context.Context) {
+// notifyWatched tells all that happened so far, as far as that can be known.
+func (c *client) notifyWatched(ctx context.Context) {
 	if settle := c.server.bridge.o.Settle; settle != nil && c.watches.has(watchedFiles) {
 		ctx, cancel := context.WithTimeout(ctx, settleTime)
 		defer cancel()

@@ -184,7 +184,7 @@ func (s *server) status() statusResult {
 	d, room := s.asks(), statusPreviews
 	look := d.questions.show
 	if d.boxless.Load() {
-		look = d.questions.tell // its messages are one line long
+		look = d.questions.current // its messages are one line long
 	}
 	for _, q := range d.questions.list() {
 		w := waitingApproval{ApprovalID: q.request.ApprovalID, SessionID: q.request.SessionID, Title: q.request.Title}

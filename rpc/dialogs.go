@@ -27,7 +27,7 @@ type dialogs struct {
 
 	// Of editors without a plugin.
 	questions questions
-	place     place
+	place     boxSlot
 	boxless   atomic.Bool  // it has said that it has no message boxes with buttons
 	typed     atomic.Int64 // when the user changed a document last, Unix nanoseconds
 }

@@ -148,7 +148,7 @@ func (s *server) didChangeWorkspaceFolders(_ context.Context, raw json.RawMessag
 		folders = appendFolder(folders, f.Name, f.URI)
 	}
 	if err := w.SetFolders(folders...); err != nil {
-		s.tell(messageError, "the workspace folders stay as they were: %v", err)
+		s.showMessage(messageError, "the workspace folders stay as they were: %v", err)
 		return nil, nil
 	}
 	s.running().FoldersChanged()

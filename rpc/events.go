@@ -65,8 +65,8 @@ type events struct {
 	client client
 }
 
-func (e events) Problem(text string) { e.server.tell(messageWarning, "%s", text) }
-func (e events) Remark(text string)  { e.server.tell(messageInfo, "%s", text) }
+func (e events) Problem(text string) { e.server.showMessage(messageWarning, "%s", text) }
+func (e events) Remark(text string)  { e.server.showMessage(messageInfo, "%s", text) }
 
 // Activity passes a call's state on to an editor that shows it.
 func (e events) Activity(a tools.Activity) {

@@ -31,7 +31,7 @@ func withoutBoxes(err error) error {
 // announce tells of a question. It takes back that the question was shown: its box never opened.
 func (d *dialogs) announce(q *question) {
 	d.boxless.Store(true)
-	d.questions.saw(q, "")
+	d.questions.markShown(q, "")
 	r := q.request // what is read of it does not change
 	d.server.show(messageWarning, "%s asks: %s (pillion.show, then pillion.approve or pillion.reject)",
 		clip(fault.Quote(r.Agent.Name), boxLine), clip(fault.Escape(r.Title), boxLine))
@@ -53,7 +53,7 @@ func (d *dialogs) showPage(ctx context.Context, q *question) error {
 	if err != nil {
 		return wire.Errorf(wire.CodeRequestFailed, "the request is in %s but cannot be shown: %v", fault.Quote(file), err)
 	}
-	d.questions.saw(q, digest)
+	d.questions.markShown(q, digest)
 	return nil
 }
 

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// place is where the one message box of an editor without a plugin is open. A box
+// boxSlot is where the one message box of an editor without a plugin is open. A box
 // keeps it until the editor answers. When its question has ended otherwise, a second
 // one on top of it would get the answer that the user is about to give to the
 // first: the next one leaves them a moment. That a box is lost which is still needed
 // only the user can say.
-type place struct {
+type boxSlot struct {
 	mu   sync.Mutex // guards all below
 	open *box       // nil: the place is free
 	line []*box     // those that wait for it, the next one first
@@ -36,7 +36,7 @@ func (b *box) isLost() bool {
 }
 
 // take waits for the place. A box that is opened anew comes before all others.
-func (p *place) take(ctx context.Context, owner string, anew bool) (*box, error) {
+func (p *boxSlot) take(ctx context.Context, owner string, anew bool) (*box, error) {
 	b := &box{owner: owner, turn: make(chan struct{}), lost: make(chan struct{})}
 	p.enter(b, anew)
 	select {
@@ -48,7 +48,7 @@ func (p *place) take(ctx context.Context, owner string, anew bool) (*box, error)
 	}
 }
 
-func (p *place) enter(b *box, first bool) {
+func (p *boxSlot) enter(b *box, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if first {
@@ -60,7 +60,7 @@ func (p *place) enter(b *box, first bool) {
 }
 
 // leave gives the place, or that in line, back.
-func (p *place) leave(b *box) {
+func (p *boxSlot) leave(b *box) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.line = slices.DeleteFunc(p.line, func(other *box) bool { return other == b })
@@ -72,7 +72,7 @@ func (p *place) leave(b *box) {
 
 // end notes that a box is of no use any more, although it may still be seen. Editors
 // that close it say so; there are some that never do.
-func (p *place) end(b *box) {
+func (p *boxSlot) end(b *box) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b.ended = true
@@ -84,7 +84,7 @@ const closingTime = 2 * time.Second
 
 // answeredElsewhere frees the place of an approval's box: the user who answers by
 // a command does not look at it.
-func (p *place) answeredElsewhere(owner string) {
+func (p *boxSlot) answeredElsewhere(owner string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open != nil && p.open.owner == owner {
@@ -95,7 +95,7 @@ func (p *place) answeredElsewhere(owner string) {
 
 // reopen has a box that the user does not see opened anew, or the next one if
 // nobody needs it any more. It reports false when none is open.
-func (p *place) reopen() bool {
+func (p *boxSlot) reopen() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open == nil {
@@ -112,7 +112,7 @@ func (p *place) reopen() bool {
 }
 
 // next needs the lock.
-func (p *place) next() {
+func (p *boxSlot) next() {
 	if p.open == nil && len(p.line) > 0 {
 		p.open, p.line = p.line[0], p.line[1:]
 		close(p.open.turn)

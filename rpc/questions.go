@@ -64,15 +64,15 @@ func (q *questions) show(one *question) approval.Request {
 	return one.request
 }
 
-// tell gives the request as it stands, where it cannot be shown as a whole.
-func (q *questions) tell(one *question) approval.Request {
+// current gives the request as it stands, where it cannot be shown as a whole.
+func (q *questions) current(one *question) approval.Request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return one.request
 }
 
-// saw notes the digest of what the user saw of a question, "" for nothing.
-func (q *questions) saw(one *question, digest string) {
+// markShown notes the digest of what the user markShown of a question, "" for nothing.
+func (q *questions) markShown(one *question, digest string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	one.shown = digest

@@ -308,8 +308,8 @@ func (s *server) watchParent(pid int) {
 
 const parentInterval = time.Second
 
-// tell shows the user a message, and writes it to the log.
-func (s *server) tell(kind messageType, format string, args ...any) {
+// showMessage shows the user a message, and writes it to the log.
+func (s *server) showMessage(kind messageType, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.options.Logf("%s", text)
 	s.conn.Notify("window/logMessage", logMessage{kind, text}) //nolint:errcheck // it is in the log

@@ -63,7 +63,7 @@ func (c *Sidecar) now() tools.Settings {
 	c.auditing.Store(cmp.Or(view.Settings.Audit, "full"))
 	c.alarms.does.Store(cmp.Or(view.Settings.Unusual, "tell"))
 	c.Sessions.SetDefaults(modeAndRate(view.Settings))
-	s.tell()
+	s.notify()
 	c.documents.Touched() // what waits for an answer is judged anew
 	return s.settings
 }
@@ -75,8 +75,8 @@ func (c *Sidecar) structured() bool {
 	return c.settings.view.Settings.MCP.Structured
 }
 
-// tell needs the lock. Whoever is reported must not block.
-func (s *liveSettings) tell() {
+// notify needs the lock. Whoever is reported must not block.
+func (s *liveSettings) notify() {
 	asks, reported := map[string]string{}, s.reported
 	s.reported = map[string]bool{}
 	for _, f := range s.view.Folders {

@@ -73,8 +73,8 @@ func NewAsker(o Options) *Asker {
 	return a
 }
 
-// look is the style of this moment, for others than whoever has the turn.
-func (a *Asker) look() Style {
+// currentStyle is the style of this moment, for others than whoever has the turn.
+func (a *Asker) currentStyle() Style {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.style

@@ -22,10 +22,10 @@ type choice struct {
 
 type choices []choice
 
-// told is why a line was no answer: a sentence for the person, who is asked again.
-type told string
+// askAgain is why a line was no answer: a sentence for the person, who is asked again.
+type askAgain string
 
-func (t told) Error() string { return string(t) }
+func (t askAgain) Error() string { return string(t) }
 
 // choices are what can be answered to a request, of which a part may be hidden.
 func (a *Asker) choices(r approval.Request, hidden bool) choices {
@@ -104,7 +104,7 @@ func (l choices) answer(ctx context.Context, line string) (approval.Answer, erro
 			return c.answer(ctx, strings.TrimSpace(rest))
 		}
 	}
-	return approval.Answer{}, told("Please type one of the letters and press Enter: " + l.letters())
+	return approval.Answer{}, askAgain("Please type one of the letters and press Enter: " + l.letters())
 }
 
 func (a *Asker) reject(ctx context.Context, reason string) (approval.Answer, error) {

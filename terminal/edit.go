@@ -87,7 +87,7 @@ func (a *Asker) editProposal(ctx context.Context, r approval.Request) (approval.
 		}
 	}
 	if len(answer.After) == 0 {
-		return answer, told("You left it as it was proposed; a approves it.")
+		return answer, askAgain("You left it as it was proposed; a approves it.")
 	}
 	return answer, ctx.Err()
 }
@@ -106,9 +106,9 @@ func (a *Asker) editArgument(r approval.Request, answer *approval.Answer) error 
 	text = strings.TrimRight(text, "\r\n")
 	switch {
 	case text == strings.TrimRight(proposed, "\r\n"):
-		return told("You left it as it was proposed; a approves it.")
+		return askAgain("You left it as it was proposed; a approves it.")
 	case strings.TrimSpace(text) == "":
-		return told("You left no " + name + "; r rejects it.")
+		return askAgain("You left no " + name + "; r rejects it.")
 	}
 	var arguments map[string]json.RawMessage
 	if err := json.Unmarshal(r.Arguments, &arguments); err != nil {
@@ -134,14 +134,14 @@ func (a *Asker) editText(name, text string) (string, error) {
 		return "", err
 	}
 	if err := a.console.run(a.o.Stop, nil, append(a.editor[:len(a.editor):len(a.editor)], file)...); err != nil {
-		return "", told(fmt.Sprintf("The editor %s did not finish (%v), so nothing of it is taken.", fault.Quote(a.editor[0]), err))
+		return "", askAgain(fmt.Sprintf("The editor %s did not finish (%v), so nothing of it is taken.", fault.Quote(a.editor[0]), err))
 	}
 	edited, err := os.ReadFile(file)
 	switch {
 	case err != nil:
-		return "", told(fmt.Sprintf("The editor left no file (%v), so nothing of it is taken.", err))
+		return "", askAgain(fmt.Sprintf("The editor left no file (%v), so nothing of it is taken.", err))
 	case !utf8.Valid(edited):
-		return "", told("What the editor left is not UTF-8, so nothing of it is taken.")
+		return "", askAgain("What the editor left is not UTF-8, so nothing of it is taken.")
 	}
 	// Most editors end the last line of what they save.
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -160,5 +160,5 @@ func (a *Asker) view(r approval.Request) error {
 	if _, err := exec.LookPath(words[0]); err != nil || a.console.run(a.o.Stop, strings.NewReader(text), words...) != nil {
 		fmt.Fprint(a.o.Out, text)
 	}
-	return told("That was all of it.")
+	return askAgain("That was all of it.")
 }

@@ -41,21 +41,21 @@ func (w *Watch) Ask(ctx context.Context, r approval.Request) (approval.Answer, e
 
 // Say tells the person something, in words.
 func (w *Watch) Say(text string) {
-	w.say(w.look().Wrap("  "+w.look().Yellow("!")+" ", "    ", fault.Escape(text)))
+	w.say(w.currentStyle().Wrap("  "+w.currentStyle().Yellow("!")+" ", "    ", fault.Escape(text)))
 }
 
 // Paused says that an agent is, and how it goes on.
 func (w *Watch) Paused(agent string) {
-	w.say(w.look().Yellow("  ! " + fault.Quote(agent) + " is paused. Type resume and press Enter to let it go on."))
+	w.say(w.currentStyle().Yellow("  ! " + fault.Quote(agent) + " is paused. Type resume and press Enter to let it go on."))
 }
 
 // Elsewhere says where agents ask from now on: in that editor, or, if it is "", here.
 func (w *Watch) Elsewhere(editor string) {
 	if editor == "" {
-		w.say(w.look().Wrap("", "", "No editor has this folder open any more: agents ask here."))
+		w.say(w.currentStyle().Wrap("", "", "No editor has this folder open any more: agents ask here."))
 		return
 	}
-	w.say(w.look().Yellow(w.look().Wrap("", "", fault.Quote(editor)+" has this folder open: agents ask there, until it is closed.")))
+	w.say(w.currentStyle().Yellow(w.currentStyle().Wrap("", "", fault.Quote(editor)+" has this folder open: agents ask there, until it is closed.")))
 }
 
 // Heard says what a call came to, and of one that takes long that it runs.
@@ -68,11 +68,11 @@ func (w *Watch) Heard(a tools.Activity) {
 	}
 	switch a.State {
 	case tools.Running:
-		w.calls[a.CallID] = time.AfterFunc(longCall, func() { w.say(w.line(w.look().Cyan("→"), a)) })
+		w.calls[a.CallID] = time.AfterFunc(longCall, func() { w.say(w.line(w.currentStyle().Cyan("→"), a)) })
 	case tools.Done:
-		w.say(w.line(w.look().Green("✓"), a))
+		w.say(w.line(w.currentStyle().Green("✓"), a))
 	case tools.Failed:
-		w.say(w.line(w.look().Red("✗"), a))
+		w.say(w.line(w.currentStyle().Red("✗"), a))
 	}
 }
 
@@ -83,16 +83,16 @@ const longCall = time.Second
 func (w *Watch) line(sign string, a tools.Activity) string {
 	head := fault.Quote(a.Agent.Name) + " " + a.Tool
 	text := []rune(head + ": " + strings.Join(strings.Fields(fault.Escape(a.Summary)), " "))
-	if room := w.look().Width - len("  x "); w.look().Width > 0 && len(text) > room {
+	if room := w.currentStyle().Width - len("  x "); w.currentStyle().Width > 0 && len(text) > room {
 		text = append(text[:max(room-1, 0)], '…')
 	}
-	return "  " + sign + " " + w.look().Dim(string(text))
+	return "  " + sign + " " + w.currentStyle().Dim(string(text))
 }
 
 // Open says what is watched.
 func (w *Watch) Open(folder string) {
-	w.say(w.look().Bold("Pillion watches " + fault.Escape(folder)))
-	w.say(w.look().Wrap("", "", "Agents that you start in this folder ask here before they change a file or run a command. Ctrl+C ends this."))
+	w.say(w.currentStyle().Bold("Pillion watches " + fault.Escape(folder)))
+	w.say(w.currentStyle().Wrap("", "", "Agents that you start in this folder ask here before they change a file or run a command. Ctrl+C ends this."))
 }
 
 // Serve takes what is typed between questions, until ctx or the input ends.
@@ -130,9 +130,9 @@ func (w *Watch) obey(word string) {
 			w.say("No agent is paused.")
 		}
 		for _, name := range names {
-			w.say(w.look().Green("  ✓ ") + fault.Quote(name) + " goes on: tell it so.")
+			w.say(w.currentStyle().Green("  ✓ ") + fault.Quote(name) + " goes on: tell it so.")
 		}
 	default:
-		w.say(fmt.Sprintf("No request is open. Type %s to let a paused agent go on; Ctrl+C ends this.", w.look().Bold("resume")))
+		w.say(fmt.Sprintf("No request is open. Type %s to let a paused agent go on; Ctrl+C ends this.", w.currentStyle().Bold("resume")))
 	}
 }

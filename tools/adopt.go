@@ -7,25 +7,25 @@ import (
 	"pillion/workspace/document"
 )
 
-// human is a proposal for one file as the user changed it.
-type human struct {
+// ownText is a proposal for one file as the user changed it.
+type ownText struct {
 	proposed string // the agent's text
 	base     string // the text that both started from
 	text     string // the user's
 	leftOut  bool   // nothing is to be done to the file; text is base
 }
 
-// treePlace names a change of the tree in a plan that is made again.
-type treePlace struct {
+// treeKey names a change of the tree in a plan that is made again.
+type treeKey struct {
 	operation change.Operation
 	source    workspacePath
 }
 
 // choice is what the user took of a proposal.
 type choice struct {
-	files     map[workspacePath]human
-	tree      map[treePlace]change.TreeChange // what was left out of it
-	taken, of int                             // hunks, 0 where they were not chosen one by one
+	files     map[workspacePath]ownText
+	tree      map[treeKey]change.TreeChange // what was left out of it
+	taken, of int                           // hunks, 0 where they were not chosen one by one
 }
 
 // Adopt makes the user's version the proposal: the hunks that they chose, and their own
@@ -39,7 +39,7 @@ func (p *pending) Adopt(a approval.Answer) error {
 		}
 		return err
 	}
-	chosen, c := shown, choice{files: map[workspacePath]human{}, tree: map[treePlace]change.TreeChange{}}
+	chosen, c := shown, choice{files: map[workspacePath]ownText{}, tree: map[treeKey]change.TreeChange{}}
 	if a.Selected != nil {
 		var err error
 		if chosen, c.taken, c.of, err = shown.Choose(a.Selected); err != nil {
@@ -48,7 +48,7 @@ func (p *pending) Adopt(a approval.Answer) error {
 	}
 	edited := 0
 	for i, f := range shown.Files {
-		own := human{proposed: f.After.Text, base: f.Before.Text, text: chosen.Files[i].After.Text, leftOut: chosen.Files[i].LeftOut}
+		own := ownText{proposed: f.After.Text, base: f.Before.Text, text: chosen.Files[i].After.Text, leftOut: chosen.Files[i].LeftOut}
 		if text, ok := a.After[f.Path().String()]; ok {
 			if f.IsBinary() {
 				return fault.New(fault.InvalidArguments, "the editor's answer has text for %s, which is not a text file; nothing was changed", fault.Quote(f.Path().String()))
@@ -66,7 +66,7 @@ func (p *pending) Adopt(a approval.Answer) error {
 	}
 	for i, t := range shown.Tree {
 		if chosen.Tree[i].LeftOut {
-			c.tree[treePlace{t.Operation, t.Source}] = t
+			c.tree[treeKey{t.Operation, t.Source}] = t
 		}
 	}
 	p.human = c
@@ -114,7 +114,7 @@ func (p *pending) keepChoice() error {
 		}
 	}
 	for i, t := range e.Set.Tree {
-		if _, ok := p.human.tree[treePlace{t.Operation, t.Source}]; ok {
+		if _, ok := p.human.tree[treeKey{t.Operation, t.Source}]; ok {
 			e.Set.Tree[i].LeaveOut()
 		}
 	}

@@ -124,7 +124,7 @@ func patchEdits(in Input, p *patching.Patch, text string) (*Edits, error) {
 
 // knew: the session knows the text that the patch was applied to, or there was none.
 func knew(s *session.Session, f *document.File) bool {
-	version, ok := seen(s, f.Path)
+	version, ok := seenVersion(s, f.Path)
 	return !f.Exists || ok && version == f.Version
 }
 

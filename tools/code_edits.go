@@ -68,7 +68,7 @@ func (in Input) codeEdits(r codeEditsResult, title string, proposed []language.F
 		return nil, err
 	}
 	e.learns = func(f change.File) bool { // of what it has not read it knows nothing now either
-		version, ok := seen(in.Session, f.Path())
+		version, ok := seenVersion(in.Session, f.Path())
 		return ok && version == f.Before.Version
 	}
 	e.Answer = func(o []change.Outcome) *Answer { return in.codeEditsAnswer(r, title, o, counts) }

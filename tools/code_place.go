@@ -113,10 +113,10 @@ func (s sourceLines) read(p workspace.Path) (string, error) {
 // readable says whether a file's text may be shown that nobody named: not that of one
 // which looks like a secret and which this session has not read.
 func (in Input) readable(p workspace.Path) error {
-	if !looksSecret(p) {
+	if !isSecret(p) {
 		return nil
 	}
-	if _, known := seen(in.Session, p); known {
+	if _, known := seenVersion(in.Session, p); known {
 		return nil
 	}
 	return fault.New(fault.PermissionDenied, "%s looks like a file with secrets", fault.Quote(p.String())).

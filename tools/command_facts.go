@@ -100,7 +100,7 @@ func wordFact(ws *workspace.Workspace, dir workspace.Path, name string) policy.W
 	if !inside || at.IsZero() {
 		return policy.WordFact{Outside: !inside}
 	}
-	fact, err := factOf(aimOf(touch{path: at, write: true}))
+	fact, err := factOf(resolveTouch(touch{path: at, write: true}))
 	if err != nil {
 		return policy.WordFact{Outside: true}
 	}

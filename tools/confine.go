@@ -181,23 +181,23 @@ func (p *protectedPaths) deeper(root workspace.Path) []string {
 			p.below = map[workspace.Path]*deeper{}
 		}
 		p.below[root] = known
-		known.paths = lookDeeper(root, lookTime)
+		known.paths = scanDeeper(root, lookTime)
 	} else if !known.looking {
 		known.looking = true
-		go p.look(root, known)
+		go p.scan(root, known)
 	}
 	defer p.mu.Unlock()
 	return known.paths
 }
 
-func (p *protectedPaths) look(root workspace.Path, known *deeper) {
-	paths := lookDeeper(root, time.Minute)
+func (p *protectedPaths) scan(root workspace.Path, known *deeper) {
+	paths := scanDeeper(root, time.Minute)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known.paths, known.looking = paths, false
 }
 
-func lookDeeper(root workspace.Path, within time.Duration) []string {
+func scanDeeper(root workspace.Path, within time.Duration) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	var out []string

@@ -26,7 +26,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	case *Action:
 		r.Command, r.Covered = p.commandFacts(plan.Command), plan.Covered
 	}
-	aims := aimsOf(p.plan.touches())
+	aims := resolveTouches(p.plan.touches())
 	for _, a := range aims {
 		fact, err := factOf(a)
 		if err != nil {
@@ -39,30 +39,30 @@ func (p *pending) policyRequest() (policy.Request, error) {
 	return r, nil
 }
 
-// aim is a touch, and where its path leads now.
-type aim struct {
+// resolvedTouch is a touch, and where its path leads now.
+type resolvedTouch struct {
 	touch
 	target workspace.Path
 	err    error // it leads nowhere in the workspace
 }
 
-func aimsOf(touches []touch) []aim {
-	out := make([]aim, len(touches))
+func resolveTouches(touches []touch) []resolvedTouch {
+	out := make([]resolvedTouch, len(touches))
 	for i, t := range touches {
-		out[i] = aimOf(t)
+		out[i] = resolveTouch(t)
 	}
 	return out
 }
 
-func aimOf(t touch) aim {
+func resolveTouch(t touch) resolvedTouch {
 	if t.entry != nil {
-		return aim{touch: t} // which says it itself
+		return resolvedTouch{touch: t} // which says it itself
 	}
 	target, err := t.path.Target()
-	return aim{t, target, err}
+	return resolvedTouch{t, target, err}
 }
 
-func factOf(t aim) (policy.PathFact, error) {
+func factOf(t resolvedTouch) (policy.PathFact, error) {
 	if t.entry != nil {
 		return t.entry.fact(t.path), nil
 	}
@@ -94,14 +94,14 @@ func factOf(t aim) (policy.PathFact, error) {
 	return fact, nil
 }
 
-// looksSecret says whether reading p has to be asked for.
-func looksSecret(p workspace.Path) bool {
+// isSecret says whether reading p has to be asked for.
+func isSecret(p workspace.Path) bool {
 	target, err := p.Target()
 	return policy.Secret(p.Rel()) || err == nil && policy.Secret(target.Rel())
 }
 
-// seen is the version of p that the session knows, under whatever name it read it.
-func seen(s *session.Session, p workspace.Path) (version string, ok bool) {
+// seenVersion is the version of p that the session knows, under whatever name it read it.
+func seenVersion(s *session.Session, p workspace.Path) (version string, ok bool) {
 	return s.Seen(fileName(p))
 }
 

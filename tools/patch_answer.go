@@ -25,7 +25,7 @@ func patchAnswer(in Input, p *patching.Patch, outcomes []change.Outcome) *Answer
 		}
 		if o.Tree != nil {
 			if o.Operation != change.Unchanged {
-				for path, k := range sawTree(in.Session, *o.Tree) {
+				for path, k := range treeKnowledge(in.Session, *o.Tree) {
 					a.knows[path] = k
 				}
 			}

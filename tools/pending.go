@@ -137,7 +137,7 @@ func (p *pending) replan(ctx context.Context) error {
 
 func (p *pending) planOnce(ctx context.Context) error {
 	own := p.registry.processesOf(p.call.Session)
-	p.snapshot = p.look()
+	p.snapshot = p.takeSnapshot()
 	if err := p.settings.Limits.checkArguments(p.call.Arguments); err != nil {
 		return err
 	}
@@ -162,8 +162,8 @@ func (p *pending) planOnce(ctx context.Context) error {
 	return nil
 }
 
-// look is a snapshot of this moment.
-func (p *pending) look() *document.Snapshot {
+// takeSnapshot is a snapshot of this moment.
+func (p *pending) takeSnapshot() *document.Snapshot {
 	snapshot := p.registry.Documents.Snapshot(p.settings.Limits.ReadBytes)
 	snapshot.Expect(func(abs string) (bytes, version string) { return p.call.Session.Bytes(abs, string(document.UTF8)) })
 	if p.settings.Limits.CodeLab {
@@ -191,7 +191,7 @@ func (p *pending) rememberFirst() {
 func (p *pending) withoutSecrets(err error) error {
 	e := fault.From(err)
 	for path := range p.snapshot.Rests() {
-		if _, known := seen(p.call.Session, path); !known && looksSecret(path) {
+		if _, known := seenVersion(p.call.Session, path); !known && isSecret(path) {
 			return fault.New(e.Code, "%s", e.Message).
 				WithHint("%s looks like a file with secrets; read_file asks the user for it", fault.Quote(path.String()))
 		}

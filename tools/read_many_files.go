@@ -259,8 +259,8 @@ func (m *manyReading) content(w wanted) (*manyContent, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	if w.found && looksSecret(w.path) {
-		if _, known := seen(m.in.Session, w.path); !known {
+	if w.found && isSecret(w.path) {
+		if _, known := seenVersion(m.in.Session, w.path); !known {
 			return nil, fault.New(fault.PermissionDenied, "it looks like a file with secrets").
 				WithHint("name it in paths to ask the user for it")
 		}

@@ -90,11 +90,11 @@ type searchSource struct {
 }
 
 func (s searchSource) ReadText(p workspace.Path) (string, error) {
-	isSecret := policy.Secret(p.Rel()) || p == s.at && looksSecret(p) // below a folder no link is followed
+	isSecret := policy.Secret(p.Rel()) || p == s.at && isSecret(p) // below a folder no link is followed
 	if !isSecret {
 		return s.in.Snapshot.ReadText(p)
 	}
-	if _, known := seen(s.in.Session, p); !known {
+	if _, known := seenVersion(s.in.Session, p); !known {
 		return "", fault.New(fault.PermissionDenied, "%s looks like a file with secrets; read_file asks the user", fault.Quote(p.String()))
 	}
 	return s.in.Snapshot.ReadText(p)

@@ -34,7 +34,7 @@ type site struct {
 	command bool
 }
 
-func (p *pending) siteOf(command *policy.Command, aims []aim) site {
+func (p *pending) siteOf(command *policy.Command, aims []resolvedTouch) site {
 	out := site{command: command != nil}
 	add := func(path workspace.Path) {
 		for !path.IsRoot() {

@@ -162,8 +162,8 @@ func checkKnown(s *session.Session, c change.TreeChange) error {
 	return b.conflict(c.Text, "")
 }
 
-// sawTree has the session know what became of the files that it knew.
-func sawTree(s *session.Session, c change.TreeChange) map[workspace.Path]knowledge {
+// treeKnowledge has the session know what became of the files that it knew.
+func treeKnowledge(s *session.Session, c change.TreeChange) map[workspace.Path]knowledge {
 	out := map[workspace.Path]knowledge{}
 	if c.Operation == change.ChangeMode {
 		return out
@@ -187,7 +187,7 @@ func sawTree(s *session.Session, c change.TreeChange) map[workspace.Path]knowled
 }
 
 func knows(s *session.Session, p workspace.Path) bool {
-	_, known := seen(s, p)
+	_, known := seenVersion(s, p)
 	return known
 }
 
@@ -200,7 +200,7 @@ func treeEdits(in Input, c change.TreeChange, title string, answer func(change.O
 		Answer: func(o []change.Outcome) *Answer {
 			a := answer(o[0])
 			if o[0].Operation != change.Unchanged {
-				a.knows = sawTree(in.Session, c)
+				a.knows = treeKnowledge(in.Session, c)
 				a.Display = displayDiff(change.Set{Tree: []change.TreeChange{c}}.Preview()...)
 			}
 			return a

@@ -17,7 +17,7 @@ func (e *Editor) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (a
 	params := append(json.RawMessage(nil), req.Params...)
 	e.expect(req.Method)
 	if req.Notification {
-		return nil, e.told(req.Method, params)
+		return nil, e.notified(req.Method, params)
 	}
 	return e.asked(ctx, req.Method, params)
 }
@@ -69,8 +69,8 @@ func (e *Editor) asked(ctx context.Context, method string, params json.RawMessag
 	return nil, wire.Errorf(wire.CodeMethodNotFound, "the fake editor has no %s", method)
 }
 
-// told keeps what the sidecar says for the test.
-func (e *Editor) told(method string, params json.RawMessage) error {
+// notified keeps what the sidecar says for the test.
+func (e *Editor) notified(method string, params json.RawMessage) error {
 	switch method {
 	case "approval/changed":
 		e.Changed <- params

@@ -73,20 +73,20 @@ func (t *Choice) number() {
 		t.Numbers = append(t.Numbers, n)
 	}
 	for _, f := range t.review.files {
-		if t.takesHunk(f) {
+		if t.selectsHunk(f) {
 			t.Numbers = append(t.Numbers, f.along...)
 		}
 	}
 	slices.Sort(t.Numbers)
 }
 
-// takes reports whether something of a file was taken.
-func (t *Choice) takes(f *ReviewedFile) bool {
+// selects reports whether something of a file was taken.
+func (t *Choice) selects(f *ReviewedFile) bool {
 	own, wrote := t.own[f]
-	return t.takesHunk(f) || wrote && own != f.before.Text
+	return t.selectsHunk(f) || wrote && own != f.before.Text
 }
 
-func (t *Choice) takesHunk(f *ReviewedFile) bool {
+func (t *Choice) selectsHunk(f *ReviewedFile) bool {
 	return slices.ContainsFunc(f.numbers, func(numbers []int) bool { return t.chosen[numbers[0]] })
 }
 
@@ -153,7 +153,7 @@ func (t *Choice) movedOn(err error) error {
 func (t *Choice) Diff() string {
 	var out strings.Builder
 	for _, f := range t.review.files {
-		if t.takes(f) {
+		if t.selects(f) {
 			out.WriteString(t.fileDiff(f))
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // doorFD is where the first shell in a box reads what it is to do; see doorkeeper.
 const doorFD = boxFD + 1
 
-// errand is what a box is to do: it follows the assignment that made the box.
-type errand struct {
+// runOrder is what a box is to do: it follows the assignment that made the box.
+type runOrder struct {
 	Script []byte
 }
 
@@ -22,7 +22,7 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // errand is the order as the first shell of a box reads it. That shell has the
 // environment base, no folder of its own, and the pipe for the command's input.
-func (o order) errand(base []string) errand {
+func (o order) errand(base []string) runOrder {
 	var out strings.Builder
 	out.WriteString("exec " + strconv.Itoa(doorFD) + "<&-\n")
 	if !o.stdin {
@@ -49,5 +49,5 @@ func (o order) errand(base []string) errand {
 		out.WriteString(" " + quote(word))
 	}
 	out.WriteString("\n")
-	return errand{[]byte(out.String())}
+	return runOrder{[]byte(out.String())}
 }

@@ -45,7 +45,7 @@ type boxPipes struct {
 // startInBox makes a box, waits for what is to run in it, and passes it on. Shell is
 // bubblewrap, or 0 when nothing came.
 func (a assignment) startInBox(orders *json.Decoder) (shell int, box *boxPipes, err error) {
-	m := making{errands: make(chan errand, 1)}
+	m := making{errands: make(chan runOrder, 1)}
 	go m.receive(orders)
 	for tries := 1; ; tries++ {
 		before := a.Hold.look()
@@ -73,29 +73,29 @@ func (a assignment) startInBox(orders *json.Decoder) (shell int, box *boxPipes, 
 
 // making is the wait for a box and for what is to run in it.
 type making struct {
-	errands chan errand // nil once it came
-	what    errand
+	errands chan runOrder // nil once it came
+	what    runOrder
 }
 
-// fate is what became of a box.
-type fate int
+// boxState is what became of a box.
+type boxState int
 
 const (
-	ready    fate = iota // it is made, and what is to run has come
-	lost                 // it ended before it was made
-	unwanted             // the sidecar needs it no more
+	ready    boxState = iota // it is made, and what is to run has come
+	lost                     // it ended before it was made
+	unwanted                 // the sidecar needs it no more
 )
 
 // receive takes what is to run, or the end of the control pipe.
 func (m making) receive(orders *json.Decoder) {
 	defer close(m.errands)
-	var what errand
+	var what runOrder
 	if orders.Decode(&what) == nil {
 		m.errands <- what
 	}
 }
 
-func (m *making) await(box *boxPipes) fate {
+func (m *making) await(box *boxPipes) boxState {
 	made := box.isMade()
 	for made != nil || m.errands != nil {
 		select {
@@ -147,7 +147,7 @@ func (b *boxPipes) isMade() <-chan bool {
 }
 
 // pass gives the first shell what is to run.
-func (b *boxPipes) pass(what errand) {
+func (b *boxPipes) pass(what runOrder) {
 	go func() { // a box that was lost meanwhile reads nothing
 		_, _ = b.door.Write(what.Script)
 		b.door.Close()

@@ -44,17 +44,17 @@ func refuses(t *testing.T, r *Runner, level Level) {
 	}
 }
 
-// place is a folder where commands may write, and one where they may not.
-type place struct{ inside, outside string }
+// layout is a folder where commands may write, and one where they may not.
+type layout struct{ inside, outside string }
 
-func newPlace(t *testing.T) place {
+func newPlace(t *testing.T) layout {
 	// Below the folder for temporary files everything may be written.
 	base, err := os.MkdirTemp("/var/tmp", "pillion-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
-	p := place{filepath.Join(Resolve(base), "inside"), filepath.Join(Resolve(base), "outside")}
+	p := layout{filepath.Join(Resolve(base), "inside"), filepath.Join(Resolve(base), "outside")}
 	for _, dir := range []string{p.inside, p.outside} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func newPlace(t *testing.T) place {
 	return p
 }
 
-func (p place) spec(level Level, command string) Spec {
+func (p layout) spec(level Level, command string) Spec {
 	return Spec{Command: command, Dir: p.inside, Confine: Confine{Level: level, Writable: []string{p.inside}}, Timeout: 20 * time.Second}
 }
 

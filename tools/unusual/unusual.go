@@ -73,11 +73,11 @@ type key struct {
 
 // history is what a session did of one kind, lately.
 type history struct {
-	deeds []deed
+	deeds []event
 	told  time.Time
 }
 
-type deed struct {
+type event struct {
 	at    time.Time
 	count int
 	what  string
@@ -97,8 +97,8 @@ func (d *Detector) Observe(r audit.Record) (Alarm, bool) {
 	defer d.mu.Unlock()
 	h := d.of(key{r.Session, kind}, now)
 	limit := thresholds[kind]
-	h.deeds = slices.DeleteFunc(h.deeds, func(one deed) bool { return now.Sub(one.at) >= limit.within })
-	h.deeds = append(h.deeds, deed{now, count, what(r)})
+	h.deeds = slices.DeleteFunc(h.deeds, func(one event) bool { return now.Sub(one.at) >= limit.within })
+	h.deeds = append(h.deeds, event{now, count, what(r)})
 	sum := 0
 	for _, one := range h.deeds {
 		sum += one.count

@@ -165,8 +165,8 @@ func (c *Committer) uriOf(abs string) string {
 	return ""
 }
 
-// tell has the editor hear of a set. The lines are those of the records, in order.
-func (c *Committer) tell(e journal.Entry, lines [][]LineRange, merged []bool) {
+// notifyChanged has the editor hear of a set. The lines are those of the records, in order.
+func (c *Committer) notifyChanged(e journal.Entry, lines [][]LineRange, merged []bool) {
 	if c.Journal.Changed == nil {
 		return
 	}

@@ -115,5 +115,5 @@ func (c *Committer) lookAt(d *displaced) {
 	if err != nil {
 		told = fmt.Sprintf("a program that had %s open wrote into it after it was replaced, and its text could not be kept: %v", name, err)
 	}
-	c.Journal.tell(told)
+	c.Journal.report(told)
 }

@@ -173,24 +173,24 @@ func (w *written) allow(err error) error {
 		return moved(fault.Quote(w.flat()[0].Name))
 	}
 	if w.journal.current() == JournalPrefer {
-		w.journal.tellOnce("changes by agents are not recorded in the journal and cannot be reverted: %v", err)
+		w.journal.reportOnce("changes by agents are not recorded in the journal and cannot be reverted: %v", err)
 		return nil
 	}
 	return fault.New(fault.ExecutionFailed, "nothing was changed: %w", err).
 		WithHint("tell the user: every change must be recorded in the journal before it is made (%s); see the settings journal.maxBytes and journal.mode", w.journal.Store.Dir())
 }
 
-func (j *Journal) tellOnce(format string, args ...any) {
+func (j *Journal) reportOnce(format string, args ...any) {
 	j.mu.Lock()
 	told := j.told
 	j.told = true
 	j.mu.Unlock()
 	if !told {
-		j.tell(fmt.Sprintf(format, args...))
+		j.report(fmt.Sprintf(format, args...))
 	}
 }
 
-func (j *Journal) tell(problem string) {
+func (j *Journal) report(problem string) {
 	if j != nil && j.Tell != nil {
 		j.Tell(problem)
 	}
@@ -286,7 +286,7 @@ func (w *written) done(steps []step, outcomes []Outcome) {
 			lines, merged = append(lines, w.marks(outcomes[i])), append(merged, outcomes[i].File.Merged)
 		}
 	}
-	w.committer.tell(journal.Entry{Origin: w.origin, ID: w.pending.ID, Time: w.pending.Time, Records: all, State: journal.StateDone}, lines, merged)
+	w.committer.notifyChanged(journal.Entry{Origin: w.origin, ID: w.pending.ID, Time: w.pending.Time, Records: all, State: journal.StateDone}, lines, merged)
 }
 
 // marks are the lines that an agent wrote. What the user puts back is nobody's.

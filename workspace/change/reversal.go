@@ -31,9 +31,9 @@ type reversal struct {
 	preview []FilePreview
 	callID  string // of the revert, once it is made
 	done    []undoing
-	fates   map[string]fate // by path as tools print it
-	order   []string        // of fates
-	blocked map[string]bool // absolute names at which older changes are left alone
+	fates   map[string]reversedFile // by path as tools print it
+	order   []string                // of fates
+	blocked map[string]bool         // absolute names at which older changes are left alone
 }
 
 type renaming struct{ from, to workspace.Path }
@@ -58,8 +58,8 @@ type undoing struct {
 	record journal.Record
 }
 
-// fate is what becomes of one path.
-type fate struct {
+// reversedFile is what becomes of one path.
+type reversedFile struct {
 	merged   bool
 	conflict string // why it is left alone
 }
@@ -71,7 +71,7 @@ func (c *Committer) planReversal(entries []journal.Entry, blocked map[string]boo
 	r := &reversal{
 		committer: c, snap: c.Documents.Snapshot(maxReadBack), contents: map[string]*journal.Content{},
 		texts: map[workspace.Path]*text{}, modes: map[workspace.Path]fs.FileMode{}, restored: map[string]*restored{},
-		fates: map[string]fate{}, blocked: blocked,
+		fates: map[string]reversedFile{}, blocked: blocked,
 	}
 	for _, run := range runs(entries) {
 		r.undo(run)
@@ -138,10 +138,10 @@ func (r *reversal) undo(run []undoing) {
 	merged, err := r.undoRecord(newest, oldest)
 	if err != nil {
 		r.blocked[newest.record.Path] = true
-		r.settle(name, fate{conflict: fault.From(err).Message})
+		r.settle(name, reversedFile{conflict: fault.From(err).Message})
 		return
 	}
-	r.settle(name, fate{merged: merged})
+	r.settle(name, reversedFile{merged: merged})
 	r.done = append(r.done, run...)
 }
 
@@ -155,7 +155,7 @@ func (r *reversal) entries() (out []journal.Entry) {
 	return out
 }
 
-func (r *reversal) settle(name string, f fate) {
+func (r *reversal) settle(name string, f reversedFile) {
 	was, known := r.fates[name]
 	if !known {
 		r.order = append(r.order, name)

@@ -368,7 +368,7 @@ func (r *reversal) isFilled(p workspace.Path) bool {
 func (r *reversal) checkFolders() {
 	for _, p := range r.folders {
 		if p.Exists() && !slices.Contains(r.set.Empty, p) && !slices.Contains(r.gone, p) && !r.isFilled(p) {
-			r.settle(p.String(), fate{conflict: "it is not empty"})
+			r.settle(p.String(), reversedFile{conflict: "it is not empty"})
 			r.done = slices.DeleteFunc(r.done, func(u undoing) bool {
 				return u.record.Path == p.Abs() && u.record.Operation == string(CreateDirectory)
 			})

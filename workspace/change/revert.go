@@ -77,7 +77,7 @@ func (c *Committer) revertAll(ctx context.Context, sel Selection, entries []jour
 // set cannot do everything: what moves cannot also change inside. When one fails,
 // those before it are put back in turn, so that nothing was done.
 func (c *Committer) revertEach(ctx context.Context, entries []journal.Entry, origin journal.Origin) (Reverted, error) {
-	all := &reversal{fates: map[string]fate{}, blocked: map[string]bool{}}
+	all := &reversal{fates: map[string]reversedFile{}, blocked: map[string]bool{}}
 	for len(entries) > 0 {
 		n := 1 // a move by itself
 		for ; n < len(entries) && !moves(entries[0]) && !moves(entries[n]); n++ {
@@ -195,7 +195,7 @@ func (c *Committer) markReverted(plan *reversal) {
 			}
 		}
 		c.Journal.Store.Mark(e.ID, e.State, "", back[e.ID], nil) //nolint:errcheck // it is found to be as it was when it is put back again
-		c.tell(e, nil, nil)
+		c.notifyChanged(e, nil, nil)
 		if e.Reverts != "" {
 			c.markRestored(strings.Fields(e.Reverts), back[e.ID])
 		}
@@ -226,6 +226,6 @@ func (c *Committer) markRestored(ids, paths []string) {
 			e.State = journal.StatePartlyReverted
 		}
 		c.Journal.Store.Mark(e.ID, e.State, "", nil, paths) //nolint:errcheck // see markReverted
-		c.tell(e, nil, nil)
+		c.notifyChanged(e, nil, nil)
 	}
 }

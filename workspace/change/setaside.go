@@ -140,5 +140,5 @@ func (c *Committer) keep(f folder, dir workspace.Path, temp string, was workspac
 		}
 		name = fmt.Sprintf("%s.kept%d", was.Base(), i)
 	}
-	c.Journal.tell(fmt.Sprintf("somebody wrote into %s while it was removed; their text is in %s", fault.Quote(was.String()), fault.Quote(dir.Join(name).String())))
+	c.Journal.report(fmt.Sprintf("somebody wrote into %s while it was removed; their text is in %s", fault.Quote(was.String()), fault.Quote(dir.Join(name).String())))
 }

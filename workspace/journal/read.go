@@ -117,12 +117,12 @@ var ErrGone = errors.New("the journal no longer has it")
 type Content struct {
 	file     *os.File
 	size     int64
-	at       map[hash]place
+	at       map[hash]payloadAt
 	unpacker *zstd.Decoder
 }
 
-// place is where the payload of a chunk is.
-type place struct {
+// payloadAt is where the payload of a chunk is.
+type payloadAt struct {
 	kind   byte
 	at     int64
 	length int
@@ -134,7 +134,7 @@ func (s *Store) Content(e Entry) (*Content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrGone, err)
 	}
-	c := &Content{file: f, at: map[hash]place{}}
+	c := &Content{file: f, at: map[hash]payloadAt{}}
 	info, err := f.Stat()
 	if err == nil {
 		c.size, err = scan(f, 0, info.Size(), c.note)
@@ -156,7 +156,7 @@ func (c *Content) note(f frame) {
 		return
 	}
 	if sum := hash(f.payload[:32]); c.at[sum].at == 0 {
-		c.at[sum] = place{f.kind, f.at, f.length}
+		c.at[sum] = payloadAt{f.kind, f.at, f.length}
 	}
 }
 

@@ -93,7 +93,7 @@ func (t *Tracker) Follow(events []watch.Event) {
 		case e.Op == watch.Lost:
 			t.tooMany = true
 		case e.Op != watch.Attributes && !isOurs(e.Name):
-			t.see(filepath.Join(e.Dir, e.Name), e.Op == watch.Created)
+			t.note(filepath.Join(e.Dir, e.Name), e.Op == watch.Created)
 		}
 	}
 	t.wait(gather)
@@ -105,7 +105,7 @@ func (t *Tracker) Changed(uris []string) {
 	defer t.mu.Unlock()
 	for _, uri := range uris {
 		if p, ok := t.documents.Workspace().FromURI(uri); ok && !isOurs(p.Base()) {
-			t.see(p.Abs(), false)
+			t.note(p.Abs(), false)
 		}
 	}
 	t.wait(gather)
@@ -123,8 +123,8 @@ func isOurs(name string) bool {
 	return strings.HasPrefix(name, oursMarker) && strings.HasSuffix(name, ".tmp")
 }
 
-// see needs t.mu.
-func (t *Tracker) see(abs string, isNew bool) {
+// note needs t.mu.
+func (t *Tracker) note(abs string, isNew bool) {
 	switch {
 	case t.closed || t.pending[abs] != nil:
 		return

@@ -181,7 +181,7 @@ func (t *Tree) become(s State) {
 	}
 }
 
-func (t *Tree) tell(events []Event) {
+func (t *Tree) notify(events []Event) {
 	t.mu.Lock()
 	followers := make([]func([]Event), 0, len(t.followers))
 	for told := range t.followers {

@@ -313,7 +313,7 @@ func (w *watching) judge(roots []identity) State {
 
 func (w *watching) flush() {
 	if len(w.out) > 0 {
-		w.tree.tell(w.out)
+		w.tree.notify(w.out)
 		w.out = w.out[:0:0] // the followers keep what they were given
 	}
 }
