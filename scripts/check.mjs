@@ -25,16 +25,26 @@ if (unknown.length > 0) {
 }
 
 const steps = new Steps();
+/** How many test files run beside one another. A ride in VS Code keeps a core and a half busy, any other one waits most of its time. */
+const ridesAtOnce = 3;
+/** Test files of real editors, terminals and browsers, a list for each group that wants some. */
+const rides = [];
 await steps.run('set-up: Debian packages', () => command('scripts/setup/apt.sh', []));
 for (const name of Object.keys(groups)) {
   if (wanted.length === 0 || wanted.includes(name)) await groups[name]();
 }
+await ride();
 process.exitCode = steps.close();
 
 async function lint() {
   let tools = '';
   await steps.run('set-up: Go tools', () => { tools = part('go-tools'); });
   const tool = (name) => path.join(tools, name);
+  await Promise.all([lintGo(tool), lintScripts()]);
+  await steps.run('generated files are fresh', freshness); // after the packages that it needs, and alone: it compares the whole tree
+}
+
+async function lintGo(tool) {
   await steps.run('gofumpt', async () => {
     const unformatted = await command(tool('gofumpt'), ['-l', ...goFiles()], { quiet: true });
     if (unformatted.length > 0) throw new Error(`not formatted, run gofumpt -w: ${unformatted.join(' ')}`);
@@ -42,7 +52,9 @@ async function lint() {
   await steps.run('go vet', () => command('go', ['vet', './...']));
   await steps.run('staticcheck', () => command(tool('staticcheck'), ['./...']));
   await steps.run('govulncheck', (tally) => govulncheck(tool('govulncheck'), tally));
-  await steps.run('generated files are fresh', freshness);
+}
+
+async function lintScripts() {
   await steps.run('extension: packages', () => command('scripts/npm-ci.sh', [extension], { quiet: true }));
   await steps.run('extension: types', () => command('npm', ['run', '--silent', 'check'], { cwd: extension }));
   await steps.run('extension: eslint', () => command('npm', ['run', '--silent', 'lint'], { cwd: extension }));
@@ -52,7 +64,7 @@ async function lint() {
 
 async function build() {
   await steps.run('build', () => command('scripts/build.sh', ['bin/pillion']));
-  for (const [os, arch] of [['darwin', 'arm64'], ['windows', 'amd64'], ['linux', 'arm64']]) {
+  for (const [os, arch] of [['darwin', 'arm64'], ['windows', 'amd64']]) {
     const env = { GOOS: os, GOARCH: arch, CGO_ENABLED: '0' };
     await steps.run(`cross-compile: ${os}/${arch}`, () => command('go', ['build', '-buildvcs=false', '-o', devNull, './...'], { env }));
   }
@@ -79,8 +91,7 @@ async function editor() {
   await steps.run('set-up: VS Code', () => part('code-server'));
   await steps.run('set-up: agents', () => part('agents'));
   await steps.run('the extension, packaged', () => command('scripts/vsix.sh', [], { quiet: true }));
-  await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
-  await steps.run('in real VS Code, with real agents', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('vscode')], tally, { cwd: endToEnd }));
+  rides.push(testsOf('vscode'));
 }
 
 /** The real Neovim and the real agents. */
@@ -89,8 +100,7 @@ async function neovim() {
   await steps.run('set-up: agents', () => part('agents'));
   await steps.run('the program that Neovim starts', () => command('scripts/build.sh', ['bin/pillion']));
   await luaSteps(steps, part, projectFiles());
-  await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
-  await steps.run('in real Neovim, with real agents', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('neovim')], tally, { cwd: endToEnd }));
+  rides.push(testsOf('neovim'));
 }
 
 /** Real editors without a plugin of ours. */
@@ -98,16 +108,24 @@ async function plain() {
   await steps.run('set-up: Neovim', () => part('neovim'));
   await steps.run('set-up: Helix', () => part('helix'));
   await steps.run('the program that the editors start', () => command('scripts/build.sh', ['bin/pillion']));
-  await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
-  await steps.run('in real editors without a plugin', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('plain')], tally, { cwd: endToEnd }));
+  rides.push(testsOf('plain'));
 }
 
 /** Agents and people in terminals and browsers, without an editor. */
 async function agents() {
   await steps.run('set-up: agents', () => part('agents'));
   await steps.run('the program that agents start', () => command('scripts/build.sh', ['bin/pillion']));
+  rides.push(testsOf('terminal'));
+}
+
+/** Each file has sandboxes of its own, so that any can run beside any other. They are mixed: the heavy ones come all through. */
+async function ride() {
+  if (rides.length === 0) return;
   await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
-  await steps.run('in real terminals and browsers', (tally) => nodeTest('npm', ['test', '--silent', '--', ...testsOf('terminal')], tally, { cwd: endToEnd }));
+  const places = rides.flatMap((files) => files.map((file, at) => ({ file, place: at / files.length })));
+  const files = places.sort((one, other) => one.place - other.place).map(({ file }) => file);
+  const args = ['test', '--silent', '--', `--test-concurrency=${ridesAtOnce}`, ...files];
+  await steps.run('in real editors, terminals and browsers, with real agents', (tally) => nodeTest('npm', args, tally, { cwd: endToEnd }));
 }
 
 /** The test files of one folder. */

@@ -52,7 +52,7 @@ ride('the agent gives up while the user edits the proposal: what they wrote stay
   const agent = await it.agent();
   const giveUp = new AbortController();
   const call = agent.call('edit_file', edit, { signal: giveUp.signal });
-  const dialog = await window.dialog(proposal);
+  const dialog = await (await window.dialog(proposal)).drawn();
   await dialog.proposal.locator('.view-line', { hasText: 'print' }).click();
   await window.press('Control+End');
   await window.type('# by hand');

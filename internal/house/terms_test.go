@@ -26,6 +26,7 @@ var terms = []struct {
 	{regexp.MustCompile(`(?i)\banew\b`), "again"},
 	{regexp.MustCompile(`(?i)\blikewise\b`), "the same"},
 	{regexp.MustCompile(`(?i)\bunasked\b`), "without asking"},
+	{regexp.MustCompile(`\bIt (holds|misses)\b`), "Contents, Unsaved changes not included"},
 	{regexp.MustCompile(`(?i)\bmend(s|ed|ing)?\b`), "fix"},
 	{regexp.MustCompile(`(?i)\b(a|an|the|your|old|needs a) (yes|no)\b[^-]`), "an approval, a rejection"},
 }
@@ -36,6 +37,7 @@ var spoken = []struct {
 	code    bool
 }{
 	{"README.md", false},
+	{"ARCHITECTURE.md", false},
 	{"CONTRIBUTING.md", false},
 	{"docs/*.md", false},
 	{"vscode-extension/README.md", false},
