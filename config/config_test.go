@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 	}`))
 	want := Settings{
 		Path: "/usr/bin/pillion", Trace: Trace{Server: "verbose"}, Mode: policy.Plan,
-		Permissions: Permissions{Allow: Texts("read_file"), Ask: Texts("edit_file(src/**)"), Deny: Texts("run_command")},
+		Permissions: Permissions{Allow: plainRules("read_file"), Ask: plainRules("edit_file(src/**)"), Deny: plainRules("run_command")},
 		Approvals:   Approvals{ExpireSeconds: 1.5},
 		Limits: Limits{
 			ReadBytes: 1, WriteBytes: 2, DiffBytes: 3, OutputBytes: 4, CallSeconds: 5, CommandSeconds: 6, ChangesAMinute: 7, ReadsAMinute: 8,
@@ -94,7 +94,7 @@ func TestProblems(t *testing.T) {
 // TestAMistakeSwitchesNoRuleOff.
 func TestAMistakeSwitchesNoRuleOff(t *testing.T) {
 	s, problems := Parse(json.RawMessage(`{"limits": {"readBytes": "x"}, "mode": [], "permissions": {"allow": 1, "deny": ["(", 2, "run_command"]}}`))
-	if !reflect.DeepEqual(s.Permissions.Deny, Texts("run_command")) {
+	if !reflect.DeepEqual(s.Permissions.Deny, plainRules("run_command")) {
 		t.Errorf("deny: %v", s.Permissions.Deny)
 	}
 	if len(problems) != 5 || !strings.Contains(strings.Join(problems, "\n"), `rule "(" is ignored: `) {
@@ -111,14 +111,14 @@ func TestBrokenJSONSaysWhere(t *testing.T) {
 
 func TestOver(t *testing.T) {
 	user := Settings{
-		Mode: policy.Plan, Permissions: Permissions{Allow: Texts("a"), Deny: Texts("d")},
+		Mode: policy.Plan, Permissions: Permissions{Allow: plainRules("a"), Deny: plainRules("d")},
 		Approvals: Approvals{ExpireSeconds: 1}, Limits: Limits{ReadBytes: 1, CallSeconds: 2},
 	}
 	editor := Settings{
-		Path: "/p", Permissions: Permissions{Allow: Texts("b"), Ask: Texts("c")}, Limits: Limits{ReadBytes: 10, WriteBytes: 20},
+		Path: "/p", Permissions: Permissions{Allow: plainRules("b"), Ask: plainRules("c")}, Limits: Limits{ReadBytes: 10, WriteBytes: 20},
 	}
 	want := Settings{
-		Path: "/p", Mode: policy.Plan, Permissions: Permissions{Allow: Texts("a", "b"), Ask: Texts("c"), Deny: Texts("d")},
+		Path: "/p", Mode: policy.Plan, Permissions: Permissions{Allow: plainRules("a", "b"), Ask: plainRules("c"), Deny: plainRules("d")},
 		Approvals: Approvals{ExpireSeconds: 1}, Limits: Limits{ReadBytes: 10, WriteBytes: 20, CallSeconds: 2},
 	}
 	got := editor.Over(user)
@@ -219,4 +219,13 @@ func TestRulesThatAllowNothingAreNamed(t *testing.T) {
 		!strings.Contains(problems[1], "sh can run other programs") || len(s.Permissions.Allow) != 2 {
 		t.Errorf("%q", problems)
 	}
+}
+
+// plainRules are rules without examples.
+func plainRules(rules ...string) []Rule {
+	var out []Rule
+	for _, text := range rules {
+		out = append(out, Rule{Rule: text})
+	}
+	return out
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -202,9 +201,4 @@ func (l *Layers) Remember(root string, rule policy.Rule) error {
 		return errors.New("the rule cannot be saved: the home folder is unknown")
 	}
 	return l.book.Remember(root, rule.String())
-}
-
-// Same says that two looks came to the same settings, rules apart.
-func (v *View) Same(other *View) bool {
-	return other != nil && reflect.DeepEqual(v.Settings, other.Settings)
 }

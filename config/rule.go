@@ -23,15 +23,6 @@ type Rule struct {
 // String is the rule alone.
 func (r Rule) String() string { return r.Rule }
 
-// Texts are rules without examples.
-func Texts(rules ...string) []Rule {
-	var out []Rule
-	for _, text := range rules {
-		out = append(out, Rule{Rule: text})
-	}
-	return out
-}
-
 // MarshalJSON writes a rule that is nothing but a text as one.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	if len(r.Matches) == 0 && len(r.Not) == 0 && r.Why == "" {
