@@ -110,7 +110,7 @@ onPage('watch page: a command with its parts, refused with a reason; a question;
   let call = it.agent.call('run_command', { command: 'mkdir -p out && touch "out/a b" > log.txt' });
   let card = it.card('asks: Run mkdir');
   await card.waitFor();
-  assert.match(await card.innerText(), /writes log\.txt/);
+  assert.match(await card.innerText(), /Writes\s+log\.txt/);
   await it.pictures('watch-page-command');
   await card.getByLabel('Reason').fill('not <b>now</b>');
   await card.getByLabel('Reason').press('Enter');

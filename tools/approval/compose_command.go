@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -79,20 +78,8 @@ func (p *Preview) parts() Fact {
 	return Fact{Code: "parts", Label: "Runs", Items: out}
 }
 
-// plainWord needs no quotes.
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./*?~-]+$`)
-
-// typed is an argv as one would type it, so that a blank inside a word cannot pass for two words.
-func typed(argv []string) string {
-	out := make([]string, len(argv))
-	for i, word := range argv {
-		out[i] = visible(word)
-		if !plainWord.MatchString(word) {
-			out[i] = "'" + strings.ReplaceAll(out[i], "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
-}
+// typed is an argv as it is written in the line.
+func typed(argv []string) string { return strings.Join(visibleAll(argv), " ") }
 
 func variables(env map[string]string) []string {
 	var out []string
