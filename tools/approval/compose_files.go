@@ -97,17 +97,14 @@ func verb(files []File, tool string) string {
 	if tool == "write_file" {
 		verbs[change.Overwrite] = "overwrite"
 	}
-	out := ""
+	all := map[string]bool{}
 	for _, f := range files {
-		if out != "" && out != verbs[f.Operation] {
-			return "edit"
-		}
-		out = verbs[f.Operation]
+		all[verbs[f.Operation]] = true
 	}
-	if out == "" {
-		return "edit"
+	if len(all) == 1 && verbs[files[0].Operation] != "" {
+		return verbs[files[0].Operation]
 	}
-	return out
+	return "edit"
 }
 
 // summary is what happens to it beside its lines.
