@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,7 +30,10 @@ func startFive(t *testing.T, e *testrig.Editor) (*testrig.Approval, <-chan testr
 // shownFile is a file of a preview.
 type shownFile struct {
 	Path  string
-	Hunks []struct{ ID, Header string }
+	Hunks []struct {
+		ID, Header, Title string
+		Before            *struct{ Start, End int }
+	}
 }
 
 func files(t *testing.T, a *testrig.Approval) []shownFile {
@@ -202,5 +206,23 @@ func TestANewFileIsOneHunk(t *testing.T) {
 	a.Answer <- object{"decision": "approve", "selected": []string{"1"}, "digest": a.Text("digest")}
 	if r := testrig.Wait(t, done, "the result"); r.IsError || e.Read("new.py") != "a\nb\n" {
 		t.Errorf("%v", r.StructuredContent)
+	}
+}
+
+// TestOneHunkIsOneBlock: two changes that share an @@ of the diff are two hunks, as editors show them.
+func TestOneHunkIsOneBlock(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	const before = "one\n2\n3\n4\n5\nsix\n"
+	e.Write("app.py", before)
+	done := e.Start("write_file", object{"path": "app.py", "content": "ONE\n2\n3\n4\n5\nSIX\n"})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	if ids, diff := hunkIDs(t, a), fmt.Sprint(a.File("diff")); strings.Join(ids, " ") != "1 2" || strings.Count(diff, "@@ -") != 1 {
+		t.Fatalf("hunks %v of\n%s", ids, diff)
+	}
+	a.Answer <- object{"decision": "approve", "digest": a.Text("digest"), "selected": []string{"2"}}
+	testrig.Wait(t, done, "the result")
+	if got := e.Read("app.py"); got != "one\n2\n3\n4\n5\nSIX\n" {
+		t.Errorf("on disk is %q", got)
 	}
 }

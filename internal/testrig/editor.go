@@ -157,6 +157,7 @@ type ProcessOutput struct {
 type Options struct {
 	Whole    bool           // it has a plugin, but no view for patches
 	Plain    bool           // no capabilities.experimental.pillion
+	Kinds    []string       // approvalKinds
 	Bars     bool           // capabilities.window.workDoneProgress
 	Commands bool           // capabilities.workspace.executeCommand
 	Settings map[string]any // initializationOptions
@@ -237,8 +238,8 @@ func (e *Editor) Initialize(o Options) json.RawMessage {
 		capabilities["window"] = map[string]any{"workDoneProgress": true}
 	}
 	if !o.Plain {
-		capabilities["experimental"] = map[string]any{"pillion": map[string]bool{
-			"approval": true, "prompt": true, "review": !o.Whole, "plan": true, "documents": true, "languageFeatures": o.Languages != nil,
+		capabilities["experimental"] = map[string]any{"pillion": map[string]any{
+			"approval": true, "approvalKinds": o.Kinds, "prompt": true, "review": !o.Whole, "plan": true, "documents": true, "languageFeatures": o.Languages != nil,
 		}}
 	}
 	var folders []any

@@ -1,0 +1,75 @@
+package test
+
+import (
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+)
+
+// kinds are what our plugins declare: plans and reviews come as approvals.
+var kinds = testrig.Options{Kinds: []string{"plan", "review"}}
+
+func TestAPlanAsAnApproval(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer   object
+		approved any
+		code     string
+		outcome  string
+	}{
+		"approved":                  {object{"decision": "approve"}, true, "", "approved"},
+		"rejected":                  {object{"decision": "reject", "feedback": "smaller steps"}, false, "", "rejected"},
+		"edited, as no plan can be": {object{"decision": "edit", "feedback": "smaller steps"}, false, "", "edited"},
+		"cancelled":                 {object{"decision": "cancel"}, nil, "CANCELLED", "cancelled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := spawnWithApp(t, kinds)
+			e.Must("session/setMode", object{"mode": "plan"}, nil)
+			done := e.Start("exit_plan_mode", object{"plan": "# Plan\n1. mend\u202e it"})
+			a := testrig.Wait(t, e.Approvals, "the plan")
+			preview := a.Params["preview"].(object)
+			if preview["kind"] != "plan" || preview["question"] != "Carry out this plan?" || len(preview["lines"].([]any)) != 2 || preview["lines"].([]any)[1] != `1. mend\u202e it` {
+				t.Errorf("the plan: %v", preview)
+			}
+			a.Answer <- c.answer
+			if r := testrig.Wait(t, done, "the result"); r.StructuredContent["approved"] != c.approved || r.Code() != c.code {
+				t.Errorf("result: %v", r.StructuredContent)
+			}
+			if got := testrig.Wait(t, e.Resolved, "the end"); !strings.Contains(string(got), `"outcome":"`+c.outcome+`"`) {
+				t.Errorf("it ended as %s, want %s", got, c.outcome)
+			}
+		})
+	}
+}
+
+func TestAReviewAsAnApproval(t *testing.T) {
+	t.Parallel()
+	mine := replaced(far, "one = 1", "one = 10", "three = 3", "three = 33")
+	for name, c := range map[string]struct {
+		answer object
+		chunks int
+		has    string
+	}{
+		"all of it":           {object{"decision": "approve"}, 5, "+five = 50"},
+		"two hunks":           {object{"decision": "approve", "selected": []string{"1", "3"}}, 2, "+three = 30"},
+		"with text of theirs": {object{"decision": "edit", "selected": []string{"1", "3"}, "after": object{"app.py": mine}}, 2, "+three = 33"},
+		"cancelled":           {object{"decision": "reject", "feedback": "not now"}, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := spawn(t, kinds)
+			e.Write("app.py", far)
+			done := e.Start("apply_patch_review", object{"diff": fivePatch(t), "message": "which?"})
+			a := testrig.Wait(t, e.Approvals, "the review")
+			f := files(t, a)[0]
+			if h := f.Hunks[1]; a.Params["preview"].(object)["kind"] != "review" || len(f.Hunks) != 5 || h.Before == nil || h.Before.End-h.Before.Start != 1 || h.Title != "22: two = 20" {
+				t.Errorf("the file: %+v", f)
+			}
+			a.Answer <- c.answer
+			s := testrig.Wait(t, done, "the result").StructuredContent
+			if diff, _ := s["filtered_diff"].(string); len(s["chunks_selected"].([]any)) != c.chunks || !strings.Contains(diff, c.has) || e.Read("app.py") != far {
+				t.Errorf("result: %v", s)
+			}
+		})
+	}
+}
