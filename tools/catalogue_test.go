@@ -67,7 +67,7 @@ func scenarioFiles(t *testing.T) []string {
 	}
 	for _, name := range out {
 		text := read(t, "testdata/"+name+".txtar")
-		if !strings.Contains(text, "\n  \"ok\": true") || !strings.Contains(text, "\n  \"ok\": false") {
+		if failed := strings.Count(text, "\nerror "); failed == 0 || failed == strings.Count(text, "\n-- want --\n") {
 			t.Errorf("testdata/%s.txtar has no success or no failure", name)
 		}
 	}
