@@ -21,6 +21,9 @@ const quick = 'vim.g.loaded_python3_provider = 0\n';
  * `init` is Lua of the user's own that stands before the plugin's line, `setup` what stands after it. `within`: a command
  * that runs the one behind it, which is Neovim's. */
 
+/** What this process's tests have left to make pictures of: other test files run beside it. @type {string[]} */
+export const pages = [];
+
 export class Neovim {
   screen = new Screen();
   #child;
@@ -204,7 +207,9 @@ export class Neovim {
   /** Keeps the screen as a page; the pictures are made of them when the tests are through. @param {string} name */
   screenshot(name) {
     fs.mkdirSync(artifacts, { recursive: true });
-    fs.writeFileSync(path.join(artifacts, `nvim-${name}.html`), this.screen.html());
+    const page = path.join(artifacts, `nvim-${name}.html`);
+    fs.writeFileSync(page, this.screen.html());
+    pages.push(page);
   }
 
   get pid() {

@@ -10,7 +10,7 @@ import { browser } from '../rig/browser.js';
 import { eventually } from '../rig/expect.js';
 import { artifacts } from '../rig/places.js';
 import { inSandbox } from '../rig/ride.js';
-import { Neovim } from './neovim.js';
+import { Neovim, pages } from './neovim.js';
 
 /** @typedef {import('./neovim.js').Options & {opened?: string}} Begin `opened`: a file that is opened at the start */
 
@@ -123,15 +123,14 @@ export function ride(name, files, body, options = {}) {
 /** Makes pictures of the pages that a test file leaves. Call once in it. */
 export function takePictures() {
   after(async () => {
-    const pages = fs.existsSync(artifacts) ? fs.readdirSync(artifacts).filter((file) => /^nvim-.*\.html$/.test(file)) : [];
     if (pages.length === 0) return;
     const chromium = await browser();
     try {
       const page = await chromium.newPage();
-      for (const file of pages) {
-        await page.goto(`file://${path.join(artifacts, file)}`);
-        await page.locator('main').screenshot({ path: path.join(artifacts, file.replace(/html$/, 'png')) });
-        fs.rmSync(path.join(artifacts, file));
+      for (const file of new Set(pages.splice(0))) {
+        await page.goto(`file://${file}`);
+        await page.locator('main').screenshot({ path: file.replace(/html$/, 'png') });
+        fs.rmSync(file);
       }
     } finally {
       await chromium.close();
