@@ -176,13 +176,13 @@ ride('a revert of one open and two closed files fails half way because the disk 
   await eventually('with room it is saved', () => disk.read('one.txt') === more);
 }, { disk: 3_000_000, settings: { 'pillion.mode': 'auto_edit' } });
 
-ride('an agent that tries to get out is told of, paused from there, and let go on', files, async (it) => {
+ride('an agent that tries to leave the workspace is told of, paused from there, and let go on', files, async (it) => {
   const { window } = it;
   const agent = await it.agent();
   for (const name of ['a', 'b', 'c', 'd', 'e']) await agent.call('read_file', { path: `../secret-${name}` });
   const told = window.page.locator('.notifications-toasts .notification-list-item', { hasText: /scripted-agent tried 5 times/ });
   await told.waitFor();
-  await eventually('the view keeps it', async () => (await window.waiting()).some((row) => /scripted-agent tries to get out/.test(row)));
+  await eventually('the view keeps it', async () => (await window.waiting()).some((row) => /scripted-agent tries to leave the workspace/.test(row)));
   await window.screenshot('unusual');
   await told.getByRole('button', { name: 'Pause' }).click();
   await eventually('the view says that it is paused', async () => (await window.waiting()).some((row) => /is paused/.test(row)));
@@ -190,6 +190,6 @@ ride('an agent that tries to get out is told of, paused from there, and let go o
   await window.screenshot('unusual-paused');
   await window.pressInView(/is paused/, 'Resume');
   await eventually('its calls go through again', async () => !(await agent.call('read_file', { path: 'greet.py' })).isError);
-  await window.pressInView(/tries to get out/, 'Dismiss');
-  await eventually('the entry is gone', async () => !(await window.waiting()).some((row) => /tries to get out/.test(row)));
+  await window.pressInView(/tries to leave the workspace/, 'Dismiss');
+  await eventually('the entry is gone', async () => !(await window.waiting()).some((row) => /tries to leave the workspace/.test(row)));
 });

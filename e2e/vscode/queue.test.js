@@ -60,7 +60,7 @@ ride('the tab is closed: that is no answer, the call waits and can be shown agai
   assert.equal(sandbox.read('one.txt'), 'FIRST\n');
 });
 
-ride('the agent gives up: the dialog says so and cannot be approved any more', files, async (it) => {
+ride('the agent gives up: the dialog says so and can no longer be approved', files, async (it) => {
   const { window, sandbox } = it;
   const agent = await it.agent();
   const giveUp = new AbortController();

@@ -42,7 +42,7 @@ export class Announcer implements Partial<ApprovalListener> {
   }
 
   private name(approval: Approval): string {
-    return short(approval.files[0]?.path ?? "what this rests on", 80);
+    return short(approval.files[0]?.path ?? "what this is based on", 80);
   }
 
   private async announce(approval: Approval, message: string): Promise<void> {

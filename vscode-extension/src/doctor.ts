@@ -22,7 +22,7 @@ export async function examine({ session, pages }: { session: Session; pages: Pag
   const printed = await window.withProgress({ location: ProgressLocation.Window, title }, () => run(located.path, folder));
   const report = readReport(printed);
   if (!report) {
-    void say.error(`Pillion: ${located.path} doctor gave no readable answer; is it an older version?`);
+    void say.error(`Pillion: ${located.path} doctor printed nothing that could be read. Is it an older version?`);
     return;
   }
   await pages.present(Uri.from({ scheme: doctor, path: "/Pillion Doctor" }), doctorPage(report));

@@ -19,7 +19,7 @@ export const operationIcons: Readonly<Record<string, string>> = { create: "diff-
 /** What you should know of what lies beneath a dialog. */
 export const beneathNotes: Readonly<Record<"unchanged" | "updated" | "moved" | "conflict", string | undefined>> = {
   unchanged: undefined,
-  updated: "updated: what it rests on changed; review it again",
+  updated: "updated: what it is based on changed; review it again",
   moved: "moved: the same change, elsewhere in the file",
   conflict: "changed since: your text will be merged and shown again",
 };

@@ -15,7 +15,7 @@ export function requestPage(approval: Approval): Page {
   const { preview, agent } = approval.request;
   sheet.line(`${visible(agent.name)} wants to ${preview.act}`, "heading");
   if (approval.note !== undefined) {
-    sheet.line("This was updated since it first appeared: what it rests on changed.", "warning");
+    sheet.line("This was updated since it first appeared, because what it is based on changed.", "warning");
   }
   sheet.gap();
   body(sheet, preview, approval);
@@ -38,7 +38,7 @@ export function endedPage({ preview, agent }: ApprovalRequest, outcome: string):
   body(sheet, preview);
   diff(sheet, preview);
   sheet.gap();
-  sheet.line("It cannot be approved any more, and nothing of it was done. You can close this tab.");
+  sheet.line("Nothing was done, and it can no longer be approved. You can close this tab.");
   return sheet.page();
 }
 
@@ -104,7 +104,7 @@ function leftOut(file: FilePreview, chosen?: Chosen): string[] {
   if (taken === hunks.length) {
     return [];
   }
-  return taken === 0 ? ["You left this out: it is not done."] : [`You selected ${share(taken, hunks.length)} hunks; the diff shows which.`];
+  return taken === 0 ? ["You left this out."] : [`You selected ${share(taken, hunks.length)} hunks; the diff shows which.`];
 }
 
 /** `3 of 5`; empty when all of it is taken. */

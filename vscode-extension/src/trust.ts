@@ -61,7 +61,7 @@ export class Trust implements Disposable {
   async show(path?: string): Promise<void> {
     const untrusted = path === undefined ? this.all[0] : this.asked.get(path);
     if (!untrusted) {
-      void say.information("This project's settings ask for nothing that waits for your trust.");
+      void say.information("Nothing in the project's settings needs your trust.");
       return;
     }
     await this.pages.present(pageOf(untrusted.path), trustPage(untrusted));

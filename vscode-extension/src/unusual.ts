@@ -66,9 +66,9 @@ export class Unusual {
 
 /** What a narrow view has room for, behind the agent's name. */
 export const inShort: Record<SessionUnusual["kind"], string> = {
-  escape: "tries to get out",
-  mass_deletion: "deletes very much",
-  refusals: "is refused and goes on",
+  escape: "tries to leave the workspace",
+  mass_deletion: "deletes a lot",
+  refusals: "keeps trying after being refused",
 };
 
 /** `claude deleted or emptied 42 files within a minute; it was paused`: the message names the agent. */

@@ -93,7 +93,7 @@ test("a dead dialog says why, and that nothing was done", () => {
   const page = endedPage(request(diff([file])), "withdrawn");
   assert.match(page.text, /^The agent gave up waiting\n/);
   assert.match(page.text, /src\/app\.py/);
-  assert.match(page.text, /cannot be approved any more/);
+  assert.match(page.text, /can no longer be approved/);
   assert.match(endedPage(request(command), "something new").text, /something new/);
 });
 
@@ -170,7 +170,7 @@ test("the page of a change says what of it is left out, and of which file the us
   assert.match(requestPage(approval).text, /^ {2}a\.txt {2}moved to b\.txt$/m);
   approvals.take("a1", edit.path, ["2"], false);
   approvals.take("a1", move.path, ["3"], false);
-  assert.deepEqual(painted(requestPage(approval), "warning"), ["  You selected 1 of 2 hunks; the diff shows which.", "  You left this out: it is not done."]);
+  assert.deepEqual(painted(requestPage(approval), "warning"), ["  You selected 1 of 2 hunks; the diff shows which.", "  You left this out."]);
   approvals.edit("a1", edit.path, "mine\n");
   assert.deepEqual(painted(requestPage(approval), "warning").slice(0, 1), ["  You edited this: your text counts, and its diff shows it."]);
 });
