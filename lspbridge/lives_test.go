@@ -83,10 +83,9 @@ func TestAServerThatKeepsEnding(t *testing.T) {
 	if f.runs != 2 {
 		t.Errorf("it was started %d times", f.runs)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.reported) != 1 {
-		t.Errorf("reported %q", r.reported)
+	r.until("the user is told", func() bool { return len(r.reports()) > 0 })
+	if got := r.reports(); len(got) != 1 {
+		t.Errorf("reported %q", got)
 	}
 }
 
@@ -121,7 +120,7 @@ func TestAnIdleServerIsStopped(t *testing.T) {
 	r.until("it is stopped, as servers like to be", func() bool { return f.running() == 0 && f.messages("exit") != nil })
 	r.started()
 	r.until("and again", func() bool { return f.running() == 0 && f.runs == 2 })
-	if r.reported != nil {
-		t.Errorf("reported: %q", r.reported)
+	if got := r.reports(); got != nil {
+		t.Errorf("reported: %q", got)
 	}
 }

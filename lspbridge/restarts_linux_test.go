@@ -50,11 +50,10 @@ func TestAServerThatNeverStarts(t *testing.T) {
 			if r.spawned.Load() != 2*(mostCrashes+1) {
 				t.Errorf("there were %d lives", r.spawned.Load())
 			}
-			r.mu.Lock()
-			if len(r.reported) != 1 || !strings.Contains(r.reported[0], "[LSP] bad has ended too often") || !strings.Contains(r.reported[0], why) {
-				t.Errorf("reported: %q", r.reported)
+			got := r.reports()
+			if len(got) != 1 || !strings.Contains(got[0], "[LSP] bad has ended too often") || !strings.Contains(got[0], why) {
+				t.Errorf("reported: %q", got)
 			}
-			r.mu.Unlock()
 		})
 	}
 }

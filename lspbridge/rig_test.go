@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -91,6 +92,13 @@ func (r *rig) heard(told string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reported = append(r.reported, told)
+}
+
+// reports are what the user was told.
+func (r *rig) reports() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.reported)
 }
 
 func (r *rig) spawn(c Command) (Child, error) {

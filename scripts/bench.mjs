@@ -152,10 +152,10 @@ async function callRows() {
   const large = await reads(children, 'large.txt', 20, 4);
   for (const child of [children.mcp, children.peer, children.serve]) await child.end();
 
-  row('start until initialize is answered', start.serve, start.peer, 'ms', 0.05);
-  row('read 100 B over stdio', small.came.serve, small.came.peer, 'ms', 0.2);
+  row('start until initialize is answered', start.serve, start.peer, 'ms', 0.06);
+  row('read 100 B over stdio', small.came.serve, small.came.peer, 'ms', 0.6);
   row('read 100 B through pillion mcp', small.came.mcp, small.came.peer, 'ms', 0.6);
-  row('read 1 MB over stdio', large.came.serve, large.came.peer, 'ms', 0.5);
+  row('read 1 MB over stdio', large.came.serve, large.came.peer, 'ms', 0.6);
   row('read 1 MB through pillion mcp', large.came.mcp, large.came.peer, 'ms', 1);
   row('read 1 MB over stdio, and parse it', large.parsed.serve, large.parsed.peer, 'ms', 1);
   row('idle memory', idle.serve, idle.peer, 'MB', 0.25);

@@ -159,7 +159,7 @@ local function examine(path)
   local done = job:wait()
   local read, report = pcall(vim.json.decode, done.stdout or "", { luanil = { object = true } })
   if not read or type(report) ~= "table" or type(report.findings) ~= "table" then
-    return nil, ("%s doctor gave no readable answer (exit code %d): %s"):format(path, done.code, vim.trim(done.stderr or ""))
+    return nil, ("cannot read what %s doctor printed (exit code %d): %s"):format(path, done.code, vim.trim(done.stderr or ""))
   end
   return report
 end
