@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -256,6 +257,29 @@ func TestABoxIsTriedThreeTimes(t *testing.T) {
 		if tries := strings.Count(content(log), "tried"); tries < boxTries || tries > 3*boxTries {
 			t.Errorf("tried %d times", tries)
 		}
+	}
+}
+
+// A bubblewrap that was killed while it made the box leaves a process behind that
+// never ends and holds its pipes open: another box is made, and that process is ended.
+func TestABoxWhoseMakerWasKilled(t *testing.T) {
+	r := newRunner(t)
+	if !r.Walls().Bubblewrap.Works {
+		refuses(t, r, Bubblewrap)
+		return
+	}
+	p := newPlace(t)
+	log := filepath.Join(p.outside, "log")
+	unlucky(t, r, fmt.Sprintf("if ! test -e %[1]s; then setsid sleep 999 & echo $! >%[1]s; kill -9 $$; fi", quote(log)))
+	if got := run(t, r, p.spec(Bubblewrap, "echo ran")); got.Stdout != "ran\n" || got.Stderr != "" || got.Sandbox != Bubblewrap {
+		t.Errorf("%+v", got)
+	}
+	left, err := strconv.Atoi(content(log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, ok := lookUp(left); ok && p.name == "sleep" && !p.dead {
+		t.Errorf("%+v is still there", p)
 	}
 }
 

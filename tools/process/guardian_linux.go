@@ -69,6 +69,13 @@ func isDead(pid int) bool {
 	return err != nil || info.pid != 0
 }
 
+// awaitDeath returns when a child has ended, and leaves it to be reaped.
+func awaitDeath(pid int) {
+	var info siginfo
+	for unix.Waitid(unix.P_PID, pid, (*unix.Siginfo)(unsafe.Pointer(&info)), unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+}
+
 // tell sends a signal to the command's process group.
 //
 // In a box that is the group of the first process there, bubblewrap's only child,

@@ -52,7 +52,7 @@ func (a assignment) startInBox(orders *json.Decoder) (shell int, box *boxPipes, 
 		if shell, box, err = a.makeBox(); err != nil {
 			return 0, nil, err
 		}
-		fate := m.await(box)
+		fate := m.await(box, shell)
 		a.Hold.tidy(before)
 		if fate == ready && !isDead(shell) {
 			box.pass(m.what)
@@ -95,8 +95,8 @@ func (m making) receive(orders *json.Decoder) {
 	}
 }
 
-func (m *making) await(box *boxPipes) boxState {
-	made := box.isMade()
+func (m *making) await(box *boxPipes, shell int) boxState {
+	made := box.isMade(shell)
 	for made != nil || m.errands != nil {
 		select {
 		case is := <-made:
@@ -136,12 +136,18 @@ func (a assignment) makeBox() (shell int, box *boxPipes, err error) {
 	return shell, box, err
 }
 
-// isMade gives true when the first shell in the box runs, and false when it never will.
-func (b *boxPipes) isMade() <-chan bool {
-	made := make(chan bool, 1)
+// isMade gives true when the first shell in the box runs, and false when it never
+// will. A bubblewrap that was killed may leave a process that keeps the pipe open and
+// waits for it for ever, so its own end counts as well.
+func (b *boxPipes) isMade(bubblewrap int) <-chan bool {
+	made := make(chan bool, 2)
 	go func() {
 		n, _ := b.made.Read(make([]byte, 1))
 		made <- n > 0
+	}()
+	go func() {
+		awaitDeath(bubblewrap)
+		made <- false
 	}()
 	return made
 }
