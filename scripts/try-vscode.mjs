@@ -24,11 +24,12 @@ const { eventually } = await import(path.join(rig, 'rig/expect.js'));
 const sandbox = Sandbox.empty();
 const steps = sample(sandbox.project);
 const server = await CodeServer.start(sandbox);
+server.prepare();
 let agent;
 process.once('SIGINT', leave);
 process.once('SIGTERM', leave);
 
-console.log(`\nopen this in a browser on this machine:\n\n    ${server.url}\n\nand stop with Ctrl+C`);
+console.log(`\nopen this in a browser on this machine:\n\n    ${server.url(sandbox.project)}\n\nand stop with Ctrl+C`);
 const relay = path.join(sandbox.home, '.local/state/pillion/relay'); // where agents look for an editor: one that comes before it is there could ask nobody
 await eventually('a window is open', () => fs.existsSync(relay) && fs.readdirSync(relay).some((name) => name.endsWith('.json')), aDay);
 agent = await Agent.start(sandbox, 'sample-agent');

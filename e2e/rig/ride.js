@@ -11,13 +11,13 @@ import { Sandbox } from './sandbox.js';
 /**
  * @template {Closing} Ride
  * @param {string} name
- * @param {{files: Record<string, string | Buffer>, timeout: number, sit: (sandbox: Sandbox) => Ride | Promise<Ride>}} options
- * `sit`: what there is to close when the body is through
+ * @param {{files: Record<string, string | Buffer>, timeout: number, sit: (sandbox: Sandbox) => Ride | Promise<Ride>,
+ *   shared?: () => import('./sandbox.js').Shared | undefined}} options `sit`: what there is to close when the body is through
  * @param {(ride: Ride, t: TestContext) => Promise<void>} body
  */
-export function inSandbox(name, { files, timeout, sit }, body) {
+export function inSandbox(name, { files, timeout, sit, shared }, body) {
   test(name, { timeout }, async (t) => {
-    const sandbox = Sandbox.create(files);
+    const sandbox = Sandbox.create(files, shared?.());
     /** @type {unknown} */
     let failure;
     const failed = (/** @type {unknown} */ error) => { failure ??= error; }; // what failed first says more

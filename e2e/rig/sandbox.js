@@ -9,25 +9,30 @@ import path from 'node:path';
 import { processesIn } from './processes.js';
 import { eventually } from './expect.js';
 
+/** A home that one test after the other has, and the programs that stay in it. @typedef {{home: string, stays: RegExp}} Shared */
+
 export class Sandbox {
-  /** @param {string} root */
-  constructor(root) {
+  #shared;
+
+  /** @param {string} root @param {Shared} [shared] */
+  constructor(root, shared) {
     this.root = root;
-    this.home = path.join(root, 'home');
+    this.home = shared?.home ?? path.join(root, 'home');
     this.project = path.join(root, 'project');
-    fs.mkdirSync(this.home);
+    this.#shared = shared;
+    fs.mkdirSync(this.home, { recursive: true });
     fs.mkdirSync(this.project);
   }
 
-  /** With an empty project. */
-  static empty() {
+  /** With an empty project. @param {Shared} [shared] */
+  static empty(shared) {
     // Short, because a Unix socket's whole path has about a hundred bytes.
-    return new Sandbox(fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'pillion-')));
+    return new Sandbox(fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'pillion-')), shared);
   }
 
-  /** @param {Record<string, string | Buffer>} [files] of the project, committed to its git repository */
-  static create(files = {}) {
-    const sandbox = Sandbox.empty();
+  /** @param {Record<string, string | Buffer>} [files] of the project, committed to its git repository @param {Shared} [shared] */
+  static create(files = {}, shared) {
+    const sandbox = Sandbox.empty(shared);
     for (const [name, text] of Object.entries(files)) sandbox.write(name, text);
     sandbox.git('init', '--quiet', '--initial-branch=main');
     sandbox.git('config', 'user.name', 'Rider');
@@ -77,7 +82,11 @@ export class Sandbox {
 
   /** Programs that are running in this sandbox, as command lines. @param {RegExp} [matching] */
   running(matching = /./) {
-    return processesIn(this.home).filter((p) => matching.test(p.command)).map((p) => `${p.pid} ${p.command}`);
+    return this.#own().filter((p) => matching.test(p.command)).map((p) => `${p.pid} ${p.command}`);
+  }
+
+  #own() {
+    return processesIn(this.home).filter((p) => !this.#shared?.stays.test(p.command));
   }
 
   /** Fails unless everything that was started in here has ended, then removes the sandbox. */
@@ -89,10 +98,16 @@ export class Sandbox {
         return true;
       }, 10_000);
     } finally {
-      for (const left of processesIn(this.home)) kill(left.pid);
-      fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+      for (const left of this.#own()) kill(left.pid);
+      for (const name of fs.readdirSync(this.home)) remove(path.join(this.home, name));
+      remove(this.root);
     }
   }
+}
+
+/** @param {string} place */
+function remove(place) {
+  fs.rmSync(place, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** @param {number} pid */

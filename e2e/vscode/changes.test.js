@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { edit, edited, files, greeting } from '../rig/greeting.js';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
 const proposal = /greet\.py.*proposes/;
 
-shareBrowser();
+shareEditor();
 
 ride('typing in the file while its question is open: both texts end up in the editor, and one undo takes the agent\'s out', files, async (it) => {
   const { window, sandbox } = it;

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { commandCases, commandFiles as files } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
 const question = 'Run a command?';
 
-shareBrowser();
+shareEditor();
 
 commandCases(ride, async ({ window }) => {
   await eventually('the view lists the calls', async () => (await window.activity()).length >= 3);

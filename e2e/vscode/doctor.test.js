@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 import { eventually } from '../rig/expect.js';
 
 const files = { 'README.md': '# Kettle\n', 'kettle/clock.py': 'tick = 1\n' };
 
-shareBrowser();
+shareEditor();
 
 ride('the doctor shows what it found on a read-only page', files, async (it) => {
   const { window, sandbox } = it;
@@ -73,4 +73,5 @@ ride('an agent is set up in a terminal, which asks first', files, async (it) => 
   });
   await eventually('the program has ended', () => sandbox.running(/pillion mcp install qwen/).length === 0);
   assert.match(fs.readFileSync(settings, 'utf8'), /"pillion"/);
+  await window.type('exit\n'); // VS Code keeps a terminal for the next window
 });

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { editCases } from '../rig/cases.js';
 import { eventually, steadily } from '../rig/expect.js';
 import { edit, edited, files, greeting } from '../rig/greeting.js';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
 const proposal = /greet\.py.*proposes/;
 
-shareBrowser();
+shareEditor();
 
 editCases(ride, ({ window }) => eventually('nothing is open', async () => (await window.tabs()).length === 0).then(() => undefined));
 

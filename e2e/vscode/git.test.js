@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { branchFacts, commitFacts, committed, committedAsShown, committedWithOwnMessage, files, message, ownMessage, pushFacts, refusedBecause, somethingToCommit, somethingToPush } from '../rig/repository.js';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
-shareBrowser();
+shareEditor();
 
 ride('a commit shows its message, what it holds, as whom, and what runs; approved, it is made', files, async (it) => {
   const { window, sandbox } = it;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { edited, files } from '../rig/greeting.js';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
-shareBrowser();
+shareEditor();
 
 ride('an edit that breaks the file: its result names the error, and the list of activity says so', files, async (it) => {
   const { window, sandbox } = it;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { after, all, becameChosen, before, files, gaveChosen, gaveLower, inParts, isAsBefore, raw, told } from '../rig/patches.js';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
 /** Its row says what becomes of each file, and a click on that shows its place on the page. @param {import('./workbench.js').Workbench} window @param {string} question */
 async function looksAtEach(window, question) {
@@ -21,7 +21,7 @@ async function leaves(window, ...rows) {
   for (const row of rows) await window.tick(row);
 }
 
-shareBrowser();
+shareEditor();
 
 ride('modes and bytes: each file is told at a glance; a part is approved, made, and reverted', files, async (it) => {
   const { window, sandbox } = it;

@@ -1,7 +1,7 @@
 /** What an agent leaves running, in a real VS Code: watched in a terminal, typed into, stopped. */
 import assert from 'node:assert/strict';
 import { eventually, steadily } from '../rig/expect.js';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
 const files = {
   'words.txt': 'alpha\n',
@@ -11,7 +11,7 @@ const files = {
 };
 const question = 'Start a process?';
 
-shareBrowser();
+shareEditor();
 
 ride('a process is watched in a terminal, typed into there, and stopped from the view', files, async (it) => {
   const { window, sandbox } = it;

@@ -1,6 +1,6 @@
 /** Several questions, and questions that nobody answers: the queue, closed tabs and windows, agents that give up. */
 import assert from 'node:assert/strict';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 import { eventually, steadily } from '../rig/expect.js';
 import { grace } from './code-server.js';
 
@@ -8,7 +8,7 @@ const files = { 'one.txt': 'first\n', 'two.txt': 'second\n' };
 const editOne = { path: 'one.txt', old_string: 'first', new_string: 'FIRST' };
 const editTwo = { path: 'two.txt', old_string: 'second', new_string: 'SECOND' };
 
-shareBrowser();
+shareEditor();
 
 ride('two calls at once: both wait in the view, each is answered by itself', files, async (it) => {
   const { window, sandbox } = it;

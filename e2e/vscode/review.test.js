@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { eventually } from '../rig/expect.js';
 import { clock } from '../rig/kettle.js';
 import { patch, texts } from '../rig/patches.js';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
 const tea = `STEEP = {
     "green": 120,
@@ -40,7 +40,7 @@ async function ticks(window, ticked, all) {
   });
 }
 
-shareBrowser();
+shareEditor();
 
 ride('a change of three hunks, one of them unticked: the file holds exactly the other two', files, async (it) => {
   const { window, sandbox } = it;

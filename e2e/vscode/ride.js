@@ -6,23 +6,38 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { before, after } from 'node:test';
 import { Agent } from '../rig/agent.js';
-import { browser } from '../rig/browser.js';
+import { rememberingBrowser } from '../rig/browser.js';
 import { eventually } from '../rig/expect.js';
 import { artifacts } from '../rig/places.js';
 import { inSandbox } from '../rig/ride.js';
+import { Sandbox } from '../rig/sandbox.js';
 import { SmallDisk } from '../rig/small-disk.js';
 import { CodeServer } from './code-server.js';
 import { Workbench } from './workbench.js';
 
-/** @type {import('playwright-core').Browser} */
-let chromium;
+/** What the rides of a test file share, in windows and folders of their own: to start it takes longer than a ride.
+ * @type {{machine: Sandbox, server: CodeServer, chromium: import('playwright-core').BrowserContext} | undefined} */
+let shared;
 
 /** @typedef {{settings?: Record<string, unknown>, disk?: number}} Options `disk`: the project is on one of so many bytes */
 
 /** Call once in a test file. */
-export function shareBrowser() {
-  before(async () => { chromium = await browser(); });
-  after(async () => { await chromium.close(); });
+export function shareEditor() {
+  before(async () => {
+    const machine = Sandbox.empty();
+    const server = await CodeServer.start(machine);
+    shared = { machine, server, chromium: await rememberingBrowser(path.join(machine.root, 'chromium')) };
+  });
+  after(async () => {
+    await shared?.chromium.close();
+    await shared?.server.stop();
+    await shared?.machine.dispose();
+  });
+}
+
+function common() {
+  if (!shared) throw new Error('shareEditor() is not called in this test file');
+  return shared;
 }
 
 export class Ride {
@@ -33,19 +48,22 @@ export class Ride {
   /** @type {Workbench | undefined} */
   #window;
   #settings;
+  #begun = Date.now();
 
-  /** @param {import('../rig/sandbox.js').Sandbox} sandbox @param {Options} [options] */
+  /** @param {Sandbox} sandbox @param {Options} [options] */
   constructor(sandbox, { settings, disk } = {}) {
     this.sandbox = sandbox;
     this.#settings = settings;
     this.disk = disk === undefined ? undefined : new SmallDisk(sandbox, disk);
   }
 
-  /** Starts VS Code and waits until a person could begin. */
+  /** Opens a window, and waits until a person could begin. */
   async begin() {
-    this.#server = await CodeServer.start(this.sandbox, this.#settings, this.disk?.making);
+    const { chromium, server } = common();
+    this.#server = this.disk ? await CodeServer.start(this.sandbox, this.disk.making) : server;
     await this.disk?.made();
-    this.#window = await Workbench.open(chromium, this.#server.url);
+    this.#server.prepare(this.#settings);
+    this.#window = await Workbench.open(chromium, this.#server, this.sandbox.project);
     await this.#window.ready();
   }
 
@@ -88,17 +106,14 @@ export class Ride {
   async keep(name) {
     const title = `failed-${name.replace(/\W+/g, '-').slice(0, 60)}`;
     if (this.#window && !this.#window.page.isClosed()) await this.#window.screenshot(title);
-    const logs = path.join(this.sandbox.root, 'vscode/logs');
-    const names = fs.existsSync(logs) ? fs.readdirSync(logs, { recursive: true, encoding: 'utf8' }) : [];
-    const sidecar = names.filter((file) => /pillion[^/]*\.log$/i.test(file)).map((file) => fs.readFileSync(path.join(logs, file), 'utf8'));
     fs.mkdirSync(artifacts, { recursive: true });
-    fs.writeFileSync(path.join(artifacts, `${title}.log`), [...sidecar, ...this.#agents.map((agent) => agent.stderr), this.#server?.output].join('\n'));
+    fs.writeFileSync(path.join(artifacts, `${title}.log`), [...this.#server?.logs(this.#begun) ?? [], ...this.#agents.map((agent) => agent.stderr), this.#server?.output].join('\n'));
   }
 
   async close() {
     await Promise.allSettled(this.#agents.map((agent) => agent.close()));
     await this.#window?.close();
-    await this.#server?.stop();
+    if (this.disk) await this.#server?.stop();
   }
 }
 
@@ -109,7 +124,8 @@ export class Ride {
  * @param {Options} [options]
  */
 export function ride(name, files, body, options) {
-  inSandbox(name, { files, timeout: 180_000, sit: (sandbox) => new Ride(sandbox, options) }, async (it, t) => {
+  const home = () => options?.disk ? undefined : common().server.shared;
+  inSandbox(name, { files, timeout: 180_000, sit: (sandbox) => new Ride(sandbox, options), shared: home }, async (it, t) => {
     await it.begin();
     await body(it, t);
   });

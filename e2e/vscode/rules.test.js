@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { commandFiles } from '../rig/cases.js';
 import { eventually } from '../rig/expect.js';
-import { ride, shareBrowser } from './ride.js';
+import { ride, shareEditor } from './ride.js';
 
 const question = 'Run a command?';
 const page = 'Trust these settings?';
 const read = { command: 'cat words.txt' };
 const settings = (/** @type {string} */ rule) => JSON.stringify({ permissions: { allow: [rule] } });
 
-shareBrowser();
+shareEditor();
 
 ride('approved always in this folder: no other agent asks for it, also after a restart', commandFiles, async (it) => {
   const { window, sandbox } = it;

@@ -15,11 +15,13 @@ export class Workbench {
     this.page = page;
   }
 
-  /** @param {import('playwright-core').Browser} browser @param {string} url */
-  static async open(browser, url) {
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  /** A window that remembers nothing of another. @param {import('playwright-core').BrowserContext} browser
+   * @param {import('./code-server.js').CodeServer} server @param {string} folder */
+  static async open(browser, server, folder) {
+    const page = await browser.newPage();
     page.setDefaultTimeout(patience);
-    await page.goto(url);
+    await (await browser.newCDPSession(page)).send('Storage.clearDataForOrigin', { origin: server.origin, storageTypes: 'cookies,indexeddb,local_storage,service_workers' });
+    await page.goto(server.url(folder));
     await page.locator('.monaco-workbench .explorer-folders-view .monaco-list-row').first().waitFor();
     return new Workbench(page);
   }
