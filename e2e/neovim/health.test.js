@@ -46,7 +46,7 @@ ride('without the program, or with one that is no doctor, it says so', files, as
   fs.writeFileSync(old, '#!/bin/sh\necho "unknown command" >&2\nexit 2\n', { mode: 0o755 });
   const nvim = it.nvim;
   await nvim.command(`lua require('pillion.config').current.path = '${old}'`);
-  assert.match(await report(nvim), /ERROR .*old-pillion doctor gave no readable answer \(exit code 2\): unknown command/);
+  assert.match(await report(nvim), /ERROR .*cannot read what .*old-pillion doctor printed \(exit code 2\): unknown command/);
   await nvim.command(`lua require('pillion.config').current.path = '/nonexistent/pillion'`);
   await nvim.command('bwipeout!');
   assert.match(await report(nvim), /ERROR the option path names \/nonexistent\/pillion/);
