@@ -154,7 +154,7 @@ async function callRows() {
 
   row('start until initialize is answered', start.serve, start.peer, 'ms', 0.06);
   row('read 100 B over stdio', small.came.serve, small.came.peer, 'ms', 0.6);
-  row('read 100 B through pillion mcp', small.came.mcp, small.came.peer, 'ms', 0.6);
+  row('read 100 B through pillion mcp', small.came.mcp, small.came.peer, 'ms', 1.2); // two processes more than over stdio
   row('read 1 MB over stdio', large.came.serve, large.came.peer, 'ms', 0.6);
   row('read 1 MB through pillion mcp', large.came.mcp, large.came.peer, 'ms', 1);
   row('read 1 MB over stdio, and parse it', large.parsed.serve, large.parsed.peer, 'ms', 1);
