@@ -187,9 +187,12 @@ func TestNothingComposedIsInvisible(t *testing.T) {
 	file := change.FilePreview{Path: nasty, To: nasty, Operation: change.Move, Note: nasty, Whole: nasty, Entries: &three, Diff: nasty}
 	arguments, _ := json.Marshal(map[string]any{"process_id": nasty, "env": map[string]string{nasty: nasty}, "stdin": nasty})
 	for _, p := range []approval.Preview{
-		{Kind: "diff", Files: approval.Files([]change.FilePreview{file, text})}, {Kind: "review", Message: nasty, Files: approval.Files([]change.FilePreview{file})},
+		{Kind: "diff", Files: approval.Files([]change.FilePreview{file, text})},
+		{Kind: "review", Message: nasty, Files: approval.Files([]change.FilePreview{file})},
 		{Kind: "command", Command: nasty, Cwd: nasty, Sandbox: nasty, Writes: []string{nasty}, Unsaved: []string{nasty}, Parts: []approval.CommandPart{{Argv: []string{nasty}, Why: nasty}}},
-		{Kind: "url", URL: nasty}, {Kind: "plan", Markdown: nasty}, {Kind: "text", Deed: nasty, Message: nasty, Facts: []approval.Fact{{Label: "x", Text: nasty}, {Label: "y", Items: []string{nasty}}}},
+		{Kind: "url", URL: nasty},
+		{Kind: "plan", Markdown: nasty},
+		{Kind: "text", Deed: nasty, Message: nasty, Facts: []approval.Fact{{Label: "x", Text: nasty}, {Label: "y", Items: []string{nasty}}}},
 	} {
 		r := approval.Request{Agent: approval.Agent{Name: nasty}, Tool: nasty, Arguments: arguments, Reasons: []approval.Reason{{Text: nasty}}, Preview: p}.Compose()
 		p = r.Preview
