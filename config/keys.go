@@ -40,8 +40,8 @@ var keys = []Key{
 	},
 	{
 		Name: "limits.preset", Default: `"default"`, Meaning: "`codelab` is the strict reading of the tool contract: files of at most 1 MB are read or written, larger ones not even in part; diffs have at most 5 MB; " +
-			"only UTF-8; only relative paths of at most 255 bytes; no folders created implicitly; 30 s per call and per command; 100 calls a minute, including reads; `write_file`, `delete_file`, " +
-			"`apply_patch`, `run_command`, `git.commit` and `git.push` ask every time, in every mode and despite rules. The limits below apply where they are lower",
+			"only UTF-8; only relative paths of at most 255 characters; no folders created implicitly; 30 s per call and per command; 100 calls a minute, including reads; every tool that changes files " +
+			"or runs something, `git.commit` and `git.push` ask every time, in every mode and despite rules. The limits below apply where they are lower",
 	},
 	{Name: "limits.readBytes", Default: "10485760", Meaning: "the largest file that is read whole; larger files are read by lines"},
 	{Name: "limits.writeBytes", Default: "5242880", Meaning: "the largest text that is written"},

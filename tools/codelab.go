@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"pillion/internal/fault"
+	"pillion/tools/policy"
+	"pillion/workspace/change"
 	"pillion/workspace/document"
 )
 
@@ -15,7 +18,7 @@ import (
 // times are upper bounds, below which the settings still hold. Beyond them Limits.CodeLab
 // asks for UTF-8 alone, relative paths alone, no folders that are made unasked, a clean
 // work tree for patches, nothing that is larger than a whole file may be, and a question
-// before each call of codeLabAsks.
+// before each deed of codeLabAsks.
 func CodeLab(l Limits) Limits {
 	l.CodeLab, l.CleanPatches = true, true
 	l.ReadBytes = min(l.ReadBytes, codeLabMB)
@@ -30,13 +33,10 @@ func CodeLab(l Limits) Limits {
 const (
 	codeLabMB   = 1_000_000
 	codeLabTime = 30 * time.Second
-	codeLabPath = 255 // bytes
+	codeLabPath = 255 // characters
 	// CodeLabRate is how many calls of all kinds a session may make in a minute.
 	CodeLabRate = 100
 )
-
-// codeLabAsks are the tools that always ask there, whatever the mode or the rules.
-var codeLabAsks = []string{"write_file", "delete_file", "apply_patch", "run_command", "git.commit", "git.push"}
 
 // alwaysAsks says whether this plan needs a yes that no mode and no rule can give.
 func (p *pending) alwaysAsks() bool {
@@ -46,7 +46,19 @@ func (p *pending) alwaysAsks() bool {
 	if a, acts := p.plan.(*Action); acts && a.AlwaysAsk {
 		return true
 	}
-	return p.call.RequiresApproval || p.settings.Limits.CodeLab && slices.Contains(codeLabAsks, p.tool.Name)
+	return p.call.RequiresApproval || p.settings.Limits.CodeLab && p.codeLabAsks()
+}
+
+// codeLabAsks says whether the preset asks before this plan, whatever the tool is
+// called: one that changes files, runs something, commits or pushes.
+func (p *pending) codeLabAsks() bool {
+	switch plan := p.plan.(type) {
+	case *Edits:
+		return len(plan.Set.Files) > 0 || slices.ContainsFunc(plan.Set.Tree, func(c change.TreeChange) bool { return c.Operation != change.CreateDirectory })
+	case *Action:
+		return p.tool.Access == policy.Exec || p.tool.Name == "git.commit" || p.tool.Name == "git.push"
+	}
+	return false
 }
 
 // checkArguments holds the arguments of any tool to the preset: its paths, which have
@@ -84,8 +96,8 @@ func (l Limits) checkArguments(raw json.RawMessage) error {
 
 func checkCodeLabPath(name string) error {
 	switch {
-	case len(name) > codeLabPath:
-		return fault.New(fault.InvalidPath, "the path is longer than %d bytes", codeLabPath)
+	case utf8.RuneCountInString(name) > codeLabPath:
+		return fault.New(fault.InvalidPath, "the path is longer than %d characters", codeLabPath)
 	case filepath.IsAbs(name) || strings.HasPrefix(name, "/"):
 		return fault.New(fault.InvalidPath, "%s is an absolute path, and the settings (limits.preset) allow only relative ones", fault.Quote(name)).
 			WithHint("name it relative to the workspace folder")

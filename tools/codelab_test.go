@@ -99,6 +99,7 @@ func TestCodeLabPaths(t *testing.T) {
 		{"read_file", arguments{"path": "../a.txt"}, fault.PathOutsideWorkspace},
 		{"read_file", arguments{"path": long}, fault.FileNotFound},
 		{"read_file", arguments{"path": long + "c"}, fault.InvalidPath},
+		{"read_file", arguments{"path": strings.ReplaceAll(long, "0", "é")}, fault.FileNotFound}, // it is characters that count
 	} {
 		if got, _ := w.call(c.tool, c.args); got != c.want {
 			t.Errorf("%s %.60v: %q, want %q", c.tool, c.args, got, c.want)
@@ -154,7 +155,7 @@ func TestCodeLabMakesNoFoldersUnasked(t *testing.T) {
 
 func TestCodeLabAlwaysAsks(t *testing.T) {
 	w := codeLab(t)
-	for _, rule := range []string{"write_file", "delete_file", "run_command", "edit_file"} {
+	for _, rule := range []string{"write_file", "delete_file", "move_file", "run_command", "run_persistent", "edit_file"} {
 		w.do("allow " + rule)
 		granted, err := policy.ParseRule(rule)
 		w.must(err)
@@ -169,9 +170,14 @@ func TestCodeLabAlwaysAsks(t *testing.T) {
 		{"write_file", arguments{"path": "a.txt", "content": "b\n"}, 1},
 		{"write_file", arguments{"path": "a.txt", "content": "c\n"}, 1},
 		{"write_file", arguments{"path": "a.txt", "content": "c\n"}, 0}, // it changes nothing
-		{"edit_file", arguments{"path": "a.txt", "old_string": "c", "new_string": "d"}, 0},
+		{"edit_file", arguments{"path": "a.txt", "old_string": "c", "new_string": "d"}, 1},
+		{"create_directory", arguments{"path": "sub"}, 0},
+		{"move_file", arguments{"from": "a.txt", "to": "sub/a.txt"}, 1},
 		{"run_command", arguments{"command": "true"}, 1},
-		{"delete_file", arguments{"path": "a.txt"}, 1},
+		{"run_persistent", arguments{"process_id": "cat", "command": "cat"}, 1},
+		{"write_process", arguments{"process_id": "cat", "input": "x\n"}, 1},
+		{"kill_process", arguments{"process_id": "cat"}, 0},
+		{"delete_file", arguments{"path": "sub/a.txt"}, 1},
 		{"list_files", arguments{}, 0},
 	} {
 		code, asked := w.call(c.tool, c.args)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"pillion/internal/fault"
 )
@@ -161,8 +162,8 @@ func (w *Workspace) FromURI(uri string) (Path, bool) {
 
 func (w *Workspace) checkName(name string) error {
 	switch {
-	case len(name) > w.limits.PathLength:
-		return fault.New(fault.InvalidPath, "the path is longer than %d bytes", w.limits.PathLength)
+	case utf8.RuneCountInString(name) > w.limits.PathLength:
+		return fault.New(fault.InvalidPath, "the path is longer than %d characters", w.limits.PathLength)
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return fault.New(fault.InvalidPath, "the path %s has control characters", fault.Quote(name))
 	case runtime.GOOS != "windows" && (strings.HasPrefix(name, `\`) || hasDriveLetter(name)):

@@ -151,6 +151,8 @@ func TestResolve(t *testing.T) {
 		`C:\file`:                            invalidPath,
 		"c:file":                             "c:file",
 		strings.Repeat("x", 4096):            strings.Repeat("x", 4096),
+		strings.Repeat("é", 4096):            strings.Repeat("é", 4096),
+		strings.Repeat("é", 4097):            invalidPath,
 		filepath.Join(outer, "spelled/file"): outsideWorkspace, // open knows the folder as ws
 	} {
 		if got := resolve(w, name); got != want {

@@ -28,7 +28,7 @@ type Folder struct {
 
 // Limits that Resolve and Open hold. The zero value is replaced by the defaults.
 type Limits struct {
-	PathLength int // bytes
+	PathLength int // characters
 }
 
 // Workspace is the set of folders that are open. It is safe for concurrent use;
