@@ -92,8 +92,8 @@ type question struct {
 // placeArgs are the arguments of a question about one place.
 type placeArgs struct {
 	Path      string `json:"path"`
-	Line      int    `json:"line" jsonschema:"from 0"`
-	Character int    `json:"character" jsonschema:"UTF-16 units from 0"`
+	Line      int    `json:"line" jsonschema:"from 0" minimum:"0"`
+	Character int    `json:"character" jsonschema:"UTF-16 units" minimum:"0"`
 }
 
 // question checks the arguments. Where nobody can be asked the answer says so.

@@ -34,9 +34,6 @@ func (in Input) codeFile(name string) (*codeFile, error) {
 // position checks what an agent gives as a place. A wrong one is told with what is there,
 // since many count from 1.
 func (f *codeFile) position(line, character int) (document.Position, error) {
-	if line < 0 || character < 0 {
-		return document.Position{}, invalid("line and character are counted from 0 and cannot be negative")
-	}
 	text, ok := document.Line(f.Text, line)
 	if !ok {
 		lines := len(document.Lines(f.Text))

@@ -25,7 +25,7 @@ type editFileArgs struct {
 	OldString            string     `json:"old_string,omitempty"`
 	NewString            string     `json:"new_string,omitempty" jsonschema:"empty deletes"`
 	ReplaceAll           bool       `json:"replace_all,omitempty"`
-	ExpectedReplacements int        `json:"expected_replacements,omitempty" jsonschema:"default 1"`
+	ExpectedReplacements int        `json:"expected_replacements,omitempty" minimum:"1" default:"1"`
 	Edits                []textEdit `json:"edits,omitempty" jsonschema:"several, in order, instead of old_string and new_string"`
 	ExpectedVersion      string     `json:"expected_version,omitempty" jsonschema:"from read_file; newer changes are merged"`
 	Encoding             string     `json:"encoding,omitempty"`
@@ -35,7 +35,7 @@ type textEdit struct {
 	OldString            string `json:"old_string"`
 	NewString            string `json:"new_string" jsonschema:"empty deletes"`
 	ReplaceAll           bool   `json:"replace_all,omitempty"`
-	ExpectedReplacements int    `json:"expected_replacements,omitempty" jsonschema:"default 1"`
+	ExpectedReplacements int    `json:"expected_replacements,omitempty" minimum:"1" default:"1"`
 }
 
 func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, error) {
@@ -124,8 +124,6 @@ func (a editFileArgs) list() ([]textEdit, error) {
 			return nil, invalid("old_string of edit %d is empty; give the text to replace", i+1)
 		case e.OldString == e.NewString:
 			return nil, invalid("old_string and new_string of edit %d are the same; nothing would change", i+1)
-		case e.ExpectedReplacements < 0:
-			return nil, invalid("expected_replacements of edit %d must be 1 or more", i+1)
 		}
 	}
 	return a.Edits, nil

@@ -21,7 +21,7 @@ type gitDiffArgs struct {
 	Path         string `json:"path,omitempty"`
 	Staged       bool   `json:"staged,omitempty"`
 	Base         string `json:"base,omitempty" jsonschema:"commit, branch or tag"`
-	ContextLines *int   `json:"context_lines,omitempty" jsonschema:"default 3"`
+	ContextLines *int   `json:"context_lines,omitempty" minimum:"0" maximum:"1000" default:"3"`
 }
 
 type gitDiffResult struct {
@@ -35,9 +35,6 @@ func planGitDiff(ctx context.Context, in Input, args gitDiffArgs) (*Answer, erro
 	contextLines := 3
 	if args.ContextLines != nil {
 		contextLines = *args.ContextLines
-	}
-	if contextLines < 0 || contextLines > 1000 {
-		return nil, invalid("context_lines must be between 0 and 1000")
 	}
 	p, err := oneFolder(in, "path", args.Path)
 	if err != nil {

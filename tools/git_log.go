@@ -17,7 +17,7 @@ var _ = define(NewRead(Spec{
 }, planGitLog))
 
 type gitLogArgs struct {
-	Limit *int   `json:"limit,omitempty" jsonschema:"default 10"`
+	Limit *int   `json:"limit,omitempty" minimum:"1" maximum:"1000" default:"10"`
 	Path  string `json:"path,omitempty" jsonschema:"only commits that changed it"`
 	Ref   string `json:"ref,omitempty" jsonschema:"where to start; default HEAD"`
 }
@@ -30,9 +30,6 @@ func planGitLog(ctx context.Context, in Input, args gitLogArgs) (*Answer, error)
 	limit := 10
 	if args.Limit != nil {
 		limit = *args.Limit
-	}
-	if limit < 1 || limit > 1000 {
-		return nil, invalid("limit must be between 1 and 1000")
 	}
 	p, err := oneFolder(in, "path", args.Path)
 	if err != nil {

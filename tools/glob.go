@@ -26,7 +26,7 @@ type globArgs struct {
 	Pattern string `json:"pattern" jsonschema:"relative to path"`
 	Path    string `json:"path,omitempty"`
 	Sort    string `json:"sort,omitempty" jsonschema:"path, or modified for newest first"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"default 2000"`
+	Limit   int    `json:"limit,omitempty" minimum:"1" default:"2000"`
 }
 
 type globResult struct {
@@ -36,10 +36,7 @@ type globResult struct {
 }
 
 func planGlob(ctx context.Context, in Input, args globArgs) (*Answer, error) {
-	switch {
-	case args.Limit < 0:
-		return nil, invalid("limit must be at least 1")
-	case args.Sort != "" && args.Sort != "path" && args.Sort != "modified":
+	if args.Sort != "" && args.Sort != "path" && args.Sort != "modified" {
 		return nil, invalid("sort must be path or modified, not %s", fault.Quote(args.Sort))
 	}
 	if err := relativeGlob(in.Snapshot.Workspace(), args.Pattern); err != nil {

@@ -25,7 +25,7 @@ type listFilesArgs struct {
 	Recursive      bool   `json:"recursive,omitempty"`
 	Pattern        string `json:"pattern,omitempty" jsonschema:"glob"`
 	IncludeIgnored bool   `json:"include_ignored,omitempty"`
-	Limit          int    `json:"limit,omitempty" jsonschema:"default 2000"`
+	Limit          int    `json:"limit,omitempty" minimum:"1" default:"2000"`
 }
 
 // listFilesResult is encoded as it is gathered, for there may be many files. Each has
@@ -42,9 +42,6 @@ const (
 )
 
 func planListFiles(ctx context.Context, in Input, args listFilesArgs) (*Answer, error) {
-	if args.Limit < 0 {
-		return nil, invalid("limit must be at least 1")
-	}
 	l := listing{limit: cmp.Or(args.Limit, defaultListLimit), out: newListEncoder()}
 	if args.Pattern != "" {
 		var err error

@@ -22,8 +22,8 @@ var _ = define(NewEdit(Spec{
 
 type codeActionsArgs struct {
 	Path      string    `json:"path"`
-	Line      *int      `json:"line,omitempty" jsonschema:"from 0"`
-	Character *int      `json:"character,omitempty" jsonschema:"UTF-16 units from 0; default: the whole line"`
+	Line      *int      `json:"line,omitempty" jsonschema:"from 0" minimum:"0"`
+	Character *int      `json:"character,omitempty" jsonschema:"UTF-16 units; default: the whole line" minimum:"0"`
 	Range     *rangeArg `json:"range,omitempty" jsonschema:"instead of line; end is exclusive"`
 	Only      []string  `json:"only,omitempty" jsonschema:"kinds, such as quickfix or source.organizeImports"`
 	Apply     string    `json:"apply,omitempty" jsonschema:"title or index of the one to make"`

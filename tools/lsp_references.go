@@ -17,7 +17,7 @@ var _ = define(NewRead(Spec{
 
 type referencesArgs struct {
 	placeArgs
-	IncludeDeclaration *bool `json:"include_declaration,omitempty" jsonschema:"default true"`
+	IncludeDeclaration *bool `json:"include_declaration,omitempty" default:"true"`
 }
 
 type reference struct {

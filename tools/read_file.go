@@ -26,8 +26,8 @@ var _ = define(NewRead(Spec{
 type readFileArgs struct {
 	Path      string `json:"path" jsonschema:"relative to the workspace"`
 	Encoding  string `json:"encoding,omitempty" jsonschema:"default UTF-8"`
-	StartLine int    `json:"start_line,omitempty" jsonschema:"from 1"`
-	EndLine   int    `json:"end_line,omitempty" jsonschema:"inclusive"`
+	StartLine int    `json:"start_line,omitempty" minimum:"1"`
+	EndLine   int    `json:"end_line,omitempty" jsonschema:"inclusive" minimum:"1"`
 	Stream    bool   `json:"stream,omitempty" jsonschema:"send content as progress"`
 }
 
@@ -106,10 +106,7 @@ func planReadFile(ctx context.Context, in Input, args readFileArgs) (*Answer, er
 }
 
 func (a readFileArgs) check(in Input) (workspace.Path, document.Encoding, error) {
-	switch {
-	case a.StartLine < 0 || a.EndLine < 0:
-		return workspace.Path{}, "", invalid("lines are counted from 1; leave out start_line and end_line for the whole file")
-	case a.EndLine > 0 && a.EndLine < a.StartLine:
+	if a.EndLine > 0 && a.EndLine < a.StartLine {
 		return workspace.Path{}, "", invalid("end_line %d is before start_line %d", a.EndLine, a.StartLine)
 	}
 	enc, err := encodingNamed(a.Encoding)

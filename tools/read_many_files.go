@@ -26,7 +26,7 @@ type readManyArgs struct {
 	Paths    []string `json:"paths,omitempty" jsonschema:"files, or folders"`
 	Include  []string `json:"include,omitempty" jsonschema:"globs, such as src/**/*.py"`
 	Exclude  []string `json:"exclude,omitempty" jsonschema:"globs"`
-	MaxBytes int      `json:"max_bytes,omitempty" jsonschema:"of text in all"`
+	MaxBytes int      `json:"max_bytes,omitempty" jsonschema:"of text in all" minimum:"1"`
 }
 
 type readManyResult struct {
@@ -60,11 +60,8 @@ const (
 )
 
 func planReadManyFiles(ctx context.Context, in Input, args readManyArgs) (*Answer, error) {
-	switch {
-	case len(args.Paths)+len(args.Include) == 0:
+	if len(args.Paths)+len(args.Include) == 0 {
 		return nil, invalid("name files in paths, or globs in include")
-	case args.MaxBytes < 0:
-		return nil, invalid("max_bytes must be at least 1")
 	}
 	c := collection{in: in, known: map[workspace.Path]bool{}}
 	if err := c.globs(args); err != nil {

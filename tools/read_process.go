@@ -18,7 +18,7 @@ var _ = define(NewWatch(Spec{
 type readProcessArgs struct {
 	ProcessID   string  `json:"process_id"`
 	Since       int64   `json:"since,omitempty" jsonschema:"next of your last read, for what is new"`
-	WaitSeconds float64 `json:"wait_seconds,omitempty" jsonschema:"for news or its end; at most 600"`
+	WaitSeconds float64 `json:"wait_seconds,omitempty" jsonschema:"for news or its end" minimum:"0" maximum:"600"`
 }
 
 type readProcessResult struct {

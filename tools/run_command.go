@@ -19,11 +19,11 @@ var _ = define(NewExec(Spec{
 type runCommandArgs struct {
 	Command        string            `json:"command"`
 	Cwd            string            `json:"cwd,omitempty"`
-	TimeoutSeconds float64           `json:"timeout_seconds,omitempty" jsonschema:"default 120, at most 600"`
+	TimeoutSeconds float64           `json:"timeout_seconds,omitempty" minimum:"0" maximum:"600" default:"120"`
 	Env            map[string]string `json:"env,omitempty" jsonschema:"added to the clean environment"`
 	Stdin          string            `json:"stdin,omitempty"`
 	// BackgroundAfter is named as the contract has it, without its unit.
-	BackgroundAfter float64 `json:"background_after,omitempty" jsonschema:"seconds; then it goes on as a process and the call answers"`
+	BackgroundAfter float64 `json:"background_after,omitempty" jsonschema:"seconds; then it goes on as a process" minimum:"0"`
 }
 
 type runCommandResult struct {

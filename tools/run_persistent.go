@@ -23,7 +23,7 @@ type runPersistentArgs struct {
 	ProcessID      string  `json:"process_id" jsonschema:"a name you choose"`
 	Cwd            string  `json:"cwd,omitempty"`
 	ReadyPattern   string  `json:"ready_pattern,omitempty" jsonschema:"RE2: wait for output that matches"`
-	TimeoutSeconds float64 `json:"timeout_seconds,omitempty" jsonschema:"for ready_pattern; default 30, at most 600"`
+	TimeoutSeconds float64 `json:"timeout_seconds,omitempty" jsonschema:"for ready_pattern" minimum:"0" maximum:"600" default:"30"`
 }
 
 type runPersistentResult struct {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,13 +20,54 @@ import (
 )
 
 // schemaFor reflects a tool's argument struct. Fields with omitempty are
-// optional; the jsonschema tag is the description that the model reads.
+// optional; the jsonschema tag is the description that the model reads, and
+// minimum, maximum and default are what they are in the schema.
 func schemaFor[A any]() *jsonschema.Schema {
 	s, err := jsonschema.For[A](nil)
 	if err != nil {
 		panic(bug.Errorf("a tool's arguments have no schema: %v", err))
 	}
+	bound(s, reflect.TypeFor[A]())
 	return withoutNull(s)
+}
+
+// bound puts the bounds and defaults of a struct's fields into its schema.
+func bound(s *jsonschema.Schema, of reflect.Type) {
+	switch of.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		if s.Items != nil {
+			s = s.Items
+		}
+		bound(s, of.Elem())
+		return
+	case reflect.Struct:
+	default:
+		return
+	}
+	for _, field := range reflect.VisibleFields(of) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		property := s.Properties[name]
+		if property == nil {
+			continue
+		}
+		property.Minimum, property.Maximum = bounds(field, "minimum"), bounds(field, "maximum")
+		if value, ok := field.Tag.Lookup("default"); ok {
+			property.Default = json.RawMessage(value)
+		}
+		bound(property, field.Type)
+	}
+}
+
+func bounds(field reflect.StructField, tag string) *float64 {
+	text, ok := field.Tag.Lookup(tag)
+	if !ok {
+		return nil
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(bug.Errorf("%s of %s: %v", tag, field.Name, err))
+	}
+	return &value
 }
 
 // withoutNull takes "null" out of the types: reflection puts it there for every
@@ -51,19 +94,19 @@ func decode(s *jsonschema.Schema, raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
 		raw = json.RawMessage("{}")
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := checkValue(d, s, false, ""); err != nil {
+	c := &checker{Decoder: json.NewDecoder(bytes.NewReader(raw))}
+	c.UseNumber()
+	if err := c.value(s, false, ""); err != nil {
 		return err
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if _, err := c.Token(); err != io.EOF {
 		return invalid("there is text after the arguments; give one JSON object")
 	}
 	if half := halfCharacter(raw); half != "" {
 		return invalid("the arguments have half of a character, %s", half).
 			WithHint("write characters beyond U+FFFF directly, or as a full surrogate pair")
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
+	if err := json.Unmarshal(c.rewritten(raw), into); err != nil {
 		return invalid("the arguments are invalid: %v", err)
 	}
 	return nil
@@ -103,8 +146,8 @@ func invalid(format string, args ...any) *fault.Error {
 	return fault.New(fault.InvalidArguments, format, args...)
 }
 
-func checkValue(d *json.Decoder, s *jsonschema.Schema, nullable bool, at string) error {
-	token, err := d.Token()
+func (c *checker) value(s *jsonschema.Schema, nullable bool, at string) error {
+	token, err := c.Token()
 	if err != nil {
 		return invalid("the arguments are not valid JSON: %v", err)
 	}
@@ -114,32 +157,77 @@ func checkValue(d *json.Decoder, s *jsonschema.Schema, nullable bool, at string)
 	if got := typeOf(token); s.Type != "" && got != s.Type && (got != "integer" || s.Type != "number") {
 		return invalid("%s must be %s, got %s", place(at), article(s.Type), article(got))
 	}
-	switch token {
-	case json.Delim('{'):
-		return checkObject(d, s, at)
-	case json.Delim('['):
-		return checkArray(d, s, at)
+	switch token := token.(type) {
+	case json.Delim:
+		if token == '{' {
+			return c.object(s, at)
+		}
+		return c.array(s, at)
+	case json.Number:
+		return c.number(token, s, at)
 	}
 	return nil
 }
 
-// checkProperty takes null for an optional argument as its absence, as many
-// models write it.
-func checkProperty(d *json.Decoder, s, property *jsonschema.Schema, key, at string) error {
-	if slices.Contains(s.Required, key) || isMap(s) {
-		return checkValue(d, property, false, at)
+// number holds a number to its bounds, and notes an integer that is written otherwise.
+func (c *checker) number(n json.Number, s *jsonschema.Schema, at string) error {
+	value, err := n.Float64()
+	if err != nil {
+		return invalid("%s is too large a number", place(at))
 	}
-	return checkValue(d, property, true, at)
+	least, most := s.Minimum, s.Maximum
+	switch {
+	case least != nil && most != nil && (value < *least || value > *most):
+		return invalid("%s must be between %v and %v, got %s", place(at), *least, *most, n)
+	case least != nil && value < *least:
+		return invalid("%s must be at least %v, got %s", place(at), *least, n)
+	case most != nil && value > *most:
+		return invalid("%s must be at most %v, got %s", place(at), *most, n)
+	}
+	if s.Type == "integer" && strings.ContainsAny(n.String(), ".eE") {
+		end := int(c.InputOffset())
+		c.integers = append(c.integers, integer{end - len(n), end, strconv.FormatFloat(value, 'f', -1, 64)})
+	}
+	return nil
 }
 
-func checkObject(d *json.Decoder, s *jsonschema.Schema, at string) error {
+// checker reads arguments beside their schema.
+type checker struct {
+	*json.Decoder
+	integers []integer
+}
+
+// integer is one that JSON Schema takes for such and Go does not, as 1.0.
+type integer struct {
+	from, to int // where it stands
+	text     string
+}
+
+// rewritten are the arguments with their integers written as such.
+func (c *checker) rewritten(raw []byte) []byte {
+	for _, n := range slices.Backward(c.integers) {
+		raw = slices.Replace(slices.Clone(raw), n.from, n.to, []byte(n.text)...)
+	}
+	return raw
+}
+
+// property takes null for an optional argument as its absence, as many
+// models write it.
+func (c *checker) property(s, property *jsonschema.Schema, key, at string) error {
+	if slices.Contains(s.Required, key) || isMap(s) {
+		return c.value(property, false, at)
+	}
+	return c.value(property, true, at)
+}
+
+func (c *checker) object(s *jsonschema.Schema, at string) error {
 	fold := strings.ToLower
 	if isMap(s) {
 		fold = func(key string) string { return key } // the names of variables have a case
 	}
 	seen := map[string]bool{}
-	for d.More() {
-		token, err := d.Token()
+	for c.More() {
+		token, err := c.Token()
 		if err != nil {
 			return invalid("the arguments are not valid JSON: %v", err)
 		}
@@ -152,11 +240,11 @@ func checkObject(d *json.Decoder, s *jsonschema.Schema, at string) error {
 			return invalid("argument %s is given twice", fault.Quote(join(at, key)))
 		}
 		seen[fold(key)] = true
-		if err := checkProperty(d, s, property, key, join(at, key)); err != nil {
+		if err := c.property(s, property, key, join(at, key)); err != nil {
 			return err
 		}
 	}
-	if _, err := d.Token(); err != nil {
+	if _, err := c.Token(); err != nil {
 		return invalid("the arguments are not valid JSON: %v", err)
 	}
 	for _, name := range s.Required {
@@ -212,17 +300,17 @@ func nearestKey(s *jsonschema.Schema, key string) string {
 	return best
 }
 
-func checkArray(d *json.Decoder, s *jsonschema.Schema, at string) error {
+func (c *checker) array(s *jsonschema.Schema, at string) error {
 	items := s.Items
 	if items == nil {
 		items = &jsonschema.Schema{}
 	}
-	for i := 0; d.More(); i++ {
-		if err := checkValue(d, items, false, at+"["+strconv.Itoa(i)+"]"); err != nil {
+	for i := 0; c.More(); i++ {
+		if err := c.value(items, false, at+"["+strconv.Itoa(i)+"]"); err != nil {
 			return err
 		}
 	}
-	_, err := d.Token()
+	_, err := c.Token()
 	return err
 }
 
@@ -262,7 +350,10 @@ func typeOf(token json.Token) string {
 	case bool:
 		return "boolean"
 	case json.Number:
-		if strings.ContainsAny(v.String(), ".eE") {
+		if !strings.ContainsAny(v.String(), ".eE") {
+			return "integer"
+		}
+		if value, err := v.Float64(); err != nil || value != math.Trunc(value) || math.Abs(value) > 1<<53 {
 			return "number"
 		}
 		return "integer"

@@ -24,8 +24,8 @@ type searchArgs struct {
 	CaseSensitive bool   `json:"case_sensitive,omitempty"`
 	Regex         bool   `json:"regex,omitempty" jsonschema:"query is a regular expression (RE2)"`
 	Glob          string `json:"glob,omitempty" jsonschema:"only files that match, such as *.py"`
-	ContextLines  *int   `json:"context_lines,omitempty" jsonschema:"before and after each hit"`
-	MaxMatches    int    `json:"max_matches,omitempty" jsonschema:"default 200"`
+	ContextLines  *int   `json:"context_lines,omitempty" jsonschema:"around each hit" minimum:"0" maximum:"50"`
+	MaxMatches    int    `json:"max_matches,omitempty" minimum:"1" default:"200"`
 }
 
 type searchResult struct {
@@ -41,13 +41,8 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	if args.ContextLines != nil {
 		contextLines = *args.ContextLines
 	}
-	switch {
-	case args.Query == "":
+	if args.Query == "" {
 		return nil, invalid("query is empty; give the text to search for")
-	case args.ContextLines != nil && (contextLines < 0 || contextLines > 50):
-		return nil, invalid("context_lines must be between 0 and 50")
-	case args.MaxMatches < 0:
-		return nil, invalid("max_matches must be at least 1")
 	}
 	roots, err := foldersAt(in, args.Path)
 	if err != nil {

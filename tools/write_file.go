@@ -26,8 +26,8 @@ type writeFileArgs struct {
 	Path            string    `json:"path"`
 	Content         string    `json:"content"`
 	Encoding        string    `json:"encoding,omitempty"`
-	CreateDirs      *bool     `json:"create_dirs,omitempty" jsonschema:"default true"`
-	Backup          *bool     `json:"backup,omitempty" jsonschema:"keep a readable copy outside; default true"`
+	CreateDirs      *bool     `json:"create_dirs,omitempty" default:"true"`
+	Backup          *bool     `json:"backup,omitempty" jsonschema:"keep a readable copy outside" default:"true"`
 	ExpectedVersion string    `json:"expected_version,omitempty" jsonschema:"from read_file; newer changes are merged"`
 	Chunk           *chunkArg `json:"chunk,omitempty" jsonschema:"of a large file: which part content is; written with the last"`
 }

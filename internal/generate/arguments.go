@@ -16,6 +16,27 @@ type property struct {
 	Items       json.RawMessage            `json:"items"`
 	Properties  map[string]json.RawMessage `json:"properties"`
 	Required    []string                   `json:"required"`
+	Minimum     *float64                   `json:"minimum"`
+	Maximum     *float64                   `json:"maximum"`
+	Default     json.RawMessage            `json:"default"`
+}
+
+// meaning is the description with what else may be said of a value.
+func (p property) meaning() string {
+	var parts []string
+	if p.Description != "" {
+		parts = append(parts, p.Description)
+	}
+	switch {
+	case p.Minimum != nil && p.Maximum != nil:
+		parts = append(parts, fmt.Sprintf("from %v to %v", *p.Minimum, *p.Maximum))
+	case p.Minimum != nil:
+		parts = append(parts, fmt.Sprintf("at least %v", *p.Minimum))
+	}
+	if p.Default != nil {
+		parts = append(parts, "default "+string(p.Default))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func argumentsTable(d tools.Definition) (string, error) {
@@ -41,7 +62,7 @@ func argumentsTable(d tools.Definition) (string, error) {
 		if slices.Contains(schema.Required, name) {
 			label = "**" + label + "**"
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s |\n", label, typeName(schema.Properties[name]), cell(p.Description))
+		fmt.Fprintf(&out, "| %s | %s | %s |\n", label, typeName(schema.Properties[name]), cell(p.meaning()))
 	}
 	return out.String(), nil
 }
