@@ -193,3 +193,20 @@ func TestCodeLabAlwaysAsks(t *testing.T) {
 		t.Errorf("in plan mode: %q, asked %d times", code, asked)
 	}
 }
+
+// However long an agent wants to wait for a process, its call has a time.
+func TestCallTimeBoundsAWait(t *testing.T) {
+	w := newWorld(t)
+	w.limits.CallTime = 50 * time.Millisecond
+	w.start()
+	w.do("session main full_access")
+	if code, _ := w.call("run_persistent", arguments{"process_id": "cat", "command": "cat"}); code != "" {
+		t.Fatal(code)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	raw := json.RawMessage(`{"process_id": "cat", "wait_seconds": 600}`)
+	if r := w.registry.Execute(ctx, tools.Call{Name: "read_process", Arguments: raw, Session: w.session("main")}); r.Err != nil || ctx.Err() != nil {
+		t.Errorf("%v, %v", r.Err, ctx.Err())
+	}
+}

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -38,7 +39,7 @@ func planReadProcess(_ context.Context, in Input, args readProcessArgs) (*Action
 		return nil, invalid("since must not be negative; use next from the last read")
 	}
 	return onProcess("Read process "+fault.Quote(args.ProcessID), args.ProcessID, func(ctx context.Context, p *process.Named) (*Answer, error) {
-		if err := awaitNews(ctx, p, args.Since, wait); err != nil {
+		if err := awaitNews(ctx, p, args.Since, min(wait, cmp.Or(in.Timeout, in.Limits.CallTime))); err != nil {
 			return nil, err
 		}
 		return processAnswer(p, args.Since, in.Page), nil
