@@ -105,6 +105,14 @@ func checkCodeLabPath(name string) error {
 	return nil
 }
 
+// advise replaces the hint of an error that names what the preset refuses.
+func (l Limits) advise(err *fault.Error) *fault.Error {
+	if !l.CodeLab || err == nil || err.Code != fault.EncodingError {
+		return err
+	}
+	return err.WithHint("the settings (limits.preset) allow only UTF-8: ask the user to save the file as UTF-8")
+}
+
 // tooLarge refuses a part of a file that is too large as a whole.
 func (l Limits) tooLarge(err error) error {
 	if !l.CodeLab {

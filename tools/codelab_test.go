@@ -153,6 +153,33 @@ func TestCodeLabMakesNoFoldersUnasked(t *testing.T) {
 	}
 }
 
+// No hint names what the preset refuses.
+func TestCodeLabHints(t *testing.T) {
+	w := codeLab(t)
+	w.do("git init")
+	w.write("latin.txt", "caf\xe9\n")
+	w.do("git add latin.txt")
+	w.do("git commit -qm first")
+	for _, c := range []struct {
+		tool string
+		args arguments
+		code fault.Code
+		hint string
+	}{
+		{"write_file", arguments{"path": "new.txt", "content": strings.Repeat("x", 1_000_001)}, fault.FileTooLarge, "split it into several files"},
+		{"read_file", arguments{"path": "latin.txt"}, fault.EncodingError, "the settings (limits.preset) allow only UTF-8: ask the user to save the file as UTF-8"},
+		{"apply_patch", arguments{"diff": "--- a/latin.txt\n+++ b/latin.txt\n@@ -1 +1 @@\n-cafe\n+tea\n"}, fault.EncodingError, "the settings (limits.preset) allow only UTF-8: ask the user to save the file as UTF-8"},
+		{"apply_patch", arguments{"diff": "--- /dev/null\n+++ b/sub/new.txt\n@@ -0,0 +1 @@\n+tea\n"}, fault.FileNotFound, "create the folder first, with create_directory"},
+	} {
+		raw, err := json.Marshal(c.args)
+		w.must(err)
+		r := w.registry.Execute(t.Context(), tools.Call{Name: c.tool, Arguments: raw, Session: w.session("main")})
+		if r.Err.Code != c.code || r.Err.Hint != c.hint {
+			t.Errorf("%s %.60v: %v, %q", c.tool, c.args, r.Err, r.Err.Hint)
+		}
+	}
+}
+
 func TestCodeLabAlwaysAsks(t *testing.T) {
 	w := codeLab(t)
 	for _, rule := range []string{"write_file", "delete_file", "move_file", "run_command", "run_persistent", "edit_file"} {

@@ -149,7 +149,7 @@ func (p *pending) planOnce(ctx context.Context) error {
 		Taken:    own.Taken, Unasked: own.Unasked, first: p.first,
 	}, p.call.Arguments)
 	if err != nil {
-		return p.withoutSecrets(err)
+		return p.withoutSecrets(p.settings.Limits.advise(fault.From(err)))
 	}
 	p.plan = plan
 	p.rememberFirst()
@@ -158,6 +158,9 @@ func (p *pending) planOnce(ctx context.Context) error {
 	}
 	if e := p.edits(); e != nil && !e.Set.Changes() {
 		p.plan = e.unchanged()
+	}
+	if a, looks := p.plan.(*Answer); looks {
+		a.Err = p.settings.Limits.advise(a.Err)
 	}
 	return nil
 }

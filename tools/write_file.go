@@ -51,9 +51,12 @@ type changedFile struct {
 
 func planWriteFile(_ context.Context, in Input, args writeFileArgs) (*Edits, error) {
 	if size := int64(len(args.Content)); size > in.Limits.WriteBytes {
-		return nil, fault.New(fault.FileTooLarge, "the content has %d bytes, over the limit of %d", size, in.Limits.WriteBytes).
-			With("size", size).With("limit", in.Limits.WriteBytes).
-			WithHint("write it in chunks, each of them smaller (up to %d bytes in all), or make the change with edit_file", in.Limits.wholeBytes())
+		err := fault.New(fault.FileTooLarge, "the content has %d bytes, over the limit of %d", size, in.Limits.WriteBytes).
+			With("size", size).With("limit", in.Limits.WriteBytes)
+		if in.Limits.wholeBytes() == in.Limits.WriteBytes {
+			return nil, err.WithHint("split it into several files")
+		}
+		return nil, err.WithHint("write it in chunks, each of them smaller (up to %d bytes in all), or make the change with edit_file", in.Limits.wholeBytes())
 	}
 	switch {
 	case args.Chunk == nil:

@@ -110,7 +110,11 @@ func (p *Patch) write(set *change.Set, f *fileState, text string, bom, bytes boo
 	if err != nil {
 		return err
 	}
-	c.CreateDirs = p.in.MakesDirs
+	if c.CreateDirs = p.in.MakesDirs; !c.CreateDirs {
+		if _, err := c.Target.Dir().Stat(); err != nil {
+			return fault.From(err).WithHint("create the folder first, with create_directory")
+		}
+	}
 	if !f.was {
 		c.Executable = f.exec
 	}

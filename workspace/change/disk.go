@@ -371,7 +371,7 @@ func (d *diskStep) fault(err error) error {
 	name := fault.Quote(d.file.Path().String())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.New(fault.FileNotFound, "the folder of %s does not exist; create it, or set create_dirs", name)
+		return fault.New(fault.FileNotFound, "the folder of %s does not exist; create it first", name)
 	case errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.PermissionDenied, "permission denied: %s or its folder cannot be written", name)
 	}
