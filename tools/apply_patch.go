@@ -33,6 +33,7 @@ type applyPatchResult struct {
 	FilesModified []string              `json:"files_modified"`
 	Results       []patching.FileResult `json:"results"`
 	Diff          string                `json:"diff"`
+	DiffOmitted   bool                  `json:"diff_omitted,omitempty"`
 }
 
 func planApplyPatch(ctx context.Context, in Input, args applyPatchArgs) (*Edits, error) {

@@ -21,6 +21,8 @@ type codeEditsResult struct {
 	Files []editedFile `json:"files"`
 	Edits int          `json:"edits"`
 	Diff  string       `json:"diff"`
+	// DiffOmitted: it is over the limit.
+	DiffOmitted bool `json:"diff_omitted,omitempty"`
 	answeredBy
 }
 
@@ -183,10 +185,9 @@ func (in Input) codeEditsAnswer(r codeEditsResult, title string, outcomes []chan
 	if len(unsaved) > 0 {
 		a.Text += "\nThe user has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not on disk."
 	}
-	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
-		a.Text += fmt.Sprintf("\n(The diff has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
-		r.Diff = ""
-	} else if size <= shortDiff {
+	if why := omit(&r.Diff, &r.DiffOmitted, in.Limits.DiffBytes); why != "" {
+		a.Text += "\n" + why
+	} else if len(r.Diff) <= shortDiff {
 		a.Text += "\n" + r.Diff
 	}
 	if weight+6*len(r.Diff) < shownBytes/3 {

@@ -85,10 +85,9 @@ func summarizePatch(a *Answer, r *applyPatchResult, notes, unsaved []string, mos
 	if len(unsaved) > 0 {
 		a.Text += "\nThe user has unsaved changes in " + strings.Join(unsaved, ", ") + ": there the edits are in the buffer and not on disk."
 	}
-	if size := int64(len(r.Diff)); size > most {
-		a.Text += fmt.Sprintf("\n(The diff has %d bytes, over the limit of %d, and is left out.)", size, most)
-		r.Diff = ""
-	} else if size <= shortDiff {
+	if why := omit(&r.Diff, &r.DiffOmitted, most); why != "" {
+		a.Text += "\n" + why
+	} else if len(r.Diff) <= shortDiff {
 		a.Text += "\n" + r.Diff
 	}
 }

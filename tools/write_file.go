@@ -41,6 +41,7 @@ type changedFile struct {
 	Additions    int              `json:"additions"`
 	Deletions    int              `json:"deletions"`
 	Diff         string           `json:"diff"`
+	DiffOmitted  bool             `json:"diff_omitted,omitempty"`
 	Version      string           `json:"version"`
 	Merged       bool             `json:"merged"`
 	Saved        bool             `json:"saved"`
@@ -214,15 +215,24 @@ func changedAnswer(in Input, o change.Outcome, extra changedFile) *Answer {
 	if most := 6 * (len(o.File.Before.Text) + len(o.File.After.Text) + len(r.Diff)); most >= shownBytes/3 { // else it fits, however it is escaped
 		shown = wireSize(o.File.Before.Text, o.File.After.Text, r.Diff)
 	}
-	if size := int64(len(r.Diff)); size > in.Limits.DiffBytes {
-		r.Diff = ""
+	if why := omit(&r.Diff, &r.DiffOmitted, in.Limits.DiffBytes); why != "" {
 		a.Result = r
-		a.Text = changedText(in, r) + fmt.Sprintf("(The diff has %d bytes, over the limit of %d, and is left out.)", size, in.Limits.DiffBytes)
+		a.Text = changedText(in, r) + why
 	}
 	if shown < shownBytes/3 {
 		a.Display = displayDiff(o.Preview())
 	}
 	return a
+}
+
+// omit takes a diff over the limit out of a result, and gives what a model reads of it.
+func omit(diff *string, omitted *bool, most int64) string {
+	size := len(*diff)
+	if int64(size) <= most {
+		return ""
+	}
+	*diff, *omitted = "", true
+	return fmt.Sprintf("(The diff has %d bytes, over the limit of %d, and is left out.)", size, most)
 }
 
 // restOfDiff is how to get what a page leaves out of a diff.

@@ -30,7 +30,7 @@ func (p property) meaning() string {
 	switch {
 	case p.Minimum != nil && p.Maximum != nil:
 		parts = append(parts, fmt.Sprintf("from %v to %v", *p.Minimum, *p.Maximum))
-	case p.Minimum != nil:
+	case p.Minimum != nil && *p.Minimum > 0:
 		parts = append(parts, fmt.Sprintf("at least %v", *p.Minimum))
 	}
 	if p.Default != nil {
