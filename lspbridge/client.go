@@ -33,6 +33,7 @@ type client struct {
 	pulse    pulse
 	served   atomic.Bool // it was of some use
 	reports  *reports
+	linter   linterCheck
 
 	configured chan struct{} // closed when it has asked for its configuration
 	askedOnce  sync.Once
@@ -45,7 +46,7 @@ type client struct {
 }
 
 func newClient(s *server, child Child) *client {
-	c := &client{server: s, child: child, ended: make(chan struct{}), configured: make(chan struct{}), encoding: utf16, reports: newReports(s.spec.Debounce), docs: map[workspace.Path]*openDocument{}}
+	c := &client{server: s, child: child, ended: make(chan struct{}), configured: make(chan struct{}), linter: linterCheck{answered: make(chan struct{})}, encoding: utf16, reports: newReports(s.spec.Debounce), docs: map[workspace.Path]*openDocument{}}
 	c.conn = wire.NewConn(wire.Stdio(listened{child.Stdout, &c.pulse}, child.Stdin), wire.Options{
 		Handler: c.handle,
 		Inline:  func(string) bool { return true }, // no answer of ours waits for anything
@@ -131,7 +132,7 @@ func (c *client) initialize(ctx context.Context) error {
 	if c.server.spec.AsksFirst {
 		c.awaitConfigured(ctx)
 	}
-	return nil
+	return c.showFault()
 }
 
 // notInitialized is why the first exchange failed. One that was waited for in vain says

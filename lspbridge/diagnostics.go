@@ -3,6 +3,7 @@ package lspbridge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"pillion/internal/fault"
@@ -66,6 +67,9 @@ func (s *server) diagnostics(ctx context.Context, snap *document.Snapshot, p wor
 	defer cancel()
 	k, state := c.await(ctx, t)
 	out := s.reported(state, "")
+	if state == language.LinterMissing {
+		return s.reported(state, fmt.Sprintf("%s has no linter, so it finds nothing wrong: %s", s.spec.Name, s.spec.LinterInstall)), nil
+	}
 	if k != nil {
 		out.Diagnostics, out.Version, out.Age = k.list, k.version, time.Since(k.at)
 	}
@@ -173,8 +177,11 @@ func (c *client) await(ctx context.Context, t syncedText) (*knownList, language.
 	}
 	for {
 		k, v, turned := c.look(t)
-		if k != nil {
+		if k != nil && len(k.list) > 0 {
 			return k, language.Fresh
+		}
+		if k != nil {
+			return k, c.clean(ctx)
 		}
 		if v == nil {
 			return c.older(t), language.Stale // it has another text by now

@@ -3,6 +3,7 @@ package lspbridge
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,4 +55,23 @@ func TestPylspAfterQuickEdits(t *testing.T) {
 		}
 	}
 	t.Logf("%v for each round", took/time.Duration(rounds))
+}
+
+// TestPylspWithoutALinter finds nothing wrong in any file, which proves nothing.
+func TestPylspWithoutALinter(t *testing.T) {
+	t.Parallel()
+	without := t.TempDir()
+	for _, name := range []string{"pyflakes", "pycodestyle", "pylint", "flake8"} {
+		if err := os.WriteFile(filepath.Join(without, name+".py"), []byte("raise ImportError('not installed')\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := pylsp(t)
+	s.Env = withEnv(s.Env, "PYTHONPATH", without)
+	r := newRig(t, map[string]string{"a.py": "x0\n"}, s)
+	report, err := r.bridge.Diagnostics(t.Context(), r.snapshot(), r.path("a.py"))
+	r.must(err)
+	if report.Freshness != language.LinterMissing || !strings.Contains(report.Hint, "python3-pyflakes") {
+		t.Errorf("%+v", report)
+	}
 }

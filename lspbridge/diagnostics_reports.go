@@ -266,6 +266,9 @@ func (c *client) published(params json.RawMessage) {
 		c.server.note("its diagnostics are too many")
 		return
 	}
+	if c.aboutFault(p.URI, p.Diagnostics) {
+		return
+	}
 	path, ok := c.server.bridge.o.Documents.Workspace().FromURI(p.URI)
 	if !ok {
 		return

@@ -19,7 +19,8 @@ func scripts() []Server {
 			RootMarkers: pythonMarkers, Characters: utf32, StartInBytes: []string{"pyflakes", "mccabe", "flake8", "pylint"},
 			Debounce: 500 * time.Millisecond, Barrier: "textDocument/codeLens", Single: true, Alone: true,
 			Settings: raw(pylspSettings),
-			Install:  "apt install python3-pylsp python3-pyflakes python3-pycodestyle (Debian), or pip install 'python-lsp-server[all]'",
+			Faulty:   "(\n", LinterInstall: "apt install python3-pyflakes python3-pycodestyle (Debian), or pip install 'python-lsp-server[all]'",
+			Install: "apt install python3-pylsp python3-pyflakes python3-pycodestyle (Debian), or pip install 'python-lsp-server[all]'",
 		},
 		{
 			Name: "basedpyright", Command: []string{"basedpyright-langserver", "--stdio"}, Languages: []string{"python"},

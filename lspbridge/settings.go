@@ -46,6 +46,9 @@ type Server struct {
 	// Linter is a program without which it finds no errors. LinterSetting is the setting
 	// that names it, by its dotted name.
 	Linter, LinterSetting, LinterInstall string
+	// Faulty is a text in which any of its linters finds a fault: a server that finds none
+	// there has no linter, and finds nothing anywhere. LinterInstall is what to do then.
+	Faulty string
 	// VersionArgs have it print its version; nil: --version, empty: nothing does.
 	VersionArgs []string
 	// Held is why it does not start unless the user's own settings enable it: it runs
