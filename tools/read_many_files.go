@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 var _ = define(NewRead(Spec{
 	Name:        "read_many_files",
 	Title:       "Read many files",
-	Description: "Reads several text files at once, with a header for each.",
+	Description: "Reads several files at once, with a header for each.",
 	Success:     true,
 }, planReadManyFiles))
 
@@ -38,20 +39,25 @@ type readManyResult struct {
 // manyFile has either what read_file says of a file, or why it was not read.
 type manyFile struct {
 	Path string `json:"path"`
-	*manyContent
+	*manyText
+	MIMEType string `json:"mime_type,omitempty"` // of an image or a sound, which is a part of its own
+	*manyState
 	Error *fault.Error `json:"error,omitempty"`
 }
 
-type manyContent struct {
+type manyText struct {
 	Content    string            `json:"content"`
 	Encoding   document.Encoding `json:"encoding"`
 	EOL        string            `json:"eol"`
 	BOM        bool              `json:"bom"`
-	Size       int64             `json:"size"`
-	Modified   string            `json:"modified"`
 	TotalLines int               `json:"total_lines"`
-	Version    string            `json:"version"`
-	Source     document.Source   `json:"source"`
+}
+
+type manyState struct {
+	Size     int64           `json:"size"`
+	Modified string          `json:"modified"`
+	Version  string          `json:"version"`
+	Source   document.Source `json:"source"`
 }
 
 const (
@@ -220,6 +226,7 @@ type manyReading struct {
 
 	files []manyFile
 	text  strings.Builder
+	media []Part
 	reads []workspace.Path
 	saw   map[workspace.Path]string
 	count int
@@ -227,59 +234,99 @@ type manyReading struct {
 }
 
 func (m *manyReading) read(w wanted) {
-	content, err := m.content(w)
+	read, kind := m.content, mediaTypes[strings.ToLower(path.Ext(w.name))]
+	if kind != "" && w.err == nil && m.in.Snapshot.Buffer(w.path) == nil {
+		read = func(w wanted) (manyFile, error) { return m.medium(w, kind) }
+	}
+	f, err := read(w)
+	f.Path = w.name
 	if err != nil {
-		e := fault.From(err)
-		m.files = append(m.files, manyFile{Path: w.name, Error: e})
-		fmt.Fprintf(&m.text, "--- %s (not read: %s) ---\n", fault.Quote(w.name), e.Message)
+		f.Error = fault.From(err)
+		m.files = append(m.files, f)
+		fmt.Fprintf(&m.text, "--- %s (not read: %s) ---\n", fault.Quote(w.name), f.Error.Message)
 		return
 	}
-	m.files = append(m.files, manyFile{Path: w.name, manyContent: content})
-	if m.in.Page > 0 {
-		fmt.Fprintf(&m.text, "--- %s (%s, version %s) ---\n", fault.Quote(w.name), count(content.TotalLines, "line"), content.Version)
-	} else {
-		fmt.Fprintf(&m.text, "--- %s ---\n", fault.Quote(w.name))
-	}
-	m.text.WriteString(content.Content)
-	if content.Content != "" && !strings.HasSuffix(content.Content, "\n") {
-		m.text.WriteByte('\n')
-	}
+	m.files = append(m.files, f)
+	m.show(f)
 	m.count++
 	m.reads = append(m.reads, w.path)
 	if m.saw == nil {
 		m.saw = map[workspace.Path]string{}
 	}
-	m.saw[w.path] = content.Version
+	m.saw[w.path] = f.Version
 }
 
-func (m *manyReading) content(w wanted) (*manyContent, error) {
+// show puts a file into the text.
+func (m *manyReading) show(f manyFile) {
+	var facts []string
+	switch {
+	case f.manyText == nil:
+		facts = []string{f.MIMEType, count(int(f.Size), "byte")}
+	case m.in.Page > 0:
+		facts = []string{count(f.TotalLines, "line")}
+	}
+	if m.in.Page > 0 {
+		facts = append(facts, "version "+f.Version)
+	}
+	head := fault.Quote(f.Path)
+	if len(facts) > 0 {
+		head += " (" + strings.Join(facts, ", ") + ")"
+	}
+	fmt.Fprintf(&m.text, "--- %s ---\n", head)
+	if f.manyText == nil {
+		return
+	}
+	m.text.WriteString(f.Content)
+	if f.Content != "" && !strings.HasSuffix(f.Content, "\n") {
+		m.text.WriteByte('\n')
+	}
+}
+
+// medium reads an image or a sound that is named itself.
+func (m *manyReading) medium(w wanted, kind string) (manyFile, error) {
+	if w.found {
+		return manyFile{}, fault.New(fault.BinaryFile, "it is %s", kind).WithHint("name it in paths to have it")
+	}
+	if info, err := w.path.Stat(); err == nil && info.Size() > m.room {
+		return manyFile{}, m.noRoom(info.Size(), m.room)
+	}
+	a, err := readMedia(m.in, w.path, kind)
+	if err != nil {
+		return manyFile{}, err
+	}
+	r := a.Result.(mediaResult)
+	m.room -= r.Size
+	m.media = append(m.media, a.Media...)
+	return manyFile{MIMEType: kind, manyState: &manyState{r.Size, r.Modified.Format(time.RFC3339), r.Version, document.Source(r.Source)}}, nil
+}
+
+func (m *manyReading) content(w wanted) (f manyFile, err error) {
 	if w.err != nil {
-		return nil, w.err
+		return f, w.err
 	}
 	if w.found && isSecret(w.path) {
 		if _, known := seenVersion(m.in.Session, w.path); !known {
-			return nil, fault.New(fault.PermissionDenied, "it looks like a file with secrets").
+			return f, fault.New(fault.PermissionDenied, "it looks like a file with secrets").
 				WithHint("name it in paths to ask the user for it")
 		}
 	}
 	room := m.left(w)
 	info, err := w.path.Stat()
 	if err == nil && info.Mode().IsRegular() && (info.Size() > 2*room || m.spent > 2*m.limit) && m.in.Snapshot.Buffer(w.path) == nil {
-		return nil, m.noRoom(info.Size(), room) // UTF-16 may have twice the bytes of its text
+		return f, m.noRoom(info.Size(), room) // UTF-16 may have twice the bytes of its text
 	}
-	f, err := m.in.Snapshot.Read(w.path, "")
+	is, err := m.in.Snapshot.Read(w.path, "")
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	m.spent += f.Size
-	if int64(len(f.Text)) > room {
-		return nil, m.noRoom(int64(len(f.Text)), room)
+	m.spent += is.Size
+	if int64(len(is.Text)) > room {
+		return f, m.noRoom(int64(len(is.Text)), room)
 	}
-	m.room -= int64(len(f.Text))
-	return &manyContent{
-		Content: f.Text, Encoding: f.Encoding, EOL: document.EOL(f.Text), BOM: f.BOM, Size: f.Size,
-		Modified: f.Modified.UTC().Format(time.RFC3339), TotalLines: document.LineCount(f.Text), Version: f.Version, Source: f.Source,
-	}, nil
+	m.room -= int64(len(is.Text))
+	f.manyText = &manyText{is.Text, is.Encoding, document.EOL(is.Text), is.BOM, document.LineCount(is.Text)}
+	f.manyState = &manyState{is.Size, is.Modified.UTC().Format(time.RFC3339), is.Version, is.Source}
+	return f, nil
 }
 
 // left is how many bytes of a file's text there is room for.
@@ -308,7 +355,7 @@ func (m *manyReading) answer(c collection) *Answer {
 	}
 	a := &Answer{
 		Result: readManyResult{m.files, m.count, m.full || c.overflow},
-		Text:   m.text.String(), Reads: m.reads, Saw: m.saw,
+		Text:   m.text.String(), Media: m.media, Reads: m.reads, Saw: m.saw,
 		rest:    "name fewer files, or read one with read_file",
 		Summary: fmt.Sprintf("%s of %d", count(m.count, "file"), len(m.files)),
 	}
