@@ -59,6 +59,9 @@ const (
 func mismatched(name string, hunks int, m *patch.Mismatch) *fault.Error {
 	err := fault.New(fault.PatchApplyFailed, "%s: hunk %d of %d, at line %d of the patch, does not apply: %s", fault.Quote(name), m.Hunk, hunks, m.Line, m.Reason).
 		With("path", name).With("hunk", m.Hunk).With("patch_line", m.Line)
+	if m.Applied && m.At == 0 {
+		return err.WithHint("there is nothing left to do for this hunk; leave it out")
+	}
 	first := max(0, m.Differs-linesBefore)
 	last := min(len(m.Expected), m.Differs+linesAfter)
 	if first >= last {

@@ -22,7 +22,7 @@ type Placed struct {
 const (
 	upToBlanks = "line ends and trailing white space"
 	notAtEnd   = "its position: it has no context after its change, as at the end of a file, but is elsewhere"
-	notAtStart = "its position: it is for the beginning of a file, but is elsewhere"
+	notAtStart = "its position: its header names the first line, but it is elsewhere"
 	noContext  = "its position: it has no context"
 )
 
@@ -153,6 +153,9 @@ func (a *applier) find(h Hunk) (int, Placed, string) {
 		if why != "" {
 			return -1, Placed{}, why
 		}
+		if i > 1 && at >= 0 && a.isMade(h, at, old) {
+			return -1, Placed{}, reasonApplied
+		}
 		if at >= 0 {
 			return at, a.placed(h, at, s), ""
 		}
@@ -161,6 +164,18 @@ func (a *applier) find(h Hunk) (int, Placed, string) {
 		return -1, Placed{}, reasonAbove
 	}
 	return -1, Placed{}, reasonAbsent
+}
+
+// isMade: what stands at a place is what the hunk has made of it before.
+func (a *applier) isMade(h Hunk, at int, old []string) bool {
+	made := h.New()
+	want := a.loose.pattern(made)
+	for from := at + len(old) - len(made); from <= at; from++ {
+		if a.isAtAnywhere(&a.loose, from, want) {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *applier) placed(h Hunk, at int, s search) Placed {

@@ -27,6 +27,7 @@ const (
 	reasonAnchor    = "the line after its @@ is not in the file"
 	reasonAbove     = "its lines are in the file, but only above or within an earlier hunk; hunks must be in file order and must not overlap"
 	reasonNotBelow  = "its lines are in the file, but not after the line of its @@ and the earlier hunks"
+	reasonApplied   = "it is already applied: the file has its result"
 	reasonNotLast   = "its lines are in the file, but not at its end, as \"*** End of File\" says"
 )
 
@@ -50,7 +51,7 @@ func (a *applier) mismatch(i int, h Hunk, reason string) *Mismatch {
 			m.Expected = append(m.Expected, anchor+"\n")
 		}
 	}
-	m.Applied = reason == reasonAbsent && !allBlank(h.New()) && len(a.all(&a.loose, h.New(), a.end, 1)) == 1
+	m.Applied = reason == reasonApplied || reason == reasonAbsent && !allBlank(h.New()) && len(a.all(&a.loose, h.New(), a.end, 1)) == 1
 	at := -1
 	switch reason {
 	case reasonAbsent:
