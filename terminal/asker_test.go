@@ -70,7 +70,7 @@ var editRequest = (approval.Request{
 		{ID: "session-1", Scope: approval.Session, Rule: "edit_file(app.py)"},
 	},
 	Preview: approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{{
-		Path: "app.py", Operation: change.Overwrite, Before: "old\n", After: "new\n", Additions: 1, Deletions: 1,
+		Path: "app.py", Operation: change.Overwrite, Size: 4, Before: "old\n", After: "new\n", Additions: 1, Deletions: 1,
 		Diff: "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -1 +1 @@\n-old\n+new\n",
 	}})},
 }).Compose()
@@ -97,7 +97,7 @@ func TestAQuestionLooksLikeThis(t *testing.T) {
 ? sample-agent asks: Edit app.py
   • this tool changes files
 
-  app.py  +1  −1
+  app.py  4 bytes  +1  −1
   @@ -1 +1 @@
   -old
   +new

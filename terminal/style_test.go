@@ -113,17 +113,17 @@ func TestLineEndsShowWhereTheyDiffer(t *testing.T) {
 func TestPreviewOfFiles(t *testing.T) {
 	three := 3
 	p := approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{
-		{Path: "a b", Operation: change.Create, Additions: 1, Diff: "diff --git a/a b b/a b\nnew file mode 100644\n--- /dev/null\n+++ b/a b\n@@ -0,0 +1 @@\n+x\n"},
+		{Path: "a b", Operation: change.Create, Size: 2, Additions: 1, Diff: "diff --git a/a b b/a b\nnew file mode 100644\n--- /dev/null\n+++ b/a b\n@@ -0,0 +1 @@\n+x\n"},
 		{Path: "c", Operation: change.Overwrite, Deletions: 2, Dirty: true, Diff: "diff --git a/c b/c\n--- a/c\n+++ b/c\n@@ -1 +0,0 @@\n-y\n-y\n"},
 		{Path: "d", Operation: change.Delete, Entries: &three, Diff: "d/x\nd/y/\n"},
 		{Path: "e", To: "f", Operation: change.Move},
 		{Path: "g", Operation: change.CreateDirectory},
 	})}
-	want := `  a b  new file  +1
+	want := `  a b  new file, 2 bytes  +1
   @@ -0,0 +1 @@
   +x
 
-  c  −2
+  c  0 bytes  −2
   Unsaved changes  kept; the file stays unsaved
   @@ -1 +0,0 @@
   -y

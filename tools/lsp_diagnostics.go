@@ -37,7 +37,7 @@ type diagnosticsResult struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-const checkInstead = "check the file with run_command or read it instead"
+const checkInstead = "check the file with run_command, or use search_in_project or read the source instead"
 
 func planDiagnostics(ctx context.Context, in Input, args diagnosticsArgs) (*Answer, error) {
 	f, err := in.codeFile(args.Path)

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"fmt"
 	"strings"
 
 	"pillion/internal/fault"
@@ -119,7 +120,19 @@ func (f *File) summary() string {
 	if f.isFolder() && f.Operation != change.CreateDirectory {
 		said = change.Words(said, entries(*f.Entries))
 	}
-	return change.Words(said, visible(f.Note), visible(f.Whole))
+	return change.Words(said, visible(f.Note), visible(f.Whole), f.size())
+}
+
+// size is that of the text that is written.
+func (f *File) size() string {
+	written := f.Operation == change.Create || f.Operation == change.Overwrite
+	switch was := len(f.Before); {
+	case !written || f.Whole != "" || f.isFolder():
+		return ""
+	case f.Operation == change.Overwrite && was != f.Size:
+		return fmt.Sprintf("%d → %s", was, count(f.Size, "byte"))
+	}
+	return count(f.Size, "byte")
 }
 
 func entries(n int) string {

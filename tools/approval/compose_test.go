@@ -32,7 +32,7 @@ func changes(tool string, files ...change.FilePreview) approval.Preview {
 var three = 3
 
 var (
-	text   = change.FilePreview{Path: "src/app.py", Operation: change.Overwrite, Before: "a\n", After: "b\n"}
+	text   = change.FilePreview{Path: "src/app.py", Operation: change.Overwrite, Size: 20, Before: "a\n", After: "b\n"}
 	folder = change.FilePreview{Path: "old", Operation: change.Delete, Entries: &three, Diff: "old/a.py\nold/b\u202e.py\n"}
 	move   = change.FilePreview{Path: "a.py", Operation: change.Move, To: "lib/b.py"}
 	made   = change.FilePreview{Path: "new", Operation: change.CreateDirectory}
@@ -42,16 +42,16 @@ var (
 )
 
 func TestWhatIsSaidOfFiles(t *testing.T) {
-	create := change.FilePreview{Path: "n.sh", Operation: change.Create, Note: "executable, mode 100755"}
+	create := change.FilePreview{Path: "n.sh", Operation: change.Create, Size: 1, Note: "executable, mode 100755"}
 	for _, c := range []struct {
 		tool                    string
 		files                   []change.FilePreview
 		deed, question, summary string
 		text                    bool
 	}{
-		{"edit_file", []change.FilePreview{text}, "edit src/app.py", "Change files?", "", true},
-		{"write_file", []change.FilePreview{text}, "overwrite src/app.py", "Change files?", "", true},
-		{"write_file", []change.FilePreview{create}, "create n.sh", "Change files?", "new file, executable, mode 100755", true},
+		{"edit_file", []change.FilePreview{text}, "edit src/app.py", "Change files?", "2 → 20 bytes", true},
+		{"write_file", []change.FilePreview{text}, "overwrite src/app.py", "Change files?", "2 → 20 bytes", true},
+		{"write_file", []change.FilePreview{create}, "create n.sh", "Change files?", "new file, executable, mode 100755, 1 byte", true},
 		{"delete_file", []change.FilePreview{folder}, "delete the folder old", "Delete a folder?", "deleted, 3 files", false},
 		{"delete_file", []change.FilePreview{gone}, "delete notes.txt", "Delete a file?", "deleted", true},
 		{"delete_file", []change.FilePreview{bytes}, "delete old.bin (binary, 4 bytes)", "Delete a file?", "deleted, binary, 4 bytes", false},
@@ -60,7 +60,7 @@ func TestWhatIsSaidOfFiles(t *testing.T) {
 		{"apply_patch", []change.FilePreview{mode}, "edit run.sh (made executable, mode 100644 → 100755)", "Change files?", mode.Whole, false},
 		{"apply_patch", []change.FilePreview{{Path: "run.sh", Operation: change.Overwrite}, mode}, "edit run.sh", "Change files?", "", true},
 		{"apply_patch", []change.FilePreview{text, create}, "edit 2 files", "Change files?", "", true},
-		{"apply_patch", []change.FilePreview{create, text}, "edit 2 files", "Change files?", create.Note, true},
+		{"apply_patch", []change.FilePreview{create, text}, "edit 2 files", "Change files?", create.Note + ", 1 byte", true},
 		{"apply_patch", []change.FilePreview{gone, bytes}, "delete 2 files", "Change files?", "deleted", true},
 	} {
 		p := changes(c.tool, c.files...)
@@ -97,7 +97,7 @@ func TestBanners(t *testing.T) {
 		t.Errorf("above one of two: %q", got)
 	}
 	review := composed(approval.Preview{Kind: "review", Message: "take\none", Files: approval.Files([]change.FilePreview{text})}, approval.Request{}).Preview
-	if got := review.Files[0].Banner; got != "take one" || review.Deed != "have a patch of src/app.py reviewed" || !slices.Equal(facts(review.Facts), []string{"Message:\n- take\n- one", "Asked by: claude, over MCP"}) {
+	if got := review.Files[0].Banner; got != "take one · 2 → 20 bytes" || review.Deed != "have a patch of src/app.py reviewed" || !slices.Equal(facts(review.Facts), []string{"Message:\n- take\n- one", "Asked by: claude, over MCP"}) {
 		t.Errorf("above a review: %q, %q, %q", got, review.Deed, facts(review.Facts))
 	}
 }
