@@ -45,6 +45,7 @@ type Settings struct {
 	Unusual         string          `json:"unusual,omitempty"`
 	LanguageServers LanguageServers `json:"languageServers,omitzero"`
 	MCP             MCP             `json:"mcp,omitzero"`
+	Agents          Agents          `json:"agents,omitempty"`
 }
 
 // MCP is what agents get that come by `pillion mcp`.

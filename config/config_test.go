@@ -229,3 +229,22 @@ func plainRules(rules ...string) []Rule {
 	}
 	return out
 }
+
+func TestToolsOfAgents(t *testing.T) {
+	user, problems := Parse([]byte(`{"agents": {"codex": {"tools": ["core"]}, "a": {"tools": []}, "b": {"tools": "core"}, "c": {"tools": null, "tool": []}, "d": 1}}`))
+	if want := (Agents{{"a", []string{}}, {"b", []string{}}, {"codex", []string{"core"}}}); !reflect.DeepEqual(user.Agents, want) {
+		t.Errorf("%q, want %q: what cannot be read is no tool", user.Agents, want)
+	}
+	if want := []string{
+		`setting "agents.b.tools" must be a list of tools. Using none`, `unknown setting "agents.c.tool" is ignored; there is tools`, `setting "agents.d" is ignored: it must be an object`,
+	}; !slices.Equal(problems, want) {
+		t.Errorf("%q", problems)
+	}
+	editor, problems := Parse([]byte(`{"agents": {"codex": {"tools": ["glob"]}}}`))
+	if got := editor.Over(Settings{Agents: user.Agents[2:]}).Agents; len(problems) > 0 || !reflect.DeepEqual(got, Agents{{"codex", []string{"core"}}, {"codex", []string{"glob"}}}) {
+		t.Errorf("%q, %q", got, problems)
+	}
+	if lua, problems := Parse([]byte(`{"agents": []}`)); lua.Agents != nil || len(problems) > 0 {
+		t.Errorf("%q, %q", lua.Agents, problems)
+	}
+}

@@ -104,16 +104,23 @@ var keys = []Key{
 		Name: "mcp.structured", Default: "false",
 		Meaning: "whether agents get the structure of a result (`structuredContent`) in addition to its text, as with `pillion mcp --structured`. Most agents show it to their model instead of the text, escaped in one line",
 	},
+	{
+		Name: "agents", Default: "{}", Meaning: "what holds for single agents, by name: `{\"codex\": {\"tools\": [\"core\", \"git_log\"]}}`. `tools` are the tools that are on for that agent, by name; `core` is ten of them, `all` is all. " +
+			"Others do not exist for it. A name fits every agent whose name begins with its words, `*` fits all; where several lists fit an agent (a project's too), a tool has to be in each of them",
+	},
 }
 
 // typeOf is the type of the setting at a path, in words.
 func typeOf(t reflect.Type, path string) string {
 	for f := range t.Fields() {
 		name := keyOf(f)
-		if name == path && f.Type == reflect.TypeFor[[]Rule]() {
+		switch {
+		case name != path:
+		case f.Type == reflect.TypeFor[[]Rule]():
 			return "list of rules"
-		}
-		if name == path {
+		case f.Type == reflect.TypeFor[Agents]():
+			return typeNames[reflect.Map]
+		default:
 			return typeNames[kindOf(f.Type)]
 		}
 		if len(path) > len(name) && path[:len(name)+1] == name+"." {

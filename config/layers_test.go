@@ -66,6 +66,10 @@ func TestWhatAProjectMayDo(t *testing.T) {
 			`{"languageServers": {"servers": {"pylsp": {"enabled": false}}}}`, `{"languageServers": {"servers": {"pylsp": {"enabled": false, "env": {"A": "b"}}}}}`,
 			`languageServers.servers pylsp {"enabled":false,"env":{"A":"b"}}`,
 		},
+		{
+			`{"agents": {"codex": {"tools": ["edit_file", "glob"]}}}`, `{"agents": {"codex": {"tools": ["glob"]}}}`, // each list counts
+			`{"agents": {"codex": {"tools": ["edit_file", "glob"]}}}`, `{"agents": {"codex": {"tools": ["edit_file", "glob"]}}}`, "",
+		},
 	} {
 		project, _ := Parse([]byte(test.project))
 		own, _ := Parse([]byte(test.own))

@@ -70,7 +70,7 @@ func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
 	if string(raw) == "null" {
 		return
 	}
-	if v.Kind() == reflect.Map || v.Type() == reflect.TypeFor[json.RawMessage]() {
+	if v.Kind() == reflect.Map || v.Type() == reflect.TypeFor[json.RawMessage]() || v.Type() == reflect.TypeFor[Agents]() {
 		if string(bytes.TrimSpace(raw)) == "[]" {
 			return // an empty object, as Lua writes it
 		}
@@ -78,6 +78,9 @@ func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
 	switch into := v.Addr().Interface().(type) {
 	case *Servers:
 		p.decodeServers(raw, into, at)
+		return
+	case *Agents:
+		p.decodeAgents(raw, into, at)
 		return
 	case *json.RawMessage:
 		p.decodeRaw(raw, into, at)

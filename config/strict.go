@@ -41,6 +41,7 @@ var bounds = map[string]bound{
 	"audit":                   ranked("full", "brief", "off"),
 	"unusual":                 ranked("revert", "pause", "tell"),
 	"mcp.structured":          {never: "it applies to all your agents"},
+	"agents":                  {tightens: true},
 
 	"languageServers.prefer":          {never: serversAreYours},
 	"languageServers.diagnostics":     {never: serversAreYours},

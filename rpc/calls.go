@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -109,6 +110,15 @@ func (s *server) session(id string) (*session.Session, error) {
 	return owner, nil
 }
 
+// lister is the session that a list is for. It opens none.
+func (s *server) lister(id string) *session.Session {
+	id = cmp.Or(id, editorSession)
+	if owner, open := s.running().Sessions.Get(id); open {
+		return owner
+	}
+	return session.New(id, session.Agent{Name: s.clientName(), Via: "editor"}, "")
+}
+
 // toolsList gives the catalogue, all of it or what is allowed, in the format
 // that the caller wants.
 func (s *server) toolsList(_ context.Context, raw json.RawMessage) (any, error) {
@@ -124,7 +134,7 @@ func (s *server) toolsList(_ context.Context, raw json.RawMessage) (any, error) 
 	if p.Dialect != "" && p.Dialect != "pillion" {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %q; leave it out for the canonical tools", p.Dialect)
 	}
-	definitions := s.running().Registry.DefinitionsFiltered(p.Allowed)
+	definitions := s.running().Registry.DefinitionsFor(s.lister(p.SessionID), p.Allowed)
 	format, ok := formats[p.Format]
 	if !ok {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion, mcp, openai or gemini", p.Format)

@@ -2,9 +2,11 @@ package sidecar
 
 import (
 	"cmp"
+	"fmt"
 	"sync"
 
 	"pillion/config"
+	"pillion/internal/fault"
 	"pillion/lspbridge"
 	"pillion/rpc"
 	"pillion/tools"
@@ -25,6 +27,7 @@ type liveSettings struct {
 	asked    map[string]string // the files that the user was reported of, and the hash
 	open     bool              // somebody can be reported
 
+	unknown     []string                      // problems with the names of tools
 	languages   map[string]lspbridge.Settings // by the folder, as languagesIn has it
 	languagesIn *config.View
 }
@@ -55,6 +58,7 @@ func (c *Sidecar) now() tools.Settings {
 	s.view = view
 	s.revision++
 	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings.Limits), Revision: s.revision}
+	s.settings.Allowed, s.unknown = allowed(view.Settings.Agents)
 	s.settings.Sandbox = sandbox(view.Settings, c.runner)
 	keep(c.journal, view.Settings.Journal)
 	for _, f := range view.Folders {
@@ -68,6 +72,18 @@ func (c *Sidecar) now() tools.Settings {
 	return s.settings
 }
 
+// allowed are the lists of tools that are on, and what is wrong with them.
+func allowed(agents config.Agents) (out []tools.Allowed, problems []string) {
+	for _, a := range agents {
+		chosen, unknown := tools.Choose(a.Tools)
+		out = append(out, tools.Allowed{Agent: a.Name, Tools: chosen, Where: a.Key()})
+		for _, name := range unknown {
+			problems = append(problems, fmt.Sprintf("unknown tool %q in %s is ignored; `pillion tools` lists them", name, fault.Quote(a.Key())))
+		}
+	}
+	return out, problems
+}
+
 // structured says that the user wants the structure of results in every agent.
 func (c *Sidecar) structured() bool {
 	c.settings.mu.Lock()
@@ -79,12 +95,16 @@ func (c *Sidecar) structured() bool {
 func (s *liveSettings) notify() {
 	asks, reported := map[string]string{}, s.reported
 	s.reported = map[string]bool{}
-	for _, f := range s.view.Folders {
-		for _, p := range f.Problems {
+	report := func(problems []string) {
+		for _, p := range problems {
 			if s.reported[p] = true; !reported[p] {
 				s.events.Problem(p)
 			}
 		}
+	}
+	report(s.unknown)
+	for _, f := range s.view.Folders {
+		report(f.Problems)
 		if f.Asks() {
 			asks[f.File] = f.Hash
 		}

@@ -99,10 +99,13 @@ func (p *pending) timeout() time.Duration {
 // replan makes the plan from a new snapshot and judges it. When that fails the
 // last plan stays, with the snapshot that it rests on.
 func (p *pending) replan(ctx context.Context) error {
-	p.settle()
-	ctx, cancel := within(ctx, p.timeout())
+	next := *p // its settings too: as long as no plan is made under new ones, they are not the plan's
+	next.settle()
+	if err := next.settings.off(p.call.Session, p.tool.Name); err != nil {
+		return err
+	}
+	ctx, cancel := within(ctx, next.timeout())
 	defer cancel()
-	next := *p
 	reload := time.NewTimer(reloadTime)
 	defer reload.Stop()
 	for {

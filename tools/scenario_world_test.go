@@ -37,6 +37,7 @@ type world struct {
 	human    *human
 	editor   *editor
 	rules    policy.Rules
+	allowed  []tools.Allowed
 	limits   tools.Limits
 	sessions map[string]*session.Session
 	chunks   []tools.Chunk // of the last call
@@ -96,7 +97,7 @@ func (w *world) start() {
 		Human:     w.human,
 		LookPath:  w.lookPath,
 		Settings: func() tools.Settings {
-			return tools.Settings{Rules: w.rules, Limits: w.limits, Sandbox: w.sandbox(runner)}
+			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner)}
 		},
 	}
 }
@@ -166,6 +167,8 @@ func (w *world) setup(text string) {
 //	session NAME MODE  a session's mode
 //	resume NAME        a session's next turn
 //	allow|ask|deny RULE
+//	agents NAME TOOL…  the setting agents.NAME.tools, once more
+//	offer NAME TOOL…   what a session is limited to
 //	limit read|write|diff|output BYTES; before the first call
 //	rate NAME N        of a session: so many changes and reads a minute
 //	lsp QUESTION ABOUT JSON
@@ -218,6 +221,11 @@ func (w *world) doLive(verb, name, argument, rest string) {
 		w.editor.format = w.text(rest)
 	case "session":
 		w.must(w.session(name).SetMode(policy.Mode(argument)))
+	case "offer":
+		w.session(name).Offer(strings.Fields(argument))
+	case "agents":
+		chosen, _ := tools.Choose(strings.Fields(argument))
+		w.allowed = append(w.allowed, tools.Allowed{Agent: name, Tools: chosen, Where: "agents." + name + ".tools"})
 	case "resume":
 		w.session(name).NewTurn()
 	case "rate":

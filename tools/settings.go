@@ -14,6 +14,9 @@ type Settings struct {
 	// open by itself. They hold for what lies in it, and nowhere else.
 	Folders map[string]policy.Rules
 	Limits  Limits
+	// Allowed are the lists of tools that are on: a tool is on that all lists name which
+	// fit the agent.
+	Allowed []Allowed
 	// Revision is another one whenever anything of it is.
 	Revision int
 	Sandbox  Sandbox // the zero value: there is none

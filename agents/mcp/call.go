@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,7 +19,8 @@ import (
 func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Result, error) {
 	ctx, cancel := s.until(ctx)
 	defer cancel()
-	definitions := (&tools.Registry{}).Definitions()
+	known := (&tools.Registry{}).Definitions()
+	definitions := (&tools.Registry{}).DefinitionsFiltered(s.o.Tools)
 	if d, err := s.route.door(ctx, req.Session); err != nil {
 		s.o.Logf("listing the tools: %v", err)
 	} else {
@@ -30,12 +32,10 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 			definitions = theirs
 		}
 	}
-	s.names.learn(clientName(req.Session), definitions)
+	s.names.learn(clientName(req.Session), slices.Concat(known, definitions)) // descriptions name others than are listed
 	out := []listed{}
 	for _, d := range definitions {
-		if s.o.offers(d.Name) {
-			out = append(out, listedTool(d, &s.names))
-		}
+		out = append(out, listedTool(d, &s.names))
 	}
 	if s.patience() > 0 {
 		out = append(out, listedTool(waitDefinition, &s.names))
@@ -47,9 +47,6 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 // read; errors of the protocol are for requests that are none.
 func (s *server) call(e *errand) relay.Result {
 	name := s.names.canonical(e.Name)
-	if !s.o.offers(name) {
-		return s.failure(e.ctx, fault.New(fault.ToolNotFound, "unknown tool: %s is not offered by this server (pillion mcp --tools)", fault.Quote(name)))
-	}
 	d, err := s.route.door(e.ctx, s.session())
 	if err != nil {
 		return s.failure(e.ctx, err)

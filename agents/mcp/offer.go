@@ -4,38 +4,23 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"pillion/internal/bug"
 	"pillion/tools"
 )
 
-// core are the tools that an agent cannot do its work without.
-var core = []string{
-	"edit_file", "git.diff", "git.status", "glob", "list_files", "lsp_diagnostics", "read_file", "run_command", "search_in_project", "write_file",
-}
-
 // Choose reads which tools to offer: "core", "all", or names with commas between them.
 func Choose(what string) ([]string, error) {
-	switch what {
-	case "", "all":
+	if what == "" || what == "all" {
 		return nil, nil
-	case "core":
-		return core, nil
 	}
-	var out []string
-	for _, given := range strings.Split(what, ",") {
-		at := slices.IndexFunc(tools.Catalogue(), func(t tools.Tool) bool { return plainName(t.Name) == plainName(strings.TrimSpace(given)) })
-		if at < 0 {
-			return nil, fmt.Errorf("unknown tool %q; use core, all, or names from `pillion tools` separated by commas", given)
-		}
-		out = append(out, tools.Catalogue()[at].Name)
+	chosen, unknown := tools.Choose(strings.Split(what, ","))
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("unknown tool %q; use core, all, or names from `pillion tools` separated by commas", unknown[0])
 	}
-	return out, nil
+	return chosen, nil
 }
-
-func (o Options) offers(name string) bool { return o.Tools == nil || slices.Contains(o.Tools, name) }
 
 // listed is a tool as MCP lists it. All of it is in each conversation, so nothing stands
 // there that is MCP's default; the SDK's own type writes some of these out.
@@ -100,7 +85,7 @@ func Costs(definitions []tools.Definition) []Cost {
 		if err != nil {
 			_ = bug.Errorf("the definition of %s: %w", d.Name, err)
 		}
-		out = append(out, Cost{Name: plainName(d.Name), Bytes: len(text), Core: slices.Contains(core, d.Name)})
+		out = append(out, Cost{Name: plainName(d.Name), Bytes: len(text), Core: tools.IsCore(d.Name)})
 	}
 	return out
 }

@@ -130,7 +130,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 		if found.watch && r.watch != nil && !r.watch.isGone() {
 			return r.watch, nil
 		}
-		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes})
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes, Tools: r.o.Tools})
 		if err == nil {
 			return r.enter(found, conn), nil
 		}
@@ -242,6 +242,7 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 	if err != nil {
 		return nil, fault.New(fault.ExecutionFailed, "cannot start the tools on %s: %w", fault.Quote(r.folders[0]), err)
 	}
+	d.Session.Offer(r.o.Tools)
 	r.alone = &aloneDoor{Door: d, structured: r.o.Structured, beat: r.o.beat}
 	return r.alone, nil
 }
@@ -358,7 +359,7 @@ func (d *aloneDoor) close() error {
 }
 
 func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
-	return d.Registry.Definitions(), nil
+	return d.Registry.DefinitionsFor(d.Session, nil), nil
 }
 
 func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {

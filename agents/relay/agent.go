@@ -88,7 +88,7 @@ func (a *agent) handle(ctx context.Context, _ *wire.Conn, req *wire.Request) (an
 	}
 	switch req.Method {
 	case methodList:
-		return a.list(req.Params)
+		return a.list(owner, req.Params)
 	case methodCall:
 		return a.call(ctx, owner, req.Params)
 	}
@@ -134,6 +134,7 @@ func (a *agent) open(raw json.RawMessage) (*session.Session, error) {
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeBusy, "%v", err)
 	}
+	owner.Offer(h.Tools)
 	a.hi.Store(&h)
 	return owner, nil
 }
@@ -157,7 +158,7 @@ func label(s, otherwise string) string {
 	return fault.Escape(s)
 }
 
-func (a *agent) list(raw json.RawMessage) (any, error) {
+func (a *agent) list(owner *session.Session, raw json.RawMessage) (any, error) {
 	var p struct {
 		Dialect string   `json:"dialect"`
 		Allowed []string `json:"allowed"`
@@ -168,7 +169,7 @@ func (a *agent) list(raw json.RawMessage) (any, error) {
 	if p.Dialect != "" && p.Dialect != "pillion" {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %s; leave it out for the canonical tools", fault.Quote(p.Dialect))
 	}
-	return map[string]any{"tools": a.server.host.Registry.DefinitionsFiltered(p.Allowed)}, nil
+	return map[string]any{"tools": a.server.host.Registry.DefinitionsFor(owner, p.Allowed)}, nil
 }
 
 func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMessage) (any, error) {

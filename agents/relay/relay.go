@@ -81,6 +81,8 @@ type Hello struct {
 	// PageBytes is about how much text one result may have; what is more comes in pages, or
 	// is cut and says so. 0: as much as the settings' limits allow.
 	PageBytes int `json:"pageBytes,omitempty"`
+	// Tools are those that the session is limited to, by the names of the contract; nil: all.
+	Tools []string `json:"tools,omitzero"`
 }
 
 // FormText is the one other form of results.

@@ -39,6 +39,7 @@ type Session struct {
 	mode     policy.Mode
 	chosen   bool // the mode was, by the user or the agent's editor: no default any more
 	dialect  string
+	offered  []string // nil: every tool
 	turn     int
 	paused   bool
 	reason   string              // why it is paused
@@ -116,6 +117,22 @@ func (s *Session) SetDialect(dialect string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dialect = dialect
+}
+
+// Offer limits the session to these tools, by the names of the contract; nil is no limit.
+func (s *Session) Offer(tools []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if tools != nil {
+		s.offered = tools
+	}
+}
+
+// Offered are the tools that the session is limited to, if it is.
+func (s *Session) Offered() (tools []string, limited bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.offered, s.offered != nil
 }
 
 // Grant remembers a rule that the user approved for this session.

@@ -1,0 +1,79 @@
+package tools
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"pillion/internal/fault"
+	"pillion/tools/session"
+)
+
+// Allowed is a list of the tools that are on for the agents of a name.
+type Allowed struct {
+	Agent string // fits every agent whose name begins with these words
+	Tools []string
+	Where string // the setting, for people
+}
+
+// core are the tools that an agent cannot do its work without.
+var core = []string{
+	"edit_file", "git.diff", "git.status", "glob", "list_files", "lsp_diagnostics", "read_file", "run_command", "search_in_project", "write_file",
+}
+
+// Choose reads a list of tools as people write it: names in any spelling, "core" and "all".
+func Choose(list []string) (chosen, unknown []string) {
+	for _, given := range list {
+		switch name := canonical(strings.TrimSpace(given)); {
+		case name == "core":
+			chosen = append(chosen, core...)
+		case name == "all":
+			for _, t := range Catalogue() {
+				chosen = append(chosen, t.Name)
+			}
+		case catalogue[name].Name == "":
+			unknown = append(unknown, given)
+		default:
+			chosen = append(chosen, name)
+		}
+	}
+	slices.Sort(chosen)
+	return slices.Compact(chosen), unknown
+}
+
+// IsCore says whether the tool is one of "core".
+func IsCore(name string) bool { return slices.Contains(core, name) }
+
+// DefinitionsFor are the tools of DefinitionsFiltered that are on for a session.
+func (r *Registry) DefinitionsFor(owner *session.Session, allowed []string) []Definition {
+	settings := r.Settings()
+	return slices.DeleteFunc(r.DefinitionsFiltered(allowed), func(d Definition) bool { return settings.off(owner, d.Name) != nil })
+}
+
+// off says why a tool does not exist for a session: a list that is about it lacks the tool.
+func (s Settings) off(owner *session.Session, tool string) error {
+	where := ""
+	if offered, limited := owner.Offered(); limited && !slices.Contains(offered, tool) {
+		where = "pillion mcp --tools"
+	}
+	for _, a := range s.Allowed {
+		if a.fits(owner.Agent().Name) && !slices.Contains(a.Tools, tool) {
+			where = "the setting " + fault.Escape(a.Where)
+		}
+	}
+	if where == "" {
+		return nil
+	}
+	return fault.New(fault.ToolNotFound, "unknown tool: %s is not on for this agent (%s)", fault.Quote(tool), where).
+		WithHint("do it with the tools that tools/list lists, or ask the user to turn this one on")
+}
+
+func (a Allowed) fits(agent string) bool {
+	want, have := nameWords(a.Agent), nameWords(agent)
+	return len(want) <= len(have) && slices.Equal(want, have[:len(want)])
+}
+
+// nameWords makes "Claude Code" and "claude-code" the same; "*" has none, and fits every agent.
+func nameWords(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
