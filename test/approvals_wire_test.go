@@ -35,19 +35,28 @@ func TestPromptUser(t *testing.T) {
 
 func TestToolsApprovalDoesNothing(t *testing.T) {
 	t.Parallel()
-	e := spawnWithApp(t, testrig.Options{})
+	e := spawnWithApp(t, testrig.Options{Settings: object{"permissions": object{"allow": []string{"create_directory", "run_command(ls)"}}}})
 	for _, c := range []struct {
-		tool string
-		args object
-		want string
+		tool     string
+		args     object
+		want     string
+		sentence any
 	}{
-		{"read_file", object{"path": "app.py"}, "run"},
-		{"edit_file", edit, "ask"},
-		{"write_file", object{"path": ".git/config", "content": "x"}, "refuse"},
-		{"no_such", object{}, "refuse"},
+		{"read_file", object{"path": "app.py"}, "run", "Read file: path app.py."},
+		{"search_in_project", object{"query": "def"}, "run", "Search in project: query def."},
+		{"prompt_user", object{"message": "Which?", "actions": []string{"left"}}, "run", `Ask the user: actions ["left"], message Which?.`},
+		{"list_processes", object{}, "run", "List processes."},
+		{"create_directory", object{"path": "new"}, "run", "Create the folder new."},
+		{"run_command", object{"command": "ls"}, "run", "Run ls."},
+		{"edit_file", edit, "ask", "Edit app.py."},
+		{"write_file", object{"path": ".git/config", "content": "x"}, "refuse", nil},
+		{"no_such", object{}, "refuse", nil},
 	} {
 		var need object
 		e.Must("tools/approval", object{"name": c.tool, "arguments": c.args}, &need)
+		if need["sentence"] != c.sentence {
+			t.Errorf("%s: %v", c.tool, need["sentence"])
+		}
 		if need["decision"] != c.want || (c.want == "ask") != (need["preview"] != nil) {
 			t.Errorf("%s: %v", c.tool, need)
 		}

@@ -41,6 +41,15 @@ func (p *pending) title() string {
 	return p.tool.Title
 }
 
+// sentence is what the call will do, of a request that was composed.
+func (p *pending) sentence(r approval.Request) string {
+	deed := r.Preview.Deed
+	if _, looks := p.plan.(*Answer); looks || r.Preview.Kind == "text" && p.preview().Deed == "" {
+		deed = ""
+	}
+	return approval.Sentence(deed, p.tool.Title, p.call.Arguments)
+}
+
 // description is a sentence on what this very call would do.
 func (p *pending) description() string {
 	switch plan := p.plan.(type) {

@@ -120,6 +120,7 @@ func (r *Registry) DefinitionsFiltered(allowed []string) []Definition {
 type Need struct {
 	Verdict   policy.Verdict    `json:"decision"` // run, ask or refuse
 	Reasons   []string          `json:"reasons"`
+	Sentence  string            `json:"sentence,omitempty"` // what this call will do, unless it is refused
 	Title     string            `json:"title,omitempty"`
 	Preview   *approval.Preview `json:"preview,omitempty"`
 	Decisions []approval.Choice `json:"decisions,omitempty"`
@@ -134,11 +135,13 @@ func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
 		return Need{Verdict: policy.Refuse, Reasons: []string{err.Error()}, Error: fault.From(err)}
 	}
 	n := Need{Verdict: p.decision.Verdict, Reasons: reasonTexts(p.reasons())}
-	switch n.Verdict {
-	case policy.Refuse:
+	if n.Verdict == policy.Refuse {
 		n.Error = p.refusal()
-	case policy.Ask:
-		request := p.Request()
+		return n
+	}
+	request := p.Request()
+	n.Sentence = p.sentence(request)
+	if n.Verdict == policy.Ask {
 		n.Title, n.Preview, n.Decisions, n.Digest = request.Title, &request.Preview, request.Decisions, request.Digest
 	}
 	return n
