@@ -14,12 +14,14 @@ import (
 	"pillion/tools"
 )
 
-const toolsHelp = `usage: pillion tools [--json] [--cost] [TOOL]
+const toolsHelp = `usage: pillion tools [--json] [--cost [--structured]] [TOOL]
 
 Lists the tools that agents can call, or the arguments of one TOOL.
 
   --json    print the tools as agents get them, including schemas
   --cost    count the tokens that their definitions take in each conversation
+  --structured
+            with --cost: of an agent that also gets the structure of results
 `
 
 // listTools prints the catalogue, or one tool of it.
@@ -27,6 +29,7 @@ func listTools(args []string) int {
 	flags := flag.NewFlagSet("pillion tools", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
 	cost := flags.Bool("cost", false, "")
+	structured := flags.Bool("structured", false, "")
 	operands, code, ok := parse(flags, toolsHelp, [2]int{0, 1}, args)
 	if !ok {
 		return code
@@ -43,6 +46,9 @@ func listTools(args []string) int {
 	}
 	switch {
 	case *cost:
+		if !*structured {
+			definitions = tools.WithoutResults(definitions)
+		}
 		printCosts(definitions)
 		return 0
 	case *asJSON:

@@ -154,7 +154,7 @@ var formats = map[string]func(tools.Definition) any{
 	"mcp": func(d tools.Definition) any {
 		return map[string]any{
 			"name": plainName(d.Name), "title": d.Title, "description": d.Description,
-			"inputSchema": d.InputSchema, "annotations": d.Annotations,
+			"inputSchema": d.InputSchema, "outputSchema": d.OutputSchema, "annotations": d.Annotations,
 		}
 	},
 	"openai": func(d tools.Definition) any {

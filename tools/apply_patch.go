@@ -18,6 +18,7 @@ var _ = define(NewEdit(Spec{
 	Description: "Applies a patch to one or more files: a unified or git diff, or the *** Begin Patch form. It can create, delete, rename, copy and chmod files. All of it is applied or nothing; context must match, line numbers may be off. Returns the diff.",
 	Destructive: true,
 	Success:     true,
+	Results:     []any{applyPatchResult{}},
 }, planApplyPatch))
 
 type applyPatchArgs struct {

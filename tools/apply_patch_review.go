@@ -16,6 +16,7 @@ var _ = define(NewHuman(Spec{
 	Title:       "Review patch",
 	Description: "Shows the user a patch, to choose hunks from and to edit. Changes no file: returns the diff that they took, for apply_patch. Use it only when there is something to choose.",
 	Success:     true,
+	Results:     []any{patchReviewResult{}},
 }, planPatchReview))
 
 type patchReviewArgs struct {

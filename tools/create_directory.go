@@ -13,6 +13,7 @@ var _ = define(NewEdit(Spec{
 	Description: "Creates a folder and its parents. write_file does so by itself.",
 	Idempotent:  true,
 	Success:     true,
+	Results:     []any{createDirectoryResult{}},
 }, planCreateDirectory))
 
 type createDirectoryArgs struct {

@@ -14,6 +14,7 @@ var _ = define(NewEdit(Spec{
 	Description: "Deletes a file, symbolic link or folder. The user can restore it.",
 	Destructive: true,
 	Success:     true,
+	Results:     []any{deleteFileResult{}},
 }, planDeleteFile))
 
 type deleteFileArgs struct {

@@ -18,6 +18,7 @@ var _ = define(NewEdit(Spec{
 	Description: "Replaces text in a file; prefer it to write_file for changing part of one. old_string must match exactly and be unique, so include the lines around it, unless replace_all is set. The user approves, edits or rejects. Returns the diff, and problems that the edit caused or fixed.",
 	Destructive: true,
 	Success:     true,
+	Results:     []any{changedFile{}},
 }, planEditFile))
 
 type editFileArgs struct {

@@ -13,6 +13,7 @@ var _ = define(NewHuman(Spec{
 	Name:        "exit_plan_mode",
 	Title:       "Leave plan mode",
 	Description: "Shows the user your plan for approval; use it in plan mode once the plan is ready. Approved, the session leaves plan mode; otherwise returns what to change.",
+	Results:     []any{exitPlanModeResult{}},
 }, planExitPlanMode))
 
 type exitPlanModeArgs struct {

@@ -19,6 +19,7 @@ var _ = define(NewVCS(Spec{
 	Title:       "Git branch",
 	Description: "Lists, creates, switches or deletes local branches. Refused where changes or commits would be lost.",
 	Success:     true,
+	Results:     []any{gitBranchResult{}},
 }, planGitBranch))
 
 type gitBranchArgs struct {

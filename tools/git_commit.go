@@ -20,6 +20,7 @@ var _ = define(NewVCS(Spec{
 	Title:       "Git commit",
 	Description: "Commits with the user's own git, name, hooks and signing, after they approve. Commits files, else what is staged, else changes of tracked files; not unsaved editor text. Returns the hash and the hooks' output.",
 	Success:     true,
+	Results:     []any{gitCommitResult{}},
 }, planGitCommit))
 
 type gitCommitArgs struct {

@@ -15,6 +15,7 @@ var _ = define(NewRead(Spec{
 	Title:       "Git diff",
 	Description: "Shows uncommitted changes in git's format: work tree against index, or index against HEAD (staged), or against a commit (base).",
 	Success:     true,
+	Results:     []any{gitDiffResult{}},
 }, planGitDiff))
 
 type gitDiffArgs struct {

@@ -14,6 +14,7 @@ var _ = define(NewRead(Spec{
 	Title:       "Git log",
 	Description: "Lists commits with their messages, newest first. Use git.show for what one changed.",
 	Success:     true,
+	Results:     []any{gitLogResult{}},
 }, planGitLog))
 
 type gitLogArgs struct {

@@ -20,6 +20,7 @@ var _ = define(NewVCS(Spec{
 	Description: "Pushes a branch with the user's own git and credentials. Always asks them, never forces.",
 	OpenWorld:   true,
 	Success:     true,
+	Results:     []any{gitPushResult{}},
 }, planGitPush))
 
 type gitPushArgs struct {

@@ -17,6 +17,7 @@ var _ = define(NewRead(Spec{
 	Title:       "Git show",
 	Description: "Shows a commit with its diff, or with path a file or folder as it was in that commit.",
 	Success:     true,
+	Results:     []any{gitShownCommit{}, gitShownFile{}},
 }, planGitShow))
 
 type gitShowArgs struct {

@@ -16,6 +16,7 @@ var _ = define(NewRead(Spec{
 	Title:       "Git status",
 	Description: "Shows the branch, its upstream, and staged, changed, untracked and conflicting files.",
 	Success:     true,
+	Results:     []any{gitStatusResult{}},
 }, planGitStatus))
 
 type gitStatusArgs struct {

@@ -20,6 +20,7 @@ var _ = define(NewRead(Spec{
 	Title:       "Find files",
 	Description: "Finds files by name, such as *.py or src/**/*.{ts,tsx}; without a slash the pattern matches names in any folder. Leaves out what git ignores.",
 	Success:     true,
+	Results:     []any{globResult{}},
 }, planGlob))
 
 type globArgs struct {

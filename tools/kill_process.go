@@ -13,6 +13,7 @@ var _ = define(NewSession(Spec{
 	Title:       "End process",
 	Description: "Ends a process of yours and all it started: TERM, KILL after 2 s. With signal, sends only that.",
 	Destructive: true,
+	Results:     []any{killProcessResult{}},
 }, planKillProcess))
 
 type killProcessArgs struct {

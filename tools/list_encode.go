@@ -25,6 +25,19 @@ type listEncoder struct {
 	times  timestamps
 }
 
+// listFilesFields is what the encoder writes.
+type listFilesFields struct {
+	Files []struct {
+		Name     string `json:"name"`
+		Path     string `json:"path"`
+		Type     string `json:"type"`
+		Size     int64  `json:"size"`
+		Modified string `json:"modified"`
+	} `json:"files"`
+	Count     int  `json:"count"`
+	Truncated bool `json:"truncated"`
+}
+
 func newListEncoder() listEncoder {
 	return listEncoder{files: []byte(`{"ok":true,"success":true,"files":[`), json: []byte{'"'}}
 }

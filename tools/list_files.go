@@ -18,6 +18,7 @@ var _ = define(NewRead(Spec{
 	Title:       "List files",
 	Description: "Lists a folder by name, without what git ignores.",
 	Success:     true,
+	Results:     []any{listFilesFields{}},
 }, planListFiles))
 
 type listFilesArgs struct {

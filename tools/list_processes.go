@@ -14,6 +14,7 @@ var _ = define(NewWatch(Spec{
 	Name:        "list_processes",
 	Title:       "List processes",
 	Description: "Lists the processes you started with run_persistent or background_after.",
+	Results:     []any{listProcessesResult{}},
 }, planListProcesses))
 
 type listProcessesArgs struct{}

@@ -18,6 +18,7 @@ var _ = define(NewEdit(Spec{
 	Description: "Lists the language server's fixes and refactorings for a line or range, or makes one, which the user approves.",
 	Destructive: true,
 	Success:     true,
+	Results:     []any{codeActionsResult{}, codeEditsResult{}, askedAbout{}},
 }, planCodeActions))
 
 type codeActionsArgs struct {

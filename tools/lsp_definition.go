@@ -15,6 +15,7 @@ var _ = define(NewRead(Spec{
 	Name:        "lsp_definition",
 	Title:       "Go to definition",
 	Description: "Finds where the name at a position is defined, in libraries too. More exact than search_in_project.",
+	Results:     []any{definitionResult{}, askedAbout{}},
 }, planDefinition))
 
 type definitionResult struct {

@@ -17,6 +17,7 @@ var _ = define(NewRead(Spec{
 	Name:        "lsp_diagnostics",
 	Title:       "Diagnostics",
 	Description: "Lists errors and warnings in a file, unsaved text included. Only what is marked fresh is about the current text.",
+	Results:     []any{diagnosticsResult{}, askedAbout{}},
 }, planDiagnostics))
 
 type diagnosticsArgs struct {

@@ -13,6 +13,7 @@ var _ = define(NewRead(Spec{
 	Name:        "lsp_hover",
 	Title:       "Look up a name",
 	Description: "Shows type, signature and documentation of the name at a position.",
+	Results:     []any{hoverResult{}, askedAbout{}},
 }, planHover))
 
 type hoverResult struct {

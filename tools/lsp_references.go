@@ -13,6 +13,7 @@ var _ = define(NewRead(Spec{
 	Name:        "lsp_references",
 	Title:       "Find references",
 	Description: "Finds all uses of the name at a position. More exact than search_in_project.",
+	Results:     []any{referencesResult{}, askedAbout{}},
 }, planReferences))
 
 type referencesArgs struct {

@@ -22,6 +22,7 @@ var _ = define(NewEdit(Spec{
 	Description: "Renames the name at a position wherever it is used. The user approves the diff as a whole.",
 	Destructive: true,
 	Success:     true,
+	Results:     []any{codeEditsResult{}, askedAbout{}},
 }, planRename))
 
 type renameArgs struct {

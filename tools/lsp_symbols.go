@@ -17,6 +17,7 @@ var _ = define(NewRead(Spec{
 	Name:        "lsp_symbols",
 	Title:       "List symbols",
 	Description: "Outlines a file (path), or finds names in the workspace (query). Positions are from 0.",
+	Results:     []any{symbolsResult{}, askedAbout{}},
 }, planSymbols))
 
 type symbolsArgs struct {
@@ -26,6 +27,11 @@ type symbolsArgs struct {
 }
 
 type symbol struct {
+	oneSymbol
+	Children []symbol `json:"children,omitempty"`
+}
+
+type oneSymbol struct {
 	Name      string         `json:"name"`
 	Detail    string         `json:"detail,omitempty"`
 	Kind      string         `json:"kind"`
@@ -33,7 +39,6 @@ type symbol struct {
 	URI       string         `json:"uri,omitempty"` // outside the workspace
 	Path      string         `json:"path,omitempty"`
 	Range     document.Range `json:"range"`
-	Children  []symbol       `json:"children,omitempty"`
 }
 
 type symbolsResult struct {
@@ -144,9 +149,9 @@ func symbolsOf(all []language.Symbol, left *int, deep int) []symbol {
 			break
 		}
 		*left--
-		one := symbol{
+		one := symbol{oneSymbol: oneSymbol{
 			Name: fault.Clip(s.Name, longWord), Detail: fault.Clip(s.Detail, shortLine), Kind: fault.Clip(s.Kind, longKind), Container: fault.Clip(s.Container, shortLine), Range: s.Location.Range,
-		}
+		}}
 		if s.Location.Path.IsZero() {
 			one.URI = fault.Clip(s.Location.URI, longURI)
 		} else {

@@ -14,6 +14,7 @@ var _ = define(NewEdit(Spec{
 	Description: "Moves or renames a file or folder; creates parents.",
 	Destructive: true,
 	Success:     true,
+	Results:     []any{moveFileResult{}},
 }, planMoveFile))
 
 type moveFileArgs struct {

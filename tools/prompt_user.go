@@ -13,6 +13,7 @@ var _ = define(NewHuman(Spec{
 	Name:        "prompt_user",
 	Title:       "Ask the user",
 	Description: "Asks the user a question and returns the action they choose, or \"cancel\".",
+	Results:     []any{promptUserResult{}},
 }, planPromptUser))
 
 type promptUserArgs struct {

@@ -21,6 +21,7 @@ var _ = define(NewRead(Spec{
 	Title:       "Read file",
 	Description: "Reads a file, with the user's unsaved changes. A long one comes in pages of whole lines that say where to go on; start_line with end_line gives exactly those lines. Images and audio come as such.",
 	Success:     true,
+	Results:     []any{readFileFields{}, mediaResult{}},
 }, planReadFile))
 
 type readFileArgs struct {
@@ -50,6 +51,25 @@ type readFileResult struct {
 	cut int
 	// alone: the text is all that a model gets.
 	alone bool
+}
+
+// readFileFields is what appendFields writes.
+type readFileFields struct {
+	Content      string    `json:"content"`
+	Encoding     string    `json:"encoding"`
+	EOL          string    `json:"eol"`
+	BOM          bool      `json:"bom"`
+	Size         int64     `json:"size"`
+	Modified     time.Time `json:"modified"`
+	StartLine    int       `json:"start_line"`
+	EndLine      int       `json:"end_line"`
+	LinesRead    int       `json:"lines_read"`
+	TotalLines   int       `json:"total_lines"`
+	HasMore      bool      `json:"has_more"`
+	Version      string    `json:"version"`
+	Source       string    `json:"source"`
+	NextLine     int       `json:"next_line,omitempty"`
+	CutLineBytes int       `json:"cut_line_bytes,omitempty"`
 }
 
 // appendFields is written by hand because the content may be megabytes.

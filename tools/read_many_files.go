@@ -21,6 +21,7 @@ var _ = define(NewRead(Spec{
 	Title:       "Read many files",
 	Description: "Reads several files at once, with a header for each.",
 	Success:     true,
+	Results:     []any{readManyResult{}},
 }, planReadManyFiles))
 
 type readManyArgs struct {

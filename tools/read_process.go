@@ -14,6 +14,7 @@ var _ = define(NewWatch(Spec{
 	Name:        "read_process",
 	Title:       "Read process",
 	Description: "Returns what a process printed (output and errors) and whether it still runs.",
+	Results:     []any{readProcessResult{}},
 }, planReadProcess))
 
 type readProcessArgs struct {

@@ -14,6 +14,7 @@ var _ = define(NewExec(Spec{
 	Name:        "run_command",
 	Title:       "Run command",
 	Description: "Runs a /bin/sh command line and returns exit code, stdout and stderr. The user approves, edits or rejects it unless a rule allows it. No terminal, clean environment. What it leaves in the background ends with it: use run_persistent for servers. Prefer the other tools for reading, searching and editing.",
+	Results:     []any{runCommandResult{}},
 }, planRunCommand))
 
 type runCommandArgs struct {

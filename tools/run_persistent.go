@@ -16,6 +16,7 @@ var _ = define(NewExec(Spec{
 	Name:        "run_persistent",
 	Title:       "Start process",
 	Description: "Starts a server, watcher or shell that runs on until it ends or your session does. read_process, write_process and kill_process take its process_id.",
+	Results:     []any{runPersistentResult{}},
 }, planRunPersistent))
 
 type runPersistentArgs struct {

@@ -123,6 +123,11 @@ func check(t *testing.T, c *call, r tools.Result, before, after view) {
 			t.Errorf("a failed call changed something:\n%s", after.since(before))
 		}
 	}
+	if s.Error == nil || s.Error.Code != "TOOL_NOT_FOUND" {
+		if err := tools.CheckResult(c.tool, r.Structured); err != nil {
+			t.Errorf("the result is not as the tool's schema says: %v\n%s", err, r.Structured)
+		}
+	}
 	if len(r.Content) == 0 {
 		t.Error("the model gets nothing to read")
 	}

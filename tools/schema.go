@@ -73,12 +73,7 @@ func bounds(field reflect.StructField, tag string) *float64 {
 // withoutNull takes "null" out of the types: reflection puts it there for every
 // slice and pointer, and many models refuse a schema with a list of types.
 func withoutNull(s *jsonschema.Schema) *jsonschema.Schema {
-	if len(s.Types) > 0 {
-		types := slices.DeleteFunc(slices.Clone(s.Types), func(t string) bool { return t == "null" })
-		if len(types) == 1 {
-			s.Type, s.Types = types[0], nil
-		}
-	}
+	withoutNullHere(s)
 	for _, property := range s.Properties {
 		withoutNull(property)
 	}
@@ -86,6 +81,13 @@ func withoutNull(s *jsonschema.Schema) *jsonschema.Schema {
 		withoutNull(s.Items)
 	}
 	return s
+}
+
+func withoutNullHere(s *jsonschema.Schema) {
+	types := slices.DeleteFunc(slices.Clone(s.Types), func(t string) bool { return t == "null" })
+	if len(types) == 1 {
+		s.Type, s.Types = types[0], nil
+	}
 }
 
 // decode reads arguments strictly: every key known, none twice (letter case

@@ -16,6 +16,7 @@ var _ = define(NewRead(Spec{
 	Title:       "Search in project",
 	Description: "Searches the text of files, unsaved changes included, without binary files and what git ignores. Returns path:line: text; three hits or fewer come with the lines around them.",
 	Success:     true,
+	Results:     []any{searchResult{}},
 }, planSearch))
 
 type searchArgs struct {

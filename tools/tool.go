@@ -33,6 +33,7 @@ type Spec struct {
 	OpenWorld   bool   // it reaches beyond the workspace
 	Destructive bool   // what it changes may be lost
 	Success     bool   // its results also say "success", as CodeLab's agents read it
+	Results     []any  // structs of the fields that its results have, without a value
 }
 
 // Tool is one thing that an agent may do.
@@ -126,8 +127,10 @@ type Definition struct {
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
-	Access      policy.Access   `json:"access"`
-	Annotations Annotations     `json:"annotations"`
+	// OutputSchema is of structuredContent, and absent where there is none.
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	Access       policy.Access   `json:"access"`
+	Annotations  Annotations     `json:"annotations"`
 }
 
 // Annotations are MCP's hints. They follow from the access class.
@@ -140,13 +143,9 @@ type Annotations struct {
 
 // Definition describes the tool for a model.
 func (t Tool) Definition() Definition {
-	schema, err := json.Marshal(t.schema())
-	if err != nil {
-		panic(bug.Errorf("the schema of %s: %v", t.Name, err))
-	}
 	readOnly := t.Access == policy.Read || t.Access == policy.Human
 	return Definition{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: schema, Access: t.Access,
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mustMarshal(t.schema()), OutputSchema: mustMarshal(t.resultSchema()), Access: t.Access,
 		Annotations: Annotations{
 			ReadOnly:    readOnly,
 			Destructive: t.Destructive || t.Access == policy.Exec,
@@ -154,6 +153,15 @@ func (t Tool) Definition() Definition {
 			OpenWorld:   t.OpenWorld || t.Access == policy.Exec || t.Access == policy.Network,
 		},
 	}
+}
+
+// WithoutResults are definitions for an agent that gets the text of results alone.
+func WithoutResults(definitions []Definition) []Definition {
+	out := slices.Clone(definitions)
+	for i := range out {
+		out[i].OutputSchema = nil
+	}
+	return out
 }
 
 func (t Tool) String() string { return fmt.Sprintf("%s (%s)", t.Name, t.Access) }

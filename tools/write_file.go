@@ -20,6 +20,7 @@ var _ = define(NewEdit(Spec{
 	Idempotent:  true,
 	Destructive: true,
 	Success:     true,
+	Results:     []any{changedFile{}, chunkResult{}},
 }, planWriteFile))
 
 type writeFileArgs struct {

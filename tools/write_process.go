@@ -13,6 +13,7 @@ var _ = define(NewExec(Spec{
 	Name:        "write_process",
 	Title:       "Write to process",
 	Description: "Writes to the standard input of a process from run_persistent. End lines with a newline.",
+	Results:     []any{writeProcessResult{}},
 }, planWriteProcess))
 
 type writeProcessArgs struct {

@@ -29,7 +29,9 @@ type listed struct {
 	Title       string          `json:"title,omitempty"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
-	Annotations *hints          `json:"annotations,omitempty"`
+	// OutputSchema is there where structuredContent is.
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	Annotations  *hints          `json:"annotations,omitempty"`
 }
 
 // hints are MCP's annotations of a tool.
@@ -44,8 +46,9 @@ func listedTool(d tools.Definition, n *names) listed {
 	return listed{
 		Name: n.shown(d.Name), Title: d.Title, Description: n.plainText(d.Description),
 		// Whoever tries another argument hears of it from the door.
-		InputSchema: bytes.ReplaceAll(d.InputSchema, []byte(`,"additionalProperties":false`), nil),
-		Annotations: hintsOf(d.Annotations),
+		InputSchema:  bytes.ReplaceAll(d.InputSchema, []byte(`,"additionalProperties":false`), nil),
+		OutputSchema: shownResult(d.OutputSchema),
+		Annotations:  hintsOf(d.Annotations),
 	}
 }
 

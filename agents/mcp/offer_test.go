@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/agents/relay"
 	"pillion/tools"
 )
 
@@ -18,12 +19,13 @@ const mostDefined = 18_000
 func TestDefinitionsAreShort(t *testing.T) {
 	home(t)
 	p := agenttest.NewProject(t, nil)
-	for what, most := range map[string]int{"all": mostDefined, "core": mostDefined * 2 / 5, "read_file,git_diff": 1500} {
+	for what, most := range map[string]int{"all": mostDefined, "core": mostDefined * 2 / 5, "read_file,git_diff": 1500, "all, structured": mostDefined * 5 / 2} {
+		what, structured := strings.CutSuffix(what, ", structured")
 		chosen, err := Choose(what)
 		if err != nil {
 			t.Fatal(err)
 		}
-		peer := newWirePeer(t, Options{Cwd: p.Dir, Tools: chosen, AnswerWithin: within(0), Alone: (&alone{dir: p.Dir, t: t}).open})
+		peer := newWirePeer(t, Options{Cwd: p.Dir, Tools: chosen, Structured: structured, AnswerWithin: within(0), Alone: (&alone{dir: p.Dir, t: t}).open})
 		peer.hello()
 		peer.sendf(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		answer := peer.next()
@@ -35,7 +37,11 @@ func TestDefinitionsAreShort(t *testing.T) {
 			t.Fatal(err)
 		}
 		counted := 0
-		for _, c := range Costs((&tools.Registry{}).Definitions()) {
+		definitions := (&tools.Registry{}).Definitions()
+		if !structured {
+			definitions = tools.WithoutResults(definitions)
+		}
+		for _, c := range Costs(definitions) {
 			if what == "all" || what == "core" && c.Core {
 				counted += c.Bytes
 			}
@@ -117,5 +123,49 @@ func TestToolsThatAreNotOffered(t *testing.T) {
 	hold(connect(t, "some-agent", Options{Cwd: p.Dir, Tools: core}, nil))
 	if _, err := Choose("read_file,no_such"); err == nil || !strings.Contains(err.Error(), `"no_such"`) {
 		t.Errorf("an unknown tool: %v", err)
+	}
+}
+
+// The schema of a result is listed where its structure is sent, of all of ours.
+func TestSchemasOfResults(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, nil)
+	listed := func(o Options) (out map[string]any) {
+		t.Helper()
+		o.Cwd = p.Dir
+		list, err := connect(t, "some-agent", o, nil).ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = map[string]any{}
+		for _, tool := range list.Tools {
+			if tool.OutputSchema != nil {
+				out[tool.Name] = tool.OutputSchema
+			}
+		}
+		return out
+	}
+	alone := (&alone{dir: p.Dir, t: t}).open
+	if got := listed(Options{Alone: alone}); len(got) > 0 {
+		t.Errorf("of text alone: %v", got)
+	}
+	got := listed(Options{Alone: alone, Structured: true})
+	const want = `{"properties":{"arguments":{"type":"object"},"changed_outside":{"items":{"type":"string"},"type":"array"},"count":{"type":"integer"},"edited_by_human":{"type":"boolean"},` +
+		`"error":{"properties":{"code":{"type":"string"},"details":{"type":"object"},"hint":{"type":"string"},"message":{"type":"string"}},"type":"object"},` +
+		`"matches":{"items":{"type":"string"},"type":"array"},"ok":{"type":"boolean"},"success":{"type":"boolean"},"truncated":{"type":"boolean"}},"required":["ok"],"type":"object"}`
+	if glob, err := json.Marshal(got["glob"]); err != nil || len(got) != len(tools.Catalogue()) || string(glob) != want {
+		t.Errorf("%d schemas; of glob %s", len(got), glob)
+	}
+	structured := false
+	host(t, p, p.Dir, relay.Host{Editor: "VS Code", Structured: func() bool { return structured }})
+	if got := listed(Options{}); len(got) > 0 {
+		t.Errorf("of an editor's text alone: %v", got)
+	}
+	if got := listed(Options{Structured: true}); len(got) != len(tools.Catalogue()) {
+		t.Errorf("of an editor: %v", got)
+	}
+	structured = true
+	if got := listed(Options{}); len(got) != len(tools.Catalogue()) {
+		t.Errorf("by the setting: %v", got)
 	}
 }

@@ -102,7 +102,7 @@ func TestRevisions(t *testing.T) {
 	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
 	editor(t, p)
 	since := map[string]string{ // what an answer may have, and from when on
-		`"structuredContent":`: "2025-06-18", `"title":"Pillion"`: "2025-06-18", `"name":"read_file","title":`: "2025-06-18",
+		`"structuredContent":`: "2025-06-18", `"outputSchema":`: "2025-06-18", `"title":"Pillion"`: "2025-06-18", `"name":"read_file","title":`: "2025-06-18",
 		`"annotations":`: "2025-03-26", `"message":"waiting`: "2025-03-26", `"ttlMs"`: newProtocol, `"resultType"`: newProtocol, `"_meta"`: newProtocol,
 	}
 	seen := map[string]bool{}

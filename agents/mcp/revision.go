@@ -60,7 +60,7 @@ func fit(revision string, result sdk.Result) (sdk.Result, error) {
 func fitList(revision string, list []listed) (sdk.Result, error) {
 	for i := range list {
 		if revision < revisionStructured {
-			list[i].Title = ""
+			list[i].Title, list[i].OutputSchema = "", nil
 		}
 		if revision < revisionBatches {
 			list[i].Annotations = nil

@@ -359,7 +359,16 @@ func (d *aloneDoor) close() error {
 }
 
 func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
-	return d.Registry.DefinitionsFor(d.Session, nil), nil
+	definitions := d.Registry.DefinitionsFor(d.Session, nil)
+	if !d.structures() {
+		definitions = tools.WithoutResults(definitions)
+	}
+	return definitions, nil
+}
+
+// structures: results have structuredContent.
+func (d *aloneDoor) structures() bool {
+	return d.structured || d.Door.Structured != nil && d.Door.Structured()
 }
 
 func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Result, error) {
@@ -368,6 +377,5 @@ func (d *aloneDoor) call(ctx context.Context, name string, e *errand) (relay.Res
 		Output: func(_, text string) { e.progress(relay.Progress{Text: text}) },
 	}
 	defer e.beat(d.beat, func() relay.Progress { return relay.StateOf(d.Registry, &call, "") })()
-	structured := d.structured || d.Door.Structured != nil && d.Door.Structured()
-	return relay.NewResult(d.Registry.Execute(ctx, call), structured), nil
+	return relay.NewResult(d.Registry.Execute(ctx, call), d.structures()), nil
 }

@@ -169,7 +169,11 @@ func (a *agent) list(owner *session.Session, raw json.RawMessage) (any, error) {
 	if p.Dialect != "" && p.Dialect != "pillion" {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %s; leave it out for the canonical tools", fault.Quote(p.Dialect))
 	}
-	return map[string]any{"tools": a.server.host.Registry.DefinitionsFor(owner, p.Allowed)}, nil
+	definitions := a.server.host.Registry.DefinitionsFor(owner, p.Allowed)
+	if !a.structures() {
+		definitions = tools.WithoutResults(definitions)
+	}
+	return map[string]any{"tools": definitions}, nil
 }
 
 func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMessage) (any, error) {
@@ -201,12 +205,17 @@ func (a *agent) call(ctx context.Context, owner *session.Session, raw json.RawMe
 		return nil, wire.Errorf(wire.CodeRequestCancelled, "the call was cancelled")
 	}
 	switch {
-	case hello.Form == FormText && !a.server.host.Structured():
+	case !a.structures():
 		return wire.Raw(bytes.Join(result.ContentPieces(), nil)), nil
 	case hello.Brief:
 		return briefly(result), nil
 	}
 	return wire.Raw(bytes.Join(result.Pieces(), nil)), nil
+}
+
+// structures: results have structuredContent.
+func (a *agent) structures() bool {
+	return a.hi.Load().Form != FormText || a.server.host.Structured()
 }
 
 const maxToken = 1024 // bytes of a progress token

@@ -1,0 +1,36 @@
+package tools
+
+import (
+	"encoding/json"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// CheckResult holds a result to its tool's schema, in which for once nothing else may be.
+func CheckResult(tool string, result json.RawMessage) error {
+	s := catalogue[canonical(tool)].resultSchema()
+	closed(s)
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	var value any
+	if err := json.Unmarshal(result, &value); err != nil {
+		return err
+	}
+	return resolved.Validate(value)
+}
+
+func closed(s *jsonschema.Schema) {
+	for _, property := range s.Properties {
+		closed(property)
+	}
+	if s.Items != nil {
+		closed(s.Items)
+	}
+	if s.Properties != nil && s.AdditionalProperties == nil {
+		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+	} else if s.AdditionalProperties != nil {
+		closed(s.AdditionalProperties)
+	}
+}
