@@ -16,7 +16,7 @@ import (
 	"pillion/tools/approval"
 )
 
-const callHelp = `usage: pillion call [--yes] [--json] [-C FOLDER] TOOL [JSON]
+const callHelp = `usage: pillion call [--yes] [--json] [-C FOLDER] [--dialect NAME] TOOL [JSON]
 
 Calls a tool as an agent would. Before it changes or runs anything, it shows you what
 and asks, in the terminal.
@@ -26,6 +26,8 @@ and asks, in the terminal.
   -C FOLDER    work in FOLDER instead of the current folder
   --yes        approve everything, for scripts
   --json       print the whole result as JSON
+  --dialect NAME
+               call the tools as another agent does: coder or qwen
 
 For example:
 
@@ -47,12 +49,13 @@ func call(args []string) int {
 	yes := flags.Bool("yes", false, "")
 	asJSON := flags.Bool("json", false, "")
 	folder := flags.String("C", ".", "")
+	dialect := flags.String("dialect", "", "")
 	operands, code, ok := parse(flags, callHelp, [2]int{1, 2}, args)
 	if !ok {
 		return code
 	}
 	arguments, err := argumentsOf(operands[1:])
-	if err != nil {
+	if err = errors.Join(err, tools.CheckDialect(*dialect)); err != nil {
 		return fail(err)
 	}
 	harden()
@@ -62,7 +65,7 @@ func call(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	result, err := c.CallAsPerson(ctx, operands[0], arguments, version)
+	result, err := c.CallAsPerson(ctx, *dialect, operands[0], arguments, version)
 	if err = errors.Join(err, c.Close()); err != nil {
 		return fail(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"pillion/sidecar"
 )
 
-const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST] [--answer-within SECONDS]
+const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST] [--dialect NAME] [--answer-within SECONDS]
        pillion mcp install [--project] [--uninstall] [--yes] AGENT
 
 The MCP server that a coding agent starts, on its standard input and output. It
@@ -29,6 +29,7 @@ itself, and asks you through the agent, if the agent can ask.
                   that to their model instead of the text
   --tools LIST    offer only these tools: core (the ten most useful), or a list with
                   commas. ` + "`pillion tools --cost`" + ` counts their tokens
+  --dialect NAME  call the tools as another agent does: coder or qwen
   --answer-within SECONDS
                   how long the agent waits for a call, 0 for forever; the default
                   depends on the agent's name. A longer call gets an answer in time,
@@ -52,6 +53,7 @@ func mcpCommand(args []string) int {
 		return err
 	})
 	structured := flags.Bool("structured", false, "")
+	dialect := flags.String("dialect", "", "")
 	offered := flags.String("tools", "all", "")
 	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
 		return code
@@ -72,7 +74,7 @@ func mcpCommand(args []string) int {
 	defer stop()
 	err = mcp.Serve(ctx, mcp.Options{
 		In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: sidecar.Alone, Logf: log.Printf,
-		Structured: *structured, Tools: chosen, AnswerWithin: answerWithin,
+		Structured: *structured, Dialect: *dialect, Tools: chosen, AnswerWithin: answerWithin,
 	})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)

@@ -14,7 +14,7 @@ import (
 	"pillion/tools"
 )
 
-const toolsHelp = `usage: pillion tools [--json] [--cost [--structured]] [TOOL]
+const toolsHelp = `usage: pillion tools [--json] [--cost [--structured]] [--dialect NAME] [TOOL]
 
 Lists the tools that agents can call, or the arguments of one TOOL.
 
@@ -22,6 +22,8 @@ Lists the tools that agents can call, or the arguments of one TOOL.
   --cost    count the tokens that their definitions take in each conversation
   --structured
             with --cost: of an agent that also gets the structure of results
+  --dialect NAME
+            those of another agent's tool set: coder or qwen
 `
 
 // listTools prints the catalogue, or one tool of it.
@@ -30,11 +32,15 @@ func listTools(args []string) int {
 	asJSON := flags.Bool("json", false, "")
 	cost := flags.Bool("cost", false, "")
 	structured := flags.Bool("structured", false, "")
+	dialect := flags.String("dialect", "", "")
 	operands, code, ok := parse(flags, toolsHelp, [2]int{0, 1}, args)
 	if !ok {
 		return code
 	}
-	definitions := (&tools.Registry{}).Definitions()
+	if err := tools.CheckDialect(*dialect); err != nil {
+		return fail(err)
+	}
+	definitions := tools.DialectDefinitions(*dialect, nil)
 	if len(operands) == 1 {
 		i := slices.IndexFunc(definitions, func(d tools.Definition) bool {
 			return plainName(d.Name) == plainName(operands[0])

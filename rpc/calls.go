@@ -23,6 +23,7 @@ type callParams struct {
 	RequiresApproval bool            `json:"requiresApproval"`
 	TimeoutSeconds   float64         `json:"timeoutSeconds"`
 	WorkDoneToken    json.RawMessage `json:"workDoneToken"`
+	Format           string          `json:"format"`
 }
 
 func (s *server) toolsCall(ctx context.Context, raw json.RawMessage) (any, error) {
@@ -58,6 +59,8 @@ func (s *server) call(raw json.RawMessage) (tools.Call, string, error) {
 		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "name is missing: give the tool to call")
 	case p.TimeoutSeconds < 0 || p.TimeoutSeconds > maxTimeout.Seconds():
 		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "timeoutSeconds must be between 0 and %g", maxTimeout.Seconds())
+	case p.Format != "" && p.Format != "pillion" && p.Format != "gemini":
+		return tools.Call{}, "", wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion or gemini", p.Format)
 	}
 	owner, err := s.session(p.SessionID)
 	if err != nil {
@@ -66,6 +69,7 @@ func (s *server) call(raw json.RawMessage) (tools.Call, string, error) {
 	call := tools.Call{
 		Name: p.Name, Arguments: p.Arguments, CallID: p.CallID, Session: owner,
 		RequiresApproval: p.RequiresApproval, Timeout: time.Duration(p.TimeoutSeconds * float64(time.Second)),
+		Wrapped: p.Format == "gemini",
 	}
 	if len(p.WorkDoneToken) > 0 {
 		call.Output = func(stream, text string) {
@@ -131,10 +135,10 @@ func (s *server) toolsList(_ context.Context, raw json.RawMessage) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	if p.Dialect != "" && p.Dialect != "pillion" {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %q; leave it out for the canonical tools", p.Dialect)
+	if err := tools.CheckDialect(p.Dialect); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
-	definitions := s.running().Registry.DefinitionsFor(s.lister(p.SessionID), p.Allowed)
+	definitions := s.running().Registry.DefinitionsIn(p.Dialect, s.lister(p.SessionID), p.Allowed)
 	format, ok := formats[p.Format]
 	if !ok {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion, mcp, openai or gemini", p.Format)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"pillion/internal/wire"
+	"pillion/tools"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 )
@@ -21,8 +22,8 @@ func (s *server) sessionOpen(_ context.Context, raw json.RawMessage) (any, error
 	if err != nil {
 		return nil, err
 	}
-	if p.Dialect != "" && p.Dialect != "pillion" {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %q; leave it out for the canonical tools", p.Dialect)
+	if err := tools.CheckDialect(p.Dialect); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
 	if p.Agent.Name == "" { // a dialog names who asks
 		p.Agent.Name = s.clientName()

@@ -45,12 +45,13 @@ func OptionsFor(folder string, person Person) (Options, error) {
 	return Options{Folders: []workspace.Folder{{Dir: dir}}, Settings: settings, Asker: person, Human: person, Passing: true}, nil
 }
 
-// CallAsPerson calls a tool in the user's own name.
-func (c *Sidecar) CallAsPerson(ctx context.Context, tool string, arguments json.RawMessage, version string) (tools.Result, error) {
+// CallAsPerson calls a tool of a dialect in the user's own name.
+func (c *Sidecar) CallAsPerson(ctx context.Context, dialect, tool string, arguments json.RawMessage, version string) (tools.Result, error) {
 	person, _, err := c.Sessions.Open("", session.Agent{Name: "you", Version: version, Via: "terminal"}, "")
 	if err != nil {
 		return tools.Result{}, err
 	}
+	person.SetDialect(dialect)
 	return c.Registry.Execute(ctx, tools.Call{Name: tool, Arguments: arguments, Session: person}), nil
 }
 

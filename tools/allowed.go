@@ -44,12 +44,6 @@ func Choose(list []string) (chosen, unknown []string) {
 // IsCore says whether the tool is one of "core".
 func IsCore(name string) bool { return slices.Contains(core, name) }
 
-// DefinitionsFor are the tools of DefinitionsFiltered that are on for a session.
-func (r *Registry) DefinitionsFor(owner *session.Session, allowed []string) []Definition {
-	settings := r.Settings()
-	return slices.DeleteFunc(r.DefinitionsFiltered(allowed), func(d Definition) bool { return settings.off(owner, d.Name) != nil })
-}
-
 // off says why a tool does not exist for a session: a list that is about it lacks the tool.
 func (s Settings) off(owner *session.Session, tool string) error {
 	where := ""

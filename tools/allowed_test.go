@@ -53,7 +53,7 @@ func TestWhatIsOffIsNotListed(t *testing.T) {
 	settings := Settings{Allowed: []Allowed{{Agent: "codex", Tools: []string{"glob", "read_file"}}}}
 	r := &Registry{Settings: func() Settings { return settings }}
 	names := func(owner *session.Session, allowed ...string) (out []string) {
-		for _, d := range r.DefinitionsFor(owner, allowed) {
+		for _, d := range r.DefinitionsIn("", owner, allowed) {
 			out = append(out, d.Name)
 		}
 		return out

@@ -15,10 +15,8 @@ import (
 	"pillion/workspace/journal"
 )
 
-// Execute is the one door. Whatever side a call comes from, it is found, decoded,
-// planned, judged, approved if need be, checked once more, and done here. It
-// never fails as such: what went wrong is in the result.
-func (r *Registry) Execute(ctx context.Context, c Call) Result {
+// execute is Execute of a canonical call. The summary is for people.
+func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary string) {
 	if c.CallID == "" {
 		c.CallID = rand.Text()
 	}
@@ -39,7 +37,7 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 		answer = failed(c, err)
 	}
 	answer.noteStopped(ctx)
-	result := catalogue[c.Name].result(answer)
+	result = catalogue[c.Name].result(answer)
 	if !answer.paged {
 		result.page(c.PageBytes, answer.rest)
 	}
@@ -52,7 +50,7 @@ func (r *Registry) Execute(ctx context.Context, c Call) Result {
 	if r.Audit != nil {
 		r.Audit(r.audited(c, p, answer, result, started))
 	}
-	return result
+	return result, answer.summary()
 }
 
 // failed is the answer of a call that came to nothing. Of a file that was to be

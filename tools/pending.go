@@ -53,6 +53,9 @@ func (r *Registry) prepare(ctx context.Context, c Call) (*pending, error) {
 	if err := paused(c.Session); err != nil {
 		return nil, err
 	}
+	if c.refused != nil {
+		return nil, c.refused
+	}
 	c.Name = canonical(c.Name)
 	t, ok := catalogue[c.Name]
 	if !ok {

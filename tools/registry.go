@@ -10,6 +10,7 @@ import (
 	"pillion/audit"
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/dialects"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/workspace/change"
@@ -72,9 +73,13 @@ type Call struct {
 	// else. 0: no limit but the settings'.
 	PageBytes int
 	Output    func(stream, text string)
+	// Wrapped: a dialect of Google's agents gives the result as a function response too.
+	Wrapped bool
 	// Stream takes the content of a file in chunks, and may wait before it takes the
 	// next. Nil: the content is in the result.
 	Stream func(context.Context, Chunk) error
+
+	refused error // why it could not be translated from its session's dialect
 }
 
 // Activity is activity/changed: what the activity list shows of one call.
@@ -130,6 +135,9 @@ type Need struct {
 
 // ApprovalRequest says what approval a call would need, without running it.
 func (r *Registry) ApprovalRequest(ctx context.Context, c Call) Need {
+	if d, _ := dialects.Find(c.Session.Dialect()); d != nil {
+		translate(d, &c)
+	}
 	p, err := r.prepare(ctx, c)
 	if err != nil {
 		return Need{Verdict: policy.Refuse, Reasons: []string{err.Error()}, Error: fault.From(err)}

@@ -22,12 +22,14 @@ import (
 // schemaFor reflects a tool's argument struct. Fields with omitempty are
 // optional; the jsonschema tag is the description that the model reads, and
 // minimum, maximum and default are what they are in the schema.
-func schemaFor[A any]() *jsonschema.Schema {
-	s, err := jsonschema.For[A](nil)
+func schemaFor[A any]() *jsonschema.Schema { return schemaOfType(reflect.TypeFor[A]()) }
+
+func schemaOfType(of reflect.Type) *jsonschema.Schema {
+	s, err := jsonschema.ForType(of, &jsonschema.ForOptions{})
 	if err != nil {
 		panic(bug.Errorf("a tool's arguments have no schema: %v", err))
 	}
-	bound(s, reflect.TypeFor[A]())
+	bound(s, of)
 	return withoutNull(s)
 }
 

@@ -131,6 +131,8 @@ type Definition struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Access       policy.Access   `json:"access"`
 	Annotations  Annotations     `json:"annotations"`
+
+	canonical string // Name, of a dialect's tool the name of what it is
 }
 
 // Annotations are MCP's hints. They follow from the access class.
@@ -145,7 +147,8 @@ type Annotations struct {
 func (t Tool) Definition() Definition {
 	readOnly := t.Access == policy.Read || t.Access == policy.Human
 	return Definition{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mustMarshal(t.schema()), OutputSchema: mustMarshal(t.resultSchema()), Access: t.Access,
+		canonical: t.Name,
+		Name:      t.Name, Title: t.Title, Description: t.Description, InputSchema: mustMarshal(t.schema()), OutputSchema: mustMarshal(t.resultSchema()), Access: t.Access,
 		Annotations: Annotations{
 			ReadOnly:    readOnly,
 			Destructive: t.Destructive || t.Access == policy.Exec,

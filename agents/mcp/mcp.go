@@ -27,7 +27,6 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -117,8 +116,8 @@ type server struct {
 // Serve answers until the agent closes In or ctx ends.
 func Serve(ctx context.Context, o Options) error {
 	o = o.withDefaults()
-	if o.Dialect != "" && o.Dialect != "pillion" {
-		return fmt.Errorf("unknown dialect %q; leave it out for the canonical tools", o.Dialect)
+	if err := tools.CheckDialect(o.Dialect); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s := &server{o: o, ctx: ctx, route: newRoute(o), ready: make(chan struct{})}

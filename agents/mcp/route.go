@@ -130,7 +130,7 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 		if found.watch && r.watch != nil && !r.watch.isGone() {
 			return r.watch, nil
 		}
-		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes, Tools: r.o.Tools})
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes, Tools: r.o.Tools, Dialect: r.o.Dialect})
 		if err == nil {
 			return r.enter(found, conn), nil
 		}
@@ -243,6 +243,7 @@ func (r *route) byOurselves(client *sdk.ServerSession) (door, error) {
 		return nil, fault.New(fault.ExecutionFailed, "cannot start the tools on %s: %w", fault.Quote(r.folders[0]), err)
 	}
 	d.Session.Offer(r.o.Tools)
+	d.Session.SetDialect(r.o.Dialect)
 	r.alone = &aloneDoor{Door: d, structured: r.o.Structured, beat: r.o.beat}
 	return r.alone, nil
 }
@@ -359,7 +360,7 @@ func (d *aloneDoor) close() error {
 }
 
 func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
-	definitions := d.Registry.DefinitionsFor(d.Session, nil)
+	definitions := d.Registry.DefinitionsIn("", d.Session, nil)
 	if !d.structures() {
 		definitions = tools.WithoutResults(definitions)
 	}

@@ -126,6 +126,8 @@ func (a *agent) open(raw json.RawMessage) (*session.Session, error) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown form %s; leave it out, or say %q", fault.Quote(h.Form), FormText)
 	case h.PageBytes < 0:
 		return nil, wire.Errorf(wire.CodeInvalidParams, "pageBytes must not be negative")
+	case tools.CheckDialect(h.Dialect) != nil:
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", tools.CheckDialect(h.Dialect))
 	case h.Cwd != "" && !filepath.IsAbs(h.Cwd):
 		return nil, wire.Errorf(wire.CodeInvalidParams, "cwd must be an absolute path")
 	}
@@ -135,6 +137,7 @@ func (a *agent) open(raw json.RawMessage) (*session.Session, error) {
 		return nil, wire.Errorf(wire.CodeBusy, "%v", err)
 	}
 	owner.Offer(h.Tools)
+	owner.SetDialect(h.Dialect)
 	a.hi.Store(&h)
 	return owner, nil
 }
@@ -166,10 +169,10 @@ func (a *agent) list(owner *session.Session, raw json.RawMessage) (any, error) {
 	if err := decode(raw, &p); err != nil {
 		return nil, err
 	}
-	if p.Dialect != "" && p.Dialect != "pillion" {
-		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %s; leave it out for the canonical tools", fault.Quote(p.Dialect))
+	if err := tools.CheckDialect(p.Dialect); err != nil {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
-	definitions := a.server.host.Registry.DefinitionsFor(owner, p.Allowed)
+	definitions := a.server.host.Registry.DefinitionsIn(p.Dialect, owner, p.Allowed)
 	if !a.structures() {
 		definitions = tools.WithoutResults(definitions)
 	}

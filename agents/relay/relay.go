@@ -83,6 +83,8 @@ type Hello struct {
 	PageBytes int `json:"pageBytes,omitempty"`
 	// Tools are those that the session is limited to, by the names of the contract; nil: all.
 	Tools []string `json:"tools,omitzero"`
+	// Dialect is the tool set whose names the agent calls; empty: the contract's.
+	Dialect string `json:"dialect,omitempty"`
 }
 
 // FormText is the one other form of results.

@@ -46,8 +46,9 @@ var arrows = map[string][]string{
 	"tools/unusual":  {"audit"},
 	"tools/process":  {"internal/pipe", "internal/state"},
 	"tools/approval": {"workspace/change"},
+	"tools/dialects": {},
 	"tools": {
-		"audit", "tools/approval", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/dialects", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 

@@ -1,0 +1,68 @@
+package test
+
+import (
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+	"pillion/internal/wire"
+)
+
+// TestDialectsOnTheWire: a session that was opened with a dialect calls its tools, and
+// the user is asked about the canonical one.
+func TestDialectsOnTheWire(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Must("session/open", object{"sessionId": "c", "agent": object{"name": "coder"}, "dialect": "coder"}, nil)
+	var list struct {
+		Tools []struct {
+			Name     string
+			Function struct{ Name string }
+		}
+	}
+	names := func(params object) string {
+		list.Tools = nil
+		e.Must("tools/list", params, &list)
+		var out []string
+		for _, one := range list.Tools {
+			out = append(out, one.Name+one.Function.Name)
+		}
+		return strings.Join(out, " ")
+	}
+	coder := "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover"
+	for params, want := range map[*object]string{
+		{"dialect": "coder"}: coder, {"sessionId": "c"}: coder, {"dialect": "coder", "format": "openai"}: coder,
+		{"dialect": "coder", "allowed": []string{"read", "run_command"}}: "read bash",
+		{"dialect": "qwen", "allowed": []string{"edit"}}:                 "edit",
+	} {
+		if got := names(*params); got != want {
+			t.Errorf("%v: %s, want %s", *params, got, want)
+		}
+	}
+	e.Write("notes.txt", "one\n")
+	var need struct{ Decision, Sentence string }
+	e.Must("tools/approval", object{"sessionId": "c", "name": "write", "arguments": object{"path": "notes.txt", "content": "two\n"}}, &need)
+	if need.Decision != "ask" {
+		t.Errorf("it needs %+v", need)
+	}
+	done := make(chan testrig.Result, 1)
+	go func() {
+		var r testrig.Result
+		e.Must("tools/call", object{"sessionId": "c", "name": "write", "arguments": object{"path": "notes.txt", "content": "two\n"}}, &r)
+		done <- r
+	}()
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	if a.Text("tool") != "write_file" {
+		t.Errorf("the user is asked about %s", a.Text("tool"))
+	}
+	a.Answer <- object{"decision": "reject", "feedback": "no"}
+	r := testrig.Wait(t, done, "the result")
+	if message, _ := r.StructuredContent["error"].(string); r.StructuredContent["ok"] != false || !strings.Contains(message, "no") || e.Read("notes.txt") != "one\n" {
+		t.Errorf("%v", r.StructuredContent)
+	}
+	for _, method := range []string{"session/open", "tools/list"} {
+		if code := e.Code(method, object{"sessionId": "x", "dialect": "pirate"}); code != wire.CodeInvalidParams {
+			t.Errorf("%s: %d", method, code)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/tools"
+	"pillion/tools/approval"
+	"pillion/tools/policy"
+	"pillion/tools/session"
+)
+
+// varies is what differs between two runs: times.
+var varies = regexp.MustCompile(`"duration_ms":\d+|after \d+(?:\.\d+)?m?s`)
+
+// TestDialects plays testdata/dialects: a line "> TOOL ARGUMENTS" is a call, and the line
+// below the exact object that it gives. "< REASON" above rejects it. $BASE is the
+// workspace's folder.
+func TestDialects(t *testing.T) {
+	for _, dialect := range []string{"coder", "qwen"} {
+		t.Run(dialect, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("app.py", "import os\nprint(os.sep)\nprint(1)\n")
+			w.write("src/util.py", "x = 1\n")
+			w.do(`write pixel.png "\x89PNG\r\n\x1a\n"`)
+			w.start()
+			owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
+			owner.SetDialect(dialect)
+			file := "testdata/dialects/" + dialect + ".txt"
+			text, err := os.ReadFile(file)
+			w.must(err)
+			var out strings.Builder
+			called, decision := map[string]bool{}, approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}
+			for line := range strings.Lines(string(text)) {
+				if reason, rejects := strings.CutPrefix(line, "< "); rejects {
+					decision = approval.Answer{Decision: approval.Reject, Feedback: strings.TrimSpace(reason)}
+				}
+				name, isCall := strings.CutPrefix(line, "> ")
+				if !strings.HasPrefix(line, "{") {
+					out.WriteString(line)
+				}
+				if !isCall {
+					continue
+				}
+				name, arguments, _ := strings.Cut(strings.TrimSpace(name), " ")
+				called[name] = true
+				given := decision
+				w.human.approve = func(r approval.Request) approval.Answer {
+					if tool := r.Tool; tools.DialectDefinitions("", []string{tool}) == nil {
+						t.Errorf("%s is asked about as %s", name, tool)
+					}
+					return given
+				}
+				decision = approval.Answer{Decision: approval.Approve, DecisionID: approval.ApproveID}
+				r := w.registry.Execute(context.Background(), tools.Call{
+					Name: name, Arguments: json.RawMessage(strings.ReplaceAll(arguments, "$BASE", w.path("."))), Session: owner,
+				})
+				got := strings.ReplaceAll(varies.ReplaceAllString(string(r.Structured), "…"), w.path("."), "$BASE")
+				out.WriteString(got + "\n")
+			}
+			if *update {
+				w.must(os.WriteFile(file, []byte(out.String()), 0o600))
+			} else if out.String() != string(text) {
+				t.Errorf("%s: got\n%s\nrun go test ./tools -run TestDialects -update, and read the difference", file, out.String())
+			}
+			for _, d := range tools.DialectDefinitions(dialect, nil) {
+				if !called[d.Name] {
+					t.Errorf("nobody calls %s", d.Name)
+				}
+			}
+		})
+	}
+}
+
+// Google's agents take a result as a function response, too.
+func TestAFunctionResponse(t *testing.T) {
+	w := newWorld(t)
+	w.write("a.txt", "one\n")
+	w.start()
+	owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
+	owner.SetDialect("qwen")
+	r := w.registry.Execute(t.Context(), tools.Call{Name: "read_file", Arguments: json.RawMessage(`{"absolute_path": "` + w.path("a.txt") + `"}`), Session: owner, Wrapped: true})
+	want := `{"llmContent":"one\n","returnDisplay":"a.txt, 1 line","functionResponse":{"name":"read_file","response":{"output":"one\n"}}}`
+	if string(r.Structured) != want || len(r.Content) != 1 || r.Content[0].Text != "one\n" {
+		t.Errorf("%s\nwant\n%s\nand content %+v", r.Structured, want, r.Content)
+	}
+}
+
+// A call that could not be translated is refused, audited and shown as any other.
+func TestACallThatNoDialectKnows(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
+	owner.SetDialect("coder")
+	for name, code := range map[string]fault.Code{"edit_file": fault.ToolNotFound, "read": fault.InvalidArguments} {
+		call := tools.Call{Name: name, Arguments: json.RawMessage(`{"x": 1}`), Session: owner}
+		if r := w.registry.Execute(t.Context(), call); !r.IsError || r.Err == nil || r.Err.Code != code {
+			t.Errorf("%s: %+v", name, r.Err)
+		}
+		if need := w.registry.ApprovalRequest(t.Context(), call); need.Error == nil || need.Error.Code != code {
+			t.Errorf("%s would need %+v", name, need)
+		}
+	}
+	need := w.registry.ApprovalRequest(t.Context(), tools.Call{Name: "write", Arguments: json.RawMessage(`{"path": "a", "content": "b"}`), Session: owner})
+	if need.Verdict != "ask" || need.Preview == nil || need.Preview.Files[0].Path != "a" {
+		t.Errorf("write would need %+v", need)
+	}
+}
