@@ -134,7 +134,7 @@ func (s *server) toolsList(_ context.Context, raw json.RawMessage) (any, error) 
 	if p.Dialect != "" && p.Dialect != "pillion" {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %q; leave it out for the canonical tools", p.Dialect)
 	}
-	definitions := s.running().Registry.DefinitionsFor(s.lister(p.SessionID), p.Allowed)
+	definitions := tools.WithResults(s.running().Registry.DefinitionsFor(s.lister(p.SessionID), p.Allowed))
 	format, ok := formats[p.Format]
 	if !ok {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion, mcp, openai or gemini", p.Format)

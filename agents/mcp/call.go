@@ -20,7 +20,7 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 	ctx, cancel := s.until(ctx)
 	defer cancel()
 	known := (&tools.Registry{}).Definitions()
-	definitions := tools.WithoutResults((&tools.Registry{}).DefinitionsFiltered(s.o.Tools)) // of a door that is not there
+	definitions := (&tools.Registry{}).DefinitionsFiltered(s.o.Tools)
 	if d, err := s.route.door(ctx, req.Session); err != nil {
 		s.o.Logf("listing the tools: %v", err)
 	} else {

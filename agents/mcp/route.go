@@ -360,8 +360,8 @@ func (d *aloneDoor) close() error {
 
 func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
 	definitions := d.Registry.DefinitionsFor(d.Session, nil)
-	if !d.structures() {
-		definitions = tools.WithoutResults(definitions)
+	if d.structures() {
+		definitions = tools.WithResults(definitions)
 	}
 	return definitions, nil
 }

@@ -170,8 +170,8 @@ func (a *agent) list(owner *session.Session, raw json.RawMessage) (any, error) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown dialect %s; leave it out for the canonical tools", fault.Quote(p.Dialect))
 	}
 	definitions := a.server.host.Registry.DefinitionsFor(owner, p.Allowed)
-	if !a.structures() {
-		definitions = tools.WithoutResults(definitions)
+	if a.structures() {
+		definitions = tools.WithResults(definitions)
 	}
 	return map[string]any{"tools": definitions}, nil
 }
