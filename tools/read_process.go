@@ -19,7 +19,7 @@ var _ = define(NewWatch(Spec{
 
 type readProcessArgs struct {
 	ProcessID   string  `json:"process_id"`
-	Since       int64   `json:"since,omitempty" jsonschema:"next of your last read, for what is new" minimum:"0"`
+	Since       int64   `json:"since,omitempty" jsonschema:"next of your last read" minimum:"0"`
 	WaitSeconds float64 `json:"wait_seconds,omitempty" jsonschema:"for news or its end" minimum:"0" maximum:"600"`
 }
 
