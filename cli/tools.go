@@ -52,13 +52,13 @@ func listTools(args []string) int {
 	}
 	switch {
 	case *cost:
-		if !*structured {
-			definitions = tools.WithoutResults(definitions)
+		if *structured {
+			definitions = tools.WithResults(definitions)
 		}
 		printCosts(definitions)
 		return 0
 	case *asJSON:
-		return printToolsJSON(definitions)
+		return printToolsJSON(tools.WithResults(definitions))
 	case len(operands) == 1:
 		return describeTool(definitions[0])
 	}

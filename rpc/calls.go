@@ -138,7 +138,7 @@ func (s *server) toolsList(_ context.Context, raw json.RawMessage) (any, error) 
 	if err := tools.CheckDialect(p.Dialect); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
-	definitions := s.running().Registry.DefinitionsIn(p.Dialect, s.lister(p.SessionID), p.Allowed)
+	definitions := tools.WithResults(s.running().Registry.DefinitionsIn(p.Dialect, s.lister(p.SessionID), p.Allowed))
 	format, ok := formats[p.Format]
 	if !ok {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown format %q; use pillion, mcp, openai or gemini", p.Format)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"pillion/internal/testrig"
 )
 
@@ -52,5 +54,48 @@ func TestAToolIsTakenAwayWhileItAsks(t *testing.T) {
 		if message := r.Text(); r.Code() != "TOOL_NOT_FOUND" || !strings.Contains(message, "unknown tool: "+tool) || !strings.Contains(message, "agents.*.tools") || e.Read("notes.txt") != "" {
 			t.Errorf("%s: %v", tool, r.StructuredContent)
 		}
+	}
+}
+
+// TestToolsOfAnAgent: over the real `pillion mcp`, by the settings and by its flag.
+func TestToolsOfAnAgent(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{Settings: object{"agents": object{"Tester": object{"tools": []string{"read_file", "git_log"}}, "codex": object{"tools": []string{}}}}})
+	e.Write("a.txt", "one\n")
+	for _, test := range []struct {
+		args        []string
+		lists, off  string
+		where       string
+		readFileRun bool
+	}{
+		{nil, "git_log read_file wait_for_answer", "glob", "agents.Tester.tools", true},
+		{[]string{"--tools", "core", "--structured"}, "read_file wait_for_answer", "git_log", "pillion mcp --tools", true},
+		{[]string{"--tools", "git_log"}, "git_log wait_for_answer", "read_file", "pillion mcp --tools", false},
+	} {
+		agent := agentOf(t, e, test.args...)
+		list, err := agent.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+		}
+		if got := strings.Join(names, " "); got != test.lists {
+			t.Errorf("%q lists %s, want %s", test.args, got, test.lists)
+		}
+		for tool, on := range map[string]bool{"read_file": test.readFileRun, test.off: false} {
+			r, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: object{"path": "a.txt"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, _ := r.Content[0].(*mcp.TextContent)
+			if r.IsError == on || !on && (!strings.Contains(text.Text, "TOOL_NOT_FOUND: unknown tool") || !strings.Contains(text.Text, test.where)) {
+				t.Errorf("%q: %s gave %s", test.args, tool, text.Text)
+			}
+		}
+	}
+	if r := e.Call("glob", object{"pattern": "*"}); r.Code() != "" {
+		t.Errorf("the editor's own: %v", r.StructuredContent)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // chunkArg says which part of a large file the content of a write_file is.
 type chunkArg struct {
 	ID    string `json:"id" jsonschema:"your name for the file"`
-	Index int    `json:"index" jsonschema:"from 0"`
+	Index int    `json:"index" minimum:"0"`
 	Last  bool   `json:"last,omitempty"`
 }
 

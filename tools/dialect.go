@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -102,7 +103,8 @@ func DialectDefinitions(dialect string, allowed []string) []Definition {
 func definitionOf(t dialects.Tool) Definition {
 	own := catalogue[t.Canonical].Definition()
 	own.Name, own.Title, own.Description = t.Name, t.Title, t.Description
-	own.InputSchema, own.OutputSchema = mustMarshal(schemaOf(t.Arguments)), mustMarshal(schemaOf(t.Result))
+	own.InputSchema = mustMarshal(schemaOf(t.Arguments))
+	own.results = func() json.RawMessage { return mustMarshal(schemaOf(t.Result)) }
 	return own
 }
 

@@ -36,8 +36,8 @@ type rangeArg struct {
 }
 
 type positionArg struct {
-	Line      int `json:"line"`
-	Character int `json:"character"`
+	Line      int `json:"line" minimum:"0"`
+	Character int `json:"character" minimum:"0"`
 }
 
 type codeAction struct {

@@ -19,7 +19,7 @@ var _ = define(NewWatch(Spec{
 
 type readProcessArgs struct {
 	ProcessID   string  `json:"process_id"`
-	Since       int64   `json:"since,omitempty" jsonschema:"next of your last read, for what is new"`
+	Since       int64   `json:"since,omitempty" jsonschema:"next of your last read" minimum:"0"`
 	WaitSeconds float64 `json:"wait_seconds,omitempty" jsonschema:"for news or its end" minimum:"0" maximum:"600"`
 }
 
@@ -35,9 +35,6 @@ func planReadProcess(_ context.Context, in Input, args readProcessArgs) (*Action
 	wait, err := seconds("wait_seconds", args.WaitSeconds, 0, in.Limits.CommandMax)
 	if err != nil {
 		return nil, err
-	}
-	if args.Since < 0 {
-		return nil, invalid("since must not be negative; use next from the last read")
 	}
 	return onProcess("Read process "+fault.Quote(args.ProcessID), args.ProcessID, func(ctx context.Context, p *process.Named) (*Answer, error) {
 		if err := awaitNews(ctx, p, args.Since, min(wait, cmp.Or(in.Timeout, in.Limits.CallTime))); err != nil {

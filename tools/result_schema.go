@@ -36,13 +36,13 @@ type successResult struct {
 
 // resultSchema is reflected from the structs that a tool's results are made of: a result
 // has fields of all of them. Only ok is in each, since a failure has what is known.
-func (t Tool) resultSchema() *jsonschema.Schema {
+func resultSchema(s Spec, access policy.Access) *jsonschema.Schema {
 	structs := []any{everyResult{}}
-	if t.Success {
+	if s.Success {
 		structs = append(structs, successResult{})
 	}
-	structs = append(structs, t.Results...)
-	if t.Access == policy.Edit {
+	structs = append(structs, s.Results...)
+	if access == policy.Edit {
 		structs = append(structs, everyEdit{}, struct {
 			Diagnostics severalCaused `json:"diagnostics,omitzero"`
 		}{})

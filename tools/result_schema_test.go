@@ -8,7 +8,8 @@ import (
 
 // CheckResult holds a result to its tool's schema, in which for once nothing else may be.
 func CheckResult(tool string, result json.RawMessage) error {
-	s := catalogue[canonical(tool)].resultSchema()
+	t := catalogue[canonical(tool)]
+	s := resultSchema(t.Spec, t.Access)
 	closed(s)
 	resolved, err := s.Resolve(nil)
 	if err != nil {

@@ -209,10 +209,15 @@ type integer struct {
 
 // rewritten are the arguments with their integers written as such.
 func (c *checker) rewritten(raw []byte) []byte {
-	for _, n := range slices.Backward(c.integers) {
-		raw = slices.Replace(slices.Clone(raw), n.from, n.to, []byte(n.text)...)
+	if len(c.integers) == 0 {
+		return raw
 	}
-	return raw
+	out, at := make([]byte, 0, len(raw)), 0
+	for _, n := range c.integers { // there may be very many
+		out = append(append(out, raw[at:n.from]...), n.text...)
+		at = n.to
+	}
+	return append(out, raw[at:]...)
 }
 
 // property takes null for an optional argument as its absence, as many

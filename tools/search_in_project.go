@@ -25,7 +25,7 @@ type searchArgs struct {
 	CaseSensitive bool   `json:"case_sensitive,omitempty"`
 	Regex         bool   `json:"regex,omitempty" jsonschema:"query is a regular expression (RE2)"`
 	Glob          string `json:"glob,omitempty" jsonschema:"only files that match, such as *.py"`
-	ContextLines  *int   `json:"context_lines,omitempty" jsonschema:"around each hit" minimum:"0" maximum:"50"`
+	ContextLines  *int   `json:"context_lines,omitempty" minimum:"0" maximum:"50"`
 	MaxMatches    int    `json:"max_matches,omitempty" minimum:"1" default:"200"`
 }
 

@@ -41,7 +41,9 @@ type Tool struct {
 	Spec
 	Access policy.Access // the most that a call can do; its plan may say less
 
-	schema func() *jsonschema.Schema // made when it is first wanted: most of a sidecar's tools are not called
+	// Made when they are first wanted: most of a sidecar's tools are not called.
+	schema func() *jsonschema.Schema
+	output func() json.RawMessage
 	plan   func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error)
 }
 
@@ -86,7 +88,8 @@ func NewSession[A any](s Spec, plan func(context.Context, Input, A) (*Action, er
 
 func newTool[A any, P Plan](s Spec, access policy.Access, plan func(context.Context, Input, A) (P, error)) Tool {
 	schema := sync.OnceValue(schemaFor[A])
-	return Tool{Spec: s, Access: access, schema: schema, plan: func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error) {
+	output := sync.OnceValue(func() json.RawMessage { return mustMarshal(resultSchema(s, access)) })
+	return Tool{Spec: s, Access: access, schema: schema, output: output, plan: func(ctx context.Context, in Input, raw json.RawMessage) (Plan, error) {
 		var args A
 		if err := decode(schema(), raw, &args); err != nil {
 			return nil, err
@@ -127,12 +130,13 @@ type Definition struct {
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
-	// OutputSchema is of structuredContent, and absent where there is none.
+	// OutputSchema is of structuredContent; see WithResults.
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Access       policy.Access   `json:"access"`
 	Annotations  Annotations     `json:"annotations"`
 
-	canonical string // Name, of a dialect's tool the name of what it is
+	canonical string                 // Name, of a dialect's tool the name of what it is
+	results   func() json.RawMessage // makes OutputSchema
 }
 
 // Annotations are MCP's hints. They follow from the access class.
@@ -147,8 +151,8 @@ type Annotations struct {
 func (t Tool) Definition() Definition {
 	readOnly := t.Access == policy.Read || t.Access == policy.Human
 	return Definition{
-		canonical: t.Name,
-		Name:      t.Name, Title: t.Title, Description: t.Description, InputSchema: mustMarshal(t.schema()), OutputSchema: mustMarshal(t.resultSchema()), Access: t.Access,
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: mustMarshal(t.schema()), Access: t.Access,
+		canonical: t.Name, results: t.output,
 		Annotations: Annotations{
 			ReadOnly:    readOnly,
 			Destructive: t.Destructive || t.Access == policy.Exec,
@@ -158,11 +162,13 @@ func (t Tool) Definition() Definition {
 	}
 }
 
-// WithoutResults are definitions for an agent that gets the text of results alone.
-func WithoutResults(definitions []Definition) []Definition {
+// WithResults adds the schemas of results, for whoever gets more than their text.
+func WithResults(definitions []Definition) []Definition {
 	out := slices.Clone(definitions)
 	for i := range out {
-		out[i].OutputSchema = nil
+		if make := out[i].results; make != nil { // else it came over a wire
+			out[i].OutputSchema = make()
+		}
 	}
 	return out
 }

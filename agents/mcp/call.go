@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"sync"
 
@@ -19,8 +18,7 @@ import (
 func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Result, error) {
 	ctx, cancel := s.until(ctx)
 	defer cancel()
-	known := (&tools.Registry{}).Definitions()
-	definitions := tools.WithoutResults(tools.DialectDefinitions(s.o.Dialect, s.o.Tools)) // of a door that is not there
+	definitions := tools.DialectDefinitions(s.o.Dialect, s.o.Tools)
 	if d, err := s.route.door(ctx, req.Session); err != nil {
 		s.o.Logf("listing the tools: %v", err)
 	} else {
@@ -32,7 +30,7 @@ func (s *server) list(ctx context.Context, req *sdk.ListToolsRequest) (sdk.Resul
 			definitions = theirs
 		}
 	}
-	s.names.learn(clientName(req.Session), slices.Concat(known, definitions)) // descriptions name others than are listed
+	s.names.learn(clientName(req.Session), definitions)
 	out := []listed{}
 	for _, d := range definitions {
 		out = append(out, listedTool(d, &s.names))
@@ -118,22 +116,30 @@ var renamed = []struct{ client, name, shown string }{
 	{"gemini", "exit_plan_mode", "submit_plan"},
 }
 
-// learn takes the tools' names in, as the client is to know them. Until it is called our
-// own catalogue's count.
+// learn takes the tools' names in, as the client is to know them, beside those of our own
+// catalogue: descriptions name tools that are not listed.
 func (n *names) learn(client string, definitions []tools.Definition) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.known = map[string]string{}
+	for _, t := range tools.Catalogue() {
+		n.add(client, t.Name)
+	}
 	for _, d := range definitions {
-		shown := plainName(d.Name)
-		for _, r := range renamed {
-			if r.name == d.Name && strings.HasPrefix(client, r.client) {
-				shown = r.shown
-			}
+		n.add(client, d.Name)
+	}
+}
+
+// add needs the lock.
+func (n *names) add(client, name string) {
+	shown := plainName(name)
+	for _, r := range renamed {
+		if r.name == name && strings.HasPrefix(client, r.client) {
+			shown = r.shown
 		}
-		if shown != d.Name {
-			n.known[shown] = d.Name
-		}
+	}
+	if shown != name {
+		n.known[shown] = name
 	}
 }
 
@@ -142,7 +148,7 @@ func (n *names) table() map[string]string {
 	known := n.known
 	n.mu.Unlock()
 	if known == nil {
-		n.learn("", (&tools.Registry{}).Definitions())
+		n.learn("", nil)
 		return n.table()
 	}
 	return known // never changed, only replaced

@@ -81,7 +81,7 @@ type Cost struct {
 // Costs are those of the tools, as they are sent.
 func Costs(definitions []tools.Definition) []Cost {
 	var n names
-	n.learn("", definitions)
+	n.learn("", nil)
 	out := make([]Cost, 0, len(definitions))
 	for _, d := range definitions {
 		text, err := json.Marshal(listedTool(d, &n))

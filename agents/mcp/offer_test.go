@@ -38,8 +38,8 @@ func TestDefinitionsAreShort(t *testing.T) {
 		}
 		counted := 0
 		definitions := (&tools.Registry{}).Definitions()
-		if !structured {
-			definitions = tools.WithoutResults(definitions)
+		if structured {
+			definitions = tools.WithResults(definitions)
 		}
 		for _, c := range Costs(definitions) {
 			if what == "all" || what == "core" && c.Core {

@@ -361,8 +361,8 @@ func (d *aloneDoor) close() error {
 
 func (d *aloneDoor) tools(context.Context) ([]tools.Definition, error) {
 	definitions := d.Registry.DefinitionsIn("", d.Session, nil)
-	if !d.structures() {
-		definitions = tools.WithoutResults(definitions)
+	if d.structures() {
+		definitions = tools.WithResults(definitions)
 	}
 	return definitions, nil
 }

@@ -173,8 +173,8 @@ func (a *agent) list(owner *session.Session, raw json.RawMessage) (any, error) {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
 	definitions := a.server.host.Registry.DefinitionsIn(p.Dialect, owner, p.Allowed)
-	if !a.structures() {
-		definitions = tools.WithoutResults(definitions)
+	if a.structures() {
+		definitions = tools.WithResults(definitions)
 	}
 	return map[string]any{"tools": definitions}, nil
 }

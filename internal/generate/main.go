@@ -84,12 +84,12 @@ func snapshots(root string) ([]string, error) {
 // generate makes every generated file, by its name below root.
 func generate(root string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for _, t := range tools.Catalogue() {
-		snapshot, err := snapshot(t.Definition())
+	for _, d := range tools.WithResults((&tools.Registry{}).Definitions()) {
+		snapshot, err := snapshot(d)
 		if err != nil {
 			return nil, err
 		}
-		files[schemaDir+"/"+stem(t.Name)+".json"] = snapshot
+		files[schemaDir+"/"+stem(d.Name)+".json"] = snapshot
 	}
 	for name, fill := range filled {
 		doc, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))

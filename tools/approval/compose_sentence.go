@@ -3,6 +3,7 @@ package approval
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,14 +28,12 @@ const saidOfArgument = 80
 func shortly(arguments json.RawMessage) string {
 	var out []string
 	d := json.NewDecoder(bytes.NewReader(arguments))
-	for token, err := d.Token(); err == nil && d.More(); {
-		if token, err = d.Token(); err != nil {
-			break
-		}
+	_, err := d.Token()
+	for err == nil && d.More() {
 		var value any
+		name, _ := d.Token()
 		if err = d.Decode(&value); err == nil && value != nil {
-			name, _ := token.(string)
-			out = append(out, visible(name)+" "+shortValue(value))
+			out = append(out, visible(fmt.Sprint(name))+" "+shortValue(value))
 		}
 	}
 	return strings.Join(out, ", ")

@@ -16,9 +16,9 @@ import (
 // "error" is a text. What is absent: todoread, todowrite, skill and task have no
 // canonical tool yet.
 var coder = &Dialect{
-	Name: "coder",
+	Name:  "coder",
 	words: map[string]string{"timeout_seconds": "timeout"},
-	fail: func(err *fault.Error, object any) any { return coderFailure(err, object) },
+	fail:  func(err *fault.Error, object any) any { return coderFailure(err, object) },
 	reads: func(object any, o Outcome) []Part {
 		text, _ := json.Marshal(object) //nolint:errcheck // an object of ours
 		media := slices.DeleteFunc(slices.Clone(o.Content), func(p Part) bool { return p.Type == "text" })

@@ -1,0 +1,40 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"pillion/agents/internal/agenttest"
+)
+
+// TestADialectOverMCP: an agent lists and calls the tools of its own set, whether an
+// editor is open or not.
+func TestADialectOverMCP(t *testing.T) {
+	home(t)
+	p := agenttest.NewProject(t, map[string]string{"a.txt": "hello\n"})
+	door := &alone{dir: p.Dir, t: t}
+	check := func(where string) {
+		t.Helper()
+		a := connect(t, "tester", Options{Cwd: p.Dir, Alone: door.open, Dialect: "coder"}, nil)
+		list, err := a.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+		}
+		if got := strings.Join(names, " "); got != "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover "+waitTool {
+			t.Errorf("%s lists %s", where, got)
+		}
+		if r := a.call(t, "read", object{"path": "a.txt"}); r.isError || r.text != `{"ok":true,"path":"a.txt","content":"hello\n","start_line":1,"end_line":1,"has_more":false}` {
+			t.Errorf("%s: got %+v", where, r)
+		}
+		if r := a.call(t, "read_file", object{"path": "a.txt"}); !r.isError || !strings.Contains(r.text, "unknown tool: read_file") {
+			t.Errorf("%s: read_file gave %+v", where, r)
+		}
+	}
+	check("without an editor")
+	editor(t, p)
+	check("with an editor")
+}
