@@ -77,6 +77,39 @@ func TestDialects(t *testing.T) {
 	}
 }
 
+// What happened to the user's work is told in every dialect.
+func TestADialectTellsOfTheUser(t *testing.T) {
+	for dialect, calls := range map[string][3]string{
+		"coder": {`read {"path": "a.txt"}`, `list {}`, `write {"path": "b.txt", "content": "agent\n"}`},
+		"qwen":  {`read_file {"absolute_path": "$BASE/a.txt"}`, `list_directory {"path": "$BASE"}`, `write_file {"file_path": "$BASE/b.txt", "content": "agent\n"}`},
+	} {
+		w := newWorld(t)
+		w.write("a.txt", "one\n")
+		w.start()
+		owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
+		owner.SetDialect(dialect)
+		w.human.approve = func(r approval.Request) approval.Answer {
+			return approval.Answer{Decision: approval.Edit, After: map[string]string{"b.txt": "user\n"}, Digest: r.Digest}
+		}
+		call := func(line string) string {
+			name, arguments, _ := strings.Cut(strings.ReplaceAll(line, "$BASE", w.path(".")), " ")
+			r := w.registry.Execute(t.Context(), tools.Call{Name: name, Arguments: json.RawMessage(arguments), Session: owner})
+			if r.IsError {
+				t.Errorf("%s: %s", line, r.Structured)
+			}
+			return r.Content[0].Text
+		}
+		call(calls[0])
+		w.write("a.txt", "two\n")
+		if text := call(calls[1]); !strings.Contains(text, "a.txt") || !strings.Contains(text, "changed") {
+			t.Errorf("%s says %s", calls[1], text)
+		}
+		if text := call(calls[2]); !strings.Contains(text, "-agent") || !strings.Contains(text, "+user") {
+			t.Errorf("%s says %s", calls[2], text)
+		}
+	}
+}
+
 // Google's agents take a result as a function response, too.
 func TestAFunctionResponse(t *testing.T) {
 	w := newWorld(t)

@@ -1,6 +1,7 @@
 package dialects
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -19,10 +20,10 @@ var coder = &Dialect{
 	Name:  "coder",
 	words: map[string]string{"timeout_seconds": "timeout"},
 	fail:  func(err *fault.Error, object any) any { return coderFailure(err, object) },
+	add:   coderTold,
 	reads: func(object any, o Outcome) []Part {
-		text, _ := json.Marshal(object) //nolint:errcheck // an object of ours
 		media := slices.DeleteFunc(slices.Clone(o.Content), func(p Part) bool { return p.Type == "text" })
-		return append([]Part{{Type: "text", Text: string(text)}}, media...)
+		return append([]Part{{Type: "text", Text: string(encode(object))}}, media...)
 	},
 	Tools: []Tool{
 		row(Tool{Name: "read", Title: "Read", Canonical: "read_file", Description: "Reads lines of a file, with the user's unsaved changes."}, coderRead, coderReadAnswer),
@@ -247,6 +248,23 @@ func coderSame[A any](canonical string) func(A) (string, any, error) {
 // coderObject is the canonical object.
 func coderObject[A any](_ A, o Outcome) map[string]any { return fields[map[string]any](o) }
 
+// told are fields that say what happened to the user's work: nobody may miss them.
+var told = []string{"changed_outside", "edited_by_human", "human_diff", "arguments", "merged", "saved", "unsaved"}
+
+// coderTold adds them where they say something.
+func coderTold(object any, o Outcome) any {
+	known := fields[map[string]json.RawMessage](o)
+	out := encode(object)
+	for _, key := range told {
+		usual := map[string]string{"merged": "false", "saved": "true"}[key]
+		if value, is := known[key]; is && string(value) != usual && !bytes.Contains(out, []byte(`"`+key+`":`)) {
+			out = append(append(append(append(out[:len(out)-1], `,"`...), key...), `":`...), value...)
+			out = append(out, '}')
+		}
+	}
+	return json.RawMessage(out)
+}
+
 // plain are those fields of the canonical object that the dialect has too.
 func plain[R, A any](_ A, o Outcome) R { return fields[R](o) }
 
@@ -254,17 +272,16 @@ func plain[R, A any](_ A, o Outcome) R { return fields[R](o) }
 // it has what is known.
 func coderFailure(err *fault.Error, object any) json.RawMessage {
 	known := map[string]any{}
-	if raw, err := json.Marshal(object); object != nil && err == nil {
-		_ = json.Unmarshal(raw, &known) //nolint:errcheck // an object of ours
+	if object != nil {
+		_ = json.Unmarshal(encode(object), &known) //nolint:errcheck // an object of ours
 	}
-	out, _ := json.Marshal(coderFailed{Error: coderError(err)}) //nolint:errcheck // a bool and a text
+	out := encode(coderFailed{Error: coderError(err)})
 	for _, key := range slices.Sorted(maps.Keys(known)) {
 		value := known[key]
 		if key == "ok" || key == "error" || key != "applied" && (value == nil || reflect.ValueOf(value).IsZero() || fmt.Sprint(value) == "[]") {
 			continue
 		}
-		field, _ := json.Marshal(map[string]any{key: value}) //nolint:errcheck // came from JSON
-		out = append(append(out[:len(out)-1], ','), field[1:]...)
+		out = append(append(out[:len(out)-1], ','), encode(map[string]any{key: value})[1:]...)
 	}
 	return out
 }

@@ -6,6 +6,7 @@
 package dialects
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"reflect"
@@ -22,6 +23,9 @@ type Dialect struct {
 	words map[string]string // for names of arguments in hints
 	// fail is the object of a call that failed, made of the tool's; nil: there is no such tool.
 	fail func(err *fault.Error, object any) any
+	// add puts into an object what agents of this dialect are told though it knows no such
+	// fields; nil: the text that a model reads says it.
+	add func(object any, o Outcome) any
 	// reads gives what a model reads.
 	reads func(object any, o Outcome) []Part
 	// wrap adds the form in which Google's models take a result; nil: there is none.
@@ -125,6 +129,9 @@ func (d *Dialect) Answer(c Call, o Outcome) (object any, content []Part) {
 	if o.Err != nil && d.fail != nil {
 		object = d.fail(o.Err, object)
 	}
+	if d.add != nil {
+		object = d.add(object, o)
+	}
 	if o.Wrapped && d.wrap != nil && c.tool != nil {
 		object = d.wrap(c.tool.Name, object)
 	}
@@ -143,11 +150,21 @@ func row[A, R any](t Tool, call func(A) (canonical string, args any, err error),
 		if err != nil {
 			return Call{Name: t.Canonical, given: given}, err
 		}
-		raw, err := json.Marshal(args)
-		return Call{Name: name, Arguments: raw, given: given}, err
+		return Call{Name: name, Arguments: encode(args), given: given}, nil
 	}
 	t.answer = func(args any, o Outcome) any { return answer(args.(A), o) }
 	return t
+}
+
+// encode is JSON for models, which are no browsers: it does not escape <, > and &.
+func encode(v any) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return []byte("{}") // never of the types here
+	}
+	return bytes.TrimSpace(out.Bytes())
 }
 
 // fields reads the canonical result; what is not in it stays zero.

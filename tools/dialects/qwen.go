@@ -2,6 +2,7 @@ package dialects
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -94,6 +95,22 @@ func qwenAnswer[A any](_ A, o Outcome) qwenResult {
 	return r
 }
 
+// qwenTold says what a result's own text said of the user's work, for those that replace it.
+func qwenTold(o Outcome) string {
+	f := fields[struct {
+		ChangedOutside []string        `json:"changed_outside"`
+		Arguments      json.RawMessage `json:"arguments"`
+	}](o)
+	text := ""
+	for _, name := range f.ChangedOutside {
+		text += "\n(changed by somebody else since you read it: " + fault.Quote(name) + ")"
+	}
+	if len(f.Arguments) > 0 {
+		text += "\n(The user changed the arguments before approving. This was run: " + string(f.Arguments) + ")"
+	}
+	return text
+}
+
 func qwenFailure(err *fault.Error, object any) qwenResult {
 	r, _ := object.(qwenResult)
 	text := "Error: " + err.Message
@@ -152,7 +169,7 @@ func qwenListAnswer(a qwenListArgs, o Outcome) qwenResult {
 	if f.Truncated {
 		lines = append(lines, "(there are more)")
 	}
-	r.LLMContent = "Directory listing for " + fault.Escape(a.Path) + ":\n" + strings.Join(lines, "\n")
+	r.LLMContent = "Directory listing for " + fault.Escape(a.Path) + ":\n" + strings.Join(lines, "\n") + qwenTold(o)
 	return r
 }
 
@@ -201,7 +218,7 @@ func qwenReadAnswer(a qwenReadArgs, o Outcome) qwenResult {
 	case text == "" && f.Total > 0:
 		text = fmt.Sprintf("(the file has %d lines; there is nothing from offset %d on)", f.Total, f.StartLine-1)
 	}
-	r.LLMContent = text
+	r.LLMContent = text + qwenTold(o)
 	return r
 }
 
@@ -313,7 +330,7 @@ func qwenShellAnswer(a qwenShellArgs, o Outcome) qwenResult {
 		r.ReturnDisplay = printed
 	}
 	if f.Process != "" && o.Err == nil {
-		r.LLMContent = fmt.Sprintf("It goes on in the background, as process %s, until the session ends. So far it printed:\n%s", f.Process, f.Stdout+f.Stderr)
+		r.LLMContent = fmt.Sprintf("It goes on in the background, as process %s, until the session ends. So far it printed:\n%s", f.Process, f.Stdout+f.Stderr) + qwenTold(o)
 	}
 	return r
 }
