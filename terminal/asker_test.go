@@ -97,7 +97,7 @@ func TestAQuestionLooksLikeThis(t *testing.T) {
 ? sample-agent asks: Edit app.py
   • this tool changes files
 
-  app.py  4 bytes  +1  −1
+  app.py  +1  −1
   @@ -1 +1 @@
   -old
   +new

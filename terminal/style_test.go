@@ -123,7 +123,7 @@ func TestPreviewOfFiles(t *testing.T) {
   @@ -0,0 +1 @@
   +x
 
-  c  0 bytes  −2
+  c  −2
   Unsaved changes  kept; the file stays unsaved
   @@ -1 +0,0 @@
   -y

@@ -67,7 +67,7 @@ func (f *File) compose(tool string) {
 	default:
 		f.Text = f.Whole == ""
 	}
-	f.Deed, f.Summary, f.Facts = f.deed(tool), f.summary(), f.facts()
+	f.Deed, f.Summary, f.Facts = f.deed(tool), f.summary(tool), f.facts()
 	for i, h := range f.Hunks {
 		if h.Before == nil && f.Summary != "" {
 			f.Hunks[i].Title = f.Summary
@@ -109,7 +109,7 @@ func verb(files []File, tool string) string {
 }
 
 // summary is what happens to it beside its lines.
-func (f *File) summary() string {
+func (f *File) summary(tool string) string {
 	said := map[change.Operation]string{change.Create: "new file", change.CreateDirectory: "new folder", change.Delete: "deleted"}[f.Operation]
 	switch {
 	case f.Operation == change.Move && f.To != "":
@@ -120,16 +120,16 @@ func (f *File) summary() string {
 	if f.isFolder() && f.Operation != change.CreateDirectory {
 		said = change.Words(said, entries(*f.Entries))
 	}
-	return change.Words(said, visible(f.Note), visible(f.Whole), f.size())
+	return change.Words(said, visible(f.Note), visible(f.Whole), f.size(tool))
 }
 
-// size is that of the text that is written.
-func (f *File) size() string {
-	written := f.Operation == change.Create || f.Operation == change.Overwrite
+// size is that of a text that is written whole; of an edit the lines say enough.
+func (f *File) size(tool string) string {
+	overwritten := f.Operation == change.Overwrite && tool == "write_file"
 	switch was := len(f.Before); {
-	case !written || f.Whole != "" || f.isFolder():
+	case f.Operation != change.Create && !overwritten || f.Whole != "" || f.isFolder():
 		return ""
-	case f.Operation == change.Overwrite && was != f.Size:
+	case overwritten && was != f.Size:
 		return fmt.Sprintf("%d → %s", was, count(f.Size, "byte"))
 	}
 	return count(f.Size, "byte")

@@ -49,7 +49,7 @@ func TestWhatIsSaidOfFiles(t *testing.T) {
 		deed, question, summary string
 		text                    bool
 	}{
-		{"edit_file", []change.FilePreview{text}, "edit src/app.py", "Change files?", "2 → 20 bytes", true},
+		{"edit_file", []change.FilePreview{text}, "edit src/app.py", "Change files?", "", true},
 		{"write_file", []change.FilePreview{text}, "overwrite src/app.py", "Change files?", "2 → 20 bytes", true},
 		{"write_file", []change.FilePreview{create}, "create n.sh", "Change files?", "new file, executable, mode 100755, 1 byte", true},
 		{"delete_file", []change.FilePreview{folder}, "delete the folder old", "Delete a folder?", "deleted, 3 files", false},
@@ -97,7 +97,7 @@ func TestBanners(t *testing.T) {
 		t.Errorf("above one of two: %q", got)
 	}
 	review := composed(approval.Preview{Kind: "review", Message: "take\none", Files: approval.Files([]change.FilePreview{text})}, approval.Request{}).Preview
-	if got := review.Files[0].Banner; got != "take one · 2 → 20 bytes" || review.Deed != "have a patch of src/app.py reviewed" || !slices.Equal(facts(review.Facts), []string{"Message:\n- take\n- one", "Asked by: claude, over MCP"}) {
+	if got := review.Files[0].Banner; got != "take one" || review.Deed != "have a patch of src/app.py reviewed" || !slices.Equal(facts(review.Facts), []string{"Message:\n- take\n- one", "Asked by: claude, over MCP"}) {
 		t.Errorf("above a review: %q, %q, %q", got, review.Deed, facts(review.Facts))
 	}
 }
