@@ -159,12 +159,13 @@ function M.pause(session)
   local announce, escape = require("pillion.announce"), require("pillion.escape")
   session.client.request("session/pause", { sessionId = session.sessionId }, function(err)
     local name = escape.visible(session.agent.name)
-    if err then
-      announce.tell(("Pillion: %s is not paused: %s"):format(name, escape.short(err.message, 200)), vim.log.levels.ERROR)
-    else
-      announce.tell(("Pillion: %s is paused until :Pillion resume"):format(name))
-    end
-    M.sessions(session.client)
+    M.sessions(session.client, function() -- :Pillion shows it when the user reads it
+      if err then
+        announce.tell(("Pillion: %s is not paused: %s"):format(name, escape.short(err.message, 200)), vim.log.levels.ERROR)
+      else
+        announce.tell(("Pillion: %s is paused until :Pillion resume"):format(name))
+      end
+    end)
   end)
 end
 
