@@ -28,6 +28,8 @@ type choice struct {
 	taken, of int                           // hunks, 0 where they were not chosen one by one
 }
 
+func (c choice) changed() bool { return len(c.files)+len(c.tree) > 0 }
+
 // Adopt makes the user's version the proposal: the hunks that they chose, and their own
 // text where they wrote one. Where it was given for an older proposal, the two are merged.
 func (p *pending) Adopt(a approval.Answer) error {

@@ -19,6 +19,10 @@ var _ = define(NewEdit(Spec{
 	Destructive: true,
 	Success:     true,
 	Results:     []any{applyPatchResult{}},
+	Restate: func(e *Edits) map[string]any {
+		made := e.Answer(proposedOutcomes(e.Set)).Result.(applyPatchResult)
+		return map[string]any{"diff": made.Diff, "patch": nil}
+	},
 }, planApplyPatch))
 
 type applyPatchArgs struct {

@@ -120,8 +120,11 @@ func (r *Registry) run(ctx context.Context, p *pending, started time.Time) (*Ans
 // ended is what a call comes to that was given up with an error: of a plan that cannot be
 // made any more what it would have answered, which says more.
 func (p *pending) ended(err error) (*Answer, error) {
-	if p.gone != nil && err == error(p.gone.Err) {
+	switch {
+	case p.gone != nil && err == error(p.gone.Err):
 		return p.gone, nil
+	case errors.Is(err, errElsewhere):
+		return &Answer{Summary: "approved; the agent does it itself"}, nil
 	}
 	return nil, err
 }
@@ -187,7 +190,7 @@ func (r *Registry) approve(ctx context.Context, p *pending, started time.Time) e
 	case err != nil:
 		return err
 	}
-	return p.take(ctx, answer)
+	return p.decided(ctx, answer, p.take(ctx, answer))
 }
 
 // do carries the plan out. Edits whose file moved in the last moment are planned

@@ -19,6 +19,7 @@ var _ = define(NewEdit(Spec{
 	Destructive: true,
 	Success:     true,
 	Results:     []any{changedFile{}},
+	Restate:     restateEdit,
 }, planEditFile))
 
 type editFileArgs struct {
@@ -88,6 +89,26 @@ func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, err
 		return a
 	}
 	return e, nil
+}
+
+// restateEdit says a change as one replacement: of the lines from the first to the last
+// that differ, with as many around them as make the text unique.
+func restateEdit(e *Edits) map[string]any {
+	f := e.Set.Files[0]
+	before, after := strings.SplitAfter(f.Before.Text, "\n"), strings.SplitAfter(f.After.Text, "\n")
+	head, tail, most := 0, 0, min(len(before), len(after))
+	for head < most && before[head] == after[head] {
+		head++
+	}
+	for tail < most-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	old := func() string { return strings.Join(before[head:len(before)-tail], "") }
+	for strings.Count(f.Before.Text, old()) != 1 && head+tail > 0 { // the empty text is everywhere
+		head, tail = max(head-1, 0), max(tail-1, 0)
+	}
+	edit := textEdit{OldString: old(), NewString: strings.Join(after[head:len(after)-tail], "")}
+	return map[string]any{"edits": []textEdit{edit}, "old_string": nil, "new_string": nil, "replace_all": nil, "expected_replacements": nil}
 }
 
 // lenient are notes on how an edit was matched, as reasons.

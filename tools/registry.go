@@ -73,6 +73,10 @@ type Call struct {
 	// else. 0: no limit but the settings'.
 	PageBytes int
 	Output    func(stream, text string)
+	// Decided hears what the user answered, each time that the call is asked about, before
+	// anything is done. If it gives false, nothing is: whoever called does it. Nil: nobody
+	// needs to know.
+	Decided func(Decision) (here bool)
 	// Wrapped: a dialect of Google's agents gives the result as a function response too.
 	Wrapped bool
 	// Stream takes the content of a file in chunks, and may wait before it takes the

@@ -22,6 +22,7 @@ type call struct {
 	page             int
 	text             bool // report what the model reads as well
 	streams          bool // content may come in chunks, which are reported
+	decides          string // here or elsewhere: the caller hears what the user decides, and where the call is made
 	answers          []answer
 }
 
@@ -60,6 +61,7 @@ func (c *call) meanwhile() []string {
 //	page BYTES                  as agents over MCP get it
 //	show text                   report what the model reads, too
 //	takes chunks                with a progress token, for what is streamed
+//	hears here | elsewhere      the caller hears decisions, and makes the call itself or not
 func (w *world) readCall(text string) *call {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	c := &call{session: "main"}
@@ -86,6 +88,8 @@ func (w *world) readCall(text string) *call {
 			c.text = true
 		case "takes":
 			c.streams = true
+		case "hears":
+			c.decides = rest
 		default:
 			arguments += "\n" + line
 		}

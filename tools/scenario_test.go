@@ -169,6 +169,12 @@ func (w *world) execute(c *call) tools.Result {
 			return nil
 		}
 	}
+	if w.decisions = nil; c.decides != "" {
+		call.Decided = func(d tools.Decision) bool {
+			w.decisions = append(w.decisions, d)
+			return c.decides == "here"
+		}
+	}
 	result := w.registry.Execute(context.Background(), call)
 	w.human.done(w.t)
 	probe := w.registry.Execute(context.Background(), tools.Call{
@@ -189,6 +195,9 @@ func (w *world) report(c *call, r tools.Result, before, after view) string {
 			line = w.redact(line)
 		}
 		out.WriteString(line + "\n")
+	}
+	for _, d := range w.decisions {
+		fmt.Fprintf(&out, "decided: %s %q %s\n", d.Decision, d.Feedback, w.redact(string(d.Arguments)))
 	}
 	for _, c := range w.chunks {
 		fmt.Fprintf(&out, "chunk, lines %d to %d: %q\n", c.StartLine, c.EndLine, c.Content)

@@ -32,15 +32,16 @@ type world struct {
 	base    string
 	folders []string // below project
 
-	store    *document.Store
-	registry *tools.Registry
-	human    *human
-	editor   *editor
-	rules    policy.Rules
-	allowed  []tools.Allowed
-	limits   tools.Limits
-	sessions map[string]*session.Session
-	chunks   []tools.Chunk // of the last call
+	store     *document.Store
+	registry  *tools.Registry
+	human     *human
+	editor    *editor
+	rules     policy.Rules
+	allowed   []tools.Allowed
+	limits    tools.Limits
+	sessions  map[string]*session.Session
+	chunks    []tools.Chunk    // of the last call
+	decisions []tools.Decision // of the last call, where its caller hears them
 	// languages is what the scenario says of code; nil: nobody can be asked.
 	languages *languages
 	writesGit bool   // the call that runs may write to repositories

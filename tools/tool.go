@@ -34,6 +34,9 @@ type Spec struct {
 	Destructive bool   // what it changes may be lost
 	Success     bool   // its results also say "success", as CodeLab's agents read it
 	Results     []any  // structs of the fields that its results have, without a value
+	// Restate gives the arguments, nil for those to leave out, with which a call would plan
+	// exactly these edits. Nil: a change that the user made cannot be said in arguments.
+	Restate func(e *Edits) map[string]any
 }
 
 // Tool is one thing that an agent may do.

@@ -21,6 +21,9 @@ var _ = define(NewEdit(Spec{
 	Destructive: true,
 	Success:     true,
 	Results:     []any{changedFile{}, chunkResult{}},
+	Restate: func(e *Edits) map[string]any {
+		return map[string]any{"content": e.Set.Files[0].After.Text, "chunk": nil}
+	},
 }, planWriteFile))
 
 type writeFileArgs struct {
