@@ -71,7 +71,7 @@ func (l *launcher) start(o order) (*child, error) {
 			return nil, err
 		}
 		err = c.assign(o)
-		if err == nil {
+		if err == nil || !spare && errors.Is(err, syscall.EPIPE) { // it has ended, and has reported why
 			return &c.child, nil
 		}
 		c.discard()
