@@ -45,12 +45,26 @@ type Settings struct {
 	Unusual         string          `json:"unusual,omitempty"`
 	LanguageServers LanguageServers `json:"languageServers,omitzero"`
 	MCP             MCP             `json:"mcp,omitzero"`
+	Gateway         Gateway         `json:"gateway,omitzero"`
 	Agents          Agents          `json:"agents,omitempty"`
 }
 
 // MCP is what agents get that come by `pillion mcp`.
 type MCP struct {
 	Structured bool `json:"structured,omitempty"` // structuredContent beside the text
+}
+
+// Gateway is how a gateway is reached, and how it wants its frames.
+type Gateway struct {
+	URL string `json:"url,omitempty"`
+	// TokenCommand is a command line whose first line of output is the token.
+	TokenCommand string `json:"tokenCommand,omitempty"`
+	// AllowInsecure lets connections without TLS go to other machines.
+	AllowInsecure bool   `json:"allowInsecure,omitempty"`
+	Execution     string `json:"execution,omitempty"` // editor or agent
+	Rejection     string `json:"rejection,omitempty"` // both, decision or result
+	Errors        string `json:"errors,omitempty"`    // object, text or bare
+	Codes         string `json:"codes,omitempty"`     // own or codelab
 }
 
 // Trace is the editor's own logging of the wire.

@@ -105,6 +105,21 @@ var keys = []Key{
 		Meaning: "whether agents get the structure of a result (`structuredContent`) in addition to its text, as with `pillion mcp --structured`. Most agents show it to their model instead of the text, escaped in one line",
 	},
 	{
+		Name: "gateway.url", Default: `""`, Meaning: "the address of the gateway that you connect to, such as `wss://codelab.example.org/ws`. `{session_id}` in it stands for the session; without it, the session is put behind the path",
+	},
+	{
+		Name: "gateway.tokenCommand", Default: `""`, Meaning: "a command line that prints the token for the gateway, for Neovim and `pillion chat`; without it, the token is in the environment variable `PILLION_GATEWAY_TOKEN`. VS Code asks you and keeps it in its secret storage",
+	},
+	{Name: "gateway.allowInsecure", Default: "false", Meaning: "whether a gateway on another machine may be connected to without TLS (`ws://`): your token and your files then cross the network in the clear"},
+	{
+		Name: "gateway.execution", Default: `"editor"`, Meaning: "who does what you approved for a gateway's agent: `editor` (it is done here) or `agent` (the agent gets your decision and does it itself). Calls that you are not asked about are always done here",
+	},
+	{Name: "gateway.rejection", Default: `"both"`, Meaning: "what a gateway gets when you reject a call: `both` (the decision and a failed result), `decision` or `result`"},
+	{
+		Name: "gateway.errors", Default: `"object"`, Meaning: "the form of errors for a gateway: `object` (`error` is an object with a code and a message), `text` (`error` is the message, `error_code` the code) or `bare` (`error` is the code in lower case)",
+	},
+	{Name: "gateway.codes", Default: `"own"`, Meaning: "the codes of errors for a gateway: `own`, or `codelab` (only those of CodeLab's descriptions; the code proper is in `details.code`)"},
+	{
 		Name: "agents", Default: "{}", Meaning: "what holds for single agents, by name: `{\"codex\": {\"tools\": [\"core\", \"git_log\"]}}`. `tools` are the tools that are on for that agent, by name; `core` is ten of them, `all` is all. " +
 			"Others do not exist for it. A name fits every agent whose name begins with its words, `*` fits all; where several lists fit an agent (a project's too), a tool has to be in each of them",
 	},

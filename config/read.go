@@ -254,6 +254,21 @@ func (p *problems) checkWords(s *Settings) {
 		p.add("unusual %q does not exist; use tell, pause or revert. Using pause", s.Unusual)
 		s.Unusual = "pause"
 	}
+	for _, word := range []struct {
+		name  string
+		value *string
+		known []string
+	}{
+		{"execution", &s.Gateway.Execution, []string{"editor", "agent"}},
+		{"rejection", &s.Gateway.Rejection, []string{"both", "decision", "result"}},
+		{"errors", &s.Gateway.Errors, []string{"object", "text", "bare"}},
+		{"codes", &s.Gateway.Codes, []string{"own", "codelab"}},
+	} {
+		if *word.value != "" && !slices.Contains(word.known, *word.value) {
+			p.add("gateway.%s %q does not exist; use %s. Using %s", word.name, *word.value, strings.Join(word.known, " or "), word.known[0])
+			*word.value = ""
+		}
+	}
 	s.SandboxWritable = slices.DeleteFunc(s.SandboxWritable, func(dir string) bool {
 		bad := !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~/")
 		if bad {

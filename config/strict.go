@@ -43,6 +43,14 @@ var bounds = map[string]bound{
 	"mcp.structured":          {never: "it applies to all your agents"},
 	"agents":                  {tightens: true},
 
+	"gateway.url":           {never: gatewaysAreYours},
+	"gateway.tokenCommand":  {never: gatewaysAreYours},
+	"gateway.allowInsecure": {never: gatewaysAreYours},
+	"gateway.execution":     {never: gatewaysAreYours},
+	"gateway.rejection":     {never: gatewaysAreYours},
+	"gateway.errors":        {never: gatewaysAreYours},
+	"gateway.codes":         {never: gatewaysAreYours},
+
 	"languageServers.prefer":          {never: serversAreYours},
 	"languageServers.diagnostics":     {never: serversAreYours},
 	"languageServers.editWaitSeconds": {never: serversAreYours},
@@ -51,8 +59,9 @@ var bounds = map[string]bound{
 }
 
 const (
-	journalIsYours  = "the journal is shared by all your workspaces"
-	serversAreYours = "it applies to your editor"
+	journalIsYours   = "the journal is shared by all your workspaces"
+	gatewaysAreYours = "your token goes there"
+	serversAreYours  = "it applies to your editor"
 )
 
 // bound is what may be done to one setting.

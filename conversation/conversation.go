@@ -245,7 +245,7 @@ func (c *Conversation) Says(status Status, message string) {
 		return
 	}
 	c.view.Status, c.view.Message = status, message
-	c.tell(Changed{Status: status, Message: &message})
+	c.tell(Changed{SessionID: c.view.SessionID, Status: status, Message: &message})
 }
 
 const maxStatus = 1000 // bytes

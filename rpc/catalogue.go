@@ -38,6 +38,11 @@ var sent = map[string]Audience{
 	"agent/status":      Plugins,
 	"process/output":    Plugins,
 
+	"conversation/changed":  Plugins,
+	"conversation/appended": Plugins,
+	"gateway/changed":       Plugins,
+	"agent/message":         Plugins,
+
 	"editor/definition":  Plugins, // these five only to those with languageFeatures
 	"editor/diagnostics": Plugins,
 	"editor/hover":       Plugins,
@@ -66,7 +71,7 @@ var sent = map[string]Audience{
 
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
-	"activity/", "agent/", "approval/", "document/", "editor/", "journal/", "patch/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
+	"activity/", "agent/", "approval/", "context/", "conversation/", "document/", "editor/", "gateway/", "journal/", "patch/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
 	"workspace/changed", "workspace/tracking",
 }
 

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -26,6 +27,10 @@ type Events interface {
 	Journal(changed change.JournalChanged)
 	// Unusual is an agent that behaves suspiciously.
 	Unusual(u Unusual)
+	// Gateway is how a session is connected to a gateway, Frame a frame for the one that the
+	// editor is connected to itself.
+	Gateway(state any)
+	Frame(frame json.RawMessage)
 	// Untrusted is a project's settings file that the user does not trust, or no longer.
 	Untrusted(u Untrusted)
 }
@@ -96,6 +101,20 @@ func (e events) Tracking(t Tracking) {
 func (e events) Journal(changed change.JournalChanged) {
 	if e.client.Pillion {
 		e.server.conn.Notify("journal/changed", changed) //nolint:errcheck // the list is asked for again
+	}
+}
+
+// Gateway tells an editor with a plugin how a gateway is connected.
+func (e events) Gateway(state any) {
+	if e.client.Pillion {
+		e.server.conn.Notify("gateway/changed", state) //nolint:errcheck // the status can be asked for
+	}
+}
+
+// Frame gives the editor a frame for its gateway.
+func (e events) Frame(frame json.RawMessage) {
+	if e.client.Pillion {
+		e.server.conn.Notify("agent/message", frame) //nolint:errcheck // the connection has ended
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"pillion/conversation"
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/approval"
@@ -79,6 +80,8 @@ type Core struct {
 	WatchedFiles func(uris []string)
 	// FoldersChanged notes that other folders are open now.
 	FoldersChanged func()
+	Conversations  *conversation.Set
+	Gateway        Gateway
 	// Relay is where agents that the editor starts connect, "" without one.
 	Relay func() (socket, token string)
 	Close func() error
@@ -202,6 +205,16 @@ func init() {
 		"process/list":  {ahead: true, handle: (*server).processList},
 		"process/kill":  {ahead: true, handle: (*server).processKill},
 		"process/write": {ahead: true, handle: (*server).processWrite},
+
+		"conversation/list": {ahead: true, handle: (*server).conversationList},
+		"conversation/send": {ahead: true, handle: (*server).conversationSend},
+		"context/update":    {ahead: true, handle: (*server).contextUpdate},
+		"context/list":      {ahead: true, handle: (*server).contextList},
+
+		"gateway/connect":    {ahead: true, handle: (*server).gatewayConnect},
+		"gateway/disconnect": {ahead: true, handle: (*server).gatewayDisconnect},
+		"gateway/status":     {ahead: true, handle: (*server).gatewayStatus},
+		"agent/message":      {inline: true, handle: (*server).agentMessage},
 
 		"relay/info":               {handle: (*server).relayInfo},
 		"workspace/executeCommand": {ahead: true, handle: (*server).executeCommand},

@@ -41,6 +41,7 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 		return nil, err
 	}
 	agents := listenForAgents(s, c, version)
+	gateway := c.Gateway(version)
 	c.track(func(changes []tracking.Change) {
 		s.Events.Changed(changes)
 		agents.Changed(changes)
@@ -59,7 +60,12 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 		WatchedFiles:   c.watchedFiles,
 		Trust:          c.trust,
 		Relay:          agents.Info,
-		Close:          func() error { return errors.Join(agents.Close(), c.Close()) },
+		Conversations:  c.Conversations,
+		Gateway:        gateways{gateway, c},
+		Close: func() error {
+			gateway.Close()
+			return errors.Join(agents.Close(), c.Close())
+		},
 	}, nil
 }
 

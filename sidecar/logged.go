@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -22,6 +23,8 @@ func (Logged) Activity(tools.Activity)       {}
 func (Logged) Changed([]tracking.Change)     {}
 func (Logged) Tracking(rpc.Tracking)         {}
 func (Logged) Journal(change.JournalChanged) {}
+func (Logged) Gateway(any)                   {}
+func (Logged) Frame(json.RawMessage)         {}
 func (Logged) Unusual(u rpc.Unusual)         { logf("%s", u.Message) }
 func (Logged) Untrusted(u rpc.Untrusted) {
 	DescribeUntrusted(u, func(text string) { logf("%s", text) })

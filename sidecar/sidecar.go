@@ -19,6 +19,7 @@ import (
 
 	"pillion/audit"
 	"pillion/config"
+	"pillion/conversation"
 	"pillion/internal/state"
 	"pillion/lspbridge"
 	"pillion/rpc"
@@ -59,21 +60,23 @@ type Sidecar struct {
 	documents *document.Store
 	Registry  *tools.Registry
 	Sessions  *session.Set
-	runner    *process.Runner
-	processes *process.Table
-	watcher   *watch.Watcher
-	tree      *watch.Tree
-	tracker   *tracking.Tracker // nil: nobody is told of changes
-	degraded  degraded
-	audit     *audit.Log
-	auditing  atomic.Value // string: what is kept of a call
-	alarms    alarms
-	events    rpc.Events
-	settings  *liveSettings
-	journal   *change.Journal
-	languages *lspbridge.Bridge
-	recovered []string  // what became of sets that were interrupted, until the user can be told
-	atOnce    time.Time // until then whoever asks at once is not disturbed: see giveWay
+	// Conversations are those with agents that come by a gateway.
+	Conversations *conversation.Set
+	runner        *process.Runner
+	processes     *process.Table
+	watcher       *watch.Watcher
+	tree          *watch.Tree
+	tracker       *tracking.Tracker // nil: nobody is told of changes
+	degraded      degraded
+	audit         *audit.Log
+	auditing      atomic.Value // string: what is kept of a call
+	alarms        alarms
+	events        rpc.Events
+	settings      *liveSettings
+	journal       *change.Journal
+	languages     *lspbridge.Bridge
+	recovered     []string  // what became of sets that were interrupted, until the user can be told
+	atOnce        time.Time // until then whoever asks at once is not disturbed: see giveWay
 
 	following sync.Mutex // guards unfollow
 	unfollow  func()     // ends the watching of settings
@@ -101,6 +104,9 @@ func New(o Options) (*Sidecar, error) {
 		workspace: w,
 		documents: document.NewStore(w),
 		Sessions:  session.NewSet(policy.Default),
+
+		Conversations: &conversation.Set{},
+
 		runner:    runner,
 		processes: process.NewTable(runner),
 		watcher:   &watch.Watcher{},

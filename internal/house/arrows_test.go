@@ -55,12 +55,14 @@ var arrows = map[string][]string{
 	"lspbridge": {"internal/wire", "workspace", "workspace/diff", "workspace/document", "workspace/language", "workspace/search", "workspace/watch"},
 
 	"rpc": {
-		"tools", "tools/approval", "tools/patching", "tools/policy", "tools/process", "tools/session",
+		"conversation", "tools", "tools/approval", "tools/patching", "tools/policy", "tools/process", "tools/session",
 		"workspace", "workspace/change", "workspace/document", "workspace/tracking", "workspace/journal", "internal/wire",
 	},
 	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
 	"agents/mcp":     {"tools", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/wire"},
 	"agents/install": {"internal/state"},
+	"agents/gateway": {"conversation", "tools", "tools/approval", "tools/session"},
+	"conversation":   {},
 	"terminal":       {"tools", "tools/approval", "workspace/diff"},
 	"page":           {"tools", "tools/approval", "workspace/diff"},
 	"doctor":         {"agents/install", "agents/relay", "config", "internal/state", "lspbridge", "terminal", "tools/process", "workspace", "workspace/watch"},
@@ -70,7 +72,7 @@ var arrows = map[string][]string{
 	"config":         {"internal/state", "tools/policy", "workspace"},
 
 	"sidecar": {
-		"agents/mcp", "agents/relay", "audit", "config", "internal/state", "internal/wire", "lspbridge", "rpc",
+		"agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/unusual",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
@@ -100,7 +102,8 @@ var confined = map[string][]string{
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
-	"net/http":                            {"page"}, // on loopback
+	"net/http":                            {"page", "agents/gateway"}, // on loopback, and to open a WebSocket
+	"github.com/coder/websocket":          {"agents/gateway"},
 	"golang.org/x/crypto/":                {},
 	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},

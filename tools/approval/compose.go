@@ -51,7 +51,7 @@ func (r *Request) show() {
 	}
 }
 
-var via = map[string]string{"mcp": ", over MCP", "editor": ", in this editor", "terminal": ", in a terminal"}
+var via = map[string]string{"mcp": ", over MCP", "editor": ", in this editor", "terminal": ", in a terminal", "gateway": ", through a gateway"}
 
 func (r *Request) composeText() {
 	p := &r.Preview

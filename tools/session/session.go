@@ -20,7 +20,7 @@ import (
 type Agent struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
-	Via     string `json:"via,omitempty"` // "editor", "mcp", "terminal" or "chat"
+	Via     string `json:"via,omitempty"` // "editor", "mcp", "terminal", "chat" or "gateway"
 }
 
 // Session is one agent's conversation.

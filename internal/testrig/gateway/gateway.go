@@ -1,0 +1,193 @@
+// Package gateway is the reference gateway of the tests: the far end of the Agent Protocol,
+// a WebSocket server on loopback. A test takes its connections (Accept) and speaks frames
+// over them, or breaks them off. It is not Pillion's; Pillion only ever is the client.
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// Patience is how long a test waits for what must come.
+const Patience = 20 * time.Second
+
+// Frame is a frame as it came.
+type Frame map[string]any
+
+// Text is a member that is a text.
+func (f Frame) Text(name string) string {
+	text, _ := f[name].(string)
+	return text
+}
+
+// Object is a member that is an object.
+func (f Frame) Object(name string) Frame {
+	object, _ := f[name].(map[string]any)
+	return object
+}
+
+// Server is a gateway.
+type Server struct {
+	t     testing.TB
+	URL   string // ws://127.0.0.1:PORT/ws
+	Token string // what it wants in the header; "" anything
+	// Refuse, if set, answers the next connections with this status.
+	Refuse atomic.Int32
+	conns  chan *Conn
+}
+
+// Conn is one connection.
+type Conn struct {
+	t      testing.TB
+	Socket *websocket.Conn
+	Raw    net.Conn // below it
+	Path   string
+	Header http.Header
+	frames chan Frame
+	ended  chan error
+}
+
+type rawKey struct{}
+
+// New starts a gateway that ends with the test.
+func New(t testing.TB) *Server {
+	s := &Server{t: t, conns: make(chan *Conn, 100)}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, rawKey{}, c) }
+	server.Start()
+	t.Cleanup(server.Close)
+	s.URL = "ws" + strings.TrimPrefix(server.URL, "http") + "/ws"
+	return s
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if code := s.Refuse.Load(); code != 0 {
+		w.WriteHeader(int(code))
+		return
+	}
+	if s.Token != "" && r.Header.Get("Authorization") != "Bearer "+s.Token {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	socket, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	socket.SetReadLimit(-1)
+	raw, _ := r.Context().Value(rawKey{}).(net.Conn)
+	c := &Conn{t: s.t, Socket: socket, Raw: raw, Path: r.URL.Path, Header: r.Header, frames: make(chan Frame, 100_000), ended: make(chan error, 1)}
+	s.conns <- c
+	c.read(r.Context())
+}
+
+func (c *Conn) read(ctx context.Context) {
+	for {
+		_, data, err := c.Socket.Read(ctx)
+		if err != nil {
+			c.ended <- err
+			close(c.frames)
+			return
+		}
+		var f Frame
+		if json.Unmarshal(data, &f) != nil {
+			f = Frame{"type": "no JSON", "data": string(data)}
+		}
+		c.frames <- f
+	}
+}
+
+// Accept waits for the next connection.
+func (s *Server) Accept() *Conn {
+	s.t.Helper()
+	select {
+	case c := <-s.conns:
+		return c
+	case <-time.After(Patience):
+		s.t.Fatal("nobody connects to the gateway")
+		return nil
+	}
+}
+
+// Send sends a frame; a text or bytes go as they are.
+func (c *Conn) Send(frame any) {
+	c.t.Helper()
+	data, is := frame.(string)
+	if !is {
+		encoded, err := json.Marshal(frame)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		data = string(encoded)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	if err := c.Socket.Write(ctx, websocket.MessageText, []byte(data)); err != nil {
+		c.t.Fatalf("the gateway cannot send %.200s: %v", data, err)
+	}
+}
+
+// Call sends a tool_call.
+func (c *Conn) Call(id, tool string, arguments any) {
+	c.t.Helper()
+	c.Send(Frame{"type": "tool_call", "call_id": id, "tool_name": tool, "arguments": arguments})
+}
+
+// Next waits for the next frame that is no agent_status, which come as they like.
+func (c *Conn) Next() Frame {
+	c.t.Helper()
+	timer := time.NewTimer(Patience)
+	defer timer.Stop()
+	for {
+		select {
+		case f, ok := <-c.frames:
+			if !ok {
+				c.t.Fatal("the connection ended before the frame came")
+			}
+			if f.Text("type") != "agent_status" {
+				return f
+			}
+		case <-timer.C:
+			c.t.Fatal("no frame comes")
+		}
+	}
+}
+
+// Rest is what has come by now, without waiting.
+func (c *Conn) Rest() (frames []Frame) {
+	for {
+		select {
+		case f, ok := <-c.frames:
+			if !ok {
+				return frames
+			}
+			frames = append(frames, f)
+		default:
+			return frames
+		}
+	}
+}
+
+// Ended waits for the end of the connection, and gives why it ended.
+func (c *Conn) Ended() error {
+	c.t.Helper()
+	select {
+	case err := <-c.ended:
+		return err
+	case <-time.After(Patience):
+		c.t.Fatal("the connection does not end")
+		return errors.New("it does not end")
+	}
+}
+
+// Break breaks the connection off, without a word.
+func (c *Conn) Break() { c.Raw.Close() }
