@@ -26,9 +26,8 @@ const (
 	dialTime  = 15 * time.Second
 	writeTime = 30 * time.Second // a gateway that takes nothing for so long is gone
 	pingTime  = 20 * time.Second // between pings, and how long an answer to one may take
-	firstWait = 500 * time.Millisecond
+	firstWait = 250 * time.Millisecond
 	longWait  = 30 * time.Second
-	steady    = 10 * time.Second // a connection of so long is no failed attempt
 	byeTime   = time.Second      // for a gateway to say goodbye
 	maxDrain  = 64 << 20         // bytes of a frame that is too large, until the connection ends
 )
@@ -83,13 +82,12 @@ func (s *socket) tell(now State) {
 // keep connects, and connects again, until ctx ends or the gateway will not have us.
 func (s *socket) keep(ctx context.Context) {
 	for attempt := 1; ; attempt++ {
-		began := time.Now()
-		connected, err := s.once(ctx)
+		useful, err := s.once(ctx)
 		if ctx.Err() != nil {
 			s.tell(State{State: conversation.Disconnected})
 			return
 		}
-		if connected && time.Since(began) > steady {
+		if useful {
 			attempt = 1
 		}
 		shown := fault.From(err)
@@ -117,8 +115,8 @@ func backOff(attempt int) time.Duration {
 // errFinal marks what another attempt would not mend.
 var errFinal = errors.New("not again")
 
-// once connects and serves one connection to its end.
-func (s *socket) once(ctx context.Context) (connected bool, err error) {
+// once connects and serves one connection to its end. It was useful if a frame came.
+func (s *socket) once(ctx context.Context) (useful bool, err error) {
 	conn, err := s.dial(ctx)
 	if err != nil {
 		return false, err
@@ -134,18 +132,18 @@ func (s *socket) once(ctx context.Context) (connected bool, err error) {
 		<-inner.Done()
 		hangUp(ctx, conn)
 	})
-	err = s.read(inner, conn)
+	err = s.read(inner, conn, &useful)
 	stop(err)
 	works.Wait()
 	status := max(websocket.CloseStatus(err), websocket.CloseStatus(context.Cause(inner)))
 	s.link.out.close(status >= 0)
 	switch {
 	case status == websocket.StatusPolicyViolation:
-		return true, final(fault.PermissionDenied, "the gateway ended the connection%s", reason(err))
+		return useful, final(fault.PermissionDenied, "the gateway ended the connection%s", reason(err))
 	case status >= 0:
-		return true, fault.New(fault.ExecutionFailed, "the gateway closed the connection%s", reason(err))
+		return useful, fault.New(fault.ExecutionFailed, "the gateway closed the connection%s", reason(err))
 	}
-	return true, fault.New(fault.ExecutionFailed, "the connection to the gateway broke")
+	return useful, fault.New(fault.ExecutionFailed, "the connection to the gateway broke")
 }
 
 // hangUp ends a connection: in order, for a moment, where it is the user who ends it.
@@ -222,8 +220,8 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// read passes on what comes in, until the connection ends.
-func (s *socket) read(ctx context.Context, conn *websocket.Conn) error {
+// read passes on what comes in, until the connection ends, and notes that something did.
+func (s *socket) read(ctx context.Context, conn *websocket.Conn, some *bool) error {
 	for {
 		if err := s.link.out.waitForRoom(ctx); err != nil {
 			return err
@@ -232,6 +230,7 @@ func (s *socket) read(ctx context.Context, conn *websocket.Conn) error {
 		if err != nil {
 			return err
 		}
+		*some = true
 		set := s.link.host.Settings()
 		most := set.frameBytes()
 		data, err := io.ReadAll(io.LimitReader(from, int64(most)+1))

@@ -64,6 +64,7 @@ type Editor struct {
 	// OnBox, if set, answers window/showMessageRequest at once.
 	OnBox    func() (any, error)
 	onOutput atomic.Pointer[func(ProcessOutput)]
+	onNotice atomic.Pointer[func(method string, params json.RawMessage)]
 	// KeepsBoxes leaves a message box on the screen when its request is cancelled, as
 	// real editors do.
 	KeepsBoxes bool
@@ -73,6 +74,10 @@ type Editor struct {
 
 // OnOutput has hear called with each process/output from now on, on the loop that reads.
 func (e *Editor) OnOutput(hear func(ProcessOutput)) { e.onOutput.Store(&hear) }
+
+// OnNotice has hear called with each notification that the editor has no channel for, on the
+// loop that reads.
+func (e *Editor) OnNotice(hear func(method string, params json.RawMessage)) { e.onNotice.Store(&hear) }
 
 // Buffer is a document that the fake editor has open.
 type Buffer struct {

@@ -103,6 +103,10 @@ func (e *Editor) notified(method string, params json.RawMessage) error {
 			default: // nobody looks
 			}
 		})
+	default:
+		if hear := e.onNotice.Load(); hear != nil {
+			(*hear)(method, params)
+		}
 	}
 	return nil
 }

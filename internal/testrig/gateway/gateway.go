@@ -129,10 +129,34 @@ func (c *Conn) Send(frame any) {
 		}
 		data = string(encoded)
 	}
+	if err := c.write(data); err != nil {
+		c.t.Fatalf("the gateway cannot send %.200s: %v", data, err)
+	}
+}
+
+func (c *Conn) write(data string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	if err := c.Socket.Write(ctx, websocket.MessageText, []byte(data)); err != nil {
-		c.t.Fatalf("the gateway cannot send %.200s: %v", data, err)
+	return c.Socket.Write(ctx, websocket.MessageText, []byte(data))
+}
+
+// Try sends a frame over a connection that may be over.
+func (c *Conn) Try(frame any) error {
+	encoded, err := json.Marshal(frame)
+	if err != nil {
+		return err
+	}
+	return c.write(string(encoded))
+}
+
+// Over says that the connection has ended, and all that came over it is there.
+func (c *Conn) Over() bool {
+	select {
+	case err := <-c.ended:
+		c.ended <- err
+		return true
+	default:
+		return false
 	}
 }
 

@@ -1,0 +1,250 @@
+package test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/internal/testrig"
+	"pillion/internal/testrig/gateway"
+)
+
+// TestFramesThatAreWrong: each is answered with what is wrong, and the connection goes on.
+func TestFramesThatAreWrong(t *testing.T) {
+	t.Parallel()
+	e, _, c := atGateway(t, testrig.Options{})
+	e.Write("notes.txt", "one\n")
+	deep := strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000)
+	for frame, want := range map[string]string{
+		``:                     "error INVALID_ARGUMENTS ",
+		`[]`:                   "error INVALID_ARGUMENTS ",
+		`{"type": "tool_call"`: "error INVALID_ARGUMENTS ",
+		`{}`:                   "error INVALID_ARGUMENTS ",
+		`{"type": 7}`:          "error INVALID_ARGUMENTS ",
+		`{"type": "\u0000"}`:   "error INVALID_ARGUMENTS ",
+		"{\"type\": \"\xff\"}": "error INVALID_ARGUMENTS ",
+		`{"type": "tool_call", "tool_name": "glob"}`:                                                    "error INVALID_ARGUMENTS ",
+		`{"type": "tool_call", "tool_name": "glob", "call_id": 7}`:                                      "error INVALID_ARGUMENTS ",
+		`{"type": "tool_call", "tool_name": "glob", "call_id": ""}`:                                     "error INVALID_ARGUMENTS ",
+		`{"type": "tool_call", "tool_name": "glob", "call_id": "a\u202eb"}`:                             "error INVALID_ARGUMENTS ",
+		`{"type": "tool_call", "call_id": "1"}`:                                                         "tool_result INVALID_ARGUMENTS 1",
+		`{"type": "tool_call", "call_id": "2", "tool_name": 7}`:                                         "tool_result INVALID_ARGUMENTS 2",
+		`{"type": "tool_call", "call_id": "3", "tool_name": "glob", "arguments": {}, "args": {"a": 1}}`: "tool_result INVALID_ARGUMENTS 3",
+		`{"type": "tool_call", "call_id": "4", "tool_name": "glob", "arguments": []}`:                   "tool_result INVALID_ARGUMENTS 4",
+		`{"type": "tool_call", "call_id": "5", "tool_name": "glob", "timeout_seconds": 1e9}`:            "tool_result INVALID_ARGUMENTS 5",
+		`{"type": "tool_call", "call_id": "6", "tool_name": "glob", "requires_approval": "no"}`:         "tool_result INVALID_ARGUMENTS 6",
+		`{"type": "tool_call", "call_id": "7", "tool_name": "glob", "arguments": ` + deep + `}`:         "error INVALID_ARGUMENTS ",
+		`{"type": "tool_result", "call_id": 7}`:                                                         "error INVALID_ARGUMENTS ",
+		`{"type": "context_update", "action": "burn"}`:                                                  "error INVALID_ARGUMENTS ",
+		`{"type": "context_update", "action": "add_file", "data": {"path": ""}}`:                        "error INVALID_ARGUMENTS ",
+		`{"type": "initialize"}`: "error INVALID_ARGUMENTS ",
+		`{"type": "error", "message": "` + strings.Repeat("x", 11<<20) + `"}`: "error FILE_TOO_LARGE ",
+	} {
+		c.Send(frame)
+		f := c.Next()
+		if got := fmt.Sprintf("%s %s %s", f.Text("type"), f.Text("error_code"), f.Text("call_id")); got != want {
+			t.Errorf("%.100s gives %s, want %s: %v", frame, got, want, f)
+		}
+	}
+	c.Call("last", "read_file", object{"path": "notes.txt"})
+	if f := c.Next(); f.Object("result").Text("content") != "one\n" {
+		t.Errorf("after all that: %v", f)
+	}
+}
+
+// TestCallsThatComeTwice: a call is made and answered once, however often and over however
+// many connections it comes.
+func TestCallsThatComeTwice(t *testing.T) {
+	t.Parallel()
+	e, g, c := atGateway(t, testrig.Options{})
+	e.Must("session/setMode", object{"sessionId": "one", "mode": "full_access"}, nil)
+	again := object{"type": "tool_call", "call_id": "1", "tool_name": "run_command", "arguments": object{"command": "echo made >> made.txt"}}
+	c.Send(again)
+	c.Send(again)
+	until(t, func() bool { return row(t, e, "1") == "done" })
+	for f := c.Next(); f.Object("result")["exit_code"] == nil; f = c.Next() {
+	}
+	c.Send(again)
+	c.Call("2", "glob", object{"pattern": "made*"})
+	if f := c.Next(); f.Text("call_id") != "2" {
+		t.Errorf("it was answered again: %v", f)
+	}
+	until(t, func() bool { // what was sent is known to have arrived, and is not sent again
+		c.Break()
+		c = g.Accept()
+		c.Send(again)
+		c.Call(fmt.Sprint(time.Now().UnixNano()), "glob", object{"pattern": "*"})
+		return c.Next().Text("call_id") != "2"
+	})
+	if got := e.Read("made.txt"); got != "made\n" {
+		t.Errorf("it was made %d times", strings.Count(got, "made"))
+	}
+}
+
+// TestADialogOutlivesTheConnection: what is answered while there is none is sent after the
+// next one is made.
+func TestADialogOutlivesTheConnection(t *testing.T) {
+	t.Parallel()
+	e, g, c := atGateway(t, testrig.Options{})
+	c.Call("1", "write_file", object{"path": "a.txt", "content": "a"})
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	g.Refuse.Store(503)
+	c.Break()
+	var state struct{ State string }
+	until(t, func() bool {
+		e.Must("gateway/status", object{}, &state)
+		return state.State == "reconnecting"
+	})
+	a.Answer <- object{"decision": "approve"}
+	until(t, func() bool { return row(t, e, "1") == "done" })
+	g.Refuse.Store(0)
+	c = g.Accept()
+	if got := sums([]gateway.Frame{c.Next(), c.Next()}); got != `approve "" null, result` {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestAGatewayThatFloods: what it wants is done in its order and bounded, and the editor is
+// served meanwhile.
+func TestAGatewayThatFloods(t *testing.T) {
+	t.Parallel()
+	e, _, c := atGateway(t, testrig.Options{Settings: object{"limits": object{"readsPerMinute": 1_000_000}}})
+	e.Write("notes.txt", "one\n")
+	const calls = 3000
+	go func() {
+		for i := range calls {
+			_ = c.Try(object{"type": "tool_call", "call_id": fmt.Sprint(i), "tool_name": "read_file", "arguments": object{"path": "notes.txt"}})
+			_ = c.Try(object{"type": "assistant_message", "token": strings.Repeat("x", 1000)})
+		}
+	}()
+	if r := e.Call("read_file", object{"path": "notes.txt"}); r.IsError {
+		t.Errorf("the editor is not served: %s", r.Text())
+	}
+	answered := map[string]bool{}
+	for len(answered) < calls {
+		f := c.Next()
+		if answered[f.Text("call_id")] || f["result"] == nil {
+			t.Fatalf("%v", f)
+		}
+		answered[f.Text("call_id")] = true
+	}
+}
+
+// TestAGatewayThatAsksAndAsks: only so many requests wait for the user.
+func TestAGatewayThatAsksAndAsks(t *testing.T) {
+	t.Parallel()
+	e, _, c := atGateway(t, testrig.Options{Settings: object{"limits": object{"changesPerMinute": 1_000_000}}})
+	const calls = 600
+	for i := range calls {
+		c.Call(fmt.Sprint(i), "write_file", object{"path": fmt.Sprint(i), "content": "x"})
+	}
+	refused := 0
+	for refused < calls-200-32-256 { // with those that came before so many waited
+		if f := c.Next(); f.Text("error_code") != "RATE_LIMITED" {
+			t.Fatalf("%v", f)
+		}
+		refused++
+	}
+	c.Call("read", "glob", object{"pattern": "*"})
+	for f := c.Next(); f.Text("call_id") != "read"; f = c.Next() {
+		refused++
+	}
+	e.Must("gateway/disconnect", object{}, nil)
+	for range calls - refused {
+		a := testrig.Wait(t, e.Approvals, "a dialog")
+		<-a.Ctx.Done() // it is withdrawn
+	}
+}
+
+// TestTheTokenIsNowhere: after a session no file, log or process has the token.
+func TestTheTokenIsNowhere(t *testing.T) {
+	t.Parallel()
+	const token = "t0k3n-that-nobody-must-see"
+	g := gateway.New(t)
+	g.Token = token
+	e := spawn(t, testrig.Options{})
+	var log bytes.Buffer
+	e.OnNotice(func(_ string, params json.RawMessage) { log.Write(params) })
+	e.Must("gateway/connect", object{"url": g.URL, "token": token, "sessionId": "one"}, nil)
+	c := g.Accept()
+	e.Must("session/setMode", object{"sessionId": "one", "mode": "full_access"}, nil)
+	c.Call("1", "run_command", object{"command": "env; cat /proc/$PPID/environ /proc/$PPID/cmdline 2>/dev/null; ps aux 2>/dev/null; true"})
+	for f := c.Next(); ; f = c.Next() {
+		if strings.Contains(fmt.Sprint(f), token) {
+			t.Error("a command sees it")
+		}
+		if f.Object("result")["exit_code"] != nil {
+			break
+		}
+	}
+	g.Refuse.Store(500)
+	c.Break()
+	var state map[string]any
+	until(t, func() bool {
+		e.Must("gateway/status", object{}, &state)
+		return state["error"] != nil
+	})
+	if strings.Contains(fmt.Sprint(state), token) {
+		t.Errorf("the state has it: %v", state)
+	}
+	e.Stop()
+	if strings.Contains(log.String(), token) {
+		t.Error("the editor is told")
+	}
+	for _, dir := range []string{e.Home, e.Dir} {
+		err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			data, err := os.ReadFile(name)
+			if bytes.Contains(data, []byte(token)) {
+				t.Errorf("%s has it", name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTwoGatewaysOnOneFile: each has its own session, knows what it read, and hears of what
+// the other did.
+func TestTwoGatewaysOnOneFile(t *testing.T) {
+	t.Parallel()
+	e, g, one := atGateway(t, testrig.Options{})
+	e.Must("gateway/connect", object{"url": g.URL, "sessionId": "two"}, nil)
+	two := g.Accept()
+	e.Write("a.txt", "one\ntwo\nthree\n")
+	for _, c := range []*gateway.Conn{one, two} {
+		c.Call("r", "read_file", object{"path": "a.txt"})
+		c.Next()
+	}
+	edit := func(c *gateway.Conn, id, old, now string) gateway.Frame {
+		c.Call(id, "edit_file", object{"path": "a.txt", "old_string": old, "new_string": now})
+		testrig.Wait(t, e.Approvals, "the dialog").Answer <- object{"decision": "approve"}
+		c.Next()
+		return c.Next()
+	}
+	edit(one, "e", "one\n", "1\n")
+	if f := edit(two, "e", "three\n", "3\n"); f.Object("result") == nil || e.Read("a.txt") != "1\ntwo\n3\n" {
+		t.Errorf("%v; the file is %q", f, e.Read("a.txt"))
+	}
+	one.Call("again", "glob", object{"pattern": "*"})
+	if f := one.Next(); fmt.Sprint(f.Object("result")["changed_outside"]) != "[a.txt]" {
+		t.Errorf("the first is not told: %v", f)
+	}
+	var status struct {
+		Connections []struct{ SessionID, State string }
+	}
+	e.Must("gateway/status", object{}, &status)
+	if fmt.Sprint(status.Connections) != "[{one connected} {two connected}]" {
+		t.Errorf("%v", status)
+	}
+}
