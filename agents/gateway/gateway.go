@@ -61,10 +61,11 @@ type State struct {
 type Gateway struct {
 	host Host
 
-	mu      sync.Mutex // guards all below
+	changing sync.Mutex // one connects or disconnects at a time
+
+	mu      sync.Mutex // guards all below, and is not held while a call ends: that looks here
 	sockets []*socket  // by when they were connected, the newest last
 	direct  []*link    // over the editor
-	closed  bool
 }
 
 // New makes one without sessions.
@@ -88,28 +89,41 @@ func (g *Gateway) Connect(address, token, sessionID string) (State, error) {
 	if err := checkToken(token); err != nil {
 		return State{}, err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return State{}, fault.New(fault.ExecutionFailed, "the sidecar is shutting down")
-	}
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	old := g.remove(func(s *socket) bool { return s.link.id == to.sessionID })
 	var l *link
-	if at := slices.IndexFunc(g.sockets, func(s *socket) bool { return s.link.id == to.sessionID }); at >= 0 {
-		l = g.sockets[at].link
-		g.sockets[at].stop()
-		g.sockets = slices.Delete(g.sockets, at, at+1)
+	if old != nil {
+		old.stop()
+		l = old.link
 	}
 	if l, err = g.link(l, to.sessionID, session.Agent{Name: to.host, Via: "gateway"}, nil); err != nil {
 		return State{}, err
 	}
 	s := connect(l, to, token)
+	g.mu.Lock()
 	g.sockets = append(g.sockets, s)
-	if len(g.sockets) > maxSessions {
-		g.sockets[0].stop()
-		g.sockets[0].link.close()
-		g.sockets = slices.Delete(g.sockets, 0, 1)
+	many := len(g.sockets) > maxSessions
+	g.mu.Unlock()
+	if many {
+		oldest := g.remove(func(*socket) bool { return true })
+		oldest.stop()
+		oldest.link.close()
 	}
 	return s.status(), nil
+}
+
+// remove takes out the first socket that is such a one.
+func (g *Gateway) remove(is func(*socket) bool) *socket {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	at := slices.IndexFunc(g.sockets, is)
+	if at < 0 {
+		return nil
+	}
+	s := g.sockets[at]
+	g.sockets = slices.Delete(g.sockets, at, at+1)
+	return s
 }
 
 // link gives a session's link: the one that it had, if that has not ended, or one that
@@ -134,15 +148,19 @@ func (g *Gateway) link(old *link, id string, agent session.Agent, direct func([]
 
 // Disconnect ends a session's connection and all that runs in it; "" is every session.
 func (g *Gateway) Disconnect(sessionID string) State {
+	g.changing.Lock()
+	defer g.changing.Unlock()
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, s := range g.sockets {
+	sockets := slices.Clone(g.sockets)
+	g.mu.Unlock()
+	for _, s := range sockets {
 		if sessionID == "" || s.link.id == sessionID {
 			s.stop()
 			s.link.close()
 		}
 	}
-	return g.newest()
+	newest, _ := g.Status()
+	return newest
 }
 
 // Status is how the newest session is connected, and how all are.
@@ -172,30 +190,43 @@ func (g *Gateway) Message(frame json.RawMessage) error {
 	}
 	_ = json.Unmarshal(frame, &of) // what is wrong with it is answered as a frame
 	id := cmp.Or(of.SessionID, "gateway")
-	g.mu.Lock()
-	if g.closed {
-		g.mu.Unlock()
-		return fault.New(fault.ExecutionFailed, "the sidecar is shutting down")
+	g.changing.Lock()
+	l, err := g.over(id)
+	g.changing.Unlock()
+	if err != nil {
+		return err
 	}
-	at := slices.IndexFunc(g.direct, func(l *link) bool { return l.id == id })
-	if at < 0 {
-		l, err := g.link(nil, id, session.Agent{Name: "Agent", Via: "gateway"}, func(out []byte) { g.host.Frame(out) })
-		if err != nil {
-			g.mu.Unlock()
-			return err
-		}
-		l.talk.Connected(conversation.Connected)
-		g.direct = append(g.direct, l)
-		if len(g.direct) > maxSessions {
-			g.direct[0].close()
-			g.direct = slices.Delete(g.direct, 0, 1)
-		}
-		at = len(g.direct) - 1
-	}
-	l := g.direct[at]
-	g.mu.Unlock()
 	l.receive(frame)
 	return nil
+}
+
+// over is the link of a session over the editor.
+func (g *Gateway) over(id string) (*link, error) {
+	g.mu.Lock()
+	at := slices.IndexFunc(g.direct, func(l *link) bool { return l.id == id })
+	var known, oldest *link
+	if at >= 0 {
+		known = g.direct[at]
+	} else if len(g.direct) == maxSessions {
+		oldest = g.direct[0]
+		g.direct = slices.Delete(g.direct, 0, 1)
+	}
+	g.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	if oldest != nil {
+		oldest.close()
+	}
+	l, err := g.link(nil, id, session.Agent{Name: "Agent", Via: "gateway"}, func(out []byte) { g.host.Frame(out) })
+	if err != nil {
+		return nil, err
+	}
+	l.talk.Connected(conversation.Connected)
+	g.mu.Lock()
+	g.direct = append(g.direct, l)
+	g.mu.Unlock()
+	return l, nil
 }
 
 // Heard passes on how a call stands, if it is one of a gateway's.
@@ -223,14 +254,10 @@ func (g *Gateway) find(sessionID string) *link {
 
 // Close ends every session.
 func (g *Gateway) Close() {
+	g.Disconnect("")
 	g.mu.Lock()
-	g.closed = true
-	sockets, direct := g.sockets, g.direct
+	direct := slices.Clone(g.direct)
 	g.mu.Unlock()
-	for _, s := range sockets {
-		s.stop()
-		s.link.close()
-	}
 	for _, l := range direct {
 		l.close()
 	}
