@@ -15,7 +15,7 @@ import (
 
 // Bounds of a session.
 const (
-	maxRunning  = 32  // calls at once, without those that wait for the user
+	maxRunning  = 32 // calls at once, without those that wait for the user
 	maxQueued   = 64 // that have come and wait for their turn; then nothing more is read
 	maxWaiting  = 64 // that wait for the user
 	maxRemember = 20_000

@@ -28,8 +28,8 @@ const (
 	pingTime  = 20 * time.Second // between pings, and how long an answer to one may take
 	firstWait = 250 * time.Millisecond
 	longWait  = 30 * time.Second
-	byeTime   = time.Second      // for a gateway to say goodbye
-	maxDrain  = 64 << 20         // bytes of a frame that is too large, until the connection ends
+	byeTime   = time.Second // for a gateway to say goodbye
+	maxDrain  = 64 << 20    // bytes of a frame that is too large, until the connection ends
 )
 
 // socket keeps a link connected to its gateway, until it is stopped.

@@ -1,0 +1,223 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pillion/internal/fault"
+	"pillion/tools"
+)
+
+// TestErrors: the three forms, with either table of codes, to the byte.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	missing := fault.New(fault.FileNotFound, "a.txt does not exist").WithHint("did you mean b.txt?").With("similar", []string{"b.txt"})
+	nobody := fault.New(fault.ApprovalUnavailable, "nobody could be asked")
+	timeout := fault.New(fault.Timeout, "it took too long")
+	fields := json.RawMessage(`{"ok":false,"success":false,"error":{},"exit_code":124,"stdout":"so far"}`)
+	for _, test := range []struct {
+		settings Settings
+		err      *fault.Error
+		fields   json.RawMessage
+		want     string
+	}{
+		{Settings{}, missing, nil, `"error":{"code":"FILE_NOT_FOUND","message":"a.txt does not exist","hint":"did you mean b.txt?","details":{"similar":["b.txt"]}},"error_code":"FILE_NOT_FOUND"`},
+		{Settings{Errors: "text"}, missing, nil, `"error":"a.txt does not exist; did you mean b.txt?","error_code":"FILE_NOT_FOUND","details":{"similar":["b.txt"]}`},
+		{Settings{Errors: "bare"}, missing, nil, `"error":"file_not_found","message":"a.txt does not exist; did you mean b.txt?","details":{"similar":["b.txt"]}`},
+		{Settings{}, nobody, nil, `"error":{"code":"APPROVAL_UNAVAILABLE","message":"nobody could be asked"},"error_code":"APPROVAL_UNAVAILABLE","needs_confirmation":true`},
+		{Settings{Codes: "codelab"}, nobody, nil, `"error":{"code":"USER_REJECTED","message":"nobody could be asked","details":{"code":"APPROVAL_UNAVAILABLE"}},"error_code":"USER_REJECTED","needs_confirmation":true`},
+		{Settings{Codes: "codelab", Errors: "bare"}, nobody, nil, `"error":"user_rejected","message":"nobody could be asked","details":{"code":"APPROVAL_UNAVAILABLE"},"needs_confirmation":true`},
+		{Settings{Codes: "codelab"}, missing, nil, `"error":{"code":"FILE_NOT_FOUND","message":"a.txt does not exist","hint":"did you mean b.txt?","details":{"similar":["b.txt"]}},"error_code":"FILE_NOT_FOUND"`},
+		{Settings{Errors: "text"}, timeout, fields, `"error":"it took too long","error_code":"TIMEOUT","details":{"result":{"exit_code":124,"stdout":"so far"}}`},
+	} {
+		if got, want := string(test.settings.failed("1", test.err, test.fields)), `{"type":"tool_result","call_id":"1",`+test.want+"}"; got != want {
+			t.Errorf("%+v:\n%s\nwant\n%s", test.settings, got, want)
+		}
+	}
+	if got := string(Settings{Errors: "bare", Codes: "codelab"}.failure(fault.New(fault.PathOutsideWorkspace, "no"), map[string]any{"type": "x"})); got != `{"type":"error","error_code":"permission_denied","message":"no","details":{"code":"PATH_OUTSIDE_WORKSPACE","type":"x"}}` {
+		t.Errorf("an error frame: %s", got)
+	}
+}
+
+// TestCodeLabsCodes: after the table no code is left that CodeLab's descriptions do not have.
+func TestCodeLabsCodes(t *testing.T) {
+	t.Parallel()
+	known := strings.Fields(`FILE_NOT_FOUND FILE_TOO_LARGE PERMISSION_DENIED ENCODING_ERROR CONCURRENT_MODIFICATION PATCH_APPLY_FAILED
+		GIT_NOT_INITIALIZED GIT_ERROR TOOL_NOT_FOUND INVALID_ARGUMENTS EXECUTION_FAILED TIMEOUT USER_REJECTED AGENT_ERROR LLM_ERROR`)
+	for _, code := range []fault.Code{
+		fault.FileNotFound, fault.FileExists, fault.FileTooLarge, fault.NotAFile, fault.BinaryFile, fault.PermissionDenied, fault.InvalidPath, fault.PathOutsideWorkspace,
+		fault.EncodingError, fault.ConcurrentModification, fault.EditNoMatch, fault.EditAmbiguous, fault.PatchApplyFailed, fault.WorkTreeDirty, fault.GitNotInitialized, fault.GitError,
+		fault.ToolNotFound, fault.InvalidArguments, fault.ExecutionFailed, fault.Timeout, fault.Cancelled, fault.UserRejected, fault.ApprovalUnavailable, fault.PolicyDenied,
+		fault.RateLimited, fault.LSPUnavailable, fault.ProcessNotFound,
+	} {
+		got, details := Settings{Codes: "codelab"}.coded(fault.New(code, "x"))
+		if !slices.Contains(known, string(got)) || (got != code) != (details["code"] == code) {
+			t.Errorf("%s becomes %s, %v", code, got, details)
+		}
+	}
+}
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	text := func(s string) tools.Part { return tools.Part{Type: "text", Text: s} }
+	for _, test := range []struct {
+		result tools.Result
+		want   string
+	}{
+		{tools.Result{Structured: json.RawMessage(`{"ok":true,"matches":[]}`), Content: []tools.Part{text("No files <a&b>."), text("more")}}, `{"ok":true,"matches":[],"success":true,"content":"No files <a&b>."}`},
+		{tools.Result{Structured: json.RawMessage(`{"ok":true,"success":true,"content":"text"}`), Content: []tools.Part{text("text, shown")}}, `{"ok":true,"success":true,"content":"text"}`},
+		{tools.Result{Structured: json.RawMessage(`{"ok":true,"files":[{"content":"inner"}]}`), Content: []tools.Part{text("outer")}}, `{"ok":true,"files":[{"content":"inner"}],"success":true,"content":"outer"}`},
+		{tools.Result{Structured: json.RawMessage(`{"ok":true}`), Content: []tools.Part{{Type: "image", MIMEType: "image/png", Data: "AAAA"}}}, `{"ok":true,"success":true,"content_parts":[{"type":"image","mimeType":"image/png","data":"AAAA"}]}`},
+	} {
+		if got, want := string(Settings{}.result(`a"b`, test.result)), `{"type":"tool_result","call_id":"a\"b","result":`+test.want+"}"; got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+	if got := string(partial("1", "out", "")); got != `{"type":"tool_result","call_id":"1","result":{"exit_code":null,"stdout":"out","stderr":""}}` {
+		t.Errorf("a partial result: %s", got)
+	}
+}
+
+// TestRootedPaths: a leading / is the workspace's root, unless the path is in it as it stands.
+func TestRootedPaths(t *testing.T) {
+	t.Parallel()
+	h := Host{Resolve: func(path string) (string, error) {
+		if strings.HasPrefix(path, "/home/ada/kettle/") {
+			return path, nil
+		}
+		return "", fault.New(fault.PathOutsideWorkspace, "no")
+	}}
+	for given, want := range map[string]string{
+		`{"path":"/a.txt"}`:                          `{"path":"a.txt"}`,
+		`{"path":"//a.txt"}`:                         `{"path":"a.txt"}`,
+		`{"path":"/"}`:                               `{"path":""}`,
+		`{"path":"/home/ada/kettle/a.txt"}`:          `{"path":"/home/ada/kettle/a.txt"}`,
+		`{"path":"/../x","content":"/keeps"}`:        `{"content":"/keeps","path":"../x"}`,
+		`{"from":"/a","to":"/b","cwd":"/c"}`:         `{"cwd":"c","from":"a","to":"b"}`,
+		`{"files":["/a","b"],"paths":["/c"]}`:        `{"files":["a","b"],"paths":["c"]}`,
+		`{"path": "a.txt",  "content": "untouched"}`: `{"path": "a.txt",  "content": "untouched"}`,
+		`[1]`: `[1]`,
+	} {
+		if got := string(h.rooted(json.RawMessage(given))); got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
+	}
+	got := restored(json.RawMessage(`{"path":"a.txt","content":"own"}`), json.RawMessage(`{"path":"/a.txt","content":"x"}`), json.RawMessage(`{"path":"a.txt","content":"x"}`))
+	if string(got) != `{"content":"own","path":"/a.txt"}` {
+		t.Errorf("modified arguments are %s", got)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		url      string
+		named    bool
+		insecure bool
+		want     string
+	}{
+		{"wss://a.example/ws", true, false, "wss://a.example/ws/ID wss://a.example/ws/ID ID a.example false"},
+		{"wss://a.example/ws/", true, false, "wss://a.example/ws/ID wss://a.example/ws/ID ID a.example false"},
+		{"wss://a.example", true, false, "wss://a.example/ws/ID wss://a.example/ws/ID ID a.example false"},
+		{"wss://a.example/api?key=1", true, false, "wss://a.example/api/ID?key=1 wss://a.example/api/ID ID a.example false"},
+		{"wss://a.example/x/{session_id}/y", true, false, "wss://a.example/x/ID/y wss://a.example/x/ID/y ID a.example false"},
+		{"wss://a.example/ws/s7", false, false, "wss://a.example/ws/s7 wss://a.example/ws/s7 s7 a.example false"},
+		{"wss://a.example/v1/ws/s7", true, false, "wss://a.example/v1/ws/ID wss://a.example/v1/ws/ID ID a.example false"},
+		{"ws://127.0.0.1:80/ws", true, false, "ws://127.0.0.1:80/ws/ID ws://127.0.0.1:80/ws/ID ID 127.0.0.1 true"},
+		{"ws://[::1]/ws", true, false, "ws://[::1]/ws/ID ws://[::1]/ws/ID ID ::1 true"},
+		{"ws://localhost/ws", true, false, "ws://localhost/ws/ID ws://localhost/ws/ID ID localhost true"},
+		{"ws://a.example/ws", true, true, "ws://a.example/ws/ID ws://a.example/ws/ID ID a.example false"},
+		{"ws://a.example/ws", true, false, ""},
+		{"ws://127.0.0.1.example.org/ws", true, false, ""},
+		{"wss://ada:pw@a.example/ws", true, false, ""},
+		{"https://a.example/ws", true, false, ""},
+		{"wss:///ws", true, false, ""},
+		{"", true, false, ""},
+	} {
+		a, err := parseAddress(test.url, "ID", test.named, test.insecure)
+		got := fmt.Sprint(a.dial, " ", a.shown, " ", a.sessionID, " ", a.host, " ", a.loopback)
+		if err != nil {
+			got = ""
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, %v; want %s", test.url, got, err, test.want)
+		}
+	}
+	for address, fine := range map[string]bool{"127.0.0.1:80": true, "[::1]:80": true, "[::ffff:127.0.0.1]:80": true, "192.0.2.1:80": false, "x": false} {
+		if err := onlyLoopback("tcp", address, nil); (err == nil) != fine {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// TestTheOutbox: what may not have arrived goes out again, what has arrived does not.
+func TestTheOutbox(t *testing.T) {
+	t.Parallel()
+	send := func(o *outbox, n int) (sent string) {
+		for range n {
+			f, ok := o.next()
+			if !ok {
+				return sent + "."
+			}
+			o.done()
+			sent += string(f.data)
+		}
+		return sent
+	}
+	filled := func() *outbox {
+		o := newOutbox()
+		o.open()
+		for _, text := range []string{"a", "b", "-", "c", "d"} {
+			o.push([]byte(text), text != "-")
+		}
+		if got := send(o, 4); got != "ab-c" {
+			t.Errorf("it sends %s", got)
+		}
+		o.confirm(1)
+		return o
+	}
+	for inOrder, want := range map[bool]string{true: "de.", false: "bcde."} {
+		o := filled()
+		o.close(inOrder)
+		o.push([]byte("x"), false) // nobody is there
+		o.push([]byte("e"), true)
+		o.open()
+		if got := send(o, 9); got != want {
+			t.Errorf("after an end in order %t it sends %s, want %s", inOrder, got, want)
+		}
+		o.confirm(o.unconfirmed())
+		if o.bytes != 0 {
+			t.Errorf("%d bytes are counted that are gone", o.bytes)
+		}
+	}
+	o := filled() // one is being written
+	o.next()
+	if n := o.unconfirmed(); n != 2 {
+		t.Errorf("%d were written", n)
+	}
+	o.close(true)
+	if o.open(); send(o, 9) != "d." {
+		t.Error("what was only half written is not sent again")
+	}
+	o.push(make([]byte, maxOutgoing+1), true)
+	if o.room == nil {
+		t.Error("there is always room")
+	}
+}
+
+// TestBackOff: longer each time, to an end, and never the same for all.
+func TestBackOff(t *testing.T) {
+	t.Parallel()
+	for attempt := 1; attempt < 40; attempt++ {
+		most := longWait
+		if attempt < 8 {
+			most = min(longWait, firstWait<<(attempt-1))
+		}
+		if wait := backOff(attempt); wait < most/2 || wait >= most {
+			t.Errorf("attempt %d waits %s", attempt, wait)
+		}
+	}
+}
