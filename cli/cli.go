@@ -20,6 +20,7 @@ var commands = map[string]func(args []string) int{
 	"call":     call,
 	"tools":    listTools,
 	"watch":    watchCommand,
+	"chat":     chat,
 	"try":      tryRide,
 	"doctor":   examine,
 	"trust":    trust,
@@ -66,6 +67,7 @@ const usage = `pillion lets coding agents work in your project through your edit
   pillion mcp                    the MCP server, started by an agent
   pillion mcp install AGENT      set up an agent: Claude Code, Codex and others
   pillion watch                  see and answer agents' requests without an editor
+  pillion chat                   talk to a gateway's agent in this terminal
   pillion call TOOL [JSON]       call a tool yourself, in this folder
   pillion tools [TOOL]           list the tools, or describe one
   pillion trust                  trust a project's settings

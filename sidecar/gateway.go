@@ -25,17 +25,11 @@ func (c *Sidecar) Gateway(version string) *gateway.Gateway {
 	g := gateway.New(gateway.Host{
 		Registry: c.Registry, Sessions: c.Sessions, Conversations: c.Conversations,
 		Settings: c.gatewaySettings,
-		Resolve: func(name string) (string, error) {
-			p, err := c.workspace.Resolve(name)
-			if err != nil {
-				return "", err
-			}
-			return p.String(), nil
-		},
-		Changed: func(s gateway.State) { c.events.Gateway(s) },
-		Frame:   c.events.Frame,
-		Version: version,
-		Logf:    logf,
+		Resolve:  c.Resolve,
+		Changed:  func(s gateway.State) { c.events.Gateway(s) },
+		Frame:    c.events.Frame,
+		Version:  version,
+		Logf:     logf,
 	})
 	before := c.Registry.Activity
 	c.Registry.Activity = func(a tools.Activity) {
@@ -45,6 +39,15 @@ func (c *Sidecar) Gateway(version string) *gateway.Gateway {
 		g.Heard(a)
 	}
 	return g
+}
+
+// Resolve gives the workspace's name of a path.
+func (c *Sidecar) Resolve(path string) (string, error) {
+	p, err := c.workspace.Resolve(path)
+	if err != nil {
+		return "", err
+	}
+	return p.String(), nil
 }
 
 func (c *Sidecar) gatewaySettings() gateway.Settings {

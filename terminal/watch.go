@@ -19,6 +19,7 @@ import (
 type Watch struct {
 	*Asker
 	resume func() []string // lets paused agents go on, and names them
+	obeys  func(line string)
 
 	mu    sync.Mutex             // guards calls
 	calls map[string]*time.Timer // those that run, by their ids
@@ -27,7 +28,9 @@ type Watch struct {
 // NewWatch makes a watch. Resume lets all paused agents go on, and gives their names.
 func NewWatch(o Options, resume func() []string) *Watch {
 	o.Bell = true
-	return &Watch{Asker: NewAsker(o), resume: resume, calls: map[string]*time.Timer{}}
+	w := &Watch{Asker: NewAsker(o), resume: resume, calls: map[string]*time.Timer{}}
+	w.obeys = w.obey
+	return w
 }
 
 // Ask asks, and says how an agent goes on that was stopped by the answer.
@@ -116,13 +119,13 @@ func (w *Watch) Serve(ctx context.Context) error {
 		case err != nil:
 			return err
 		default:
-			w.obey(strings.ToLower(strings.TrimSpace(line)))
+			w.obeys(strings.TrimSpace(line))
 		}
 	}
 }
 
 func (w *Watch) obey(word string) {
-	switch word {
+	switch strings.ToLower(word) {
 	case "":
 	case "resume":
 		names := w.resume()

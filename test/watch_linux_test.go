@@ -56,11 +56,19 @@ type watcher struct {
 
 func (w watched) watch() *watcher {
 	w.t.Helper()
+	out := w.inTerminal("watch")
+	out.sees("Pillion watches " + w.dir)
+	return out
+}
+
+// inTerminal runs pillion with a person at it.
+func (w watched) inTerminal(args ...string) *watcher {
+	w.t.Helper()
 	keys, tty, err := machine.NewTTY(80)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	command := w.command("watch")
+	command := w.command(args...)
 	command.Stdin, command.Stdout, command.Stderr = tty, tty, tty
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := command.Start(); err != nil {
@@ -74,10 +82,9 @@ func (w watched) watch() *watcher {
 		select {
 		case <-out.ended:
 		case <-time.After(testrig.Patience):
-			w.t.Error("the watch does not end when its terminal is closed")
+			w.t.Error("it does not end when its terminal is closed")
 		}
 	})
-	out.sees("Pillion watches " + w.dir)
 	return out
 }
 

@@ -20,8 +20,8 @@ type call struct {
 	timeout          time.Duration
 	requiresApproval bool
 	page             int
-	text             bool // report what the model reads as well
-	streams          bool // content may come in chunks, which are reported
+	text             bool   // report what the model reads as well
+	streams          bool   // content may come in chunks, which are reported
 	decides          string // here or elsewhere: the caller hears what the user decides, and where the call is made
 	answers          []answer
 }

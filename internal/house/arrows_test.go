@@ -63,7 +63,7 @@ var arrows = map[string][]string{
 	"agents/install": {"internal/state"},
 	"agents/gateway": {"conversation", "tools", "tools/approval", "tools/session"},
 	"conversation":   {},
-	"terminal":       {"tools", "tools/approval", "workspace/diff"},
+	"terminal":       {"conversation", "tools", "tools/approval", "workspace/diff"},
 	"page":           {"tools", "tools/approval", "workspace/diff"},
 	"doctor":         {"agents/install", "agents/relay", "config", "internal/state", "lspbridge", "terminal", "tools/process", "workspace", "workspace/watch"},
 	"try":            {"terminal", "try/sample"},
@@ -77,7 +77,7 @@ var arrows = map[string][]string{
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
 	"cli": {
-		"agents/install", "agents/mcp", "agents/relay", "audit", "config", "doctor", "internal/state", "internal/wire", "page", "rpc", "sidecar", "terminal", "try", "try/sample",
+		"agents/gateway", "conversation", "agents/install", "agents/mcp", "agents/relay", "audit", "config", "doctor", "internal/state", "internal/wire", "page", "rpc", "sidecar", "terminal", "try", "try/sample",
 		"tools", "tools/approval", "tools/process", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal",
 	},
 	"": {"cli"},
