@@ -1,7 +1,7 @@
 # Every recipe is one command or one script. `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help build try try-vscode try-nvim test fuzz lint generate bench vsix setup clean
+.PHONY: help build try try-vscode try-nvim try-gateway test fuzz lint generate bench vsix setup clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ try-vscode: ## the same in a real VS Code in your browser; prints its address
 
 try-nvim: build ## the same in a real Neovim in this terminal
 	@node scripts/try-nvim.mjs
+
+try-gateway: build ## talk in this terminal to a scripted agent behind a gateway; IN=vscode or IN=nvim: in that editor
+	@node scripts/try-gateway.mjs $(if $(IN),--$(IN))
 
 test: ## everything that CI runs; the first run installs what it needs into a cache folder
 	@node scripts/check.mjs

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 
@@ -123,7 +122,7 @@ func (c heard) Changed(now conversation.Changed) {
 			c.say(c.currentStyle().Wrap("  "+c.currentStyle().Yellow("!")+" ", "    ", fault.Escape(e.Text)))
 		}
 	}
-	if now.Context != nil {
-		c.say(c.currentStyle().Dim(fmt.Sprintf("  context: %d files", len(now.Context))))
+	if now.Context != nil && now.Title == "" { // of a new conversation it is empty
+		c.showContext(now.Context)
 	}
 }
