@@ -59,6 +59,7 @@ local sidecar = [[
     on_state = function(listener) table.insert(Wire.state_listeners, listener) end,
     each = function(visit) visit(Wire.client) end,
     ready = function() return Wire.client.state == "ready" and { Wire.client } or {} end,
+    current = function() return Wire.client end,
     log = function() return {} end,
     is_below = require("pillion.client").is_below,
   }

@@ -1,6 +1,6 @@
 // Command gateway is the reference gateway as a program, on loopback, for `make try-gateway`
 // and the end-to-end tests. Its first line of output is its address. Then, with --frames, it
-// prints each frame that it gets and sends each line of its input as one; without, a
+// prints each connection and each frame that it gets, and sends each line of its input as one; without, a
 // scripted agent behind it mends the sample project as soon as you say something.
 package main
 
@@ -65,6 +65,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.conn = conn
 	s.mu.Unlock()
+	if s.frames {
+		fmt.Println(`{"type":"connected"}`)
+	}
 	a := &agent{conn: conn, results: make(chan frame, 16), said: make(chan string, 16)}
 	if !s.frames {
 		go a.work(r.Context())

@@ -244,7 +244,28 @@ local function refuse(kind)
   end
 end
 
----@type table<string, fun(rest: string)>
+--- Gives the agent the current file as context, or the lines of a range; or takes files back.
+---@param rest string
+---@param range? {[1]: integer, [2]: integer}
+local function context(rest, range)
+  local conversation = require("pillion.conversation")
+  local action, path = rest:match("^(%S*)%s*(.-)$")
+  local name = vim.api.nvim_buf_get_name(0)
+  if action == "clear" then
+    conversation.context("clear")
+  elseif action == "remove" and path ~= "" then
+    conversation.context("remove_file", { path = path })
+  elseif action ~= "add" or path ~= "" then
+    announce.tell("Pillion: use context add (the current file, or the lines of a range), context remove FILE or context clear")
+  elseif vim.bo.buftype ~= "" or name == "" then
+    announce.tell("Pillion: this buffer is no file; go to the file that you want to add")
+  else
+    local lines = range and vim.api.nvim_buf_get_lines(0, range[1] - 1, range[2], false)
+    conversation.context("add_file", { path = name, content = lines and table.concat(lines, "\n") .. "\n" or nil })
+  end
+end
+
+---@type table<string, fun(rest: string, range?: {[1]: integer, [2]: integer})>
 M.table = {
   approve = function(rest)
     if of_all("approve") then
@@ -301,6 +322,20 @@ M.table = {
   connect = function(rest)
     require("pillion.connect").run(rest)
   end,
+  conversation = function()
+    require("pillion.conversation_view").open()
+  end,
+  gateway = function(rest)
+    require("pillion.conversation").connect(rest)
+    require("pillion.conversation_view").open()
+  end,
+  disconnect = function()
+    require("pillion.conversation").disconnect()
+  end,
+  send = function(rest)
+    require("pillion.conversation").send(rest)
+  end,
+  context = context,
   doctor = function()
     vim.cmd.checkhealth("pillion")
   end,
@@ -308,12 +343,13 @@ M.table = {
 
 --- `:Pillion …`, as it was typed: a reason may hold any character.
 ---@param args string
-function M.run(args)
+---@param range? {[1]: integer, [2]: integer} lines that it was given
+function M.run(args, range)
   local name, rest = vim.trim(args):match("^(%S*)%s*(.-)$")
   if name == "" then
     view.open()
   elseif M.table[name] then
-    M.table[name](rest)
+    M.table[name](rest, range)
   else
     announce.tell(("Pillion: unknown command %s; use one of %s"):format(escape.short(name, 40), table.concat(M.names(), ", ")))
   end
@@ -343,6 +379,9 @@ local arguments = {
   write = processes.names,
   connect = function()
     return require("pillion.connect").names()
+  end,
+  context = function()
+    return { "add", "remove", "clear" }
   end,
 }
 

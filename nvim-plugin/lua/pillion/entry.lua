@@ -1,9 +1,10 @@
 -- What loading the plugin costs: one command, one autocommand. Everything else is read when it is first used.
 
 vim.api.nvim_create_user_command("Pillion", function(command)
-  require("pillion.commands").run(command.args)
+  require("pillion.commands").run(command.args, command.range > 0 and { command.line1, command.line2 } or nil)
 end, {
   nargs = "*",
+  range = true,
   desc = "Coding agents here: requests and answers",
   complete = function(lead, line, at)
     return require("pillion.commands").complete(lead, line:sub(1, at))
