@@ -66,11 +66,15 @@ func conversationError(err error) error {
 	return invalid(err)
 }
 
+// contextParams is context/update.
+type contextParams struct {
+	ConversationID string                    `json:"conversationId"`
+	Action         conversation.Action       `json:"action"`
+	Data           *conversation.ContextData `json:"data"`
+}
+
 func (s *server) contextUpdate(_ context.Context, raw json.RawMessage) (any, error) {
-	p, err := params[struct {
-		ConversationID string `json:"conversationId"`
-		conversation.ContextUpdate
-	}](raw)
+	p, err := params[contextParams](raw)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +89,7 @@ func (s *server) contextUpdate(_ context.Context, raw json.RawMessage) (any, err
 		}
 		p.Data.Path = path.String()
 	}
-	if err := c.Update(p.ContextUpdate, conversation.FromUser); err != nil {
+	if err := c.Update(conversation.ContextUpdate{Action: p.Action, Data: p.Data}, conversation.FromUser); err != nil {
 		return nil, conversationError(err)
 	}
 	return contextOf(c), nil

@@ -55,6 +55,15 @@ var counterparts = map[string]string{
 	"showLog":                "log",
 	"explainFailure":         "# the status bar's click; here the message says it, and :Pillion doctor",
 	"connectAgent":           "connect",
+	"showConversation":       "conversation",
+	"connectGateway":         "gateway",
+	"disconnectGateway":      "disconnect",
+	"forgetGatewayToken":     "# Neovim keeps no token",
+	"sendMessage":            "send",
+	"addFileToContext":       "context",
+	"addSelectionToContext":  "context", // with a range
+	"removeFromContext":      "context",
+	"clearContext":           "context",
 	"doctor":                 "doctor",
 	"getStarted":             "# :help pillion-tutorial",
 }

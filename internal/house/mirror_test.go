@@ -54,6 +54,14 @@ var mirror = map[string]goType{
 	"WorkspaceChange":     {"workspace/tracking/tracking.go", "Change"},
 	"WorkspaceTracking":   {"rpc/events.go", "Tracking"},
 	"LanguageAnswer":      {"lspbridge/router.go", "editorAnswer"},
+
+	"GatewayState":         {"agents/gateway/gateway.go", "State"},
+	"ConversationView":     {"conversation/conversation.go", "View"},
+	"ConversationEntry":    {"conversation/conversation.go", "Entry"},
+	"ConversationCall":     {"conversation/conversation.go", "Call"},
+	"ConversationChanged":  {"conversation/set.go", "Changed"},
+	"ConversationAppended": {"conversation/set.go", "Appended"},
+	"ContextFile":          {"conversation/context.go", "ContextFile"},
 }
 
 // parts are interfaces that read or send a part of a Go type: the rest of it has
@@ -61,10 +69,13 @@ var mirror = map[string]goType{
 var parts = map[string]goType{
 	"FilePreview":  {"tools/approval/preview.go", "File"},
 	"SessionPause": {"rpc/sessions.go", "pauseParams"},
-	"SessionInfo":  {"tools/session/session.go", "Info"},
-	"ToolCall":     {"rpc/calls.go", "callParams"},
-	"ProcessKill":  {"rpc/processes.go", "processParams"},
-	"ProcessWrite": {"rpc/processes.go", "processParams"},
+
+	"GatewayConnect": {"rpc/conversations.go", "gatewayConnect"},
+	"ContextUpdate":  {"rpc/conversations.go", "contextParams"},
+	"SessionInfo":    {"tools/session/session.go", "Info"},
+	"ToolCall":       {"rpc/calls.go", "callParams"},
+	"ProcessKill":    {"rpc/processes.go", "processParams"},
+	"ProcessWrite":   {"rpc/processes.go", "processParams"},
 
 	"JournalSelector": {"rpc/journal.go", "journalParams"},
 }
@@ -180,7 +191,8 @@ var (
 // whether they may be missing.
 func typeScript(t *testing.T) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
-	for _, found := range tsInterface.FindAllStringSubmatch(string(read(t, mirrorFile)), -1) {
+	text := string(read(t, mirrorFile)) + string(read(t, "vscode-extension/src/conversation-protocol.ts")) + string(read(t, "vscode-extension/src/session-protocol.ts"))
+	for _, found := range tsInterface.FindAllStringSubmatch(text, -1) {
 		fields := map[string]bool{}
 		for _, field := range tsField.FindAllStringSubmatch(found[3], -1) {
 			fields[field[1]] = field[2] == "?"

@@ -2,6 +2,7 @@
 
 import { commands, type Disposable, Uri, window } from "vscode";
 import { answers } from "./answers";
+import { conversationCommands } from "./conversation-commands";
 import { examine } from "./doctor";
 import { hunkCommands } from "./hunk-commands";
 import { changeMode } from "./modes";
@@ -21,6 +22,7 @@ const table: Record<string, Handler> = {
   ...processCommands,
   ...journalCommands,
   ...unusualCommands,
+  ...conversationCommands,
   "pillion.show": show,
   "pillion.showWaiting": showWaiting,
   "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry)),

@@ -7,6 +7,7 @@ import { Annotations } from "./annotations";
 import { Announcer } from "./announcer";
 import { Approvals } from "./approvals";
 import { explainFailure, registerCommands } from "./commands";
+import { conversationParts } from "./conversation-view";
 import { Documents } from "./documents";
 import { Front } from "./front";
 import { Changes } from "./changes";
@@ -27,15 +28,14 @@ import { watchFocus } from "./window-focus";
 let session: Session | undefined;
 
 export async function activate(context: ExtensionContext): Promise<void> {
-  const log = window.createOutputChannel("Pillion", { log: true });
-  const now = (): number => performance.now();
+  const [log, now] = [window.createOutputChannel("Pillion", { log: true }), (): number => performance.now()];
   const [activity, approvals, documents, statusBar, left] = [new Activity(), new Approvals(now), new Documents(), new StatusBar(), processParts(() => sidecar)];
   const [proposals, pages, annotations] = [new Proposals(approvals), new Pages(approvals), new Annotations(approvals)];
-  const [front, prompts] = [new Front(approvals, proposals, pages, now), new Prompts(refresh)];
+  const [front, prompts, talk] = [new Front(approvals, proposals, pages, now), new Prompts(refresh), conversationParts(context)];
   const [sessions, trust] = [new Sessions(() => sidecar, refresh), new Trust(() => sidecar, pages, now, refresh)];
   const changes = new Changes(() => sidecar, documents, pages, sessions, now, refresh);
   const [waitingView, activityView] = [new WaitingView(approvals, prompts, sessions, trust, changes.unusual), new ActivityView(activity, changes.journal)];
-  const bench = { approvals, prompts, activity, documents, front, pages, sessions, trust, changes, statusBar, waitingView, log, refresh, ...left };
+  const bench = { ...talk, approvals, prompts, activity, documents, front, pages, sessions, trust, changes, statusBar, waitingView, log, refresh, ...left };
   const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 
   function refresh(): void {
@@ -45,7 +45,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
 
   [proposals, pages, annotations, front, new Announcer(), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
-    (kind === "ready" ? [] : [approvals, prompts, activity, sessions, trust, left.processes, changes]).forEach((part) => { part.end("sidecar stopped"); });
+    (kind === "ready" ? [] : [approvals, prompts, activity, sessions, trust, left.processes, changes, talk.conversations]).forEach((part) => { part.end("sidecar stopped"); });
     refresh();
     changes.lookSoon();
     void explainFailure({ session: sidecar, log });

@@ -34,6 +34,13 @@ export const methods = {
   workspaceTracking: "workspace/tracking",
   sessionUnusual: "session/unusual",
   sessionPause: "session/pause",
+  conversationChanged: "conversation/changed",
+  conversationAppended: "conversation/appended",
+  conversationSend: "conversation/send",
+  contextUpdate: "context/update",
+  gatewayConnect: "gateway/connect",
+  gatewayDisconnect: "gateway/disconnect",
+  gatewayChanged: "gateway/changed",
 } as const;
 
 /** `capabilities.experimental.pillion` of `initialize`: what this editor can do beyond LSP. */
@@ -485,16 +492,3 @@ export interface WorkspaceTracking {
   watched: number;
 }
 
-export interface SessionUnusual {
-  sessionId: string;
-  agent: AgentIdentity;
-  kind: "escape" | "mass_deletion" | "refusals";
-  message: string;
-  /** What the sidecar did about it by itself. */
-  acted: "" | "paused" | "reverted";
-}
-
-export interface SessionPause {
-  sessionId: string;
-  reason?: string;
-}

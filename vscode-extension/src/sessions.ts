@@ -3,7 +3,8 @@
 // any session is known: an agent leaves without a word.
 
 import { Disposable } from "vscode";
-import { type ActivityChanged, methods, type SessionInfo, type SessionList, type SessionNewTurn, type SessionPause, type SessionSetMode } from "./protocol";
+import { type ActivityChanged, methods, type SessionInfo, type SessionList, type SessionNewTurn, type SessionSetMode } from "./protocol";
+import type { SessionPause } from "./session-protocol";
 import type { Session } from "./session";
 
 /** Several calls fail in one moment when an agent is paused; one question is enough. */

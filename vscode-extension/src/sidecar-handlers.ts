@@ -4,6 +4,8 @@ import type { LogOutputChannel } from "vscode";
 import { type CancellationToken, type LanguageClient, LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
 import type { Activity } from "./activity";
 import type { Approvals } from "./approvals";
+import type { ConversationAppended, ConversationChanged, GatewayState } from "./conversation-protocol";
+import type { Conversations } from "./conversations";
 import type { Documents } from "./documents";
 import { attendToQuestions } from "./language-questions";
 import type { Changes } from "./changes";
@@ -21,11 +23,11 @@ import {
   methods,
   type ProcessOutput,
   type PromptRequest,
-  type SessionUnusual,
   type SettingsUntrusted,
   type WorkspaceChanged,
   type WorkspaceTracking,
 } from "./protocol";
+import type { SessionUnusual } from "./session-protocol";
 import type { Sessions } from "./sessions";
 import type { StatusBar } from "./status-bar";
 import type { Trust } from "./trust";
@@ -34,6 +36,7 @@ export interface Listeners {
   approvals: Approvals;
   prompts: Prompts;
   activity: Activity;
+  conversations: Conversations;
   documents: Documents;
   sessions: Sessions;
   processes: Processes;
@@ -79,6 +82,15 @@ export function attend(client: LanguageClient, to: Listeners): void {
   });
   client.onNotification(methods.sessionUnusual, (unusual: SessionUnusual) => {
     to.changes.unusual.hear(unusual);
+  });
+  client.onNotification(methods.conversationChanged, (changed: ConversationChanged) => {
+    to.conversations.change(changed);
+  });
+  client.onNotification(methods.conversationAppended, (appended: ConversationAppended) => {
+    to.conversations.append(appended);
+  });
+  client.onNotification(methods.gatewayChanged, (state: GatewayState) => {
+    to.conversations.connected(state);
   });
   client.onNotification(methods.agentStatus, (status: AgentStatus) => {
     to.log.debug(`agent ${status.sessionId}: ${status.status} ${status.message}`);

@@ -3,7 +3,7 @@
 import { window } from "vscode";
 import { short } from "./escape";
 import { say } from "./notices";
-import type { SessionUnusual } from "./protocol";
+import type { SessionUnusual } from "./session-protocol";
 import type { Entry } from "./view";
 import type { Handler, Workbench } from "./workbench";
 

@@ -4,7 +4,7 @@
 import { short } from "./escape";
 import { agentTarget } from "./journal";
 import { say } from "./notices";
-import type { SessionUnusual } from "./protocol";
+import type { SessionUnusual } from "./session-protocol";
 import type { Reverts } from "./reverts";
 import type { Sessions } from "./sessions";
 

@@ -1,8 +1,9 @@
 // What a command has at hand. Only types: commands.ts gathers the commands, and each of their files stands on this one.
 
-import type { LogOutputChannel } from "vscode";
+import type { LogOutputChannel, SecretStorage } from "vscode";
 import type { Approvals } from "./approvals";
 import type { Changes } from "./changes";
+import type { Conversations } from "./conversations";
 import type { Front } from "./front";
 import type { Pages } from "./pages";
 import type { Hands, ProcessTerminals } from "./process-terminals";
@@ -22,10 +23,12 @@ export interface Workbench {
   hands: Hands;
   trust: Trust;
   changes: Changes;
+  conversations: Conversations;
   front: Front;
   waitingView: WaitingView;
   pages: Pages;
   session: Session;
+  secrets: SecretStorage;
   log: LogOutputChannel;
 }
 
