@@ -1,5 +1,5 @@
 // make try-nvim: a real Neovim in this terminal, with the plugin, on a copy of the sample project; an agent goes to work in
-// a window at the bottom, so that questions appear. It is your own `nvim` if that is 0.10 or newer, but with a home of its
+// a window at the bottom, so that questions appear; with --gateway URL it is the agent behind that gateway. It is your own `nvim` if that is 0.10 or newer, but with a home of its
 // own. Everything lives in a temporary folder and is gone when you leave.
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -14,6 +14,8 @@ if (!process.stdin.isTTY || !process.stdout.isTTY) {
   console.error('make try-nvim wants a terminal');
   process.exit(1);
 }
+const gateway = process.argv[process.argv.indexOf('--gateway') + 1];
+const byGateway = process.argv.includes('--gateway');
 const nvim = ownNeovim() ?? partNeovim();
 execFileSync(path.join(root, 'scripts/npm-ci.sh'), [rig], { stdio: ['ignore', 'ignore', 'inherit'] });
 
@@ -57,7 +59,26 @@ function configure() {
   fs.writeFileSync(path.join(folder, 'init.lua'), `vim.opt.rtp:prepend(${JSON.stringify(path.join(root, 'nvim-plugin'))})
 vim.o.statusline = "%f %m%=%{v:lua.require'pillion'.statusline()}  %l,%c "
 vim.o.showtabline = 2
-vim.api.nvim_create_autocmd('VimEnter', {
+${byGateway ? talk() : work()}
+`);
+}
+
+/** The conversation with the agent of the gateway. */
+function talk() {
+  return `require('pillion').setup({ settings = { gateway = { url = ${JSON.stringify(gateway)} } } })
+vim.api.nvim_create_autocmd('User', {
+  pattern = 'PillionState',
+  callback = function(event)
+    if event.data.state == 'ready' then
+      vim.schedule(function() vim.cmd('Pillion gateway') end)
+    end
+  end,
+})`;
+}
+
+/** The window of the agent that comes over MCP. */
+function work() {
+  return `vim.api.nvim_create_autocmd('VimEnter', {
   callback = function()
     vim.cmd('botright 12split | enew')
     vim.fn.termopen({ ${JSON.stringify(process.execPath)}, vim.env.PILLION_SAMPLE_AGENT, vim.env.PILLION_SAMPLE_STEPS })
@@ -65,6 +86,5 @@ vim.api.nvim_create_autocmd('VimEnter', {
     vim.wo.statusline = ' the agent, at work through this Neovim    (gt: the next tab    :Pillion    :qa! to leave)'
     vim.cmd('wincmd p')
   end,
-})
-`);
+})`;
 }
