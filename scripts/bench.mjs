@@ -105,16 +105,28 @@ function memory(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;
 }
 
-/** What scripts/bench measures of commands. */
-function commands() {
+/** What scripts/bench measures. */
+function measured(folder, ...more) {
   const program = path.join(sandbox, 'bench');
-  execFileSync('go', ['build', '-buildvcs=false', '-o', program, './scripts/bench'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (!fs.existsSync(program)) execFileSync('go', ['build', '-buildvcs=false', '-o', program, './scripts/bench'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  return JSON.parse(execFileSync(program, ['-pillion', pillion, '-folder', folder, ...more], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
+}
+
+/** What it measures of commands. */
+function commands() {
   const folder = path.join(sandbox, 'commands');
   fs.mkdirSync(folder);
   const block = 'some words on a line, and a "quoted" one\n'.repeat(24_391).slice(0, 1e6);
   fs.writeFileSync(path.join(folder, 'large.txt'), block.repeat(100));
   fs.writeFileSync(path.join(folder, 'small.txt'), block.repeat(10));
-  return JSON.parse(execFileSync(program, ['-pillion', pillion, '-folder', folder], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
+  return measured(folder);
+}
+
+/** A gateway's call against one by the agents' socket, and how many it gets answered that sends without waiting. */
+function gatewayRows() {
+  const { ours, theirs, perSecond } = measured(project, '-gateway');
+  row("read 100 B by a gateway, against the agents' socket", ours.median, theirs.median, 'ms', 1.5);
+  row('  1,000 calls a second, of those that a gateway gets', 1000, perSecond, '/s', 1);
 }
 
 const rows = [];
@@ -160,6 +172,7 @@ async function callRows() {
   row('read 1 MB over stdio, and parse it', large.parsed.serve, large.parsed.peer, 'ms', 1);
   row('idle memory', idle.serve, idle.peer, 'MB', 0.25);
   row('binary, against 30 MB', fs.statSync(pillion).size / 1e6, 30, 'MB', 1);
+  gatewayRows();
   commandRows(commands());
 }
 

@@ -1,7 +1,8 @@
 // Command bench times commands through `pillion serve` against the same commands
 // spawned from here, in turn, and prints what it measured as JSON for bench.mjs,
 // which runs it: the shortest command there is, and one that prints a lot. With
-// -texts it compares texts of 1 MB instead, here and by git.
+// -texts it compares texts of 1 MB instead, here and by git, and with -gateway calls by a
+// gateway with those by the agents' socket.
 //
 // Not here: limits, and what is made of the figures.
 package main
@@ -63,12 +64,16 @@ func main() {
 	folder := flag.String("folder", ".", "the project's `folder`, with large.txt and small.txt")
 	rounds := flag.Int("rounds", 100, "how often the shortest command is run")
 	compare := flag.Int("texts", 0, "compare texts in the folder, each so `often`")
+	byGateway := flag.Bool("gateway", false, "measure calls by a gateway")
 	flag.Parse()
 	var got any
 	var err error
-	if *compare > 0 {
+	switch {
+	case *compare > 0:
 		got, err = texts(*folder, *compare)
-	} else {
+	case *byGateway:
+		got, err = gateway(*program, *folder)
+	default:
 		got, err = measure(*program, *folder, *rounds)
 	}
 	if err != nil {
