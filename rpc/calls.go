@@ -99,13 +99,13 @@ type contentChunk struct {
 // maxTimeout is the longest that the contract lets any call run.
 const maxTimeout = 600 * time.Second
 
-// editorSession is the session of calls that name none.
-const editorSession = "editor"
+// EditorSession is the id of the session of calls that name none.
+const EditorSession = "editor"
 
 // session gives the session of a call; an unknown id opens one.
 func (s *server) session(id string) (*session.Session, error) {
 	if id == "" {
-		id = editorSession
+		id = EditorSession
 	}
 	owner, _, err := s.running().Sessions.Open(id, session.Agent{Name: s.clientName(), Via: "editor"}, "")
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *server) session(id string) (*session.Session, error) {
 
 // lister is the session that a list is for. It opens none.
 func (s *server) lister(id string) *session.Session {
-	id = cmp.Or(id, editorSession)
+	id = cmp.Or(id, EditorSession)
 	if owner, open := s.running().Sessions.Get(id); open {
 		return owner
 	}

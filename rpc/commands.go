@@ -114,7 +114,7 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 func (s *server) resume(id string) (any, error) {
 	if id == "" {
 		for _, one := range s.running().Sessions.List() {
-			if one.Paused && one.SessionID != editorSession {
+			if one.Paused && one.SessionID != EditorSession {
 				s.newTurn(one.SessionID) //nolint:errcheck // it has been closed meanwhile
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pillion/conversation"
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/process"
@@ -26,7 +27,7 @@ func editorWith(t *testing.T, capabilities string, answer wire.Handler) Language
 	go func() {
 		ended <- Serve(context.Background(), there, Options{Logf: t.Logf, Start: func(s Setup) (*Core, error) {
 			ask = s.Languages
-			return &Core{Registry: &tools.Registry{}, Processes: process.NewTable(runner), Close: runner.Close}, nil
+			return &Core{Registry: &tools.Registry{}, Processes: process.NewTable(runner), Conversations: &conversation.Set{}, Close: runner.Close}, nil
 		}})
 	}()
 	conn := wire.NewConn(here, wire.Options{Handler: answer})

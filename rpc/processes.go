@@ -147,7 +147,7 @@ func (s *server) process(raw json.RawMessage) (*process.Named, processParams, er
 		return nil, named, err
 	}
 	if named.SessionID == "" {
-		named.SessionID = editorSession
+		named.SessionID = EditorSession
 	}
 	p, err := s.running().Processes.Find(named.SessionID, named.ProcessID)
 	if err != nil {

@@ -121,7 +121,7 @@ func (s *server) newTurn(id string) (any, error) {
 
 // known is an open session; the editor's own is opened when it is first named.
 func (s *server) known(id string) (*session.Session, error) {
-	if id == "" || id == editorSession {
+	if id == "" || id == EditorSession {
 		return s.session("")
 	}
 	owner, ok := s.running().Sessions.Get(id)

@@ -14,6 +14,7 @@ import (
 	"pillion/agents/gateway"
 	"pillion/config"
 	"pillion/internal/fault"
+	"pillion/rpc"
 	"pillion/tools"
 )
 
@@ -25,6 +26,7 @@ func (c *Sidecar) Gateway(version string) *gateway.Gateway {
 	g := gateway.New(gateway.Host{
 		Registry: c.Registry, Sessions: c.Sessions, Conversations: c.Conversations,
 		Settings: c.gatewaySettings,
+		Reserved: rpc.EditorSession,
 		Resolve:  c.Resolve,
 		Changed:  func(s gateway.State) { c.events.Gateway(s) },
 		Frame:    c.events.Frame,

@@ -1,6 +1,8 @@
 package test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"pillion/internal/testrig/gateway"
@@ -50,11 +52,31 @@ func TestAChatInATerminal(t *testing.T) {
 func TestAChatThatIsRefused(t *testing.T) {
 	t.Parallel()
 	w, g := newWatched(t), gateway.New(t)
-	g.Token = "another"
+	g.Token.Store("another")
 	chat := w.inTerminal("chat", "--gateway", g.URL)
 	chat.sees("refused the token")
 	if err := <-chat.ended; err == nil || err.Error() != "exit status 1" {
 		t.Errorf("it ends with %v", err)
 	}
 	chat.ended <- nil
+}
+
+// TestAChatOverTLS: a certificate that the system does not know is refused, and one that the
+// user made known is not.
+func TestAChatOverTLS(t *testing.T) {
+	t.Parallel()
+	w, g := newWatched(t), gateway.NewTLS(t)
+	chat := w.inTerminal("chat", "--gateway", g.URL)
+	chat.sees("certificate")
+	if g.Met() > 0 {
+		t.Error("the token went to somebody unknown")
+	}
+	known := filepath.Join(w.home, "gateway.pem")
+	if err := os.WriteFile(known, g.Certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "SSL_CERT_FILE="+known)
+	chat = w.inTerminal("chat", "--gateway", g.URL)
+	chat.sees("Connected")
+	g.Accept()
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"pillion/internal/testrig"
 	"pillion/internal/testrig/gateway"
 )
@@ -145,7 +147,7 @@ func TestAGatewayThatAsksAndAsks(t *testing.T) {
 		c.Call(fmt.Sprint(i), "write_file", object{"path": fmt.Sprint(i), "content": "x"})
 	}
 	refused := 0
-	for refused < calls-64-32-64 { // with those that came before so many waited
+	for refused < calls-64-16-64 { // with those that came before so many waited
 		if f := c.Next(); f.Text("error_code") != "RATE_LIMITED" {
 			t.Fatalf("%v", f)
 		}
@@ -165,12 +167,37 @@ func TestAGatewayThatAsksAndAsks(t *testing.T) {
 	}
 }
 
+// TestAGatewayThatStalls: one that asks for much and takes nothing of it fills no memory, and
+// holds up neither the editor nor the user who disconnects it.
+func TestAGatewayThatStalls(t *testing.T) {
+	t.Parallel()
+	g, e := gateway.New(t), spawn(t, testrig.Options{Settings: object{"limits": object{"readsPerMinute": 1_000_000}}})
+	g.Deaf.Store(true)
+	e.Must("gateway/connect", object{"url": g.URL, "token": "", "sessionId": "one"}, nil)
+	c := g.Accept()
+	e.Write("large.txt", strings.Repeat("some words on a line\n", 50_000))
+	sent := make(chan int, 1)
+	go func() {
+		n := 0
+		for ; n < 2000 && c.Try(object{"type": "tool_call", "call_id": fmt.Sprint(n), "tool_name": "read_file", "arguments": object{"path": "large.txt"}}) == nil; n++ {
+		}
+		sent <- n
+	}()
+	until(t, func() bool { return row(t, e, "40") == "done" })
+	if r := e.Call("read_file", object{"path": "large.txt", "end_line": 1}); r.IsError {
+		t.Errorf("the editor is not served: %s", r.Text())
+	}
+	checkMemoryBelow(t, e.Command.Process.Pid, 400) // of the two thousand that it wants
+	e.Must("gateway/disconnect", object{}, nil)
+	testrig.Wait(t, sent, "the end of what it sends")
+}
+
 // TestTheTokenIsNowhere: after a session no file, log or process has the token.
 func TestTheTokenIsNowhere(t *testing.T) {
 	t.Parallel()
 	const token = "t0k3n-that-nobody-must-see"
 	g := gateway.New(t)
-	g.Token = token
+	g.Token.Store(token)
 	e := spawn(t, testrig.Options{})
 	var log bytes.Buffer
 	e.OnNotice(func(_ string, params json.RawMessage) { log.Write(params) })
@@ -217,9 +244,9 @@ func TestTheTokenIsNowhere(t *testing.T) {
 	}
 }
 
-// TestTwoGatewaysOnOneFile: each has its own session, knows what it read, and hears of what
-// the other did.
-func TestTwoGatewaysOnOneFile(t *testing.T) {
+// TestTwoGatewaysAndAnAgentOnOneFile: each has its own session, knows what it read, and hears
+// of what the others did.
+func TestTwoGatewaysAndAnAgentOnOneFile(t *testing.T) {
 	t.Parallel()
 	e, g, one := atGateway(t, testrig.Options{})
 	e.Must("gateway/connect", object{"url": g.URL, "sessionId": "two"}, nil)
@@ -238,6 +265,26 @@ func TestTwoGatewaysOnOneFile(t *testing.T) {
 	edit(one, "e", "one\n", "1\n")
 	if f := edit(two, "e", "three\n", "3\n"); f.Object("result") == nil || e.Read("a.txt") != "1\ntwo\n3\n" {
 		t.Errorf("%v; the file is %q", f, e.Read("a.txt"))
+	}
+	agent := agentOf(t, e)
+	done := make(chan *mcp.CallToolResult, 1)
+	go func() {
+		r, err := agent.CallTool(t.Context(), &mcp.CallToolParams{Name: "edit_file", Arguments: object{"path": "a.txt", "old_string": "two\n", "new_string": "2\n"}})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- r
+	}()
+	a := testrig.Wait(t, e.Approvals, "the agent's dialog")
+	two.Call("beneath", "edit_file", object{"path": "a.txt", "old_string": "1\n", "new_string": "one\n"})
+	testrig.Wait(t, e.Approvals, "the gateway's dialog").Answer <- object{"decision": "approve"}
+	two.Next()
+	two.Next()
+	a.Answer <- object{"decision": "approve"}
+	a = testrig.Wait(t, e.Approvals, "the agent's dialog about the text as it is now")
+	a.Answer <- object{"decision": "approve"}
+	if r := testrig.Wait(t, done, "the agent's result"); r == nil || r.IsError || e.Read("a.txt") != "one\n2\n3\n" {
+		t.Errorf("%+v; the file is %q", r, e.Read("a.txt"))
 	}
 	one.Call("again", "glob", object{"pattern": "*"})
 	if f := one.Next(); fmt.Sprint(f.Object("result")["changed_outside"]) != "[a.txt]" {

@@ -436,6 +436,40 @@ func TestWhereAGatewayMayBe(t *testing.T) {
 	})
 }
 
+// TestARedirectIsNotFollowed: the token goes to the address that the user gave.
+func TestARedirectIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	e, g, thief := spawn(t, testrig.Options{}), gateway.New(t), gateway.New(t)
+	g.Redirect.Store(&thief.URL)
+	e.Must("gateway/connect", object{"url": g.URL, "token": "s3cret"}, nil)
+	var state struct{ Error struct{ Message string } }
+	until(t, func() bool {
+		e.Must("gateway/status", object{}, &state)
+		return strings.Contains(state.Error.Message, "302")
+	})
+	e.Must("gateway/disconnect", object{}, nil)
+	if thief.Met() > 0 {
+		t.Error("it went where it was sent")
+	}
+}
+
+// TestTheEditorsOwnSessionIsNoGateways: what the user allowed themselves is not the agent's.
+func TestTheEditorsOwnSessionIsNoGateways(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	for _, id := range []string{"editor", "taken"} {
+		if id == "taken" {
+			e.Must("session/open", object{"sessionId": id}, nil)
+		}
+		if code := e.Code("gateway/connect", object{"url": "ws://127.0.0.1:1/ws", "token": "", "sessionId": id}); code != -32602 {
+			t.Errorf("%s: %d", id, code)
+		}
+		if code := e.Code("agent/message", object{"type": "agent_status", "status": "idle", "session_id": id}); code != -32602 {
+			t.Errorf("%s over the editor: %d", id, code)
+		}
+	}
+}
+
 // until polls what no event tells of.
 func until(t *testing.T, is func() bool) {
 	t.Helper()

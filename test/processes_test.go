@@ -275,7 +275,12 @@ func noneSurvives(t *testing.T, sandbox string, end func(e *testrig.Editor, pare
 // several times as much again.
 func checkMemory(t *testing.T, pid int) {
 	t.Helper()
-	most := 150
+	checkMemoryBelow(t, pid, 150)
+}
+
+// checkMemoryBelow is checkMemory with another bound, in megabytes.
+func checkMemoryBelow(t *testing.T, pid, most int) {
+	t.Helper()
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		most *= 3
 	}

@@ -20,10 +20,11 @@ import (
 type watched struct {
 	t         *testing.T
 	dir, home string
+	env       []string // of its programs, beside what all have
 }
 
 func newWatched(t *testing.T) watched {
-	w := watched{t, t.TempDir(), t.TempDir()}
+	w := watched{t: t, dir: t.TempDir(), home: t.TempDir()}
 	w.write("a.txt", "one\n")
 	return w
 }
@@ -43,7 +44,7 @@ func (w watched) read(name string) string {
 func (w watched) command(args ...string) *exec.Cmd {
 	command := exec.Command("/proc/self/exe", args...)
 	command.Dir = w.dir
-	command.Env = append(os.Environ(), "HOME="+w.home, "XDG_CONFIG_HOME="+filepath.Join(w.home, ".config"), "PILLION_TEST_MAIN=1", "TERM=xterm", "NO_COLOR=1", "VISUAL=/bin/false")
+	command.Env = append(append(os.Environ(), w.env...), "HOME="+w.home, "XDG_CONFIG_HOME="+filepath.Join(w.home, ".config"), "PILLION_TEST_MAIN=1", "TERM=xterm", "NO_COLOR=1", "VISUAL=/bin/false")
 	return command
 }
 

@@ -87,11 +87,14 @@ func (l *link) enter(id string) (c *call, fresh bool) {
 	c = &call{}
 	l.calls[id] = c
 	l.order = append(l.order, id)
-	if over := len(l.order) - maxRemember; over > 0 {
-		for _, old := range l.order[:over] {
-			delete(l.calls, old)
+	if len(l.order) > maxRemember {
+		oldest := l.order[0]
+		l.order = l.order[1:]
+		if old := l.calls[oldest]; old != nil && !old.over {
+			l.order = append(l.order, oldest) // it is still wanted
+		} else {
+			delete(l.calls, oldest)
 		}
-		l.order = l.order[over:]
 	}
 	return c, true
 }

@@ -30,6 +30,8 @@ type Host struct {
 	Sessions      *session.Set
 	Conversations *conversation.Set
 	Settings      func() Settings
+	// Reserved is the id of a session that is no gateway's.
+	Reserved string
 	// Resolve gives the workspace's name of a path, or says why it has none.
 	Resolve func(path string) (string, error)
 	// Changed hears how a session is connected, Frame what goes out by the editor. Neither
@@ -131,6 +133,9 @@ func (g *Gateway) remove(is func(*socket) bool) *socket {
 func (g *Gateway) link(old *link, id string, agent session.Agent, direct func([]byte)) (*link, error) {
 	if old != nil && old.ctx.Err() == nil {
 		return old, nil
+	}
+	if id == g.host.Reserved {
+		return nil, fault.New(fault.InvalidArguments, "session %s is this editor's own; use another id", fault.Quote(id))
 	}
 	owner, created, err := g.host.Sessions.Open(id, agent, "")
 	if err != nil {

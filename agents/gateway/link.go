@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -15,7 +16,7 @@ import (
 
 // Bounds of a session.
 const (
-	maxRunning  = 32 // calls at once, without those that wait for the user
+	maxRunning  = 16 // calls at once, without those that wait for the user
 	maxQueued   = 64 // that have come and wait for their turn; then nothing more is read
 	maxWaiting  = 64 // that wait for the user
 	maxRemember = 20_000
@@ -179,7 +180,7 @@ func (l *link) takeResult(f frame) error {
 	if err != nil {
 		return err
 	}
-	row := conversation.Call{ID: id, Tool: f.ToolName, Title: f.ToolName, State: "done"}
+	row := conversation.Call{ID: id, Tool: f.ToolName, Title: cmp.Or(f.ToolName, "A tool of the agent's own"), State: "done"}
 	if len(f.Error) > 0 && string(f.Error) != "null" {
 		row.State = "failed"
 	}

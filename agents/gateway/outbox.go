@@ -35,7 +35,7 @@ func newOutbox() *outbox {
 
 // maxOutgoing is the bytes from which on nothing more is read from a gateway that does not
 // take what it asked for.
-const maxOutgoing = 32 << 20
+const maxOutgoing = 8 << 20
 
 // push queues a frame. What is not kept goes over the present connection or not at all.
 func (o *outbox) push(data []byte, kept bool) {

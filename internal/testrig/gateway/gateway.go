@@ -6,7 +6,10 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -39,12 +42,22 @@ func (f Frame) Object(name string) Frame {
 // Server is a gateway.
 type Server struct {
 	t     testing.TB
-	URL   string // ws://127.0.0.1:PORT/ws
-	Token string // what it wants in the header; "" anything
-	// Refuse, if set, answers the next connections with this status.
-	Refuse atomic.Int32
-	conns  chan *Conn
+	URL   string       // ws://127.0.0.1:PORT/ws
+	Token atomic.Value // text that it wants in the header; unset: anything
+	// Refuse, if set, answers the next connections with this status, and Redirect sends them
+	// elsewhere.
+	Refuse   atomic.Int32
+	Redirect atomic.Pointer[string]
+	// Deaf has the next connections read nothing.
+	Deaf atomic.Bool
+	// Certificate is the one of a gateway with TLS, as PEM.
+	Certificate []byte
+	conns       chan *Conn
+	met         atomic.Int32
 }
+
+// Met is how many have come, with or without the right token.
+func (s *Server) Met() int { return int(s.met.Load()) }
 
 // Conn is one connection.
 type Conn struct {
@@ -60,22 +73,36 @@ type Conn struct {
 type rawKey struct{}
 
 // New starts a gateway that ends with the test.
-func New(t testing.TB) *Server {
+func New(t testing.TB) *Server { return start(t, (*httptest.Server).Start) }
+
+// NewTLS starts one with TLS, with a certificate that nobody knows.
+func NewTLS(t testing.TB) *Server { return start(t, (*httptest.Server).StartTLS) }
+
+func start(t testing.TB, begin func(*httptest.Server)) *Server {
 	s := &Server{t: t, conns: make(chan *Conn, 100)}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, rawKey{}, c) }
-	server.Start()
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are meant to fail
+	begin(server)
 	t.Cleanup(server.Close)
+	if own := server.Certificate(); own != nil {
+		s.Certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own.Raw})
+	}
 	s.URL = "ws" + strings.TrimPrefix(server.URL, "http") + "/ws"
 	return s
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if to := s.Redirect.Load(); to != nil {
+		http.Redirect(w, r, "http"+strings.TrimPrefix(*to, "ws"), http.StatusFound)
+		return
+	}
 	if code := s.Refuse.Load(); code != 0 {
 		w.WriteHeader(int(code))
 		return
 	}
-	if s.Token != "" && r.Header.Get("Authorization") != "Bearer "+s.Token {
+	s.met.Add(1)
+	if token := s.Token.Load(); token != nil && r.Header.Get("Authorization") != "Bearer "+token.(string) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -87,6 +114,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	raw, _ := r.Context().Value(rawKey{}).(net.Conn)
 	c := &Conn{t: s.t, Socket: socket, Raw: raw, Path: r.URL.Path, Header: r.Header, frames: make(chan Frame, 100_000), ended: make(chan error, 1)}
 	s.conns <- c
+	if s.Deaf.Load() {
+		<-r.Context().Done()
+		return
+	}
 	c.read(r.Context())
 }
 
