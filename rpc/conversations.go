@@ -35,6 +35,15 @@ func (f follower) Appended(a conversation.Appended) {
 
 func invalid(err error) error { return wire.Errorf(wire.CodeInvalidParams, "%v", err) }
 
+// conversation is an open one; "" is the newest.
+func (s *server) conversation(id string) (*conversation.Conversation, error) {
+	c, err := s.running().Conversations.Get(id)
+	if err != nil {
+		return nil, invalid(err)
+	}
+	return c, nil
+}
+
 func (s *server) conversationList(context.Context, json.RawMessage) (any, error) {
 	return map[string]any{"conversations": s.running().Conversations.List()}, nil
 }
@@ -47,9 +56,9 @@ func (s *server) conversationSend(_ context.Context, raw json.RawMessage) (any, 
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.running().Conversations.Get(p.ConversationID)
+	c, err := s.conversation(p.ConversationID)
 	if err != nil {
-		return nil, invalid(err)
+		return nil, err
 	}
 	id, err := c.User(p.Text)
 	if err != nil {
@@ -78,9 +87,9 @@ func (s *server) contextUpdate(_ context.Context, raw json.RawMessage) (any, err
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.running().Conversations.Get(p.ConversationID)
+	c, err := s.conversation(p.ConversationID)
 	if err != nil {
-		return nil, invalid(err)
+		return nil, err
 	}
 	if p.Data != nil && p.Action == conversation.AddFile {
 		path, err := s.running().Documents.Workspace().Resolve(p.Data.Path)
@@ -102,9 +111,9 @@ func (s *server) contextList(_ context.Context, raw json.RawMessage) (any, error
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.running().Conversations.Get(p.ConversationID)
+	c, err := s.conversation(p.ConversationID)
 	if err != nil {
-		return nil, invalid(err)
+		return nil, err
 	}
 	return contextOf(c), nil
 }

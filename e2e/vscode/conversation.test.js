@@ -22,6 +22,14 @@ ride('a conversation with an agent that comes by a gateway', files, async (it) =
     await window.press('Enter');
     await eventually('it asks for the token', async () => /Token for the gateway/.test(await window.page.locator('.quick-input-widget').innerText()));
     assert.equal(await input.getAttribute('type'), 'password');
+    await input.fill('wrong');
+    await window.press('Enter');
+    await eventually('it says that the token was refused', async () => /refused the token/.test(await shown()));
+    await page.locator('#connect').click();
+    await eventually('it asks for the address', async () => /Connect to a gateway/.test(await window.page.locator('.quick-input-widget').innerText()));
+    await input.fill(gateway.url);
+    await window.press('Enter');
+    await eventually('it asks anew', async () => /Token for the gateway/.test(await window.page.locator('.quick-input-widget').innerText()));
     await input.fill('t0k3n');
     await window.press('Enter');
     await gateway.next('connected');

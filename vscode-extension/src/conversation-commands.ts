@@ -38,8 +38,8 @@ async function connect({ session, secrets, conversations }: Workbench): Promise<
     return;
   }
   try {
-    conversations.connected(await session.request<GatewayState>(methods.gatewayConnect, { url, token } satisfies GatewayConnect));
-    await secrets.store(secret(url), token);
+    conversations.whenSettled(({ state }) => void (state === "connected" ? secrets.store(secret(url), token) : secrets.delete(secret(url))));
+    await session.request<GatewayState>(methods.gatewayConnect, { url, token } satisfies GatewayConnect);
     await commands.executeCommand("pillion.conversation.focus");
   } catch (error) {
     void say.error(`Pillion: ${messageOf(error)}`);

@@ -11,6 +11,7 @@ export interface ConversationListener {
 
 export class Conversations {
   private readonly listeners: ConversationListener[] = [];
+  private settled: ((state: GatewayState) => void) | undefined;
   current: Conversation | undefined;
   gateway: GatewayState | undefined;
 
@@ -56,8 +57,17 @@ export class Conversations {
     }
   }
 
+  /** Calls back when the connection that is being made stands, or will not be made. */
+  whenSettled(settled: (state: GatewayState) => void): void {
+    this.settled = settled;
+  }
+
   connected(state: GatewayState): void {
     this.gateway = state;
+    if (state.state === "connected" || state.error?.code === "PERMISSION_DENIED") {
+      this.settled?.(state);
+      this.settled = undefined;
+    }
     this.tell((listener) => { listener.state(); });
   }
 

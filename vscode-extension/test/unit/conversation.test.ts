@@ -69,3 +69,17 @@ test("the heading says how it stands", () => {
   assert.deepEqual(heading({ ...one, connection: "reconnecting" }, lost), { text: "127.0.0.1 · reconnecting · it broke · trying again in 2.0 s", connected: false });
   assert.equal(contextLabel({ path: "a\u202e.py", content: true, lines: 2, by: "agent" }), "a\\u{202e}.py (2 lines), by the agent");
 });
+
+test("a token is kept once it was taken, and forgotten when it is refused", () => {
+  const store = new Conversations();
+  const heard: string[] = [];
+  const state = { state: "connecting", url: "", sessionId: "", conversationId: "" } as const;
+  for (const end of [{ ...state, state: "connected" }, { ...state, state: "disconnected", error: { code: "PERMISSION_DENIED", message: "no" } }] as const) {
+    store.whenSettled((settled) => heard.push(settled.state));
+    store.connected(state);
+    store.connected({ ...state, state: "reconnecting", error: { code: "EXECUTION_FAILED", message: "not there" } });
+    store.connected(end);
+    store.connected({ ...state, state: "connected" });
+  }
+  assert.deepEqual(heard, ["connected", "disconnected"]);
+});
