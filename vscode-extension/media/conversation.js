@@ -3,7 +3,7 @@
   const vscode = acquireVsCodeApi();
   const at = (id) => document.getElementById(id);
   const [entries, message, problem] = [at("entries"), at("message"), at("problem")];
-  let shown = "";
+  let [shown, writable] = ["", false];
   message.value = vscode.getState()?.draft ?? "";
 
   const atEnd = () => entries.scrollHeight - entries.scrollTop - entries.clientHeight < 20;
@@ -54,7 +54,8 @@
     at("connect").hidden = connected;
     at("disconnect").hidden = id === "" || !connected;
     at("empty").hidden = id !== "";
-    message.disabled = !connected;
+    writable = connected;
+    message.disabled = !writable;
     message.placeholder = connected ? "Message to the agent (Enter sends, Shift+Enter begins a new line)" : "Connect to write to the agent";
     draw(rows, []);
     files(list);
@@ -66,8 +67,8 @@
     else if (data.kind === "sent") {
       problem.textContent = data.problem ?? "";
       if (data.problem === undefined || data.problem === null) keep("");
-      message.disabled = false;
-      message.focus();
+      message.disabled = !writable;
+      if (document.hasFocus()) message.focus();
     }
   });
 

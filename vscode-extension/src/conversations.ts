@@ -43,7 +43,8 @@ export class Conversations {
     this.tell((listener) => {
       if (entries.length + removed.length > 0) {
         listener.entries(entries, removed);
-      } else {
+      }
+      if (Object.keys(rest).length > 0) {
         listener.state();
       }
     });

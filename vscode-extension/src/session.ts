@@ -7,6 +7,7 @@ import type { Documents } from "./documents";
 import { type Located, locate } from "./locator";
 import type { EditorCapabilities, SidecarCapabilities } from "./protocol";
 import { settings } from "./settings";
+import { withoutTokens } from "./trace-log";
 
 export type State =
   | { kind: "starting" }
@@ -144,7 +145,7 @@ export class Session implements Disposable {
       documentSelector: [{ scheme: "file" }],
       initializationOptions: settings,
       outputChannel: this.log,
-      traceOutputChannel: this.log,
+      traceOutputChannel: withoutTokens(this.log),
       middleware: this.documents.middleware,
       initializationFailedHandler: () => false,
       errorHandler: {

@@ -57,6 +57,9 @@ test("what is heard becomes one conversation, the newest", () => {
   store.change({ conversationId: "1", connection: "connected" });
   assert.deepEqual(heard, ["state", "hi,-", "he-", "hello-", "-e", "state"]);
   assert.deepEqual(shown()?.entries.map(({ text }) => text), ["hello"]);
+  heard.length = 0;
+  store.change({ conversationId: "1", status: "idle", entries: [entry("g", "error", "broken")] });
+  assert.deepEqual(heard, ["broken-", "state"]);
   store.change({ conversationId: "1", closed: true });
   assert.equal(shown(), undefined);
 });
