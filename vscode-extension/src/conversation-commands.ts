@@ -38,8 +38,8 @@ async function connect({ session, secrets, conversations }: Workbench): Promise<
     return;
   }
   try {
-    conversations.whenSettled(({ state }) => void (state === "connected" ? secrets.store(secret(url), token) : secrets.delete(secret(url))));
-    await session.request<GatewayState>(methods.gatewayConnect, { url, token } satisfies GatewayConnect);
+    const { sessionId } = await session.request<GatewayState>(methods.gatewayConnect, { url, token } satisfies GatewayConnect);
+    conversations.whenSettled(sessionId, ({ state }) => void (state === "connected" ? secrets.store(secret(url), token) : secrets.delete(secret(url))));
     await commands.executeCommand("pillion.conversation.focus");
   } catch (error) {
     void say.error(`Pillion: ${messageOf(error)}`);
@@ -79,6 +79,10 @@ async function add(bench: Workbench, selected: boolean): Promise<void> {
     return;
   }
   const content = selected ? editor.document.getText(editor.selection) : "";
+  if (selected && content === "") {
+    void say.information("Pillion: select the text that you want to add.");
+    return;
+  }
   await update(bench, { action: "add_file", data: { path: editor.document.uri.fsPath, ...(content ? { content } : {}) } });
 }
 

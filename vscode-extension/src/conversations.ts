@@ -11,7 +11,8 @@ export interface ConversationListener {
 
 export class Conversations {
   private readonly listeners: ConversationListener[] = [];
-  private settled: ((state: GatewayState) => void) | undefined;
+  private readonly states = new Map<string, GatewayState>();
+  private readonly waiting = new Map<string, (state: GatewayState) => void>();
   current: Conversation | undefined;
   gateway: GatewayState | undefined;
 
@@ -58,23 +59,32 @@ export class Conversations {
     }
   }
 
-  /** Calls back when the connection that is being made stands, or will not be made. */
-  whenSettled(settled: (state: GatewayState) => void): void {
-    this.settled = settled;
+  /** Calls back once a session's connection stands, or will not be made. */
+  whenSettled(sessionId: string, settled: (state: GatewayState) => void): void {
+    this.waiting.set(sessionId, settled);
+    this.settle(sessionId);
+  }
+
+  private settle(sessionId: string): void {
+    const [state, settled] = [this.states.get(sessionId), this.waiting.get(sessionId)];
+    if (state && settled && (state.state === "connected" || state.error?.code === "PERMISSION_DENIED")) {
+      this.waiting.delete(sessionId);
+      settled(state);
+    }
   }
 
   connected(state: GatewayState): void {
     this.gateway = state;
-    if (state.state === "connected" || state.error?.code === "PERMISSION_DENIED") {
-      this.settled?.(state);
-      this.settled = undefined;
-    }
+    this.states.set(state.sessionId, state);
+    this.settle(state.sessionId);
     this.tell((listener) => { listener.state(); });
   }
 
   /** The sidecar is gone, and what it knew with it. */
   end(): void {
     this.current = this.gateway = undefined;
+    this.states.clear();
+    this.waiting.clear();
     this.tell((listener) => { listener.state(); });
   }
 

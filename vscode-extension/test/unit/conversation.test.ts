@@ -73,16 +73,18 @@ test("the heading says how it stands", () => {
   assert.equal(contextLabel({ path: "a\u202e.py", content: true, lines: 2, by: "agent" }), "a\\u{202e}.py (2 lines), by the agent");
 });
 
-test("a token is kept once it was taken, and forgotten when it is refused", () => {
+test("a token is kept once it was taken, and forgotten when it is refused, whatever other connections do", () => {
   const store = new Conversations();
   const heard: string[] = [];
-  const state = { state: "connecting", url: "", sessionId: "", conversationId: "" } as const;
-  for (const end of [{ ...state, state: "connected" }, { ...state, state: "disconnected", error: { code: "PERMISSION_DENIED", message: "no" } }] as const) {
-    store.whenSettled((settled) => heard.push(settled.state));
-    store.connected(state);
-    store.connected({ ...state, state: "reconnecting", error: { code: "EXECUTION_FAILED", message: "not there" } });
-    store.connected(end);
-    store.connected({ ...state, state: "connected" });
-  }
-  assert.deepEqual(heard, ["connected", "disconnected"]);
+  const of = (sessionId: string) => ({ url: "", sessionId, conversationId: "" });
+  const lost = { state: "reconnecting", error: { code: "EXECUTION_FAILED", message: "not there" } } as const;
+  const refused = { state: "disconnected", error: { code: "PERMISSION_DENIED", message: "no" } } as const;
+  store.connected({ ...of("a"), state: "connected" }); // before it is waited for
+  store.whenSettled("a", ({ state }) => heard.push(`a ${state}`));
+  store.whenSettled("b", ({ state }) => heard.push(`b ${state}`));
+  store.connected({ ...of("a"), ...refused });
+  store.connected({ ...of("b"), ...lost });
+  store.connected({ ...of("b"), ...refused });
+  store.connected({ ...of("b"), state: "connected" });
+  assert.deepEqual(heard, ["a connected", "b disconnected"]);
 });
