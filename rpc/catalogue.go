@@ -41,7 +41,7 @@ var sent = map[string]Audience{
 	"conversation/changed":  Plugins,
 	"conversation/appended": Plugins,
 	"gateway/changed":       Plugins,
-	"agent/message":         Plugins,
+	"agent/message":         Everyone, // who sends frames
 
 	"editor/definition":  Plugins, // these five only to those with languageFeatures
 	"editor/diagnostics": Plugins,

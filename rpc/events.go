@@ -111,11 +111,10 @@ func (e events) Gateway(state any) {
 	}
 }
 
-// Frame gives the editor a frame for its gateway.
+// Frame gives the editor a frame for its gateway. Whoever sends frames takes them, with a
+// plugin or without.
 func (e events) Frame(frame json.RawMessage) {
-	if e.client.Pillion {
-		e.server.conn.Notify("agent/message", frame) //nolint:errcheck // the connection has ended
-	}
+	e.server.conn.Notify("agent/message", frame) //nolint:errcheck // the connection has ended
 }
 
 // Unusual shows it to the user, who may pause the session or put its changes back.

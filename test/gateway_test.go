@@ -266,7 +266,7 @@ func TestACommandStreams(t *testing.T) {
 // TestAnEditorHoldsTheConnection: the same frames over agent/message, in order.
 func TestAnEditorHoldsTheConnection(t *testing.T) {
 	t.Parallel()
-	e := spawn(t, testrig.Options{})
+	e := spawn(t, testrig.Options{Plain: true})
 	e.Write("notes.txt", "one\n")
 	frames := make(chan gateway.Frame, 100)
 	e.OnNotice(func(method string, params json.RawMessage) {
