@@ -408,6 +408,23 @@ func TestAConversation(t *testing.T) {
 	}
 }
 
+// TestGoodbyeAmidWork: a user who disconnects while an answer is on its way, or while the
+// sidecar waits to hear that one arrived, still says goodbye to the gateway.
+func TestGoodbyeAmidWork(t *testing.T) {
+	t.Parallel()
+	e, g := spawn(t, testrig.Options{}), gateway.New(t)
+	for i := range 50 {
+		e.Must("gateway/connect", object{"url": g.URL}, nil)
+		c := g.Accept()
+		c.Call(fmt.Sprint(i), "glob", object{"pattern": "*"})
+		c.Next()
+		e.Must("gateway/disconnect", object{}, nil)
+		if err := c.Ended(); !strings.Contains(err.Error(), "StatusNormalClosure") {
+			t.Fatalf("time %d: the gateway saw %v", i, err)
+		}
+	}
+}
+
 // TestWhereAGatewayMayBe: TLS, unless it is on this machine.
 func TestWhereAGatewayMayBe(t *testing.T) {
 	t.Parallel()

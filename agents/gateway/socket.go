@@ -125,14 +125,18 @@ func (s *socket) once(ctx context.Context) (useful bool, err error) {
 	s.link.out.open()
 	s.tell(State{State: conversation.Connected})
 	inner, stop := context.WithCancelCause(ctx)
+	// What is under way on the connection is not cut off when the user disconnects: the
+	// goodbye comes after it, unless that takes too long.
+	whole, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
 	var works sync.WaitGroup
-	works.Go(func() { stop(s.write(inner, conn)) })
-	works.Go(func() { stop(s.confirm(inner, conn)) })
+	works.Go(func() { stop(s.write(inner, whole, conn)) })
+	works.Go(func() { stop(s.confirm(inner, whole, conn)) })
 	works.Go(func() {
 		<-inner.Done()
-		hangUp(ctx, conn)
+		hangUp(ctx, conn, cut)
 	})
-	err = s.read(inner, conn, &useful)
+	err = s.read(inner, whole, conn, &useful)
 	stop(err)
 	works.Wait()
 	status := max(websocket.CloseStatus(err), websocket.CloseStatus(context.Cause(inner)))
@@ -147,9 +151,9 @@ func (s *socket) once(ctx context.Context) (useful bool, err error) {
 }
 
 // hangUp ends a connection: in order, for a moment, where it is the user who ends it.
-func hangUp(ctx context.Context, conn *websocket.Conn) {
+func hangUp(ctx context.Context, conn *websocket.Conn, cut func()) {
 	if ctx.Err() != nil {
-		timer := time.AfterFunc(byeTime, func() { _ = conn.CloseNow() })
+		timer := time.AfterFunc(byeTime, cut)
 		defer timer.Stop()
 		_ = conn.Close(websocket.StatusNormalClosure, "the user disconnected") // it ends either way
 	}
@@ -221,12 +225,12 @@ func onlyLoopback(_, address string, _ syscall.RawConn) error {
 }
 
 // read passes on what comes in, until the connection ends, and notes that something did.
-func (s *socket) read(ctx context.Context, conn *websocket.Conn, some *bool) error {
+func (s *socket) read(ctx, whole context.Context, conn *websocket.Conn, some *bool) error {
 	for {
 		if err := s.link.out.waitForRoom(ctx); err != nil {
 			return err
 		}
-		kind, from, err := conn.Reader(context.WithoutCancel(ctx)) // hangUp ends it
+		kind, from, err := conn.Reader(whole)
 		if err != nil {
 			return err
 		}
@@ -256,7 +260,7 @@ func (s *socket) read(ctx context.Context, conn *websocket.Conn, some *bool) err
 }
 
 // write writes what goes out.
-func (s *socket) write(ctx context.Context, conn *websocket.Conn) error {
+func (s *socket) write(ctx, whole context.Context, conn *websocket.Conn) error {
 	for {
 		f, ok := s.link.out.next()
 		if !ok {
@@ -267,7 +271,7 @@ func (s *socket) write(ctx context.Context, conn *websocket.Conn) error {
 				return nil
 			}
 		}
-		writing, cancel := context.WithTimeout(ctx, writeTime)
+		writing, cancel := context.WithTimeout(whole, writeTime)
 		err := conn.Write(writing, websocket.MessageText, f.data)
 		cancel()
 		if err != nil {
@@ -279,7 +283,7 @@ func (s *socket) write(ctx context.Context, conn *websocket.Conn) error {
 
 // confirm finds out what has arrived, and whether the gateway is still there: an answer to
 // a ping comes after all that was sent before it.
-func (s *socket) confirm(ctx context.Context, conn *websocket.Conn) error {
+func (s *socket) confirm(ctx, whole context.Context, conn *websocket.Conn) error {
 	tick := time.NewTicker(pingTime)
 	defer tick.Stop()
 	for {
@@ -293,7 +297,7 @@ func (s *socket) confirm(ctx context.Context, conn *websocket.Conn) error {
 			}
 		}
 		n := s.link.out.unconfirmed()
-		pinging, cancel := context.WithTimeout(ctx, pingTime)
+		pinging, cancel := context.WithTimeout(whole, pingTime)
 		err := conn.Ping(pinging)
 		cancel()
 		if err != nil {
