@@ -31,7 +31,7 @@ export class Approval {
   private pending: ApprovalChanged | undefined;
   private previous: { shown: ApprovalRequest; selection: Chosen } | undefined;
   private armedAt: number;
-  private isOpening = false;
+  private held = 0;
   private readonly seen = new Set<string>();
 
   constructor(
@@ -96,7 +96,7 @@ export class Approval {
   }
 
   get isArmed(): boolean {
-    return !this.isOpening && this.now() >= this.armedAt;
+    return this.held === 0 && this.now() >= this.armedAt;
   }
 
   /** What the user should know of what lies beneath; that a command's files were saved is nothing new to them. */
@@ -135,15 +135,19 @@ export class Approval {
     this.armedAt = this.now() + inertMs;
   }
 
+  /** No answer counts until this has passed, whatever the clock says. */
+  hold<T>(until: PromiseLike<T>): Promise<T> {
+    this.held++;
+    return Promise.resolve(until).finally(() => {
+      this.held--;
+    });
+  }
+
   /** However long it takes until it is on the screen: the half second begins then. */
-  async opens<T>(opening: PromiseLike<T>): Promise<T> {
-    this.isOpening = true;
-    try {
-      return await opening;
-    } finally {
-      this.isOpening = false;
+  opens<T>(opening: PromiseLike<T>): Promise<T> {
+    return this.hold(opening).finally(() => {
       this.disarm();
-    }
+    });
   }
 
   /**

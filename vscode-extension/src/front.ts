@@ -2,6 +2,7 @@
 // for it, and nothing opens over the editor in which they may be typing: a dialog comes up beside it. One is in front at
 // a time; when it is answered the next one follows. A tab that the user closed stays closed until they ask for it.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { commands, Disposable, Range, type Tab, type Uri, ViewColumn, window, workspace } from "vscode";
 import { type Approval, type ApprovalListener, type Approvals, inertMs } from "./approvals";
 import { visible } from "./escape";
@@ -168,8 +169,8 @@ export class Front implements Partial<ApprovalListener>, Disposable {
         inSight.add(id);
         const approval = this.approvals.get(id);
         approval?.see(uri.scheme === page ? "" : pathOf(uri));
-        if (!this.inSight.has(id)) {
-          approval?.disarm();
+        if (approval && !this.inSight.has(id)) {
+          appears(approval);
         }
       }
     }
@@ -194,6 +195,23 @@ export class Front implements Partial<ApprovalListener>, Disposable {
     const done = this.work.then(step);
     this.work = done.catch(() => undefined);
     return done;
+  }
+}
+
+/**
+ * Its half second is counted by the window as well as by the clock: a busy window draws the buttons late, and answers
+ * round trips late too, so a press in the moment in which it drew them is not taken either.
+ */
+function appears(approval: Approval): void {
+  approval.disarm();
+  void approval.hold(windowTurns());
+}
+
+async function windowTurns(): Promise<void> {
+  const turns = 5;
+  for (let turn = 1; turn <= turns; turn++) {
+    await sleep(inertMs / turns);
+    await commands.executeCommand("setContext", "pillion.turn", turn);
   }
 }
 

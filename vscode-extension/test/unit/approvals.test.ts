@@ -130,6 +130,20 @@ test("while it is being opened no yes is taken, however long that takes, nor in 
   }
 });
 
+test("while anything holds it no yes is taken, however much time has passed", async () => {
+  const { approvals, pass } = table();
+  const approval = only(approvals);
+  const release: (() => void)[] = [];
+  const holds = [0, 1].map(() => approval.hold(new Promise<void>((resolve) => release.push(resolve))));
+  pass(60 * inertMs);
+  for (const [index, hold] of holds.entries()) {
+    assert.equal(approvals.answer("a1", { kind: "approve" }), "too-soon");
+    release[index]?.();
+    await hold;
+  }
+  assert.equal(approvals.answer("a1", { kind: "approve" }), "taken");
+});
+
 test("a change starts the half second anew and is answered with its own digest", async () => {
   const { approvals, answer, pass } = table();
   pass(10_000);
