@@ -174,10 +174,14 @@ ride('full access needs a second yes, is marked, and ends with the sidecar', fil
   assert.equal(sandbox.exists('unasked'), true);
   const [sidecar] = sandbox.running(/pillion serve/);
   await window.command('Pillion: Restart');
-  await eventually('another sidecar runs', () => sandbox.running(/pillion serve/).some((other) => other !== sidecar));
+  await eventually('another sidecar runs, and that one alone', () => {
+    const running = sandbox.running(/pillion serve/);
+    return running.length > 0 && !running.includes(sidecar);
+  });
   await window.ready();
+  await eventually('the mark is gone', async () => !/FULL ACCESS/.test(await window.page.locator('.part.statusbar').innerText()));
   const call = agent.call('run_command', { command: 'touch asked' });
   await (await window.dialog(question)).press('Reject');
   assert.equal((await call).isError, true);
-  await eventually('the mark is gone', async () => !/FULL ACCESS/.test(await window.page.locator('.part.statusbar').innerText()));
+  assert.equal(sandbox.exists('asked'), false);
 });

@@ -10,6 +10,7 @@ ride('an edit that breaks the file: its result names the error, and the list of 
   const { window, sandbox } = it;
   await window.openFile('greet.py');
   const agent = await it.agent();
+  await eventually('what is wrong before the edit is known', async () => (await agent.call('lsp_diagnostics', { path: 'greet.py' })).structured.status === 'fresh');
   const call = agent.call('edit_file', { path: 'greet.py', old_string: '"Hello " + name', new_string: 'f"Hello, {nane}!"' });
   await (await window.dialog(/greet\.py.*proposes/)).press('Approve');
   const broken = await call;
