@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Steps, command } from './lib/steps.mjs';
 import { fuzz } from './lib/fuzz.mjs';
 import { luaSteps } from './lib/lua.mjs';
-import { goTest, nodeTest } from './lib/runners.mjs';
+import { goTest, nodeTest, testFiles } from './lib/runners.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const extension = path.join(root, 'vscode-extension');
@@ -26,7 +26,7 @@ if (unknown.length > 0) {
 
 const steps = new Steps();
 /** How many test files run beside one another. A ride in VS Code keeps a core and a half busy, any other one waits most of its time. */
-const ridesAtOnce = 3;
+const ridesAtOnce = 2;
 /** Test files of real editors, terminals and browsers, a list for each group that wants some. */
 const rides = [];
 await steps.run('set-up: Debian packages', () => command('scripts/setup/apt.sh', []));
@@ -130,8 +130,7 @@ async function ride() {
   await steps.run('end-to-end tests: packages', () => command('scripts/npm-ci.sh', [endToEnd], { quiet: true }));
   const places = rides.flatMap((files) => files.map((file, at) => ({ file, place: at / files.length })));
   const files = places.sort((one, other) => one.place - other.place).map(({ file }) => file);
-  const args = ['test', '--silent', '--', `--test-concurrency=${ridesAtOnce}`, ...files];
-  await steps.run('in real editors, terminals and browsers, with real agents', (tally) => nodeTest('npm', args, tally, { cwd: endToEnd }));
+  await steps.run('in real editors, terminals and browsers, with real agents', (tally) => testFiles(files, ridesAtOnce, tally, { cwd: endToEnd }));
 }
 
 /** The test files of one folder. */

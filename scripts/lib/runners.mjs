@@ -1,5 +1,5 @@
 // The two test runners, `go test` and `node --test`: each run adds what its own output says to a tally.
-import { command } from './steps.mjs';
+import { Tally, command } from './steps.mjs';
 
 /** `go test -json`: prints one line a package and the whole output of what failed. */
 export async function goTest(args, tally, options) {
@@ -59,14 +59,55 @@ function parseEvent(line) {
 }
 
 /** Any command that runs `node --test` with the spec or the tap reporter. */
-export async function nodeTest(program, args, tally, options) {
+export async function nodeTest(program, args, tally, { print = (line) => console.log(line), ...options } = {}) {
   const onLine = (line) => {
-    console.log(line);
+    print(line);
     const plain = line.replace(/\x1b\[[0-9;]*m/g, '');
     const closing = /^(?:ℹ|#) (pass|fail|cancelled) (\d+)$/.exec(plain);
     if (closing) tally[closing[1] === 'pass' ? 'passed' : 'failed'] += Number(closing[2]);
     const skipped = /^\s*(?:﹣|ok .*# SKIP) ?(.*)/.exec(plain);
     if (skipped) tally.skipped.push(skipped[1].trim());
+    const failed = /^\s*✖ (.*) \([\d.]+ms\)$/.exec(plain);
+    if (failed && !tally.names.includes(failed[1])) tally.names.push(failed[1]);
   };
   await command(program, args, { ...options, onLine });
+}
+
+/**
+ * Runs each test file in a process of its own, `atOnce` beside one another, and prints its output in one piece. A file
+ * that failed is run once more when all others are done, alone: what passes then is counted, and named at the end.
+ */
+export async function testFiles(files, atOnce, tally, options) {
+  const left = [...files];
+  const failed = [];
+  const work = async () => {
+    for (let file = left.shift(); file !== undefined; file = left.shift()) {
+      const { own, error } = await testFile(file, options);
+      if (error) failed.push({ file, first: own });
+      else tally.add(own);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  const errors = [];
+  for (const { file, first } of failed) {
+    console.log(`\n-- once more, alone: ${file}`);
+    const { own, error } = await testFile(file, options);
+    tally.add(own);
+    if (error) errors.push(error.message);
+    else tally.second.push(`${file}: ${first.names.join('; ') || 'the file itself'}`);
+  }
+  if (errors.length > 0) throw new Error(errors.join('\n'));
+}
+
+async function testFile(file, options) {
+  const own = new Tally();
+  const lines = [];
+  let error;
+  try {
+    await nodeTest('node', ['--test', '--test-reporter=spec', file], own, { ...options, print: (line) => lines.push(line) });
+  } catch (thrown) {
+    error = thrown;
+  }
+  console.log([`-- ${file}`, ...lines].join('\n'));
+  return { own, error };
 }

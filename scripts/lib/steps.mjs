@@ -8,6 +8,16 @@ export class Tally {
   passed = 0;
   failed = 0;
   skipped = [];
+  /** The names of what failed, where the runner says them. */
+  names = [];
+  /** What failed beside other tests and passed alone: told at the end, because it may be a fault. */
+  second = [];
+
+  add(other) {
+    this.passed += other.passed;
+    this.failed += other.failed;
+    for (const list of ['skipped', 'names', 'second']) this[list].push(...other[list]);
+  }
 }
 
 export class Steps {
@@ -40,6 +50,7 @@ export class Steps {
     }
     for (const row of this.#rows) {
       for (const skipped of row.skipped) console.log(`not run: ${row.name}: ${skipped}`);
+      for (const name of row.second) console.log(`passed only the second time, alone: ${name}`);
     }
     console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
     return sum('failed') > 0 ? 1 : 0;
