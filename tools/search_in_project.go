@@ -3,11 +3,13 @@ package tools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pillion/internal/fault"
 	"pillion/tools/policy"
 	"pillion/workspace"
+	"pillion/workspace/document"
 	"pillion/workspace/search"
 )
 
@@ -52,7 +54,8 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	if _, err := roots[0].Stat(); err != nil {
 		return nil, err
 	}
-	source := searchSource{in: in, at: roots[0]}
+	source := searchSource{Snapshot: in.Snapshot, in: in, at: roots[0]}
+	source.links = slices.ContainsFunc(roots, func(p workspace.Path) bool { return in.Snapshot.Real(p) != p })
 	found, err := search.Run(ctx, roots, search.Query{
 		Text: args.Query, Regex: args.Regex, CaseSensitive: args.CaseSensitive, Glob: args.Glob,
 		Context: contextLines, MaxMatches: args.MaxMatches, Files: in.Files,
@@ -81,19 +84,25 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 
 // searchSource leaves out the files whose reading would have to be asked for.
 type searchSource struct {
-	in Input
-	at workspace.Path // what was asked for
+	*document.Snapshot
+	in    Input
+	at    workspace.Path // what was asked for
+	links bool           // a link leads to what is searched
+}
+
+func (s searchSource) IsApart(p workspace.Path) bool {
+	return s.links || s.Snapshot.HasOpen(p) || policy.Secret(p.Rel())
 }
 
 func (s searchSource) ReadText(p workspace.Path) (string, error) {
 	isSecret := policy.Secret(p.Rel()) || p == s.at && isSecret(p) // below a folder no link is followed
 	if !isSecret {
-		return s.in.Snapshot.ReadText(p)
+		return s.Snapshot.ReadText(p)
 	}
 	if _, known := seenVersion(s.in.Session, p); !known {
 		return "", fault.New(fault.PermissionDenied, "%s looks like a file with secrets; read_file asks the user", fault.Quote(p.String()))
 	}
-	return s.in.Snapshot.ReadText(p)
+	return s.Snapshot.ReadText(p)
 }
 
 // pageOfHits is the text of the hits; those that a page does not hold are left out of the

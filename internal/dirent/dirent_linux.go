@@ -12,8 +12,17 @@ import (
 // answer, err is nil and answered false: there is no openat2, it is forbidden, or
 // something moved at this moment. Then the folder is to be opened another way.
 func Open(dir int, name string) (fd int, answered bool, err error) {
+	return open(dir, name, unix.O_DIRECTORY)
+}
+
+// OpenFile is Open for what is no folder, to be read; what it is, is to be seen to.
+func OpenFile(dir int, name string) (fd int, answered bool, err error) {
+	return open(dir, name, unix.O_NOCTTY)
+}
+
+func open(dir int, name string, flags uint64) (fd int, answered bool, err error) {
 	how := unix.OpenHow{
-		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOFOLLOW,
+		Flags:   unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOFOLLOW | flags,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
 	fd, err = unix.Openat2(dir, name, &how)

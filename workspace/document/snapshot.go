@@ -361,6 +361,25 @@ func (s *Snapshot) ReadText(p workspace.Path) (string, error) {
 	return text, err
 }
 
+// HasOpen says that an editor has the file p, which no link leads to, so that ReadText
+// may give another text than that of the bytes on disk.
+func (s *Snapshot) HasOpen(p workspace.Path) bool {
+	return len(s.open.files[p]) > 0 || s.open.named[p] != nil
+}
+
+// Text is what ReadText gives for a file that nobody has open and that holds data. It may
+// be data itself.
+func (s *Snapshot) Text(p workspace.Path, data []byte) (string, error) {
+	c, err := Decode(data, "")
+	if err == nil {
+		err = s.admits(p, c.Encoding)
+	}
+	return c.Text, err
+}
+
+// Limit is how many bytes a file may have that is read whole.
+func (s *Snapshot) Limit() int64 { return s.limit }
+
 // lastText is what ReadText has read.
 type lastText struct {
 	path workspace.Path
@@ -372,11 +391,7 @@ func (s *Snapshot) readText(p workspace.Path) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c, err := Decode(data, "")
-	if err == nil {
-		err = s.admits(p, c.Encoding)
-	}
-	return c.Text, err
+	return s.Text(p, data)
 }
 
 // Known is the file at p as this snapshot has read it, nil if it has not.

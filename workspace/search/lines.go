@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"unicode/utf8"
+
+	"pillion/workspace"
 )
 
 const (
@@ -12,11 +14,11 @@ const (
 )
 
 // matches lists the lines of one file that match, one more than the limit at most.
-func (s *search) matches(ctx context.Context, path, text string) ([]Match, error) {
+func (s *search) matches(ctx context.Context, finder finder, path workspace.Path, text string) ([]Match, error) {
 	var out []Match
 	line, counted := 1, 0 // the number of the line that starts at counted
 	shown := 0            // the text before it is shown by an earlier match
-	find := s.find(ctx, text)
+	find := finder(ctx, text)
 	for from := 0; from < len(text) && len(out) <= s.limit; {
 		start, end := find(from)
 		if start < 0 {
@@ -27,7 +29,7 @@ func (s *search) matches(ctx context.Context, path, text string) ([]Match, error
 		line += strings.Count(text[counted:begin], "\n")
 		counted = begin
 		m := Match{
-			Path: path, Line: line,
+			Path: path.String(), Line: line,
 			Column: utf8.RuneCountInString(text[begin:start]) + 1,
 			Text:   excerpt(whole, start-begin, end-begin),
 		}

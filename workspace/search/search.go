@@ -73,7 +73,16 @@ type Result struct {
 // Source gives a file's text as the agent must see it. It is called by several
 // goroutines. What it cannot give is left out of the search.
 type Source interface {
+	// ReadText reads the file.
 	ReadText(p workspace.Path) (string, error)
+	// IsApart names the files whose text is not just what is on disk, or may not be
+	// read: what the search is to have of them, only ReadText knows.
+	IsApart(p workspace.Path) bool
+	// Text is the text of a file that is not apart and holds data. It may be data itself,
+	// which is used again for the next file.
+	Text(p workspace.Path, data []byte) (string, error)
+	// Limit is how many bytes a file may have.
+	Limit() int64
 }
 
 // Run searches the roots, folders or files, in their order. A root is searched
@@ -90,25 +99,20 @@ func Run(ctx context.Context, roots []workspace.Path, q Query, src Source) (Resu
 	defer running.Wait()
 	defer cancel()
 
-	work, order := make(chan *job), make(chan *job, 64)
+	files := newQueue()
 	running.Go(func() {
-		defer close(work)
-		defer close(order)
-		s.walk(ctx, roots, func(j *job) error { return enqueue(ctx, j, work, order) })
+		defer files.end(ctx)
+		s.walk(ctx, roots, func(j job) error { return files.add(ctx, j) })
 	})
 	for range runtime.GOMAXPROCS(0) {
-		running.Go(func() {
-			for j := range work {
-				j.run(ctx, s)
-			}
-		})
+		running.Go(func() { s.work(ctx, files.work) })
 	}
-	return s.collect(ctx, order)
+	return s.collect(ctx, files.order)
 }
 
 // search is a Query made ready.
 type search struct {
-	find    finder
+	wanted  *wanted
 	glob    *glob // nil: every file
 	source  Source
 	context int
@@ -132,7 +136,7 @@ func newSearch(q Query, src Source) (*search, error) {
 		s.limit = defaultMatches
 	}
 	var err error
-	if s.find, err = newFinder(q); err != nil {
+	if s.wanted, err = newWanted(q); err != nil {
 		return nil, err
 	}
 	if q.Glob != "" {
@@ -141,69 +145,25 @@ func newSearch(q Query, src Source) (*search, error) {
 	return s, err
 }
 
-// job is one file to search, or a failure of the walk. Jobs are started in any
-// order and collected in the order of the walk.
-type job struct {
-	path     workspace.Path
-	explicit bool // a root of the search: reading it must not fail
-
-	done    chan struct{} // closed when what follows is set
-	matches []Match
-	err     error
-}
-
-func enqueue(ctx context.Context, j *job, work, order chan<- *job) error {
-	j.done = make(chan struct{})
-	failed := j.err != nil
-	if failed {
-		close(j.done)
-	}
-	select {
-	case order <- j:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if failed {
-		return nil
-	}
-	select {
-	case work <- j:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (j *job) run(ctx context.Context, s *search) {
-	defer close(j.done)
-	if j.err = ctx.Err(); j.err != nil {
-		return
-	}
-	var text string
-	if text, j.err = s.source.ReadText(j.path); j.err == nil {
-		j.matches, j.err = s.matches(ctx, j.path.String(), text)
-	}
-}
-
 // walk hands on every file to search.
-func (s *search) walk(ctx context.Context, roots []workspace.Path, add func(*job) error) {
+func (s *search) walk(ctx context.Context, roots []workspace.Path, add func(job) error) {
 	for _, root := range roots {
 		if err := s.walkRoot(ctx, root, roots, add); err != nil {
-			add(&job{path: root, explicit: len(roots) == 1, err: err}) //nolint:errcheck // fails only when nobody waits for it
+			add(job{path: root, explicit: len(roots) == 1, err: err}) //nolint:errcheck // fails only when nobody waits for it
 		}
 	}
 }
 
-func (s *search) walkRoot(ctx context.Context, root workspace.Path, roots []workspace.Path, add func(*job) error) error {
+func (s *search) walkRoot(ctx context.Context, root workspace.Path, roots []workspace.Path, add func(job) error) error {
 	info, err := root.Stat()
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() {
-		return add(&job{path: root, explicit: len(roots) == 1})
+		return add(job{path: root, named: true, explicit: len(roots) == 1})
 	}
 	options := workspace.WalkOptions{IncludeIgnored: s.ignored, Unreadable: func(p workspace.Path, err error) {
-		add(&job{path: p, err: err}) //nolint:errcheck // the walk notices the end of the context
+		add(job{path: p, err: err}) //nolint:errcheck // the walk notices the end of the context
 	}}
 	return s.files.Visit(ctx, root, options, false, func(dir *workspace.Contents, e *workspace.Listed) error {
 		switch {
@@ -219,34 +179,27 @@ func (s *search) walkRoot(ctx context.Context, root workspace.Path, roots []work
 		if s.glob != nil && !s.glob.selects(root, p) {
 			return nil
 		}
-		return add(&job{path: p})
+		return add(job{path: p})
 	})
 }
 
-// collect takes the jobs' matches until there is one too many.
-func (s *search) collect(ctx context.Context, order <-chan *job) (Result, error) {
+// collect takes the files' matches until there is one too many.
+func (s *search) collect(ctx context.Context, order <-chan *batch) (Result, error) {
 	r := Result{Matches: []Match{}}
-	for j := range order {
+	for b := range order {
 		select {
-		case <-j.done:
+		case <-b.done:
 		case <-ctx.Done():
 			return Result{}, ctx.Err()
 		}
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return Result{}, ctx.Err()
-		case j.err != nil && j.explicit:
-			return Result{}, j.err
-		case j.err != nil:
-			if fault.CodeOf(j.err) != fault.BinaryFile {
-				r.Skipped++
-			}
-			continue
 		}
-		r.FilesSearched++
-		r.Matches = append(r.Matches, j.matches...)
-		if len(r.Matches) > s.limit {
-			r.Matches, r.Truncated = r.Matches[:s.limit], true
+		full, err := r.add(b, s.limit)
+		if err != nil {
+			return Result{}, err
+		}
+		if full {
 			break
 		}
 	}
@@ -260,4 +213,27 @@ func (s *search) collect(ctx context.Context, order <-chan *job) (Result, error)
 	}
 	r.Count = len(r.Matches)
 	return r, nil
+}
+
+// add adds what was found in some files. It is full when there were more matches than the
+// limit.
+func (r *Result) add(b *batch, limit int) (full bool, err error) {
+	for _, j := range b.jobs {
+		switch {
+		case j.err != nil && j.explicit:
+			return false, j.err
+		case j.err != nil:
+			if fault.CodeOf(j.err) != fault.BinaryFile {
+				r.Skipped++
+			}
+			continue
+		}
+		r.FilesSearched++
+		r.Matches = append(r.Matches, j.matches...)
+		if len(r.Matches) > limit {
+			r.Matches, r.Truncated = r.Matches[:limit], true
+			return true, nil
+		}
+	}
+	return false, nil
 }

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,17 @@ func (d disk) ReadText(p workspace.Path) (string, error) {
 	}
 	return string(data), err
 }
+
+func (d disk) IsApart(p workspace.Path) bool { return d[p.String()] != "" }
+
+func (d disk) Text(p workspace.Path, data []byte) (string, error) {
+	if bytes.IndexByte(data, 0) >= 0 {
+		return "", fault.New(fault.BinaryFile, "%s is binary", p)
+	}
+	return string(data), nil
+}
+
+func (disk) Limit() int64 { return 1 << 20 }
 
 // project writes files into a new workspace folder.
 func project(t testing.TB, files map[string]string) *workspace.Workspace {
@@ -349,6 +361,12 @@ func (s *stopping) ReadText(workspace.Path) (string, error) {
 	s.once.Do(s.cancel)
 	return strings.Repeat("y\n", 10_000), nil
 }
+
+func (*stopping) IsApart(workspace.Path) bool { return true }
+
+func (*stopping) Text(workspace.Path, []byte) (string, error) { return "", nil }
+
+func (*stopping) Limit() int64 { return 0 }
 
 func TestCancelStopsTheSearch(t *testing.T) {
 	files := map[string]string{}
