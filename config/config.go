@@ -44,9 +44,16 @@ type Settings struct {
 	// revert.
 	Unusual         string          `json:"unusual,omitempty"`
 	LanguageServers LanguageServers `json:"languageServers,omitzero"`
+	Search          Search          `json:"search,omitzero"`
 	MCP             MCP             `json:"mcp,omitzero"`
 	Gateway         Gateway         `json:"gateway,omitzero"`
 	Agents          Agents          `json:"agents,omitempty"`
+}
+
+// Search is how files are searched.
+type Search struct {
+	// IndexMegabytes is what the index of what is in files may take; nil: the default.
+	IndexMegabytes *float64 `json:"indexMegabytes,omitempty"`
 }
 
 // MCP is what agents get that come by `pillion mcp`.

@@ -101,6 +101,9 @@ var keys = []Key{
 			"Servers named here come before the others of their language. A project's file can disable a server; anything else in it needs your trust",
 	},
 	{
+		Name: "search.indexMegabytes", Default: "256", Meaning: "how much memory the index of your files' text may take, which makes searches of large projects fast; an index that would take more is given up. 0: no index",
+	},
+	{
 		Name: "mcp.structured", Default: "false",
 		Meaning: "whether agents get the structure of a result (`structuredContent`) in addition to its text, as with `pillion mcp --structured`. Most agents show it to their model instead of the text, escaped in one line",
 	},

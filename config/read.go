@@ -217,6 +217,7 @@ func (p *problems) check(s *Settings) {
 	p.checkNumbers(reflect.ValueOf(&s.Limits).Elem(), "limits")
 	p.checkNumbers(reflect.ValueOf(&s.Journal).Elem(), "journal")
 	p.checkLanguageServers(&s.LanguageServers)
+	p.checkUpTo(&s.Search.IndexMegabytes, "search.indexMegabytes", 1<<20)
 	if !slices.Contains([]string{"", "require", "prefer", "off"}, s.Journal.Mode) {
 		p.add("journal.mode %q does not exist; use require, prefer or off. Using require", s.Journal.Mode)
 		s.Journal.Mode = "require"

@@ -192,11 +192,11 @@ func (p *problems) checkLanguageServers(l *LanguageServers) {
 		p.add("languageServers.diagnostics %q does not exist; use own or editor", l.Diagnostics)
 		l.Diagnostics = ""
 	}
-	p.checkTime(&l.EditWaitSeconds, "languageServers.editWaitSeconds", 60)
-	p.checkTime(&l.IdleMinutes, "languageServers.idleMinutes", math.MaxInt32)
+	p.checkUpTo(&l.EditWaitSeconds, "languageServers.editWaitSeconds", 60)
+	p.checkUpTo(&l.IdleMinutes, "languageServers.idleMinutes", math.MaxInt32)
 }
 
-func (p *problems) checkTime(value **float64, at string, most float64) {
+func (p *problems) checkUpTo(value **float64, at string, most float64) {
 	if v := *value; v != nil && (*v < 0 || *v > most) {
 		p.add("%s is ignored: it must be between 0 and %.0f", at, most)
 		*value = nil

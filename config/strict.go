@@ -40,6 +40,7 @@ var bounds = map[string]bound{
 	"journal.days":            {never: journalIsYours},
 	"audit":                   ranked("full", "brief", "off"),
 	"unusual":                 ranked("revert", "pause", "tell"),
+	"search.indexMegabytes":   {never: "it is your memory"},
 	"mcp.structured":          {never: "it applies to all your agents"},
 	"agents":                  {tightens: true},
 

@@ -27,7 +27,7 @@ func TestThePresetCodeLab(t *testing.T) {
 		if (len(problems) > 0) != (raw == `{"limits": {"preset": "code lab"}}`) {
 			t.Errorf("%s: %q", raw, problems)
 		}
-		l := limits(s.Limits)
+		l := limits(s)
 		if _, rate := modeAndRate(s); l.CodeLab != want.codeLab || l.WriteBytes != want.write || rate != want.rate {
 			t.Errorf("%s: %+v, %+v", raw, l, rate)
 		}

@@ -188,6 +188,7 @@ func (c *Sidecar) Close() error {
 	if c.tracker != nil {
 		defer c.tracker.Close()
 	}
+	c.Registry.Files.Close()
 	return errors.Join(c.languages.Close(), c.runner.Close(), c.journal.Store.Close(), c.watcher.Close(), c.workspace.Close(), c.audit.Close())
 }
 
@@ -213,8 +214,11 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 }
 
 // limits puts what is set in place of the contract's defaults.
-func limits(set config.Limits) tools.Limits {
-	l := tools.DefaultLimits
+func limits(s config.Settings) tools.Limits {
+	l, set := tools.DefaultLimits, s.Limits
+	if megabytes := s.Search.IndexMegabytes; megabytes != nil {
+		l.IndexBytes = int64(*megabytes * (1 << 20))
+	}
 	for _, size := range []struct {
 		set  int64
 		into *int64

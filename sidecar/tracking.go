@@ -75,6 +75,7 @@ const atOnce = 40 * time.Millisecond
 // newFiles is the list of files, kept for as long as the tree is certain that it is right.
 func (c *Sidecar) newFiles() *search.Files {
 	files := search.NewFiles(c.settle, c.tree.Rescan)
+	files.Indexed(collectMore)
 	c.tree.Follow(func(events []watch.Event) {
 		for _, e := range events {
 			if e.Op == watch.Lost {

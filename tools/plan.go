@@ -56,7 +56,8 @@ type Limits struct {
 	CallTime    time.Duration
 	CommandTime time.Duration // default of run_command
 	CommandMax  time.Duration
-	CodeLab     bool // see CodeLab
+	IndexBytes  int64 // of the index of what is in files
+	CodeLab     bool  // see CodeLab
 	// CleanPatches: patches only where git has nothing that is not committed.
 	CleanPatches bool
 }
@@ -70,6 +71,7 @@ var DefaultLimits = Limits{
 	CallTime:    30 * time.Second,
 	CommandTime: 120 * time.Second,
 	CommandMax:  600 * time.Second,
+	IndexBytes:  256 << 20,
 }
 
 // Plan is what a call would do: an *Answer, an *Edits or an *Action.

@@ -58,7 +58,7 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 	source.links = slices.ContainsFunc(roots, func(p workspace.Path) bool { return in.Snapshot.Real(p) != p })
 	found, err := search.Run(ctx, roots, search.Query{
 		Text: args.Query, Regex: args.Regex, CaseSensitive: args.CaseSensitive, Glob: args.Glob,
-		Context: contextLines, MaxMatches: args.MaxMatches, Files: in.Files,
+		Context: contextLines, MaxMatches: args.MaxMatches, Files: in.Files, IndexBytes: in.Limits.IndexBytes,
 	}, source)
 	if err != nil {
 		return nil, err
@@ -73,8 +73,13 @@ func planSearch(ctx context.Context, in Input, args searchArgs) (*Answer, error)
 		paged:   true,
 		Summary: fmt.Sprintf("%s for %s", count(found.Count, "hit"), fault.Quote(fault.Clip(args.Query, 60))),
 	}
-	if found.Truncated {
+	if found.Late {
+		a.Notes = append(a.Notes, fmt.Sprintf("(stopped when the time was up, after %s; narrow the search with path or glob)", count(found.FilesSearched, "file")))
+	} else if found.Truncated {
 		a.Notes = append(a.Notes, fmt.Sprintf("(the first %s; for others narrow the search with path, glob or a longer query)", count(found.Count, "hit")))
+	}
+	if found.ReadAll {
+		a.Notes = append(a.Notes, "(slow: every file was read, because no text of four characters or more is in every match; a query with such a text, path or glob is much faster)")
 	}
 	if found.Skipped > 0 {
 		a.Notes = append(a.Notes, fmt.Sprintf("(%s not searched: too large, in an unknown encoding, or a secret)", count(found.Skipped, "file")))
@@ -92,6 +97,10 @@ type searchSource struct {
 
 func (s searchSource) IsApart(p workspace.Path) bool {
 	return s.links || s.Snapshot.HasOpen(p) || policy.Secret(p.Rel())
+}
+
+func (s searchSource) Open() (files []workspace.Path, all bool) {
+	return s.Snapshot.Open(), s.links
 }
 
 func (s searchSource) ReadText(p workspace.Path) (string, error) {

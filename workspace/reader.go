@@ -24,10 +24,11 @@ type FileStamp struct {
 }
 
 // Settled says that a change after the stamp was taken, at the time now, would show in
-// it: the file system's clock has ticked since the file changed.
+// it: the file system's clock has ticked since the file changed. Where there is no time
+// of the last change, which no program can set, it is false.
 func (s FileStamp) Settled(now time.Time) bool {
-	const tick = 100 * time.Millisecond // of the coarsest clock in use; network file systems are not trusted at all
-	return now.UnixNano()-max(s.Changed, s.Modified) > int64(tick)
+	const tick = 3 * time.Second // FAT's is two seconds, most others' ten milliseconds at most
+	return s.Changed != 0 && now.UnixNano()-max(s.Changed, s.Modified) > int64(tick)
 }
 
 // NewReader makes a reader of the files in the workspace folder that holds p. It is to be

@@ -20,17 +20,19 @@ const gitEnv = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_P
 // bash starts a process in a third of the time that Node takes, which would be counted as git's.
 const timer = 'began=$EPOCHREALTIME; "$@" >/dev/null; ended=$EPOCHREALTIME; echo $((${ended/./} - ${began/./}))';
 
-/** Milliseconds that git took, from start to end. */
-function git(folder, args) {
-  const out = execFileSync('bash', ['-c', timer, 'timer', 'git', ...args], { cwd: folder, env: { ...process.env, ...gitEnv }, encoding: 'utf8' });
+/** Milliseconds that a program took, from start to end. */
+export function timed(folder, program, args) {
+  const out = execFileSync('bash', ['-c', timer, 'timer', program, ...args], { cwd: folder, env: { ...process.env, ...gitEnv }, encoding: 'utf8' });
   return Number(out) / 1000;
 }
+
+const git = (folder, args) => timed(folder, 'git', args);
 
 function gitSays(folder, args) {
   return execFileSync('git', args, { cwd: folder, env: { ...process.env, ...gitEnv }, encoding: 'utf8', maxBuffer: 1 << 30 });
 }
 
-async function sidecar({ pillion, sandbox, env }, folder) {
+export async function sidecar({ pillion, sandbox, env }, folder) {
   const child = new RpcChild(pillion, ['serve'], { framing: 'headers', cwd: folder, env: { ...env, HOME: path.join(sandbox, 'home-git') } });
   await child.request('initialize', { processId: process.pid, capabilities: {}, workspaceFolders: [{ uri: pathToFileURL(folder).href, name: 'project' }] });
   child.notify('initialized', {});
@@ -40,7 +42,7 @@ async function sidecar({ pillion, sandbox, env }, folder) {
 class Missing extends Error {}
 
 /** Milliseconds until the last byte of the answer was here, and the answer. */
-async function ask(child, name, args) {
+export async function ask(child, name, args) {
   const began = milliseconds();
   const result = await child.request('tools/call', { name, arguments: args });
   const took = Number(child.arrived) / 1e6 - began;
@@ -51,12 +53,12 @@ async function ask(child, name, args) {
 }
 
 /** Resident memory of the process alone, in MB. */
-function memory(pid) {
+export function memory(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 }
 
 /** The kernel's source as it was committed, of which one bench at a time may change files. */
-class Tree {
+export class Tree {
   #round = 0;
 
   constructor(folder) {
@@ -99,7 +101,7 @@ class Tree {
 }
 
 /** Measures ours and git's in turn, so often; a tool that does not exist makes a row that says so. */
-async function versus(row, what, limit, rounds, ours, theirs) {
+export async function versus(row, what, limit, rounds, ours, theirs) {
   const took = { ours: [], theirs: [] };
   try {
     for (let round = -1; round < rounds; round++) {
@@ -130,7 +132,7 @@ async function cold(around, folder, name, args, look) {
   }
 }
 
-function expect(what, got, want) {
+export function expect(what, got, want) {
   if (got !== want) throw new Error(`${what}: ${got}, not ${want}`);
 }
 
@@ -252,10 +254,15 @@ function textRows({ root, sandbox, row }) {
   }
 }
 
+/** Where the kernel's source and the made history are. */
+export function trees(around) {
+  fs.mkdirSync(path.join(around.sandbox, 'home-git'), { recursive: true });
+  return execFileSync(path.join(around.root, 'scripts/setup/git-trees.sh'), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+}
+
 /** `around` is the project's folder, the program, a folder to work in, an environment, and how a row is told. */
 export async function gitRows(around) {
-  const place = execFileSync(path.join(around.root, 'scripts/setup/git-trees.sh'), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
-  fs.mkdirSync(path.join(around.sandbox, 'home-git'), { recursive: true });
+  const place = trees(around);
   textRows(around);
   const tree = new Tree(path.join(place, 'linux'));
   try {

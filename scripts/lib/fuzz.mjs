@@ -10,6 +10,7 @@ const targets = [
   { pkg: './workspace/patch', name: 'FuzzApply' },
   { pkg: './workspace/diff', name: 'FuzzSelect' },
   { pkg: './workspace/search', name: 'FuzzGlobAgainstRipgrep' },
+  { pkg: './workspace/search', name: 'FuzzFind' },
   { pkg: './internal/wire', name: 'FuzzFrames' },
 ];
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -365,6 +366,11 @@ func (s *Snapshot) ReadText(p workspace.Path) (string, error) {
 // may give another text than that of the bytes on disk.
 func (s *Snapshot) HasOpen(p workspace.Path) bool {
 	return len(s.open.files[p]) > 0 || s.open.named[p] != nil
+}
+
+// Open are the files for which HasOpen is true.
+func (s *Snapshot) Open() []workspace.Path {
+	return slices.AppendSeq(slices.Collect(maps.Keys(s.open.files)), maps.Keys(s.open.named))
 }
 
 // Text is what ReadText gives for a file that nobody has open and that holds data. It may

@@ -3,14 +3,18 @@ package search
 import (
 	"context"
 
+	"pillion/internal/fault"
 	"pillion/workspace"
 )
 
 // job is one file to search, or a failure of the walk.
 type job struct {
-	path     workspace.Path
-	named    bool // a root of the search: it may be a link
-	explicit bool // the one root of the search: reading it must not fail
+	path     workspace.Path // zero: there is only passed
+	passed   int            // texts before it that cannot match
+	known    verdict        // where it has a stamp: what the file is if it has that
+	since    *kept          // of the list that it is in
+	named    bool           // a root of the search: it may be a link
+	explicit bool           // the one root of the search: reading it must not fail
 
 	matches []Match
 	err     error
@@ -82,7 +86,7 @@ func (s *search) work(ctx context.Context, work <-chan *batch) {
 	defer w.close()
 	for b := range work {
 		for i := range b.jobs {
-			if j := &b.jobs[i]; j.err == nil {
+			if j := &b.jobs[i]; j.err == nil && !j.path.IsZero() {
 				w.run(ctx, j)
 			}
 		}
@@ -109,6 +113,12 @@ func (w *worker) run(ctx context.Context, j *job) {
 	if j.err = ctx.Err(); j.err != nil {
 		return
 	}
+	if j.known.stamp != 0 && w.isKnown(j) {
+		if j.known.kind == kindBinary {
+			j.err = errBinary
+		}
+		return
+	}
 	var text string
 	if text, j.err = w.text(j); j.err == nil {
 		j.matches, j.err = w.search.matches(ctx, w.find, j.path, text)
@@ -120,18 +130,45 @@ func (w *worker) text(j *job) (string, error) {
 	if j.named || w.search.source.IsApart(j.path) {
 		return w.search.source.ReadText(j.path)
 	}
-	if top := j.path.Top(); w.reader == nil || top != w.top {
-		w.close()
-		var err error
-		if w.reader, err = top.NewReader(); err != nil {
-			w.reader = nil
-			return "", err
-		}
-		w.top = top
+	if err := w.at(j.path.Top()); err != nil {
+		return "", err
 	}
 	data, _, err := w.reader.Read(j.path, w.limit)
 	if err != nil {
 		return "", err
 	}
+	w.search.read.Add(int64(len(data)))
 	return w.search.source.Text(j.path, data)
 }
+
+// at opens a workspace folder to read in.
+func (w *worker) at(top workspace.Path) (err error) {
+	if w.reader != nil && top == w.top {
+		return nil
+	}
+	w.close()
+	if w.reader, err = top.NewReader(); err != nil {
+		w.reader = nil
+	}
+	w.top = top
+	return err
+}
+
+// isKnown says that a file is still the one that the index knows.
+func (w *worker) isKnown(j *job) bool {
+	if w.at(j.path.Top()) != nil {
+		return false
+	}
+	folder, name := j.path.Dir(), j.path.Base()
+	_, turn := w.search.index.begin(folder, name)
+	stamp, err := w.reader.Stamp(j.path)
+	if err == nil && hashStamp(stamp) == j.known.stamp {
+		w.search.index.confirm(folder, name, turn, j.since)
+		return true
+	}
+	w.search.behind.Store(true)
+	return false
+}
+
+// errBinary is what reading a binary file gives.
+var errBinary = fault.New(fault.BinaryFile, "the file is binary")

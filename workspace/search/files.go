@@ -25,6 +25,8 @@ type Files struct {
 	turn   chan struct{} // to make or mend a list: one after the other
 	making making
 
+	indexing indexing
+
 	mu   sync.Mutex // guards all below
 	kept map[string]*kept
 	// around are the rules that held when the folders to watch were found last, by
@@ -71,6 +73,7 @@ func (f *Files) Changed(dir, name string, cameOrWent bool) {
 		if dir != root && !strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/") {
 			continue
 		}
+		f.indexing.changed(k, dir, name, cameOrWent)
 		if k.changed[dir] == nil && len(k.changed) < mostChanged {
 			k.changed[dir] = map[string]bool{}
 		}
@@ -99,29 +102,40 @@ func (f *Files) Finding(p workspace.Path) {
 // List is what lies below the folder p. It fails with workspace.ErrTooMany. The same
 // list comes twice only if nothing has changed between.
 func (f *Files) List(ctx context.Context, p workspace.Path, o workspace.WalkOptions, sizes bool) (*workspace.Contents, error) {
+	list, _, err := f.list(ctx, p, o, sizes)
+	return list, err
+}
+
+// list is List, with the list of the workspace folder if it is kept, so that every change
+// from now on will be told.
+func (f *Files) list(ctx context.Context, p workspace.Path, o workspace.WalkOptions, sizes bool) (*workspace.Contents, *kept, error) {
+	anew := func() (*workspace.Contents, *kept, error) {
+		list, err := p.List(ctx, o, sizes, mostListed)
+		return list, nil, err
+	}
 	if f == nil {
-		return p.List(ctx, o, sizes, mostListed)
+		return anew()
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err // also where a list is at hand
+		return nil, nil, err // also where a list is at hand
 	}
 	unsettled := o.IncludeIgnored || o.MaxDepth > 1 || !f.keeps(p, o) || f.settle(ctx) != nil
 	defer f.making.begin()()
 	if unsettled {
-		return p.List(ctx, o, sizes, mostListed)
+		return anew()
 	}
-	list, err := f.current(ctx, p.Top(), sizes)
+	list, k, err := f.current(ctx, p.Top(), sizes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	found, ok := list.Find(p)
 	switch {
 	case !ok || found.Err != nil:
-		return p.List(ctx, o, sizes, mostListed)
+		return anew()
 	case o.MaxDepth == 1:
-		return found.Shallow(), nil
+		return found.Shallow(), k, nil
 	}
-	return found, nil
+	return found, k, nil
 }
 
 // Keeps says whether this very list is kept: as long as nothing changes it is given
@@ -152,13 +166,14 @@ func (f *Files) keeps(p workspace.Path, o workspace.WalkOptions) bool {
 	return p.IsRoot() && o.MaxDepth == 0 || f.kept[root.Abs()] != nil
 }
 
-// current is the list of the workspace folder root as it is after the last settle.
-func (f *Files) current(ctx context.Context, root workspace.Path, sizes bool) (*workspace.Contents, error) {
+// current is the list of the workspace folder root as it is after the last settle, and
+// what is kept of it, if it is.
+func (f *Files) current(ctx context.Context, root workspace.Path, sizes bool) (*workspace.Contents, *kept, error) {
 	select {
 	case f.turn <- struct{}{}:
 		defer func() { <-f.turn }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	around := root.RulesAround()
 	if k, changed := f.take(root.Abs(), around, sizes); k != nil {
@@ -168,7 +183,7 @@ func (f *Files) current(ctx context.Context, root workspace.Path, sizes bool) (*
 		}
 		if err == nil && k.facts.Whole && f.watched(root, around, k.facts) {
 			k.of.Store(list)
-			return list, nil
+			return list, k, nil
 		}
 	}
 	k := f.begin(root.Abs())
@@ -178,11 +193,11 @@ func (f *Files) current(ctx context.Context, root workspace.Path, sizes bool) (*
 	}
 	if err != nil || k.facts.Total > mostKept || !k.facts.Whole || !f.watched(root, around, k.facts) {
 		f.drop(root.Abs())
-		return list, err
+		return list, nil, err
 	}
 	k.sizes = sizes
 	k.of.Store(list)
-	return list, nil
+	return list, k, nil
 }
 
 // take gives what is kept of a root, if it can be used, and what has changed in it

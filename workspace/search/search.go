@@ -1,17 +1,25 @@
 // Package search finds text in the files of a workspace, and files by glob.
 //
 // Run is the entry point; CompileGlob serves whoever lists files. The package
-// does not read files itself: a Source gives each file's text as the agent must
-// see it, open buffers over the disk. There is no index of what is in files. Their
-// list is kept by Files as long as it is certain that nothing has changed in it.
+// does not decide what an agent sees: a Source gives each file's text as the agent must
+// see it, open buffers over the disk. The list of files is kept by Files as long as it is
+// certain that nothing has changed in it, and with it an index that says which files need
+// not be read (index.go).
+//
+// A query is looked for by what each match must hold (required.go): the index by the runs
+// of four bytes in that, a file by its rarest byte (literal.go), and of a regular
+// expression the lines that hold it by a state machine (dfa.go). Where in a line the
+// match is, package regexp says.
 package search
 
 import (
 	"context"
-	"io/fs"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"pillion/internal/fault"
 	"pillion/workspace"
@@ -28,6 +36,7 @@ const (
 	autoLines      = 2      // on each side, by AutoContext
 	autoMatches    = 3      // at most, for AutoContext to give lines
 	longestQuery   = 10_000 // bytes
+	muchRead       = 100 << 20
 )
 
 // Query says what to look for.
@@ -42,6 +51,8 @@ type Query struct {
 	IncludeIgnored bool
 	// Files is where the list of files is kept; nil: it is made anew.
 	Files *Files
+	// IndexBytes is what the index of what is in them may take; 0: there is none.
+	IndexBytes int64
 }
 
 // Match is one line that matches. Further matches on it make no further Match.
@@ -63,11 +74,17 @@ type Result struct {
 	Matches       []Match `json:"matches"`
 	Count         int     `json:"count"` // of Matches
 	FilesSearched int     `json:"files_searched"`
-	Truncated     bool    `json:"truncated"` // there are more matches
+	Truncated     bool    `json:"truncated"` // there are more matches, or may be
 	// Skipped counts what could hold matches and was not searched: files that are
 	// too large or not text in their encoding, and folders that cannot be read.
 	// Ignored and binary files are not counted.
 	Skipped int `json:"skipped,omitempty"`
+
+	// Late says that the time was up before all was searched.
+	Late bool `json:"-"`
+	// ReadAll says that very much was read, because no text is in every match by which the
+	// index could have told where there is none.
+	ReadAll bool `json:"-"`
 }
 
 // Source gives a file's text as the agent must see it. It is called by several
@@ -78,6 +95,8 @@ type Source interface {
 	// IsApart names the files whose text is not just what is on disk, or may not be
 	// read: what the search is to have of them, only ReadText knows.
 	IsApart(p workspace.Path) bool
+	// Open are those of them that the index may know by what is on disk; all: any may be.
+	Open() (files []workspace.Path, all bool)
 	// Text is the text of a file that is not apart and holds data. It may be data itself,
 	// which is used again for the next file.
 	Text(p workspace.Path, data []byte) (string, error)
@@ -85,7 +104,8 @@ type Source interface {
 	Limit() int64
 }
 
-// Run searches the roots, folders or files, in their order. A root is searched
+// Run searches the roots, folders or files, in their order. When nine tenths of the time
+// until ctx's deadline are over it gives what it has found until then. A root is searched
 // even if it is ignored, and a file also if the glob does not match it; failing to
 // read the only root is an error. The result is the same however many goroutines
 // work. Links are not followed below a root.
@@ -94,35 +114,76 @@ func Run(ctx context.Context, roots []workspace.Path, q Query, src Source) (Resu
 	if err != nil {
 		return Result{}, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := inTime(ctx)
 	var running sync.WaitGroup
+	defer s.mend(roots)
 	defer running.Wait()
 	defer cancel()
+	defer s.files.Urgent()()
 
 	files := newQueue()
 	running.Go(func() {
 		defer files.end(ctx)
-		s.walk(ctx, roots, func(j job) error { return files.add(ctx, j) })
+		w := walk{search: s, roots: roots, queue: files}
+		w.run(ctx)
 	})
 	for range runtime.GOMAXPROCS(0) {
 		running.Go(func() { s.work(ctx, files.work) })
 	}
-	return s.collect(ctx, files.order)
+	r, err := s.collect(ctx, files.order)
+	r.ReadAll = s.sieve == nil && s.read.Load() > muchRead
+	return r, err
+}
+
+// errLate ends a search that has found something, or may have: it is not to be given up
+// with what it found.
+var errLate = errors.New("the search takes too long")
+
+// inTime ends with errLate while there is time left to say so.
+func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadlineCause(ctx, deadline.Add(-time.Until(deadline)/10), errLate)
+}
+
+// mend has the index made or mended for the next search, if it would have made a
+// difference to this one.
+func (s *search) mend(roots []workspace.Path) {
+	if s.files == nil || s.sieve == nil || s.ignored || !s.behind.Load() && s.read.Load() < smallTree {
+		return
+	}
+	var tops []workspace.Path
+	for _, root := range roots {
+		if top := root.Top(); !slices.Contains(tops, top) {
+			tops = append(tops, top)
+		}
+	}
+	s.files.index(tops, s.source, s.most)
 }
 
 // search is a Query made ready.
 type search struct {
 	wanted  *wanted
-	glob    *glob // nil: every file
+	sieve   *sieve // nil: the index says nothing of it
+	glob    *glob  // nil: every file
 	source  Source
 	context int
 	limit   int
 	ignored bool
 	files   *Files
+	most    int64 // of the index, in bytes
+
+	index  *index           // nil: there is none, or it is of no use
+	opened []workspace.Path // see Source.Open
+
+	read   atomic.Int64 // bytes
+	behind atomic.Bool  // the index did not know of all files, or not of what they are now
 }
 
 func newSearch(q Query, src Source) (*search, error) {
-	s := &search{source: src, context: min(q.Context, mostContext), limit: min(q.MaxMatches, mostMatches), ignored: q.IncludeIgnored, files: q.Files}
+	s := &search{source: src, context: min(q.Context, mostContext), limit: min(q.MaxMatches, mostMatches), ignored: q.IncludeIgnored, files: q.Files, most: q.IndexBytes}
 	switch {
 	case q.Text == "":
 		return nil, fault.New(fault.InvalidArguments, "the query is empty; give the text or the regular expression to search for")
@@ -139,48 +200,14 @@ func newSearch(q Query, src Source) (*search, error) {
 	if s.wanted, err = newWanted(q); err != nil {
 		return nil, err
 	}
+	s.sieve = newSieve(s.wanted.must)
 	if q.Glob != "" {
 		s.glob, err = compile(q.Glob)
 	}
+	if opened, all := src.Open(); s.files != nil && s.sieve != nil && !s.ignored && !all {
+		s.opened, s.index = opened, s.files.indexing.of(src.Limit(), s.most)
+	}
 	return s, err
-}
-
-// walk hands on every file to search.
-func (s *search) walk(ctx context.Context, roots []workspace.Path, add func(job) error) {
-	for _, root := range roots {
-		if err := s.walkRoot(ctx, root, roots, add); err != nil {
-			add(job{path: root, explicit: len(roots) == 1, err: err}) //nolint:errcheck // fails only when nobody waits for it
-		}
-	}
-}
-
-func (s *search) walkRoot(ctx context.Context, root workspace.Path, roots []workspace.Path, add func(job) error) error {
-	info, err := root.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return add(job{path: root, named: true, explicit: len(roots) == 1})
-	}
-	options := workspace.WalkOptions{IncludeIgnored: s.ignored, Unreadable: func(p workspace.Path, err error) {
-		add(job{path: p, err: err}) //nolint:errcheck // the walk notices the end of the context
-	}}
-	return s.files.Visit(ctx, root, options, false, func(dir *workspace.Contents, e *workspace.Listed) error {
-		switch {
-		case e.Type.IsDir() && slices.Contains(roots, dir.Folder.Join(e.Name)):
-			return fs.SkipDir // a root inside another is searched by itself
-		case e.Below != nil && e.Below.Err != nil:
-			options.Unreadable(e.Below.Folder, e.Below.Err)
-			return nil
-		case !e.Type.IsRegular():
-			return nil
-		}
-		p := dir.Folder.Join(e.Name)
-		if s.glob != nil && !s.glob.selects(root, p) {
-			return nil
-		}
-		return add(job{path: p})
-	})
 }
 
 // collect takes the files' matches until there is one too many.
@@ -190,10 +217,9 @@ func (s *search) collect(ctx context.Context, order <-chan *batch) (Result, erro
 		select {
 		case <-b.done:
 		case <-ctx.Done():
-			return Result{}, ctx.Err()
 		}
 		if ctx.Err() != nil {
-			return Result{}, ctx.Err()
+			break
 		}
 		full, err := r.add(b, s.limit)
 		if err != nil {
@@ -203,8 +229,10 @@ func (s *search) collect(ctx context.Context, order <-chan *batch) (Result, erro
 			break
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil && context.Cause(ctx) != errLate { //nolint:errorlint // it is ours
 		return Result{}, err
+	} else if err != nil {
+		r.Truncated, r.Late = true, true
 	}
 	if s.context == AutoContext && len(r.Matches) > autoMatches {
 		for i := range r.Matches {
@@ -219,7 +247,10 @@ func (s *search) collect(ctx context.Context, order <-chan *batch) (Result, erro
 // limit.
 func (r *Result) add(b *batch, limit int) (full bool, err error) {
 	for _, j := range b.jobs {
+		r.FilesSearched += j.passed
 		switch {
+		case j.path.IsZero():
+			continue
 		case j.err != nil && j.explicit:
 			return false, j.err
 		case j.err != nil:

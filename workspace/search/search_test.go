@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"go.uber.org/goleak"
@@ -37,6 +38,8 @@ func (d disk) ReadText(p workspace.Path) (string, error) {
 	}
 	return string(data), err
 }
+
+func (disk) Open() (files []workspace.Path, all bool) { return nil, false }
 
 func (d disk) IsApart(p workspace.Path) bool { return d[p.String()] != "" }
 
@@ -362,6 +365,8 @@ func (s *stopping) ReadText(workspace.Path) (string, error) {
 	return strings.Repeat("y\n", 10_000), nil
 }
 
+func (*stopping) Open() ([]workspace.Path, bool) { return nil, true }
+
 func (*stopping) IsApart(workspace.Path) bool { return true }
 
 func (*stopping) Text(workspace.Path, []byte) (string, error) { return "", nil }
@@ -381,6 +386,35 @@ func TestCancelStopsTheSearch(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		cancel()
+	}
+}
+
+// slow is a Source that does not come to an end with one file before the search does.
+type slow struct {
+	disk
+	ctx context.Context
+}
+
+func (s slow) IsApart(p workspace.Path) bool { return true }
+
+func (s slow) ReadText(p workspace.Path) (string, error) {
+	if p.String() == "f30" {
+		<-s.ctx.Done()
+	}
+	return "x", nil
+}
+
+func TestWhatWasFoundWhenTheTimeIsUp(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("f%02d", i)] = ""
+	}
+	w := project(t, files)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	r, err := search.Run(ctx, w.Roots(), search.Query{Text: "x"}, slow{ctx: ctx})
+	if err != nil || !r.Late || !r.Truncated || r.Count != 16 || r.FilesSearched != 16 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
