@@ -128,8 +128,8 @@ func openEditors(_ context.Context, e exam) Finding {
 	var open []map[string]any
 	var said []string
 	for _, entry := range entries {
-		open = append(open, map[string]any{"editor": entry.Editor, "version": entry.Version, "folders": entry.Roots, "pid": entry.PID})
-		text := entry.Editor
+		open = append(open, map[string]any{"editor": entry.Editor, "version": entry.Version, "folders": entry.Roots, "pid": entry.PID, "index": entry.Index})
+		text := entry.Editor + indexed(entry.Index)
 		if entry.Version != e.Version {
 			f.Status = Warning
 			f.Hint = "restart Pillion in that editor, or name this program in its settings"
@@ -142,4 +142,13 @@ func openEditors(_ context.Context, e exam) Finding {
 		f.Detail += "; agents go to the first"
 	}
 	return f
+}
+
+// indexed says how it stands with a sidecar's index of what is in files.
+func indexed(i *relay.Index) string {
+	if i == nil || i.Files == 0 {
+		return ""
+	}
+	const megabyte = 1 << 20
+	return fmt.Sprintf(" (its search index: %s, %d MB of memory, %s old)", count(i.Files, "file"), (i.Bytes+megabyte-1)/megabyte, time.Since(i.At).Round(time.Second))
 }

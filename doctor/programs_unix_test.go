@@ -174,6 +174,10 @@ func TestOpenEditors(t *testing.T) {
 	if f := finding(t, r, "folder.editor"); f.Status != OK || f.Detail != "Neovim" {
 		t.Errorf("got %+v", f)
 	}
+	s.Indexed(1200, 5<<20+1)
+	if f := finding(t, p.examine(t), "folder.editor"); !strings.HasPrefix(f.Detail, "Neovim (its search index: 1200 files, 6 MB of memory, ") {
+		t.Errorf("got %+v", f)
+	}
 	if f := finding(t, r, "editor.nvim"); f.Data["open_here"] != true || !strings.HasSuffix(f.Detail, "; open on this folder") {
 		t.Errorf("got %+v", f)
 	}

@@ -54,6 +54,7 @@ var sent = map[string]Audience{
 	"session/unusual":    Plugins,
 	"workspace/changed":  Plugins,
 	"workspace/tracking": Plugins,
+	"workspace/index":    Plugins,
 	"journal/changed":    Plugins,
 
 	"window/showMessageRequest": Plain,
@@ -72,7 +73,7 @@ var sent = map[string]Audience{
 // namespaces are ours; what is in none of them is LSP's.
 var namespaces = []string{
 	"activity/", "agent/", "approval/", "context/", "conversation/", "document/", "editor/", "gateway/", "journal/", "patch/", "plan/", "process/", "prompt/", "relay/", "session/", "settings/", "tools/", "window/focused",
-	"workspace/changed", "workspace/tracking",
+	"workspace/changed", "workspace/tracking", "workspace/index",
 }
 
 func isOurs(name string) bool {

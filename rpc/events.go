@@ -23,6 +23,8 @@ type Events interface {
 	// Changed are files that changed, Tracking how well that is known.
 	Changed(changes []tracking.Change)
 	Tracking(t Tracking)
+	// Index is how it stands with the index of what is in files.
+	Index(i Index)
 	// Journal is a change set that was made or put back.
 	Journal(changed change.JournalChanged)
 	// Unusual is an agent that behaves suspiciously.
@@ -45,6 +47,14 @@ type Tracking struct {
 	Degraded bool   `json:"degraded"`
 	Reason   string `json:"reason"`
 	Watched  int    `json:"watched"`
+}
+
+// Index is workspace/index: how it stands with the index by which files are searched.
+type Index struct {
+	Building bool  `json:"building"` // for the first time
+	Percent  int   `json:"percent"`
+	Files    int   `json:"files"`
+	Bytes    int64 `json:"bytes"` // of memory
 }
 
 // Untrusted is settings/untrusted: a project's settings file asks for more than the user
@@ -94,6 +104,12 @@ func (e events) Changed(changes []tracking.Change) {
 func (e events) Tracking(t Tracking) {
 	if e.client.Pillion {
 		e.server.conn.Notify("workspace/tracking", t) //nolint:errcheck // the doctor says so too
+	}
+}
+
+func (e events) Index(i Index) {
+	if e.client.Pillion {
+		e.server.conn.Notify("workspace/index", i) //nolint:errcheck // it is only shown
 	}
 }
 

@@ -11,6 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { fileRows, median } from './lib/bench-files.mjs';
 import { gitRows } from './lib/bench-git.mjs';
 import { languageRows } from './lib/bench-language.mjs';
+import { plot } from './lib/plot.mjs';
 import { searchRows } from './lib/bench-search.mjs';
 import { RpcChild } from './lib/rpc-child.mjs';
 
@@ -131,6 +132,8 @@ function gatewayRows() {
 }
 
 const rows = [];
+const drawings = [];
+const versions = Object.fromEntries(fs.readFileSync(path.join(root, 'scripts/versions.env'), 'utf8').split('\n').map((line) => line.split('=')).filter(([name, value]) => name && value).map(([name, value]) => [name, value.replace(/"/g, '')]));
 /** One row; without numbers it is of something that does not exist, which keeps no promise. */
 function row(what, ours, theirs, unit, limit) {
   if (ours === undefined) {
@@ -139,6 +142,7 @@ function row(what, ours, theirs, unit, limit) {
   }
   const ratio = ours / theirs;
   const kept = limit === undefined ? '    ' : ratio <= limit ? 'ok  ' : 'OVER';
+  if (limit !== undefined) drawings.push({ what, ratio, limit });
   rows.push([kept, what, `${ours.toFixed(2)} ${unit}`, `${theirs.toFixed(2)} ${unit}`, ratio.toFixed(3), limit === undefined ? '' : `at most ${limit}`]);
 }
 
@@ -178,12 +182,18 @@ async function callRows() {
 }
 
 const parts = { calls: callRows, files: () => fileRows({ pillion, peer, sandbox, env, row }), languages: () => languageRows({ pillion, sandbox, env, row }), git: () => gitRows({ root, pillion, sandbox, env, row }), search: () => searchRows({ root, pillion, sandbox, env, row }) };
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((word) => word in parts);
+const drawn = path.resolve(process.argv.slice(2).find((word) => word.endsWith('.svg')) ?? path.join(root, 'artifacts/bench.svg'));
 try {
   for (const [name, measure] of Object.entries(parts)) {
     if (wanted.length === 0 || wanted.includes(name)) await measure();
   }
 
+  const machine = `${os.cpus().length} cores (${os.cpus()[0].model.trim()}), ${os.type()} ${os.release()}, ${new Date().toISOString().slice(0, 10)}`;
+  const trees = `Trees: linux ${versions.LINUX_SOURCE_VERSION} as Debian packs it, and what the bench makes itself.`;
+  fs.mkdirSync(path.dirname(drawn), { recursive: true });
+  fs.writeFileSync(drawn, plot(drawings, `${machine}. ${trees}`));
+  console.log(`on ${machine}. ${trees} Drawn in ${path.relative(process.cwd(), drawn)}`);
   const head = ['', 'what', 'pillion', 'the other', 'ratio', 'wanted'];
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((r) => r[i].length)));
   for (const r of [head, ...rows]) console.log(r.map((cell, i) => cell.padEnd(widths[i])).join('  ').trimEnd());

@@ -45,7 +45,12 @@ func ForEditor(s rpc.Setup, version string) (*rpc.Core, error) {
 	c.track(func(changes []tracking.Change) {
 		s.Events.Changed(changes)
 		agents.Changed(changes)
-	}, s.Events.Tracking)
+	}, s.Events.Tracking, func(i rpc.Index) {
+		s.Events.Index(i)
+		if !i.Building {
+			agents.Indexed(i.Files, i.Bytes)
+		}
+	})
 	return &rpc.Core{
 		Documents:      c.documents,
 		Registry:       c.Registry,
@@ -83,6 +88,7 @@ type agentServer interface {
 	Focused()
 	RootsChanged()
 	Changed([]tracking.Change)
+	Indexed(files int, bytes int64)
 	Info() (socket, token string)
 	Close() error
 }
@@ -105,5 +111,6 @@ type noAgents struct{}
 func (noAgents) Focused()                     {}
 func (noAgents) RootsChanged()                {}
 func (noAgents) Changed([]tracking.Change)    {}
+func (noAgents) Indexed(int, int64)           {}
 func (noAgents) Info() (socket, token string) { return "", "" }
 func (noAgents) Close() error                 { return nil }

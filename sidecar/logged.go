@@ -22,6 +22,7 @@ func (Logged) Remark(text string)            { logf("%s", text) }
 func (Logged) Activity(tools.Activity)       {}
 func (Logged) Changed([]tracking.Change)     {}
 func (Logged) Tracking(rpc.Tracking)         {}
+func (Logged) Index(rpc.Index)               {}
 func (Logged) Journal(change.JournalChanged) {}
 func (Logged) Gateway(any)                   {}
 func (Logged) Frame(json.RawMessage)         {}

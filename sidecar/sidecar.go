@@ -68,6 +68,7 @@ type Sidecar struct {
 	tree          *watch.Tree
 	tracker       *tracking.Tracker // nil: nobody is told of changes
 	degraded      degraded
+	indexing      func(rpc.Index) // nil: nobody is to know
 	audit         *audit.Log
 	auditing      atomic.Value // string: what is kept of a call
 	alarms        alarms

@@ -75,7 +75,7 @@ const atOnce = 40 * time.Millisecond
 // newFiles is the list of files, kept for as long as the tree is certain that it is right.
 func (c *Sidecar) newFiles() *search.Files {
 	files := search.NewFiles(c.settle, c.tree.Rescan)
-	files.Indexed(collectMore)
+	files.Indexed(c.indexed)
 	c.tree.Follow(func(events []watch.Event) {
 		for _, e := range events {
 			if e.Op == watch.Lost {
@@ -121,9 +121,18 @@ func (c *Sidecar) rootsNow() []string {
 	return c.Roots()
 }
 
-// track reports changes, and how well they are known. It is called before the tree
-// is started.
-func (c *Sidecar) track(changed func([]tracking.Change), state func(rpc.Tracking)) {
+// indexed hears how it stands with the index of what is in files.
+func (c *Sidecar) indexed(s search.IndexState) {
+	collectMore(s.Bytes)
+	if c.indexing != nil {
+		c.indexing(rpc.Index{Building: s.Building, Percent: s.Percent, Files: s.Files, Bytes: s.Bytes})
+	}
+}
+
+// track reports changes, how well they are known, and how it stands with the index. It is
+// called before the tree is started.
+func (c *Sidecar) track(changed func([]tracking.Change), state func(rpc.Tracking), index func(rpc.Index)) {
+	c.indexing = index
 	c.tracker = tracking.New(c.documents, changed)
 	c.Registry.Committer.Making = c.tracker.Making
 	c.tree.Follow(c.tracker.Follow)

@@ -28,6 +28,14 @@ type Entry struct {
 	Editor  string    `json:"editor"`
 	Version string    `json:"version"`
 	Kind    Kind      `json:"kind,omitempty"`
+	Index   *Index    `json:"index,omitempty"` // for `pillion doctor`
+}
+
+// Index is how it stood with the index of what is in files, when that changed last.
+type Index struct {
+	Files int       `json:"files"`
+	Bytes int64     `json:"bytes"` // of memory
+	At    time.Time `json:"at"`
 }
 
 // Kind is what a sidecar belongs to.

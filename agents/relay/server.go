@@ -86,6 +86,11 @@ func (s *Server) Focused() {
 // RootsChanged registers the workspace folders as they are now.
 func (s *Server) RootsChanged() { s.update(nil) }
 
+// Indexed records how it stands with the index of what is in files.
+func (s *Server) Indexed(files int, bytes int64) {
+	s.update(func(e *Entry) { e.Index = &Index{files, bytes, time.Now().UTC()} })
+}
+
 // Changed tells all agents of files that changed, whoever did it. One that does not
 // know what to make of it passes it over.
 func (s *Server) Changed(changes []tracking.Change) {

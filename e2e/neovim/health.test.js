@@ -32,6 +32,17 @@ ride('it tells of the sidecar, its files, the program and the folder', files, as
   nvim.screenshot('checkhealth');
 }, { opened: 'README.md' });
 
+const large = Object.fromEntries(Array.from({ length: 24 }, (_, i) => [`part${i % 4}/file${i}.txt`, `a line of file${i}.\n`.repeat(60_000)]));
+
+ride('a large project is indexed by the first search, and the report says how large that is', large, async (it) => {
+  const { nvim } = it;
+  const agent = await it.agent();
+  assert.equal((await agent.call('search_in_project', { query: 'nothing like it' })).structured.files_searched, 24);
+  await eventually('the index is there', async () => (await nvim.lua('local found; require("pillion.client").each(function(one) found = require("pillion.tracking").index_line(one) end); return found or ""')) === 'search index: 24 files, 1 MB of memory');
+  assert.match(await report(nvim, 'checkhealth pillion'), /search index: 24 files, 1 MB of memory/);
+  nvim.screenshot('checkhealth-index');
+});
+
 ride('an agent that can act unseen is a warning with the way out', files, async (it) => {
   const { nvim, sandbox } = it;
   fs.mkdirSync(path.join(sandbox.home, '.codex'));

@@ -32,6 +32,20 @@ ride('the doctor shows what it found on a read-only page', files, async (it) => 
   await window.screenshot('doctor-end');
 });
 
+const large = Object.fromEntries(Array.from({ length: 24 }, (_, i) => [`part${i % 4}/file${i}.txt`, `a line of file${i}.\n`.repeat(60_000)]));
+
+ride('a large project is indexed by the first search, and the status bar and the doctor say how large that is', large, async (it) => {
+  const { window } = it;
+  const agent = await it.agent();
+  assert.equal((await agent.call('search_in_project', { query: 'nothing like it' })).structured.files_searched, 24);
+  await eventually('the status bar says so', async () => /Search index: 24 files, 1 MB of memory/.test(await window.status()));
+  await window.screenshot('indexed');
+  assert.equal((await agent.call('search_in_project', { query: 'of file17.', max_matches: 1 })).structured.matches[0].path, 'part1/file17.txt');
+  await window.command('Pillion: Doctor');
+  const page = window.group('Pillion Doctor').locator('.editor-instance .monaco-editor').first();
+  await eventually('the doctor says so', async () => /search index: 24 files, 1 MB of memory/.test(await window.text(page)));
+});
+
 ride('the walkthrough ticks itself up to the first approved edit', files, async (it) => {
   const { window } = it;
   await window.command('Pillion: Get Started');

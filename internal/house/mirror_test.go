@@ -53,6 +53,7 @@ var mirror = map[string]goType{
 	"WorkspaceChanged":    {"rpc/events.go", "workspaceChanged"},
 	"WorkspaceChange":     {"workspace/tracking/tracking.go", "Change"},
 	"WorkspaceTracking":   {"rpc/events.go", "Tracking"},
+	"WorkspaceIndex":      {"rpc/events.go", "Index"},
 	"LanguageAnswer":      {"lspbridge/router.go", "editorAnswer"},
 
 	"GatewayState":         {"agents/gateway/gateway.go", "State"},

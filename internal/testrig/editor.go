@@ -49,6 +49,7 @@ type Editor struct {
 	Shown     chan string          // URIs of window/showDocument
 	Files     chan json.RawMessage // workspace/changed
 	Tracking  chan json.RawMessage // workspace/tracking
+	Index     chan json.RawMessage // workspace/index
 	Unusual   chan json.RawMessage // session/unusual
 
 	t       testing.TB
@@ -191,7 +192,7 @@ func Spawn(t testing.TB, command []string, o Options) *Editor {
 		Changed: make(chan json.RawMessage, 256), Resolved: make(chan json.RawMessage, 256), Progress: make(chan json.RawMessage, 256),
 		Created: make(chan string, 64), Messages: make(chan string, 64), Logs: make(chan string, 64), Shown: make(chan string, 64),
 		Untrusted: make(chan Untrusted, 64),
-		Files:     make(chan json.RawMessage, 65536), Tracking: make(chan json.RawMessage, 64), Unusual: make(chan json.RawMessage, 64),
+		Files:     make(chan json.RawMessage, 65536), Tracking: make(chan json.RawMessage, 64), Index: make(chan json.RawMessage, 64), Unusual: make(chan json.RawMessage, 64),
 		Journal: make(chan Journal, 64),
 	}
 	e.plain, e.answers = o.Plain, o.Languages

@@ -82,6 +82,8 @@ func (e *Editor) notified(method string, params json.RawMessage) error {
 		e.Files <- params
 	case "workspace/tracking":
 		e.Tracking <- params
+	case "workspace/index":
+		e.Index <- params
 	case "session/unusual":
 		e.Unusual <- params
 	case "window/showMessage":

@@ -102,3 +102,15 @@ sit("what is noticed late is said quietly, and no longer when it is not", functi
   human:tell("workspace/tracking", { degraded = false, reason = "", watched = 10 })
   check.same(human:lua("return require('pillion.tracking').lines()"), {})
 end)
+
+sit("how far the search index is stands in the status line until it is built", function(human)
+  local line = "return require('pillion.status').line()"
+  human:tell("workspace/index", { building = true, percent = 40, files = 10, bytes = 1000 })
+  check.same(human:lua(line), "Pillion · indexing 40 %%") -- doubled, as a status line wants it
+  check.same(human:lua("return require('pillion.tracking').index_line(Wire.client)"), "the search index is being built, 40 % are done")
+  human:tell("workspace/index", { building = false, percent = 100, files = 1200, bytes = 5 * 2 ^ 20 + 1 })
+  check.same(human:lua(line), "Pillion")
+  check.same(human:lua("return require('pillion.tracking').index_line(Wire.client)"), "search index: 1200 files, 6 MB of memory")
+  human:tell("workspace/index", { building = false, percent = 0, files = 0, bytes = 0 })
+  check.same(human:lua("return require('pillion.tracking').index_line(Wire.client) == nil"), true)
+end)

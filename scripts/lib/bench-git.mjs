@@ -32,9 +32,11 @@ function gitSays(folder, args) {
   return execFileSync('git', args, { cwd: folder, env: { ...process.env, ...gitEnv }, encoding: 'utf8', maxBuffer: 1 << 30 });
 }
 
-export async function sidecar({ pillion, sandbox, env }, folder) {
+export async function sidecar({ pillion, sandbox, env }, folder, settings = {}, heard = undefined) {
   const child = new RpcChild(pillion, ['serve'], { framing: 'headers', cwd: folder, env: { ...env, HOME: path.join(sandbox, 'home-git') } });
-  await child.request('initialize', { processId: process.pid, capabilities: {}, workspaceFolders: [{ uri: pathToFileURL(folder).href, name: 'project' }] });
+  if (heard) child.heard = heard;
+  const capabilities = heard ? { experimental: { pillion: {} } } : {}; // only a plugin is told
+  await child.request('initialize', { processId: process.pid, capabilities, initializationOptions: settings, workspaceFolders: [{ uri: pathToFileURL(folder).href, name: 'project' }] });
   child.notify('initialized', {});
   return child;
 }

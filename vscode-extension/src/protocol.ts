@@ -32,6 +32,7 @@ export const methods = {
   journalChanged: "journal/changed",
   workspaceChanged: "workspace/changed",
   workspaceTracking: "workspace/tracking",
+  workspaceIndex: "workspace/index",
   sessionUnusual: "session/unusual",
   sessionPause: "session/pause",
   conversationChanged: "conversation/changed",

@@ -1,4 +1,5 @@
-// The wire of what becomes of an agent that behaves suspiciously: as protocol.ts, of which it is a part.
+// The wire of what becomes of an agent that behaves suspiciously, and of what a sidecar does by itself: as protocol.ts, of
+// which it is a part.
 
 import type { AgentIdentity } from "./protocol";
 
@@ -14,4 +15,14 @@ export interface SessionUnusual {
 export interface SessionPause {
   sessionId: string;
   reason?: string;
+}
+
+/** How it stands with the index by which files are searched. */
+export interface WorkspaceIndex {
+  /** For the first time. */
+  building: boolean;
+  percent: number;
+  files: number;
+  /** Of memory. */
+  bytes: number;
 }

@@ -27,7 +27,7 @@ import {
   type WorkspaceChanged,
   type WorkspaceTracking,
 } from "./protocol";
-import type { SessionUnusual } from "./session-protocol";
+import type { SessionUnusual, WorkspaceIndex } from "./session-protocol";
 import type { Sessions } from "./sessions";
 import type { StatusBar } from "./status-bar";
 import type { Trust } from "./trust";
@@ -78,6 +78,10 @@ export function attend(client: LanguageClient, to: Listeners): void {
   client.onNotification(methods.workspaceTracking, (tracking: WorkspaceTracking) => {
     to.log.info(`tracking: ${tracking.degraded ? `degraded, ${tracking.reason}` : "every folder is watched"} (${String(tracking.watched)})`);
     to.statusBar.tracking = tracking;
+    to.refresh();
+  });
+  client.onNotification(methods.workspaceIndex, (index: WorkspaceIndex) => {
+    to.statusBar.index = index;
     to.refresh();
   });
   client.onNotification(methods.sessionUnusual, (unusual: SessionUnusual) => {

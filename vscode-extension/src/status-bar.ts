@@ -6,6 +6,8 @@ import { visible } from "./escape";
 import { modeLook } from "./mode-words";
 import type { SessionInfo, WorkspaceTracking } from "./protocol";
 import type { State } from "./session";
+import type { WorkspaceIndex } from "./session-protocol";
+import { indexNote, indexText } from "./index-words";
 
 export class StatusBar implements Disposable {
   private readonly item = window.createStatusBarItem("pillion.status", StatusBarAlignment.Left, 10);
@@ -13,6 +15,7 @@ export class StatusBar implements Disposable {
 
   /** How well changes by others are noticed; quiet, because nothing is to be done about it. */
   tracking: WorkspaceTracking | undefined;
+  index: WorkspaceIndex | undefined;
 
   constructor() {
     this.item.name = "Pillion";
@@ -42,12 +45,14 @@ export class StatusBar implements Disposable {
   update(state: State, waiting: number, running: number, sessions: readonly SessionInfo[]): void {
     this.showModes(sessions);
     const look = lookOf(state, waiting, running);
-    const note = state.kind === "ready" && this.tracking?.degraded ? `Changes made outside are noticed late: ${visible(this.tracking.reason)}` : "";
-    this.item.text = look.text;
-    this.item.tooltip = new MarkdownString(look.tooltip).appendText(note && `\n\n${note}`);
+    const isReady = state.kind === "ready";
+    const late = isReady && this.tracking?.degraded ? `Changes made outside are noticed late: ${visible(this.tracking.reason)}` : "";
+    const notes = [late, isReady ? indexNote(this.index) : ""].filter(Boolean);
+    this.item.text = look.text + (isReady ? indexText(this.index) : "");
+    this.item.tooltip = new MarkdownString(look.tooltip).appendText(notes.map((note) => `\n\n${note}`).join(""));
     this.item.backgroundColor = look.background && new ThemeColor(`statusBarItem.${look.background}Background`);
     this.item.command = state.kind === "failed" ? "pillion.explainFailure" : "pillion.showWaiting";
-    this.item.accessibilityInformation = { label: [look.tooltip, note].filter(Boolean).join("; ") };
+    this.item.accessibilityInformation = { label: [look.tooltip, ...notes].join("; ") };
   }
 }
 

@@ -34,7 +34,7 @@ func (f *Files) IndexSize() (files int, size int64) {
 	if x == nil {
 		return 0, 0
 	}
-	return x.files, x.size()
+	return x.size()
 }
 
 // TrustStamps has stamps of files that were just written trusted.

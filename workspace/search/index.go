@@ -236,10 +236,10 @@ func (x *index) sweep(top workspace.Path, pass int) {
 	}
 }
 
-// size is what the index takes, in bytes, about.
-func (x *index) size() int64 {
+// size is how many files the index knows, and the bytes that it takes, about.
+func (x *index) size() (files int, bytes int64) {
 	const record = 120 // with what there is for a folder
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return int64(x.words)*8 + int64(x.files)*record
+	return x.files, int64(x.words)*8 + int64(x.files)*record
 }

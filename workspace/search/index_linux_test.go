@@ -150,7 +150,7 @@ func TestAnIndexIsNeverStale(t *testing.T) {
 	t.Cleanup(f.Close)
 	f.tree.Start()
 	random := rand.New(rand.NewPCG(5, 6))
-	steps := 3000
+	steps := 1500
 	if testing.Short() {
 		steps = 300
 	}
@@ -307,20 +307,56 @@ func TestAnIndexThatTakesTooMuchIsLetGo(t *testing.T) {
 	f := newForest(t)
 	t.Cleanup(f.Close)
 	f.write("a", strings.Repeat("some text", 1000))
-	var told []int64
-	f.Indexed(func(bytes int64) { told = append(told, bytes) })
+	var told []search.IndexState
+	f.Indexed(func(s search.IndexState) { told = append(told, s) })
 	f.IndexWithin(100, &bytesOnDisk{}, f.root)
-	if files, size := f.IndexSize(); files != 0 || size != 0 || len(told) == 0 || told[len(told)-1] != 0 {
-		t.Errorf("%d files, %d bytes, told %d", files, size, told)
+	if files, size := f.IndexSize(); files != 0 || size != 0 || len(told) != 2 || !told[0].Building || told[1] != (search.IndexState{}) {
+		t.Errorf("%d files, %d bytes, told %+v", files, size, told)
 	}
 	f.same("nothing", search.Query{Text: "some text"})
 	f.IndexWithin(100, &bytesOnDisk{}, f.root)
 	if len(told) != 2 {
-		t.Errorf("it was made again: told %d", told)
+		t.Errorf("it was made again: told %+v", told)
 	}
 	f.IndexWithin(1000, &bytesOnDisk{}, f.root)
 	if files, _ := f.IndexSize(); files != 1 {
 		t.Error("it is not made when it may take more")
+	}
+}
+
+// Who makes an index says how far it is, and when it only mends one, how large that is.
+func TestWhatIsToldOfAnIndex(t *testing.T) {
+	f := newForest(t)
+	t.Cleanup(f.Close)
+	for i := range 100 {
+		f.write(fmt.Sprintf("d%d/f%d.txt", i, i), "some text")
+	}
+	var told []search.IndexState
+	f.Indexed(func(s search.IndexState) { told = append(told, s) })
+	f.index()
+	last := -1
+	for _, s := range told[:len(told)-1] {
+		if !s.Building || s.Percent <= last || s.Percent >= 100 {
+			t.Errorf("%+v after %d percent", s, last)
+		}
+		last = s.Percent
+	}
+	whole := told[len(told)-1]
+	if len(told) < 5 || whole.Building || whole.Files != 100 || whole.Bytes == 0 {
+		t.Errorf("%d times, at last %+v", len(told), whole)
+	}
+	told = nil
+	f.write("d0/new.txt", "other text")
+	f.index()
+	if len(told) != 0 {
+		t.Errorf("when little is mended: %+v", told)
+	}
+	for i := range 20 {
+		f.write(fmt.Sprintf("d0/new%d.txt", i), "other text")
+	}
+	f.index()
+	if len(told) != 1 || told[0].Building || told[0].Files != 121 {
+		t.Errorf("when much is mended: %+v", told)
 	}
 }
 

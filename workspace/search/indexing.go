@@ -17,9 +17,17 @@ const (
 	// smallTree is how much text a search may read without an index being made for the
 	// next one: to read it again takes less than ten milliseconds.
 	smallTree = 20 << 20
-	// toldEvery is how much the index grows until Indexed is told again.
-	toldEvery = 8 << 20
+	// toldEvery is of how many percent it is told that they are made.
+	toldEvery = 5
 )
+
+// IndexState is how it stands with the index.
+type IndexState struct {
+	Building bool // it is made for the first time
+	Percent  int  // of that
+	Files    int
+	Bytes    int64 // of memory, about
+}
 
 // clock is set by tests alone.
 var clock = time.Now
@@ -36,13 +44,13 @@ type indexing struct {
 	closed  bool
 	cancel  context.CancelFunc
 	running sync.WaitGroup
-	tell    func(bytes int64)
+	tell    func(IndexState)
 	passes  int
 }
 
-// Indexed sets who is told how many bytes the index of what is in files takes, now and
-// then. It is called before anything is searched.
-func (f *Files) Indexed(tell func(bytes int64)) { f.indexing.tell = tell }
+// Indexed sets who is told how it stands with the index of what is in files, when that
+// changes. It is called before anything is searched.
+func (f *Files) Indexed(tell func(IndexState)) { f.indexing.tell = tell }
 
 // Close ends what is done in the background.
 func (f *Files) Close() {
@@ -74,7 +82,7 @@ func (g *indexing) of(limit, most int64) *index {
 
 func (g *indexing) drop() {
 	if g.index = nil; g.tell != nil {
-		g.tell(0)
+		g.tell(IndexState{})
 	}
 }
 
@@ -131,28 +139,50 @@ type pass struct {
 	source Source
 	number int
 	most   int64
-	tell   func(int64)
+	tell   func(IndexState)
+
+	isFirst bool
+	total   int // entries of all lists
 
 	mu   sync.Mutex // guards all below
-	told int64
+	done int
+	told int // percent
 	over bool
 }
 
 // run says whether the index has taken more than it may.
 func (p *pass) run(ctx context.Context, tops []workspace.Path) (over bool) {
+	type listed struct {
+		list  *workspace.Contents
+		since *kept
+	}
+	var lists []listed
 	for _, top := range tops {
 		list, since, err := p.files.list(ctx, top, workspace.WalkOptions{}, false)
 		if err != nil {
 			continue // it is too large to be listed, or gone
 		}
-		p.folders(ctx, list, since)
-		if ctx.Err() == nil && p.grown() {
-			p.index.sweep(top, p.number)
+		lists = append(lists, listed{list, since})
+		p.total += list.Facts().Total
+	}
+	files, before := p.index.size()
+	if p.isFirst = files == 0; p.isFirst {
+		p.report(true, 0)
+	}
+	for _, l := range lists {
+		p.folders(ctx, l.list, l.since)
+		if ctx.Err() == nil && p.grown(0) {
+			p.index.sweep(l.list.Folder, p.number)
 		}
 	}
-	p.report(p.index.size())
+	if _, now := p.index.size(); !p.over && (p.isFirst || differs(before, now)) {
+		p.report(false, 100)
+	}
 	return p.over
 }
+
+// differs says that one size is worth telling of after the other.
+func differs(before, now int64) bool { return max(before, now)-min(before, now) > before/20 }
 
 // folders goes through a list on all processors but one, which is left to who is waited
 // for.
@@ -187,21 +217,25 @@ func (p *pass) folders(ctx context.Context, list *workspace.Contents, since *kep
 	running.Wait()
 }
 
-// grown tells of the size of the index now and then. It is false when that is too much.
-func (p *pass) grown() bool {
-	size := p.index.size()
+// grown takes that so many more entries have been seen to. It is false when the index is
+// too large.
+func (p *pass) grown(entries int) bool {
+	_, size := p.index.size()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if size-p.told >= toldEvery {
-		p.report(size)
+	p.done += entries
+	if percent := p.done * 100 / max(1, p.total); p.isFirst && percent-p.told >= toldEvery && percent < 100 {
+		p.told = percent
+		p.report(true, percent)
 	}
 	p.over = p.over || size > p.most
 	return !p.over
 }
 
-func (p *pass) report(size int64) {
-	if p.told = size; p.tell != nil {
-		p.tell(size)
+func (p *pass) report(building bool, percent int) {
+	if p.tell != nil {
+		files, bytes := p.index.size()
+		p.tell(IndexState{building, percent, files, bytes})
 	}
 }
 
@@ -220,7 +254,7 @@ func (w *indexer) close() {
 }
 
 func (w *indexer) folder(ctx context.Context, dir *workspace.Contents) {
-	if !w.grown() {
+	if !w.grown(len(dir.Entries)) {
 		return
 	}
 	if w.reader == nil {

@@ -30,6 +30,7 @@ type rig struct {
 	committer *change.Committer
 	told      chan []tracking.Change
 	seen      chan []watch.Event
+	before    []tracking.Change // what was wanted last
 }
 
 func newRig(t *testing.T, kernel bool) *rig {
@@ -89,6 +90,9 @@ func (r *rig) want(what string, want ...tracking.Change) {
 		select {
 		case changes := <-r.told:
 			for _, c := range changes {
+				if slices.Contains(r.before, c) && !slices.Contains(want, c) {
+					continue // what is in a new folder may be told of twice, once it is watched
+				}
 				got[c] = true
 				if !slices.Contains(want, c) {
 					r.t.Fatalf("%s: told %+v, want %+v", what, changes, want)
@@ -98,6 +102,7 @@ func (r *rig) want(what string, want ...tracking.Change) {
 			r.t.Fatalf("%s: told only of %v, want %+v", what, got, want)
 		}
 	}
+	r.before = want
 }
 
 func by(path, kind, who string) tracking.Change {

@@ -53,13 +53,17 @@ local function neovim()
   end
 end
 
---- Whether it sees at once what happens to files outside.
+--- Whether it sees at once what happens to files outside, and what it knows of their text.
 ---@param client pillion.Client
 local function tracks(client)
   local tracking = part("tracking")
   local late = tracking and tracking.line(client)
   if late then
     vim.health.warn(late, { "this only costs time when many files change at once" })
+  end
+  local index = tracking and tracking.index_line(client)
+  if index then
+    vim.health.info(index)
   end
 end
 

@@ -6,6 +6,7 @@ local client = require("pillion.client")
 local escape = require("pillion.escape")
 local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
+local tracking = require("pillion.tracking")
 local words = require("pillion.words")
 
 local M = {}
@@ -41,7 +42,7 @@ end
 
 --- `Pillion 2?` while two questions wait, `Pillion: Run make` while a call runs, `Pillion` when it is there, `Pillion!` when
 --- it could not be started, nothing when it is stopped; `Pillion FULL ACCESS` in front of it while some agent has that, and
---- ` · 1 process` behind it while one runs. Plain text: a per cent sign is doubled, as a status line wants it.
+--- ` · 1 process` behind it while one runs, ` · indexing 40 %` while the search index is built. Plain text: a per cent sign is doubled, as a status line wants it.
 ---@return string
 function M.line()
   local waiting, now = M.waiting(), state()
@@ -53,6 +54,10 @@ function M.line()
   local name = #activity.full_access() > 0 and "Pillion FULL ACCESS" or "Pillion"
   local left = #processes.running()
   local behind = left > 0 and " · " .. words.count(left, "process") or ""
+  local percent = tracking.indexing()
+  if percent then
+    behind = ("%s · indexing %d %%%%"):format(behind, percent)
+  end
   if waiting > 0 then
     return ("%s %d?%s"):format(name, waiting, behind)
   elseif now == "starting" then

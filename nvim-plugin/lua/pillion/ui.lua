@@ -118,6 +118,7 @@ local function wire()
   end)
   client.on("workspace/changed", changes.seen)
   client.on("workspace/tracking", heard(tracking.receive))
+  client.on("workspace/index", heard(tracking.index))
   client.on("session/unusual", heard(unusual.receive))
   client.on("window/logMessage", function(params)
     if params.type <= vim.lsp.protocol.MessageType.Warning then -- the log has it already, with all the rest
