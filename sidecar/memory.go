@@ -4,7 +4,7 @@ import "runtime/debug"
 
 const (
 	// garbage is what the heap may hold of it between collections, about.
-	garbage = 16 << 20
+	garbage = 48 << 20
 	// startPercent is what `pillion serve` begins with (cli/serve.go), for a heap of a few
 	// megabytes.
 	startPercent = 400

@@ -37,6 +37,13 @@ func (f *Files) IndexSize() (files int, size int64) {
 	return x.size()
 }
 
+// ListAtMost has lists of more entries made anew each time, or none at all.
+func ListAtMost(t *testing.T, kept, listed int) {
+	before := [2]int{mostKept, mostListed}
+	mostKept, mostListed = kept, listed
+	t.Cleanup(func() { mostKept, mostListed = before[0], before[1] })
+}
+
 // TrustStamps has stamps of files that were just written trusted.
 func TrustStamps(t *testing.T) {
 	clock = func() time.Time { return time.Now().Add(time.Hour) }

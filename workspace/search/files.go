@@ -54,15 +54,17 @@ type kept struct {
 	spoilt  bool // too much has changed to be mended
 }
 
-const (
+// Tests alone set the first two.
+var (
 	// mostListed is how many entries a list may have; what is larger is walked, and
 	// nothing of it held.
 	mostListed = 1_000_000
 	// mostKept is how many entries the list of a workspace folder may have to be kept.
 	mostKept = 300_000
-	// mostChanged is how many folders are listed again one by one.
-	mostChanged = 200
 )
+
+// mostChanged is how many folders are listed again one by one.
+const mostChanged = 200
 
 // Changed takes that something happened to the entry name of the folder dir. It came
 // or went, or is a folder with another mode; or it was only written.

@@ -189,7 +189,13 @@ func differs(before, now int64) bool { return max(before, now)-min(before, now) 
 func (p *pass) folders(ctx context.Context, list *workspace.Contents, since *kept) {
 	next := make(chan *workspace.Contents)
 	var running sync.WaitGroup
-	for range max(1, runtime.GOMAXPROCS(0)-1) {
+	processors := runtime.GOMAXPROCS(0)
+	workers := max(1, processors-1)
+	// Go's scheduler knows no priorities: with as many places as before for the others, it
+	// is the system that lets them go first.
+	runtime.GOMAXPROCS(processors + workers)
+	defer runtime.GOMAXPROCS(processors)
+	for range workers {
 		running.Go(func() {
 			inBackground()
 			w := indexer{pass: p, since: since, signer: newSigner()}
