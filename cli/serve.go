@@ -33,16 +33,12 @@ func serve(args []string) int {
 	}
 	explainTo("an editor", "pillion serve")
 	harden()
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(sidecar.GCPercent)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	start := func(s rpc.Setup) (*rpc.Core, error) { return sidecar.ForEditor(s, version) }
 	return rpc.Serve(ctx, wire.Stdio(os.Stdin, os.Stdout), rpc.Options{Version: version, Start: start, Logf: log.Printf, Agents: installable()})
 }
-
-// gcPercent lets the small heap of a sidecar grow to 16 MB between collections:
-// one read of a megabyte makes a few of them in garbage.
-const gcPercent = 400
 
 // installable are the agents that an editor can offer to set up.
 func installable() []rpc.Agent {

@@ -33,8 +33,8 @@ type IndexState struct {
 var clock = time.Now
 
 // indexing keeps an index, and brings it up to date in the background after a search
-// that would have been quicker with it. It is not kept between runs: to make it takes as
-// long as a few searches without it, to check one from a disk half as long.
+// that would have been quicker with it. It is not kept between runs: a few seconds in the
+// background at each start are less than a format, a place and a check to trust it by.
 type indexing struct {
 	mu      sync.Mutex // guards all below
 	index   *index     // nil: there is none
