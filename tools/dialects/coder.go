@@ -14,8 +14,7 @@ import (
 )
 
 // coder is the tool set of the Go program "coder". Its results are objects with "ok", and
-// "error" is a text. What is absent: todoread, todowrite, skill and task have no
-// canonical tool yet.
+// "error" is a text. What is absent: skill and task have no canonical tool yet.
 var coder = &Dialect{
 	Name:  "coder",
 	words: map[string]string{"timeout_seconds": "timeout"},
@@ -36,6 +35,8 @@ var coder = &Dialect{
 		row(Tool{Name: "lsp_diagnostics", Title: "Diagnostics", Canonical: "lsp_diagnostics", Description: "Lists what a language server finds wrong in a file."}, coderSame[coderPath]("lsp_diagnostics"), coderObject[coderPath]),
 		row(Tool{Name: "lsp_definition", Title: "Definition", Canonical: "lsp_definition", Description: "Finds where a name is defined."}, coderSame[coderPosition]("lsp_definition"), coderObject[coderPosition]),
 		row(Tool{Name: "lsp_hover", Title: "Hover", Canonical: "lsp_hover", Description: "Says what a language server knows of a name."}, coderSame[coderPosition]("lsp_hover"), coderObject[coderPosition]),
+		row(Tool{Name: "todoread", Title: "Read to-dos", Canonical: "todo_read", Description: "Lists your to-dos."}, coderSame[coderNothing]("todo_read"), coderTodos[coderNothing]),
+		row(Tool{Name: "todowrite", Title: "Write to-dos", Canonical: "todo_write", Description: "Replaces your to-do list, which the user sees: the whole list each time, at most one item in_progress."}, coderTodoWrite, coderTodos[coderTodoArgs]),
 	},
 }
 
@@ -238,6 +239,58 @@ type coderPosition struct {
 	Path      string `json:"path" jsonschema:"relative to the workspace"`
 	Line      int    `json:"line" jsonschema:"from 0" minimum:"0"`
 	Character int    `json:"character" jsonschema:"UTF-16 units" minimum:"0"`
+}
+
+type coderNothing struct{}
+
+type coderTodoArgs struct {
+	Todos []map[string]any `json:"todos" jsonschema:"each {id, content, status: pending, in_progress or completed, priority: high, medium or low}; further fields are kept"`
+}
+
+type coderTodoResult struct {
+	OK         bool             `json:"ok"`
+	SessionID  string           `json:"session_id"`
+	Items      []map[string]any `json:"items"`
+	Count      int              `json:"count"`
+	InProgress map[string]any   `json:"in_progress"` // null: none is
+}
+
+// todoFields are those of an item that the canonical tool knows.
+var todoFields = []string{"id", "content", "status", "priority"}
+
+// coderTodoWrite puts the further fields of an item aside.
+func coderTodoWrite(a coderTodoArgs) (string, any, error) {
+	list := make([]map[string]any, 0, len(a.Todos))
+	for _, given := range a.Todos {
+		item, extra := map[string]any{}, map[string]any{}
+		for key, value := range given {
+			if slices.Contains(todoFields, key) {
+				item[key] = value
+			} else {
+				extra[key] = value
+			}
+		}
+		if len(extra) > 0 {
+			item["extra"] = extra
+		}
+		list = append(list, item)
+	}
+	return "todo_write", map[string]any{"todos": list}, nil
+}
+
+// coderTodos puts them back.
+func coderTodos[A any](_ A, o Outcome) coderTodoResult {
+	r := fields[coderTodoResult](o)
+	r.OK = true
+	if r.Items == nil {
+		r.Items = []map[string]any{}
+	}
+	for _, item := range append(slices.Clone(r.Items), r.InProgress) {
+		extra, _ := item["extra"].(map[string]any)
+		delete(item, "extra")
+		maps.Copy(item, extra)
+	}
+	return r
 }
 
 // coderSame is a tool that takes what the canonical one does.

@@ -13,8 +13,8 @@ import (
 )
 
 // qwen is the tool set of Qwen Code and Gemini CLI. A result is what the model reads, what
-// the user sees, and an error. What is absent: web_fetch, web_search, save_memory,
-// todo_write and task have no canonical tool yet.
+// the user sees, and an error. What is absent: web_fetch, web_search, save_memory
+// and task have no canonical tool yet.
 var qwen = &Dialect{
 	Name:  "qwen",
 	fail:  func(err *fault.Error, object any) any { return qwenFailure(err, object) },
@@ -31,6 +31,7 @@ var qwen = &Dialect{
 		row(Tool{Name: "search_file_content", Title: "Grep", Canonical: "search_in_project", Description: "The same as grep_search."}, qwenGrep, qwenAnswer[qwenGrepArgs]),
 		row(Tool{Name: "run_shell_command", Title: "Shell", Canonical: "run_command", Description: "Runs a shell command and returns what it printed."}, qwenShell, qwenShellAnswer),
 		row(Tool{Name: "exit_plan_mode", Title: "ExitPlanMode", Canonical: "exit_plan_mode", Description: "Shows the user a plan; approved, the session leaves plan mode."}, qwenPlan, qwenAnswer[qwenPlanArgs]),
+		row(Tool{Name: "todo_write", Title: "TodoWrite", Canonical: "todo_write", Description: "Replaces your to-do list, which the user sees: the whole list each time, at most one item in_progress."}, qwenTodos, qwenTodosAnswer),
 	},
 }
 
@@ -340,3 +341,30 @@ type qwenPlanArgs struct {
 }
 
 func qwenPlan(a qwenPlanArgs) (string, any, error) { return "exit_plan_mode", a, nil }
+
+type qwenTodoArgs struct {
+	Todos []qwenTodo `json:"todos"`
+}
+
+type qwenTodo struct {
+	ID       string `json:"id"`
+	Content  string `json:"content"`
+	Status   string `json:"status" jsonschema:"pending, in_progress or completed"`
+	Priority string `json:"priority,omitempty" jsonschema:"high, medium or low" default:"\"medium\""`
+}
+
+func qwenTodos(a qwenTodoArgs) (string, any, error) {
+	if a.Todos == nil {
+		a.Todos = []qwenTodo{}
+	}
+	return "todo_write", a, nil
+}
+
+// qwenTodosAnswer shows people the list too, not only how far it is.
+func qwenTodosAnswer(a qwenTodoArgs, o Outcome) qwenResult {
+	r := qwenAnswer(a, o)
+	if text, is := r.LLMContent.(string); is && o.Err == nil {
+		r.ReturnDisplay = text
+	}
+	return r
+}

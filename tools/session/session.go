@@ -46,6 +46,7 @@ type Session struct {
 	seen     map[string]sighting // by path, as last read or written
 	grants   []policy.Rule
 	once     map[string]bool // keys of questions that one yes answers for the session
+	todos    []Todo
 }
 
 // New makes a session in its first turn.

@@ -41,6 +41,8 @@ export const tools: readonly Tool[] = [
   { name: "run_command", registered: "pillion_run_command", title: "Run command" },
   { name: "run_persistent", registered: "pillion_run_persistent", title: "Start process" },
   { name: "search_in_project", registered: "pillion_search_in_project", title: "Search in project" },
+  { name: "todo_read", registered: "pillion_todo_read", title: "Read to-do list" },
+  { name: "todo_write", registered: "pillion_todo_write", title: "Write to-do list" },
   { name: "write_file", registered: "pillion_write_file", title: "Write file" },
   { name: "write_process", registered: "pillion_write_process", title: "Write to process" },
 ];
