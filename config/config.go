@@ -45,9 +45,16 @@ type Settings struct {
 	Unusual         string          `json:"unusual,omitempty"`
 	LanguageServers LanguageServers `json:"languageServers,omitzero"`
 	Search          Search          `json:"search,omitzero"`
+	Web             Web             `json:"web,omitzero"`
 	MCP             MCP             `json:"mcp,omitzero"`
 	Gateway         Gateway         `json:"gateway,omitzero"`
 	Agents          Agents          `json:"agents,omitempty"`
+}
+
+// Web is what agents may fetch.
+type Web struct {
+	// PrivateHosts are the hosts whose addresses may be private.
+	PrivateHosts []string `json:"privateHosts,omitempty"`
 }
 
 // Search is how files are searched.

@@ -104,6 +104,9 @@ var keys = []Key{
 		Name: "search.indexMegabytes", Default: "256", Meaning: "how much memory the index of your files' text may take, which makes searches of large projects fast; an index that would take more is given up. 0: no index",
 	},
 	{
+		Name: "web.privateHosts", Default: "[]", Meaning: "hosts that `web_fetch` may reach although their addresses are not public, such as `localhost` or `wiki.example.org`: names as they stand in the address, without a port",
+	},
+	{
 		Name: "mcp.structured", Default: "false",
 		Meaning: "whether agents get the structure of a result (`structuredContent`) in addition to its text, as with `pillion mcp --structured`. Most agents show it to their model instead of the text, escaped in one line",
 	},

@@ -2,12 +2,14 @@ package tools
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/session"
+	"pillion/tools/web"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -217,6 +219,7 @@ type Action struct {
 	Title   string
 	Preview approval.Preview
 	Command *policy.Command // of a call that runs a command line
+	Host    string          // of a call that reaches one, as policy has it
 	Reasons []approval.Reason
 	// Description is a sentence on what this very call would do; empty: the tool's own.
 	Description string
@@ -255,6 +258,8 @@ type Hands struct {
 	Processes ownProcesses
 	Human     Human
 	Output    func(stream, text string) // streamed while it runs; never nil
+	// Fetch gets a page.
+	Fetch func(context.Context, *url.URL) (web.Page, error)
 	// Snapshot is what there is by now.
 	Snapshot func() *document.Snapshot
 }

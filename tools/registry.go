@@ -13,6 +13,7 @@ import (
 	"pillion/tools/dialects"
 	"pillion/tools/policy"
 	"pillion/tools/session"
+	"pillion/tools/web"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
 	"pillion/workspace/git"
@@ -39,6 +40,8 @@ type Registry struct {
 	Files *search.Files
 	// Git keeps what was seen of repositories; nil is nothing.
 	Git *git.Cache
+	// Web fetches pages.
+	Web web.Fetcher
 	// SearchPath is where commands look for programs, in any order.
 	SearchPath []string
 	// LookPath finds a program of the user's, none that the workspace brought along.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,9 @@ func (w *world) readCall(text string) *call {
 		default:
 			arguments += "\n" + line
 		}
+	}
+	if w.site != nil {
+		arguments = strings.ReplaceAll(arguments, "$WEB", strings.TrimPrefix(w.site.URL, "http://"))
 	}
 	c.arguments = json.RawMessage(strings.ReplaceAll(arguments, "$BASE", w.base))
 	return c
@@ -234,11 +238,20 @@ func describe(r approval.Request) []string {
 	for _, d := range r.Decisions[2:] {
 		out = append(out, fmt.Sprintf("  offers %s (%s): %s", d.Title, d.ID, d.Rule))
 	}
+	for i := range out {
+		out[i] = loopback.ReplaceAllString(out[i], "$$WEB")
+	}
 	return out
 }
 
+// loopback is where scenarios have their pages.
+var loopback = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+
 func describePreview(p approval.Preview) []string {
 	var out []string
+	if p.Kind == "url" {
+		out = append(out, "  shows "+p.URL)
+	}
 	for _, f := range p.Files {
 		line := fmt.Sprintf("  shows %s %s +%d −%d", f.Operation, f.Path, f.Additions, f.Deletions)
 		if f.To != "" {

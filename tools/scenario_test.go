@@ -255,6 +255,9 @@ func (w *world) redact(s string) string {
 		}
 	}
 	s = strings.ReplaceAll(s, w.base, "$BASE")
+	if w.site != nil {
+		s = strings.ReplaceAll(s, strings.TrimPrefix(w.site.URL, "http://"), "$WEB")
+	}
 	for _, v := range varying {
 		s = v.find.ReplaceAllString(s, v.put)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,6 +50,8 @@ type world struct {
 	gitFile   string // the git that is used
 	// sandbox is off in scenarios, which must come out the same on every machine.
 	sandbox func(*process.Runner) tools.Sandbox
+	site    *httptest.Server // what the scenario has on the web; nil: nothing
+	pages   *http.ServeMux
 }
 
 func newWorld(t *testing.T) *world {
@@ -98,7 +102,7 @@ func (w *world) start() {
 		Human:     w.human,
 		LookPath:  w.lookPath,
 		Settings: func() tools.Settings {
-			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner)}
+			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}}
 		},
 	}
 }
@@ -119,6 +123,22 @@ func (w *world) lsp(question, rest string) {
 	}
 	w.languages.t = w.t
 	w.languages.learn(question, rest)
+}
+
+// serve puts a page on the web, at $WEB, from where alone it can be fetched.
+func (w *world) serve(path, page string) {
+	if w.site == nil {
+		w.pages = http.NewServeMux()
+		w.site = httptest.NewServer(w.pages)
+		w.file.Cleanup(w.site.Close)
+	}
+	w.pages.HandleFunc(path, func(out http.ResponseWriter, in *http.Request) {
+		if to, moved := strings.CutPrefix(page, "to "); moved {
+			http.Redirect(out, in, to, http.StatusFound)
+			return
+		}
+		fmt.Fprint(out, page)
+	})
 }
 
 func (w *world) session(name string) *session.Session {
@@ -213,6 +233,8 @@ func (w *world) doLive(verb, name, argument, rest string) {
 	case "lsp":
 		question, about, _ := strings.Cut(rest, " ")
 		w.lsp(question, about)
+	case "web":
+		w.serve(name, w.text(argument))
 	case "open":
 		w.start()
 		w.editor.open(w, name)

@@ -20,6 +20,8 @@ type Settings struct {
 	// Revision is another one whenever anything of it is.
 	Revision int
 	Sandbox  Sandbox // the zero value: there is none
+	// PrivateHosts may be fetched from though their addresses are private.
+	PrivateHosts []string
 }
 
 // settle looks at what the settings say now: a plan is made and judged by that.

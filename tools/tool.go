@@ -66,6 +66,11 @@ func NewExec[A any](s Spec, plan func(context.Context, Input, A) (*Action, error
 	return newTool(s, policy.Exec, plan)
 }
 
+// NewNetwork makes a tool that reaches the network.
+func NewNetwork[A any](s Spec, plan func(context.Context, Input, A) (*Action, error)) Tool {
+	return newTool(s, policy.Network, plan)
+}
+
 // NewVCS makes a tool that changes a repository. A plan of it that only looks is an
 // *Answer.
 func NewVCS[A any](s Spec, plan func(context.Context, Input, A) (Plan, error)) Tool {

@@ -47,8 +47,9 @@ var arrows = map[string][]string{
 	"tools/process":  {"internal/pipe", "internal/state"},
 	"tools/approval": {"workspace/change"},
 	"tools/dialects": {},
+	"tools/web":      {},
 	"tools": {
-		"audit", "tools/approval", "tools/dialects", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/dialects", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/web", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 
@@ -102,7 +103,9 @@ var confined = map[string][]string{
 	"github.com/pelletier/go-toml/":       {"agents/install"},
 	"golang.org/x/tools/":                 {},
 	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
-	"net/http":                            {"page", "agents/gateway"}, // on loopback, and to open a WebSocket
+	"net/http":                            {"page", "agents/gateway", "tools/web"}, // on loopback, and to open a WebSocket
+	"github.com/JohannesKaufmann/":        {"tools/web"},
+	"golang.org/x/net/":                   {"tools/web"},
 	"github.com/coder/websocket":          {"agents/gateway"},
 	"golang.org/x/crypto/":                {},
 	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ func (r Request) Compose() Request {
 	case "url":
 		p.Subject, p.Act, p.Question = visible(p.URL), "fetch a web address", "Fetch a web address?"
 		p.Deed, p.Lines = "fetch "+p.Subject, []string{p.Subject}
+		r.add(host(p.URL))
 	case "plan":
 		p.Act, p.Deed, p.Question, p.Lines = "carry out a plan", "carry out a plan", "Carry out this plan?", visibleLines(p.Markdown)
 	default:
@@ -52,6 +54,15 @@ func (r *Request) show() {
 }
 
 var via = map[string]string{"mcp": ", over MCP", "editor": ", in this editor", "terminal": ", in a terminal", "gateway": ", through a gateway"}
+
+// host is what an address is easily mistaken in.
+func host(address string) Fact {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return Fact{}
+	}
+	return NewFact("host", "Host", visible(u.Host))
+}
 
 func (r *Request) composeText() {
 	p := &r.Preview

@@ -16,7 +16,7 @@ func TestPlainPreview(t *testing.T) {
 	}{
 		"diff":    {approval.Preview{Kind: "diff", Files: approval.Files([]change.FilePreview{{Diff: "-a\n"}, {Diff: "+b\n"}})}, "-a\n+b\n"},
 		"command": {approval.Preview{Kind: "command", Command: "make", Cwd: ".", Writes: []string{"log"}}, "$ make\nFolder: the workspace folder\nWrites: log\n"},
-		"url":     {approval.Preview{Kind: "url", URL: "http://example.org"}, "http://example.org\n"},
+		"url":     {approval.Preview{Kind: "url", URL: "http://example.org"}, "http://example.org\nHost: example.org\n"},
 		"text":    {approval.Preview{Kind: "text", Markdown: "Read .env"}, "Read .env\n"},
 	} {
 		if got := plain(test.preview, 1000); got != test.want {

@@ -13,8 +13,8 @@ import (
 )
 
 // qwen is the tool set of Qwen Code and Gemini CLI. A result is what the model reads, what
-// the user sees, and an error. What is absent: web_fetch, web_search, save_memory
-// and task have no canonical tool yet.
+// the user sees, and an error. What is absent: web_search, save_memory and task
+// have no canonical tool yet.
 var qwen = &Dialect{
 	Name:  "qwen",
 	fail:  func(err *fault.Error, object any) any { return qwenFailure(err, object) },
@@ -32,6 +32,7 @@ var qwen = &Dialect{
 		row(Tool{Name: "run_shell_command", Title: "Shell", Canonical: "run_command", Description: "Runs a shell command and returns what it printed."}, qwenShell, qwenShellAnswer),
 		row(Tool{Name: "exit_plan_mode", Title: "ExitPlanMode", Canonical: "exit_plan_mode", Description: "Shows the user a plan; approved, the session leaves plan mode."}, qwenPlan, qwenAnswer[qwenPlanArgs]),
 		row(Tool{Name: "todo_write", Title: "TodoWrite", Canonical: "todo_write", Description: "Replaces your to-do list, which the user sees: the whole list each time, at most one item in_progress."}, qwenTodos, qwenTodosAnswer),
+		row(Tool{Name: "web_fetch", Title: "WebFetch", Canonical: "web_fetch", Description: "Gets a web page as Markdown, or a text file."}, qwenFetch, qwenAnswer[qwenFetchArgs]),
 	},
 }
 
@@ -368,3 +369,10 @@ func qwenTodosAnswer(a qwenTodoArgs, o Outcome) qwenResult {
 	}
 	return r
 }
+
+type qwenFetchArgs struct {
+	URL    string `json:"url"`
+	Prompt string `json:"prompt" jsonschema:"what you want of the page; given back with it"`
+}
+
+func qwenFetch(a qwenFetchArgs) (string, any, error) { return "web_fetch", a, nil }

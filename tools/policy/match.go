@@ -27,6 +27,8 @@ func (r Rule) judge(req Request) judgement {
 		return differs // it found none to read
 	case req.Command != nil:
 		return r.judgeCommand(req)
+	case req.Host != "":
+		return r.judgeHost(req.Host)
 	case len(req.Paths) == 0 || r.Folder != "":
 		return unclear
 	}
@@ -97,6 +99,9 @@ func allowed(req Request) bool {
 	}
 	if req.Command != nil {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsLine(*req.Command) }) || coversParts(req, given)
+	}
+	if req.Host != "" {
+		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsHost(req.Host) })
 	}
 	return len(req.Paths) > 0 && allCovered(req.Paths, given)
 }

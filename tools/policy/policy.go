@@ -33,6 +33,7 @@ type Request struct {
 	Mode    Mode
 	Paths   []PathFact // every path the plan touches, as the workspace resolved them
 	Command *Command   // for tools that run a command line
+	Host    string     // for tools that reach one, with its port unless that is the usual one
 	Rules   Rules      // from settings
 	Grants  []Rule     // what the user granted this session
 	// AlwaysAsk is set when the call itself demands a user: requiresApproval,
