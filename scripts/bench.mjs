@@ -101,6 +101,23 @@ async function reads(children, file, rounds, times) {
   return { came: medians(came), parsed: medians(parsed) };
 }
 
+/** Milliseconds of each read of the small file by so many agents of one sidecar, all at once, in ascending order. */
+async function crowd(agents, times) {
+  const children = [];
+  for (let i = 0; i < agents; i++) children.push((await open(ways.mcp)).child);
+  const took = [];
+  const work = async (child) => {
+    for (let i = -Math.ceil(times / 5); i < times; i++) {
+      const began = milliseconds();
+      await ways.mcp.read(child, 'small.txt');
+      if (i >= 0) took.push(Number(child.arrived) / 1e6 - began);
+    }
+  };
+  await Promise.all(children.map(work));
+  await Promise.all(children.map((child) => child.end()));
+  return took.sort((a, b) => a - b);
+}
+
 /** Resident memory in MB, of the process and what it started. */
 function memory(pid) {
   const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -167,11 +184,17 @@ async function callRows() {
   const idle = { serve: memory(children.serve.pid), peer: memory(children.peer.pid) };
   const small = await reads(children, 'small.txt', 100, 20);
   const large = await reads(children, 'large.txt', 20, 4);
-  for (const child of [children.mcp, children.peer, children.serve]) await child.end();
+  const many = await crowd(20, 200);
+  for (const child of [children.mcp, children.serve]) await child.end();
+  const alone = { mcp: (await open(ways.mcp)).child, peer: children.peer }; // no editor is open any more
+  const withoutEditor = await reads(alone, 'small.txt', 100, 20);
+  for (const child of Object.values(alone)) await child.end();
 
   row('start until initialize is answered', start.serve, start.peer, 'ms', 0.06);
   row('read 100 B over stdio', small.came.serve, small.came.peer, 'ms', 0.6);
   row('read 100 B through pillion mcp', small.came.mcp, small.came.peer, 'ms', 1.2); // two processes more than over stdio
+  row('  without an editor', withoutEditor.came.mcp, withoutEditor.came.peer, 'ms', 0.5);
+  row('  20 agents at once: 99 of 100 reads, against half of them', many[Math.floor(many.length * 0.99)], median(many), 'ms', 5);
   row('read 1 MB over stdio', large.came.serve, large.came.peer, 'ms', 0.6);
   row('read 1 MB through pillion mcp', large.came.mcp, large.came.peer, 'ms', 1);
   row('read 1 MB over stdio, and parse it', large.parsed.serve, large.parsed.peer, 'ms', 1);
