@@ -24,7 +24,7 @@ var _ = define(NewEdit(Spec{
 
 type editFileArgs struct {
 	Path                 string     `json:"path"`
-	OldString            string     `json:"old_string,omitempty"`
+	OldString            *string    `json:"old_string,omitempty" jsonschema:"empty creates the file"`
 	NewString            string     `json:"new_string,omitempty" jsonschema:"empty deletes"`
 	ReplaceAll           bool       `json:"replace_all,omitempty"`
 	ExpectedReplacements int        `json:"expected_replacements,omitempty" minimum:"1" default:"1"`
@@ -41,6 +41,9 @@ type textEdit struct {
 }
 
 func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, error) {
+	if args.creates() {
+		return planCreate(in, args)
+	}
 	edits, err := args.list()
 	if err != nil {
 		return nil, err
@@ -91,10 +94,30 @@ func planEditFile(ctx context.Context, in Input, args editFileArgs) (*Edits, err
 	return e, nil
 }
 
+// creates says whether it is how some agents create a file: the empty text replaced.
+func (a editFileArgs) creates() bool {
+	return a.OldString != nil && *a.OldString == "" && a.NewString != "" && len(a.Edits) == 0
+}
+
+// planCreate never replaces a file that is there.
+func planCreate(in Input, args editFileArgs) (*Edits, error) {
+	before, err := readForWriting(in, args.Path, args.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	if before.Exists && before.Text != "" {
+		return nil, invalid("old_string is empty and %s is not; give the text to replace", fault.Quote(before.Path.String()))
+	}
+	return planWhole(in, writeFileArgs{Path: args.Path, Content: args.NewString, Encoding: args.Encoding, ExpectedVersion: args.ExpectedVersion}, args.NewString)
+}
+
 // restateEdit says a change as one replacement: of the lines from the first to the last
 // that differ, with as many around them as make the text unique.
 func restateEdit(e *Edits) map[string]any {
 	f := e.Set.Files[0]
+	if f.Before.Text == "" {
+		return map[string]any{"old_string": "", "new_string": f.After.Text, "edits": nil}
+	}
 	before, after := strings.SplitAfter(f.Before.Text, "\n"), strings.SplitAfter(f.After.Text, "\n")
 	head, tail, most := 0, 0, min(len(before), len(after))
 	for head < most && before[head] == after[head] {
@@ -130,15 +153,15 @@ func stringsOf(edits []textEdit) []string {
 
 // list is the replacements, in whichever way they were given.
 func (a editFileArgs) list() ([]textEdit, error) {
-	single := a.OldString != "" || a.NewString != "" || a.ReplaceAll || a.ExpectedReplacements != 0
+	single := a.OldString != nil || a.NewString != "" || a.ReplaceAll || a.ExpectedReplacements != 0
 	switch {
 	case single && len(a.Edits) > 0:
 		return nil, invalid("give old_string and new_string, or edits, not both")
 	case len(a.Edits) > 0:
-	case a.OldString == "":
+	case a.OldString == nil:
 		return nil, invalid("argument old_string is missing: give the text to replace").WithHint("to create a file use write_file")
 	default:
-		a.Edits = []textEdit{{a.OldString, a.NewString, a.ReplaceAll, a.ExpectedReplacements}}
+		a.Edits = []textEdit{{*a.OldString, a.NewString, a.ReplaceAll, a.ExpectedReplacements}}
 	}
 	for i, e := range a.Edits {
 		switch {

@@ -266,7 +266,7 @@ func qwenWrite(a qwenWriteArgs) (string, any, error) {
 
 type qwenEditArgs struct {
 	FilePath             string `json:"file_path" jsonschema:"absolute path"`
-	OldString            string `json:"old_string"`
+	OldString            string `json:"old_string" jsonschema:"empty creates the file"`
 	NewString            string `json:"new_string"`
 	ExpectedReplacements int    `json:"expected_replacements,omitempty" minimum:"1" default:"1"`
 	ReplaceAll           bool   `json:"replace_all,omitempty"`
