@@ -59,7 +59,8 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// serveUntilEnd returns when the connection has ended; the session ends with it.
+// serveUntilEnd returns when the connection has ended; the session ends with it, and it
+// with the session.
 func (a *agent) serveUntilEnd() {
 	timer := time.NewTimer(helloTime)
 	defer timer.Stop()
@@ -69,9 +70,17 @@ func (a *agent) serveUntilEnd() {
 	case <-timer.C:
 		_ = a.conn.Close()
 	}
-	<-a.conn.Done()
-	if s := a.session.Load(); s != nil {
+	s := a.session.Load()
+	if s == nil {
+		<-a.conn.Done()
+		return
+	}
+	select {
+	case <-a.conn.Done():
 		a.server.host.Sessions.Close(s.ID())
+	case <-s.Closed(): // the user ended it
+		_ = a.conn.Close()
+		<-a.conn.Done()
 	}
 }
 
