@@ -39,7 +39,8 @@ itself, and asks you through the agent, if the agent can ask.
                   and goes on
   --session ID    the agent's own name for this conversation. Started again with it in
                   the same folder, the agent has its to-do list, mode and rules again;
-                  the default is the environment variable PILLION_SESSION
+                  the default is the environment variable PILLION_SESSION, or what
+                  Claude Code and Qwen Code say themselves
 
 To have an agent start it, run ` + "`pillion mcp install claude`" + `.
 `
@@ -61,7 +62,7 @@ func mcpCommand(args []string) int {
 	structured := flags.Bool("structured", false, "")
 	dialect := flags.String("dialect", "", "")
 	offered := flags.String("tools", "all", "")
-	name := flags.String("session", os.Getenv("PILLION_SESSION"), "")
+	name := flags.String("session", sessionName(os.Getenv), "")
 	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
@@ -93,6 +94,17 @@ func mcpCommand(args []string) int {
 		return fail(err)
 	}
 	return 0
+}
+
+// sessionName is the name that the environment gives the agent's conversation: ours, or
+// that which the agent hands to its MCP servers, the same when it goes on with one later.
+func sessionName(getenv func(string) string) string {
+	for _, variable := range []string{"PILLION_SESSION", "CLAUDE_CODE_SESSION_ID", "QWEN_CODE_SESSION_ID"} {
+		if name := getenv(variable); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // keyFor is where the session of that name is proven by; without a name that is nowhere.
