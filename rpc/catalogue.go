@@ -51,6 +51,7 @@ var sent = map[string]Audience{
 
 	"settings/untrusted": Plugins,
 
+	"session/changed":    Plugins,
 	"session/unusual":    Plugins,
 	"workspace/changed":  Plugins,
 	"workspace/tracking": Plugins,

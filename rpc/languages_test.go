@@ -11,7 +11,9 @@ import (
 	"pillion/conversation"
 	"pillion/internal/wire"
 	"pillion/tools"
+	"pillion/tools/policy"
 	"pillion/tools/process"
+	"pillion/tools/session"
 )
 
 // editorWith is an editor that has said hello, and how the sidecar asks its servers.
@@ -27,7 +29,7 @@ func editorWith(t *testing.T, capabilities string, answer wire.Handler) Language
 	go func() {
 		ended <- Serve(context.Background(), there, Options{Logf: t.Logf, Start: func(s Setup) (*Core, error) {
 			ask = s.Languages
-			return &Core{Registry: &tools.Registry{}, Processes: process.NewTable(runner), Conversations: &conversation.Set{}, Close: runner.Close}, nil
+			return &Core{Registry: &tools.Registry{}, Processes: process.NewTable(runner), Conversations: &conversation.Set{}, Sessions: session.NewSet(policy.Default), Close: runner.Close}, nil
 		}})
 	}()
 	conn := wire.NewConn(here, wire.Options{Handler: answer})

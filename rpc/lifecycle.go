@@ -67,6 +67,7 @@ func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error)
 	s.mu.Unlock()
 	if c.Pillion {
 		s.showProcesses(core.Processes)
+		s.showSessions(core.Sessions)
 		core.Conversations.Follow(follower{s.conn})
 	}
 	if p.ProcessID != nil {

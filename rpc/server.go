@@ -196,6 +196,8 @@ func init() {
 		"session/setMode": {inline: true, handle: (*server).sessionSetMode},
 		"session/newTurn": {inline: true, handle: (*server).sessionNewTurn},
 		"session/pause":   {inline: true, handle: (*server).sessionPause},
+		"session/todos":   {inline: true, handle: (*server).sessionTodos},
+		"session/revoke":  {inline: true, handle: (*server).sessionRevoke},
 
 		"journal/list":   {ahead: true, handle: (*server).journalList},
 		"journal/revert": {ahead: true, handle: (*server).journalRevert},

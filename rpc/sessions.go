@@ -1,9 +1,13 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"time"
 
+	"pillion/internal/fault"
 	"pillion/internal/wire"
 	"pillion/tools"
 	"pillion/tools/policy"
@@ -35,7 +39,7 @@ func (s *server) sessionOpen(_ context.Context, raw json.RawMessage) (any, error
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
-	if created {
+	if created && p.Dialect != "" {
 		owner.SetDialect(p.Dialect)
 	}
 	return owner.Info(), nil
@@ -46,11 +50,11 @@ func (s *server) sessionClose(_ context.Context, raw json.RawMessage) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return map[string]bool{"closed": s.running().Sessions.Close(p.SessionID)}, nil
+	return map[string]bool{"closed": s.running().Sessions.End(p.SessionID)}, nil
 }
 
 func (s *server) sessionList(context.Context, json.RawMessage) (any, error) {
-	return map[string]any{"sessions": s.running().Sessions.List()}, nil
+	return map[string]any{"sessions": s.running().Sessions.All()}, nil
 }
 
 func (s *server) sessionSetMode(_ context.Context, raw json.RawMessage) (any, error) {
@@ -69,6 +73,7 @@ func (s *server) setMode(id string, mode policy.Mode) (any, error) {
 	if err := owner.SetMode(mode); err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
 	}
+	s.running().Documents.Touched() // what waits is judged again
 	return owner.Info(), nil
 }
 
@@ -119,12 +124,92 @@ func (s *server) newTurn(id string) (any, error) {
 	return owner.Info(), nil
 }
 
-// known is an open session; the editor's own is opened when it is first named.
+// sessionTodos has the user change the agent's to-do list.
+func (s *server) sessionTodos(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[todosParams](raw)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Todos == nil || p.Revision == nil:
+		return nil, wire.Errorf(wire.CodeInvalidParams, "todos and revision are needed: the whole list, and the todosRevision that the user looked at")
+	}
+	owner, err := s.known(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	switch err := owner.ChangeTodos(p.Todos, *p.Revision); {
+	case errors.Is(err, session.ErrTodosMoved):
+		return nil, wire.Errorf(wire.CodeContentModified, "%v", err)
+	case err != nil:
+		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", err)
+	}
+	return owner.Info(), nil
+}
+
+type todosParams struct {
+	SessionID string         `json:"sessionId"`
+	Todos     []session.Todo `json:"todos"`
+	Revision  *int           `json:"revision"`
+}
+
+// sessionRevoke takes a remembered rule back. A call that waits is judged again.
+func (s *server) sessionRevoke(_ context.Context, raw json.RawMessage) (any, error) {
+	p, err := params[revokeParams](raw)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := s.known(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	if !owner.Revoke(p.Rule) {
+		return nil, wire.Errorf(wire.CodeInvalidParams, "the session has no remembered rule %s", fault.Quote(p.Rule))
+	}
+	s.running().Documents.Touched()
+	return owner.Info(), nil
+}
+
+type revokeParams struct {
+	SessionID string `json:"sessionId"`
+	Rule      string `json:"rule"`
+}
+
+// sessionChanged is session/changed.
+type sessionChanged struct {
+	Session session.Info `json:"session"`
+	Ended   bool         `json:"ended,omitempty"`
+}
+
+// sessionEvery is how often an editor hears of one session at most.
+const sessionEvery = 100 * time.Millisecond
+
+// showSessions has the editor hear of sessions that change, each state once.
+func (s *server) showSessions(all *session.Set) {
+	sent := map[string][]byte{}
+	all.Follow(sessionEvery, func(one *session.Session) bool {
+		text, err := json.Marshal(sessionChanged{one.Info(), one.Ended()})
+		if err != nil || bytes.Equal(text, sent[one.ID()]) {
+			return true
+		}
+		if err := s.conn.Notify("session/changed", wire.Raw(text)); err != nil {
+			return !errors.Is(err, wire.ErrBacklog)
+		}
+		sent[one.ID()] = text
+		select {
+		case <-one.Closed():
+			delete(sent, one.ID())
+		default:
+		}
+		return true
+	})
+}
+
+// known is an open session, or a kept one, which is opened for the user; the editor's own is opened when it is first named.
 func (s *server) known(id string) (*session.Session, error) {
 	if id == "" || id == EditorSession {
 		return s.session("")
 	}
-	owner, ok := s.running().Sessions.Get(id)
+	owner, ok := s.running().Sessions.Recall(id)
 	if !ok {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "session %q is not open", id)
 	}

@@ -9,6 +9,7 @@ import (
 	"pillion/internal/fault"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
+	"pillion/tools/session"
 	"pillion/workspace"
 	"pillion/workspace/change"
 )
@@ -158,6 +159,23 @@ func (r *Registry) firstFolder() string {
 		return root.Abs()
 	}
 	return ""
+}
+
+// counts is what the session's statistics have of a call that has ended. p is nil of one
+// that came to no plan.
+func (p *pending) counts(err *fault.Error) session.Counts {
+	c := session.Counts{Calls: 1}
+	switch {
+	case p != nil && (p.answered == string(approval.Reject) || p.answered == string(approval.Cancel)):
+		c.Rejected = 1
+	case p != nil && len(p.outcomes) > 0:
+		c.Changes = 1
+	case err == nil:
+	case err.Code == fault.PolicyDenied, err.Code == fault.PathOutsideWorkspace, err.Code == fault.RateLimited,
+		err.Code == fault.PermissionDenied && (p == nil || p.plan == nil):
+		c.Refused = 1
+	}
+	return c
 }
 
 // noteAnswer keeps what became of the question.

@@ -42,6 +42,8 @@ func (r *Registry) execute(ctx context.Context, c Call) (result Result, summary 
 		result.page(c.PageBytes, answer.rest)
 	}
 	result.addChangedOutside(r.changedOutside(c.Session, started))
+	result.addTodosChanged(c.Session.TodosNews())
+	c.Session.Count(p.counts(answer.Err))
 	state := Done
 	if result.IsError {
 		state = Failed

@@ -31,6 +31,7 @@ type pending struct {
 	tool     Tool
 
 	settings Settings
+	judged   int // the session's, as of the plan
 	site     site
 	snapshot *document.Snapshot
 	plan     Plan
@@ -104,6 +105,7 @@ func (p *pending) timeout() time.Duration {
 func (p *pending) replan(ctx context.Context) error {
 	next := *p // its settings too: as long as no plan is made under new ones, they are not the plan's
 	next.settle()
+	next.judged = p.call.Session.Judged()
 	if err := next.settings.off(p.call.Session, p.tool.Name); err != nil {
 		return err
 	}
@@ -317,7 +319,7 @@ func (p *pending) folders() []string {
 // Again makes the plan anew, if anything that it rests on has changed, or what the
 // settings say of it.
 func (p *pending) Again(ctx context.Context) (approval.Continuity, error) {
-	if !p.registry.Documents.Moved(p.snapshot) && p.registry.Settings().Revision == p.settings.Revision {
+	if !p.registry.Documents.Moved(p.snapshot) && p.registry.Settings().Revision == p.settings.Revision && p.call.Session.Judged() == p.judged {
 		if p.decision.Verdict == policy.Refuse {
 			return approval.Different, p.refusal() // nothing has made it possible since
 		}

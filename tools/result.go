@@ -242,5 +242,14 @@ func (r *Result) addChangedOutside(names []string) {
 	r.Content = append(r.Content, Part{Type: "text", Text: "(changed by somebody else since you read it: " + strings.Join(quoted, ", ") + ")"})
 }
 
+// addTodosChanged tells of what the user changed in the agent's to-do list.
+func (r *Result) addTodosChanged(changes []string) {
+	if len(changes) == 0 {
+		return
+	}
+	r.add("todos_changed", changes)
+	r.Content = append(r.Content, Part{Type: "text", Text: "(the user changed your to-do list: " + strings.Join(changes, ", ") + ")"})
+}
+
 // worthSharing is the size from which a text is not made twice.
 const worthSharing = 4 << 10

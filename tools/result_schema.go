@@ -11,7 +11,8 @@ import (
 	"pillion/tools/policy"
 )
 
-// everyResult is what each tool's result may have.
+// everyResult is what each tool's result may have. The rare todos_changed is not in it: it
+// would be in the definition of every tool.
 type everyResult struct {
 	OK             bool           `json:"ok"`
 	Error          *fault.Error   `json:"error,omitempty"`

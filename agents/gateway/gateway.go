@@ -148,7 +148,27 @@ func (g *Gateway) link(old *link, id string, agent session.Agent, direct func([]
 	if old != nil {
 		l.calls, l.order = old.calls, old.order
 	}
+	go g.endWith(l)
 	return l, nil
+}
+
+// endWith ends the link of a session that the user ends.
+func (g *Gateway) endWith(l *link) {
+	select {
+	case <-l.owner.Closed():
+	case <-l.ctx.Done():
+	}
+	if l.ctx.Err() != nil {
+		return // it has ended itself, and another may have its id now
+	}
+	if l.direct == nil {
+		g.Disconnect(l.id)
+		return
+	}
+	g.mu.Lock()
+	g.direct = slices.DeleteFunc(g.direct, func(one *link) bool { return one == l })
+	g.mu.Unlock()
+	l.close()
 }
 
 // Disconnect ends a session's connection and all that runs in it; "" is every session.

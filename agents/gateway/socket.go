@@ -76,6 +76,7 @@ func (s *socket) tell(now State) {
 	s.state = now
 	s.mu.Unlock()
 	s.link.talk.Connected(now.State)
+	s.link.owner.Connected(now.State == conversation.Connected)
 	s.link.host.Changed(now)
 }
 

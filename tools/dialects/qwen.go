@@ -101,11 +101,15 @@ func qwenAnswer[A any](_ A, o Outcome) qwenResult {
 func qwenTold(o Outcome) string {
 	f := fields[struct {
 		ChangedOutside []string        `json:"changed_outside"`
+		TodosChanged   []string        `json:"todos_changed"`
 		Arguments      json.RawMessage `json:"arguments"`
 	}](o)
 	text := ""
 	for _, name := range f.ChangedOutside {
 		text += "\n(changed by somebody else since you read it: " + fault.Quote(name) + ")"
+	}
+	if len(f.TodosChanged) > 0 {
+		text += "\n(the user changed your to-do list: " + strings.Join(f.TodosChanged, ", ") + ")"
 	}
 	if len(f.Arguments) > 0 {
 		text += "\n(The user changed the arguments before approving. This was run: " + string(f.Arguments) + ")"

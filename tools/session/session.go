@@ -1,10 +1,11 @@
 // Package session holds one agent's conversation: who the agent is, its mode and
 // turn, which versions of files it saw, and what the user granted it.
 //
-// A Set keeps the open sessions; Set.Open is the entry point. Everything is in
-// memory and safe for concurrent use. Deliberately not here: what a mode or a
-// grant means (that is policy), waiting approvals, and the calls themselves. A
-// session decides nothing; it remembers.
+// A Set has the open sessions; Set.Open is the entry point, and Set.Admit that of agents on
+// the agents' socket. Everything is in memory and safe for concurrent use; what outlives the
+// program (Kept) goes to a Keeper. Deliberately not here: where a Keeper has it, what a mode
+// or a grant means (that is policy), waiting approvals, and the calls themselves. A session
+// decides nothing; it remembers.
 package session
 
 import (
@@ -26,18 +27,25 @@ type Agent struct {
 // Session is one agent's conversation.
 type Session struct {
 	id      string
+	owner   Owner
+	lasts   bool // it has a place where it is kept
 	agent   Agent
-	started time.Time
 	rate    *rate
 	texts   *Texts // shared by the sessions of a Set
 	closed  chan struct{}
+	changed func(*Session) // has followers hear of it; it may be called with mu held
+
+	keeping sync.Mutex // guards slot, and the order in which it is saved to
+	slot    Slot       // nil: nothing is kept
 
 	mu       sync.Mutex       // guards what follows
 	texted   map[textKey]bool // the texts that this session remembered
 	pieces   *atomic.Int64    // bytes of all arrivals, shared by the sessions of a Set
 	arrivals map[string]*arrival
+	started  time.Time
 	mode     policy.Mode
-	chosen   bool // the mode was, by the user or the agent's editor: no default any more
+	standard policy.Mode // the settings' default mode
+	chosen   bool        // the mode was, by the user or the agent's editor: no default any more
 	dialect  string
 	offered  []string // nil: every tool
 	turn     int
@@ -46,7 +54,18 @@ type Session struct {
 	seen     map[string]sighting // by path, as last read or written
 	grants   []policy.Rule
 	once     map[string]bool // keys of questions that one yes answers for the session
+	judged   int             // how often what a call is judged by was tightened
 	todos    []Todo
+	revision int    // of todos
+	known    []Todo // what the agent knows of todos, once the user has changed them
+	unaware  bool   // the user has changed todos, and the agent does not know
+	counts   Counts
+	last     time.Time // of the last call's end
+	away     bool      // nobody is connected
+	vacant   bool      // it was looked up for the user, and waits for its agent
+	ended    bool      // the user ended it
+	secret   string    // the hash of what its agent proves itself by
+	context  []ContextFile
 }
 
 // New makes a session in its first turn.
@@ -58,7 +77,9 @@ func New(id string, agent Agent, mode policy.Mode) *Session {
 		rate:     newRate(DefaultLimits),
 		texts:    NewTexts(MaxTexts),
 		closed:   make(chan struct{}),
+		changed:  func(*Session) {},
 		mode:     mode,
+		standard: mode,
 		turn:     1,
 		seen:     map[string]sighting{},
 		pieces:   new(atomic.Int64),
@@ -92,7 +113,11 @@ func (s *Session) SetMode(mode policy.Mode) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if mode.Stricter(s.mode) {
+		s.judged++
+	}
 	s.mode, s.chosen = mode, true
+	s.changed(s)
 	return nil
 }
 
@@ -101,8 +126,10 @@ func (s *Session) SetMode(mode policy.Mode) error {
 func (s *Session) tighten(mode policy.Mode) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.standard = mode
 	if !s.chosen && mode.Stricter(s.mode) {
 		s.mode = mode
+		s.changed(s)
 	}
 }
 
@@ -142,7 +169,29 @@ func (s *Session) Grant(r policy.Rule) {
 	defer s.mu.Unlock()
 	if !slices.Contains(s.grants, r) {
 		s.grants = append(s.grants, r)
+		s.changed(s)
 	}
+}
+
+// Revoke takes a remembered rule back, by its text, and says whether there was one.
+func (s *Session) Revoke(rule string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.grants)
+	s.grants = slices.DeleteFunc(slices.Clone(s.grants), func(r policy.Rule) bool { return r.String() == rule })
+	if len(s.grants) == before {
+		return false
+	}
+	s.judged++
+	s.changed(s)
+	return true
+}
+
+// Judged changes when a call of this session may be judged more strictly than before.
+func (s *Session) Judged() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.judged
 }
 
 // Grants lists the remembered rules in the order they were given.
@@ -173,6 +222,7 @@ func (s *Session) Pause(reason string) {
 	defer s.mu.Unlock()
 	if !s.paused {
 		s.paused, s.reason = true, reason
+		s.changed(s)
 	}
 }
 
@@ -189,6 +239,7 @@ func (s *Session) NewTurn() (turn int) {
 	defer s.mu.Unlock()
 	s.turn++
 	s.paused, s.reason = false, ""
+	s.changed(s)
 	return s.turn
 }
 
@@ -209,20 +260,39 @@ type Info struct {
 	Paused      bool        `json:"paused"`
 	PauseReason string      `json:"pauseReason,omitempty"`
 	Started     time.Time   `json:"started"`
+	Connected   bool        `json:"connected"` // its agent is
+	LastCall    time.Time   `json:"lastCall,omitzero"`
+	Counts
+	Grants        []policy.Rule `json:"grants"` // the remembered rules
+	Todos         []Todo        `json:"todos"`  // without what agents of other tool sets add
+	TodosRevision int           `json:"todosRevision"`
 }
 
 // Info describes the session at this moment.
 func (s *Session) Info() Info {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Info{
-		SessionID:   s.id,
-		Agent:       s.agent,
-		Mode:        s.mode,
-		Dialect:     s.dialect,
-		Turn:        s.turn,
-		Paused:      s.paused,
-		PauseReason: s.reason,
-		Started:     s.started.UTC(),
+	info := Info{
+		SessionID:     s.id,
+		Agent:         s.agent,
+		Mode:          s.mode,
+		Dialect:       s.dialect,
+		Turn:          s.turn,
+		Paused:        s.paused,
+		PauseReason:   s.reason,
+		Started:       s.started.UTC(),
+		Connected:     !s.away,
+		LastCall:      s.last.UTC(),
+		Counts:        s.counts,
+		Grants:        append([]policy.Rule{}, s.grants...),
+		Todos:         append([]Todo{}, s.todos...),
+		TodosRevision: s.revision,
 	}
+	if s.last.IsZero() {
+		info.LastCall = time.Time{}
+	}
+	for i := range info.Todos {
+		info.Todos[i].Extra = nil
+	}
+	return info
 }

@@ -93,7 +93,7 @@ func TestInfoOnTheWire(t *testing.T) {
 		s.Pause("cancelled")
 		got, err := json.Marshal(s.Info())
 		want := `{"sessionId":"s-1","agent":{"name":"claude","version":"2.1","via":"mcp"},"mode":"default",` +
-			`"dialect":"qwen","turn":1,"paused":true,"pauseReason":"cancelled","started":"2000-01-01T00:00:00Z"}`
+			`"dialect":"qwen","turn":1,"paused":true,"pauseReason":"cancelled","started":"2000-01-01T00:00:00Z","connected":true,"calls":0,"changes":0,"rejected":0,"refused":0,"grants":[],"todos":[],"todosRevision":0}`
 		if err != nil || string(got) != want {
 			t.Errorf("got  %s, %v\nwant %s", got, err, want)
 		}

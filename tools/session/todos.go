@@ -88,7 +88,8 @@ func (s *Session) Todos() []Todo {
 	return slices.Clone(s.todos)
 }
 
-// SetTodos replaces the to-do list; an item without a priority gets the middle one.
+// SetTodos has the agent replace the to-do list; an item without a priority gets the middle
+// one. As long as the agent does not know what the user changed, it would undo that.
 func (s *Session) SetTodos(list []Todo) error {
 	list = slices.Clone(list)
 	for i := range list {
@@ -99,6 +100,12 @@ func (s *Session) SetTodos(list []Todo) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.unaware {
+		return fault.New(fault.ConcurrentModification, "the user changed the to-do list since you read it; the list was not changed").
+			WithHint("take over what the user changed, and write the list again")
+	}
 	s.todos = list
+	s.revision++
+	s.changed(s)
 	return nil
 }

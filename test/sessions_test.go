@@ -1,0 +1,211 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pillion/internal/testrig"
+	"pillion/internal/wire"
+)
+
+// sessionInfo is a session as the wire shows it.
+type sessionInfo struct {
+	SessionID                         string
+	Agent                             struct{ Name, Via string }
+	Mode, PauseReason, LastCall       string
+	Connected, Paused                 bool
+	Calls, Changes, Rejected, Refused int
+	Turn, TodosRevision               int
+	Grants                            []string
+	Todos                             []struct{ ID, Content, Status, Priority string }
+}
+
+// list is its to-do list in one line.
+func (s sessionInfo) list() string {
+	var out []string
+	for _, t := range s.Todos {
+		out = append(out, t.ID+":"+t.Content+":"+t.Status)
+	}
+	return strings.Join(out, " ")
+}
+
+func openAs(e *testrig.Editor, id, agent string) (s sessionInfo) {
+	e.Must("session/open", object{"sessionId": id, "agent": object{"name": agent}}, &s)
+	return s
+}
+
+func callAs(e *testrig.Editor, id, tool string, arguments object) (r testrig.Result) {
+	e.Must("tools/call", object{"sessionId": id, "name": tool, "arguments": arguments}, &r)
+	return r
+}
+
+func item(id, content, status string) object {
+	return object{"id": id, "content": content, "status": status, "priority": "medium"}
+}
+
+// TestTheUserChangesTheTodos: the agent hears of it once, and does not undo it unawares.
+func TestTheUserChangesTheTodos(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	openAs(e, "p", "planner")
+	written := object{"todos": []object{item("1", "look", "in_progress"), item("2", "write", "pending"), item("3", "test", "pending")}}
+	callAs(e, "p", "todo_write", written)
+
+	change := object{"sessionId": "p", "revision": 1, "todos": []object{item("3", "test", "pending"), item("1", "look", "completed"), {"content": "celebrate", "status": "pending"}}}
+	var s sessionInfo
+	e.Must("session/todos", change, &s)
+	if want := "3:test:pending 1:look:completed user-1:celebrate:pending"; s.list() != want || s.TodosRevision != 2 {
+		t.Errorf("changed to %s, revision %d", s.list(), s.TodosRevision)
+	}
+	if code := e.Code("session/todos", change); code != wire.CodeContentModified {
+		t.Errorf("a change of an older list: %d", code)
+	}
+	r := callAs(e, "p", "todo_write", written)
+	if r.Code() != "CONCURRENT_MODIFICATION" {
+		t.Errorf("the agent overwrites what it does not know: %v", r.StructuredContent)
+	}
+	want := `[removed "write" ticked "look" added "celebrate" reordered the list]`
+	if got := fmt.Sprint(r.StructuredContent["todos_changed"]); got != want {
+		t.Errorf("the agent hears %s", got)
+	}
+	if text := `(the user changed your to-do list: removed "write", ticked "look", added "celebrate", reordered the list)`; !strings.Contains(r.Text(), text) {
+		t.Errorf("the model reads %s", r.Text())
+	}
+	if r := callAs(e, "p", "todo_read", object{}); r.StructuredContent["todos_changed"] != nil || fmt.Sprint(r.StructuredContent["count"]) != "3" {
+		t.Errorf("then it reads %v", r.StructuredContent)
+	}
+	if r := callAs(e, "p", "todo_write", written); r.IsError {
+		t.Errorf("then it writes %v", r.StructuredContent)
+	}
+	for name, todos := range map[string]any{
+		"two at work": []object{item("1", "a", "in_progress"), item("2", "b", "in_progress")},
+		"one id":      []object{item("1", "a", "pending"), item("1", "b", "pending")},
+		"no status":   []object{{"content": "a"}}, "no text": []object{item("1", " ", "pending")}, "no list": nil,
+	} {
+		if code := e.Code("session/todos", object{"sessionId": "p", "revision": 3, "todos": todos}); code != wire.CodeInvalidParams {
+			t.Errorf("%s: %d", name, code)
+		}
+	}
+}
+
+// TestTodosChangedInEveryDialect: nobody misses it.
+func TestTodosChangedInEveryDialect(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	e.Write("a.txt", "hello\n")
+	for dialect, call := range map[string]object{
+		"coder": {"name": "read", "arguments": object{"path": "a.txt"}},
+		"qwen":  {"name": "list_directory", "arguments": object{"path": e.Dir}},
+		"":      {"name": "read_file", "arguments": object{"path": "a.txt"}},
+	} {
+		id := "s" + dialect
+		e.Must("session/open", object{"sessionId": id, "dialect": dialect}, nil)
+		e.Must("session/todos", object{"sessionId": id, "revision": 0, "todos": []object{{"content": "look", "status": "pending"}}}, nil)
+		call["sessionId"] = id
+		for _, told := range []bool{true, false} {
+			var r json.RawMessage
+			e.Must("tools/call", call, &r)
+			if got := strings.Contains(string(r), `added \"look\"`) || strings.Contains(string(r), `added \\\"look\\\"`); got != told {
+				t.Errorf("%q tells: %v, want %v: %s", dialect, got, told, r)
+			}
+		}
+	}
+}
+
+// TestSessionsAreShownAsTheyChange: the last state arrives, and nothing without a change.
+func TestSessionsAreShownAsTheyChange(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	var mu sync.Mutex
+	var heard []string
+	last := make(chan sessionInfo, 256)
+	e.OnNotice(func(method string, params json.RawMessage) {
+		var p struct {
+			Session sessionInfo
+			Ended   bool
+		}
+		if method != "session/changed" || json.Unmarshal(params, &p) != nil || p.Session.SessionID != "p" {
+			return
+		}
+		if p.Ended {
+			p.Session.Mode = "ended"
+		}
+		mu.Lock()
+		heard = append(heard, string(params))
+		mu.Unlock()
+		last <- p.Session
+	})
+	until := func(what string, is func(sessionInfo) bool) {
+		t.Helper()
+		for s := testrig.Wait(t, last, what); !is(s); s = testrig.Wait(t, last, what) {
+		}
+	}
+	openAs(e, "p", "planner")
+	until("the session", func(s sessionInfo) bool { return s.Connected })
+	for i := range 100 {
+		callAs(e, "p", "todo_write", object{"todos": []object{item("1", fmt.Sprint("step ", i), "pending")}})
+	}
+	until("the last step", func(s sessionInfo) bool { return s.list() == "1:step 99:pending" && s.Calls == 100 && s.LastCall != "" })
+	e.Must("session/setMode", object{"sessionId": "p", "mode": "plan"}, nil)
+	until("the mode", func(s sessionInfo) bool { return s.Mode == "plan" })
+	if r := callAs(e, "p", "write_file", object{"path": "x", "content": ""}); r.Code() != "POLICY_DENIED" {
+		t.Errorf("in plan mode: %v", r.StructuredContent)
+	}
+	until("the refusal", func(s sessionInfo) bool { return s.Refused == 1 })
+	e.Must("session/pause", object{"sessionId": "p"}, nil)
+	until("the pause", func(s sessionInfo) bool { return s.Paused })
+	e.Must("session/close", object{"sessionId": "p"}, nil)
+	until("the end", func(s sessionInfo) bool { return s.Mode == "ended" && !s.Connected })
+	mu.Lock()
+	defer mu.Unlock()
+	if len(heard) > 60 {
+		t.Errorf("%d messages", len(heard))
+	}
+	if len(slices.Compact(slices.Clone(heard))) != len(heard) {
+		t.Error("one state came twice")
+	}
+}
+
+// TestRevoke: a rule that is taken back allows nothing more.
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	openAs(e, "p", "planner")
+	write := func(content string) chan testrig.Result {
+		done := make(chan testrig.Result, 1)
+		go func() { done <- callAs(e, "p", "write_file", object{"path": "x.txt", "content": content}) }()
+		return done
+	}
+	first := write("1")
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	choice := sessionChoice(a)
+	a.Answer <- object{"decision": "approve", "decisionId": choice["id"]}
+	testrig.Wait(t, first, "the write")
+	if r := testrig.Wait(t, write("2"), "the next write"); r.IsError {
+		t.Fatalf("with the rule: %v", r.StructuredContent)
+	}
+	var s sessionInfo
+	e.Must("session/list", object{}, &struct{ Sessions []*sessionInfo }{[]*sessionInfo{&s}})
+	s = openAs(e, "p", "planner")
+	if len(s.Grants) != 1 || s.Grants[0] != choice["rule"] || s.Changes != 2 || s.Calls != 2 {
+		t.Fatalf("the session is %+v", s)
+	}
+	if code := e.Code("session/revoke", object{"sessionId": "p", "rule": "write_file"}); code != wire.CodeInvalidParams {
+		t.Errorf("a rule that there is not: %d", code)
+	}
+	e.Must("session/revoke", object{"sessionId": "p", "rule": s.Grants[0]}, &s)
+	if len(s.Grants) != 0 {
+		t.Errorf("still granted: %v", s.Grants)
+	}
+	third := write("3")
+	a = testrig.Wait(t, e.Approvals, "the dialog after the rule was taken back")
+	a.Answer <- object{"decision": "reject"}
+	testrig.Wait(t, third, "the rejection")
+	if s = openAs(e, "p", "planner"); s.Rejected != 1 {
+		t.Errorf("%d rejected", s.Rejected)
+	}
+}
