@@ -45,11 +45,21 @@ type Settings struct {
 	Unusual         string          `json:"unusual,omitempty"`
 	LanguageServers LanguageServers `json:"languageServers,omitzero"`
 	Search          Search          `json:"search,omitzero"`
+	Memory          Memory          `json:"memory,omitzero"`
 	Web             Web             `json:"web,omitzero"`
 	MCP             MCP             `json:"mcp,omitzero"`
 	Gateway         Gateway         `json:"gateway,omitzero"`
 	Agents          Agents          `json:"agents,omitempty"`
 }
+
+// Memory is what agents are to remember.
+type Memory struct {
+	// File is where it stands: an absolute path, one from ~, or ProjectMemory.
+	File string `json:"file,omitempty"`
+}
+
+// ProjectMemory is the value of memory.file for PILLION.md in the project.
+const ProjectMemory = "project"
 
 // Web is what agents may fetch.
 type Web struct {
@@ -178,14 +188,30 @@ func (s Settings) NetworkRules() []policy.Rule { return rules(s.SandboxNetworkFo
 func (s Settings) WritableFolders(home string) []string {
 	var out []string
 	for _, dir := range s.SandboxWritable {
-		if rest, ok := strings.CutPrefix(dir, "~/"); ok && home != "" {
-			dir = filepath.Join(home, rest)
-		}
-		if filepath.IsAbs(dir) {
+		if dir = fromHome(dir, home); filepath.IsAbs(dir) {
 			out = append(out, dir)
 		}
 	}
 	return out
+}
+
+func fromHome(name, home string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	return name
+}
+
+// MemoryFile is the absolute name of the file of memory.file, "" for the project's own.
+func (s Settings) MemoryFile(home string) (string, error) {
+	switch s.Memory.File {
+	case ProjectMemory:
+		return "", nil
+	case "":
+		settings, err := UserFile()
+		return filepath.Join(filepath.Dir(settings), "PILLION.md"), err
+	}
+	return fromHome(s.Memory.File, home), nil
 }
 
 // Expiry is how long a dialog waits, 0 for ever.

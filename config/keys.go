@@ -104,6 +104,9 @@ var keys = []Key{
 		Name: "search.indexMegabytes", Default: "256", Meaning: "how much memory the index of your files' text may take, which makes searches of large projects fast; an index that would take more is given up. 0: no index",
 	},
 	{
+		Name: "memory.file", Default: `""`, Meaning: "the file that `save_memory` adds to: an absolute path, one that starts with `~/`, or `project` for `PILLION.md` in the first folder of the workspace. Without it, `PILLION.md` in the folder of your own settings",
+	},
+	{
 		Name: "web.privateHosts", Default: "[]", Meaning: "hosts that `web_fetch` may reach although their addresses are not public, such as `localhost` or `wiki.example.org`: names as they stand in the address, without a port",
 	},
 	{

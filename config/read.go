@@ -270,6 +270,10 @@ func (p *problems) checkWords(s *Settings) {
 			*word.value = ""
 		}
 	}
+	if file := s.Memory.File; file != "" && file != ProjectMemory && !filepath.IsAbs(file) && !strings.HasPrefix(file, "~/") {
+		p.add("memory.file %q is ignored: it must be an absolute path, start with ~/, or be project", file)
+		s.Memory.File = ""
+	}
 	s.SandboxWritable = slices.DeleteFunc(s.SandboxWritable, func(dir string) bool {
 		bad := !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~/")
 		if bad {

@@ -41,6 +41,7 @@ var bounds = map[string]bound{
 	"audit":                   ranked("full", "brief", "off"),
 	"unusual":                 ranked("revert", "pause", "tell"),
 	"search.indexMegabytes":   {never: "it is your memory"},
+	"memory.file":             {never: "it says where your agents write"},
 	"web.privateHosts":        {never: "it opens your own network"},
 	"mcp.structured":          {never: "it applies to all your agents"},
 	"agents":                  {tightens: true},

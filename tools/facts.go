@@ -79,6 +79,7 @@ func factOf(t resolvedTouch) (policy.PathFact, error) {
 		Root:           t.path.RootDir(),
 		BareRepository: t.write && inBareRepository(target),
 		MadeExecutable: t.executable,
+		Apart:          t.path.IsApart(),
 	}
 	if t.path.String() != t.path.Rel() {
 		fact.Folder = folderName(t.path)

@@ -36,6 +36,7 @@ type Input struct {
 	Languages Languages
 	// LookPath finds a program of the user's, none that the workspace brought along.
 	LookPath func(name string) (string, error)
+	Memory   workspace.Path // as in Settings
 	// Taken is why the session cannot start a process of that name now; nil if it can.
 	Taken func(processID string) error
 	// Unasked says whether its process of that name was started in a mode that asks for

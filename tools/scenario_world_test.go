@@ -50,6 +50,7 @@ type world struct {
 	gitFile   string // the git that is used
 	// sandbox is off in scenarios, which must come out the same on every machine.
 	sandbox func(*process.Runner) tools.Sandbox
+	memory  workspace.Path
 	site    *httptest.Server // what the scenario has on the web; nil: nothing
 	pages   *http.ServeMux
 }
@@ -102,7 +103,7 @@ func (w *world) start() {
 		Human:     w.human,
 		LookPath:  w.lookPath,
 		Settings: func() tools.Settings {
-			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}}
+			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}, Memory: w.memory}
 		},
 	}
 }
@@ -192,6 +193,7 @@ func (w *world) setup(text string) {
 //	offer NAME TOOL…   what a session is limited to
 //	limit read|write|diff|output BYTES; before the first call
 //	rate NAME N        of a session: so many changes and reads a minute
+//	memory PATH        what the setting memory.file names
 //	lsp QUESTION ABOUT JSON
 //	                   what a language server answers; see languages
 func (w *world) do(line string) {
@@ -230,6 +232,11 @@ func (w *world) do(line string) {
 // doLive is do for what needs the editor, the sessions or the settings.
 func (w *world) doLive(verb, name, argument, rest string) {
 	switch verb {
+	case "memory":
+		w.start()
+		var err error
+		w.memory, err = w.store.Workspace().Apart(w.path(name))
+		w.must(err)
 	case "lsp":
 		question, about, _ := strings.Cut(rest, " ")
 		w.lsp(question, about)

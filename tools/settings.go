@@ -20,6 +20,9 @@ type Settings struct {
 	// Revision is another one whenever anything of it is.
 	Revision int
 	Sandbox  Sandbox // the zero value: there is none
+	// Memory is the file of what agents are to remember; the zero Path: PILLION.md in the
+	// first folder.
+	Memory workspace.Path
 	// PrivateHosts may be fetched from though their addresses are private.
 	PrivateHosts []string
 }
@@ -42,6 +45,9 @@ type site struct {
 func (p *pending) siteOf(command *policy.Command, aims []resolvedTouch) site {
 	out := site{command: command != nil}
 	add := func(path workspace.Path) {
+		if path.IsApart() {
+			return // it is in no folder, so the rules of all hold
+		}
 		for !path.IsRoot() {
 			path = path.Dir()
 		}

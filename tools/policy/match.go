@@ -46,7 +46,7 @@ func (r Rule) covers(tool string) bool {
 	switch tool {
 	case "read_many_files":
 		return r.Tool == "read_file"
-	case "delete_file", "move_file":
+	case "delete_file", "move_file", "save_memory":
 		return r.Specifier != "" && (r.Tool == "edit_file" || r.Tool == "write_file" || r.Tool == "read_file" && tool == "move_file")
 	case "apply_patch": // it does all of these
 		return r.Specifier != "" && slices.Contains([]string{"edit_file", "write_file", "delete_file", "move_file", "read_file"}, r.Tool)

@@ -58,6 +58,7 @@ type PathFact struct {
 	ReadOnly       bool   // an existing file that may not be written to
 	Root           string // the root's absolute path
 	Folder         string // the root's name, where tools print it in front (multi-root), else empty
+	Apart          bool   // it is outside the folders: the user's settings name it
 	LinkTarget     string // in Path's form; set when Path resolves elsewhere in the root
 	// BareRepository says that the path lies in a folder laid out as a bare
 	// repository, which its name need not show.

@@ -40,6 +40,7 @@ export const tools: readonly Tool[] = [
   { name: "read_process", registered: "pillion_read_process", title: "Read process" },
   { name: "run_command", registered: "pillion_run_command", title: "Run command" },
   { name: "run_persistent", registered: "pillion_run_persistent", title: "Start process" },
+  { name: "save_memory", registered: "pillion_save_memory", title: "Save memory" },
   { name: "search_in_project", registered: "pillion_search_in_project", title: "Search in project" },
   { name: "todo_read", registered: "pillion_todo_read", title: "Read to-do list" },
   { name: "todo_write", registered: "pillion_todo_write", title: "Write to-do list" },
