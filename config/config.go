@@ -46,6 +46,7 @@ type Settings struct {
 	LanguageServers LanguageServers `json:"languageServers,omitzero"`
 	Search          Search          `json:"search,omitzero"`
 	Memory          Memory          `json:"memory,omitzero"`
+	Skills          Skills          `json:"skills,omitzero"`
 	Web             Web             `json:"web,omitzero"`
 	MCP             MCP             `json:"mcp,omitzero"`
 	Gateway         Gateway         `json:"gateway,omitzero"`
@@ -60,6 +61,13 @@ type Memory struct {
 
 // ProjectMemory is the value of memory.file for PILLION.md in the project.
 const ProjectMemory = "project"
+
+// Skills are which skills agents have.
+type Skills struct {
+	Allow   []string `json:"allow,omitempty"`   // patterns of names: they are loaded without asking
+	Deny    []string `json:"deny,omitempty"`    // likewise: they do not exist
+	Folders []string `json:"folders,omitempty"` // of the user's own, beside the usual ones
+}
 
 // Web is what agents may fetch.
 type Web struct {
@@ -169,6 +177,36 @@ func lay(out, under reflect.Value) {
 // Rules are the permissions as policy takes them.
 func (p Permissions) Rules() policy.Rules {
 	return policy.Rules{Allow: rules(p.Allow), Ask: rules(p.Ask), Deny: rules(p.Deny)}
+}
+
+// Rules are the rules that hold in every folder.
+func (s Settings) Rules() policy.Rules {
+	out := s.Permissions.Rules()
+	out.Allow = append(out.Allow, s.Skills.rules(s.Skills.Allow)...)
+	out.Deny = append(out.Deny, s.Skills.rules(s.Skills.Deny)...)
+	return out
+}
+
+func (Skills) rules(names []string) []policy.Rule {
+	list := make([]Rule, 0, len(names))
+	for _, name := range names {
+		list = append(list, Rule{Rule: "skill(" + name + ")"})
+	}
+	return rules(list)
+}
+
+// OwnSkills are the folders of the user's own skills, the first ones counting.
+func (s Settings) OwnSkills(home string) []string {
+	var out []string
+	if settings, err := UserFile(); err == nil {
+		out = append(out, filepath.Join(filepath.Dir(settings), "skills"))
+	}
+	for _, dir := range append([]string{"~/.agents/skills", "~/.claude/skills"}, s.Skills.Folders...) {
+		if dir = fromHome(dir, home); filepath.IsAbs(dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
 }
 
 func rules(list []Rule) []policy.Rule {

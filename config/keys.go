@@ -106,6 +106,11 @@ var keys = []Key{
 	{
 		Name: "memory.file", Default: `""`, Meaning: "the file that `save_memory` adds to: an absolute path, one that starts with `~/`, or `project` for `PILLION.md` in the first folder of the workspace. Without it, `PILLION.md` in the folder of your own settings",
 	},
+	{Name: "skills.allow", Default: "[]", Meaning: "skills that are loaded without asking, by name; `*` stands for any characters"},
+	{Name: "skills.deny", Default: "[]", Meaning: "skills that do not exist for agents, by name; `*` stands for any characters"},
+	{
+		Name: "skills.folders", Default: "[]", Meaning: "folders with skills of your own, in addition to `skills` in the folder of your own settings, `~/.agents/skills` and `~/.claude/skills`: absolute, or starting with `~/`",
+	},
 	{
 		Name: "web.privateHosts", Default: "[]", Meaning: "hosts that `web_fetch` may reach although their addresses are not public, such as `localhost` or `wiki.example.org`: names as they stand in the address, without a port",
 	},

@@ -59,8 +59,9 @@ func (c *Sidecar) now() tools.Settings {
 	}
 	s.view = view
 	s.revision++
-	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings), Revision: s.revision}
+	s.settings = tools.Settings{Rules: view.Settings.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings), Revision: s.revision}
 	s.settings.PrivateHosts = view.Settings.Web.PrivateHosts
+	s.settings.Skills = ownSkills(view.Settings)
 	s.settings.Allowed, s.unknown = allowed(view.Settings.Agents)
 	var err error
 	if s.settings.Memory, err = OpenMemory(c.workspace, view.Settings); err != nil {

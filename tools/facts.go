@@ -25,6 +25,9 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
 	case *Action:
 		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
+		if plan.Skill != "" {
+			r.Access, r.Name = policy.Skill, plan.Skill
+		}
 	}
 	aims := resolveTouches(p.plan.touches())
 	for _, a := range aims {

@@ -20,6 +20,7 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/process"
 	"pillion/tools/session"
+	"pillion/tools/skills"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -103,9 +104,14 @@ func (w *world) start() {
 		Human:     w.human,
 		LookPath:  w.lookPath,
 		Settings: func() tools.Settings {
-			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}, Memory: w.memory}
+			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}, Memory: w.memory, Skills: w.skills}
 		},
 	}
+}
+
+// skills are those of the user's own folder.
+func (w *world) skills(only string) []skills.Skill {
+	return skills.Outside("~/.agents/skills", w.path("../home/.agents/skills"), only)
 }
 
 // lookPath finds a program as it is in PATH, and remembers it of git.
@@ -193,6 +199,7 @@ func (w *world) setup(text string) {
 //	offer NAME TOOL…   what a session is limited to
 //	limit read|write|diff|output BYTES; before the first call
 //	rate NAME N        of a session: so many changes and reads a minute
+//	own NAME           the session is the editor's own
 //	memory PATH        what the setting memory.file names
 //	lsp QUESTION ABOUT JSON
 //	                   what a language server answers; see languages
@@ -232,6 +239,8 @@ func (w *world) do(line string) {
 // doLive is do for what needs the editor, the sessions or the settings.
 func (w *world) doLive(verb, name, argument, rest string) {
 	switch verb {
+	case "own":
+		w.sessions[name] = session.New(session.Editors, session.Agent{Name: "Editor", Via: "editor"}, policy.Default)
 	case "memory":
 		w.start()
 		var err error

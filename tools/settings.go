@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"pillion/tools/policy"
+	"pillion/tools/skills"
 	"pillion/workspace"
 )
 
@@ -23,6 +24,9 @@ type Settings struct {
 	// Memory is the file of what agents are to remember; the zero Path: PILLION.md in the
 	// first folder.
 	Memory workspace.Path
+	// Skills reads the user's own ones, outside of the workspace, or the ones of one name.
+	// Nil: there are none.
+	Skills func(only string) []skills.Skill
 	// PrivateHosts may be fetched from though their addresses are private.
 	PrivateHosts []string
 }

@@ -47,9 +47,10 @@ var arrows = map[string][]string{
 	"tools/process":  {"internal/pipe", "internal/state"},
 	"tools/approval": {"workspace/change"},
 	"tools/dialects": {},
+	"tools/skills":   {"workspace"},
 	"tools/web":      {},
 	"tools": {
-		"audit", "tools/approval", "tools/dialects", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/web", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/dialects", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/web", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 
@@ -74,7 +75,7 @@ var arrows = map[string][]string{
 
 	"sidecar": {
 		"agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
-		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/unusual",
+		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/unusual",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
 	"cli": {
@@ -105,6 +106,7 @@ var confined = map[string][]string{
 	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
 	"net/http":                            {"page", "agents/gateway", "tools/web"}, // on loopback, and to open a WebSocket
 	"github.com/JohannesKaufmann/":        {"tools/web"},
+	"go.yaml.in/yaml/":                    {"tools/skills"},
 	"golang.org/x/net/":                   {"tools/web"},
 	"github.com/coder/websocket":          {"agents/gateway"},
 	"golang.org/x/crypto/":                {},

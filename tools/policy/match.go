@@ -29,6 +29,13 @@ func (r Rule) judge(req Request) judgement {
 		return r.judgeCommand(req)
 	case req.Host != "":
 		return r.judgeHost(req.Host)
+	case req.Name != "":
+		if r.Folder != "" || !r.matcher()(req.Name, fold(r.Specifier)) {
+			return differs
+		}
+		return matches
+	case req.Tool == "skill":
+		return differs // it lists what there is
 	case len(req.Paths) == 0 || r.Folder != "":
 		return unclear
 	}
@@ -102,6 +109,9 @@ func allowed(req Request) bool {
 	}
 	if req.Host != "" {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsHost(req.Host) })
+	}
+	if req.Name != "" {
+		return slices.ContainsFunc(given, func(r Rule) bool { return r.Folder == "" && r.matcher()(req.Name, r.Specifier) })
 	}
 	return len(req.Paths) > 0 && allCovered(req.Paths, given)
 }

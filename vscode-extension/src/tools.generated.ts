@@ -42,6 +42,7 @@ export const tools: readonly Tool[] = [
   { name: "run_persistent", registered: "pillion_run_persistent", title: "Start process" },
   { name: "save_memory", registered: "pillion_save_memory", title: "Save memory" },
   { name: "search_in_project", registered: "pillion_search_in_project", title: "Search in project" },
+  { name: "skill", registered: "pillion_skill", title: "Use skill" },
   { name: "todo_read", registered: "pillion_todo_read", title: "Read to-do list" },
   { name: "todo_write", registered: "pillion_todo_write", title: "Write to-do list" },
   { name: "web_fetch", registered: "pillion_web_fetch", title: "Fetch web page" },
