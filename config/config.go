@@ -72,7 +72,16 @@ type Skills struct {
 // Web is what agents may fetch.
 type Web struct {
 	// PrivateHosts are the hosts whose addresses may be private.
-	PrivateHosts []string `json:"privateHosts,omitempty"`
+	PrivateHosts []string  `json:"privateHosts,omitempty"`
+	Search       WebSearch `json:"search,omitzero"`
+}
+
+// WebSearch is who searches the web. The key itself is no setting.
+type WebSearch struct {
+	Provider string `json:"provider,omitempty"` // searxng, tavily or brave
+	URL      string `json:"url,omitempty"`      // "": the provider's usual one
+	// KeyCommand is a command line whose first line of output is the key.
+	KeyCommand string `json:"keyCommand,omitempty"`
 }
 
 // Search is how files are searched.

@@ -114,6 +114,13 @@ var keys = []Key{
 	{
 		Name: "web.privateHosts", Default: "[]", Meaning: "hosts that `web_fetch` may reach although their addresses are not public, such as `localhost` or `wiki.example.org`: names as they stand in the address, without a port",
 	},
+	{Name: "web.search.provider", Default: `""`, Meaning: "who searches the web for `web_search`: `searxng`, `tavily` or `brave`. Without one, nobody does"},
+	{
+		Name: "web.search.url", Default: `""`, Meaning: "the address of your SearXNG, such as `https://search.example.org`; its settings must allow the format `json`. For the others, an address in place of their usual one. It may be private",
+	},
+	{
+		Name: "web.search.keyCommand", Default: `""`, Meaning: "a command line that prints your key for Tavily or Brave; without it, the key is in the environment variable `PILLION_SEARCH_KEY`. It runs at each search, after you approved it",
+	},
 	{
 		Name: "mcp.structured", Default: "false",
 		Meaning: "whether agents get the structure of a result (`structuredContent`) in addition to its text, as with `pillion mcp --structured`. Most agents show it to their model instead of the text, escaped in one line",

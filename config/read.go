@@ -271,6 +271,10 @@ func (p *problems) checkWords(s *Settings) {
 			*word.value = ""
 		}
 	}
+	if who := s.Web.Search.Provider; !slices.Contains([]string{"", "searxng", "tavily", "brave"}, who) {
+		p.add("web.search.provider %q does not exist; use searxng, tavily or brave", who)
+		s.Web.Search.Provider = ""
+	}
 	p.checkSkills(&s.Skills)
 	if file := s.Memory.File; file != "" && file != ProjectMemory && !filepath.IsAbs(file) && !strings.HasPrefix(file, "~/") {
 		p.add("memory.file %q is ignored: it must be an absolute path, start with ~/, or be project", file)

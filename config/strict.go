@@ -46,6 +46,9 @@ var bounds = map[string]bound{
 	"skills.deny":             {tightens: true},
 	"skills.folders":          {never: "they are your own"},
 	"web.privateHosts":        {never: "it opens your own network"},
+	"web.search.provider":     {never: searchIsYours},
+	"web.search.url":          {never: searchIsYours},
+	"web.search.keyCommand":   {never: searchIsYours},
 	"mcp.structured":          {never: "it applies to all your agents"},
 	"agents":                  {tightens: true},
 
@@ -66,6 +69,7 @@ var bounds = map[string]bound{
 
 const (
 	journalIsYours   = "the journal is shared by all your workspaces"
+	searchIsYours    = "your searches and your key go there"
 	gatewaysAreYours = "your token goes there"
 	serversAreYours  = "it applies to your editor"
 )

@@ -61,6 +61,7 @@ func (c *Sidecar) now() tools.Settings {
 	s.revision++
 	s.settings = tools.Settings{Rules: view.Settings.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings), Revision: s.revision}
 	s.settings.PrivateHosts = view.Settings.Web.PrivateHosts
+	s.settings.Search = webSearch(view.Settings.Web.Search)
 	s.settings.Skills = ownSkills(view.Settings)
 	s.settings.Allowed, s.unknown = allowed(view.Settings.Agents)
 	var err error

@@ -39,6 +39,7 @@ type Input struct {
 	LookPath func(name string) (string, error)
 	Memory   workspace.Path                   // as in Settings
 	Skills   func(only string) []skills.Skill // as in Settings
+	Search   web.Search                       // likewise
 	// Denied says that the settings deny a skill by its name.
 	Denied func(skill string) bool
 	// Taken is why the session cannot start a process of that name now; nil if it can.
@@ -264,8 +265,9 @@ type Hands struct {
 	Processes ownProcesses
 	Human     Human
 	Output    func(stream, text string) // streamed while it runs; never nil
-	// Fetch gets a page.
-	Fetch func(context.Context, *url.URL) (web.Page, error)
+	// Fetch gets a page, and Search what is found on the web.
+	Fetch  func(context.Context, *url.URL) (web.Page, error)
+	Search func(ctx context.Context, query string, limit int) ([]web.Found, error)
 	// Snapshot is what there is by now.
 	Snapshot func() *document.Snapshot
 }

@@ -21,6 +21,7 @@ import (
 	"pillion/tools/process"
 	"pillion/tools/session"
 	"pillion/tools/skills"
+	"pillion/tools/web"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -52,6 +53,7 @@ type world struct {
 	// sandbox is off in scenarios, which must come out the same on every machine.
 	sandbox func(*process.Runner) tools.Sandbox
 	memory  workspace.Path
+	search  web.Search
 	site    *httptest.Server // what the scenario has on the web; nil: nothing
 	pages   *http.ServeMux
 }
@@ -104,7 +106,7 @@ func (w *world) start() {
 		Human:     w.human,
 		LookPath:  w.lookPath,
 		Settings: func() tools.Settings {
-			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}, Memory: w.memory, Skills: w.skills}
+			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}, Memory: w.memory, Skills: w.skills, Search: w.search}
 		},
 	}
 }
@@ -199,6 +201,7 @@ func (w *world) setup(text string) {
 //	offer NAME TOOL…   what a session is limited to
 //	limit read|write|diff|output BYTES; before the first call
 //	rate NAME N        of a session: so many changes and reads a minute
+//	provider NAME      who searches the web, at $WEB, with the key "key"; no NAME: nobody
 //	own NAME           the session is the editor's own
 //	memory PATH        what the setting memory.file names
 //	lsp QUESTION ABOUT JSON
@@ -239,6 +242,8 @@ func (w *world) do(line string) {
 // doLive is do for what needs the editor, the sessions or the settings.
 func (w *world) doLive(verb, name, argument, rest string) {
 	switch verb {
+	case "provider":
+		w.search = web.Search{Provider: name, URL: w.site.URL, Key: func(context.Context) (string, error) { return "key", nil }}
 	case "own":
 		w.sessions[name] = session.New(session.Editors, session.Agent{Name: "Editor", Via: "editor"}, policy.Default)
 	case "memory":

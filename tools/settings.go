@@ -5,6 +5,7 @@ import (
 
 	"pillion/tools/policy"
 	"pillion/tools/skills"
+	"pillion/tools/web"
 	"pillion/workspace"
 )
 
@@ -27,6 +28,8 @@ type Settings struct {
 	// Skills reads the user's own ones, outside of the workspace, or the ones of one name.
 	// Nil: there are none.
 	Skills func(only string) []skills.Skill
+	// Search is where to search the web.
+	Search web.Search
 	// PrivateHosts may be fetched from though their addresses are private.
 	PrivateHosts []string
 }

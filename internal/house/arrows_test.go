@@ -75,7 +75,7 @@ var arrows = map[string][]string{
 
 	"sidecar": {
 		"agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
-		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/unusual",
+		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/unusual", "tools/web",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
 	"cli": {

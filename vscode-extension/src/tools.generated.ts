@@ -46,6 +46,7 @@ export const tools: readonly Tool[] = [
   { name: "todo_read", registered: "pillion_todo_read", title: "Read to-do list" },
   { name: "todo_write", registered: "pillion_todo_write", title: "Write to-do list" },
   { name: "web_fetch", registered: "pillion_web_fetch", title: "Fetch web page" },
+  { name: "web_search", registered: "pillion_web_search", title: "Search the web" },
   { name: "write_file", registered: "pillion_write_file", title: "Write file" },
   { name: "write_process", registered: "pillion_write_process", title: "Write to process" },
 ];
