@@ -122,6 +122,7 @@ func journalAt(dir string) (*journalOf, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, _ = sidecar.OpenMemory(w, own) //nolint:errcheck // then nobody changed it
 	c := &change.Committer{Documents: document.NewStore(w), Journal: kept, Locks: change.Locks{Dir: sidecar.LocksFolder()}}
 	return &journalOf{c, w, terminal.StyleOf(os.Stdout)}, nil
 }

@@ -45,16 +45,43 @@ type Settings struct {
 	Unusual         string          `json:"unusual,omitempty"`
 	LanguageServers LanguageServers `json:"languageServers,omitzero"`
 	Search          Search          `json:"search,omitzero"`
+	Memory          Memory          `json:"memory,omitzero"`
+	Skills          Skills          `json:"skills,omitzero"`
 	Web             Web             `json:"web,omitzero"`
 	MCP             MCP             `json:"mcp,omitzero"`
 	Gateway         Gateway         `json:"gateway,omitzero"`
 	Agents          Agents          `json:"agents,omitempty"`
 }
 
+// Memory is what agents are to remember.
+type Memory struct {
+	// File is where it stands: an absolute path, one from ~, or ProjectMemory.
+	File string `json:"file,omitempty"`
+}
+
+// ProjectMemory is the value of memory.file for PILLION.md in the project.
+const ProjectMemory = "project"
+
+// Skills are which skills agents have.
+type Skills struct {
+	Allow   []string `json:"allow,omitempty"`   // patterns of names: they are loaded without asking
+	Deny    []string `json:"deny,omitempty"`    // likewise: they do not exist
+	Folders []string `json:"folders,omitempty"` // of the user's own, beside the usual ones
+}
+
 // Web is what agents may fetch.
 type Web struct {
 	// PrivateHosts are the hosts whose addresses may be private.
-	PrivateHosts []string `json:"privateHosts,omitempty"`
+	PrivateHosts []string  `json:"privateHosts,omitempty"`
+	Search       WebSearch `json:"search,omitzero"`
+}
+
+// WebSearch is who searches the web. The key itself is no setting.
+type WebSearch struct {
+	Provider string `json:"provider,omitempty"` // searxng, tavily or brave
+	URL      string `json:"url,omitempty"`      // "": the provider's usual one
+	// KeyCommand is a command line whose first line of output is the key.
+	KeyCommand string `json:"keyCommand,omitempty"`
 }
 
 // Search is how files are searched.
@@ -161,6 +188,36 @@ func (p Permissions) Rules() policy.Rules {
 	return policy.Rules{Allow: rules(p.Allow), Ask: rules(p.Ask), Deny: rules(p.Deny)}
 }
 
+// Rules are the rules that hold in every folder.
+func (s Settings) Rules() policy.Rules {
+	out := s.Permissions.Rules()
+	out.Allow = append(out.Allow, s.Skills.rules(s.Skills.Allow)...)
+	out.Deny = append(out.Deny, s.Skills.rules(s.Skills.Deny)...)
+	return out
+}
+
+func (Skills) rules(names []string) []policy.Rule {
+	list := make([]Rule, 0, len(names))
+	for _, name := range names {
+		list = append(list, Rule{Rule: "skill(" + name + ")"})
+	}
+	return rules(list)
+}
+
+// OwnSkills are the folders of the user's own skills, the first ones counting.
+func (s Settings) OwnSkills(home string) []string {
+	var out []string
+	if settings, err := UserFile(); err == nil {
+		out = append(out, filepath.Join(filepath.Dir(settings), "skills"))
+	}
+	for _, dir := range append([]string{"~/.agents/skills", "~/.claude/skills"}, s.Skills.Folders...) {
+		if dir = fromHome(dir, home); filepath.IsAbs(dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
 func rules(list []Rule) []policy.Rule {
 	var out []policy.Rule
 	for _, rule := range list {
@@ -178,14 +235,30 @@ func (s Settings) NetworkRules() []policy.Rule { return rules(s.SandboxNetworkFo
 func (s Settings) WritableFolders(home string) []string {
 	var out []string
 	for _, dir := range s.SandboxWritable {
-		if rest, ok := strings.CutPrefix(dir, "~/"); ok && home != "" {
-			dir = filepath.Join(home, rest)
-		}
-		if filepath.IsAbs(dir) {
+		if dir = fromHome(dir, home); filepath.IsAbs(dir) {
 			out = append(out, dir)
 		}
 	}
 	return out
+}
+
+func fromHome(name, home string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	return name
+}
+
+// MemoryFile is the absolute name of the file of memory.file, "" for the project's own.
+func (s Settings) MemoryFile(home string) (string, error) {
+	switch s.Memory.File {
+	case ProjectMemory:
+		return "", nil
+	case "":
+		settings, err := UserFile()
+		return filepath.Join(filepath.Dir(settings), "PILLION.md"), err
+	}
+	return fromHome(s.Memory.File, home), nil
 }
 
 // Expiry is how long a dialog waits, 0 for ever.

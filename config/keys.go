@@ -104,7 +104,22 @@ var keys = []Key{
 		Name: "search.indexMegabytes", Default: "256", Meaning: "how much memory the index of your files' text may take, which makes searches of large projects fast; an index that would take more is given up. 0: no index",
 	},
 	{
+		Name: "memory.file", Default: `""`, Meaning: "the file that `save_memory` adds to: an absolute path, one that starts with `~/`, or `project` for `PILLION.md` in the first folder of the workspace. Without it, `PILLION.md` in the folder of your own settings",
+	},
+	{Name: "skills.allow", Default: "[]", Meaning: "skills that are loaded without asking, by name; `*` stands for any characters"},
+	{Name: "skills.deny", Default: "[]", Meaning: "skills that do not exist for agents, by name; `*` stands for any characters"},
+	{
+		Name: "skills.folders", Default: "[]", Meaning: "folders with skills of your own, in addition to `skills` in the folder of your own settings, `~/.agents/skills` and `~/.claude/skills`: absolute, or starting with `~/`",
+	},
+	{
 		Name: "web.privateHosts", Default: "[]", Meaning: "hosts that `web_fetch` may reach although their addresses are not public, such as `localhost` or `wiki.example.org`: names as they stand in the address, without a port",
+	},
+	{Name: "web.search.provider", Default: `""`, Meaning: "who searches the web for `web_search`: `searxng`, `tavily` or `brave`. Without one, nobody does"},
+	{
+		Name: "web.search.url", Default: `""`, Meaning: "the address of your SearXNG, such as `https://search.example.org`; its settings must allow the format `json`. For the others, an address in place of their usual one. It may be private",
+	},
+	{
+		Name: "web.search.keyCommand", Default: `""`, Meaning: "a command line that prints your key for Tavily or Brave; without it, the key is in the environment variable `PILLION_SEARCH_KEY`. It runs at each search, after you approved it",
 	},
 	{
 		Name: "mcp.structured", Default: "false",

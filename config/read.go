@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -270,15 +271,47 @@ func (p *problems) checkWords(s *Settings) {
 			*word.value = ""
 		}
 	}
-	s.SandboxWritable = slices.DeleteFunc(s.SandboxWritable, func(dir string) bool {
+	if who := s.Web.Search.Provider; !slices.Contains([]string{"", "searxng", "tavily", "brave"}, who) {
+		p.add("web.search.provider %q does not exist; use searxng, tavily or brave", who)
+		s.Web.Search.Provider = ""
+	}
+	p.checkSkills(&s.Skills)
+	if file := s.Memory.File; file != "" && file != ProjectMemory && !filepath.IsAbs(file) && !strings.HasPrefix(file, "~/") {
+		p.add("memory.file %q is ignored: it must be an absolute path, start with ~/, or be project", file)
+		s.Memory.File = ""
+	}
+	p.checkFolders(&s.SandboxWritable, "sandboxWritable")
+	p.checkRules(&s.SandboxNetworkFor, policy.Run)
+}
+
+func (p *problems) checkFolders(list *[]string, at string) {
+	*list = slices.DeleteFunc(*list, func(dir string) bool {
 		bad := !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~/")
 		if bad {
-			p.add("folder %q of sandboxWritable is ignored: it must be an absolute path, or start with ~/", dir)
+			p.add("folder %q of %s is ignored: it must be an absolute path, or start with ~/", dir, at)
 		}
 		return bad
 	})
-	p.checkRules(&s.SandboxNetworkFor, policy.Run)
 }
+
+func (p *problems) checkSkills(s *Skills) {
+	p.checkFolders(&s.Folders, "skills.folders")
+	s.Allow = slices.DeleteFunc(s.Allow, func(name string) bool {
+		if !skillPattern.MatchString(name) {
+			p.add("%q of skills.allow is ignored: names have a-z, 0-9 and hyphens, and * stands for any of them", name)
+			return true
+		}
+		return false
+	})
+	for i, name := range s.Deny {
+		if !skillPattern.MatchString(name) {
+			p.add("%q of skills.deny is no pattern of names, which have a-z, 0-9 and hyphens, and * for any of them. Denying all skills", name)
+			s.Deny[i] = "*" // a mistake must not loosen anything
+		}
+	}
+}
+
+var skillPattern = regexp.MustCompile(`^[a-z0-9*-]+$`)
 
 // checkNumbers holds every number of a section against what it could mean.
 func (p *problems) checkNumbers(section reflect.Value, at string) {

@@ -41,7 +41,14 @@ var bounds = map[string]bound{
 	"audit":                   ranked("full", "brief", "off"),
 	"unusual":                 ranked("revert", "pause", "tell"),
 	"search.indexMegabytes":   {never: "it is your memory"},
+	"memory.file":             {never: "it says where your agents write"},
+	"skills.allow":            {},
+	"skills.deny":             {tightens: true},
+	"skills.folders":          {never: "they are your own"},
 	"web.privateHosts":        {never: "it opens your own network"},
+	"web.search.provider":     {never: searchIsYours},
+	"web.search.url":          {never: searchIsYours},
+	"web.search.keyCommand":   {never: searchIsYours},
 	"mcp.structured":          {never: "it applies to all your agents"},
 	"agents":                  {tightens: true},
 
@@ -62,6 +69,7 @@ var bounds = map[string]bound{
 
 const (
 	journalIsYours   = "the journal is shared by all your workspaces"
+	searchIsYours    = "your searches and your key go there"
 	gatewaysAreYours = "your token goes there"
 	serversAreYours  = "it applies to your editor"
 )

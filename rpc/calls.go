@@ -100,7 +100,7 @@ type contentChunk struct {
 const maxTimeout = 600 * time.Second
 
 // EditorSession is the id of the session of calls that name none.
-const EditorSession = "editor"
+const EditorSession = session.Editors
 
 // session gives the session of a call; an unknown id opens one.
 func (s *server) session(id string) (*session.Session, error) {

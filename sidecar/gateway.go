@@ -1,19 +1,12 @@
 package sidecar
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
-	"os/exec"
-	"runtime"
-	"strings"
-	"time"
 
 	"pillion/agents/gateway"
 	"pillion/config"
-	"pillion/internal/fault"
 	"pillion/rpc"
 	"pillion/tools"
 )
@@ -73,25 +66,8 @@ func (c *Sidecar) GatewayURL() string { return c.ownSettings().Gateway.URL }
 // GatewayToken is the token that the user's settings or environment give: what the program
 // of gateway.tokenCommand prints, else TokenVariable.
 func (c *Sidecar) GatewayToken() (string, error) {
-	command := c.ownSettings().Gateway.TokenCommand
-	if command == "" {
-		return os.Getenv(TokenVariable), nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), tokenTime)
-	defer cancel()
-	shell := []string{"/bin/sh", "-c", command}
-	if runtime.GOOS == "windows" {
-		shell = []string{"cmd", "/C", command}
-	}
-	out, err := exec.CommandContext(ctx, shell[0], shell[1:]...).Output()
-	if err != nil {
-		return "", fault.New(fault.ExecutionFailed, "the command of gateway.tokenCommand gave no token: %w", err)
-	}
-	first, _, _ := bytes.Cut(out, []byte("\n"))
-	return strings.TrimSpace(string(first)), nil
+	return secret(context.Background(), "gateway.tokenCommand", c.ownSettings().Gateway.TokenCommand, TokenVariable)
 }
-
-const tokenTime = 30 * time.Second // it may ask the user to unlock something
 
 // gateways is the gateway as the editor's side takes it.
 type gateways struct {

@@ -3,6 +3,7 @@ package sidecar
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"sync"
 
 	"pillion/config"
@@ -12,6 +13,7 @@ import (
 	"pillion/tools"
 	"pillion/tools/policy"
 	"pillion/tools/session"
+	"pillion/workspace"
 )
 
 // liveSettings are what the settings come to now, and who is reported when that changes.
@@ -27,7 +29,7 @@ type liveSettings struct {
 	asked    map[string]string // the files that the user was reported of, and the hash
 	open     bool              // somebody can be reported
 
-	unknown     []string                      // problems with the names of tools
+	unknown     []string                      // problems with what settings name
 	languages   map[string]lspbridge.Settings // by the folder, as languagesIn has it
 	languagesIn *config.View
 }
@@ -57,9 +59,15 @@ func (c *Sidecar) now() tools.Settings {
 	}
 	s.view = view
 	s.revision++
-	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings), Revision: s.revision}
+	s.settings = tools.Settings{Rules: view.Settings.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings), Revision: s.revision}
 	s.settings.PrivateHosts = view.Settings.Web.PrivateHosts
+	s.settings.Search = webSearch(view.Settings.Web.Search)
+	s.settings.Skills = ownSkills(view.Settings)
 	s.settings.Allowed, s.unknown = allowed(view.Settings.Agents)
+	var err error
+	if s.settings.Memory, err = OpenMemory(c.workspace, view.Settings); err != nil {
+		s.unknown = append(s.unknown, fmt.Sprintf("the file of memory.file cannot be used, so memories go into the project: %v", err))
+	}
 	s.settings.Sandbox = sandbox(view.Settings, c.runner)
 	keep(c.journal, view.Settings.Journal)
 	for _, f := range view.Folders {
@@ -71,6 +79,16 @@ func (c *Sidecar) now() tools.Settings {
 	s.notify()
 	c.documents.Touched() // what waits for an answer is judged anew
 	return s.settings
+}
+
+// OpenMemory is where agents' memories go; the zero Path is the project's own file.
+func OpenMemory(w *workspace.Workspace, set config.Settings) (workspace.Path, error) {
+	home, _ := os.UserHomeDir() //nolint:errcheck // without a home no file begins with ~
+	file, err := set.MemoryFile(home)
+	if err != nil || file == "" {
+		return workspace.Path{}, err
+	}
+	return w.Apart(file)
 }
 
 // allowed are the lists of tools that are on, and what is wrong with them.

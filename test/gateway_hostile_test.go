@@ -223,8 +223,14 @@ func TestTheTokenIsNowhere(t *testing.T) {
 	if strings.Contains(fmt.Sprint(state), token) {
 		t.Errorf("the state has it: %v", state)
 	}
+	nowhere(t, e, log.String(), token)
+}
+
+// nowhere ends the editor, and looks for a secret in what it was told and in all files.
+func nowhere(t *testing.T, e *testrig.Editor, told, secret string) {
+	t.Helper()
 	e.Stop()
-	if strings.Contains(log.String(), token) {
+	if strings.Contains(told, secret) {
 		t.Error("the editor is told")
 	}
 	for _, dir := range []string{e.Home, e.Dir} {
@@ -233,7 +239,7 @@ func TestTheTokenIsNowhere(t *testing.T) {
 				return err
 			}
 			data, err := os.ReadFile(name)
-			if bytes.Contains(data, []byte(token)) {
+			if bytes.Contains(data, []byte(secret)) {
 				t.Errorf("%s has it", name)
 			}
 			return err

@@ -214,7 +214,7 @@ func (r *Registry) do(ctx context.Context, p *pending, started time.Time) (*Answ
 				return nil, fault.New(fault.ConcurrentModification, "the files that the command runs keep changing; nothing was run")
 			}
 			return plan.Run(ctx, Hands{
-				Processes: r.processesOf(p.call.Session), Human: r.Human, Output: p.call.Output, Snapshot: p.takeSnapshot, Fetch: p.fetch,
+				Processes: r.processesOf(p.call.Session), Human: r.Human, Output: p.call.Output, Snapshot: p.takeSnapshot, Fetch: p.fetch, Search: p.search,
 			})
 		case *Edits:
 			edits = plan

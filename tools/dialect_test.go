@@ -27,6 +27,7 @@ func TestDialects(t *testing.T) {
 			w := newWorld(t)
 			w.write("app.py", "import os\nprint(os.sep)\nprint(1)\n")
 			w.write("src/util.py", "x = 1\n")
+			w.write("../home/.agents/skills/review/SKILL.md", "---\nname: review\ndescription: How to review.\n---\nLook twice.\n")
 			w.do(`write pixel.png "\x89PNG\r\n\x1a\n"`)
 			w.start()
 			owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
@@ -61,6 +62,7 @@ func TestDialects(t *testing.T) {
 					Name: name, Arguments: json.RawMessage(strings.ReplaceAll(arguments, "$BASE", w.path("."))), Session: owner,
 				})
 				got := strings.ReplaceAll(varies.ReplaceAllString(string(r.Structured), "…"), w.path("."), "$BASE")
+				got = strings.ReplaceAll(got, w.path("../home"), "$HOME")
 				out.WriteString(got + "\n")
 			}
 			if *update {

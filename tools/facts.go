@@ -25,6 +25,9 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
 	case *Action:
 		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
+		if plan.Skill != "" {
+			r.Access, r.Name = policy.Skill, plan.Skill
+		}
 	}
 	aims := resolveTouches(p.plan.touches())
 	for _, a := range aims {
@@ -79,6 +82,7 @@ func factOf(t resolvedTouch) (policy.PathFact, error) {
 		Root:           t.path.RootDir(),
 		BareRepository: t.write && inBareRepository(target),
 		MadeExecutable: t.executable,
+		Apart:          t.path.IsApart(),
 	}
 	if t.path.String() != t.path.Rel() {
 		fact.Folder = folderName(t.path)

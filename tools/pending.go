@@ -153,8 +153,8 @@ func (p *pending) planOnce(ctx context.Context) error {
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
 		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
 		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Lines: &p.registry.lines, Files: p.registry.Files, Listings: &p.registry.listings, Git: p.registry.Git, Languages: p.registry.Languages,
-		LookPath: p.registry.LookPath,
-		Taken:    own.Taken, Unasked: own.Unasked, first: p.first,
+		LookPath: p.registry.LookPath, Memory: p.settings.Memory, Skills: p.settings.Skills, Search: p.settings.Search, Denied: p.deniesSkill,
+		Taken: own.Taken, Unasked: own.Unasked, first: p.first,
 	}, p.call.Arguments)
 	if err != nil {
 		return p.withoutSecrets(p.settings.Limits.advise(fault.From(err)))

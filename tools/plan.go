@@ -9,6 +9,7 @@ import (
 	"pillion/tools/approval"
 	"pillion/tools/policy"
 	"pillion/tools/session"
+	"pillion/tools/skills"
 	"pillion/tools/web"
 	"pillion/workspace"
 	"pillion/workspace/change"
@@ -36,6 +37,11 @@ type Input struct {
 	Languages Languages
 	// LookPath finds a program of the user's, none that the workspace brought along.
 	LookPath func(name string) (string, error)
+	Memory   workspace.Path                   // as in Settings
+	Skills   func(only string) []skills.Skill // as in Settings
+	Search   web.Search                       // likewise
+	// Denied says that the settings deny a skill by its name.
+	Denied func(skill string) bool
 	// Taken is why the session cannot start a process of that name now; nil if it can.
 	Taken func(processID string) error
 	// Unasked says whether its process of that name was started in a mode that asks for
@@ -220,6 +226,7 @@ type Action struct {
 	Preview approval.Preview
 	Command *policy.Command // of a call that runs a command line
 	Host    string          // of a call that reaches one, as policy has it
+	Skill   string          // of a call that loads one
 	Reasons []approval.Reason
 	// Description is a sentence on what this very call would do; empty: the tool's own.
 	Description string
@@ -258,8 +265,9 @@ type Hands struct {
 	Processes ownProcesses
 	Human     Human
 	Output    func(stream, text string) // streamed while it runs; never nil
-	// Fetch gets a page.
-	Fetch func(context.Context, *url.URL) (web.Page, error)
+	// Fetch gets a page, and Search what is found on the web.
+	Fetch  func(context.Context, *url.URL) (web.Page, error)
+	Search func(ctx context.Context, query string, limit int) ([]web.Found, error)
 	// Snapshot is what there is by now.
 	Snapshot func() *document.Snapshot
 }

@@ -194,7 +194,7 @@ func (w *world) report(c *call, r tools.Result, before, after view) string {
 		if w.writesGit {
 			line = w.redact(line)
 		}
-		out.WriteString(line + "\n")
+		out.WriteString(strings.ReplaceAll(line, w.base, "$BASE") + "\n")
 	}
 	for _, d := range w.decisions {
 		fmt.Fprintf(&out, "decided: %s %q %s\n", d.Decision, d.Feedback, w.redact(string(d.Arguments)))

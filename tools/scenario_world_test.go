@@ -20,6 +20,8 @@ import (
 	"pillion/tools/policy"
 	"pillion/tools/process"
 	"pillion/tools/session"
+	"pillion/tools/skills"
+	"pillion/tools/web"
 	"pillion/workspace"
 	"pillion/workspace/change"
 	"pillion/workspace/document"
@@ -50,6 +52,8 @@ type world struct {
 	gitFile   string // the git that is used
 	// sandbox is off in scenarios, which must come out the same on every machine.
 	sandbox func(*process.Runner) tools.Sandbox
+	memory  workspace.Path
+	search  web.Search
 	site    *httptest.Server // what the scenario has on the web; nil: nothing
 	pages   *http.ServeMux
 }
@@ -102,9 +106,14 @@ func (w *world) start() {
 		Human:     w.human,
 		LookPath:  w.lookPath,
 		Settings: func() tools.Settings {
-			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}}
+			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}, Memory: w.memory, Skills: w.skills, Search: w.search}
 		},
 	}
+}
+
+// skills are those of the user's own folder.
+func (w *world) skills(only string) []skills.Skill {
+	return skills.Outside("~/.agents/skills", w.path("../home/.agents/skills"), only)
 }
 
 // lookPath finds a program as it is in PATH, and remembers it of git.
@@ -192,6 +201,9 @@ func (w *world) setup(text string) {
 //	offer NAME TOOL…   what a session is limited to
 //	limit read|write|diff|output BYTES; before the first call
 //	rate NAME N        of a session: so many changes and reads a minute
+//	provider NAME      who searches the web, at $WEB, with the key "key"; no NAME: nobody
+//	own NAME           the session is the editor's own
+//	memory PATH        what the setting memory.file names
 //	lsp QUESTION ABOUT JSON
 //	                   what a language server answers; see languages
 func (w *world) do(line string) {
@@ -230,6 +242,15 @@ func (w *world) do(line string) {
 // doLive is do for what needs the editor, the sessions or the settings.
 func (w *world) doLive(verb, name, argument, rest string) {
 	switch verb {
+	case "provider":
+		w.search = web.Search{Provider: name, URL: w.site.URL, Key: func(context.Context) (string, error) { return "key", nil }}
+	case "own":
+		w.sessions[name] = session.New(session.Editors, session.Agent{Name: "Editor", Via: "editor"}, policy.Default)
+	case "memory":
+		w.start()
+		var err error
+		w.memory, err = w.store.Workspace().Apart(w.path(name))
+		w.must(err)
 	case "lsp":
 		question, about, _ := strings.Cut(rest, " ")
 		w.lsp(question, about)

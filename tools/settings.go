@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"pillion/tools/policy"
+	"pillion/tools/skills"
+	"pillion/tools/web"
 	"pillion/workspace"
 )
 
@@ -20,6 +22,14 @@ type Settings struct {
 	// Revision is another one whenever anything of it is.
 	Revision int
 	Sandbox  Sandbox // the zero value: there is none
+	// Memory is the file of what agents are to remember; the zero Path: PILLION.md in the
+	// first folder.
+	Memory workspace.Path
+	// Skills reads the user's own ones, outside of the workspace, or the ones of one name.
+	// Nil: there are none.
+	Skills func(only string) []skills.Skill
+	// Search is where to search the web.
+	Search web.Search
 	// PrivateHosts may be fetched from though their addresses are private.
 	PrivateHosts []string
 }
@@ -42,6 +52,9 @@ type site struct {
 func (p *pending) siteOf(command *policy.Command, aims []resolvedTouch) site {
 	out := site{command: command != nil}
 	add := func(path workspace.Path) {
+		if path.IsApart() {
+			return // it is in no folder, so the rules of all hold
+		}
 		for !path.IsRoot() {
 			path = path.Dir()
 		}

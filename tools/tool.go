@@ -89,6 +89,12 @@ func NewWatch[A any](s Spec, plan func(context.Context, Input, A) (*Action, erro
 	return newTool(s, policy.Read, plan)
 }
 
+// NewSkill makes a tool that looks, and whose Action is judged as a policy.Skill.
+func NewSkill[A any](s Spec, plan func(context.Context, Input, A) (Plan, error)) Tool {
+	s.Idempotent = true
+	return newTool(s, policy.Read, plan)
+}
+
 // NewSession makes a tool that touches nothing but what the session itself has.
 func NewSession[A any](s Spec, plan func(context.Context, Input, A) (*Action, error)) Tool {
 	return newTool(s, policy.Session, plan)

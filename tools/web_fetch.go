@@ -48,7 +48,7 @@ func planWebFetch(_ context.Context, in Input, args webFetchArgs) (*Action, erro
 		return nil, err
 	}
 	return &Action{
-		Title:   "Fetch " + fault.Escape(fault.Clip(u.Host, 60)),
+		Title:   "Fetch " + shortHost(u.Host),
 		Host:    u.Host,
 		Preview: approval.Preview{Kind: "url", URL: u.String()},
 		Run: func(ctx context.Context, hands Hands) (*Answer, error) {
@@ -59,6 +59,15 @@ func planWebFetch(_ context.Context, in Input, args webFetchArgs) (*Action, erro
 			return webAnswer(args, page, in.Page), nil
 		},
 	}, nil
+}
+
+// shortHost keeps the end of a long name, which says whose it is.
+func shortHost(host string) string {
+	const most = 60
+	if host = fault.Escape(host); len(host) > most {
+		return "…" + host[len(host)-most:]
+	}
+	return host
 }
 
 func webAnswer(args webFetchArgs, page web.Page, room int) *Answer {

@@ -22,12 +22,13 @@ type Path struct {
 }
 
 // String is the path as tools print it: relative to the workspace folder, and
-// led by the folder's name in a workspace of several.
+// led by the folder's name in a workspace of several. Of a file apart it is the whole
+// path, from ~ where it lies in the home.
 func (p Path) String() string {
 	switch {
 	case p.root == nil:
 		return ""
-	case !p.root.multi.Load():
+	case !p.root.multi.Load() && !p.root.apart:
 		return p.rel
 	}
 	return path.Join(p.root.name, p.rel)
@@ -157,7 +158,10 @@ func (w *Workspace) FromURI(uri string) (Path, bool) {
 		return Path{}, false
 	}
 	p, err := placeAbsolute(w.snapshot(), name)
-	return p, err == nil
+	if err != nil {
+		return w.ApartAt(name)
+	}
+	return p, true
 }
 
 func (w *Workspace) checkName(name string) error {

@@ -37,8 +37,9 @@ type Workspace struct {
 	limits Limits
 	multi  atomic.Bool // several folders are open
 
-	mu    sync.RWMutex // guards roots
+	mu    sync.RWMutex // guards all below
 	roots []*root
+	apart []Path // see Apart
 }
 
 // root is one open folder. All but nested is fixed when it is opened, so that a
@@ -51,6 +52,7 @@ type root struct {
 	fs     *handle
 	closed closedPlaces
 	multi  *atomic.Bool
+	apart  bool // it holds one file that is a Path, and is no open folder: see Apart
 
 	// nested are the open folders inside this one, deepest first. What lies in
 	// them is named through them alone.
@@ -176,7 +178,10 @@ func (w *Workspace) Close() error {
 	for _, r := range w.roots {
 		errs = append(errs, r.fs.Close())
 	}
-	w.roots = nil
+	for _, p := range w.apart {
+		errs = append(errs, p.root.fs.Close())
+	}
+	w.roots, w.apart = nil, nil
 	return errors.Join(errs...)
 }
 

@@ -49,8 +49,9 @@ var arrows = map[string][]string{
 	"tools/approval":     {"workspace/change"},
 	"tools/dialects":     {},
 	"tools/web":          {},
+	"tools/skills":       {"workspace"},
 	"tools": {
-		"audit", "tools/approval", "tools/dialects", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/web", "internal/wire", // wire: to escape large text once
+		"audit", "tools/approval", "tools/dialects", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/skills", "tools/web", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
 	},
 
@@ -75,7 +76,7 @@ var arrows = map[string][]string{
 
 	"sidecar": {
 		"agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
-		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/unusual",
+		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/skills", "tools/unusual", "tools/web",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
 	"cli": {
@@ -106,6 +107,7 @@ var confined = map[string][]string{
 	"mvdan.cc/sh/":                        {"cli", "tools/policy", "terminal"},
 	"net/http":                            {"page", "agents/gateway", "tools/web"}, // on loopback, and to open a WebSocket
 	"github.com/JohannesKaufmann/":        {"tools/web"},
+	"go.yaml.in/yaml/":                    {"tools/skills"},
 	"golang.org/x/net/":                   {"tools/web"},
 	"github.com/coder/websocket":          {"agents/gateway"},
 	"golang.org/x/crypto/":                {},

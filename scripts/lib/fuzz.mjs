@@ -4,6 +4,7 @@ import { command } from './steps.mjs';
 const targets = [
   { pkg: './workspace', name: 'FuzzResolveStaysInside' },
   { pkg: './tools', name: 'FuzzEditsSpliceBytes' },
+  { pkg: './tools/skills', name: 'FuzzDescribe' },
   { pkg: './tools/match', name: 'FuzzFindText' },
   { pkg: './workspace/change', name: 'FuzzMerge' },
   { pkg: './workspace/patch', name: 'FuzzParse' },

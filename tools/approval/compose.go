@@ -76,6 +76,8 @@ func (r *Request) composeText() {
 	switch {
 	case p.Message != "":
 		p.Lines = visibleLines(strings.TrimRight(p.Message, "\r\n"))
+	case len(p.Lines) > 0:
+		p.Lines = visibleAll(p.Lines)
 	case len(p.Facts) == 0:
 		p.Lines = visibleLines(strings.TrimRight(p.Markdown, "\n"))
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // coder is the tool set of the Go program "coder". Its results are objects with "ok", and
-// "error" is a text. What is absent: skill and task have no canonical tool yet.
+// "error" is a text. What is absent: task has no canonical tool yet.
 var coder = &Dialect{
 	Name:  "coder",
 	words: map[string]string{"timeout_seconds": "timeout"},
@@ -37,6 +37,7 @@ var coder = &Dialect{
 		row(Tool{Name: "lsp_hover", Title: "Hover", Canonical: "lsp_hover", Description: "Says what a language server knows of a name."}, coderSame[coderPosition]("lsp_hover"), coderObject[coderPosition]),
 		row(Tool{Name: "todoread", Title: "Read to-dos", Canonical: "todo_read", Description: "Lists your to-dos."}, coderSame[coderNothing]("todo_read"), coderTodos[coderNothing]),
 		row(Tool{Name: "todowrite", Title: "Write to-dos", Canonical: "todo_write", Description: "Replaces your to-do list, which the user sees: the whole list each time, at most one item in_progress."}, coderTodoWrite, coderTodos[coderTodoArgs]),
+		row(Tool{Name: "skill", Title: "Skill", Canonical: "skill", Description: "Lists skills: instructions for kinds of work. Loads one by name, which the user approves."}, coderSame[coderSkillArgs]("skill"), coderObject[coderSkillArgs]),
 	},
 }
 
@@ -242,6 +243,11 @@ type coderPosition struct {
 }
 
 type coderNothing struct{}
+
+type coderSkillArgs struct {
+	Action string `json:"action" jsonschema:"list or load"`
+	Name   string `json:"name,omitempty"`
+}
 
 type coderTodoArgs struct {
 	Todos []map[string]any `json:"todos" jsonschema:"each {id, content, status: pending, in_progress or completed, priority: high, medium or low}; further fields are kept"`

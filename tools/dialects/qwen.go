@@ -13,8 +13,7 @@ import (
 )
 
 // qwen is the tool set of Qwen Code and Gemini CLI. A result is what the model reads, what
-// the user sees, and an error. What is absent: web_search, save_memory and task
-// have no canonical tool yet.
+// the user sees, and an error. What is absent: task has no canonical tool yet.
 var qwen = &Dialect{
 	Name:  "qwen",
 	fail:  func(err *fault.Error, object any) any { return qwenFailure(err, object) },
@@ -33,6 +32,8 @@ var qwen = &Dialect{
 		row(Tool{Name: "exit_plan_mode", Title: "ExitPlanMode", Canonical: "exit_plan_mode", Description: "Shows the user a plan; approved, the session leaves plan mode."}, qwenPlan, qwenAnswer[qwenPlanArgs]),
 		row(Tool{Name: "todo_write", Title: "TodoWrite", Canonical: "todo_write", Description: "Replaces your to-do list, which the user sees: the whole list each time, at most one item in_progress."}, qwenTodos, qwenTodosAnswer),
 		row(Tool{Name: "web_fetch", Title: "WebFetch", Canonical: "web_fetch", Description: "Gets a web page as Markdown, or a text file."}, qwenFetch, qwenAnswer[qwenFetchArgs]),
+		row(Tool{Name: "web_search", Title: "WebSearch", Canonical: "web_search", Description: "Searches the web."}, qwenSearch, qwenAnswer[qwenSearchArgs]),
+		row(Tool{Name: "save_memory", Title: "SaveMemory", Canonical: "save_memory", Description: "Adds a fact to the user's memory file, for later sessions."}, qwenMemory, qwenAnswer[qwenMemoryArgs]),
 	},
 }
 
@@ -380,3 +381,15 @@ type qwenFetchArgs struct {
 }
 
 func qwenFetch(a qwenFetchArgs) (string, any, error) { return "web_fetch", a, nil }
+
+type qwenSearchArgs struct {
+	Query string `json:"query"`
+}
+
+func qwenSearch(a qwenSearchArgs) (string, any, error) { return "web_search", a, nil }
+
+type qwenMemoryArgs struct {
+	Fact string `json:"fact" jsonschema:"one short sentence"`
+}
+
+func qwenMemory(a qwenMemoryArgs) (string, any, error) { return "save_memory", a, nil }

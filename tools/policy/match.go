@@ -29,6 +29,13 @@ func (r Rule) judge(req Request) judgement {
 		return r.judgeCommand(req)
 	case req.Host != "":
 		return r.judgeHost(req.Host)
+	case req.Name != "":
+		if r.Folder != "" || !r.matcher()(req.Name, fold(r.Specifier)) {
+			return differs
+		}
+		return matches
+	case req.Tool == "skill":
+		return differs // it lists what there is
 	case len(req.Paths) == 0 || r.Folder != "":
 		return unclear
 	}
@@ -46,7 +53,7 @@ func (r Rule) covers(tool string) bool {
 	switch tool {
 	case "read_many_files":
 		return r.Tool == "read_file"
-	case "delete_file", "move_file":
+	case "delete_file", "move_file", "save_memory":
 		return r.Specifier != "" && (r.Tool == "edit_file" || r.Tool == "write_file" || r.Tool == "read_file" && tool == "move_file")
 	case "apply_patch": // it does all of these
 		return r.Specifier != "" && slices.Contains([]string{"edit_file", "write_file", "delete_file", "move_file", "read_file"}, r.Tool)
@@ -102,6 +109,9 @@ func allowed(req Request) bool {
 	}
 	if req.Host != "" {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsHost(req.Host) })
+	}
+	if req.Name != "" {
+		return slices.ContainsFunc(given, func(r Rule) bool { return r.Folder == "" && r.matcher()(req.Name, r.Specifier) })
 	}
 	return len(req.Paths) > 0 && allCovered(req.Paths, given)
 }

@@ -34,6 +34,7 @@ type Request struct {
 	Paths   []PathFact // every path the plan touches, as the workspace resolved them
 	Command *Command   // for tools that run a command line
 	Host    string     // for tools that reach one, with its port unless that is the usual one
+	Name    string     // for tools that use something by its name: a skill
 	Rules   Rules      // from settings
 	Grants  []Rule     // what the user granted this session
 	// AlwaysAsk is set when the call itself demands a user: requiresApproval,
@@ -58,6 +59,7 @@ type PathFact struct {
 	ReadOnly       bool   // an existing file that may not be written to
 	Root           string // the root's absolute path
 	Folder         string // the root's name, where tools print it in front (multi-root), else empty
+	Apart          bool   // it is outside the folders: the user's settings name it
 	LinkTarget     string // in Path's form; set when Path resolves elsewhere in the root
 	// BareRepository says that the path lies in a folder laid out as a bare
 	// repository, which its name need not show.

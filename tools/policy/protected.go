@@ -48,6 +48,7 @@ var protectedNames = []struct{ pattern, effect string }{
 	{".gitconfig", runsInGit},
 	{"agents.md", steersAgents},
 	{"claude.md", steersAgents},
+	{"pillion.md", steersAgents},
 	{".mcp.json", runsInAgent},
 	{".cursor*", steersAgents},
 	{".claude", steersAgents},
@@ -72,6 +73,7 @@ func Protected(path string) (reason string, denied bool) {
 }
 
 func protectedEffect(names []string) (effect string, denied bool) {
+	settings := false
 	for i, name := range names {
 		if isDotGit(name) || i > 0 && isBareMember(names[i-1], name) {
 			return isRepository, true
@@ -82,9 +84,10 @@ func protectedEffect(names []string) (effect string, denied bool) {
 		if effect == "" && isWorkflows(names[i:]) {
 			effect = runsInBuild
 		}
-		if effect == "" && i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1]) {
-			effect = loosensPillion
-		}
+		settings = settings || i > 0 && name == "pillion" && slices.Contains(homesOfSettings, names[i-1])
+	}
+	if effect == "" && settings {
+		effect = loosensPillion
 	}
 	// Nothing is a repository without its HEAD, so whoever lays a bare one out by
 	// hand passes here.
@@ -210,6 +213,8 @@ func (p PathFact) protected() string {
 	switch {
 	case p.BareRepository:
 		return fault.Quote(p.printed(p.Path)) + " " + isRepository
+	case p.Apart:
+		return fault.Quote(p.printed(p.Path)) + " is outside the workspace"
 	case p.MadeExecutable:
 		return fault.Quote(p.printed(p.Path)) + " is made a program: it gets the executable bit"
 	case p.Executable:

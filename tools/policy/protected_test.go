@@ -13,7 +13,7 @@ func TestProtected(t *testing.T) {
 		".idea/x", "my.code-workspace", "a/B.CODE-WORKSPACE", ".devcontainer/devcontainer.json", ".devcontainer",
 		".nvim.lua", ".nvimrc", ".exrc", ".envrc", "a/.envrc",
 		".husky/pre-commit", ".github/workflows/ci.yml", ".github/workflows", ".GitHub/Workflows/x", ".github", "sub/.github/workflows/x",
-		"AGENTS.md", "agents.md", "sub/CLAUDE.md", ".mcp.json", ".cursorrules", ".cursor/rules/x", ".claude/settings.json",
+		"AGENTS.md", "agents.md", "sub/CLAUDE.md", "Pillion.md", ".mcp.json", ".cursorrules", ".cursor/rules/x", ".claude/settings.json",
 		".codex/config.toml", ".agents/x", ".pillion/settings.json",
 		".vscode./settings.json", ".vscode /settings.json", ".vscode::$INDEX_ALLOCATION/settings.json", "AGENTS.md::$DATA", "AGENTS.md.",
 		"VSCODE~1/settings.json", "vscod~12/x", "NVIM~1.LUA", "PILLIO~1/x", "DEVCON~1/x", "MCP~1.JSO", "MY~1.COD", "GITHUB~1/WORKFL~1/x",

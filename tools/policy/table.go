@@ -19,6 +19,8 @@ const (
 	VCS     Access = "vcs"
 	Human   Access = "human"
 	Session Access = "session"
+	// Skill is no tool's class: it is what a text is judged as that tells an agent what to do.
+	Skill Access = "skill"
 )
 
 // Mode is how freely a session's agent may work.
@@ -62,6 +64,7 @@ var table = map[Access]map[Mode]Verdict{
 	Read:    {Plan: Run, Default: Run, AutoEdit: Run, FullAccess: Run},
 	Session: {Plan: Run, Default: Run, AutoEdit: Run, FullAccess: Run},
 	Human:   {Plan: Run, Default: Run, AutoEdit: Run, FullAccess: Run},
+	Skill:   {Plan: Ask, Default: Ask, AutoEdit: Ask, FullAccess: Run},
 	Edit:    {Plan: Refuse, Default: Ask, AutoEdit: Run, FullAccess: Run},
 	Exec:    {Plan: Refuse, Default: Ask, AutoEdit: Ask, FullAccess: Run},
 	Network: {Plan: Refuse, Default: Ask, AutoEdit: Ask, FullAccess: Run},
@@ -81,6 +84,7 @@ func verdictOf(access Access, mode Mode) Verdict {
 var classReason = map[Access]string{
 	Edit:    "this tool changes files",
 	Exec:    "this tool runs a program",
+	Skill:   "a skill tells the agent what to do",
 	Network: "this tool reaches the network",
 	VCS:     "this tool changes the git repository",
 }

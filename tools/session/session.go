@@ -92,6 +92,12 @@ func New(id string, agent Agent, mode policy.Mode) *Session {
 // ID is the session's id on every wire.
 func (s *Session) ID() string { return s.id }
 
+// Editors is the id of the session of calls that the editor makes by itself, for the user.
+const Editors = "editor"
+
+// IsEditors says that it is that session.
+func (s *Session) IsEditors() bool { return s.id == Editors && s.agent.Via == "editor" }
+
 // Agent is who opened the session.
 func (s *Session) Agent() Agent { return s.agent }
 

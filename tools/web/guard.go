@@ -6,20 +6,34 @@ import (
 	"syscall"
 
 	"golang.org/x/net/idna"
+
+	"pillion/internal/fault"
 )
 
-// onlyPublic refuses a connection before a byte is sent: what the kernel is about to
-// connect to has to be a public address.
-func onlyPublic(host string) func(network, address string, _ syscall.RawConn) error {
+// control looks at a connection before a byte is sent.
+type control = func(network, address string, _ syscall.RawConn) error
+
+// onlyPublic refuses one: what the kernel is about to connect to has to be a public
+// address.
+func onlyPublic(host string) control {
+	return only(Public, func(to netip.Addr) error { return refused(host, to) })
+}
+
+// onlyHere refuses one that leaves this machine.
+func onlyHere(host string) control {
+	return only(func(to netip.Addr) bool { return to.Unmap().IsLoopback() }, func(netip.Addr) error {
+		return fault.New(fault.PermissionDenied, "the key would go to %s in the clear; nothing was sent", fault.Quote(host)).
+			WithHint("ask the user to set web.search.url to an address that begins with https://")
+	})
+}
+
+func only(fits func(netip.Addr) bool, otherwise func(netip.Addr) error) control {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return err
+		if err == nil && !fits(to.Addr()) {
+			err = otherwise(to.Addr())
 		}
-		if !Public(to.Addr()) {
-			return refused(host, to.Addr())
-		}
-		return nil
+		return err
 	}
 }
 

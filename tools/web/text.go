@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
 
 	"pillion/internal/fault"
@@ -28,12 +31,60 @@ func textOf(raw []byte, kind string, page Page) (string, error) {
 	if kind != "text/html" && kind != "application/xhtml+xml" {
 		return text, nil
 	}
-	markdown, err := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin())).
-		ConvertString(text, converter.WithDomain(page.URL))
+	doc, err := html.Parse(strings.NewReader(text))
 	if err != nil {
 		return "", fault.New(fault.ExecutionFailed, "the page cannot be read as HTML: %s", fault.Escape(err.Error())).WithHint("fetch another page")
 	}
-	return markdown, nil
+	tame(doc, 0)
+	plugins := []converter.Plugin{base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))}
+	// Escaping takes the square of the time for some texts.
+	markdown, err := converter.NewConverter(converter.WithPlugins(plugins...), converter.WithEscapeMode(converter.EscapeModeDisabled)).ConvertNode(doc, converter.WithDomain(page.URL))
+	if err != nil {
+		return "", fault.New(fault.ExecutionFailed, "the page cannot be read as HTML: %s", fault.Escape(err.Error())).WithHint("fetch another page")
+	}
+	return string(markdown), nil
+}
+
+// What of a page is more than people write would become very much more Markdown: each line
+// of what is nested gets a mark for each, and each row of a table all of its cells.
+const (
+	mostNested = 12
+	mostCells  = 20_000
+)
+
+// tame leaves the text of a page and takes out what would make too much of it.
+func tame(n *html.Node, nested int) {
+	switch n.DataAtom {
+	case atom.Td, atom.Th:
+		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "colspan" || a.Key == "rowspan" })
+	case atom.Ul, atom.Ol, atom.Blockquote:
+		if nested++; nested > mostNested {
+			n.Data, n.DataAtom = "div", atom.Div
+		}
+	case atom.Table:
+		if rows, columns := size(n); rows*columns > mostCells {
+			n.Data, n.DataAtom = "div", atom.Div
+		}
+	}
+	for c := range n.ChildNodes() {
+		tame(c, nested)
+	}
+}
+
+// size counts the rows of a table and the cells of the longest, also of tables in it.
+func size(n *html.Node) (rows, columns int) {
+	cells := 0
+	for c := range n.ChildNodes() {
+		switch c.DataAtom {
+		case atom.Tr:
+			rows++
+		case atom.Td, atom.Th:
+			cells++
+		}
+		r, most := size(c)
+		rows, columns = rows+r, max(columns, most)
+	}
+	return rows, max(columns, cells)
 }
 
 func isText(kind string) bool {

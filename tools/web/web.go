@@ -1,6 +1,7 @@
-// Package web fetches pages for agents: text from the public network, as Markdown.
+// Package web fetches pages for agents, text from the public network as Markdown, and
+// searches with the provider that the user chose.
 //
-// Fetch is the entry point. What keeps it from a private network is checked on each
+// Fetch is the entry point, and Search for who searches. What keeps it from a private network is checked on each
 // connection, on the address that was really dialled, so neither a name that resolves
 // to one, nor one that resolves otherwise the second time, nor a redirect gets there.
 // Everything is bounded: time, bytes (unpacked ones), redirects.
@@ -45,6 +46,8 @@ type Request struct {
 	Private []string
 	// May says whether a redirect to a host may be followed.
 	May func(host string) error
+
+	here bool // only this machine is reached: what is sent is secret, and goes in the clear
 }
 
 // Page is what a server answered.
@@ -166,7 +169,7 @@ func get(ctx context.Context, client *http.Client, address string) (*http.Respon
 
 func (f *Fetcher) client(r Request) (_ *http.Client, end func()) {
 	transport := &http.Transport{
-		DialContext:            f.dial(r.Private),
+		DialContext:            f.dial(r),
 		MaxResponseHeaderBytes: 256 << 10,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    Time,
@@ -186,14 +189,17 @@ func (f *Fetcher) client(r Request) (_ *http.Client, end func()) {
 }
 
 // dial connects to public addresses alone, but for the hosts that are named.
-func (f *Fetcher) dial(private []string) func(context.Context, string, string) (net.Conn, error) {
+func (f *Fetcher) dial(r Request) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, err
 		}
 		d := net.Dialer{Resolver: f.Resolver}
-		if !named(private, host) {
+		switch {
+		case r.here:
+			d.Control = onlyHere(host)
+		case !named(r.Private, host):
 			d.Control = onlyPublic(host)
 		}
 		return d.DialContext(ctx, network, address)

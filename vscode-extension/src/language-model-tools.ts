@@ -33,7 +33,7 @@ class SidecarTool implements LanguageModelTool<object> {
   }
 
   async invoke(options: LanguageModelToolInvocationOptions<object>, token: CancellationToken): Promise<LanguageModelToolResult> {
-    const call: ToolCall = { name: this.name, arguments: options.input };
+    const call: ToolCall = { name: this.name, arguments: options.input, sessionId: "chat" }; // an agent's: without, it would be the user's own
     const result = await this.request<ToolResult>(methods.toolsCall, call, token);
     return new LanguageModelToolResult((result.content ?? []).map(partOf));
   }

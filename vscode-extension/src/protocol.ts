@@ -312,6 +312,7 @@ export interface LanguageAnswer {
 export interface ToolCall {
   name: string;
   arguments: unknown;
+  sessionId: string;
 }
 
 export interface ToolResult {

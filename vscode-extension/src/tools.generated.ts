@@ -40,10 +40,13 @@ export const tools: readonly Tool[] = [
   { name: "read_process", registered: "pillion_read_process", title: "Read process" },
   { name: "run_command", registered: "pillion_run_command", title: "Run command" },
   { name: "run_persistent", registered: "pillion_run_persistent", title: "Start process" },
+  { name: "save_memory", registered: "pillion_save_memory", title: "Save memory" },
   { name: "search_in_project", registered: "pillion_search_in_project", title: "Search in project" },
+  { name: "skill", registered: "pillion_skill", title: "Use skill" },
   { name: "todo_read", registered: "pillion_todo_read", title: "Read to-do list" },
   { name: "todo_write", registered: "pillion_todo_write", title: "Write to-do list" },
   { name: "web_fetch", registered: "pillion_web_fetch", title: "Fetch web page" },
+  { name: "web_search", registered: "pillion_web_search", title: "Search the web" },
   { name: "write_file", registered: "pillion_write_file", title: "Write file" },
   { name: "write_process", registered: "pillion_write_process", title: "Write to process" },
 ];

@@ -117,14 +117,18 @@ func (c *Committer) entries(sel Selection, limit int) ([]journal.Entry, error) {
 	return found, err
 }
 
-// isHere: it changed something in a folder that is open.
+// isHere: it changed something in a folder that is open, or a file apart.
 func (c *Committer) isHere(e *journal.Entry) bool {
-	for _, root := range c.Documents.Workspace().Roots() {
+	w := c.Documents.Workspace()
+	for _, root := range w.Roots() {
 		if slices.ContainsFunc(e.Records, func(r journal.Record) bool { return isIn(root.Abs(), r.Path) }) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(e.Records, func(r journal.Record) bool {
+		_, apart := w.ApartAt(r.Path)
+		return apart
+	})
 }
 
 func isIn(dir, name string) bool {
@@ -152,14 +156,14 @@ func (c *Committer) info(e journal.Entry) EntryInfo {
 
 // nameOf is a path as tools print it here; it may have been another workspace then.
 func (c *Committer) nameOf(abs, then string) string {
-	if p, err := c.Documents.Workspace().Resolve(abs); err == nil {
+	if p, err := c.Documents.Workspace().Known(abs); err == nil {
 		return p.String()
 	}
 	return then
 }
 
 func (c *Committer) uriOf(abs string) string {
-	if p, err := c.Documents.Workspace().Resolve(abs); err == nil {
+	if p, err := c.Documents.Workspace().Known(abs); err == nil {
 		return p.URI()
 	}
 	return ""

@@ -114,7 +114,7 @@ func (c *Committer) takeBackPart(ctx context.Context, e journal.Entry) error {
 
 // recoverRecord sweeps what a record left, and says whether it was made.
 func (c *Committer) recoverRecord(e journal.Entry, r *journal.Record) (m made, note string) {
-	p, err := c.Documents.Workspace().ResolveEntry(r.Path)
+	p, err := c.Documents.Workspace().Known(r.Path)
 	if err != nil {
 		return unclear, ""
 	}

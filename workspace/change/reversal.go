@@ -184,7 +184,7 @@ func (r *reversal) result() Reverted {
 }
 
 func (r *reversal) undoRecord(newest, oldest undoing) (merged bool, err error) {
-	p, err := r.committer.Documents.Workspace().ResolveEntry(newest.record.Path)
+	p, err := r.committer.Documents.Workspace().Known(newest.record.Path)
 	if err != nil {
 		return false, err
 	}
@@ -225,7 +225,7 @@ func (r *reversal) now(p workspace.Path) (*restored, workspace.Path) {
 			return nil, workspace.Path{}
 		}
 	}
-	at, err := r.committer.Documents.Workspace().ResolveEntry(abs)
+	at, err := r.committer.Documents.Workspace().Known(abs)
 	if err != nil || slices.ContainsFunc(r.gone, func(g workspace.Path) bool { return isIn(g.Abs(), at.Abs()) }) {
 		return nil, workspace.Path{}
 	}

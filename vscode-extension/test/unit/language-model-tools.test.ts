@@ -14,7 +14,7 @@ test("the chat's model gets text as text, and an image as an image", async () =>
   const tool = registered.get("pillion_read_file");
   assert.ok(tool, [...registered.keys()].join());
   const { content } = await tool.invoke({ input: { path: "logo.png" } });
-  assert.deepEqual(calls, [{ name: "read_file", arguments: { path: "logo.png" } }]);
+  assert.deepEqual(calls, [{ name: "read_file", arguments: { path: "logo.png" }, sessionId: "chat" }]);
   assert.deepEqual(content.slice(1), [new LanguageModelTextPart("(image/png, 4 bytes)"), new LanguageModelTextPart("")]);
   const [image] = content;
   assert.ok(image instanceof LanguageModelDataPart);

@@ -1,0 +1,71 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+)
+
+// TestSkills: an agent's load is asked about once for each text, the editor's own is not,
+// and the settings deny both.
+func TestSkills(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{Settings: object{"skills": object{"deny": []string{"de*"}}}})
+	skill := func(name, text string) string {
+		return fmt.Sprintf("---\nname: %s\ndescription: About %s.\n---\n%s\n", name, name, text)
+	}
+	e.Write(".claude/skills/review/SKILL.md", skill("review", "Look twice."))
+	e.Write(".claude/skills/deploy/SKILL.md", skill("deploy", "Never."))
+	for _, own := range []string{".config/pillion/skills/mine", ".agents/skills/review"} {
+		dir := filepath.Join(e.Home, own)
+		must(t, os.MkdirAll(dir, 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte(skill(filepath.Base(own), "My way.")), 0o600))
+	}
+	call := func(session string, arguments object) testrig.Result {
+		var r testrig.Result
+		e.Must("tools/call", object{"sessionId": session, "name": "skill", "arguments": arguments}, &r)
+		return r
+	}
+	load := func(session, name string, asked bool) string {
+		t.Helper()
+		done := make(chan testrig.Result, 1)
+		go func() { done <- call(session, object{"action": "load", "name": name}) }()
+		if asked {
+			a := testrig.Wait(t, e.Approvals, "the dialog")
+			preview, _ := a.Params["preview"].(object)
+			if lines := fmt.Sprint(preview["lines"]); !strings.Contains(lines, "description: About "+name) {
+				t.Errorf("the dialog shows %s", lines)
+			}
+			a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+		}
+		r := testrig.Wait(t, done, "the result")
+		return fmt.Sprint(r.Code(), r.StructuredContent["content"])
+	}
+	want := "[map[description:About mine. name:mine source:~/.config/pillion/skills] map[description:About review. name:review source:.claude/skills] map[description:About review. name:review shadowed_by:.claude/skills source:~/.agents/skills]]"
+	if got := fmt.Sprint(call("ada", object{"action": "list"}).StructuredContent["skills"]); got != want {
+		t.Errorf("listed %s", got)
+	}
+	for _, one := range []struct {
+		session, name, want string
+		asked               bool
+	}{
+		{"ada", "review", skill("review", "Look twice."), true},
+		{"ada", "review", skill("review", "Look twice."), false},
+		{"ben", "mine", skill("mine", "My way."), true},
+		{"", "mine", skill("mine", "My way."), false},
+		{"", "deploy", "POLICY_DENIED<nil>", false},
+		{"ada", "deploy", "POLICY_DENIED<nil>", false},
+	} {
+		if got := load(one.session, one.name, one.asked); got != one.want {
+			t.Errorf("%q loads %s: %s", one.session, one.name, got)
+		}
+	}
+	e.Write(".claude/skills/review/SKILL.md", skill("review", "Look away."))
+	if got := load("ada", "review", true); got != skill("review", "Look away.") {
+		t.Errorf("another text: %s", got)
+	}
+}

@@ -1,0 +1,62 @@
+package test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pillion/internal/testrig"
+)
+
+// TestTheSearchKeyIsNowhere but in the request to the provider that the user chose, of
+// which a project has no say.
+func TestTheSearchKeyIsNowhere(t *testing.T) {
+	t.Parallel()
+	const key = "k3y-that-nobody-must-see"
+	got := make(chan string, 1)
+	answer := `{"web": {"results": [{"title": "Tea", "url": "https://tea.example/", "description": "hot"}]}}`
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got <- r.Header.Get("X-Subscription-Token") + " " + r.URL.String()
+		if r.URL.Query().Get("q") == "bad" {
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprintf(w, "the key %s is wrong", r.Header.Get("X-Subscription-Token"))
+			return
+		}
+		fmt.Fprint(w, answer)
+	}))
+	t.Cleanup(provider.Close)
+	file := filepath.Join(t.TempDir(), "key")
+	must(t, os.WriteFile(file, []byte(key+"\nmore\n"), 0o600))
+	e := spawn(t, testrig.Options{Settings: object{"web": object{"search": object{"provider": "brave", "url": provider.URL, "keyCommand": "cat " + file}}}})
+	var log bytes.Buffer
+	e.OnNotice(func(_ string, params json.RawMessage) { log.Write(params) })
+	e.Write(".pillion/settings.json", `{"web": {"search": {"url": "http://127.0.0.1:1", "keyCommand": "echo theirs"}}}`)
+	for query, want := range map[string]string{"tea": "[map[snippet:hot title:Tea url:https://tea.example/]]", "bad": "<nil>"} {
+		done := e.Start("web_search", object{"query": query})
+		a := testrig.Wait(t, e.Approvals, "the dialog")
+		preview, _ := a.Params["preview"].(object)
+		if facts := fmt.Sprint(preview["facts"]); !strings.Contains(facts, strings.TrimPrefix(provider.URL, "http://")) || !strings.Contains(facts, query) {
+			t.Errorf("the dialog shows %s", facts)
+		}
+		select {
+		case asked := <-got:
+			t.Errorf("before the yes it asked %s", asked)
+		default:
+		}
+		a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+		r := testrig.Wait(t, done, "the result")
+		if asked := testrig.Wait(t, got, "the request"); asked != key+" /res/v1/web/search?count=10&q="+query {
+			t.Errorf("it asked %s", asked)
+		}
+		if fmt.Sprint(r.StructuredContent["results"]) != want || strings.Contains(fmt.Sprint(r), key) {
+			t.Errorf("%s gives %v", query, r)
+		}
+	}
+	nowhere(t, e, log.String(), key)
+}
