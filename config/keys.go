@@ -107,6 +107,10 @@ var keys = []Key{
 		Name: "web.privateHosts", Default: "[]", Meaning: "hosts that `web_fetch` may reach although their addresses are not public, such as `localhost` or `wiki.example.org`: names as they stand in the address, without a port",
 	},
 	{
+		Name: "task.runners", Default: "{}", Meaning: "sub-agents that agents may give tasks to, by name (see agents.md): `acp` (a list: the program and its arguments, which speaks the Agent Client Protocol) or `command` (a list; `{objective}` in it stands for the task, which otherwise comes on standard input), " +
+			"`env`, `inheritEnv` (names of your environment variables that it gets), `writable` (folders that it may write in the sandbox), `mode` (the loosest that it works in) and `timeoutSeconds` (1800). A project's file can add one only with your trust",
+	},
+	{
 		Name: "mcp.structured", Default: "false",
 		Meaning: "whether agents get the structure of a result (`structuredContent`) in addition to its text, as with `pillion mcp --structured`. Most agents show it to their model instead of the text, escaped in one line",
 	},

@@ -59,6 +59,7 @@ func (c *Sidecar) now() tools.Settings {
 	s.revision++
 	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings), Revision: s.revision}
 	s.settings.PrivateHosts = view.Settings.Web.PrivateHosts
+	s.settings.Runners = runners(view.Settings.Task.Runners)
 	s.settings.Allowed, s.unknown = allowed(view.Settings.Agents)
 	s.settings.Sandbox = sandbox(view.Settings, c.runner)
 	keep(c.journal, view.Settings.Journal)

@@ -144,6 +144,7 @@ func New(o Options) (*Sidecar, error) {
 	c.follow()
 	c.languages = c.newLanguages(o.Languages)
 	c.Registry.Languages = c.languages
+	c.Registry.Agents = c.subAgents()
 	c.tree.Follow(c.languages.Changed)
 	c.recovered = c.Registry.Committer.Recover(context.Background())
 	if alone {

@@ -24,7 +24,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		}
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
 	case *Action:
-		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
+		r.Command, r.Covered, r.Host, r.Subject = p.commandFacts(plan.Command), plan.Covered, plan.Host, plan.Subject
 	}
 	aims := resolveTouches(p.plan.touches())
 	for _, a := range aims {

@@ -34,6 +34,7 @@ type Input struct {
 	Git      *git.Cache
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages
+	Runners   map[string]Runner
 	// LookPath finds a program of the user's, none that the workspace brought along.
 	LookPath func(name string) (string, error)
 	// Taken is why the session cannot start a process of that name now; nil if it can.
@@ -220,6 +221,7 @@ type Action struct {
 	Preview approval.Preview
 	Command *policy.Command // of a call that runs a command line
 	Host    string          // of a call that reaches one, as policy has it
+	Subject string          // of a call that names what no path is, as policy has it
 	Reasons []approval.Reason
 	// Description is a sentence on what this very call would do; empty: the tool's own.
 	Description string
@@ -260,6 +262,8 @@ type Hands struct {
 	Output    func(stream, text string) // streamed while it runs; never nil
 	// Fetch gets a page.
 	Fetch func(context.Context, *url.URL) (web.Page, error)
+	// Agents runs sub-agents. Nil: nobody does.
+	Agents Agents
 	// Snapshot is what there is by now.
 	Snapshot func() *document.Snapshot
 }

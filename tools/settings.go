@@ -22,6 +22,7 @@ type Settings struct {
 	Sandbox  Sandbox // the zero value: there is none
 	// PrivateHosts may be fetched from though their addresses are private.
 	PrivateHosts []string
+	Runners      map[string]Runner // of task, by name
 }
 
 // settle looks at what the settings say now: a plan is made and judged by that.

@@ -69,9 +69,15 @@ func (s *Set) Open(id string, agent Agent, mode policy.Mode) (_ *Session, create
 	}
 	opened := New(id, agent, mode)
 	opened.SetLimits(s.limits)
-	opened.chosen, opened.texts, opened.pieces = chosen, s.texts, s.pieces
-	s.open = append(s.open, opened)
+	opened.chosen = chosen
+	s.addLocked(opened)
 	return opened, true, nil
+}
+
+// addLocked needs s.mu.
+func (s *Set) addLocked(opened *Session) {
+	opened.texts, opened.pieces = s.texts, s.pieces
+	s.open = append(s.open, opened)
 }
 
 // Get gives an open session.
@@ -84,8 +90,8 @@ func (s *Set) Get(id string) (*Session, bool) {
 	return nil, false
 }
 
-// Close forgets a session and says whether it was open. Whoever waits for its Closed
-// ends what belongs to it; its calls go on.
+// Close forgets a session with its children and says whether it was open. Whoever waits
+// for its Closed ends what belongs to it; its calls go on.
 func (s *Set) Close(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,9 +99,15 @@ func (s *Set) Close(id string) bool {
 	if at < 0 {
 		return false
 	}
-	close(s.open[at].closed)
-	s.open[at].dropAllPieces()
-	s.open = slices.Delete(s.open, at, at+1)
+	ended := s.open[at]
+	s.open = slices.DeleteFunc(s.open, func(one *Session) bool {
+		if !one.within(ended) {
+			return false
+		}
+		close(one.closed)
+		one.dropAllPieces()
+		return true
+	})
 	return true
 }
 

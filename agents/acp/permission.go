@@ -1,0 +1,92 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"pillion/internal/fault"
+	"pillion/tools/process"
+)
+
+// permit answers a sub-agent that asks before it uses a tool of its own. Where it is held
+// it cannot change the workspace by itself: a change that it asks for comes again as
+// fs/write_text_file and is asked about then, with the text that will be written. All else
+// the user is asked about, as what the sub-agent says.
+func (a *agent) permit(ctx context.Context, p sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
+	yes, no := option(p.Options, sdk.PermissionOptionKindAllowOnce), option(p.Options, sdk.PermissionOptionKindRejectOnce)
+	if yes == nil { // it offers nothing that would not hold for more than this
+		return answered(no), nil
+	}
+	if kind := p.ToolCall.Kind; kind != nil && *kind == sdk.ToolKindEdit && a.task.Process.Confine.Level != process.None {
+		return answered(yes), nil
+	}
+	var f *fault.Error
+	switch err := a.ask(ctx, "task_permission", claim(p.ToolCall), &struct{}{}); {
+	case err == nil:
+		return answered(yes), nil
+	case errors.As(err, &f) && f.Code == fault.Cancelled:
+		return answered(nil), nil
+	case errors.As(err, &f):
+		a.said.act(fault.Line(f.Message) + "\n")
+		return answered(no), nil
+	default:
+		return sdk.RequestPermissionResponse{}, err
+	}
+}
+
+func option(options []sdk.PermissionOption, kind sdk.PermissionOptionKind) *sdk.PermissionOptionId {
+	for _, o := range options {
+		if o.Kind == kind {
+			return &o.OptionId
+		}
+	}
+	return nil
+}
+
+// answered chooses an option; nil is none.
+func answered(id *sdk.PermissionOptionId) sdk.RequestPermissionResponse {
+	if id == nil {
+		return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeCancelled()}
+	}
+	return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeSelected(*id)}
+}
+
+// claim is what the sub-agent says that it will do, as arguments of task_permission. All of
+// it is shown, or the call is refused for its length.
+func claim(t sdk.ToolCallUpdate) map[string]any {
+	out := map[string]any{"title": ""}
+	if t.Title != nil {
+		out["title"] = *t.Title
+	}
+	var details []string
+	if t.Kind != nil {
+		out["kind"] = string(*t.Kind)
+	}
+	input, _ := t.RawInput.(map[string]any)
+	if line, is := input["command"].(string); is {
+		out["command"] = line
+	}
+	for _, l := range t.Locations {
+		details = append(details, l.Path)
+	}
+	for _, c := range t.Content {
+		switch {
+		case c.Diff != nil:
+			details = append(details, fmt.Sprintf("%s becomes:\n%s", c.Diff.Path, c.Diff.NewText))
+		case c.Content != nil && c.Content.Content.Text != nil:
+			details = append(details, c.Content.Content.Text.Text)
+		}
+	}
+	if len(input) > 0 {
+		if text, err := json.Marshal(input); err == nil {
+			details = append(details, string(text))
+		}
+	}
+	out["details"] = strings.Join(details, "\n")
+	return out
+}
