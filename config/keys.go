@@ -108,7 +108,7 @@ var keys = []Key{
 	},
 	{
 		Name: "task.runners", Default: "{}", Meaning: "sub-agents that agents may give tasks to, by name (see agents.md): `acp` (a list: the program and its arguments, which speaks the Agent Client Protocol) or `command` (a list; `{objective}` in it stands for the task, which otherwise comes on standard input), " +
-			"`env`, `inheritEnv` (names of your environment variables that it gets), `writable` (folders that it may write in the sandbox), `mode` (the loosest that it works in) and `timeoutSeconds` (1800). A project's file can add one only with your trust",
+			"`env`, `inheritEnv` (names of your environment variables that it gets), `writable` (folders that it may write in the sandbox), `writesItself` (it changes files by itself: opencode), `mode` (the loosest that it works in) and `timeoutSeconds` (1800). A project's file can add one only with your trust",
 	},
 	{
 		Name: "mcp.structured", Default: "false",

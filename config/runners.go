@@ -30,6 +30,7 @@ type Runner struct {
 	Env            map[string]string `json:"env,omitempty"`
 	InheritEnv     []string          `json:"inheritEnv,omitempty"`
 	Writable       []string          `json:"writable,omitempty"`
+	WritesItself   bool              `json:"writesItself,omitempty"`   // see docs/agents.md
 	Mode           policy.Mode       `json:"mode,omitempty"`           // empty: that of whoever starts it
 	TimeoutSeconds float64           `json:"timeoutSeconds,omitempty"` // 0: the default
 }

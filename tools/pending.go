@@ -153,7 +153,7 @@ func (p *pending) planOnce(ctx context.Context) error {
 		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
 		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Lines: &p.registry.lines, Files: p.registry.Files, Listings: &p.registry.listings, Git: p.registry.Git, Languages: p.registry.Languages,
 		LookPath: p.registry.LookPath, Runners: p.settings.Runners,
-		Taken:    own.Taken, Unasked: own.Unasked, first: p.first,
+		Taken: own.Taken, Unasked: own.Unasked, first: p.first,
 	}, p.call.Arguments)
 	if err != nil {
 		return p.withoutSecrets(p.settings.Limits.advise(fault.From(err)))

@@ -23,8 +23,11 @@ type Runner struct {
 	Env      map[string]string // added to the clean environment
 	Inherit  []string          // variables of ours that it gets besides
 	Writable []string          // folders that it may write in the sandbox
-	Mode     policy.Mode       // the loosest that it works in; empty: that of whoever starts it
-	Timeout  time.Duration     // of its own work
+	// WritesItself: it changes files by itself even where Pillion would do it, after it has
+	// asked.
+	WritesItself bool
+	Mode         policy.Mode   // the loosest that it works in; empty: that of whoever starts it
+	Timeout      time.Duration // of its own work
 }
 
 // ObjectiveHere stands in a runner's command for the objective.
@@ -39,12 +42,13 @@ type Agents interface {
 
 // SubAgent is one that is to be run.
 type SubAgent struct {
-	Name      string
-	Objective string
-	Parent    *session.Session // of the agent that starts it
-	Mode      policy.Mode      // see Runner
-	Process   process.Spec
-	Timeout   time.Duration // of its own work: waiting for the user does not count
+	Name         string
+	Objective    string
+	Parent       *session.Session // of the agent that starts it
+	Mode         policy.Mode      // see Runner
+	Process      process.Spec
+	WritesItself bool          // see Runner
+	Timeout      time.Duration // of its own work: waiting for the user does not count
 	// Output hears what it says and does. It must not be called after Run has returned.
 	Output func(stream, text string)
 }
@@ -89,7 +93,7 @@ func (r Runner) process(in Input, name, objective string, dir workspace.Path) (p
 }
 
 // confine holds the runner as a command is held. An agent that speaks ACP has Pillion to
-// change files for it: it cannot write to the workspace by itself.
+// change files for it, and cannot write to the workspace by itself.
 func (r Runner) confine(in Input, name string) (process.Confine, error) {
 	s := in.Sandbox
 	if s.Mode == "" || s.Mode == SandboxOff {
@@ -99,7 +103,7 @@ func (r Runner) confine(in Input, name string) (process.Confine, error) {
 	if err != nil || held.Level == process.None {
 		return held, err
 	}
-	if r.ACP {
+	if r.ACP && !r.WritesItself {
 		for _, root := range in.Snapshot.Workspace().Roots() {
 			closed := process.Resolve(root.Abs())
 			held.Writable = slices.DeleteFunc(held.Writable, func(dir string) bool { return dir == closed })

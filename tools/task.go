@@ -109,7 +109,7 @@ func (t subTask) run(in Input) func(context.Context, Hands) (*Answer, error) {
 			}
 			summary, err := hands.Agents.Run(ctx, SubAgent{
 				Name: t.args.Agent, Objective: t.args.Objective, Parent: in.Session, Mode: t.runner.Mode,
-				Process: t.spec, Timeout: t.runner.Timeout, Output: hands.Output,
+				Process: t.spec, WritesItself: t.runner.WritesItself, Timeout: t.runner.Timeout, Output: hands.Output,
 			})
 			return t.answer(summary, nil, err)
 		}

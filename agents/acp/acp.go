@@ -67,6 +67,10 @@ type agent struct {
 	id      atomic.Value  // sdk.SessionId: what it calls its session
 	slots   chan struct{} // filled by the requests that are under way
 	terms   terminals
+	wrote   written
+	// missingIsEmpty: it takes the error for a file that is not there for a failure, and
+	// so could create none (Gemini CLI 0.61): it gets an empty text. Set before id.
+	missingIsEmpty bool
 }
 
 // Run gives a sub-agent its objective: see tools.Agents.
@@ -222,6 +226,7 @@ func (a *agent) open() (sdk.SessionId, error) {
 	case hello.ProtocolVersion != sdk.ProtocolVersionNumber:
 		return "", fault.New(fault.ExecutionFailed, "the sub-agent %s speaks version %d of the protocol, and Pillion version %d", fault.Quote(a.task.Name), hello.ProtocolVersion, sdk.ProtocolVersionNumber)
 	}
+	a.missingIsEmpty = hello.AgentInfo != nil && hello.AgentInfo.Name == "gemini-cli"
 	opened, err := sdk.SendRequest[sdk.NewSessionResponse](a.conn, ctx, sdk.AgentMethodSessionNew, sdk.NewSessionRequest{
 		Cwd: a.task.Process.Dir, McpServers: []sdk.McpServer{},
 	})

@@ -125,9 +125,15 @@ func (a *agent) readFile(ctx context.Context, p sdk.ReadTextFileRequest) (sdk.Re
 		Content string `json:"content"`
 	}
 	err := a.ask(ctx, "read_file", args, &got)
+	if a.missingIsEmpty && fault.CodeOf(err) == fault.FileNotFound {
+		err = nil
+	}
 	return sdk.ReadTextFileResponse{Content: got.Content}, err
 }
 
 func (a *agent) writeFile(ctx context.Context, p sdk.WriteTextFileRequest) (sdk.WriteTextFileResponse, error) {
+	if a.task.WritesItself && a.wrote.take(p.Path, p.Content) {
+		return sdk.WriteTextFileResponse{}, nil
+	}
 	return sdk.WriteTextFileResponse{}, a.ask(ctx, "write_file", map[string]any{"path": a.host.Relative(p.Path), "content": p.Content}, &struct{}{})
 }

@@ -2,10 +2,12 @@ package acp
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	sdk "github.com/coder/acp-go-sdk"
 
@@ -13,8 +15,8 @@ import (
 	"pillion/tools/process"
 )
 
-// permit answers a sub-agent that asks before it uses a tool of its own. Where it is held
-// it cannot change the workspace by itself: a change that it asks for comes again as
+// permit answers a sub-agent that asks before it uses a tool of its own. Where the sandbox
+// keeps it from changing the workspace by itself, a change that it asks for comes again as
 // fs/write_text_file and is asked about then, with the text that will be written. All else
 // the user is asked about, as what the sub-agent says.
 func (a *agent) permit(ctx context.Context, p sdk.RequestPermissionRequest) (sdk.RequestPermissionResponse, error) {
@@ -22,21 +24,57 @@ func (a *agent) permit(ctx context.Context, p sdk.RequestPermissionRequest) (sdk
 	if yes == nil { // it offers nothing that would not hold for more than this
 		return answered(no), nil
 	}
-	if kind := p.ToolCall.Kind; kind != nil && *kind == sdk.ToolKindEdit && a.task.Process.Confine.Level != process.None {
+	edits := p.ToolCall.Kind != nil && *p.ToolCall.Kind == sdk.ToolKindEdit
+	if edits && !a.task.WritesItself && a.task.Process.Confine.Level != process.None {
 		return answered(yes), nil
 	}
 	var f *fault.Error
 	switch err := a.ask(ctx, "task_permission", claim(p.ToolCall), &struct{}{}); {
 	case err == nil:
+		if edits {
+			a.wrote.expect(p.ToolCall.Content)
+		}
 		return answered(yes), nil
 	case errors.As(err, &f) && f.Code == fault.Cancelled:
 		return answered(nil), nil
 	case errors.As(err, &f):
-		a.said.act(fault.Line(f.Message) + "\n")
+		a.said.note(fault.Line(f.Message) + "\n")
 		return answered(no), nil
 	default:
 		return sdk.RequestPermissionResponse{}, err
 	}
+}
+
+// written are the changes that the user has allowed a sub-agent to make by itself. One
+// that tells its editor of them too, by fs/write_text_file, needs no second answer.
+type written struct {
+	mu    sync.Mutex // guards texts
+	texts map[string][sha256.Size]byte
+}
+
+func (w *written) expect(content []sdk.ToolCallContent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.texts == nil || len(w.texts) > mostTerminals {
+		w.texts = map[string][sha256.Size]byte{}
+	}
+	for _, c := range content {
+		if c.Diff != nil {
+			w.texts[c.Diff.Path] = sha256.Sum256([]byte(c.Diff.NewText))
+		}
+	}
+}
+
+// take says whether the text was expected, once.
+func (w *written) take(path, text string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	sum, expected := w.texts[path]
+	if !expected || sum != sha256.Sum256([]byte(text)) {
+		return false
+	}
+	delete(w.texts, path)
+	return true
 }
 
 func option(options []sdk.PermissionOption, kind sdk.PermissionOptionKind) *sdk.PermissionOptionId {
@@ -70,6 +108,8 @@ func claim(t sdk.ToolCallUpdate) map[string]any {
 	input, _ := t.RawInput.(map[string]any)
 	if line, is := input["command"].(string); is {
 		out["command"] = line
+	} else if t.Kind != nil && *t.Kind == sdk.ToolKindExecute {
+		out["command"] = out["title"] // Gemini CLI
 	}
 	for _, l := range t.Locations {
 		details = append(details, l.Path)

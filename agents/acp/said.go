@@ -70,6 +70,13 @@ func (s *said) act(text string) {
 	s.addLocked("stderr", text)
 }
 
+// note is something of ours about what it does.
+func (s *said) note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addLocked("stderr", text)
+}
+
 func (s *said) addLocked(stream, text string) {
 	if text == "" || s.size+len(text) > mostPending {
 		return
