@@ -230,7 +230,7 @@ func TestASubAgentIsStopped(t *testing.T) {
 			e := tasked(t, object{"permissions": object{"allow": []string{"task", "run_persistent", "write_file"}}})
 			pids := filepath.Join(e.Dir, "pid")
 			done := e.Start("task", task(test.agent, "start echo $$ >pid1; exec sleep 1000", "spawn pid2", "say I wait", "write here x", test.lines))
-			waitFor(t, "it works", func() bool { return exists(e, "here") })
+			waitFor(t, "it works", func() bool { return exists(e, "here") && stillThere(pids+"1") && stillThere(pids+"2") })
 			if test.stop != nil {
 				test.stop(e, sessions(e)[child]["sessionId"].(string))
 			}
@@ -239,16 +239,16 @@ func TestASubAgentIsStopped(t *testing.T) {
 				t.Errorf("result: %v", r)
 			}
 			for _, file := range []string{pids + "1", pids + "2"} {
-				waitFor(t, "its processes are gone", func() bool { return !stillThere(t, file) })
+				waitFor(t, "its processes are gone", func() bool { return !stillThere(file) })
 			}
 		})
 	}
 }
 
-func stillThere(t *testing.T, file string) bool {
+func stillThere(file string) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		return false
 	}
 	pid, err := strconv.Atoi(string(bytes.TrimSpace(text)))
 	return err == nil && syscall.Kill(pid, 0) == nil
@@ -323,4 +323,30 @@ func errorDetail(r testrig.Result) string {
 	details, _ := fault["details"].(object)
 	text, _ := details["stderr"].(string)
 	return text
+}
+
+// TestASubAgentInTheSandbox cannot write to the workspace by itself, so an edit that it
+// asks to make is asked about once, when it comes through the door.
+func TestASubAgentInTheSandbox(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, object{"sandbox": "prefer"})
+	done := e.Start("task", task("sub", "permit edit tea.txt", "itself tea.txt black", "write tea.txt red", "itself "+filepath.Join(os.TempDir(), "pillion-test-itself")+" x"))
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	if a.Text("tool") == "task_permission" {
+		t.Log("not run: there is no sandbox here")
+		a.Answer <- object{"decision": "cancel", "digest": a.Text("digest")}
+		testrig.Wait(t, done, "the result")
+		return
+	}
+	if got := a.File("before"); a.Text("tool") != "write_file" || got != "green\n" {
+		t.Errorf("asked: %s, before %q", a.Text("tool"), got)
+	}
+	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if text := r.Text(); !strings.Contains(text, `"yes"`) || !strings.Contains(text, "read-only file system") && !strings.Contains(text, "permission denied") || strings.Count(text, "written") != 1 {
+		t.Errorf("result: %v", r)
+	}
+	if got := e.Read("tea.txt"); got != "red" {
+		t.Errorf("on disk: %q", got)
+	}
 }

@@ -28,6 +28,7 @@ func TestDialects(t *testing.T) {
 			w.write("app.py", "import os\nprint(os.sep)\nprint(1)\n")
 			w.write("src/util.py", "x = 1\n")
 			w.do(`write pixel.png "\x89PNG\r\n\x1a\n"`)
+			w.do("runner echo printf did:%s {objective}")
 			w.start()
 			owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
 			owner.SetDialect(dialect)

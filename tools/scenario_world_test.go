@@ -52,6 +52,7 @@ type world struct {
 	sandbox func(*process.Runner) tools.Sandbox
 	site    *httptest.Server // what the scenario has on the web; nil: nothing
 	pages   *http.ServeMux
+	runners map[string]tools.Runner
 }
 
 func newWorld(t *testing.T) *world {
@@ -59,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, file: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}}
+	w := &world{t: t, file: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}, runners: map[string]tools.Runner{}}
 	w.sandbox = func(*process.Runner) tools.Sandbox { return tools.Sandbox{} }
 	w.write("../outside/secret.txt", "out of reach\n")
 	t.Setenv("HOME", w.path("../home"))
@@ -102,7 +103,7 @@ func (w *world) start() {
 		Human:     w.human,
 		LookPath:  w.lookPath,
 		Settings: func() tools.Settings {
-			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}}
+			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}, Runners: w.runners}
 		},
 	}
 }
@@ -192,6 +193,8 @@ func (w *world) setup(text string) {
 //	offer NAME TOOL…   what a session is limited to
 //	limit read|write|diff|output BYTES; before the first call
 //	rate NAME N        of a session: so many changes and reads a minute
+//	runner NAME COMMAND…
+//	                   a sub-agent that is a command
 //	lsp QUESTION ABOUT JSON
 //	                   what a language server answers; see languages
 func (w *world) do(line string) {
@@ -233,6 +236,8 @@ func (w *world) doLive(verb, name, argument, rest string) {
 	case "lsp":
 		question, about, _ := strings.Cut(rest, " ")
 		w.lsp(question, about)
+	case "runner":
+		w.runners[name] = tools.Runner{Args: strings.Fields(argument), Timeout: time.Minute}
 	case "web":
 		w.serve(name, w.text(argument))
 	case "open":

@@ -34,7 +34,7 @@ type taskPermissionResult struct {
 
 func planTaskPermission(_ context.Context, in Input, args taskPermissionArgs) (*Action, error) {
 	if n := utf8.RuneCountInString(args.Title + args.Command + args.Details); n > maxObjective {
-		return nil, invalid("what is to be allowed has more than %s characters, which nobody can judge", grouped(maxObjective))
+		return nil, invalid("the permission request has more than %s characters, which nobody can judge", grouped(maxObjective))
 	}
 	var s sheet
 	s.Deed, s.Question = "use a tool of its own: "+fault.Clip(firstLine(args.Title), 100), "Allow the sub-agent's own tool?"

@@ -62,6 +62,7 @@ var arrows = map[string][]string{
 	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
 	"agents/mcp":     {"tools", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/wire"},
 	"agents/install": {"internal/state"},
+	"agents/acp":     {"tools", "tools/process", "tools/session"},
 	"agents/gateway": {"conversation", "tools", "tools/approval", "tools/session"},
 	"conversation":   {},
 	"terminal":       {"conversation", "tools", "tools/approval", "workspace/diff"},
@@ -73,7 +74,7 @@ var arrows = map[string][]string{
 	"config":         {"internal/state", "tools/policy", "workspace"},
 
 	"sidecar": {
-		"agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
+		"agents/acp", "agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/unusual",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
@@ -107,6 +108,7 @@ var confined = map[string][]string{
 	"github.com/JohannesKaufmann/":        {"tools/web"},
 	"golang.org/x/net/":                   {"tools/web"},
 	"github.com/coder/websocket":          {"agents/gateway"},
+	"github.com/coder/acp-go-sdk":         {"agents/acp"},
 	"golang.org/x/crypto/":                {},
 	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},

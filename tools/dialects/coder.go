@@ -14,7 +14,7 @@ import (
 )
 
 // coder is the tool set of the Go program "coder". Its results are objects with "ok", and
-// "error" is a text. What is absent: skill and task have no canonical tool yet.
+// "error" is a text. What is absent: skill has no canonical tool yet.
 var coder = &Dialect{
 	Name:  "coder",
 	words: map[string]string{"timeout_seconds": "timeout"},
@@ -37,6 +37,7 @@ var coder = &Dialect{
 		row(Tool{Name: "lsp_hover", Title: "Hover", Canonical: "lsp_hover", Description: "Says what a language server knows of a name."}, coderSame[coderPosition]("lsp_hover"), coderObject[coderPosition]),
 		row(Tool{Name: "todoread", Title: "Read to-dos", Canonical: "todo_read", Description: "Lists your to-dos."}, coderSame[coderNothing]("todo_read"), coderTodos[coderNothing]),
 		row(Tool{Name: "todowrite", Title: "Write to-dos", Canonical: "todo_write", Description: "Replaces your to-do list, which the user sees: the whole list each time, at most one item in_progress."}, coderTodoWrite, coderTodos[coderTodoArgs]),
+		row(Tool{Name: "task", Title: "Task", Canonical: "task", Description: "Gives an objective to another agent that the user configured, waits for it and returns its summary."}, coderSame[coderTaskArgs]("task"), plain[coderTaskResult]),
 	},
 }
 
@@ -358,4 +359,15 @@ func coderError(err *fault.Error) string {
 		text += "; " + err.Hint
 	}
 	return text
+}
+
+type coderTaskArgs struct {
+	Agent     string `json:"agent"`
+	Objective string `json:"objective" jsonschema:"all that it needs to know"`
+}
+
+type coderTaskResult struct {
+	OK      bool   `json:"ok"`
+	Agent   string `json:"agent"`
+	Summary string `json:"summary"`
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // qwen is the tool set of Qwen Code and Gemini CLI. A result is what the model reads, what
-// the user sees, and an error. What is absent: web_search, save_memory and task
+// the user sees, and an error. What is absent: web_search and save_memory
 // have no canonical tool yet.
 var qwen = &Dialect{
 	Name:  "qwen",
@@ -33,6 +33,7 @@ var qwen = &Dialect{
 		row(Tool{Name: "exit_plan_mode", Title: "ExitPlanMode", Canonical: "exit_plan_mode", Description: "Shows the user a plan; approved, the session leaves plan mode."}, qwenPlan, qwenAnswer[qwenPlanArgs]),
 		row(Tool{Name: "todo_write", Title: "TodoWrite", Canonical: "todo_write", Description: "Replaces your to-do list, which the user sees: the whole list each time, at most one item in_progress."}, qwenTodos, qwenTodosAnswer),
 		row(Tool{Name: "web_fetch", Title: "WebFetch", Canonical: "web_fetch", Description: "Gets a web page as Markdown, or a text file."}, qwenFetch, qwenAnswer[qwenFetchArgs]),
+		row(Tool{Name: "task", Title: "Task", Canonical: "task", Description: "Gives a task to another agent that the user configured, waits for it and returns its last message."}, qwenTask, qwenAnswer[qwenTaskArgs]),
 	},
 }
 
@@ -376,3 +377,13 @@ type qwenFetchArgs struct {
 }
 
 func qwenFetch(a qwenFetchArgs) (string, any, error) { return "web_fetch", a, nil }
+
+type qwenTaskArgs struct {
+	Description string `json:"description" jsonschema:"three to five words, for you"`
+	Prompt      string `json:"prompt" jsonschema:"all that the agent needs to know"`
+	Agent       string `json:"subagent_type" jsonschema:"the agent, by the name that the user gave it"`
+}
+
+func qwenTask(a qwenTaskArgs) (string, any, error) {
+	return "task", map[string]any{"agent": a.Agent, "objective": a.Prompt}, nil
+}

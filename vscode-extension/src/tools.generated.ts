@@ -41,6 +41,7 @@ export const tools: readonly Tool[] = [
   { name: "run_command", registered: "pillion_run_command", title: "Run command" },
   { name: "run_persistent", registered: "pillion_run_persistent", title: "Start process" },
   { name: "search_in_project", registered: "pillion_search_in_project", title: "Search in project" },
+  { name: "task", registered: "pillion_task", title: "Start sub-agent" },
   { name: "todo_read", registered: "pillion_todo_read", title: "Read to-do list" },
   { name: "todo_write", registered: "pillion_todo_write", title: "Write to-do list" },
   { name: "web_fetch", registered: "pillion_web_fetch", title: "Fetch web page" },
