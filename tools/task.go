@@ -18,12 +18,12 @@ import (
 var _ = define(NewExec(Spec{
 	Name:        "task",
 	Title:       "Start sub-agent",
-	Description: "Gives an objective to another agent that the user configured, waits for it and returns its last message. It knows nothing of your conversation. The user approves it unless a rule allows the agent.",
+	Description: "Gives an objective to a sub-agent that the user configured, and returns its last message. It knows nothing of your conversation.",
 	Results:     []any{taskResult{}},
 }, planTask))
 
 type taskArgs struct {
-	Agent     string `json:"agent" jsonschema:"a name that the user configured"`
+	Agent     string `json:"agent"`
 	Objective string `json:"objective" jsonschema:"all that it needs to know"`
 }
 
