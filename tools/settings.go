@@ -113,8 +113,11 @@ func nameOf(root workspace.Path) string {
 }
 
 // keepable takes away the offers to remember a rule beyond the session, where there
-// is no one folder to remember it for.
+// is no one folder to remember it for, and all of them for what nobody can check.
 func (p *pending) keepable(offers []policy.Offer) []policy.Offer {
+	if p.tool.PartOf != "" {
+		return nil
+	}
 	if p.registry.Remember != nil && len(p.site.roots) == 1 {
 		return offers
 	}

@@ -151,6 +151,8 @@ func (t subTask) answer(summary string, code *int, err error) (*Answer, error) {
 	}
 	if summary != "" {
 		a.Notes = []string{"(it is what the sub-agent " + fault.Quote(t.args.Agent) + " says: check what matters)"}
+	} else if err == nil {
+		a.Text = "the sub-agent " + fault.Quote(t.args.Agent) + " ended without a message"
 	}
 	return a, nil
 }

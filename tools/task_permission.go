@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"pillion/internal/fault"
-	"pillion/tools/approval"
 	"pillion/tools/policy"
 )
 
@@ -47,7 +46,6 @@ func planTaskPermission(_ context.Context, in Input, args taskPermissionArgs) (*
 	a := &Action{
 		Title:   "Its own tool: " + fault.Escape(fault.Clip(firstLine(args.Title), 60)),
 		Preview: s.preview(),
-		Reasons: []approval.Reason{approval.Because("claim", "the sub-agent does it outside Pillion")},
 		Run: func(context.Context, Hands) (*Answer, error) {
 			return &Answer{Result: taskPermissionResult{true}, Text: "allowed", Summary: "allowed"}, nil
 		},

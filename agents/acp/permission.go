@@ -29,7 +29,7 @@ func (a *agent) permit(ctx context.Context, p sdk.RequestPermissionRequest) (sdk
 		return answered(yes), nil
 	}
 	var f *fault.Error
-	switch err := a.ask(ctx, "task_permission", claim(p.ToolCall), &struct{}{}); {
+	switch err := a.ask(ctx, "task_permission", a.claim(p.ToolCall), &struct{}{}); {
 	case err == nil:
 		if edits {
 			a.wrote.expect(p.ToolCall.Content)
@@ -94,12 +94,12 @@ func answered(id *sdk.PermissionOptionId) sdk.RequestPermissionResponse {
 	return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeSelected(*id)}
 }
 
-// claim is what the sub-agent says that it will do, as arguments of task_permission. All of
-// it is shown, or the call is refused for its length.
-func claim(t sdk.ToolCallUpdate) map[string]any {
+// claim is what the sub-agent says that it will do, as arguments of task_permission, which
+// shows it whole or refuses it for its length.
+func (a *agent) claim(t sdk.ToolCallUpdate) map[string]any {
 	out := map[string]any{"title": ""}
 	if t.Title != nil {
-		out["title"] = *t.Title
+		out["title"] = a.host.Relative(*t.Title) // opencode's is a path
 	}
 	var details []string
 	if t.Kind != nil {
@@ -112,17 +112,19 @@ func claim(t sdk.ToolCallUpdate) map[string]any {
 		out["command"] = out["title"] // Gemini CLI
 	}
 	for _, l := range t.Locations {
-		details = append(details, l.Path)
+		details = append(details, a.host.Relative(l.Path))
 	}
+	diffs := false
 	for _, c := range t.Content {
 		switch {
 		case c.Diff != nil:
-			details = append(details, fmt.Sprintf("%s becomes:\n%s", c.Diff.Path, c.Diff.NewText))
+			diffs = true
+			details = append(details, fmt.Sprintf("%s becomes:\n%s", a.host.Relative(c.Diff.Path), c.Diff.NewText))
 		case c.Content != nil && c.Content.Content.Text != nil:
 			details = append(details, c.Content.Content.Text.Text)
 		}
 	}
-	if len(input) > 0 {
+	if len(input) > 0 && !diffs { // else it says the same once more
 		if text, err := json.Marshal(input); err == nil {
 			details = append(details, string(text))
 		}
