@@ -2,11 +2,11 @@ package test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -172,6 +172,25 @@ func TestASubAgentGoesThroughTheDoor(t *testing.T) {
 	}
 }
 
+// TestWhatASubAgentSaysIsProgress: its words and what it says that it does stream.
+func TestWhatASubAgentSaysIsProgress(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, nil)
+	var r testrig.Result
+	e.Must("tools/call", object{"name": "task", "arguments": task("sub", "say I look", "act Look\taround", "read tea.txt", "say over"), "workDoneToken": "w"}, &r)
+	got := ""
+	for !strings.Contains(got, "over") {
+		var p struct{ Value struct{ Stream, Text string } }
+		if err := json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &p); err != nil {
+			t.Fatal(err)
+		}
+		got += "<" + p.Value.Stream + ">" + p.Value.Text
+	}
+	if !strings.Contains(got, "<stdout>I look") || !strings.Contains(got, "<stderr>· Look") {
+		t.Errorf("progress: %q", got)
+	}
+}
+
 // TestASubAgentIsNoFreerThanItsParent, also when that is tightened meanwhile.
 func TestASubAgentIsNoFreerThanItsParent(t *testing.T) {
 	t.Parallel()
@@ -251,7 +270,7 @@ func stillThere(file string) bool {
 		return false
 	}
 	pid, err := strconv.Atoi(string(bytes.TrimSpace(text)))
-	return err == nil && syscall.Kill(pid, 0) == nil
+	return err == nil && alive(pid)
 }
 
 // TestTheDialogTakesNoneOfItsTime.

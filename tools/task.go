@@ -52,8 +52,11 @@ func planTask(_ context.Context, in Input, args taskArgs) (*Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := in.Snapshot.Workspace().Roots()[0]
-	spec, err := runner.process(in, args.Agent, args.Objective, dir)
+	roots := in.Snapshot.Workspace().Roots()
+	if len(roots) == 0 {
+		return nil, fault.New(fault.ExecutionFailed, "no folder is open for the sub-agent to work in").WithHint("ask the user to open one")
+	}
+	spec, err := runner.process(in, args.Agent, args.Objective, roots[0])
 	if err != nil {
 		return nil, err
 	}

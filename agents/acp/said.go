@@ -98,19 +98,26 @@ func (s *said) newsLocked() chan struct{} {
 // follow tells what is said until ctx is done.
 func (s *said) follow(ctx context.Context) {
 	for {
-		s.mu.Lock()
-		pieces, news := s.pending, s.newsLocked()
-		s.pending, s.size = nil, 0
-		s.mu.Unlock()
-		for _, p := range pieces {
-			s.tell(p.stream, p.text)
-		}
+		news := s.flush()
 		select {
 		case <-news:
 		case <-ctx.Done():
+			s.flush()
 			return
 		}
 	}
+}
+
+// flush tells what is pending, and gives where more is announced.
+func (s *said) flush() (news <-chan struct{}) {
+	s.mu.Lock()
+	pieces, news := s.pending, s.newsLocked()
+	s.pending, s.size = nil, 0
+	s.mu.Unlock()
+	for _, p := range pieces {
+		s.tell(p.stream, p.text)
+	}
+	return news
 }
 
 // last is the last message.
