@@ -48,6 +48,7 @@ type Settings struct {
 	Memory          Memory          `json:"memory,omitzero"`
 	Skills          Skills          `json:"skills,omitzero"`
 	Web             Web             `json:"web,omitzero"`
+	Task            Task            `json:"task,omitzero"`
 	MCP             MCP             `json:"mcp,omitzero"`
 	Gateway         Gateway         `json:"gateway,omitzero"`
 	Agents          Agents          `json:"agents,omitempty"`
@@ -169,7 +170,7 @@ func (s Settings) Over(user Settings) Settings {
 func lay(out, under reflect.Value) {
 	switch out.Kind() {
 	case reflect.Map:
-		out.Set(reflect.ValueOf(out.Interface().(Servers).over(under.Interface().(Servers))))
+		out.Set(reflect.ValueOf(out.Interface().(entries).over(under.Interface())))
 	case reflect.Struct:
 		for i := range out.NumField() {
 			lay(out.Field(i), under.Field(i))

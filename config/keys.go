@@ -122,6 +122,10 @@ var keys = []Key{
 		Name: "web.search.keyCommand", Default: `""`, Meaning: "a command line that prints your key for Tavily or Brave; without it, the key is in the environment variable `PILLION_SEARCH_KEY`. It runs at each search, after you approved it",
 	},
 	{
+		Name: "task.runners", Default: "{}", Meaning: "sub-agents that agents may give tasks to, by name (see agents.md): `acp` (a list: the program and its arguments, which speaks the Agent Client Protocol) or `command` (a list; `{objective}` in it stands for the task, which otherwise comes on standard input), " +
+			"`env`, `inheritEnv` (names of your environment variables that it gets), `writable` (folders that it may write in the sandbox), `writesItself` (it changes files by itself: opencode), `mode` (the loosest that it works in) and `timeoutSeconds` (1800). A project's file can add one only with your trust",
+	},
+	{
 		Name: "mcp.structured", Default: "false",
 		Meaning: "whether agents get the structure of a result (`structuredContent`) in addition to its text, as with `pillion mcp --structured`. Most agents show it to their model instead of the text, escaped in one line",
 	},

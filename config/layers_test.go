@@ -119,7 +119,7 @@ func TestServersOfSeveralFolders(t *testing.T) {
 	a, _ := Parse([]byte(`{"languageServers": {"servers": {"pylsp": {"enabled": false}, "gopls": {"env": {"A": "b"}}, "x": {"command": ["x"]}}}}`))
 	b, _ := Parse([]byte(`{"languageServers": {"servers": {"gopls": {"env": {"A": "b"}}}}}`))
 	want := map[string]bool{"pylsp": true, "gopls": false}
-	for _, s := range []Servers{a.LanguageServers.Servers.both(b.LanguageServers.Servers), b.LanguageServers.Servers.both(a.LanguageServers.Servers)} {
+	for _, s := range []Servers{a.LanguageServers.Servers.both(b.LanguageServers.Servers).(Servers), b.LanguageServers.Servers.both(a.LanguageServers.Servers).(Servers)} {
 		got := map[string]bool{}
 		for name, server := range s {
 			got[name] = server.Off()

@@ -80,6 +80,9 @@ func (p *problems) decode(raw json.RawMessage, v reflect.Value, at string) {
 	case *Servers:
 		p.decodeServers(raw, into, at)
 		return
+	case *Runners:
+		p.decodeRunners(raw, into, at)
+		return
 	case *Agents:
 		p.decodeAgents(raw, into, at)
 		return

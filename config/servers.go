@@ -58,12 +58,12 @@ func (s LanguageServer) Off() bool { return s.Enabled != nil && !*s.Enabled }
 func (s LanguageServer) off() LanguageServer { return LanguageServer{Enabled: s.Enabled} }
 
 // over lays one server's settings over others, each by itself.
-func (s Servers) over(under Servers) Servers {
+func (s Servers) over(under any) any {
 	if len(s) == 0 {
 		return under
 	}
 	out := maps.Clone(s)
-	for name, below := range under {
+	for name, below := range under.(Servers) {
 		above := out[name]
 		fill(reflect.ValueOf(&above).Elem(), reflect.ValueOf(below))
 		out[name] = above
@@ -81,13 +81,13 @@ func fill(above, below reflect.Value) {
 }
 
 // hold says what of a project's servers counts over the user's own, and tells the rest.
-func (s Servers) hold(key string, own Servers, trusted bool, loosens *[]string) Servers {
+func (s Servers) hold(key string, own any, trusted bool, loosens *[]string) any {
 	out := Servers{}
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		entry := s[name]
 		only := entry.Off() && reflect.DeepEqual(entry, entry.off())
-		if !only && !reflect.DeepEqual(entry, own[name]) {
-			*loosens = append(*loosens, fmt.Sprintf("%s %s %s", key, fault.Quote(name), fault.Escape(entry.String())))
+		if !only && !reflect.DeepEqual(entry, own.(Servers)[name]) {
+			*loosens = append(*loosens, fmt.Sprintf("%s %s %s", key, fault.Quote(name), fault.Escape(asJSON(entry))))
 		}
 		switch {
 		case only || trusted:
@@ -107,23 +107,14 @@ func (s Servers) orNone() Servers {
 	return s
 }
 
-// String is the entry as JSON.
-func (s LanguageServer) String() string {
-	text, err := json.Marshal(s)
-	if err != nil {
-		return fault.Quote(err.Error())
-	}
-	return string(text)
-}
-
 // both are the servers of two folders that are open together: what one switches off
 // is off, and what is set counts where both say the same. A folder by itself has
 // Folder.LanguageServers.
-func (s Servers) both(other Servers) Servers {
-	out := Servers{}
-	for _, all := range []Servers{s, other} {
+func (s Servers) both(other any) any {
+	out, others := Servers{}, other.(Servers)
+	for _, all := range []Servers{s, others} {
 		for name := range all {
-			switch a, b := s[name], other[name]; {
+			switch a, b := s[name], others[name]; {
 			case a.Off() || b.Off():
 				no := false
 				out[name] = LanguageServer{Enabled: &no}
@@ -135,38 +126,52 @@ func (s Servers) both(other Servers) Servers {
 	return out.orNone()
 }
 
-// How many servers are read, and how much of one's settings.
+// entries is a setting that is an object whose entries stand each by itself, by name.
+type entries interface {
+	over(under any) any
+	hold(key string, own any, trusted bool, loosens *[]string) any
+	both(other any) any
+}
+
+// How many entries are read, and how much of one.
 const (
-	maxServers = 100
-	maxServer  = 64 << 10
+	maxEntries = 100
+	maxEntry   = 64 << 10
 )
 
-// decodeServers reads an object of servers; one that is none does not spoil the others.
-func (p *problems) decodeServers(raw json.RawMessage, into *Servers, at string) {
+// decodeEntries reads such an object; an entry that is none does not spoil the others.
+func (p *problems) decodeEntries(raw json.RawMessage, at, noun string, read func(name string, raw json.RawMessage, at string)) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil {
 		p.add("setting %q is ignored: it must be an object", at)
 		return
 	}
-	out := Servers{}
+	found := 0
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		at, raw := join(at, name), object[name]
 		switch {
-		case len(out) == maxServers:
-			p.add("only the first %d servers are read", maxServers)
-			*into = out
+		case found == maxEntries:
+			p.add("only the first %d %s are read", maxEntries, noun)
 			return
-		case len(raw) > maxServer || name == "" || len(name) > 100:
+		case len(raw) > maxEntry || name == "" || len(name) > 100:
 			p.add("setting %q is ignored: it is too long", at)
 		case string(raw) == "null":
 		case bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")):
-			var s LanguageServer
-			p.decodeObject(raw, reflect.ValueOf(&s).Elem(), at)
-			out[name] = s
+			found++
+			read(name, raw, at)
 		default:
 			p.add("setting %q is ignored: it must be an object", at)
 		}
 	}
+}
+
+func (p *problems) decodeServers(raw json.RawMessage, into *Servers, at string) {
+	out := Servers{}
+	p.decodeEntries(raw, at, "servers", func(name string, raw json.RawMessage, at string) {
+		var s LanguageServer
+		p.decodeObject(raw, reflect.ValueOf(&s).Elem(), at)
+		out[name] = s
+	})
 	*into = out.orNone()
 }
 

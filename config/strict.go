@@ -49,6 +49,7 @@ var bounds = map[string]bound{
 	"web.search.provider":     {never: searchIsYours},
 	"web.search.url":          {never: searchIsYours},
 	"web.search.keyCommand":   {never: searchIsYours},
+	"task.runners":            {}, // Runners says
 	"mcp.structured":          {never: "it applies to all your agents"},
 	"agents":                  {tightens: true},
 
@@ -151,7 +152,7 @@ func hold(project, own Settings, trusted bool) held {
 		switch {
 		case value.IsZero():
 		case value.Kind() == reflect.Map:
-			counts.Set(reflect.ValueOf(value.Interface().(Servers).hold(key, mine.Interface().(Servers), trusted, &h.loosens)))
+			counts.Set(reflect.ValueOf(value.Interface().(entries).hold(key, mine.Interface(), trusted, &h.loosens)))
 		case b.never != "":
 			h.never = append(h.never, fmt.Sprintf("setting %q is ignored in a project: %s", key, b.never))
 		case value.Kind() == reflect.Slice:
@@ -223,7 +224,7 @@ func strictest(a, b Settings) Settings {
 		one, other, into := values[0], values[1], values[2]
 		switch bound := bounds[key]; {
 		case one.Kind() == reflect.Map:
-			into.Set(reflect.ValueOf(one.Interface().(Servers).both(other.Interface().(Servers))))
+			into.Set(reflect.ValueOf(one.Interface().(entries).both(other.Interface())))
 		case bound.never != "":
 			into.Set(one)
 		case one.Kind() == reflect.Slice:

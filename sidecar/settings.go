@@ -63,6 +63,7 @@ func (c *Sidecar) now() tools.Settings {
 	s.settings.PrivateHosts = view.Settings.Web.PrivateHosts
 	s.settings.Search = webSearch(view.Settings.Web.Search)
 	s.settings.Skills = ownSkills(view.Settings)
+	s.settings.Runners = runners(view.Settings.Task.Runners)
 	s.settings.Allowed, s.unknown = allowed(view.Settings.Agents)
 	var err error
 	if s.settings.Memory, err = OpenMemory(c.workspace, view.Settings); err != nil {

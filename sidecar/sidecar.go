@@ -147,6 +147,7 @@ func New(o Options) (*Sidecar, error) {
 	c.follow()
 	c.languages = c.newLanguages(o.Languages)
 	c.Registry.Languages = c.languages
+	c.Registry.Agents = c.subAgents()
 	c.tree.Follow(c.languages.Changed)
 	if !o.Passing { // else what asks may be the agent's own program, and its word must not last
 		c.keepSessions()

@@ -29,7 +29,7 @@ func TestDialectsOnTheWire(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	coder := "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover todoread todowrite skill"
+	coder := "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover todoread todowrite skill task"
 	for params, want := range map[*object]string{
 		{"dialect": "coder"}: coder, {"sessionId": "c"}: coder, {"dialect": "coder", "format": "openai"}: coder,
 		{"dialect": "coder", "allowed": []string{"read", "run_command"}}: "read bash",

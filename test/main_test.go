@@ -11,6 +11,9 @@ import (
 // TestMain lets the test binary be pillion itself, so that what is tested is the
 // whole program in a process of its own.
 func TestMain(m *testing.M) {
+	if os.Getenv(subAgentVariable) != "" && (len(os.Args) < 2 || os.Args[1] != "guardian") {
+		os.Exit(runSubAgent())
+	}
 	if os.Getenv("PILLION_TEST_MAIN") != "" || len(os.Args) > 1 && os.Args[1] == "guardian" {
 		os.Exit(cli.Run(os.Args[1:], "0.1.0-dev"))
 	}

@@ -44,15 +44,18 @@ func Choose(list []string) (chosen, unknown []string) {
 // IsCore says whether the tool is one of "core".
 func IsCore(name string) bool { return slices.Contains(core, name) }
 
-// off says why a tool does not exist for a session: a list that is about it lacks the tool.
+// off says why a tool does not exist for a session: a list that is about it, or about one
+// that it is below, lacks the tool.
 func (s Settings) off(owner *session.Session, tool string) error {
 	where := ""
-	if offered, limited := owner.Offered(); limited && !slices.Contains(offered, tool) {
-		where = "pillion mcp --tools"
-	}
-	for _, a := range s.Allowed {
-		if a.fits(owner.Agent().Name) && !slices.Contains(a.Tools, tool) {
-			where = "the setting " + fault.Escape(a.Where)
+	for ; owner != nil; owner = owner.Parent() {
+		if offered, limited := owner.Offered(); limited && !slices.Contains(offered, tool) {
+			where = "pillion mcp --tools"
+		}
+		for _, a := range s.Allowed {
+			if a.fits(owner.Agent().Name) && !slices.Contains(a.Tools, tool) {
+				where = "the setting " + fault.Escape(a.Where)
+			}
 		}
 	}
 	if where == "" {

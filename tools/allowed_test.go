@@ -41,8 +41,8 @@ func TestChoose(t *testing.T) {
 	if chosen, _ := Choose([]string{"core"}); len(chosen) != 10 {
 		t.Errorf("the core has %d tools", len(chosen))
 	}
-	if chosen, _ := Choose([]string{"all"}); len(chosen) != len(catalogue) {
-		t.Errorf("all are %d of %d", len(chosen), len(catalogue))
+	if chosen, _ := Choose([]string{"all"}); len(chosen) != len(Catalogue()) {
+		t.Errorf("all are %d of %d", len(chosen), len(Catalogue()))
 	}
 	if chosen, _ := Choose([]string{}); len(chosen) != 0 {
 		t.Errorf("none are %q", chosen)
@@ -69,7 +69,7 @@ func TestWhatIsOffIsNotListed(t *testing.T) {
 	if got := names(codex); !slices.Equal(got, []string{"read_file"}) {
 		t.Errorf("of a limited session %q", got)
 	}
-	if got := names(session.New("o", session.Agent{Name: "other"}, policy.Default)); len(got) != len(catalogue) {
+	if got := names(session.New("o", session.Agent{Name: "other"}, policy.Default)); len(got) != len(Catalogue()) {
 		t.Errorf("for another agent %q", got)
 	}
 }

@@ -29,6 +29,7 @@ func TestDialects(t *testing.T) {
 			w.write("src/util.py", "x = 1\n")
 			w.write("../home/.agents/skills/review/SKILL.md", "---\nname: review\ndescription: How to review.\n---\nLook twice.\n")
 			w.do(`write pixel.png "\x89PNG\r\n\x1a\n"`)
+			w.do("runner echo printf did:%s {objective}")
 			w.start()
 			owner := session.New("main", session.Agent{Name: "agent", Via: "mcp"}, policy.Default)
 			owner.SetDialect(dialect)

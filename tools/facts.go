@@ -24,9 +24,9 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		}
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
 	case *Action:
-		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
-		if plan.Skill != "" {
-			r.Access, r.Name = policy.Skill, plan.Skill
+		r.Command, r.Covered, r.Host, r.Subject = p.commandFacts(plan.Command), plan.Covered, plan.Host, plan.Subject
+		if plan.Skill {
+			r.Access = policy.Skill
 		}
 	}
 	aims := resolveTouches(p.plan.touches())

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -59,7 +60,7 @@ func (r *Registry) prepare(ctx context.Context, c Call) (*pending, error) {
 	}
 	c.Name = canonical(c.Name)
 	t, ok := catalogue[c.Name]
-	if !ok {
+	if !ok || t.PartOf != "" && c.Session.Parent() == nil {
 		return nil, unknownTool(c.Name)
 	}
 	p := &pending{registry: r, call: c, tool: t, moved: make(chan struct{}, 1), proposed: &proposals{}}
@@ -106,7 +107,7 @@ func (p *pending) replan(ctx context.Context) error {
 	next := *p // its settings too: as long as no plan is made under new ones, they are not the plan's
 	next.settle()
 	next.judged = p.call.Session.Judged()
-	if err := next.settings.off(p.call.Session, p.tool.Name); err != nil {
+	if err := next.settings.off(p.call.Session, cmp.Or(p.tool.PartOf, p.tool.Name)); err != nil {
 		return err
 	}
 	ctx, cancel := within(ctx, next.timeout())
@@ -153,7 +154,7 @@ func (p *pending) planOnce(ctx context.Context) error {
 		Snapshot: p.snapshot, Session: p.call.Session, Limits: p.settings.Limits, Timeout: p.call.Timeout, Tool: p.tool.Name,
 		Sandbox: p.settings.Sandbox, protected: p.registry.protected.in,
 		Streams: p.call.Stream != nil, Page: p.call.PageBytes, Lines: &p.registry.lines, Files: p.registry.Files, Listings: &p.registry.listings, Git: p.registry.Git, Languages: p.registry.Languages,
-		LookPath: p.registry.LookPath, Memory: p.settings.Memory, Skills: p.settings.Skills, Search: p.settings.Search, Denied: p.deniesSkill,
+		LookPath: p.registry.LookPath, Memory: p.settings.Memory, Skills: p.settings.Skills, Search: p.settings.Search, Denied: p.deniesSkill, Runners: p.settings.Runners,
 		Taken: own.Taken, Unasked: own.Unasked, first: p.first,
 	}, p.call.Arguments)
 	if err != nil {

@@ -35,6 +35,7 @@ type Input struct {
 	Git      *git.Cache
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages
+	Runners   map[string]Runner
 	// LookPath finds a program of the user's, none that the workspace brought along.
 	LookPath func(name string) (string, error)
 	Memory   workspace.Path                   // as in Settings
@@ -226,7 +227,8 @@ type Action struct {
 	Preview approval.Preview
 	Command *policy.Command // of a call that runs a command line
 	Host    string          // of a call that reaches one, as policy has it
-	Skill   string          // of a call that loads one
+	Subject string          // of a call that names what no path is, as policy has it
+	Skill   bool            // it loads a skill, whose name is the subject
 	Reasons []approval.Reason
 	// Description is a sentence on what this very call would do; empty: the tool's own.
 	Description string
@@ -268,6 +270,8 @@ type Hands struct {
 	// Fetch gets a page, and Search what is found on the web.
 	Fetch  func(context.Context, *url.URL) (web.Page, error)
 	Search func(ctx context.Context, query string, limit int) ([]web.Found, error)
+	// Agents runs sub-agents. Nil: nobody does.
+	Agents Agents
 	// Snapshot is what there is by now.
 	Snapshot func() *document.Snapshot
 }

@@ -36,6 +36,8 @@ type Registry struct {
 	Remember func(root string, rule policy.Rule) error
 	// Languages answers questions about code. Nil: nobody does.
 	Languages Languages
+	// Agents runs sub-agents. Nil: nobody does.
+	Agents Agents
 	// Files is the list of files; nil is a list that is always made anew.
 	Files *search.Files
 	// Git keeps what was seen of repositories; nil is nothing.

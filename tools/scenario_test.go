@@ -235,6 +235,7 @@ var varying = []struct {
 	{regexp.MustCompile(`still running after [\d.]+m?s`), `still running after <time>`},
 	{regexp.MustCompile(`"retry_after_ms": \d+`), `"retry_after_ms": "<ms>"`},
 	{regexp.MustCompile(`wait \d+ ms`), `wait <n> ms`},
+	{regexp.MustCompile(`\(/\S*/(?:printf|cat|sh)\)`), `(<program>)`},
 }
 
 // writesGit says whether a tool writes to repositories. Of what these hold a scenario

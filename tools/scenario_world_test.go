@@ -56,6 +56,7 @@ type world struct {
 	search  web.Search
 	site    *httptest.Server // what the scenario has on the web; nil: nothing
 	pages   *http.ServeMux
+	runners map[string]tools.Runner
 }
 
 func newWorld(t *testing.T) *world {
@@ -63,7 +64,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, file: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}}
+	w := &world{t: t, file: t, base: base, folders: []string{"."}, limits: tools.DefaultLimits, sessions: map[string]*session.Session{}, runners: map[string]tools.Runner{}}
 	w.sandbox = func(*process.Runner) tools.Sandbox { return tools.Sandbox{} }
 	w.write("../outside/secret.txt", "out of reach\n")
 	t.Setenv("HOME", w.path("../home"))
@@ -106,7 +107,7 @@ func (w *world) start() {
 		Human:     w.human,
 		LookPath:  w.lookPath,
 		Settings: func() tools.Settings {
-			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}, Memory: w.memory, Skills: w.skills, Search: w.search}
+			return tools.Settings{Rules: w.rules, Allowed: w.allowed, Limits: w.limits, Sandbox: w.sandbox(runner), PrivateHosts: []string{"127.0.0.1"}, Memory: w.memory, Skills: w.skills, Search: w.search, Runners: w.runners}
 		},
 	}
 }
@@ -204,6 +205,8 @@ func (w *world) setup(text string) {
 //	provider NAME      who searches the web, at $WEB, with the key "key"; no NAME: nobody
 //	own NAME           the session is the editor's own
 //	memory PATH        what the setting memory.file names
+//	runner NAME COMMAND…
+//	                   a sub-agent that is a command
 //	lsp QUESTION ABOUT JSON
 //	                   what a language server answers; see languages
 func (w *world) do(line string) {
@@ -254,6 +257,8 @@ func (w *world) doLive(verb, name, argument, rest string) {
 	case "lsp":
 		question, about, _ := strings.Cut(rest, " ")
 		w.lsp(question, about)
+	case "runner":
+		w.runners[name] = tools.Runner{Args: strings.Fields(argument), Timeout: time.Minute}
 	case "web":
 		w.serve(name, w.text(argument))
 	case "open":

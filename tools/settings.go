@@ -32,6 +32,7 @@ type Settings struct {
 	Search web.Search
 	// PrivateHosts may be fetched from though their addresses are private.
 	PrivateHosts []string
+	Runners      map[string]Runner // of task, by name
 }
 
 // settle looks at what the settings say now: a plan is made and judged by that.
@@ -125,8 +126,11 @@ func nameOf(root workspace.Path) string {
 }
 
 // keepable takes away the offers to remember a rule beyond the session, where there
-// is no one folder to remember it for.
+// is no one folder to remember it for, and all of them for what nobody can check.
 func (p *pending) keepable(offers []policy.Offer) []policy.Offer {
+	if p.tool.PartOf != "" {
+		return nil
+	}
 	if p.registry.Remember != nil && len(p.site.roots) == 1 {
 		return offers
 	}

@@ -127,7 +127,7 @@ func loadSkill(in Input, s skills.Skill) *Action {
 	}
 	a := &Action{
 		Title: "Load the skill " + s.Name,
-		Skill: s.Name,
+		Skill: true, Subject: s.Name,
 		Preview: approval.Preview{
 			Kind: "text", Deed: "load the skill " + s.Name, Question: "Load this skill?",
 			Lines: strings.Split(strings.TrimRight(s.Content, "\n"), "\n"),
@@ -170,6 +170,6 @@ func skillAnswer(name, path, content string) *Answer {
 
 // deniesSkill says that the settings deny a skill, or the tool.
 func (p *pending) deniesSkill(name string) bool {
-	d := policy.Decide(policy.Request{Tool: p.tool.Name, Access: policy.Skill, Mode: policy.FullAccess, Name: name, Rules: p.rules(site{})})
+	d := policy.Decide(policy.Request{Tool: p.tool.Name, Access: policy.Skill, Mode: policy.FullAccess, Subject: name, Rules: p.rules(site{})})
 	return d.Verdict == policy.Refuse
 }

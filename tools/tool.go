@@ -34,6 +34,9 @@ type Spec struct {
 	Destructive bool   // what it changes may be lost
 	Success     bool   // its results also say "success", as CodeLab's agents read it
 	Results     []any  // structs of the fields that its results have, without a value
+	// PartOf is the tool as a part of which it is called, for the agent that this one
+	// started: it is in no list, and exists for no other agent.
+	PartOf string
 	// Restate gives the arguments, nil for those to leave out, with which a call would plan
 	// exactly these edits. Nil: a change that the user made cannot be said in arguments.
 	Restate func(e *Edits) map[string]any
@@ -128,11 +131,16 @@ func define(t Tool) Tool {
 	return t
 }
 
-// Catalogue is every tool there is, by name.
+// definePart is define of a tool that is PartOf another.
+func definePart(t Tool) Tool { return define(t) }
+
+// Catalogue is every tool that agents are offered, by name.
 func Catalogue() []Tool {
 	out := make([]Tool, 0, len(catalogue))
 	for _, t := range catalogue {
-		out = append(out, t)
+		if t.PartOf == "" {
+			out = append(out, t)
+		}
 	}
 	slices.SortFunc(out, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return out

@@ -24,7 +24,7 @@ func TestADialectOverMCP(t *testing.T) {
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)
 		}
-		if got := strings.Join(names, " "); got != "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover todoread todowrite skill "+waitTool {
+		if got := strings.Join(names, " "); got != "read write list glob grep patch bash lsp_diagnostics lsp_definition lsp_hover todoread todowrite skill task "+waitTool {
 			t.Errorf("%s lists %s", where, got)
 		}
 		if r := a.call(t, "read", object{"path": "a.txt"}); r.isError || r.text != `{"ok":true,"path":"a.txt","content":"hello\n","start_line":1,"end_line":1,"has_more":false}` {

@@ -78,6 +78,28 @@ export function inTerminal(name, sandbox, url) {
   return { command: [program('agents', name)], env };
 }
 
+/** How each is started as a sub-agent, and where it writes in its home. @type {Record<'qwen' | 'gemini' | 'opencode', {args: string[], writable: string[], more?: object}>} */
+const subAgents = {
+  qwen: { args: ['--acp', '--auth-type', 'openai'], writable: ['.qwen'] },
+  gemini: { args: ['--acp', '-m', 'gemini-2.5-pro'], writable: ['.gemini'] },
+  opencode: {
+    args: ['acp'], writable: ['.local/share/opencode', '.local/state/opencode', '.cache/opencode', '.config/opencode'],
+    more: { writesItself: true, env: { OPENCODE_PERMISSION: JSON.stringify({ edit: 'ask', bash: 'ask' }) } },
+  },
+};
+
+/**
+ * The agent as an entry of the setting task.runners.
+ * @param {keyof typeof subAgents} name @param {import('./sandbox.js').Sandbox} sandbox @param {string} url
+ */
+export function asRunner(name, sandbox, url) {
+  const { args, writable, more } = subAgents[name];
+  const { env } = launches[name](url, sandbox.home, '');
+  for (const folder of writable) fs.mkdirSync(path.join(sandbox.home, folder), { recursive: true });
+  const own = /** @type {{env?: object}} */ (more ?? {});
+  return { acp: [program('agents', name), ...args], writable: writable.map((folder) => `~/${folder}`), ...own, env: { ...env, ...own.env } };
+}
+
 /**
  * Answers what the agent said on its standard output.
  * @param {Name} name @param {import('./sandbox.js').Sandbox} sandbox @param {string} url @param {string} prompt

@@ -7,7 +7,7 @@
  */
 import http from 'node:http';
 
-/** @typedef {{tool: string, args: object} | {say: string}} Step */
+/** A tool of Pillion's, one of the agent's own, or a last word. @typedef {{tool: string, args: object} | {own: string, args: object} | {say: string}} Step */
 /** @typedef {{name: string, namespace?: string}} Offered */
 
 /** What a wire form makes of one request: the tools it offers, and the events or the body that answer it.
@@ -178,9 +178,9 @@ export class ScriptedModel {
     this.requests.push({ offered, body });
     const [step] = this.#steps;
     if (!step) return form.answer(null, 'done', id);
-    const called = 'tool' in step ? find(step.tool, offered) : undefined;
+    const called = 'tool' in step ? find(step.tool, offered) : 'own' in step ? offered.find((o) => o.name === step.own) : undefined;
     // A step whose tool is missing stays: the test that counts what remains says so.
-    if ('tool' in step && !called) return form.answer(null, `no tool ${step.tool} was offered`, id);
+    if (!('say' in step) && !called) return form.answer(null, `no tool ${'tool' in step ? step.tool : step.own} was offered`, id);
     this.#steps.shift();
     return 'say' in step ? form.answer(null, step.say, id) : form.answer({ offered: /** @type {Offered} */ (called), args: step.args }, '', id);
   }

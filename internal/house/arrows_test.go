@@ -64,6 +64,7 @@ var arrows = map[string][]string{
 	"agents/relay":   {"internal/state", "tools", "tools/session", "workspace/tracking", "internal/wire"},
 	"agents/mcp":     {"tools", "tools/approval", "tools/session", "workspace", "agents/relay", "internal/wire"},
 	"agents/install": {"internal/state"},
+	"agents/acp":     {"tools", "tools/process", "tools/session"},
 	"agents/gateway": {"conversation", "tools", "tools/approval", "tools/session"},
 	"conversation":   {},
 	"terminal":       {"conversation", "tools", "tools/approval", "workspace/diff"},
@@ -75,7 +76,7 @@ var arrows = map[string][]string{
 	"config":         {"internal/state", "tools/policy", "workspace"},
 
 	"sidecar": {
-		"agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
+		"agents/acp", "agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
 		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/skills", "tools/unusual", "tools/web",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
@@ -110,6 +111,7 @@ var confined = map[string][]string{
 	"go.yaml.in/yaml/":                    {"tools/skills"},
 	"golang.org/x/net/":                   {"tools/web"},
 	"github.com/coder/websocket":          {"agents/gateway"},
+	"github.com/coder/acp-go-sdk":         {"agents/acp"},
 	"golang.org/x/crypto/":                {},
 	"os/exec":                             {"cli", "doctor", "sidecar", "terminal", "try"}, // programs' --version, a person's own editor, and pillion try's own agent
 	"github.com/rogpeppe/go-internal":     {},

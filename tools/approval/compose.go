@@ -53,7 +53,7 @@ func (r *Request) show() {
 	}
 }
 
-var via = map[string]string{"mcp": ", over MCP", "editor": ", in this editor", "terminal": ", in a terminal", "gateway": ", through a gateway"}
+var via = map[string]string{"mcp": ", over MCP", "editor": ", in this editor", "terminal": ", in a terminal", "gateway": ", through a gateway", "task": ", a sub-agent"}
 
 // host is what an address is easily mistaken in.
 func host(address string) Fact {

@@ -14,7 +14,7 @@ import (
 )
 
 // coder is the tool set of the Go program "coder". Its results are objects with "ok", and
-// "error" is a text. What is absent: task has no canonical tool yet.
+// "error" is a text.
 var coder = &Dialect{
 	Name:  "coder",
 	words: map[string]string{"timeout_seconds": "timeout"},
@@ -38,6 +38,7 @@ var coder = &Dialect{
 		row(Tool{Name: "todoread", Title: "Read to-dos", Canonical: "todo_read", Description: "Lists your to-dos."}, coderSame[coderNothing]("todo_read"), coderTodos[coderNothing]),
 		row(Tool{Name: "todowrite", Title: "Write to-dos", Canonical: "todo_write", Description: "Replaces your to-do list, which the user sees: the whole list each time, at most one item in_progress."}, coderTodoWrite, coderTodos[coderTodoArgs]),
 		row(Tool{Name: "skill", Title: "Skill", Canonical: "skill", Description: "Lists skills: instructions for kinds of work. Loads one by name, which the user approves."}, coderSame[coderSkillArgs]("skill"), coderObject[coderSkillArgs]),
+		row(Tool{Name: "task", Title: "Task", Canonical: "task", Description: "Gives an objective to another agent that the user configured, waits for it and returns its summary."}, coderSame[coderTaskArgs]("task"), plain[coderTaskResult]),
 	},
 }
 
@@ -364,4 +365,15 @@ func coderError(err *fault.Error) string {
 		text += "; " + err.Hint
 	}
 	return text
+}
+
+type coderTaskArgs struct {
+	Agent     string `json:"agent"`
+	Objective string `json:"objective" jsonschema:"all that it needs to know"`
+}
+
+type coderTaskResult struct {
+	OK      bool   `json:"ok"`
+	Agent   string `json:"agent"`
+	Summary string `json:"summary"`
 }

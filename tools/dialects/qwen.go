@@ -13,7 +13,7 @@ import (
 )
 
 // qwen is the tool set of Qwen Code and Gemini CLI. A result is what the model reads, what
-// the user sees, and an error. What is absent: task has no canonical tool yet.
+// the user sees, and an error.
 var qwen = &Dialect{
 	Name:  "qwen",
 	fail:  func(err *fault.Error, object any) any { return qwenFailure(err, object) },
@@ -34,6 +34,7 @@ var qwen = &Dialect{
 		row(Tool{Name: "web_fetch", Title: "WebFetch", Canonical: "web_fetch", Description: "Gets a web page as Markdown, or a text file."}, qwenFetch, qwenAnswer[qwenFetchArgs]),
 		row(Tool{Name: "web_search", Title: "WebSearch", Canonical: "web_search", Description: "Searches the web."}, qwenSearch, qwenAnswer[qwenSearchArgs]),
 		row(Tool{Name: "save_memory", Title: "SaveMemory", Canonical: "save_memory", Description: "Adds a fact to the user's memory file, for later sessions."}, qwenMemory, qwenAnswer[qwenMemoryArgs]),
+		row(Tool{Name: "task", Title: "Task", Canonical: "task", Description: "Gives a task to another agent that the user configured, waits for it and returns its last message."}, qwenTask, qwenAnswer[qwenTaskArgs]),
 	},
 }
 
@@ -393,3 +394,13 @@ type qwenMemoryArgs struct {
 }
 
 func qwenMemory(a qwenMemoryArgs) (string, any, error) { return "save_memory", a, nil }
+
+type qwenTaskArgs struct {
+	Description string `json:"description" jsonschema:"three to five words, for you"`
+	Prompt      string `json:"prompt" jsonschema:"all that the agent needs to know"`
+	Agent       string `json:"subagent_type" jsonschema:"the agent, by the name that the user gave it"`
+}
+
+func qwenTask(a qwenTaskArgs) (string, any, error) {
+	return "task", map[string]any{"agent": a.Agent, "objective": a.Prompt}, nil
+}

@@ -29,11 +29,8 @@ func (r Rule) judge(req Request) judgement {
 		return r.judgeCommand(req)
 	case req.Host != "":
 		return r.judgeHost(req.Host)
-	case req.Name != "":
-		if r.Folder != "" || !r.matcher()(req.Name, fold(r.Specifier)) {
-			return differs
-		}
-		return matches
+	case req.Subject != "":
+		return r.judgeSubject(req.Subject)
 	case req.Tool == "skill":
 		return differs // it lists what there is
 	case len(req.Paths) == 0 || r.Folder != "":
@@ -55,6 +52,8 @@ func (r Rule) covers(tool string) bool {
 		return r.Tool == "read_file"
 	case "delete_file", "move_file", "save_memory":
 		return r.Specifier != "" && (r.Tool == "edit_file" || r.Tool == "write_file" || r.Tool == "read_file" && tool == "move_file")
+	case "task_permission": // it is what a sub-agent runs by itself
+		return r.Tool == "run_command" || r.Tool == "run_persistent"
 	case "apply_patch": // it does all of these
 		return r.Specifier != "" && slices.Contains([]string{"edit_file", "write_file", "delete_file", "move_file", "read_file"}, r.Tool)
 	}
@@ -107,11 +106,11 @@ func allowed(req Request) bool {
 	if req.Command != nil {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsLine(*req.Command) }) || coversParts(req, given)
 	}
+	if req.Subject != "" {
+		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsSubject(req.Subject) })
+	}
 	if req.Host != "" {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsHost(req.Host) })
-	}
-	if req.Name != "" {
-		return slices.ContainsFunc(given, func(r Rule) bool { return r.Folder == "" && r.matcher()(req.Name, r.Specifier) })
 	}
 	return len(req.Paths) > 0 && allCovered(req.Paths, given)
 }

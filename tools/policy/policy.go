@@ -34,7 +34,7 @@ type Request struct {
 	Paths   []PathFact // every path the plan touches, as the workspace resolved them
 	Command *Command   // for tools that run a command line
 	Host    string     // for tools that reach one, with its port unless that is the usual one
-	Name    string     // for tools that use something by its name: a skill
+	Subject string     // what a call uses by its name: the runner of a task, a skill
 	Rules   Rules      // from settings
 	Grants  []Rule     // what the user granted this session
 	// AlwaysAsk is set when the call itself demands a user: requiresApproval,

@@ -40,6 +40,14 @@ var modes = []Mode{Plan, Default, AutoEdit, FullAccess}
 // Stricter says that the mode leaves agents less room than another.
 func (m Mode) Stricter(than Mode) bool { return slices.Index(modes, m) < slices.Index(modes, than) }
 
+// Tighter is the stricter of the two modes.
+func (m Mode) Tighter(other Mode) Mode {
+	if other.Stricter(m) {
+		return other
+	}
+	return m
+}
+
 // ParseMode reads a mode by its name on the wire.
 func ParseMode(s string) (Mode, error) {
 	if slices.Contains(modes, Mode(s)) {

@@ -134,7 +134,11 @@ func (s *Session) leave(forget bool) {
 // restore makes the session what it was. What was kept is checked as if an agent had sent
 // it, and nothing is looser than the settings were then and are now; mode is theirs.
 func (s *Session) restore(k Kept, mode policy.Mode) {
-	s.turn, s.paused, s.reason = max(k.Turn, 1), k.Paused, k.Reason
+	s.turn = max(k.Turn, 1)
+	if k.Paused {
+		s.paused, s.reason = true, k.Reason
+		close(s.pausing)
+	}
 	s.secret, s.dialect, s.last = k.Secret, k.Dialect, k.Last
 	if k.Started.Before(s.started) {
 		s.started = k.Started

@@ -21,7 +21,7 @@ import (
 type Agent struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
-	Via     string `json:"via,omitempty"` // "editor", "mcp", "terminal", "chat" or "gateway"
+	Via     string `json:"via,omitempty"` // "editor", "mcp", "terminal", "chat", "gateway" or "task"
 }
 
 // Session is one agent's conversation.
@@ -31,7 +31,8 @@ type Session struct {
 	lasts   bool // it has a place where it is kept
 	agent   Agent
 	rate    *rate
-	texts   *Texts // shared by the sessions of a Set
+	texts   *Texts   // shared by the sessions of a Set
+	parent  *Session // nil: nobody's child
 	closed  chan struct{}
 	changed func(*Session) // has followers hear of it; it may be called with mu held
 
@@ -51,6 +52,7 @@ type Session struct {
 	turn     int
 	paused   bool
 	reason   string              // why it is paused
+	pausing  chan struct{}       // closed by Pause
 	seen     map[string]sighting // by path, as last read or written
 	grants   []policy.Rule
 	once     map[string]bool // keys of questions that one yes answers for the session
@@ -78,6 +80,7 @@ func New(id string, agent Agent, mode policy.Mode) *Session {
 		texts:    NewTexts(MaxTexts),
 		closed:   make(chan struct{}),
 		changed:  func(*Session) {},
+		pausing:  make(chan struct{}),
 		mode:     mode,
 		standard: mode,
 		turn:     1,
@@ -104,11 +107,15 @@ func (s *Session) Agent() Agent { return s.agent }
 // Closed is closed when the session's Set forgets it: what belongs to it ends then.
 func (s *Session) Closed() <-chan struct{} { return s.closed }
 
-// Mode is how freely the agent may work now.
+// Mode is how freely the agent may work now: a child never more freely than its parent.
 func (s *Session) Mode() policy.Mode {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mode
+	mode := s.mode
+	s.mu.Unlock()
+	if s.parent != nil {
+		return s.parent.Mode().Tighter(mode)
+	}
+	return mode
 }
 
 // SetMode changes the mode of the calls that are decided from now on.
@@ -228,15 +235,27 @@ func (s *Session) Pause(reason string) {
 	defer s.mu.Unlock()
 	if !s.paused {
 		s.paused, s.reason = true, reason
+		close(s.pausing)
 		s.changed(s)
 	}
 }
 
-// Paused says whether and why the session is paused.
+// Paused says whether and why the session is paused. A child is while its parent is.
 func (s *Session) Paused() (reason string, paused bool) {
 	s.mu.Lock()
+	reason, paused = s.reason, s.paused
+	s.mu.Unlock()
+	if !paused && s.parent != nil {
+		return s.parent.Paused()
+	}
+	return reason, paused
+}
+
+// Pausing is closed when the session itself is paused, or is paused already.
+func (s *Session) Pausing() <-chan struct{} {
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.reason, s.paused
+	return s.pausing
 }
 
 // NewTurn begins the next turn, ends a pause, and gives the turn's number.
@@ -244,7 +263,9 @@ func (s *Session) NewTurn() (turn int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turn++
-	s.paused, s.reason = false, ""
+	if s.paused {
+		s.paused, s.reason, s.pausing = false, "", make(chan struct{})
+	}
 	s.changed(s)
 	return s.turn
 }
@@ -259,6 +280,7 @@ func (s *Session) Turn() int {
 // Info is a session as the wire shows it.
 type Info struct {
 	SessionID   string      `json:"sessionId"`
+	Parent      string      `json:"parent,omitempty"` // the session whose child it is
 	Agent       Agent       `json:"agent"`
 	Mode        policy.Mode `json:"mode"`
 	Dialect     string      `json:"dialect,omitempty"`
@@ -276,16 +298,23 @@ type Info struct {
 
 // Info describes the session at this moment.
 func (s *Session) Info() Info {
+	mode := s.Mode()
+	reason, paused := s.Paused()
+	parent := ""
+	if s.parent != nil {
+		parent = s.parent.id
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info := Info{
 		SessionID:     s.id,
+		Parent:        parent,
 		Agent:         s.agent,
-		Mode:          s.mode,
+		Mode:          mode,
 		Dialect:       s.dialect,
 		Turn:          s.turn,
-		Paused:        s.paused,
-		PauseReason:   s.reason,
+		Paused:        paused,
+		PauseReason:   reason,
 		Started:       s.started.UTC(),
 		Connected:     !s.away,
 		LastCall:      s.last.UTC(),

@@ -186,17 +186,22 @@ func (s *Set) begin(owner Owner, agent Agent, mode policy.Mode, slot Slot) *Sess
 	}
 	opened := New(owner.ID, agent, mode)
 	opened.SetLimits(s.limits)
-	opened.chosen, opened.texts, opened.pieces, opened.standard = chosen, s.texts, s.pieces, s.defaultMode
+	opened.chosen, opened.standard = chosen, s.defaultMode
 	opened.owner, opened.slot, opened.lasts = owner, slot, slot != nil
 	if slot != nil {
 		if k, ok := slot.Kept(); ok {
 			opened.restore(k, s.defaultMode)
 		}
 	}
-	opened.changed = s.note
+	s.addLocked(opened)
+	return opened
+}
+
+// addLocked needs s.mu.
+func (s *Set) addLocked(opened *Session) {
+	opened.texts, opened.pieces, opened.changed = s.texts, s.pieces, s.note
 	s.open = append(s.open, opened)
 	s.note(opened)
-	return opened
 }
 
 // Get gives an open session.
@@ -209,9 +214,9 @@ func (s *Set) Get(id string) (*Session, bool) {
 	return nil, false
 }
 
-// Close ends a session whose agent has left, and says whether it was open. Whoever waits
-// for its Closed ends what belongs to it; its calls go on. What is kept of it is there for
-// the agent that comes back.
+// Close ends a session whose agent has left, with its children, and says whether it was
+// open. Whoever waits for its Closed ends what belongs to it; its calls go on. What is kept
+// of it is there for the agent that comes back.
 func (s *Set) Close(id string) bool { return s.close(id, false) }
 
 // End is Close by the user: nothing of the session is kept.
@@ -236,15 +241,20 @@ func (s *Set) close(id string, end bool) bool {
 	if at < 0 {
 		return false
 	}
-	one := s.open[at]
-	one.mu.Lock()
-	one.away, one.ended = true, end
-	one.mu.Unlock()
-	close(one.closed)
-	one.dropAllPieces()
-	s.open = slices.Delete(s.open, at, at+1)
-	one.leave(end)
-	s.note(one)
+	ended := s.open[at]
+	s.open = slices.DeleteFunc(s.open, func(one *Session) bool {
+		if !one.within(ended) {
+			return false
+		}
+		one.mu.Lock()
+		one.away, one.ended = true, end
+		one.mu.Unlock()
+		close(one.closed)
+		one.dropAllPieces()
+		one.leave(end)
+		s.note(one)
+		return true
+	})
 	return true
 }
 

@@ -43,6 +43,7 @@ export const tools: readonly Tool[] = [
   { name: "save_memory", registered: "pillion_save_memory", title: "Save memory" },
   { name: "search_in_project", registered: "pillion_search_in_project", title: "Search in project" },
   { name: "skill", registered: "pillion_skill", title: "Use skill" },
+  { name: "task", registered: "pillion_task", title: "Start sub-agent" },
   { name: "todo_read", registered: "pillion_todo_read", title: "Read to-do list" },
   { name: "todo_write", registered: "pillion_todo_write", title: "Write to-do list" },
   { name: "web_fetch", registered: "pillion_web_fetch", title: "Fetch web page" },

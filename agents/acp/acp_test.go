@@ -1,0 +1,63 @@
+package acp
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdk "github.com/coder/acp-go-sdk"
+)
+
+func TestTheLineOfATerminal(t *testing.T) {
+	for want, p := range map[string]sdk.CreateTerminalRequest{
+		"npm test && echo done": {Command: "npm test && echo done"},
+		"npm test '&&' 'a b'":   {Command: "npm", Args: []string{"test", "&&", "a b"}},
+		`echo 'it'\''s' ''`:     {Command: "echo", Args: []string{"it's", ""}},
+		"A='x y' make":          {Command: "make", Env: []sdk.EnvVariable{{Name: "A", Value: "x y"}}},
+	} {
+		if got := lineOf(p); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestTheClockStandsStillWhileTheUserIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := false
+		c := newClock(10*time.Second, func() { over = true })
+		time.Sleep(4 * time.Second) // the bubble's clock
+		one, two := c.hold(), c.hold()
+		time.Sleep(time.Hour)
+		one()
+		time.Sleep(time.Hour)
+		two()
+		time.Sleep(5 * time.Second)
+		if synctest.Wait(); over {
+			t.Error("it was over too early")
+		}
+		time.Sleep(2 * time.Second)
+		if synctest.Wait(); !over {
+			t.Error("it never was over")
+		}
+		c.end()
+	})
+}
+
+func TestTheLastMessageIsWhatFollowsTheLastAct(t *testing.T) {
+	s := said{}
+	chunk := func(text string) {
+		s.update(sdk.SessionUpdate{AgentMessageChunk: &sdk.SessionUpdateAgentMessageChunk{Content: sdk.TextBlock(text)}})
+	}
+	chunk("I ")
+	chunk("look")
+	s.update(sdk.SessionUpdate{ToolCall: &sdk.SessionUpdateToolCall{Title: "Look"}})
+	s.update(sdk.SessionUpdate{Plan: &sdk.SessionUpdatePlan{}})
+	if got := s.last(); got != "I look" {
+		t.Errorf("before it says more: %q", got)
+	}
+	chunk("do")
+	chunk("ne")
+	if got := s.last(); got != "done" {
+		t.Errorf("last: %q", got)
+	}
+}

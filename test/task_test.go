@@ -1,0 +1,371 @@
+package test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pillion/internal/testrig"
+)
+
+// tasked is an editor with sub-agents: "sub" speaks ACP and is one of runSubAgent, the
+// others are commands.
+func tasked(t *testing.T, settings object) *testrig.Editor {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := func(kind string, more object) object {
+		r := object{"acp": []string{exe}, "env": object{subAgentVariable: kind}}
+		for key, value := range more {
+			r[key] = value
+		}
+		return r
+	}
+	set := object{
+		"sandbox": "off",
+		"task": object{"runners": object{
+			"sub": agent("plain", nil), "locked": agent("locked", nil), "reader": agent("plain", object{"mode": "plan"}),
+			"short": agent("plain", object{"timeoutSeconds": 0.3}), "gone": object{"acp": []string{"no-such-program"}},
+			"echo": object{"command": []string{"printf", "did: %s", "{objective}"}},
+			"cat":  object{"command": []string{"cat"}},
+			"fail": object{"command": []string{"sh", "-c", "echo half; echo why >&2; exit 3"}},
+		}},
+		"permissions": object{"allow": []string{"task"}},
+	}
+	for key, value := range settings {
+		set[key] = value
+	}
+	e := spawn(t, testrig.Options{Settings: set})
+	e.Write("tea.txt", "green\n")
+	return e
+}
+
+func task(agent string, lines ...string) object {
+	return object{"agent": agent, "objective": strings.Join(lines, "\n")}
+}
+
+// sessions are the open ones, by their agents' names.
+func sessions(e *testrig.Editor) map[string]object {
+	var got struct{ Sessions []object }
+	e.Must("session/list", object{}, &got)
+	out := map[string]object{}
+	for _, s := range got.Sessions {
+		agent, _ := s["agent"].(object)
+		name, _ := agent["name"].(string)
+		out[name] = s
+	}
+	return out
+}
+
+const child = "sub, for fake editor"
+
+// TestTaskByACommand: the objective is one argument or the standard input, never a shell's.
+func TestTaskByACommand(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, nil)
+	for agent, want := range map[string]string{"echo": "did: $(id); x", "cat": "$(id); x"} {
+		s := e.Call("task", task(agent, "$(id); x")).StructuredContent
+		if s["ok"] != true || s["agent"] != agent || s["summary"] != want {
+			t.Errorf("%s: %v", agent, s)
+		}
+	}
+	r := e.Call("task", task("fail", "x"))
+	if s := r.StructuredContent; r.Code() != "EXECUTION_FAILED" || s["summary"] != "half" || s["exit_code"] != 3.0 || !strings.Contains(r.Text(), "why") {
+		t.Errorf("a command that fails: %v", r)
+	}
+	if r := e.Call("task", task("echo", "--version")); r.Code() != "INVALID_ARGUMENTS" {
+		t.Errorf("an objective that would be an option: %v", r)
+	}
+	if r := e.Call("task", task("nobody", "x")); r.Code() != "INVALID_ARGUMENTS" || !strings.Contains(r.Error("message"), "cat, echo, fail") {
+		t.Errorf("an agent that nobody configured: %v", r)
+	}
+	if r := e.Call("task", task("gone", "x")); r.Code() != "EXECUTION_FAILED" || !strings.Contains(r.Error("message"), "no-such-program") {
+		t.Errorf("a program that is not there: %v", r)
+	}
+}
+
+// TestTheDialogOfATask shows all that the user judges by; a rule names the agent.
+func TestTheDialogOfATask(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, object{"permissions": object{"allow": []string{"task(echo)"}}})
+	if r := e.Call("task", task("echo", "x")); r.IsError {
+		t.Errorf("a rule allows it: %v", r)
+	}
+	done := e.Start("task", task("sub", "say first", "say second"))
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	preview, _ := a.Params["preview"].(object)
+	shown := map[string]string{}
+	facts, _ := preview["facts"].([]any)
+	for _, f := range facts {
+		f := f.(object)
+		shown[f["code"].(string)] = strings.TrimSpace(f["text"].(string) + " " + join(f["items"]))
+	}
+	for code, want := range map[string]string{"objective": "say first say second", "mode": "default", "command": "test", "environment": subAgentVariable, "sandbox": "none"} {
+		if !strings.Contains(shown[code], want) {
+			t.Errorf("%s: %q", code, shown[code])
+		}
+	}
+	decisions := a.Params["decisions"].([]any)
+	if rule := decisions[len(decisions)-1].(object)["rule"]; rule != "task(sub)" {
+		t.Errorf("the rule on offer is %v", rule)
+	}
+	a.Answer <- object{"decision": "reject", "feedback": "do it yourself", "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.Code() != "USER_REJECTED" {
+		t.Errorf("rejected: %v", r)
+	}
+	e.Must("session/setMode", object{"sessionId": "editor", "mode": "plan"}, nil)
+	if r := e.Call("task", task("echo", "x")); r.Code() != "POLICY_DENIED" {
+		t.Errorf("in plan mode: %v", r)
+	}
+}
+
+func join(items any) string {
+	var out []string
+	list, _ := items.([]any)
+	for _, item := range list {
+		out = append(out, item.(string))
+	}
+	return strings.Join(out, " ")
+}
+
+// TestASubAgentGoesThroughTheDoor: what it reads, writes and runs is asked as any agent's
+// calls are, in a session that shows whose child it is; its last message is the summary.
+func TestASubAgentGoesThroughTheDoor(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, nil)
+	e.Open("tea.txt")
+	done := e.Start("task", task("sub", "say I look", "act Read tea.txt", "read "+filepath.Join(e.Dir, "tea.txt"),
+		"act Write", "write tea.txt black", "act Run", "run echo $((6*7))", "permit execute make -j", "permit fetch x"))
+	answer := func(tool, decision string) {
+		a := testrig.Wait(t, e.Approvals, "the dialog of "+tool)
+		who, _ := a.Params["agent"].(object)
+		if a.Text("tool") != tool || who["name"] != child || who["via"] != "task" {
+			t.Errorf("asked: %s by %v", a.Text("tool"), who)
+		}
+		a.Answer <- object{"decision": decision, "decisionId": decision, "digest": a.Text("digest")}
+	}
+	answer("write_file", "approve")
+	s := sessions(e)[child]
+	if s["parent"] != "editor" || s["mode"] != "default" {
+		t.Errorf("its session: %v", s)
+	}
+	answer("run_persistent", "approve")
+	answer("task_permission", "approve")
+	answer("task_permission", "reject")
+	r := testrig.Wait(t, done, "the result")
+	want := "42\n exit 0" + `{"outcome":{"optionId":"yes","outcome":"selected"}}` + `{"outcome":{"optionId":"no","outcome":"selected"}}`
+	if got := r.StructuredContent["summary"]; r.IsError || got != want {
+		t.Errorf("summary %q, want %q\n%v", got, want, r)
+	}
+	if got := e.Buffer("tea.txt").Text; got != "black" {
+		t.Errorf("in the editor: %q", got)
+	}
+	if _, open := sessions(e)[child]; open {
+		t.Error("its session is still open")
+	}
+}
+
+// TestWhatASubAgentSaysIsProgress: its words and what it says that it does stream.
+func TestWhatASubAgentSaysIsProgress(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, nil)
+	var r testrig.Result
+	e.Must("tools/call", object{"name": "task", "arguments": task("sub", "say I look", "act Look\taround", "read tea.txt", "say over"), "workDoneToken": "w"}, &r)
+	got := ""
+	for !strings.Contains(got, "over") {
+		var p struct{ Value struct{ Stream, Text string } }
+		if err := json.Unmarshal(testrig.Wait(t, e.Progress, "$/progress"), &p); err != nil {
+			t.Fatal(err)
+		}
+		got += "<" + p.Value.Stream + ">" + p.Value.Text
+	}
+	if !strings.Contains(got, "<stdout>I look") || !strings.Contains(got, "<stderr>· Look") {
+		t.Errorf("progress: %q", got)
+	}
+}
+
+// TestASubAgentIsNoFreerThanItsParent, also when that is tightened meanwhile.
+func TestASubAgentIsNoFreerThanItsParent(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, object{"permissions": object{"allow": []string{"task"}, "deny": []string{"run_command(rm *)"}}})
+	open := func(mode string) { e.Must("session/setMode", object{"sessionId": "editor", "mode": mode}, nil) }
+	open("full_access")
+	r := e.Call("task", task("sub", "write a.txt a", "permit execute rm x", "permit execute ls"))
+	if e.Read("a.txt") != "a" || !strings.Contains(r.Text(), `"no"`) || !strings.Contains(r.Text(), `"yes"`) {
+		t.Errorf("in full access, with a rule that denies: %v", r)
+	}
+	if r := e.Call("task", task("reader", "write b.txt b")); !strings.Contains(r.Text(), "plan mode") {
+		t.Errorf("one that may only read: %v", r)
+	}
+	done := e.Start("task", task("sub", "run touch here; until [ -e go ]; do sleep 0.05; done", "write c.txt c", "say over"))
+	waitFor(t, "it works", func() bool { return exists(e, "here") })
+	open("plan")
+	e.Write("go", "")
+	if r := testrig.Wait(t, done, "the result"); !strings.Contains(r.Text(), "plan mode") || exists(e, "c.txt") {
+		t.Errorf("tightened meanwhile: %v", r)
+	}
+}
+
+func exists(e *testrig.Editor, name string) bool {
+	_, err := os.Stat(filepath.Join(e.Dir, name))
+	return err == nil
+}
+
+func waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(testrig.Patience); !is(); {
+		if time.Now().After(end) {
+			t.Fatalf("it did not come to this: %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestASubAgentIsStopped alone, with its parent, and with its time; nothing of it is left.
+func TestASubAgentIsStopped(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		agent, lines string
+		stop         func(e *testrig.Editor, id string)
+		code, says   string
+	}{
+		"its session is paused": {"sub", "wait", func(e *testrig.Editor, id string) {
+			e.Must("session/pause", object{"sessionId": id, "reason": "enough"}, nil)
+		}, "CANCELLED", "enough"},
+		"its session is closed": {"sub", "hang", func(e *testrig.Editor, id string) { e.Must("session/close", object{"sessionId": id}, nil) }, "CANCELLED", "closed"},
+		"its parent is paused":  {"sub", "hang", func(e *testrig.Editor, _ string) { e.Must("session/pause", object{"sessionId": "editor"}, nil) }, "CANCELLED", ""},
+		"its parent is closed":  {"sub", "hang", func(e *testrig.Editor, _ string) { e.Must("session/close", object{"sessionId": "editor"}, nil) }, "CANCELLED", "closed"},
+		"its time is over":      {"short", "hang", nil, "TIMEOUT", "300ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := tasked(t, object{"permissions": object{"allow": []string{"task", "run_persistent", "write_file"}}})
+			pids := filepath.Join(e.Dir, "pid")
+			done := e.Start("task", task(test.agent, "start echo $$ >pid1; exec sleep 1000", "spawn pid2", "say I wait", "write here x", test.lines))
+			waitFor(t, "it works", func() bool { return exists(e, "here") && stillThere(pids+"1") && stillThere(pids+"2") })
+			if test.stop != nil {
+				test.stop(e, sessions(e)[child]["sessionId"].(string))
+			}
+			r := testrig.Wait(t, done, "the result")
+			if r.Code() != test.code || !strings.Contains(r.Error("message"), test.says) || !strings.Contains(r.Text(), "I wait") {
+				t.Errorf("result: %v", r)
+			}
+			for _, file := range []string{pids + "1", pids + "2"} {
+				waitFor(t, "its processes are gone", func() bool { return !stillThere(file) })
+			}
+		})
+	}
+}
+
+func stillThere(file string) bool {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(text)))
+	return err == nil && alive(pid)
+}
+
+// TestTheDialogTakesNoneOfItsTime.
+func TestTheDialogTakesNoneOfItsTime(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, nil)
+	done := e.Start("task", task("short", "write slow.txt x", "say over"))
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	<-time.After(500 * time.Millisecond) // more than it has
+	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.IsError || !strings.HasSuffix(r.StructuredContent["summary"].(string), "over") {
+		t.Errorf("result: %v", r)
+	}
+}
+
+// TestCancellingADialogStopsTheSubAgent and not its parent.
+func TestCancellingADialogStopsTheSubAgent(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, nil)
+	done := e.Start("task", task("sub", "write a.txt a", "write b.txt b"))
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "cancel", "digest": a.Text("digest")}
+	if r := testrig.Wait(t, done, "the result"); r.Code() != "CANCELLED" || !strings.Contains(r.Error("message"), "write_file") {
+		t.Errorf("result: %v", r)
+	}
+	if r := e.Call("task", task("echo", "go on")); r.IsError {
+		t.Errorf("the parent is held up: %v", r)
+	}
+}
+
+// TestBadSubAgents: whatever they do, the task ends with an error or goes on without it.
+func TestBadSubAgents(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ agent, lines, code, says string }{
+		"it crashes":                  {"sub", "say so far\ncrash", "EXECUTION_FAILED", "out of luck"},
+		"it wants a login":            {"locked", "x", "EXECUTION_FAILED", "log in"},
+		"it sends no JSON":            {"sub", "garbage\nsay all the same", "", "all the same"},
+		"it talks a lot":              {"sub", "say begin\nchatter", "", ""},
+		"it asks a lot":               {"sub", "flood", "EXECUTION_FAILED", "at once"},
+		"a line that never ends":      {"sub", "endless", "EXECUTION_FAILED", "broke the protocol"},
+		"it speaks for another":       {"sub", "as editor\nread tea.txt\nwrite late.txt x\nas own\nsay over", "", "over"},
+		"it reads outside":            {"sub", "read /etc/passwd", "", "outside the workspace"},
+		"it writes outside":           {"sub", "write ../out.txt x", "", "outside the workspace"},
+		"it reads another's process":  {"sub", "run true\nas own\nread no.txt", "", "does not exist"},
+		"it asks for more afterwards": {"sub", "late late.txt", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := tasked(t, object{"permissions": object{"allow": []string{"task", "run_persistent"}}})
+			r := e.Call("task", object{"agent": test.agent, "objective": test.lines})
+			if name == "it talks a lot" && r.Code() == "EXECUTION_FAILED" {
+				test.code = "EXECUTION_FAILED" // it is faster than anybody listens
+			}
+			if r.Code() != test.code || !strings.Contains(r.Text()+r.Error("message")+errorDetail(r), test.says) {
+				t.Errorf("result: %.2000v", r)
+			}
+			if len(r.Text()) > 1<<20 {
+				t.Errorf("the result has %d bytes", len(r.Text()))
+			}
+			if exists(e, "late.txt") {
+				t.Error("it was done after the end")
+			}
+		})
+	}
+}
+
+func errorDetail(r testrig.Result) string {
+	fault, _ := r.StructuredContent["error"].(object)
+	details, _ := fault["details"].(object)
+	text, _ := details["stderr"].(string)
+	return text
+}
+
+// TestASubAgentInTheSandbox cannot write to the workspace by itself, so an edit that it
+// asks to make is asked about once, when it comes through the door.
+func TestASubAgentInTheSandbox(t *testing.T) {
+	t.Parallel()
+	e := tasked(t, object{"sandbox": "prefer"})
+	done := e.Start("task", task("sub", "permit edit tea.txt", "itself tea.txt black", "write tea.txt red", "itself "+filepath.Join(os.TempDir(), "pillion-test-itself")+" x"))
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	if a.Text("tool") == "task_permission" {
+		t.Log("not run: there is no sandbox here")
+		a.Answer <- object{"decision": "cancel", "digest": a.Text("digest")}
+		testrig.Wait(t, done, "the result")
+		return
+	}
+	if got := a.File("before"); a.Text("tool") != "write_file" || got != "green\n" {
+		t.Errorf("asked: %s, before %q", a.Text("tool"), got)
+	}
+	a.Answer <- object{"decision": "approve", "decisionId": "approve", "digest": a.Text("digest")}
+	r := testrig.Wait(t, done, "the result")
+	if text := r.Text(); !strings.Contains(text, `"yes"`) || !strings.Contains(text, "read-only file system") && !strings.Contains(text, "permission denied") || strings.Count(text, "written") != 1 {
+		t.Errorf("result: %v", r)
+	}
+	if got := e.Read("tea.txt"); got != "red" {
+		t.Errorf("on disk: %q", got)
+	}
+}
