@@ -1,0 +1,123 @@
+// The view “To-Dos”: what agents have planned, each item with a box. The user ticks, adds, removes and moves items here.
+
+import {
+  type DataTransfer,
+  DataTransferItem,
+  Disposable,
+  EventEmitter,
+  ThemeColor,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCheckboxState,
+  TreeItemCollapsibleState,
+  type TreeDataProvider,
+  type TreeDragAndDropController,
+  type TreeView,
+  window,
+} from "vscode";
+import { DrawnRows } from "./drawn-rows";
+import { short, visible } from "./escape";
+import type { SessionInfo, Todo } from "./session-protocol";
+import type { Sessions } from "./sessions";
+import { completed, moveTo, tick } from "./todo-list";
+import type { Todos } from "./todos";
+
+export type TodoNode = { kind: "list"; session: SessionInfo } | { kind: "todo"; session: SessionInfo; todo: Todo };
+
+const dragged = "application/vnd.code.tree.pillion.todos";
+
+export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropController<TodoNode>, Disposable {
+  private readonly changes = new EventEmitter<TodoNode[] | undefined>();
+  private readonly rows = new DrawnRows<TodoNode>((node) => this.below(node), (node) => this.getTreeItem(node));
+  private readonly tree: TreeView<TodoNode>;
+  private readonly boxes: Disposable;
+  readonly onDidChangeTreeData = this.changes.event;
+  readonly dragMimeTypes = [];
+  readonly dropMimeTypes = [dragged];
+
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly todos: Todos,
+  ) {
+    this.tree = window.createTreeView<TodoNode>("pillion.todos", { treeDataProvider: this, dragAndDropController: this, manageCheckboxStateManually: true });
+    this.boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
+      items.forEach(([node, state]) => {
+        this.rows.pressed(node, state);
+        if (node.kind === "todo" && node.todo.id !== undefined) {
+          void this.todos.change(node.session.sessionId, tick(node.todo.id, state === TreeItemCheckboxState.Checked));
+        }
+      });
+    });
+  }
+
+  dispose(): void {
+    this.boxes.dispose();
+    this.tree.dispose();
+    this.changes.dispose();
+  }
+
+  refresh(): void {
+    const different = this.rows.different();
+    if (different?.length !== 0) {
+      this.changes.fire(different);
+    }
+  }
+
+  getChildren(node?: TodoNode): TodoNode[] {
+    return this.below(node).map((child) => this.rows.known(child));
+  }
+
+  private below(node?: TodoNode): TodoNode[] {
+    if (node) {
+      return node.kind === "list" ? this.items(node.session) : [];
+    }
+    const lists = this.sessions.all.filter((session) => this.todos.of(session).length > 0);
+    const [only] = lists;
+    return only && lists.length === 1 ? this.items(only) : lists.map((session) => ({ kind: "list", session }));
+  }
+
+  private items(session: SessionInfo): TodoNode[] {
+    return this.todos.of(session).map((todo) => ({ kind: "todo", session, todo }));
+  }
+
+  getTreeItem(node: TodoNode): TreeItem {
+    return node.kind === "list" ? listItem(node.session, this.todos.of(node.session)) : todoItem(node.session, node.todo);
+  }
+
+  handleDrag(source: readonly TodoNode[], transfer: DataTransfer): void {
+    transfer.set(dragged, new DataTransferItem(source[0]));
+  }
+
+  async handleDrop(target: TodoNode | undefined, transfer: DataTransfer): Promise<void> {
+    const node = transfer.get(dragged)?.value as TodoNode | undefined;
+    if (node?.kind === "todo" && (target === undefined || target.session.sessionId === node.session.sessionId)) {
+      await this.todos.change(node.session.sessionId, moveTo(node.todo.id, target?.kind === "todo" ? target.todo.id : undefined));
+    }
+  }
+}
+
+function listItem({ sessionId, agent, connected }: SessionInfo, todos: readonly Todo[]): TreeItem {
+  const item = new TreeItem(short(agent.name, 40), TreeItemCollapsibleState.Expanded);
+  item.id = sessionId;
+  item.contextValue = "list";
+  item.description = [`${String(completed(todos))} of ${String(todos.length)} done`, connected ? "" : "not connected"].filter(Boolean).join(" · ");
+  item.tooltip = `${visible(agent.name)}: ${item.description}`;
+  return item;
+}
+
+function todoItem({ sessionId }: SessionInfo, { id, content, status, priority }: Todo): TreeItem {
+  const item = new TreeItem(short(content, 200));
+  item.id = `${sessionId}\n${id ?? `new ${content}`}`;
+  item.contextValue = `todo.${status}`;
+  item.description = priority === "medium" ? "" : priority;
+  item.checkboxState = {
+    state: status === "completed" ? TreeItemCheckboxState.Checked : TreeItemCheckboxState.Unchecked,
+    tooltip: status === "completed" ? "Mark as not done" : "Mark as done",
+  };
+  item.iconPath = status === "in_progress" ? new ThemeIcon("arrow-right", new ThemeColor("list.highlightForeground")) : new ThemeIcon("blank");
+  item.tooltip = [visible(content), [words[status], `${priority} priority`].join(", ")].join("\n");
+  item.accessibilityInformation = { label: `${short(content, 200)}, ${words[status]}` };
+  return item;
+}
+
+const words: Record<Todo["status"], string> = { pending: "Not begun", in_progress: "In progress", completed: "Done" };

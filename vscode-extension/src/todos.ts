@@ -1,0 +1,61 @@
+// The to-do lists with what the user has just changed in them. A change is shown at once and made in turn, each of the list
+// that the one before it left. When the agent wrote its list meanwhile, its list stays and the user is told so.
+
+import { visible } from "./escape";
+import { say } from "./notices";
+import type { SessionInfo, Todo } from "./session-protocol";
+import type { Sessions } from "./sessions";
+import type { ListChange } from "./todo-list";
+
+/** CONTRACT: the content is another one than the request names. */
+const modified = -32801;
+
+export class Todos {
+  /** Those that the sidecar has not answered yet. */
+  private pending: { sessionId: string; change: ListChange }[] = [];
+  private work: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly changed: () => void,
+  ) {}
+
+  /** What the user is to see of a session's list. */
+  of({ sessionId, todos }: SessionInfo): readonly Todo[] {
+    return this.pending.filter((one) => one.sessionId === sessionId).reduce<readonly Todo[]>((list, { change }) => change(list), todos ?? []);
+  }
+
+  change(sessionId: string, change: ListChange): Promise<void> {
+    const one = { sessionId, change };
+    this.pending.push(one);
+    this.changed();
+    this.work = this.work.then(async () => {
+      await this.make(sessionId, change);
+      this.pending = this.pending.filter((other) => other !== one);
+      this.changed();
+    });
+    return this.work;
+  }
+
+  private async make(sessionId: string, change: ListChange): Promise<void> {
+    const session = this.sessions.get(sessionId);
+    const before = session?.todos ?? [];
+    const list = change(before);
+    if (!session || JSON.stringify(list) === JSON.stringify(before)) {
+      return; // it ended, and its list with it; or the item was the first already
+    }
+    try {
+      await this.sessions.setTodos(sessionId, list, session.todosRevision);
+    } catch (error) {
+      await this.sessions.look().catch(() => undefined); // it stopped, and says all of it again when it is back
+      void say.warning(failure(visible(session.agent.name), error));
+    }
+  }
+}
+
+function failure(agent: string, error: unknown): string {
+  if (error instanceof Error && "code" in error && error.code === modified) {
+    return `${agent} changed its to-do list at the same moment. You see its list now; your change was not made.`;
+  }
+  return `Pillion: the to-do list was not changed: ${error instanceof Error ? error.message : String(error)}`;
+}
