@@ -178,7 +178,7 @@ with_sessions("sessions say how they stand, what each did and may do, and which 
   shows(human, {
     "claude  asks first",
     "  12 calls, 3 changes, 1 rejected · since 2026-05-04 14:05",
-    "    qwen  edits without asking",
+    "    qwen  edits freely",
     "      1 call · since 2026-05-04 14:05",
     "      remembers  run_command(go test *)",
     "codex  not connected",
@@ -193,14 +193,14 @@ with_sessions("an agent is paused and resumed, its mode changed, a rule taken ba
   human:lua("Keep(...)", person.session("s", "claude", { grants = { "run_command(make *)", "edit_file(a.py)" } }))
   opens(human, "sessions")
   human:type("p")
-  human:sees("claude  paused: the user paused it  asks first")
+  human:sees("claude  paused  asks first")
   human:eventually("require('pillion.status').line() == 'Pillion · claude paused'")
   human:type("p")
   human:eventually("vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'claude  asks first'")
   human:type("m")
   human:sees("3: auto_edit")
   human:type("3<CR>")
-  human:sees("claude  edits without asking")
+  human:sees("claude  edits freely")
   human:type("3Gr") -- the rule under the cursor
   human:sees("claude asks again for run_command(make *)")
   human:type("ggr")
@@ -226,7 +226,7 @@ with_sessions("the status line has the item that an agent is at, clipped, and fo
   end
   check.same(line(), "Pillion · 1/3 Fix the clock\\u{202e}")
   human:lua("Kept.s.todos[2].content = 'Fix 100% of ' .. ('the clocks '):rep(9); Keep(Kept.s)")
-  check.same(line(), "Pillion · 1/3 Fix 100%% of the c…locks ")
+  check.same(line(), "Pillion · 1/3 Fix 100%% of the clocks…e clocks ")
   human:tell("activity/changed", {
     callId = "1",
     sessionId = "s",
@@ -237,7 +237,7 @@ with_sessions("the status line has the item that an agent is at, clipped, and fo
     summary = "",
     durationMs = 0,
   })
-  check.same(line(), "Pillion: Run make · 1/3 Fix 100%% of the c…locks ")
+  check.same(line(), "Pillion: Run make · 1/3 Fix 100%% of th…ocks ")
   human:lua("Kept.s.connected = false; Keep(Kept.s)")
   check.same(line(), "Pillion: Run make")
 end)

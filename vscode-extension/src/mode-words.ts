@@ -17,7 +17,7 @@ export const fullAccess = "full_access";
 export const modes: readonly Mode[] = [
   { name: "plan", icon: "eye", short: "only reads", words: "It only reads." },
   { name: "default", icon: "shield", short: "asks first", words: "It reads without asking, and asks before it changes or runs anything." },
-  { name: "auto_edit", icon: "edit", short: "edits without asking", words: "Edits in the workspace run without asking. Commands ask." },
+  { name: "auto_edit", icon: "edit", short: "edits freely", words: "Edits in the workspace run without asking. Commands ask." },
   { name: fullAccess, icon: "warning", short: "FULL ACCESS", words: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
 ];
 

@@ -5,6 +5,8 @@ import {
   DataTransferItem,
   Disposable,
   EventEmitter,
+  FileDecoration,
+  type FileDecorationProvider,
   ThemeColor,
   ThemeIcon,
   TreeItem,
@@ -13,6 +15,7 @@ import {
   type TreeDataProvider,
   type TreeDragAndDropController,
   type TreeView,
+  Uri,
   window,
 } from "vscode";
 import { DrawnRows } from "./drawn-rows";
@@ -30,7 +33,7 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
   private readonly changes = new EventEmitter<TodoNode[] | undefined>();
   private readonly rows = new DrawnRows<TodoNode>((node) => this.below(node), (node) => this.getTreeItem(node));
   private readonly tree: TreeView<TodoNode>;
-  private readonly boxes: Disposable;
+  private readonly subscriptions: Disposable;
   readonly onDidChangeTreeData = this.changes.event;
   readonly dragMimeTypes = [];
   readonly dropMimeTypes = [dragged];
@@ -40,7 +43,7 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
     private readonly todos: Todos,
   ) {
     this.tree = window.createTreeView<TodoNode>("pillion.todos", { treeDataProvider: this, dragAndDropController: this, manageCheckboxStateManually: true });
-    this.boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
+    const boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
       items.forEach(([node, state]) => {
         this.rows.pressed(node, state);
         if (node.kind === "todo" && node.todo.id !== undefined) {
@@ -48,12 +51,11 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
         }
       });
     });
+    this.subscriptions = Disposable.from(boxes, this.tree, this.changes, window.registerFileDecorationProvider(dim));
   }
 
   dispose(): void {
-    this.boxes.dispose();
-    this.tree.dispose();
-    this.changes.dispose();
+    this.subscriptions.dispose();
   }
 
   refresh(): void {
@@ -115,9 +117,19 @@ function todoItem({ sessionId }: SessionInfo, { id, content, status, priority }:
     tooltip: status === "completed" ? "Mark as not done" : "Mark as done",
   };
   item.iconPath = status === "in_progress" ? new ThemeIcon("arrow-right", new ThemeColor("list.highlightForeground")) : new ThemeIcon("blank");
+  if (status === "completed") {
+    item.resourceUri = done;
+  }
   item.tooltip = [visible(content), [words[status], `${priority} priority`].join(", ")].join("\n");
   item.accessibilityInformation = { label: `${short(content, 200)}, ${words[status]}` };
   return item;
 }
+
+/** Rows of what is done are dim: VS Code colours a row by its address alone. */
+const done = Uri.from({ scheme: "pillion-todo", path: "/completed" });
+
+const dim: FileDecorationProvider = {
+  provideFileDecoration: ({ scheme }) => (scheme === done.scheme ? new FileDecoration(undefined, undefined, new ThemeColor("descriptionForeground")) : undefined),
+};
 
 const words: Record<Todo["status"], string> = { pending: "Not begun", in_progress: "In progress", completed: "Done" };

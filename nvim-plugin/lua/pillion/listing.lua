@@ -18,7 +18,7 @@ local minimum_height = 8
 ---@field name string of its buffer
 ---@field filetype string
 ---@field title string
----@field keys {[1]: pillion.Action, [2]: string}[] as the line above the list shows them
+---@field keys {[1]: pillion.Action, [2]: string, [3]: string?}[] as the line above the list shows them, and the help
 ---@field doings table<pillion.Action, fun(thing: any)> what they do; the thing that the cursor is on, if it is on one
 ---@field draw fun(): pillion.Sheet, table<integer, pillion.Listed> things by line, from 1
 ---@field private buffer integer
@@ -33,7 +33,7 @@ function M.new(options)
   options.doings.help = function()
     options:help()
   end
-  vim.list_extend(options.keys, { { "help", "keys" }, { "close", "close" } })
+  vim.list_extend(options.keys, { { "help", "keys" }, { "close", "close", "close this window" } })
   return setmetatable(options, Listing)
 end
 
@@ -83,20 +83,25 @@ end
 function Listing:help()
   local lines, width = {}, 0
   for index, key in ipairs(self.keys) do
-    lines[index] = (" %-4s %s "):format(keys.hint(key[1]), (keys.descriptions[key[1]]:gsub("^Pillion: ", "")))
+    local meaning = key[3] or keys.descriptions[key[1]]:gsub("^Pillion: ", "")
+    lines[index] = (" %-4s %s "):format(keys.hint(key[1]), meaning)
     width = math.max(width, vim.fn.strdisplaywidth(lines[index]))
   end
   local buffer = api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = "wipe"
   api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   local corner = { relative = "editor", anchor = "SE", row = vim.o.lines - vim.o.cmdheight - 1, col = vim.o.columns }
-  local look = { width = width, height = #lines, style = "minimal", border = "rounded", title = " Keys ", focusable = false, noautocmd = true }
+  local look =
+    { width = width, height = #lines, style = "minimal", border = "rounded", title = " Keys ", focusable = false, noautocmd = true }
   local window = api.nvim_open_win(buffer, false, vim.tbl_extend("force", corner, look))
+  local line = api.nvim_win_get_cursor(0)[1]
   api.nvim_create_autocmd({ "CursorMoved", "WinLeave" }, {
     buffer = self.buffer,
-    once = true,
-    callback = function()
-      pcall(api.nvim_win_close, window, true) -- it was closed by both
+    callback = function(event)
+      if event.event == "WinLeave" or api.nvim_win_get_cursor(0)[1] ~= line then -- it is drawn again without having moved
+        pcall(api.nvim_win_close, window, true)
+        return true
+      end
     end,
   })
 end

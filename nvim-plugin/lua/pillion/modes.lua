@@ -10,7 +10,7 @@ local M = {}
 M.names = { "plan", "default", "auto_edit", "full_access" }
 
 --- What a line has room for.
-M.short = { plan = "only reads", default = "asks first", auto_edit = "edits without asking", full_access = "FULL ACCESS" }
+M.short = { plan = "only reads", default = "asks first", auto_edit = "edits freely", full_access = "FULL ACCESS" }
 
 local meanings = {
   plan = "it only reads",

@@ -32,7 +32,7 @@ local function standing(session)
   if not session.connected then
     return "not connected"
   elseif session.paused then
-    return joined({ "paused", escape.short(session.pauseReason or "", 80) }, ": ")
+    return "paused"
   end
   local waits = vim.iter(approvals.of_agents()):any(function(approval)
     return approval.request.sessionId == session.sessionId and approval.client == session.client

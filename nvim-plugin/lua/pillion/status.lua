@@ -13,8 +13,8 @@ local words = require("pillion.words")
 
 local M = {}
 
---- A status line has other things to show as well.
-local todo_limit = 24
+--- Of a text, where it is the only one and where there are others: a status line has more to show than this.
+local alone, beside = 32, 20
 
 --- How many questions wait for the user.
 ---@return integer
@@ -31,8 +31,9 @@ local function state()
   return seen.failed and "failed" or seen.starting and "starting" or seen.ready and "ready" or "stopped"
 end
 
+---@param limit integer
 ---@return string of the calls that run, the newest
-local function running()
+local function running(limit)
   local calls = activity.running()
   local newest = calls[#calls]
   if not newest then
@@ -41,7 +42,7 @@ local function running()
   local doing = vim.iter({ newest.summary, newest.title, newest.tool }):find(function(text)
     return text ~= nil and text ~= "" -- the summary of a call that runs says what it does
   end)
-  local title = escape.short(doing, 40)
+  local title = escape.short(doing, limit)
   return #calls == 1 and title or ("%s (+%d)"):format(title, #calls - 1)
 end
 
@@ -51,14 +52,15 @@ local function plain(text)
 end
 
 --- Who is paused, how far the newest to-do list is, how many processes run, how much is indexed.
+---@param progress string?
 ---@return string
-local function details()
+local function details(progress)
   local paused, left, percent = sessions.paused(), #processes.running(), tracking.indexing()
   local parts = { "" }
   if #paused > 0 then
     parts[#parts + 1] = #paused == 1 and escape.short(sessions.name(paused[1]), 20) .. " paused" or ("%d paused"):format(#paused)
   end
-  parts[#parts + 1] = todos.progress(todo_limit)
+  parts[#parts + 1] = progress
   parts[#parts + 1] = left > 0 and words.count(left, "process") or nil
   parts[#parts + 1] = percent and ("indexing %d %%"):format(percent) or nil
   return plain(table.concat(parts, " · "))
@@ -77,13 +79,15 @@ function M.line()
     return ""
   end
   local name = #sessions.full_access() > 0 and "Pillion FULL ACCESS" or "Pillion"
-  local behind = details()
+  local busy = waiting > 0 or #activity.running() > 0 or #sessions.paused() > 0
+  local progress = todos.progress(busy and beside or alone)
+  local behind = details(progress)
   if waiting > 0 then
     return ("%s %d?%s"):format(name, waiting, behind)
   elseif now == "starting" then
     return name .. "…"
   end
-  local title = running()
+  local title = running(progress and beside or alone)
   return (title == "" and name or name .. ": " .. plain(title)) .. behind
 end
 

@@ -62,7 +62,7 @@ end
 ---@param session pillion.Session
 local function add_to(session)
   vim.ui.input({ prompt = ("Add for %s: "):format(sessions.name(session)) }, function(content)
-    vim.cmd.redraw()
+    vim.api.nvim_echo({ { "" } }, false, {}) -- what was typed does not stay there
     if content and vim.trim(content) ~= "" then
       todos.change(session, todos.add(vim.trim(content)))
     end
