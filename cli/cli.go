@@ -27,6 +27,7 @@ var commands = map[string]func(args []string) int{
 	"rules":    rules,
 	"journal":  journalCommand,
 	"audit":    auditCommand,
+	"session":  sessionCommand,
 	"version":  printVersion,
 	"guardian": process.Guardian, // started by ourselves, see package process
 }
@@ -73,6 +74,7 @@ const usage = `pillion lets coding agents work in your project through your edit
   pillion trust                  trust a project's settings
   pillion rules                  list the rules of a folder, and forget some
   pillion journal                list what agents changed in a folder, and revert it
+  pillion session                list agents' sessions and their to-do lists
   pillion audit                  show the log of calls, and verify it
   pillion try                    watch an agent work on a sample project
   pillion doctor                 check this machine, this folder and your agents

@@ -13,10 +13,13 @@ import (
 	"golang.org/x/term"
 
 	"pillion/agents/mcp"
+	"pillion/internal/fault"
 	"pillion/sidecar"
+	"pillion/tools/session"
+	"pillion/tools/session/kept"
 )
 
-const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST] [--dialect NAME] [--answer-within SECONDS]
+const mcpHelp = `usage: pillion mcp [-C FOLDER] [--structured] [--tools LIST] [--dialect NAME] [--answer-within SECONDS] [--session ID]
        pillion mcp install [--project] [--uninstall] [--yes] AGENT
 
 The MCP server that a coding agent starts, on its standard input and output. It
@@ -34,6 +37,10 @@ itself, and asks you through the agent, if the agent can ask.
                   how long the agent waits for a call, 0 for forever; the default
                   depends on the agent's name. A longer call gets an answer in time,
                   and goes on
+  --session ID    the agent's own name for this conversation. Started again with it in
+                  the same folder, the agent has its to-do list, mode and rules again;
+                  the default is the environment variable PILLION_SESSION, or what
+                  Claude Code and Qwen Code say themselves
 
 To have an agent start it, run ` + "`pillion mcp install claude`" + `.
 `
@@ -55,6 +62,7 @@ func mcpCommand(args []string) int {
 	structured := flags.Bool("structured", false, "")
 	dialect := flags.String("dialect", "", "")
 	offered := flags.String("tools", "all", "")
+	name := flags.String("session", sessionName(os.Getenv), "")
 	if _, code, ok := parse(flags, mcpHelp, [2]int{0, 0}, args); !ok {
 		return code
 	}
@@ -66,6 +74,11 @@ func mcpCommand(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
+	if *name != "" {
+		if err := session.CheckID(*name); err != nil {
+			return fail(err)
+		}
+	}
 	explainTo("an agent", "pillion mcp")
 	harden()
 	// Passing calls on takes one thread; waking others for it takes longer than it does.
@@ -75,11 +88,37 @@ func mcpCommand(args []string) int {
 	err = mcp.Serve(ctx, mcp.Options{
 		In: standardInput(), Out: os.Stdout, Cwd: cwd, Version: version, Alone: sidecar.Alone, Logf: log.Printf,
 		Structured: *structured, Dialect: *dialect, Tools: chosen, AnswerWithin: answerWithin,
+		Key: keyFor(*name),
 	})
 	if err != nil && ctx.Err() == nil {
 		return fail(err)
 	}
 	return 0
+}
+
+// sessionName is the name that the environment gives the agent's conversation: ours, or
+// that which the agent hands to its MCP servers, the same when it goes on with one later.
+func sessionName(getenv func(string) string) string {
+	for _, variable := range []string{"PILLION_SESSION", "CLAUDE_CODE_SESSION_ID", "QWEN_CODE_SESSION_ID"} {
+		if name := getenv(variable); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// keyFor is where the session of that name is proven by; without a name that is nowhere.
+func keyFor(name string) func(agent, folder string) mcp.Key {
+	return func(agent, folder string) mcp.Key {
+		if name == "" {
+			return nil
+		}
+		if key := kept.OpenKey(agent, folder, name); key != nil {
+			return key
+		}
+		log.Printf("another program has the session %s, so this one is new", fault.Quote(name))
+		return nil
+	}
 }
 
 // standardInput can be closed while it is read. Of a terminal that is not true.

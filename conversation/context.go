@@ -81,8 +81,23 @@ func (c *Conversation) Update(u ContextUpdate, by Kind) error {
 	if !slices.Equal(now, c.view.Context) {
 		c.view.Context = now
 		c.tell(Changed{Context: slices.Clone(now)})
+		if c.keep != nil {
+			c.keep(slices.Clone(now))
+		}
 	}
 	return nil
+}
+
+// Keep gives the conversation the context that it had before, which its agent knows, and
+// has keep hear of each later one. It must not block, nor call back.
+func (c *Conversation) Keep(before []ContextFile, keep func([]ContextFile)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep = keep
+	if len(before) > 0 {
+		c.view.Context = before
+		c.tell(Changed{Context: slices.Clone(before)})
+	}
 }
 
 // Context is the files that it has.

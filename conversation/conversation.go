@@ -116,6 +116,7 @@ const (
 type Conversation struct {
 	peer Peer
 	set  *Set
+	keep func([]ContextFile) // nil: nobody wants to know of the context
 
 	mu      sync.Mutex // guards all below, and the order in which followers hear
 	view    View

@@ -79,6 +79,8 @@ type Sidecar struct {
 	recovered     []string  // what became of sets that were interrupted, until the user can be told
 	atOnce        time.Time // until then whoever asks at once is not disturbed: see giveWay
 
+	unkeep func() // saves the sessions, and keeps no more
+
 	following sync.Mutex // guards unfollow
 	unfollow  func()     // ends the watching of settings
 }
@@ -115,6 +117,7 @@ func New(o Options) (*Sidecar, error) {
 		journal:   kept,
 		events:    o.Events,
 		atOnce:    time.Now().Add(atOnce),
+		unkeep:    func() {},
 	}
 	c.tree = c.newTree()
 	c.audit = newAudit()
@@ -145,6 +148,9 @@ func New(o Options) (*Sidecar, error) {
 	c.languages = c.newLanguages(o.Languages)
 	c.Registry.Languages = c.languages
 	c.tree.Follow(c.languages.Changed)
+	if !o.Passing { // else what asks may be the agent's own program, and its word must not last
+		c.keepSessions()
+	}
 	c.recovered = c.Registry.Committer.Recover(context.Background())
 	if alone {
 		c.reportRecovered()
@@ -183,6 +189,7 @@ func (c *Sidecar) Roots() []string {
 // Close ends everything that the sidecar started.
 func (c *Sidecar) Close() error {
 	c.alarms.end()
+	c.unkeep()
 	c.following.Lock()
 	c.unfollow()
 	c.following.Unlock()
@@ -205,8 +212,9 @@ func sandbox(s config.Settings, runner *process.Runner) tools.Sandbox {
 		NetworkFor: s.NetworkRules(),
 	}
 	// What files held before they were changed is no command's business either, nor the
-	// audit log and the locks: who holds a lock there holds up everybody's calls.
-	for _, name := range []string{"relay", "journal", "audit", "locks"} {
+	// audit log, the locks (who holds one holds up everybody's calls) and what is kept of
+	// sessions: with the key of one a program could be its agent.
+	for _, name := range []string{"relay", "journal", "audit", "locks", "sessions"} {
 		if dir, err := state.Folder(name); err == nil {
 			out.Hidden = append(out.Hidden, process.Resolve(dir))
 		}

@@ -19,18 +19,20 @@ import (
 // pillion runs the command line in an editor's folder and its person's home.
 func pillion(t *testing.T, e *testrig.Editor, args ...string) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command(self, args...)
-	command.Dir = e.Dir
-	command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"))
-	out, err := command.CombinedOutput()
+	out, err := commandOf(e, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("pillion %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// commandOf is the same, not started.
+func commandOf(e *testrig.Editor, args ...string) *exec.Cmd {
+	self, _ := os.Executable() // it runs
+	command := exec.Command(self, args...)
+	command.Dir = e.Dir
+	command.Env = append(os.Environ(), "PILLION_TEST_MAIN=1", "HOME="+e.Home, "XDG_CONFIG_HOME="+filepath.Join(e.Home, ".config"))
+	return command
 }
 
 // TestRememberedRulesAreListedAndForgotten, and a window that is open goes by it.

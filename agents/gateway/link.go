@@ -65,7 +65,23 @@ func newLink(h Host, id string, agent session.Agent, owner *session.Session, dir
 	}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	l.talk = h.Conversations.Open(agent.Name, conversation.Agent{Name: agent.Name, Via: agent.Via}, owner.ID(), l)
+	l.keepContext()
 	return l
+}
+
+// keepContext has the session keep the files that the conversation is given.
+func (l *link) keepContext() {
+	var before []conversation.ContextFile
+	for _, f := range l.owner.Context() {
+		before = append(before, conversation.ContextFile{Path: f.Path, Content: f.Content, Lines: f.Lines, By: conversation.Kind(f.By)})
+	}
+	l.talk.Keep(before, func(now []conversation.ContextFile) {
+		files := make([]session.ContextFile, 0, len(now))
+		for _, f := range now {
+			files = append(files, session.ContextFile{Path: f.Path, Content: f.Content, Lines: f.Lines, By: string(f.By)})
+		}
+		l.owner.SetContext(files)
+	})
 }
 
 // close ends the session and all that runs in it.

@@ -56,6 +56,9 @@ type Options struct {
 	// Alone starts the tools on the folders without an editor; nil: there is no such thing.
 	Alone func(folders []string, agent session.Agent, asker approval.Asker, human tools.Human) (*Door, error)
 	Logf  func(format string, args ...any)
+	// Key gives where the agent keeps what it proves its session by, when it works in a
+	// folder; nil: in memory alone. It is asked once for each folder.
+	Key func(agent, folder string) Key
 	// AnswerWithin is how long the client waits for a call, 0 for ever; nil: it is known by
 	// the client's name.
 	AnswerWithin *time.Duration
@@ -64,6 +67,12 @@ type Options struct {
 	find      func(cwd string) (sidecar, bool, error) // the registry
 	beat      time.Duration                           // between two signs of life
 	rootsTime time.Duration                           // for the client to name its roots
+}
+
+// Key is where what an agent proves its session by outlives this program.
+type Key interface {
+	Load() session.Proof
+	Save(p session.Proof) error
 }
 
 // Door is the tools on the agent's folders, without an editor.

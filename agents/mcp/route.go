@@ -63,11 +63,19 @@ type route struct {
 	watch   *editorDoor // used where no editor is open, and kept meanwhile: what the user is asked there stays there
 	alone   *aloneDoor
 
+	sessions map[string]*back // by folder: what a sidecar that comes back is given
+
 	leaving sync.WaitGroup
 }
 
+// back is the session that the agent had in a folder.
+type back struct {
+	session.Proof
+	key Key // nil: it is in memory alone
+}
+
 func newRoute(o Options) *route {
-	r := &route{o: o, turn: make(chan struct{}, 1)}
+	r := &route{o: o, turn: make(chan struct{}, 1), sessions: map[string]*back{}}
 	r.turn <- struct{}{}
 	return r
 }
@@ -130,14 +138,46 @@ func (r *route) find(ctx context.Context, client *sdk.ServerSession) (door, erro
 		if found.watch && r.watch != nil && !r.watch.isGone() {
 			return r.watch, nil
 		}
-		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes, Tools: r.o.Tools, Dialect: r.o.Dialect})
+		had := r.had(who.Name, cwd)
+		conn, err := found.connect(ctx, relay.Hello{Agent: relay.Agent{Name: who.Name, Version: who.Version}, Cwd: cwd, Form: r.form(), PageBytes: pageBytes, Tools: r.o.Tools, Dialect: r.o.Dialect, Session: &had.Proof})
 		if err == nil {
+			r.keep(had, conn.Session())
 			return r.enter(found, conn), nil
 		}
 		if !leaves(err) || looks == mostLooks || !pause(ctx, lookAgain) {
 			return nil, fault.New(fault.ExecutionFailed, "%w", err).
 				WithHint("%s has this folder open but does not answer; ask the user to reload its window", fault.Quote(found.editor))
 		}
+	}
+}
+
+// had is the session that the agent had in a folder, in this program or an earlier one.
+func (r *route) had(agent, folder string) *back {
+	known := r.sessions[folder]
+	if known == nil {
+		known = &back{}
+		if r.o.Key != nil {
+			known.key = r.o.Key(agent, folder)
+		}
+		if known.key != nil {
+			known.Proof = known.key.Load()
+		}
+		r.sessions[folder] = known
+	}
+	return known
+}
+
+// keep remembers the session that the agent has now.
+func (r *route) keep(had *back, now session.Proof) {
+	if now.Secret == "" || now == had.Proof {
+		return
+	}
+	had.Proof = now
+	if had.key == nil {
+		return
+	}
+	if err := had.key.Save(now); err != nil {
+		r.o.Logf("the session is not kept beyond this program: %v", err)
 	}
 }
 

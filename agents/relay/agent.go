@@ -110,45 +110,58 @@ func (a *agent) greet(raw json.RawMessage) (any, error) {
 	if a.session.Load() != nil {
 		return nil, wire.Errorf(wire.CodeInvalidRequest, "agent/hello was already sent")
 	}
-	owner, err := a.open(raw)
+	owner, secret, err := a.open(raw)
 	if err != nil {
 		a.stream.last.Store(true)
 		return nil, err
 	}
 	a.session.Store(owner)
 	close(a.hello)
-	return Welcome{ProtocolVersion: ProtocolVersion, Editor: a.server.host.Editor, Version: a.server.host.Version, Form: a.hi.Load().Form}, nil
+	return Welcome{ProtocolVersion: ProtocolVersion, Editor: a.server.host.Editor, Version: a.server.host.Version, Form: a.hi.Load().Form, SessionID: owner.ID(), Secret: secret}, nil
 }
 
-func (a *agent) open(raw json.RawMessage) (*session.Session, error) {
+func (a *agent) open(raw json.RawMessage) (_ *session.Session, secret string, _ error) {
 	var h Hello
 	if err := decode(raw, &h); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	switch {
-	case !sameSecret(h.Token, a.server.entry.Token):
-		return nil, wire.Errorf(wire.CodeInvalidRequest, "the token is wrong; read it again from the registry's entry")
-	case h.ProtocolVersion != ProtocolVersion:
-		return nil, wire.Errorf(wire.CodeInvalidParams, "protocol version %d is not spoken here, only %d; use the pillion that the editor runs (%s)",
-			h.ProtocolVersion, ProtocolVersion, a.server.host.Version)
-	case h.Form != "" && h.Form != FormText:
-		return nil, wire.Errorf(wire.CodeInvalidParams, "unknown form %s; leave it out, or say %q", fault.Quote(h.Form), FormText)
-	case h.PageBytes < 0:
-		return nil, wire.Errorf(wire.CodeInvalidParams, "pageBytes must not be negative")
-	case tools.CheckDialect(h.Dialect) != nil:
-		return nil, wire.Errorf(wire.CodeInvalidParams, "%v", tools.CheckDialect(h.Dialect))
-	case h.Cwd != "" && !filepath.IsAbs(h.Cwd):
-		return nil, wire.Errorf(wire.CodeInvalidParams, "cwd must be an absolute path")
+	if err := a.server.check(h); err != nil {
+		return nil, "", err
+	}
+	var back session.Proof
+	if h.Session != nil {
+		back = *h.Session
 	}
 	who := session.Agent{Name: label(h.Agent.Name, "agent"), Version: label(h.Agent.Version, ""), Via: "mcp"}
-	owner, _, err := a.server.host.Sessions.Open("", who, "")
+	owner, secret, err := a.server.host.Sessions.Admit(who, filepath.Clean(h.Cwd), back)
 	if err != nil {
-		return nil, wire.Errorf(wire.CodeBusy, "%v", err)
+		return nil, "", wire.Errorf(wire.CodeBusy, "%v", err)
 	}
 	owner.Offer(h.Tools)
 	owner.SetDialect(h.Dialect)
+	h.Session = nil // its secret is needed no longer
 	a.hi.Store(&h)
-	return owner, nil
+	return owner, secret, nil
+}
+
+// check says what is wrong with how an agent introduces itself.
+func (s *Server) check(h Hello) error {
+	switch {
+	case !sameSecret(h.Token, s.entry.Token):
+		return wire.Errorf(wire.CodeInvalidRequest, "the token is wrong; read it again from the registry's entry")
+	case h.ProtocolVersion != ProtocolVersion:
+		return wire.Errorf(wire.CodeInvalidParams, "protocol version %d is not spoken here, only %d; use the pillion that the editor runs (%s)",
+			h.ProtocolVersion, ProtocolVersion, s.host.Version)
+	case h.Form != "" && h.Form != FormText:
+		return wire.Errorf(wire.CodeInvalidParams, "unknown form %s; leave it out, or say %q", fault.Quote(h.Form), FormText)
+	case h.PageBytes < 0:
+		return wire.Errorf(wire.CodeInvalidParams, "pageBytes must not be negative")
+	case tools.CheckDialect(h.Dialect) != nil:
+		return wire.Errorf(wire.CodeInvalidParams, "%v", tools.CheckDialect(h.Dialect))
+	case h.Cwd != "" && !filepath.IsAbs(h.Cwd):
+		return wire.Errorf(wire.CodeInvalidParams, "cwd must be an absolute path")
+	}
+	return nil
 }
 
 // sameSecret takes the same time however much of the two is equal.

@@ -11,6 +11,7 @@ import (
 
 	"pillion/internal/wire"
 	"pillion/tools"
+	"pillion/tools/session"
 )
 
 // Client is an agent's end of a connection.
@@ -47,6 +48,11 @@ func Dial(ctx context.Context, e Entry, h Hello) (*Client, error) {
 
 // Editor is the name of the editor at the other end.
 func (c *Client) Editor() string { return c.welcome.Editor }
+
+// Session is what the agent gives to have its session again; no secret: it is not kept.
+func (c *Client) Session() session.Proof {
+	return session.Proof{ID: c.welcome.SessionID, Secret: c.welcome.Secret}
+}
 
 // Done is closed when the connection has ended.
 func (c *Client) Done() <-chan struct{} { return c.conn.Done() }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pillion/agents/internal/agenttest"
+	"pillion/internal/state"
 )
 
 func TestFind(t *testing.T) {
@@ -224,7 +225,7 @@ func TestAFolderOfSomebodyElse(t *testing.T) {
 	if err := os.Symlink(elsewhere, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := makePrivate(link); err == nil {
+	if err := state.MakePrivate(link); err == nil {
 		t.Error("a link is taken for the folder")
 	}
 	if os.Getuid() != 0 {
@@ -233,7 +234,7 @@ func TestAFolderOfSomebodyElse(t *testing.T) {
 	if err := os.Chown(elsewhere, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	if err := makePrivate(elsewhere); err == nil {
+	if err := state.MakePrivate(elsewhere); err == nil {
 		t.Error("another user's folder is taken")
 	}
 }

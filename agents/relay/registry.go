@@ -63,7 +63,7 @@ func socketPath(folder, id string) (string, error) {
 		return path, nil
 	}
 	short := temporaryFolder()
-	if err := makePrivate(short); err != nil {
+	if err := state.MakePrivate(short); err != nil {
 		return "", fmt.Errorf("no folder for the agents' socket: %w", err)
 	}
 	path = filepath.Join(short, id+".sock")
@@ -75,24 +75,6 @@ func socketPath(folder, id string) (string, error) {
 
 func temporaryFolder() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("pillion-%d", os.Getuid()))
-}
-
-// makePrivate makes the folder, or takes one that is there if it is ours.
-func makePrivate(folder string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	info, err := os.Lstat(folder)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() || !isOurs(info) {
-		return fmt.Errorf("%s is not a folder of this user; remove it", folder)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return os.Chmod(folder, 0o700)
-	}
-	return nil
 }
 
 func hostname() string {
@@ -109,26 +91,15 @@ func writeEntry(folder, id string, e Entry) error {
 	if err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(folder, temporaryPrefix+id+"-*") // 0600
-	if err != nil {
-		return fmt.Errorf("registering the agents' socket: %w", err)
-	}
-	_, err = temp.Write(text)
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), entryPath(folder, id))
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
+	if err := state.Replace(entryPath(folder, id), text); err != nil {
 		return fmt.Errorf("registering the agents' socket: %w", err)
 	}
 	return nil
 }
 
 const (
-	temporaryPrefix = ".new-"
-	entrySuffix     = ".json"
-	maxEntry        = 1 << 20 // bytes
+	entrySuffix = ".json"
+	maxEntry    = 1 << 20 // bytes
 )
 
 func entryPath(folder, id string) string { return filepath.Join(folder, id+entrySuffix) }
@@ -163,14 +134,7 @@ func entries(folder string) map[string]Entry {
 
 func readEntry(path string) (Entry, error) {
 	var e Entry
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return e, err
-	case !info.Mode().IsRegular() || !isOurs(info) || info.Size() > maxEntry:
-		return e, fmt.Errorf("%s is not an entry of this user", path)
-	}
-	text, err := os.ReadFile(path)
+	text, err := state.Read(path, maxEntry)
 	if err != nil {
 		return e, err
 	}
@@ -192,7 +156,7 @@ func sweep(folder string) {
 	}
 	sweepStrays(folder)
 	if short := temporaryFolder(); short != folder {
-		if info, err := os.Lstat(short); err == nil && info.IsDir() && isOurs(info) {
+		if info, err := os.Lstat(short); err == nil && info.IsDir() && state.IsOurs(info) {
 			sweepStrays(short)
 		}
 	}
@@ -212,7 +176,7 @@ func (e Entry) isDead() bool {
 func (e Entry) remove(folder, id string) {
 	_ = removeEntry(folder, id)
 	// The entry is ours, and so is what it names; but only a socket is removed.
-	if info, err := os.Lstat(e.Socket); err == nil && info.Mode().Type() == fs.ModeSocket && isOurs(info) {
+	if info, err := os.Lstat(e.Socket); err == nil && info.Mode().Type() == fs.ModeSocket && state.IsOurs(info) {
 		_ = os.Remove(e.Socket)
 	}
 }
@@ -230,10 +194,10 @@ func sweepStrays(folder string) {
 	for _, f := range files {
 		path := filepath.Join(folder, f.Name())
 		info, err := f.Info()
-		if err != nil || !isOurs(info) || time.Since(info.ModTime()) < strayAge {
+		if err != nil || !state.IsOurs(info) || time.Since(info.ModTime()) < strayAge {
 			continue
 		}
-		stray := strings.HasPrefix(f.Name(), temporaryPrefix)
+		stray := strings.HasPrefix(f.Name(), state.TemporaryPrefix)
 		if info.Mode().Type() == fs.ModeSocket {
 			conn, err := net.Dial("unix", path)
 			if err == nil {

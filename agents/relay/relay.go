@@ -11,8 +11,8 @@
 // user is checked where the system tells it, and agent/hello carries the token
 // that only the registry's entry (0600 too) and the editor know.
 //
-// Deliberately not here: anything that answers an approval, names a session, or
-// changes one. Agents have this channel and no other, so what it lacks they
+// Deliberately not here: anything that answers an approval, names another agent's
+// session, or changes one. Agents have this channel and no other, so what it lacks they
 // cannot do.
 package relay
 
@@ -85,6 +85,8 @@ type Hello struct {
 	Tools []string `json:"tools,omitzero"`
 	// Dialect is the tool set whose names the agent calls; empty: the contract's.
 	Dialect string `json:"dialect,omitempty"`
+	// Session is the session that the agent had before, and what it proves that by.
+	Session *session.Proof `json:"session,omitempty"`
 }
 
 // FormText is the one other form of results.
@@ -102,6 +104,10 @@ type Welcome struct {
 	Editor          string `json:"editor"`
 	Version         string `json:"version"`
 	Form            string `json:"form,omitempty"` // the Hello's: a sidecar that does not know it leaves it out
+	// SessionID is the connection's session. Whoever gives it and the secret in a later Hello
+	// has the same session again. No secret: it is not kept.
+	SessionID string `json:"sessionId,omitempty"`
+	Secret    string `json:"secret,omitempty"`
 }
 
 // Call is the params of tools/call.

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pillion/internal/state"
 	"pillion/workspace/tracking"
 )
 
@@ -45,7 +46,7 @@ func Listen(h Host) (*Server, error) {
 }
 
 func listenIn(folder string, h Host, beat time.Duration) (*Server, error) {
-	if err := makePrivate(folder); err != nil {
+	if err := state.MakePrivate(folder); err != nil {
 		return nil, fmt.Errorf("the agents' registry: %w", err)
 	}
 	sweep(folder)

@@ -39,15 +39,16 @@ var arrows = map[string][]string{
 	"workspace/tracking":     {"workspace", "workspace/change", "workspace/document", "workspace/journal", "workspace/watch"},
 	"workspace/change":       {"workspace", "workspace/diff", "workspace/document", "workspace/journal", "workspace/language"},
 
-	"tools/policy":   {},
-	"tools/session":  {"tools/policy"},
-	"tools/match":    {"workspace/diff", "workspace/document"},
-	"tools/patching": {"tools/match", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language", "workspace/patch"},
-	"tools/unusual":  {"audit"},
-	"tools/process":  {"internal/pipe", "internal/state"},
-	"tools/approval": {"workspace/change"},
-	"tools/dialects": {},
-	"tools/web":      {},
+	"tools/policy":       {},
+	"tools/session":      {"tools/policy"},
+	"tools/session/kept": {"internal/state", "tools/session"},
+	"tools/match":        {"workspace/diff", "workspace/document"},
+	"tools/patching":     {"tools/match", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/language", "workspace/patch"},
+	"tools/unusual":      {"audit"},
+	"tools/process":      {"internal/pipe", "internal/state"},
+	"tools/approval":     {"workspace/change"},
+	"tools/dialects":     {},
+	"tools/web":          {},
 	"tools": {
 		"audit", "tools/approval", "tools/dialects", "tools/match", "tools/patching", "tools/policy", "tools/process", "tools/session", "tools/web", "internal/wire", // wire: to escape large text once
 		"workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/git", "workspace/journal", "workspace/language", "workspace/lines", "workspace/patch", "workspace/search",
@@ -74,12 +75,12 @@ var arrows = map[string][]string{
 
 	"sidecar": {
 		"agents/gateway", "agents/mcp", "agents/relay", "audit", "config", "conversation", "internal/state", "internal/wire", "lspbridge", "rpc",
-		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/unusual",
+		"tools", "tools/approval", "tools/policy", "tools/process", "tools/session", "tools/session/kept", "tools/unusual",
 		"workspace", "workspace/change", "workspace/document", "workspace/git", "workspace/journal", "workspace/search", "workspace/tracking", "workspace/watch",
 	},
 	"cli": {
 		"agents/gateway", "conversation", "agents/install", "agents/mcp", "agents/relay", "audit", "config", "doctor", "internal/state", "internal/wire", "page", "rpc", "sidecar", "terminal", "try", "try/sample",
-		"tools", "tools/approval", "tools/process", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal",
+		"tools", "tools/approval", "tools/process", "tools/session", "tools/session/kept", "workspace", "workspace/change", "workspace/diff", "workspace/document", "workspace/journal",
 	},
 	"": {"cli"},
 }

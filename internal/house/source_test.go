@@ -74,6 +74,8 @@ var writers = map[string]string{
 	"workspace/watch":           "a cookie in the state folder, which Settle waits for",
 	"agents/install":            "agents' configuration, which the person saw first",
 	"agents/relay":              "the registry and the socket, in the runtime folder",
+	"internal/state":            "files in the state folder, for those that keep some there",
+	"tools/session/kept":        "what is kept of sessions, in the state folder",
 	"audit":                     "the audit log, in the state folder",
 	"rpc":                       "a temporary file that shows a question, for an editor without boxes",
 	"terminal":                  "a temporary file for the person's own editor",

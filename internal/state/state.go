@@ -13,6 +13,8 @@
 //	          readable copies in its folder backups
 //	audit     one log for all sidecars: ten files of 10 MB
 //	locks     256 empty files, by the hash of a path; a lock ends with its program
+//	sessions  one file a session, for the agent that comes back: 30 days, 200 sessions; in
+//	          its folder keys what agents prove themselves by
 //	folders   one file a folder: trust in its settings, remembered rules
 //	install   what `mcp install` added to agents' own files
 package state

@@ -196,7 +196,15 @@ func proves(hash, secret string) bool {
 	return hash != "" && subtle.ConstantTimeCompare([]byte(hash), []byte(hashed(secret))) == 1
 }
 
-// info is what is kept, as the wire shows it.
+// Info is what is kept, as it was.
+func (k Kept) Info() Info {
+	info := k.info(k.Default)
+	info.Mode = k.Mode
+	return info
+}
+
+// info is what is kept, as the wire shows it: what the session would be if its agent came
+// back now.
 func (k Kept) info(standard policy.Mode) Info {
 	s := New(k.Owner.ID, k.Agent, standard)
 	s.restore(k, standard)

@@ -77,7 +77,10 @@ func (s *Set) Open(id string, agent Agent, mode policy.Mode) (_ *Session, create
 }
 
 // Proof is what an agent on the agents' socket says to have its session back.
-type Proof struct{ ID, Secret string }
+type Proof struct {
+	ID     string `json:"id"`
+	Secret string `json:"secret"`
+}
 
 // Admit opens the session of an agent on the agents' socket: the one that it proves to
 // have had, unless somebody is connected with it, or else a new one. It never says which
@@ -96,13 +99,8 @@ func (s *Set) Admit(agent Agent, cwd string, back Proof) (_ *Session, secret str
 		owner.ID = NewID()
 		return s.begin(owner, agent, "", nil), "", nil
 	}
-	if CheckID(back.ID) == nil && s.index(back.ID) < 0 {
-		if slot := s.hold(owner, true); slot != nil {
-			if k, ok := slot.Kept(); ok && k.provenBy(back.Secret) {
-				return s.begin(owner, agent, "", slot), back.Secret, nil
-			}
-			slot.Release()
-		}
+	if slot := s.proven(owner, back.Secret); slot != nil {
+		return s.begin(owner, agent, "", slot), back.Secret, nil
 	}
 	owner.ID, secret = NewID(), rand.Text()
 	opened := s.begin(owner, agent, "", s.hold(owner, false))
@@ -114,12 +112,16 @@ func (s *Set) Admit(agent Agent, cwd string, back Proof) (_ *Session, secret str
 
 // Recall opens a kept session without its agent, for the user to look after.
 func (s *Set) Recall(id string) (*Session, bool) {
+	if one, open := s.Get(id); open {
+		return one, true
+	}
+	kept := s.listKept()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := s.index(id); at >= 0 {
 		return s.open[at], true
 	}
-	for _, k := range s.away() {
+	for _, k := range kept {
 		if k.Owner.ID != id || s.full() != nil {
 			continue
 		}
@@ -153,18 +155,27 @@ func (s *Set) full() error {
 		"%d sessions are already open: close one, or use the id of an open one", len(s.open))
 }
 
+// proven is the place of a session that an agent proves to have had.
+func (s *Set) proven(owner Owner, secret string) Slot {
+	if CheckID(owner.ID) != nil || s.index(owner.ID) >= 0 {
+		return nil
+	}
+	slot := s.hold(owner, true)
+	if slot == nil {
+		return nil
+	}
+	if k, ok := slot.Kept(); ok && k.provenBy(secret) {
+		return slot
+	}
+	slot.Release()
+	return nil
+}
+
 func (s *Set) hold(owner Owner, known bool) Slot {
 	if s.keeper == nil {
 		return nil
 	}
 	return s.keeper.Hold(owner, known)
-}
-
-func (s *Set) away() []Kept {
-	if s.keeper == nil {
-		return nil
-	}
-	return slices.DeleteFunc(s.keeper.List(), func(k Kept) bool { return s.index(k.Owner.ID) >= 0 })
 }
 
 // begin makes a session, with what is kept in its slot.
@@ -209,10 +220,11 @@ func (s *Set) End(id string) bool {
 		return true
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	keeper := s.keeper
+	s.mu.Unlock()
 	gone := false
-	for _, k := range s.away() {
-		gone = k.Owner.ID == id && s.keeper.Forget(k.Owner) || gone
+	for _, k := range s.listKept() {
+		gone = k.Owner.ID == id && keeper.Forget(k.Owner) || gone
 	}
 	return gone
 }
@@ -273,12 +285,26 @@ func (s *Session) Ended() bool {
 // for their agents, the newest first.
 func (s *Set) All() []Info {
 	infos := s.List()
+	kept := s.listKept()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, k := range s.away() {
-		infos = append(infos, k.info(s.defaultMode))
+	for _, k := range kept {
+		if !slices.ContainsFunc(infos, func(i Info) bool { return i.SessionID == k.Owner.ID }) {
+			infos = append(infos, k.info(s.defaultMode))
+		}
 	}
 	return infos
+}
+
+// listKept is what is kept of sessions that no program has.
+func (s *Set) listKept() []Kept {
+	s.mu.Lock()
+	keeper := s.keeper
+	s.mu.Unlock()
+	if keeper == nil {
+		return nil
+	}
+	return keeper.List()
 }
 
 // List describes the open sessions, the oldest first.

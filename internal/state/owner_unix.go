@@ -1,6 +1,6 @@
 //go:build unix
 
-package relay
+package state
 
 import (
 	"io/fs"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// isOurs says if a file belongs to this process's user.
-func isOurs(info fs.FileInfo) bool {
+// IsOurs says if a file belongs to this process's user.
+func IsOurs(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Getuid()
 }

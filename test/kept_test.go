@@ -1,0 +1,384 @@
+package test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pillion/agents/relay"
+	"pillion/internal/testrig"
+	"pillion/tools/session"
+)
+
+// again starts the sidecar anew on the same folders, for the same user.
+func again(t *testing.T, e *testrig.Editor, o testrig.Options) *testrig.Editor {
+	t.Helper()
+	o.Home = e.Home
+	if o.Dirs == nil {
+		o.Dirs = []string{e.Dir}
+	}
+	return spawn(t, o)
+}
+
+// ends are the ways in which a sidecar ends.
+var ends = map[string]func(t *testing.T, e *testrig.Editor){
+	"properly": func(_ *testing.T, e *testrig.Editor) { e.Stop() },
+	"killed": func(t *testing.T, e *testrig.Editor) {
+		// What is a second old is kept, however the program ends.
+		eventually(t, "it", func() bool { return strings.Contains(recordsText(e), `"calls":4`) })
+		if err := e.Command.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		e.Stop()
+	},
+}
+
+func keptIn(home string) string { return filepath.Join(home, ".local", "state", "pillion", "sessions") }
+
+func records(e *testrig.Editor) []string {
+	names, _ := filepath.Glob(filepath.Join(keptIn(e.Home), "*.json"))
+	return names
+}
+
+func recordsText(e *testrig.Editor) string {
+	var out strings.Builder
+	for _, name := range records(e) {
+		text, _ := os.ReadFile(name)
+		out.Write(text)
+	}
+	return out.String()
+}
+
+// TestASessionComesBack: what the user and the agent made of a session is there after a
+// restart, for the same agent on the same folders alone.
+func TestASessionComesBack(t *testing.T) {
+	t.Parallel()
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := spawnWithApp(t, testrig.Options{})
+			before := busy(t, e, "p")
+			end(t, e)
+
+			e = again(t, e, testrig.Options{})
+			var list struct{ Sessions []sessionInfo }
+			e.Must("session/list", object{}, &list)
+			if len(list.Sessions) != 1 || list.Sessions[0].Connected || list.Sessions[0].list() != before.list() {
+				t.Errorf("kept: %+v", list.Sessions)
+			}
+			if s := openAs(e, "p", "stranger"); s.Todos == nil || len(s.Todos)+len(s.Grants)+s.Calls != 0 || s.Mode != "default" {
+				t.Errorf("another agent gets %+v", s)
+			}
+			e.Must("session/close", object{"sessionId": "p"}, nil)
+			after := openAs(e, "p", "planner")
+			after.LastCall = before.LastCall
+			if fmt.Sprint(after) != fmt.Sprint(before) {
+				t.Errorf("comes back as %+v\nwas %+v", after, before)
+			}
+			if r := callAs(e, "p", "write_file", object{"path": "x.txt", "content": "2"}); r.Code() != "POLICY_DENIED" {
+				t.Errorf("in plan mode: %v", r.StructuredContent)
+			}
+			if r := callAs(e, "p", "todo_read", object{}); fmt.Sprint(r.StructuredContent["todos_changed"]) != "<nil>" || fmt.Sprint(r.StructuredContent["count"]) != "2" {
+				t.Errorf("the to-do list: %v", r.StructuredContent)
+			}
+			end2 := again(t, e, testrig.Options{Dirs: []string{t.TempDir()}})
+			if s := openAs(end2, "p", "planner"); s.Calls != 0 || len(s.Todos) != 0 {
+				t.Errorf("in another folder: %+v", s)
+			}
+		})
+	}
+}
+
+// busy is a session with all that is kept: to-dos that the user ticked, a rule, a mode, and
+// four calls.
+func busy(t *testing.T, e *testrig.Editor, id string) (s sessionInfo) {
+	t.Helper()
+	openAs(e, id, "planner")
+	callAs(e, id, "todo_write", object{"todos": []object{item("1", "look", "in_progress"), item("2", "write", "pending")}})
+	e.Must("session/todos", object{"sessionId": id, "revision": 1, "todos": []object{item("2", "write", "pending"), item("1", "look", "completed")}}, nil)
+	callAs(e, id, "todo_read", object{})
+	writeRemembered(t, e, id)
+	e.Must("session/setMode", object{"sessionId": id, "mode": "plan"}, nil)
+	callAs(e, id, "write_file", object{"path": "y.txt", "content": ""})
+	return openAs(e, id, "planner")
+}
+
+// writeRemembered writes a file, and the user remembers the rule for the session.
+func writeRemembered(t *testing.T, e *testrig.Editor, id string) {
+	t.Helper()
+	done := make(chan testrig.Result, 1)
+	go func() { done <- callAs(e, id, "write_file", object{"path": "x.txt", "content": "1"}) }()
+	a := testrig.Wait(t, e.Approvals, "the dialog")
+	a.Answer <- object{"decision": "approve", "decisionId": sessionChoice(a)["id"]}
+	if r := testrig.Wait(t, done, "the write"); r.IsError {
+		t.Fatal(r.StructuredContent)
+	}
+}
+
+// TestWhatTheUserChangedIsToldAfterARestart: the agent hears of it all the same.
+func TestWhatTheUserChangedIsToldAfterARestart(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	openAs(e, "p", "planner")
+	callAs(e, "p", "todo_write", object{"todos": []object{item("1", "look", "pending")}})
+	e.Must("session/todos", object{"sessionId": "p", "revision": 1, "todos": []object{item("1", "look", "completed")}}, nil)
+	e.Stop()
+	e = again(t, e, testrig.Options{})
+	openAs(e, "p", "planner")
+	if r := callAs(e, "p", "todo_read", object{}); fmt.Sprint(r.StructuredContent["todos_changed"]) != `[ticked "look"]` {
+		t.Errorf("the agent hears %v", r.StructuredContent["todos_changed"])
+	}
+}
+
+// TestAKeptModeIsNeverLooser than the settings are now.
+func TestAKeptModeIsNeverLooser(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ was, chosen, now, want string }{
+		{"default", "auto_edit", "default", "auto_edit"},
+		{"default", "auto_edit", "plan", "plan"},
+		{"auto_edit", "", "default", "default"},
+		{"auto_edit", "", "auto_edit", "auto_edit"},
+		{"plan", "", "auto_edit", "plan"},
+		{"default", "plan", "auto_edit", "plan"},
+		{"default", "full_access", "default", "default"},
+		{"default", "full_access", "plan", "plan"},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			t.Parallel()
+			e := spawn(t, testrig.Options{Settings: object{"mode": c.was}})
+			openAs(e, "p", "planner")
+			callAs(e, "p", "todo_read", object{})
+			if c.chosen != "" {
+				e.Must("session/setMode", object{"sessionId": "p", "mode": c.chosen}, nil)
+			}
+			e.Stop()
+			e = again(t, e, testrig.Options{Settings: object{"mode": c.now}})
+			if s := openAs(e, "p", "planner"); s.Mode != c.want || s.Calls != 1 {
+				t.Errorf("mode %s, %d calls", s.Mode, s.Calls)
+			}
+		})
+	}
+}
+
+// TestAPauseIsNotEscaped by a restart.
+func TestAPauseIsNotEscaped(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	openAs(e, "p", "planner")
+	e.Must("session/pause", object{"sessionId": "p", "reason": "enough"}, nil)
+	e.Stop()
+	e = again(t, e, testrig.Options{})
+	if s := openAs(e, "p", "planner"); !s.Paused || s.PauseReason != "enough" {
+		t.Errorf("after the restart: %+v", s)
+	}
+}
+
+// TestAKeptSessionIsTheUsers: they change and end it while its agent is away.
+func TestAKeptSessionIsTheUsers(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	busy(t, e, "p")
+	e.Stop()
+	e = again(t, e, testrig.Options{})
+	var s sessionInfo
+	e.Must("session/revoke", object{"sessionId": "p", "rule": "write_file(x.txt)"}, &s)
+	if s.Connected || len(s.Grants) != 0 || s.Mode != "plan" {
+		t.Errorf("without its agent: %+v", s)
+	}
+	e.Stop()
+	e = again(t, e, testrig.Options{})
+	if s := openAs(e, "p", "planner"); len(s.Grants) != 0 || len(s.Todos) != 2 || !s.Connected {
+		t.Errorf("the agent comes back to %+v", s)
+	}
+	e.Stop()
+	e = again(t, e, testrig.Options{})
+	var closed struct{ Closed bool }
+	if e.Must("session/close", object{"sessionId": "p"}, &closed); !closed.Closed {
+		t.Error("it was not ended")
+	}
+	if left := records(e); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if s := openAs(e, "p", "planner"); s.Calls != 0 || len(s.Todos) != 0 {
+		t.Errorf("after the end: %+v", s)
+	}
+}
+
+// dialAs connects as an agent does.
+func dialAs(t *testing.T, e *testrig.Editor, agent, cwd string, had session.Proof) *relay.Client {
+	t.Helper()
+	var at struct{ Socket, Token string }
+	e.Must("relay/info", object{}, &at)
+	ctx, cancel := context.WithTimeout(t.Context(), testrig.Patience)
+	defer cancel()
+	c, err := relay.Dial(ctx, relay.Entry{Socket: at.Socket, Token: at.Token}, relay.Hello{Agent: relay.Agent{Name: agent}, Cwd: cwd, Session: &had})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func todosBy(t *testing.T, c *relay.Client, tool string, arguments object) string {
+	t.Helper()
+	text, err := json.Marshal(arguments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Call(t.Context(), relay.Call{Name: tool, Arguments: text}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(bytes.Join(r, nil))
+}
+
+// TestAnAgentComesBack by the id and the secret that it was given, and nobody else does.
+func TestAnAgentComesBack(t *testing.T) {
+	t.Parallel()
+	e := spawn(t, testrig.Options{})
+	first := dialAs(t, e, "Codex", e.Dir, session.Proof{})
+	own := first.Session()
+	if own.ID == "" || len(own.Secret) < 26 {
+		t.Fatalf("given: %+v", own)
+	}
+	todosBy(t, first, "todo_write", object{"todos": []object{item("1", "hush", "pending")}})
+	stranger := func(what string, c *relay.Client) {
+		t.Helper()
+		if now := c.Session(); now.ID == own.ID || now.Secret == own.Secret || now.Secret == "" {
+			t.Errorf("%s: got %+v", what, now)
+		}
+		if text := todosBy(t, c, "todo_read", object{}); strings.Contains(text, "hush") {
+			t.Errorf("%s reads %s", what, text)
+		}
+	}
+	stranger("twice at once", dialAs(t, e, "Codex", e.Dir, own))
+	strangers := func() {
+		t.Helper()
+		stranger("another agent", dialAs(t, e, "Claude", e.Dir, own))
+		stranger("another folder", dialAs(t, e, "Codex", filepath.Dir(e.Dir), own))
+		stranger("a wrong secret", dialAs(t, e, "Codex", e.Dir, session.Proof{ID: own.ID, Secret: "x" + own.Secret[1:]}))
+		stranger("no secret", dialAs(t, e, "Codex", e.Dir, session.Proof{ID: own.ID}))
+		stranger("a path for an id", dialAs(t, e, "Codex", e.Dir, session.Proof{ID: "../" + own.ID, Secret: own.Secret}))
+		stranger("the editor's own", dialAs(t, e, "fake editor", e.Dir, session.Proof{ID: "editor"}))
+	}
+	strangers()
+	first.Close()
+	eventually(t, "it", func() bool {
+		var list struct{ Sessions []sessionInfo }
+		e.Must("session/list", object{}, &list)
+		for _, s := range list.Sessions {
+			if s.SessionID == own.ID {
+				return !s.Connected
+			}
+		}
+		return false
+	})
+	strangers()
+	e.Stop()
+	e = again(t, e, testrig.Options{})
+	strangers()
+	back := dialAs(t, e, "Codex", e.Dir, own)
+	if back.Session() != own {
+		t.Errorf("comes back as %+v", back.Session())
+	}
+	if text := todosBy(t, back, "todo_read", object{}); !strings.Contains(text, "hush") {
+		t.Errorf("reads %s", text)
+	}
+	// The secret is nowhere but with its agent.
+	err := filepath.WalkDir(e.Home, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if text, _ := os.ReadFile(path); strings.Contains(string(text), own.Secret) {
+				t.Errorf("the secret is in %s", path)
+			}
+			if info, _ := d.Info(); info != nil && strings.HasPrefix(path, keptIn(e.Home)) && info.Mode().Perm() != 0o600 {
+				t.Errorf("%s is %v", path, info.Mode())
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The user ends it: the connection ends, and nothing comes back.
+	e.Must("session/close", object{"sessionId": own.ID}, nil)
+	testrig.Wait(t, back.Done(), "the end of the connection")
+	stranger("after the end", dialAs(t, e, "Codex", e.Dir, own))
+}
+
+// TestABadRecordIsNone: nothing is read of a file that is not what it should be, and
+// nothing of it is lost that is not ours.
+func TestABadRecordIsNone(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(t *testing.T, path string){
+		"cut":   func(t *testing.T, path string) { must(t, os.Truncate(path, 100)) },
+		"empty": func(t *testing.T, path string) { must(t, os.Truncate(path, 0)) },
+		"huge":  func(t *testing.T, path string) { must(t, os.Truncate(path, 1<<30)) },
+		"a link": func(t *testing.T, path string) {
+			must(t, os.Rename(path, path+".there"))
+			must(t, os.Symlink(path+".there", path))
+		},
+		"a folder": func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, os.Mkdir(path, 0o700))
+		},
+		"a pipe": func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, syscall.Mkfifo(path, 0o600))
+		},
+		"another's": func(t *testing.T, path string) {
+			if os.Getuid() != 0 {
+				t.Skip("only root gives files away")
+			}
+			must(t, os.Chown(path, 1, 1))
+		},
+		"of another agent": func(t *testing.T, path string) {
+			text, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), `"name":"planner"`, `"name":"stranger"`)), 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := spawnWithApp(t, testrig.Options{})
+			busy(t, e, "p")
+			e.Stop()
+			spoil(t, records(e)[0])
+			e = again(t, e, testrig.Options{})
+			for _, agent := range []string{"planner", "stranger"} {
+				if s := openAs(e, "p", agent); s.Calls != 0 || len(s.Todos) != 0 || s.Mode != "default" || !s.Connected {
+					t.Errorf("%s gets %+v", agent, s)
+				}
+				callAs(e, "p", "todo_read", object{})
+				e.Must("session/close", object{"sessionId": "p"}, nil)
+			}
+		})
+	}
+}
+
+// TestAFloodOfSessions takes nobody else's away, and no more room than there is.
+func TestAFloodOfSessions(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	before := busy(t, e, "p")
+	e.Stop()
+	other := again(t, e, testrig.Options{Dirs: []string{t.TempDir()}})
+	for i := range 300 {
+		c := dialAs(t, other, fmt.Sprint("agent ", i), other.Dir, session.Proof{})
+		todosBy(t, c, "todo_read", object{})
+		c.Close()
+	}
+	other.Stop()
+	if n := len(records(other)); n > 200 || n < 150 {
+		t.Errorf("%d records", n)
+	}
+	e = again(t, e, testrig.Options{})
+	if s := openAs(e, "p", "planner"); s.list() != before.list() {
+		t.Errorf("after the flood: %+v", s)
+	}
+}
