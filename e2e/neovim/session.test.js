@@ -23,7 +23,7 @@ ride('an agent’s to-do list is on show; the user ticks, adds, moves and remove
   await agent.call('todo_write', { todos: plan.slice(0, 3) });
   await eventually('the status line has the item', async () => /Pillion · 1\/3 Fix the count of empty lines/.test(await nvim.status()));
   await nvim.command('Pillion todos');
-  await lists(nvim, ['[x] Read how the words are counted', '[▸] Fix the count of empty lines · high priority', '[ ] Write a test for it']);
+  await lists(nvim, ['[x] Read how the words are counted', '[>] Fix the count of empty lines · high priority', '[ ] Write a test for it']);
   await agent.call('todo_write', { todos: plan });
   await nvim.sees('[ ] Tidy up · low priority');
   nvim.screenshot('todos');
@@ -37,7 +37,7 @@ ride('an agent’s to-do list is on show; the user ticks, adds, moves and remove
   const { structured } = await agent.call('list_files', {});
   assert.deepEqual(structured.todos_changed, ['ticked "Write a test for it"', 'added "Say it in the README"']);
   await nvim.press('GKjdd');
-  await lists(nvim, ['[x] Read how the words are counted', '[▸] Fix the count of empty lines · high priority', '[x] Write a test for it', '[ ] Say it in the README']);
+  await lists(nvim, ['[x] Read how the words are counted', '[>] Fix the count of empty lines · high priority', '[x] Write a test for it', '[ ] Say it in the README']);
   await nvim.press('g?');
   await nvim.sees('remove this item');
   nvim.screenshot('todos-keys');
@@ -80,4 +80,6 @@ ride('sessions: one is paused and resumed, its mode changed, a rule of it taken 
   nvim.screenshot('session-ends');
   await nvim.choose(/Yes, end it/);
   await eventually('its row is gone', async () => !/waiter {2}/.test((await nvim.lines()).join('\n')));
+  await agent.close();
+  await nvim.sees(/^cook {2}not connected\s*\n {2}4 calls, 1 rejected · last seen/m);
 }, small);

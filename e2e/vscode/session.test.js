@@ -92,4 +92,9 @@ ride('sessions: one is paused and resumed, its mode changed, a rule of it taken 
   await window.screenshot('session-ends');
   await choice('Yes, end it').click();
   await eventually('its row is gone', async () => !(await window.sessions()).some((row) => /waiter/.test(row)));
+  await agent.close();
+  await eventually('the other is kept, out of the way', async () => (await window.sessions()).join().replaceAll(/\s+/g, '') === 'Notconnected1');
+  await eventually('and what it left to do is on show', async () => (await window.boxes('To-Dos')).length === 4);
+  await window.rest();
+  await window.screenshot('sessions-kept');
 });

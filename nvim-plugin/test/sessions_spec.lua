@@ -90,7 +90,7 @@ end
 with_sessions("a to-do list is on show, with its keys, and follows; nothing in it hides", function(human)
   opens(human, "todos")
   human:sees("To-dos  x tick  o add  dd remove  K up  J down  g? keys  q close")
-  shows(human, { "[x] Read the clock", "[▸] Fix the clock\\u{202e}", "[ ] Write a test · high priority" })
+  shows(human, { "[x] Read the clock", "[>] Fix the clock\\u{202e}", "[ ] Write a test · high priority" })
   human:type("3G")
   human:eventually("vim.fn.line('.') == 3")
   human:lua("Kept.s.todos[2].status = 'completed'; table.insert(Kept.s.todos, 1, ...); Keep(Kept.s)", todo("0", "Look around"))
@@ -136,14 +136,14 @@ with_sessions("a list that the agent wrote meanwhile stays, and the user reads i
 end)
 
 with_sessions("with several lists each has its agent above it, and an item goes to the one that the cursor is in", function(human)
-  human:lua("Keep(...)", person.session("t", "codex", { todos = { todo("1", "Review") }, connected = false }))
+  human:lua("Keep(...)", person.session("t", "codex", { todos = { todo("1", "Review") } }))
   opens(human, "todos")
   shows(human, {
     "claude  1 of 3 done",
     "[x] Read the clock",
-    "[▸] Fix the clock\\u{202e}",
+    "[>] Fix the clock\\u{202e}",
     "[ ] Write a test · high priority",
-    "codex  0 of 1 done · not connected",
+    "codex  0 of 1 done",
     "[ ] Review",
   })
   human:type("Go")
@@ -152,6 +152,18 @@ with_sessions("with several lists each has its agent above it, and an item goes 
   person.eventually("it is in that list", function()
     return #human:lua("return Kept.t.todos") == 2
   end)
+end)
+
+with_sessions("what an agent left to do is on show until another one has a list", function(human)
+  human:lua("Kept.s.connected = false; Keep(Kept.s)")
+  human:lua(
+    "Keep(...)",
+    person.session("t", "codex", { todos = { todo("1", "Old") }, connected = false, lastCall = "2026-05-03T09:30:00Z" })
+  )
+  opens(human, "todos")
+  human:sees("claude  1 of 3 done · not connected")
+  human:lua("Keep(...)", person.session("u", "qwen", { todos = { todo("1", "Review") } }))
+  shows(human, { "[ ] Review" })
 end)
 
 sit("without lists and agents it says so", function(human)

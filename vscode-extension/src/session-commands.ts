@@ -42,7 +42,7 @@ export function sessionParts(session: () => Session, approvals: Approvals, chang
 
 /** The session of the row that was pressed. */
 export function pointedAt(pressed: unknown): SessionInfo | undefined {
-  const node = pressed as SessionNode | (Entry & { kind: "paused" }) | undefined;
+  const node = pressed as SessionNode | Entry | undefined;
   return node?.kind === "session" || node?.kind === "paused" ? node.session : undefined;
 }
 
@@ -82,7 +82,7 @@ async function endOne({ sessions }: Workbench, pressed: unknown): Promise<void> 
   const name = short(session.agent.name, 40);
   const items = [
     { label: `$(close) No, keep the session of ${name}`, yes: false },
-    { label: "$(trash) Yes, end it", detail: "Its calls and processes end. Its to-do list and remembered rules are gone. Its changes stay.", yes: true },
+    { label: "$(trash) Yes, end it", detail: "Ends its calls and processes; forgets its to-do list and rules. Its changes stay.", yes: true },
   ];
   if ((await window.showQuickPick(items, { title: `End the session of ${name}?`, placeHolder: counts(session) }))?.yes === true) {
     await sessions.close(session.sessionId);

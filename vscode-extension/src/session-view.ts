@@ -1,6 +1,7 @@
-// The view “Sessions”: a row for each agent, with what it did and what it may do; its sub-agents are below it.
+// The view “Sessions”: a row for each agent, with what it did and what it may do; its sub-agents are below it. Those that are not
+// connected are together below the others, folded.
 
-import { commands, Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, window } from "vscode";
+import { Disposable, EventEmitter, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState, type TreeDataProvider, window } from "vscode";
 import type { Approvals } from "./approvals";
 import { DrawnRows } from "./drawn-rows";
 import { short } from "./escape";
@@ -8,10 +9,7 @@ import type { SessionInfo } from "./session-protocol";
 import { describe, details, type Standing, standing, standingWords } from "./session-words";
 import type { Sessions } from "./sessions";
 
-export interface SessionNode {
-  kind: "session";
-  session: SessionInfo;
-}
+export type SessionNode = { kind: "session"; session: SessionInfo } | { kind: "earlier" };
 
 export class SessionView implements TreeDataProvider<SessionNode>, Disposable {
   private readonly changes = new EventEmitter<SessionNode[] | undefined>();
@@ -30,7 +28,6 @@ export class SessionView implements TreeDataProvider<SessionNode>, Disposable {
   }
 
   refresh(): void {
-    void commands.executeCommand("setContext", "pillion.hasSessions", this.sessions.all.length > 0);
     const different = this.rows.different();
     if (different?.length !== 0) {
       this.changes.fire(different);
@@ -43,14 +40,32 @@ export class SessionView implements TreeDataProvider<SessionNode>, Disposable {
 
   /** One whose parent is not there stands by itself. */
   private below(node?: SessionNode): SessionNode[] {
-    const parentOf = ({ parent }: SessionInfo): string | undefined => (parent !== undefined && this.sessions.get(parent) ? parent : undefined);
-    return this.sessions.all.filter((session) => parentOf(session) === node?.session.sessionId).map((session) => ({ kind: "session", session }));
+    const isChild = ({ parent }: SessionInfo): boolean => parent !== undefined && this.sessions.get(parent) !== undefined;
+    const rows = (sessions: readonly SessionInfo[]): SessionNode[] => sessions.map((session) => ({ kind: "session", session }));
+    switch (node?.kind) {
+      case undefined: {
+        const earlier: SessionNode[] = this.sessions.earlier.some((session) => !isChild(session)) ? [{ kind: "earlier" }] : [];
+        return [...rows(this.sessions.connected.filter((session) => !isChild(session))), ...earlier];
+      }
+      case "earlier":
+        return rows(this.sessions.earlier.filter((session) => !isChild(session)));
+      case "session":
+        return rows(this.childrenOf(node.session));
+    }
   }
 
-  getTreeItem({ session }: SessionNode): TreeItem {
+  private childrenOf({ sessionId }: SessionInfo): SessionInfo[] {
+    return this.sessions.all.filter(({ parent }) => parent === sessionId);
+  }
+
+  getTreeItem(node: SessionNode): TreeItem {
+    return node.kind === "earlier" ? earlierItem(this.below(node).length) : this.sessionItem(node.session);
+  }
+
+  private sessionItem(session: SessionInfo): TreeItem {
     const { sessionId, agent, grants } = session;
     const how = standing(session, this.approvals.all.some(({ request }) => request.sessionId === sessionId));
-    const hasChildren = this.sessions.all.some(({ parent }) => parent === sessionId);
+    const hasChildren = this.childrenOf(session).length > 0;
     const item = new TreeItem(short(agent.name, 40), hasChildren ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.None);
     item.id = sessionId;
     item.contextValue = `session.${how}${(grants ?? []).length > 0 ? ".rules" : ""}`;
@@ -60,6 +75,15 @@ export class SessionView implements TreeDataProvider<SessionNode>, Disposable {
     item.accessibilityInformation = { label: `${short(agent.name, 40)}, ${standingWords[how] || "connected"}, ${item.description}` };
     return item;
   }
+}
+
+function earlierItem(count: number): TreeItem {
+  const item = new TreeItem("Not connected", TreeItemCollapsibleState.Collapsed);
+  item.id = "earlier";
+  item.description = String(count);
+  item.iconPath = new ThemeIcon("history");
+  item.tooltip = "Agents that worked here before. What is kept of one is there for it when it comes back.";
+  return item;
 }
 
 const icons: Record<Standing, ThemeIcon> = {

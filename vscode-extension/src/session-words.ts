@@ -29,7 +29,7 @@ function count(number: number, noun: string): string {
 /** `paused · asks first · 12 calls, 3 changes · since 14:05` */
 export function describe(session: SessionInfo, how: Standing, now: Date): string {
   const mode = how === "gone" ? "" : (modeOf(session.mode)?.short ?? short(session.mode, 20));
-  return [standingWords[how], mode, counts(session), span(session, now)].filter(Boolean).join(" · ");
+  return [how === "gone" ? "" : standingWords[how], mode, counts(session), span(session, now)].filter(Boolean).join(" · ");
 }
 
 /** An agent that is not there was last seen when it called. */

@@ -34,6 +34,12 @@ export class Sessions {
     return this.all.filter(({ connected }) => connected);
   }
 
+  /** Those whose agents are not, the one that was there last first. */
+  get earlier(): readonly SessionInfo[] {
+    const seen = ({ lastCall, started }: SessionInfo): number => new Date(lastCall ?? started).getTime();
+    return this.all.filter(({ connected }) => !connected).sort((one, other) => seen(other) - seen(one));
+  }
+
   get paused(): readonly SessionInfo[] {
     return this.connected.filter(({ paused }) => paused);
   }

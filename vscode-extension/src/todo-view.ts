@@ -1,6 +1,7 @@
 // The view “To-Dos”: what agents have planned, each item with a box. The user ticks, adds, removes and moves items here.
 
 import {
+  commands,
   type DataTransfer,
   DataTransferItem,
   Disposable,
@@ -59,6 +60,7 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
   }
 
   refresh(): void {
+    void commands.executeCommand("setContext", "pillion.hasTodos", this.sessions.connected.length + this.todos.lists.length > 0);
     const different = this.rows.different();
     if (different?.length !== 0) {
       this.changes.fire(different);
@@ -73,9 +75,9 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
     if (node) {
       return node.kind === "list" ? this.items(node.session) : [];
     }
-    const lists = this.sessions.all.filter((session) => this.todos.of(session).length > 0);
+    const { lists } = this.todos;
     const [only] = lists;
-    return only && lists.length === 1 ? this.items(only) : lists.map((session) => ({ kind: "list", session }));
+    return only?.connected && lists.length === 1 ? this.items(only) : lists.map((session) => ({ kind: "list", session }));
   }
 
   private items(session: SessionInfo): TodoNode[] {

@@ -5,7 +5,7 @@ import { visible } from "./escape";
 import { say } from "./notices";
 import type { SessionInfo, Todo } from "./session-protocol";
 import type { Sessions } from "./sessions";
-import type { ListChange } from "./todo-list";
+import { completed, type ListChange } from "./todo-list";
 
 /** CONTRACT: the content is another one than the request names. */
 const modified = -32801;
@@ -23,6 +23,13 @@ export class Todos {
   /** What the user is to see of a session's list. */
   of({ sessionId, todos }: SessionInfo): readonly Todo[] {
     return this.pending.filter((one) => one.sessionId === sessionId).reduce<readonly Todo[]>((list, { change }) => change(list), todos ?? []);
+  }
+
+  /** Those with lists of the agents that are there; when none of them has one, the last that was there and left something to do. */
+  get lists(): readonly SessionInfo[] {
+    const present = this.sessions.connected.filter((session) => this.of(session).length > 0);
+    const left = this.sessions.earlier.find((session) => completed(this.of(session)) < this.of(session).length);
+    return present.length > 0 || !left ? present : [left];
   }
 
   change(sessionId: string, change: ListChange): Promise<void> {

@@ -98,7 +98,7 @@ end
 local function draw()
   local sheet, at = sheets.new(), {}
   local function add_below(parent, indent)
-    for _, session in ipairs(sessions.all()) do
+    for _, session in ipairs(vim.list_extend(sessions.connected(), sessions.earlier())) do
       local above = session.parent and sessions.find({ sessionId = session.parent, client = session.client })
       if above == parent then
         add(sheet, at, session, indent)

@@ -60,6 +60,21 @@ function M.connected()
   end)
 end
 
+--- Those whose agents are not, the one that was there last first.
+---@return pillion.Session[]
+function M.earlier()
+  local gone = vim.tbl_filter(function(session)
+    return not session.connected
+  end, all)
+  local function seen(session)
+    return session.lastCall or session.started or ""
+  end
+  table.sort(gone, function(one, other)
+    return seen(one) > seen(other) -- all are in UTC
+  end)
+  return gone
+end
+
 ---@return pillion.Session[]
 function M.paused()
   return connected_that(function(session)

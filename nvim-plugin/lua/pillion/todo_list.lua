@@ -13,7 +13,7 @@ local M = {}
 ---@field session pillion.Session
 ---@field todo? pillion.Todo none on the line that names the agent
 
-local boxes = { pending = "[ ] ", in_progress = "[▸] ", completed = "[x] " }
+local boxes = { pending = "[ ] ", in_progress = "[>] ", completed = "[x] " }
 local paints = { in_progress = "Heading", completed = "Muted" }
 
 ---@param session pillion.Session
@@ -27,12 +27,10 @@ end
 ---@return table<integer, pillion.ListedTodo>
 local function draw()
   local sheet, at = sheets.new(), {}
-  local lists = vim.tbl_filter(function(session)
-    return #todos.of(session) > 0
-  end, sessions.all())
+  local lists = todos.lists()
   for _, session in ipairs(lists) do
     local list = todos.of(session)
-    if #lists > 1 then
+    if #lists > 1 or not session.connected then
       sheet:parts(heading(session, list))
       at[#sheet.lines] = { id = session.sessionId, session = session }
     end

@@ -142,6 +142,18 @@ function M.completed(list)
   end, list)
 end
 
+--- Those with lists of the agents that are there; when none of them has one, the last that was there and left something to do.
+---@return pillion.Session[]
+function M.lists()
+  local present = vim.tbl_filter(function(session)
+    return #M.of(session) > 0
+  end, sessions.connected())
+  local left = vim.iter(sessions.earlier()):find(function(session)
+    return M.completed(M.of(session)) < #M.of(session)
+  end)
+  return (#present > 0 or not left) and present or { left }
+end
+
 --- `2/5 Fix the clock`, of the agent that is at an item and called last; nil while nothing is left to do.
 ---@param limit integer
 ---@return string?

@@ -62,3 +62,16 @@ test("a list whose session has ended is left alone, and what changes nothing is 
   await lists.change("claude", tick("a", true));
   assert.deepEqual(sent, []);
 });
+
+test("lists are those of the agents that are there, or what the last one left to do", () => {
+  const { sessions, todos: lists } = sidecar("a* b");
+  const names = (): string => lists.lists.map(({ sessionId }) => sessionId).join(" ");
+  const gone = { connected: false, todosRevision: 1 };
+  sessions.hear({ session: session("claude", { ...gone, todos: todos("a* b"), lastCall: "2026-05-04T14:06:00Z" }) });
+  sessions.hear({ session: session("codex", { ...gone, todos: todos("a"), lastCall: "2026-05-04T14:05:00Z" }) });
+  sessions.hear({ session: session("qwen", { ...gone, todos: todos("a*"), lastCall: "2026-05-04T14:07:00Z" }) });
+  sessions.hear({ session: session("idle") });
+  assert.equal(names(), "claude");
+  sessions.hear({ session: session("idle", { todos: todos("x") }) });
+  assert.equal(names(), "idle");
+});
