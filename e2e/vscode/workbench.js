@@ -147,6 +147,11 @@ export class Workbench {
     });
   }
 
+  /** Drags a row of a view onto another one. @param {string} row @param {string} target @param {string} view */
+  async drag(row, target, view) {
+    await this.#rows(view).filter({ hasText: row }).first().dragTo(this.#rows(view).filter({ hasText: target }).first());
+  }
+
   /**
    * Rows of a view that have a box, from top to bottom, each as `☑ text` or `☐ text`.
    */

@@ -9,7 +9,7 @@ import type { Handler, Workbench } from "./workbench";
 
 export const todoCommands: Record<string, Handler> = {
   "pillion.addTodo": addOne,
-  "pillion.removeTodo": (bench, ...pressed) => about(pressed, ({ session, todo }) => bench.todos.change(session.sessionId, remove([todo.id]))),
+  "pillion.removeTodo": (bench, ...pressed) => about(pressed, ({ session, todo }) => bench.todos.change(session.sessionId, remove(todo.id))),
   "pillion.moveTodoUp": (bench, ...pressed) => about(pressed, ({ session, todo }) => bench.todos.change(session.sessionId, moveBy(todo.id, -1))),
   "pillion.moveTodoDown": (bench, ...pressed) => about(pressed, ({ session, todo }) => bench.todos.change(session.sessionId, moveBy(todo.id, 1))),
 };

@@ -13,12 +13,12 @@ export function add(content: string): ListChange {
   return (list) => [...list, { content, status: "pending", priority: "medium" }];
 }
 
-export function remove(ids: readonly (string | undefined)[]): ListChange {
-  return (list) => list.filter(({ id }) => !ids.includes(id));
+export function remove(gone: string): ListChange {
+  return (list) => list.filter(({ id }) => id !== gone);
 }
 
 /** By so many places, and no further than there are. */
-export function moveBy(id: string | undefined, places: number): ListChange {
+export function moveBy(id: string, places: number): ListChange {
   return (list) => {
     const from = list.findIndex((todo) => todo.id === id);
     return from < 0 ? [...list] : moved(list, from, from + places);
@@ -26,7 +26,7 @@ export function moveBy(id: string | undefined, places: number): ListChange {
 }
 
 /** To where another one is; without one to the end. */
-export function moveTo(id: string | undefined, target: string | undefined): ListChange {
+export function moveTo(id: string, target: string | undefined): ListChange {
   return (list) => {
     const [from, to] = [list.findIndex((todo) => todo.id === id), list.findIndex((todo) => todo.id === target)];
     return from < 0 ? [...list] : moved(list, from, to < 0 ? list.length : to);

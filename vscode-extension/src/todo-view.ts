@@ -24,9 +24,9 @@ import { short, visible } from "./escape";
 import type { SessionInfo, Todo } from "./session-protocol";
 import type { Sessions } from "./sessions";
 import { completed, moveTo, tick } from "./todo-list";
-import type { Todos } from "./todos";
+import type { ShownTodo, Todos } from "./todos";
 
-export type TodoNode = { kind: "list"; session: SessionInfo } | { kind: "todo"; session: SessionInfo; todo: Todo };
+export type TodoNode = { kind: "list"; session: SessionInfo } | { kind: "todo"; session: SessionInfo; todo: ShownTodo };
 
 const dragged = "application/vnd.code.tree.pillion.todos";
 
@@ -47,7 +47,7 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
     const boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
       items.forEach(([node, state]) => {
         this.rows.pressed(node, state);
-        if (node.kind === "todo" && node.todo.id !== undefined) {
+        if (node.kind === "todo") {
           void this.todos.change(node.session.sessionId, tick(node.todo.id, state === TreeItemCheckboxState.Checked));
         }
       });
@@ -109,9 +109,9 @@ function listItem({ sessionId, agent, connected }: SessionInfo, todos: readonly 
   return item;
 }
 
-function todoItem({ sessionId }: SessionInfo, { id, content, status, priority }: Todo): TreeItem {
+function todoItem({ sessionId }: SessionInfo, { id, content, status, priority }: ShownTodo): TreeItem {
   const item = new TreeItem(short(content, 200));
-  item.id = `${sessionId}\n${id ?? `new ${content}`}`;
+  item.id = `${sessionId}\n${id}`;
   item.contextValue = `todo.${status}`;
   item.description = priority === "medium" ? "" : priority;
   item.checkboxState = {

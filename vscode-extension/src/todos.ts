@@ -1,7 +1,7 @@
 // The to-do lists with what the user has just changed in them. A change is shown at once and made in turn, each of the list
 // that the one before it left. When the agent wrote its list meanwhile, its list stays and the user is told so.
 
-import { visible } from "./escape";
+import { short } from "./escape";
 import { say } from "./notices";
 import type { SessionInfo, Todo } from "./session-protocol";
 import type { Sessions } from "./sessions";
@@ -9,6 +9,8 @@ import { completed, type ListChange } from "./todo-list";
 
 /** CONTRACT: the content is another one than the request names. */
 const modified = -32801;
+
+export type ShownTodo = Todo & { id: string };
 
 export class Todos {
   /** Those that the sidecar has not answered yet. */
@@ -20,9 +22,11 @@ export class Todos {
     private readonly changed: () => void,
   ) {}
 
-  /** What the user is to see of a session's list. */
-  of({ sessionId, todos }: SessionInfo): readonly Todo[] {
-    return this.pending.filter((one) => one.sessionId === sessionId).reduce<readonly Todo[]>((list, { change }) => change(list), todos ?? []);
+  /** What the user sees of a session's list. An item that has just been added has an id that only they know. */
+  of({ sessionId, todos }: SessionInfo): readonly ShownTodo[] {
+    const changes = this.pending.filter((one) => one.sessionId === sessionId);
+    const list = changes.reduce<readonly Todo[]>((before, { change }) => change(before), todos ?? []);
+    return list.map((todo, index) => ({ ...todo, id: todo.id ?? `new ${String(index)}` }));
   }
 
   /** Those with lists of the agents that are there; when none of them has one, the last that was there and left something to do. */
@@ -55,7 +59,7 @@ export class Todos {
       await this.sessions.setTodos(sessionId, list, session.todosRevision);
     } catch (error) {
       await this.sessions.look().catch(() => undefined); // it stopped, and says all of it again when it is back
-      void say.warning(failure(visible(session.agent.name), error));
+      void say.warning(failure(short(session.agent.name, 40), error));
     }
   }
 }
@@ -64,5 +68,5 @@ function failure(agent: string, error: unknown): string {
   if (error instanceof Error && "code" in error && error.code === modified) {
     return `${agent} changed its to-do list at the same moment. You see its list now; your change was not made.`;
   }
-  return `Pillion: the to-do list was not changed: ${error instanceof Error ? error.message : String(error)}`;
+  return `Pillion: the to-do list was not changed: ${short(error instanceof Error ? error.message : String(error), 300)}`;
 }

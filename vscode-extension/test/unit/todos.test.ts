@@ -30,7 +30,7 @@ function sidecar(items: string): { sessions: Sessions; todos: Todos; sent: Sessi
   const agentWrites = (written: string): void => {
     kept = { ...kept, todos: todos(written), todosRevision: kept.todosRevision + 1 };
   };
-  const shown = (): string => lists.of(sessions.get("claude") ?? kept).map(({ id = "?", status }) => `${id}${status === "completed" ? "*" : ""}`).join(" ");
+  const shown = (): string => lists.of(sessions.get("claude") ?? kept).map(({ id, status }) => `${id}${status === "completed" ? "*" : ""}`).join(" ");
   return { sessions, todos: lists, sent, agentWrites, shown };
 }
 
@@ -39,7 +39,7 @@ test("a change is on show at once, and several in a row are made one after the o
   void lists.change("claude", tick("a", true));
   void lists.change("claude", add("more"));
   const last = lists.change("claude", moveBy("b", -1));
-  assert.equal(shown(), "b a* ?");
+  assert.equal(shown(), "b a* new 2");
   await last;
   assert.equal(shown(), "b a* u");
   assert.deepEqual(sent.map(({ revision }) => revision), [1, 2, 3]);
