@@ -15,7 +15,7 @@ var (
 
 	// What Codex strips from a server's environment and a command of the user
 	// wants: where settings and state live, and the key agent (git push).
-	codexEnvironment = []string{"SSH_AUTH_SOCK", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"}
+	codexEnvironment = []string{"PILLION_SESSION", "SSH_AUTH_SOCK", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"}
 
 	codexOff = []struct {
 		table      []string
