@@ -1,6 +1,6 @@
 // What an agent may do without asking, in words. Pure: modes.ts asks for it, status-bar.ts shows it.
 
-import { short } from "./escape";
+import { short, withoutIcons } from "./escape";
 import type { SessionInfo } from "./session-protocol";
 
 export interface Mode {
@@ -40,7 +40,7 @@ export function modeLook(sessions: readonly SessionInfo[]): ModeLook | undefined
     return undefined;
   }
   const warns = most.mode === fullAccess;
-  const text = warns ? `$(warning) FULL ACCESS: ${short(most.agent.name, 30)}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${short(most.mode, 20)}`;
+  const text = warns ? `$(warning) FULL ACCESS: ${withoutIcons(short(most.agent.name, 30))}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${short(most.mode, 20)}`;
   const each = sessions.map(({ agent, mode }) => `${short(agent.name, 40)} is in mode ${short(mode, 20)}. ${modeOf(mode)?.words ?? ""}`.trim());
   return { text, tooltip: [...each, "Click to change it for this session."].join("\n"), warns };
 }

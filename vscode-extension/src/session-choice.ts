@@ -1,7 +1,7 @@
 // Which agent the user means, of those that are connected.
 
 import { window } from "vscode";
-import { short } from "./escape";
+import { short, withoutIcons } from "./escape";
 import { say } from "./notices";
 import type { SessionInfo } from "./session-protocol";
 
@@ -13,6 +13,6 @@ export async function chooseAgent(sessions: readonly SessionInfo[], title: strin
   if (sessions.length <= 1) {
     return sessions[0];
   }
-  const items = sessions.map((session) => ({ label: short(session.agent.name, 40), description: short(session.mode, 20), session }));
+  const items = sessions.map((session) => ({ label: withoutIcons(short(session.agent.name, 40)), description: short(session.mode, 20), session }));
   return (await window.showQuickPick(items, { title, ...(placeHolder === undefined ? {} : { placeHolder }) }))?.session;
 }

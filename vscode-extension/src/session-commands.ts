@@ -2,7 +2,7 @@
 
 import { commands, window } from "vscode";
 import type { Approvals } from "./approvals";
-import { short, visible } from "./escape";
+import { short, visible, withoutIcons } from "./escape";
 import { changeMode } from "./modes";
 import { say } from "./notices";
 import { chooseAgent } from "./session-choice";
@@ -65,11 +65,11 @@ async function takeBackRules({ sessions }: Workbench, pressed: unknown): Promise
     void say.information(`No rules are remembered for this session of ${name}.`);
     return;
   }
-  const items = rules.map((rule) => ({ label: visible(rule), rule }));
+  const items = rules.map((rule) => ({ label: withoutIcons(visible(rule)), rule }));
   const chosen = await window.showQuickPick(items, { title: `Remembered for this session of ${name}`, placeHolder: "Choose a rule to take it back: its calls ask again" });
   if (chosen) {
     await sessions.revoke(session.sessionId, chosen.rule);
-    window.setStatusBarMessage(`$(check) Pillion: ${name} asks again for ${short(chosen.rule, 60)}`, 4000);
+    window.setStatusBarMessage(`$(check) Pillion: ${name} asks again for ${withoutIcons(short(chosen.rule, 60))}`, 4000);
   }
 }
 
@@ -81,7 +81,7 @@ async function endOne({ sessions }: Workbench, pressed: unknown): Promise<void> 
   }
   const name = short(session.agent.name, 40);
   const items = [
-    { label: `$(close) No, keep the session of ${name}`, yes: false },
+    { label: `$(close) No, keep the session of ${withoutIcons(name)}`, yes: false },
     { label: "$(trash) Yes, end it", detail: "Ends its calls and processes; forgets its to-do list and rules. Its changes stay.", yes: true },
   ];
   if ((await window.showQuickPick(items, { title: `End the session of ${name}?`, placeHolder: counts(session) }))?.yes === true) {

@@ -2,7 +2,7 @@
 // And what may it do without asking?
 
 import { Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";
-import { short, visible } from "./escape";
+import { short, visible, withoutIcons } from "./escape";
 import { modeLook } from "./mode-words";
 import type { WorkspaceTracking } from "./protocol";
 import type { State } from "./session";
@@ -102,7 +102,7 @@ function lookOf(state: State, waiting: number, running: number, paused: readonly
 }
 
 function pausedText([first, ...more]: readonly SessionInfo[]): string {
-  return more.length > 0 ? `${String(more.length + 1)} paused` : `${short(first?.agent.name ?? "", 20)} paused`;
+  return more.length > 0 ? `${String(more.length + 1)} paused` : `${withoutIcons(short(first?.agent.name ?? "", 20))} paused`;
 }
 
 function requests(count: number): string {

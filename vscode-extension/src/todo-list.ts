@@ -1,6 +1,6 @@
 // What can be done to a to-do list, and how far it is, in words. Pure: todos.ts sends it, todo-view.ts and status-bar.ts show it.
 
-import { short, visible } from "./escape";
+import { short, visible, withoutIcons } from "./escape";
 import type { SessionInfo, Todo } from "./session-protocol";
 
 export type ListChange = (list: readonly Todo[]) => Todo[];
@@ -67,7 +67,7 @@ export function progressLook(sessions: readonly SessionInfo[]): ProgressLook | u
     return undefined;
   }
   const each = open.map(({ agent, todos }) => `${visible(agent.name)}: ${inWords(todos ?? [])}`);
-  return { text: `$(checklist) ${progress(first.todos ?? [], barLimit)}`, tooltip: [...each, "Click to see the to-do list."].join("\n") };
+  return { text: `$(checklist) ${withoutIcons(progress(first.todos ?? [], barLimit))}`, tooltip: [...each, "Click to see the to-do list."].join("\n") };
 }
 
 function isAtWork({ todos }: SessionInfo): boolean {

@@ -81,11 +81,13 @@ end
 
 --- What each key does, in a window that cannot be entered, until the cursor moves.
 function Listing:help()
-  local lines, width = {}, 0
-  for index, key in ipairs(self.keys) do
-    local meaning = key[3] or keys.descriptions[key[1]]:gsub("^Pillion: ", "")
-    lines[index] = (" %-4s %s "):format(keys.hint(key[1]), meaning)
-    width = math.max(width, vim.fn.strdisplaywidth(lines[index]))
+  local lines, width, configured = {}, 1, keys.configured()
+  for _, shown in ipairs(self.keys) do
+    local key, meaning = configured[shown[1]], shown[3] or keys.descriptions[shown[1]]:gsub("^Pillion: ", "")
+    if key and key ~= "" then
+      lines[#lines + 1] = (" %-4s %s "):format(key, meaning)
+      width = math.max(width, vim.fn.strdisplaywidth(lines[#lines]))
+    end
   end
   local buffer = api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = "wipe"

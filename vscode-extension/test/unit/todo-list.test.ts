@@ -42,6 +42,11 @@ test("progress is short, and nothing of an item hides in it", () => {
   assert.equal(progress([{ id: "a", content: "Fix \u202e the very long clock", status: "in_progress", priority: "low" }], 20), "0/1 · Fix \\u{202e} t…clock");
 });
 
+test("nothing of an item becomes an icon of the status bar", () => {
+  const item: Todo = { id: "a", content: "$(error) $(sync~spin) stopped", status: "in_progress", priority: "high" };
+  assert.equal(progressLook([session("a", { todos: [item] })])?.text, "$(checklist) 0/1 · \\$(error) \\$(sync~spin) stopped");
+});
+
 test("the status bar follows the agent that is at an item and called last, and nothing when all is done", () => {
   assert.equal(progressLook([session("idle"), session("done", { todos: todos("a*") })]), undefined);
   const early = session("early", { todos: todos(">a"), lastCall: "2026-05-04T14:06:00" });
