@@ -127,20 +127,37 @@ export class Workbench {
     await this.#rows('Waiting for You').filter({ hasText: row }).first().click();
   }
 
-  /** Presses a button of a row in the view, which comes up under the mouse. @param {string | RegExp} row @param {string} button */
-  async pressInView(row, button) {
+  /** Presses a button of a row in a view, which comes up under the mouse. @param {string | RegExp} row @param {string} button */
+  async pressInView(row, button, view = 'Waiting for You') {
     await this.#showView();
-    const item = this.#rows('Waiting for You').filter({ hasText: row }).first();
+    const item = this.#rows(view).filter({ hasText: row }).first();
     await item.hover();
     await item.getByRole('button', { name: button }).first().click();
   }
 
-  /**
-   * Rows of “Waiting for You” that have a box, from top to bottom, each as `☑ text` or `☐ text`.
-   */
-  async boxes() {
+  /** Opens the menu of a row in a view, and chooses from it. @param {string | RegExp} row @param {string} entry */
+  async chooseInView(row, entry, view = 'Waiting for You') {
     await this.#showView();
-    return this.#rows('Waiting for You').evaluateAll((rows) => rows
+    await this.#rows(view).filter({ hasText: row }).first().click({ button: 'right' });
+    const chosen = this.page.locator('.monaco-menu .action-item', { hasText: entry }).first();
+    await chosen.waitFor();
+    await eventually(`${entry} is taken`, async () => { // a menu takes no press in its first moment
+      if (await chosen.isVisible()) await chosen.click({ timeout: 1000 });
+      return !(await chosen.isVisible());
+    });
+  }
+
+  /** Drags a row of a view onto another one. @param {string} row @param {string} target @param {string} view */
+  async drag(row, target, view) {
+    await this.#rows(view).filter({ hasText: row }).first().dragTo(this.#rows(view).filter({ hasText: target }).first());
+  }
+
+  /**
+   * Rows of a view that have a box, from top to bottom, each as `☑ text` or `☐ text`.
+   */
+  async boxes(view = 'Waiting for You') {
+    await this.#showView();
+    return this.#rows(view).evaluateAll((rows) => rows
       .map((row) => ({ row, top: row.getBoundingClientRect().top, box: row.querySelector('[role=checkbox]') }))
       .filter(({ box }) => box).sort((one, other) => one.top - other.top)
       .map(({ row, box }) => `${box?.getAttribute('aria-checked') === 'true' ? '☑' : '☐'} ${row.querySelector('.monaco-icon-label')?.textContent?.replaceAll('\u00a0', ' ')}`));
@@ -152,10 +169,10 @@ export class Workbench {
     await this.page.locator('.pane-header', { hasText: 'Waiting for You' }).waitFor();
   }
 
-  /** Presses the box of a row in “Waiting for You”. @param {string | RegExp} row */
-  async tick(row) {
+  /** Presses the box of a row in a view. @param {string | RegExp} row */
+  async tick(row, view = 'Waiting for You') {
     await this.#showView();
-    const box = this.#rows('Waiting for You').filter({ hasText: row }).getByRole('checkbox').first();
+    const box = this.#rows(view).filter({ hasText: row }).getByRole('checkbox').first();
     const before = await box.getAttribute('aria-checked');
     await box.click();
     await eventually(`the box of ${row} takes the press`, async () => (await box.getAttribute('aria-checked')) !== before);
@@ -165,6 +182,12 @@ export class Workbench {
   async processes() {
     await this.#showView();
     return this.#rows('Processes').allInnerTexts();
+  }
+
+  /** Rows of the view “Sessions”. */
+  async sessions() {
+    await this.#showView();
+    return this.#rows('Sessions').allInnerTexts();
   }
 
   /** Opens the terminal of a process from the view. @param {string | RegExp} row */

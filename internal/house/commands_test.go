@@ -32,6 +32,14 @@ var counterparts = map[string]string{
 	"showWaiting":            "# :Pillion by itself",
 	"answerPrompt":           "# an entry of :Pillion",
 	"resume":                 "resume",
+	"sessions":               "sessions",
+	"sessionRules":           "sessions", // a key of it
+	"endSession":             "sessions", // the same
+	"todos":                  "todos",
+	"addTodo":                "todos", // a key of it
+	"removeTodo":             "todos",
+	"moveTodoUp":             "todos",
+	"moveTodoDown":           "todos",
 	"changeMode":             "mode",
 	"processes":              "processes",
 	"showProcess":            "processes", // an entry of it
@@ -74,7 +82,6 @@ var neovimsOwn = map[string]string{
 	"prev":      "likewise",
 	"write":     "VS Code's terminal of a process is typed into",
 	"workspace": "VS Code's Approve and Remember lists the rules of both scopes",
-	"sessions":  "VS Code's command for the mode begins with this list",
 	"start":     "VS Code's Restart starts it too",
 	"who":       "in VS Code the mark says it when the mouse is over it",
 }

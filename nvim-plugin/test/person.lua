@@ -438,4 +438,27 @@ function M.command_request(id, command, more)
   return request
 end
 
+--- A session as the sidecar sends it: of an agent that is there and has done nothing.
+---@param id string
+---@param name string
+---@param more? table
+function M.session(id, name, more)
+  return vim.tbl_extend("force", {
+    sessionId = id,
+    agent = { name = name, via = "mcp" },
+    mode = "default",
+    turn = 1,
+    paused = false,
+    connected = true,
+    started = "2026-05-04T14:05:00Z",
+    calls = 0,
+    changes = 0,
+    rejected = 0,
+    refused = 0,
+    grants = {},
+    todos = {},
+    todosRevision = 0,
+  }, more or {})
+end
+
 return M

@@ -49,8 +49,8 @@ sit("the agent is paused by a choice, or by name", function(human)
   human:sees("claude is paused until :Pillion resume")
   check.same(sent(human, "session/pause"), { { sessionId = "s" } })
   human:lua([[Wire.replies["session/list"] = function() return { sessions = {
-    { sessionId = "editor", agent = { name = "", via = "editor" }, mode = "default", turn = 0 },
-    { sessionId = "t", agent = { name = "codex", via = "mcp" }, mode = "default", turn = 1 } } } end]])
+    { sessionId = "editor", agent = { name = "", via = "editor" }, mode = "default", turn = 0, connected = true },
+    { sessionId = "t", agent = { name = "codex", via = "mcp" }, mode = "default", turn = 1, connected = true } } } end]])
   human:type(":Pillion pause<CR>")
   human:sees("codex is paused until :Pillion resume")
   check.same(sent(human, "session/pause")[2], { sessionId = "t" })
@@ -82,11 +82,9 @@ sit("what the sidecar did by itself is said and not offered", function(human)
 end)
 
 sit("an agent whose changes the sidecar reverted is paused as well, and said to be", function(human)
-  human:lua([[Wire.replies["session/list"] = function() return { sessions = {
-    { sessionId = "s", agent = { name = "claude", via = "mcp" }, mode = "default", turn = 1, paused = true } } } end]])
   human:tell("session/unusual", vim.tbl_extend("force", told, { acted = "reverted" }))
   human:sees("; it was paused and its changes were reverted")
-  human:eventually("#require('pillion.activity').paused() == 1")
+  human:tell("session/changed", { session = person.session("s", "claude", { paused = true }) })
   human:type(":Pillion<CR>")
   human:sees("claude is paused until you resume it")
   human:type("1<CR>")

@@ -85,12 +85,11 @@ sit("a cancelled approval hears why first", function(human)
 end)
 
 sit("one list: what waits, who is paused, what happened", function(human)
-  human:lua(
-    "Wire.replies['session/list'] = function() return { sessions = { { sessionId = 's', agent = { name = 'claude', via = 'mcp' }, mode = 'default', turn = 1, paused = true, pauseReason = 'the user cancelled edit_file' } } } end"
-  )
+  human:tell("session/changed", {
+    session = person.session("s", "claude", { paused = true, pauseReason = "the user cancelled edit_file" }),
+  })
   human:tell("activity/changed", call("a.py", "done", { summary = "12 lines", durationMs = 1200 }))
   human:tell("activity/changed", call("b.py", "failed"))
-  human:eventually("#require('pillion.activity').paused() == 1")
   human:ask("approval/request", person.edit_request("A", { { "app.py", "a\n", "b\n" } }))
   human:eventually("vim.fn.tabpagenr('$') == 2")
   human:type(":Pillion<CR>")
@@ -132,9 +131,11 @@ end)
 
 sit("modes", function(human)
   human:lua([[Wire.replies["session/list"] = function() return { sessions = {
-    { sessionId = "editor", agent = { name = "", via = "editor" }, mode = "default", turn = 1 },
-    { sessionId = "z", agent = { name = "codex", via = "mcp" }, mode = "default", turn = 1 } } } end
-    Wire.replies["session/setMode"] = function(params) return { sessionId = params.sessionId, mode = params.mode } end]])
+    { sessionId = "editor", agent = { name = "", via = "editor" }, mode = "default", turn = 1, connected = true },
+    { sessionId = "z", agent = { name = "codex", via = "mcp" }, mode = "default", turn = 1, connected = true } } } end
+    Wire.replies["session/setMode"] = function(params)
+      return { sessionId = params.sessionId, agent = { name = "codex", via = "mcp" }, mode = params.mode, connected = true }
+    end]])
   human:type(":Pillion mode plan z<CR>")
   human:sees("codex · plan")
   local function set()
@@ -161,13 +162,10 @@ sit("sessions that cannot be told of are not taken for none", function(human)
 end)
 
 sit("full access is confirmed, marked for as long as it lasts, and ended from the list", function(human)
-  human:lua(
-    [[Mode = "default"
-    require("pillion.activity").watch_ms = 100
-    Wire.replies["session/list"] = function() return { sessions = Mode and {
-      { sessionId = "z", agent = { name = "codex", via = "mcp" }, mode = Mode, turn = 1 } } or {} } end
-    Wire.replies["session/setMode"] = function(params) Mode = params.mode return { sessionId = params.sessionId, mode = params.mode } end]]
-  )
+  human:lua([[Mode = "default"
+    local function codex() return { sessionId = "z", agent = { name = "codex", via = "mcp" }, mode = Mode, turn = 1, connected = true } end
+    Wire.replies["session/list"] = function() return { sessions = { codex() } } end
+    Wire.replies["session/setMode"] = function(params) Mode = params.mode return codex() end]])
   human:lua("require('pillion').statusline = require('pillion.status').line")
   human:type(":Pillion mode full_access<CR>")
   human:sees("Full access for codex: its commands run as you")
@@ -194,9 +192,9 @@ sit("full access is confirmed, marked for as long as it lasts, and ended from th
   human:type("1<CR>")
   human:eventually("Mode == 'default'")
   human:eventually("require('pillion').statusline() == 'Pillion'")
-  human:lua("Mode = 'full_access'; require('pillion.activity').sessions(Wire.client)")
+  human:tell("session/changed", { session = person.session("z", "codex", { mode = "full_access" }) })
   human:eventually("require('pillion').statusline() == 'Pillion FULL ACCESS'")
-  human:lua("Mode = nil") -- the agent leaves, and nobody says so
+  human:tell("session/changed", { session = person.session("z", "codex", { mode = "full_access", connected = false }) })
   human:eventually("require('pillion').statusline() == 'Pillion'")
 end)
 

@@ -5,12 +5,13 @@ import { answers } from "./answers";
 import { conversationCommands } from "./conversation-commands";
 import { examine } from "./doctor";
 import { hunkCommands } from "./hunk-commands";
-import { changeMode } from "./modes";
 import { say } from "./notices";
 import { processCommands } from "./process-commands";
 import { journalCommands } from "./journal-commands";
+import { sessionCommands } from "./session-commands";
 import { resourceOf, trustedPathOf } from "./schemes";
 import { isName, setUpLine } from "./set-up";
+import { todoCommands } from "./todo-commands";
 import { unusualCommands } from "./unusual-commands";
 import type { Entry } from "./view";
 import { getStarted } from "./walkthrough";
@@ -22,12 +23,12 @@ const table: Record<string, Handler> = {
   ...processCommands,
   ...journalCommands,
   ...unusualCommands,
+  ...sessionCommands,
+  ...todoCommands,
   ...conversationCommands,
   "pillion.show": show,
   "pillion.showWaiting": showWaiting,
   "pillion.answerPrompt": (bench, target) => bench.prompts.pick(typeof target === "string" ? target : promptIdOf(target as Entry)),
-  "pillion.resume": resume,
-  "pillion.changeMode": ({ sessions }) => changeMode(sessions),
   "pillion.trust": trustShown,
   "pillion.showUntrusted": ({ trust }, path) => trust.show(typeof path === "string" ? path : undefined),
   "pillion.restart": (bench) => bench.session.restart(),
@@ -91,13 +92,6 @@ async function trustShown({ trust }: Workbench, pressed: unknown): Promise<void>
   const uri = pressed instanceof Uri ? pressed : resourceOf(window.tabGroups.activeTabGroup.activeTab);
   const path = trustedPathOf(uri);
   await (path === undefined ? trust.show() : trust.trust(path));
-}
-
-async function resume({ sessions }: Workbench, target: unknown): Promise<void> {
-  const entry = target as Entry;
-  if (entry.kind === "paused") {
-    await sessions.resume(entry.session.sessionId);
-  }
 }
 
 /** Has the program set an agent up, in a terminal: there it shows what it would write, and asks. */

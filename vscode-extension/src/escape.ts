@@ -15,6 +15,11 @@ export function withoutLinks(text: string): string {
   return text.replaceAll("](", "] (");
 }
 
+/** For where VS Code makes icons of `$(name)`, as in the status bar and in lists to choose from: none is one any more. */
+export function withoutIcons(text: string): string {
+  return text.replaceAll("$(", "\\$(");
+}
+
 /** Several lines: as `visible`, but line feeds stay. */
 export function visibleLines(text: string): string[] {
   return text.split("\n").map(visible);

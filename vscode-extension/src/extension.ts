@@ -17,7 +17,7 @@ import { processParts } from "./process-commands";
 import { Prompts } from "./prompts";
 import { Proposals } from "./proposal";
 import { Session } from "./session";
-import { Sessions } from "./sessions";
+import { sessionParts } from "./session-commands";
 import { attend } from "./sidecar-handlers";
 import { StatusBar } from "./status-bar";
 import { Trust } from "./trust";
@@ -32,25 +32,25 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const [activity, approvals, documents, statusBar, left] = [new Activity(), new Approvals(now), new Documents(), new StatusBar(), processParts(() => sidecar)];
   const [proposals, pages, annotations] = [new Proposals(approvals), new Pages(approvals), new Annotations(approvals)];
   const [front, prompts, talk] = [new Front(approvals, proposals, pages, now), new Prompts(refresh), conversationParts(context)];
-  const [sessions, trust] = [new Sessions(() => sidecar, refresh), new Trust(() => sidecar, pages, now, refresh)];
-  const changes = new Changes(() => sidecar, documents, pages, sessions, now, refresh);
-  const [waitingView, activityView] = [new WaitingView(approvals, prompts, sessions, trust, changes.unusual), new ActivityView(activity, changes.journal)];
-  const bench = { ...talk, approvals, prompts, activity, documents, front, pages, sessions, trust, changes, statusBar, waitingView, log, refresh, ...left };
+  const [agents, trust] = [sessionParts(() => sidecar, approvals, refresh), new Trust(() => sidecar, pages, now, refresh)];
+  const changes = new Changes(() => sidecar, documents, pages, agents.sessions, now, refresh);
+  const [waitingView, activityView] = [new WaitingView(approvals, prompts, agents.sessions, trust, changes.unusual), new ActivityView(activity, changes.journal)];
+  const bench = { ...talk, ...agents, approvals, prompts, activity, documents, front, pages, trust, changes, statusBar, waitingView, log, refresh, ...left };
   const sidecar: Session = (session = new Session(context, log, documents, (client) => { attend(client, bench); }));
 
   function refresh(): void {
-    [waitingView, activityView].forEach((view) => { view.refresh(); });
-    statusBar.update(sidecar.state, waitingView.count, activity.running, sessions.all);
+    [waitingView, activityView, ...agents.views].forEach((view) => { view.refresh(); });
+    statusBar.update(sidecar.state, waitingView.count, activity.running, agents.sessions.connected);
   }
 
   [proposals, pages, annotations, front, new Announcer(), { added: refresh, changed: refresh, removed: refresh }].forEach((one) => { approvals.listen(one); });
   sidecar.onDidChangeState(({ kind }) => {
-    (kind === "ready" ? [] : [approvals, prompts, activity, sessions, trust, left.processes, changes, talk.conversations]).forEach((part) => { part.end("sidecar stopped"); });
+    (kind === "ready" ? [] : [approvals, prompts, activity, agents.sessions, trust, left.processes, changes, talk.conversations]).forEach((part) => { part.end("sidecar stopped"); });
     refresh();
-    changes.lookSoon();
+    [changes, agents.sessions].forEach((part) => { part.lookSoon(); });
     void explainFailure({ session: sidecar, log });
   });
-  context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, sessions, trust, changes, left.terminals, left.view, sidecar);
+  context.subscriptions.push(log, documents, statusBar, proposals, pages, annotations, front, waitingView, activityView, ...agents.views, trust, changes, left.terminals, left.view, sidecar);
   context.subscriptions.push(...registerCommands({ ...bench, session: sidecar }), ...registerLanguageModelTools(sidecar.request.bind(sidecar)), watchFocus(sidecar), followSteps(approvals, sidecar));
   await Promise.all([front.tidy(), changes.reverts.tidy()]).then(() => sidecar.restart());
 }

@@ -1,11 +1,13 @@
 // What an agent may do without asking, in words. Pure: modes.ts asks for it, status-bar.ts shows it.
 
-import { short } from "./escape";
-import type { SessionInfo } from "./protocol";
+import { short, withoutIcons } from "./escape";
+import type { SessionInfo } from "./session-protocol";
 
 export interface Mode {
   name: string;
   icon: string;
+  /** What a row has room for. */
+  short: string;
   words: string;
 }
 
@@ -13,10 +15,10 @@ export const fullAccess = "full_access";
 
 /** From the strictest to the freest. */
 export const modes: readonly Mode[] = [
-  { name: "plan", icon: "eye", words: "It only reads." },
-  { name: "default", icon: "shield", words: "It reads without asking, and asks before it changes or runs anything." },
-  { name: "auto_edit", icon: "edit", words: "Edits in the workspace run without asking. Commands ask." },
-  { name: fullAccess, icon: "warning", words: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
+  { name: "plan", icon: "eye", short: "only reads", words: "It only reads." },
+  { name: "default", icon: "shield", short: "asks first", words: "It reads without asking, and asks before it changes or runs anything." },
+  { name: "auto_edit", icon: "edit", short: "edits freely", words: "Edits in the workspace run without asking. Commands ask." },
+  { name: fullAccess, icon: "warning", short: "FULL ACCESS", words: "Only protected paths, and what your own rules name, still ask. Commands run as you." },
 ];
 
 /** Of several agents the one that may do most. */
@@ -38,11 +40,11 @@ export function modeLook(sessions: readonly SessionInfo[]): ModeLook | undefined
     return undefined;
   }
   const warns = most.mode === fullAccess;
-  const text = warns ? `$(warning) FULL ACCESS: ${short(most.agent.name, 30)}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${short(most.mode, 20)}`;
+  const text = warns ? `$(warning) FULL ACCESS: ${withoutIcons(short(most.agent.name, 30))}` : `$(${modeOf(most.mode)?.icon ?? "shield"}) ${short(most.mode, 20)}`;
   const each = sessions.map(({ agent, mode }) => `${short(agent.name, 40)} is in mode ${short(mode, 20)}. ${modeOf(mode)?.words ?? ""}`.trim());
   return { text, tooltip: [...each, "Click to change it for this session."].join("\n"), warns };
 }
 
-function modeOf(name: string): Mode | undefined {
+export function modeOf(name: string): Mode | undefined {
   return modes.find((mode) => mode.name === name);
 }

@@ -1,32 +1,19 @@
 // What an agent may do without asking can be changed while it works: for its session alone, and until that ends.
 
 import { type QuickPickItem, window } from "vscode";
-import { short, visible } from "./escape";
+import { short } from "./escape";
 import { fullAccess, modes } from "./mode-words";
-import { say } from "./notices";
-import type { SessionInfo } from "./protocol";
+import { chooseAgent } from "./session-choice";
+import type { SessionInfo } from "./session-protocol";
 import type { Sessions } from "./sessions";
 
-export async function changeMode(sessions: Sessions): Promise<void> {
-  const all = await sessions.look();
-  if (all.length === 0) {
-    void say.information("No agent is connected. Connect one with Pillion: Connect an Agent…");
-    return;
-  }
-  const agent = await chooseAgent(all);
+export async function changeMode(sessions: Sessions, pointedAt?: SessionInfo): Promise<void> {
+  const agent = pointedAt ?? (await chooseAgent(sessions.connected, "Which agent?"));
   const mode = agent && (await window.showQuickPick(marked(agent.mode), { title: `What may ${short(agent.agent.name, 40)} do?` }))?.mode;
   if (mode && (mode !== fullAccess || agent.mode === fullAccess || (await confirmed(agent)))) {
     await sessions.setMode(agent.sessionId, mode);
     window.setStatusBarMessage(`$(check) Pillion: ${short(agent.agent.name, 40)} is in mode ${mode}`, 4000);
   }
-}
-
-async function chooseAgent(sessions: readonly SessionInfo[]): Promise<SessionInfo | undefined> {
-  if (sessions.length === 1) {
-    return sessions[0];
-  }
-  const items = sessions.map((info) => ({ label: visible(info.agent.name), description: info.mode, info }));
-  return (await window.showQuickPick(items, { title: "Which agent?" }))?.info;
 }
 
 function marked(present: string): (QuickPickItem & { mode: string })[] {

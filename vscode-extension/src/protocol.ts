@@ -21,6 +21,10 @@ export const methods = {
   sessionList: "session/list",
   sessionNewTurn: "session/newTurn",
   sessionSetMode: "session/setMode",
+  sessionTodos: "session/todos",
+  sessionRevoke: "session/revoke",
+  sessionClose: "session/close",
+  sessionChanged: "session/changed",
   processList: "process/list",
   processOutput: "process/output",
   processKill: "process/kill",
@@ -326,27 +330,6 @@ export interface ToolContent {
   text?: string;
   data?: string;
   mimeType?: string;
-}
-
-export interface SessionNewTurn {
-  sessionId: string;
-}
-
-export interface SessionSetMode {
-  sessionId: string;
-  mode: string;
-}
-
-export interface SessionList {
-  sessions: SessionInfo[] | null;
-}
-
-export interface SessionInfo {
-  sessionId: string;
-  agent: AgentIdentity;
-  mode: string;
-  paused: boolean;
-  pauseReason?: string;
 }
 
 export interface ProcessList {

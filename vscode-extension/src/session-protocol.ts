@@ -1,7 +1,77 @@
-// The wire of what becomes of an agent that behaves suspiciously, and of what a sidecar does by itself: as protocol.ts, of
-// which it is a part.
+// The wire of agents' sessions, and of what a sidecar does by itself: as protocol.ts, of which it is a part.
 
 import type { AgentIdentity } from "./protocol";
+
+export interface SessionList {
+  sessions: SessionInfo[] | null;
+}
+
+/** What is known of one agent. It outlives the agent's connection, and the sidecar. */
+export interface SessionInfo {
+  sessionId: string;
+  agent: AgentIdentity;
+  mode: string;
+  paused: boolean;
+  pauseReason?: string;
+  connected: boolean;
+  started: string; // RFC 3339
+  lastCall?: string; // RFC 3339
+  calls: number;
+  changes: number;
+  rejected: number;
+  refused: number;
+  /** Rules remembered for this session, as they are written. */
+  grants: string[] | null;
+  todos: Todo[] | null;
+  /** Of the list: a change of it names the one that it is of. */
+  todosRevision: number;
+  /** The session whose sub-agent this is. */
+  parent?: string;
+}
+
+export interface Todo {
+  /** Left out of one that the user has just added. */
+  id?: string;
+  content: string;
+  status: "pending" | "in_progress" | "completed";
+  priority: "high" | "medium" | "low";
+}
+
+/** The state of one session, after anything of it changed. */
+export interface SessionChanged {
+  session: SessionInfo;
+  ended?: boolean;
+}
+
+/** The user's own change of a list, whole. */
+export interface SessionTodos {
+  sessionId: string;
+  todos: Todo[];
+  revision: number;
+}
+
+export interface SessionNewTurn {
+  sessionId: string;
+}
+
+export interface SessionSetMode {
+  sessionId: string;
+  mode: string;
+}
+
+export interface SessionRevoke {
+  sessionId: string;
+  rule: string;
+}
+
+export interface SessionClose {
+  sessionId: string;
+}
+
+export interface SessionPause {
+  sessionId: string;
+  reason?: string;
+}
 
 export interface SessionUnusual {
   sessionId: string;
@@ -10,11 +80,6 @@ export interface SessionUnusual {
   message: string;
   /** What the sidecar did about it by itself. */
   acted: "" | "paused" | "reverted";
-}
-
-export interface SessionPause {
-  sessionId: string;
-  reason?: string;
 }
 
 /** How it stands with the index by which files are searched. */

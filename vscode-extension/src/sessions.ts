@@ -1,95 +1,106 @@
-// The agents' sessions as the sidecar has them: which stand still, and what each may do without asking. The sidecar tells
-// of calls, not of sessions, so it is asked when a call shows that something may be different, and now and then while
-// any session is known: an agent leaves without a word.
+// The agents' sessions as the sidecar has them: what each did, what it may do without asking, and its to-do list. All of them
+// are asked for once; from then on the sidecar reports each that changes.
 
-import { Disposable } from "vscode";
-import { type ActivityChanged, methods, type SessionInfo, type SessionList, type SessionNewTurn, type SessionSetMode } from "./protocol";
-import type { SessionPause } from "./session-protocol";
+import { methods } from "./protocol";
+import type {
+  SessionChanged,
+  SessionClose,
+  SessionInfo,
+  SessionList,
+  SessionNewTurn,
+  SessionPause,
+  SessionRevoke,
+  SessionSetMode,
+  SessionTodos,
+  Todo,
+} from "./session-protocol";
 import type { Session } from "./session";
 
-/** Several calls fail in one moment when an agent is paused; one question is enough. */
-const settleMs = 100;
-const everyMs = 5000;
-
-export class Sessions implements Disposable {
-  private known: readonly SessionInfo[] = [];
-  private timer: NodeJS.Timeout | undefined;
-  private dueAt = Infinity;
+export class Sessions {
+  private readonly known = new Map<string, SessionInfo>();
 
   constructor(
     private readonly session: () => Session,
     private readonly changed: () => void,
   ) {}
 
-  dispose(): void {
-    clearTimeout(this.timer);
+  /** In the order in which they began. */
+  get all(): readonly SessionInfo[] {
+    return [...this.known.values()];
   }
 
-  get all(): readonly SessionInfo[] {
-    return this.known;
+  /** Those whose agents are there. */
+  get connected(): readonly SessionInfo[] {
+    return this.all.filter(({ connected }) => connected);
+  }
+
+  /** Those whose agents are not, the one that was there last first. */
+  get earlier(): readonly SessionInfo[] {
+    const seen = ({ lastCall, started }: SessionInfo): number => new Date(lastCall ?? started).getTime();
+    return this.all.filter(({ connected }) => !connected).sort((one, other) => seen(other) - seen(one));
   }
 
   get paused(): readonly SessionInfo[] {
-    return this.known.filter(({ paused }) => paused);
+    return this.connected.filter(({ paused }) => paused);
   }
 
-  /** A pause shows by a call that failed, a new agent by its first call, and a plan that was taken ends plan mode. */
-  heard({ state, sessionId, tool }: ActivityChanged): void {
-    if (state === "failed" || (state === "done" && tool === "exit_plan_mode") || !this.known.some((known) => known.sessionId === sessionId)) {
-      this.lookIn(settleMs);
+  get(sessionId: string): SessionInfo | undefined {
+    return this.known.get(sessionId);
+  }
+
+  hear({ session, ended }: SessionChanged): void {
+    if (ended === true) {
+      this.known.delete(session.sessionId);
+    } else {
+      this.known.set(session.sessionId, session);
     }
+    this.changed();
   }
 
-  async look(): Promise<readonly SessionInfo[]> {
+  async look(): Promise<void> {
     const { sessions } = await this.session().request<SessionList>(methods.sessionList, {});
-    this.know(sessions ?? []);
-    return this.known;
+    this.known.clear();
+    (sessions ?? []).forEach((session) => this.known.set(session.sessionId, session));
+    this.changed();
+  }
+
+  lookSoon(): void {
+    if (this.session().state.kind === "ready") {
+      this.look().catch(() => undefined); // it stopped meanwhile, and says all of it again when it is back
+    }
   }
 
   async resume(sessionId: string): Promise<void> {
-    await this.session().request(methods.sessionNewTurn, { sessionId } satisfies SessionNewTurn);
-    await this.look();
+    this.hear({ session: await this.session().request(methods.sessionNewTurn, { sessionId } satisfies SessionNewTurn) });
   }
 
   async pause(sessionId: string, reason?: string): Promise<void> {
-    await this.session().request(methods.sessionPause, { sessionId, ...(reason ? { reason } : {}) } satisfies SessionPause);
-    await this.look();
+    this.hear({ session: await this.session().request(methods.sessionPause, { sessionId, ...(reason ? { reason } : {}) } satisfies SessionPause) });
   }
 
   async setMode(sessionId: string, mode: string): Promise<void> {
-    await this.session().request(methods.sessionSetMode, { sessionId, mode } satisfies SessionSetMode);
-    await this.look();
+    this.hear({ session: await this.session().request(methods.sessionSetMode, { sessionId, mode } satisfies SessionSetMode) });
   }
 
-  /** The sidecar is gone, and every session with it. */
+  /** A rule that the user approved for this session is asked about again. */
+  async revoke(sessionId: string, rule: string): Promise<void> {
+    this.hear({ session: await this.session().request(methods.sessionRevoke, { sessionId, rule } satisfies SessionRevoke) });
+  }
+
+  /** Refused by the sidecar when the list is another one than that revision. */
+  async setTodos(sessionId: string, todos: Todo[], revision: number): Promise<void> {
+    this.hear({ session: await this.session().request(methods.sessionTodos, { sessionId, todos, revision } satisfies SessionTodos) });
+  }
+
+  /** Ends it, with all that belongs to it. */
+  async close(sessionId: string): Promise<void> {
+    await this.session().request(methods.sessionClose, { sessionId } satisfies SessionClose);
+    this.known.delete(sessionId);
+    this.changed();
+  }
+
+  /** The sidecar is gone, and says all of it again when it is back. */
   end(): void {
-    clearTimeout(this.timer);
-    this.dueAt = Infinity;
-    this.known = [];
-  }
-
-  private know(sessions: readonly SessionInfo[]): void {
-    const before = JSON.stringify(this.known);
-    this.known = sessions;
-    if (sessions.length > 0) {
-      this.lookIn(everyMs);
-    }
-    if (JSON.stringify(sessions) !== before) {
-      this.changed();
-    }
-  }
-
-  private lookIn(ms: number): void {
-    const at = Date.now() + ms;
-    if (at < this.dueAt) {
-      clearTimeout(this.timer);
-      this.dueAt = at;
-      this.timer = setTimeout(() => {
-        this.dueAt = Infinity;
-        if (this.session().state.kind === "ready") {
-          this.look().catch(() => undefined); // it stopped meanwhile, which ends them all
-        }
-      }, ms);
-    }
+    this.known.clear();
   }
 }

@@ -27,7 +27,7 @@ import {
   type WorkspaceChanged,
   type WorkspaceTracking,
 } from "./protocol";
-import type { SessionUnusual, WorkspaceIndex } from "./session-protocol";
+import type { SessionChanged, SessionUnusual, WorkspaceIndex } from "./session-protocol";
 import type { Sessions } from "./sessions";
 import type { StatusBar } from "./status-bar";
 import type { Trust } from "./trust";
@@ -60,7 +60,6 @@ export function attend(client: LanguageClient, to: Listeners): void {
   attendToQuestions(client);
   client.onNotification(methods.activityChanged, (entry: ActivityChanged) => {
     to.activity.record(entry);
-    to.sessions.heard(entry);
     to.refresh();
   });
   client.onNotification(methods.processOutput, (output: ProcessOutput) => {
@@ -83,6 +82,9 @@ export function attend(client: LanguageClient, to: Listeners): void {
   client.onNotification(methods.workspaceIndex, (index: WorkspaceIndex) => {
     to.statusBar.index = index;
     to.refresh();
+  });
+  client.onNotification(methods.sessionChanged, (changed: SessionChanged) => {
+    to.sessions.hear(changed);
   });
   client.onNotification(methods.sessionUnusual, (unusual: SessionUnusual) => {
     to.changes.unusual.hear(unusual);

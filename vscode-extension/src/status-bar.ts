@@ -1,16 +1,18 @@
-// Two items in the status bar: is the sidecar there, and does anything wait for the user? And what may an agent that is
-// here do without asking?
+// Items in the status bar: is the sidecar there, and does anything wait for the user? What is an agent at, by its to-do list?
+// And what may it do without asking?
 
 import { Disposable, MarkdownString, StatusBarAlignment, ThemeColor, window } from "vscode";
-import { visible } from "./escape";
+import { short, visible, withoutIcons } from "./escape";
 import { modeLook } from "./mode-words";
-import type { SessionInfo, WorkspaceTracking } from "./protocol";
+import type { WorkspaceTracking } from "./protocol";
 import type { State } from "./session";
-import type { WorkspaceIndex } from "./session-protocol";
+import type { SessionInfo, WorkspaceIndex } from "./session-protocol";
+import { progressLook } from "./todo-list";
 import { indexNote, indexText } from "./index-words";
 
 export class StatusBar implements Disposable {
   private readonly item = window.createStatusBarItem("pillion.status", StatusBarAlignment.Left, 10);
+  private readonly todo = window.createStatusBarItem("pillion.todo", StatusBarAlignment.Left, 9.5);
   private readonly mode = window.createStatusBarItem("pillion.mode", StatusBarAlignment.Left, 9);
 
   /** How well changes by others are noticed; quiet, because nothing is to be done about it. */
@@ -20,13 +22,28 @@ export class StatusBar implements Disposable {
   constructor() {
     this.item.name = "Pillion";
     this.item.show();
+    this.todo.name = "Pillion: To-Dos";
+    this.todo.command = "pillion.todos";
     this.mode.name = "Pillion: Mode";
     this.mode.command = "pillion.changeMode";
   }
 
   dispose(): void {
     this.item.dispose();
+    this.todo.dispose();
     this.mode.dispose();
+  }
+
+  private showProgress(sessions: readonly SessionInfo[]): void {
+    const look = progressLook(sessions);
+    if (!look) {
+      this.todo.hide();
+      return;
+    }
+    this.todo.text = look.text;
+    this.todo.tooltip = look.tooltip;
+    this.todo.accessibilityInformation = { label: look.tooltip };
+    this.todo.show();
   }
 
   private showModes(sessions: readonly SessionInfo[]): void {
@@ -43,8 +60,9 @@ export class StatusBar implements Disposable {
   }
 
   update(state: State, waiting: number, running: number, sessions: readonly SessionInfo[]): void {
+    this.showProgress(sessions);
     this.showModes(sessions);
-    const look = lookOf(state, waiting, running);
+    const look = lookOf(state, waiting, running, sessions.filter(({ paused }) => paused));
     const isReady = state.kind === "ready";
     const late = isReady && this.tracking?.degraded ? `Changes made outside are noticed late: ${visible(this.tracking.reason)}` : "";
     const notes = [late, isReady ? indexNote(this.index) : ""].filter(Boolean);
@@ -62,7 +80,7 @@ interface Look {
   background?: "warning" | "error";
 }
 
-function lookOf(state: State, waiting: number, running: number): Look {
+function lookOf(state: State, waiting: number, running: number, paused: readonly SessionInfo[]): Look {
   switch (state.kind) {
     case "failed":
       return { text: "$(error) Pillion", tooltip: `Pillion: ${state.problem}`, background: "error" };
@@ -74,10 +92,17 @@ function lookOf(state: State, waiting: number, running: number): Look {
       if (waiting > 0) {
         return { text: `$(bell-dot) Pillion: ${String(waiting)} waiting`, tooltip: `Pillion: ${requests(waiting)} waiting for your answer`, background: "warning" };
       }
+      if (paused.length > 0) {
+        return { text: `$(debug-pause) Pillion: ${pausedText(paused)}`, tooltip: `Pillion: ${paused.map(({ agent }) => visible(agent.name)).join(", ")} paused until you resume` };
+      }
       return running > 0
         ? { text: "$(sync~spin) Pillion", tooltip: "Pillion: an agent is at work" }
         : { text: "$(check) Pillion", tooltip: `Pillion ${state.version} is ready; no requests are waiting` };
   }
+}
+
+function pausedText([first, ...more]: readonly SessionInfo[]): string {
+  return more.length > 0 ? `${String(more.length + 1)} paused` : `${withoutIcons(short(first?.agent.name ?? "", 20))} paused`;
 }
 
 function requests(count: number): string {

@@ -1,14 +1,14 @@
 // What a user does about an agent that does something unusual, or that should stand still.
 
-import { window } from "vscode";
-import { short } from "./escape";
-import { say } from "./notices";
+import { chooseAgent } from "./session-choice";
+import { pointedAt } from "./session-commands";
 import type { SessionUnusual } from "./session-protocol";
 import type { Entry } from "./view";
 import type { Handler, Workbench } from "./workbench";
 
 export const unusualCommands: Record<string, Handler> = {
   "pillion.pauseAgent": pause,
+  "pillion.pauseAgentInView": pause,
   "pillion.revertUnusual": ({ changes: { unusual } }, pressed) => about(pressed, (told) => unusual.revert(told)),
   "pillion.dismissUnusual": ({ changes: { unusual } }, pressed) => about(pressed, ({ sessionId }) => {
     unusual.dismiss(sessionId);
@@ -20,20 +20,12 @@ function about<T>(pressed: unknown, act: (told: SessionUnusual) => T): T | undef
   return entry?.kind === "unusual" ? act(entry.unusual) : undefined;
 }
 
-/** From the view's row, or whom the user picks. */
+/** From a row of a view, or whom the user picks. */
 async function pause({ sessions, changes: { unusual } }: Workbench, pressed: unknown): Promise<void> {
-  const sessionId = about(pressed, (told) => told.sessionId) ?? (await choose({ sessions }));
+  const working = sessions.connected.filter(({ paused }) => !paused);
+  const placeHolder = "Its calls are rejected until you resume it";
+  const sessionId = about(pressed, (told) => told.sessionId) ?? (pointedAt(pressed) ?? (await chooseAgent(working, "Pause which agent?", placeHolder)))?.sessionId;
   if (sessionId !== undefined) {
     await unusual.pause(sessionId);
   }
-}
-
-async function choose({ sessions }: Pick<Workbench, "sessions">): Promise<string | undefined> {
-  const working = (await sessions.look()).filter(({ paused }) => !paused);
-  if (working.length === 0) {
-    void say.information("No agent is connected.");
-    return undefined;
-  }
-  const items = working.map(({ agent, mode, sessionId }) => ({ label: short(agent.name, 40), description: short(mode, 20), sessionId }));
-  return (await window.showQuickPick(items, { title: "Pause which agent?", placeHolder: "Its calls are rejected until you resume it" }))?.sessionId;
 }

@@ -25,9 +25,6 @@ export class Unusual {
   hear(unusual: SessionUnusual): void {
     this.known.set(unusual.sessionId, unusual);
     this.changed();
-    if (unusual.acted !== "") {
-      void this.sessions.look().catch(() => undefined);
-    }
     void this.announce(unusual);
   }
 

@@ -11,6 +11,7 @@ import type { Processes } from "./processes";
 import type { Prompts } from "./prompts";
 import type { Session } from "./session";
 import type { Sessions } from "./sessions";
+import type { Todos } from "./todos";
 import type { Trust } from "./trust";
 import type { WaitingView } from "./view";
 
@@ -18,6 +19,7 @@ export interface Workbench {
   approvals: Approvals;
   prompts: Prompts;
   sessions: Sessions;
+  todos: Todos;
   processes: Processes;
   terminals: ProcessTerminals;
   hands: Hands;

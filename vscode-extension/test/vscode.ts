@@ -24,3 +24,15 @@ export const lm = {
     return { dispose: () => registered.delete(name) };
   },
 };
+
+export const ProgressLocation = { Notification: 15 };
+
+/** Warnings that were shown. */
+export const warnings: string[] = [];
+
+export const window = {
+  showWarningMessage(message: string): Promise<undefined> {
+    warnings.push(message);
+    return Promise.resolve(undefined);
+  },
+};

@@ -149,18 +149,25 @@ function M.process(process)
   return (" %s  %s  %s%s%s  %s%%<"):format(name, plain(process.command, 60), agent, process:state(), older, key_line(shown))
 end
 
+--- Above a list.
+---@param title string
+---@param shown {[1]: pillion.Action, [2]: string}[]
+---@return string
+function M.listing(title, shown)
+  return (" %s  %s%%<"):format(painted("PillionTitle", title), key_line(shown))
+end
+
 --- Above the list of what agents changed.
 ---@return string
 function M.journal()
-  local title = painted("PillionTitle", "Changes by agents")
   local shown = { { "show", "show" }, { "revert", "revert" }, { "revert_turn", "its turn" }, { "revert_agent", "all by its agent" } }
-  return (" %s  %s%%<"):format(title, key_line(vim.list_extend(shown, { { "close", "close" } })))
+  return M.listing("Changes by agents", vim.list_extend(shown, { { "close", "close" } }))
 end
 
 --- Above what one of them was.
 ---@return string
 function M.change()
-  return (" %s  %s%%<"):format(painted("PillionTitle", "A change"), key_line({ { "revert", "revert" }, { "close", "close" } }))
+  return M.listing("A change", { { "revert", "revert" }, { "close", "close" } })
 end
 
 ---@param outcome string

@@ -309,7 +309,12 @@ M.table = {
   mode = modes.change,
   pause = modes.pause,
   resume = modes.resume,
-  sessions = modes.sessions,
+  sessions = function()
+    require("pillion.session_list").open()
+  end,
+  todos = function()
+    require("pillion.todo_list").open()
+  end,
   restart = function()
     require("pillion").restart()
   end,

@@ -26,7 +26,7 @@ local M = {}
 ---@field root_markers string[] a folder with one of these is a workspace; otherwise the current folder is
 ---@field settings pillion.Settings
 ---@field notify boolean announce requests in a message; the statusline and `:Pillion` show them anyway
----@field keys table<string, string|false> keys in a proposal, on a page, in the buffer of a process and among changes; false: none
+---@field keys table<string, string|false> keys in a proposal, on a page, in the buffer of a process and in lists; false: none
 ---@field marks table<string, boolean> how lines that an agent changed are marked: `signs` in the sign column, `lines` as whole lines
 ---@field terminal_path boolean let `:terminal` find the program when it is not on PATH
 
@@ -60,6 +60,16 @@ M.defaults = {
     revert = "gu",
     revert_turn = "gU",
     revert_agent = "gX",
+    tick = "x",
+    add = "o",
+    remove = "dd",
+    up = "K",
+    down = "J",
+    pause = "p",
+    mode = "m",
+    rule = "r",
+    finish = "X",
+    help = "g?",
   },
   marks = { signs = true, lines = false },
   terminal_path = true,

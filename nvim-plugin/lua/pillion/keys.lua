@@ -2,7 +2,7 @@
 
 local M = {}
 
----@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_agent"
+---@alias pillion.Action "approve"|"save"|"session"|"workspace"|"reject"|"reason"|"cancel"|"edit"|"hunk"|"file"|"next_hunk"|"prev_hunk"|"next_file"|"prev_file"|"next"|"prev"|"close"|"write"|"kill"|"show"|"revert"|"revert_turn"|"revert_agent"|"tick"|"add"|"remove"|"up"|"down"|"pause"|"mode"|"rule"|"finish"|"help"
 
 --- What each key says of itself, to which-key and the like.
 M.descriptions = {
@@ -29,12 +29,25 @@ M.descriptions = {
   revert = "Pillion: preview reverting this change",
   revert_turn = "Pillion: preview reverting its turn",
   revert_agent = "Pillion: preview reverting everything by its agent",
+  tick = "Pillion: done, or not done",
+  add = "Pillion: add an item at the end",
+  remove = "Pillion: remove this item",
+  up = "Pillion: move this item up",
+  down = "Pillion: move this item down",
+  pause = "Pillion: pause this agent, or let it go on",
+  mode = "Pillion: change its mode",
+  rule = "Pillion: take back a remembered rule",
+  finish = "Pillion: end this session",
+  help = "Pillion: show what the keys do",
 }
 
 --- These have a meaning of their own where text can be edited.
 local on_pages_alone = { edit = true, close = true, save = true }
---- And these in the buffer of a process, and among the changes.
-local elsewhere = { write = true, kill = true, show = true, revert = true, revert_turn = true, revert_agent = true }
+--- And these in the buffer of a process and in lists: of changes, of to-dos, of sessions.
+local elsewhere = {}
+for action in ("write kill show revert revert_turn revert_agent tick add remove up down pause mode rule finish help"):gmatch("%S+") do
+  elsewhere[action] = true
+end
 
 ---@return table<pillion.Action, string|false>
 function M.configured()
@@ -61,9 +74,10 @@ function M.bind(buffer, approval, is_page)
   end
 end
 
+--- The buffer of a process, or a list.
 ---@param buffer integer
 ---@param doings table<pillion.Action, fun()>
-local function bind_doings(buffer, doings)
+function M.bind_doings(buffer, doings)
   doings.close = vim.cmd.close
   for action, doing in pairs(doings) do
     local key = M.configured()[action]
@@ -79,7 +93,7 @@ end
 ---@param process pillion.Process
 function M.bind_process(buffer, process)
   local processes = require("pillion.processes")
-  bind_doings(buffer, {
+  M.bind_doings(buffer, {
     write = function()
       processes.write(process)
     end,
@@ -99,7 +113,7 @@ function M.bind_changes(buffer, show)
       require("pillion.revert").run(what)
     end
   end
-  bind_doings(buffer, doings)
+  M.bind_doings(buffer, doings)
 end
 
 --- Nothing can be answered there any more.

@@ -1,14 +1,16 @@
 -- What an agent may do before it has to ask: for its session alone, and until that ends. Nothing of it is kept anywhere.
 
-local activity = require("pillion.activity")
 local announce = require("pillion.announce")
 local choose = require("pillion.choose")
-local escape = require("pillion.escape")
+local sessions = require("pillion.sessions")
 local view = require("pillion.view")
 
 local M = {}
 
 M.names = { "plan", "default", "auto_edit", "full_access" }
+
+--- What a line has room for.
+M.short = { plan = "only reads", default = "asks first", auto_edit = "edits freely", full_access = "FULL ACCESS" }
 
 local meanings = {
   plan = "it only reads",
@@ -17,14 +19,14 @@ local meanings = {
   full_access = "commands and edits run without asking; only protected paths and your own rules ask",
 }
 
----@param sessions pillion.Session[]
+---@param found pillion.Session[]
 ---@param prompt string
 ---@param callback fun(session: pillion.Session)
-local function choose_session(sessions, prompt, callback)
-  if #sessions == 1 then
-    callback(sessions[1])
-  elseif #sessions > 1 then
-    choose(sessions, { prompt = prompt, kind = "pillion.session", format_item = view.session_line }, callback)
+local function choose_session(found, prompt, callback)
+  if #found == 1 then
+    callback(found[1])
+  elseif #found > 1 then
+    choose(found, { prompt = prompt, kind = "pillion.session", format_item = view.session_line }, callback)
   else
     announce.tell("Pillion: no such agent is connected; :Pillion connect connects one")
   end
@@ -33,13 +35,8 @@ end
 ---@param session pillion.Session
 ---@param mode string
 local function set(session, mode)
-  session.client.request("session/setMode", { sessionId = session.sessionId, mode = mode }, function(err, result)
-    if err then
-      announce.tell("Pillion: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
-    else
-      announce.tell("Pillion: " .. view.session_line(vim.tbl_extend("force", session, { mode = result.mode })))
-      activity.sessions(session.client)
-    end
+  sessions.set_mode(session, mode, function(now)
+    announce.tell("Pillion: " .. view.session_line(now))
   end)
 end
 
@@ -51,7 +48,7 @@ local function agree(session, mode)
     set(session, mode)
     return
   end
-  local name = escape.short(session.agent and session.agent.name or session.sessionId, 40)
+  local name = sessions.name(session)
   vim.ui.select({ "No, keep asking", "Yes, full access until " .. name .. " disconnects" }, {
     prompt = ("Full access for %s: its commands run as you, unseen. Only protected paths and your own rules ask."):format(name),
     kind = "pillion.full_access",
@@ -65,8 +62,9 @@ local function agree(session, mode)
   end)
 end
 
+--- The user chooses one for it.
 ---@param session pillion.Session
-local function choose_mode(session)
+function M.choose(session)
   choose(M.names, {
     prompt = ("Mode (now %s):"):format(session.mode),
     kind = "pillion.mode",
@@ -86,14 +84,13 @@ function M.change(rest)
     announce.tell("Pillion: the modes are " .. table.concat(M.names, ", "))
     return
   end
-  view.sessions(function(sessions)
-    local named = session_id == "" and sessions
-      or vim.tbl_filter(function(session)
-        return session.sessionId == session_id
-      end, sessions)
+  sessions.ask(function(all)
+    local named = vim.tbl_filter(function(session)
+      return session_id == "" and session.connected or session.sessionId == session_id
+    end, all)
     choose_session(named, "Whose mode?", function(session)
       if wanted == "" then
-        choose_mode(session)
+        M.choose(session)
       else
         agree(session, wanted)
       end
@@ -101,31 +98,24 @@ function M.change(rest)
   end)
 end
 
---- The agents that are connected; choosing one leads to its mode.
-function M.sessions()
-  view.sessions(function(all)
-    choose_session(all, "Sessions (choose one to set its mode):", choose_mode)
-  end)
-end
-
 --- `:Pillion pause`
 function M.pause()
-  view.sessions(function(all)
+  sessions.ask(function(all)
     local busy = vim.tbl_filter(function(session)
-      return not session.paused and session.agent ~= nil and session.agent.name ~= ""
+      return session.connected and not session.paused and session.agent ~= nil and session.agent.name ~= ""
     end, all)
-    choose_session(busy, "Pause which agent?", activity.pause)
+    choose_session(busy, "Pause which agent?", sessions.pause)
   end)
 end
 
 --- Lets a paused agent go on.
 function M.resume()
-  view.sessions(function()
-    local paused = activity.paused()
+  sessions.ask(function()
+    local paused = sessions.paused()
     if #paused == 0 then
       announce.tell("Pillion: no agent is paused")
     else
-      choose_session(paused, "Resume which agent?", activity.resume)
+      choose_session(paused, "Resume which agent?", sessions.resume)
     end
   end)
 end

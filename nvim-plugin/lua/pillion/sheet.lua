@@ -62,6 +62,18 @@ function Sheet:line(text, paint)
   end
 end
 
+--- A line of several texts, each with its own paint or none.
+---@param parts {[1]: string, [2]: pillion.Paint?}[]
+function Sheet:parts(parts)
+  self.lines[#self.lines + 1] = ""
+  for _, part in ipairs(parts) do
+    local text, paint = part[1], part[2]
+    local from = #self.lines[#self.lines]
+    self.lines[#self.lines] = self.lines[#self.lines] .. text
+    self:mark(paint, from, paint and from + #text or from)
+  end
+end
+
 --- How invisible characters are written out, by the sidecar and by escape.lua.
 local escapes = { "\\u{%x+}", "\\u%x%x%x%x", "\\x%x%x" }
 

@@ -6,10 +6,15 @@ local client = require("pillion.client")
 local escape = require("pillion.escape")
 local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
+local sessions = require("pillion.sessions")
+local todos = require("pillion.todos")
 local tracking = require("pillion.tracking")
 local words = require("pillion.words")
 
 local M = {}
+
+--- Of a text, where it is the only one and where there are others: a status line has more to show than this.
+local alone, beside = 32, 20
 
 --- How many questions wait for the user.
 ---@return integer
@@ -26,8 +31,9 @@ local function state()
   return seen.failed and "failed" or seen.starting and "starting" or seen.ready and "ready" or "stopped"
 end
 
+---@param limit integer
 ---@return string of the calls that run, the newest
-local function running()
+local function running(limit)
   local calls = activity.running()
   local newest = calls[#calls]
   if not newest then
@@ -36,13 +42,34 @@ local function running()
   local doing = vim.iter({ newest.summary, newest.title, newest.tool }):find(function(text)
     return text ~= nil and text ~= "" -- the summary of a call that runs says what it does
   end)
-  local title = escape.short(doing, 40)
+  local title = escape.short(doing, limit)
   return #calls == 1 and title or ("%s (+%d)"):format(title, #calls - 1)
 end
 
+---@param text string
+local function plain(text)
+  return (text:gsub("%%", "%%%%"))
+end
+
+--- Who is paused, how far the newest to-do list is, how many processes run, how much is indexed.
+---@param progress string?
+---@return string
+local function details(progress)
+  local paused, left, percent = sessions.paused(), #processes.running(), tracking.indexing()
+  local parts = { "" }
+  if #paused > 0 then
+    parts[#parts + 1] = #paused == 1 and escape.short(sessions.name(paused[1]), 20) .. " paused" or ("%d paused"):format(#paused)
+  end
+  parts[#parts + 1] = progress
+  parts[#parts + 1] = left > 0 and words.count(left, "process") or nil
+  parts[#parts + 1] = percent and ("indexing %d %%"):format(percent) or nil
+  return plain(table.concat(parts, " · "))
+end
+
 --- `Pillion 2?` while two questions wait, `Pillion: Run make` while a call runs, `Pillion` when it is there, `Pillion!` when
---- it could not be started, nothing when it is stopped; `Pillion FULL ACCESS` in front of it while some agent has that, and
---- ` · 1 process` behind it while one runs, ` · indexing 40 %` while the search index is built. Plain text: a per cent sign is doubled, as a status line wants it.
+--- it could not be started, nothing when it is stopped; `Pillion FULL ACCESS` in front of it while some agent has that. Behind
+--- it ` · claude paused`, ` · 2/5 Fix the clock` of a to-do list, ` · 1 process` while one runs, ` · indexing 40 %` while the
+--- search index is built. Plain text: a per cent sign is doubled, as a status line wants it.
 ---@return string
 function M.line()
   local waiting, now = M.waiting(), state()
@@ -51,20 +78,17 @@ function M.line()
   elseif now == "stopped" then
     return ""
   end
-  local name = #activity.full_access() > 0 and "Pillion FULL ACCESS" or "Pillion"
-  local left = #processes.running()
-  local behind = left > 0 and " · " .. words.count(left, "process") or ""
-  local percent = tracking.indexing()
-  if percent then
-    behind = ("%s · indexing %d %%%%"):format(behind, percent)
-  end
+  local name = #sessions.full_access() > 0 and "Pillion FULL ACCESS" or "Pillion"
+  local busy = waiting > 0 or #activity.running() > 0 or #sessions.paused() > 0
+  local progress = todos.progress(busy and beside or alone)
+  local behind = details(progress)
   if waiting > 0 then
     return ("%s %d?%s"):format(name, waiting, behind)
   elseif now == "starting" then
     return name .. "…"
   end
-  local title = running()
-  return (title == "" and name or name .. ": " .. (title:gsub("%%", "%%%%"))) .. behind
+  local title = running(progress and beside or alone)
+  return (title == "" and name or name .. ": " .. plain(title)) .. behind
 end
 
 return M

@@ -11,6 +11,8 @@ local escape = require("pillion.escape")
 local front = require("pillion.front")
 local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
+local sessions = require("pillion.sessions")
+local todos = require("pillion.todos")
 local tracking = require("pillion.tracking")
 local trust = require("pillion.trust")
 local unusual = require("pillion.unusual")
@@ -119,6 +121,7 @@ local function wire()
   client.on("workspace/changed", changes.seen)
   client.on("workspace/tracking", heard(tracking.receive))
   client.on("workspace/index", heard(tracking.index))
+  client.on("session/changed", heard(sessions.receive))
   client.on("session/unusual", heard(unusual.receive))
   client.on("window/logMessage", function(params)
     if params.type <= vim.lsp.protocol.MessageType.Warning then -- the log has it already, with all the rest
@@ -130,7 +133,10 @@ local function wire()
   client.on("conversation/appended", heard(conversation.append))
   client.on("gateway/changed", heard(conversation.connected))
   client.on_state(function(one)
-    if one.state ~= "ready" then
+    if one.state == "ready" then
+      sessions.refresh(one)
+    else
+      sessions.abandon(one)
       processes.abandon(one)
       trust.abandon(one)
       approvals.abandon(one, "sidecar stopped")
@@ -173,6 +179,7 @@ function M.attach()
   prompts.listen(redraw)
   activity.listen(redraw)
   processes.listen(redraw)
+  todos.listen(redraw) -- and what changes of their sessions
   wire()
 end
 

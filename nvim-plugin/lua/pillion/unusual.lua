@@ -1,10 +1,10 @@
 -- An agent did something unusual (`session/unusual`): it tried to get out of the workspace, deleted very much, or was refused
 -- again and again. The user gets a message, and a line in the list of `:Pillion` stands until they choose what to do.
 
-local activity = require("pillion.activity")
 local announce = require("pillion.announce")
 local choose = require("pillion.choose")
 local escape = require("pillion.escape")
+local sessions = require("pillion.sessions")
 
 local M = {}
 
@@ -56,9 +56,6 @@ function M.receive(params, client)
     table.remove(standing, 1)
   end
   announce.say("Pillion: " .. M.line(one) .. "  (:Pillion)", vim.log.levels.WARN)
-  if one.acted ~= "" then
-    activity.sessions(client)
-  end
 end
 
 ---@param client any
@@ -84,7 +81,7 @@ local function choices(one)
     found[1] = {
       label = "Pause it: all its calls are rejected until :Pillion resume",
       run = function()
-        activity.pause(one)
+        sessions.pause(one)
       end,
     }
   end

@@ -7,10 +7,10 @@ local approvals = require("pillion.approvals")
 local choose = require("pillion.choose")
 local escape = require("pillion.escape")
 local front = require("pillion.front")
-local gather = require("pillion.gather")
 local processes = require("pillion.processes")
 local prompts = require("pillion.prompts")
 local tracking = require("pillion.tracking")
+local sessions = require("pillion.sessions")
 local trust = require("pillion.trust")
 local unusual = require("pillion.unusual")
 local words = require("pillion.words")
@@ -94,11 +94,11 @@ function M.entries()
   list(found, unusual.all(), function(one)
     return "! " .. unusual.line(one)
   end, unusual.act)
-  list(found, activity.paused(), function(session)
+  list(found, sessions.paused(), function(session)
     local name = escape.visible(session.agent.name)
     return joined({ ("‖ %s is paused until you resume it"):format(name), escape.visible(session.pauseReason) })
-  end, activity.resume)
-  list(found, activity.full_access(), function(session)
+  end, sessions.resume)
+  list(found, sessions.full_access(), function(session)
     local name = escape.visible(session.agent.name)
     return ("! %s has FULL ACCESS: its commands and edits run without asking; choose this to end that"):format(name)
   end, function(session)
@@ -135,31 +135,12 @@ function M.open()
   end)
 end
 
---- All sessions of all sidecars that answer.
----@param callback fun(sessions: pillion.Session[]) not called if none of them does
-function M.sessions(callback)
-  local trouble ---@type string?
-  gather(function(client, answered)
-    activity.sessions(client, function(sessions, problem)
-      trouble = problem or trouble
-      answered(sessions)
-    end)
-  end, function(answers)
-    if #answers > 0 then
-      callback(vim.iter(answers):flatten():totable())
-    else
-      announce.tell("Pillion: could not list sessions: " .. escape.short(trouble or "", 200), vim.log.levels.ERROR)
-    end
-  end)
-end
-
 ---@param session pillion.Session
 ---@return string
 function M.session_line(session)
-  local name = session.agent and session.agent.name or ""
   local at = activity.status_of(session.client, session.sessionId)
   return joined({
-    name == "" and "this editor" or escape.visible(name),
+    sessions.name(session),
     session.mode,
     session.paused and "paused" or "",
     at and escape.short(at.message ~= "" and at.message or at.status, 80) or "",

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { freest, modeLook } from "../../src/mode-words";
-import type { SessionInfo } from "../../src/protocol";
-
-function session(name: string, mode: string): SessionInfo {
-  return { sessionId: name, agent: { name, via: "mcp" }, mode, paused: false };
-}
+import { session } from "./samples";
 
 test("without an agent there is nothing to show", () => {
   assert.equal(modeLook([]), undefined);
 });
 
 test("of several agents the one that may do most is shown, and full access is marked", () => {
-  const all = [session("red", "plan"), session("blue", "full_access"), session("green", "auto_edit")];
+  const all = [session("red", { mode: "plan" }), session("blue", { mode: "full_access" }), session("green", { mode: "auto_edit" })];
   assert.equal(freest(all)?.agent.name, "blue");
   const look = modeLook(all);
   assert.equal(look?.text, "$(warning) FULL ACCESS: blue");
@@ -21,11 +17,11 @@ test("of several agents the one that may do most is shown, and full access is ma
 });
 
 test("other modes are named and not marked", () => {
-  assert.deepEqual(["plan", "default", "auto_edit", "something new"].map((mode) => modeLook([session("a", mode)])?.text), [
+  assert.deepEqual(["plan", "default", "auto_edit", "something new"].map((mode) => modeLook([session("a", { mode })])?.text), [
     "$(eye) plan",
     "$(shield) default",
     "$(edit) auto_edit",
     "$(shield) something new",
   ]);
-  assert.equal(modeLook([session("a", "auto_edit")])?.warns, false);
+  assert.equal(modeLook([session("a", { mode: "auto_edit" })])?.warns, false);
 });

@@ -1,4 +1,5 @@
 import type { ApprovalRequest, CommandPreview, DiffPreview, FilePreview, HunkPreview, JournalEntry, Preview, TextPreview } from "../../src/protocol";
+import type { SessionInfo, Todo } from "../../src/session-protocol";
 
 export const file: FilePreview = {
   path: "src/app.py",
@@ -92,4 +93,32 @@ export function journalEntry(id: string, more: Partial<JournalEntry> = {}): Jour
   const files = [{ path: "src/app.py", operation: "overwrite", additions: 1, deletions: 1 }];
   const entry = { id, callId: `call-${id}`, sessionId: "s1", agent, tool: "edit_file", title: "Edit src/app.py", turn: 1, time: "2026-11-21T14:05:00Z" };
   return { ...entry, state: "done", paths: ["src/app.py"], files, ...more };
+}
+
+/** An agent that is there and has done nothing. */
+export function session(name: string, more: Partial<SessionInfo> = {}): SessionInfo {
+  return {
+    sessionId: name,
+    agent: { name, via: "mcp" },
+    mode: "default",
+    paused: false,
+    connected: true,
+    started: "2026-05-04T14:05:00",
+    calls: 0,
+    changes: 0,
+    rejected: 0,
+    refused: 0,
+    grants: [],
+    todos: [],
+    todosRevision: 0,
+    ...more,
+  };
+}
+
+/** `a b* >c`: b is done, c in progress. */
+export function todos(items: string): Todo[] {
+  return items.split(" ").filter(Boolean).map((item) => {
+    const id = item.replace(/\W/, "");
+    return { id, content: `item ${id}`, status: item.endsWith("*") ? "completed" : item.startsWith(">") ? "in_progress" : "pending", priority: "medium" };
+  });
 }

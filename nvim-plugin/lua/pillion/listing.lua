@@ -1,0 +1,150 @@
+-- A buffer that lists things in a window at the bottom: read-only, with keys for what the cursor is on, and up to date while
+-- it is on show. Drawn again it leaves the cursor on the thing it was on.
+
+local bar = require("pillion.bar")
+local keys = require("pillion.keys")
+local page = require("pillion.page")
+
+local api = vim.api
+
+local M = {}
+
+local minimum_height = 8
+
+---@class pillion.Listed
+---@field id string
+
+---@class pillion.Listing
+---@field name string of its buffer
+---@field filetype string
+---@field title string
+---@field keys {[1]: pillion.Action, [2]: string, [3]: string?}[] as the line above the list shows them, and the help
+---@field doings table<pillion.Action, fun(thing: any)> what they do; the thing that the cursor is on, if it is on one
+---@field draw fun(): pillion.Sheet, table<integer, pillion.Listed> things by line, from 1
+---@field private buffer integer
+---@field private at table<integer, pillion.Listed>
+local Listing = {}
+Listing.__index = Listing
+
+---@param options table
+---@return pillion.Listing
+function M.new(options)
+  options.buffer, options.at = -1, {}
+  options.doings.help = function()
+    options:help()
+  end
+  vim.list_extend(options.keys, { { "help", "keys" }, { "close", "close", "close this window" } })
+  return setmetatable(options, Listing)
+end
+
+---@private
+---@return integer? a window in which it is on show
+function Listing:window()
+  return api.nvim_buf_is_loaded(self.buffer) and vim.fn.win_findbuf(self.buffer)[1] or nil
+end
+
+--- The thing that the cursor is on.
+---@return any
+function Listing:here()
+  return api.nvim_get_current_buf() == self.buffer and self.at[api.nvim_win_get_cursor(0)[1]] or nil
+end
+
+---@param at table<integer, pillion.Listed>
+---@param id string
+---@return integer? the line on which it begins
+local function line_of(at, id)
+  for line, thing in vim.spairs(at) do
+    if thing.id == id then
+      return line
+    end
+  end
+end
+
+function Listing:refresh()
+  local window = self:window()
+  if not window then
+    return
+  end
+  local line = api.nvim_win_get_cursor(window)[1]
+  local before = self.at[line]
+  local offset = before and line - line_of(self.at, before.id) or 0
+  local sheet
+  sheet, self.at = self.draw()
+  page.put(self.buffer, sheet)
+  local now = before and line_of(self.at, before.id)
+  line = now and now + (self.at[now + offset] == self.at[now] and offset or 0) or line
+  api.nvim_win_set_cursor(window, { math.min(line, #sheet.lines), 0 })
+  for _, each in ipairs(vim.fn.win_findbuf(self.buffer)) do
+    vim.wo[each][0].winbar = bar.listing(self.title, self.keys)
+  end
+end
+
+--- What each key does, in a window that cannot be entered, until the cursor moves.
+function Listing:help()
+  local lines, width, configured = {}, 1, keys.configured()
+  for _, shown in ipairs(self.keys) do
+    local key, meaning = configured[shown[1]], shown[3] or keys.descriptions[shown[1]]:gsub("^Pillion: ", "")
+    if key and key ~= "" then
+      lines[#lines + 1] = (" %-4s %s "):format(key, meaning)
+      width = math.max(width, vim.fn.strdisplaywidth(lines[#lines]))
+    end
+  end
+  local buffer = api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "wipe"
+  api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  local corner = { relative = "editor", anchor = "SE", row = vim.o.lines - vim.o.cmdheight - 1, col = vim.o.columns }
+  local look =
+    { width = width, height = #lines, style = "minimal", border = "rounded", title = " Keys ", focusable = false, noautocmd = true }
+  local window = api.nvim_open_win(buffer, false, vim.tbl_extend("force", corner, look))
+  local line = api.nvim_win_get_cursor(0)[1]
+  api.nvim_create_autocmd({ "CursorMoved", "WinLeave" }, {
+    buffer = self.buffer,
+    callback = function(event)
+      if event.event == "WinLeave" or api.nvim_win_get_cursor(0)[1] ~= line then -- it is drawn again without having moved
+        pcall(api.nvim_win_close, window, true)
+        return true
+      end
+    end,
+  })
+end
+
+---@private
+function Listing:make()
+  self.buffer = page.scratch(self.name, "nofile")
+  vim.bo[self.buffer].filetype = self.filetype
+  local doings = {}
+  for action, doing in pairs(self.doings) do
+    doings[action] = function()
+      doing(self:here())
+    end
+  end
+  keys.bind_doings(self.buffer, doings)
+  api.nvim_create_autocmd({ "BufReadCmd", "BufWinEnter" }, {
+    buffer = self.buffer,
+    callback = function()
+      page.seclude(self.buffer, "nofile")
+      self:refresh()
+    end,
+  })
+end
+
+--- The user asked for it: it gets the cursor.
+function Listing:open()
+  if not api.nvim_buf_is_loaded(self.buffer) then
+    self:make()
+  end
+  local window = vim.fn.bufwinid(self.buffer)
+  if window == -1 then
+    vim.cmd(("botright sbuffer %d"):format(self.buffer))
+    window = api.nvim_get_current_win()
+    local options = vim.wo[window][0]
+    options.number, options.relativenumber, options.signcolumn, options.cursorline = false, false, "no", true
+    options.wrap, options.linebreak, options.breakindent, options.breakindentopt = true, true, true, "shift:4"
+    local most = math.max(minimum_height, math.floor(vim.o.lines / 3))
+    api.nvim_win_set_height(window, math.max(minimum_height, math.min(api.nvim_buf_line_count(self.buffer) + 2, most)))
+  end
+  api.nvim_set_current_win(window)
+  self:refresh()
+end
+
+return M

@@ -1,0 +1,181 @@
+-- The agents' to-do lists with what the user has just changed in them. A change is shown at once and made in turn, each of the
+-- list that the one before it left. When the agent wrote its list meanwhile, its list stays and the user is told so.
+
+local announce = require("pillion.announce")
+local escape = require("pillion.escape")
+local sessions = require("pillion.sessions")
+
+local M = {}
+
+---@alias pillion.ListChange fun(list: pillion.Todo[]): pillion.Todo[]
+
+--- The content is another one than the request names.
+local modified = -32801
+
+---@type {session: pillion.Session, change: pillion.ListChange}[] that are not answered yet
+local pending = {}
+local making = false
+
+local changed
+---@type fun(listener: fun())
+M.listen, changed = require("pillion.listeners").new()
+
+--- What the user is to see of a session's list.
+---@param session pillion.Session
+---@return pillion.Todo[]
+function M.of(session)
+  local list = session.todos or {}
+  for _, one in ipairs(pending) do
+    if one.session.sessionId == session.sessionId and one.session.client == session.client then
+      list = one.change(list)
+    end
+  end
+  return list
+end
+
+---@param session pillion.Session
+---@param err {code: integer, message: string}
+local function explain(session, err)
+  sessions.refresh(session.client)
+  local text = "Pillion: %s changed its list meanwhile; try again" -- what a line has room for
+  local name = sessions.name(session)
+  if err.code == modified then
+    announce.tell(text:format(name), vim.log.levels.WARN)
+  else
+    announce.tell("Pillion: the to-do list was not changed: " .. escape.short(err.message, 200), vim.log.levels.ERROR)
+  end
+end
+
+local function make()
+  local first = pending[1]
+  if making or not first then
+    return
+  end
+  making = true
+  local function done()
+    making = false
+    table.remove(pending, 1)
+    changed()
+    make()
+  end
+  local session = sessions.find(first.session)
+  local before = session and session.todos or {}
+  local list = first.change(before)
+  if not session or vim.deep_equal(list, before) then
+    done() -- it ended, and its list with it; or the item was the first already
+    return
+  end
+  sessions.set_todos(session, list, done, function(err)
+    explain(session, err)
+    done()
+  end)
+end
+
+---@param session pillion.Session
+---@param change pillion.ListChange
+function M.change(session, change)
+  pending[#pending + 1] = { session = session, change = change }
+  changed()
+  make()
+end
+
+--- Done or not done: what an agent gave it beside that stays.
+---@param id string?
+---@return pillion.ListChange
+function M.tick(id)
+  return function(list)
+    return vim.tbl_map(function(todo)
+      local status = todo.status == "completed" and "pending" or "completed"
+      return todo.id == id and vim.tbl_extend("force", todo, { status = status }) or todo
+    end, list)
+  end
+end
+
+---@param content string
+---@return pillion.ListChange
+function M.add(content)
+  return function(list)
+    return vim.list_extend(vim.list_slice(list), { { content = content, status = "pending", priority = "medium" } })
+  end
+end
+
+---@param id string?
+---@return pillion.ListChange
+function M.remove(id)
+  return function(list)
+    return vim.tbl_filter(function(todo)
+      return todo.id ~= id
+    end, list)
+  end
+end
+
+--- By so many places, and no further than there are.
+---@param id string?
+---@param by integer
+---@return pillion.ListChange
+function M.move(id, by)
+  return function(list)
+    local moved = vim.list_slice(list)
+    for index, todo in ipairs(list) do
+      if todo.id == id then
+        table.remove(moved, index)
+        table.insert(moved, math.max(1, math.min(index + by, #list)), todo)
+      end
+    end
+    return moved
+  end
+end
+
+---@param list pillion.Todo[]
+---@return pillion.Todo?
+local function current(list)
+  return vim.iter(list):find(function(todo)
+    return todo.status == "in_progress"
+  end)
+end
+
+---@param list pillion.Todo[]
+---@return integer
+function M.completed(list)
+  return #vim.tbl_filter(function(todo)
+    return todo.status == "completed"
+  end, list)
+end
+
+--- Those with lists of the agents that are there; when none of them has one, the last that was there and left something to do.
+---@return pillion.Session[]
+function M.lists()
+  local present = vim.tbl_filter(function(session)
+    return #M.of(session) > 0
+  end, sessions.connected())
+  local left = vim.iter(sessions.earlier()):find(function(session)
+    return M.completed(M.of(session)) < #M.of(session)
+  end)
+  return (#present > 0 or not left) and present or { left }
+end
+
+--- `2/5 Fix the clock`, of the agent that is at an item and called last; nil while nothing is left to do.
+---@param limit integer
+---@return string?
+function M.progress(limit)
+  local open = vim.tbl_filter(function(session)
+    return M.completed(M.of(session)) < #M.of(session)
+  end, sessions.connected())
+  table.sort(open, function(one, other)
+    local first, second = current(M.of(one)) ~= nil, current(M.of(other)) ~= nil
+    if first ~= second then
+      return first
+    end
+    return (one.lastCall or "") > (other.lastCall or "")
+  end)
+  if not open[1] then
+    return nil
+  end
+  local list = M.of(open[1])
+  local now = current(list)
+  return ("%d/%d%s"):format(M.completed(list), #list, now and " " .. escape.short(now.content, limit) or "")
+end
+
+sessions.listen(changed)
+
+return M

@@ -1,0 +1,90 @@
+// What a user does about an agent's session, and the parts that show sessions and their to-do lists.
+
+import { commands, window } from "vscode";
+import type { Approvals } from "./approvals";
+import { short, visible, withoutIcons } from "./escape";
+import { changeMode } from "./modes";
+import { say } from "./notices";
+import { chooseAgent } from "./session-choice";
+import type { SessionInfo } from "./session-protocol";
+import { type SessionNode, SessionView } from "./session-view";
+import { counts } from "./session-words";
+import type { Session } from "./session";
+import { Sessions } from "./sessions";
+import { TodoView } from "./todo-view";
+import { Todos } from "./todos";
+import type { Entry } from "./view";
+import type { Handler, Workbench } from "./workbench";
+
+export const sessionCommands: Record<string, Handler> = {
+  "pillion.sessions": () => commands.executeCommand("pillion.sessions.focus"),
+  "pillion.todos": () => commands.executeCommand("pillion.todos.focus"),
+  "pillion.resume": resume,
+  "pillion.changeMode": ({ sessions }) => changeMode(sessions),
+  "pillion.changeModeInView": ({ sessions }, pressed) => changeMode(sessions, pointedAt(pressed)),
+  "pillion.sessionRules": takeBackRules,
+  "pillion.sessionRulesInView": takeBackRules,
+  "pillion.endSession": endOne,
+  "pillion.endSessionInView": endOne,
+};
+
+export interface SessionParts {
+  sessions: Sessions;
+  todos: Todos;
+  views: (SessionView | TodoView)[];
+}
+
+export function sessionParts(session: () => Session, approvals: Approvals, changed: () => void): SessionParts {
+  const sessions = new Sessions(session, changed);
+  const todos = new Todos(sessions, changed);
+  return { sessions, todos, views: [new SessionView(sessions, approvals), new TodoView(sessions, todos)] };
+}
+
+/** The session of the row that was pressed. */
+export function pointedAt(pressed: unknown): SessionInfo | undefined {
+  const node = pressed as SessionNode | Entry | undefined;
+  return node?.kind === "session" || node?.kind === "paused" ? node.session : undefined;
+}
+
+async function resume({ sessions }: Workbench, pressed: unknown): Promise<void> {
+  const session = pointedAt(pressed);
+  if (session) {
+    await sessions.resume(session.sessionId);
+  }
+}
+
+/** Only what allows less can be chosen here, so nothing asks again. */
+async function takeBackRules({ sessions }: Workbench, pressed: unknown): Promise<void> {
+  const session = pointedAt(pressed) ?? (await chooseAgent(sessions.connected, "Whose rules?"));
+  const rules = session?.grants ?? [];
+  if (!session) {
+    return;
+  }
+  const name = short(session.agent.name, 40);
+  if (rules.length === 0) {
+    void say.information(`No rules are remembered for this session of ${name}.`);
+    return;
+  }
+  const items = rules.map((rule) => ({ label: withoutIcons(visible(rule)), rule }));
+  const chosen = await window.showQuickPick(items, { title: `Remembered for this session of ${name}`, placeHolder: "Choose a rule to take it back: its calls ask again" });
+  if (chosen) {
+    await sessions.revoke(session.sessionId, chosen.rule);
+    window.setStatusBarMessage(`$(check) Pillion: ${name} asks again for ${withoutIcons(short(chosen.rule, 60))}`, 4000);
+  }
+}
+
+/** The answer that changes nothing comes first: it is what a stray Enter takes. */
+async function endOne({ sessions }: Workbench, pressed: unknown): Promise<void> {
+  const session = pointedAt(pressed) ?? (await chooseAgent(sessions.connected, "End which session?"));
+  if (!session) {
+    return;
+  }
+  const name = short(session.agent.name, 40);
+  const items = [
+    { label: `$(close) No, keep the session of ${withoutIcons(name)}`, yes: false },
+    { label: "$(trash) Yes, end it", detail: "Ends its calls and processes; forgets its to-do list and rules. Its changes stay.", yes: true },
+  ];
+  if ((await window.showQuickPick(items, { title: `End the session of ${name}?`, placeHolder: counts(session) }))?.yes === true) {
+    await sessions.close(session.sessionId);
+  }
+}

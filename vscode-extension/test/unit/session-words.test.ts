@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { counts, describe, details, standing } from "../../src/session-words";
+import { session } from "./samples";
+
+const now = new Date("2026-05-04T15:00:00");
+const busy = session("claude", { calls: 12, changes: 3, rejected: 1, mode: "auto_edit" });
+
+test("what a session did, without what there is none of", () => {
+  assert.equal(counts(session("a")), "no calls yet");
+  assert.equal(counts(session("a", { calls: 1 })), "1 call");
+  assert.equal(counts(busy), "12 calls, 3 changes, 1 rejected");
+  assert.equal(counts({ ...busy, changes: 1, rejected: 0, refused: 2 }), "12 calls, 1 change, 2 refused");
+});
+
+test("how it stands: an agent that is gone waits for nobody, a paused one is paused before all", () => {
+  assert.equal(standing(busy, true), "waiting");
+  assert.equal(standing({ ...busy, paused: true }, true), "paused");
+  assert.equal(standing({ ...busy, connected: false, paused: true }, true), "gone");
+  assert.equal(standing(busy, false), "connected");
+});
+
+test("a row says how it stands, what it may do, what it did and since when", () => {
+  assert.equal(describe(busy, "connected", now), "edits freely · 12 calls, 3 changes, 1 rejected · since 14:05");
+  assert.equal(describe(busy, "paused", now), "paused · edits freely · 12 calls, 3 changes, 1 rejected · since 14:05");
+  assert.equal(describe({ ...busy, connected: false, lastCall: "2026-05-03T09:30:00" }, "gone", now), "12 calls, 3 changes, 1 rejected · last seen 2026-05-03 09:30");
+  assert.equal(describe({ ...busy, mode: "new\u200b", started: "?" }, "connected", now), "new\\u{200b} · 12 calls, 3 changes, 1 rejected");
+});
+
+test("the details name its rules and why it is paused, with nothing hidden", () => {
+  assert.deepEqual(details({ ...busy, paused: true, pauseReason: "you\u202e", grants: ["run_command(go test *)"], parent: "p" }, "paused", now), [
+    "claude, a sub-agent, paused",
+    "Mode auto_edit: Edits in the workspace run without asking. Commands ask.",
+    "Paused: you\\u{202e}",
+    "12 calls, 3 changes, 1 rejected, since 14:05",
+    "Remembered for this session:",
+    "  run_command(go test *)",
+  ]);
+});

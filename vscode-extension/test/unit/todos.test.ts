@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Session } from "../../src/session";
+import type { SessionTodos } from "../../src/session-protocol";
+import { Sessions } from "../../src/sessions";
+import { add, moveBy, tick } from "../../src/todo-list";
+import { Todos } from "../../src/todos";
+import { warnings } from "../vscode";
+import { session, todos } from "./samples";
+
+/** A sidecar with one session, whose list only a change of its present revision replaces. */
+function sidecar(items: string): { sessions: Sessions; todos: Todos; sent: SessionTodos[]; agentWrites: (items: string) => void; shown: () => string } {
+  let kept = session("claude", { todos: todos(items), todosRevision: 1 });
+  const sent: SessionTodos[] = [];
+  const request = (method: string, params: unknown): Promise<unknown> => {
+    if (method === "session/list") {
+      return Promise.resolve({ sessions: [kept] });
+    }
+    const change = params as SessionTodos;
+    sent.push(change);
+    if (change.revision !== kept.todosRevision) {
+      return Promise.reject(Object.assign(new Error("the list is another one now"), { code: -32801 }));
+    }
+    kept = { ...kept, todos: change.todos.map((todo) => ({ ...todo, id: todo.id ?? "u" })), todosRevision: kept.todosRevision + 1 };
+    return Promise.resolve(kept);
+  };
+  const sessions = new Sessions(() => ({ request }) as unknown as Session, () => undefined);
+  sessions.hear({ session: kept });
+  const lists = new Todos(sessions, () => undefined);
+  const agentWrites = (written: string): void => {
+    kept = { ...kept, todos: todos(written), todosRevision: kept.todosRevision + 1 };
+  };
+  const shown = (): string => lists.of(sessions.get("claude") ?? kept).map(({ id, status }) => `${id}${status === "completed" ? "*" : ""}`).join(" ");
+  return { sessions, todos: lists, sent, agentWrites, shown };
+}
+
+test("a change is on show at once, and several in a row are made one after the other", async () => {
+  const { todos: lists, sent, shown } = sidecar("a b");
+  void lists.change("claude", tick("a", true));
+  void lists.change("claude", add("more"));
+  const last = lists.change("claude", moveBy("b", -1));
+  assert.equal(shown(), "b a* new 2");
+  await last;
+  assert.equal(shown(), "b a* u");
+  assert.deepEqual(sent.map(({ revision }) => revision), [1, 2, 3]);
+  assert.deepEqual(warnings, []);
+});
+
+test("a list that the agent wrote meanwhile stays, is on show, and the user reads that their change was not made", async () => {
+  const { todos: lists, sent, agentWrites, shown } = sidecar("a b");
+  agentWrites("b* c");
+  await lists.change("claude", tick("a", true));
+  assert.equal(shown(), "b* c");
+  assert.equal(sent.length, 1, "it is not tried again");
+  assert.deepEqual(warnings.splice(0), ["claude changed its to-do list at the same moment. You see its list now; your change was not made."]);
+});
+
+test("a list whose session has ended is left alone, and what changes nothing is not sent", async () => {
+  const { sessions, todos: lists, sent } = sidecar("a");
+  await lists.change("claude", moveBy("a", -1));
+  sessions.hear({ session: session("claude"), ended: true });
+  await lists.change("claude", tick("a", true));
+  assert.deepEqual(sent, []);
+});
+
+test("lists are those of the agents that are there, or what the last one left to do", () => {
+  const { sessions, todos: lists } = sidecar("a* b");
+  const names = (): string => lists.lists.map(({ sessionId }) => sessionId).join(" ");
+  const gone = { connected: false, todosRevision: 1 };
+  sessions.hear({ session: session("claude", { ...gone, todos: todos("a* b"), lastCall: "2026-05-04T14:06:00Z" }) });
+  sessions.hear({ session: session("codex", { ...gone, todos: todos("a"), lastCall: "2026-05-04T14:05:00Z" }) });
+  sessions.hear({ session: session("qwen", { ...gone, todos: todos("a*"), lastCall: "2026-05-04T14:07:00Z" }) });
+  sessions.hear({ session: session("idle") });
+  assert.equal(names(), "claude");
+  sessions.hear({ session: session("idle", { todos: todos("x") }) });
+  assert.equal(names(), "idle");
+});
