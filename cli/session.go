@@ -233,7 +233,7 @@ func (v *sessionView) printHead(r kept.Record) {
 	fmt.Fprintln(v.out, clipLine(r.Agent.Name+"  "+r.Owner.ID+"  "+string(r.Mode)+", "+state))
 	when := "began " + r.Started.Local().Format("2006-01-02 15:04")
 	if !r.Last.IsZero() {
-		when += ", last call " + since(v.now().Sub(r.Last)) + ", " + lasted(r.Last.Sub(r.Started))
+		when += ", " + lasted(r.Last.Sub(r.Started)) + ", last call " + since(v.now().Sub(r.Last))
 	}
 	fmt.Fprintln(v.out, clipLine("  "+when))
 	fmt.Fprintln(v.out, clipLine(fmt.Sprintf("  calls: %d, changes: %d, rejected: %d, refused: %d", r.Calls, r.Changes, r.Rejected, r.Refused)))
@@ -334,9 +334,9 @@ func since(d time.Duration) string {
 
 func lasted(d time.Duration) string {
 	if d < time.Minute {
-		return "after less than a minute"
+		return "worked for less than a minute"
 	}
-	return "after " + span(d)
+	return "worked for " + span(d)
 }
 
 // span is a time in its largest unit.

@@ -102,14 +102,15 @@ const maxTimeout = 600 * time.Second
 // EditorSession is the id of the session of calls that name none.
 const EditorSession = "editor"
 
-// session gives the session of a call; an unknown id opens one.
+// session gives the session of a call; an unknown id opens one. Who names none may be
+// anybody: rules that were remembered in an earlier life of the editor are not for them.
 func (s *server) session(id string) (*session.Session, error) {
-	if id == "" {
-		id = EditorSession
-	}
-	owner, _, err := s.running().Sessions.Open(id, session.Agent{Name: s.clientName(), Via: "editor"}, "")
+	owner, created, err := s.running().Sessions.Open(cmp.Or(id, EditorSession), session.Agent{Name: s.clientName(), Via: "editor"}, "")
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInvalidParams, "sessionId: %v", err)
+	}
+	if created && id == "" {
+		owner.DropGrants()
 	}
 	return owner, nil
 }

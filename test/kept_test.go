@@ -423,3 +423,26 @@ func TestAGatewaysSessionComesBack(t *testing.T) {
 		t.Errorf("after the end: %v", f)
 	}
 }
+
+// TestTheEditorsOwnSessionComesBack: with its rules for whoever names it alone.
+func TestTheEditorsOwnSessionComesBack(t *testing.T) {
+	t.Parallel()
+	e := spawnWithApp(t, testrig.Options{})
+	writeRemembered(t, e, "editor")
+	e.Must("session/setMode", object{"mode": "default"}, nil)
+	callAs(e, "", "todo_write", object{"todos": []object{item("1", "remember", "pending")}})
+	e.Stop()
+	for _, named := range []bool{true, false} {
+		e = again(t, e, testrig.Options{})
+		if named {
+			openAs(e, "editor", "fake editor")
+		}
+		if r := callAs(e, "", "todo_read", object{}); fmt.Sprint(r.StructuredContent["count"]) != "1" {
+			t.Errorf("named %v: %v", named, r.StructuredContent)
+		}
+		if s := openAs(e, "editor", "fake editor"); (len(s.Grants) == 1) != named {
+			t.Errorf("named %v: rules %v", named, s.Grants)
+		}
+		e.Stop()
+	}
+}

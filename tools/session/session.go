@@ -187,6 +187,17 @@ func (s *Session) Revoke(rule string) bool {
 	return true
 }
 
+// DropGrants takes all remembered rules back.
+func (s *Session) DropGrants() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.grants) > 0 {
+		s.grants = nil
+		s.judged++
+		s.changed(s)
+	}
+}
+
 // Judged changes when a call of this session may be judged more strictly than before.
 func (s *Session) Judged() int {
 	s.mu.Lock()

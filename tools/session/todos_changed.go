@@ -25,12 +25,13 @@ func (s *Session) ChangeTodos(list []Todo, revision int) error {
 	list = slices.Clone(list)
 	for i := range list {
 		t := &list[i]
-		t.Priority, t.Extra = cmp.Or(t.Priority, TodoMedium), nil
+		var old Todo
 		if t.ID == "" {
 			t.ID = freeID(list, s.todos)
 		} else if at := todoIndex(s.todos, t.ID); at >= 0 {
-			t.Extra = s.todos[at].Extra
+			old = s.todos[at]
 		}
+		t.Priority, t.Extra = cmp.Or(t.Priority, old.Priority, TodoMedium), old.Extra
 	}
 	if err := CheckTodos(list); err != nil {
 		return err
