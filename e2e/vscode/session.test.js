@@ -42,6 +42,7 @@ ride('an agent’s to-do list is on show; the user ticks, adds, moves and remove
   await window.drag('Say it in the README', 'Fix the count', 'To-Dos');
   await lists(window, ['☑ Read how the words are counted', '☐ Say it in the README', '☐ Fix the count of empty lineshigh', '☑ Write a test for it', '☐ Tidy uplow']);
   await window.drag('Say it in the README', 'Tidy up', 'To-Dos');
+  await lists(window, ['☑ Read how the words are counted', '☐ Fix the count of empty lineshigh', '☑ Write a test for it', '☐ Tidy uplow', '☐ Say it in the README']);
   await window.pressInView('Tidy up', 'Remove', 'To-Dos');
   await lists(window, ['☑ Read how the words are counted', '☐ Fix the count of empty lineshigh', '☑ Write a test for it', '☐ Say it in the README']);
   const { structured } = await agent.call('todo_read', {});

@@ -149,7 +149,12 @@ export class Workbench {
 
   /** Drags a row of a view onto another one. @param {string} row @param {string} target @param {string} view */
   async drag(row, target, view) {
-    await this.#rows(view).filter({ hasText: row }).first().dragTo(this.#rows(view).filter({ hasText: target }).first());
+    await this.#rows(view).filter({ hasText: row }).first().hover();
+    await this.page.mouse.down();
+    const place = await this.#rows(view).filter({ hasText: target }).first().boundingBox();
+    if (!place) throw new Error(`no row ${target}`);
+    for (const x of [90, 100]) await this.page.mouse.move(place.x + x, place.y + place.height / 2, { steps: 4 });
+    await this.page.mouse.up();
   }
 
   /**

@@ -34,7 +34,9 @@ local sidecar = [[
         callback({ code = -32801, message = "the list is another one now" })
       else
         for index, todo in ipairs(params.todos) do todo.id = todo.id or "u" .. index end
-        callback(nil, changed(params.sessionId, { todos = params.todos, todosRevision = kept.todosRevision + 1 }))
+        local session = changed(params.sessionId, { todos = params.todos, todosRevision = kept.todosRevision + 1 })
+        Wire.tell("session/changed", { session = vim.deepcopy(session) }) -- the report may overtake the answer
+        callback(nil, session)
       end
     end)
     return true
@@ -124,6 +126,20 @@ with_sessions("items are ticked, added, removed and moved, each change of the li
     return params.revision
   end, sent(human, "session/todos"))
   check.same(revisions, { 4, 5, 6, 7, 8, 9, 10, 11 })
+end)
+
+with_sessions("a change is on show once, while it is under way and when it is made", function(human)
+  human:lua([[
+    Seen = {}
+    local todos, sessions = require("pillion.todos"), require("pillion.sessions")
+    todos.listen(function()
+      local ids = vim.iter(todos.of(sessions.all()[1])):map(function(todo) return todo.id end):join(" ")
+      Seen[#Seen + 1] = Seen[#Seen] ~= ids and ids or nil
+    end)
+    todos.change(sessions.all()[1], todos.move("3", -1))
+  ]])
+  human:eventually("Kept.s.todosRevision == 5")
+  check.same(human:lua("return Seen"), { "1 3 2" })
 end)
 
 with_sessions("a list that the agent wrote meanwhile stays, and the user reads it", function(human)

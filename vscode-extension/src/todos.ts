@@ -12,9 +12,16 @@ const modified = -32801;
 
 export type ShownTodo = Todo & { id: string };
 
+/** A change that the sidecar has not answered yet. */
+interface Pending {
+  sessionId: string;
+  change: ListChange;
+  /** Of the list that it was sent for: a later one has it already, or is the agent's. */
+  revision?: number;
+}
+
 export class Todos {
-  /** Those that the sidecar has not answered yet. */
-  private pending: { sessionId: string; change: ListChange }[] = [];
+  private pending: Pending[] = [];
   private work: Promise<void> = Promise.resolve();
 
   constructor(
@@ -23,8 +30,8 @@ export class Todos {
   ) {}
 
   /** What the user sees of a session's list. An item that has just been added has an id that only they know. */
-  of({ sessionId, todos }: SessionInfo): readonly ShownTodo[] {
-    const changes = this.pending.filter((one) => one.sessionId === sessionId);
+  of({ sessionId, todos, todosRevision }: SessionInfo): readonly ShownTodo[] {
+    const changes = this.pending.filter((one) => one.sessionId === sessionId && (one.revision ?? todosRevision) === todosRevision);
     const list = changes.reduce<readonly Todo[]>((before, { change }) => change(before), todos ?? []);
     return list.map((todo, index) => ({ ...todo, id: todo.id ?? `new ${String(index)}` }));
   }
@@ -37,26 +44,27 @@ export class Todos {
   }
 
   change(sessionId: string, change: ListChange): Promise<void> {
-    const one = { sessionId, change };
+    const one: Pending = { sessionId, change };
     this.pending.push(one);
     this.changed();
     this.work = this.work.then(async () => {
-      await this.make(sessionId, change);
+      await this.make(one);
       this.pending = this.pending.filter((other) => other !== one);
       this.changed();
     });
     return this.work;
   }
 
-  private async make(sessionId: string, change: ListChange): Promise<void> {
-    const session = this.sessions.get(sessionId);
+  private async make(one: Pending): Promise<void> {
+    const session = this.sessions.get(one.sessionId);
     const before = session?.todos ?? [];
-    const list = change(before);
+    const list = one.change(before);
     if (!session || JSON.stringify(list) === JSON.stringify(before)) {
       return; // it ended, and its list with it; or the item was the first already
     }
+    one.revision = session.todosRevision;
     try {
-      await this.sessions.setTodos(sessionId, list, session.todosRevision);
+      await this.sessions.setTodos(one.sessionId, list, one.revision);
     } catch (error) {
       await this.sessions.look().catch(() => undefined); // it stopped, and says all of it again when it is back
       void say.warning(failure(short(session.agent.name, 40), error));

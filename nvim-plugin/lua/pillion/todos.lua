@@ -12,7 +12,12 @@ local M = {}
 --- The content is another one than the request names.
 local modified = -32801
 
----@type {session: pillion.Session, change: pillion.ListChange}[] that are not answered yet
+---@class pillion.PendingChange
+---@field session pillion.Session
+---@field change pillion.ListChange
+---@field revision? integer of the list that it was sent for: a later one has it already, or is the agent's
+
+---@type pillion.PendingChange[] that are not answered yet
 local pending = {}
 local making = false
 
@@ -26,7 +31,8 @@ M.listen, changed = require("pillion.listeners").new()
 function M.of(session)
   local list = session.todos or {}
   for _, one in ipairs(pending) do
-    if one.session.sessionId == session.sessionId and one.session.client == session.client then
+    local is_due = (one.revision or session.todosRevision) == session.todosRevision
+    if is_due and one.session.sessionId == session.sessionId and one.session.client == session.client then
       list = one.change(list)
     end
   end
@@ -65,6 +71,7 @@ local function make()
     done() -- it ended, and its list with it; or the item was the first already
     return
   end
+  first.revision = session.todosRevision
   sessions.set_todos(session, list, done, function(err)
     explain(session, err)
     done()

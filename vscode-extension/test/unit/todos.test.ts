@@ -9,7 +9,7 @@ import { warnings } from "../vscode";
 import { session, todos } from "./samples";
 
 /** A sidecar with one session, whose list only a change of its present revision replaces. */
-function sidecar(items: string): { sessions: Sessions; todos: Todos; sent: SessionTodos[]; agentWrites: (items: string) => void; shown: () => string } {
+function sidecar(items: string): { sessions: Sessions; todos: Todos; sent: SessionTodos[]; agentWrites: (items: string) => void; shown: () => string; seen: string[] } {
   let kept = session("claude", { todos: todos(items), todosRevision: 1 });
   const sent: SessionTodos[] = [];
   const request = (method: string, params: unknown): Promise<unknown> => {
@@ -22,16 +22,23 @@ function sidecar(items: string): { sessions: Sessions; todos: Todos; sent: Sessi
       return Promise.reject(Object.assign(new Error("the list is another one now"), { code: -32801 }));
     }
     kept = { ...kept, todos: change.todos.map((todo) => ({ ...todo, id: todo.id ?? "u" })), todosRevision: kept.todosRevision + 1 };
+    sessions.hear({ session: kept }); // the report may overtake the answer
     return Promise.resolve(kept);
   };
-  const sessions = new Sessions(() => ({ request }) as unknown as Session, () => undefined);
-  sessions.hear({ session: kept });
-  const lists = new Todos(sessions, () => undefined);
+  const seen: string[] = [];
+  const look = (): void => {
+    if (seen.at(-1) !== shown()) {
+      seen.push(shown());
+    }
+  };
+  const sessions = new Sessions(() => ({ request }) as unknown as Session, () => { look(); });
+  const lists = new Todos(sessions, () => { look(); });
   const agentWrites = (written: string): void => {
     kept = { ...kept, todos: todos(written), todosRevision: kept.todosRevision + 1 };
   };
   const shown = (): string => lists.of(sessions.get("claude") ?? kept).map(({ id, status }) => `${id}${status === "completed" ? "*" : ""}`).join(" ");
-  return { sessions, todos: lists, sent, agentWrites, shown };
+  sessions.hear({ session: kept });
+  return { sessions, todos: lists, sent, agentWrites, shown, seen };
 }
 
 test("a change is on show at once, and several in a row are made one after the other", async () => {
@@ -44,6 +51,13 @@ test("a change is on show at once, and several in a row are made one after the o
   assert.equal(shown(), "b a* u");
   assert.deepEqual(sent.map(({ revision }) => revision), [1, 2, 3]);
   assert.deepEqual(warnings, []);
+});
+
+test("a change is on show once, while it is under way and when it is made", async () => {
+  const { todos: lists, seen } = sidecar("a b c");
+  await lists.change("claude", moveBy("c", -1));
+  await lists.change("claude", moveBy("c", -1));
+  assert.deepEqual(seen, ["a b c", "a c b", "c a b"]);
 });
 
 test("a list that the agent wrote meanwhile stays, is on show, and the user reads that their change was not made", async () => {
