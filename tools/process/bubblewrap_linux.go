@@ -2,7 +2,9 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,6 +76,7 @@ func keyOf(words []string, mounts []mount) string {
 type mount struct {
 	kind string // bubblewrap's option without its dashes
 	path string
+	from string // what stands there; empty: what is there anyway
 }
 
 const (
@@ -91,16 +94,17 @@ func (m mount) words() []string {
 	case masked: // a socket: nobody listens at /dev/null
 		return []string{"--ro-bind", os.DevNull, m.path}
 	}
-	return []string{"--" + m.kind, m.path, m.path}
+	return []string{"--" + m.kind, cmp.Or(m.from, m.path), m.path}
 }
 
-// mounts are the places in order, folders before what is in them.
-func mounts(c Confine, places, env []string) []mount {
-	at := map[string]string{}
+// mounts are the places in order, folders before what is in them, with those of staged
+// folders.
+func mounts(c Confine, places, env []string, staged []mount) []mount {
+	at := map[string]mount{}
 	put := func(kind string, paths ...string) {
 		for _, path := range paths {
 			if path != "/" && isPlace(path) {
-				at[path] = kind
+				at[path] = mount{kind: kind, path: path}
 			}
 		}
 	}
@@ -117,12 +121,12 @@ func mounts(c Confine, places, env []string) []mount {
 		}
 	}
 	for _, file := range c.Files {
-		at[file] = named
+		at[file] = mount{kind: named, path: file}
 	}
-	out := make([]mount, 0, len(at))
-	for path, kind := range at {
-		out = append(out, mount{kind, path})
+	for _, m := range staged {
+		at[m.path] = m
 	}
+	out := slices.Collect(maps.Values(at))
 	slices.SortFunc(out, func(a, b mount) int { return strings.Compare(a.path, b.path) })
 	return out
 }
@@ -135,10 +139,10 @@ func isPlace(path string) bool {
 
 // covered says whether the innermost place around path has decided about it: an
 // empty one, or what of /run is let through.
-func covered(at map[string]string, path string) bool {
+func covered(at map[string]mount, path string) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if kind, there := at[dir]; there {
-			return kind == empty || kind == readable && within("/run", dir)
+		if m, there := at[dir]; there {
+			return m.kind == empty || m.kind == readable && within("/run", dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return false

@@ -32,6 +32,7 @@ type Confine struct {
 	// Files may be written although they lie elsewhere, or in ReadOnly: the user
 	// saw them named. One that is not there is made, empty.
 	Files    []string
+	Staged   []Staged
 	ReadOnly []string // what of Writable can be read only; Landlock has no such thing
 	Hidden   []string // folders that look empty; Landlock has no such thing
 	Offline  bool     // without a network

@@ -31,6 +31,37 @@ type hold struct {
 	Offline  bool     // for Landlock
 	Scoped   bool     // beside bubblewrap
 	Masked   [][]byte // sockets that bubblewrap covers
+	Stages   []*stage // folders of which copies are to be brought back
+}
+
+// settle brings back what the command may have changed of staged folders, and gives what was
+// left out.
+func (h hold) settle() (dropped []string) {
+	for _, s := range h.Stages {
+		dropped = append(dropped, s.settle()...)
+	}
+	return dropped
+}
+
+// discard is for a command that did not start, or whose guardian could not settle.
+func (h hold) discard() {
+	for _, s := range h.Stages {
+		s.discard()
+	}
+}
+
+// stage makes the copies of staged folders.
+func (h *hold) stage(list []Staged) (shown []mount, err error) {
+	for _, s := range list {
+		one, mounts, err := newStage(s)
+		if err != nil {
+			h.discard()
+			return nil, fault.New(fault.ExecutionFailed, "%s cannot be prepared for the sandbox: %w", fault.Quote(s.Dir), err)
+		}
+		h.Stages = append(h.Stages, one)
+		shown = append(shown, mounts...)
+	}
+	return shown, nil
 }
 
 // without leaves out of bubblewrap's command line the sockets that are gone since it
@@ -40,7 +71,7 @@ func (h hold) without(args []string) []string {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		words := mount{masked, path}.words()
+		words := mount{kind: masked, path: path}.words()
 		for i := range len(args) - len(words) + 1 {
 			if slices.Equal(args[i:i+len(words)], words) {
 				args = slices.Delete(slices.Clone(args), i, i+len(words))
@@ -217,14 +248,18 @@ func (r *Runner) confine(spec Spec, b box) (hold, boxOrder, error) {
 		return h, boxOrder{}, nil
 	case Bubblewrap:
 		h.Scoped = b.scoped
-		mounts := mounts(c, places, r.base)
+		staged, err := h.stage(c.Staged)
+		if err != nil {
+			return hold{}, boxOrder{}, err
+		}
+		mounts := mounts(c, places, r.base, staged)
 		words := b.words(c, mounts)
 		for _, m := range mounts {
 			if m.kind == masked {
 				h.Masked = append(h.Masked, []byte(m.path))
 			}
 		}
-		return h, boxOrder{words, r.base, keyOf(words, mounts), !c.trial && len(c.Files) == 0}, nil
+		return h, boxOrder{words, r.base, keyOf(words, mounts), !c.trial && len(c.Files)+len(staged) == 0}, nil
 	}
 	return hold{}, boxOrder{}, fault.New(fault.ExecutionFailed, "no sandbox is called %s", fault.Quote(string(c.Level)))
 }

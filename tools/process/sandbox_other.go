@@ -20,6 +20,10 @@ func (h hold) look() map[string]inode { return nil }
 
 func (h hold) tidy(map[string]inode) {}
 
+func (h hold) settle() []string { return nil }
+
+func (h hold) discard() {}
+
 type inode struct{}
 
 func (r *Runner) try() found {
