@@ -65,7 +65,7 @@ func (s Sandbox) hold(in Input, offline bool) (process.Confine, error) {
 	if err := s.missing(walls, offline); err != nil || walls.Level == process.None {
 		return process.Confine{Level: process.None}, err
 	}
-	held := process.Confine{Level: walls.Level, Hidden: s.Hidden, Offline: offline && walls.Offline}
+	held := process.Confine{Level: walls.Level, Session: in.Session.ID(), Hidden: s.Hidden, Offline: offline && walls.Offline}
 	for _, dir := range s.Writable {
 		held.Writable = append(held.Writable, process.Resolve(dir))
 	}

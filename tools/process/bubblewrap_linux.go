@@ -97,9 +97,9 @@ func (m mount) words() []string {
 	return []string{"--" + m.kind, cmp.Or(m.from, m.path), m.path}
 }
 
-// mounts are the places in order, folders before what is in them, with those of staged
-// folders.
-func mounts(c Confine, places, env []string, staged []mount) []mount {
+// mounts are the places in order, folders before what is in them, with those that show
+// something else than what is there.
+func mounts(c Confine, places, env []string, others []mount) []mount {
 	at := map[string]mount{}
 	put := func(kind string, paths ...string) {
 		for _, path := range paths {
@@ -108,10 +108,14 @@ func mounts(c Confine, places, env []string, staged []mount) []mount {
 			}
 		}
 	}
-	put(empty, services(env)...)
+	put(empty, services()...)
 	put(readable, resolvers()...)
+	put(readable, neededIn(temporary(env), env)...)
 	put(writable, places...)
 	put(writable, c.Writable...)
+	for _, m := range others {
+		at[m.path] = m
+	}
 	put(readable, privateIn(append(slices.Clone(c.Writable), places...), valueOf(env, "HOME"))...)
 	put(readable, c.ReadOnly...)
 	put(empty, c.Hidden...)
@@ -122,9 +126,6 @@ func mounts(c Confine, places, env []string, staged []mount) []mount {
 	}
 	for _, file := range c.Files {
 		at[file] = mount{kind: named, path: file}
-	}
-	for _, m := range staged {
-		at[m.path] = m
 	}
 	out := slices.Collect(maps.Values(at))
 	slices.SortFunc(out, func(a, b mount) int { return strings.Compare(a.path, b.path) })
@@ -142,7 +143,7 @@ func isPlace(path string) bool {
 func covered(at map[string]mount, path string) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if m, there := at[dir]; there {
-			return m.kind == empty || m.kind == readable && within("/run", dir)
+			return m.kind == empty || m.from != "" || m.kind == readable && within("/run", dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return false
@@ -150,26 +151,21 @@ func covered(at map[string]mount, path string) bool {
 	}
 }
 
-// services are folders in which running programs wait for others: the system's,
-// the session's, and those that editors and terminals keep among temporary files.
-func services(env []string) []string {
-	user, uid := valueOf(env, "USER"), os.Getuid()
-	out := []string{"/run", os.Getenv("XDG_RUNTIME_DIR")}
-	if Resolve("/var/run") == "/var/run" {
-		out = append(out, "/var/run")
-	}
-	for _, tmp := range temporary(env) {
-		out = append(out,
-			tmp+"/.X11-unix", tmp+"/.ICE-unix", tmp+"/nvim."+filepath.Base(user),
-			fmt.Sprintf("%s/tmux-%d", tmp, uid), fmt.Sprintf("%s/emacs%d", tmp, uid), fmt.Sprintf("%s/pillion-%d", tmp, uid))
-	}
-	for i, dir := range out {
-		out[i] = "/"
-		if filepath.IsAbs(dir) && isFolder(dir) && Resolve(dir) == filepath.Clean(dir) && !slices.Contains(temporary(env), filepath.Clean(dir)) {
-			out[i] = filepath.Clean(dir)
-		}
-	}
-	return out
+// services are folders in which running programs wait for others: the system's and the
+// session's.
+func services() []string {
+	out := []string{"/run", os.Getenv("XDG_RUNTIME_DIR"), "/var/run"}
+	return slices.DeleteFunc(out, func(dir string) bool {
+		return !filepath.IsAbs(dir) || !isFolder(dir) || Resolve(dir) != filepath.Clean(dir)
+	})
+}
+
+// neededIn are the home and the folders of programs that lie in folders of which others are
+// shown.
+func neededIn(hidden, env []string) []string {
+	return slices.DeleteFunc(append(filepath.SplitList(valueOf(env, "PATH")), valueOf(env, "HOME")), func(dir string) bool {
+		return !filepath.IsAbs(dir) || !withinAny(hidden, Resolve(dir)) || slices.Contains(hidden, Resolve(dir))
+	})
 }
 
 // resolvers are what of /run programs need to find hosts, users, their own files

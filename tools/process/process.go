@@ -161,6 +161,7 @@ type Runner struct {
 	closing  chan struct{}
 	walls    walls
 	turns    turns
+	scratch  scratch
 	finish   time.Duration // finishWithin, but for tests
 
 	mu      sync.Mutex // guards closed and the first Add to running
@@ -227,6 +228,7 @@ func (r *Runner) Close() error {
 	go func() {
 		r.running.Wait()
 		r.launcher.close()
+		r.scratch.close()
 		close(gone)
 	}()
 	bound := time.NewTimer(closeWithin)

@@ -8,6 +8,10 @@ import "pillion/internal/fault"
 
 type box struct{}
 
+type scratch struct{}
+
+func (*scratch) close() {}
+
 const boxFD = 3
 
 type hold struct{ Level Level }

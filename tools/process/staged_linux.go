@@ -281,10 +281,15 @@ func (s *stage) discard() { _ = os.RemoveAll(string(s.Copy)) }
 func sweepStages(dir string, entries []os.DirEntry) {
 	for _, e := range entries {
 		rest, ours := strings.CutPrefix(e.Name(), stagePrefix)
-		number, _, _ := strings.Cut(rest, "-")
-		pid, err := strconv.Atoi(number)
-		if ours && err == nil && e.IsDir() && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		if ours && e.IsDir() && ownerIsGone(rest) {
 			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
+}
+
+// ownerIsGone says whether a name that begins with the number of a process is left over.
+func ownerIsGone(name string) bool {
+	number, _, _ := strings.Cut(name, "-")
+	pid, err := strconv.Atoi(number)
+	return err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
