@@ -107,6 +107,7 @@ func TestBrokenHeadersEndTheConnection(t *testing.T) {
 	for name, frame := range map[string]string{
 		"no length":      "Content-Type: x\r\n\r\n{}",
 		"empty block":    "\r\n\r\n{}",
+		"two gigabytes":  "Content-Length: 2147483648\r\n\r\n{}",
 		"two lengths":    "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
 		"negative":       "Content-Length: -2\r\n\r\n{}",
 		"signed":         "Content-Length: +2\r\n\r\n{}",
