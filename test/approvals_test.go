@@ -414,6 +414,9 @@ func TestAnAnswerThatIsNoneDenies(t *testing.T) {
 		"a text":              "approve",
 		"no text of a file":   object{"decision": "edit", "after": object{"app.py": nil}},
 		"numbers for hunks":   object{"decision": "approve", "selected": []int{1}},
+		"a foreign choice":    object{"decision": "approve", "decisionId": "full"},
+		"a capital letter":    object{"Decision": "approve"},
+		"two decisions":       json.RawMessage(`{"decision": "reject", "Decision": "approve"}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := spawnWithApp(t, testrig.Options{})

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"slices"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
@@ -20,6 +21,9 @@ func (p *pending) take(ctx context.Context, a approval.Answer) error {
 	case approval.Edit:
 		return p.takeEdit(ctx, a)
 	case approval.Approve:
+		if !p.offered(a.DecisionID) {
+			return fault.New(fault.UserRejected, "the editor's answer has the decision %s, which was not offered; nothing was changed", fault.Quote(a.DecisionID))
+		}
 		if err := p.takeSome(a); err != nil {
 			return err
 		}
@@ -27,6 +31,12 @@ func (p *pending) take(ctx context.Context, a approval.Answer) error {
 		return nil
 	}
 	return fault.New(fault.UserRejected, "the editor gave no usable answer (%s); nothing was changed", fault.Quote(string(a.Decision)))
+}
+
+// offered says whether an approval names a way to approve that was shown, or none.
+func (p *pending) offered(decisionID string) bool {
+	return decisionID == "" || decisionID == approval.ApproveID ||
+		slices.ContainsFunc(p.decision.Offers, func(o policy.Offer) bool { return o.ID == decisionID })
 }
 
 func rejected(feedback string) error {

@@ -65,7 +65,7 @@ func (s Sandbox) hold(in Input, offline bool) (process.Confine, error) {
 	if err := s.missing(walls, offline); err != nil || walls.Level == process.None {
 		return process.Confine{Level: process.None}, err
 	}
-	held := process.Confine{Level: walls.Level, Hidden: s.Hidden, Offline: offline && walls.Offline}
+	held := process.Confine{Level: walls.Level, Session: in.Session.ID(), Hidden: s.Hidden, Offline: offline && walls.Offline}
 	for _, dir := range s.Writable {
 		held.Writable = append(held.Writable, process.Resolve(dir))
 	}
@@ -108,17 +108,20 @@ func (s Sandbox) missing(walls process.Walls, offline bool) error {
 	return nil
 }
 
-// letGitWork opens what git writes to when it commits, which no other command may
-// touch. What would make the next git run programs stays closed.
+// letGitWork opens the repositories in which git works, as far as a commit, a fetch or a
+// merge needs them: what would make the user's next git run programs stays closed, and is
+// not made either.
 func letGitWork(held *process.Confine, dir string) {
-	folders, steering := git.Places(dir)
-	for _, folder := range folders {
+	for _, folder := range git.Repositories(dir) {
 		folder = process.Resolve(folder)
+		if slices.ContainsFunc(held.Staged, func(s process.Staged) bool { return s.Dir == folder }) {
+			continue // of another open folder
+		}
 		held.Writable = append(held.Writable, folder)
 		held.ReadOnly = slices.DeleteFunc(held.ReadOnly, func(path string) bool { return path == folder })
-	}
-	for _, path := range steering {
-		held.ReadOnly = append(held.ReadOnly, process.Resolve(path))
+		held.Staged = append(held.Staged, process.Staged{
+			Dir: folder, Files: git.WritableFiles, Open: git.OpenFolders, Folders: git.StateFolders, Closed: git.ClosedFolders,
+		})
 	}
 }
 
@@ -197,22 +200,37 @@ func (p *protectedPaths) scan(root workspace.Path, known *deeper) {
 	known.paths, known.looking = paths, false
 }
 
+// scanDeeper looks at what git ignores only for repositories: packages bring thousands of
+// other protected paths along, which nobody's editor opens.
 func scanDeeper(root workspace.Path, within time.Duration) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
+	out := scanFor(ctx, root, workspace.WalkOptions{}, func(p workspace.Path) bool {
+		reason, _ := policy.Protected(p.Rel())
+		return reason != "" && !p.Dir().IsRoot()
+	})
+	ignored := scanFor(ctx, root, workspace.WalkOptions{IncludeIgnored: true}, func(workspace.Path) bool { return false })
+	slices.Sort(out)
+	for _, path := range ignored {
+		if at, known := slices.BinarySearch(out, path); !known {
+			out = slices.Insert(out, at, path)
+		}
+	}
+	return out
+}
+
+// scanFor gives the repositories below a folder, and what else is wanted.
+func scanFor(ctx context.Context, root workspace.Path, o workspace.WalkOptions, wanted func(workspace.Path) bool) []string {
 	var out []string
 	seen := 0
-	_ = root.Walk(ctx, workspace.WalkOptions{}, func(e workspace.Entry) error { // what was seen until an error counts
+	_ = root.Walk(ctx, o, func(e workspace.Entry) error { // what was seen until an error counts
 		if seen++; seen > lookEntries {
 			return fs.SkipAll
-		}
-		if e.Path.Dir().IsRoot() && !e.Type.IsDir() {
-			return nil
 		}
 		if git := e.Path.Join(".git"); e.Type.IsDir() && git.Exists() {
 			out = append(out, git.Abs())
 		}
-		if reason, _ := policy.Protected(e.Path.Rel()); reason == "" || e.Path.Dir().IsRoot() {
+		if !wanted(e.Path) {
 			return nil
 		}
 		out = append(out, e.Path.Abs())
@@ -227,6 +245,10 @@ func scanDeeper(root workspace.Path, within time.Duration) []string {
 // limitHint says that the sandbox may be why a command failed, "" where nothing
 // speaks for it.
 func limitHint(held process.Confine, got process.Result) string {
+	if len(got.Dropped) > 0 {
+		return "in the repository's own folder, these were changed by the command and left as they were before: " + strings.Join(quoteAll(got.Dropped), ", ") +
+			"; only what git needs to commit, fetch and merge can be changed there; ask the user to do the rest"
+	}
 	if got.ExitCode == 0 || got.Sandbox == process.None || got.Sandbox == "" {
 		return ""
 	}

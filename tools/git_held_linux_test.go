@@ -1,6 +1,8 @@
 package tools_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 	"pillion/tools"
 	"pillion/tools/approval"
 	"pillion/tools/policy"
+	"pillion/tools/process"
 )
 
 // TestHooksAreHeld: what agents wrote may run in a hook, so git is held where one runs:
@@ -63,4 +66,78 @@ func TestCodeLabAsksAboutCommits(t *testing.T) {
 	if code, _ := w.call("git.commit", arguments{"message": "two", "files": []string{w.path("a.txt")}}); code != fault.InvalidPath {
 		t.Errorf("an absolute path: %q", code)
 	}
+}
+
+// TestNothingIsLaidOutForTheNextGit: what a hook runs, and what agents may have written,
+// leaves nothing in a repository that makes the user's next git run programs.
+func TestNothingIsLaidOutForTheNextGit(t *testing.T) {
+	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
+	w.gitReady()
+	if works(w).Level != process.Bubblewrap {
+		t.Log("not run: there is no bubblewrap")
+		return
+	}
+	w.must(os.RemoveAll(w.path(".git/hooks")))
+	w.git("init -q lib")
+	w.git("-C lib commit -q --allow-empty -m lib")
+	w.git("-c protocol.file.allow=always submodule add -q ./lib deep/sub")
+	w.git("commit -qm sub")
+	w.git("init -q build/dep")
+	w.write(".gitignore", "build\n")
+	steering := []string{
+		".git/commondir", ".git/config.worktree", ".git/hooks/post-commit", ".git/worktrees/x/commondir", ".git/info/attributes",
+		".git/modules/deep/sub/commondir", ".git/modules/deep/sub/hooks/post-checkout", ".git/modules/other/config", "build/dep/.git/hooks/post-commit", "build/dep/.git/commondir",
+	}
+	lay := w.script("lay.sh", `for f in "$@"; do mkdir -p "${f%/*}"; echo "../evil" >"$f"; done; mv .git/config .git/was; mv .git .git-was; true`)
+	line := "git -c alias.lay='!" + lay + " " + strings.Join(steering, " ") + "' lay"
+	settings := w.holds(".git/config")
+	got := w.run("run_command", line, nil)
+	for _, name := range steering {
+		if text := w.holds(name); strings.Contains(text, "evil") {
+			t.Errorf("%s was written: %+v", name, got)
+		}
+	}
+	if got := w.run("run_command", "git commit -qm more --allow-empty", nil); got.ExitCode != 0 {
+		t.Errorf("%+v", got)
+	}
+	if w.holds(".git/config") != settings || w.says("log", "-1", "--format=%s") != "more" || !strings.Contains(got.Hint, "commondir") {
+		t.Errorf("%+v", got)
+	}
+	if left, err := filepath.Glob(w.path(".git/pillion-*")); err != nil || len(left) > 0 {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
+// TestGitDoesItsWorkInACopy: all that an ordinary day asks of it.
+func TestGitDoesItsWorkInACopy(t *testing.T) {
+	w := held(t, tools.Sandbox{Mode: tools.SandboxPrefer})
+	w.gitReady()
+	ok := func(line string) string {
+		t.Helper()
+		got := w.run("run_command", line, nil)
+		if got.ExitCode != 0 || !got.OK || got.Hint != "" {
+			t.Errorf("%s: %+v", line, got)
+		}
+		return got.Stdout
+	}
+	ok("git switch -q -c topic && echo two > a.txt")
+	ok("git add a.txt && git commit -qm two")
+	ok("git switch -q main && echo three > b.txt")
+	ok("git commit -qam three && git merge -q topic -m merged && git tag v1 && git stash list")
+	w.write("a.txt", "stashed\n")
+	ok("git stash && git stash pop && git add a.txt && git commit -qm four")
+	ok("git switch -q topic && echo other > b.txt")
+	ok("git commit -qam conflict")
+	if got := w.run("run_command", "git rebase main", nil); got.ExitCode == 0 || !w.exists(".git/rebase-merge") {
+		t.Fatalf("no conflict: %+v", got)
+	}
+	ok("git rebase --abort")
+	if w.exists(".git/rebase-merge") || w.says("status", "--porcelain") != "" || w.says("log", "-1", "--format=%s") != "conflict" {
+		t.Errorf("%s", w.says("status"))
+	}
+	ok("git gc -q && git pack-refs --all")
+	if got := w.says("log", "--oneline", "--all", "--format=%s"); !strings.Contains(got, "merged") {
+		t.Error(got)
+	}
+	w.says("fsck", "--strict")
 }

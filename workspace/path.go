@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"unicode"
@@ -140,6 +141,9 @@ func (w *Workspace) resolve(name string) (Path, error) {
 	if err := p.checkSystemPlace(); err != nil {
 		return Path{}, err
 	}
+	if err := p.checkMeaning(); err != nil {
+		return Path{}, err
+	}
 	return p, nil
 }
 
@@ -172,11 +176,32 @@ func (w *Workspace) checkName(name string) error {
 		return fault.New(fault.InvalidPath, "the path %s has control characters", fault.Quote(name))
 	case runtime.GOOS != "windows" && (strings.HasPrefix(name, `\`) || hasDriveLetter(name)):
 		return fault.New(fault.InvalidPath, "%s is a Windows path; use forward slashes, relative to the workspace folder", fault.Quote(name))
+	case address.MatchString(name):
+		return fault.New(fault.InvalidPath, "%s is an address; name the file relative to the workspace folder", fault.Quote(name))
 	}
-	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '/' || r == '\\' }) {
 		if part == ".." {
 			return outside(name).WithHint("name the file without \"..\", relative to the workspace folder")
 		}
+	}
+	return nil
+}
+
+var (
+	address = regexp.MustCompile(`^(?i:file:|[a-z][a-z0-9+.-]*://)`)
+	// device finds names that no program on Windows can open as a file.
+	device = regexp.MustCompile(`(?:^|/)(?i:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:/|$)`)
+)
+
+// checkMeaning refuses what means something else elsewhere: the short form of a home, and
+// what no program on Windows can check out. What is there already is there.
+func (p Path) checkMeaning() error {
+	first, _, _ := strings.Cut(p.rel, "/")
+	switch {
+	case first == "~" && !(Path{p.root, first}).Exists():
+		return fault.New(fault.InvalidPath, "nothing expands the ~ of %s here; name the file relative to the workspace folder", fault.Quote(p.String()))
+	case device.MatchString(p.rel) && !p.Exists():
+		return fault.New(fault.InvalidPath, "%s has the name of a device on Windows; choose another", fault.Quote(p.String()))
 	}
 	return nil
 }

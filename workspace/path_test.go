@@ -100,10 +100,18 @@ func TestResolve(t *testing.T) {
 		`back\slash`:        `back\slash`,
 		"-":                 "-",
 		"~":                 "~",
-		"~/x":               "~/x", // no shell expands it
+		"~/x":               "~/x", // no shell expands it, and the folder is there
 		"$HOME":             "$HOME",
 		"%2e%2e/secret":     "%2e%2e/secret", // nor does a URI decoder
 
+		"CON":                       invalidPath,
+		"sub/nul":                   invalidPath,
+		"com1/x":                    invalidPath,
+		"file:///etc/passwd":        invalidPath,
+		"FILE:x":                    invalidPath,
+		"https://example.org/x":     invalidPath,
+		`..\up`:                     outsideWorkspace,
+		`sub\..\..\up`:              outsideWorkspace,
 		"..":                        outsideWorkspace,
 		"../secret":                 outsideWorkspace,
 		"../ws/file":                outsideWorkspace,

@@ -56,18 +56,21 @@ func suspicious(r rune) bool {
 	return r == '"' || r == '\n' || r == '\t' || invisible(r)
 }
 
-// invisible reports a rune that a reader would not see as itself: controls
-// other than newline and tab, format characters (bidirectional overrides, zero
-// width), exotic blanks, variation selectors, and Hangul fillers.
-func invisible(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t' || r == ' ':
+// invisible is Invisible of a text that may have several lines.
+func invisible(r rune) bool { return r != '\n' && r != '\t' && Invisible(r) }
+
+// Invisible reports a rune that a reader would not see as itself: controls, format
+// characters (bidirectional overrides, zero width), exotic blanks, variation selectors,
+// fillers, and what has no glyph that all agree on, private and unassigned characters. The
+// plugins have the same table, which internal/generate makes from this.
+func Invisible(r rune) bool {
+	switch r {
+	case ' ':
 		return false
-	case r == unicode.ReplacementChar, r == '\u115f', r == '\u1160', r == '\u3164', r == '\uffa0':
+	case unicode.ReplacementChar, '\u2800': // an empty pattern of Braille
 		return true
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) ||
-		unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) || unicode.Is(unicode.Variation_Selector, r)
+	return !unicode.IsGraphic(r) || unicode.IsSpace(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // Clip is text cut after n bytes, with … where something was cut.

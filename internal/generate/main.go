@@ -1,6 +1,7 @@
 // Command generate writes what follows from the code: a snapshot of each tool's
 // definition in tools/testdata/schema, the tables in docs between their markers,
-// and some sections of Neovim's help; the prose around them is written by hand.
+// some sections of Neovim's help, and the plugins' table of characters that are shown as
+// escapes; the prose around them is written by hand.
 // `make generate` runs it.
 //
 // Not here: the tables of the VS Code extension, which its own generator makes
@@ -83,7 +84,7 @@ func snapshots(root string) ([]string, error) {
 
 // generate makes every generated file, by its name below root.
 func generate(root string) (map[string][]byte, error) {
-	files := map[string][]byte{}
+	files := unseen()
 	for _, d := range tools.WithResults((&tools.Registry{}).Definitions()) {
 		snapshot, err := snapshot(d)
 		if err != nil {

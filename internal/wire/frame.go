@@ -46,6 +46,8 @@ func (f *frames) next() ([]byte, error) {
 		return nil, err
 	}
 	switch {
+	case head.length > mostSkipped:
+		return nil, &framingError{fmt.Sprintf("a message of %d bytes is announced, which is far more than the limit of %d bytes", head.length, f.maxFrame)}
 	case head.length > int64(f.maxFrame):
 		return nil, f.skip(head.length, fmt.Sprintf("message of %d bytes is larger than the limit of %d bytes, send less at once",
 			head.length, f.maxFrame))
@@ -54,6 +56,10 @@ func (f *frames) next() ([]byte, error) {
 	}
 	return f.body(int(head.length))
 }
+
+// mostSkipped is how many bytes are read over at most. Who announces more will hardly send
+// them, and would wait in silence for ever.
+const mostSkipped = 256 << 20
 
 // skip reads over a body without holding it.
 func (f *frames) skip(length int64, reason string) error {

@@ -42,6 +42,8 @@ func TestBadMessagesAreAnsweredAndTheConnectionLives(t *testing.T) {
 		{"id an object", `{"jsonrpc":"2.0","id":{},"method":"m"}`, "null", CodeInvalidRequest},
 		{"id too long", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", maxID) + `","method":"m"}`, "null", CodeInvalidRequest},
 		{"two methods", `{"jsonrpc":"2.0","id":1,"method":"m","method":"n"}`, "null", CodeInvalidRequest},
+		{"an id in the wrong letter case", `{"jsonrpc":"2.0","id":1,"method":"m","ID":5}`, "1", CodeInvalidRequest},
+		{"a method in the wrong letter case", `{"jsonrpc":"2.0","id":1,"Method":"n","method":"m"}`, "1", CodeInvalidRequest},
 		{"too deep", `{"jsonrpc":"2.0","id":1,"method":"m","params":` + deep + `}`, "1", CodeInvalidRequest},
 		{"too deep, id behind", `{"jsonrpc":"2.0","method":"m","params":` + deep + `,"id":1}`, "null", CodeInvalidRequest},
 		{"hostile depth", strings.Repeat(`{"a":`, 1<<20), "null", CodeInvalidRequest},
@@ -66,7 +68,7 @@ func TestGoodMessages(t *testing.T) {
 		{"large id", `{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"m"}`, "123456789012345678901234567890", "null"},
 		{"empty id", `{"jsonrpc":"2.0","id":"","method":"m"}`, `""`, "null"},
 		{"escaped member names", `{"\u006asonrpc":"2.0","i\u0064":1,"method":"m"}`, "1", "null"},
-		{"unknown members", `{"jsonrpc":"2.0","id":1,"method":"m","meta":{"a":[1,{"b":true}]},"ID":5}`, "1", "null"},
+		{"unknown members", `{"jsonrpc":"2.0","id":1,"method":"m","meta":{"a":[1,{"b":true}],"ID":5}}`, "1", "null"},
 		{
 			"depth at the limit", `{"jsonrpc":"2.0","id":1,"method":"m","params":` + strings.Repeat("[", 511) + strings.Repeat("]", 511) + `}`,
 			"1", strings.Repeat("[", 511) + strings.Repeat("]", 511),
@@ -105,6 +107,7 @@ func TestBrokenHeadersEndTheConnection(t *testing.T) {
 	for name, frame := range map[string]string{
 		"no length":      "Content-Type: x\r\n\r\n{}",
 		"empty block":    "\r\n\r\n{}",
+		"two gigabytes":  "Content-Length: 2147483648\r\n\r\n{}",
 		"two lengths":    "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
 		"negative":       "Content-Length: -2\r\n\r\n{}",
 		"signed":         "Content-Length: +2\r\n\r\n{}",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -97,6 +98,8 @@ func (p *parser) members(m *message) *refusal {
 			return &refusal{id: m.id, code: CodeInvalidRequest, reason: "the message is nested deeper than " + strconv.Itoa(p.maxDepth) + " levels"}
 		case err != nil:
 			return badJSON
+		case !envelope[member] && envelope[strings.ToLower(member)]:
+			return &refusal{id: m.id, code: CodeInvalidRequest, reason: "the member " + strconv.Quote(member) + " is in the wrong letter case, send " + strings.ToLower(member)}
 		case !envelope[member]:
 			continue
 		case seen[member]:

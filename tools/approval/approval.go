@@ -21,10 +21,14 @@
 package approval
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -99,6 +103,54 @@ type Answer struct {
 	Selected []string `json:"selected,omitempty"`
 	Feedback string   `json:"feedback,omitempty"`
 	Digest   string   `json:"digest,omitempty"`
+}
+
+// UnmarshalJSON reads an answer strictly: encoding/json takes "Decision" for "decision" and
+// the last of two, and neither is what the user was shown a button for.
+func (a *Answer) UnmarshalJSON(data []byte) error {
+	if err := checkNames(data, answerFields); err != nil {
+		return err
+	}
+	type plain Answer
+	return json.Unmarshal(data, (*plain)(a))
+}
+
+var answerFields = fieldsOf(reflect.TypeFor[Answer]())
+
+func fieldsOf(of reflect.Type) (names []string) {
+	for field := range of.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// checkNames refuses an object that has one of the names twice, or in other letter case.
+func checkNames(data []byte, names []string) error {
+	in := json.NewDecoder(bytes.NewReader(data))
+	if t, err := in.Token(); err != nil || t != json.Delim('{') {
+		return err
+	}
+	seen := map[string]bool{}
+	for in.More() {
+		t, err := in.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string)
+		at := slices.IndexFunc(names, func(known string) bool { return strings.EqualFold(known, name) })
+		switch {
+		case at >= 0 && (names[at] != name || seen[name]):
+			return &json.UnmarshalTypeError{Value: "member " + strconv.Quote(name), Type: reflect.TypeFor[Answer](), Field: names[at]}
+		case at >= 0:
+			seen[name] = true
+		}
+		var value json.RawMessage
+		if err := in.Decode(&value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Texts are whole texts of files, by their paths.

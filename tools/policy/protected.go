@@ -21,41 +21,18 @@ const (
 	isRepository   = "belongs to a git repository itself, which only git may change"
 )
 
-// protectedNames protect a path that has them anywhere in it: a nested .vscode
-// counts as soon as its folder is opened by itself. Written as fold spells them;
-// a * stands at one end only.
-var protectedNames = []struct{ pattern, effect string }{
-	{".gitmodules", runsInGit},
-	{".gitattributes", runsInGit},
-	{".husky", runsInGit},
-	{".vscode", runsInEditor},
-	{".idea", runsInEditor},
-	{"*.code-workspace", runsInEditor},
-	{".devcontainer", runsInEditor},
-	{".nvim.lua", runsInEditor},
-	{".nvimrc", runsInEditor},
-	{".exrc", runsInEditor},
-	{".envrc", runsInShell},
-	{".profile", runsInShell}, // dotfiles are projects too, and every command has a login shell
-	{".bash_profile", runsInShell},
-	{".bash_login", runsInShell},
-	{".bash_aliases", runsInShell},
-	{".bashrc", runsInShell},
-	{".zshenv", runsInShell},
-	{".zprofile", runsInShell},
-	{".zlogin", runsInShell},
-	{".zshrc", runsInShell},
-	{".gitconfig", runsInGit},
-	{"agents.md", steersAgents},
-	{"claude.md", steersAgents},
-	{"pillion.md", steersAgents},
-	{".mcp.json", runsInAgent},
-	{".cursor*", steersAgents},
-	{".claude", steersAgents},
-	{".codex", steersAgents},
-	{".agents", steersAgents},
-	{".pillion", loosensPillion},
-}
+// protectedNames protect a path that has them anywhere in it: a nested .vscode counts as
+// soon as its folder is opened by itself.
+var protectedNames = func() (out []protectedName) {
+	for _, k := range known {
+		for _, name := range strings.Fields(k.names) {
+			out = append(out, protectedName{name, k.effect})
+		}
+	}
+	return out
+}()
+
+type protectedName struct{ pattern, effect string }
 
 // homesOfSettings are the folders in which Pillion keeps the user's settings, and what
 // they agreed to, below its own name; see packages config and consent.
@@ -132,9 +109,12 @@ func isBareMember(folder, name string) bool {
 	return false
 }
 
-// matchesName compares a folded element with a folded pattern that may have a *
-// at one end, and with the short names that Windows gives such files.
+// matchesName compares a folded element with a folded pattern that may have one *, and with
+// the short names that Windows gives such files.
 func matchesName(pattern, name string) bool {
+	if before, after, ok := strings.Cut(pattern, "*"); ok && before != "" && after != "" {
+		return len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
+	}
 	if suffix, ok := strings.CutPrefix(pattern, "*"); ok {
 		_, ext, short := splitShort(name)
 		return strings.HasSuffix(name, suffix) || short && ext == clip(suffix[1:], 3)

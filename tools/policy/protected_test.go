@@ -13,8 +13,9 @@ func TestProtected(t *testing.T) {
 		".idea/x", "my.code-workspace", "a/B.CODE-WORKSPACE", ".devcontainer/devcontainer.json", ".devcontainer",
 		".nvim.lua", ".nvimrc", ".exrc", ".envrc", "a/.envrc",
 		".husky/pre-commit", ".github/workflows/ci.yml", ".github/workflows", ".GitHub/Workflows/x", ".github", "sub/.github/workflows/x",
-		"AGENTS.md", "agents.md", "sub/CLAUDE.md", "Pillion.md", ".mcp.json", ".cursorrules", ".cursor/rules/x", ".claude/settings.json",
-		".codex/config.toml", ".agents/x", ".pillion/settings.json",
+		"AGENTS.md", "agents.md", "sub/CLAUDE.md", ".mcp.json", ".cursorrules", ".cursor/rules/x", ".claude/settings.json",
+		".codex/config.toml", ".agents/x", ".pillion/settings.json", ".qwen/settings.json", "QWEN.md", "GEMINI.md", "sub/CLAUDE.local.md", "AGENTS.override.md", ".helix/languages.toml",
+		".zed/settings.json", ".dir-locals.el", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".pre-commit-config.yaml", "opencode.json", "opencode.jsonc", ".windsurfrules", ".clinerules", ".gemini/settings.json", "PILLION.md",
 		".vscode./settings.json", ".vscode /settings.json", ".vscode::$INDEX_ALLOCATION/settings.json", "AGENTS.md::$DATA", "AGENTS.md.",
 		"VSCODE~1/settings.json", "vscod~12/x", "NVIM~1.LUA", "PILLIO~1/x", "DEVCON~1/x", "MCP~1.JSO", "MY~1.COD", "GITHUB~1/WORKFL~1/x",
 		"x/HEAD", "HEAD",
@@ -54,6 +55,8 @@ func TestProtectedReasonEscapesTheName(t *testing.T) {
 
 func TestSecret(t *testing.T) {
 	for _, path := range []string{
+		".git-credentials", ".pypirc", ".pgpass", ".htpasswd", "x.p12", "x.pfx", "a.jks", "x.tfstate", "prod.tfvars", ".aws/credentials", "home/.kube/config", ".docker/config.json", "gcloud/access_tokens.db",
+		"service-account-1.json", "kubeconfig.yaml", ".cargo/credentials.toml", "keys.kdbx", ".vault-token",
 		".env", "a/.env.local", ".ENV", ".env.example", "server.pem", "x/id_rsa", "id_ed25519.pub", "tls.key", ".netrc", ".npmrc",
 		".env.", ".env::$DATA", ".e\u200bnv", "ENV~1.LOC", "a\\.env",
 	} {
@@ -61,7 +64,7 @@ func TestSecret(t *testing.T) {
 			t.Errorf("%q is not taken for a secret", path)
 		}
 	}
-	for _, path := range []string{"", ".", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa", "a.keys", "netrc", "a.env"} {
+	for _, path := range []string{"", ".", "config", "src/config", "docker/config.json", "aws/credentials.go", "kube/config", "config.json", "env", "environment.py", ".env/lib/python3/site.py", "key", "monkey", "pem", "grid_rsa", "a.keys", "netrc", "a.env"} {
 		if Secret(path) {
 			t.Errorf("%q is taken for a secret", path)
 		}
@@ -152,4 +155,17 @@ func FuzzPathsNeverPanic(f *testing.F) {
 		r.Rules.Deny = []Rule{{Tool: "edit_file", Specifier: path, pattern: true}}
 		Decide(r)
 	})
+}
+
+func TestRunsNext(t *testing.T) {
+	for _, path := range []string{"package.json", "tests/conftest.py", "Makefile", "GNUmakefile", "build.rs", "app/build.gradle", "build.gradle.kts", "vite.config.ts", "sub/pyproject.toml", ".cargo/config.toml"} {
+		if !runsNext(path) {
+			t.Errorf("%q", path)
+		}
+	}
+	for _, path := range []string{"", "src/app.py", "package-lock.json", "makefile.md", "config.ts", "README.md", "gradle/x.txt"} {
+		if runsNext(path) {
+			t.Errorf("%q runs next", path)
+		}
+	}
 }

@@ -2,7 +2,9 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,6 +76,7 @@ func keyOf(words []string, mounts []mount) string {
 type mount struct {
 	kind string // bubblewrap's option without its dashes
 	path string
+	from string // what stands there; empty: what is there anyway
 }
 
 const (
@@ -91,23 +94,28 @@ func (m mount) words() []string {
 	case masked: // a socket: nobody listens at /dev/null
 		return []string{"--ro-bind", os.DevNull, m.path}
 	}
-	return []string{"--" + m.kind, m.path, m.path}
+	return []string{"--" + m.kind, cmp.Or(m.from, m.path), m.path}
 }
 
-// mounts are the places in order, folders before what is in them.
-func mounts(c Confine, places, env []string) []mount {
-	at := map[string]string{}
+// mounts are the places in order, folders before what is in them, with those that show
+// something else than what is there.
+func mounts(c Confine, places, env []string, others []mount) []mount {
+	at := map[string]mount{}
 	put := func(kind string, paths ...string) {
 		for _, path := range paths {
 			if path != "/" && isPlace(path) {
-				at[path] = kind
+				at[path] = mount{kind: kind, path: path}
 			}
 		}
 	}
-	put(empty, services(env)...)
+	put(empty, services()...)
 	put(readable, resolvers()...)
+	put(readable, neededIn(temporary(env), env)...)
 	put(writable, places...)
 	put(writable, c.Writable...)
+	for _, m := range others {
+		at[m.path] = m
+	}
 	put(readable, privateIn(append(slices.Clone(c.Writable), places...), valueOf(env, "HOME"))...)
 	put(readable, c.ReadOnly...)
 	put(empty, c.Hidden...)
@@ -117,12 +125,9 @@ func mounts(c Confine, places, env []string) []mount {
 		}
 	}
 	for _, file := range c.Files {
-		at[file] = named
+		at[file] = mount{kind: named, path: file}
 	}
-	out := make([]mount, 0, len(at))
-	for path, kind := range at {
-		out = append(out, mount{kind, path})
-	}
+	out := slices.Collect(maps.Values(at))
 	slices.SortFunc(out, func(a, b mount) int { return strings.Compare(a.path, b.path) })
 	return out
 }
@@ -135,10 +140,10 @@ func isPlace(path string) bool {
 
 // covered says whether the innermost place around path has decided about it: an
 // empty one, or what of /run is let through.
-func covered(at map[string]string, path string) bool {
+func covered(at map[string]mount, path string) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if kind, there := at[dir]; there {
-			return kind == empty || kind == readable && within("/run", dir)
+		if m, there := at[dir]; there {
+			return m.kind == empty || m.from != "" || m.kind == readable && within("/run", dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return false
@@ -146,26 +151,21 @@ func covered(at map[string]string, path string) bool {
 	}
 }
 
-// services are folders in which running programs wait for others: the system's,
-// the session's, and those that editors and terminals keep among temporary files.
-func services(env []string) []string {
-	user, uid := valueOf(env, "USER"), os.Getuid()
-	out := []string{"/run", os.Getenv("XDG_RUNTIME_DIR")}
-	if Resolve("/var/run") == "/var/run" {
-		out = append(out, "/var/run")
-	}
-	for _, tmp := range temporary(env) {
-		out = append(out,
-			tmp+"/.X11-unix", tmp+"/.ICE-unix", tmp+"/nvim."+filepath.Base(user),
-			fmt.Sprintf("%s/tmux-%d", tmp, uid), fmt.Sprintf("%s/emacs%d", tmp, uid), fmt.Sprintf("%s/pillion-%d", tmp, uid))
-	}
-	for i, dir := range out {
-		out[i] = "/"
-		if filepath.IsAbs(dir) && isFolder(dir) && Resolve(dir) == filepath.Clean(dir) && !slices.Contains(temporary(env), filepath.Clean(dir)) {
-			out[i] = filepath.Clean(dir)
-		}
-	}
-	return out
+// services are folders in which running programs wait for others: the system's and the
+// session's.
+func services() []string {
+	out := []string{"/run", os.Getenv("XDG_RUNTIME_DIR"), "/var/run"}
+	return slices.DeleteFunc(out, func(dir string) bool {
+		return !filepath.IsAbs(dir) || !isFolder(dir) || Resolve(dir) != filepath.Clean(dir)
+	})
+}
+
+// neededIn are the home and the folders of programs that lie in folders of which others are
+// shown.
+func neededIn(hidden, env []string) []string {
+	return slices.DeleteFunc(append(filepath.SplitList(valueOf(env, "PATH")), valueOf(env, "HOME")), func(dir string) bool {
+		return !filepath.IsAbs(dir) || !withinAny(hidden, Resolve(dir)) || slices.Contains(hidden, Resolve(dir))
+	})
 }
 
 // resolvers are what of /run programs need to find hosts, users, their own files

@@ -141,7 +141,7 @@ func TestASocketThatIsGoneIsNotCovered(t *testing.T) {
 		refuses(t, r, Bubblewrap) // no box, and so nothing to cover
 		return
 	}
-	short, err := os.MkdirTemp("/tmp", "pillion-") // where commands may write, and so bubblewrap
+	short, err := os.MkdirTemp("/var/tmp", "pillion-") // not hidden as a whole
 	if err != nil {
 		t.Fatal(err)
 	}

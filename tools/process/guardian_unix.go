@@ -46,13 +46,14 @@ type instruction struct {
 // report is what comes back up the status pipe: first that the command runs,
 // then how it ended, or only an error.
 type report struct {
-	Shell   int    `json:",omitempty"` // process id, and id of the group and the session
-	Held    Level  `json:",omitempty"` // with Shell: what holds it
-	Ended   bool   `json:",omitempty"`
-	Code    int    `json:",omitempty"`
-	Ordered bool   `json:",omitempty"` // it was still running when the order to end came
-	Error   string `json:",omitempty"`
-	Unheld  bool   `json:",omitempty"` // with Error: what should have held the command did not work
+	Shell   int      `json:",omitempty"` // process id, and id of the group and the session
+	Held    Level    `json:",omitempty"` // with Shell: what holds it
+	Ended   bool     `json:",omitempty"`
+	Code    int      `json:",omitempty"`
+	Ordered bool     `json:",omitempty"` // it was still running when the order to end came
+	Error   string   `json:",omitempty"`
+	Unheld  bool     `json:",omitempty"` // with Error: what should have held the command did not work
+	Dropped []string `json:",omitempty"` // names in staged folders that were not brought back
 }
 
 // Guardian is the body of the hidden subcommand `guardian`: it takes one
@@ -109,7 +110,7 @@ func Guardian([]string) int {
 	g.linger()
 	g.ended()
 	code, left := g.clear()
-	final := report{Ended: true, Code: code, Ordered: g.ordered}
+	final := report{Ended: true, Code: code, Ordered: g.ordered, Dropped: todo.Hold.settle()}
 	if !g.ordered && !g.status.Signaled() && box.failed() {
 		final.Error, final.Unheld = noBox, true
 	}

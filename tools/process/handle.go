@@ -65,13 +65,17 @@ func (r *Runner) start(ctx context.Context, spec Spec, b box, output func(Stream
 		released: make(chan struct{}),
 		done:     make(chan struct{}),
 	}
+	free := r.turns.take(ctx, spec.Confine.Staged)
 	o, err := r.order(spec, b)
 	if err != nil {
+		free()
 		r.running.Done()
 		return nil, err
 	}
 	c, err := r.launcher.start(o)
 	if err != nil {
+		o.hold.discard()
+		free()
 		r.running.Done()
 		return nil, fault.New(fault.ExecutionFailed, "start the command: %w", err)
 	}
@@ -81,14 +85,16 @@ func (r *Runner) start(ctx context.Context, spec Spec, b box, output func(Stream
 	p.capture.read(c.stdout, c.stderr)
 	go func() {
 		defer r.running.Done()
-		p.follow(r, spec)
+		defer free()
+		p.follow(r, spec, o.hold)
 	}()
 	return p, nil
 }
 
 // follow goes with the process to its end.
-func (p *Process) follow(r *Runner, spec Spec) {
+func (p *Process) follow(r *Runner, spec Spec, held hold) {
 	ended, cause := p.await(r.closing, spec.Timeout, r.finish)
+	held.discard() // its guardian has settled, or was killed
 	p.input.stop()
 	if cause != ErrClosed {
 		r.launcher.refill()
@@ -97,6 +103,7 @@ func (p *Process) follow(r *Runner, spec Spec) {
 	result.ExitCode = ended.code
 	result.Duration = time.Since(p.begin)
 	result.Sandbox = p.Sandbox()
+	result.Dropped = ended.dropped
 	p.err = ended.err
 	if ended.unheld {
 		result.Sandbox = None

@@ -109,6 +109,9 @@ type Result struct {
 	TimedOut       bool
 	Duration       time.Duration
 	Sandbox        Level // what held it
+	// Dropped are names in staged folders that were not brought back: the command made them
+	// and they are not on the list, or somebody else changed them meanwhile.
+	Dropped []string
 }
 
 // child is one started command, as each system's launcher gives it.
@@ -135,6 +138,7 @@ type outcome struct {
 	code    int
 	ordered bool // it ended because it was told to
 	unheld  bool // err is that what should have held it did not work
+	dropped []string
 	err     error
 }
 
@@ -156,6 +160,8 @@ type Runner struct {
 	base     []string
 	closing  chan struct{}
 	walls    walls
+	turns    turns
+	scratch  scratch
 	finish   time.Duration // finishWithin, but for tests
 
 	mu      sync.Mutex // guards closed and the first Add to running
@@ -222,6 +228,7 @@ func (r *Runner) Close() error {
 	go func() {
 		r.running.Wait()
 		r.launcher.close()
+		r.scratch.close()
 		close(gone)
 	}()
 	bound := time.NewTimer(closeWithin)

@@ -23,15 +23,19 @@ const (
 // Confine says how a command is held. The zero value holds nothing. Its paths are
 // absolute and free of links, as Resolve gives them.
 //
-// A command may always write to the folders for temporary files and to the build
-// caches of its user: see writablePlaces.
+// A command may always write to folders for temporary files and to the build caches of its
+// user: see writablePlaces.
 type Confine struct {
 	// Level is what must hold the command: it does not start with less.
 	Level    Level
 	Writable []string // folders; all else can be read only
 	// Files may be written although they lie elsewhere, or in ReadOnly: the user
 	// saw them named. One that is not there is made, empty.
-	Files    []string
+	Files  []string
+	Staged []Staged
+	// Session is whose folder for temporary files the command gets: bubblewrap shows it in
+	// place of those that all programs share.
+	Session  string
 	ReadOnly []string // what of Writable can be read only; Landlock has no such thing
 	Hidden   []string // folders that look empty; Landlock has no such thing
 	Offline  bool     // without a network

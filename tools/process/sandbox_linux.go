@@ -31,6 +31,37 @@ type hold struct {
 	Offline  bool     // for Landlock
 	Scoped   bool     // beside bubblewrap
 	Masked   [][]byte // sockets that bubblewrap covers
+	Stages   []*stage // folders of which copies are to be brought back
+}
+
+// settle brings back what the command may have changed of staged folders, and gives what was
+// left out.
+func (h hold) settle() (dropped []string) {
+	for _, s := range h.Stages {
+		dropped = append(dropped, s.settle()...)
+	}
+	return dropped
+}
+
+// discard is for a command that did not start, or whose guardian could not settle.
+func (h hold) discard() {
+	for _, s := range h.Stages {
+		s.discard()
+	}
+}
+
+// stage makes the copies of staged folders.
+func (h *hold) stage(list []Staged) (shown []mount, err error) {
+	for _, s := range list {
+		one, mounts, err := newStage(s)
+		if err != nil {
+			h.discard()
+			return nil, fault.New(fault.ExecutionFailed, "%s cannot be prepared for the sandbox: %w", fault.Quote(s.Dir), err)
+		}
+		h.Stages = append(h.Stages, one)
+		shown = append(shown, mounts...)
+	}
+	return shown, nil
 }
 
 // without leaves out of bubblewrap's command line the sockets that are gone since it
@@ -40,7 +71,7 @@ func (h hold) without(args []string) []string {
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		words := mount{masked, path}.words()
+		words := mount{kind: masked, path: path}.words()
 		for i := range len(args) - len(words) + 1 {
 			if slices.Equal(args[i:i+len(words)], words) {
 				args = slices.Delete(slices.Clone(args), i, i+len(words))
@@ -206,9 +237,10 @@ func (r *Runner) confine(spec Spec, b box) (hold, boxOrder, error) {
 	if !c.holds() {
 		return hold{}, boxOrder{}, nil
 	}
+	env := merge(r.base, spec.Env)
 	var places []string
 	if !c.trial {
-		places = writablePlaces(merge(r.base, spec.Env))
+		places = writablePlaces(env)
 	}
 	h := hold{Level: c.Level, Files: raw(c.Files), Offline: c.Offline}
 	switch c.Level {
@@ -217,16 +249,51 @@ func (r *Runner) confine(spec Spec, b box) (hold, boxOrder, error) {
 		return h, boxOrder{}, nil
 	case Bubblewrap:
 		h.Scoped = b.scoped
-		mounts := mounts(c, places, r.base)
+		own, err := r.temporaryMounts(&c, env)
+		if err != nil {
+			return hold{}, boxOrder{}, err
+		}
+		h.Files = raw(c.Files)
+		staged, err := h.stage(c.Staged)
+		if err != nil {
+			return hold{}, boxOrder{}, err
+		}
+		mounts := mounts(c, places, r.base, append(own, staged...))
 		words := b.words(c, mounts)
 		for _, m := range mounts {
 			if m.kind == masked {
 				h.Masked = append(h.Masked, []byte(m.path))
 			}
 		}
-		return h, boxOrder{words, r.base, keyOf(words, mounts), !c.trial && len(c.Files) == 0}, nil
+		return h, boxOrder{words, r.base, keyOf(words, mounts), !c.trial && len(c.Files)+len(staged) == 0}, nil
 	}
 	return hold{}, boxOrder{}, fault.New(fault.ExecutionFailed, "no sandbox is called %s", fault.Quote(string(c.Level)))
+}
+
+// temporaryMounts shows the session's own folders for temporary files in place of the shared
+// ones. Files there that its lines name are the shared ones all the same; what is no file,
+// a socket above all, is not.
+func (r *Runner) temporaryMounts(c *Confine, env []string) (own []mount, err error) {
+	if c.trial {
+		return nil, nil
+	}
+	dirs := slices.DeleteFunc(temporary(env), func(dir string) bool { return withinAny(c.Writable, dir) })
+	for _, dir := range dirs {
+		instead, err := r.scratch.folder(c.Session, dir)
+		if err != nil {
+			return nil, fault.New(fault.ExecutionFailed, "the folder for temporary files cannot be made: %w", err)
+		}
+		own = append(own, mount{kind: writable, path: dir, from: instead})
+	}
+	inside := func(file string) bool { return withinAny(dirs, file) && !withinAny(c.Writable, file) }
+	named := slices.DeleteFunc(slices.Clone(c.Files), func(file string) bool { return !inside(file) })
+	c.Files = slices.DeleteFunc(slices.Clone(c.Files), inside)
+	for _, file := range r.scratch.shared(c.Session, named) {
+		if info, err := os.Lstat(file); slices.Contains(named, file) && errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
+			c.Files = append(c.Files, file)
+		}
+	}
+	return own, nil
 }
 
 // landlockABI is the version of Landlock that the kernel has, 0 without it.

@@ -1,7 +1,9 @@
 // Text that an agent chose, made safe to show: nothing in it may hide, reorder or break out of its line.
 
+import { unseenRanges } from "./unseen.generated";
+
 /** Control, format, unassigned and private characters, odd spaces, and everything that renders as nothing. */
-const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u115f\u1160\u3164\uffa0]|(?! )\p{Zs}/gu;
+const unseen = new RegExp(`[\\u{0}-\\u{1f}\\u{7f}${unseenRanges.replace(/[0-9a-f]+/g, "\\u{$&}").replace(/\s+/g, "")}]`, "gu");
 
 const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\u001b": "\\e", "\0": "\\0" };
 

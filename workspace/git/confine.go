@@ -1,44 +1,75 @@
 package git
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"pillion/workspace/git/gitdir"
 	"pillion/workspace/git/gitfile"
 )
 
-// Places are the folders that git itself writes when it works in dir, above the
-// workspace as well, and what in them makes git run programs: its settings and
-// hooks, those of submodules among them. Both are empty outside a repository.
-func Places(dir string) (folders, steering []string) {
+// What git changes of a repository's own entries when it commits, fetches, switches or
+// merges. Nothing else may be changed by a command that runs git: settings, hooks and the
+// files that lead to another repository make the user's next git run programs.
+const WritableFiles = `^([A-Z][A-Z_]*|index|packed-refs|shallow|sharedindex\.[0-9a-f]+|gc\.log)$`
+
+var (
+	// OpenFolders have data alone.
+	OpenFolders = []string{"objects", "refs", "logs", "reftable", "lfs", "rr-cache"}
+	// StateFolders are of a merge, rebase or series of commits that is not finished.
+	StateFolders = []string{"rebase-merge", "rebase-apply", "sequencer"}
+	// ClosedFolders cannot be made either.
+	ClosedFolders = []string{"hooks", "info", "modules", "worktrees"}
+)
+
+// Bounds of Repositories: below one repository, so many others are opened, and so deep.
+const (
+	mostRepositories = 32
+	deepestName      = 6 // parts of a submodule's name
+)
+
+// Repositories are the git folders in which git works when it runs in dir, above the
+// workspace as well: the work tree's own, the one that it shares with others, and those of
+// submodules and linked work trees below. There are none outside a repository.
+func Repositories(dir string) []string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if gitDir, err := gitdir.GitDirOf(at); err == nil && gitDir != "" {
-			return placesOf(gitDir)
+			out := []string{gitDir}
+			if common := gitdir.CommonDirOf(gitDir); common != gitDir {
+				out = append(out, common)
+			}
+			return below(out)
 		}
 		if filepath.Dir(at) == at {
-			return nil, nil
+			return nil
 		}
 	}
 }
 
-func placesOf(gitDir string) (folders, steering []string) {
-	common := gitdir.CommonDirOf(gitDir)
-	folders = []string{gitDir}
-	if common != gitDir {
-		folders = append(folders, common)
-	}
-	repositories := folders
-	modules, _ := os.ReadDir(filepath.Join(common, "modules")) //nolint:errcheck // without submodules there is none
-	for _, m := range modules {
-		repositories = append(repositories, filepath.Join(common, "modules", m.Name()))
-	}
-	for _, repository := range repositories {
-		for _, name := range []string{"config", "config.worktree", "hooks"} {
-			if path := filepath.Join(repository, name); gitfile.Exists(path) {
-				steering = append(steering, path)
-			}
+// below adds the repositories in the modules and worktrees of others.
+func below(found []string) []string {
+	for i := 0; i < len(found) && len(found) < mostRepositories; i++ {
+		for _, name := range []string{"modules", "worktrees"} {
+			top := filepath.Join(found[i], name)
+			_ = filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error { // what cannot be read stays closed
+				rel, relErr := filepath.Rel(top, path)
+				switch {
+				case err != nil || relErr != nil || !e.IsDir() || path == top:
+					return nil
+				case len(found) >= mostRepositories || strings.Count(rel, string(os.PathSeparator)) >= deepestName:
+					return fs.SkipDir
+				case gitfile.Exists(filepath.Join(path, "HEAD")):
+					if !slices.Contains(found, path) {
+						found = append(found, path)
+					}
+					return fs.SkipDir
+				}
+				return nil
+			})
 		}
 	}
-	return folders, steering
+	return found
 }

@@ -1,0 +1,87 @@
+package process
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTemporaryFilesAreTheSessionsOwn: no other program's, and not another session's.
+func TestTemporaryFilesAreTheSessionsOwn(t *testing.T) {
+	r := newRunner(t)
+	if !r.Walls().Bubblewrap.Works {
+		t.Log("not run: there is no bubblewrap")
+		return
+	}
+	shared, err := os.MkdirTemp("/tmp", "pillion-shared-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(shared) })
+	put(t, filepath.Join(shared, "theirs"), "theirs")
+	p := newPlace(t)
+	spec := func(session, command string) Spec {
+		s := p.spec(Bubblewrap, command)
+		s.Confine.Session = session
+		return s
+	}
+	got := run(t, r, spec("one", "cat "+shared+"/theirs; echo mine >/tmp/mine; mktemp >/dev/null && ls /tmp | wc -l"))
+	if strings.Contains(got.Stdout, "theirs") || strings.TrimSpace(got.Stdout) != "2" || content("/tmp/mine") != "nothing" {
+		t.Errorf("%+v", got)
+	}
+	if got := run(t, r, spec("one", "cat /tmp/mine")); got.Stdout != "mine\n" {
+		t.Errorf("the next command of the session: %+v", got)
+	}
+	if got := run(t, r, spec("two", "cat /tmp/mine")); got.ExitCode == 0 {
+		t.Errorf("another session: %+v", got)
+	}
+	// A file that the line names is where you look for it, for later commands too.
+	named := spec("one", "echo log >"+shared+"/log")
+	named.Confine.Files = []string{filepath.Join(shared, "log")}
+	run(t, r, named)
+	if got := run(t, r, spec("one", "cat "+shared+"/log; cat "+shared+"/theirs")); content(filepath.Join(shared, "log")) != "log" || got.Stdout != "log\n" {
+		t.Errorf("%q, %+v", content(filepath.Join(shared, "log")), got)
+	}
+}
+
+// TestASocketThatIsMadeLaterIsOutOfReach, as one is that the line names as a file.
+func TestASocketThatIsMadeLaterIsOutOfReach(t *testing.T) {
+	r := newRunner(t)
+	if !r.Walls().Bubblewrap.Works {
+		t.Log("not run: there is no bubblewrap")
+		return
+	}
+	dir, err := os.MkdirTemp("/tmp", "pillion-socket-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "tmux.sock")
+	p := newPlace(t)
+	ready := filepath.Join(p.inside, "ready")
+	spec := p.spec(Bubblewrap, "touch ready; until [ -e made ]; do sleep 0.02; done; test -e "+socket+" && echo there; true")
+	done := make(chan Result, 1)
+	go func() { got, _ := r.Run(t.Context(), spec, nil); done <- got }()
+	for deadline := time.Now().Add(10 * time.Second); content(ready) != ""; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the command did not start")
+		}
+	}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	put(t, filepath.Join(p.inside, "made"), "")
+	if got := <-done; got.Stdout != "" || got.ExitCode != 0 {
+		t.Errorf("%+v", got)
+	}
+	spec = p.spec(Bubblewrap, "test -S "+socket+" && echo there; true")
+	spec.Confine.Files = []string{socket}
+	if got := run(t, r, spec); got.Stdout != "" {
+		t.Errorf("named as a file: %+v", got)
+	}
+}

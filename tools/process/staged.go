@@ -1,0 +1,89 @@
+package process
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Staged is a folder in which programs make files beside those that they change, so that it
+// has to be writable as a whole, and of which only what is on a list may change. Bubblewrap
+// shows the command a copy of the folder's own entries; when all of the command is gone, its
+// guardian brings back what is on the list. The other levels have no such thing.
+type Staged struct {
+	Dir     string
+	Files   string   // regular expression: names of files that may be made, changed and removed
+	Folders []string // folders that may be, with all in them
+	Open    []string // folders that are no copies: they are written where they are
+	Closed  []string // folders that look empty where they are not there, and cannot be made
+}
+
+// stage is a Staged with its copy, as its guardian gets it.
+type stage struct {
+	Dir, Copy []byte
+	Files     string
+	Folders   []string
+	Closed    []string
+	// Before are the folder's own entries on the list as they were copied, by their names.
+	Before map[string]copied
+}
+
+// copied is one entry in the folder, and its copy.
+type copied struct{ Real, Copy stamp }
+
+// stamp tells whether an entry was changed. The zero value: it is not there.
+type stamp struct {
+	Inode, Size uint64
+	Modified    int64 // in nanoseconds
+	Entries     int   // of a folder
+}
+
+// turns has commands that work in the same staged folder wait for each other: of two copies
+// one would be lost.
+type turns struct {
+	mu   sync.Mutex // guards busy
+	busy map[string]chan struct{}
+}
+
+// turnTime is how long a command waits for the one before it, which may be a server.
+const turnTime = 10 * time.Second
+
+// take waits for the folders, at most for turnTime, and gives what frees them.
+func (t *turns) take(ctx context.Context, list []Staged) (free func()) {
+	late := time.NewTimer(turnTime)
+	defer late.Stop()
+	mine := make(chan struct{})
+	var taken []string
+	for _, s := range list {
+		for waiting := true; waiting; {
+			t.mu.Lock()
+			before := t.busy[s.Dir]
+			if waiting = before != nil; !waiting {
+				if t.busy == nil {
+					t.busy = map[string]chan struct{}{}
+				}
+				t.busy[s.Dir] = mine
+				taken = append(taken, s.Dir)
+			}
+			t.mu.Unlock()
+			if !waiting {
+				break
+			}
+			select {
+			case <-before:
+			case <-late.C:
+				waiting = false // it goes on, and what both change is not brought back twice
+			case <-ctx.Done():
+				waiting = false
+			}
+		}
+	}
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, dir := range taken {
+			delete(t.busy, dir)
+		}
+		close(mine)
+	}
+}
