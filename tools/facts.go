@@ -25,6 +25,7 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		r.Access = policy.Read // whatever the tool could do, this plan only looks
 	case *Action:
 		r.Command, r.Covered, r.Host = p.commandFacts(plan.Command), plan.Covered, plan.Host
+		r.Definition = plan.Definition
 	}
 	aims := resolveTouches(p.plan.touches())
 	for _, a := range aims {
@@ -35,6 +36,9 @@ func (p *pending) policyRequest() (policy.Request, error) {
 		r.Paths = append(r.Paths, fact)
 	}
 	p.site = p.siteOf(r.Command, aims)
+	if open := p.registry.Documents.Workspace().Roots(); r.Definition != "" && len(open) == 1 {
+		p.site.roots = open // the folder that a rule can be remembered for
+	}
 	r.Rules = p.rules(p.site)
 	return r, nil
 }

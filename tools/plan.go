@@ -2,11 +2,13 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"time"
 
 	"pillion/internal/fault"
 	"pillion/tools/approval"
+	"pillion/tools/found"
 	"pillion/tools/policy"
 	"pillion/tools/session"
 	"pillion/tools/web"
@@ -220,7 +222,9 @@ type Action struct {
 	Preview approval.Preview
 	Command *policy.Command // of a call that runs a command line
 	Host    string          // of a call that reaches one, as policy has it
-	Reasons []approval.Reason
+	// Definition is of a found tool what policy knows it by.
+	Definition string
+	Reasons    []approval.Reason
 	// Description is a sentence on what this very call would do; empty: the tool's own.
 	Description string
 	// Covered says that an earlier yes of this session holds for the call too: what the
@@ -260,6 +264,8 @@ type Hands struct {
 	Output    func(stream, text string) // streamed while it runs; never nil
 	// Fetch gets a page.
 	Fetch func(context.Context, *url.URL) (web.Page, error)
+	// Found calls a tool of another program; the result has at most so many bytes.
+	Found func(ctx context.Context, t found.Tool, arguments json.RawMessage, most int) (found.Result, error)
 	// Snapshot is what there is by now.
 	Snapshot func() *document.Snapshot
 }

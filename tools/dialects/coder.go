@@ -20,6 +20,7 @@ var coder = &Dialect{
 	words: map[string]string{"timeout_seconds": "timeout"},
 	fail:  func(err *fault.Error, object any) any { return coderFailure(err, object) },
 	add:   coderTold,
+	found: func(_ any, o Outcome) any { return fields[coderFound](o) },
 	reads: func(object any, o Outcome) []Part {
 		media := slices.DeleteFunc(slices.Clone(o.Content), func(p Part) bool { return p.Type == "text" })
 		return append([]Part{{Type: "text", Text: string(encode(object))}}, media...)
@@ -38,6 +39,14 @@ var coder = &Dialect{
 		row(Tool{Name: "todoread", Title: "Read to-dos", Canonical: "todo_read", Description: "Lists your to-dos."}, coderSame[coderNothing]("todo_read"), coderTodos[coderNothing]),
 		row(Tool{Name: "todowrite", Title: "Write to-dos", Canonical: "todo_write", Description: "Replaces your to-do list, which the user sees: the whole list each time, at most one item in_progress."}, coderTodoWrite, coderTodos[coderTodoArgs]),
 	},
+}
+
+// coderFound is what a tool of another program gave.
+type coderFound struct {
+	OK         bool            `json:"ok"`
+	Output     string          `json:"output"`
+	Structured json.RawMessage `json:"structured,omitempty"`
+	Truncated  bool            `json:"truncated"`
 }
 
 type coderReadArgs struct {

@@ -29,6 +29,8 @@ func (r Rule) judge(req Request) judgement {
 		return r.judgeCommand(req)
 	case req.Host != "":
 		return r.judgeHost(req.Host)
+	case req.Definition != "":
+		return r.judgeDefinition(req.Definition)
 	case len(req.Paths) == 0 || r.Folder != "":
 		return unclear
 	}
@@ -102,6 +104,9 @@ func allowed(req Request) bool {
 	}
 	if req.Host != "" {
 		return slices.ContainsFunc(given, func(r Rule) bool { return r.allowsHost(req.Host) })
+	}
+	if req.Definition != "" {
+		return slices.ContainsFunc(given, func(r Rule) bool { return r.judgeDefinition(req.Definition) == matches })
 	}
 	return len(req.Paths) > 0 && allCovered(req.Paths, given)
 }

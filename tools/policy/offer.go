@@ -23,6 +23,9 @@ func offers(r Request) []Offer {
 	case r.Host != "":
 		rule := Rule{Tool: r.Tool, Specifier: r.Host}
 		return []Offer{{ID: "session", Title: "Approve " + r.Host + " for this session", Scope: "session", Rule: rule}}
+	case r.Definition != "":
+		rule := Rule{Tool: r.Tool, Specifier: r.Definition}
+		return []Offer{forSession(rule), forWorkspace(rule)}
 	case r.Access == Edit && len(r.Paths) == 1:
 		rule := Rule{Tool: r.Tool, Specifier: r.Paths[0].real()}
 		return []Offer{forSession(rule), forWorkspace(rule)}
