@@ -107,6 +107,19 @@ var keys = []Key{
 		Name: "web.privateHosts", Default: "[]", Meaning: "hosts that `web_fetch` may reach although their addresses are not public, such as `localhost` or `wiki.example.org`: names as they stand in the address, without a port",
 	},
 	{
+		Name: "tools.toolDiscoveryCommand", Default: `""`, Meaning: "a command line that prints a JSON array of function declarations, as tools for agents (tools.md, \"Found tools\"). In a project's file it needs your trust, like the three settings below",
+	},
+	{
+		Name: "tools.toolCallCommand", Default: `""`, Meaning: "the command line that calls such a tool: it gets the tool's name as its last argument and the call's arguments as JSON on standard input, and prints the result. Its exit code says whether it failed",
+	},
+	{
+		Name: "mcpServers", Default: "{}", Meaning: "MCP servers by alias, whose tools agents can call as `ALIAS__TOOL`: `command`, `args`, `env` and `cwd` of a program, or `url` (or `httpUrl`) and `headers` of streamable HTTP; `timeout` of a call in milliseconds; " +
+			"`enabled`; `access`, which gives single tools another class than `exec`: `{\"search\": \"read\", \"*\": \"network\"}` (only in your own settings). `${NAME}` in values of `env` and `headers` is the environment variable of that name",
+	},
+	{
+		Name: "mcp.mcpServerCommand", Default: `""`, Meaning: "the command line of one MCP server without an alias: its tools keep their own names",
+	},
+	{
 		Name: "mcp.structured", Default: "false",
 		Meaning: "whether agents get the structure of a result (`structuredContent`) in addition to its text, as with `pillion mcp --structured`. Most agents show it to their model instead of the text, escaped in one line",
 	},

@@ -27,7 +27,7 @@ type liveSettings struct {
 	asked    map[string]string // the files that the user was reported of, and the hash
 	open     bool              // somebody can be reported
 
-	unknown     []string                      // problems with the names of tools
+	unknown     []string                      // problems with the names of tools, and with where others are found
 	languages   map[string]lspbridge.Settings // by the folder, as languagesIn has it
 	languagesIn *config.View
 }
@@ -60,6 +60,9 @@ func (c *Sidecar) now() tools.Settings {
 	s.settings = tools.Settings{Rules: view.Settings.Permissions.Rules(), Folders: map[string]policy.Rules{}, Limits: limits(view.Settings), Revision: s.revision}
 	s.settings.PrivateHosts = view.Settings.Web.PrivateHosts
 	s.settings.Allowed, s.unknown = allowed(view.Settings.Agents)
+	sources, problems := foundSources(view, c.workspace.Roots())
+	s.unknown = append(s.unknown, problems...)
+	c.Registry.Found.Configure(sources)
 	s.settings.Sandbox = sandbox(view.Settings, c.runner)
 	keep(c.journal, view.Settings.Journal)
 	for _, f := range view.Folders {

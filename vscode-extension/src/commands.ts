@@ -11,6 +11,7 @@ import { processCommands } from "./process-commands";
 import { journalCommands } from "./journal-commands";
 import { resourceOf, trustedPathOf } from "./schemes";
 import { isName, setUpLine } from "./set-up";
+import { showTools } from "./tools-page";
 import { unusualCommands } from "./unusual-commands";
 import type { Entry } from "./view";
 import { getStarted } from "./walkthrough";
@@ -38,6 +39,7 @@ const table: Record<string, Handler> = {
   "pillion.explainFailure": (bench) => explainFailure(bench),
   "pillion.connectAgent": connectAgent,
   "pillion.doctor": (bench) => examine(bench),
+  "pillion.showTools": (bench) => showTools(bench),
   "pillion.getStarted": getStarted,
 };
 
