@@ -269,7 +269,7 @@ func foundAnswer(f found.Tool, got found.Result) *Answer {
 		a.Media = append(a.Media, Part{Type: p.Type, Data: p.Data, MIMEType: p.MIMEType})
 	}
 	a.Text = strings.Join(texts, "\n")
-	a.Result = foundResult{Source: f.From(), Output: a.Text, Structured: got.Structured, ExitCode: got.ExitCode, Truncated: got.Left > 0}
+	a.Result = foundResult{Source: f.From(), Output: a.Text, Structured: got.Structured, ExitCode: got.ExitCode, Truncated: got.Left > 0 || got.Cut}
 	a.Summary = fmt.Sprintf("%s characters", grouped(len([]rune(a.Text))))
 	a.Display = &Display{Kind: "markdown", Text: fenced(a.Text)}
 	if got.Left > 0 {

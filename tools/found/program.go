@@ -156,7 +156,7 @@ func (p *program) call(ctx context.Context, t Tool, arguments json.RawMessage, m
 	if err != nil {
 		return Result{}, err
 	}
-	out := Result{ExitCode: &got.ExitCode, Failed: got.ExitCode != 0}
+	out := Result{ExitCode: &got.ExitCode, Failed: got.ExitCode != 0, Cut: got.Truncated}
 	if got.Stdout != "" {
 		out.Parts = []Part{{Type: "text", Text: got.Stdout}}
 	}

@@ -19,6 +19,7 @@ type Result struct {
 	Failed     bool            // the program says so
 	ExitCode   *int            // of a command
 	Left       int             // bytes that were left out
+	Cut        bool            // more was left out, and the text says how much
 }
 
 // Part is one piece of it, as in MCP.
