@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,8 +24,8 @@ func TestTheLineOfATerminal(t *testing.T) {
 
 func TestTheClockStandsStillWhileTheUserIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		over := false
-		c := newClock(10*time.Second, func() { over = true })
+		var over atomic.Bool
+		c := newClock(10*time.Second, func() { over.Store(true) })
 		time.Sleep(4 * time.Second) // the bubble's clock
 		one, two := c.hold(), c.hold()
 		time.Sleep(time.Hour)
@@ -32,11 +33,11 @@ func TestTheClockStandsStillWhileTheUserIsAsked(t *testing.T) {
 		time.Sleep(time.Hour)
 		two()
 		time.Sleep(5 * time.Second)
-		if synctest.Wait(); over {
+		if synctest.Wait(); over.Load() {
 			t.Error("it was over too early")
 		}
 		time.Sleep(2 * time.Second)
-		if synctest.Wait(); !over {
+		if synctest.Wait(); !over.Load() {
 			t.Error("it never was over")
 		}
 		c.end()
