@@ -189,9 +189,11 @@ export class Workbench {
     return this.#rows('Processes').allInnerTexts();
   }
 
-  /** Rows of the view “Sessions”. */
+  /** Rows of the view “Sessions”, which is folded at first. */
   async sessions() {
     await this.#showView();
+    const header = this.page.locator('.pane-header', { hasText: 'Sessions' });
+    if ((await header.getAttribute('aria-expanded')) === 'false') await header.click();
     return this.#rows('Sessions').allInnerTexts();
   }
 

@@ -18,7 +18,7 @@ import type { Handler, Workbench } from "./workbench";
 
 export const sessionCommands: Record<string, Handler> = {
   "pillion.sessions": () => commands.executeCommand("pillion.sessions.focus"),
-  "pillion.todos": () => commands.executeCommand("pillion.todos.focus"),
+  "pillion.todos": showTodos,
   "pillion.resume": resume,
   "pillion.changeMode": ({ sessions }) => changeMode(sessions),
   "pillion.changeModeInView": ({ sessions }, pressed) => changeMode(sessions, pointedAt(pressed)),
@@ -37,13 +37,22 @@ export interface SessionParts {
 export function sessionParts(session: () => Session, approvals: Approvals, changed: () => void): SessionParts {
   const sessions = new Sessions(session, changed);
   const todos = new Todos(sessions, changed);
-  return { sessions, todos, views: [new SessionView(sessions, approvals), new TodoView(sessions, todos)] };
+  return { sessions, todos, views: [new SessionView(sessions, approvals), new TodoView(todos)] };
 }
 
 /** The session of the row that was pressed. */
 export function pointedAt(pressed: unknown): SessionInfo | undefined {
   const node = pressed as SessionNode | Entry | undefined;
   return node?.kind === "session" || node?.kind === "paused" ? node.session : undefined;
+}
+
+/** The view is there as long as there is a list. */
+async function showTodos({ todos }: Workbench): Promise<void> {
+  if (todos.lists.length > 0) {
+    await commands.executeCommand("pillion.todos.focus");
+  } else if ((await say.information("No agent has a to-do list.", "Add To-Do…")) !== undefined) {
+    await commands.executeCommand("pillion.addTodo");
+  }
 }
 
 async function resume({ sessions }: Workbench, pressed: unknown): Promise<void> {

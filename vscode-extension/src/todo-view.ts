@@ -22,7 +22,6 @@ import {
 import { DrawnRows } from "./drawn-rows";
 import { short, visible } from "./escape";
 import type { SessionInfo, Todo } from "./session-protocol";
-import type { Sessions } from "./sessions";
 import { completed, moveTo, tick } from "./todo-list";
 import type { ShownTodo, Todos } from "./todos";
 
@@ -39,10 +38,7 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
   readonly dragMimeTypes = [];
   readonly dropMimeTypes = [dragged];
 
-  constructor(
-    private readonly sessions: Sessions,
-    private readonly todos: Todos,
-  ) {
+  constructor(private readonly todos: Todos) {
     this.tree = window.createTreeView<TodoNode>("pillion.todos", { treeDataProvider: this, dragAndDropController: this, manageCheckboxStateManually: true });
     const boxes = this.tree.onDidChangeCheckboxState(({ items }) => {
       items.forEach(([node, state]) => {
@@ -60,7 +56,7 @@ export class TodoView implements TreeDataProvider<TodoNode>, TreeDragAndDropCont
   }
 
   refresh(): void {
-    void commands.executeCommand("setContext", "pillion.hasTodos", this.sessions.connected.length + this.todos.lists.length > 0);
+    void commands.executeCommand("setContext", "pillion.hasTodos", this.todos.lists.length > 0);
     const different = this.rows.different();
     if (different?.length !== 0) {
       this.changes.fire(different);
