@@ -93,7 +93,6 @@ var union = []string{"DiffPreview", "CommandPreview", "UrlPreview", "TextPreview
 // send yet, or that have no struct in Go.
 var ahead = []string{
 	"Composed", // of every preview
-	"SessionInfo.parent",
 	"ToolResult", "SessionNewTurn", "SessionList", "SessionSetMode", "SettingsTrust", "ProcessList", "JournalList", "JournalReverted",
 }
 
