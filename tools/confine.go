@@ -54,7 +54,7 @@ func (c command) confine(in Input) (process.Confine, error) {
 		}
 	}
 	held.ReadOnly = shallowest(held.ReadOnly, mostProtected)
-	held.Files = c.namedTargets(line, held)
+	held.Files, held.Named = c.namedTargets(line, held), line.Absolute()
 	return held, nil
 }
 

@@ -47,5 +47,18 @@ func (r *CommandReading) Targets() []string {
 	return out
 }
 
+// Absolute are the absolute paths that stand in the line as words.
+func (r *CommandReading) Absolute() []string {
+	var out []string
+	for _, p := range r.parts {
+		for _, w := range p.words {
+			if w.literal && path.IsAbs(w.text) {
+				out = append(out, w.text)
+			}
+		}
+	}
+	return out
+}
+
 // movers can have the shell go to another folder.
 var movers = []string{"cd", "pushd", "popd", "chdir", ".", "source", "eval", "command", "builtin"}

@@ -35,7 +35,10 @@ type Confine struct {
 	Staged []Staged
 	// Session is whose folder for temporary files the command gets: bubblewrap shows it in
 	// place of those that all programs share.
-	Session  string
+	Session string
+	// Named are paths that the line names. Of files among the shared temporary ones, the
+	// command can read these.
+	Named []string
 	ReadOnly []string // what of Writable can be read only; Landlock has no such thing
 	Hidden   []string // folders that look empty; Landlock has no such thing
 	Offline  bool     // without a network

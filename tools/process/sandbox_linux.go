@@ -249,6 +249,7 @@ func (r *Runner) confine(spec Spec, b box) (hold, boxOrder, error) {
 		return h, boxOrder{}, nil
 	case Bubblewrap:
 		h.Scoped = b.scoped
+		c.Named = append(slices.Clone(c.Named), spec.Args...)
 		own, err := r.temporaryMounts(&c, env)
 		if err != nil {
 			return hold{}, boxOrder{}, err
@@ -272,7 +273,8 @@ func (r *Runner) confine(spec Spec, b box) (hold, boxOrder, error) {
 
 // temporaryMounts shows the session's own folders for temporary files in place of the shared
 // ones. Files there that its lines name are the shared ones all the same; what is no file,
-// a socket above all, is not.
+// a socket above all, is not. A file of the session's own comes before a shared one that is
+// only to be read.
 func (r *Runner) temporaryMounts(c *Confine, env []string) (own []mount, err error) {
 	if c.trial {
 		return nil, nil
@@ -284,16 +286,32 @@ func (r *Runner) temporaryMounts(c *Confine, env []string) (own []mount, err err
 			return nil, fault.New(fault.ExecutionFailed, "the folder for temporary files cannot be made: %w", err)
 		}
 		own = append(own, mount{kind: writable, path: dir, from: instead})
+		for _, file := range c.Named {
+			if file = Resolve(file); withinAny([]string{dir}, file) && isRegular(file) && !isOwn(filepath.Join(instead, strings.TrimPrefix(file, dir))) {
+				c.ReadOnly = append(slices.Clone(c.ReadOnly), file)
+			}
+		}
 	}
 	inside := func(file string) bool { return withinAny(dirs, file) && !withinAny(c.Writable, file) }
 	named := slices.DeleteFunc(slices.Clone(c.Files), func(file string) bool { return !inside(file) })
 	c.Files = slices.DeleteFunc(slices.Clone(c.Files), inside)
 	for _, file := range r.scratch.shared(c.Session, named) {
-		if info, err := os.Lstat(file); slices.Contains(named, file) && errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
+		if _, err := os.Lstat(file); slices.Contains(named, file) && errors.Is(err, fs.ErrNotExist) || isRegular(file) {
 			c.Files = append(c.Files, file)
 		}
 	}
 	return own, nil
+}
+
+func isRegular(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// isOwn says whether there is a file that is no place of a mount, which bubblewrap leaves.
+func isOwn(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && (info.Mode() != madeByBubblewrap || info.Size() > 0)
 }
 
 // landlockABI is the version of Landlock that the kernel has, 0 without it.

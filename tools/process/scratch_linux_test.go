@@ -47,6 +47,37 @@ func TestTemporaryFilesAreTheSessionsOwn(t *testing.T) {
 	}
 }
 
+// TestAFileThatTheLineNamesCanBeRead, and one of the session's own comes before it.
+func TestAFileThatTheLineNamesCanBeRead(t *testing.T) {
+	r := newRunner(t)
+	if !r.Walls().Bubblewrap.Works {
+		t.Log("not run: there is no bubblewrap")
+		return
+	}
+	shared, err := os.MkdirTemp("/tmp", "pillion-shared-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(shared) })
+	log := put(t, filepath.Join(shared, "log"), "shared\n")
+	put(t, filepath.Join(shared, "other"), "other\n")
+	p := newPlace(t)
+	spec := p.spec(Bubblewrap, "cat "+log+"; cat "+shared+"/other; echo x >>"+log)
+	spec.Confine.Named = []string{log, shared, "/tmp"}
+	for range 2 { // bubblewrap has left a place to mount over by then
+		if got := run(t, r, spec); got.Stdout != "shared\n" || got.ExitCode == 0 || content(log) != "shared" {
+			t.Errorf("%+v, %q", got, content(log))
+		}
+	}
+	own := p.spec(Bubblewrap, "f="+shared+"/other; mkdir -p ${f%/*}; echo own >$f")
+	run(t, r, own)
+	spec = p.spec(Bubblewrap, "cat "+shared+"/other")
+	spec.Confine.Named = []string{filepath.Join(shared, "other")}
+	if got := run(t, r, spec); got.Stdout != "own\n" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestASocketThatIsMadeLaterIsOutOfReach, as one is that the line names as a file.
 func TestASocketThatIsMadeLaterIsOutOfReach(t *testing.T) {
 	r := newRunner(t)
