@@ -38,7 +38,7 @@ type Confine struct {
 	Session string
 	// Named are paths that the line names. Of files among the shared temporary ones, the
 	// command can read these.
-	Named []string
+	Named    []string
 	ReadOnly []string // what of Writable can be read only; Landlock has no such thing
 	Hidden   []string // folders that look empty; Landlock has no such thing
 	Offline  bool     // without a network
