@@ -205,7 +205,7 @@ func TestASubAgentIsNoFreerThanItsParent(t *testing.T) {
 		t.Errorf("one that may only read: %v", r)
 	}
 	done := e.Start("task", task("sub", "run touch here; until [ -e go ]; do sleep 0.05; done", "write c.txt c", "say over"))
-	waitFor(t, "it works", func() bool { return exists(e, "here") })
+	eventually(t, "it works", func() bool { return exists(e, "here") })
 	open("plan")
 	e.Write("go", "")
 	if r := testrig.Wait(t, done, "the result"); !strings.Contains(r.Text(), "plan mode") || exists(e, "c.txt") {
@@ -216,16 +216,6 @@ func TestASubAgentIsNoFreerThanItsParent(t *testing.T) {
 func exists(e *testrig.Editor, name string) bool {
 	_, err := os.Stat(filepath.Join(e.Dir, name))
 	return err == nil
-}
-
-func waitFor(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(testrig.Patience); !is(); {
-		if time.Now().After(end) {
-			t.Fatalf("it did not come to this: %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
 }
 
 // TestASubAgentIsStopped alone, with its parent, and with its time; nothing of it is left.
@@ -249,7 +239,7 @@ func TestASubAgentIsStopped(t *testing.T) {
 			e := tasked(t, object{"permissions": object{"allow": []string{"task", "run_persistent", "write_file"}}})
 			pids := filepath.Join(e.Dir, "pid")
 			done := e.Start("task", task(test.agent, "start echo $$ >pid1; exec sleep 1000", "spawn pid2", "say I wait", "write here x", test.lines))
-			waitFor(t, "it works", func() bool { return exists(e, "here") && stillThere(pids+"1") && stillThere(pids+"2") })
+			eventually(t, "it works", func() bool { return exists(e, "here") && stillThere(pids+"1") && stillThere(pids+"2") })
 			if test.stop != nil {
 				test.stop(e, sessions(e)[child]["sessionId"].(string))
 			}
@@ -258,7 +248,7 @@ func TestASubAgentIsStopped(t *testing.T) {
 				t.Errorf("result: %v", r)
 			}
 			for _, file := range []string{pids + "1", pids + "2"} {
-				waitFor(t, "its processes are gone", func() bool { return !stillThere(file) })
+				eventually(t, "its processes are gone", func() bool { return !stillThere(file) })
 			}
 		})
 	}

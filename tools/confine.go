@@ -150,14 +150,18 @@ type protectedPaths struct {
 
 // deeper are the protected paths below one folder, without its own entries.
 type deeper struct {
-	paths   []string
+	paths   []string // outside of what git ignores
+	ignored []string // repositories in what git ignores
+	looked  time.Time
 	looking bool
 }
 
-// A look goes through so many entries, and takes so long when a command waits for it.
+// A look goes through so many entries, and takes so long when a command waits for it. What
+// git ignores is much, and changes little: it is looked at again after ignoredTime.
 const (
 	lookEntries = 100_000
 	lookTime    = 300 * time.Millisecond
+	ignoredTime = time.Minute
 )
 
 // in gives the protected paths of a workspace folder that are there.
@@ -177,46 +181,51 @@ func (p *protectedPaths) in(root workspace.Path) []string {
 
 func (p *protectedPaths) deeper(root workspace.Path) []string {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	known := p.below[root]
 	if known == nil {
-		known = &deeper{}
+		known = &deeper{looked: time.Now()}
 		if p.below == nil {
 			p.below = map[workspace.Path]*deeper{}
 		}
 		p.below[root] = known
-		known.paths = scanDeeper(root, lookTime)
+		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+		defer cancel()
+		known.paths, known.ignored = scanDeeper(ctx, root), scanIgnored(ctx, root)
 	} else if !known.looking {
 		known.looking = true
-		go p.scan(root, known)
+		go p.scan(root, known, time.Since(known.looked) > ignoredTime)
 	}
-	defer p.mu.Unlock()
-	return known.paths
+	return slices.Concat(known.paths, known.ignored)
 }
 
-func (p *protectedPaths) scan(root workspace.Path, known *deeper) {
-	paths := scanDeeper(root, time.Minute)
+func (p *protectedPaths) scan(root workspace.Path, known *deeper, ignored bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	paths := scanDeeper(ctx, root)
+	var others []string
+	if ignored {
+		others = scanIgnored(ctx, root)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known.paths, known.looking = paths, false
+	if ignored {
+		known.ignored, known.looked = others, time.Now()
+	}
 }
 
-// scanDeeper looks at what git ignores only for repositories: packages bring thousands of
-// other protected paths along, which nobody's editor opens.
-func scanDeeper(root workspace.Path, within time.Duration) []string {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
-	defer cancel()
-	out := scanFor(ctx, root, workspace.WalkOptions{}, func(p workspace.Path) bool {
+func scanDeeper(ctx context.Context, root workspace.Path) []string {
+	return scanFor(ctx, root, workspace.WalkOptions{}, func(p workspace.Path) bool {
 		reason, _ := policy.Protected(p.Rel())
 		return reason != "" && !p.Dir().IsRoot()
 	})
-	ignored := scanFor(ctx, root, workspace.WalkOptions{IncludeIgnored: true}, func(workspace.Path) bool { return false })
-	slices.Sort(out)
-	for _, path := range ignored {
-		if at, known := slices.BinarySearch(out, path); !known {
-			out = slices.Insert(out, at, path)
-		}
-	}
-	return out
+}
+
+// scanIgnored looks for repositories alone, in the rest as well: packages bring thousands of
+// other protected paths along, which nobody's editor opens.
+func scanIgnored(ctx context.Context, root workspace.Path) []string {
+	return scanFor(ctx, root, workspace.WalkOptions{IncludeIgnored: true}, func(workspace.Path) bool { return false })
 }
 
 // scanFor gives the repositories below a folder, and what else is wanted.

@@ -31,7 +31,7 @@ func (s *scratch) folder(session, instead string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.base == "" {
-		sweepScratch(os.TempDir())
+		sweep(os.TempDir(), scratchPrefix)
 		base, err := os.MkdirTemp("", scratchPrefix+strconv.Itoa(os.Getpid())+"-")
 		if err != nil {
 			return "", err
@@ -69,16 +69,5 @@ func (s *scratch) close() {
 	if s.base != "" {
 		_ = os.RemoveAll(s.base)
 		s.base = ""
-	}
-}
-
-// sweepScratch removes those of sidecars that are gone.
-func sweepScratch(dir string) {
-	entries, _ := os.ReadDir(dir) //nolint:errcheck // then there is nothing to sweep
-	for _, e := range entries {
-		rest, ours := strings.CutPrefix(e.Name(), scratchPrefix)
-		if ours && e.IsDir() && ownerIsGone(rest) {
-			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
-		}
 	}
 }

@@ -1,26 +1,40 @@
 package process
 
 import (
-	"net"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// TestTemporaryFilesAreTheSessionsOwn: no other program's, and not another session's.
-func TestTemporaryFilesAreTheSessionsOwn(t *testing.T) {
+// sharedFolder is a Runner and a folder in the shared one for temporary files; no Runner
+// where there is no bubblewrap.
+func sharedFolder(t *testing.T) (*Runner, string) {
+	t.Helper()
 	r := newRunner(t)
 	if !r.Walls().Bubblewrap.Works {
-		t.Log("not run: there is no bubblewrap")
-		return
+		refuses(t, r, Bubblewrap)
+		return nil, ""
 	}
-	shared, err := os.MkdirTemp("/tmp", "pillion-shared-")
+	dir, err := os.MkdirTemp("/tmp", "pillion-shared-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(shared) })
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return r, dir
+}
+
+// TestTemporaryFilesAreTheSessionsOwn: no other program's, and not another session's.
+func TestTemporaryFilesAreTheSessionsOwn(t *testing.T) {
+	r, shared := sharedFolder(t)
+	if r == nil {
+		return
+	}
 	put(t, filepath.Join(shared, "theirs"), "theirs")
 	p := newPlace(t)
 	spec := func(session, command string) Spec {
@@ -49,16 +63,10 @@ func TestTemporaryFilesAreTheSessionsOwn(t *testing.T) {
 
 // TestAFileThatTheLineNamesCanBeRead, and one of the session's own comes before it.
 func TestAFileThatTheLineNamesCanBeRead(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		t.Log("not run: there is no bubblewrap")
+	r, shared := sharedFolder(t)
+	if r == nil {
 		return
 	}
-	shared, err := os.MkdirTemp("/tmp", "pillion-shared-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(shared) })
 	log := put(t, filepath.Join(shared, "log"), "shared\n")
 	put(t, filepath.Join(shared, "other"), "other\n")
 	p := newPlace(t)
@@ -80,16 +88,10 @@ func TestAFileThatTheLineNamesCanBeRead(t *testing.T) {
 
 // TestASocketThatIsMadeLaterIsOutOfReach, as one is that the line names as a file.
 func TestASocketThatIsMadeLaterIsOutOfReach(t *testing.T) {
-	r := newRunner(t)
-	if !r.Walls().Bubblewrap.Works {
-		t.Log("not run: there is no bubblewrap")
+	r, dir := sharedFolder(t)
+	if r == nil {
 		return
 	}
-	dir, err := os.MkdirTemp("/tmp", "pillion-socket-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "tmux.sock")
 	p := newPlace(t)
 	ready := filepath.Join(p.inside, "ready")
@@ -101,11 +103,7 @@ func TestASocketThatIsMadeLaterIsOutOfReach(t *testing.T) {
 			t.Fatal("the command did not start")
 		}
 	}
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	listen(t, "unix", socket)
 	put(t, filepath.Join(p.inside, "made"), "")
 	if got := <-done; got.Stdout != "" || got.ExitCode != 0 {
 		t.Errorf("%+v", got)
@@ -115,4 +113,52 @@ func TestASocketThatIsMadeLaterIsOutOfReach(t *testing.T) {
 	if got := run(t, r, spec); got.Stdout != "" {
 		t.Errorf("named as a file: %+v", got)
 	}
+}
+
+// TestWhatIsLeftIsSwept, long after its program has gone, and nothing else is.
+func TestWhatIsLeftIsSwept(t *testing.T) {
+	dir := t.TempDir()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-2 * leftAfter)
+	for name, age := range map[string]time.Time{
+		fmt.Sprintf("x-%d-old", gone.Process.Pid): old, fmt.Sprintf("x-%d-new", gone.Process.Pid): time.Now(),
+		fmt.Sprintf("x-%d-mine", os.Getpid()): old, "x-other": old, fmt.Sprintf("%d-x", gone.Process.Pid): old,
+	} {
+		put(t, filepath.Join(dir, name, "file"), "")
+		if err := os.Chtimes(filepath.Join(dir, name), age, age); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(dir, "x-")
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 4 || slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), "-old") }) {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// TestCommandsInOneFolderTakeTurns, and none waits for ever.
+func TestCommandsInOneFolderTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var turns turns
+		list := []Staged{{Dir: "/a"}, {Dir: "/b"}}
+		began := time.Now()
+		first := turns.take(t.Context(), list)
+		go func() {
+			time.Sleep(time.Second) // the bubble's clock
+			first()
+		}()
+		second := turns.take(t.Context(), list)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("the second began after %v", took)
+		}
+		third := turns.take(t.Context(), list)
+		if took := time.Since(began); took != time.Second+turnTime {
+			t.Errorf("the third began after %v", took)
+		}
+		third()
+		second()
+	})
 }

@@ -48,34 +48,16 @@ type turns struct {
 // turnTime is how long a command waits for the one before it, which may be a server.
 const turnTime = 10 * time.Second
 
-// take waits for the folders, at most for turnTime, and gives what frees them.
+// take waits for the folders, at most for turnTime, and gives what frees them. After that
+// the command goes on: what both change is not brought back twice.
 func (t *turns) take(ctx context.Context, list []Staged) (free func()) {
-	late := time.NewTimer(turnTime)
-	defer late.Stop()
+	ctx, cancel := context.WithTimeout(ctx, turnTime)
+	defer cancel()
 	mine := make(chan struct{})
 	var taken []string
 	for _, s := range list {
-		for waiting := true; waiting; {
-			t.mu.Lock()
-			before := t.busy[s.Dir]
-			if waiting = before != nil; !waiting {
-				if t.busy == nil {
-					t.busy = map[string]chan struct{}{}
-				}
-				t.busy[s.Dir] = mine
-				taken = append(taken, s.Dir)
-			}
-			t.mu.Unlock()
-			if !waiting {
-				break
-			}
-			select {
-			case <-before:
-			case <-late.C:
-				waiting = false // it goes on, and what both change is not brought back twice
-			case <-ctx.Done():
-				waiting = false
-			}
+		if t.claim(ctx, s.Dir, mine) {
+			taken = append(taken, s.Dir)
 		}
 	}
 	return func() {
@@ -85,5 +67,28 @@ func (t *turns) take(ctx context.Context, list []Staged) (free func()) {
 			delete(t.busy, dir)
 		}
 		close(mine)
+	}
+}
+
+// claim waits for one folder, and says whether it is ours.
+func (t *turns) claim(ctx context.Context, dir string, mine chan struct{}) bool {
+	for {
+		t.mu.Lock()
+		before := t.busy[dir]
+		if before == nil {
+			if t.busy == nil {
+				t.busy = map[string]chan struct{}{}
+			}
+			t.busy[dir] = mine
+		}
+		t.mu.Unlock()
+		if before == nil {
+			return true
+		}
+		select {
+		case <-before:
+		case <-ctx.Done():
+			return false
+		}
 	}
 }

@@ -36,18 +36,18 @@ func newStage(s Staged) (*stage, []mount, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	sweepStages(s.Dir, entries)
-	copy := filepath.Join(s.Dir, stagePrefix+strconv.Itoa(os.Getpid())+"-"+strings.ToLower(rand.Text()[:8]))
-	if err := os.Mkdir(copy, 0o700); err != nil {
+	sweep(s.Dir, stagePrefix)
+	dir := filepath.Join(s.Dir, stagePrefix+strconv.Itoa(os.Getpid())+"-"+strings.ToLower(rand.Text()[:8]))
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
-	out := &stage{Dir: []byte(s.Dir), Copy: []byte(copy), Files: s.Files, Folders: s.Folders, Closed: s.Closed, Before: map[string]copied{}}
+	out := &stage{Dir: []byte(s.Dir), Copy: []byte(dir), Files: s.Files, Folders: s.Folders, Closed: s.Closed, Before: map[string]copied{}}
 	made, err := out.fill(s, list, entries)
 	if err != nil {
 		out.discard()
 		return nil, nil, err
 	}
-	return out, append([]mount{{kind: writable, path: s.Dir, from: copy}}, made...), nil
+	return out, append([]mount{{kind: writable, path: s.Dir, from: dir}}, made...), nil
 }
 
 func (s *stage) fill(staged Staged, list *regexp.Regexp, entries []os.DirEntry) (made []mount, err error) {
@@ -59,7 +59,7 @@ func (s *stage) fill(staged Staged, list *regexp.Regexp, entries []os.DirEntry) 
 		case e.IsDir() && slices.Contains(staged.Open, name):
 			made, err = append(made, mount{kind: writable, path: real}), os.Mkdir(twin, 0o700)
 		case e.IsDir() && slices.Contains(staged.Folders, name) || e.Type().IsRegular() && list.MatchString(name):
-			if s.copy(name, real, twin) != nil {
+			if s.take(name, real, twin) != nil {
 				made, err = append(made, mount{kind: readable, path: real}), placeholder(twin, e.IsDir())
 			}
 		case e.IsDir(), e.Type().IsRegular():
@@ -92,8 +92,8 @@ func placeholder(path string, folder bool) error {
 	return os.WriteFile(path, nil, 0o600)
 }
 
-// copy takes an entry over, and remembers it.
-func (s *stage) copy(name, real, twin string) error {
+// take copies an entry, and remembers it.
+func (s *stage) take(name, real, twin string) error {
 	before := stampOf(real)
 	room := int64(maxStaged)
 	if err := copyTree(real, twin, &room); err != nil {
@@ -231,13 +231,20 @@ func (s *stage) replace(name string, before stamp) bool {
 	if stampOf(real) != before || !plain(twin) {
 		return false
 	}
+	aside := ""
 	if before != (stamp{}) && (isFolder(real) || stampOf(twin) == (stamp{})) {
-		if os.Rename(real, s.twin(name)+".before") != nil {
+		if aside = twin + ".before"; os.Rename(real, aside) != nil {
 			return false
 		}
 	}
 	err := os.Rename(twin, real)
-	return err == nil || errors.Is(err, fs.ErrNotExist)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if aside != "" {
+		_ = os.Rename(aside, real) // as it was
+	}
+	return false
 }
 
 // plain says whether an entry is made of files and folders alone, and takes from the files
@@ -277,19 +284,26 @@ func lockFile(path string) (unlock func(), ok bool) {
 
 func (s *stage) discard() { _ = os.RemoveAll(string(s.Copy)) }
 
-// sweepStages removes the copies of programs that are gone.
-func sweepStages(dir string, entries []os.DirEntry) {
+// leftAfter is how old what is swept must be. The number of its process may be of another
+// container, whose processes cannot be seen from here.
+const leftAfter = 24 * time.Hour
+
+// sweep removes folders that programs left which are gone: the prefix is followed by the
+// number of the process.
+func sweep(dir, prefix string) {
+	entries, _ := os.ReadDir(dir) //nolint:errcheck // then there is nothing to sweep
 	for _, e := range entries {
-		rest, ours := strings.CutPrefix(e.Name(), stagePrefix)
-		if ours && e.IsDir() && ownerIsGone(rest) {
+		rest, ours := strings.CutPrefix(e.Name(), prefix)
+		if !ours || !e.IsDir() {
+			continue
+		}
+		number, _, _ := strings.Cut(rest, "-")
+		pid, err := strconv.Atoi(number)
+		if err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > leftAfter {
 			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
-}
-
-// ownerIsGone says whether a name that begins with the number of a process is left over.
-func ownerIsGone(name string) bool {
-	number, _, _ := strings.Cut(name, "-")
-	pid, err := strconv.Atoi(number)
-	return err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
