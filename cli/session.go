@@ -161,8 +161,8 @@ func (v *sessionView) list() error {
 			fmt.Fprintln(v.out)
 		}
 		v.printHead(r)
-		if said := progressOf(r.Todos); said != "" {
-			fmt.Fprintln(v.out, clipLine("  "+said))
+		if len(r.Todos) > 0 {
+			fmt.Fprintln(v.out, clipLine("  "+session.TodoProgress(r.Todos)))
 		}
 	}
 	if len(list) == 0 && !v.asJSON {
@@ -201,13 +201,13 @@ func (v *sessionView) print(r kept.Record) error {
 		fmt.Fprintln(v.out, clipLine("  in "+root))
 	}
 	if len(r.Todos) > 0 {
-		fmt.Fprintln(v.out, "\nTo-do list, "+progressOf(r.Todos))
+		fmt.Fprintln(v.out, "\nTo-do list, "+session.TodoProgress(r.Todos))
 		for _, t := range r.Todos {
 			priority := ""
 			if t.Priority != session.TodoMedium {
 				priority = " (" + t.Priority + ")"
 			}
-			fmt.Fprintln(v.out, clipLine("  "+todoMarks[t.Status]+" "+t.Content+priority))
+			fmt.Fprintln(v.out, clipLine("  "+t.Mark()+" "+t.Content+priority))
 		}
 	}
 	if len(r.Grants) > 0 {
@@ -218,8 +218,6 @@ func (v *sessionView) print(r kept.Record) error {
 	}
 	return nil
 }
-
-var todoMarks = map[string]string{session.TodoPending: "[ ]", session.TodoInProgress: "[>]", session.TodoCompleted: "[x]"}
 
 // printHead says who it is, and what it did.
 func (v *sessionView) printHead(r kept.Record) {
@@ -237,23 +235,6 @@ func (v *sessionView) printHead(r kept.Record) {
 	}
 	fmt.Fprintln(v.out, clipLine("  "+when))
 	fmt.Fprintln(v.out, clipLine(fmt.Sprintf("  calls: %d, changes: %d, rejected: %d, refused: %d", r.Calls, r.Changes, r.Rejected, r.Refused)))
-}
-
-// progressOf is how far a to-do list is; empty without one.
-func progressOf(list []session.Todo) string {
-	completed, now := 0, ""
-	for _, t := range list {
-		switch t.Status {
-		case session.TodoCompleted:
-			completed++
-		case session.TodoInProgress:
-			now = "; now: " + t.Content
-		}
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return fault.Line(fmt.Sprintf("%d of %d completed%s", completed, len(list), now))
 }
 
 // follow shows one session, or without a name the latest, whenever it changes.

@@ -86,7 +86,7 @@ func (t subTask) sheet() approval.Preview {
 	s.Deed, s.Question = "give the sub-agent "+fault.Quote(t.args.Agent)+" a task", "Start this sub-agent?"
 	s.fact("objective", "Objective", strings.Split(strings.TrimRight(t.args.Objective, "\n"), "\n")...)
 	s.fact("command", "Program", commandOf(t.runner.Args, t.spec.Args[0]))
-	s.list("environment", "Sets", 20, assignments(t.runner.Env)...)
+	s.list("environment", "Sets", 20, quoteAll(slices.Sorted(maps.Keys(t.runner.Env)))...)
 	if t.runner.ACP {
 		s.fact("mode", "Mode", string(t.mode)+": what it asks Pillion to do is asked as your agent's own calls are")
 	} else {
@@ -168,12 +168,4 @@ func commandOf(args []string, file string) string {
 		text += " (" + fault.Quote(file) + ")"
 	}
 	return text
-}
-
-func assignments(env map[string]string) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		out = append(out, fault.Quote(name))
-	}
-	return out
 }

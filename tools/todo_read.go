@@ -46,7 +46,7 @@ func todoAnswer(s *session.Session) *Answer {
 	if at := slices.IndexFunc(r.Items, func(t session.Todo) bool { return t.Status == session.TodoInProgress }); at >= 0 {
 		r.InProgress = &r.Items[at]
 	}
-	return &Answer{Result: r, Text: todoText(r.Items), Summary: todoSummary(r)}
+	return &Answer{Result: r, Text: todoText(r.Items), Summary: session.TodoProgress(r.Items)}
 }
 
 // todoText is a list as a model reads it.
@@ -54,28 +54,13 @@ func todoText(list []session.Todo) string {
 	if len(list) == 0 {
 		return "the to-do list is empty\n"
 	}
-	marks := map[string]string{session.TodoPending: " ", session.TodoInProgress: ">", session.TodoCompleted: "x"}
 	var out strings.Builder
 	for _, t := range list {
-		fmt.Fprintf(&out, "[%s] %s: %s", marks[t.Status], fault.Line(t.ID), fault.Line(t.Content))
+		fmt.Fprintf(&out, "%s %s: %s", t.Mark(), fault.Line(t.ID), fault.Line(t.Content))
 		if t.Priority != session.TodoMedium {
 			out.WriteString(" (" + t.Priority + ")")
 		}
 		out.WriteByte('\n')
 	}
 	return out.String()
-}
-
-func todoSummary(r todoResult) string {
-	completed := 0
-	for _, t := range r.Items {
-		if t.Status == session.TodoCompleted {
-			completed++
-		}
-	}
-	said := fmt.Sprintf("%d of %d completed", completed, r.Count)
-	if r.InProgress != nil {
-		said += "; now: " + fault.Line(fault.Clip(r.InProgress.Content, 80))
-	}
-	return said
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -108,4 +109,29 @@ func (s *Session) SetTodos(list []Todo) error {
 	s.revision++
 	s.changed(s)
 	return nil
+}
+
+// Mark shows the status of an item in a list of lines.
+func (t Todo) Mark() string {
+	switch t.Status {
+	case TodoInProgress:
+		return "[>]"
+	case TodoCompleted:
+		return "[x]"
+	}
+	return "[ ]"
+}
+
+// TodoProgress is how far a list is, in one line.
+func TodoProgress(list []Todo) string {
+	completed, now := 0, ""
+	for _, t := range list {
+		switch t.Status {
+		case TodoCompleted:
+			completed++
+		case TodoInProgress:
+			now = "; now: " + fault.Line(fault.Clip(t.Content, 80))
+		}
+	}
+	return fmt.Sprintf("%d of %d completed%s", completed, len(list), now)
 }
