@@ -100,7 +100,7 @@ func (t subTask) sheet() approval.Preview {
 	if !t.spec.Confine.Offline {
 		s.fact("network", "Network", "allowed")
 	}
-	s.fact("time", "Time", fmt.Sprintf("at most %g minutes", t.runner.Timeout.Minutes()))
+	s.fact("time", "Time", fmt.Sprintf("at most %g min", t.runner.Timeout.Minutes()))
 	return s.preview()
 }
 
